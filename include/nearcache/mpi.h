@@ -1,0 +1,62 @@
+/* Nearcache for MPI: what a program may call besides MPI itself. None of it is needed: preloading
+ * libnearcache_mpi.so, or linking it before MPI, already caches the gets of an unmodified program.
+ *
+ * Every function returns an MPI error code: MPI_SUCCESS, MPI_ERR_WIN (no such window) or MPI_ERR_ARG; no error
+ * handler is called. All may be called from any thread once MPI is initialised, and none communicates.
+ *
+ * A window's mode is set at creation by the info key "nearcache_mode" with the value "off", "transparent",
+ * "always" or "user", later by MPI_Win_set_info or nearcache_set_mode, and for all windows of a program by the
+ * environment variable NEARCACHE_MODE. Other options have info keys too: see docs/options.md. */
+#ifndef NEARCACHE_MPI_H
+#define NEARCACHE_MPI_H
+
+#include <mpi.h>
+
+#include "nearcache/stats.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define NEARCACHE_API __attribute__((visibility("default")))
+#else
+#define NEARCACHE_API
+#endif
+
+/* What the program promises of a window's memory, and when its cache is dropped (docs/semantics.md). */
+typedef enum nearcache_mode {
+  NEARCACHE_MODE_OFF = 0,         /* nothing is cached */
+  NEARCACHE_MODE_TRANSPARENT = 1, /* no promise; dropped whenever the program synchronises */
+  NEARCACHE_MODE_ALWAYS = 2,      /* the memory is read-only while the window lives; never dropped */
+  NEARCACHE_MODE_USER = 3         /* read-only phases; dropped by nearcache_invalidate */
+} nearcache_mode;
+
+/* Drops everything cached for `win`; ends a read-only phase of mode `user` (CLaMPI, section III.A).
+ * A get issued after the call returns fetches anew; gets still under way complete as usual but are not
+ * kept. Local; O(1). A window that is not cached is left as it is. Errors: MPI_ERR_WIN. */
+NEARCACHE_API int nearcache_invalidate(MPI_Win win);
+
+/* Fills `stats` for `win`, or summed over all windows of this process, freed ones included, for
+ * MPI_WIN_NULL. Set stats->size first. Errors: MPI_ERR_WIN, MPI_ERR_ARG (no stats, or a size too small). */
+NEARCACHE_API int nearcache_get_stats(MPI_Win win, nearcache_stats *stats);
+
+/* The mode of `win`. Setting drops what is cached. A mode that the window cannot have (a shared or dynamic
+ * window, or one whose synchronisation is not visible to the library) is refused with MPI_ERR_ARG. */
+NEARCACHE_API int nearcache_get_mode(MPI_Win win, nearcache_mode *mode);
+NEARCACHE_API int nearcache_set_mode(MPI_Win win, nearcache_mode mode);
+
+/* Drops everything cached for `win` and sets its statistics to zero; learned costs are forgotten too. */
+NEARCACHE_API int nearcache_reset(MPI_Win win);
+
+/* CLaMPI's names, so that its users can switch: the info key and its values, and the invalidation. */
+#define CLAMPI_MODE "CLAMPI_MODE"
+#define CLAMPI_TRANSPARENT "CLAMPI_TRANSPARENT"
+#define CLAMPI_ALWAYS_CACHE "CLAMPI_ALWAYS_CACHE"
+#define CLAMPI_USER_DEFINED "CLAMPI_USER_DEFINED"
+NEARCACHE_API int CLAMPI_Invalidate(MPI_Win win);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

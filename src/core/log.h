@@ -1,0 +1,12 @@
+// Messages to the user on standard error, each one line that begins with "nearcache:".
+#pragma once
+
+namespace nearcache {
+
+enum class LogLevel { warning = 1, info = 2 };
+
+// The most talkative level that is printed (option `verbose`); 0 silences everything.
+void set_log_level(int level);
+void log(LogLevel level, const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+}  // namespace nearcache

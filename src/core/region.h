@@ -1,0 +1,45 @@
+// One contiguous piece of address space that holds all state of an engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nearcache {
+
+// Reserves address space; memory is taken from the system only as it is touched. Move-only.
+class Region {
+ public:
+  Region() = default;
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+  Region(Region&& other) noexcept : base_(other.base_), bytes_(other.bytes_) { other.base_ = nullptr; }
+  ~Region() { release(); }
+
+  // Reserves `bytes`, zero when first read. False when the system refuses.
+  bool reserve(size_t bytes);
+  void release();
+
+  void* base() const { return base_; }
+  size_t bytes() const { return bytes_; }
+
+  // Gives the memory behind whole pages inside [from, from + bytes) back; it reads as zero afterwards.
+  static void discard(void* from, size_t bytes);
+
+ private:
+  void* base_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+// A pointer kept as the distance from itself, so that a region may be mapped at another address.
+template <class T>
+class Relative {
+ public:
+  void set(T* target) { distance_ = reinterpret_cast<char*>(target) - reinterpret_cast<char*>(this); }
+  T* get() const { return reinterpret_cast<T*>(reinterpret_cast<intptr_t>(this) + distance_); }
+  T& operator[](size_t i) const { return get()[i]; }
+
+ private:
+  ptrdiff_t distance_ = 0;
+};
+
+}  // namespace nearcache

@@ -1,0 +1,44 @@
+// The end-of-run report: gathered over ranks by a front end, rendered here as text or versioned JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/options.h"
+#include "core/stats.h"
+
+namespace nearcache {
+
+inline constexpr int report_version = 1;
+
+struct RankReport {
+  double wall_seconds = 0;
+  Counters counters;
+};
+
+struct WindowReport {
+  int id = 0;
+  std::string name;
+  std::string mode;
+  std::string policy;
+  int ranks = 0;
+  std::string bypass;  // why nothing was cached; empty if it was
+  Counters counters;   // summed over ranks
+};
+
+struct Report {
+  std::string library;   // the MPI's version line
+  std::string host;
+  std::string program;
+  std::string modelled;  // the network model's label, or empty
+  Options options;
+  std::vector<RankReport> ranks;
+  std::vector<WindowReport> windows;
+};
+
+const char* version_text();
+
+std::string report_json(const Report& report);
+std::string report_text(const Report& report);
+
+}  // namespace nearcache
