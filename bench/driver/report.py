@@ -1,0 +1,54 @@
+"""A result as a table for people; as JSON it is printed unchanged."""
+
+
+def number(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, int) or value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def cell(value):
+    if isinstance(value, dict) and "median" in value:
+        low, high = value["ci95"]
+        return f"{number(value['median'])} [{number(low)}, {number(high)}]"
+    return number(value)
+
+
+def table(rows):
+    """Aligned columns; a new header wherever the fields change."""
+    lines, at = [], 0
+    while at < len(rows):
+        end = at
+        while end < len(rows) and list(rows[end]) == list(rows[at]):
+            end += 1
+        columns = list(rows[at])
+        cells = [columns] + [[cell(row[c]) for c in columns] for row in rows[at:end]]
+        widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]
+        lines += ["  ".join(text.rjust(width) for text, width in zip(line, widths)) for line in cells] + [""]
+        at = end
+    return "\n".join(lines)
+
+
+def text(result):
+    parts = [f"{result['name']}: medians with their 95% confidence intervals", table(result["results"])]
+    parts += [f"  {key} = {cell(value)}" for key, value in result["details"].items()]
+    parts += [f"{key} = {cell(value)}{goal(key, value)}" for key, value in result["summary"].items()]
+    return "\n".join(parts)
+
+
+# From the project's goals, only to be shown beside the figures: nothing here passes or fails.
+GOALS = {
+    "hit_minus_memcpy_ns_max": ("<=", 30), "metadata_bytes_per_entry": ("<=", 64),
+    "miss_ratio_small": ("<=", 1.02), "miss_ratio_large": ("<=", 1.05), "bypass_added_ns": ("<=", 10),
+    "speedup_tcp": (">=", 5), "cost_saved_25": (">=", 0.60), "fill_25": (">=", 0.95), "time_ratio_100": (">=", 8),
+}
+
+
+def goal(key, value):
+    if key not in GOALS or not isinstance(value, (int, float)):
+        return ""
+    sign, bound = GOALS[key]
+    reached = value <= bound if sign == "<=" else value >= bound
+    return f"  (goal {sign} {bound}: {'reached' if reached else 'missed'})"

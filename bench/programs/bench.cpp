@@ -1,0 +1,177 @@
+#include "bench.h"
+
+#include <dlfcn.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <sstream>
+
+namespace bench {
+
+Arguments::Arguments(int argc, char **argv) {
+  for (int i = 1; i + 1 < argc; i += 2) {
+    std::string key = argv[i];
+    values_[key.substr(key.find_first_not_of('-'))] = argv[i + 1];
+  }
+}
+
+std::string Arguments::text(const std::string &key, const std::string &otherwise) const {
+  auto found = values_.find(key);
+  return found == values_.end() ? otherwise : found->second;
+}
+
+std::int64_t Arguments::number(const std::string &key, std::int64_t otherwise) const {
+  auto found = values_.find(key);
+  return found == values_.end() ? otherwise : std::atoll(found->second.c_str());
+}
+
+std::vector<std::int64_t> Arguments::numbers(const std::string &key, const std::string &otherwise) const {
+  std::istringstream list(text(key, otherwise));
+  std::vector<std::int64_t> result;
+  for (std::string item; std::getline(list, item, ',');) result.push_back(std::atoll(item.c_str()));
+  return result;
+}
+
+std::int64_t now_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * std::int64_t{1000000000} + now.tv_nsec;
+}
+
+std::uint64_t Random::next() {
+  state_ ^= state_ >> 12;
+  state_ ^= state_ << 25;
+  state_ ^= state_ >> 27;
+  return state_ * 0x2545f4914f6cdd1du;
+}
+
+std::vector<std::uint32_t> shuffled(std::size_t count, Random &random) {
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0u);
+  for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  return order;
+}
+
+namespace {
+
+int rank() {
+  int value;
+  MPI_Comm_rank(MPI_COMM_WORLD, &value);
+  return value;
+}
+
+MPI_Info info_of(const InfoKeys &keys) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  for (auto &[key, value] : keys) MPI_Info_set(info, key.c_str(), value.c_str());
+  return info;
+}
+
+}  // namespace
+
+Window::Window(Memory memory, std::size_t exposed, std::size_t own, const InfoKeys &keys)
+    : bytes_(rank() == 1 ? exposed : own), owned_(memory == Memory::created) {
+  MPI_Info info = info_of(keys);
+  if (owned_) {
+    base_ = static_cast<unsigned char *>(std::aligned_alloc(4096, (bytes_ / 4096 + 1) * 4096));
+    if (!base_) {
+      std::fprintf(stderr, "bench: no memory for a window of %zu bytes\n", bytes_);
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    MPI_Win_create(base_, static_cast<MPI_Aint>(bytes_), 1, info, MPI_COMM_WORLD, &handle_);
+  } else {
+    MPI_Win_allocate(static_cast<MPI_Aint>(bytes_), 1, info, MPI_COMM_WORLD, &base_, &handle_);
+  }
+  MPI_Info_free(&info);
+  for (std::size_t i = 0; i < bytes_; ++i) base_[i] = pattern(i);
+  open();
+}
+
+Window::Window(const Window &other, const InfoKeys &keys) : bytes_(other.bytes_), base_(other.base_) {
+  MPI_Info info = info_of(keys);
+  MPI_Win_create(base_, static_cast<MPI_Aint>(bytes_), 1, info, MPI_COMM_WORLD, &handle_);
+  MPI_Info_free(&info);
+  open();
+}
+
+void Window::open() {
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, handle_);
+}
+
+Window::~Window() {
+  MPI_Win_unlock_all(handle_);
+  MPI_Win_free(&handle_);
+  if (owned_) std::free(base_);
+}
+
+bool statistics(MPI_Win window, nearcache_stats &stats) {
+  using Function = int (*)(MPI_Win, nearcache_stats *);
+  static auto get_stats = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, "nearcache_get_stats"));
+  stats = {};
+  stats.size = sizeof stats;
+  return get_stats && get_stats(window, &stats) == MPI_SUCCESS;
+}
+
+void quiet_barrier() {
+  MPI_Request request;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  int done = 0;
+  for (;;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done) break;
+    if (rank() != 0) usleep(500);
+  }
+}
+
+void Rows::begin() { text_ += text_.empty() ? "{" : "},\n{"; }
+
+void Rows::key(const std::string &name) {
+  if (text_.back() != '{') text_ += ", ";
+  text_ += "\"" + name + "\": ";
+}
+
+void Rows::field(const std::string &name, const std::string &value) {
+  key(name);
+  text_ += "\"" + value + "\"";
+}
+
+void Rows::field(const std::string &name, double value) {
+  key(name);
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.17g", value);
+  text_ += digits;
+}
+
+void Rows::field(const std::string &name, const std::vector<double> &values) {
+  key(name);
+  text_ += "[";
+  char digits[32];
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::snprintf(digits, sizeof digits, "%s%.8g", i ? "," : "", values[i]);
+    text_ += digits;
+  }
+  text_ += "]";
+}
+
+void Rows::counters(const nearcache_stats &stats) {
+#define NEARCACHE_COUNTER(name, kind, unit, help) field(#name, static_cast<double>(stats.name));
+#include "nearcache/counters.def"
+#undef NEARCACHE_COUNTER
+}
+
+void Rows::write(const std::string &path) const {
+  if (rank() != 0) return;
+  std::FILE *file = path.empty() ? stdout : std::fopen(path.c_str(), "w");
+  if (!file) {
+    std::perror(path.c_str());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  std::fprintf(file, "[%s%s]\n", text_.c_str(), text_.empty() ? "" : "}");
+  if (file != stdout) std::fclose(file);
+}
+
+}  // namespace bench

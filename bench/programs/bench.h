@@ -1,0 +1,95 @@
+// What the measuring programs share: arguments, clock, windows with info keys, statistics and JSON rows.
+//
+// Every program runs on two ranks: rank 0 measures, rank 1 is the target. Without the preload object the
+// same programs measure plain MPI, as info keys are ignored and nearcache_get_stats is not found.
+#ifndef NEARCACHE_BENCH_H
+#define NEARCACHE_BENCH_H
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nearcache/stats.h"
+
+namespace bench {
+
+// `--key value` pairs; a key that is not given takes the program's default.
+class Arguments {
+ public:
+  Arguments(int argc, char **argv);
+  std::string text(const std::string &key, const std::string &otherwise) const;
+  std::int64_t number(const std::string &key, std::int64_t otherwise) const;
+  std::vector<std::int64_t> numbers(const std::string &key, const std::string &otherwise) const;  // 8,64,512
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+std::int64_t now_ns();
+
+// xorshift64*: cheap, and the same sequence on every machine.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  std::uint64_t next();
+  std::uint64_t below(std::uint64_t bound) { return next() % bound; }
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }  // [0, 1)
+
+ private:
+  std::uint64_t state_;
+};
+
+std::vector<std::uint32_t> shuffled(std::size_t count, Random &random);
+
+using InfoKeys = std::vector<std::pair<std::string, std::string>>;
+
+// A window in a lock_all epoch. `exposed` bytes at rank 1 (rank 0 exposes `own` bytes), filled with pattern().
+class Window {
+ public:
+  enum class Memory { created, allocated };  // MPI_Win_create, MPI_Win_allocate
+  Window(Memory memory, std::size_t exposed, std::size_t own, const InfoKeys &keys);
+  // A second window over the memory of `other`, which must outlive it.
+  Window(const Window &other, const InfoKeys &keys);
+  ~Window();
+  Window &operator=(const Window &) = delete;
+
+  MPI_Win handle() const { return handle_; }
+
+ private:
+  void open();
+  std::size_t bytes_ = 0;
+  unsigned char *base_ = nullptr;
+  bool owned_ = false;
+  MPI_Win handle_ = MPI_WIN_NULL;
+};
+
+// The byte that every window holds at `offset`, so that what was fetched can be checked.
+inline unsigned char pattern(std::size_t offset) { return static_cast<unsigned char>(offset * 131 >> 3 ^ offset); }
+
+// Nearcache's statistics of `window`; false where Nearcache is not loaded.
+bool statistics(MPI_Win window, nearcache_stats &stats);
+
+// All ranks meet here; rank 1 sleeps between its looks, so that it leaves rank 0 its core.
+void quiet_barrier();
+
+// A list of flat JSON objects, written by rank 0 to the file named by --out.
+class Rows {
+ public:
+  void begin();
+  void field(const std::string &key, const std::string &value);
+  void field(const std::string &key, double value);
+  void field(const std::string &key, const std::vector<double> &values);
+  void counters(const nearcache_stats &stats);  // one field each
+  void write(const std::string &path) const;
+
+ private:
+  void key(const std::string &name);
+  std::string text_;
+};
+
+}  // namespace bench
+#endif

@@ -1,0 +1,185 @@
+// Cost of a hit: get + flush of resident entries in random order, beside memcpy of the same bytes.
+//
+// Blocks of the two alternate, so that whatever else the machine does falls on both. The memcpy reads from a
+// set laid out as the cache lays out its storage (16-byte granules): the footprints are equal.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "bench.h"
+
+using bench::Random;
+using bench::Rows;
+using bench::Window;
+
+namespace {
+
+constexpr int target = 1;
+constexpr std::size_t granule = 16;
+
+struct Block {
+  MPI_Win window;
+  const unsigned char *source;
+  unsigned char *destination;
+  const std::uint32_t *order;
+  std::size_t operations;
+  std::size_t size;
+  std::size_t stride;
+};
+
+// Tells the compiler that somebody reads all memory here, so that no copy may be left out.
+inline void used(void *pointer) { asm volatile("" : : "r"(pointer) : "memory"); }
+
+__attribute__((always_inline)) inline void get_each(const Block &block) {
+  for (std::size_t i = 0; i < block.operations; ++i) {
+    MPI_Get(block.destination, static_cast<int>(block.size), MPI_BYTE, target,
+            static_cast<MPI_Aint>(block.order[i] * block.stride), static_cast<int>(block.size), MPI_BYTE, block.window);
+    MPI_Win_flush(target, block.window);
+    used(block.destination);
+  }
+}
+
+}  // namespace
+
+// Outside the namespace and never inlined: `bench/run instructions` counts inside these two by name.
+extern "C" __attribute__((noinline)) void bench_hit_block(const Block &block) { get_each(block); }
+
+extern "C" __attribute__((noinline)) void bench_memcpy_block(const Block &block) {
+  for (std::size_t i = 0; i < block.operations; ++i) {
+    std::memcpy(block.destination, block.source + block.order[i] * block.stride, block.size);
+    used(block.destination);
+  }
+}
+
+namespace {
+
+std::int64_t timed(void (*work)(const Block &), const Block &block) {
+  std::int64_t start = bench::now_ns();
+  work(block);
+  return bench::now_ns() - start;
+}
+
+// Passes over all entries until a pass hits only, as a cache need not admit what it sees for the first time.
+// Returns whether one did: without Nearcache, never.
+bool fill(Block block, std::size_t entries) {
+  constexpr int most = 12;
+  block.operations = entries;
+  for (int pass = 0; pass < most; ++pass) {
+    nearcache_stats before, after;
+    if (!bench::statistics(block.window, before)) return false;
+    get_each(block);  // not bench_hit_block: misses are not to be counted there
+    bench::statistics(block.window, after);
+    if (after.hits_full - before.hits_full == entries) return true;
+  }
+  return false;
+}
+
+bench::InfoKeys keys(std::size_t index, std::size_t storage) {
+  return {{"nearcache_mode", "always"},
+          {"nearcache_adaptive", "false"},
+          {"nearcache_index", std::to_string(index)},
+          {"nearcache_storage", std::to_string(storage)}};
+}
+
+struct Samples {
+  std::vector<double> hit, copy;
+};
+
+Samples interleaved(Block block, const std::vector<std::uint32_t> &order, int blocks, bool resident, Random &random) {
+  Samples samples;
+  std::size_t at = 0;
+  for (int i = 0; i < blocks; ++i) {
+    if (at + block.operations > order.size()) at = 0;
+    block.order = order.data() + at;
+    at += block.operations;
+    double per_operation = 1.0 / static_cast<double>(block.operations);
+    bool hit_first = random.below(2);
+    for (bool hit : {hit_first, !hit_first}) {
+      if (hit && !resident) continue;  // no hits to be had: leaves the plain memcpy
+      auto &series = hit ? samples.hit : samples.copy;
+      series.push_back(static_cast<double>(timed(hit ? bench_hit_block : bench_memcpy_block, block)) * per_operation);
+    }
+  }
+  return samples;
+}
+
+void measure(std::size_t size, std::size_t entries, int blocks, Rows &rows) {
+  std::size_t stride = (size + granule - 1) / granule * granule;
+  std::size_t bytes = entries * stride;
+  // Room to spare, so that every entry is resident: index at half load, storage with an eighth more.
+  Window window(Window::Memory::created, bytes, 0, keys(entries * 2, bytes + bytes / 8 + 65536));
+  int me;
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  if (me == 0) {
+    Random random(size * 31 + entries);
+    auto order = bench::shuffled(entries, random);
+    auto *source = static_cast<unsigned char *>(std::aligned_alloc(4096, (bytes / 4096 + 1) * 4096));
+    auto *destination = static_cast<unsigned char *>(std::aligned_alloc(4096, (size / 4096 + 1) * 4096));
+    std::memset(source, 1, bytes);
+    // Blocks of about 0.2 to 2 ms of copying at most: long beside the clock, short beside a time slice.
+    std::size_t operations = std::min<std::size_t>({1000, entries, std::max<std::size_t>(32, (4u << 20) / size)});
+    Block block{window.handle(), source, destination, order.data(), operations, size, stride};
+    bool resident = fill(block, entries);
+    bench::quiet_barrier();
+    interleaved(block, order, blocks / 10 + 1, resident, random);
+    nearcache_stats before, after;
+    bool loaded = bench::statistics(window.handle(), before);
+    Samples samples = interleaved(block, order, blocks, resident, random);
+    bench::statistics(window.handle(), after);
+    rows.begin();
+    rows.field("size", static_cast<double>(size));
+    rows.field("entries", static_cast<double>(entries));
+    rows.field("block_operations", static_cast<double>(operations));
+    rows.field("loaded", loaded);
+    rows.field("resident", resident);
+    rows.field("hits", static_cast<double>(after.hits_full - before.hits_full));
+    rows.field("progress_calls", static_cast<double>(after.progress_calls - before.progress_calls));
+    rows.field("hit_ns", samples.hit);
+    rows.field("memcpy_ns", samples.copy);
+    std::free(source);
+    std::free(destination);
+  } else {
+    bench::quiet_barrier();
+  }
+  bench::quiet_barrier();
+}
+
+// Metadata per entry with the index at 90% of what it holds.
+void metadata(std::size_t index, Rows &rows) {
+  constexpr std::size_t size = 8;
+  std::size_t bytes = index * 2 * granule;
+  Window window(Window::Memory::created, bytes, 0, keys(index, bytes * 2));
+  int me;
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  nearcache_stats stats;
+  if (me == 0 && bench::statistics(window.handle(), stats)) {
+    Random random(1);
+    std::size_t entries = stats.index_entries ? stats.index_entries * 9 / 10 : index * 9 / 10;
+    entries = std::min(entries, index * 2);
+    auto order = bench::shuffled(entries, random);
+    unsigned char destination[size];
+    Block block{window.handle(), nullptr, destination, order.data(), entries, size, granule};
+    fill(block, entries);
+    bench::statistics(window.handle(), stats);
+    rows.begin();
+    rows.field("metadata", 1);
+    rows.counters(stats);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  bench::Arguments arguments(argc, argv);
+  Rows rows;
+  auto most_bytes = static_cast<std::size_t>(arguments.number("most-bytes", 512 << 20));
+  for (auto entries : arguments.numbers("entries", "1000,100000"))
+    for (auto size : arguments.numbers("sizes", "8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536"))
+      measure(static_cast<std::size_t>(size), std::min<std::size_t>(entries, most_bytes / size),
+              static_cast<int>(arguments.number("blocks", 1000)), rows);
+  if (auto index = arguments.number("metadata-index", 65536)) metadata(static_cast<std::size_t>(index), rows);
+  rows.write(arguments.text("out", ""));
+  MPI_Finalize();
+}

@@ -1,0 +1,142 @@
+// CLaMPI's micro-benchmark (its section IV.A): N distinct gets of 2^0..2^16 bytes, sampled Z times from a
+// normal distribution N(N/2, N/4) cut to the range by drawing again.
+//
+// --observe 1 checks every byte fetched and records how full the storage is every 100 gets; the timed runs
+// do neither. --fit 1 measures plain gets of each size, from which the driver takes L and G of this network.
+#include <cmath>
+#include <cstdio>
+#include <algorithm>
+#include <cstdlib>
+
+#include "bench.h"
+
+using bench::Random;
+using bench::Rows;
+using bench::Window;
+
+namespace {
+
+constexpr int target = 1;
+constexpr int largest_power = 16;
+
+struct Place {
+  std::size_t displacement;
+  int size;
+};
+
+// The set: sizes uniform over the powers of two, one place after the other in the window.
+std::vector<Place> places(int count, Random &random) {
+  std::vector<Place> result;
+  std::size_t displacement = 0;
+  for (int i = 0; i < count; ++i) {
+    int size = 1 << random.below(largest_power + 1);
+    result.push_back({displacement, size});
+    displacement += static_cast<std::size_t>(size);
+  }
+  return result;
+}
+
+int normal_index(int count, Random &random) {
+  constexpr double two_pi = 6.283185307179586;
+  for (;;) {
+    double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
+    double value = std::floor(count / 2.0 + count / 4.0 * radius * std::cos(two_pi * random.uniform()));
+    if (value >= 0 && value < count) return static_cast<int>(value);
+  }
+}
+
+void fetch(MPI_Win window, unsigned char *destination, const Place &place) {
+  MPI_Get(destination, place.size, MPI_BYTE, target, static_cast<MPI_Aint>(place.displacement), place.size, MPI_BYTE,
+          window);
+  MPI_Win_flush(target, window);
+}
+
+void check(const unsigned char *destination, const Place &place) {
+  for (int i = 0; i < place.size; ++i)
+    if (destination[i] != bench::pattern(place.displacement + static_cast<std::size_t>(i))) {
+      std::fprintf(stderr, "bench_normal: wrong byte %d of %d fetched from displacement %zu\n", i, place.size,
+                   place.displacement);
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+void observe(MPI_Win window, unsigned char *destination, const std::vector<Place> &set,
+             const std::vector<int> &samples, Rows &rows) {
+  std::vector<double> fill, storage, rejected;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Place &place = set[static_cast<std::size_t>(samples[i])];
+    fetch(window, destination, place);
+    check(destination, place);
+    nearcache_stats stats;
+    if (i % 100 == 99 && bench::statistics(window, stats)) {
+      fill.push_back(stats.storage_bytes ? static_cast<double>(stats.stored_bytes) / stats.storage_bytes : 0);
+      rejected.push_back(static_cast<double>(stats.capacity + stats.failing));
+    }
+  }
+  rows.field("fill", fill);
+  rows.field("capacity_or_failing", rejected);
+}
+
+double timed(MPI_Win window, unsigned char *destination, const std::vector<Place> &set,
+             const std::vector<int> &samples) {
+  std::int64_t start = bench::now_ns();
+  for (int sample : samples) fetch(window, destination, set[static_cast<std::size_t>(sample)]);
+  return static_cast<double>(bench::now_ns() - start);
+}
+
+void fit(MPI_Win window, unsigned char *destination, Rows &rows) {
+  for (int power = 0; power <= largest_power; ++power) {
+    std::vector<double> times;
+    for (int i = 0; i < 300; ++i) {
+      std::int64_t start = bench::now_ns();
+      fetch(window, destination, {0, 1 << power});
+      times.push_back(static_cast<double>(bench::now_ns() - start));
+    }
+    rows.begin();
+    rows.field("size", static_cast<double>(1 << power));
+    rows.field("get_ns", times);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  bench::Arguments arguments(argc, argv);
+  int count = static_cast<int>(arguments.number("distinct", 1000));
+  Random random(static_cast<std::uint64_t>(arguments.number("seed", 1)));
+  auto set = places(count, random);
+  std::vector<int> samples;
+  for (auto i = arguments.number("samples", 100000); i > 0; --i) samples.push_back(normal_index(count, random));
+  std::size_t bytes = set.back().displacement + static_cast<std::size_t>(set.back().size);
+
+  bench::InfoKeys keys{{"nearcache_mode", "always"},
+                       {"nearcache_adaptive", arguments.number("adaptive", 0) ? "true" : "false"},
+                       {"nearcache_storage", std::to_string(bytes * arguments.number("percent", 100) / 100)}};
+  Rows rows;
+  {
+    Window window(Window::Memory::created, std::max<std::size_t>(bytes, 1 << largest_power), 0, keys);
+    int me;
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    if (me == 0) {
+      auto *destination = static_cast<unsigned char *>(std::aligned_alloc(4096, 1 << largest_power));
+      if (arguments.number("fit", 0)) {
+        fit(window.handle(), destination, rows);
+      } else {
+        rows.begin();
+        rows.field("set_bytes", static_cast<double>(bytes));
+        if (arguments.number("observe", 0))
+          observe(window.handle(), destination, set, samples, rows);
+        else
+          rows.field("elapsed_ns", timed(window.handle(), destination, set, samples));
+        nearcache_stats stats;
+        rows.field("loaded", bench::statistics(window.handle(), stats));
+        rows.counters(stats);
+      }
+      std::free(destination);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  rows.write(arguments.text("out", ""));
+  MPI_Finalize();
+}
