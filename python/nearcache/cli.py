@@ -1,0 +1,101 @@
+"""The command line: nearcache run | report | options | counters | doctor."""
+import shlex
+
+import click
+from click.core import ParameterSource
+
+from . import __version__, tables
+from .errors import EXIT_UNHEALTHY, NearcacheError
+
+EPILOG = ("Exit codes: that of the program for run; 0 success, 2 wrong usage or unreadable file, 3 doctor found something "
+          "wrong, 125 run refused the program and started nothing.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG)
+@click.version_option(__version__, prog_name="nearcache")
+def main():
+    """Nearcache: a cache for the one-sided communication of MPI programs."""
+
+
+class RunCommand(click.Command):
+    """`run`, whose options come from the library's table; they are read when they are needed first."""
+
+    def get_params(self, ctx):
+        if not getattr(self, "derived", None):
+            self.derived = [click.Option([*dict.fromkeys([option.flag, "--" + option.name]), option.name], metavar=option.type.upper(),
+                                         help=_help_of(option)) for option in tables.load().options]
+        return [*super().get_params(ctx), *self.derived]
+
+    def make_parser(self, ctx):
+        parser = super().make_parser(ctx)
+        parser.allow_interspersed_args = False  # what follows the command belongs to it
+        return parser
+
+
+def _help_of(option):
+    default = f" [default: {option.default}]" if option.default else ""
+    return f"{option.help[:1].upper()}{option.help[1:]}{default}"
+
+
+@main.command(cls=RunCommand, epilog=EPILOG)
+@click.option("--mpi", "tag", metavar="TAG", help="Use the preload object of this MPI (such as mpich-4.0.2) without looking at the program")
+@click.option("--dry-run", is_flag=True, help="Print the command that would be started, and stop")
+@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+def run(words, tag, dry_run, **given):
+    """Run COMMAND (mpiexec ... ./program ...) with its gets cached.
+
+    The program's MPI is found out, and the preload object built for it is preloaded into its ranks, not into the
+    launcher. Options are those of the library; `--report -` prints a report at the end, `--report FILE` writes it as JSON.
+    """
+    from . import run as runner
+    context = click.get_current_context()
+    values = [(option, given[option.name]) for option in tables.load().options
+              if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE]
+    started, choice = runner.prepare(list(words), values, tag)
+    if choice.note:
+        click.echo(f"nearcache: {choice.note}", err=True)
+    if dry_run:
+        click.echo(shlex.join(started))
+        return
+    runner.start(started)
+
+
+@main.command()
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]")
+def report(file, width):
+    """Show the JSON report FILE (of NEARCACHE_REPORT or run --report) as text; - reads standard input."""
+    from . import report as reports
+    reports.show(reports.load(file), width)
+
+
+@main.command()
+@click.option("--markdown", is_flag=True, help="Print docs/options.md")
+@click.option("--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]")
+def options(markdown, width):
+    """List every option with its default."""
+    from . import listing
+    listing.show_options(tables.load(), markdown, width)
+
+
+@main.command()
+@click.option("--markdown", is_flag=True, help="Print as Markdown")
+@click.option("--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]")
+def counters(markdown, width):
+    """List every counter of the reports."""
+    from . import listing
+    listing.show_counters(tables.load(), markdown, width)
+
+
+@main.command(epilog="Exits with 3 if something is wrong.")
+@click.option("--no-run", is_flag=True, help="Only look; start no self-tests")
+@click.option("--mpi", "tags", multiple=True, metavar="TAG", help="Check this MPI only; may be repeated")
+@click.option("--timeout", type=float, default=30, show_default=True, help="Seconds that a self-test may take")
+def doctor(no_run, tags, timeout):
+    """Look for MPIs and preload objects, run a 2-rank self-test of each, say what is wrong and how to cure it."""
+    from . import doctor as check
+    if not check.examine(run_tests=not no_run, tags=tags, timeout=timeout):
+        raise click.exceptions.Exit(EXIT_UNHEALTHY)
+
+
+__all__ = ["main", "NearcacheError"]

@@ -1,0 +1,206 @@
+"""`nearcache doctor`: which MPIs are here, which preload objects, does each work, and what is wrong."""
+import os
+import re
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from . import home, mpi, preload
+from .errors import NearcacheError
+
+LAUNCHER_NAMES = re.compile(r"(mpiexec|mpirun)(\.(mpich|openmpi|hydra))?")
+ROOT_VARIABLES = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
+ROOT_VARIABLES_5 = ("PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
+
+
+@dataclass
+class Finding:
+    level: str  # ok, note, wrong
+    text: str
+
+
+def folders(home_path):
+    """Folders that may hold launchers: PATH, well-known prefixes, the venvs of a source tree."""
+    found = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
+    found += [Path(os.environ[name]) / "bin" for name in ("MPI_HOME", "I_MPI_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX") if os.environ.get(name)]
+    found += sorted(Path("/opt").glob("*/bin")) + sorted(Path("/usr/lib64").glob("*mpi*/bin"))
+    for root in (home.PACKAGE.parents[1], home_path.parent):
+        found += sorted((root / ".deps").glob("*/bin"))
+    return list(dict.fromkeys(found))
+
+
+def launchers(places):
+    """{path: Mpi} of the launchers in some folders, one path for each of them that is the same file."""
+    found, seen = {}, set()
+    for folder in places:
+        try:
+            names = sorted((name for name in os.listdir(folder) if LAUNCHER_NAMES.fullmatch(name)), key=lambda name: (len(name), name))
+        except OSError:
+            continue
+        for name in names:
+            path = folder / name
+            # Open MPI's launchers are one program that looks at its own name, so links to it are told apart by folder.
+            same = (os.path.realpath(path), os.path.realpath(folder))
+            if same in seen or not os.access(path, os.X_OK):
+                continue
+            seen.add(same)
+            owner = mpi.of_launcher(str(path))
+            known = {(item.tag, os.path.realpath(Path(item.found).parent)) for item in found.values()}
+            if owner and (owner.tag, same[1]) not in known:
+                found[str(path)] = owner
+    return found
+
+
+def launcher_for(item, found, library=None):
+    """The launcher of a preload object's MPI, preferably the one beside the library that the self-test loads."""
+    family = "mpich" if item.family == "abi" else item.family
+    mates = [path for path, owner in found.items() if owner.family == family
+             and (item.family == "abi" or preload.version_numbers(owner.version) == preload.version_numbers(item.version))]
+    if library:
+        beside = [path for path in mates if Path(path).parent.parent == Path(library).parent.parent]
+        mates = beside or mates
+    return mates[0] if mates else None
+
+
+def launch_words(launcher, owner):
+    words = [launcher, "-n", "2"]
+    if owner.family == "openmpi":
+        major = (preload.version_numbers(owner.version) or (4,))[0]
+        words += ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"] if major >= 5 else ["--oversubscribe", "--bind-to", "none"]
+    return words
+
+
+def root_findings(owner):
+    """What Open MPI wants of root, if it was not given."""
+    if owner.family != "openmpi" or os.geteuid() != 0:
+        return []
+    major = (preload.version_numbers(owner.version) or (4,))[0]
+    wanted = ROOT_VARIABLES + (ROOT_VARIABLES_5 if major >= 5 else ())
+    missing = [name for name in wanted if os.environ.get(name) != "1"]
+    if not missing:
+        return []
+    return [Finding("note", f"Open MPI refuses to run as root unless you export {' '.join(name + '=1' for name in missing)} "
+                            "(set for this self-test)")]
+
+
+def run(words, timeout):
+    """(exit code or None after a timeout, output) of a command that gets its own session, so that all of it can be ended."""
+    environment = {**os.environ, **{name: "1" for name in ROOT_VARIABLES + ROOT_VARIABLES_5}}
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                               text=True, errors="replace", env=environment, start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=timeout)
+        return process.returncode, output
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return None, process.communicate()[0]
+
+
+def judge(code, output, timeout):
+    """The finding of a self-test with the object preloaded."""
+    ok = re.search(r"selftest: ok hits=(\d+)", output)
+    if code is None:
+        return Finding("wrong", f"self-test: not done after {timeout:g} s")
+    if code == 0 and ok and int(ok[1]) > 0:
+        return Finding("ok", f"self-test on 2 ranks: {ok[1]} hits")
+    if code == 0 and ok:
+        return Finding("wrong", "self-test: ran, but nothing was served from the cache: the object was not preloaded "
+                                "(secure execution, a container, or the launcher drops LD_PRELOAD), or NEARCACHE_MODE is off")
+    last = [line for line in output.strip().splitlines() if line.strip()][-4:]
+    return Finding("wrong", f"self-test: exit code {code}\n" + "\n".join("    " + line for line in last))
+
+
+def selftest(item, launcher, owner, timeout):
+    """Runs the self-test of an object; without the object too when it fails, to tell MPI's own trouble from ours."""
+    words = launch_words(launcher, owner)
+    value = preload.preload_value(item.path, os.environ.get("LD_PRELOAD"))
+    variables = [f"LD_PRELOAD={value}", "NEARCACHE_SKIP_CHEAP=false", "NEARCACHE_MODE=always"]
+    finding = judge(*run([*words, "env", *variables, str(item.selftest)], timeout), timeout)
+    findings = [finding]
+    if finding.level == "wrong":
+        code, output = run([*words, "env", "-u", "LD_PRELOAD", str(item.selftest)], timeout)
+        if code != 0 and "selftest:" not in output:
+            findings.append(Finding("wrong", "without Nearcache it fails as well: this MPI does not work here "
+                                             f"({' '.join(words)})"))
+    return findings
+
+
+def examine_object(item, found, run_tests, timeout):
+    if not item.selftest.exists():
+        return [Finding("note", f"no self-test program ({item.selftest})")]
+    findings = []
+    try:
+        library = mpi.libraries.mpi_library(item.selftest)[0]
+        launcher = launcher_for(item, found, library)
+        if library is None:
+            return [Finding("wrong", f"the MPI library of {item.tag} is not found any more; rebuild Nearcache")]
+    except (OSError, ValueError) as error:
+        return [Finding("wrong", str(error))]
+    if not launcher:
+        return [Finding("wrong", f"there is no mpiexec of {item.tag}: install it or put it into PATH")]
+    owner = found[launcher]
+    findings += root_findings(owner)
+    findings.append(Finding("ok", f"launcher {launcher}, library {library}"))
+    if run_tests:
+        try:
+            findings += selftest(item, launcher, owner, timeout)
+        except (OSError, NearcacheError) as error:
+            findings.append(Finding("wrong", str(error)))
+    return findings
+
+
+def environment_findings():
+    """Settings of this shell that change what happens."""
+    findings = []
+    if os.environ.get("LD_PRELOAD"):
+        findings.append(Finding("note", f"LD_PRELOAD is set ({os.environ['LD_PRELOAD']}); nearcache run puts its object before it"))
+    cores = len(os.sched_getaffinity(0))
+    if cores < 2:
+        findings.append(Finding("note", "one core: the ranks of a test share it; Open MPI needs --oversubscribe"))
+    return findings
+
+
+def _show(findings):
+    styles = {"ok": ("ok   ", "green"), "note": ("note ", "yellow"), "wrong": ("WRONG", "red")}
+    for finding in findings:
+        label, colour = styles[finding.level]
+        click.echo(f"  {click.style(label, fg=colour)} {finding.text}")
+
+
+def examine(run_tests=True, tags=(), timeout=30):
+    """Prints all findings; True if nothing is wrong."""
+    where = home.find()
+    click.echo(f"Nearcache in {where.path}")
+    found = launchers(folders(where.path))
+    objects = where.objects()
+    unknown = set(tags) - {item.tag for item in objects}
+    if unknown:
+        raise NearcacheError(f"there is no preload object {', '.join(sorted(unknown))}; there are: "
+                             + (", ".join(item.tag for item in objects) or "none"))
+    findings = environment_findings()
+    if not where.tables.exists():
+        findings.append(Finding("wrong", f"the table of options is missing: {where.tables}; build it: cmake --build build"))
+    if not objects:
+        findings.append(Finding("wrong", "there are no preload objects; build them: cmake --build build"))
+    _show(findings)
+    everything = list(findings)
+    for item in objects:
+        if tags and item.tag not in tags:
+            continue
+        click.echo(f"{item.tag}: {item.path}")
+        findings = examine_object(item, found, run_tests, timeout)
+        _show(findings)
+        everything += findings
+    without = {owner.tag: path for path, owner in found.items() if not any(
+        item.family == owner.family and preload.version_numbers(item.version) == preload.version_numbers(owner.version) for item in objects)}
+    for tag, path in sorted(without.items()):
+        click.echo(f"{tag}: {path}")
+        finding = Finding("note", "there is no preload object for this MPI; configure the build with its mpicc in PATH "
+                                  "or with -DNEARCACHE_MPICC=/path/mpicc")
+        _show([finding])
+    wrong = sum(finding.level == "wrong" for finding in everything)
+    click.echo("nothing is wrong" if not wrong else f"{wrong} thing{'s are' if wrong > 1 else ' is'} wrong")
+    return wrong == 0

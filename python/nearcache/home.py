@@ -1,0 +1,68 @@
+"""Where Nearcache's own files are: preload objects, tables, self-test programs.
+
+A home is either an installation prefix (lib/nearcache/<tag>/, share/nearcache/) or a build directory
+(lib/<tag>/, bin/<tag>/, share/nearcache/).
+"""
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import NearcacheError
+
+OBJECT_NAME = "libnearcache_mpi.so"
+PACKAGE = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class PreloadObject:
+    """A preload object and the MPI it was built for."""
+    tag: str
+    path: Path
+    selftest: Path  # may not exist
+
+    @property
+    def family(self):
+        return self.tag.partition("-")[0]
+
+    @property
+    def version(self):
+        return self.tag.partition("-")[2]
+
+
+class Home:
+    def __init__(self, path):
+        self.path = Path(path)
+        self.tables = self.path / "share" / "nearcache" / "tables.json"
+
+    def objects(self):
+        """The preload objects, by tag."""
+        found = []
+        for folder, programs in ((self.path / "lib" / "nearcache", self.path / "lib" / "nearcache"),
+                                 (self.path / "lib", self.path / "bin")):
+            for path in sorted(folder.glob(f"*/{OBJECT_NAME}")):
+                tag = path.parent.name
+                found.append(PreloadObject(tag, path, programs / tag / "nearcache-selftest"))
+        return found
+
+
+def candidates():
+    """Homes in the order in which they are tried: the environment, the installation, the source tree's build."""
+    if os.environ.get("NEARCACHE_HOME"):
+        return [Path(os.environ["NEARCACHE_HOME"])]
+    found = []
+    if PACKAGE.parent.name == "python" and PACKAGE.parent.parent.name == "nearcache":
+        found.append(PACKAGE.parents[3])           # <prefix>/lib/nearcache/python/nearcache
+    if (PACKAGE.parents[1] / "CMakeLists.txt").exists():
+        found.append(PACKAGE.parents[1] / "build")  # <root>/python/nearcache
+    return found
+
+
+def find():
+    tried = candidates()
+    for path in tried:
+        home = Home(path)
+        if home.tables.exists() or home.objects():
+            return home
+    places = ", ".join(str(path) for path in tried) or "nowhere: this package is neither installed by CMake nor in a source tree"
+    raise NearcacheError(f"Nearcache's libraries are not there (looked in {places}). "
+                         "Build them (cmake --build build) or name a build or installation with NEARCACHE_HOME.")

@@ -1,0 +1,92 @@
+"""Which libraries a program would load: the loader's search (ld.so(8)), done without running the program."""
+import functools
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from . import elf
+
+DEFAULT_FOLDERS = ["/lib64", "/usr/lib64", "/lib", "/usr/lib"]
+
+
+@functools.lru_cache(maxsize=1)
+def loader_cache():
+    """soname -> paths, of ldconfig's cache."""
+    found = {}
+    for program in ("ldconfig", "/sbin/ldconfig", "/usr/sbin/ldconfig"):
+        try:
+            text = subprocess.run([program, "-p"], capture_output=True, text=True, check=True).stdout
+        except (OSError, subprocess.CalledProcessError):
+            continue
+        for name, path in re.findall(r"^\s+(\S+) \(.*\) => (\S+)$", text, re.M):
+            found.setdefault(name, []).append(path)
+        break
+    return found
+
+
+def _expanded(folder, origin):
+    return folder.replace("${ORIGIN}", origin).replace("$ORIGIN", origin)
+
+
+def _folders(image, ancestors, library_path):
+    """Folders for the libraries that `image` needs, in the loader's order."""
+    origin = str(image.path.resolve().parent)
+    folders = []
+    if not image.runpath:  # DT_RPATH counts only without DT_RUNPATH, and is inherited
+        for owner in [image, *ancestors]:
+            folders += [_expanded(folder, str(owner.path.resolve().parent)) for folder in owner.rpath]
+    folders += library_path
+    return folders + [_expanded(folder, origin) for folder in image.runpath]
+
+
+def _find(name, image, ancestors, library_path):
+    if "/" in name:
+        paths = [name]
+    else:
+        paths = [os.path.join(folder, name) for folder in _folders(image, ancestors, library_path)]
+        paths += loader_cache().get(name, [])
+        paths += [os.path.join(folder, name) for folder in DEFAULT_FOLDERS]
+    for path in paths:
+        if not elf.is_elf(path):
+            continue
+        found = elf.read(path)
+        if (found.machine, found.bits) == (image.machine, image.bits):
+            return found
+    return None
+
+
+def needed_by(path, environment=None):
+    """The images that a program (or library) would load, in the loader's breadth-first order, and the names not found."""
+    environment = os.environ if environment is None else environment
+    library_path = [folder or "." for folder in re.split("[:;]", environment.get("LD_LIBRARY_PATH", "")) if folder]
+    start = elf.read(path)
+    images, missing, seen = [], [], set()
+    queue = [(start, [])]
+    while queue:
+        image, ancestors = queue.pop(0)
+        for name in image.needed:
+            if name in seen:
+                continue
+            seen.add(name)
+            found = _find(name, image, ancestors, library_path)
+            if found is None:
+                missing.append(name)
+                continue
+            images.append(found)
+            queue.append((found, [image, *ancestors]))
+    return images, missing
+
+
+def mpi_library(path, environment=None):
+    """(path of the MPI library that a program would load or None, names of MPI libraries that were not found)."""
+    images, missing = needed_by(path, environment)
+    for image in images:
+        if is_mpi_name(image.path.name):
+            return Path(image.path), []
+    return None, [name for name in missing if is_mpi_name(name)]
+
+
+def is_mpi_name(name):
+    """C libraries of MPI: libmpi.so.*, libmpich.so.*, libmpi_abi.so.*, vendors' libmpi_cray.so.* and the like."""
+    return re.match(r"libmpi(ch|_abi|_cray|_gnu_\w+|_intel|_nvidia|_amd)?\.so(\.|$)", name) is not None

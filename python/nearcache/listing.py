@@ -1,0 +1,78 @@
+"""Lists options and counters, for the terminal and for docs/."""
+import sys
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+OPTIONS_HEAD = """# Options
+
+<!-- Generated: nearcache options --markdown > docs/options.md -->
+
+Every option is a row of one table (`src/core/options.def`); its names are derived:
+
+- environment variable `NEARCACHE_<NAME>`, for all windows of a process;
+- `nearcache run --<name>`, which sets that variable for the ranks;
+- info key `nearcache_<name>` of a window, for the options of scope `window`; it wins over the environment.
+
+Values: *bytes* take the suffixes k, M, G, T; *time* takes ns, us, ms, s (without one: ns); *bool* is true or false.
+An unknown option or an ill-formed value is reported with what is allowed, and the default is kept.
+"""
+
+COUNTERS_HEAD = """# Counters
+
+<!-- Generated: nearcache counters --markdown -->
+
+Every counter is a row of one table (`include/nearcache/counters.def`). A *sum* adds up over windows and ranks, a *gauge*
+is a level at the end of the run.
+"""
+
+
+def _cell(text):
+    return text.replace("|", "\\|")
+
+
+def _markdown_table(names, rows):
+    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+    lines += ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def options_markdown(tables):
+    parts = [OPTIONS_HEAD]
+    for scope, title in (("window", "Of a window"), ("process", "Of a process")):
+        rows = [(f"`{option.name}`", option.type, f"`{option.default}`" if option.default else "(empty)", option.unit or "-", option.help)
+                for option in tables.options if option.scope == scope]
+        parts.append(f"## {title}\n\n" + _markdown_table(("option", "type", "default", "unit", "what it does"), rows) + "\n")
+    return "\n".join(parts)
+
+
+def counters_markdown(tables):
+    rows = [(f"`{counter.name}`", counter.kind, counter.unit, counter.help) for counter in tables.counters]
+    return COUNTERS_HEAD + "\n" + _markdown_table(("counter", "kind", "unit", "what it counts"), rows) + "\n"
+
+
+def _print(columns, rows, width):
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in columns:
+        table.add_column(name, overflow="fold", no_wrap=name in ("option", "counter"))
+    for row in rows:
+        table.add_row(*[escape(cell) for cell in row])
+    Console(width=width or (None if sys.stdout.isatty() else 140), highlight=False).print(table)
+
+
+def show_options(tables, markdown, width):
+    if markdown:
+        click.echo(options_markdown(tables), nl=False)
+        return
+    _print(("option", "type", "default", "scope", "what it does"),
+           [(option.name, option.type, option.default, option.scope, option.help) for option in tables.options], width)
+
+
+def show_counters(tables, markdown, width):
+    if markdown:
+        click.echo(counters_markdown(tables), nl=False)
+        return
+    _print(("counter", "kind", "unit", "what it counts"),
+           [(counter.name, counter.kind, counter.unit, counter.help) for counter in tables.counters], width)

@@ -1,0 +1,173 @@
+"""Which MPI a library, a program, an interpreter or a launcher belongs to: Mpi(family, version, what was seen)."""
+import functools
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import command, elf, libraries
+from .errors import Refused
+
+# MPI libraries whose C interface is MPICH's (the MPICH ABI Compatibility Initiative): an object for MPICH serves them.
+MPICH_ALIKE = re.compile(r"MPICH|Intel\(R\) MPI|MVAPICH|ParaStation", re.I)
+
+
+@dataclass(frozen=True)
+class Mpi:
+    family: str       # mpich, openmpi or abi
+    version: str      # 4.0.2; "" if unknown
+    found: str        # what it was seen by: a library, a launcher
+
+    @property
+    def tag(self):
+        return f"{self.family}-{self.version or 'unknown'}"
+
+
+# Asked in a process of its own: loading an MPI library has side effects. MPI_Get_library_version may be called before
+# MPI_Init (MPI-4.0, section 9.1.1).
+_ASK_LIBRARY = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+text, length = ctypes.create_string_buffer(16384), ctypes.c_int()
+library.MPI_Get_library_version(text, ctypes.byref(length))
+print(text.value.decode(errors="replace"))
+major, minor = ctypes.c_int(), ctypes.c_int()
+try:
+    library.MPI_Abi_get_version(ctypes.byref(major), ctypes.byref(minor))
+    print("ABI", f"{major.value}.{minor.value}")
+except AttributeError:
+    pass
+"""
+
+# mpi4py chooses its MPI while it is imported; without initialisation nothing is started.
+_ASK_MPI4PY = """
+import mpi4py, re
+mpi4py.rc.initialize = False
+from mpi4py import MPI
+for line in open("/proc/self/maps"):
+    path = line.split(maxsplit=5)[-1].strip()
+    if re.match(r"libmpi(ch|_abi|_cray|_intel)?\\.so", path.rpartition("/")[2]):
+        print("LIBRARY", path)
+        break
+"""
+
+
+def _output(words, timeout=30, environment=None):
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=timeout,
+                              stdin=subprocess.DEVNULL, env=environment)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout + done.stderr if done.returncode == 0 else None
+
+
+def _version(text, pattern):
+    found = re.search(pattern + r"\s*v?(\d+(?:\.\d+)+)", text)
+    return found[1] if found else ""
+
+
+def of_library_text(text, library):
+    """The Mpi that a library's version text tells of; None if it is of no family we know."""
+    name = Path(library).name
+    if name.startswith("libmpi_abi"):
+        return Mpi("abi", _version(text, r"(?m)^ABI") or "1.0", str(library))
+    if "Open MPI" in text or "Spectrum MPI" in text:
+        return Mpi("openmpi", _version(text, r"(?:Open|Spectrum) MPI"), str(library))
+    if MPICH_ALIKE.search(text):
+        return Mpi("mpich", _version(text, r"MPICH Version:"), str(library))
+    return None
+
+
+def of_library(library):
+    """The Mpi of a library file, asked of the library itself, else guessed by its name."""
+    text = _output([sys.executable, "-c", _ASK_LIBRARY, str(library)])
+    if text is not None:
+        return of_library_text(text, library)
+    name = Path(library).name
+    for pattern, family in (("libmpi_abi", "abi"), ("libmpich", "mpich"), (r"libmpi\.so\.12", "mpich"),
+                            (r"libmpi\.so\.(20|40|80)", "openmpi")):
+        if re.match(pattern, name):
+            return Mpi(family, "", str(library))
+    return None
+
+
+@functools.lru_cache(maxsize=None)
+def of_launcher(launcher):
+    """The Mpi of mpiexec, by its --version; None for launchers of no MPI, such as srun."""
+    text = _output([launcher, "--version"]) or ""
+    if "HYDRA" in text:
+        return Mpi("mpich", _version(text, r"Version:"), launcher)
+    if re.search(r"Open MPI|OpenRTE|PRRTE|prterun", text):
+        return Mpi("openmpi", _version(text, r"(?:\(Open MPI\)|\(OpenRTE\)|Open MPI|OpenRTE)"), launcher)
+    return of_library_text(text, launcher) if MPICH_ALIKE.search(text) else None
+
+
+def interpreter_of(path):
+    """The words of a script's `#!` line, with `env` resolved; [] if there is none."""
+    try:
+        with open(path, "rb") as file:
+            line = file.readline(512)
+    except OSError:
+        return []
+    if not line.startswith(b"#!"):
+        return []
+    words = shlex.split(line[2:].decode(errors="replace"))
+    if words and os.path.basename(words[0]) == "env":
+        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+        words[:1] = [command.locate(words[0]) or words[0]] if words else []
+    return words
+
+
+def is_python(path):
+    return re.fullmatch(r"(python|pypy)\d*(\.\d+)*(d|t)?", os.path.basename(path)) is not None
+
+
+def of_python(interpreter, launcher):
+    """The Mpi that mpi4py loads in an interpreter; else the launcher's, as another binding may be in use."""
+    text = _output([interpreter, "-c", _ASK_MPI4PY], timeout=60)
+    found = re.search(r"^LIBRARY (.*)$", text or "", re.M)
+    if found:
+        return of_library(found[1]) or _unknown(found[1])
+    return _by_launcher(launcher, f"{interpreter} imports no mpi4py")
+
+
+def _by_launcher(launcher, reason):
+    path = command.locate(launcher) if launcher else None
+    found = of_launcher(path) if path else None
+    if found is None:
+        seen = f"the launcher {launcher} does not tell" if launcher else "there is no launcher"
+        raise Refused(f"{reason}, and {seen} which MPI it starts. Name it: nearcache run --mpi TAG")
+    return found
+
+
+def _unknown(library):
+    raise Refused(f"{library} is an MPI library of no family that Nearcache knows (MPICH and its ABI, Open MPI, the standard ABI)")
+
+
+def of_program(word, launcher):
+    """The Mpi of the program that a word of a command line starts; Refused says why there is none."""
+    path = command.locate(word) or (launcher and command.locate("./" + word))
+    if not path:
+        raise Refused(f"there is no program {word}")
+    if is_python(path):  # also a wrapper script of that name, such as pyenv's
+        return of_python(path, launcher)
+    if not elf.is_elf(path):
+        interpreter = interpreter_of(path)
+        if interpreter and is_python(interpreter[0]):
+            return of_python(interpreter[0], launcher)
+        return _by_launcher(launcher, f"{path} is a script")
+    reason = elf.ignores_preload(path)
+    if reason:
+        raise Refused(f"{path} cannot be preloaded: {reason}, so the loader ignores LD_PRELOAD")
+    if not elf.read(path).interpreter:
+        raise Refused(f"{path} is statically linked: nothing can be preloaded. Link it with libnearcache_mpi.a instead")
+    library, missing = libraries.mpi_library(path)
+    if library is None and missing:
+        raise Refused(f"{path} needs {', '.join(missing)}, which the loader would not find (LD_LIBRARY_PATH?)")
+    if library is None:
+        raise Refused(f"{path} uses no MPI: none of the libraries it loads is an MPI. "
+                      "If it loads MPI while it runs, name it: nearcache run --mpi TAG")
+    return of_library(library) or _unknown(library)

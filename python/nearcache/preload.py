@@ -1,0 +1,74 @@
+"""Chooses the preload object for an MPI and puts it into a command line."""
+import os
+import re
+from dataclasses import dataclass
+
+from .errors import Refused
+
+
+def version_numbers(version):
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+
+
+def _distance(wanted, have):
+    """Orders versions by nearness: first the major number, then minor, then the rest."""
+    wanted, have = version_numbers(wanted) or (0,), version_numbers(have) or (0,)
+    width = max(len(wanted), len(have))
+    pairs = zip(wanted + (0,) * (width - len(wanted)), have + (0,) * (width - len(have)))
+    return tuple(abs(a - b) for a, b in pairs)
+
+
+@dataclass(frozen=True)
+class Choice:
+    object: object
+    note: str  # what the user should know, or ""
+
+
+def choose(found, objects):
+    """The object for an Mpi: of its family, of the nearest version. Refused if there is none."""
+    family = [item for item in objects if item.family == found.family]
+    if not family:
+        exist = ", ".join(sorted(item.tag for item in objects)) or "none"
+        raise Refused(f"the program uses {found.tag} ({found.found}), and there is no preload object of that family; "
+                      f"there are: {exist}. Build Nearcache with this MPI's mpicc: cmake -DNEARCACHE_MPICC=/path/mpicc")
+    best = min(family, key=lambda item: _distance(found.version, item.version))
+    note = ""
+    if found.version and version_numbers(found.version) != version_numbers(best.version):
+        note = f"no preload object for {found.tag}; using {best.tag}"
+    return Choice(best, note)
+
+
+def by_tag(tag, objects):
+    """The object that the user named."""
+    for item in objects:
+        if item.tag == tag:
+            return Choice(item, "")
+    exist = ", ".join(sorted(item.tag for item in objects)) or "none"
+    raise Refused(f"there is no preload object {tag}; there are: {exist}")
+
+
+def preload_value(path, existing):
+    """LD_PRELOAD with our object before what is there already."""
+    path = str(path)
+    if re.search(r"[\s:]", path):
+        raise Refused(f"the loader separates preload objects by blanks and colons, so {path} cannot be preloaded; "
+                      "move Nearcache to a folder without them")
+    others = [item for item in re.split(r"[\s:]+", existing or "") if item and item != path]
+    return ":".join([path, *others])
+
+
+def insert(command, path, variables, environment=None):
+    """The words of `command` with `env LD_PRELOAD=... NEARCACHE_...=...` before each program.
+
+    The launcher itself must not be preloaded, and variables given to `env` reach ranks on other hosts with every launcher.
+    """
+    environment = os.environ if environment is None else environment
+    words, last = [], 0
+    for program in command.programs:
+        existing = program.assignments.get("LD_PRELOAD", environment.get("LD_PRELOAD"))
+        given = {"LD_PRELOAD": preload_value(path, existing),
+                 # An `env` before the program is nearer to it than our options are.
+                 **{name: value for name, value in variables.items() if name not in program.assignments}}
+        words += command.words[last:program.at] + ["env"] + [f"{name}={value}" for name, value in given.items()]
+        last = program.at
+    return words + command.words[last:]

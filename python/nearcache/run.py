@@ -1,0 +1,71 @@
+"""`nearcache run`: finds the program's MPI and starts the command with the right object preloaded."""
+import os
+import sys
+
+from . import command, home, mpi, preload
+from .errors import Refused
+
+
+def variables_of(values):
+    """NEARCACHE_* variables for a list of (option, text), after checking them."""
+    variables = {}
+    for option, text in values:
+        if option.name == "report":
+            # Ranks may run in another folder; `-` is the short report on standard error.
+            text = "1" if text in ("-", "1") else os.path.abspath(text)
+        option.check(text)
+        variables[option.variable] = text
+    return variables
+
+
+def inherited_variables(environment):
+    """NEARCACHE_* of our own environment: launchers of other hosts would not pass them on."""
+    return {name: value for name, value in environment.items()
+            if name.startswith("NEARCACHE_") and name not in ("NEARCACHE_HOME", "NEARCACHE_PYTHON")}
+
+
+def choose_object(parsed, tag):
+    """The preload object for all programs of a command."""
+    objects = home.find().objects()
+    if tag:
+        return preload.by_tag(tag, objects)
+    found = [mpi.of_program(parsed.words[program.start], parsed.launcher) for program in parsed.programs]
+    families = sorted({item.family for item in found})
+    if len(families) > 1:
+        raise Refused(f"the programs of this command use different MPIs: {', '.join(families)}")
+    return preload.choose(found[0], objects)
+
+
+def warn_of_launcher(launcher, chosen):
+    """Says so when the launcher belongs to another MPI than the program: each rank would run alone."""
+    path = command.locate(launcher) if launcher else None
+    started_by = mpi.of_launcher(path) if path else None
+    # mpiexec of MPICH starts programs of the standard ABI as well.
+    families = {"abi": ("abi", "mpich", "openmpi")}.get(chosen.family, (chosen.family,))
+    if started_by and started_by.family not in families:
+        print(f"nearcache: {launcher} belongs to {started_by.tag}, but the program to {chosen.family}: "
+              "its ranks will not find each other", file=sys.stderr)
+
+
+def prepare(words, values, tag=None, environment=None):
+    """The words to start instead of `words`, and the choice made."""
+    environment = os.environ if environment is None else environment
+    parsed = command.parse(words)
+    if parsed.config_file:
+        raise Refused("the programs stand in a file that the launcher reads; name them on the command line")
+    if not parsed.programs:
+        raise Refused(f"there is no program in: {' '.join(words)}")
+    choice = choose_object(parsed, tag)
+    warn_of_launcher(parsed.launcher, choice.object)
+    variables = {**inherited_variables(environment), **variables_of(values)}
+    return preload.insert(parsed, choice.object.path, variables, environment), choice
+
+
+def start(words):
+    """Replaces this process, so that signals and the exit code are the program's own."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        os.execvp(words[0], words)
+    except OSError as error:
+        raise Refused(f"cannot start {words[0]}: {error.strerror}") from None

