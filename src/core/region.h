@@ -34,7 +34,7 @@ class Region {
 template <class T>
 class Relative {
  public:
-  void set(T* target) { distance_ = reinterpret_cast<char*>(target) - reinterpret_cast<char*>(this); }
+  void set(T* target) { distance_ = static_cast<ptrdiff_t>(reinterpret_cast<intptr_t>(target) - reinterpret_cast<intptr_t>(this)); }
   T* get() const { return reinterpret_cast<T*>(reinterpret_cast<intptr_t>(this) + distance_); }
   T& operator[](size_t i) const { return get()[i]; }
 

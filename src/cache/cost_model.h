@@ -1,0 +1,47 @@
+// What a remote get costs, learned from sampled gets: latency plus time per byte.
+#pragma once
+
+#include <cstdint>
+
+namespace nearcache {
+
+class CostModel {
+ public:
+  static constexpr int size_classes = 40;
+  static int class_of(uint64_t bytes) {
+    const int power = bytes <= 1 ? 0 : 64 - __builtin_clzll(bytes - 1);
+    return power < size_classes ? power : size_classes - 1;
+  }
+
+  // One get of `bytes`, with its share of the synchronisation that completed it, took `ns`.
+  void sample(uint64_t bytes, double ns);
+
+  uint32_t samples() const { return samples_; }
+  uint32_t samples_of(uint64_t bytes) const { return classes_[class_of(bytes)].samples; }
+
+  // The fitted cost L + size * G; zero before the first sample.
+  double latency_ns() const { return latency_; }
+  double ns_per_byte() const { return per_byte_; }
+  double cost_ns(uint64_t bytes) const { return latency_ + per_byte_ * static_cast<double>(bytes); }
+
+  // What gets of this size were seen to cost, or the fit where none were.
+  double observed_ns(uint64_t bytes) const {
+    const Class& c = classes_[class_of(bytes)];
+    return c.samples > 0 ? c.mean_ns : cost_ns(bytes);
+  }
+
+ private:
+  struct Class {
+    uint32_t samples = 0;
+    float mean_bytes = 0;
+    float mean_ns = 0;
+  };
+  void fit();
+
+  Class classes_[size_classes];
+  uint32_t samples_ = 0;
+  double latency_ = 0;
+  double per_byte_ = 0;
+};
+
+}  // namespace nearcache

@@ -1,0 +1,48 @@
+// Victim selection and admission: who goes when the index or the storage is full, and who need not come in.
+//
+// Policies are stateless; what they remember lies in the cache's region. All are asked on misses only, except
+// `touched`, which costs a hit a call for every policy but `rate`.
+#pragma once
+
+#include <cstdint>
+
+#include "cache/entry.h"
+#include "core/options.h"
+
+namespace nearcache {
+
+class GetCache;
+
+// A get that missed and wants in.
+struct Newcomer {
+  Key key;
+  uint64_t hash;
+  uint64_t bytes;
+  double value;  // by the policy's own measure; filled by `judge`
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+
+  // What keeping the newcomer is worth; `make_room` and `conflict_victim` compare it.
+  virtual void judge(GetCache& cache, Newcomer* newcomer) const = 0;
+  virtual void inserted(GetCache& cache, EntryId id, const Newcomer& newcomer) const = 0;
+  virtual void touched(GetCache& cache, EntryId id) const = 0;
+  // `id` leaves; called before its storage is released.
+  virtual void removed(GetCache& cache, EntryId id) const = 0;
+
+  // One of `count` entries to evict for the newcomer's place in the index, or no_entry if it is not worth it.
+  virtual EntryId conflict_victim(GetCache& cache, const EntryId* path, int count, const Newcomer& newcomer) const = 0;
+  // Evicts until the newcomer may fit. False if nothing (more) was evicted for it.
+  virtual bool make_room(GetCache& cache, const Newcomer& newcomer) const = 0;
+};
+
+const Policy& policy_of(PolicyKind kind);
+
+// The policies, one file each.
+const Policy& rate_policy();
+const Policy& lru_policy();
+const Policy& clampi_policy(PolicyKind kind);
+
+}  // namespace nearcache

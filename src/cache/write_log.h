@@ -1,0 +1,47 @@
+// Which bytes of which targets this rank has written itself, so that no entry older than a write is served.
+//
+// A write is O(1): it takes a number and leaves it in a filter of 512-byte pieces and in a log of the last writes.
+// An entry carries the number it was last found valid under; only if writes came after is anything looked up, and
+// only if the filter says "perhaps" is the log searched. Once the log has forgotten, "perhaps" counts as overwritten.
+#pragma once
+
+#include <cstdint>
+
+namespace nearcache {
+
+class WriteLog {
+ public:
+  void clear();
+
+  // Bytes [from, to) of `target` are being written. False once the numbers are used up: drop everything, clear().
+  bool record(uint32_t target, int64_t from, int64_t to);
+
+  uint32_t now() const { return now_; }
+
+  // Was a byte of [from, to) of `target` written after `since`? May say yes for neighbours, never no wrongly.
+  bool overwritten(uint32_t target, int64_t from, int64_t to, uint32_t since) const {
+    return since != now_ && search(target, from, to, since);
+  }
+
+ private:
+  static constexpr int piece_bits = 9;
+  static constexpr uint64_t most_pieces = 32;  // longer writes are known by target only
+  static constexpr uint32_t filter_size = 1024;
+  static constexpr uint32_t log_size = 64;
+
+  struct Write {
+    int64_t from, to;
+    uint32_t target;
+  };
+
+  bool search(uint32_t target, int64_t from, int64_t to, uint32_t since) const;
+  static uint32_t slot(uint32_t target, int64_t piece);
+
+  uint32_t now_ = 0;
+  uint32_t pieces_[filter_size];   // by target and piece: number of the last short write
+  uint32_t targets_[filter_size];  // by target: number of the last write of any length
+  uint32_t longs_[filter_size];    // by target: number of the last long write
+  Write log_[log_size];
+};
+
+}  // namespace nearcache
