@@ -1,0 +1,59 @@
+"""Reads entry_points.txt: the rows, with their C prototypes taken apart."""
+import re
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Parameter:
+    type: str  # without the name: "const int*", "MPI_Datatype"; arrays as pointers
+    name: str
+
+
+@dataclass
+class Row:
+    kind: str
+    arguments: list  # of the kind: acquire_if(flag) has ["flag"]
+    requirement: str
+    returns: str
+    symbol: str  # MPI_Get
+    parameter_text: str
+    parameters: list = field(default_factory=list)
+
+    @property
+    def name(self):
+        return self.symbol[len("MPI_"):]
+
+    @property
+    def everywhere(self):
+        """Every real MPI has it (SimGrid's may lack any)."""
+        return self.requirement in ("", "not-simgrid")
+
+
+def parse_parameter(text):
+    text = text.strip()
+    match = re.fullmatch(r"(.*?)(\w+)\s*((?:\[\w*\])*)", text)
+    kind, name, arrays = match.group(1).strip(), match.group(2), match.group(3)
+    if arrays:  # int ranges[][3] and int counts[] are pointers to what they hold
+        kind += "*"
+    return Parameter(re.sub(r"\s*\*", "*", kind), name)
+
+
+def parse_row(line, number, path):
+    parts = [p.strip() for p in line.split("|", 2)]
+    kind = re.fullmatch(r"(window|acquire|acquire_if|complete|release|next)(?:\((.*)\))?", parts[0])
+    prototype = re.fullmatch(r"(\w+)\s+(MPI_\w+)\((.*)\)", parts[-1])
+    if len(parts) != 3 or not kind or not prototype:
+        raise SystemExit(f"{path}:{number}: expected `kind | requirement | prototype`: {line}")
+    arguments = [a.strip() for a in kind.group(2).split(",")] if kind.group(2) else []
+    text = prototype.group(3)
+    parameters = [] if text == "void" else [parse_parameter(p) for p in text.split(",")]
+    return Row(kind.group(1), arguments, parts[1], prototype.group(1), prototype.group(2), text, parameters)
+
+
+def read_table(path):
+    rows = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        line = line.strip()
+        if line and not line.startswith("#"):
+            rows.append(parse_row(line, number, path))
+    return rows

@@ -1,0 +1,39 @@
+// What the generated wrappers tell the cache: acquires, and the fate of requests. Implemented in requests.cpp.
+#pragma once
+
+#include <vector>
+
+#include "mpi/mpi_api.h"
+
+namespace nearcache::mpi {
+
+// The program may have learned that another rank's access is complete: in mode `transparent` nothing that was
+// read before may be served after.
+void note_acquire() noexcept;
+
+// Whether any request of this process is tracked: a get, put or accumulate with a request on a cached window.
+bool requests_tracked() noexcept;
+
+// Looks at `count` requests before a call that may complete them; then tells what became of the tracked ones.
+class RequestWatch {
+ public:
+  RequestWatch(int count, const MPI_Request* before);
+
+  // After the call: tracked requests that are MPI_REQUEST_NULL now are complete.
+  void completed(const MPI_Request* after);
+
+  // Request `index` is complete.
+  void completed_one(int index);
+
+  // The program let go of them (MPI_Request_free): they complete with their epoch.
+  void released();
+
+ private:
+  struct Found {
+    int index;
+    void* tracked;
+  };
+  std::vector<Found> found_;  // the tracked ones among the requests, as they were before the call
+};
+
+}  // namespace nearcache::mpi

@@ -1,0 +1,30 @@
+// The shared objects of the process, and the symbols that each of them defines and imports.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nearcache::mpi {
+
+struct LoadedObject {
+  std::string path;  // empty for the executable
+  std::string_view name() const;  // the file name, without folders
+  const void* dynamic = nullptr;  // its dynamic section, null if it has none
+  uintptr_t base = 0;
+  std::vector<std::pair<uintptr_t, uintptr_t>> segments;  // begin and end addresses
+
+  bool contains(const void* address) const;
+};
+
+// All objects, in the order in which the dynamic linker searches those that are global.
+std::vector<LoadedObject> loaded_objects();
+
+// Calls `visit(name, defined)` for every dynamic symbol of `object` until it returns false.
+void for_each_symbol(const LoadedObject& object, const std::function<bool(const char*, bool)>& visit);
+
+bool defines_symbol(const LoadedObject& object, std::string_view symbol);
+bool imports_symbol(const LoadedObject& object, std::string_view symbol);
+
+}  // namespace nearcache::mpi
