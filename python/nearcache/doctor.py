@@ -106,9 +106,11 @@ def judge(code, output, timeout):
         return Finding("wrong", f"self-test: not done after {timeout:g} s")
     if code == 0 and ok and int(ok[1]) > 0:
         return Finding("ok", f"self-test on 2 ranks: {ok[1]} hits")
+    if "selftest: nearcache is not loaded" in output:
+        return Finding("wrong", "self-test: ran, but without the object: preloading has no effect here (a launcher or "
+                                "container that drops LD_PRELOAD, or secure execution)")
     if code == 0 and ok:
-        return Finding("wrong", "self-test: ran, but nothing was served from the cache: the object was not preloaded "
-                                "(secure execution, a container, or the launcher drops LD_PRELOAD), or NEARCACHE_MODE is off")
+        return Finding("wrong", "self-test: ran, but nothing was served from the cache; NEARCACHE_VERBOSE=2 says why")
     last = [line for line in output.strip().splitlines() if line.strip()][-4:]
     return Finding("wrong", f"self-test: exit code {code}\n" + "\n".join("    " + line for line in last))
 

@@ -69,10 +69,10 @@ def read(path):
     data = Path(path).read_bytes()
     if data[:4] != b"\x7fELF":
         raise ValueError(f"{path} is not an ELF file")
-    bits = 64 if data[4] == 2 else 32
-    order = "<" if data[5] == 1 else ">"
-    elf = Elf(Path(path), machine=struct.unpack_from(order + "H", data, 18)[0], bits=bits)
     try:
+        bits = 64 if data[4] == 2 else 32
+        order = "<" if data[5] == 1 else ">"
+        elf = Elf(Path(path), machine=struct.unpack_from(order + "H", data, 18)[0], bits=bits)
         segments = list(_segments(data, bits, order))
         for kind, offset, _address, length in segments:
             if kind == PT_INTERP:
@@ -80,7 +80,7 @@ def read(path):
             elif kind == PT_DYNAMIC:
                 elf.dynamic = True
                 _read_dynamic(elf, data, order, segments, offset, length)
-    except (struct.error, IndexError, ValueError) as error:
+    except (struct.error, IndexError, ValueError, StopIteration) as error:
         raise ValueError(f"{path} is a damaged ELF file: {error}") from None
     return elf
 

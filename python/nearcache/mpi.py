@@ -162,9 +162,13 @@ def of_program(word, launcher):
     reason = elf.ignores_preload(path)
     if reason:
         raise Refused(f"{path} cannot be preloaded: {reason}, so the loader ignores LD_PRELOAD")
-    if not elf.read(path).interpreter:
+    try:
+        static = not elf.read(path).interpreter
+        library, missing = libraries.mpi_library(path)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    if static:
         raise Refused(f"{path} is statically linked: nothing can be preloaded. Link it with libnearcache_mpi.a instead")
-    library, missing = libraries.mpi_library(path)
     if library is None and missing:
         raise Refused(f"{path} needs {', '.join(missing)}, which the loader would not find (LD_LIBRARY_PATH?)")
     if library is None:

@@ -2,7 +2,7 @@
 import os
 import sys
 
-from . import command, home, mpi, preload
+from . import command, home, mpi, preload, tables
 from .errors import Refused
 
 
@@ -19,9 +19,9 @@ def variables_of(values):
 
 
 def inherited_variables(environment):
-    """NEARCACHE_* of our own environment: launchers of other hosts would not pass them on."""
-    return {name: value for name, value in environment.items()
-            if name.startswith("NEARCACHE_") and name not in ("NEARCACHE_HOME", "NEARCACHE_PYTHON")}
+    """The options in our own environment: launchers would not pass them on to other hosts."""
+    names = {option.variable for option in tables.load().options}
+    return {name: value for name, value in environment.items() if name in names}
 
 
 def choose_object(parsed, tag):

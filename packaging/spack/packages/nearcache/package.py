@@ -1,0 +1,45 @@
+# Spack package of Nearcache. From a checkout:
+#   spack repo add packaging/spack
+#   spack dev-build nearcache@main ^mpich
+from spack.package import *
+
+
+class Nearcache(CMakePackage):
+    """A cache for one-sided communication: serves repeated MPI-3 RMA gets of unmodified programs from local memory."""
+
+    maintainers = []
+    license("BSD-3-Clause")
+
+    version("main", branch="main")
+
+    variant("apps", default=False, description="Build the applications (local clustering coefficients)")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.20:", type="build")
+    depends_on("ninja", type="build")
+    depends_on("nlohmann-json@3.9:", type="build")
+    depends_on("cli11@2:", type="build", when="+apps")
+    depends_on("fmt@8:", when="+apps")
+    depends_on("mpi@3:")
+    depends_on("python@3.9:", type=("build", "run"))
+    depends_on("py-click@8:", type="run")
+    depends_on("py-rich@12:", type="run")
+
+    generator("ninja")
+
+    def cmake_args(self):
+        return [
+            self.define("NEARCACHE_MPICC", self.spec["mpi"].mpicc),
+            self.define("NEARCACHE_BUILD_TESTS", False),
+            self.define("NEARCACHE_BUILD_BENCH", False),
+            self.define_from_variant("NEARCACHE_BUILD_APPS", "apps"),
+        ]
+
+    def setup_run_environment(self, env):
+        env.set("NEARCACHE_HOME", self.prefix)
+
+    @run_after("install")
+    @on_package_attributes(run_tests=True)
+    def check_doctor(self):
+        Executable(self.prefix.bin.nearcache)("doctor")

@@ -1,0 +1,90 @@
+"""`nearcache doctor`."""
+import os
+from pathlib import Path
+
+import launch
+import pytest
+
+from nearcache import doctor
+
+
+@pytest.mark.parametrize("code, output, level, text", [
+    (0, "selftest: ok hits=12\n", "ok", "12 hits"),
+    (0, "selftest: ok hits=0\n", "wrong", "nothing was served"),
+    (2, "selftest: nearcache is not loaded\n", "wrong", "no effect"),
+    (1, "selftest: FAILED wrong values\n", "wrong", "wrong values"),
+    (139, "a\nb\nSegmentation fault\n", "wrong", "Segmentation fault"),
+    (None, "", "wrong", "not done after 5 s"),
+])
+def test_outcomes_of_a_self_test_are_told_apart(code, output, level, text):
+    finding = doctor.judge(code, output, 5)
+    assert finding.level == level and text in finding.text
+
+
+def test_every_mpi_of_the_build_is_found_among_the_launchers():
+    if not launch.mpis():
+        pytest.skip("there is no build")
+    found = doctor.launchers(doctor.folders(launch.BUILD))
+    tags = {owner.tag for owner in found.values()}
+    for mpi in launch.mpis():
+        beside = doctor.launchers([Path(mpi.mpiexec).parent])
+        assert mpi.family == "abi" or mpi.tag in tags | {owner.tag for owner in beside.values()}
+
+
+def test_objects_without_self_test_are_noted_and_nothing_is_wrong(fake_home, nearcache):
+    done = nearcache("doctor")
+    assert done.returncode == 0, done.stdout
+    assert "mpich-4.0.2: " in done.stdout and "no self-test program" in done.stdout and "nothing is wrong" in done.stdout
+
+
+def test_missing_objects_are_wrong_and_the_cure_is_named(fake_home, nearcache):
+    for folder in (fake_home / "lib").iterdir():
+        (folder / "libnearcache_mpi.so").unlink()
+    done = nearcache("doctor", "--no-run")
+    assert done.returncode == 3
+    assert "there are no preload objects; build them: cmake --build build" in done.stdout
+
+
+def test_self_test_without_preloading_is_wrong(mpi, fake_home, nearcache):
+    """A self-test that never sees the library, under the launcher of every MPI."""
+    from programs import compiled
+    source = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  puts("selftest: nearcache is not loaded");
+  MPI_Finalize();
+  return 2;
+}"""
+    (fake_home / "bin" / mpi.tag).mkdir(parents=True)
+    compiled(fake_home / "bin" / mpi.tag, "nearcache-selftest", source, mpi.wrapper)
+    path = os.path.dirname(mpi.mpiexec) + os.pathsep + os.environ["PATH"]
+    done = nearcache("doctor", "--mpi", mpi.tag, env={"PATH": path})
+    assert done.returncode == 3, done.stdout
+    assert "preloading has no effect" in done.stdout and "1 thing is wrong" in done.stdout
+
+
+def test_root_is_told_what_open_mpi_wants(monkeypatch):
+    from nearcache.mpi import Mpi
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    for name in doctor.ROOT_VARIABLES + doctor.ROOT_VARIABLES_5:
+        monkeypatch.delenv(name, raising=False)
+    four, five = (doctor.root_findings(Mpi("openmpi", version, ""))[0].text for version in ("4.1.4", "5.0.11"))
+    assert "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" in four and "PRTE" not in four
+    assert "PRTE_ALLOW_RUN_AS_ROOT=1" in five
+    assert doctor.root_findings(Mpi("mpich", "4.0.2", "")) == []
+
+
+def test_unknown_mpi_is_reported(fake_home, nearcache):
+    done = nearcache("doctor", "--mpi", "mpich-9")
+    assert done.returncode == 2 and "mpich-4.0.2" in done.stderr
+
+
+def test_real_objects_pass_their_self_tests(mpi, preload, nearcache):
+    if not mpi.binary("nearcache-selftest").exists():
+        pytest.skip("nearcache-selftest is not built")
+    done = nearcache("doctor", "--mpi", mpi.tag, "--timeout", "60",
+                     env={"NEARCACHE_HOME": str(launch.BUILD), "PATH": os.path.dirname(mpi.mpiexec) + os.pathsep + os.environ["PATH"]})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "self-test on 2 ranks: " in done.stdout

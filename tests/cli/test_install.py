@@ -1,0 +1,111 @@
+"""`cmake --install` and the use of what it installed."""
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import launch
+import pytest
+
+CONSUMER = r"""
+cmake_minimum_required(VERSION 3.20)
+project(consumer C)
+find_package(nearcache REQUIRED)
+foreach(tag IN LISTS NEARCACHE_TAGS)
+  message(STATUS "tag ${tag} static $<TARGET_EXISTS:nearcache::mpi_static_${tag}>")
+  if(NOT TARGET nearcache::mpi_static_${tag})
+    message(FATAL_ERROR "no target for ${tag}")
+  endif()
+endforeach()
+add_executable(app app.c)
+target_include_directories(app PRIVATE ${MPI_INCLUDE})
+target_link_libraries(app PRIVATE nearcache::mpi_${TAG} ${MPI_LINK})
+"""
+APP = r"""
+#include <mpi.h>
+#include <nearcache/mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Finalize();
+  puts("done");
+  return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    """An installation of the build."""
+    if not list((launch.BUILD / "lib").glob("*/libnearcache_mpi.so")):
+        pytest.skip("the library is not built")
+    folder = tmp_path_factory.mktemp("prefix")
+    done = subprocess.run(["cmake", "--install", launch.BUILD, "--prefix", folder], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_installation_has_an_object_and_archive_for_every_mpi(prefix):
+    for mpi in launch.mpis():
+        for name in ("libnearcache_mpi.so", "libnearcache_mpi.a", "nearcache-selftest"):
+            assert (prefix / "lib" / "nearcache" / mpi.tag / name).exists()
+    assert (prefix / "include/nearcache/mpi.h").exists() and (prefix / "share/nearcache/tables.json").exists()
+
+
+def installed(prefix, *words, **more):
+    env = {name: value for name, value in os.environ.items() if not name.startswith("NEARCACHE_") and name != "PYTHONPATH"}
+    env.update({"NEARCACHE_PYTHON": sys.executable}, **more)
+    return subprocess.run([prefix / "bin" / "nearcache", *map(str, words)], capture_output=True, text=True, env=env, timeout=120)
+
+
+def test_installed_command_finds_its_own_files_even_after_a_move(prefix, tmp_path):
+    moved = tmp_path / "moved"
+    shutil.copytree(prefix, moved, symlinks=True)
+    (tmp_path / "nearcache").symlink_to(moved / "bin" / "nearcache")
+    done = installed(moved, "run", "--mpi", launch.mpis()[0].tag, "--dry-run", "--", "ls")
+    assert done.stdout == f"env LD_PRELOAD={moved}/lib/nearcache/{launch.mpis()[0].tag}/libnearcache_mpi.so ls\n", done.stderr
+
+
+def test_installed_command_says_which_python_packages_are_missing(prefix, tmp_path):
+    bare = tmp_path / "python"
+    bare.write_text("#!/bin/sh\nexit 1\n")
+    bare.chmod(0o755)
+    done = installed(prefix, "options", NEARCACHE_PYTHON=str(bare))
+    assert done.returncode == 2 and "click" in done.stderr
+
+
+def test_installed_object_serves_hits(mpi, prefix):
+    selftest = prefix / "lib" / "nearcache" / mpi.tag / "nearcache-selftest"
+    root = {name: "1" for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")}
+    done = installed(prefix, "run", "--mode", "always", "--skip-cheap", "false", "--", *launch.launcher(mpi, 2), selftest, **root)
+    assert "selftest: ok hits=" in done.stdout, done.stdout + done.stderr
+
+
+def compile_settings(mpi):
+    words = subprocess.run([mpi.wrapper, "-show"], capture_output=True, text=True).stdout.split()[1:]
+    return ";".join(word[2:] for word in words if word.startswith("-I")), ";".join(word for word in words if word.startswith(("-L", "-l", "-Wl")))
+
+
+def test_package_config_links_a_program(mpi, prefix, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(CONSUMER)
+    (tmp_path / "app.c").write_text(("#define MPI_ABI\n" if mpi.family == "abi" else "") + APP)
+    include, link = compile_settings(mpi)
+    steps = (["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DTAG={mpi.tag}",
+              f"-DMPI_INCLUDE={include}", f"-DMPI_LINK={link}"], ["cmake", "--build", tmp_path / "build"])
+    for words in steps:
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    listed = subprocess.run(["ldd", tmp_path / "build" / "app"], capture_output=True, text=True).stdout
+    assert str(prefix) in listed
+    launch.run(mpi, 2, tmp_path / "build" / "app", preload=False).check()
+
+
+def test_pkg_config_file_names_the_library(mpi, prefix, tmp_path):
+    if not shutil.which("pkg-config"):
+        pytest.skip("there is no pkg-config")
+    done = subprocess.run(["pkg-config", "--cflags", "--libs", f"nearcache-mpi-{mpi.tag}"], capture_output=True, text=True,
+                          env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")})
+    assert done.returncode == 0, done.stderr
+    paths = [Path(word[2:]).resolve() for word in done.stdout.split() if word.startswith("-L")]
+    assert any((path / "libnearcache_mpi.so").exists() for path in paths)

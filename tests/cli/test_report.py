@@ -1,0 +1,69 @@
+"""`nearcache report`. The expected text is report_example.txt; write it anew with NEARCACHE_TEST_GOLDEN=1."""
+import copy
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+EXAMPLE = HERE / "report_example.json"
+GOLDEN = HERE / "report_example.txt"
+
+
+def plain(text):
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+
+
+def test_report_is_shown_as_before(nearcache):
+    done = nearcache("report", EXAMPLE, "--width", "120")
+    assert done.returncode == 0, done.stderr
+    if os.environ.get("NEARCACHE_TEST_GOLDEN"):
+        GOLDEN.write_text(plain(done.stdout))
+    assert plain(done.stdout) == GOLDEN.read_text()
+
+
+def test_report_is_read_from_standard_input(nearcache):
+    assert "adjacency" in nearcache("report", "-", stdin=EXAMPLE.read_text()).stdout
+
+
+def changed(tmp_path, **changes):
+    document = copy.deepcopy(json.loads(EXAMPLE.read_text()))
+    document.update(changes)
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_modelled_network_is_labelled(nearcache, tmp_path):
+    assert "MODELLED" in nearcache("report", changed(tmp_path, modelled="L=1500ns G=0.1ns/B")).stdout
+
+
+def test_a_run_that_gained_nothing_is_told_so(nearcache, tmp_path):
+    verdict = {"helped": False, "saved_seconds": 0, "text": "no get was repeated: the cache did not help"}
+    text = nearcache("report", changed(tmp_path, verdict=verdict, totals={"gets": 0})).stdout
+    assert "no gain: no get was repeated: the cache did not help" in text
+
+
+@pytest.mark.parametrize("changes, message", [
+    ({"format": "something-else"}, "is no report of Nearcache: its format is 'something-else'"),
+    ({"version": 2}, "version 2; this nearcache reads version 1"),
+    ({"totals": []}, "damaged"),
+])
+def test_other_formats_and_versions_are_refused(nearcache, tmp_path, changes, message):
+    done = nearcache("report", changed(tmp_path, **changes))
+    assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("text, message", [("", "is not JSON"), ("[1]", "is no report"), ("{", "is not JSON"),
+                                           ('{"format": "nearcache-report", "version": 1}', "incomplete")])
+def test_other_files_are_refused(nearcache, tmp_path, text, message):
+    path = tmp_path / "file"
+    path.write_text(text)
+    done = nearcache("report", path)
+    assert done.returncode == 2 and message in done.stderr and str(path) in done.stderr
+
+
+def test_missing_file_is_refused(nearcache, tmp_path):
+    done = nearcache("report", tmp_path / "missing")
+    assert done.returncode == 2 and "No such file" in done.stderr

@@ -1,0 +1,137 @@
+"""`nearcache run`, from outside."""
+import os
+import shutil
+
+import launch
+import pytest
+
+
+def launch_words(mpi, ranks=2):
+    return launch.launcher(mpi, ranks)
+
+
+def test_ranks_of_every_mpi_get_the_object_of_their_mpi(mpi, mpi_program, fake_home, nearcache, root_may_run):
+    done = nearcache("run", "--mode", "user", "--", *launch_words(mpi), mpi_program)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("preload=")]
+    assert lines == [f"preload={fake_home}/lib/{mpi.tag}/libnearcache_mpi.so mode=user"] * 2
+
+
+def test_exit_code_of_the_program_is_passed_through(mpi, mpi_program, fake_home, nearcache, root_may_run):
+    assert nearcache("run", "--", *launch_words(mpi), mpi_program, 7).returncode == 7
+
+
+@pytest.fixture
+def root_may_run(monkeypatch):
+    for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"):
+        monkeypatch.setenv(name, "1")
+
+
+def dry(nearcache, *words, **more):
+    return nearcache("run", "--mpi", "mpich-4.0.2", "--dry-run", *words, **more)
+
+
+def test_every_option_of_the_table_is_an_option_of_run(fake_home, nearcache):
+    from nearcache import tables
+    examples = {"mode": "always", "policy": "lru", "bytes": "2M", "count": "3", "bool": "false", "time": "5us", "ratio": "0.5",
+                "text": "text"}
+    for option in tables.load().options:
+        done = dry(nearcache, option.flag, examples[option.type], "--", "ls")
+        assert f" {option.variable}=" in done.stdout, option.name
+    help_text = nearcache("run", "--help").stdout
+    assert all(option.flag in help_text for option in tables.load().options)
+
+
+def test_underscores_work_in_option_names(fake_home, nearcache):
+    assert "NEARCACHE_MAX_GET=1k" in dry(nearcache, "--max_get", "1k", "--", "ls").stdout
+
+
+def test_report_file_is_made_absolute_and_dash_is_the_short_report(fake_home, nearcache, tmp_path):
+    assert f"NEARCACHE_REPORT={tmp_path}/r.json" in dry(nearcache, "--report", "r.json", "--", "ls", cwd=tmp_path).stdout
+    assert "NEARCACHE_REPORT=1 " in dry(nearcache, "--report", "-", "--", "ls").stdout
+
+
+def test_options_of_the_environment_reach_ranks_and_command_line_wins(fake_home, nearcache):
+    env = {"NEARCACHE_MODE": "off", "NEARCACHE_STORAGE": "3M"}
+    done = dry(nearcache, "--mode", "always", "--", "ls", env=env)
+    assert "NEARCACHE_MODE=always" in done.stdout and "NEARCACHE_STORAGE=3M" in done.stdout
+    assert "NEARCACHE_HOME" not in done.stdout
+
+
+@pytest.mark.parametrize("words, message", [
+    (["--mode", "sometimes"], "allowed: off, transparent, always, user"),
+    (["--policy", "best"], "clampi-temporal"),
+    (["--storage", "much"], "bytes"),
+    (["--index", "-1"], "whole number"),
+    (["--adaptive", "maybe"], "true or false"),
+    (["--progress-time", "5 minutes"], "a time"),
+])
+def test_bad_values_are_reported_with_what_is_allowed(fake_home, nearcache, words, message):
+    done = dry(nearcache, *words, "--", "ls")
+    assert done.returncode == 2 and message in done.stderr and words[0] in done.stderr
+
+
+def test_unknown_option_is_reported_with_the_nearest(fake_home, nearcache):
+    done = nearcache("run", "--storag", "1M", "--", "ls")
+    assert done.returncode == 2
+    assert "--storag" in done.stderr and "--storage" in done.stderr
+
+
+def test_options_after_the_command_belong_to_it(fake_home, nearcache):
+    assert dry(nearcache, "ls", "--mode", "x", "--help").stdout.endswith("ls --mode x --help\n")
+
+
+def test_refusal_has_its_own_exit_code_and_starts_nothing(fake_home, nearcache, tmp_path):
+    done = nearcache("run", "--", shutil.which("touch"), tmp_path / "started")
+    assert done.returncode == 125 and "uses no MPI" in done.stderr
+    assert not (tmp_path / "started").exists()
+
+
+def test_program_of_a_family_without_object_is_refused(mpi, mpi_program, fake_home, nearcache):
+    for tag in os.listdir(fake_home / "lib"):
+        if tag.startswith(mpi.family):
+            shutil.rmtree(fake_home / "lib" / tag)
+    done = nearcache("run", "--", mpi.mpiexec, "-n", "2", mpi_program)
+    assert done.returncode == 125
+    assert f"the program uses {mpi.tag}" in done.stderr and "there are: " in done.stderr
+
+
+def test_unknown_tag_is_refused(fake_home, nearcache):
+    done = nearcache("run", "--mpi", "mpich-9", "--", "ls")
+    assert done.returncode == 125 and "mpich-5.0.2" in done.stderr
+
+
+def test_launcher_of_another_mpi_is_noticed(fake_home, nearcache):
+    found = {mpi.family: mpi for mpi in launch.mpis()}
+    if "openmpi" not in found:
+        pytest.skip("there is no Open MPI")
+    done = dry(nearcache, "--", found["openmpi"].mpiexec, "-n", "2", "ls")
+    assert "will not find each other" in done.stderr
+
+
+def test_without_libraries_it_says_where_it_looked(nearcache, tmp_path):
+    done = nearcache("run", "--", "ls", env={"NEARCACHE_HOME": str(tmp_path)})
+    assert done.returncode == 2 and str(tmp_path) in done.stderr and "cmake --build" in done.stderr
+
+
+def test_real_object_serves_hits_to_an_unmodified_program(mpi, preload, nearcache, root_may_run):
+    selftest = mpi.binary("nearcache-selftest")
+    if not selftest.exists():
+        pytest.skip(f"{selftest} is not built")
+    done = nearcache("run", "--mode", "always", "--skip-cheap", "false", "--", *launch_words(mpi), selftest,
+                     env={"NEARCACHE_HOME": str(launch.BUILD)})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "selftest: ok hits=" in done.stdout
+
+
+def test_real_report_is_written_and_readable(mpi, preload, nearcache, root_may_run, tmp_path):
+    selftest = mpi.binary("nearcache-selftest")
+    if not selftest.exists():
+        pytest.skip(f"{selftest} is not built")
+    home = {"NEARCACHE_HOME": str(launch.BUILD)}
+    done = nearcache("run", "--mode", "always", "--skip-cheap", "false", "--report", tmp_path / "r.json", "--",
+                     *launch_words(mpi), selftest, env=home)
+    assert done.returncode == 0, done.stdout + done.stderr
+    shown = nearcache("report", tmp_path / "r.json")
+    assert shown.returncode == 0, shown.stderr
+    assert "nearcache-selftest" in shown.stdout and "hit, full" in shown.stdout

