@@ -1,0 +1,78 @@
+#include "output.h"
+
+#include <cstring>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "agreement.h"
+#include "lcc.h"
+#include "shared_file.h"
+
+namespace lcc {
+namespace {
+
+struct Header {
+  char magic[8] = {'L', 'C', 'C', '-', 'O', 'U', 'T', '\n'};
+  std::uint32_t version = 1, flags = 0;
+  std::uint64_t records = 0, zero = 0;
+};
+static_assert(sizeof(Header) == 32);
+
+struct Record {
+  std::uint64_t name, degree, triangles;
+  double coefficient;
+};
+static_assert(sizeof(Record) == 32);
+
+std::string text_rows(const Graph& graph, const std::vector<std::uint64_t>& triangles) {
+  fmt::memory_buffer rows;
+  const auto end = std::back_inserter(rows);
+  if (graph.rank == 0) fmt::format_to(end, "# vertex\tdegree\ttriangles\tcoefficient\n");
+  for (std::uint64_t i = 0; i < triangles.size(); ++i) {
+    const auto name = graph.names.bits(i), degree = graph.degree(i);
+    if (graph.names.is_signed) {
+      fmt::format_to(end, "{}", static_cast<std::int64_t>(name));
+    } else {
+      fmt::format_to(end, "{}", name);
+    }
+    fmt::format_to(end, "\t{}\t{}\t{:.9g}\n", degree, triangles[i], coefficient(degree, triangles[i]));
+  }
+  return fmt::to_string(rows);
+}
+
+std::string binary_rows(const Graph& graph, const std::vector<std::uint64_t>& triangles, std::uint64_t records) {
+  std::string rows;
+  if (graph.rank == 0) {
+    Header header;
+    header.flags = graph.names.is_signed;
+    header.records = records;
+    rows.append(reinterpret_cast<const char*>(&header), sizeof header);
+  }
+  for (std::uint64_t i = 0; i < triangles.size(); ++i) {
+    const auto degree = graph.degree(i);
+    const Record record{graph.names.bits(i), degree, triangles[i], coefficient(degree, triangles[i])};
+    rows.append(reinterpret_cast<const char*>(&record), sizeof record);
+  }
+  return rows;
+}
+
+}  // namespace
+
+void write_values(MPI_Comm comm, const Graph& graph, const std::vector<std::uint64_t>& triangles,
+                  const std::string& path, OutputFormat format) {
+  std::uint64_t records = triangles.size();
+  check(MPI_Allreduce(MPI_IN_PLACE, &records, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");
+  const std::string rows = together(comm, [&] {
+    return format == OutputFormat::text ? text_rows(graph, triangles) : binary_rows(graph, triangles, records);
+  });
+  const std::uint64_t bytes = rows.size();
+  std::uint64_t before = 0;
+  check(MPI_Exscan(&bytes, &before, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Exscan");
+  if (graph.rank == 0) before = 0;  // MPI_Exscan leaves it undefined there
+  SharedFile file(comm, path);
+  file.write(before, rows.data(), bytes);
+  file.finish();
+}
+
+}  // namespace lcc

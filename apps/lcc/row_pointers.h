@@ -1,0 +1,39 @@
+// Where the adjacency list of a vertex lies: its row of the CSR.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "graph.h"
+
+namespace lcc {
+
+/// The place of one adjacency list: `degree` entries at `displacement` (in entries) of the window of `target`.
+struct Row {
+  int target;
+  std::uint64_t displacement;
+  std::uint64_t degree;
+};
+
+/// The row pointers of the whole graph on every rank, 8 bytes per vertex, so that a neighbour costs one get and not
+/// two. Another way to locate rows, such as a second window, is another class with this `locate`.
+class RowPointers {
+ public:
+  /// Collective.
+  RowPointers(MPI_Comm comm, const Graph& graph);
+
+  Row locate(Vertex v) const {
+    const int target = partition_.owner(v);
+    return {target, offsets_[v] - offsets_[partition_.first(target)], offsets_[v + std::uint64_t{1}] - offsets_[v]};
+  }
+  std::uint64_t max_degree() const { return max_degree_; }
+
+ private:
+  Partition partition_;
+  std::vector<std::uint64_t> offsets_;  // of the whole graph, vertices + 1
+  std::uint64_t max_degree_ = 0;
+};
+
+}  // namespace lcc

@@ -1,0 +1,44 @@
+// The result of the whole program, reduced over the ranks.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph.h"
+#include "lcc.h"
+
+namespace lcc {
+
+struct Spread {
+  double min = 0, mean = 0, max = 0;
+};
+
+struct Summary {
+  int ranks = 0;
+  std::uint64_t vertices = 0, edges = 0, processed = 0;
+  std::uint64_t corners = 0;       // sum of the processed vertices' triangles; a triangle has three
+  double average_coefficient = 0;  // over the processed vertices
+  std::uint64_t checksum = 0;      // of every (vertex, degree, triangles); independent of the number of ranks
+  std::uint64_t gets = 0, bytes = 0;  // of one run, all ranks
+  std::vector<double> lcc_runs;       // seconds of each run, slowest rank
+  Spread lcc, communication, computation;  // seconds of one run (the mean of all runs), over the ranks
+  double seconds_total = 0;
+
+  bool complete() const { return processed == vertices; }
+  std::uint64_t triangles() const { return corners / 3; }
+};
+
+/// Collective. `costs`: one per run; `triangles`: of the first local vertices.
+Summary summarize(MPI_Comm comm, const Graph& graph, const std::vector<std::uint64_t>& triangles,
+                  const std::vector<Cost>& costs);
+
+/// Human-readable, several lines.
+std::string summary_text(const Summary& summary);
+
+/// One JSON object. `input` says what graph it was.
+std::string summary_json(const Summary& summary, const std::string& input);
+
+}  // namespace lcc
