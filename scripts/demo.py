@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "python"))
 def arguments():
     parser = argparse.ArgumentParser(prog="./demo", description="Runs local clustering coefficients of a graph over TCP, "
                                      "first uncached, then with Nearcache preloaded into the same binary, and compares.")
-    parser.add_argument("--scale", type=int, default=13, metavar="S", help="R-MAT graph of 2^S vertices [13]")
+    parser.add_argument("--scale", type=int, default=14, metavar="S", help="R-MAT graph of 2^S vertices [14]")
     parser.add_argument("--edge-factor", type=int, default=16, metavar="N", help="edges per vertex of the R-MAT graph [16]")
     parser.add_argument("--graph", metavar="FILE", help="a graph from a file instead (edge list, Matrix Market, binary CSR)")
     parser.add_argument("--ranks", type=int, default=2, metavar="N", help="MPI ranks [2]")

@@ -35,6 +35,11 @@ libclang-rt-dev clang-runtime
 valgrind        cmd:valgrind
 iproute2        cmd:ip"
 
+# In place of PyPI's MPICH, where that cannot be installed (no wheel for the machine, no access to PyPI).
+fallback_packages="
+mpich           cmd:mpiexec.mpich
+libmpich-dev    cmd:mpicc.mpich"
+
 # venv : pip requirements
 demo_venvs="mpich : mpich==5.0.2"
 test_venvs="mpich : mpich==5.0.2 mpi4py numpy
@@ -162,8 +167,14 @@ main() {
         tools_stamp+=" nearcache-test-$digest"
     fi
     install_packages "$packages"
+    [ -n "$dry_run" ] || python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' ||
+        fail "$(command -v python3) is older than 3.9; put a newer python3 first in PATH"
     install_venv tools "$tools_stamp" -e "$tools" || fail "the Python tools could not be installed"
     install_mpi_venvs "$venvs"
+    if [ -z "$dry_run" ] && [ ! -x "$DEPS/mpich/bin/mpicc" ]; then
+        say "PyPI's MPICH 5 is not there; Debian's MPICH takes its place (other versions, other times)"
+        install_packages "$fallback_packages"
+    fi
 }
 
 main "$@"
