@@ -22,19 +22,27 @@ uint64_t GetCache::region_bytes(const Geometry& g) {
 
 uint64_t GetCache::memory_for(uint64_t index_capacity, uint64_t storage_bytes) {
   return sizeof(GetCache) + Index::bytes_for(index_capacity) + Sketch::bytes_for(index_capacity) +
-         descriptors_for(index_capacity) * sizeof(Entry) + storage_bytes;
+         descriptors_for(index_capacity) * (sizeof(Entry) + sizeof(LruLinks)) + storage_bytes;
+}
+
+// Descriptors once touched keep their memory when the index shrinks.
+uint64_t GetCache::memory_of(uint64_t index_capacity, uint64_t storage_bytes) const {
+  const uint64_t within = descriptors_for(index_capacity);
+  const uint64_t beyond = std::max<uint64_t>(storage_.descriptors_touched(), within) - within;
+  return memory_for(index_capacity, storage_bytes) + beyond * (sizeof(Entry) + sizeof(LruLinks));
 }
 
 GetCache* GetCache::create(void* region, const Geometry& geometry, const GetCacheSettings& settings) {
   auto* cache = new (region) GetCache();
   cache->geometry_ = geometry;
   cache->geometry_.most_index = std::max<uint64_t>(geometry.most_index, 1);
+  cache->geometry_.most_storage = std::min(geometry.most_storage, Storage::most_bytes);
   cache->policy_ = settings.policy;
   cache->sample_ = std::max(settings.sample, 1u);
   cache->anchors_ = std::max(settings.anchors, 1u);
   cache->tuner_ = settings.tuner;
   const uint64_t index = std::clamp<uint64_t>(settings.index_capacity, 1, cache->geometry_.most_index);
-  const uint64_t storage = std::min(settings.storage_bytes, geometry.most_storage);
+  const uint64_t storage = std::min(settings.storage_bytes, cache->geometry_.most_storage);
 
   auto* at = static_cast<std::byte*>(region) + round_up(sizeof(GetCache));
   const auto take = [&at](uint64_t bytes) {
@@ -146,9 +154,14 @@ void GetCache::purge() {
 }
 
 EntryId GetCache::random_entry() {
-  const uint32_t touched = storage_.descriptors_touched();
-  for (int attempt = 0; attempt < 8 && touched > 0; ++attempt) {
-    const EntryId id = static_cast<EntryId>((uint64_t{random()} * touched) >> 32);
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const EntryId id = random_descriptor();
+    if (entries_[id].state == State::cached) return id;
+  }
+  // Few of the descriptors are in use: neighbours of one are as good and lie in memory side by side.
+  const EntryId from = random_descriptor();
+  const EntryId end = std::min(from + 64, storage_.descriptors_touched());
+  for (EntryId id = from; id < end; ++id) {
     if (entries_[id].state == State::cached) return id;
   }
   return no_entry;
@@ -177,12 +190,12 @@ bool GetCache::allocate(EntryId id, const Newcomer& newcomer, bool* evicted) {
 
 GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token) {
   if (stale_) purge();
-  sketch_.tick();
-  Newcomer newcomer{key, hash, bytes, 0};
+  sketch_.advance(now_);
+  Newcomer newcomer{key, hash, bytes, sketch_.count(hash)};
   policy().judge(*this, &newcomer);
-  const bool seen = sketch_.count(hash) > 0;
+  const bool seen = newcomer.past > 0;
   if (seen) ++returning_;
-  sketch_.add(hash, 1);
+  sketch_.raise(hash, newcomer.past + 1);
   const EntryId id = bytes > UINT32_MAX - granule_bytes ? no_entry : storage_.new_descriptor();
   if (id == no_entry) {
     ++no_room_;
@@ -270,7 +283,7 @@ EntryId GetCache::grow(uint64_t hash, EntryId id, uint64_t bytes, uint32_t token
       storage_.release(moved);
       return no_entry;
     }
-    policy().inserted(*this, moved, {entries_[moved].key(), hash, bytes, 0});
+    policy().inserted(*this, moved, {entries_[moved].key(), hash, bytes, 0, 0});
     to.hits = from.hits;
     to.stamp = from.stamp;
     id = moved;
@@ -313,7 +326,7 @@ void GetCache::reset() {
   invalidate();
   if (pending_ == 0) purge();
   worth_ = Worth();
-  sketch_.reset_capacity(index_.capacity());
+  sketch_.clear();
   evictions_ = write_drops_ = 0;
 }
 
@@ -339,7 +352,7 @@ int GetCache::adapt(MemoryBudget* budget) {
   int changes = 0;
   const auto change = [&](uint64_t index, uint64_t storage, auto resize) {
     const uint64_t has = memory();
-    const uint64_t wants = memory_for(index, storage);
+    const uint64_t wants = memory_of(index, storage);
     if (wants > has && !budget->take(wants - has)) return;
     changes += resize() ? 1 : 0;
     const uint64_t took = std::max(wants, has);
@@ -358,7 +371,7 @@ int GetCache::adapt(MemoryBudget* budget) {
 void GetCache::resize_index(uint64_t capacity) {
   if (stale_) purge();
   index_.reset_capacity(capacity);
-  sketch_.reset_capacity(capacity);
+  sketch_.resize(capacity);
   storage_.limit_descriptors(descriptors_for(capacity));
   // Bare entries lie in no address list; the descriptors themselves are walked.
   for (EntryId id = 0; id < storage_.descriptors_touched(); ++id) {
@@ -372,10 +385,7 @@ void GetCache::resize_index(uint64_t capacity) {
 }
 
 bool GetCache::resize_storage(uint64_t bytes) {
-  if (bytes >= storage_.bytes()) {
-    storage_.grow(bytes);
-    return true;
-  }
+  if (bytes >= storage_.bytes()) return storage_.grow(bytes);
   if (stale_) purge();
   const auto end = static_cast<uint32_t>(bytes / granule_bytes);
   for (EntryId id = storage_.last(); id != no_entry;) {

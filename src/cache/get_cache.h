@@ -57,7 +57,7 @@ class alignas(64) GetCache {
 
   // Memory that an engine of this size takes from the budget.
   static uint64_t memory_for(uint64_t index_capacity, uint64_t storage_bytes);
-  uint64_t memory() const { return memory_for(index_.capacity(), storage_.bytes()); }
+  uint64_t memory() const { return memory_of(index_.capacity(), storage_.bytes()); }
 
   enum class Found : uint8_t {
     none,
@@ -103,6 +103,10 @@ class alignas(64) GetCache {
   }
   void complete(EntryId id, uint64_t bytes, uint32_t write_seq);
   void abandon(EntryId id, uint32_t write_seq);
+  // What is cached or under way under this key must not be found any more.
+  void discard(EntryId id) { forget(id); }
+  EntryId find(uint64_t hash, const Key& key) const { return index_.find(hash, key); }
+
   // A pending entry must not be found any more (its bytes were written meanwhile).
   void supersede(EntryId id);
 
@@ -134,7 +138,7 @@ class alignas(64) GetCache {
 
   // A miss that is not inserted all the same leaves its trace in the memory of the past.
   void remember(uint64_t hash) {
-    sketch_.tick();
+    sketch_.advance(now_);
     sketch_.add(hash, 1);
   }
 
@@ -176,7 +180,13 @@ class alignas(64) GetCache {
     random_ ^= random_ << 17;
     return static_cast<uint32_t>(random_ >> 16);
   }
-  EntryId random_entry();
+  // Any descriptor, in use or not; its memory is on the way when this returns.
+  EntryId random_descriptor() {
+    const auto id = static_cast<EntryId>((uint64_t{random()} * storage_.descriptors_touched()) >> 32);
+    __builtin_prefetch(&entries_[id]);
+    return id;
+  }
+  EntryId random_entry();  // one that may be evicted, or no_entry
   struct LruLinks {
     EntryId before, after;
   };
@@ -204,6 +214,7 @@ class alignas(64) GetCache {
   void drop(EntryId id);
   void forget(EntryId id);
   void purge();
+  uint64_t memory_of(uint64_t index_capacity, uint64_t storage_bytes) const;
   void resize_index(uint64_t capacity);
   bool resize_storage(uint64_t bytes);
 

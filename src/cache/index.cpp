@@ -40,19 +40,13 @@ bool Index::insert(uint64_t hash, EntryId id) {
   if (used_ >= capacity_) return false;
   const uint32_t tag = tag_of(hash);
   const uint32_t first = first_bucket(hash);
-  const uint32_t second = second_bucket(hash);
+  const uint32_t second = other_bucket(first, tag);
   uint32_t freed = 0;
   if (!place(first, tag, id) && !place(second, tag, id)) {
     if (!make_room(first, second, &freed) || !place(freed, tag, id)) return false;
   }
   ++used_;
   return true;
-}
-
-uint32_t Index::other_bucket(uint32_t bucket_at, EntryId id) const {
-  const uint64_t hash = hash_key(entries_[id].key());
-  const uint32_t first = first_bucket(hash);
-  return first == bucket_at ? second_bucket(hash) : first;
 }
 
 // Breadth-first search for the shortest chain of moves that frees a slot in `first` or `second`; nothing is moved
@@ -71,7 +65,7 @@ bool Index::make_room(uint32_t first, uint32_t second, uint32_t* freed) {
   for (int at = 0; at < count; ++at) {
     const Bucket& bucket = buckets_[nodes[at].bucket];
     for (uint16_t slot = 0; slot < slots_per_bucket && count < most_nodes; ++slot) {
-      const uint32_t next = other_bucket(nodes[at].bucket, bucket.ids[slot]);
+      const uint32_t next = other_bucket(nodes[at].bucket, bucket.tags[slot]);
       if (next == nodes[at].bucket) continue;
       nodes[count] = {next, static_cast<int16_t>(at), slot};
       if (matches(buckets_[next], 0) == 0) {
@@ -93,9 +87,11 @@ bool Index::make_room(uint32_t first, uint32_t second, uint32_t* freed) {
 }
 
 void Index::erase(uint64_t hash, EntryId id) {
-  for (const uint32_t bucket_at : {first_bucket(hash), second_bucket(hash)}) {
+  const uint32_t tag = tag_of(hash);
+  const uint32_t first = first_bucket(hash);
+  for (const uint32_t bucket_at : {first, other_bucket(first, tag)}) {
     Bucket& bucket = buckets_[bucket_at];
-    for (uint32_t mask = matches(bucket, tag_of(hash)); mask != 0; mask &= mask - 1) {
+    for (uint32_t mask = matches(bucket, tag); mask != 0; mask &= mask - 1) {
       const int slot = __builtin_ctz(mask);
       if (bucket.ids[slot] != id) continue;
       bucket.tags[slot] = 0;
@@ -108,7 +104,7 @@ void Index::erase(uint64_t hash, EntryId id) {
 int Index::path(uint64_t hash, EntryId* ids) const {
   int count = 0;
   const uint32_t first = first_bucket(hash);
-  const uint32_t second = second_bucket(hash);
+  const uint32_t second = other_bucket(first, tag_of(hash));
   for (const uint32_t bucket_at : {first, second}) {
     const Bucket& bucket = buckets_[bucket_at];
     for (uint32_t slot = 0; slot < slots_per_bucket; ++slot) {

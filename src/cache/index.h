@@ -30,8 +30,9 @@ class Index {
 
   EntryId find(uint64_t hash, const Key& key) const {
     const uint32_t tag = tag_of(hash);
-    const EntryId id = find_in(first_bucket(hash), tag, key);
-    return id != no_entry ? id : find_in(second_bucket(hash), tag, key);
+    const uint32_t first = first_bucket(hash);
+    const EntryId id = find_in(first, tag, key);
+    return id != no_entry ? id : find_in(other_bucket(first, tag), tag, key);
   }
 
   // Adds an entry that is not there yet. False if it found no slot along a bounded path, or the index is full.
@@ -65,8 +66,13 @@ class Index {
   // The tag must not follow from the buckets, or a full bucket's tags would be alike.
   static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>((hash * 0x9fb21c651e98df25u) >> 32) | 1u; }
   uint32_t first_bucket(uint64_t hash) const { return reduce(static_cast<uint32_t>(hash)); }
-  uint32_t second_bucket(uint64_t hash) const { return reduce(static_cast<uint32_t>(hash >> 32)); }
   uint32_t reduce(uint32_t bits) const { return static_cast<uint32_t>((bits * bucket_count_) >> 32); }
+  // The two buckets of an entry add up to a number that its tag gives, so that moving an entry needs no look at its
+  // key: a search for room would miss the processor's caches twice as often.
+  uint32_t other_bucket(uint32_t bucket_at, uint32_t tag) const {
+    const uint32_t sum = reduce(tag * 0x9e3779b1u);
+    return sum >= bucket_at ? sum - bucket_at : sum + static_cast<uint32_t>(bucket_count_) - bucket_at;
+  }
 
   static uint32_t matches(const Bucket& bucket, uint32_t tag) {
 #if defined(__SSE2__)
@@ -95,7 +101,6 @@ class Index {
 
   bool place(uint32_t bucket_at, uint32_t tag, EntryId id);
   bool make_room(uint32_t first, uint32_t second, uint32_t* freed);
-  uint32_t other_bucket(uint32_t bucket_at, EntryId id) const;
 
   uint64_t bucket_count_ = 0;
   uint64_t capacity_ = 0;

@@ -18,7 +18,8 @@ struct Newcomer {
   Key key;
   uint64_t hash;
   uint64_t bytes;
-  double value;  // by the policy's own measure; filled by `judge`
+  uint32_t past;     // how often it was asked for before, by the sketch
+  double value = 0;  // by the policy's own measure; filled by `judge`
 };
 
 class Policy {

@@ -13,7 +13,7 @@ namespace nearcache {
 namespace {
 
 constexpr int longest_window = 16;       // entries; more would make one newcomer too expensive
-constexpr uint32_t old_in_periods = 8;   // sketch periods after which an entry's past is halved
+constexpr uint32_t old_in_periods = 4;   // sketch periods after which an entry's past is halved
 
 double value_of(double hits, double age, double first_hit_rate, double cost) {
   return (hits + 1) / (age + 1 / first_hit_rate) * cost;
@@ -45,6 +45,7 @@ class WindowSearch {
   // Grows from `anchor`; false if no window below `limit` was found.
   bool grow(EntryId anchor, double limit, Window* window) {
     *window = {anchor, anchor, cache_.storage().room(anchor), value(cache_, anchor)};
+    if (window->value >= limit) return false;
     int entries = 1;
     take_free(window);
     while (window->bytes < bytes_) {
@@ -104,7 +105,7 @@ void evict_window(GetCache& cache, const Window& window) {
 class RatePolicy final : public Policy {
  public:
   void judge(GetCache& cache, Newcomer* newcomer) const override {
-    const double hits = cache.sketch().count(newcomer->hash);
+    const double hits = newcomer->past;
     const double age = hits > 0 ? cache.sketch().memory_span() : 0;
     newcomer->value =
         value_of(hits, age, cache.worth().first_hit_rate(newcomer->bytes), cache.cost_ns(newcomer->bytes));
@@ -112,8 +113,7 @@ class RatePolicy final : public Policy {
 
   void inserted(GetCache& cache, EntryId id, const Newcomer& newcomer) const override {
     Entry& entry = cache.entry(id);
-    const uint32_t past = cache.sketch().count(newcomer.hash);
-    entry.hits = static_cast<uint16_t>(past > 0 ? past - 1 : 0);  // the get just now is no hit
+    entry.hits = static_cast<uint16_t>(newcomer.past);
     entry.stamp = entry.hits > 0 ? cache.now() - cache.sketch().memory_span() : cache.now();
   }
 
@@ -133,9 +133,7 @@ class RatePolicy final : public Policy {
       if (entry.hits == 0) cache.worth().never_hit(entry.size, cache.now() - entry.stamp);
       return;
     }
-    const uint64_t hash = hash_key(entry.key());
-    const uint32_t known = cache.sketch().count(hash);
-    if (entry.hits > known) cache.sketch().add(hash, entry.hits - known);
+    cache.sketch().raise(hash_key(entry.key()), entry.hits);
   }
 
   EntryId conflict_victim(GetCache& cache, const EntryId* path, int count, const Newcomer& newcomer) const override {
@@ -153,8 +151,11 @@ class RatePolicy final : public Policy {
     WindowSearch search(cache, newcomer.bytes);
     Window best;
     double limit = newcomer.value;
+    // Drawn ahead, so that their descriptors come from memory all at once.
+    EntryId drawn[4];
+    for (EntryId& id : drawn) id = cache.random_descriptor();
     for (uint32_t i = 0; i < cache.anchors(); ++i) {
-      const EntryId anchor = cache.random_entry();
+      const EntryId anchor = i < 4 && cache.evictable(drawn[i]) ? drawn[i] : cache.random_entry();
       Window window;
       if (anchor == no_entry || !search.grow(anchor, limit, &window)) continue;
       best = window;

@@ -10,7 +10,7 @@ void Storage::attach(std::byte* memory, Entry* entries, uint32_t most_entries, u
   entries_.set(entries);
   most_entries_ = most_entries;
   limit_ = most_entries;
-  end_ = static_cast<uint32_t>(bytes / granule_bytes);
+  end_ = static_cast<uint32_t>(std::min(bytes, most_bytes) / granule_bytes);
   touched_ = 0;
   clear();
 }
@@ -46,9 +46,9 @@ void Storage::free_descriptor(EntryId id) {
 }
 
 // Free space from `place` up to whatever comes next in address order, behind `before`.
-void Storage::add_free(EntryId before, uint32_t place) {
+bool Storage::add_free(EntryId before, uint32_t place) {
   const EntryId id = new_descriptor();
-  if (id == no_entry) return;  // the piece stays unused until the storage is cleared: weak caching
+  if (id == no_entry) return false;
   Entry& entry = entries_[id];
   entry.state = State::free_space;
   entry.place = place;
@@ -58,6 +58,7 @@ void Storage::add_free(EntryId before, uint32_t place) {
   (entry.after == no_entry ? last_ : entries_[entry.after].before) = id;
   free_ += length(id);
   add_to_bin(id);
+  return true;
 }
 
 uint32_t Storage::bin_of(uint32_t granules) {
@@ -198,20 +199,23 @@ uint64_t Storage::free_around(EntryId id) const {
   return granules * granule_bytes;
 }
 
-void Storage::grow(uint64_t bytes) {
-  const auto end = static_cast<uint32_t>(bytes / granule_bytes);
-  if (end <= end_) return;
+// False, and nothing changed, if there is no descriptor for the new piece.
+bool Storage::grow(uint64_t bytes) {
+  const auto end = static_cast<uint32_t>(std::min(bytes, most_bytes) / granule_bytes);
+  if (end <= end_) return true;
   const uint32_t more = end - end_;
   if (last_ != no_entry && entries_[last_].state == State::free_space) {
     remove_from_bin(last_);
     end_ = end;
     free_ += more;
     add_to_bin(last_);
-    return;
+    return true;
   }
   const uint32_t from = end_;
   end_ = end;
-  add_free(last_, from);
+  if (add_free(last_, from)) return true;
+  end_ = from;
+  return false;
 }
 
 bool Storage::shrink(uint64_t bytes) {

@@ -13,6 +13,8 @@ namespace nearcache {
 
 class Storage {
  public:
+  static constexpr uint64_t most_bytes = (uint64_t{UINT32_MAX} - 1) * granule_bytes;  // 64 GiB: places are 32 bits wide
+
   // `entries` has room for `most_entries` descriptors, `memory` for the largest size ever asked of `resize`.
   void attach(std::byte* memory, Entry* entries, uint32_t most_entries, uint64_t bytes);
 
@@ -41,7 +43,7 @@ class Storage {
 
   // Moves the end of the storage. Shrinking needs the part beyond the new end to be free: `last` is then
   // free space or ends before it.
-  void grow(uint64_t bytes);
+  bool grow(uint64_t bytes);
   bool shrink(uint64_t bytes);
   EntryId last() const { return last_; }
   EntryId first() const { return first_; }
@@ -65,7 +67,7 @@ class Storage {
   void remove_from_bin(EntryId id);
   void unlink(EntryId id);
   void absorb(EntryId neighbour);
-  void add_free(EntryId before, uint32_t place);
+  bool add_free(EntryId before, uint32_t place);
 
   Relative<std::byte> memory_;
   Relative<Entry> entries_;

@@ -27,11 +27,13 @@ TunerAdvice advise(const TunerSettings& settings, const TunerView& view) {
   } else if (index_use < settings.sparsity_threshold && view.index_capacity > least_index && hits > settings.stable_threshold) {
     advice.index_capacity = std::max(least_index, scaled(view.index_capacity, 1 / std::max(1.0, settings.index_decrease)));
   }
+  // What growing a full storage has just made free is no reason to shrink it again, or the size would swing.
+  const double enough_free = std::max(settings.free_threshold, 1 - 0.8 / std::max(1.0, settings.storage_increase));
   // Gets that never repeat would grow the storage to its limit for nothing.
   const double repeating = static_cast<double>(view.hits + view.returning) / gets;
   if (no_room > settings.capacity_threshold && repeating > settings.capacity_threshold) {
     advice.storage_bytes = scaled(view.storage_bytes, std::max(1.0, settings.storage_increase));
-  } else if (hits > settings.stable_threshold && free_share > settings.free_threshold && view.storage_bytes > least_storage) {
+  } else if (hits > settings.stable_threshold && free_share > enough_free && view.storage_bytes > least_storage) {
     advice.storage_bytes = std::max(least_storage, scaled(view.storage_bytes, 1 / std::max(1.0, settings.storage_decrease)));
   }
   return advice;

@@ -22,9 +22,9 @@ bool WriteLog::record(uint32_t target, int64_t from, int64_t to) {
   ++now_;
   log_[now_ % log_size] = {from, to, target};
   targets_[target % filter_size] = now_;
+  if (to <= from) return true;
   const int64_t first = from >> piece_bits;
   const int64_t last = (to - 1) >> piece_bits;
-  if (to <= from) return true;
   if (static_cast<uint64_t>(last - first) >= most_pieces) {
     longs_[target % filter_size] = now_;
   } else {
