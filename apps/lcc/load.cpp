@@ -1,5 +1,6 @@
 #include "load.h"
 
+#include <algorithm>
 #include <cctype>
 #include <string_view>
 
@@ -18,10 +19,8 @@ namespace {
 
 bool begins_with(const std::string& text, std::string_view start) {
   if (text.size() < start.size()) return false;
-  for (std::size_t i = 0; i < start.size(); ++i) {
-    if (std::tolower(static_cast<unsigned char>(text[i])) != std::tolower(static_cast<unsigned char>(start[i]))) return false;
-  }
-  return true;
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  return std::equal(start.begin(), start.end(), text.begin(), same);
 }
 
 InputFormat format_of(const std::string& path) {
