@@ -78,9 +78,10 @@ function(nearcache_mpi_identify includes defines family_out version_out)
   execute_process(COMMAND ${CMAKE_C_COMPILER} ${flags} -E -P ${CMAKE_SOURCE_DIR}/cmake/identify_mpi.c
                   OUTPUT_VARIABLE text ERROR_QUIET)
   string(REGEX MATCH "nearcache_family ([a-z]+) ([^\n]*)" found "${text}")
+  set(family "${CMAKE_MATCH_1}")
   set(version "${CMAKE_MATCH_2}")
   string(REGEX REPLACE "[\" ]" "" version "${version}")
-  set(${family_out} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  set(${family_out} "${family}" PARENT_SCOPE)
   set(${version_out} "${version}" PARENT_SCOPE)
 endfunction()
 

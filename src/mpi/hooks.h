@@ -1,6 +1,7 @@
 // What the generated wrappers tell the cache: acquires, and the fate of requests. Implemented in requests.cpp.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "mpi/mpi_api.h"
@@ -31,7 +32,7 @@ class RequestWatch {
  private:
   struct Found {
     int index;
-    void* tracked;
+    uint64_t key;  // the handle, as it was
   };
   std::vector<Found> found_;  // the tracked ones among the requests, as they were before the call
 };

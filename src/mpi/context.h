@@ -1,0 +1,63 @@
+// The one context object of the MPI front end: options, windows, what the process knows of its job.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "core/memory.h"
+#include "core/options.h"
+#include "core/report.h"
+#include "core/stats.h"
+#include "mpi/mpi_api.h"
+#include "mpi/progress.h"
+#include "mpi/window_table.h"
+
+namespace nearcache::mpi {
+
+class Window;
+
+struct Context {
+  Options options;
+  std::vector<std::string> option_errors;  // what was wrong with the environment, for rank 0 to tell
+
+  WindowTable windows;
+  Progress progress;
+  MemoryBudget budget;
+
+  // How many acquires the program has made; transparent windows serve nothing older. Wraps after 2^32.
+  std::atomic<uint32_t> acquires{1};
+  std::atomic<int> transparent_windows{0};
+
+  bool started = false;
+  bool threaded = false;  // MPI_THREAD_MULTIPLE: windows lock
+  int rank = 0;
+  int ranks = 1;
+  uint64_t started_ns = 0;
+  std::vector<uint8_t> same_node;  // by rank of MPI_COMM_WORLD: runs on this node
+
+  std::mutex mutex;  // covers what follows; windows are created and freed rarely
+  int64_t next_window_id = 0;
+  Counters freed;  // sums of windows that are gone
+  std::vector<WindowReport> freed_windows;
+  int window_keyval = MPI_KEYVAL_INVALID;
+
+  void acquire() {
+    if (transparent_windows.load(std::memory_order_relaxed) == 0) return;
+    if (threaded) {
+      acquires.fetch_add(1, std::memory_order_acq_rel);
+    } else {
+      acquires.store(acquires.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+  }
+};
+
+extern Context context;
+
+// Reads options before main() and learns ranks, node and thread level as soon as MPI is initialised; idempotent.
+void context_start();
+
+// Gathers and writes the report of option `report`; collective over MPI_COMM_WORLD, before MPI_Finalize.
+void context_report();
+
+}  // namespace nearcache::mpi

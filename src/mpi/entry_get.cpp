@@ -1,0 +1,139 @@
+// MPI_Get and MPI_Rget: the way of one get, from the program to the cache or to MPI (docs/architecture.md).
+#include <climits>
+
+#include "core/clock.h"
+#include "mpi/mpi_api.h"
+#include "mpi/next.h"
+#include "mpi/requests.h"
+#include "mpi/window.h"
+
+namespace nearcache::mpi {
+namespace {
+
+// Progress where no flush follows: a call that looks for messages and takes none.
+void poke() {
+  int flag = 0;
+  next.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+}
+
+void note_served(Window& window) {
+  if (!context.progress.get_served()) return;
+  poke();
+  const WindowLock lock(window.mutex());
+  ++window.counters().progress_calls;
+}
+
+// Fetches what a partial hit lacks. It begins at a whole displacement (Window::usable_head).
+int fetch_tail(const Window& window, const GetCall& call, const Window::Decision& decision, MPI_Win handle) {
+  const Access& access = decision.access;
+  auto* to = static_cast<std::byte*>(call.origin) + access.origin.first_offset() + decision.head;
+  const auto bytes = static_cast<int>(access.bytes - decision.head);
+  const auto from = static_cast<MPI_Aint>((access.key.displacement + static_cast<int64_t>(decision.head)) / window.identity().unit);
+  return next.Get(to, bytes, MPI_BYTE, call.target, from, bytes, MPI_BYTE, handle);
+}
+
+// `issue` hands the call to MPI.
+template <class Issue>
+int cached_get(Window& window, const GetCall& call, MPI_Win handle, Issue issue) {
+  if (!window.caching()) {
+    // Nothing is ever skipped on such a window, so nothing need be known of it.
+    return issue();
+  }
+  WindowLock lock(window.mutex());
+  const Window::Decision decision = window.decide(call, false);
+  if (decision.answer == Window::Answer::served) {
+    lock.unlock();
+    note_served(window);
+    return MPI_SUCCESS;
+  }
+  lock.unlock();
+  context.progress.called();
+  const uint64_t start = decision.sampled ? clock_ticks() : 0;
+  const int rc = decision.answer == Window::Answer::tail ? fetch_tail(window, call, decision, handle) : issue();
+  const uint64_t ticks = decision.sampled ? clock_ticks() - start : 0;
+  const WindowLock again(window.mutex());
+  if (rc != MPI_SUCCESS) return rc;
+  if (decision.sampled) window.sample_issued(call.target, decision.access.bytes, ticks);
+  if (decision.answer == Window::Answer::pass) {
+    window.outstanding(call.target, target_gets);
+  } else {
+    window.issued(call, decision);
+  }
+  return rc;
+}
+
+// An Rget that is served needs a request of its own all the same: that of an empty get is complete at once.
+int empty_request(int target, MPI_Win handle, MPI_Request* request) {
+  return next.Rget(nullptr, 0, MPI_BYTE, target, 0, 0, MPI_BYTE, handle, request);
+}
+
+template <class Issue>
+int cached_rget(Window& window, const GetCall& call, MPI_Win handle, MPI_Request* request, Issue issue) {
+  if (!window.caching()) return issue();
+  WindowLock lock(window.mutex());
+  const Window::Decision decision = window.decide(call, true);
+  lock.unlock();
+  context.progress.called();
+  if (decision.answer == Window::Answer::served) return empty_request(call.target, handle, request);
+  const int rc = issue();
+  const WindowLock again(window.mutex());
+  if (rc != MPI_SUCCESS) return rc;
+  window.outstanding(call.target, target_gets);
+  if (decision.answer != Window::Answer::miss) return rc;
+  const uint32_t record = window.issued(call, decision);
+  if (record != no_record) request_track(*request, &window, record, window.serial_of(record));
+  return rc;
+}
+
+}  // namespace
+}  // namespace nearcache::mpi
+
+using namespace nearcache::mpi;
+
+extern "C" int MPI_Get(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+                       MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
+  Window* window = context.windows.find(win);
+  const auto issue = [&] {
+    return next.Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+  };
+  if (window == nullptr) return issue();
+  return cached_get(*window, {origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype},
+                    win, issue);
+}
+
+extern "C" int MPI_Rget(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+                        MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
+                        MPI_Request* request) {
+  Window* window = context.windows.find(win);
+  const auto issue = [&] {
+    return next.Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+  };
+  if (window == nullptr) return issue();
+  return cached_rget(*window, {origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype},
+                     win, request, issue);
+}
+
+#ifdef NEARCACHE_HAS_Get_c
+extern "C" int MPI_Get_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+  Window* window = context.windows.find(win);
+  const auto issue = [&] {
+    return next.Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+  };
+  if (window == nullptr) return issue();
+  return cached_get(*window, {origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype},
+                    win, issue);
+}
+
+extern "C" int MPI_Rget_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                          MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+                          MPI_Request* request) {
+  Window* window = context.windows.find(win);
+  const auto issue = [&] {
+    return next.Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+  };
+  if (window == nullptr) return issue();
+  return cached_rget(*window, {origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype},
+                     win, request, issue);
+}
+#endif

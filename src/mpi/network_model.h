@@ -1,0 +1,19 @@
+// A modelled network under the cache: delays the completion of gets and puts to L + size * G, so that a network that
+// is not here can be studied on one machine. Always labelled as modelled in every output.
+//
+// It stands at the table of functions below us, so that programs with and without the cache see the same network,
+// and costs nothing while it is not asked for. Operations of one rank share its link: G is paid one after the other,
+// L overlaps (LogGP; foMPI, section 3, gives 1.9 us + 0.17 ns/B for a get over Aries).
+#pragma once
+
+#include <string>
+
+namespace nearcache::mpi {
+
+// `text` is "L,G": nanoseconds and nanoseconds per byte; empty installs nothing. Returns what is wrong, or "".
+std::string network_model_install(const std::string& text);
+
+// "L=1900 ns, G=0.17 ns/B", or empty when nothing is modelled.
+std::string network_model_label();
+
+}  // namespace nearcache::mpi

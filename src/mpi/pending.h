@@ -1,0 +1,62 @@
+// Gets under way: what must be copied where once their data has arrived. No limit on their number.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cache/entry.h"
+#include "mpi/layout.h"
+
+namespace nearcache::mpi {
+
+inline constexpr uint32_t no_record = UINT32_MAX;
+
+// One remote get that an entry waits for.
+struct PendingGet {
+  EntryId entry = no_entry;
+  uint32_t target = 0;
+  uint32_t before = no_record, after = no_record;  // neighbours in the target's list, in order of issue
+  uint32_t waiters = no_record;                    // gets of the same epoch that want the same bytes
+  uint32_t write_seq = 0;                          // own writes when it was issued
+  uint32_t serial = 0;                             // tells a record used again from the one a request meant
+  bool finished = false; // its data has been dealt with
+  bool closing = false;  // its synchronisation is under way: too late to wait for it
+  void* origin = nullptr;
+  Elements elements;
+  uint64_t bytes = 0;
+  uint64_t start = 0;  // where in the entry its bytes begin: behind the head of a partial hit
+};
+
+// A get that was answered by one under way: `bytes` of its data, from byte `from` on, are to be copied to `origin`.
+struct Waiter {
+  uint32_t after = no_record;
+  uint64_t from = 0;
+  void* origin = nullptr;
+  Elements elements;
+  uint64_t bytes = 0;
+};
+
+// Records by number, with a list of free ones; numbers stay, addresses do not.
+template <class Record>
+class RecordPool {
+ public:
+  uint32_t take() {
+    if (free_.empty()) {
+      records_.emplace_back();
+      return static_cast<uint32_t>(records_.size() - 1);
+    }
+    const uint32_t at = free_.back();
+    free_.pop_back();
+    return at;
+  }
+  void give_back(uint32_t at) { free_.push_back(at); }
+  Record& operator[](uint32_t at) { return records_[at]; }
+  size_t in_use() const { return records_.size() - free_.size(); }
+  size_t size() const { return records_.size(); }
+
+ private:
+  std::vector<Record> records_;
+  std::vector<uint32_t> free_;
+};
+
+}  // namespace nearcache::mpi

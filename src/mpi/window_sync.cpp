@@ -1,0 +1,157 @@
+// Synchronisation of a window: which gets it completes, and what is done with their data.
+#include "core/clock.h"
+#include "mpi/window.h"
+
+namespace nearcache::mpi {
+
+// Takes what MPI is about to complete off the books. Gets that other threads issue from now on are not among it.
+Window::Completion Window::begin_sync(int target, bool local) {
+  Completion completion;
+  uint32_t* tail = &completion.first;
+  const uint8_t completed = static_cast<uint8_t>(local ? target_gets : target_gets | target_writes);
+  const auto take = [&](Target& at) {
+    *tail = at.first_pending;
+    for (uint32_t record = at.first_pending; record != no_record; record = pending_[record].after) {
+      pending_[record].closing = true;
+      tail = &pending_[record].after;
+    }
+    at.first_pending = at.last_pending = no_record;
+    at.flags = static_cast<uint8_t>(at.flags & ~completed);
+    if ((at.flags & target_writes) == 0) at.flags = static_cast<uint8_t>(at.flags & ~target_listed);
+  };
+  for (size_t i = 0; i < touched_.size();) {
+    Target& at = targets_[touched_[i]];
+    if (target == all_targets || touched_[i] == static_cast<uint32_t>(target)) take(at);
+    if ((at.flags & target_listed) == 0) {
+      touched_[i] = touched_.back();
+      touched_.pop_back();
+    } else {
+      ++i;
+    }
+  }
+  ++syncs_under_way_;
+  ++counters_.syncs_passed;
+  if (sample_.target >= 0) {
+    if (target == all_targets || target == sample_.target) {
+      completion.started = clock_ticks();
+    } else {
+      sample_ = Sample();
+    }
+  }
+  return completion;
+}
+
+void Window::end_sync(Completion completion, bool succeeded) {
+  --syncs_under_way_;
+  if (completion.started != 0 && sample_.target >= 0) end_sample(completion);
+  for (uint32_t record = completion.first; record != no_record;) {
+    const uint32_t after = pending_[record].after;
+    complete(record, succeeded);
+    record = after;
+  }
+}
+
+void Window::unlink(uint32_t record) {
+  PendingGet& get = pending_[record];
+  Target& at = targets_[get.target];
+  if (at.first_pending == record) {
+    at.first_pending = get.after;
+  } else if (get.before != no_record) {
+    pending_[get.before].after = get.after;
+  }
+  if (at.last_pending == record) {
+    at.last_pending = get.before;
+  } else if (get.after != no_record) {
+    pending_[get.after].before = get.before;
+  }
+}
+
+// The data of a get has arrived where the program wanted it: stores it, and copies it to whoever waited for it.
+void Window::finish(uint32_t record, bool succeeded) {
+  PendingGet get = pending_[record];
+  if (get.finished) return;
+  pending_[record].finished = true;
+  const std::byte* packed = nullptr;
+  if (get.elements.contiguous() || get.start > 0) {
+    packed = static_cast<const std::byte*>(get.origin) + get.elements.first_offset();
+  } else if (succeeded && get.waiters != no_record) {
+    scratch_.resize(get.bytes);
+    pack(get.origin, get.elements, get.bytes, scratch_.data());
+    packed = scratch_.data();
+  }
+  if (get.entry != no_entry && cache_ != nullptr) {
+    update_generation();
+    if (succeeded && cache_->keeps(get.entry)) {
+      std::byte* storage = cache_->data(get.entry) + get.start;
+      if (packed != nullptr) {
+        __builtin_memcpy(storage, packed, get.bytes);
+      } else {
+        pack(get.origin, get.elements, get.bytes, storage);
+      }
+      cache_->complete(get.entry, get.start + get.bytes, get.write_seq);
+    } else {
+      cache_->abandon(get.entry, get.write_seq);
+    }
+  }
+  serve_waiters(&get, packed, succeeded);
+  layout_drop(get.elements.layout);
+}
+
+void Window::complete(uint32_t record, bool succeeded) {
+  finish(record, succeeded);
+  pending_[record].serial = 0;
+  pending_[record].entry = no_entry;
+  pending_.give_back(record);
+}
+
+void Window::serve_waiters(PendingGet* get, const std::byte* packed, bool succeeded) {
+  for (uint32_t at = get->waiters; at != no_record;) {
+    const Waiter waiter = waiters_[at];
+    if (succeeded) unpack(packed + waiter.from, waiter.bytes, waiter.origin, waiter.elements);
+    layout_drop(waiter.elements.layout);
+    waiters_.give_back(at);
+    at = waiter.after;
+  }
+}
+
+void Window::request_completed(uint32_t record, uint32_t serial) {
+  if (record >= pending_.size() || pending_[record].serial != serial) return;
+  // Another thread's synchronisation may be about to complete it too; the program may change the buffer after us.
+  if (pending_[record].closing) {
+    finish(record, true);
+    return;
+  }
+  unlink(record);
+  complete(record, true);
+}
+
+void Window::write(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {
+  if (!valid_target(target)) return;
+  const Layout* layout = count >= 0 ? layout_of(type) : nullptr;
+  int64_t start = 0;
+  if (layout == nullptr || identity_.unit == 0 ||
+      __builtin_mul_overflow(static_cast<int64_t>(displacement), identity_.unit, &start)) {
+    write_unknown(target);
+    return;
+  }
+  const Elements elements{layout, static_cast<uint64_t>(count)};
+  if (elements.bytes() == 0) {
+    outstanding(target, target_writes);
+    return;
+  }
+  write_range(target, start + elements.lowest(), start + elements.highest());
+}
+
+void Window::write_unknown(int target) {
+  if (valid_target(target)) write_range(target, INT64_MIN, INT64_MAX);
+}
+
+void Window::write_range(int target, int64_t from, int64_t to) {
+  Target& at = this->target(target);
+  if ((at.flags & target_writes) == 0) at.writes_since = cache_ == nullptr ? writes_unknown : cache_->writes().now();
+  outstanding(target, target_writes);
+  if (cache_ == nullptr) return;
+  cache_->record_write(static_cast<uint32_t>(target), from, to);
+}
+
+}  // namespace nearcache::mpi
