@@ -12,12 +12,11 @@ namespace nearcache::mpi {
 
 Context context;
 
-namespace {
-
-__attribute__((constructor)) void read_options() {
-  context.option_errors = context.options.read_environment(environ);
-  set_log_level(static_cast<int>(std::min<uint64_t>(context.options.verbose, 2)));
+Context::Context() : option_errors(options.read_environment(environ)) {
+  set_log_level(static_cast<int>(std::min<uint64_t>(options.verbose, 2)));
 }
+
+namespace {
 
 // Which ranks of MPI_COMM_WORLD share this node; empty where there is no such communicator (sessions only).
 std::vector<uint8_t> find_same_node(int ranks) {

@@ -18,6 +18,8 @@ namespace nearcache::mpi {
 class Window;
 
 struct Context {
+  Context();  // reads the options from the environment
+
   Options options;
   std::vector<std::string> option_errors;  // what was wrong with the environment, for rank 0 to tell
 
@@ -54,7 +56,7 @@ struct Context {
 
 extern Context context;
 
-// Reads options before main() and learns ranks, node and thread level as soon as MPI is initialised; idempotent.
+// Learns ranks, node and thread level as soon as MPI is initialised; idempotent.
 void context_start();
 
 // Gathers and writes the report of option `report`; collective over MPI_COMM_WORLD, before MPI_Finalize.

@@ -42,11 +42,14 @@ int flush(MPI_Win handle, int target, bool local, Call call) {
   Window* window = context.windows.find(handle);
   if (window != nullptr && window->caching()) {
     WindowLock lock(window->mutex());
-    if (window->may_serve_flush(target) && !context.progress.flush_served()) {
-      ++window->counters().syncs_served;
-      lock.unlock();
-      context.acquire();
-      return MPI_SUCCESS;
+    if (window->may_serve_flush(target)) {
+      if (!context.progress.flush_served()) {
+        ++window->counters().syncs_served;
+        lock.unlock();
+        context.acquire();
+        return MPI_SUCCESS;
+      }
+      ++window->counters().progress_calls;
     }
   }
   return completing(handle, target, local, call);
