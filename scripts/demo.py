@@ -85,8 +85,9 @@ def launch(command, title, environment):
             for line in process.stderr:
                 line = line.strip()
                 percent = line.rpartition("%")[0].split()[-1:] or [""]
-                if line.startswith("lcc:") and percent[0].isdigit():
-                    status.update(line, int(percent[0]))
+                if line.startswith("lcc: "):
+                    messages.append(line)
+                    status.update(line[5:], int(percent[0]) if percent[0].isdigit() else None)
                 elif line:
                     messages.append(line)
             process.wait()
@@ -99,7 +100,8 @@ def launch(command, title, environment):
                          + "\n".join(messages[-20:]) + output.read()[-2000:])
         status.done()
         for line in messages:
-            print(f"  {line}")
+            if not line.startswith("lcc: "):
+                print(f"  {line}")
 
 
 def run(launcher, found, program, given, folder, cached):
@@ -132,7 +134,10 @@ def same_results(folder, uncached, cached):
 def report(folder, uncached, cached):
     """Prints the report and the closing line."""
     from nearcache import report as reports
-    document = reports.load(str(folder / "report.json"))
+    written = folder / "report.json"
+    if not written.exists():
+        raise Failed("the cached run wrote no report: was Nearcache really preloaded?")
+    document = reports.load(str(written))
     print()
     reports.show(document, None if sys.stdout.isatty() else 120)
     print()
@@ -164,7 +169,6 @@ if __name__ == "__main__":
     try:
         main()
     except Failed as error:
-        print(f"demo: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(f"demo: {error}")
     except KeyboardInterrupt:
         sys.exit(130)
