@@ -194,7 +194,7 @@ GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t byte
   Newcomer newcomer{key, hash, bytes, sketch_.count(hash)};
   policy().judge(*this, &newcomer);
   const bool seen = newcomer.past > 0;
-  if (seen) ++returning_;
+  returning_ += ghosts_.missed(hash);
   sketch_.raise(hash, newcomer.past + 1);
   const EntryId id = bytes > UINT32_MAX - granule_bytes ? no_entry : storage_.new_descriptor();
   if (id == no_entry) {
@@ -327,6 +327,7 @@ void GetCache::reset() {
   if (pending_ == 0) purge();
   worth_ = Worth();
   sketch_.clear();
+  ghosts_.clear();
   evictions_ = write_drops_ = 0;
 }
 
@@ -336,7 +337,10 @@ int GetCache::adapt(MemoryBudget* budget) {
   view.hits = hits_ - hits_then_;
   view.conflicting = conflicting_ - conflicting_then_;
   view.no_room = no_room_ - no_room_then_;
-  view.returning = returning_ - returning_then_;
+  // The mean of some looks: one interval holds but a few sampled keys.
+  const auto returned = static_cast<double>(returning_ - returning_then_);
+  returning_share_ += 0.25 * (returned / static_cast<double>(std::max<uint64_t>(view.gets, 1)) - returning_share_);
+  view.returning = static_cast<uint64_t>(returning_share_ * static_cast<double>(view.gets));
   view.entries = index_.used();
   view.index_capacity = index_.capacity();
   view.storage_bytes = storage_.bytes();

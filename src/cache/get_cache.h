@@ -21,6 +21,7 @@
 #include <cstdint>
 
 #include "cache/entry.h"
+#include "cache/ghosts.h"
 #include "cache/index.h"
 #include "cache/policy.h"
 #include "cache/sketch.h"
@@ -232,7 +233,8 @@ class alignas(64) GetCache {
   uint64_t write_drops_ = 0;
   uint64_t conflicting_ = 0;
   uint64_t no_room_ = 0;
-  uint64_t returning_ = 0;  // misses of keys that were asked for before
+  uint64_t returning_ = 0;  // misses of keys that were asked for before, extrapolated from a sample
+  double returning_share_ = 0;  // of all gets, over the last looks of the tuner
   uint64_t adapted_at_ = 0;
   uint64_t hits_then_ = 0, conflicting_then_ = 0, no_room_then_ = 0, returning_then_ = 0;
   uint32_t under_way_seq_ = 0;  // own writes when the oldest get under way was issued
@@ -247,6 +249,7 @@ class alignas(64) GetCache {
   Storage storage_;
   Sketch sketch_;
   Worth worth_;
+  Ghosts ghosts_;
   Relative<LruLinks> lru_;
   WriteLog writes_;
 };

@@ -1,0 +1,121 @@
+// Resizing while the program runs: contents stay, the memory budget holds, sizes settle.
+#include <random>
+
+#include "engine.h"
+
+namespace nearcache::test {
+namespace {
+
+constexpr uint64_t mib = 1 << 20;
+
+Key at(int64_t displacement, uint32_t target = 1) { return {displacement, target, 0}; }
+
+struct Adapting : Engine {
+  Adapting(GetCacheSettings settings, uint64_t limit) : Engine(settings, {1 << 18, 256 * mib}) {
+    budget.set_limit(limit);
+    EXPECT_TRUE(budget.take(cache->memory()));
+  }
+  bool step(const Key& key, uint64_t bytes) {
+    const bool hit = get(key, bytes);
+    if (cache->adapt_is_due()) changes += cache->adapt(&budget);
+    EXPECT_LE(budget.used(), budget.limit());
+    EXPECT_EQ(budget.used(), cache->memory());
+    return hit;
+  }
+  MemoryBudget budget;
+  int changes = 0;
+};
+
+TEST(Adapt, StorageAndIndexGrowToAWorkingSetThatRepeats) {
+  Adapting engine(sized(256, 64 * 1024), 64 * mib);
+  int hits = 0;
+  for (int round = 0; round < 60; ++round) {
+    hits = 0;
+    for (int64_t i = 0; i < 4000; ++i) hits += engine.step(at(i * 512), 500);
+  }
+  EXPECT_EQ(hits, 4000);
+  EXPECT_LE(engine.cache->storage_bytes(), 8 * mib);
+  EXPECT_EQ(engine.cache->check(), nullptr);
+}
+
+TEST(Adapt, SizesSettle) {
+  Adapting engine(sized(4096, mib), 64 * mib);
+  std::mt19937 random(1);
+  int after_settling = 0;
+  for (int i = 0; i < 600000; ++i) {
+    const auto which = static_cast<int64_t>(random() % 3000);
+    engine.step(at(which * 1024), 300 + static_cast<uint64_t>(which % 600));
+    if (i == 200000) after_settling = engine.changes;
+  }
+  EXPECT_LE(engine.changes - after_settling, 1);
+}
+
+TEST(Adapt, GetsThatNeverRepeatDoNotGrowTheStorage) {
+  Adapting engine(sized(4096, mib), 64 * mib);
+  for (int64_t i = 0; i < 200000; ++i) engine.step(at(i * 2048), 2048);
+  EXPECT_LE(engine.cache->storage_bytes(), 2 * mib);
+}
+
+TEST(Adapt, NeverTakesMoreThanTheBudget) {
+  const uint64_t limit = GetCache::memory_for(4096, mib) + 3 * mib;
+  Adapting engine(sized(4096, mib), limit);
+  for (int round = 0; round < 5; ++round) {
+    for (int64_t i = 0; i < 20000; ++i) engine.step(at(i * 1024), 1000);
+  }
+  EXPECT_LE(engine.cache->memory(), limit);
+  EXPECT_GT(engine.cache->storage_bytes(), mib);
+}
+
+TEST(Adapt, GrowingKeepsTheContents) {
+  for (const PolicyKind policy : all_policies) {
+    GetCacheSettings settings = sized(128, 16 * 1024, policy);
+    settings.tuner.interval = 64;
+    Adapting engine(settings, 64 * mib);
+    for (int64_t i = 0; i < 100; ++i) engine.step(at(i * 100), 100);
+    const uint64_t index = engine.cache->index_capacity(), storage = engine.cache->storage_bytes();
+    for (int round = 0; round < 4; ++round) {
+      for (int64_t i = 0; i < 400; ++i) engine.step(at(i * 100), 100);
+    }
+    EXPECT_GT(engine.cache->index_capacity(), index);
+    EXPECT_GT(engine.cache->storage_bytes(), storage);
+    int hits = 0;
+    for (int64_t i = 0; i < 400; ++i) hits += engine.get(at(i * 100), 100);
+    EXPECT_EQ(hits, 400) << policy_name(policy);
+    EXPECT_EQ(engine.cache->check(), nullptr);
+  }
+}
+
+TEST(Adapt, ShrinkingKeepsWhatFits) {
+  GetCacheSettings settings = sized(65536, 64 * mib);
+  Adapting engine(settings, 128 * mib);
+  const uint64_t before = engine.cache->memory();
+  int hits = 0;
+  for (int round = 0; round < 100; ++round) {
+    hits = 0;
+    for (int64_t i = 0; i < 1000; ++i) hits += engine.step(at(i * 512), 512);
+  }
+  EXPECT_EQ(hits, 1000);
+  EXPECT_LT(engine.cache->storage_bytes(), 4 * mib);
+  EXPECT_LT(engine.cache->index_capacity(), 32768u);
+  EXPECT_LT(engine.cache->memory(), before / 4);
+  EXPECT_EQ(engine.cache->check(), nullptr);
+}
+
+TEST(Adapt, AGetUnderWayAtTheEndOfStorageIsNotCutOff) {
+  GetCacheSettings settings = sized(64, mib);
+  settings.tuner.interval = 1;
+  Adapting engine(settings, 64 * mib);
+  engine.get(at(0), mib - 1024);
+  const auto under_way = engine.insert(at(5000000), 1000);
+  ASSERT_NE(under_way.entry, no_entry);
+  engine.cache->discard(engine.cache->find(hash_key(at(0)), at(0)));
+  engine.get(at(100), 16);
+  for (int i = 0; i < 100; ++i) engine.step(at(100), 16);
+  ASSERT_TRUE(engine.cache->keeps(under_way.entry));
+  engine.arrive(under_way.entry, 1000);
+  EXPECT_TRUE(engine.get(at(5000000), 1000));
+  EXPECT_EQ(engine.cache->check(), nullptr);
+}
+
+}  // namespace
+}  // namespace nearcache::test

@@ -1,0 +1,142 @@
+#include "cache/policy.h"
+
+#include <random>
+
+#include "engine.h"
+
+namespace nearcache::test {
+namespace {
+
+Key at(int64_t displacement, uint32_t target = 1) { return {displacement, target, 0}; }
+
+// CLaMPI's micro-benchmark (section IV.A): 1,000 distinct gets of 2^0..2^16 bytes, drawn from N(500, 250).
+struct Micro {
+  std::vector<Key> keys;
+  std::vector<uint64_t> sizes;
+  uint64_t bytes = 0;
+  std::mt19937_64 random{1};
+  std::normal_distribution<double> normal{500, 250};
+
+  Micro() {
+    for (int i = 0; i < 1000; ++i) {
+      keys.push_back(at(static_cast<int64_t>(bytes)));
+      sizes.push_back(uint64_t{1} << random() % 17);
+      bytes += sizes.back();
+    }
+  }
+  size_t draw() {
+    double value = -1;
+    while (value < 0 || value >= 1000) value = normal(random);
+    return static_cast<size_t>(value);
+  }
+};
+
+struct Outcome {
+  double saved, fill;
+};
+
+Outcome run_micro(PolicyKind policy, double share, int gets) {
+  Micro micro;
+  Engine engine(sized(1500, static_cast<uint64_t>(share * static_cast<double>(micro.bytes)), policy));
+  double total = 0, saved = 0, fill = 0;
+  int looks = 0;
+  bool full = false;
+  for (int i = 0; i < gets; ++i) {
+    const size_t which = micro.draw();
+    const uint64_t bytes = micro.sizes[which];
+    const Key& key = micro.keys[which];
+    total += engine.cache->cost_ns(bytes);
+    if (engine.lookup(key, bytes).found == GetCache::Found::full) {
+      saved += engine.cache->cost_ns(bytes);
+    } else {
+      const auto inserted = engine.insert(key, bytes);
+      full = full || inserted.how != GetCache::Insert::direct;
+      if (inserted.entry != no_entry) engine.cache->complete(inserted.entry, bytes, 0);
+    }
+    if (!full) continue;
+    fill += static_cast<double>(engine.cache->stored_bytes()) / static_cast<double>(engine.cache->storage_bytes());
+    ++looks;
+  }
+  EXPECT_EQ(engine.cache->check(), nullptr);
+  return {saved / total, fill / looks};
+}
+
+TEST(Policy, RateKeepsTheStorageOfTheMicroBenchmarkFullAndUseful) {
+  const Outcome rate = run_micro(PolicyKind::rate, 0.25, 100000);
+  EXPECT_GE(rate.saved, 0.60);
+  EXPECT_GE(rate.fill, 0.95);
+}
+
+TEST(Policy, RateSavesMoreThanTheOthersOnTheMicroBenchmark) {
+  for (const double share : {0.1, 0.25}) {
+    const double rate = run_micro(PolicyKind::rate, share, 30000).saved;
+    EXPECT_GT(rate, run_micro(PolicyKind::lru, share, 30000).saved);
+    EXPECT_GT(rate, run_micro(PolicyKind::clampi, share, 30000).saved);
+  }
+}
+
+// CLaMPI, figure 10: the positional score keeps the storage fuller than recency alone.
+TEST(Policy, ClampiStaysFullerThanItsTemporalHalf) {
+  EXPECT_GT(run_micro(PolicyKind::clampi, 0.25, 30000).fill, run_micro(PolicyKind::clampi_temporal, 0.25, 30000).fill);
+}
+
+TEST(Policy, AScanDoesNotWashOutWhatIsUsedOften) {
+  Engine engine(sized(2000, 100 * 512));
+  for (int round = 0; round < 20; ++round) {
+    for (int64_t i = 0; i < 90; ++i) engine.get(at(i * 512), 512);
+  }
+  for (int64_t i = 0; i < 3000; ++i) {
+    engine.get(at(i * 512, 2), 512);
+    if (i % 4 == 0) engine.get(at(i / 4 % 90 * 512), 512);
+  }
+  int hits = 0;
+  for (int64_t i = 0; i < 90; ++i) hits += engine.get(at(i * 512), 512);
+  EXPECT_GE(hits, 85);
+}
+
+TEST(Policy, RateFollowsAWorkingSetThatMoves) {
+  Engine engine(sized(2000, 100 * 512));
+  for (int round = 0; round < 50; ++round) {
+    for (int64_t i = 0; i < 90; ++i) engine.get(at(i * 512), 512);
+  }
+  int hits = 0;
+  for (int round = 0; round < 400; ++round) {
+    hits = 0;
+    for (int64_t i = 0; i < 90; ++i) hits += engine.get(at(i * 512, 2), 512);
+  }
+  EXPECT_GE(hits, 80);
+}
+
+TEST(Policy, ThePastOfAnEntrySurvivesItsEviction) {
+  Engine engine(sized(200, 512));
+  for (int i = 0; i < 30; ++i) engine.get(at(0), 512);
+  engine.cache->invalidate();
+  engine.get(at(1000), 512);  // takes the whole storage
+  for (int i = 0; i < 3; ++i) engine.get(at(0), 512);
+  EXPECT_TRUE(engine.get(at(0), 512));
+}
+
+TEST(Policy, LruEvictsWhatWasUsedLeastRecently) {
+  Engine engine(sized(64, 4 * 64, PolicyKind::lru));
+  for (int64_t i = 0; i < 4; ++i) engine.get(at(i * 100), 64);
+  EXPECT_TRUE(engine.get(at(0), 64));
+  engine.get(at(900), 64);
+  EXPECT_TRUE(engine.get(at(0), 64));
+  EXPECT_EQ(engine.lookup(at(100), 64).found, GetCache::Found::none);
+}
+
+TEST(Policy, StaleEntriesGoFirst) {
+  for (const PolicyKind policy : all_policies) {
+    Engine engine(sized(64, 4 * 64, policy));
+    for (int round = 0; round < 5; ++round) {
+      for (int64_t i = 0; i < 4; ++i) engine.get(at(i * 100), 64);
+    }
+    engine.cache->invalidate();
+    for (int64_t i = 10; i < 14; ++i) engine.get(at(i * 100), 64);
+    EXPECT_EQ(engine.cache->evictions(), 0u) << policy_name(policy);
+    for (int64_t i = 10; i < 14; ++i) EXPECT_TRUE(engine.get(at(i * 100), 64)) << policy_name(policy);
+  }
+}
+
+}  // namespace
+}  // namespace nearcache::test

@@ -1,0 +1,85 @@
+#include "core/report.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace nearcache {
+namespace {
+
+Report example() {
+  Report report;
+  report.library = "An MPI 1.0";
+  report.host = "node \"7\"";
+  report.program = "./program";
+  for (uint64_t rank = 0; rank < 2; ++rank) {
+    RankReport one;
+    one.wall_seconds = 2.0 + static_cast<double>(rank);
+    one.counters.gets = 100 * (rank + 1);
+    one.counters.hits_full = 60 * (rank + 1);
+    one.counters.direct = 40 * (rank + 1);
+    one.counters.bytes_requested = (uint64_t{5} << 32) + rank;  // sums beyond 2^32
+    one.counters.saved_ns = 1500000000;
+    report.ranks.push_back(one);
+  }
+  WindowReport window;
+  window.id = 3;
+  window.name = "adjacency";
+  window.mode = "always";
+  window.policy = "rate";
+  window.ranks = 2;
+  window.counters = report.ranks[0].counters;
+  report.windows.push_back(window);
+  window.id = 4;
+  window.bypass = "shared memory";
+  window.counters = {};
+  report.windows.push_back(window);
+  return report;
+}
+
+// Set NEARCACHE_TEST_WRITE_GOLDEN to write the files anew after a change that is meant.
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(NEARCACHE_GOLDEN_FOLDER) + "/" + name;
+  if (std::getenv("NEARCACHE_TEST_WRITE_GOLDEN") != nullptr) std::ofstream(path) << text << '\n';
+  std::ifstream file(path);
+  std::stringstream golden;
+  golden << file.rdbuf();
+  EXPECT_EQ(text + '\n', golden.str()) << "differs from " << name;
+}
+
+TEST(Report, TheJsonIsTheGoldenOne) { expect_golden("report.json", report_json(example())); }
+TEST(Report, TheTextIsTheGoldenOne) { expect_golden("report.txt", report_text(example())); }
+
+TEST(Report, CountersAddUpBeyondFourThousandMillion) {
+  Counters a, b;
+  a.bytes_requested = uint64_t{3} << 40;
+  b.bytes_requested = (uint64_t{1} << 40) + 7;
+  a += b;
+  EXPECT_EQ(a.bytes_requested, (uint64_t{4} << 40) + 7);
+  a.entries = 5;
+  a.clear_gauges();
+  EXPECT_EQ(a.entries, 0u);
+  EXPECT_EQ(a.bytes_requested, (uint64_t{4} << 40) + 7);
+}
+
+TEST(Report, SaysHonestlyThatTheCacheDidNotHelp) {
+  Report report = example();
+  for (RankReport& rank : report.ranks) rank.counters.saved_ns = 1000;
+  EXPECT_NE(report_text(report).find("did not help"), std::string::npos);
+  for (RankReport& rank : report.ranks) rank.counters = {};
+  EXPECT_NE(report_text(report).find("did not help"), std::string::npos);
+  report.ranks.clear();
+  EXPECT_NE(report_json(report).find("\"ranks\": 0"), std::string::npos);
+}
+
+TEST(Report, AModelledNetworkIsLabelled) {
+  Report report = example();
+  report.modelled = "L=1900ns G=0.17ns/B";
+  EXPECT_NE(report_text(report).find("MODELLED: L=1900ns"), std::string::npos);
+  EXPECT_NE(report_json(report).find("\"modelled\": \"L=1900ns"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace nearcache
