@@ -30,4 +30,4 @@ def result_row(row):
     calls = len(row["hit_ns"]) * row["block_operations"]
     return {**result, "hit_ns": summarise(row["hit_ns"]),
             "hit_minus_memcpy_ns": summarise(row["hit_ns"])["median"] - result["memcpy_ns"]["median"],
-            "hit_share": row["hits"] / calls, "progress_calls_per_hit": row["progress_calls"] / calls}
+            "hit_share": row["hits"] / calls, "calls_passed_per_hit": row["calls_passed"] / calls}
