@@ -1,0 +1,71 @@
+"""Programs in the three Fortran bindings: Nearcache must see their calls, serve their gets, and never a stale value."""
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import launch
+
+HERE = Path(__file__).resolve().parent
+BINDINGS = ["MPIF_H", "MPI", "MPI_F08"]
+
+
+def compiler(mpi):
+    """The Fortran wrapper beside the C one: mpicc.mpich -> mpif90.mpich."""
+    wrapper = Path(mpi.wrapper)
+    return wrapper.with_name(wrapper.name.replace("mpicc", "mpif90"))
+
+
+@pytest.fixture
+def build(mpi, tmp_path):
+    """Builds a program of this folder in one binding; skips where there is no Fortran."""
+    if not shutil.which("gfortran"):
+        pytest.skip("no gfortran")
+    if mpi.family == "abi" or not compiler(mpi).exists():
+        pytest.skip(f"{mpi.tag} brings no Fortran binding")
+
+    def build_one(name, binding):
+        output = tmp_path / name
+        subprocess.run([str(compiler(mpi)), "-cpp", "-O1", "-w", "-ffree-line-length-none", "-fallow-argument-mismatch",
+                        f"-I{HERE}", f"-DBINDING_{binding}", str(HERE / f"{name}.F90"), "-o", str(output)],
+                       check=True, timeout=120)
+        return output
+    return build_one
+
+
+def run_with_report(mpi, binary, folder, mode, *args):
+    """Runs with Nearcache and returns the totals of its counters."""
+    report = folder / "report.json"
+    env = {"NEARCACHE_MODE": mode, "NEARCACHE_REPORT": str(report)}
+    launch.run(mpi, 2, binary, *args, env=env).check()
+    return json.loads(report.read_text())["totals"]
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_programs_are_right_without_nearcache(mpi, build, binding):
+    for name in ("learn", "synchronise"):
+        launch.run(mpi, 2, build(name, binding), preload=False).check()
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_what_another_rank_changed_is_seen_after_every_call_that_tells(mpi, preload, build, binding, tmp_path):
+    totals = run_with_report(mpi, build("learn", binding), tmp_path, "transparent")
+    assert totals["gets"] > 0, "the gets must have passed by Nearcache"
+
+
+@pytest.mark.parametrize("mode", ["transparent", "off"])
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_every_synchronisation_and_access_gives_the_right_values(mpi, preload, build, binding, mode, tmp_path):
+    totals = run_with_report(mpi, build("synchronise", binding), tmp_path, mode)
+    if mode == "transparent":
+        assert totals["gets"] > 0 and totals["puts"] > 0 and totals["accumulates"] > 0
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_repeats_are_hits_and_own_writes_are_seen_in_mode_always(mpi, preload, build, binding, tmp_path):
+    totals = run_with_report(mpi, build("synchronise", binding), tmp_path, "always", "own")
+    # Twenty gets of one word from the allocated window: the first one misses; each is counted once.
+    assert 19 <= totals["hits_full"] + totals["hits_pending"]
+    assert totals["gets"] < 50

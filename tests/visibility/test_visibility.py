@@ -1,0 +1,65 @@
+"""A window is cached only where all that is done to it passes by Nearcache."""
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import launch
+
+HERE = Path(__file__).resolve().parent
+
+
+def build(mpi, output, *words):
+    # The preload object leaves MPI to the program; so do these helpers, which the program is linked with.
+    subprocess.run([mpi.wrapper, *map(str, words), "-o", str(output)], check=True, timeout=120)
+    return output
+
+
+def shared(mpi, source, output):
+    return build(mpi, output, "-shared", "-fPIC", HERE / source)
+
+
+def program(mpi, folder, *words):
+    return build(mpi, folder / "windows", HERE / "windows.c", *words)
+
+
+def outcome(mpi, binary, **more):
+    output = launch.run(mpi, 2, binary, env={"NEARCACHE_VERBOSE": "2"}, **more).check().output
+    for word in ("cached", "left alone"):
+        if f"window {word}" in output:
+            return word, output
+    raise AssertionError(f"nearcache is not loaded: {output}")
+
+
+def test_a_program_of_its_own_is_cached(mpi, preload, tmp_path):
+    assert outcome(mpi, program(mpi, tmp_path))[0] == "cached"
+
+
+def test_a_window_of_a_library_is_cached(mpi, preload, tmp_path):
+    library = shared(mpi, "make_window.c", tmp_path / "libsolver.so")
+    assert outcome(mpi, program(mpi, tmp_path, "-DMADE_ELSEWHERE", library))[0] == "cached"
+
+
+def test_a_window_of_a_part_of_mpi_is_left_alone(mpi, preload, tmp_path):
+    library = shared(mpi, "make_window.c", tmp_path / "mca_io_test.so")
+    word, output = outcome(mpi, program(mpi, tmp_path, "-DMADE_ELSEWHERE", library))
+    assert word == "left alone" and "belongs to the MPI library (mca_io_test.so)" in output
+
+
+def test_an_unknown_fortran_binding_is_not_trusted(mpi, preload, tmp_path):
+    library = shared(mpi, "unknown_binding.c", tmp_path / "libbinding.so")
+    word, output = outcome(mpi, program(mpi, tmp_path, "-Wl,--no-as-needed", library))
+    assert word == "left alone" and "the Fortran binding libbinding.so has mpi_win_fence" in output
+
+
+def test_a_program_that_synchronises_by_pmpi_is_not_cached(mpi, preload, tmp_path):
+    word, output = outcome(mpi, program(mpi, tmp_path, "-DCALLS_PMPI"))
+    assert word == "left alone" and "the program calls PMPI_Win_flush_all" in output
+
+
+@pytest.mark.parametrize("place, expected", [("above", "left alone"), ("below", "cached")])
+def test_a_profiler_in_front_hides_calls_and_one_behind_does_not(mpi, preload, tmp_path, place, expected):
+    tool = shared(mpi, "profiler.c", tmp_path / "libprofiler.so")
+    word, output = outcome(mpi, program(mpi, tmp_path), **{place: [tool]})
+    assert word == expected
+    assert ("preload Nearcache before it" in output) == (place == "above")

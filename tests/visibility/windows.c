@@ -1,0 +1,38 @@
+/* Makes a window and says whether Nearcache caches it: `window cached` or `window left alone`.
+ * -DMADE_ELSEWHERE: make_window is in a shared object, as if a part of the MPI library made it.
+ * -DCALLS_PMPI: the program flushes by PMPI, which Nearcache does not see. */
+#include <mpi.h>
+#include <stdio.h>
+
+__attribute__((weak)) int nearcache_get_mode(MPI_Win win, int *mode);
+
+#ifdef MADE_ELSEWHERE
+int make_window(void *memory, MPI_Aint size, MPI_Win *win);
+#else
+static int make_window(void *memory, MPI_Aint size, MPI_Win *win) {
+  return MPI_Win_create(memory, size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, win);
+}
+#endif
+
+#ifdef CALLS_PMPI
+#define flush_all PMPI_Win_flush_all
+#else
+#define flush_all MPI_Win_flush_all
+#endif
+
+int main(int argc, char **argv) {
+  long memory = 5;
+  int mode, rank;
+  MPI_Win win;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  make_window(&memory, sizeof memory, &win);
+  MPI_Win_lock_all(0, win);
+  flush_all(win);
+  MPI_Win_unlock_all(win);
+  if (rank == 0 && nearcache_get_mode)
+    printf("window %s\n", nearcache_get_mode(win, &mode) == MPI_SUCCESS ? "cached" : "left alone");
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}
