@@ -1,0 +1,146 @@
+"""Runs MPI programs of the build for tests: one way for every MPI, with or without the preload object.
+
+    for mpi in launch.mpis(): launch.run(mpi, 2, "semantics", preload=True).check()
+
+The build directory is $NEARCACHE_BUILD, or <root>/build. It holds mpis.json (written by tests/CMakeLists.txt),
+bin/<tag>/<program> and lib/<tag>/libnearcache_mpi.so. Variables and LD_PRELOAD are given to the ranks only
+(`mpiexec ... env NAME=VALUE program`), because launchers must not be preloaded.
+"""
+import json
+import os
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("NEARCACHE_BUILD", ROOT / "build")).resolve()
+LONG = os.environ.get("NEARCACHE_TEST_LONG", "") not in ("", "0")
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One MPI of the build."""
+    tag: str      # mpich-4.0.2, openmpi-5.0.11, abi-1.0, ...
+    family: str   # mpich, openmpi or abi
+    wrapper: str  # the compile wrapper
+    mpiexec: str
+
+    @property
+    def version(self):
+        return tuple(int(part) for part in self.tag.split("-")[1].split(".") if part.isdigit())
+
+    @property
+    def preload(self):
+        return BUILD / "lib" / self.tag / "libnearcache_mpi.so"
+
+    @property
+    def python(self):
+        """The interpreter beside the wrapper: it has mpi4py when the MPI came from a Python package."""
+        return Path(self.wrapper).parent / "python3"
+
+    def binary(self, name):
+        return BUILD / "bin" / self.tag / name
+
+
+def mpis():
+    """Every MPI of the build; $NEARCACHE_TEST_MPIS (tags, separated by commas) restricts them."""
+    listing = BUILD / "mpis.json"
+    if not listing.exists():
+        return []
+    found = [Mpi(**row) for row in json.loads(listing.read_text())]
+    wanted = [tag for tag in os.environ.get("NEARCACHE_TEST_MPIS", "").split(",") if tag]
+    return [mpi for mpi in found if not wanted or mpi.tag in wanted]
+
+
+@dataclass
+class Result:
+    command: list
+    code: int         # exit code; None after a timeout
+    output: str       # standard output and error of all ranks, mixed
+    timed_out: bool
+
+    def lines(self, word):
+        """Lines that start with a word such as `ok` or `FAILED`."""
+        return [line for line in self.output.splitlines() if line.startswith(word + " ")]
+
+    def check(self, hint=""):
+        """Fails the test unless the program ended well; says what failed first and how to run it again."""
+        if self.code == 0 and not self.lines("FAILED"):
+            return self
+        what = "timed out" if self.timed_out else f"exit code {self.code}"
+        failed = "\n".join(self.lines("FAILED")[:20]) or self.output[-3000:]
+        if self.timed_out:
+            failed += "\nlast lines:\n" + self.output[-1000:]
+        raise AssertionError(f"{what}\n{failed}\n{hint}\nrun again: {' '.join(map(str, self.command))}")
+
+
+def launcher(mpi, ranks):
+    """The start of the command line, up to the program."""
+    command = [mpi.mpiexec, "-n", str(ranks)]
+    if mpi.family == "openmpi":
+        if mpi.version >= (5,):
+            command += ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
+        else:
+            command += ["--oversubscribe", "--bind-to", "none"]
+    return command
+
+
+def tcp_variables(mpi):
+    """Variables that make ranks of one host talk through the loopback interface instead of shared memory."""
+    if mpi.family == "openmpi":
+        return {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo"}
+    return {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp",
+            "FI_TCP_IFACE": "lo", "UCX_TLS": "tcp,self"}
+
+
+def rank_environment(mpi, preload, below, above, env, tcp):
+    variables = {}
+    objects = [*above, *([mpi.preload] if preload else []), *below]
+    if objects:
+        variables["LD_PRELOAD"] = " ".join(map(str, objects))
+    if mpi.family == "openmpi":
+        variables["OMPI_MCA_mpi_yield_when_idle"] = "1"  # there are more ranks than cores
+        variables["OMPI_MCA_osc"] = "^ucx"               # complains where there is no network card
+    if preload:
+        # Over shared memory gets are cheap and would be bypassed: then nothing would be tested.
+        variables["NEARCACHE_SKIP_CHEAP"] = "0"
+    if tcp:
+        variables.update(tcp_variables(mpi))
+    variables.update(env or {})
+    return [f"{name}={value}" for name, value in variables.items()]
+
+
+def run(mpi, ranks, program, *args, preload=True, below=(), above=(), env=None, tcp=False, timeout=120,
+        extra=(), cwd=None):
+    """Runs a program (a name of the build, or a path) on `ranks` ranks and waits for it.
+
+    below, above: further objects to preload, after and before Nearcache's. extra: options for mpiexec.
+    """
+    path = Path(program)
+    binary = path if path.is_absolute() else mpi.binary(program)
+    command = [*launcher(mpi, ranks), *extra, "env", *rank_environment(mpi, preload, below, above, env, tcp),
+               str(binary), *map(str, args)]
+    surroundings = {name: value for name, value in os.environ.items()
+                    if not name.startswith(("NEARCACHE_", "LD_PRELOAD"))}
+    surroundings.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                        PRTE_ALLOW_RUN_AS_ROOT="1", PRTE_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                        PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
+    return execute(command, timeout, surroundings, cwd)
+
+
+def execute(command, timeout, env=None, cwd=None):
+    """Runs a command in its own session, so that a timeout ends all of its processes and no other."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                               text=True, errors="replace", env=env, cwd=cwd, start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=timeout)
+        return Result(command, process.returncode, output, False)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGTERM)  # the launcher takes its ranks along
+        try:
+            output, _ = process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+        return Result(command, None, output, True)

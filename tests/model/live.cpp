@@ -1,0 +1,285 @@
+#include "live.h"
+
+#include <algorithm>
+
+namespace model {
+namespace {
+
+constexpr int pad = 16;
+
+void verify(const Pending &get, const char *mode, Sync sync) {
+  static const char *const syncs[] = {"fence", "pscw", "lock_all", "lock", "held"};
+  const Buffer &buffer = get.buffer;
+  if (buffer.actual == buffer.expected) {
+    return;
+  }
+  const size_t at = std::mismatch(buffer.actual.begin(), buffer.actual.end(), buffer.expected.begin()).first -
+                    buffer.actual.begin();
+  check::expect(false, "seed %llu: %s, mode %s, %s, from rank %d byte %lld, shape %d layout %d x %d: byte %lld is %02x, not %02x%s",
+                (unsigned long long)seed, get.what, mode, syncs[(int)sync], get.spot.target, (long long)get.spot.base, get.spot.shape,
+                get.spot.layout, get.spot.count, (long long)at - (long long)buffer.origin, buffer.actual[at],
+                buffer.expected[at], buffer.expected[at] == Buffer::canary(at) ? " (a gap?)" : "");
+}
+
+std::vector<Block> target_blocks(const Spot &spot) {
+  return blocks_of(shapes[spot.shape].layouts[spot.layout], spot.count);
+}
+
+}  // namespace
+
+Buffer::Buffer(const std::vector<Block> &blocks) {
+  int64_t least = 0, most = 0;
+  for (const Block &block : blocks) {
+    least = std::min(least, block.offset);
+    most = std::max(most, block.offset + block.bytes);
+  }
+  origin = (pad - least + 15) / 16 * 16;
+  actual.resize(origin + most + pad);
+  for (size_t i = 0; i < actual.size(); i++) {
+    actual[i] = canary(i);
+  }
+  expected = actual;
+}
+
+Live::Live(Random &random, MPI_Comm of) : communicator(of) {
+  MPI_Comm_rank(of, &rank);
+  MPI_Comm_size(of, &size);
+  oracle.size = size;
+  const char *modes[] = {"transparent", "transparent", "always", "user", "off"};
+  mode = modes[below(random, 5)];
+  oracle.read_only_common = strcmp(mode, "always") == 0;
+  user_writes = strcmp(mode, "user") == 0;
+  allocated = below(random, 2);
+  style = (Sync)below(random, 5);
+  mixed = style != Sync::held && below(random, 3) == 0;
+  const int displacement_units[] = {1, 4, 8};
+  for (int i = 0; i < size; i++) {
+    const int chosen = displacement_units[below(random, 3)];
+    unit = i == rank ? chosen : unit;
+    const int64_t kind = below(random, 10);
+    oracle.bytes.push_back(kind == 0 ? 0 : kind == 1 ? 20000 : (256 + below(random, 4000)) / 8 * 8);
+    oracle.content.emplace_back();
+    for (int64_t j = 0; j < oracle.bytes[i]; j++) {
+      oracle.content[i].push_back((uint8_t)random());
+    }
+    oracle.writer.emplace_back(oracle.bytes[i], nobody);
+  }
+  oracle.before = oracle.content;
+  oracle.make_spots(random, shapes, 30);
+  create(random);
+}
+
+void Live::create(Random &random) {
+  MPI_Info info = check::info("nearcache_mode", mode);
+  const char *storages[] = {"1M", "16k", "1000"};
+  const char *indices[] = {"4096", "64", "7"};
+  MPI_Info_set(info, "nearcache_storage", storages[below(random, 3)]);
+  MPI_Info_set(info, "nearcache_index", indices[below(random, 3)]);
+  const int64_t bytes = oracle.bytes[rank];
+  if (allocated) {
+    MPI_Win_allocate(bytes, unit, info, communicator, &memory, &win);
+  } else {
+    MPI_Alloc_mem(std::max<int64_t>(bytes, 8), MPI_INFO_NULL, &memory);
+    MPI_Win_create(memory, bytes, unit, info, communicator, &win);
+  }
+  MPI_Info_free(&info);
+  std::copy(oracle.content[rank].begin(), oracle.content[rank].end(), memory);
+  std::vector<int> all_units(size);
+  MPI_Allgather(&unit, 1, MPI_INT, all_units.data(), 1, MPI_INT, communicator);
+  units_of_targets = all_units;
+  if (style == Sync::held) {
+    MPI_Win_lock_all(0, win);
+    MPI_Win_sync(win);
+    MPI_Barrier(communicator);
+  }
+}
+
+void Live::free() {
+  if (style == Sync::held) {
+    MPI_Win_unlock_all(win);
+  }
+  MPI_Win_free(&win);
+  if (!allocated) {
+    MPI_Free_mem(memory);
+  }
+}
+
+void Live::check_memory() {
+  const std::vector<uint8_t> &right = oracle.content[rank];
+  const auto at = std::mismatch(right.begin(), right.end(), memory).first - right.begin();
+  if (at != (int64_t)right.size()) {
+    check::expect(false, "seed %llu: memory of a window in mode %s: byte %lld is %02x, not %02x, writer %d",
+                  (unsigned long long)seed, mode, (long long)at, memory[at], right[at], oracle.writer[rank][at] - 1);
+  }
+}
+
+void Live::store(const Plan &plan) {
+  for (const Store &store : plan.stores) {
+    if (store.owner == rank) {
+      std::copy(store.bytes.begin(), store.bytes.end(), memory + store.at);
+    }
+  }
+}
+
+// One phase: the owners' stores, then everybody's gets and writes in epochs of one kind.
+void Live::phase(Random &common, Random &own, int gets) {
+  Plan plan = oracle.plan_phase(common, shapes, mixed ? (Sync)below(common, 4) : style);
+  present = plan.sync;
+  ready.assign(size, {});
+  for (int i = 0; i < size; i++) {
+    ready[i].assign(oracle.bytes[i], 0);
+  }
+  if (plan.sync == Sync::held) {
+    store(plan);
+    MPI_Win_sync(win);
+  } else if (!plan.stores.empty()) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+    store(plan);
+    MPI_Win_unlock(rank, win);
+  }
+  if (user_writes && check::cached()) {
+    nearcache_invalidate(win);  // ends the read-only phase: the stores, and the writes of the phase before
+  }
+  MPI_Barrier(communicator);
+  switch (plan.sync) {
+    case Sync::fence:
+    case Sync::pscw: run_active(own, plan, gets); break;
+    case Sync::lock: run_locks(own, plan, gets); break;
+    default: run_passive(own, plan, gets); break;
+  }
+  MPI_Barrier(communicator);
+  if (plan.sync == Sync::held) {
+    MPI_Win_sync(win);
+  }
+  check_memory();
+}
+
+void Live::run_active(Random &own, Plan &plan, int gets) {
+  MPI_Group group;
+  MPI_Comm_group(communicator, &group);
+  if (plan.sync == Sync::fence) {
+    MPI_Win_fence(0, win);
+  } else {
+    MPI_Win_post(group, 0, win);
+    MPI_Win_start(group, 0, win);
+  }
+  for (int i = 0; i < gets; i++) {
+    act(own, plan, -1, false);
+    if (plan.sync == Sync::fence && i == gets / 2) {
+      MPI_Win_fence(0, win);
+      completed(-1, true);
+    }
+  }
+  while (write_next(own, plan, -1, false)) {
+  }
+  if (plan.sync == Sync::fence) {
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+  } else {
+    MPI_Win_complete(win);
+    MPI_Win_wait(win);
+  }
+  operations += 2;
+  completed(-1, true);
+  MPI_Group_free(&group);
+}
+
+void Live::run_passive(Random &own, Plan &plan, int gets) {
+  if (plan.sync == Sync::lock_all) {
+    MPI_Win_lock_all(0, win);
+  }
+  for (int i = 0; i < gets; i++) {
+    act(own, plan, -1, true);
+    if (below(own, 8) == 0) {
+      synchronise(own, (int)below(own, size));
+    }
+  }
+  while (write_next(own, plan, -1, true)) {
+  }
+  plan.sync == Sync::lock_all ? MPI_Win_unlock_all(win) : MPI_Win_flush_all(win);
+  operations += 2;
+  completed(-1, true);
+}
+
+void Live::run_locks(Random &own, Plan &plan, int gets) {
+  const int bursts = 2 * size;
+  for (int burst = 0; burst < bursts; burst++) {
+    const int target = (burst + rank) % size;
+    MPI_Win_lock(below(own, 4) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, target, 0, win);
+    for (int i = 0; i < gets / bursts; i++) {
+      act(own, plan, target, true);
+      if (below(own, 8) == 0) {
+        synchronise(own, target);
+      }
+    }
+    while (burst >= size && write_next(own, plan, target, true)) {
+    }
+    MPI_Win_unlock(target, win);
+    operations += 2;
+    completed(target, true);
+  }
+}
+
+// One operation on `target` (any: -1).
+void Live::act(Random &own, Plan &plan, int target, bool passive) {
+  if (below(own, 10) == 0 && write_next(own, plan, target, passive)) {
+    return;
+  }
+  if (below(own, 40) == 0 || oracle.spots.empty()) {
+    return odd_get(own);
+  }
+  for (int attempt = 0; attempt < 10; attempt++) {
+    Spot spot = oracle.spots[below(own, (int64_t)oracle.spots.size())];
+    if (below(own, 4) == 0) {
+      spot.count = 1;  // less of what may be cached
+    }
+    if ((target < 0 || spot.target == target) && oracle.may_read(rank, spot, shapes, ready)) {
+      return get(own, spot, passive);
+    }
+  }
+}
+
+void Live::synchronise(Random &own, int target) {
+  const int kind = (int)below(own, 5);
+  switch (kind) {
+    case 0: MPI_Win_flush(target, win); break;
+    case 1: MPI_Win_flush_all(win); break;
+    case 2: MPI_Win_flush_local(target, win); break;
+    case 3: MPI_Win_flush_local_all(win); break;
+    default: wait_requests(own); break;
+  }
+  operations++;
+  if (kind < 4) {
+    completed(kind % 2 ? -1 : target, kind < 2);
+  }
+}
+
+// What the last synchronisation with `target` (all: -1) has completed.
+void Live::completed(int target, bool at_target) {
+  std::deque<Pending> later;
+  for (Pending &get : pending) {
+    if (target >= 0 && get.spot.target != target) {
+      later.push_back(std::move(get));
+    } else {
+      verify(get, mode, present);
+      MPI_Wait(&get.request, MPI_STATUS_IGNORE);
+    }
+  }
+  pending = std::move(later);
+  std::deque<Writing> unfinished;
+  for (Writing &each : writing) {
+    const Write &write = *each.write;
+    if (!at_target || (target >= 0 && write.spot.target != target)) {
+      unfinished.push_back(std::move(each));
+      continue;
+    }
+    MPI_Wait(&each.request, MPI_STATUS_IGNORE);
+    if (write.kind != Kind::sum) {
+      for (const Block &block : target_blocks(write.spot)) {
+        std::fill_n(&ready[write.spot.target][write.spot.base + block.offset], block.bytes, 1);
+      }
+    }
+  }
+  writing = std::move(unfinished);
+}
+
+}  // namespace model

@@ -1,0 +1,84 @@
+// What every window must contain, known to every rank without communication: all ranks draw the same plan
+// of writes from the common seed and apply it to their own copies of all windows.
+//
+// A phase's plan gives every byte to at most one writer, so the program is correct MPI: in a phase a rank reads
+// only bytes that nobody writes, or that it wrote itself and flushed. Words of `sums` are added to by anybody.
+#ifndef NEARCACHE_TESTS_ORACLE_H
+#define NEARCACHE_TESTS_ORACLE_H
+
+#include "layouts.h"
+
+namespace model {
+
+enum class Sync { fence, pscw, lock_all, lock, held };
+
+// One shape of data and ways to lay it out, all of the same number of units.
+struct Shape {
+  const Unit *unit;
+  int units;
+  bool accumulable;  // made of one basic type
+  std::vector<Layout> layouts;
+};
+
+// A place that gets and writes come back to.
+struct Spot {
+  int target, shape, layout, count;
+  int64_t base;  // byte that the displacement points at
+};
+
+enum class Kind { put, rput, accumulate, raccumulate, get_accumulate, fetch_and_op, compare_and_swap, sum };
+
+struct Write {
+  Kind kind;
+  int writer;
+  Spot spot;
+  std::vector<uint8_t> payload;  // packed
+  bool done;                     // by its writer, in this phase
+};
+
+struct Store {  // a plain store of the owner, at the start of a phase
+  int owner;
+  int64_t at;
+  std::vector<uint8_t> bytes;
+};
+
+inline bool derived_puts_only;  // no accumulates but on single words: some hosts get derived ones wrong
+
+struct Plan {
+  Sync sync;
+  std::vector<Write> writes;
+  std::vector<Store> stores;
+};
+
+constexpr uint8_t nobody = 0, everybody = 255;
+
+// One window as the oracle sees it.
+struct Oracle {
+  int size;  // ranks
+  bool read_only_common;  // mode always: only bytes private to a reader are ever written, by that reader
+  std::vector<int64_t> bytes;
+  std::vector<std::vector<uint8_t>> content;  // after the present phase
+  std::vector<std::vector<uint8_t>> before;   // before it
+  std::vector<std::vector<uint8_t>> writer;   // of the present phase: nobody, rank + 1, or everybody
+  std::vector<Spot> spots;
+
+  void make_spots(Random &random, const std::vector<Shape> &shapes, int many);
+  bool may_read(int reader, const Spot &spot, const std::vector<Shape> &shapes,
+                const std::vector<std::vector<uint8_t>> &ready) const;
+  Plan plan_phase(Random &random, const std::vector<Shape> &shapes, Sync sync);
+  void apply(const Write &write, const std::vector<Shape> &shapes);
+
+ private:
+  bool may_write(int rank, int target, const std::vector<Block> &blocks, int64_t base) const;
+  void add_write(Random &random, const std::vector<Shape> &shapes, Plan &plan);
+  void add_sum(Random &random, Plan &plan);
+  void add_store(Random &random, Plan &plan);
+  bool private_to(int rank, int target, int64_t from, int64_t to) const;
+};
+
+std::vector<Shape> random_shapes(Random &random, int many);
+void free_shapes(std::vector<Shape> &shapes);
+
+}  // namespace model
+
+#endif

@@ -1,0 +1,195 @@
+// What the multi-rank test programs share: named cases, checks that all ranks report, and Nearcache's
+// calls as weak symbols, so that the very same binary also runs without it. A program is
+//
+//   int main(int argc, char **argv) { return check::run(argc, argv, 2, {{"name", function}, ...}); }
+//
+// and prints `ok NAME`, `skipped NAME: why` or `FAILED NAME: detail`. Arguments: --only A,B  --except A,B.
+#ifndef NEARCACHE_TESTS_CHECK_H
+#define NEARCACHE_TESTS_CHECK_H
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "nearcache/mpi.h"
+
+#pragma weak nearcache_get_stats
+#pragma weak nearcache_invalidate
+#pragma weak nearcache_get_mode
+#pragma weak nearcache_set_mode
+#pragma weak nearcache_reset
+#pragma weak CLAMPI_Invalidate
+
+// An MPI function by its PMPI name, for calls that Nearcache must not see. Looked up at run time: a program whose
+// symbols show that it calls PMPI_Win_... itself is left uncached, and that is right.
+#define HIDDEN(function) (reinterpret_cast<decltype(&function)>(dlsym(RTLD_DEFAULT, "P" #function)))
+
+namespace check {
+
+struct Case {
+  std::string name;
+  std::function<void()> run;
+};
+
+inline int rank, ranks;
+inline MPI_Comm hidden_comm;     // see hidden_barrier
+inline int failures;             // of the current case, on this rank
+inline std::string skip_reason;  // set by skip()
+inline std::string current;
+inline std::vector<std::string> rest;  // arguments that are the program's own
+
+inline bool cached() { return nearcache_get_stats != nullptr; }
+
+inline nearcache_stats stats(MPI_Win win) {
+  nearcache_stats result{};
+  result.size = sizeof result;
+  if (cached() && nearcache_get_stats(win, &result) != MPI_SUCCESS) {
+    std::printf("FAILED %s: nearcache_get_stats\n", current.c_str());
+    failures++;
+  }
+  return result;
+}
+
+// A barrier that Nearcache does not see, as programs have that meet through files or sockets: the sync
+// call under test must not be helped by another one. Everything reaches MPI, so progress is made; it naps
+// between polls, because MPICH's own barrier never yields and there may be more ranks than cores.
+inline void hidden_barrier() {
+  MPI_Request request;
+  HIDDEN(MPI_Ibarrier)(hidden_comm, &request);
+  for (int done = 0; HIDDEN(MPI_Test)(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;) {
+    usleep(20);
+  }
+}
+
+__attribute__((format(printf, 2, 3))) inline bool expect(bool good, const char *format, ...) {
+  if (good) {
+    return true;
+  }
+  if (failures++ < 4) {
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    std::printf("FAILED %s: rank %d: %s\n", current.c_str(), rank, text);
+    std::fflush(stdout);
+  }
+  return false;
+}
+
+inline void skip(const std::string &why) { skip_reason = why; }
+
+inline std::vector<std::string> split(const std::string &text) {
+  std::vector<std::string> parts;
+  std::stringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) {
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+inline bool listed(const std::vector<std::string> &names, const std::string &name) {
+  for (const std::string &each : names) {
+    if (each == name) {
+      return true;
+    }
+  }
+  return false;
+}
+
+inline bool run_case(const Case &each) {
+  failures = 0;
+  skip_reason.clear();
+  current = each.name;
+  hidden_barrier();
+  each.run();
+  hidden_barrier();
+  int all = 0;
+  HIDDEN(MPI_Allreduce)(&failures, &all, 1, MPI_INT, MPI_SUM, hidden_comm);
+  if (rank == 0 && all == 0) {
+    if (skip_reason.empty()) {
+      std::printf("ok %s\n", each.name.c_str());
+    } else {
+      std::printf("skipped %s: %s\n", each.name.c_str(), skip_reason.c_str());
+    }
+    std::fflush(stdout);
+  }
+  return all == 0;
+}
+
+inline int run(int argc, char **argv, int least_ranks, const std::vector<Case> &cases,
+               int thread_level = MPI_THREAD_SINGLE) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, thread_level, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  HIDDEN(MPI_Comm_dup)(MPI_COMM_WORLD, &hidden_comm);
+  std::vector<std::string> only, except;
+  for (int i = 1; i < argc; i++) {
+    if (std::strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
+      only = split(argv[++i]);
+    } else if (std::strcmp(argv[i], "--except") == 0 && i + 1 < argc) {
+      except = split(argv[++i]);
+    } else {
+      rest.emplace_back(argv[i]);
+    }
+  }
+  int failed = 0;
+  if (ranks < least_ranks || provided < thread_level) {
+    if (rank == 0) {
+      std::printf("skipped all: %d ranks of at least %d, thread level %d of %d\n", ranks, least_ranks, provided,
+                  thread_level);
+    }
+  } else {
+    for (const Case &each : cases) {
+      if ((only.empty() || listed(only, each.name)) && !listed(except, each.name)) {
+        failed += run_case(each) ? 0 : 1;
+      }
+    }
+  }
+  HIDDEN(MPI_Comm_free)(&hidden_comm);
+  MPI_Finalize();
+  return failed > 0;
+}
+
+// Info with one key; free it after use.
+inline MPI_Info info(const char *key, const char *value) {
+  MPI_Info made;
+  MPI_Info_create(&made);
+  MPI_Info_set(made, key, value);
+  return made;
+}
+
+}  // namespace check
+
+#define EXPECT(condition) check::expect((condition), "%s:%d: %s", __FILE_NAME__, __LINE__, #condition)
+#define EXPECT_EQ(a, b)                                                                                       \
+  do {                                                                                                        \
+    const long long left_ = (long long)(a), right_ = (long long)(b);                                          \
+    check::expect(left_ == right_, "%s:%d: %s is %lld, not %lld (%s)", __FILE_NAME__, __LINE__, #a, left_, right_, #b); \
+  } while (0)
+// Checks of counters, which exist only with Nearcache.
+#define EXPECT_CACHED(condition) \
+  check::expect(!check::cached() || (condition), "%s:%d: %s", __FILE_NAME__, __LINE__, #condition)
+// Count of `counter` that `statement` added on `win`.
+#define ADDED(win, counter, statement)                \
+  ([&] {                                              \
+    const auto before_ = check::stats(win).counter;   \
+    statement;                                        \
+    return check::stats(win).counter - before_;       \
+  }())
+
+#ifndef __FILE_NAME__
+#define __FILE_NAME__ __FILE__
+#endif
+
+#endif

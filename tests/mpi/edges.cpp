@@ -1,0 +1,375 @@
+// Single gets at the edges of what MPI allows: sizes, types that come and go, windows of other kinds, requests.
+#include <algorithm>
+#include <numeric>
+
+#include "words.h"
+
+namespace {
+
+void longer_get_is_a_partial_hit() {
+  Words words(200);
+  if (!origin()) {
+    return;
+  }
+  EXPECT(words.read(1, 30, 10));
+  const auto before = check::stats(words.win);
+  EXPECT(words.read(1, 30, 25));
+  const auto after = check::stats(words.win);
+  EXPECT_CACHED(after.hits_partial - before.hits_partial == 1);
+  EXPECT_CACHED(after.bytes_from_network - before.bytes_from_network == 15 * 8);
+  EXPECT_CACHED(ADDED(words.win, hits_full, words.read(1, 30, 25)) == 1);
+  EXPECT_CACHED(ADDED(words.win, hits_full, words.read(1, 30, 10)) == 1);
+  EXPECT(words.read(1, 30, 25) && words.read(1, 30, 3));
+}
+
+// Growing gets of one place, all before one flush, and again when they are cached.
+void growing_gets_in_one_epoch() {
+  for (const char *mode : {"transparent", "always"}) {
+    Words words(200, mode);
+    for (int round = 0; origin() && round < 2; round++) {
+      std::vector<std::vector<int64_t>> got;
+      for (const int count : {4, 9, 2, 30, 9, 60}) {
+        got.emplace_back(count, -1);
+      }
+      for (auto &each : got) {
+        words.get(each.data(), 1, 12, (int)each.size());
+      }
+      words.flush(1);
+      for (auto &each : got) {
+        Words::right(each.data(), 1, 12, (int)each.size());
+      }
+    }
+  }
+}
+
+void several_windows_at_once() {
+  Words a(50), b(60, "transparent"), c(70, "user"), d(80, "off");
+  for (int round = 0; origin() && round < 4; round++) {
+    int64_t got[4];
+    const Words *all[] = {&a, &b, &c, &d};
+    for (int i = 0; i < 4; i++) {
+      all[i]->get(&got[i], 1, 7 + i);
+    }
+    for (int i = 3; i >= 0; i--) {
+      all[i]->flush(1);
+      EXPECT(Words::right(&got[i], 1, 7 + i));
+    }
+  }
+  EXPECT_CACHED(check::stats(d.win).hits_full + check::stats(d.win).hits_pending == 0);
+}
+
+// The program may free a datatype as soon as the get has been called.
+void datatype_freed_before_the_flush() {
+  for (const char *mode : {"transparent", "always"}) {
+    Words words(200, mode);
+    for (int stride = 2; origin() && stride < 6; stride++) {
+      int64_t first[4], second[4];
+      for (int64_t *to : {first, second}) {
+        MPI_Datatype strided;
+        MPI_Type_vector(4, 1, stride, MPI_INT64_T, &strided);
+        MPI_Type_commit(&strided);
+        MPI_Get(to, 4, MPI_INT64_T, 1, 3, 1, strided, words.win);
+        MPI_Type_free(&strided);
+      }
+      words.flush(1);
+      for (int i = 0; i < 4; i++) {
+        EXPECT(Words::right(&first[i], 1, 3 + i * stride) && Words::right(&second[i], 1, 3 + i * stride));
+      }
+    }
+  }
+}
+
+// A freed datatype's handle comes back for another one: layouts remembered by handle must not.
+void datatype_handle_reused() {
+  Words words(400);
+  for (int turn = 0; origin() && turn < 40; turn++) {
+    const int stride = 1 + turn % 7;
+    MPI_Datatype strided;
+    MPI_Type_vector(5, 1, stride, MPI_INT64_T, &strided);
+    MPI_Type_commit(&strided);
+    int64_t got[5] = {};
+    MPI_Get(got, 5, MPI_INT64_T, 1, 11, 1, strided, words.win);
+    words.flush(1);
+    for (int i = 0; i < 5; i++) {
+      EXPECT(Words::right(&got[i], 1, 11 + i * stride));
+    }
+    int64_t scattered[5 * 7] = {};
+    MPI_Get(scattered, 1, strided, 1, 11, 5, MPI_INT64_T, words.win);
+    words.flush(1);
+    for (int i = 0; i < 5; i++) {
+      EXPECT(Words::right(&scattered[i * stride], 1, 11 + i));
+    }
+    MPI_Type_free(&strided);
+  }
+}
+
+void bottom_with_absolute_addresses() {
+  Words words(100);
+  static int64_t to[2];
+  for (int round = 0; origin() && round < 3; round++) {
+    to[0] = to[1] = -1;
+    MPI_Aint at[2];
+    MPI_Get_address(&to[0], &at[0]);
+    MPI_Get_address(&to[1], &at[1]);
+    std::swap(at[0], at[1]);
+    const int ones[2] = {1, 1};
+    MPI_Datatype absolute;
+    MPI_Type_create_hindexed(2, ones, at, MPI_INT64_T, &absolute);
+    MPI_Type_commit(&absolute);
+    MPI_Get(MPI_BOTTOM, 1, absolute, 1, 9, 2, MPI_INT64_T, words.win);
+    words.flush(1);
+    EXPECT(Words::right(&to[1], 1, 9) && Words::right(&to[0], 1, 10));
+    MPI_Type_free(&absolute);
+  }
+}
+
+void get_accumulate_as_a_get() {
+  Words words(100);
+  for (int round = 0; origin() && round < 3; round++) {
+    int64_t none = 0, got = -1;
+    EXPECT(words.read(1, 5));
+    MPI_Get_accumulate(&none, 0, MPI_INT64_T, &got, 1, MPI_INT64_T, 1, 5, 1, MPI_INT64_T, MPI_NO_OP, words.win);
+    words.flush(1);
+    EXPECT(Words::right(&got, 1, 5));
+    MPI_Fetch_and_op(&none, &got, MPI_INT64_T, 1, 6, MPI_NO_OP, words.win);
+    words.flush(1);
+    EXPECT(Words::right(&got, 1, 6));
+  }
+}
+
+void displacement_unit_of_each_rank() {
+  std::vector<int64_t> memory(64);
+  std::iota(memory.begin(), memory.end(), check::rank * 1000);
+  MPI_Info info = check::info("nearcache_mode", "always");
+  const int units[] = {1, 8, 4};
+  MPI_Win win;
+  MPI_Win_create(memory.data(), 512, units[check::rank % 3], info, MPI_COMM_WORLD, &win);
+  MPI_Info_free(&info);
+  MPI_Win_lock_all(0, win);
+  check::hidden_barrier();
+  for (int round = 0; round < 3; round++) {
+    for (int target = 0; target < check::ranks; target++) {
+      int64_t got = -1;
+      MPI_Get(&got, 1, MPI_INT64_T, target, 40 / units[target % 3], 1, MPI_INT64_T, win);
+      MPI_Win_flush(target, win);
+      EXPECT_EQ(got, target * 1000 + 5);
+    }
+  }
+  check::hidden_barrier();
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+}
+
+void communicator_freed_and_reordered() {
+  MPI_Comm reversed;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -check::rank, &reversed);
+  int64_t mine = check::rank + 100;
+  MPI_Info info = check::info("nearcache_mode", "always");
+  MPI_Win win;
+  MPI_Win_create(&mine, 8, 8, info, reversed, &win);
+  MPI_Info_free(&info);
+  MPI_Comm_free(&reversed);
+  MPI_Win_lock_all(0, win);
+  for (int round = 0; round < 3; round++) {
+    for (int target = 0; target < check::ranks; target++) {
+      int64_t got = -1;
+      MPI_Get(&got, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win);
+      MPI_Win_flush_all(win);
+      EXPECT_EQ(got, check::ranks - 1 - target + 100);
+    }
+  }
+  check::hidden_barrier();
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+}
+
+// A dynamic window's displacements are addresses, and what is behind them changes hands: it is bypassed.
+void dynamic_window_is_right() {
+  std::vector<int64_t> memory(16, check::rank + 7);
+  MPI_Info info = check::info("nearcache_mode", "always");
+  MPI_Win win;
+  MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &win);
+  MPI_Info_free(&info);
+  MPI_Win_attach(win, memory.data(), memory.size() * 8);
+  MPI_Aint mine;
+  MPI_Get_address(memory.data(), &mine);
+  std::vector<MPI_Aint> all(check::ranks);
+  MPI_Allgather(&mine, 1, MPI_AINT, all.data(), 1, MPI_AINT, MPI_COMM_WORLD);
+  for (int64_t turn = 0; turn < 4; turn++) {
+    memory[3] = turn * 10 + check::rank;
+    check::hidden_barrier();
+    if (origin()) {
+      int64_t got = -1;
+      MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+      MPI_Get(&got, 1, MPI_INT64_T, 1, all[1] + 24, 1, MPI_INT64_T, win);
+      MPI_Win_unlock(1, win);
+      EXPECT_EQ(got, turn * 10 + 1);
+    }
+    check::hidden_barrier();
+  }
+  EXPECT_CACHED(check::stats(win).hits_full == 0);
+  MPI_Win_detach(win, memory.data());
+  MPI_Win_free(&win);
+}
+
+void shared_window_is_right() {
+  int64_t *memory;
+  MPI_Info info = check::info("nearcache_mode", "always");
+  MPI_Win win;
+  MPI_Comm node;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Win_allocate_shared(64, 8, info, node, &memory, &win);
+  MPI_Info_free(&info);
+  MPI_Win_lock_all(0, win);
+  for (int64_t turn = 0; turn < 4; turn++) {
+    memory[3] = turn * 10 + check::rank;
+    MPI_Win_sync(win);
+    check::hidden_barrier();
+    if (origin()) {
+      int64_t got = -1;
+      MPI_Get(&got, 1, MPI_INT64_T, 1, 3, 1, MPI_INT64_T, win);
+      MPI_Win_flush(1, win);
+      EXPECT_EQ(got, turn * 10 + 1);
+    }
+    check::hidden_barrier();
+  }
+  EXPECT_CACHED(check::stats(win).hits_full == 0);
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+  MPI_Comm_free(&node);
+}
+
+void sizes_about_the_limit() {
+  constexpr int limit = 4096 / 8;
+  Words words(2 * limit, "always", {{"nearcache_max_get", "4096"}});
+  for (int round = 0; origin() && round < 2; round++) {
+    for (const int count : {limit - 1, limit, limit + 1, 2 * limit}) {
+      EXPECT(words.read(1, 0, count) && words.read(1, 0, count));
+    }
+  }
+}
+
+void every_policy_evicts_rightly() {
+  for (const char *policy : {"rate", "clampi", "clampi-temporal", "clampi-positional", "lru"}) {
+    for (const char *adaptive : {"false", "true"}) {
+      Words words(20000, "always", {{"nearcache_policy", policy}, {"nearcache_storage", "8192"},
+                                    {"nearcache_index", "64"}, {"nearcache_adaptive", adaptive}});
+      for (int i = 0; origin() && i < 2000; i++) {
+        EXPECT(words.read(1, (int64_t)i * i % 97 * 200, 1 + i % 41 * 4));
+      }
+      if (origin()) {
+        EXPECT_CACHED(check::stats(words.win).hits_full > 0);
+      }
+    }
+  }
+}
+
+// Gets and messages waited for together, out of order.
+void requests_of_several_kinds_together() {
+  Words words(100);
+  for (int round = 0; round < 4; round++) {
+    if (origin()) {
+      int64_t got[3] = {-1, -1, -1};
+      int message = 0;
+      MPI_Request requests[4];
+      MPI_Status statuses[4];
+      MPI_Irecv(&message, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, &requests[1]);
+      for (const int i : {0, 2, 3}) {
+        MPI_Rget(&got[i ? i - 1 : 0], 1, MPI_INT64_T, 1, 20 + i, 1, MPI_INT64_T, words.win, &requests[i]);
+      }
+      if (round % 2) {
+        MPI_Waitall(4, requests, statuses);
+        EXPECT_EQ(statuses[1].MPI_SOURCE, 1);
+        EXPECT_EQ(statuses[1].MPI_TAG, 5);
+      } else {
+        int indices[4], many = 0;
+        for (int left = 4; left > 0; left -= many) {
+          MPI_Waitsome(4, requests, &many, indices, MPI_STATUSES_IGNORE);
+          EXPECT(many > 0);
+        }
+      }
+      EXPECT(std::all_of(requests, requests + 4, [](MPI_Request r) { return r == MPI_REQUEST_NULL; }));
+      EXPECT_EQ(message, 77);
+      EXPECT(Words::right(&got[0], 1, 20) && Words::right(&got[1], 1, 22) && Words::right(&got[2], 1, 23));
+    } else if (check::rank == 1) {
+      const int message = 77;
+      MPI_Send(&message, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
+    }
+  }
+}
+
+// A flush completes a request's get as well; its request is still to be waited for.
+void rget_completed_by_flush() {
+  Words words(100);
+  for (int round = 0; origin() && round < 3; round++) {
+    int64_t first = -1, second = -1;
+    MPI_Request requests[2];
+    MPI_Rget(&first, 1, MPI_INT64_T, 1, 8, 1, MPI_INT64_T, words.win, &requests[0]);
+    MPI_Rget(&second, 1, MPI_INT64_T, 1, 8, 1, MPI_INT64_T, words.win, &requests[1]);
+    words.flush(1);
+    EXPECT(Words::right(&first, 1, 8) && Words::right(&second, 1, 8));
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    EXPECT(requests[0] == MPI_REQUEST_NULL && requests[1] == MPI_REQUEST_NULL);
+  }
+}
+
+void get_of_own_rank_sees_own_stores() {
+  Words words(100, "transparent");
+  for (int64_t turn = 0; turn < 3; turn++) {
+    words.memory[4] = turn;
+    MPI_Win_sync(words.win);
+    int64_t got = -1;
+    words.get(&got, check::rank, 4);
+    words.flush(check::rank);
+    EXPECT_EQ(got, turn);
+  }
+}
+
+#if MPI_VERSION >= 4
+void large_count_gets() {
+  Words words(100);
+  for (int round = 0; origin() && round < 3; round++) {
+    int64_t got[5] = {}, again[5] = {};
+    MPI_Get_c(got, 5, MPI_INT64_T, 1, 30, 5, MPI_INT64_T, words.win);
+    words.get(again, 1, 30, 5);
+    words.flush(1);
+    EXPECT(Words::right(got, 1, 30, 5) && Words::right(again, 1, 30, 5));
+    MPI_Request request;
+    MPI_Rget_c(got, 5, MPI_INT64_T, 1, 50, 5, MPI_INT64_T, words.win, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT(Words::right(got, 1, 50, 5));
+    const int64_t mine = Words::word(1, 30);
+    MPI_Put_c(&mine, 1, MPI_INT64_T, 1, 30, 1, MPI_INT64_T, words.win);
+    words.flush(1);
+    EXPECT(words.read(1, 30, 5));
+  }
+  if (origin()) {
+    EXPECT_CACHED(check::stats(words.win).hits_full > 0);
+  }
+}
+#endif
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  return check::run(argc, argv, 2,
+                    {{"longer_get_is_a_partial_hit", longer_get_is_a_partial_hit},
+                     {"growing_gets_in_one_epoch", growing_gets_in_one_epoch},
+                     {"several_windows_at_once", several_windows_at_once},
+                     {"datatype_freed_before_the_flush", datatype_freed_before_the_flush},
+                     {"datatype_handle_reused", datatype_handle_reused},
+                     {"bottom_with_absolute_addresses", bottom_with_absolute_addresses},
+                     {"get_accumulate_as_a_get", get_accumulate_as_a_get},
+                     {"displacement_unit_of_each_rank", displacement_unit_of_each_rank},
+                     {"communicator_freed_and_reordered", communicator_freed_and_reordered},
+                     {"dynamic_window_is_right", dynamic_window_is_right},
+                     {"shared_window_is_right", shared_window_is_right},
+                     {"sizes_about_the_limit", sizes_about_the_limit},
+                     {"every_policy_evicts_rightly", every_policy_evicts_rightly},
+                     {"requests_of_several_kinds_together", requests_of_several_kinds_together},
+                     {"rget_completed_by_flush", rget_completed_by_flush},
+#if MPI_VERSION >= 4
+                     {"large_count_gets", large_count_gets},
+#endif
+                     {"get_of_own_rank_sees_own_stores", get_of_own_rank_sees_own_stores}});
+}

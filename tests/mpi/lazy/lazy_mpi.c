@@ -1,0 +1,359 @@
+/* A lazy MPI: the latest completion of gets that the standard allows (MPI-4, 12.5 and 12.7).
+ *
+ * Preloaded below Nearcache (LD_PRELOAD="libnearcache_mpi.so liblazy_mpi.so") it holds every get back and
+ * fills its destination with poison. The host MPI sees the get only when a call completes exactly that
+ * target or request: flush(1) moves nothing of rank 2, a test of a request succeeds at its third call.
+ * A cache that reads a destination too early, or skips a synchronisation that is due, serves poison.
+ *
+ * An Rget is a generalised request here, completed when its data has been moved. One lock guards the queue;
+ * gets are handed to the host under it, so that a thread's flush covers what another one has just issued. */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POISON 0xA5
+#define EVERY_TARGET (-1000)
+#define TESTS_BEFORE_DONE 3
+
+#if MPI_VERSION >= 4
+#define HAVE_LARGE 1
+#else
+#define HAVE_LARGE 0
+#endif
+
+struct get {
+  MPI_Win win;
+  void *origin;
+  long long origin_count;
+  MPI_Datatype origin_type;
+  int target;
+  MPI_Aint displacement;
+  long long target_count;
+  MPI_Datatype target_type;
+  int large;           /* came by a _c call */
+  MPI_Request request; /* MPI_REQUEST_NULL for a plain get */
+  int tests;           /* how often the request was tested */
+  struct get *next;
+};
+
+static struct get *queue; /* in the order of the calls */
+static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
+static long long deferred;
+
+/* Only what the host would accept is held back: errors are the host's to report, at the call. */
+static int can_wait(const struct get *get) {
+  int size = 0, ranks = 0;
+  MPI_Group group;
+  if (get->target == MPI_PROC_NULL || get->target < 0 || get->displacement < 0 || get->origin_count <= 0 ||
+      get->target_count <= 0 || get->win == MPI_WIN_NULL || get->origin_type == MPI_DATATYPE_NULL ||
+      get->target_type == MPI_DATATYPE_NULL) {
+    return 0;
+  }
+  PMPI_Type_size(get->origin_type, &size);
+  PMPI_Win_get_group(get->win, &group);
+  PMPI_Group_size(group, &ranks);
+  PMPI_Group_free(&group);
+  return size > 0 && get->target < ranks;
+}
+
+static void poison(const struct get *get) {
+  int size = 0, position = 0;
+  PMPI_Type_size(get->origin_type, &size);
+  const size_t bytes = (size_t)size * (size_t)get->origin_count;
+  if (bytes > (1u << 30)) {
+    return; /* MPI_Unpack counts in int */
+  }
+  char *packed = malloc(bytes);
+  memset(packed, POISON, bytes);
+  PMPI_Unpack(packed, (int)bytes, &position, get->origin, (int)get->origin_count, get->origin_type, MPI_COMM_SELF);
+  free(packed);
+}
+
+static void hold(const struct get *get) {
+  struct get *kept = malloc(sizeof *kept), **end = &queue;
+  *kept = *get;
+  kept->next = NULL;
+  kept->tests = 0;
+  /* The program may free its datatypes at once. */
+  PMPI_Type_dup(get->origin_type, &kept->origin_type);
+  PMPI_Type_dup(get->target_type, &kept->target_type);
+  poison(get);
+  pthread_mutex_lock(&queue_lock);
+  while (*end) {
+    end = &(*end)->next;
+  }
+  *end = kept;
+  deferred++;
+  pthread_mutex_unlock(&queue_lock);
+}
+
+static int issue(const struct get *get, MPI_Request *request) {
+#if HAVE_LARGE
+  if (get->large) {
+    return request ? PMPI_Rget_c(get->origin, get->origin_count, get->origin_type, get->target, get->displacement,
+                                 get->target_count, get->target_type, get->win, request)
+                   : PMPI_Get_c(get->origin, get->origin_count, get->origin_type, get->target, get->displacement,
+                                get->target_count, get->target_type, get->win);
+  }
+#endif
+  return request ? PMPI_Rget(get->origin, (int)get->origin_count, get->origin_type, get->target, get->displacement,
+                             (int)get->target_count, get->target_type, get->win, request)
+                 : PMPI_Get(get->origin, (int)get->origin_count, get->origin_type, get->target, get->displacement,
+                            (int)get->target_count, get->target_type, get->win);
+}
+
+static void release(struct get *get) {
+  PMPI_Type_free(&get->origin_type);
+  PMPI_Type_free(&get->target_type);
+  free(get);
+}
+
+/* Hands the gets from `target` of `win` to the host and takes them out of the queue. */
+static struct get *start(MPI_Win win, int target) {
+  struct get *started = NULL, **link = &queue;
+  pthread_mutex_lock(&queue_lock);
+  while (*link) {
+    struct get *get = *link;
+    if (get->win == win && (target == EVERY_TARGET || get->target == target)) {
+      *link = get->next;
+      issue(get, NULL);
+      get->next = started;
+      started = get;
+    } else {
+      link = &get->next;
+    }
+  }
+  pthread_mutex_unlock(&queue_lock);
+  return started;
+}
+
+/* After the host's synchronisation: the requests among them are done. */
+static void finish(struct get *started) {
+  while (started) {
+    struct get *next = started->next;
+    if (started->request != MPI_REQUEST_NULL) {
+      PMPI_Grequest_complete(started->request);
+    }
+    release(started);
+    started = next;
+  }
+}
+
+int MPI_Get(void *origin, int origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement,
+            int target_count, MPI_Datatype target_type, MPI_Win win) {
+  const struct get get = {win, origin, origin_count, origin_type, target, displacement, target_count, target_type, 0,
+                          MPI_REQUEST_NULL, 0, NULL};
+  if (!can_wait(&get)) {
+    return issue(&get, NULL);
+  }
+  hold(&get);
+  return MPI_SUCCESS;
+}
+
+static int query(void *state, MPI_Status *status) {
+  (void)state;
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+  return MPI_SUCCESS;
+}
+
+static int nothing(void *state) {
+  (void)state;
+  return MPI_SUCCESS;
+}
+
+static int cannot_cancel(void *state, int complete) {
+  (void)state, (void)complete;
+  return MPI_SUCCESS;
+}
+
+static int hold_request(struct get *get, MPI_Request *request) {
+  if (!can_wait(get)) {
+    return issue(get, request);
+  }
+  PMPI_Grequest_start(query, nothing, cannot_cancel, NULL, request);
+  get->request = *request;
+  hold(get);
+  return MPI_SUCCESS;
+}
+
+int MPI_Rget(void *origin, int origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement,
+             int target_count, MPI_Datatype target_type, MPI_Win win, MPI_Request *request) {
+  struct get get = {win, origin, origin_count, origin_type, target, displacement, target_count, target_type, 0,
+                    MPI_REQUEST_NULL, 0, NULL};
+  return hold_request(&get, request);
+}
+
+#if HAVE_LARGE
+int MPI_Get_c(void *origin, MPI_Count origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement,
+              MPI_Count target_count, MPI_Datatype target_type, MPI_Win win) {
+  const struct get get = {win, origin, origin_count, origin_type, target, displacement, target_count, target_type, 1,
+                          MPI_REQUEST_NULL, 0, NULL};
+  if (!can_wait(&get)) {
+    return issue(&get, NULL);
+  }
+  hold(&get);
+  return MPI_SUCCESS;
+}
+
+int MPI_Rget_c(void *origin, MPI_Count origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement,
+               MPI_Count target_count, MPI_Datatype target_type, MPI_Win win, MPI_Request *request) {
+  struct get get = {win, origin, origin_count, origin_type, target, displacement, target_count, target_type, 1,
+                    MPI_REQUEST_NULL, 0, NULL};
+  return hold_request(&get, request);
+}
+#endif
+
+/* The synchronisation calls: what they complete is started just before, and finished just after. */
+#define SYNCHRONISE(name, parameters, target, call) \
+  int name parameters {                             \
+    struct get *started = start(win, target);       \
+    const int result = call;                        \
+    finish(started);                                \
+    return result;                                  \
+  }
+SYNCHRONISE(MPI_Win_fence, (int assertion, MPI_Win win), EVERY_TARGET, PMPI_Win_fence(assertion, win))
+SYNCHRONISE(MPI_Win_complete, (MPI_Win win), EVERY_TARGET, PMPI_Win_complete(win))
+SYNCHRONISE(MPI_Win_unlock, (int rank, MPI_Win win), rank, PMPI_Win_unlock(rank, win))
+SYNCHRONISE(MPI_Win_unlock_all, (MPI_Win win), EVERY_TARGET, PMPI_Win_unlock_all(win))
+SYNCHRONISE(MPI_Win_flush, (int rank, MPI_Win win), rank, PMPI_Win_flush(rank, win))
+SYNCHRONISE(MPI_Win_flush_all, (MPI_Win win), EVERY_TARGET, PMPI_Win_flush_all(win))
+SYNCHRONISE(MPI_Win_flush_local, (int rank, MPI_Win win), rank, PMPI_Win_flush_local(rank, win))
+SYNCHRONISE(MPI_Win_flush_local_all, (MPI_Win win), EVERY_TARGET, PMPI_Win_flush_local_all(win))
+
+int MPI_Win_free(MPI_Win *win) {
+  struct get *get;
+  pthread_mutex_lock(&queue_lock);
+  for (get = queue; get; get = get->next) {
+    if (get->win == *win) {
+      printf("FAILED lazy_mpi: a window is freed with a get from rank %d that no call has completed\n", get->target);
+    }
+  }
+  pthread_mutex_unlock(&queue_lock);
+  return PMPI_Win_free(win);
+}
+
+/* Takes the get of `request` out of the queue if it is ripe: waited for, or tested often enough. */
+static struct get *take(MPI_Request request, int waiting) {
+  struct get *found = NULL, **link;
+  if (request == MPI_REQUEST_NULL) {
+    return NULL;
+  }
+  pthread_mutex_lock(&queue_lock);
+  for (link = &queue; *link; link = &(*link)->next) {
+    if ((*link)->request == request) {
+      if (waiting || ++(*link)->tests >= TESTS_BEFORE_DONE) {
+        found = *link;
+        *link = found->next;
+      }
+      break;
+    }
+  }
+  pthread_mutex_unlock(&queue_lock);
+  return found;
+}
+
+/* Moves the data of one request's get; 1 if that was still to be done. */
+static int complete(MPI_Request request, int waiting) {
+  MPI_Request own;
+  struct get *get = take(request, waiting);
+  if (!get) {
+    return 0;
+  }
+  issue(get, &own);
+  PMPI_Wait(&own, MPI_STATUS_IGNORE);
+  PMPI_Grequest_complete(get->request);
+  release(get);
+  return 1;
+}
+
+static void complete_all(int count, const MPI_Request *requests, int waiting) {
+  for (int i = 0; i < count; i++) {
+    complete(requests[i], waiting);
+  }
+}
+
+/* One is enough: the last of them, since programs expect the first. */
+static void complete_one(int count, const MPI_Request *requests) {
+  while (count-- > 0 && !complete(requests[count], 1)) {
+  }
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+  complete(*request, 1);
+  return PMPI_Wait(request, status);
+}
+
+int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses) {
+  complete_all(count, requests, 1);
+  return PMPI_Waitall(count, requests, statuses);
+}
+
+int MPI_Waitany(int count, MPI_Request *requests, int *index, MPI_Status *status) {
+  int done = 0;
+  const int result = PMPI_Testany(count, requests, index, &done, status);
+  if (done || result != MPI_SUCCESS) {
+    return result;
+  }
+  complete_one(count, requests);
+  return PMPI_Waitany(count, requests, index, status);
+}
+
+int MPI_Waitsome(int count, MPI_Request *requests, int *out, int *indices, MPI_Status *statuses) {
+  const int result = PMPI_Testsome(count, requests, out, indices, statuses);
+  if (*out != 0 || result != MPI_SUCCESS) {
+    return result;
+  }
+  complete_one(count, requests);
+  return PMPI_Waitsome(count, requests, out, indices, statuses);
+}
+
+int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
+  complete(*request, 0);
+  return PMPI_Test(request, done, status);
+}
+
+int MPI_Testall(int count, MPI_Request *requests, int *done, MPI_Status *statuses) {
+  complete_all(count, requests, 0);
+  return PMPI_Testall(count, requests, done, statuses);
+}
+
+int MPI_Testany(int count, MPI_Request *requests, int *index, int *done, MPI_Status *status) {
+  complete_all(count, requests, 0);
+  return PMPI_Testany(count, requests, index, done, status);
+}
+
+int MPI_Testsome(int count, MPI_Request *requests, int *out, int *indices, MPI_Status *statuses) {
+  complete_all(count, requests, 0);
+  return PMPI_Testsome(count, requests, out, indices, statuses);
+}
+
+int MPI_Request_get_status(MPI_Request request, int *done, MPI_Status *status) {
+  complete(request, 0);
+  return PMPI_Request_get_status(request, done, status);
+}
+
+/* A freed request's get stays due until the next synchronisation; only the request is done. */
+int MPI_Request_free(MPI_Request *request) {
+  struct get *get;
+  pthread_mutex_lock(&queue_lock);
+  for (get = queue; get; get = get->next) {
+    if (get->request == *request) {
+      PMPI_Grequest_complete(get->request);
+      get->request = MPI_REQUEST_NULL;
+    }
+  }
+  pthread_mutex_unlock(&queue_lock);
+  return PMPI_Request_free(request);
+}
+
+int MPI_Finalize(void) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    printf("lazy_mpi deferred %lld gets\n", deferred);
+  }
+  return PMPI_Finalize();
+}

@@ -1,0 +1,30 @@
+"""What the published prototype gets wrong, and what else could go wrong with single gets."""
+import launch
+import pytest
+import runs
+
+# Rows about the flush of one rank among several need a third rank; more ranks than cores are slow elsewhere.
+THREE_RANKS = ("flush_all_completes,flush_of_one_rank_completes_only_its_gets,"
+               "longer_get_after_flush_of_other_rank")
+
+
+@pytest.mark.parametrize("layer", runs.LAYERS)
+def test_known_failures_of_the_prototype(mpi, preload, layer):
+    cycles = 10000 if launch.LONG else 2000
+    runs.run(mpi, layer, 2, "known_failures", "--cycles", cycles)
+
+
+@pytest.mark.parametrize("layer", runs.LAYERS)
+def test_flush_of_one_rank_completes_only_its_gets(mpi, preload, layer):
+    runs.run(mpi, layer, 3, "known_failures", "--only", THREE_RANKS)
+
+
+@pytest.mark.parametrize("layer", runs.LAYERS)
+def test_edges(mpi, preload, layer):
+    runs.run(mpi, layer, 2, "edges")
+
+
+def test_ten_thousand_window_cycles_leak_nothing(mpi, preload):
+    if mpi.family != "mpich":
+        pytest.skip("the other MPIs' windows take milliseconds each; they run 2,000 cycles")
+    runs.run(mpi, "cached", 2, "known_failures", "--cycles", 10000, "--only", "window_cycles_leak_nothing")

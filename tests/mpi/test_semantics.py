@@ -1,0 +1,10 @@
+"""Every call of the semantics table: another rank changes the data between two gets, the new value must be seen."""
+import pytest
+import runs
+
+
+@pytest.mark.parametrize("layer", runs.LAYERS)
+def test_every_row_of_the_semantics_table(mpi, preload, layer):
+    result = runs.run(mpi, layer, 2, "semantics")
+    assert len(result.lines("ok")) > 150
+    assert not result.lines("skipped")

@@ -1,0 +1,116 @@
+// MPI_THREAD_MULTIPLE: threads of both ranks get, flush and put at the same time, through one window for all and
+// one for each thread. Every thread checks every value; its own column of the shared window is its to write.
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "words.h"
+
+namespace {
+
+constexpr int threads = 4, rounds = 400, column = 64;
+std::atomic<int> wrong;
+
+void note(bool good) { wrong += good ? 0 : 1; }
+
+void in_threads(const std::function<void(int)> &body) {
+  wrong = 0;
+  std::vector<std::thread> running;
+  for (int i = 0; i < threads; i++) {
+    running.emplace_back(body, i);
+  }
+  for (std::thread &each : running) {
+    each.join();
+  }
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+int peer() { return check::rank ^ 1; }
+
+// Reads only: the threads meet at the same entries.
+void shared_window(const char *mode, const char *storage) {
+  Words words(2000, mode, {{"nearcache_storage", storage}, {"nearcache_adaptive", strcmp(storage, "1M") ? "false" : "true"}});
+  in_threads([&](int thread) {
+    std::mt19937 random(thread * 77 + check::rank);
+    for (int i = 0; i < rounds; i++) {
+      int64_t got[3][16];
+      int at[3], count[3];
+      for (int j = 0; j < 3; j++) {
+        at[j] = (int)(random() % 100) * 16;
+        count[j] = 1 + (int)(random() % 16);
+        words.get(got[j], peer(), at[j], count[j]);
+      }
+      i % 2 ? MPI_Win_flush(peer(), words.win) : MPI_Win_flush_all(words.win);
+      for (int j = 0; j < 3; j++) {
+        for (int k = 0; k < count[j]; k++) {
+          note(got[j][k] == Words::word(peer(), at[j] + k));
+        }
+      }
+    }
+  });
+}
+
+// Every thread writes its column at the peer and reads it back, beside the others' reads of common words.
+void shared_window_with_puts(const char *mode) {
+  constexpr int common = 64;  // words 0 .. 63 are never written
+  Words words(common + threads * column, mode);
+  in_threads([&](int thread) {
+    std::mt19937 random(thread);
+    const int mine = common + thread * column;
+    for (int64_t i = 0; i < rounds; i++) {
+      const int at = mine + (int)(random() % column);
+      const int64_t value = -(i * 100 + thread);
+      int64_t back = 0, shared = 0;
+      const int where = (int)(random() % common);
+      MPI_Put(&value, 1, MPI_INT64_T, peer(), at, 1, MPI_INT64_T, words.win);
+      words.flush(peer());
+      words.get(&back, peer(), at);
+      words.get(&shared, peer(), where);
+      words.flush(peer());
+      note(back == value);
+      note(shared == Words::word(peer(), where));
+    }
+  });
+}
+
+void window_of_each_thread() {
+  std::vector<MPI_Win> windows(threads);
+  std::vector<int64_t> memory(256);
+  for (int i = 0; i < 256; i++) {
+    memory[i] = check::rank * 1000 + i;
+  }
+  MPI_Info info = check::info("nearcache_mode", "always");
+  for (MPI_Win &win : windows) {
+    MPI_Win_create(memory.data(), 256 * 8, 8, info, MPI_COMM_WORLD, &win);
+    MPI_Win_lock_all(0, win);
+  }
+  check::hidden_barrier();
+  in_threads([&](int thread) {
+    for (int i = 0; i < rounds; i++) {
+      int64_t got = -1;
+      MPI_Request request;
+      MPI_Rget(&got, 1, MPI_INT64_T, peer(), i % 256, 1, MPI_INT64_T, windows[thread], &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      note(got == peer() * 1000 + i % 256);
+    }
+  });
+  check::hidden_barrier();
+  for (MPI_Win &win : windows) {
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+  }
+  MPI_Info_free(&info);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  return check::run(argc, argv, 2,
+                    {{"shared_window_always", [] { shared_window("always", "1M"); }},
+                     {"shared_window_transparent", [] { shared_window("transparent", "1M"); }},
+                     {"shared_window_little_storage", [] { shared_window("always", "2048"); }},
+                     {"puts_always", [] { shared_window_with_puts("always"); }},
+                     {"puts_transparent", [] { shared_window_with_puts("transparent"); }},
+                     {"window_of_each_thread", window_of_each_thread}},
+                    MPI_THREAD_MULTIPLE);
+}
