@@ -112,7 +112,7 @@ class Model {
     Key key;
     key.target = input_.byte() % targets;
     key.layout = input_.byte() % 8 == 0 ? 1 : 0;
-    key.displacement = static_cast<int64_t>(input_.below(100)) * 40;
+    key.displacement = static_cast<int64_t>(input_.below(30)) * 40;
     const uint64_t bytes = 1 + (input_.byte() % 8 == 0 ? input_.below(2000) : input_.byte() % 200);
     const bool bare = input_.byte() % 8 == 0;
     const auto found = cache_->lookup(hash_key(key), key, bytes, key.displacement,
@@ -204,7 +204,7 @@ class Model {
   }
 
   const char* discard() {
-    const Key key{static_cast<int64_t>(input_.below(100)) * 40, input_.byte() % targets, 0};
+    const Key key{static_cast<int64_t>(input_.below(30)) * 40, input_.byte() % targets, 0};
     const EntryId id = cache_->find(hash_key(key), key);
     if (id == no_entry) return nullptr;
     cache_->discard(id);

@@ -168,6 +168,16 @@ TEST(GetCache, OwnWritesDropWhatTheyOverlapAndNothingElse) {
   EXPECT_EQ(engine.cache->write_drops(), 1u);
 }
 
+TEST(GetCache, AShorterStridedHitDoesNotVouchForTheRest) {
+  Engine engine(sized(64, 8192));
+  const Key key{0, 1, 9};
+  const uint64_t hash = hash_key(key);
+  engine.arrive(engine.insert(key, 100).entry, 100);
+  engine.cache->record_write(1, 190, 200);  // every second byte: the entry spans [0, 200)
+  EXPECT_EQ(engine.cache->lookup(hash, key, 50, 0, 100).found, Found::full);
+  EXPECT_EQ(engine.cache->lookup(hash, key, 100, 0, 200).found, Found::none);
+}
+
 TEST(GetCache, AWriteWhileAGetIsUnderWayDropsIt) {
   Engine engine(sized(64, 8192));
   const auto inserted = engine.insert(at(0), 100);
