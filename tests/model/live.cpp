@@ -125,6 +125,7 @@ void Live::store(const Plan &plan) {
 void Live::phase(Random &common, Random &own, int gets) {
   Plan plan = oracle.plan_phase(common, shapes, mixed ? (Sync)below(common, 4) : style);
   present = plan.sync;
+  current = &plan;
   ready.assign(size, {});
   for (int i = 0; i < size; i++) {
     ready[i].assign(oracle.bytes[i], 0);
@@ -253,6 +254,30 @@ void Live::synchronise(Random &own, int target) {
   }
 }
 
+// Which writes of this phase a wrong get met.
+void Live::explain(const Pending &get) const {
+  for (const Block &block : target_blocks(get.spot)) {
+    for (int64_t i = get.spot.base + block.offset; i < get.spot.base + block.offset + block.bytes; i++) {
+      if (oracle.writer[get.spot.target][i] == nobody) {
+        continue;
+      }
+      for (const Write &write : current->writes) {
+        for (const Block &written : target_blocks(write.spot)) {
+          const int64_t from = write.spot.base + written.offset;
+          if (write.spot.target == get.spot.target && i >= from && i < from + written.bytes) {
+            std::printf("model: byte %lld, %02x before, was written by rank %d (this is rank %d), kind %d, base %lld, shape %d layout %d x %d\n",
+                        (long long)i, oracle.before[get.spot.target][i], write.writer, rank, (int)write.kind,
+                        (long long)write.spot.base, write.spot.shape, write.spot.layout, write.spot.count);
+            return;
+          }
+        }
+      }
+    }
+  }
+  std::printf("model: no byte of it was written in this phase; the target has %lld bytes, comm rank %d\n",
+              (long long)oracle.bytes[get.spot.target], rank);
+}
+
 // What the last synchronisation with `target` (all: -1) has completed.
 void Live::completed(int target, bool at_target) {
   std::deque<Pending> later;
@@ -260,7 +285,11 @@ void Live::completed(int target, bool at_target) {
     if (target >= 0 && get.spot.target != target) {
       later.push_back(std::move(get));
     } else {
+      const bool wrong = get.buffer.actual != get.buffer.expected;
       verify(get, mode, present);
+      if (wrong) {
+        explain(get);
+      }
       MPI_Wait(&get.request, MPI_STATUS_IGNORE);
     }
   }

@@ -63,6 +63,7 @@ class Live {
   void wait_requests(Random &own);
   void completed(int target, bool at_target);
   void check_memory();
+  void explain(const Pending &get) const;
 
   MPI_Comm communicator;
   MPI_Win win = MPI_WIN_NULL;
@@ -73,6 +74,7 @@ class Live {
   Sync style;
   bool mixed;
   Sync present;  // the phase's
+  const Plan *current = nullptr;
   uint8_t *memory = nullptr;
   Oracle oracle;
   std::vector<std::vector<uint8_t>> ready;  // bytes this rank wrote and flushed in this phase

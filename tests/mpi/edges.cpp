@@ -298,6 +298,54 @@ void requests_of_several_kinds_together() {
   }
 }
 
+// A waited-for Rget's buffer is the program's again: a repeat that was promised its data must not read it later.
+void rget_buffer_reused_after_its_wait() {
+  for (const char *mode : {"transparent", "always"}) {
+    Words words(100, mode);
+    MPI_Datatype strided;
+    MPI_Type_vector(4, 1, 3, MPI_INT64_T, &strided);
+    MPI_Type_commit(&strided);
+    for (int round = 0; origin() && round < 20; round++) {
+      int64_t first[4] = {-1, -1, -1, -1}, repeat[4] = {-1, -1, -1, -1}, plain = -1, plain_repeat = -1;
+      MPI_Request requests[2];
+      MPI_Rget(first, 4, MPI_INT64_T, 1, round, 1, strided, words.win, &requests[0]);
+      MPI_Get(repeat, 4, MPI_INT64_T, 1, round, 1, strided, words.win);
+      MPI_Rget(&plain, 1, MPI_INT64_T, 1, 50 + round, 1, MPI_INT64_T, words.win, &requests[1]);
+      words.get(&plain_repeat, 1, 50 + round);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+      for (int i = 0; i < 4; i++) {
+        EXPECT(Words::right(&first[i], 1, round + 3 * i));
+        first[i] = -55;
+      }
+      EXPECT(Words::right(&plain, 1, 50 + round));
+      plain = -55;
+      words.flush(1);
+      for (int i = 0; i < 4; i++) {
+        EXPECT(Words::right(&repeat[i], 1, round + 3 * i));
+      }
+      EXPECT(Words::right(&plain_repeat, 1, 50 + round));
+    }
+    MPI_Type_free(&strided);
+  }
+}
+
+// The wait for an Rget must bring its data also when it repeats a get that no flush has completed yet.
+void rget_that_repeats_a_get() {
+  for (const char *mode : {"transparent", "always"}) {
+    Words words(100, mode);
+    for (int round = 0; origin() && round < 20; round++) {
+      int64_t first = -1, repeat = -1;
+      MPI_Request request;
+      words.get(&first, 1, round);
+      MPI_Rget(&repeat, 1, MPI_INT64_T, 1, round, 1, MPI_INT64_T, words.win, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      EXPECT(Words::right(&repeat, 1, round));
+      words.flush(1);
+      EXPECT(Words::right(&first, 1, round));
+    }
+  }
+}
+
 // A flush completes a request's get as well; its request is still to be waited for.
 void rget_completed_by_flush() {
   Words words(100);
@@ -367,6 +415,8 @@ int main(int argc, char **argv) {
                      {"sizes_about_the_limit", sizes_about_the_limit},
                      {"every_policy_evicts_rightly", every_policy_evicts_rightly},
                      {"requests_of_several_kinds_together", requests_of_several_kinds_together},
+                     {"rget_buffer_reused_after_its_wait", rget_buffer_reused_after_its_wait},
+                     {"rget_that_repeats_a_get", rget_that_repeats_a_get},
                      {"rget_completed_by_flush", rget_completed_by_flush},
 #if MPI_VERSION >= 4
                      {"large_count_gets", large_count_gets},
