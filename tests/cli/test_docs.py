@@ -1,0 +1,71 @@
+"""The documents agree with the code: docs/options.md is what the table gives, and links, options and files that are named exist."""
+import re
+from pathlib import Path
+
+import pytest
+
+from nearcache import listing, tables
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# Variables of the command and of the build, which are no options of the library.
+OTHER_VARIABLES = {"NEARCACHE_HOME", "NEARCACHE_PYTHON", "NEARCACHE_MPICC"}
+# Values of constants of nearcache/mpi.h.
+CONSTANTS = re.compile(r"NEARCACHE_MODE_\w+")
+
+named = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+
+
+def words(document):
+    return document.read_text(encoding="utf-8")
+
+
+def anchors(document):
+    """Anchors of the headings, made as Markdown renderers make them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", words(document), flags=re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_options_document_is_up_to_date(tables_text):
+    expected = listing.options_markdown(tables.parse(tables_text))
+    assert words(ROOT / "docs" / "options.md") == expected, "run: nearcache options --markdown > docs/options.md"
+
+
+@named
+def test_links_lead_somewhere(document):
+    for target in re.findall(r"\]\(([^)]+)\)", words(document)):
+        if target.startswith("http"):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (document.parent / path).resolve() if path else document
+        assert file.exists(), target
+        if anchor:
+            assert anchor in anchors(file), target
+
+
+@named
+def test_variables_that_are_named_exist(document, tables_text):
+    known = {option.variable for option in tables.parse(tables_text).options} | OTHER_VARIABLES
+    found = set(re.findall(r"\bNEARCACHE_[A-Z][A-Z_]*[A-Z]\b", words(document)))
+    assert {name for name in found if not CONSTANTS.fullmatch(name)} <= known
+
+
+@named
+def test_options_of_run_that_are_named_exist(document, tables_text):
+    known = {option.flag for option in tables.parse(tables_text).options} | {"--mpi", "--dry-run"}
+    for line in re.findall(r"nearcache run(?= )([^`\n]*)", words(document)):
+        own = re.split(r" --(?: |$)", line)[0]  # what follows belongs to the program
+        assert set(re.findall(r"--[a-z][a-z-]*", own)) <= known, own
+
+
+@named
+def test_source_files_that_are_named_exist(document):
+    for name in re.findall(r"`((?:src|include|tests|bench|apps|packaging|python|scripts)/[\w./*-]+)`", words(document)):
+        assert list(ROOT.glob(name.rstrip("/"))), name
+
+
+def test_architecture_names_files_that_exist():
+    """It names files of the library without their folder."""
+    names = {path.name for path in (ROOT / "src").rglob("*")}
+    for name in re.findall(r"`([a-z_0-9]+\.(?:cpp|h|py|def|txt))`", words(ROOT / "docs" / "architecture.md")):
+        assert name in names, name
