@@ -1,6 +1,6 @@
 """What an MPI does wrong without Nearcache, found by running the same binaries uncached.
 
-Each row is as narrow as the defect: (tag, program, case): reason. To see the host fail, the program with preload=False and `--only CASE` to see the host fail.
+Each row is as narrow as the defect: (tag, program, case): reason. To see the host fail, run the case with preload=False.
 """
 DEFECTS = {
     ("openmpi-5.0.11", "known_failures", "empty_gets_take_no_entry"): "hangs in the flush after thousands of empty gets",
