@@ -69,6 +69,7 @@ void context_start() {
     next.Comm_rank(MPI_COMM_WORLD, &context.rank);
     next.Comm_size(MPI_COMM_WORLD, &context.ranks);
     context.same_node = find_same_node(context.ranks);
+    context.progress.start();
   }
   if (context.rank == 0) {
     for (const std::string& message : context.option_errors) log(LogLevel::warning, "%s", message.c_str());

@@ -48,24 +48,23 @@ void read_info(MPI_Info info, Options* options) {
 }
 
 // What all ranks of a window must know alike, in one small reduction beside the several that creation makes: the
-// largest id any of them would give, and whether displacement units differ.
-void agree(MPI_Comm comm, int64_t unit, WindowIdentity* identity) {
-  int64_t mine[3], most[3];
+// largest id any of them would give, whether displacement units differ, and whether every rank's calls are visible.
+// False if the window is to be left alone.
+bool agree(MPI_Comm comm, int64_t unit, bool visible, WindowIdentity* identity) {
+  int64_t mine[4], most[4];
   {
     const std::lock_guard lock(context.mutex);
     mine[0] = context.next_window_id;
   }
   mine[1] = unit;
   mine[2] = -unit;
-  if (next.Allreduce(mine, most, 3, MPI_INT64_T, MPI_MAX, comm) != MPI_SUCCESS) {
-    most[0] = mine[0];
-    most[1] = 0;
-    most[2] = -1;
-  }
+  mine[3] = visible ? 0 : 1;
+  if (next.Allreduce(mine, most, 4, MPI_INT64_T, MPI_MAX, comm) != MPI_SUCCESS) return false;
   identity->id = most[0];
   identity->unit = most[1] == -most[2] && most[1] > 0 ? most[1] : 0;
   const std::lock_guard lock(context.mutex);
   context.next_window_id = std::max(context.next_window_id, most[0] + 1);
+  return most[3] == 0;
 }
 
 // Which ranks of the communicator run on other nodes, as far as MPI_COMM_WORLD tells.
@@ -131,15 +130,15 @@ int forget_window(MPI_Win handle, int, void* attribute, void*) {
 void adopt(MPI_Win handle, MPI_Info info, MPI_Comm comm, int64_t unit, std::string obstacle, const void* caller) {
   context_start();
   std::string invisible;
-  if (!creation_is_visible(caller, &invisible)) {
-    log(LogLevel::info, "a window is left alone: %s", invisible.c_str());
-    return;
-  }
+  const bool visible = creation_is_visible(caller, &invisible);
   WindowIdentity identity;
   identity.handle = handle;
   next.Comm_rank(comm, &identity.rank);
   next.Comm_size(comm, &identity.ranks);
-  agree(comm, unit, &identity);
+  if (!agree(comm, unit, visible, &identity)) {
+    log(LogLevel::info, "a window is left alone: %s", visible ? "another rank's synchronisation is not visible" : invisible.c_str());
+    return;
+  }
   identity.far = far_ranks(comm, identity.ranks);
   Options options = context.options;
   read_info(info, &options);

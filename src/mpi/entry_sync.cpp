@@ -43,13 +43,11 @@ int flush(MPI_Win handle, int target, bool local, Call call) {
   if (window != nullptr && window->caching()) {
     WindowLock lock(window->mutex());
     if (window->may_serve_flush(target)) {
-      if (!context.progress.flush_served()) {
-        ++window->counters().syncs_served;
-        lock.unlock();
-        context.acquire();
-        return MPI_SUCCESS;
-      }
-      ++window->counters().progress_calls;
+      window->flush_served();
+      lock.unlock();
+      if (context.progress.flush_served()) window->call_for_progress();
+      context.acquire();
+      return MPI_SUCCESS;
     }
   }
   return completing(handle, target, local, call);
@@ -92,6 +90,13 @@ using namespace nearcache::mpi;
 extern "C" {
 
 int MPI_Win_flush(int rank, MPI_Win win) {
+  // The hot path: what follows a hit.
+  Window* window = context.windows.find(win);
+  if (window != nullptr && !context.threaded && window->serves_plain_flush(rank) && !context.progress.flush_served_early()) {
+    window->flush_served();
+    context.acquire();
+    return MPI_SUCCESS;
+  }
   return flush(win, rank, false, [&] { return next.Win_flush(rank, win); });
 }
 

@@ -1,14 +1,18 @@
 // Keeps MPI's progress going while calls are answered from the cache (docs/semantics.md, "Progress").
 //
 // Many MPI libraries move other ranks' one-sided traffic only inside MPI calls, so after 16 served gets, or 10 us,
-// one call goes down: the flush that follows, or a probe where none does. A flush after a served get counts with
-// it. The clock costs 11 ns, a third of a small hit: while calls come fast it is read on every fourth only, which
+// one call goes down. A flush after a served get counts with it. The call is a test of a request that never
+// completes: over tcp MPICH 5 takes 270 ns for it, 430 ns for an empty flush and 590 ns for a probe, and all do the
+// same for progress. The clock costs 11 ns, a third of a small hit: while calls come fast it is read on every fourth only, which
 // is as good, since four fast calls are over long before the time is.
 #pragma once
 
 #include <cstdint>
 
+#include <mutex>
+
 #include "core/clock.h"
+#include "mpi/mpi_api.h"
 
 namespace nearcache::mpi {
 
@@ -20,6 +24,13 @@ class Progress {
     most_ticks_ = static_cast<uint64_t>(static_cast<double>(time_ns) / ns_per_tick());
   }
 
+  // Begins and ends what `call` needs of MPI: after MPI_Init, before MPI_Finalize.
+  void start();
+  void stop();
+
+  // Goes down to MPI.
+  void call();
+
   // A get was served. True if MPI must be called now; after a first get the flush is waited for instead.
   bool get_served() {
     ++served_;
@@ -30,11 +41,19 @@ class Progress {
     return served_ > most_calls_ ? due(clock_ticks()) : time_is_up();
   }
 
-  // A flush could be served. True if it must be passed to MPI.
+  // A flush was served. True if MPI must be called now.
   bool flush_served() {
     if (!after_get_) ++served_;
     after_get_ = false;
     return served_ >= most_calls_ ? due(clock_ticks()) : time_is_up();
+  }
+
+  // The commonest case alone, a flush that follows a get. True leaves it to flush_served.
+  bool flush_served_early() {
+    if (!after_get_ || served_ >= most_calls_ || until_clock_ <= 1) return true;
+    after_get_ = false;
+    --until_clock_;
+    return false;
   }
 
   // MPI was called for another reason.
@@ -69,6 +88,9 @@ class Progress {
   uint64_t looked_at_ = 0;
   int until_clock_ = 1;
   bool after_get_ = false;
+  std::mutex mutex_;  // a request may be tested by one thread at a time
+  MPI_Request request_{};
+  bool started_ = false;
 };
 
 }  // namespace nearcache::mpi

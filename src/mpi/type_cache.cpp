@@ -7,22 +7,17 @@
 #include "mpi/layout.h"
 #include "mpi/next.h"
 #include "mpi/type_map.h"
+#include "mpi/type_table.h"
 
 namespace nearcache::mpi {
+
+constinit NamedTypes named_types;
+
 namespace {
 
-struct NamedType {
-  std::atomic<const Layout*> layout{nullptr};  // set last
-  MPI_Datatype type{};
-};
-
-constexpr size_t table_size = 512;  // MPI has about 80 predefined types
-
 struct TypeCache {
-  NamedType named[table_size];
   std::mutex building;  // held while a layout is made; taken before `mutex`
-  std::mutex mutex;  // covers all below, and insertion into `named`
-  size_t named_count = 0;
+  std::mutex mutex;  // covers all below, and additions to named_types
   int keyval = MPI_KEYVAL_INVALID;
   uint32_t next_id = 1;
   std::unordered_multimap<uint64_t, const Layout*> by_content;
@@ -32,14 +27,6 @@ TypeCache& types() {
   static TypeCache cache;
   return cache;
 }
-
-size_t slot_of(MPI_Datatype type) {
-  uint64_t bits = 0;
-  static_assert(sizeof(type) <= sizeof(bits));
-  __builtin_memcpy(&bits, &type, sizeof(type));
-  return static_cast<size_t>((bits * 0x9e3779b97f4a7c15u) >> 55);  // 9 bits
-}
-static_assert(table_size == 1 << 9);
 
 uint64_t content_hash(const Layout& layout) {
   uint64_t hash = static_cast<uint64_t>(layout.extent) * 0x9e3779b97f4a7c15u;
@@ -102,17 +89,8 @@ int forget_layout(MPI_Datatype, int, void* attribute, void*) {
 }
 
 void remember_named(MPI_Datatype type, const Layout* layout) {
-  TypeCache& cache = types();
-  const std::lock_guard lock(cache.mutex);
-  if (cache.named_count * 2 > table_size) return;
-  size_t slot = slot_of(type);
-  while (cache.named[slot].layout.load(std::memory_order_relaxed) != nullptr) {
-    if (cache.named[slot].type == type) return;
-    slot = (slot + 1) % table_size;
-  }
-  cache.named[slot].type = type;
-  cache.named[slot].layout.store(layout, std::memory_order_release);
-  ++cache.named_count;
+  const std::lock_guard lock(types().mutex);
+  named_types.add(type, layout);
 }
 
 int layout_keyval() {
@@ -154,12 +132,8 @@ const Layout* derived_layout(MPI_Datatype datatype) {
 }  // namespace
 
 const Layout* layout_of(MPI_Datatype datatype) {
-  TypeCache& cache = types();
-  for (size_t slot = slot_of(datatype);; slot = (slot + 1) % table_size) {
-    const Layout* layout = cache.named[slot].layout.load(std::memory_order_acquire);
-    if (layout == nullptr) break;
-    if (cache.named[slot].type == datatype) return layout;
-  }
+  const Layout* layout = named_types.find(datatype);
+  if (layout != nullptr) return layout;
   return derived_layout(datatype);
 }
 

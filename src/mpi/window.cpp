@@ -28,6 +28,8 @@ void Window::set_mode(Mode mode) {
   context.transparent_windows += counts(mode) - counts(options_.mode);
   options_.mode = mode;
   caching_ = mode != Mode::off && obstacle_.empty();
+  plain_ = caching_ && storage_is_used() && identity_.unit > 0;
+  plain_unit_ = identity_.unit;
   if (!caching_) return;
   // What was called while nothing was cached was not noted: anything may be outstanding.
   for (int rank = 0; rank < identity_.ranks; ++rank) {
@@ -63,6 +65,7 @@ void Window::reset() {
   invalidate();
   if (cache_ != nullptr) cache_->reset();
   counters_ = Counters();
+  plain_hits_ = plain_bytes_ = syncs_served_ = 0;
   evictions_before_ = write_drops_before_ = 0;
   costs_[0] = costs_[1] = CostModel();
   cheap_sizes_[0] = cheap_sizes_[1] = 0;
@@ -111,12 +114,13 @@ bool Window::ensure_cache() {
   }
   if (!granted) {
     region_.release();
-    caching_ = false;
+    caching_ = plain_ = false;
     obstacle_ = "no memory for a cache within max_storage";
     log(LogLevel::warning, "window %lld is not cached: %s", static_cast<long long>(identity_.id), obstacle_.c_str());
     return false;
   }
   cache_ = GetCache::create(region_.base(), geometry, settings);
+  context.budget.give_back(wants() - cache_->memory());  // storage is whole granules
   for (const uint32_t rank : touched_) targets_[rank].writes_since = writes_unknown;
   update_generation();
   return true;
@@ -166,15 +170,19 @@ void Window::complete_epoch() {
 
 void Window::fill_counters(Counters* counters) const {
   *counters = counters_;
+  counters->gets += plain_hits_;
+  counters->hits_full += plain_hits_;
+  counters->bytes_requested += plain_bytes_;
+  counters->bytes_from_cache += plain_bytes_;
+  counters->syncs_served = syncs_served_;
   counters->evictions += evictions_before_;
   counters->write_drops += write_drops_before_;
   const CostModel& costs = costs_[1].samples() > 0 ? costs_[1] : costs_[0];
-  const uint64_t hits = counters_.hits_full + counters_.hits_pending + counters_.hits_partial;
-  const double saved = static_cast<double>(hits) * costs.latency_ns() +
-                       static_cast<double>(counters_.bytes_from_cache) * costs.ns_per_byte() -
-                       static_cast<double>(hits) * copy_ns(0) - static_cast<double>(counters_.bytes_from_cache) * 0.15;
+  const uint64_t hits = counters->hits_full + counters->hits_pending + counters->hits_partial;
+  const auto hit_bytes = static_cast<double>(counters->bytes_from_cache);
+  const double saved = static_cast<double>(hits) * (costs.latency_ns() - copy_ns(0)) + hit_bytes * (costs.ns_per_byte() - 0.15);
   counters->saved_ns = saved > 0 ? static_cast<uint64_t>(saved) : 0;
-  const uint64_t fetched = counters_.gets - counters_.hits_full - counters_.hits_pending;
+  const uint64_t fetched = counters->gets - counters->hits_full - counters->hits_pending;
   counters->remote_ns = static_cast<uint64_t>(static_cast<double>(fetched) * costs.latency_ns() +
                                               static_cast<double>(counters_.bytes_from_network) * costs.ns_per_byte());
   if (cache_ == nullptr) return;

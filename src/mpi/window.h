@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "mpi/context.h"
 #include "mpi/mpi_api.h"
 #include "mpi/pending.h"
+#include "mpi/type_table.h"
 
 namespace nearcache::mpi {
 
@@ -124,12 +126,21 @@ class Window {
   bool may_serve_flush(int target) const {
     if (syncs_under_way_ != 0) return false;
     if (target == all_targets) return epoch_of_all_ && touched_.empty();
-    if (!valid_target(target)) return false;
+    if (static_cast<size_t>(target) >= targets_.size()) return false;
     const Target& at = targets_[static_cast<size_t>(target)];
     return (epoch_of_all_ || (at.flags & target_access) != 0) && (at.flags & (target_gets | target_writes)) == 0;
   }
 
   static constexpr int all_targets = -1;
+
+  void flush_served() { ++syncs_served_; }
+  // Lets MPI make progress while it is not called for anything else. Takes the lock itself.
+  void call_for_progress();
+  // The shortest way to know that a flush of `target` may be served.
+  bool serves_plain_flush(int target) const {
+    return plain_ && syncs_under_way_ == 0 && static_cast<size_t>(target) < targets_.size() && epoch_of_all_ &&
+           (targets_[static_cast<size_t>(target)].flags & (target_gets | target_writes)) == 0;
+  }
 
   // --- Gets (window_get.cpp). ---
 
@@ -150,6 +161,8 @@ class Window {
   };
   // `request`: the get is an Rget, which must not depend on another get's completion.
   Decision decide(const GetCall& call, bool request);
+  // Serves a get that is a plain hit: predefined contiguous types, cached, valid. False leaves it to `decide`.
+  bool serve_plain_hit(const GetCall& call);
   // The get of a miss or a tail has been issued. Returns its record, no_record if nothing is to be kept.
   uint32_t issued(const GetCall& call, const Decision& decision);
 
@@ -175,6 +188,7 @@ class Window {
   void write_unknown(int target);  // anywhere at the target
 
   Counters& counters() { return counters_; }
+  bool serves_plain_hits() const { return plain_; }
 
  private:
   bool ensure_cache();
@@ -211,18 +225,25 @@ class Window {
   bool sample_is_due(const Target& target);
   void judge_class(bool far, uint64_t bytes);
 
+  // What a hit reads and writes lies together, in two cache lines.
+  alignas(64) GetCache* cache_ = nullptr;
+  int64_t plain_unit_ = 1;  // identity_.unit
+  std::vector<Target> targets_;
+  bool caching_ = false;
+  bool plain_ = false;         // plain hits may be served: mode always or user, displacement unit known
+  bool epoch_of_all_ = false;  // lock_all
+  bool fence_epoch_ = false;
+  uint32_t syncs_under_way_ = 0;
+  std::vector<uint32_t> touched_;  // targets with something outstanding
+  uint64_t plain_hits_ = 0;        // gets served by serve_plain_hit; not in counters_ yet
+  uint64_t plain_bytes_ = 0;
+  uint64_t syncs_served_ = 0;
+
   WindowIdentity identity_;
   Options options_;
   std::string obstacle_;
   std::mutex mutex_;
-  bool caching_ = false;
-  bool epoch_of_all_ = false;  // lock_all
-  bool fence_epoch_ = false;
-  uint32_t syncs_under_way_ = 0;
-  std::vector<Target> targets_;
-  std::vector<uint32_t> touched_;  // targets with something outstanding
   std::vector<uint32_t> started_;
-  GetCache* cache_ = nullptr;
   Region region_;
   RecordPool<PendingGet> pending_;
   RecordPool<Waiter> waiters_;
@@ -244,5 +265,26 @@ class Window {
   uint32_t passed_until_look_ = 1 << 16;
   uint32_t samples_taken_ = 0;
 };
+
+[[gnu::always_inline]] inline bool Window::serve_plain_hit(const GetCall& call) {
+  if (static_cast<size_t>(call.target) >= targets_.size() || cache_ == nullptr) return false;
+  if (call.origin_type != call.target_type || call.origin_count != call.target_count || call.origin_count <= 0) return false;
+  const Layout* layout = named_types.find(call.origin_type);
+  if (layout == nullptr || !layout->dense || !epoch_is_open(targets_[static_cast<size_t>(call.target)])) return false;
+  Key key;
+  if (__builtin_mul_overflow(static_cast<int64_t>(call.displacement), plain_unit_, &key.displacement)) return false;
+  key.target = static_cast<uint32_t>(call.target);
+  const uint64_t bytes = layout->size * static_cast<uint64_t>(call.origin_count);
+  const std::byte* data = cache_->hit(hash_key(key), key, bytes);
+  if (data == nullptr) return false;
+  ++plain_hits_;
+  plain_bytes_ += bytes;
+  if (bytes == sizeof(uint64_t)) {  // the commonest get of all: no call
+    std::memcpy(call.origin, data, sizeof(uint64_t));
+  } else {
+    std::memcpy(call.origin, data, bytes);
+  }
+  return true;
+}
 
 }  // namespace nearcache::mpi

@@ -200,7 +200,7 @@ EntryId Window::find_room(const Decision& decision, uint32_t record) {
     ++(entry == no_entry ? counters_.failing : counters_.direct);
     return entry;
   }
-  if (!cache_->worth_storing(access.hash, access.bytes, copy_ns(access.bytes))) {
+  if (options_.skip_cheap && !cache_->worth_storing(access.hash, access.bytes, copy_ns(access.bytes))) {
     cache_->remember(access.hash);
     ++counters_.failing;
     return no_entry;

@@ -51,6 +51,12 @@ void Window::end_sync(Completion completion, bool succeeded) {
   }
 }
 
+void Window::call_for_progress() {
+  context.progress.call();
+  const WindowLock lock(mutex_);
+  ++counters_.progress_calls;
+}
+
 void Window::unlink(uint32_t record) {
   PendingGet& get = pending_[record];
   Target& at = targets_[get.target];

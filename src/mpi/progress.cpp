@@ -1,0 +1,36 @@
+#include "mpi/progress.h"
+
+#include "mpi/context.h"
+#include "mpi/next.h"
+
+namespace nearcache::mpi {
+namespace {
+
+int query(void*, MPI_Status*) { return MPI_SUCCESS; }
+int release(void*) { return MPI_SUCCESS; }
+int cancel(void*, int) { return MPI_SUCCESS; }
+
+}  // namespace
+
+void Progress::start() { started_ = next.Grequest_start(query, release, cancel, nullptr, &request_) == MPI_SUCCESS; }
+
+void Progress::stop() {
+  if (!started_) return;
+  started_ = false;
+  next.Grequest_complete(request_);
+  next.Wait(&request_, MPI_STATUS_IGNORE);
+}
+
+void Progress::call() {
+  int flag = 0;
+  if (!started_) {
+    next.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  } else if (!context.threaded) {
+    next.Test(&request_, &flag, MPI_STATUS_IGNORE);
+  } else if (mutex_.try_lock()) {  // else another thread is at it already
+    next.Test(&request_, &flag, MPI_STATUS_IGNORE);
+    mutex_.unlock();
+  }
+}
+
+}  // namespace nearcache::mpi
