@@ -63,7 +63,7 @@ std::string show(double value) {
 
 // Variables of ours that are no options of the library.
 bool is_other_variable(std::string_view name) {
-  return name == "home" || name == "build" || name == "mpicc" || name.starts_with("test_");
+  return name == "home" || name == "build" || name == "mpicc" || name == "python" || name.starts_with("test_");
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ struct Context {
   std::vector<std::string> option_errors;  // what was wrong with the environment, for rank 0 to tell
 
   WindowTable windows;
+  Window* last_window = nullptr;  // the one used last; only without other threads, which might free it meanwhile
   Progress progress;
   MemoryBudget budget;
 

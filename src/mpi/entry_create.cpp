@@ -121,6 +121,7 @@ int forget_window(MPI_Win handle, int, void* attribute, void*) {
   auto* window = static_cast<Window*>(attribute);
   if (window == nullptr) return MPI_SUCCESS;
   context.windows.remove(handle);
+  if (context.last_window == window) context.last_window = nullptr;
   requests_forget(window);
   remember_freed(window);
   delete window;
@@ -241,6 +242,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info) {
     read_info(info, &options);
     window->set_options(options);
   }
+  context.acquire();  // collective
   return rc;
 }
 

@@ -21,7 +21,7 @@ int fetch_tail(const Window& window, const GetCall& call, const Window::Decision
 
 // The hot path: a hit of predefined types, from here to the copy without a call. Threads take the way with locks.
 [[gnu::always_inline]] inline bool plain_hit(Window* window, const GetCall& call) {
-  if (window == nullptr || !window->serves_plain_hits() || context.threaded) return false;
+  if (window == nullptr || !window->serves_plain_hits()) return false;
   if (!window->serve_plain_hit(call)) return false;
   if (context.progress.get_served()) [[unlikely]] window->call_for_progress();
   return true;
@@ -47,7 +47,7 @@ int cached_get(Window& window, const GetCall& call, MPI_Win handle, Issue issue)
   if (rc != MPI_SUCCESS) return rc;
   if (decision.sampled) window.sample_issued(call.target, decision.access.bytes, ticks);
   if (decision.answer == Window::Answer::pass) {
-    window.outstanding(call.target, target_gets);
+    window.passed(call, decision);
   } else {
     window.issued(call, decision);
   }
@@ -95,7 +95,7 @@ using namespace nearcache::mpi;
 
 extern "C" int MPI_Get(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                        MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  Window* window = context.windows.find(win);
+  Window* window = find_window(win);
   if (plain_hit(window, {origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype}))
     return MPI_SUCCESS;
   if (window == nullptr || !window->caching())

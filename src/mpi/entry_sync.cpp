@@ -91,9 +91,10 @@ extern "C" {
 
 int MPI_Win_flush(int rank, MPI_Win win) {
   // The hot path: what follows a hit.
-  Window* window = context.windows.find(win);
-  if (window != nullptr && !context.threaded && window->serves_plain_flush(rank) && !context.progress.flush_served_early()) {
+  Window* window = find_window(win);
+  if (window != nullptr && window->serves_plain_flush(rank)) {
     window->flush_served();
+    if (context.progress.flush_served()) [[unlikely]] window->call_for_progress();
     context.acquire();
     return MPI_SUCCESS;
   }

@@ -23,9 +23,8 @@ void Progress::stop() {
 
 void Progress::call() {
   int flag = 0;
-  if (!started_) {
-    next.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-  } else if (!context.threaded) {
+  if (!started_) return;
+  if (!context.threaded) {
     next.Test(&request_, &flag, MPI_STATUS_IGNORE);
   } else if (mutex_.try_lock()) {  // else another thread is at it already
     next.Test(&request_, &flag, MPI_STATUS_IGNORE);

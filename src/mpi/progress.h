@@ -20,7 +20,7 @@ namespace nearcache::mpi {
 class Progress {
  public:
   void configure(uint64_t calls, uint64_t time_ns) {
-    most_calls_ = calls == 0 ? 1 : calls;
+    left_ = most_calls_ = calls == 0 ? 1 : static_cast<int64_t>(calls < INT32_MAX ? calls : INT32_MAX);
     most_ticks_ = static_cast<uint64_t>(static_cast<double>(time_ns) / ns_per_tick());
   }
 
@@ -28,43 +28,38 @@ class Progress {
   void start();
   void stop();
 
-  // Goes down to MPI.
+  // Goes down to MPI. Without MPI_COMM_WORLD (sessions only) there is nothing to call: then no flush is served.
   void call();
+  bool available() const { return started_; }
 
   // A get was served. True if MPI must be called now; after a first get the flush is waited for instead.
   bool get_served() {
-    ++served_;
-    if (!after_get_) {
+    if (!after_get_) [[likely]] {
       after_get_ = true;
       return false;
     }
-    return served_ > most_calls_ ? due(clock_ticks()) : time_is_up();
+    return count();
   }
 
   // A flush was served. True if MPI must be called now.
   bool flush_served() {
-    if (!after_get_) ++served_;
     after_get_ = false;
-    return served_ >= most_calls_ ? due(clock_ticks()) : time_is_up();
-  }
-
-  // The commonest case alone, a flush that follows a get. True leaves it to flush_served.
-  bool flush_served_early() {
-    if (!after_get_ || served_ >= most_calls_ || until_clock_ <= 1) return true;
-    after_get_ = false;
-    --until_clock_;
-    return false;
+    return count();
   }
 
   // MPI was called for another reason.
   void called() {
-    served_ = 0;
+    left_ = most_calls_;
     after_get_ = false;
   }
 
  private:
-  bool time_is_up() {
-    if (--until_clock_ > 0) return false;
+  bool count() {
+    if (--left_ <= 0) return due(clock_ticks());
+    return --until_clock_ <= 0 && time_is_up();
+  }
+
+  [[gnu::noinline]] bool time_is_up() {
     const uint64_t now = clock_ticks();
     const uint64_t since_look = now - looked_at_;
     looked_at_ = now;
@@ -73,16 +68,16 @@ class Progress {
     return false;
   }
 
-  bool due(uint64_t now) {
-    served_ = 0;
+  [[gnu::noinline]] bool due(uint64_t now) {
+    left_ = most_calls_;
     called_at_ = looked_at_ = now;
-    until_clock_ = until_clock_ > 0 ? until_clock_ : 1;
+    until_clock_ = 4;
     after_get_ = false;
     return true;
   }
 
-  uint64_t served_ = 0;
-  uint64_t most_calls_ = 16;
+  int64_t left_ = 16;  // served calls until one must go down
+  int64_t most_calls_ = 16;
   uint64_t most_ticks_ = 20000;
   uint64_t called_at_ = 0;
   uint64_t looked_at_ = 0;

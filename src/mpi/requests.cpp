@@ -19,7 +19,8 @@ struct Tracked {
 struct RequestTable {
   std::atomic<size_t> count{0};
   std::mutex mutex;
-  std::unordered_map<uint64_t, Tracked> tracked;  // by request handle
+  // By request handle. MPICH gives all requests that are complete at once one and the same handle.
+  std::unordered_multimap<uint64_t, Tracked> tracked;
 };
 
 RequestTable& table() {
@@ -34,10 +35,16 @@ uint64_t key_of(MPI_Request request) {
   return bits;
 }
 
-void forget(uint64_t key) {
+// Everything tracked under a handle, which is complete then: active requests never share one.
+std::vector<Tracked> take(uint64_t key) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
-  requests.count -= requests.tracked.erase(key);
+  std::vector<Tracked> taken;
+  const auto [first, last] = requests.tracked.equal_range(key);
+  for (auto it = first; it != last; ++it) taken.push_back(it->second);
+  requests.tracked.erase(first, last);
+  requests.count = requests.tracked.size();
+  return taken;
 }
 
 }  // namespace
@@ -45,7 +52,7 @@ void forget(uint64_t key) {
 void request_track(MPI_Request request, Window* window, uint32_t record, uint32_t serial) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
-  requests.tracked[key_of(request)] = {window, record, serial};
+  requests.tracked.emplace(key_of(request), Tracked{window, record, serial});
   requests.count = requests.tracked.size();
 }
 
@@ -78,24 +85,16 @@ void RequestWatch::completed(const MPI_Request* after) {
 void RequestWatch::completed_one(int index) {
   for (const Found& found : found_) {
     if (found.index != index) continue;
-    Tracked tracked;
-    {
-      RequestTable& requests = table();
-      const std::lock_guard lock(requests.mutex);
-      const auto at = requests.tracked.find(found.key);
-      if (at == requests.tracked.end()) return;
-      tracked = at->second;
-      requests.tracked.erase(at);
-      requests.count = requests.tracked.size();
+    for (const Tracked& tracked : take(found.key)) {
+      const WindowLock lock(tracked.window->mutex());
+      tracked.window->request_completed(tracked.record, tracked.serial);
     }
-    const WindowLock lock(tracked.window->mutex());
-    tracked.window->request_completed(tracked.record, tracked.serial);
     return;
   }
 }
 
 void RequestWatch::released() {
-  for (const Found& found : found_) forget(found.key);
+  for (const Found& found : found_) take(found.key);
 }
 
 }  // namespace nearcache::mpi

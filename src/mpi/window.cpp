@@ -9,6 +9,9 @@ namespace nearcache::mpi {
 Window::Window(WindowIdentity identity, const Options& options, std::string obstacle)
     : identity_(std::move(identity)), options_(options), obstacle_(std::move(obstacle)) {
   targets_.resize(static_cast<size_t>(identity_.ranks));
+  rank_count_ = static_cast<uint32_t>(identity_.ranks);
+  plain_type_ = MPI_DATATYPE_NULL;
+  handle_ = identity_.handle;
   for (size_t rank = 0; rank < identity_.far.size(); ++rank) {
     if (identity_.far[rank] != 0) targets_[rank].flags |= target_far;
   }
@@ -28,7 +31,7 @@ void Window::set_mode(Mode mode) {
   context.transparent_windows += counts(mode) - counts(options_.mode);
   options_.mode = mode;
   caching_ = mode != Mode::off && obstacle_.empty();
-  plain_ = caching_ && storage_is_used() && identity_.unit > 0;
+  plain_ = caching_ && storage_is_used() && identity_.unit > 0 && !context.threaded && context.progress.available();
   plain_unit_ = identity_.unit;
   if (!caching_) return;
   // What was called while nothing was cached was not noted: anything may be outstanding.
@@ -144,7 +147,17 @@ void Window::maybe_adapt() {
   if (far.samples() > 0) cache_->set_costs(far.latency_ns(), far.ns_per_byte());
 }
 
+// A program's gets are mostly of one type: the last one is kept at hand.
+bool Window::learn_plain_type(MPI_Datatype type) {
+  const Layout* layout = named_types.find(type);
+  if (layout == nullptr || !layout->dense || layout->size > UINT32_MAX) return false;
+  plain_type_ = type;
+  plain_type_size_ = static_cast<uint32_t>(layout->size);
+  return true;
+}
+
 void Window::list(int target) {
+  quiet_ = false;
   this->target(target).flags |= target_listed;
   touched_.push_back(static_cast<uint32_t>(target));
 }

@@ -86,6 +86,7 @@ class Window {
   Window(WindowIdentity identity, const Options& options, std::string obstacle);
   ~Window();
 
+  MPI_Win handle() const { return handle_; }
   const WindowIdentity& identity() const { return identity_; }
   Mode mode() const { return options_.mode; }
   const Options& options() const { return options_; }
@@ -124,7 +125,7 @@ class Window {
   }
   // A flush of `target` (or all) would complete nothing, and is no error: a passive epoch is known to be open.
   bool may_serve_flush(int target) const {
-    if (syncs_under_way_ != 0) return false;
+    if (syncs_under_way_ != 0 || !context.progress.available()) return false;
     if (target == all_targets) return epoch_of_all_ && touched_.empty();
     if (static_cast<size_t>(target) >= targets_.size()) return false;
     const Target& at = targets_[static_cast<size_t>(target)];
@@ -138,8 +139,7 @@ class Window {
   void call_for_progress();
   // The shortest way to know that a flush of `target` may be served.
   bool serves_plain_flush(int target) const {
-    return plain_ && syncs_under_way_ == 0 && static_cast<size_t>(target) < targets_.size() && epoch_of_all_ &&
-           (targets_[static_cast<size_t>(target)].flags & (target_gets | target_writes)) == 0;
+    return plain_ && epoch_of_all_ && quiet_ && static_cast<uint32_t>(target) < rank_count_;
   }
 
   // --- Gets (window_get.cpp). ---
@@ -166,6 +166,12 @@ class Window {
   // The get of a miss or a tail has been issued. Returns its record, no_record if nothing is to be kept.
   uint32_t issued(const GetCall& call, const Decision& decision);
 
+  // A passed get has been issued.
+  void passed(const GetCall& call, const Decision& decision) {
+    outstanding(call.target, target_gets);
+    join_sample(call.target, decision);
+  }
+
   void sample_issued(int target, uint64_t bytes, uint64_t ticks);
 
   // --- Synchronisation (window_sync.cpp). ---
@@ -191,6 +197,8 @@ class Window {
   bool serves_plain_hits() const { return plain_; }
 
  private:
+  bool learn_plain_type(MPI_Datatype type);
+  void update_quiet() { quiet_ = touched_.empty() && syncs_under_way_ == 0; }
   bool ensure_cache();
   void drop_cache();
   void update_generation() {
@@ -222,22 +230,33 @@ class Window {
   void maybe_adapt();
 
   void end_sample(const Completion& completion);
+  // Gets that are completed along with a sampled one share the cost of its synchronisation.
+  void join_sample(int target, const Decision& decision) {
+    if (decision.sampled || sample_.target != target) return;
+    sample_.bytes += decision.access.bytes;
+    ++sample_.gets;
+  }
   bool sample_is_due(const Target& target);
   void judge_class(bool far, uint64_t bytes);
 
   // What a hit reads and writes lies together, in two cache lines.
   alignas(64) GetCache* cache_ = nullptr;
-  int64_t plain_unit_ = 1;  // identity_.unit
-  std::vector<Target> targets_;
+  MPI_Win handle_ = MPI_WIN_NULL;
+  int64_t plain_unit_ = 1;       // identity_.unit
+  MPI_Datatype plain_type_{};    // the last predefined contiguous type, and its size; 0: none yet
+  uint32_t plain_type_size_ = 0;
+  uint32_t rank_count_ = 0;      // of targets_
+  bool plain_ = false;           // plain hits may be served: mode always or user, unit known, no other threads
+  bool epoch_of_all_ = false;    // lock_all
+  bool quiet_ = true;            // nothing is outstanding at any target
   bool caching_ = false;
-  bool plain_ = false;         // plain hits may be served: mode always or user, displacement unit known
-  bool epoch_of_all_ = false;  // lock_all
   bool fence_epoch_ = false;
-  uint32_t syncs_under_way_ = 0;
-  std::vector<uint32_t> touched_;  // targets with something outstanding
-  uint64_t plain_hits_ = 0;        // gets served by serve_plain_hit; not in counters_ yet
+  uint64_t plain_hits_ = 0;      // gets served by serve_plain_hit; not in counters_ yet
   uint64_t plain_bytes_ = 0;
   uint64_t syncs_served_ = 0;
+  std::vector<Target> targets_;
+  uint32_t syncs_under_way_ = 0;
+  std::vector<uint32_t> touched_;  // targets with something outstanding
 
   WindowIdentity identity_;
   Options options_;
@@ -266,15 +285,24 @@ class Window {
   uint32_t samples_taken_ = 0;
 };
 
+// The window of a handle, for hot paths: a program mostly goes on with the one it used last.
+inline Window* find_window(MPI_Win handle) {
+  Window* last = context.last_window;
+  if (last != nullptr && last->handle() == handle) return last;
+  Window* window = context.windows.find(handle);
+  if (!context.threaded) context.last_window = window;
+  return window;
+}
+
 [[gnu::always_inline]] inline bool Window::serve_plain_hit(const GetCall& call) {
-  if (static_cast<size_t>(call.target) >= targets_.size() || cache_ == nullptr) return false;
+  if (static_cast<uint32_t>(call.target) >= rank_count_ || cache_ == nullptr) return false;
   if (call.origin_type != call.target_type || call.origin_count != call.target_count || call.origin_count <= 0) return false;
-  const Layout* layout = named_types.find(call.origin_type);
-  if (layout == nullptr || !layout->dense || !epoch_is_open(targets_[static_cast<size_t>(call.target)])) return false;
+  if (call.origin_type != plain_type_ && !learn_plain_type(call.origin_type)) return false;
+  if (!epoch_of_all_ && !epoch_is_open(targets_[static_cast<size_t>(call.target)])) return false;
   Key key;
   if (__builtin_mul_overflow(static_cast<int64_t>(call.displacement), plain_unit_, &key.displacement)) return false;
   key.target = static_cast<uint32_t>(call.target);
-  const uint64_t bytes = layout->size * static_cast<uint64_t>(call.origin_count);
+  const uint64_t bytes = plain_type_size_ * static_cast<uint64_t>(call.origin_count);
   const std::byte* data = cache_->hit(hash_key(key), key, bytes);
   if (data == nullptr) return false;
   ++plain_hits_;

@@ -252,6 +252,7 @@ uint32_t Window::add_record(const GetCall& call, const Decision& decision) {
 uint32_t Window::issued(const GetCall& call, const Decision& decision) {
   const Access& access = decision.access;
   outstanding(call.target, target_gets);
+  join_sample(call.target, decision);
   counters_.bytes_from_network += access.bytes - decision.head;
   if (cache_ == nullptr) return no_record;
   maybe_adapt();

@@ -30,6 +30,7 @@ Window::Completion Window::begin_sync(int target, bool local) {
     }
   }
   ++syncs_under_way_;
+  quiet_ = false;
   ++counters_.syncs_passed;
   if (sample_.target >= 0) {
     if (target == all_targets || target == sample_.target) {
@@ -43,6 +44,7 @@ Window::Completion Window::begin_sync(int target, bool local) {
 
 void Window::end_sync(Completion completion, bool succeeded) {
   --syncs_under_way_;
+  update_quiet();
   if (completion.started != 0 && sample_.target >= 0) end_sample(completion);
   for (uint32_t record = completion.first; record != no_record;) {
     const uint32_t after = pending_[record].after;
@@ -156,6 +158,7 @@ void Window::write_range(int target, int64_t from, int64_t to) {
   Target& at = this->target(target);
   if ((at.flags & target_writes) == 0) at.writes_since = cache_ == nullptr ? writes_unknown : cache_->writes().now();
   outstanding(target, target_writes);
+  if (sample_.target == target) sample_ = Sample();  // its synchronisation would be measured with the write's
   if (cache_ == nullptr) return;
   cache_->record_write(static_cast<uint32_t>(target), from, to);
 }
