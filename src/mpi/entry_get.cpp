@@ -30,7 +30,10 @@ int fetch_tail(const Window& window, const GetCall& call, const Window::Decision
 // `issue` hands the call to MPI. Out of line, so that a hit is not charged for a miss's registers.
 template <class Issue>
 int cached_get(Window& window, const GetCall& call, MPI_Win handle, Issue issue) {
-  if (!window.caching()) return issue();  // nothing is ever skipped on such a window, so nothing need be known of it
+  if (!window.caching()) {
+    window.outstanding_uncached(call.target, target_gets);
+    return issue();
+  }
   WindowLock lock(window.mutex());
   const Window::Decision decision = window.decide(call, false);
   if (decision.answer == Window::Answer::served) {
@@ -61,7 +64,10 @@ int empty_request(int target, MPI_Win handle, MPI_Request* request) {
 
 template <class Issue>
 int cached_rget(Window& window, const GetCall& call, MPI_Win handle, MPI_Request* request, Issue issue) {
-  if (!window.caching()) return issue();
+  if (!window.caching()) {
+    window.outstanding_uncached(call.target, target_gets);
+    return issue();
+  }
   WindowLock lock(window.mutex());
   const Window::Decision decision = window.decide(call, true);
   lock.unlock();
@@ -98,8 +104,10 @@ extern "C" int MPI_Get(void* origin_addr, int origin_count, MPI_Datatype origin_
   Window* window = find_window(win);
   if (plain_hit(window, {origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype}))
     return MPI_SUCCESS;
-  if (window == nullptr || !window->caching())
+  if (window == nullptr || !window->caching()) {
+    if (window != nullptr) window->outstanding_uncached(target_rank, target_gets);
     return next.Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+  }
   return get_or_pass(window, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
 }
 

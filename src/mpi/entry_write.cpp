@@ -17,7 +17,11 @@ int noted_write(MPI_Win handle, Kind kind, int target, MPI_Aint displacement, MP
   {
     const WindowLock lock(window->mutex());
     ++(kind == Kind::put ? window->counters().puts : window->counters().accumulates);
-    if (window->caching()) window->write(target, displacement, count, type);
+    if (window->caching()) {
+      window->write(target, displacement, count, type);
+    } else {
+      window->outstanding_uncached(target, target_writes);
+    }
   }
   const int rc = issue();
   // Again, since another thread's flush may have come between and not have covered it.

@@ -32,7 +32,8 @@ class RequestWatch {
  private:
   struct Found {
     int index;
-    uint64_t key;  // the handle, as it was
+    uint64_t key;     // the handle, as it was
+    uint64_t ticket;  // tells the request from a later one that MPI gives the same handle
   };
   std::vector<Found> found_;  // the tracked ones among the requests, as they were before the call
 };

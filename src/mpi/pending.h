@@ -11,16 +11,19 @@ namespace nearcache::mpi {
 
 inline constexpr uint32_t no_record = UINT32_MAX;
 
+// Neighbours in a list of records.
+struct Links {
+  uint32_t before = no_record, after = no_record;
+};
+
 // One remote get that an entry waits for.
 struct PendingGet {
   EntryId entry = no_entry;
   uint32_t target = 0;
-  uint32_t before = no_record, after = no_record;  // neighbours in the target's list, in order of issue
-  uint32_t waiters = no_record;                    // gets of the same epoch that want the same bytes
-  uint32_t write_seq = 0;                          // own writes when it was issued
-  uint32_t serial = 0;                             // tells a record used again from the one a request meant
-  bool finished = false; // its data has been dealt with
-  bool closing = false;  // its synchronisation is under way: too late to wait for it
+  Links of_target, of_window;    // lists in order of issue
+  uint32_t waiters = no_record;  // gets of the same epoch that want the same bytes
+  uint32_t write_seq = 0;        // own writes when it was issued
+  uint64_t serial = 0;           // order of issue; 0 while the record is not in use
   void* origin = nullptr;
   Elements elements;
   uint64_t bytes = 0;
@@ -53,6 +56,21 @@ class RecordPool {
   Record& operator[](uint32_t at) { return records_[at]; }
   size_t in_use() const { return records_.size() - free_.size(); }
   size_t size() const { return records_.size(); }
+
+  // A list of records, by one of their Links.
+  struct List {
+    uint32_t first = no_record, last = no_record;
+  };
+  void append(List* list, Links Record::*links, uint32_t at) {
+    records_[at].*links = {list->last, no_record};
+    (list->last == no_record ? list->first : (records_[list->last].*links).after) = at;
+    list->last = at;
+  }
+  void remove(List* list, Links Record::*links, uint32_t at) {
+    const Links its = records_[at].*links;
+    (its.before == no_record ? list->first : (records_[its.before].*links).after) = its.after;
+    (its.after == no_record ? list->last : (records_[its.after].*links).before) = its.before;
+  }
 
  private:
   std::vector<Record> records_;

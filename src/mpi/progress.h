@@ -7,8 +7,8 @@
 // is as good, since four fast calls are over long before the time is.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-
 #include <mutex>
 
 #include "core/clock.h"
@@ -16,11 +16,25 @@
 
 namespace nearcache::mpi {
 
-// One for a process. Threads may race on it: they lose a count, or call down once more.
+// A number that threads may race on: an update may be lost, nothing else. Costs what a plain number does.
+template <class T>
+class Racy {
+ public:
+  Racy(T value) : value_(value) {}
+  operator T() const { return value_.load(std::memory_order_relaxed); }
+  T operator=(T value) { return value_.store(value, std::memory_order_relaxed), value; }
+  T operator--() { return *this = *this - 1; }
+
+ private:
+  std::atomic<T> value_;
+};
+
+// One for a process. Threads that race on it lose a count, or call down once more.
 class Progress {
  public:
   void configure(uint64_t calls, uint64_t time_ns) {
-    left_ = most_calls_ = calls == 0 ? 1 : static_cast<int64_t>(calls < INT32_MAX ? calls : INT32_MAX);
+    most_calls_ = calls == 0 ? 1 : static_cast<int64_t>(calls < INT32_MAX ? calls : INT32_MAX);
+    left_ = most_calls_;
     most_ticks_ = static_cast<uint64_t>(static_cast<double>(time_ns) / ns_per_tick());
   }
 
@@ -70,19 +84,20 @@ class Progress {
 
   [[gnu::noinline]] bool due(uint64_t now) {
     left_ = most_calls_;
-    called_at_ = looked_at_ = now;
+    called_at_ = now;
+    looked_at_ = now;
     until_clock_ = 4;
     after_get_ = false;
     return true;
   }
 
-  int64_t left_ = 16;  // served calls until one must go down
+  Racy<int64_t> left_ = 16;  // served calls until one must go down
   int64_t most_calls_ = 16;
   uint64_t most_ticks_ = 20000;
-  uint64_t called_at_ = 0;
-  uint64_t looked_at_ = 0;
-  int until_clock_ = 1;
-  bool after_get_ = false;
+  Racy<uint64_t> called_at_ = 0;
+  Racy<uint64_t> looked_at_ = 0;
+  Racy<int> until_clock_ = 1;
+  Racy<bool> after_get_ = false;
   std::mutex mutex_;  // a request may be tested by one thread at a time
   MPI_Request request_{};
   bool started_ = false;

@@ -13,7 +13,8 @@ namespace {
 struct Tracked {
   Window* window;
   uint32_t record;
-  uint32_t serial;
+  uint64_t serial;
+  uint64_t ticket;
 };
 
 struct RequestTable {
@@ -21,6 +22,7 @@ struct RequestTable {
   std::mutex mutex;
   // By request handle. MPICH gives all requests that are complete at once one and the same handle.
   std::unordered_multimap<uint64_t, Tracked> tracked;
+  uint64_t tickets = 0;
 };
 
 RequestTable& table() {
@@ -35,24 +37,27 @@ uint64_t key_of(MPI_Request request) {
   return bits;
 }
 
-// Everything tracked under a handle, which is complete then: active requests never share one.
-std::vector<Tracked> take(uint64_t key) {
+// No longer tracked from now on. False if it was not.
+bool take(uint64_t key, uint64_t ticket, Tracked* taken) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
-  std::vector<Tracked> taken;
   const auto [first, last] = requests.tracked.equal_range(key);
-  for (auto it = first; it != last; ++it) taken.push_back(it->second);
-  requests.tracked.erase(first, last);
-  requests.count = requests.tracked.size();
-  return taken;
+  for (auto it = first; it != last; ++it) {
+    if (it->second.ticket != ticket) continue;
+    *taken = it->second;
+    requests.tracked.erase(it);
+    requests.count = requests.tracked.size();
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-void request_track(MPI_Request request, Window* window, uint32_t record, uint32_t serial) {
+void request_track(MPI_Request request, Window* window, uint32_t record, uint64_t serial) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
-  requests.tracked.emplace(key_of(request), Tracked{window, record, serial});
+  requests.tracked.emplace(key_of(request), Tracked{window, record, serial, ++requests.tickets});
   requests.count = requests.tracked.size();
 }
 
@@ -67,12 +72,14 @@ bool requests_tracked() noexcept { return table().count.load(std::memory_order_r
 
 void note_acquire() noexcept { context.acquire(); }
 
+// By the time a call returns, MPI may have given another thread's request the handle; tickets tell them apart.
 RequestWatch::RequestWatch(int count, const MPI_Request* before) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
   for (int i = 0; i < count; ++i) {
     const uint64_t key = key_of(before[i]);
-    if (requests.tracked.contains(key)) found_.push_back({i, key});
+    const auto [first, last] = requests.tracked.equal_range(key);
+    for (auto it = first; it != last; ++it) found_.push_back({i, key, it->second.ticket});
   }
 }
 
@@ -84,17 +91,16 @@ void RequestWatch::completed(const MPI_Request* after) {
 
 void RequestWatch::completed_one(int index) {
   for (const Found& found : found_) {
-    if (found.index != index) continue;
-    for (const Tracked& tracked : take(found.key)) {
-      const WindowLock lock(tracked.window->mutex());
-      tracked.window->request_completed(tracked.record, tracked.serial);
-    }
-    return;
+    Tracked tracked;
+    if (found.index != index || !take(found.key, found.ticket, &tracked)) continue;
+    const WindowLock lock(tracked.window->mutex());
+    tracked.window->request_completed(tracked.record, tracked.serial);
   }
 }
 
 void RequestWatch::released() {
-  for (const Found& found : found_) take(found.key);
+  Tracked tracked;
+  for (const Found& found : found_) take(found.key, found.ticket, &tracked);
 }
 
 }  // namespace nearcache::mpi

@@ -11,7 +11,7 @@ namespace nearcache::mpi {
 
 class Window;
 
-void request_track(MPI_Request request, Window* window, uint32_t record, uint32_t serial);
+void request_track(MPI_Request request, Window* window, uint32_t record, uint64_t serial);
 
 // The window is being freed: its requests need no tracking any more.
 void requests_forget(const Window* window);

@@ -17,15 +17,23 @@ Window::Window(WindowIdentity identity, const Options& options, std::string obst
   }
   const Mode wanted = options_.mode;
   options_.mode = Mode::off;
-  set_mode(wanted);
+  adopt_mode(wanted);
 }
 
-Window::~Window() {
-  set_mode(Mode::off);
-}
+Window::~Window() { adopt_mode(Mode::off); }
 
 void Window::set_mode(Mode mode) {
   if (mode == options_.mode) return;
+  adopt_mode(mode);
+  if (!caching_ || !unknown_outstanding_.exchange(false)) return;
+  // What threads called while nothing was cached was not noted by target: anything may be outstanding.
+  for (int rank = 0; rank < identity_.ranks; ++rank) {
+    outstanding(rank, target_gets | target_writes);
+    target(rank).writes_since = writes_unknown;
+  }
+}
+
+void Window::adopt_mode(Mode mode) {
   drop_cache();
   const auto counts = [](Mode m) { return m == Mode::transparent ? 1 : 0; };
   context.transparent_windows += counts(mode) - counts(options_.mode);
@@ -33,12 +41,6 @@ void Window::set_mode(Mode mode) {
   caching_ = mode != Mode::off && obstacle_.empty();
   plain_ = caching_ && storage_is_used() && identity_.unit > 0 && !context.threaded && context.progress.available();
   plain_unit_ = identity_.unit;
-  if (!caching_) return;
-  // What was called while nothing was cached was not noted: anything may be outstanding.
-  for (int rank = 0; rank < identity_.ranks; ++rank) {
-    outstanding(rank, target_gets | target_writes);
-    target(rank).writes_since = writes_unknown;
-  }
 }
 
 void Window::set_options(const Options& options) {

@@ -1,6 +1,7 @@
 // One window: its mode, what of it is outstanding, its cache, and the rules that say when which may be used.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -39,7 +40,7 @@ class WindowLock {
 
 // What is known of one target of a window.
 struct Target {
-  uint32_t first_pending = no_record, last_pending = no_record;
+  RecordPool<PendingGet>::List pending;  // in order of issue
   uint32_t writes_since = 0;  // number of the last own write before the outstanding ones; see writes_unknown
   uint8_t flags = 0;
 };
@@ -91,7 +92,7 @@ class Window {
   Mode mode() const { return options_.mode; }
   const Options& options() const { return options_; }
   const std::string& obstacle() const { return obstacle_; }
-  bool caching() const { return caching_; }
+  bool caching() const { return caching_.load(std::memory_order_relaxed); }
   std::mutex& mutex() { return mutex_; }
 
   // --- The calls below need the lock. ---
@@ -123,6 +124,16 @@ class Window {
     if ((at.flags & target_listed) == 0) list(target);
     at.flags |= what;
   }
+  // The same while nothing is cached, so that the mode may be switched on in the middle of an epoch. Without the lock.
+  void outstanding_uncached(int target, uint8_t what) {
+    if (context.threaded) {
+      unknown_outstanding_.store(true, std::memory_order_relaxed);
+    } else if (valid_target(target)) {
+      outstanding(target, what);
+      this->target(target).writes_since = writes_unknown;
+    }
+  }
+
   // A flush of `target` (or all) would complete nothing, and is no error: a passive epoch is known to be open.
   bool may_serve_flush(int target) const {
     if (syncs_under_way_ != 0 || !context.progress.available()) return false;
@@ -178,16 +189,17 @@ class Window {
 
   // What MPI is about to complete; taken before it is called.
   struct Completion {
-    uint32_t first = no_record;  // records, linked by `after`
-    uint64_t started = 0;        // of the sampled synchronisation, in ticks; 0: not sampled
+    int target;            // or all_targets
+    uint64_t up_to;        // serial of the last get that had been issued by then
+    uint64_t started = 0;  // of the sampled synchronisation, in ticks; 0: not sampled
   };
   // `local`: puts and accumulates complete at the origin only.
   Completion begin_sync(int target, bool local);
   void end_sync(Completion completion, bool succeeded);
 
   // The get of a record that a request belongs to has arrived.
-  void request_completed(uint32_t record, uint32_t serial);
-  uint32_t serial_of(uint32_t record) { return pending_[record].serial; }
+  void request_completed(uint32_t record, uint64_t serial);
+  uint64_t serial_of(uint32_t record) { return pending_[record].serial; }
 
   // --- Own writes. ---
   void write(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type);
@@ -197,6 +209,8 @@ class Window {
   bool serves_plain_hits() const { return plain_; }
 
  private:
+  // Set up for the first time: nothing can be outstanding yet.
+  void adopt_mode(Mode mode);
   bool learn_plain_type(MPI_Datatype type);
   void update_quiet() { quiet_ = touched_.empty() && syncs_under_way_ == 0; }
   bool ensure_cache();
@@ -224,9 +238,8 @@ class Window {
   bool storage_is_used() const { return options_.mode != Mode::transparent; }
 
   void complete(uint32_t record, bool succeeded);
-  void finish(uint32_t record, bool succeeded);
+  void release(uint32_t record);
   void serve_waiters(PendingGet* get, const std::byte* packed, bool succeeded);
-  void unlink(uint32_t record);
   void maybe_adapt();
 
   void end_sample(const Completion& completion);
@@ -249,7 +262,8 @@ class Window {
   bool plain_ = false;           // plain hits may be served: mode always or user, unit known, no other threads
   bool epoch_of_all_ = false;    // lock_all
   bool quiet_ = true;            // nothing is outstanding at any target
-  bool caching_ = false;
+  std::atomic<bool> caching_{false};
+  std::atomic<bool> unknown_outstanding_{false};
   bool fence_epoch_ = false;
   uint64_t plain_hits_ = 0;      // gets served by serve_plain_hit; not in counters_ yet
   uint64_t plain_bytes_ = 0;
@@ -267,7 +281,8 @@ class Window {
   RecordPool<PendingGet> pending_;
   RecordPool<Waiter> waiters_;
   std::vector<std::byte> scratch_;
-  uint32_t serials_ = 0;
+  RecordPool<PendingGet>::List pending_of_all_;
+  uint64_t serials_ = 0;
   Counters counters_;
   uint64_t evictions_before_ = 0;   // of caches that were dropped
   uint64_t write_drops_before_ = 0;

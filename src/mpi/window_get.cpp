@@ -76,7 +76,7 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
       return request ? pass(access) : partial(call, access, found);
     case GetCache::Found::pending:
     case GetCache::Found::pending_partial:
-      return request || pending_[found.token].closing ? pass(access) : join(call, access, found);
+      return request ? pass(access) : join(call, access, found);
     case GetCache::Found::none:
       break;
   }
@@ -140,7 +140,7 @@ Window::Decision Window::partial(const GetCall& call, const Access& access, cons
   // A repeat of a get whose tail is under way waits for that tail.
   if (growing) {
     const PendingGet& get = pending_[found.token];
-    if (get.closing || get.start + get.bytes < access.bytes) {
+    if (get.start + get.bytes < access.bytes) {
       cache_->discard(found.entry);
       return miss(target(call.target), access);
     }
@@ -192,6 +192,7 @@ EntryId Window::find_room(const Decision& decision, uint32_t record) {
   const Access& access = decision.access;
   if (decision.answer == Answer::tail) {
     if (decision.entry == no_entry || cache_->find(access.hash, access.key) != decision.entry) return no_entry;
+    if (cache_->entry(decision.entry).size < decision.head) return no_entry;  // not the entry it was
     return cache_->grow(access.hash, decision.entry, access.bytes, record);
   }
   if (context.threaded && cache_->find(access.hash, access.key) != no_entry) return no_entry;
@@ -228,7 +229,6 @@ uint32_t Window::add_record(const GetCall& call, const Decision& decision) {
   const Access& access = decision.access;
   const uint32_t at = pending_.take();
   PendingGet& get = pending_[at];
-  Target& target = this->target(call.target);
   get = PendingGet();
   get.target = static_cast<uint32_t>(call.target);
   get.serial = ++serials_;
@@ -243,9 +243,8 @@ uint32_t Window::add_record(const GetCall& call, const Decision& decision) {
     get.start = decision.head;
   }
   layout_hold(get.elements.layout);
-  get.before = target.last_pending;
-  (get.before == no_record ? target.first_pending : pending_[get.before].after) = at;
-  target.last_pending = at;
+  pending_.append(&target(call.target).pending, &PendingGet::of_target, at);
+  pending_.append(&pending_of_all_, &PendingGet::of_window, at);
   return at;
 }
 
@@ -267,9 +266,7 @@ uint32_t Window::issued(const GetCall& call, const Decision& decision) {
   const EntryId entry = find_room(decision, record);
   pending_[record].entry = entry;
   if (entry != no_entry) return record;
-  unlink(record);
-  layout_drop(pending_[record].elements.layout);
-  pending_.give_back(record);
+  release(record);
   return no_record;
 }
 

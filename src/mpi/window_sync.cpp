@@ -4,30 +4,21 @@
 
 namespace nearcache::mpi {
 
-// Takes what MPI is about to complete off the books. Gets that other threads issue from now on are not among it.
+// Takes what MPI is about to complete off the books: what other threads issue from now on is not among it. Records of
+// gets stay in their lists until MPI has returned, since another thread's synchronisation may be the first to.
 Window::Completion Window::begin_sync(int target, bool local) {
-  Completion completion;
-  uint32_t* tail = &completion.first;
+  Completion completion{target, serials_};
   const uint8_t completed = static_cast<uint8_t>(local ? target_gets : target_gets | target_writes);
-  const auto take = [&](Target& at) {
-    *tail = at.first_pending;
-    for (uint32_t record = at.first_pending; record != no_record; record = pending_[record].after) {
-      pending_[record].closing = true;
-      tail = &pending_[record].after;
-    }
-    at.first_pending = at.last_pending = no_record;
-    at.flags = static_cast<uint8_t>(at.flags & ~completed);
-    if ((at.flags & target_writes) == 0) at.flags = static_cast<uint8_t>(at.flags & ~target_listed);
-  };
   for (size_t i = 0; i < touched_.size();) {
-    Target& at = targets_[touched_[i]];
-    if (target == all_targets || touched_[i] == static_cast<uint32_t>(target)) take(at);
-    if ((at.flags & target_listed) == 0) {
-      touched_[i] = touched_.back();
-      touched_.pop_back();
-    } else {
+    uint8_t& flags = targets_[touched_[i]].flags;
+    if (target == all_targets || touched_[i] == static_cast<uint32_t>(target)) flags = static_cast<uint8_t>(flags & ~completed);
+    if ((flags & (target_gets | target_writes)) != 0) {
       ++i;
+      continue;
     }
+    flags = static_cast<uint8_t>(flags & ~target_listed);
+    touched_[i] = touched_.back();
+    touched_.pop_back();
   }
   ++syncs_under_way_;
   quiet_ = false;
@@ -46,10 +37,13 @@ void Window::end_sync(Completion completion, bool succeeded) {
   --syncs_under_way_;
   update_quiet();
   if (completion.started != 0 && sample_.target >= 0) end_sample(completion);
-  for (uint32_t record = completion.first; record != no_record;) {
-    const uint32_t after = pending_[record].after;
-    complete(record, succeeded);
-    record = after;
+  if (completion.target == all_targets) {
+    for (uint32_t at = pending_of_all_.first; at != no_record && pending_[at].serial <= completion.up_to; at = pending_of_all_.first)
+      complete(at, succeeded);
+  } else if (valid_target(completion.target)) {
+    const auto& list = target(completion.target).pending;
+    for (uint32_t at = list.first; at != no_record && pending_[at].serial <= completion.up_to; at = list.first)
+      complete(at, succeeded);
   }
 }
 
@@ -59,26 +53,9 @@ void Window::call_for_progress() {
   ++counters_.progress_calls;
 }
 
-void Window::unlink(uint32_t record) {
-  PendingGet& get = pending_[record];
-  Target& at = targets_[get.target];
-  if (at.first_pending == record) {
-    at.first_pending = get.after;
-  } else if (get.before != no_record) {
-    pending_[get.before].after = get.after;
-  }
-  if (at.last_pending == record) {
-    at.last_pending = get.before;
-  } else if (get.after != no_record) {
-    pending_[get.after].before = get.before;
-  }
-}
-
 // The data of a get has arrived where the program wanted it: stores it, and copies it to whoever waited for it.
-void Window::finish(uint32_t record, bool succeeded) {
+void Window::complete(uint32_t record, bool succeeded) {
   PendingGet get = pending_[record];
-  if (get.finished) return;
-  pending_[record].finished = true;
   const std::byte* packed = nullptr;
   if (get.elements.contiguous() || get.start > 0) {
     packed = static_cast<const std::byte*>(get.origin) + get.elements.first_offset();
@@ -102,13 +79,16 @@ void Window::finish(uint32_t record, bool succeeded) {
     }
   }
   serve_waiters(&get, packed, succeeded);
-  layout_drop(get.elements.layout);
+  release(record);
 }
 
-void Window::complete(uint32_t record, bool succeeded) {
-  finish(record, succeeded);
-  pending_[record].serial = 0;
-  pending_[record].entry = no_entry;
+void Window::release(uint32_t record) {
+  PendingGet& get = pending_[record];
+  pending_.remove(&target(static_cast<int>(get.target)).pending, &PendingGet::of_target, record);
+  pending_.remove(&pending_of_all_, &PendingGet::of_window, record);
+  layout_drop(get.elements.layout);
+  get.serial = 0;
+  get.entry = no_entry;
   pending_.give_back(record);
 }
 
@@ -122,15 +102,8 @@ void Window::serve_waiters(PendingGet* get, const std::byte* packed, bool succee
   }
 }
 
-void Window::request_completed(uint32_t record, uint32_t serial) {
-  if (record >= pending_.size() || pending_[record].serial != serial) return;
-  // Another thread's synchronisation may be about to complete it too; the program may change the buffer after us.
-  if (pending_[record].closing) {
-    finish(record, true);
-    return;
-  }
-  unlink(record);
-  complete(record, true);
+void Window::request_completed(uint32_t record, uint64_t serial) {
+  if (record < pending_.size() && pending_[record].serial == serial) complete(record, true);
 }
 
 void Window::write(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {
