@@ -53,7 +53,7 @@ uint64_t ranks_on_node() {
 
 }  // namespace
 
-void context_start() {
+void context_start(bool collective) {
   {
     const std::lock_guard lock(context.mutex);
     if (context.started) return;
@@ -68,7 +68,7 @@ void context_start() {
   if (initialised != 0) {
     next.Comm_rank(MPI_COMM_WORLD, &context.rank);
     next.Comm_size(MPI_COMM_WORLD, &context.ranks);
-    context.same_node = find_same_node(context.ranks);
+    if (collective) context.same_node = find_same_node(context.ranks);
     context.progress.start();
   }
   if (context.rank == 0) {

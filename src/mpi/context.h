@@ -57,8 +57,9 @@ struct Context {
 
 extern Context context;
 
-// Learns ranks, node and thread level as soon as MPI is initialised; idempotent.
-void context_start();
+// Learns ranks, node and thread level as soon as MPI is initialised; idempotent. `collective` when all ranks of
+// MPI_COMM_WORLD call it together: else (MPI_Init was not seen) every rank counts as far, and there is no report.
+void context_start(bool collective);
 
 // Gathers and writes the report of option `report`; collective over MPI_COMM_WORLD, before MPI_Finalize.
 void context_report();

@@ -105,14 +105,15 @@ void remember_freed(Window* window) {
   constexpr size_t most_remembered = 1000;  // a program that creates windows by the thousand needs no line for each
   WindowReport report;
   window->fill_counters(&report.counters);
-  report.counters.clear_gauges();
   report.id = static_cast<int>(window->identity().id);
   report.mode = mode_name(window->mode());
   report.policy = policy_name(window->options().policy);
   report.ranks = window->identity().ranks;
   report.bypass = window->obstacle();
   const std::lock_guard lock(context.mutex);
-  context.freed += report.counters;
+  Counters sums = report.counters;
+  sums.clear_gauges();  // the levels at the end are the window's, not the process'
+  context.freed += sums;
   if (context.freed_windows.size() < most_remembered) context.freed_windows.push_back(std::move(report));
 }
 
@@ -129,7 +130,7 @@ int forget_window(MPI_Win handle, int, void* attribute, void*) {
 }
 
 void adopt(MPI_Win handle, MPI_Info info, MPI_Comm comm, int64_t unit, std::string obstacle, const void* caller) {
-  context_start();
+  context_start(false);
   std::string invisible;
   const bool visible = creation_is_visible(caller, &invisible);
   WindowIdentity identity;

@@ -9,13 +9,13 @@ extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
   const int rc = next.Init(argc, argv);
-  if (rc == MPI_SUCCESS) context_start();
+  if (rc == MPI_SUCCESS) context_start(true);
   return rc;
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int rc = next.Init_thread(argc, argv, required, provided);
-  if (rc == MPI_SUCCESS) context_start();
+  if (rc == MPI_SUCCESS) context_start(true);
   return rc;
 }
 

@@ -9,6 +9,8 @@ import pytest
 
 import launch
 
+pytestmark = pytest.mark.few_mpis
+
 DATA = launch.ROOT.parent / "shared" / "data"
 
 

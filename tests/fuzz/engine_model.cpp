@@ -115,6 +115,8 @@ class Model {
     key.displacement = static_cast<int64_t>(input_.below(30)) * 40;
     const uint64_t bytes = 1 + (input_.byte() % 8 == 0 ? input_.below(2000) : input_.byte() % 200);
     const bool bare = input_.byte() % 8 == 0;
+    if (const std::byte* plain = cache_->hit(hash_key(key), key, bytes); plain != nullptr)
+      return is_now(key, reinterpret_cast<const uint8_t*>(plain), bytes) ? nullptr : "a plain hit served a value that is not allowed";
     const auto found = cache_->lookup(hash_key(key), key, bytes, key.displacement,
                                       key.displacement + static_cast<int64_t>(bytes) * stride(key));
     switch (found.found) {
