@@ -251,6 +251,7 @@ class Window {
   }
   bool sample_is_due(const Target& target);
   void judge_class(bool far, uint64_t bytes);
+  bool dormant();
 
   // What a hit reads and writes lies together, in two cache lines.
   alignas(64) GetCache* cache_ = nullptr;
@@ -298,6 +299,10 @@ class Window {
   uint32_t until_sample_ = 1;
   uint32_t passed_until_look_ = 1 << 16;
   uint32_t samples_taken_ = 0;
+
+  // Mode transparent: gets looked at in this span, gets let pass until the next, and hits when the span began.
+  uint32_t awake_gets_ = 0, awake_span_ = 1024, dormant_gets_ = 0;
+  uint64_t hits_then_ = 0;
 };
 
 // The window of a handle, for hot paths: a program mostly goes on with the one it used last.

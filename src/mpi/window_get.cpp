@@ -62,6 +62,7 @@ Window::Decision Window::pass(const Access& access) {
 Window::Decision Window::decide(const GetCall& call, bool request) {
   ++counters_.gets;
   if (!valid_target(call.target)) return pass({});
+  if (options_.mode == Mode::transparent && options_.skip_cheap && dormant()) return pass({});
   const Target& target = this->target(call.target);
   Access access{};
   if (!epoch_is_open(target) || !understand(call, &access)) return pass(access);

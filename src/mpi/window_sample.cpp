@@ -22,6 +22,24 @@ bool Window::sample_is_due(const Target& target) {
   return sample_.target < 0 && (target.flags & (target_gets | target_writes)) == 0;
 }
 
+// In mode transparent only repeats inside an epoch can be served. A program without any must not pay for the search:
+// after a span in which fewer than one get in 64 was one, most gets pass, and short spans look again.
+bool Window::dormant() {
+  constexpr uint32_t first_span = 1024, short_span = 64, pause = 4096;
+  if (dormant_gets_ > 0) {
+    --dormant_gets_;
+    return true;
+  }
+  if (++awake_gets_ <= awake_span_) return false;
+  const uint64_t hits = counters_.hits_pending + counters_.hits_partial;
+  const bool repeats = (hits - hits_then_) * 64 >= awake_span_;
+  hits_then_ = hits;
+  awake_gets_ = 0;
+  awake_span_ = repeats ? first_span : short_span;
+  dormant_gets_ = repeats ? 0 : pause;
+  return !repeats;
+}
+
 void Window::sample_issued(int target, uint64_t bytes, uint64_t ticks) {
   if (sample_.target >= 0 && sample_.target != target) return;
   sample_.target = target;
