@@ -171,6 +171,7 @@ void Window::set_flag(int target, uint8_t flag, bool on) {
 }
 
 void Window::start_epoch(const std::vector<int>& targets) {
+  fence_epoch_ = false;
   for (const int rank : targets) {
     if (!valid_target(rank)) continue;
     set_flag(rank, target_started, true);

@@ -104,10 +104,16 @@ class Window {
   void reset();
   void fill_counters(Counters* counters) const;
 
-  // Epochs, as far as the program's calls were seen.
-  void open_epoch_of_all(bool open) { epoch_of_all_ = open; }
+  // Epochs, as far as the program's calls were seen. A fence may open one; a lock or start after it says it did not.
+  void open_epoch_of_all(bool open) {
+    epoch_of_all_ = open;
+    fence_epoch_ = false;
+  }
   void open_fence_epoch(bool open) { fence_epoch_ = open; }
-  void open_epoch(int target, bool open) { set_flag(target, target_access, open); }
+  void open_epoch(int target, bool open) {
+    set_flag(target, target_access, open);
+    fence_epoch_ = false;
+  }
   void start_epoch(const std::vector<int>& targets);
   void complete_epoch();
   bool epoch_is_open(const Target& target) const {
