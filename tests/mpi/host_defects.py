@@ -6,9 +6,9 @@ DEFECTS = {
     ("openmpi-5.0.11", "known_failures", "empty_gets_take_no_entry"): "hangs in the flush after thousands of empty gets",
 }
 
-# Whole programs that an MPI cannot run.
+# Whole programs that an MPI cannot run. (What `model` finds wrong in a host is told apart seed by seed: test_model.py.)
 BROKEN_PROGRAMS = {
-    ("openmpi-4.1.4", "model"): "derived datatypes: accumulates and gets of the own rank give wrong data (seeds 100, 200)",
+    ("mpich-4.0.2", "progress"): "a put that one of three ranks has flushed never reaches its target; hangs uncached too",
 }
 
 # Arguments that keep a program off what an MPI gets wrong.
