@@ -1,5 +1,6 @@
 // A modelled network under the cache: delays the completion of gets and puts to L + size * G, so that a network that
-// is not here can be studied on one machine. Always labelled as modelled in every output.
+// is not here can be studied on one machine. Always labelled as modelled in every output. Operations with requests and
+// atomics pass at the speed of the network that is there.
 //
 // It stands at the table of functions below us, so that programs with and without the cache see the same network,
 // and costs nothing while it is not asked for. Operations of one rank share its link: G is paid one after the other,
