@@ -202,6 +202,15 @@ class Window {
   // `local`: puts and accumulates complete at the origin only.
   Completion begin_sync(int target, bool local);
   void end_sync(Completion completion, bool succeeded);
+  // The short way, without other threads, where no get waits to be stored and none is being measured.
+  bool nothing_to_complete() const {
+    return pending_of_all_.first == no_record && sample_.target < 0 && syncs_under_way_ == 0;
+  }
+  void synced(int target, bool local) {
+    clear_outstanding(target, local);
+    update_quiet();
+    ++counters_.syncs_passed;
+  }
 
   // The get of a record that a request belongs to has arrived.
   void request_completed(uint32_t record, uint64_t serial);
@@ -225,6 +234,7 @@ class Window {
     if (options_.mode == Mode::transparent) cache_->set_generation(context.acquires.load(std::memory_order_relaxed));
   }
   void list(int target);
+  void clear_outstanding(int target, bool local);
   void write_range(int target, int64_t from, int64_t to);
   void set_flag(int target, uint8_t flag, bool on);
 

@@ -8,6 +8,21 @@ namespace nearcache::mpi {
 // gets stay in their lists until MPI has returned, since another thread's synchronisation may be the first to.
 Window::Completion Window::begin_sync(int target, bool local) {
   Completion completion{target, serials_};
+  clear_outstanding(target, local);
+  ++syncs_under_way_;
+  quiet_ = false;
+  ++counters_.syncs_passed;
+  if (sample_.target >= 0) {
+    if (target == all_targets || target == sample_.target) {
+      completion.started = clock_ticks();
+    } else {
+      sample_ = Sample();
+    }
+  }
+  return completion;
+}
+
+void Window::clear_outstanding(int target, bool local) {
   const uint8_t completed = static_cast<uint8_t>(local ? target_gets : target_gets | target_writes);
   for (size_t i = 0; i < touched_.size();) {
     uint8_t& flags = targets_[touched_[i]].flags;
@@ -20,17 +35,6 @@ Window::Completion Window::begin_sync(int target, bool local) {
     touched_[i] = touched_.back();
     touched_.pop_back();
   }
-  ++syncs_under_way_;
-  quiet_ = false;
-  ++counters_.syncs_passed;
-  if (sample_.target >= 0) {
-    if (target == all_targets || target == sample_.target) {
-      completion.started = clock_ticks();
-    } else {
-      sample_ = Sample();
-    }
-  }
-  return completion;
 }
 
 void Window::end_sync(Completion completion, bool succeeded) {
