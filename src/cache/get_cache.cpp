@@ -188,6 +188,18 @@ bool GetCache::allocate(EntryId id, const Newcomer& newcomer, bool* evicted) {
   return *evicted && storage_.allocate(id, newcomer.bytes);
 }
 
+Entry& GetCache::name_entry(EntryId id, const Key& key, uint64_t bytes, uint32_t token) {
+  Entry& entry = entries_[id];
+  entry.displacement = key.displacement;
+  entry.target = key.target;
+  entry.layout = key.layout;
+  entry.size = static_cast<uint32_t>(bytes);
+  entry.generation = generation_;
+  entry.token = token;
+  entry.flags = 0;
+  return entry;
+}
+
 GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token) {
   if (stale_) purge();
   sketch_.advance(now_);
@@ -208,16 +220,9 @@ GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t byte
     ++no_room_;
     return {evicted ? Insert::no_room : Insert::not_admitted, no_entry};
   }
-  Entry& entry = entries_[id];
-  entry.displacement = key.displacement;
-  entry.target = key.target;
-  entry.layout = key.layout;
-  entry.size = static_cast<uint32_t>(bytes);
-  entry.generation = generation_;
-  entry.token = token;
+  Entry& entry = name_entry(id, key, bytes, token);
   entry.stamp = now();
   entry.hits = 0;
-  entry.flags = 0;
   entry.state = State::pending;
   ++live_;
   const Insert how = make_index_room(hash, id, newcomer);
@@ -237,15 +242,7 @@ EntryId GetCache::insert_bare(uint64_t hash, const Key& key, uint64_t bytes, uin
   if (bytes > UINT32_MAX) return no_entry;
   const EntryId id = storage_.new_descriptor();
   if (id == no_entry) return no_entry;
-  Entry& entry = entries_[id];
-  entry.displacement = key.displacement;
-  entry.target = key.target;
-  entry.layout = key.layout;
-  entry.size = static_cast<uint32_t>(bytes);
-  entry.generation = generation_;
-  entry.token = token;
-  entry.flags = 0;
-  entry.state = State::bare;
+  name_entry(id, key, bytes, token).state = State::bare;
   if (!index_.insert(hash, id)) {
     storage_.free_descriptor(id);
     ++conflicting_;

@@ -228,6 +228,8 @@ class alignas(64) GetCache {
   Lookup lookup_pending(const Entry& entry, EntryId id, uint64_t bytes) const;
   Insert make_index_room(uint64_t hash, EntryId id, const Newcomer& newcomer);
   bool allocate(EntryId id, const Newcomer& newcomer, bool* evicted);
+  // What every entry of a get under way begins with.
+  Entry& name_entry(EntryId id, const Key& key, uint64_t bytes, uint32_t token);
   void drop(EntryId id);
   void forget(EntryId id);
   void purge();

@@ -246,7 +246,7 @@ class Window {
   Decision partial(const GetCall& call, const Access& access, const GetCache::Lookup& found);
   Decision miss(const Target& target, const Access& access);
   uint64_t usable_head(const Access& access, uint64_t have) const;
-  void add_waiter(uint32_t record, uint64_t from, void* origin, const Elements& elements, uint64_t bytes);
+  void add_waiter(uint32_t record, void* origin, const Elements& elements, uint64_t bytes);
   EntryId find_room(const Decision& decision, uint32_t record);
   uint32_t add_record(const GetCall& call, const Decision& decision);
   bool overlaps_outstanding_write(const Access& access);

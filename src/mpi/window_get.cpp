@@ -112,7 +112,7 @@ Window::Decision Window::join(const GetCall& call, const Access& access, const G
   if (found.found == GetCache::Found::pending) {
     ++counters_.hits_pending;
     counters_.bytes_from_cache += access.bytes;
-    add_waiter(found.token, 0, call.origin, access.origin, access.bytes);
+    add_waiter(found.token, call.origin, access.origin, access.bytes);
     decision.answer = Answer::served;
     return decision;
   }
@@ -123,7 +123,7 @@ Window::Decision Window::join(const GetCall& call, const Access& access, const G
   }
   ++counters_.hits_partial;
   counters_.bytes_from_cache += decision.head;
-  add_waiter(found.token, 0, call.origin, access.origin, decision.head);
+  add_waiter(found.token, call.origin, access.origin, decision.head);
   decision.answer = Answer::tail;
   return decision;
 }
@@ -147,7 +147,7 @@ Window::Decision Window::partial(const GetCall& call, const Access& access, cons
     }
     std::memcpy(to, cache_->data(found.entry), get.start);
     const uint64_t rest = access.bytes - get.start;
-    add_waiter(found.token, 0, to + get.start, {&byte_layout(), rest}, rest);
+    add_waiter(found.token, to + get.start, {&byte_layout(), rest}, rest);
     ++counters_.hits_pending;
     counters_.bytes_from_cache += access.bytes;
     decision.answer = Answer::served;
@@ -174,10 +174,10 @@ Window::Decision Window::miss(const Target& target, const Access& access) {
   return decision;
 }
 
-void Window::add_waiter(uint32_t record, uint64_t from, void* origin, const Elements& elements, uint64_t bytes) {
+void Window::add_waiter(uint32_t record, void* origin, const Elements& elements, uint64_t bytes) {
   const uint32_t at = waiters_.take();
   layout_hold(elements.layout);
-  waiters_[at] = {pending_[record].waiters, from, origin, elements, bytes};
+  waiters_[at] = {pending_[record].waiters, origin, elements, bytes};
   pending_[record].waiters = at;
 }
 

@@ -99,7 +99,7 @@ void Window::release(uint32_t record) {
 void Window::serve_waiters(PendingGet* get, const std::byte* packed, bool succeeded) {
   for (uint32_t at = get->waiters; at != no_record;) {
     const Waiter waiter = waiters_[at];
-    if (succeeded) unpack(packed + waiter.from, waiter.bytes, waiter.origin, waiter.elements);
+    if (succeeded) unpack(packed, waiter.bytes, waiter.origin, waiter.elements);
     layout_drop(waiter.elements.layout);
     waiters_.give_back(at);
     at = waiter.after;
