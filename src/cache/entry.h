@@ -35,7 +35,9 @@ enum class State : uint8_t {
 };
 
 inline constexpr uint8_t flag_orphan = 1;    // pending, but superseded: freed when its get completes
-inline constexpr uint8_t flag_was_hit = 2;   // hit at least once since it was inserted
+inline constexpr uint8_t flag_was_hit = 2;   // hit at least once since it was inserted; sieve: since the hand passed
+inline constexpr uint8_t flags_segment = 12;  // tinylfu: which queue it stands in
+inline constexpr int segment_shift = 2;
 
 // 48 bytes, so that with index and sketch an entry costs at most 64 bytes beyond its data.
 struct Entry {

@@ -17,19 +17,19 @@ uint64_t descriptors_for(uint64_t index_capacity) { return index_capacity + inde
 
 uint64_t GetCache::region_bytes(const Geometry& g) {
   return round_up(sizeof(GetCache)) + round_up(Index::bytes_for(g.most_index)) + round_up(Sketch::bytes_for(g.most_index)) +
-         round_up(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(LruLinks))) + page + round_up(g.most_storage);
+         round_up(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(QueueLinks))) + page + round_up(g.most_storage);
 }
 
 uint64_t GetCache::memory_for(uint64_t index_capacity, uint64_t storage_bytes) {
   return sizeof(GetCache) + Index::bytes_for(index_capacity) + Sketch::bytes_for(index_capacity) +
-         descriptors_for(index_capacity) * (sizeof(Entry) + sizeof(LruLinks)) + storage_bytes;
+         descriptors_for(index_capacity) * (sizeof(Entry) + sizeof(QueueLinks)) + storage_bytes;
 }
 
 // Descriptors once touched keep their memory when the index shrinks.
 uint64_t GetCache::memory_of(uint64_t index_capacity, uint64_t storage_bytes) const {
   const uint64_t within = descriptors_for(index_capacity);
   const uint64_t beyond = std::max<uint64_t>(storage_.descriptors_touched(), within) - within;
-  return memory_for(index_capacity, storage_bytes) + beyond * (sizeof(Entry) + sizeof(LruLinks));
+  return memory_for(index_capacity, storage_bytes) + beyond * (sizeof(Entry) + sizeof(QueueLinks));
 }
 
 GetCache* GetCache::create(void* region, const Geometry& geometry, const GetCacheSettings& settings) {
@@ -54,7 +54,7 @@ GetCache* GetCache::create(void* region, const Geometry& geometry, const GetCach
   std::byte* counters = take(Sketch::bytes_for(cache->geometry_.most_index));
   const uint64_t most_descriptors = descriptors_for(cache->geometry_.most_index);
   auto* entries = reinterpret_cast<Entry*>(take(most_descriptors * sizeof(Entry)));
-  cache->lru_.set(reinterpret_cast<LruLinks*>(take(most_descriptors * sizeof(LruLinks))));
+  cache->links_.set(reinterpret_cast<QueueLinks*>(take(most_descriptors * sizeof(QueueLinks))));
   cache->entries_.set(entries);
   cache->index_.attach(buckets, entries, index);
   cache->sketch_.attach(counters, index);
@@ -65,8 +65,8 @@ GetCache* GetCache::create(void* region, const Geometry& geometry, const GetCach
 
 uint64_t GetCache::metadata_bytes() const {
   const uint64_t fixed = sizeof(GetCache) - (writes_.now() == 0 ? sizeof(WriteLog) : 0);
-  const uint64_t lru = policy_ == PolicyKind::lru ? storage_.descriptors_touched() * sizeof(LruLinks) : 0;
-  return fixed + index_.bytes() + sketch_.bytes() + storage_.descriptors_touched() * sizeof(Entry) + lru;
+  const uint64_t links = keeps_queues(policy_) ? storage_.descriptors_touched() * sizeof(QueueLinks) : 0;
+  return fixed + index_.bytes() + sketch_.bytes() + storage_.descriptors_touched() * sizeof(Entry) + links;
 }
 
 // The one place that says whether what an entry holds may be served.
@@ -145,7 +145,7 @@ void GetCache::purge() {
     index_.clear();
     storage_.clear();
     live_ = 0;
-    lru_first = lru_last = no_entry;
+    queues_ = PolicyQueues();
     return;
   }
   for (EntryId id = 0; id < storage_.descriptors_touched(); ++id) {
@@ -254,7 +254,10 @@ EntryId GetCache::insert_bare(uint64_t hash, const Key& key, uint64_t bytes, uin
 
 EntryId GetCache::grow(uint64_t hash, EntryId id, uint64_t bytes, uint32_t token) {
   if (entries_[id].state != State::cached || bytes > UINT32_MAX - granule_bytes) return no_entry;
-  if (!storage_.extend(id, bytes)) {
+  const uint64_t room = storage_.room(id);
+  if (storage_.extend(id, bytes)) {
+    policy().extended(*this, id, storage_.room(id) - room);
+  } else {
     const EntryId moved = storage_.new_descriptor();
     if (moved == no_entry) return no_entry;
     entries_[moved].state = State::unused;
@@ -436,7 +439,27 @@ const char* GetCache::check() const {
     if (entries_[id].state == State::bare && (entries_[id].flags & flag_orphan) == 0) ++bare;
   }
   if (reachable + bare != index_.used()) return "the index counts other entries than there are";
-  return nullptr;
+  return policy().check(*this);
+}
+
+const char* GetCache::check_queues(int count) const {
+  uint64_t queued = 0;
+  for (int segment = 0; segment < count; ++segment) {
+    const Queue& queue = queues_.queue[segment];
+    uint64_t bytes = 0;
+    EntryId before = no_entry;
+    for (EntryId id = queue.first; id != no_entry; id = links_[id].after) {
+      if (links_[id].before != before) return "a queue's back link is wrong";
+      if (!entries_[id].holds_storage() || ++queued > live_) return "a queue holds what is no entry";
+      if ((entries_[id].flags & flags_segment) >> segment_shift != segment) return "an entry stands in another queue than its own";
+      bytes += storage_.room(id);
+      before = id;
+    }
+    if (before != queue.last) return "a queue's end is wrong";
+    if (bytes != queue.bytes) return "a queue's count of bytes is wrong";
+  }
+  if (queues_.hand != no_entry && !entries_[queues_.hand].holds_storage()) return "the hand points at no entry";
+  return queued == live_ ? nullptr : "an entry stands in no queue";
 }
 
 }  // namespace nearcache

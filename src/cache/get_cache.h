@@ -24,6 +24,7 @@
 #include "cache/ghosts.h"
 #include "cache/index.h"
 #include "cache/policy.h"
+#include "cache/queue.h"
 #include "cache/sketch.h"
 #include "cache/storage.h"
 #include "cache/tuner.h"
@@ -204,11 +205,10 @@ class alignas(64) GetCache {
     return id;
   }
   EntryId random_entry();  // one that may be evicted, or no_entry
-  struct LruLinks {
-    EntryId before, after;
-  };
-  LruLinks& lru(EntryId id) { return lru_[id]; }
-  EntryId lru_first = no_entry, lru_last = no_entry;
+  PolicyQueues& queues() { return queues_; }
+  QueueLinks* links() { return links_.get(); }
+  // Do the first `count` queues hold all entries, each in the queue that its flags name?
+  const char* check_queues(int count) const;
 
  private:
   GetCache() = default;
@@ -268,7 +268,8 @@ class alignas(64) GetCache {
   Sketch sketch_;
   Worth worth_;
   Ghosts ghosts_;
-  Relative<LruLinks> lru_;
+  PolicyQueues queues_;
+  Relative<QueueLinks> links_;
   WriteLog writes_;
 };
 

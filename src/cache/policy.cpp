@@ -6,6 +6,10 @@ const Policy& policy_of(PolicyKind kind) {
   switch (kind) {
     case PolicyKind::lru:
       return lru_policy();
+    case PolicyKind::sieve:
+      return sieve_policy();
+    case PolicyKind::tinylfu:
+      return tinylfu_policy();
     case PolicyKind::clampi:
     case PolicyKind::clampi_temporal:
     case PolicyKind::clampi_positional:

@@ -32,18 +32,29 @@ class Policy {
   virtual void touched(GetCache& cache, EntryId id) const = 0;
   // `id` leaves; called before its storage is released.
   virtual void removed(GetCache& cache, EntryId id) const = 0;
+  // The storage of `id` has grown by `more` bytes where it lies.
+  virtual void extended(GetCache&, EntryId, uint64_t /*more*/) const {}
 
   // One of `count` entries to evict for the newcomer's place in the index, or no_entry if it is not worth it.
   virtual EntryId conflict_victim(GetCache& cache, const EntryId* path, int count, const Newcomer& newcomer) const = 0;
   // Evicts until the newcomer may fit. False if nothing (more) was evicted for it.
   virtual bool make_room(GetCache& cache, const Newcomer& newcomer) const = 0;
+
+  // Is what the policy keeps in order? For tests: what is wrong, or null.
+  virtual const char* check(const GetCache&) const { return nullptr; }
 };
 
 const Policy& policy_of(PolicyKind kind);
+// Does the policy need links beside each descriptor?
+inline bool keeps_queues(PolicyKind kind) {
+  return kind == PolicyKind::lru || kind == PolicyKind::sieve || kind == PolicyKind::tinylfu;
+}
 
 // The policies, one file each.
 const Policy& rate_policy();
 const Policy& lru_policy();
+const Policy& sieve_policy();
+const Policy& tinylfu_policy();
 const Policy& clampi_policy(PolicyKind kind);
 
 }  // namespace nearcache

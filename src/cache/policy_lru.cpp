@@ -7,12 +7,15 @@ namespace {
 class LruPolicy final : public Policy {
  public:
   void judge(GetCache&, Newcomer* newcomer) const override { newcomer->value = 0; }
-  void inserted(GetCache& cache, EntryId id, const Newcomer&) const override { push_front(cache, id); }
-  void removed(GetCache& cache, EntryId id) const override { take_out(cache, id); }
-  void touched(GetCache& cache, EntryId id) const override {
-    take_out(cache, id);
-    push_front(cache, id);
+  void inserted(GetCache& cache, EntryId id, const Newcomer&) const override { put_first(cache, id); }
+  void removed(GetCache& cache, EntryId id) const override {
+    cache.queues().queue[0].take_out(cache.links(), id, cache.storage().room(id));
   }
+  void touched(GetCache& cache, EntryId id) const override {
+    removed(cache, id);
+    put_first(cache, id);
+  }
+  void extended(GetCache& cache, EntryId, uint64_t more) const override { cache.queues().queue[0].bytes += more; }
 
   EntryId conflict_victim(GetCache& cache, const EntryId* path, int count, const Newcomer&) const override {
     EntryId victim = no_entry;
@@ -28,8 +31,8 @@ class LruPolicy final : public Policy {
     uint64_t largest = 0;
     bool evicted = false;
     const uint64_t wanted = uint64_t{granules_of(newcomer.bytes)} * granule_bytes;
-    for (EntryId id = cache.lru_last; id != no_entry && largest < wanted;) {
-      const EntryId next = cache.lru(id).before;
+    for (EntryId id = cache.queues().queue[0].last; id != no_entry && largest < wanted;) {
+      const EntryId next = cache.links()[id].before;
       if (cache.evictable(id)) {
         largest = cache.storage().room(id) + cache.storage().free_around(id);
         cache.evict(id);
@@ -40,17 +43,12 @@ class LruPolicy final : public Policy {
     return evicted;
   }
 
+  const char* check(const GetCache& cache) const override { return cache.check_queues(1); }
+
  private:
-  static void push_front(GetCache& cache, EntryId id) {
+  static void put_first(GetCache& cache, EntryId id) {
     cache.entry(id).stamp = cache.now();
-    cache.lru(id) = {no_entry, cache.lru_first};
-    (cache.lru_first == no_entry ? cache.lru_last : cache.lru(cache.lru_first).before) = id;
-    cache.lru_first = id;
-  }
-  static void take_out(GetCache& cache, EntryId id) {
-    const GetCache::LruLinks links = cache.lru(id);
-    (links.before == no_entry ? cache.lru_first : cache.lru(links.before).after) = links.after;
-    (links.after == no_entry ? cache.lru_last : cache.lru(links.after).before) = links.before;
+    cache.queues().queue[0].push_front(cache.links(), id, cache.storage().room(id));
   }
 };
 

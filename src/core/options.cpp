@@ -11,12 +11,14 @@ namespace {
 constexpr std::array<std::pair<const char*, Mode>, 4> modes{{
     {"off", Mode::off}, {"transparent", Mode::transparent}, {"always", Mode::always}, {"user", Mode::user}}};
 
-constexpr std::array<std::pair<const char*, PolicyKind>, 5> policies{{
+constexpr std::array<std::pair<const char*, PolicyKind>, 7> policies{{
     {"rate", PolicyKind::rate},
     {"clampi", PolicyKind::clampi},
     {"clampi-temporal", PolicyKind::clampi_temporal},
     {"clampi-positional", PolicyKind::clampi_positional},
-    {"lru", PolicyKind::lru}}};
+    {"lru", PolicyKind::lru},
+    {"sieve", PolicyKind::sieve},
+    {"tinylfu", PolicyKind::tinylfu}}};
 
 template <class Table, class Value>
 bool parse_name(const Table& table, std::string_view text, Value* value) {
@@ -41,7 +43,7 @@ bool parse_time(std::string_view text, uint64_t* value) { return parse_time_ns(t
 bool parse_text(std::string_view text, std::string* value) { return *value = text, true; }
 
 constexpr const char* allowed_mode = "off, transparent, always or user";
-constexpr const char* allowed_policy = "rate, clampi, clampi-temporal, clampi-positional or lru";
+constexpr const char* allowed_policy = "rate, clampi, clampi-temporal, clampi-positional, lru, sieve or tinylfu";
 constexpr const char* allowed_bool = "true or false";
 constexpr const char* allowed_count = "a whole number";
 constexpr const char* allowed_bytes = "a number of bytes, with k, M, G or T if wanted";

@@ -9,7 +9,7 @@
 namespace nearcache {
 
 enum class Mode : uint8_t { off, transparent, always, user };
-enum class PolicyKind : uint8_t { rate, clampi, clampi_temporal, clampi_positional, lru };
+enum class PolicyKind : uint8_t { rate, clampi, clampi_temporal, clampi_positional, lru, sieve, tinylfu };
 
 const char* mode_name(Mode mode);
 const char* policy_name(PolicyKind policy);

@@ -40,7 +40,7 @@ class Model {
   explicit Model(Input input) : input_(input) {
     const uint32_t flags = input_.byte();
     GetCacheSettings settings;
-    settings.policy = static_cast<PolicyKind>(flags % 5);
+    settings.policy = static_cast<PolicyKind>(flags % 7);
     settings.index_capacity = 1 + input_.below(120);
     settings.storage_bytes = input_.below(6000);
     settings.tuner.interval = 1;

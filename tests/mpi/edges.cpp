@@ -257,7 +257,7 @@ void sizes_about_the_limit() {
 }
 
 void every_policy_evicts_rightly() {
-  for (const char *policy : {"rate", "clampi", "clampi-temporal", "clampi-positional", "lru"}) {
+  for (const char *policy : {"rate", "clampi", "clampi-temporal", "clampi-positional", "lru", "sieve", "tinylfu"}) {
     for (const char *adaptive : {"false", "true"}) {
       Words words(20000, "always", {{"nearcache_policy", policy}, {"nearcache_storage", "8192"},
                                     {"nearcache_index", "64"}, {"nearcache_adaptive", adaptive}});

@@ -71,6 +71,6 @@ inline GetCacheSettings sized(uint64_t index, uint64_t storage, PolicyKind polic
 }
 
 inline constexpr PolicyKind all_policies[] = {PolicyKind::rate, PolicyKind::clampi, PolicyKind::clampi_temporal,
-                                              PolicyKind::clampi_positional, PolicyKind::lru};
+                                              PolicyKind::clampi_positional, PolicyKind::lru, PolicyKind::sieve, PolicyKind::tinylfu};
 
 }  // namespace nearcache::test

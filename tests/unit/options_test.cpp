@@ -41,7 +41,7 @@ TEST(Options, NamesOfModesAndPoliciesAreTaken) {
   Options options;
   for (const char* mode : {"off", "transparent", "ALWAYS", "user"}) EXPECT_EQ(options.set("mode", mode), "");
   EXPECT_EQ(options.mode, Mode::user);
-  for (const char* policy : {"rate", "clampi", "clampi-temporal", "clampi-positional", "lru"}) {
+  for (const char* policy : {"rate", "clampi", "clampi-temporal", "clampi-positional", "lru", "sieve", "tinylfu"}) {
     EXPECT_EQ(options.set("policy", policy), "");
     EXPECT_EQ(option_text(options, "policy"), policy);
   }

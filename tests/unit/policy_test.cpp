@@ -125,6 +125,49 @@ TEST(Policy, LruEvictsWhatWasUsedLeastRecently) {
   EXPECT_EQ(engine.lookup(at(100), 64).found, GetCache::Found::none);
 }
 
+TEST(Policy, SieveSparesWhatWasHitSinceTheHandPassed) {
+  Engine engine(sized(64, 4 * 64, PolicyKind::sieve));
+  for (int64_t i = 0; i < 4; ++i) engine.get(at(i * 100), 64);
+  EXPECT_TRUE(engine.get(at(0), 64));
+  EXPECT_TRUE(engine.get(at(200), 64));
+  engine.get(at(900), 64);  // the hand clears 0, takes 100 and stays before 200
+  EXPECT_EQ(engine.lookup(at(100), 64).found, GetCache::Found::none);
+  engine.get(at(901), 64);  // clears 200, takes 300
+  EXPECT_EQ(engine.lookup(at(300), 64).found, GetCache::Found::none);
+  for (const int64_t kept : {0, 200, 900, 901}) EXPECT_TRUE(engine.get(at(kept), 64)) << kept;
+}
+
+TEST(Policy, SieveEvictsUntilTheNewcomerFits) {
+  Engine engine(sized(64, 4 * 64, PolicyKind::sieve));
+  for (int64_t i = 0; i < 4; ++i) engine.get(at(i * 100), 64);
+  engine.get(at(900), 128);
+  EXPECT_TRUE(engine.get(at(900), 128));
+  EXPECT_EQ(engine.cache->evictions(), 2u);
+}
+
+// Newcomers pass through the window; only those asked for more often than the main part's victim stay.
+TEST(Policy, TinyLfuKeepsWhatIsFrequentFromAScan) {
+  Engine engine(sized(4000, 200 * 64, PolicyKind::tinylfu));
+  for (int round = 0; round < 5; ++round) {
+    for (int64_t i = 0; i < 150; ++i) engine.get(at(i * 100), 64);
+  }
+  for (int64_t i = 0; i < 2000; ++i) engine.get(at(i * 100, 2), 64);
+  int hits = 0;
+  for (int64_t i = 0; i < 150; ++i) hits += engine.get(at(i * 100), 64);
+  EXPECT_GE(hits, 145);
+}
+
+TEST(Policy, TinyLfuAdmitsWhatBecameFrequent) {
+  Engine engine(sized(4000, 100 * 64, PolicyKind::tinylfu));
+  for (int64_t i = 0; i < 100; ++i) engine.get(at(i * 100), 64);
+  int hits = 0;
+  for (int round = 0; round < 20; ++round) {
+    hits = 0;
+    for (int64_t i = 0; i < 50; ++i) hits += engine.get(at(i * 100, 2), 64);
+  }
+  EXPECT_GE(hits, 45);
+}
+
 TEST(Policy, StaleEntriesGoFirst) {
   for (const PolicyKind policy : all_policies) {
     Engine engine(sized(64, 4 * 64, policy));
