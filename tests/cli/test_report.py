@@ -47,7 +47,7 @@ def test_a_run_that_gained_nothing_is_told_so(nearcache, tmp_path):
 
 @pytest.mark.parametrize("changes, message", [
     ({"format": "something-else"}, "is no report of Nearcache: its format is 'something-else'"),
-    ({"version": 2}, "version 2; this nearcache reads version 1"),
+    ({"version": 3}, "version 3; this nearcache reads versions 1 and 2"),
     ({"totals": []}, "damaged"),
 ])
 def test_other_formats_and_versions_are_refused(nearcache, tmp_path, changes, message):

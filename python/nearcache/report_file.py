@@ -1,0 +1,39 @@
+"""Reads the library's JSON report (docs/report.md) and refuses what is none."""
+import json
+import sys
+
+from .errors import NearcacheError
+
+FORMAT = "nearcache-report"
+VERSIONS = (1, 2)  # 2 adds `details`
+REQUIRED = ("ranks", "totals", "spread", "wall_seconds", "windows", "verdict")
+# What a document of the right format and version raises where its parts are not of the right type or shape.
+DAMAGE = (KeyError, TypeError, AttributeError, ValueError, IndexError, ArithmeticError)
+
+
+def load(file):
+    """The report in a file; an error says what else it is."""
+    name = "standard input" if file == "-" else file
+    try:
+        text = sys.stdin.read() if file == "-" else open(file, encoding="utf-8").read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise NearcacheError(f"cannot read {name}: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise NearcacheError(f"{name} is not JSON: {error}") from None
+    kind = document.get("format") if isinstance(document, dict) else None
+    if kind != FORMAT:
+        raise NearcacheError(f"{name} is no report of Nearcache: its format is {kind!r}, not {FORMAT!r}")
+    if document.get("version") not in VERSIONS:
+        known = " and ".join(str(version) for version in VERSIONS)
+        raise NearcacheError(f"{name} is a report of version {document.get('version')!r}; this nearcache reads versions {known}")
+    missing = [key for key in REQUIRED if key not in document]
+    if missing:
+        raise NearcacheError(f"{name} is incomplete: it has no {', '.join(missing)}")
+    return document
+
+
+def damaged(error):
+    """The error to raise for one of DAMAGE."""
+    return NearcacheError(f"the report is damaged: {type(error).__name__}: {error}")
