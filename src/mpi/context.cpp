@@ -79,6 +79,7 @@ void context_start(bool collective) {
   context.progress.configure(context.options.progress_calls, context.options.progress_time);
   const std::string wrong = network_model_install(context.options.model);
   if (!wrong.empty() && context.rank == 0) log(LogLevel::warning, "%s", wrong.c_str());
+  context.observer.start();
 }
 
 }  // namespace nearcache::mpi

@@ -10,6 +10,7 @@
 #include "core/report.h"
 #include "core/stats.h"
 #include "mpi/mpi_api.h"
+#include "mpi/observer.h"
 #include "mpi/progress.h"
 #include "mpi/window_table.h"
 
@@ -27,6 +28,7 @@ struct Context {
   Window* last_window = nullptr;  // the one used last; only without other threads, which might free it meanwhile
   Progress progress;
   MemoryBudget budget;
+  Observer observer;
 
   // How many acquires the program has made; transparent windows serve nothing older. Wraps after 2^32.
   std::atomic<uint32_t> acquires{1};

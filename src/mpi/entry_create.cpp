@@ -125,11 +125,30 @@ int forget_window(MPI_Win handle, int, void* attribute, void*) {
   if (context.last_window == window) context.last_window = nullptr;
   requests_forget(window);
   remember_freed(window);
+  context.observer.window_freed(window->identity().id);
   delete window;
   return MPI_SUCCESS;
 }
 
-void adopt(MPI_Win handle, MPI_Info info, MPI_Comm comm, int64_t unit, std::string obstacle, const void* caller) {
+// The memory that this rank exposes; null where it is not known.
+struct Exposed {
+  const void* base;
+  MPI_Aint bytes;
+};
+
+void tell_of_creation(const Window& window, const Exposed& memory) {
+  const WindowIdentity& identity = window.identity();
+  TracedWindow traced;
+  traced.id = static_cast<uint64_t>(identity.id);
+  traced.rank = static_cast<uint32_t>(identity.rank);
+  traced.ranks = static_cast<uint32_t>(identity.ranks);
+  traced.own_bytes = memory.bytes > 0 ? static_cast<uint64_t>(memory.bytes) : 0;
+  traced.unit = static_cast<uint64_t>(identity.unit);
+  traced.mode = static_cast<uint8_t>(window.mode());
+  context.observer.window_created(traced, memory.base);
+}
+
+void adopt(MPI_Win handle, MPI_Info info, MPI_Comm comm, const Exposed& memory, int64_t unit, std::string obstacle, const void* caller) {
   context_start(false);
   std::string invisible;
   const bool visible = creation_is_visible(caller, &invisible);
@@ -152,6 +171,7 @@ void adopt(MPI_Win handle, MPI_Info info, MPI_Comm comm, int64_t unit, std::stri
     return;
   }
   context.windows.add(handle, window);
+  if (window->observed()) tell_of_creation(*window, memory);
 }
 
 constexpr const char* dynamic_obstacle = "a dynamic window: what is attached may change at any time";
@@ -166,28 +186,28 @@ extern "C" {
 
 int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
   const int rc = next.Win_create(base, size, disp_unit, info, comm, win);
-  if (rc == MPI_SUCCESS) adopt(*win, info, comm, disp_unit, "", __builtin_return_address(0));
+  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {base, size}, disp_unit, "", __builtin_return_address(0));
   context.acquire();
   return rc;
 }
 
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
   const int rc = next.Win_allocate(size, disp_unit, info, comm, baseptr, win);
-  if (rc == MPI_SUCCESS) adopt(*win, info, comm, disp_unit, "", __builtin_return_address(0));
+  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {*static_cast<void**>(baseptr), size}, disp_unit, "", __builtin_return_address(0));
   context.acquire();
   return rc;
 }
 
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
   const int rc = next.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
-  if (rc == MPI_SUCCESS) adopt(*win, info, comm, disp_unit, shared_obstacle, __builtin_return_address(0));
+  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {*static_cast<void**>(baseptr), size}, disp_unit, shared_obstacle, __builtin_return_address(0));
   context.acquire();
   return rc;
 }
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
   const int rc = next.Win_create_dynamic(info, comm, win);
-  if (rc == MPI_SUCCESS) adopt(*win, info, comm, 1, dynamic_obstacle, __builtin_return_address(0));
+  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {nullptr, 0}, 1, dynamic_obstacle, __builtin_return_address(0));
   context.acquire();
   return rc;
 }
@@ -195,21 +215,21 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
 #ifdef NEARCACHE_HAS_Win_create_c
 int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
   const int rc = next.Win_create_c(base, size, disp_unit, info, comm, win);
-  if (rc == MPI_SUCCESS) adopt(*win, info, comm, disp_unit, "", __builtin_return_address(0));
+  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {base, size}, disp_unit, "", __builtin_return_address(0));
   context.acquire();
   return rc;
 }
 
 int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
   const int rc = next.Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
-  if (rc == MPI_SUCCESS) adopt(*win, info, comm, disp_unit, "", __builtin_return_address(0));
+  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {*static_cast<void**>(baseptr), size}, disp_unit, "", __builtin_return_address(0));
   context.acquire();
   return rc;
 }
 
 int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
   const int rc = next.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
-  if (rc == MPI_SUCCESS) adopt(*win, info, comm, disp_unit, shared_obstacle, __builtin_return_address(0));
+  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {*static_cast<void**>(baseptr), size}, disp_unit, shared_obstacle, __builtin_return_address(0));
   context.acquire();
   return rc;
 }
@@ -242,6 +262,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info) {
     nearcache::Options options = window->options();
     read_info(info, &options);
     window->set_options(options);
+    context.observer.window_mode(window->identity().id, static_cast<uint8_t>(window->mode()));
   }
   context.acquire();  // collective
   return rc;

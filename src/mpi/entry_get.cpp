@@ -27,12 +27,26 @@ int fetch_tail(const Window& window, const GetCall& call, const Window::Decision
   return true;
 }
 
+// A get of a window that is not cached, for the trace.
+template <class Issue>
+[[gnu::noinline]] int observed_get(Window& window, const GetCall& call, Issue issue) {
+  WindowLock lock(window.mutex());
+  const Window::Decision decision = window.observe_uncached(call, true);
+  lock.unlock();
+  const uint64_t start = clock_ticks();
+  const int rc = issue();
+  const uint64_t ticks = clock_ticks() - start;
+  const WindowLock again(window.mutex());
+  if (decision.sampled && rc == MPI_SUCCESS) window.sample_issued(call.target, decision.access.bytes, ticks);
+  return rc;
+}
+
 // `issue` hands the call to MPI. Out of line, so that a hit is not charged for a miss's registers.
 template <class Issue>
 int cached_get(Window& window, const GetCall& call, MPI_Win handle, Issue issue) {
   if (!window.caching()) {
     window.outstanding_uncached(call.target, target_gets);
-    return issue();
+    return window.observed() ? observed_get(window, call, issue) : issue();
   }
   WindowLock lock(window.mutex());
   const Window::Decision decision = window.decide(call, false);
@@ -66,6 +80,10 @@ template <class Issue>
 int cached_rget(Window& window, const GetCall& call, MPI_Win handle, MPI_Request* request, Issue issue) {
   if (!window.caching()) {
     window.outstanding_uncached(call.target, target_gets);
+    if (window.observed()) {
+      const WindowLock lock(window.mutex());
+      window.observe_uncached(call, false);
+    }
     return issue();
   }
   WindowLock lock(window.mutex());
@@ -104,7 +122,7 @@ extern "C" int MPI_Get(void* origin_addr, int origin_count, MPI_Datatype origin_
   Window* window = find_window(win);
   if (plain_hit(window, {origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype}))
     return MPI_SUCCESS;
-  if (window == nullptr || !window->caching()) {
+  if (window == nullptr || (!window->caching() && !window->observed())) {
     if (window != nullptr) window->outstanding_uncached(target_rank, target_gets);
     return next.Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
   }

@@ -21,6 +21,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 
 int MPI_Finalize(void) {
   context_report();
+  context.observer.stop();
   context.progress.stop();
   return next.Finalize();
 }

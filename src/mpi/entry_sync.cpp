@@ -9,9 +9,16 @@
 namespace nearcache::mpi {
 namespace {
 
+// Others may learn by this call that own memory was written. A flush is about others' memory.
+void announce(TraceSync kind) {
+  if (kind != TraceSync::flush && kind != TraceSync::flush_local) context.observer.release();
+}
+
 // A call that completes operations on `target` (or all). `after` runs under the lock once MPI has returned success.
 template <class Call, class After>
-int completing(MPI_Win handle, int target, bool local, Call call, After after) {
+int completing(MPI_Win handle, int target, TraceSync kind, Call call, After after) {
+  const bool local = kind == TraceSync::flush_local;
+  announce(kind);
   Window* window = context.windows.find(handle);
   if (window == nullptr) {
     const int rc = call();
@@ -22,6 +29,7 @@ int completing(MPI_Win handle, int target, bool local, Call call, After after) {
   if (!context.threaded && window->nothing_to_complete()) {
     const int rc = call();
     window->synced(target, local);
+    if (window->observed()) window->observe_sync(kind, target);
     if (rc == MPI_SUCCESS) after(*window);
     context.acquire();
     return rc;
@@ -32,6 +40,7 @@ int completing(MPI_Win handle, int target, bool local, Call call, After after) {
   const int rc = call();
   WindowLock again(window->mutex());
   window->end_sync(completion, rc == MPI_SUCCESS);
+  if (window->observed()) window->observe_sync(kind, target);
   if (rc == MPI_SUCCESS) after(*window);
   again.unlock();
   context.acquire();
@@ -39,36 +48,39 @@ int completing(MPI_Win handle, int target, bool local, Call call, After after) {
 }
 
 template <class Call>
-int completing(MPI_Win handle, int target, bool local, Call call) {
-  return completing(handle, target, local, call, [](Window&) {});
+int completing(MPI_Win handle, int target, TraceSync kind, Call call) {
+  return completing(handle, target, kind, call, [](Window&) {});
 }
 
 // A flush need not be passed down when nothing at all is outstanding, in an epoch that is known to be open.
 template <class Call>
-int flush(MPI_Win handle, int target, bool local, Call call) {
+int flush(MPI_Win handle, int target, TraceSync kind, Call call) {
   Window* window = context.windows.find(handle);
   if (window != nullptr && window->caching()) {
     WindowLock lock(window->mutex());
     if (window->may_serve_flush(target)) {
       window->flush_served();
+      if (window->observed()) window->observe_sync(kind, target);
       lock.unlock();
       if (context.progress.flush_served()) window->call_for_progress();
       context.acquire();
       return MPI_SUCCESS;
     }
   }
-  return completing(handle, target, local, call);
+  return completing(handle, target, kind, call);
 }
 
 // A call that completes nothing of ours, but opens or closes an epoch, or tells of other ranks' accesses.
 template <class Call, class After>
-int opening(MPI_Win handle, Call call, After after) {
+int opening(MPI_Win handle, int target, TraceSync kind, Call call, After after) {
+  announce(kind);
   const int rc = call();
   Window* window = context.windows.find(handle);
   context.progress.called();
   if (window != nullptr && rc == MPI_SUCCESS) {
     const WindowLock lock(window->mutex());
     ++window->counters().syncs_passed;
+    if (window->observed()) window->observe_sync(kind, target);
     after(*window);
   }
   context.acquire();
@@ -93,6 +105,7 @@ constexpr auto nothing = [](Window&) {};
 }  // namespace nearcache::mpi
 
 using namespace nearcache::mpi;
+using nearcache::TraceSync;
 
 extern "C" {
 
@@ -101,77 +114,78 @@ int MPI_Win_flush(int rank, MPI_Win win) {
   Window* window = find_window(win);
   if (window != nullptr && window->serves_plain_flush(rank)) {
     window->flush_served();
+    if (window->observed()) [[unlikely]] window->observe_sync(TraceSync::flush, rank);
     if (context.progress.flush_served()) [[unlikely]] window->call_for_progress();
     context.acquire();
     return MPI_SUCCESS;
   }
-  return flush(win, rank, false, [&] { return next.Win_flush(rank, win); });
+  return flush(win, rank, TraceSync::flush, [&] { return next.Win_flush(rank, win); });
 }
 
 int MPI_Win_flush_local(int rank, MPI_Win win) {
-  return flush(win, rank, true, [&] { return next.Win_flush_local(rank, win); });
+  return flush(win, rank, TraceSync::flush_local, [&] { return next.Win_flush_local(rank, win); });
 }
 
 int MPI_Win_flush_all(MPI_Win win) {
-  return flush(win, Window::all_targets, false, [&] { return next.Win_flush_all(win); });
+  return flush(win, Window::all_targets, TraceSync::flush, [&] { return next.Win_flush_all(win); });
 }
 
 int MPI_Win_flush_local_all(MPI_Win win) {
-  return flush(win, Window::all_targets, true, [&] { return next.Win_flush_local_all(win); });
+  return flush(win, Window::all_targets, TraceSync::flush_local, [&] { return next.Win_flush_local_all(win); });
 }
 
 int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
-  return opening(win, [&] { return next.Win_lock(lock_type, rank, assert, win); },
+  return opening(win, rank, TraceSync::lock, [&] { return next.Win_lock(lock_type, rank, assert, win); },
                  [&](Window& window) { window.open_epoch(rank, true); });
 }
 
 int MPI_Win_unlock(int rank, MPI_Win win) {
-  return completing(win, rank, false, [&] { return next.Win_unlock(rank, win); },
+  return completing(win, rank, TraceSync::unlock, [&] { return next.Win_unlock(rank, win); },
                     [&](Window& window) { window.open_epoch(rank, false); });
 }
 
 int MPI_Win_lock_all(int assert, MPI_Win win) {
-  return opening(win, [&] { return next.Win_lock_all(assert, win); }, [](Window& window) { window.open_epoch_of_all(true); });
+  return opening(win, Window::all_targets, TraceSync::lock_all, [&] { return next.Win_lock_all(assert, win); }, [](Window& window) { window.open_epoch_of_all(true); });
 }
 
 int MPI_Win_unlock_all(MPI_Win win) {
-  return completing(win, Window::all_targets, false, [&] { return next.Win_unlock_all(win); },
+  return completing(win, Window::all_targets, TraceSync::unlock_all, [&] { return next.Win_unlock_all(win); },
                     [](Window& window) { window.open_epoch_of_all(false); });
 }
 
 int MPI_Win_fence(int assert, MPI_Win win) {
-  return completing(win, Window::all_targets, false, [&] { return next.Win_fence(assert, win); },
+  return completing(win, Window::all_targets, TraceSync::fence, [&] { return next.Win_fence(assert, win); },
                     [&](Window& window) { window.open_fence_epoch((assert & MPI_MODE_NOSUCCEED) == 0); });
 }
 
 int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
   const std::vector<int> targets = context.windows.find(win) != nullptr ? ranks_in_window(group, win) : std::vector<int>();
-  return opening(win, [&] { return next.Win_start(group, assert, win); },
+  return opening(win, Window::all_targets, TraceSync::start, [&] { return next.Win_start(group, assert, win); },
                  [&](Window& window) { window.start_epoch(targets); });
 }
 
 int MPI_Win_complete(MPI_Win win) {
-  return completing(win, Window::all_targets, false, [&] { return next.Win_complete(win); },
+  return completing(win, Window::all_targets, TraceSync::complete, [&] { return next.Win_complete(win); },
                     [](Window& window) { window.complete_epoch(); });
 }
 
 int MPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
-  return opening(win, [&] { return next.Win_post(group, assert, win); }, nothing);
+  return opening(win, Window::all_targets, TraceSync::post, [&] { return next.Win_post(group, assert, win); }, nothing);
 }
 
 int MPI_Win_wait(MPI_Win win) {
-  return opening(win, [&] { return next.Win_wait(win); }, nothing);
+  return opening(win, Window::all_targets, TraceSync::wait, [&] { return next.Win_wait(win); }, nothing);
 }
 
 #ifdef NEARCACHE_HAS_Win_test
 int MPI_Win_test(MPI_Win win, int* flag) {
-  return opening(win, [&] { return next.Win_test(win, flag); }, nothing);
+  return opening(win, Window::all_targets, TraceSync::wait, [&] { return next.Win_test(win, flag); }, nothing);
 }
 #endif
 
 #ifdef NEARCACHE_HAS_Win_sync
 int MPI_Win_sync(MPI_Win win) {
-  return opening(win, [&] { return next.Win_sync(win); }, nothing);
+  return opening(win, Window::all_targets, TraceSync::win_sync, [&] { return next.Win_sync(win); }, nothing);
 }
 #endif
 

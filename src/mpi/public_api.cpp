@@ -54,6 +54,7 @@ int nearcache_invalidate(MPI_Win win) {
   if (window == nullptr) return MPI_ERR_WIN;
   const WindowLock lock(window->mutex());
   window->invalidate();
+  if (window->observed()) window->observe_sync(nearcache::TraceSync::invalidate, Window::all_targets);
   return MPI_SUCCESS;
 }
 
@@ -90,6 +91,7 @@ int nearcache_set_mode(MPI_Win win, nearcache_mode mode) {
   const WindowLock lock(window->mutex());
   if (mode != NEARCACHE_MODE_OFF && !window->obstacle().empty()) return MPI_ERR_ARG;
   window->set_mode(static_cast<nearcache::Mode>(mode));
+  context.observer.window_mode(window->identity().id, static_cast<uint8_t>(mode));
   return MPI_SUCCESS;
 }
 

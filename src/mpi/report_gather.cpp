@@ -11,6 +11,7 @@
 #include "mpi/context.h"
 #include "mpi/network_model.h"
 #include "mpi/next.h"
+#include "mpi/report_gather.h"
 #include "mpi/window.h"
 
 namespace nearcache::mpi {
@@ -75,25 +76,6 @@ RankMessage rank_message() {
   return message;
 }
 
-std::string program_name() {
-  char name[256] = {};
-  const ssize_t length = readlink("/proc/self/exe", name, sizeof name - 1);
-  if (length <= 0) return "?";
-  const char* slash = strrchr(name, '/');
-  return slash == nullptr ? name : slash + 1;
-}
-
-std::string library_line() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  next.Get_library_version(text, &length);
-  std::string line(text);
-  for (char& c : line) {
-    if (c == '\t') c = ' ';
-  }
-  return line.substr(0, line.find('\n'));
-}
-
 // Windows with the same id and size are one window, seen by its ranks.
 std::vector<WindowReport> merge(const std::vector<WindowMessage>& messages) {
   std::map<std::pair<int64_t, int32_t>, WindowReport> windows;
@@ -125,6 +107,25 @@ void write_report(const Report& report) {
 }
 
 }  // namespace
+
+std::string program_name() {
+  char name[256] = {};
+  const ssize_t length = readlink("/proc/self/exe", name, sizeof name - 1);
+  if (length <= 0) return "?";
+  const char* slash = strrchr(name, '/');
+  return slash == nullptr ? name : slash + 1;
+}
+
+std::string library_line() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  next.Get_library_version(text, &length);
+  std::string line(text);
+  for (char& c : line) {
+    if (c == '\t') c = ' ';
+  }
+  return line.substr(0, line.find('\n'));
+}
 
 void context_report() {
   if (context.options.report.empty() || context.options.report == "0" || !context.started || context.same_node.empty()) return;

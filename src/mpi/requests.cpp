@@ -70,7 +70,12 @@ void requests_forget(const Window* window) {
 
 bool requests_tracked() noexcept { return table().count.load(std::memory_order_relaxed) != 0; }
 
-void note_acquire() noexcept { context.acquire(); }
+void note_acquire() noexcept {
+  context.acquire();
+  context.observer.acquire();
+}
+
+void note_release() noexcept { context.observer.release(); }
 
 // By the time a call returns, MPI may have given another thread's request the handle; tickets tell them apart.
 RequestWatch::RequestWatch(int count, const MPI_Request* before) {

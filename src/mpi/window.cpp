@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/clock.h"
 #include "core/log.h"
 
 namespace nearcache::mpi {
@@ -20,7 +21,10 @@ Window::Window(WindowIdentity identity, const Options& options, std::string obst
   adopt_mode(wanted);
 }
 
-Window::~Window() { adopt_mode(Mode::off); }
+Window::~Window() {
+  adopt_mode(Mode::off);
+  if (observed_) tell_levels();
+}
 
 void Window::set_mode(Mode mode) {
   if (mode == options_.mode) return;
@@ -144,7 +148,10 @@ void Window::drop_cache() {
 
 void Window::maybe_adapt() {
   if (cache_ == nullptr || !cache_->adapt_is_due()) return;
-  counters_.adaptations += static_cast<uint64_t>(cache_->adapt(&context.budget));
+  const int changes = cache_->adapt(&context.budget);
+  counters_.adaptations += static_cast<uint64_t>(changes);
+  if (changes > 0 && observed_)
+    context.observer.adapted({identity_.id, system_ns() - context.started_ns, cache_->index_capacity(), cache_->storage_bytes()});
   const CostModel& far = costs_[1].samples() >= costs_[0].samples() ? costs_[1] : costs_[0];
   if (far.samples() > 0) cache_->set_costs(far.latency_ns(), far.ns_per_byte());
 }

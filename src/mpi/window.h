@@ -12,6 +12,7 @@
 #include "cache/get_cache.h"
 #include "core/options.h"
 #include "core/stats.h"
+#include "core/trace_format.h"
 #include "mpi/context.h"
 #include "mpi/mpi_api.h"
 #include "mpi/pending.h"
@@ -68,7 +69,7 @@ struct Access {
   Elements origin;
   uint64_t bytes;
   Key key;
-  uint64_t hash;
+  uint64_t hash;           // 0: the call was not understood
   int64_t from, to;        // bytes of the target, for comparison with own writes
   bool contiguous_target;  // then the tail of a partial hit can be fetched
 };
@@ -93,6 +94,8 @@ class Window {
   const Options& options() const { return options_; }
   const std::string& obstacle() const { return obstacle_; }
   bool caching() const { return caching_.load(std::memory_order_relaxed); }
+  // A trace or the report's details want to know of every get; see observer.h.
+  bool observed() const { return observed_; }
   std::mutex& mutex() { return mutex_; }
 
   // --- The calls below need the lock. ---
@@ -180,6 +183,8 @@ class Window {
   Decision decide(const GetCall& call, bool request);
   // Serves a get that is a plain hit: predefined contiguous types, cached, valid. False leaves it to `decide`.
   bool serve_plain_hit(const GetCall& call);
+  // A get of a window that is not cached, which a trace wants all the same. Its answer is `pass`.
+  Decision observe_uncached(const GetCall& call, bool may_sample);
   // The get of a miss or a tail has been issued. Returns its record, no_record if nothing is to be kept.
   uint32_t issued(const GetCall& call, const Decision& decision);
 
@@ -219,6 +224,9 @@ class Window {
   // --- Own writes. ---
   void write(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type);
   void write_unknown(int target);  // anywhere at the target
+  // Tells the trace.
+  void observe_write(TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type);
+  void observe_sync(TraceSync kind, int target) { context.observer.sync(identity_.id, kind, target); }
 
   Counters& counters() { return counters_; }
   bool serves_plain_hits() const { return plain_; }
@@ -236,11 +244,20 @@ class Window {
   void list(int target);
   void clear_outstanding(int target, bool local);
   void write_range(int target, int64_t from, int64_t to);
+  // The bytes that a write touches; false where only MPI knows. An empty range if it touches none.
+  bool range_of(MPI_Aint displacement, MPI_Count count, MPI_Datatype type, int64_t* from, int64_t* to) const;
   void set_flag(int target, uint8_t flag, bool on);
 
   bool understand(const GetCall& call, Access* access) const;
   bool bypassed(const Target& target, const Access& access);
   Decision pass(const Access& access);
+  void missed(const Access& access, TraceOutcome outcome);
+  void observe(TraceOutcome outcome, const Access& access, uint64_t from_cache) {
+    if (observed_ && access.hash != 0) [[unlikely]] tell(outcome, access, from_cache);
+  }
+  void tell(TraceOutcome outcome, const Access& access, uint64_t from_cache);
+  void tell_plain_hit(const Key& key, uint64_t hash, uint64_t bytes);
+  void tell_levels();
   Decision serve(const GetCall& call, const Access& access, EntryId entry);
   Decision join(const GetCall& call, const Access& access, const GetCache::Lookup& found);
   Decision partial(const GetCall& call, const Access& access, const GetCache::Lookup& found);
@@ -279,6 +296,7 @@ class Window {
   bool plain_ = false;           // plain hits may be served: mode always or user, unit known, no other threads
   bool epoch_of_all_ = false;    // lock_all
   bool quiet_ = true;            // nothing is outstanding at any target
+  const bool observed_ = context.observer.wanted();
   std::atomic<bool> caching_{false};
   std::atomic<bool> unknown_outstanding_{false};
   bool fence_epoch_ = false;
@@ -314,6 +332,7 @@ class Window {
   Sample sample_;
   uint32_t until_sample_ = 1;
   uint32_t passed_until_look_ = 1 << 16;
+  ProfileLevels levels_told_;
   uint32_t samples_taken_ = 0;
 
   // Mode transparent: gets looked at in this span, gets let pass until the next, and hits when the span began.
@@ -339,7 +358,8 @@ inline Window* find_window(MPI_Win handle) {
   if (__builtin_mul_overflow(static_cast<int64_t>(call.displacement), plain_unit_, &key.displacement)) return false;
   key.target = static_cast<uint32_t>(call.target);
   const uint64_t bytes = plain_type_size_ * static_cast<uint64_t>(call.origin_count);
-  const std::byte* data = cache_->hit(hash_key(key), key, bytes);
+  const uint64_t hash = hash_key(key);
+  const std::byte* data = cache_->hit(hash, key, bytes);
   if (data == nullptr) return false;
   ++plain_hits_;
   plain_bytes_ += bytes;
@@ -348,6 +368,7 @@ inline Window* find_window(MPI_Win handle) {
   } else {
     std::memcpy(call.origin, data, bytes);
   }
+  if (observed_) [[unlikely]] tell_plain_hit(key, hash, bytes);
   return true;
 }
 

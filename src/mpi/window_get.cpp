@@ -48,12 +48,13 @@ bool Window::bypassed(const Target& target, const Access& access) {
 Window::Decision Window::pass(const Access& access) {
   ++counters_.bypassed;
   counters_.bytes_from_network += access.bytes;
+  observe(TraceOutcome::bypassed, access, 0);
   Decision decision{};
   decision.answer = Answer::pass;
   decision.access = access;
   // Now and then a passed get is measured, since a target that is cheap now need not stay so.
   if (--passed_until_look_ == 0) {
-    passed_until_look_ = 1 << 16;
+    passed_until_look_ = context.observer.tracing() ? 64 : 1 << 16;
     decision.sampled = sample_.target < 0 && access.bytes > 0;
   }
   return decision;
@@ -62,10 +63,13 @@ Window::Decision Window::pass(const Access& access) {
 Window::Decision Window::decide(const GetCall& call, bool request) {
   ++counters_.gets;
   if (!valid_target(call.target)) return pass({});
-  if (options_.mode == Mode::transparent && options_.skip_cheap && dormant()) return pass({});
-  const Target& target = this->target(call.target);
   Access access{};
-  if (!epoch_is_open(target) || !understand(call, &access)) return pass(access);
+  if (options_.mode == Mode::transparent && options_.skip_cheap && dormant()) {
+    if (observed_) understand(call, &access);
+    return pass(access);
+  }
+  const Target& target = this->target(call.target);
+  if (!understand(call, &access) || !epoch_is_open(target)) return pass(access);
   counters_.bytes_requested += access.bytes;
   if (bypassed(target, access) || !ensure_cache()) return pass(access);
   update_generation();
@@ -87,6 +91,7 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
 Window::Decision Window::serve(const GetCall& call, const Access& access, EntryId entry) {
   ++counters_.hits_full;
   counters_.bytes_from_cache += access.bytes;
+  observe(TraceOutcome::full, access, access.bytes);
   if (access.origin.layout->dense) {
     std::memcpy(static_cast<std::byte*>(call.origin) + access.origin.first_offset(), cache_->data(entry), access.bytes);
   } else {
@@ -112,6 +117,7 @@ Window::Decision Window::join(const GetCall& call, const Access& access, const G
   if (found.found == GetCache::Found::pending) {
     ++counters_.hits_pending;
     counters_.bytes_from_cache += access.bytes;
+    observe(TraceOutcome::pending, access, access.bytes);
     add_waiter(found.token, call.origin, access.origin, access.bytes);
     decision.answer = Answer::served;
     return decision;
@@ -123,6 +129,7 @@ Window::Decision Window::join(const GetCall& call, const Access& access, const G
   }
   ++counters_.hits_partial;
   counters_.bytes_from_cache += decision.head;
+  observe(TraceOutcome::partial, access, decision.head);
   add_waiter(found.token, call.origin, access.origin, decision.head);
   decision.answer = Answer::tail;
   return decision;
@@ -150,12 +157,14 @@ Window::Decision Window::partial(const GetCall& call, const Access& access, cons
     add_waiter(found.token, to + get.start, {&byte_layout(), rest}, rest);
     ++counters_.hits_pending;
     counters_.bytes_from_cache += access.bytes;
+    observe(TraceOutcome::pending, access, access.bytes);
     decision.answer = Answer::served;
     return decision;
   }
   std::memcpy(to, cache_->data(found.entry), head);
   ++counters_.hits_partial;
   counters_.bytes_from_cache += head;
+  observe(TraceOutcome::partial, access, head);
   decision.answer = Answer::tail;
   decision.head = head;
   decision.entry = found.entry;
@@ -189,6 +198,40 @@ bool Window::overlaps_outstanding_write(const Access& access) {
          cache_->writes().overwritten(access.key.target, access.from, access.to, target.writes_since);
 }
 
+static TraceOutcome outcome_of(GetCache::Insert how) {
+  switch (how) {
+    case GetCache::Insert::direct:
+      return TraceOutcome::direct;
+    case GetCache::Insert::conflicting:
+      return TraceOutcome::conflicting;
+    case GetCache::Insert::capacity:
+      return TraceOutcome::capacity;
+    case GetCache::Insert::no_room:
+    case GetCache::Insert::not_admitted:
+      break;
+  }
+  return TraceOutcome::failing;
+}
+
+// Counts a get that was fetched, by what became of its entry.
+void Window::missed(const Access& access, TraceOutcome outcome) {
+  switch (outcome) {
+    case TraceOutcome::direct:
+      ++counters_.direct;
+      break;
+    case TraceOutcome::conflicting:
+      ++counters_.conflicting;
+      break;
+    case TraceOutcome::capacity:
+      ++counters_.capacity;
+      break;
+    default:
+      ++counters_.failing;
+      break;
+  }
+  observe(outcome, access, 0);
+}
+
 EntryId Window::find_room(const Decision& decision, uint32_t record) {
   const Access& access = decision.access;
   if (decision.answer == Answer::tail) {
@@ -196,33 +239,22 @@ EntryId Window::find_room(const Decision& decision, uint32_t record) {
     if (cache_->entry(decision.entry).size < decision.head) return no_entry;  // not the entry it was
     return cache_->grow(access.hash, decision.entry, access.bytes, record);
   }
-  if (context.threaded && cache_->find(access.hash, access.key) != no_entry) return no_entry;
+  if (context.threaded && cache_->find(access.hash, access.key) != no_entry) {
+    missed(access, TraceOutcome::failing);
+    return no_entry;
+  }
   if (!storage_is_used()) {
     const EntryId entry = cache_->insert_bare(access.hash, access.key, access.bytes, record);
-    ++(entry == no_entry ? counters_.failing : counters_.direct);
+    missed(access, entry == no_entry ? TraceOutcome::failing : TraceOutcome::direct);
     return entry;
   }
   if (options_.skip_cheap && !cache_->worth_storing(access.hash, access.bytes, copy_ns(access.bytes))) {
     cache_->remember(access.hash);
-    ++counters_.failing;
+    missed(access, TraceOutcome::failing);
     return no_entry;
   }
   const GetCache::Inserted inserted = cache_->insert(access.hash, access.key, access.bytes, record);
-  switch (inserted.how) {
-    case GetCache::Insert::direct:
-      ++counters_.direct;
-      break;
-    case GetCache::Insert::conflicting:
-      ++counters_.conflicting;
-      break;
-    case GetCache::Insert::capacity:
-      ++counters_.capacity;
-      break;
-    case GetCache::Insert::no_room:
-    case GetCache::Insert::not_admitted:
-      ++counters_.failing;
-      break;
-  }
+  missed(access, outcome_of(inserted.how));
   return inserted.entry;
 }
 
@@ -260,7 +292,7 @@ uint32_t Window::issued(const GetCall& call, const Decision& decision) {
   // Another thread's synchronisation or write came between: what was fetched may be older than that.
   const bool overtaken = cache_->generation() != decision.generation || cache_->writes().now() != decision.write_seq;
   if (overtaken || overlaps_outstanding_write(access)) {
-    if (decision.answer == Answer::miss) ++counters_.failing;
+    if (decision.answer == Answer::miss) missed(access, TraceOutcome::failing);
     return no_record;
   }
   const uint32_t record = add_record(call, decision);

@@ -53,7 +53,9 @@ void Window::end_sample(const Completion& completion) {
   const uint64_t ticks = sample_.ticks + (clock_ticks() - completion.started);
   const bool far = (target(sample_.target).flags & target_far) != 0;
   const uint64_t bytes = sample_.bytes / sample_.gets;
-  costs_[far].sample(bytes, ticks_to_ns(ticks) / static_cast<double>(sample_.gets));
+  const double ns = ticks_to_ns(ticks) / static_cast<double>(sample_.gets);
+  costs_[far].sample(bytes, ns);
+  if (observed_) context.observer.cost(bytes, ns);
   sample_ = Sample();
   if (cache_ != nullptr && (far || costs_[1].samples() == 0)) cache_->set_costs(costs_[far].latency_ns(), costs_[far].ns_per_byte());
   judge_class(far, bytes);

@@ -107,24 +107,35 @@ void Window::serve_waiters(PendingGet* get, const std::byte* packed, bool succee
 }
 
 void Window::request_completed(uint32_t record, uint64_t serial) {
-  if (record < pending_.size() && pending_[record].serial == serial) complete(record, true);
+  if (record >= pending_.size() || pending_[record].serial != serial) return;
+  if (observed_) observe_sync(TraceSync::request, static_cast<int>(pending_[record].target));
+  complete(record, true);
 }
 
 void Window::write(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {
   if (!valid_target(target)) return;
+  int64_t from = 0, to = 0;
+  if (!range_of(displacement, count, type, &from, &to)) {
+    write_unknown(target);
+  } else if (from == to) {
+    outstanding(target, target_writes);
+  } else {
+    write_range(target, from, to);
+  }
+}
+
+bool Window::range_of(MPI_Aint displacement, MPI_Count count, MPI_Datatype type, int64_t* from, int64_t* to) const {
   const Layout* layout = count >= 0 ? layout_of(type) : nullptr;
   int64_t start = 0;
   if (layout == nullptr || identity_.unit == 0 ||
-      __builtin_mul_overflow(static_cast<int64_t>(displacement), identity_.unit, &start)) {
-    write_unknown(target);
-    return;
-  }
+      __builtin_mul_overflow(static_cast<int64_t>(displacement), identity_.unit, &start))
+    return false;
   const Elements elements{layout, static_cast<uint64_t>(count)};
-  if (elements.bytes() == 0) {
-    outstanding(target, target_writes);
-    return;
-  }
-  write_range(target, start + elements.lowest(), start + elements.highest());
+  *from = *to = start;
+  if (elements.bytes() == 0) return true;
+  *from = start + elements.lowest();
+  *to = start + elements.highest();
+  return true;
 }
 
 void Window::write_unknown(int target) {

@@ -1,0 +1,84 @@
+// What watches the program beside the cache: the trace (option `trace`) and the details of the JSON report.
+//
+// Windows ask `wanted` once, at their creation; where nothing is wanted a get pays one test of a flag that it has read anyway.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/profile.h"
+#include "core/trace_writer.h"
+#include "core/write_tracker.h"
+
+namespace nearcache::mpi {
+
+// A get as observers see it.
+struct ObservedGet {
+  int64_t window;
+  TraceOutcome outcome;
+  uint32_t target;
+  int64_t displacement;  // bytes
+  uint64_t bytes, from_cache;
+  uint32_t layout;          // 0: contiguous
+  int64_t lowest, highest;  // bytes of the target that it touches, where layout is not 0
+  uint64_t hash;            // of target, displacement and layout
+};
+
+class Observer {
+ public:
+  // Opens what the options ask for; after MPI_Init, on every rank.
+  void start();
+  // Closes the trace; before MPI_Finalize.
+  void stop();
+
+  bool wanted() const { return tracing_ || profiling_; }
+  bool tracing() const { return tracing_; }
+  // Null unless a JSON report is wanted.
+  Profile* profile() { return profiling_ ? profile_.get() : nullptr; }
+
+  // True now and then: the caller should tell its levels.
+  bool get(const ObservedGet& get);
+  void levels(const ProfileLevels& before, const ProfileLevels& now);
+  void adapted(const Profile::Adaptation& adaptation);
+
+  // What follows is for the trace; nothing happens without one.
+  void sync(int64_t window, TraceSync kind, int target);
+  void acquire();
+  void write(int64_t window, TraceWrite kind, int target, int64_t from, int64_t to);
+  void cost(uint64_t bytes, double ns);
+  void window_mode(int64_t window, uint8_t mode);
+  // `base`: own memory, null if there is none to watch.
+  void window_created(const TracedWindow& window, const void* base);
+  void window_freed(int64_t window);
+
+  // Before a call that may tell others that own memory was written: records what was.
+  void release() {
+    if (tracing_ && !watched_.empty()) [[unlikely]] look(false);
+  }
+
+ private:
+  struct Watched {
+    int64_t window;
+    int range;
+    uint64_t looked_ns;
+  };
+  void look(bool at_once);
+  void look_at(Watched& watched);
+  // One rank may have many threads; a lock costs less than what is behind it.
+  std::unique_lock<std::mutex> locked();
+
+  bool tracing_ = false, profiling_ = false;
+  std::mutex mutex_;
+  TraceWriter trace_;
+  std::string path_;
+  std::unique_ptr<Profile> profile_;
+  WriteTracker tracker_;
+  std::vector<Watched> watched_;
+  std::vector<WriteTracker::Run> runs_;
+  uint64_t look_ended_ns_ = 0, look_took_ns_ = 0;
+};
+
+}  // namespace nearcache::mpi

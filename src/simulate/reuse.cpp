@@ -1,0 +1,74 @@
+#include "simulate/reuse.h"
+
+#include <algorithm>
+
+#include "cache/entry.h"
+
+namespace nearcache::simulate {
+
+ReuseCollector::ReuseCollector(const TraceWindowInfo& info, Mode mode, uint64_t max_get, const Sample& sample, const uint32_t* acquires)
+    : info_(info), mode_(mode), max_get_(std::min<uint64_t>(max_get, UINT32_MAX - granule_bytes)), sample_(sample), acquires_(acquires) {
+  reuse_.needs_no_storage = mode == Mode::transparent;
+}
+
+// How many of `have` bytes serve this get: as WindowReplay::usable_head.
+uint64_t ReuseCollector::head_of(const TraceEvent& get, uint64_t have) const {
+  if (have >= get.bytes) return get.bytes;
+  if (get.layout != 0 || info_.unit == 0) return 0;
+  const int64_t past = (get.displacement + static_cast<int64_t>(have)) % info_.unit;
+  const auto excess = static_cast<uint64_t>(past < 0 ? past + info_.unit : past);
+  return have > excess ? have - excess : 0;
+}
+
+void ReuseCollector::get(const TraceEvent& get) {
+  const uint64_t hash = hash_key({get.displacement, get.target, get.layout});
+  if (!sample_.has(hash)) return;
+  if (get.target == info_.rank) {
+    ++reuse_.own_gets;
+    return;
+  }
+  ++reuse_.gets;
+  reuse_.bytes += get.bytes;
+  if (mode_ == Mode::off || get.bytes == 0 || get.bytes > max_get_ || reuse_.moments == UINT32_MAX) return;
+  const uint32_t key = table_.number_of(hash);
+  if (key == states_.size()) {
+    states_.emplace_back();
+    reuse_.keys.emplace_back();
+  }
+  KeyState& state = states_[key];
+  const bool everywhere = info_.unit == 0;
+  if (state.most > 0 && (state.generation != generation() ||
+                         written_.written_since(get.target, everywhere ? INT64_MIN : get.from, everywhere ? INT64_MAX : get.to, state.time)))
+    state.most = 0;
+  if (state.most > 0) reuse(get, key, state);
+  const auto bytes = static_cast<uint32_t>(get.bytes);
+  state = {generation(), time_++, reuse_.moments++, bytes, std::max(state.most, bytes)};
+  KeyUse& use = reuse_.keys[key];
+  if (bytes > use.bytes) {
+    reuse_.distinct_bytes += bytes - use.bytes;
+    use.bytes = bytes;
+  }
+}
+
+void ReuseCollector::reuse(const TraceEvent& get, uint32_t key, const KeyState& before) {
+  const uint64_t most = head_of(get, before.most);
+  const bool whole = most == get.bytes;
+  reuse_.hits += whole;
+  reuse_.hit_bytes += most;
+  reuse_.keys[key].hits += whole;
+  reuse_.keys[key].hit_bytes += most;
+  // A schedule has in hand what the last get brought, whether from the network or from the cache.
+  const uint64_t head = head_of(get, before.last);
+  if (head > 0) reuse_.intervals.push_back({before.number, reuse_.moments, static_cast<uint32_t>(head), head == get.bytes});
+}
+
+void ReuseCollector::write(uint32_t target, int64_t from, int64_t to) { written_.write(target, from, to, time_++); }
+
+Reuse ReuseCollector::take() {
+  states_ = {};
+  table_ = {};
+  written_.clear();
+  return std::move(reuse_);
+}
+
+}  // namespace nearcache::simulate

@@ -1,0 +1,83 @@
+// What of one window's gets could be served by a cache at all: for every get, whether bytes fetched before still count, and
+// since when. The bounds (bounds.h) are computed from this.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/options.h"
+#include "simulate/key_table.h"
+#include "simulate/sample.h"
+#include "simulate/trace_reader.h"
+#include "simulate/validity.h"
+
+namespace nearcache::simulate {
+
+// Two successive gets of one key, between which its bytes may be kept or not.
+struct Interval {
+  uint32_t from, to;  // numbers of the gets, among those that may be cached
+  uint32_t head;      // bytes that need to be kept, and need not be fetched again
+  bool whole;         // they are all that the second get asks for
+};
+
+// What keeping a key from its first use on would serve.
+struct KeyUse {
+  uint64_t hits = 0;       // gets served whole
+  uint64_t hit_bytes = 0;  // bytes served, of partial hits too
+  uint32_t bytes = 0;      // the largest get
+};
+
+struct Reuse {
+  uint64_t gets = 0, bytes = 0;  // of other ranks' memory, cacheable or not
+  uint64_t own_gets = 0;         // of the rank's own memory
+  uint32_t moments = 0;          // gets that may be cached
+  uint64_t distinct_bytes = 0;
+  std::vector<Interval> intervals;
+  std::vector<KeyUse> keys;
+  // An infinite cache.
+  uint64_t hits = 0, hit_bytes = 0;
+  bool needs_no_storage = false;  // mode transparent: repeats are served by the get under way
+};
+
+class ReuseCollector {
+ public:
+  // `mode`: as the replay uses. Gets above `max_get` bytes are never cached.
+  ReuseCollector(const TraceWindowInfo& info, Mode mode, uint64_t max_get, const Sample& sample, const uint32_t* acquires);
+
+  void get(const TraceEvent& get);
+  void write(uint32_t target, int64_t from, int64_t to);
+  void invalidate() { ++generation_; }
+  void set_mode(Mode mode) {
+    if (mode != mode_) ++generation_;
+    mode_ = mode;
+  }
+
+  // The result; the collector is empty afterwards.
+  Reuse take();
+
+ private:
+  struct KeyState {
+    uint64_t generation = 0;
+    uint64_t time = 0;           // of the last get, in gets and writes
+    uint32_t number = 0;         // of the last get
+    uint32_t last = 0, most = 0; // bytes of the last get; of the largest since it became valid; 0: never asked for
+  };
+
+  uint64_t generation() const { return generation_ << 32 | (mode_ == Mode::transparent ? *acquires_ : 0); }
+  uint64_t head_of(const TraceEvent& get, uint64_t have) const;
+  void reuse(const TraceEvent& get, uint32_t key, const KeyState& before);
+
+  const TraceWindowInfo info_;
+  Mode mode_;
+  const uint64_t max_get_;
+  const Sample sample_;
+  const uint32_t* acquires_;
+  uint64_t generation_ = 0;
+  uint64_t time_ = 0;
+  KeyTable table_;
+  std::vector<KeyState> states_;
+  WrittenRanges written_;
+  Reuse reuse_;
+};
+
+}  // namespace nearcache::simulate

@@ -1,0 +1,112 @@
+// Reads one rank's trace (core/trace_format.h), record by record and block by block: memory does not grow with the file.
+//
+// Nothing in a file is believed: sizes are checked against what is there, every number against what a program could have
+// done. A file that ends inside a block (the program was killed, the disk was full) is read to its last whole block; any
+// other disagreement with the format is an error that says where.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/trace_format.h"
+
+namespace nearcache::simulate {
+
+struct TraceHeader {
+  uint32_t version = 0;
+  uint32_t rank = 0, ranks = 0;  // of MPI_COMM_WORLD
+  uint64_t start_ns = 0;         // CLOCK_REALTIME
+  std::string host, program, library, modelled;
+};
+
+// A window of the trace. One whose creation was in a block that was dropped is known by its id only.
+struct TraceWindowInfo {
+  uint64_t id = 0;
+  bool announced = false;
+  uint32_t rank = UINT32_MAX, ranks = UINT32_MAX;  // in the window's group
+  uint64_t own_bytes = 0;
+  int64_t unit = 1;  // displacement unit; 0: ranks differ
+  uint8_t mode = 0;  // at its creation, as `Mode`
+  std::string name;
+};
+
+struct TraceEvent {
+  static constexpr uint32_t no_window = UINT32_MAX;
+
+  TraceKind kind = TraceKind::end;
+  uint8_t detail = 0;            // TraceOutcome, TraceSync, TraceWrite or TraceWindow
+  uint32_t window = no_window;   // index into TraceReader::windows()
+  uint32_t target = 0;           // get, write
+  int64_t sync_target = -1;      // sync: -1: all, or none
+  uint64_t ns = 0;               // since the header's start, as far as the trace says
+  int64_t displacement = 0;      // get: where it begins; write, owner_write: the first byte
+  uint64_t bytes = 0;            // get, write, owner_write, cost
+  uint32_t layout = 0;           // get: 0 is contiguous
+  int64_t from = 0, to = 0;      // get, write: bytes touched, [from, to)
+  uint64_t value = 0;            // cost: ns; owner_write: ns before now; mode: the mode; end: gets
+};
+
+class TraceReader {
+ public:
+  // No block of a sound trace is larger: what says so is damage, not data.
+  static constexpr uint64_t most_block_bytes = uint64_t{64} << 20;
+
+  // Returns an empty string, or what is wrong with the file or its header.
+  std::string open(const std::string& path);
+
+  // The next record; false at the end, also at the end of what is readable (error(), cut_short()).
+  // `select` and `time` records are used here and not shown.
+  bool next(TraceEvent* event);
+
+  const std::string& path() const { return path_; }
+  const TraceHeader& header() const { return header_; }
+  const std::vector<TraceWindowInfo>& windows() const { return windows_; }
+  const std::string& error() const { return error_; }   // damage, with its place; empty if there is none
+  bool cut_short() const { return cut_short_; }         // the file ends before its `end`
+  uint64_t dropped() const { return dropped_; }         // records that the writer could not keep
+  uint64_t bytes_read() const { return offset_; }
+  uint64_t bytes() const { return file_bytes_; }
+
+ private:
+  struct Close {
+    void operator()(FILE* file) const { fclose(file); }
+  };
+
+  std::string read_header();
+  bool next_block();
+  bool fail(const char* what);
+  bool field(uint64_t* value) { return get_varint(&at_, end_, value); }
+  bool decode(TraceEvent* event, bool* shown);
+  bool decode_get(TraceEvent* event, unsigned detail);
+  bool decode_write(TraceEvent* event);
+  bool decode_sync(TraceEvent* event);
+  bool decode_window(TraceEvent* event, bool* shown);
+  bool decode_created(TraceEvent* event);
+  bool decode_place(TraceEvent* event);
+  bool need_window(TraceEvent* event);
+  uint32_t window_of(uint64_t id);
+
+  std::string path_;
+  std::unique_ptr<FILE, Close> file_;
+  uint64_t file_bytes_ = 0, offset_ = 0, block_at_ = 0;
+  TraceHeader header_;
+  std::vector<TraceWindowInfo> windows_;
+  std::unordered_map<uint64_t, uint32_t> window_by_id_;
+  std::vector<uint8_t> block_;
+  const uint8_t* at_ = nullptr;
+  const uint8_t* end_ = nullptr;
+  uint32_t records_left_ = 0;
+  uint32_t selected_ = TraceEvent::no_window;
+  uint32_t last_target_ = 0;
+  uint64_t last_displacement_ = 0;  // wraps as the writer's does
+  uint64_t ns_ = 0;
+  uint64_t dropped_ = 0;
+  bool ended_ = false, cut_short_ = false;
+  std::string error_;
+};
+
+}  // namespace nearcache::simulate
