@@ -30,6 +30,7 @@ class Timeline {
   static constexpr uint64_t first_slot_ns = 1000000;
   static constexpr size_t most_slots = 128;
 
+  explicit Timeline(uint64_t slot_ns = first_slot_ns) : slot_ns_(slot_ns) {}
   // `point` is what holds at `ns` since the start; earlier slots without a point keep what held before them.
   void advance(uint64_t ns, const ProfilePoint& point);
   uint64_t slot_ns() const { return slot_ns_; }
@@ -40,7 +41,7 @@ class Timeline {
  private:
   void halve();
 
-  uint64_t slot_ns_ = first_slot_ns;
+  uint64_t slot_ns_;
   std::vector<ProfilePoint> points_;
 };
 

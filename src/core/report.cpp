@@ -133,6 +133,7 @@ std::string report_json(const Report& report) {
   document["windows"] = json::array();
   for (const WindowReport& window : report.windows) document["windows"].push_back(window_json(window));
   document["verdict"] = {{"helped", verdict.helped}, {"saved_seconds", verdict.saved_seconds}, {"text", verdict.text}};
+  document["details"] = json::parse(report.details.json());
   return document.dump(1, ' ', false, json::error_handler_t::replace);
 }
 

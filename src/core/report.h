@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "core/options.h"
+#include "core/report_details.h"
 #include "core/stats.h"
 
 namespace nearcache {
 
-inline constexpr int report_version = 1;
+inline constexpr int report_version = 2;
 
 struct RankReport {
   double wall_seconds = 0;
@@ -34,6 +35,7 @@ struct Report {
   Options options;
   std::vector<RankReport> ranks;
   std::vector<WindowReport> windows;
+  ReportDetails details;
 };
 
 const char* version_text();

@@ -76,6 +76,44 @@ RankMessage rank_message() {
   return message;
 }
 
+// The lists of all ranks, in their order, at rank 0; empty elsewhere. Collective.
+template <class Item>
+std::vector<std::vector<Item>> gather_lists(const std::vector<Item>& mine) {
+  const auto ranks = static_cast<size_t>(context.ranks);
+  const bool root = context.rank == 0;
+  const int my_bytes = static_cast<int>(mine.size() * sizeof(Item));
+  std::vector<int> bytes(root ? ranks : 0), offsets(root ? ranks : 0);
+  next.Gather(&my_bytes, 1, MPI_INT, bytes.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+  size_t total = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    offsets[i] = static_cast<int>(total);
+    total += static_cast<size_t>(bytes[i]);
+  }
+  std::vector<Item> all(total / sizeof(Item));
+  next.Gatherv(mine.data(), my_bytes, MPI_BYTE, all.data(), bytes.data(), offsets.data(), MPI_BYTE, 0, MPI_COMM_WORLD);
+  std::vector<std::vector<Item>> lists(bytes.size());
+  auto at = all.begin();
+  for (size_t i = 0; i < lists.size(); ++i) {
+    const auto items = static_cast<ptrdiff_t>(static_cast<size_t>(bytes[i]) / sizeof(Item));
+    lists[i].assign(at, at + items);
+    at += items;
+  }
+  return lists;
+}
+
+std::vector<WindowMessage> joined(const std::vector<std::vector<WindowMessage>>& lists) {
+  std::vector<WindowMessage> all;
+  for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+// Up to 30 KiB a rank come to rank 0: of very many ranks the report does without.
+std::vector<std::vector<uint64_t>> gather_profiles() {
+  constexpr int most_ranks = 16384;
+  const Profile* profile = context.ranks > most_ranks ? nullptr : context.observer.profile();
+  return gather_lists(profile == nullptr ? std::vector<uint64_t>() : ReportDetails::pack(*profile));
+}
+
 // Windows with the same id and size are one window, seen by its ranks.
 std::vector<WindowReport> merge(const std::vector<WindowMessage>& messages) {
   std::map<std::pair<int64_t, int32_t>, WindowReport> windows;
@@ -135,18 +173,11 @@ void context_report() {
   const bool root = context.rank == 0;
   std::vector<RankMessage> all(root ? ranks : 0);
   next.Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD);
-  const int my_bytes = static_cast<int>(my_windows.size() * sizeof(WindowMessage));
-  std::vector<int> bytes(root ? ranks : 0), offsets(root ? ranks : 0);
-  next.Gather(&my_bytes, 1, MPI_INT, bytes.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
-  size_t total = 0;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    offsets[i] = static_cast<int>(total);
-    total += static_cast<size_t>(bytes[i]);
-  }
-  std::vector<WindowMessage> windows(total / sizeof(WindowMessage));
-  next.Gatherv(my_windows.data(), my_bytes, MPI_BYTE, windows.data(), bytes.data(), offsets.data(), MPI_BYTE, 0, MPI_COMM_WORLD);
+  const std::vector<WindowMessage> windows = joined(gather_lists(my_windows));
+  std::vector<std::vector<uint64_t>> profiles = gather_profiles();
   if (!root) return;
   Report report;
+  for (size_t rank = 0; rank < profiles.size(); ++rank) report.details.add(static_cast<int>(rank), profiles[rank]);
   char host[256] = {};
   gethostname(host, sizeof host - 1);
   report.host = host;

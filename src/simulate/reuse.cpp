@@ -6,9 +6,17 @@
 
 namespace nearcache::simulate {
 
-ReuseCollector::ReuseCollector(const TraceWindowInfo& info, Mode mode, uint64_t max_get, const Sample& sample, const uint32_t* acquires)
-    : info_(info), mode_(mode), max_get_(std::min<uint64_t>(max_get, UINT32_MAX - granule_bytes)), sample_(sample), acquires_(acquires) {
-  reuse_.needs_no_storage = mode == Mode::transparent;
+static constexpr uint64_t largest_get = UINT32_MAX - granule_bytes;  // that the engine stores
+
+ReuseCollector::ReuseCollector(const TraceWindowInfo& info, const Settings& settings, const uint32_t* acquires)
+    : info_(info), mode_(settings.mode), settings_(settings), acquires_(acquires) {
+  reuse_.needs_no_storage = mode_ == Mode::transparent || mode_ == Mode::off;
+}
+
+void ReuseCollector::set_mode(Mode mode) {
+  if (mode != mode_) ++generation_;
+  mode_ = mode;
+  if (mode == Mode::always || mode == Mode::user) reuse_.needs_no_storage = false;
 }
 
 // How many of `have` bytes serve this get: as WindowReplay::usable_head.
@@ -22,14 +30,15 @@ uint64_t ReuseCollector::head_of(const TraceEvent& get, uint64_t have) const {
 
 void ReuseCollector::get(const TraceEvent& get) {
   const uint64_t hash = hash_key({get.displacement, get.target, get.layout});
-  if (!sample_.has(hash)) return;
+  if (!settings_.sample.has(hash)) return;
   if (get.target == info_.rank) {
     ++reuse_.own_gets;
     return;
   }
   ++reuse_.gets;
   reuse_.bytes += get.bytes;
-  if (mode_ == Mode::off || get.bytes == 0 || get.bytes > max_get_ || reuse_.moments == UINT32_MAX) return;
+  if (mode_ == Mode::off || get.bytes == 0 || get.bytes > settings_.max_get || get.bytes > largest_get) return;
+  if (reuse_.moments == UINT32_MAX) return;
   const uint32_t key = table_.number_of(hash);
   if (key == states_.size()) {
     states_.emplace_back();
@@ -59,7 +68,7 @@ void ReuseCollector::reuse(const TraceEvent& get, uint32_t key, const KeyState& 
   reuse_.keys[key].hit_bytes += most;
   // A schedule has in hand what the last get brought, whether from the network or from the cache.
   const uint64_t head = head_of(get, before.last);
-  if (head > 0) reuse_.intervals.push_back({before.number, reuse_.moments, static_cast<uint32_t>(head), head == get.bytes});
+  if (head > 0 && settings_.intervals) reuse_.intervals.push_back({before.number, reuse_.moments, static_cast<uint32_t>(head), head == get.bytes});
 }
 
 void ReuseCollector::write(uint32_t target, int64_t from, int64_t to) { written_.write(target, from, to, time_++); }

@@ -41,16 +41,21 @@ struct Reuse {
 
 class ReuseCollector {
  public:
-  // `mode`: as the replay uses. Gets above `max_get` bytes are never cached.
-  ReuseCollector(const TraceWindowInfo& info, Mode mode, uint64_t max_get, const Sample& sample, const uint32_t* acquires);
+  struct Settings {
+    Mode mode = Mode::always;
+    uint64_t max_get = 4 << 20;  // larger gets are never cached
+    Sample sample;
+    bool intervals = true;       // keep them; else sums only
+  };
+  ReuseCollector(const TraceWindowInfo& info, const Settings& settings, const uint32_t* acquires);
 
   void get(const TraceEvent& get);
   void write(uint32_t target, int64_t from, int64_t to);
   void invalidate() { ++generation_; }
-  void set_mode(Mode mode) {
-    if (mode != mode_) ++generation_;
-    mode_ = mode;
-  }
+  void sync(TraceSync, int64_t) {}
+  void free() { ++generation_; }
+  void set_mode(Mode mode);
+  Mode mode() const { return mode_; }
 
   // The result; the collector is empty afterwards.
   Reuse take();
@@ -69,8 +74,7 @@ class ReuseCollector {
 
   const TraceWindowInfo info_;
   Mode mode_;
-  const uint64_t max_get_;
-  const Sample sample_;
+  const Settings settings_;
   const uint32_t* acquires_;
   uint64_t generation_ = 0;
   uint64_t time_ = 0;

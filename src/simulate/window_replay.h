@@ -62,6 +62,7 @@ class WindowReplay {
   // `acquires` has to be counted up for mode transparent by the caller.
   void invalidate();
   void set_mode(Mode mode);
+  Mode mode() const { return mode_; }
   void free();
 
   const WindowResult& result();

@@ -9,6 +9,19 @@
 namespace nearcache {
 namespace {
 
+// 20 gets of three keys, a hit unless it is a key's first, over 5 ms; rank 1 has one target more.
+Profile example_profile(int rank) {
+  Profile profile;
+  profile.level({}, {1 << 20, 4096, 512, 3});
+  for (uint64_t i = 0; i < 20; ++i) {
+    const TraceOutcome outcome = i < 3 ? TraceOutcome::direct : TraceOutcome::full;
+    profile.get(outcome, static_cast<uint32_t>(i % 2 + static_cast<uint64_t>(rank)), 64, i < 3 ? 0 : 64, 1000 + i % 3);
+    profile.tick(i * 250000);
+  }
+  profile.adapted({3, 2000000, 1024, 2 << 20});
+  return profile;
+}
+
 Report example() {
   Report report;
   report.library = "An MPI 1.0";
@@ -36,6 +49,7 @@ Report example() {
   window.bypass = "shared memory";
   window.counters = {};
   report.windows.push_back(window);
+  for (int rank = 0; rank < 2; ++rank) report.details.add(rank, ReportDetails::pack(example_profile(rank)));
   return report;
 }
 

@@ -1,0 +1,192 @@
+#include "simulate/curve.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/report.h"
+#include "simulate/output_json.h"
+
+namespace nearcache::simulate {
+namespace {
+
+// Traces of more gets are sampled down to about so many, but never below a number of keys that still tells sizes and repeats.
+constexpr double enough_gets = 500000, enough_keys = 20000;
+constexpr double least_share = 1.0 / 1024;  // of the distinct bytes: where the curve begins
+
+struct RankUse {
+  std::vector<Reuse> reuse;  // by window of the trace
+};
+
+class CurveRun {
+ public:
+  CurveRun(const StudyOptions& options, unsigned points, Curves* curves)
+      : options_(options), points_(points), curves_(*curves), progress_(options.show_progress, steps()) {}
+
+  std::string run() {
+    std::string wrong = look_at_reuse();
+    if (!wrong.empty()) return wrong;
+    for (size_t at = 0; at < contents_.size(); ++at) curves_.windows.push_back(prepared(contents_[at]));
+    totals_.resize(contents_.size());
+    for (unsigned point = 0; point < points_ && wrong.empty(); ++point) wrong = look_at_point(point);
+    return wrong;
+  }
+
+ private:
+  uint64_t steps() const {
+    uint64_t records = 0;
+    for (const RankTrace& trace : curves_.traces.ranks) records += trace.records * (1 + points_);
+    return records;
+  }
+
+  std::string look_at_reuse() {
+    for (const RankTrace& trace : curves_.traces.ranks) {
+      std::vector<Reuse>& reuse = uses_.emplace_back().reuse;
+      std::string wrong = collect_reuse(options_, trace, Sample(), false, &progress_, &reuse);
+      if (!wrong.empty()) return wrong;
+      for (size_t at = 0; at < reuse.size(); ++at) {
+        if (options_.selection.has(trace.windows[at])) note(trace.windows[at], reuse[at]);
+      }
+    }
+    return {};
+  }
+
+  void note(const TraceWindowInfo& info, const Reuse& reuse) {
+    const size_t at = content_of(info, &contents_);
+    WindowContent& content = contents_[at];
+    ++content.ranks;
+    content.gets += reuse.gets;
+    content.bytes += reuse.bytes;
+    content.own_gets += reuse.own_gets;
+    content.distinct_keys += reuse.keys.size();
+    content.distinct_bytes += reuse.distinct_bytes;
+    content.largest_rank_bytes = std::max(content.largest_rank_bytes, reuse.distinct_bytes);
+    infinite_.resize(contents_.size());
+    infinite_[at] += {reuse.hits, reuse.hit_bytes};
+  }
+
+  WindowCurve prepared(const WindowContent& content) const {
+    WindowCurve curve;
+    curve.content = content;
+    const size_t at = &content - contents_.data();
+    curve.infinite = point_of(content, static_cast<double>(infinite_[at].hits), static_cast<double>(infinite_[at].hit_bytes));
+    curve.infinite.storage_bytes = content.largest_rank_bytes;
+    for (unsigned i = 0; i < points_; ++i) {
+      // From least_share to an eighth more than all: sizes are rounded up to granules, and storage is never without gaps.
+      const double share = least_share * std::pow(1.125 / least_share, i / (points_ - 1.0));
+      const double bytes = std::max(share * static_cast<double>(content.largest_rank_bytes), static_cast<double>(granule_bytes));
+      curve.points.push_back({static_cast<uint64_t>(bytes), 0, 0, 0});
+    }
+    return curve;
+  }
+
+  CurvePoint point_of(const WindowContent& content, double hits, double hit_bytes) const {
+    const Cost& cost = curves_.traces.cost;
+    const double all = cost.of(content.gets, content.bytes);
+    if (content.gets == 0 || all <= 0) return {};
+    const double saved = cost.latency_ns * hits + cost.ns_per_byte * hit_bytes;
+    return {0, saved / all, hits / static_cast<double>(content.gets), hit_bytes / static_cast<double>(std::max<uint64_t>(content.bytes, 1))};
+  }
+
+  struct Total {
+    double hits = 0, hit_bytes = 0;
+  };
+
+  std::string look_at_point(unsigned point) {
+    for (Total& total : totals_) total = Total();
+    for (size_t rank = 0; rank < uses_.size(); ++rank) {
+      std::string wrong = replay(point, curves_.traces.ranks[rank], uses_[rank].reuse);
+      if (!wrong.empty()) return wrong;
+    }
+    for (size_t at = 0; at < totals_.size(); ++at) {
+      WindowCurve& curve = curves_.windows[at];
+      const uint64_t storage = curve.points[point].storage_bytes;
+      curve.points[point] = point_of(curve.content, totals_[at].hits, totals_[at].hit_bytes);
+      curve.points[point].storage_bytes = storage;
+    }
+    return {};
+  }
+
+  // One rate for a whole rank: its windows share generations and clocks.
+  Sample sample_of(const std::vector<Reuse>& reuse) const {
+    double gets = 0, keys = 0;
+    for (const Reuse& window : reuse) {
+      gets += static_cast<double>(window.gets);
+      keys += static_cast<double>(window.keys.size());
+    }
+    return Sample(std::max(enough_gets / std::max(gets, 1.0), enough_keys / std::max(keys, 1.0)));
+  }
+
+  std::string replay(unsigned point, const RankTrace& trace, const std::vector<Reuse>& reuse) {
+    Selection selection = options_.selection;
+    selection.sample = sample_of(reuse);
+    const Sample& sample = selection.sample;
+    MemoryBudget budget;
+    RankParts<WindowReplay> parts(trace, selection, [&](uint32_t at, const uint32_t* acquires) {
+      WindowCurve& curve = curves_.windows[content_of(trace.windows[at], &contents_)];
+      curve.sample_rate = std::min(curve.sample_rate, sample.rate());
+      const uint64_t storage = sample.scaled(curve.points[point].storage_bytes);
+      const uint64_t index = std::max<uint64_t>(sample.scaled(reuse[at].keys.size() * 3 / 2), 16);
+      const Mode mode = options_.selection.mode_of(trace.windows[at]);
+      return std::make_unique<WindowReplay>(trace.windows[at],
+                                            window_settings(options_, curves_.traces.cost, options_.policies.front(), storage, index, mode), acquires,
+                                            &budget);
+    });
+    std::string wrong = walk(trace, &parts, &progress_);
+    for (size_t at = 0; at < trace.windows.size(); ++at) {
+      if (parts.part(at) != nullptr) add(reuse[at], parts.part(at)->result(), sample, &totals_[content_of(trace.windows[at], &contents_)]);
+    }
+    return wrong;
+  }
+
+  // The sample's misses stand for all misses. The gets of the few keys that are asked for most, of which a sample has too many or
+  // too few, are hits mostly (the correction of SHARDS-adj).
+  static void add(const Reuse& reuse, const WindowResult& result, const Sample& sample, Total* total) {
+    const auto missed = [&sample](uint64_t asked, uint64_t served) { return static_cast<double>(asked - served) / sample.rate(); };
+    total->hits += std::max(0.0, static_cast<double>(reuse.gets) - missed(result.gets, result.whole_hits()));
+    total->hit_bytes += std::max(0.0, static_cast<double>(reuse.bytes) - missed(result.bytes, result.hit_bytes));
+  }
+
+  const StudyOptions& options_;
+  const unsigned points_;
+  Curves& curves_;
+  Progress progress_;
+  std::vector<RankUse> uses_;
+  std::vector<WindowContent> contents_;
+  std::vector<Bound> infinite_;
+  std::vector<Total> totals_;
+};
+
+nlohmann::ordered_json point_json(const CurvePoint& point) {
+  return {{"storage_bytes", point.storage_bytes}, {"cost_saved", point.cost_saved}, {"hit_ratio", point.hit_ratio},
+          {"byte_hit_ratio", point.byte_hit_ratio}};
+}
+
+}  // namespace
+
+std::string run_curves(const StudyOptions& options, unsigned points, Curves* curves) {
+  std::string wrong = look_through(options, &curves->traces);
+  if (!wrong.empty()) return wrong;
+  return CurveRun(options, points, curves).run();
+}
+
+std::string curves_json(const StudyOptions& options, const Curves& curves) {
+  nlohmann::ordered_json json = {{"format", "nearcache-curve"}, {"version", 1}, {"nearcache", version_text()}};
+  json["policy"] = policy_name(options.policies.front());
+  json["mode"] = options.selection.mode ? mode_name(*options.selection.mode) : "as-traced";
+  json["cost"] = cost_json(curves.traces);
+  json["traces"] = traces_json(curves.traces);
+  json["windows"] = nlohmann::ordered_json::array();
+  for (const WindowCurve& curve : curves.windows) {
+    const WindowContent& content = curve.content;
+    nlohmann::ordered_json window = {{"id", content.id}, {"name", text_for_json(content.name)}, {"mode", mode_name(static_cast<Mode>(content.mode))},
+                                     {"ranks", content.ranks}, {"gets", content.gets}, {"bytes", content.bytes},
+                                     {"distinct_keys", content.distinct_keys}, {"distinct_bytes", content.distinct_bytes},
+                                     {"largest_rank_bytes", content.largest_rank_bytes}, {"sample_rate", curve.sample_rate},
+                                     {"infinite", point_json(curve.infinite)}};
+    for (const CurvePoint& point : curve.points) window["points"].push_back(point_json(point));
+    json["windows"].push_back(window);
+  }
+  return json.dump(1) + "\n";
+}
+
+}  // namespace nearcache::simulate

@@ -1,0 +1,32 @@
+// How much storage pays: what the library would save, by storage, from little to all distinct bytes. For long traces from a
+// sample of the keys (sample.h), so that the whole curve takes seconds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simulate/study.h"
+
+namespace nearcache::simulate {
+
+struct CurvePoint {
+  uint64_t storage_bytes = 0;  // of a rank
+  double cost_saved = 0, hit_ratio = 0, byte_hit_ratio = 0;
+};
+
+struct WindowCurve {
+  WindowContent content;
+  double sample_rate = 1;  // the smallest of any rank
+  std::vector<CurvePoint> points;
+  CurvePoint infinite;
+};
+
+struct Curves {
+  Traces traces;
+  std::vector<WindowCurve> windows;
+};
+
+std::string run_curves(const StudyOptions& options, unsigned points, Curves* curves);
+std::string curves_json(const StudyOptions& options, const Curves& curves);
+
+}  // namespace nearcache::simulate

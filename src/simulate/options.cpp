@@ -1,0 +1,143 @@
+#include "simulate/options.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "core/report.h"
+#include "core/text.h"
+
+namespace nearcache::simulate {
+namespace {
+
+constexpr double automatic_index = 1.5;  // of the distinct keys: the index is no limit then
+
+struct Texts {
+  std::vector<std::string> policies{"rate"}, storages{"25%"}, indexes{"auto"}, set;
+  std::string mode = "as-traced", model;
+  bool no_bounds = false, progress = false, curve = false, summary = false;
+};
+
+bool set_policies(const std::vector<std::string>& names, StudyOptions* study, std::string* wrong) {
+  for (const std::string& name : names) {
+    Options options;
+    *wrong = options.set("policy", name);
+    if (!wrong->empty()) return false;
+    study->policies.push_back(options.policy);
+  }
+  return true;
+}
+
+bool set_amounts(const char* flag, const std::vector<std::string>& texts, char unit, std::vector<Amount>* amounts, std::string* wrong) {
+  for (const std::string& text : texts) {
+    if (parse_amount(text, unit, &amounts->emplace_back())) continue;
+    *wrong = fmt::format("{}: '{}' is not allowed; allowed: {}", flag, text,
+                         unit == 'b' ? "bytes (1M, 512k), or a share of the distinct bytes (25%)" : "a number of entries, or auto");
+    return false;
+  }
+  return true;
+}
+
+bool set_mode(const std::string& name, StudyOptions* study, std::string* wrong) {
+  if (name == "as-traced") return true;
+  for (const Mode mode : {Mode::transparent, Mode::always, Mode::user}) {
+    if (name == mode_name(mode)) study->selection.mode = mode;
+  }
+  if (!study->selection.mode) *wrong = fmt::format("--mode: '{}' is not allowed; allowed: as-traced, transparent, always, user", name);
+  return wrong->empty();
+}
+
+bool set_model(const std::string& text, StudyOptions* study, std::string* wrong) {
+  if (text.empty()) return true;
+  const size_t comma = text.find(',');
+  Cost cost;
+  if (comma == std::string::npos || !parse_ratio(text.substr(0, comma), &cost.latency_ns) || !parse_ratio(text.substr(comma + 1), &cost.ns_per_byte)) {
+    *wrong = fmt::format("--model: '{}' is not allowed; allowed: L,G in ns and ns per byte, such as 1900,0.17", text);
+    return false;
+  }
+  study->model = cost;
+  return true;
+}
+
+bool set_library(const std::vector<std::string>& settings, StudyOptions* study, std::string* wrong) {
+  study->library.max_storage = uint64_t{1} << 30;  // not this machine's memory: results must not depend on where they are made
+  for (const std::string& setting : settings) {
+    const size_t equals = setting.find('=');
+    *wrong = equals == std::string::npos ? "--set: NAME=VALUE is expected, not '" + setting + "'"
+                                         : study->library.set(setting.substr(0, equals), setting.substr(equals + 1));
+    if (!wrong->empty()) return false;
+  }
+  return true;
+}
+
+std::string apply(const Texts& texts, Arguments* arguments) {
+  std::string wrong;
+  StudyOptions& study = arguments->study;
+  if (texts.curve && texts.summary) return "--curve and --summary are two different outputs: ask for one";
+  arguments->task = texts.summary ? Task::summary : texts.curve ? Task::curve : Task::study;
+  study.bounds = !texts.no_bounds;
+  study.show_progress = texts.progress || isatty(STDERR_FILENO) != 0;
+  if (!set_policies(texts.policies, &study, &wrong) || !set_amounts("--storage", texts.storages, 'b', &study.storages, &wrong) ||
+      !set_amounts("--index", texts.indexes, 'n', &study.indexes, &wrong) || !set_mode(texts.mode, &study, &wrong) ||
+      !set_model(texts.model, &study, &wrong) || !set_library(texts.set, &study, &wrong))
+    return wrong;
+  if (texts.curve && study.policies.size() > 1) return "--curve: one policy at a time";
+  return {};
+}
+
+}  // namespace
+
+bool parse_amount(const std::string& text, char unit, Amount* amount) {
+  amount->text = text;
+  if (unit == 'n' && text == "auto") {
+    amount->relative = true;
+    amount->share = automatic_index;
+    return true;
+  }
+  if (unit == 'b' && text.ends_with('%')) {
+    amount->relative = true;
+    if (!parse_ratio(text.substr(0, text.size() - 1), &amount->share) || amount->share > 1e6) return false;
+    amount->share /= 100;
+    return true;
+  }
+  const bool good = unit == 'b' ? parse_bytes(text, &amount->value) : parse_count(text, &amount->value);
+  constexpr uint64_t most_storage = uint64_t{32} << 30, most_index = uint64_t{1} << 28;  // what the engine can hold
+  return good && amount->value <= (unit == 'b' ? most_storage : most_index);
+}
+
+std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) {
+  CLI::App app("Replays traces of gets through Nearcache's own cache: what would it save, by policy, storage and index?", "nearcache-simulate");
+  Texts texts;
+  StudyOptions& study = arguments->study;
+  app.add_option("traces", study.traces, "Traces, one a rank")->required()->type_name("TRACE");
+  app.add_option("--policy", texts.policies, "Policies, by the library's names")->delimiter(',')->capture_default_str();
+  app.add_option("--storage", texts.storages, "Storage of a window, in bytes or in per cent of its distinct bytes")->delimiter(',')->capture_default_str();
+  app.add_option("--index", texts.indexes, "Entries of the index; auto: 1.5 times the distinct keys")->delimiter(',')->capture_default_str();
+  app.add_option("--mode", texts.mode, "as-traced, transparent, always or user")->capture_default_str();
+  app.add_option("--window", study.selection.window_ids, "Only this window; may be repeated")->delimiter(',')->type_name("ID");
+  app.add_flag("--adaptive", study.adaptive, "Let index and storage adapt from there, as the library does, up to max_storage (1G)");
+  app.add_option("--model", texts.model, "Cost of a get of n bytes: L + G*n ns, instead of what the trace has measured")->type_name("L,G");
+  app.add_option("--set", texts.set, "Any other option of the library; may be repeated")->type_name("NAME=VALUE")->delimiter(';');
+  app.add_flag("--no-bounds", texts.no_bounds, "Leave out the infinite cache, the best fixed set and the clairvoyant schedule");
+  app.add_flag("--curve", texts.curve, "Print, as JSON, what is saved by storage, from little to all distinct bytes");
+  app.add_option("--points", arguments->curve_points, "--curve: number of storages")->check(CLI::Range(2u, 1000u))->default_val(22u);
+  app.add_flag("--summary", texts.summary, "Print, as JSON, what the traces hold");
+  app.add_option("--csv", arguments->csv, "Write the table there")->type_name("FILE");
+  app.add_option("--json", arguments->json, "Write the result there; - is standard output")->type_name("FILE");
+  app.add_flag("--progress", texts.progress, "Show progress though standard error is no terminal");
+  app.set_version_flag("--version", version_text());
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : 2;
+  }
+  const std::string wrong = apply(texts, arguments);
+  if (wrong.empty()) return std::nullopt;
+  fmt::print(stderr, "nearcache-simulate: {}\n", wrong);
+  return 2;
+}
+
+}  // namespace nearcache::simulate

@@ -1,0 +1,243 @@
+#include "simulate/study.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace nearcache::simulate {
+namespace {
+
+// Longer traces have their bounds computed from a sample of the keys of about so many gets.
+constexpr uint64_t most_gets_for_bounds = 4000000;
+
+uint64_t gets_of(const StudyOptions& options, const RankTrace& trace) {
+  uint64_t gets = 0;
+  for (size_t at = 0; at < trace.windows.size(); ++at) {
+    if (options.selection.has(trace.windows[at])) gets += trace.gets[at];
+  }
+  return gets;
+}
+
+// What one rank's windows have to cache: the base of relative amounts.
+struct RankContent {
+  struct Content {
+    uint64_t keys = 0, bytes = 0;
+  };
+  std::vector<Content> windows;
+};
+
+class StudyRun {
+ public:
+  StudyRun(const StudyOptions& options, Study* study)
+      : options_(options), study_(*study), progress_(options.show_progress, steps()) {}
+
+  std::string run() {
+    prepare_rows();
+    for (const RankTrace& trace : study_.traces.ranks) {
+      std::string wrong = rank(trace);
+      if (!wrong.empty()) return wrong;
+    }
+    return {};
+  }
+
+ private:
+  uint64_t steps() const {
+    uint64_t records = 0;
+    for (const RankTrace& trace : study_.traces.ranks) {
+      const bool sampled = options_.bounds && gets_of(options_, trace) > most_gets_for_bounds;
+      records += trace.records * (1 + sampled + options_.policies.size() * options_.storages.size() * options_.indexes.size());
+    }
+    return records;
+  }
+
+  void prepare_rows() {
+    for (size_t storage = 0; storage < options_.storages.size(); ++storage) {
+      for (size_t index = 0; index < options_.indexes.size(); ++index) {
+        for (const PolicyKind policy : options_.policies) study_.rows.push_back({policy, storage, index, 0, 0, {}, {}});
+      }
+      if (options_.bounds) study_.bounds.push_back({storage, 0, {}, {}, {}});
+    }
+  }
+
+  std::string rank(const RankTrace& trace) {
+    std::vector<Reuse> reuse;
+    const bool sampled = gets_of(options_, trace) > most_gets_for_bounds;
+    std::string wrong = collect_reuse(options_, trace, Sample(), options_.bounds && !sampled, &progress_, &reuse);
+    if (!wrong.empty()) return wrong;
+    const RankContent content = note_content(trace, reuse);
+    if (options_.bounds) wrong = add_bounds(trace, content, std::move(reuse));
+    for (size_t row = 0; row < study_.rows.size() && wrong.empty(); ++row) wrong = replay(trace, content, &study_.rows[row]);
+    return wrong;
+  }
+
+  RankContent note_content(const RankTrace& trace, const std::vector<Reuse>& reuse) {
+    RankContent content;
+    for (size_t at = 0; at < reuse.size(); ++at) {
+      const Reuse& window = reuse[at];
+      content.windows.push_back({window.keys.size(), window.distinct_bytes});
+      if (!options_.selection.has(trace.windows[at])) continue;
+      WindowContent& all = study_.windows[content_of(trace.windows[at], &study_.windows)];
+      ++all.ranks;
+      all.gets += window.gets;
+      all.bytes += window.bytes;
+      all.own_gets += window.own_gets;
+      all.distinct_keys += window.keys.size();
+      all.distinct_bytes += window.distinct_bytes;
+      all.largest_rank_bytes = std::max(all.largest_rank_bytes, window.distinct_bytes);
+      study_.gets += window.gets;
+      study_.bytes += window.bytes;
+    }
+    return content;
+  }
+
+  std::string add_bounds(const RankTrace& trace, const RankContent& content, std::vector<Reuse> reuse) {
+    Sample sample;
+    const uint64_t gets = gets_of(options_, trace);
+    std::vector<Bound> infinite;
+    for (const Reuse& window : reuse) infinite.push_back({window.hits, window.hit_bytes});
+    if (gets > most_gets_for_bounds) {
+      sample = Sample(static_cast<double>(most_gets_for_bounds) / static_cast<double>(gets));
+      reuse.clear();
+      std::string wrong = collect_reuse(options_, trace, sample, true, &progress_, &reuse);
+      if (!wrong.empty()) return wrong;
+      study_.bounds_rate = std::min(study_.bounds_rate, sample.rate());
+    }
+    for (size_t at = 0; at < reuse.size(); ++at) {
+      const Bounds bounds(std::move(reuse[at]), study_.traces.cost);
+      for (StudyBounds& row : study_.bounds) add_bound(bounds, sample, options_.storages[row.storage].of(content.windows[at].bytes), infinite[at], &row);
+    }
+    return {};
+  }
+
+  // A sample's misses stand for all: hits of the few keys that are asked for most would be missed or counted too often.
+  static Bound scaled(const Bound& bound, const Bound& of_sample, const Bound& of_all, double rate) {
+    const auto scale = [rate](uint64_t bounded, uint64_t sampled, uint64_t all) {
+      const double missed = static_cast<double>(sampled - std::min(bounded, sampled)) / rate;
+      return static_cast<uint64_t>(std::max(0.0, static_cast<double>(all) - missed));
+    };
+    return {scale(bound.hits, of_sample.hits, of_all.hits), scale(bound.hit_bytes, of_sample.hit_bytes, of_all.hit_bytes)};
+  }
+
+  static void add_bound(const Bounds& bounds, const Sample& sample, uint64_t storage, const Bound& infinite, StudyBounds* row) {
+    row->storage_bytes += storage;
+    row->infinite += infinite;
+    for (const auto& [bound, sum] : {std::pair{bounds.best_fixed(sample.scaled(storage)), &row->best_fixed},
+                                     std::pair{bounds.clairvoyant(sample.scaled(storage)), &row->clairvoyant}})
+      *sum += sample.is_all() ? bound : scaled(bound, bounds.infinite(), infinite, sample.rate());
+  }
+
+  std::string replay(const RankTrace& trace, const RankContent& content, StudyRow* row) {
+    MemoryBudget budget;
+    if (options_.adaptive) budget.set_limit(options_.library.max_storage);
+    RankParts<WindowReplay> parts(trace, options_.selection, [&](uint32_t at, const uint32_t* acquires) {
+      const uint64_t storage = options_.storages[row->storage].of(content.windows[at].bytes);
+      const uint64_t index = std::max<uint64_t>(options_.indexes[row->index].of(content.windows[at].keys), 1);
+      row->storage_bytes += storage;
+      row->index_entries += index;
+      const Mode mode = options_.selection.mode_of(trace.windows[at]);
+      return std::make_unique<WindowReplay>(trace.windows[at], window_settings(options_, study_.traces.cost, row->policy, storage, index, mode),
+                                            acquires, &budget);
+    });
+    std::string wrong = walk(trace, &parts, &progress_);
+    if (!wrong.empty()) return wrong;
+    row->windows.resize(study_.windows.size());
+    for (size_t at = 0; at < trace.windows.size(); ++at) {
+      if (parts.part(at) == nullptr) continue;
+      const WindowResult& result = parts.part(at)->result();
+      row->windows[content_of(trace.windows[at], &study_.windows)] += result;
+      row->total += result;
+    }
+    return {};
+  }
+
+  const StudyOptions& options_;
+  Study& study_;
+  Progress progress_;
+};
+
+}  // namespace
+
+size_t content_of(const TraceWindowInfo& info, std::vector<WindowContent>* windows) {
+  for (size_t at = 0; at < windows->size(); ++at) {
+    if ((*windows)[at].id == info.id) return at;
+  }
+  WindowContent content;
+  content.id = info.id;
+  content.name = info.name;
+  content.mode = info.mode;
+  windows->push_back(content);
+  return windows->size() - 1;
+}
+
+WindowSettings window_settings(const StudyOptions& options, const Cost& cost, PolicyKind policy, uint64_t storage, uint64_t index, Mode mode) {
+  const Options& library = options.library;
+  WindowSettings settings;
+  settings.mode = mode;
+  settings.cost = cost;
+  settings.max_get = library.max_get;
+  settings.skip_cheap = library.skip_cheap;
+  settings.most_storage = library.max_storage;
+  GetCacheSettings& cache = settings.cache;
+  cache.policy = policy;
+  cache.storage_bytes = storage;
+  cache.index_capacity = index;
+  cache.sample = static_cast<uint32_t>(std::min<uint64_t>(library.sample, 4096));
+  cache.anchors = static_cast<uint32_t>(std::min<uint64_t>(library.anchors, 64));
+  cache.tuner.adaptive = options.adaptive;
+  cache.tuner.interval = std::max<uint64_t>(library.adapt_interval, 1);
+  cache.tuner.conflict_threshold = library.conflict_threshold;
+  cache.tuner.capacity_threshold = library.capacity_threshold;
+  cache.tuner.sparsity_threshold = library.sparsity_threshold;
+  cache.tuner.stable_threshold = library.stable_threshold;
+  cache.tuner.free_threshold = library.free_threshold;
+  cache.tuner.index_increase = library.index_increase;
+  cache.tuner.index_decrease = library.index_decrease;
+  cache.tuner.storage_increase = library.storage_increase;
+  cache.tuner.storage_decrease = library.storage_decrease;
+  return settings;
+}
+
+std::string collect_reuse(const StudyOptions& options, const RankTrace& trace, const Sample& sample, bool intervals, Progress* progress,
+                          std::vector<Reuse>* reuse) {
+  RankParts<ReuseCollector> parts(trace, options.selection, [&](uint32_t at, const uint32_t* acquires) {
+    const TraceWindowInfo& window = trace.windows[at];
+    const ReuseCollector::Settings settings{options.selection.mode_of(window), options.library.max_get, sample, intervals};
+    return std::make_unique<ReuseCollector>(window, settings, acquires);
+  });
+  std::string wrong = walk(trace, &parts, progress);
+  for (size_t at = 0; at < trace.windows.size(); ++at) reuse->push_back(parts.part(at) == nullptr ? Reuse() : parts.part(at)->take());
+  return wrong;
+}
+
+std::string look_through(const StudyOptions& options, Traces* traces) {
+  CostModel costs;
+  for (const std::string& path : options.traces) {
+    std::string wrong = look_through(path, &traces->ranks.emplace_back(), &costs);
+    if (!wrong.empty()) return wrong;
+  }
+  traces->cost_samples = costs.samples();
+  if (options.model) {
+    traces->cost = *options.model;
+    traces->cost_from = "model";
+  } else if (costs.samples() > 0) {
+    traces->cost = {costs.latency_ns(), costs.ns_per_byte()};
+    traces->cost_from = "trace";
+  } else {
+    traces->cost_from = "assumed";
+  }
+  for (const uint64_t id : options.selection.window_ids) {
+    const bool known = std::any_of(traces->ranks.begin(), traces->ranks.end(), [id](const RankTrace& trace) {
+      return std::any_of(trace.windows.begin(), trace.windows.end(), [id](const TraceWindowInfo& window) { return window.id == id; });
+    });
+    if (!known) return fmt::format("--window {}: the trace{} no such window", id, options.traces.size() == 1 ? " has" : "s have");
+  }
+  return {};
+}
+
+std::string run_study(const StudyOptions& options, Study* study) {
+  std::string wrong = look_through(options, &study->traces);
+  if (!wrong.empty()) return wrong;
+  return StudyRun(options, study).run();
+}
+
+}  // namespace nearcache::simulate

@@ -1,0 +1,91 @@
+// A simulation: traces, by policy, storage and index; beside each storage the bounds of bounds.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulate/bounds.h"
+#include "simulate/cost.h"
+#include "simulate/rank.h"
+#include "simulate/window_replay.h"
+
+namespace nearcache::simulate {
+
+// A size that is given, or that depends on the window.
+struct Amount {
+  std::string text;  // as the user wrote it
+  bool relative = false;
+  double share = 0;    // relative: of the distinct bytes, or keys, of a rank's window
+  uint64_t value = 0;  // otherwise
+
+  uint64_t of(uint64_t whole) const { return relative ? static_cast<uint64_t>(share * static_cast<double>(whole)) : value; }
+};
+
+struct StudyOptions {
+  std::vector<std::string> traces;
+  std::vector<PolicyKind> policies;
+  std::vector<Amount> storages, indexes;
+  Selection selection;
+  bool adaptive = false;
+  bool bounds = true;
+  bool show_progress = false;
+  std::optional<Cost> model;  // none: from the traces
+  Options library;            // all else of the library, at its defaults or as given
+};
+
+// All traces, looked through, and what gets cost by them.
+struct Traces {
+  std::vector<RankTrace> ranks;
+  Cost cost;
+  std::string cost_from;  // "trace", "model" or "assumed"
+  uint32_t cost_samples = 0;
+};
+
+// What of one window, summed over ranks, there is to cache.
+struct WindowContent {
+  uint64_t id = 0;
+  std::string name;
+  uint8_t mode = 0;  // as traced, at its creation
+  uint32_t ranks = 0;  // traces that have it
+  uint64_t gets = 0, bytes = 0, own_gets = 0;
+  uint64_t distinct_keys = 0, distinct_bytes = 0;
+  uint64_t largest_rank_bytes = 0;  // distinct bytes of the rank that has most
+};
+
+struct StudyRow {
+  PolicyKind policy;
+  size_t storage, index;                // numbers of the amounts
+  uint64_t storage_bytes = 0;           // at the start, summed over ranks and windows
+  uint64_t index_entries = 0;
+  WindowResult total;
+  std::vector<WindowResult> windows;    // as Study::windows
+};
+
+struct StudyBounds {
+  size_t storage;
+  uint64_t storage_bytes = 0;
+  Bound infinite, best_fixed, clairvoyant;
+};
+
+struct Study {
+  Traces traces;
+  std::vector<WindowContent> windows;
+  std::vector<StudyRow> rows;      // by storage, index, policy
+  std::vector<StudyBounds> bounds;  // by storage
+  double bounds_rate = 1;           // share of the keys that the bounds were computed from, of the longest trace
+  uint64_t gets = 0, bytes = 0;     // of all windows
+};
+
+// Returns an empty string, or what is wrong.
+std::string look_through(const StudyOptions& options, Traces* traces);
+std::string run_study(const StudyOptions& options, Study* study);
+
+WindowSettings window_settings(const StudyOptions& options, const Cost& cost, PolicyKind policy, uint64_t storage, uint64_t index, Mode mode);
+// One Reuse for every window of a rank; empty where it is not selected.
+std::string collect_reuse(const StudyOptions& options, const RankTrace& trace, const Sample& sample, bool intervals, Progress* progress,
+                          std::vector<Reuse>* reuse);
+// Windows of all ranks by id, in the order in which they are met.
+size_t content_of(const TraceWindowInfo& info, std::vector<WindowContent>* windows);
+
+}  // namespace nearcache::simulate

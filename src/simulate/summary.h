@@ -1,0 +1,80 @@
+// What traces hold: by window what was asked for, how often the same, in what sizes, and what was written while it was read.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "simulate/key_table.h"
+#include "simulate/study.h"
+
+namespace nearcache::simulate {
+
+// First and last of something, in ns of CLOCK_REALTIME, so that ranks can be compared.
+struct Span {
+  uint64_t first = UINT64_MAX, last = 0;
+  bool empty() const { return first > last; }
+  void add(uint64_t at) {
+    first = std::min(first, at);
+    last = std::max(last, at);
+  }
+  void add(const Span& other) {
+    first = std::min(first, other.first);
+    last = std::max(last, other.last);
+  }
+};
+
+// Bytes [from, to) of a rank's window memory; `since`..`until` (CLOCK_REALTIME) is when they were written.
+struct WriteNote {
+  uint32_t target;
+  int64_t from, to;
+  uint64_t since, until;
+};
+
+// Of one window; sums over ranks, unless it is one rank's.
+struct WindowFacts {
+  static constexpr int size_classes = 64;
+
+  uint64_t gets = 0, bytes = 0, own_gets = 0;
+  uint64_t distinct_keys = 0, distinct_bytes = 0;
+  std::map<uint64_t, uint64_t> repeats;                   // keys that were asked for so many times
+  std::array<uint64_t, size_classes> sizes{}, size_bytes{};  // gets of at most 2^i bytes; their bytes
+  std::array<uint64_t, trace_outcomes> outcomes{};
+  std::array<uint64_t, trace_syncs> syncs{};
+  uint64_t own_writes = 0, own_write_bytes = 0;           // puts and accumulates by the rank
+  uint64_t owner_writes = 0, owner_write_bytes = 0;       // stores into the rank's own memory that were noticed
+  uint64_t written_while_read = 0;                        // of both kinds, of bytes that a rank reads before and after
+  Span reads, writes;
+
+  WindowFacts& operator+=(const WindowFacts& other);
+};
+
+struct RankFacts {
+  uint32_t rank = 0;  // of MPI_COMM_WORLD
+  WindowFacts facts;
+};
+
+struct WindowSummary {
+  uint64_t id = 0;
+  bool announced = false;
+  std::string name;
+  uint8_t mode = 0;
+  int64_t unit = 1;
+  uint32_t ranks_in_window = 0;
+  uint64_t bytes = 0;  // of memory, of the ranks whose traces there are
+  WindowFacts facts;
+  std::vector<RankFacts> ranks;
+};
+
+struct Summaries {
+  Traces traces;
+  std::vector<WindowSummary> windows;
+  uint64_t acquires = 0;
+  Span span;
+};
+
+std::string run_summary(const StudyOptions& options, Summaries* summaries);
+std::string summary_json(const Summaries& summaries);
+
+}  // namespace nearcache::simulate

@@ -1,0 +1,110 @@
+// The profile behind a report's details: time, sizes, reuse, and its way to the rank that writes the report.
+#include "core/profile.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "core/report_details.h"
+
+namespace nearcache {
+namespace {
+
+ProfilePoint with_hits(uint64_t hits) {
+  ProfilePoint point;
+  point.gets[static_cast<size_t>(TraceOutcome::full)] = hits;
+  return point;
+}
+
+uint64_t hits(const ProfilePoint& point) { return point.gets[static_cast<size_t>(TraceOutcome::full)]; }
+
+TEST(Timeline, slots_without_a_point_keep_what_held_before) {
+  Timeline timeline;
+  timeline.advance(0, with_hits(5));
+  timeline.advance(3 * Timeline::first_slot_ns, with_hits(9));
+  ASSERT_EQ(timeline.points().size(), 4u);
+  EXPECT_EQ(hits(timeline.points()[2]), 5u);
+  EXPECT_EQ(hits(timeline.points()[3]), 9u);
+}
+
+TEST(Timeline, a_long_run_has_longer_slots_and_never_more_of_them) {
+  Timeline timeline;
+  for (uint64_t i = 0; i < 5000; ++i) timeline.advance(i * Timeline::first_slot_ns, with_hits(i));
+  EXPECT_LE(timeline.points().size(), Timeline::most_slots);
+  EXPECT_EQ(timeline.slot_ns(), 64 * Timeline::first_slot_ns);
+  EXPECT_EQ(hits(timeline.points().back()), 4999u);
+  // The end of slot i is the last point before (i + 1) slots have passed.
+  EXPECT_EQ(hits(timeline.points()[10]), 11 * 64 - 1u);
+}
+
+TEST(ReuseSample, is_exact_while_keys_are_few) {
+  ReuseSample sample;
+  for (uint64_t key = 0; key < 100; ++key) {
+    for (uint64_t i = 0; i <= key % 4; ++i) sample.get(key * 0x9e3779b97f4a7c15u);
+  }
+  EXPECT_EQ(sample.share(), 1.0);
+  const auto classes = sample.classes();
+  EXPECT_EQ(classes[0].keys, 25u);
+  EXPECT_EQ(classes[1].keys, 50u);
+  EXPECT_EQ(classes[1].gets, 25u * 2 + 25 * 3);
+  EXPECT_EQ(classes[2].keys, 25u);
+}
+
+TEST(ReuseSample, of_many_keys_it_keeps_a_share_that_stands_for_all) {
+  ReuseSample sample;
+  std::mt19937_64 random(1);
+  constexpr uint64_t keys = 400000;
+  for (uint64_t key = 0; key < keys; ++key) {
+    const uint64_t hash = random();
+    sample.get(hash);
+    if (key % 2 == 0) sample.get(hash);
+  }
+  EXPECT_LT(sample.share(), 0.1);
+  const auto classes = sample.classes();
+  const double once = static_cast<double>(classes[0].keys) / sample.share();
+  const double twice = static_cast<double>(classes[1].keys) / sample.share();
+  EXPECT_NEAR(once, keys / 2, keys * 0.02);
+  EXPECT_NEAR(twice, keys / 2, keys * 0.02);
+}
+
+TEST(ReportDetails, ranks_with_different_slots_are_put_on_one_time_line) {
+  Profile brief, lasting;
+  brief.get(TraceOutcome::full, 0, 8, 8, 1);
+  brief.tick(0);
+  for (uint64_t i = 0; i < 300; ++i) {
+    lasting.get(TraceOutcome::direct, 1, 8, 0, i + 7);
+    lasting.tick(i * Timeline::first_slot_ns);
+  }
+  ReportDetails details;
+  ASSERT_TRUE(details.add(0, ReportDetails::pack(brief)));
+  ASSERT_TRUE(details.add(1, ReportDetails::pack(lasting)));
+  const auto json = nlohmann::json::parse(details.json());
+  const auto& points = json["timeline"]["points"];
+  EXPECT_EQ(json["timeline"]["slot_ns"], 4 * Timeline::first_slot_ns);
+  EXPECT_EQ(points.size(), 75u);
+  EXPECT_EQ(points.back()["hits_full"], 1);
+  EXPECT_EQ(points.back()["direct"], 300);
+  EXPECT_EQ(points.front()["direct"], 4);
+  EXPECT_EQ(json["targets"].size(), 2u);
+  EXPECT_EQ(json["sizes"][0]["gets"], 301);
+}
+
+TEST(ReportDetails, what_is_cut_short_or_too_long_is_refused) {
+  Profile profile;
+  profile.get(TraceOutcome::full, 3, 8, 8, 1);
+  profile.tick(0);
+  const std::vector<uint64_t> packed = ReportDetails::pack(profile);
+  for (size_t size = 0; size < packed.size(); ++size) {
+    ReportDetails details;
+    EXPECT_FALSE(details.add(0, {packed.begin(), packed.begin() + static_cast<ptrdiff_t>(size)})) << size;
+    EXPECT_EQ(details.json(), "null");
+  }
+  std::vector<uint64_t> longer = packed;
+  longer.push_back(0);
+  ReportDetails details;
+  EXPECT_FALSE(details.add(0, longer));
+}
+
+}  // namespace
+}  // namespace nearcache
