@@ -3,11 +3,12 @@ import argparse
 import json
 import sys
 
-from . import bypass, context, hit, instructions, lcc, miss, normal, report
+from . import bypass, context, hit, instructions, lcc, miss, normal, report, trace
 from .build import DEFAULT_MPI, ROOT, Build, Failure
 from .launch import Launch
 
-MEASUREMENTS = {"hit": hit, "miss": miss, "bypass": bypass, "lcc": lcc, "normal": normal}
+MEASUREMENTS = {"hit": hit, "miss": miss, "bypass": bypass, "lcc": lcc, "normal": normal,
+                "trace": trace}
 EXTRA = {"instructions": instructions}  # not part of `all`: needs valgrind
 
 
