@@ -13,9 +13,11 @@ namespace {
 constexpr double enough_gets = 500000, enough_keys = 20000;
 constexpr double least_share = 1.0 / 1024;  // of the distinct bytes: where the curve begins
 
-struct RankUse {
-  std::vector<Reuse> reuse;  // by window of the trace
+// What one rank asks of one window.
+struct Use {
+  uint64_t gets = 0, bytes = 0, keys = 0;
 };
+using RankUse = std::vector<Use>;  // by window of the trace
 
 class CurveRun {
  public:
@@ -40,10 +42,12 @@ class CurveRun {
 
   std::string look_at_reuse() {
     for (const RankTrace& trace : curves_.traces.ranks) {
-      std::vector<Reuse>& reuse = uses_.emplace_back().reuse;
+      std::vector<Reuse> reuse;
       std::string wrong = collect_reuse(options_, trace, Sample(), false, &progress_, &reuse);
       if (!wrong.empty()) return wrong;
+      RankUse& use = uses_.emplace_back();
       for (size_t at = 0; at < reuse.size(); ++at) {
+        use.push_back({reuse[at].gets, reuse[at].bytes, reuse[at].keys.size()});
         if (options_.selection.has(trace.windows[at])) note(trace.windows[at], reuse[at]);
       }
     }
@@ -94,7 +98,7 @@ class CurveRun {
   std::string look_at_point(unsigned point) {
     for (Total& total : totals_) total = Total();
     for (size_t rank = 0; rank < uses_.size(); ++rank) {
-      std::string wrong = replay(point, curves_.traces.ranks[rank], uses_[rank].reuse);
+      std::string wrong = replay(point, curves_.traces.ranks[rank], uses_[rank]);
       if (!wrong.empty()) return wrong;
     }
     for (size_t at = 0; at < totals_.size(); ++at) {
@@ -107,25 +111,25 @@ class CurveRun {
   }
 
   // One rate for a whole rank: its windows share generations and clocks.
-  Sample sample_of(const std::vector<Reuse>& reuse) const {
+  static Sample sample_of(const RankUse& use) {
     double gets = 0, keys = 0;
-    for (const Reuse& window : reuse) {
+    for (const Use& window : use) {
       gets += static_cast<double>(window.gets);
-      keys += static_cast<double>(window.keys.size());
+      keys += static_cast<double>(window.keys);
     }
     return Sample(std::max(enough_gets / std::max(gets, 1.0), enough_keys / std::max(keys, 1.0)));
   }
 
-  std::string replay(unsigned point, const RankTrace& trace, const std::vector<Reuse>& reuse) {
+  std::string replay(unsigned point, const RankTrace& trace, const RankUse& use) {
     Selection selection = options_.selection;
-    selection.sample = sample_of(reuse);
+    selection.sample = sample_of(use);
     const Sample& sample = selection.sample;
     MemoryBudget budget;
     RankParts<WindowReplay> parts(trace, selection, [&](uint32_t at, const uint32_t* acquires) {
       WindowCurve& curve = curves_.windows[content_of(trace.windows[at], &contents_)];
       curve.sample_rate = std::min(curve.sample_rate, sample.rate());
       const uint64_t storage = sample.scaled(curve.points[point].storage_bytes);
-      const uint64_t index = std::max<uint64_t>(sample.scaled(reuse[at].keys.size() * 3 / 2), 16);
+      const uint64_t index = std::max<uint64_t>(sample.scaled(use[at].keys * 3 / 2), 16);
       const Mode mode = options_.selection.mode_of(trace.windows[at]);
       return std::make_unique<WindowReplay>(trace.windows[at],
                                             window_settings(options_, curves_.traces.cost, options_.policies.front(), storage, index, mode), acquires,
@@ -133,17 +137,17 @@ class CurveRun {
     });
     std::string wrong = walk(trace, &parts, &progress_);
     for (size_t at = 0; at < trace.windows.size(); ++at) {
-      if (parts.part(at) != nullptr) add(reuse[at], parts.part(at)->result(), sample, &totals_[content_of(trace.windows[at], &contents_)]);
+      if (parts.part(at) != nullptr) add(use[at], parts.part(at)->result(), sample, &totals_[content_of(trace.windows[at], &contents_)]);
     }
     return wrong;
   }
 
   // The sample's misses stand for all misses. The gets of the few keys that are asked for most, of which a sample has too many or
   // too few, are hits mostly (the correction of SHARDS-adj).
-  static void add(const Reuse& reuse, const WindowResult& result, const Sample& sample, Total* total) {
+  static void add(const Use& use, const WindowResult& result, const Sample& sample, Total* total) {
     const auto missed = [&sample](uint64_t asked, uint64_t served) { return static_cast<double>(asked - served) / sample.rate(); };
-    total->hits += std::max(0.0, static_cast<double>(reuse.gets) - missed(result.gets, result.whole_hits()));
-    total->hit_bytes += std::max(0.0, static_cast<double>(reuse.bytes) - missed(result.bytes, result.hit_bytes));
+    total->hits += std::max(0.0, static_cast<double>(use.gets) - missed(result.gets, result.whole_hits()));
+    total->hit_bytes += std::max(0.0, static_cast<double>(use.bytes) - missed(result.bytes, result.hit_bytes));
   }
 
   const StudyOptions& options_;

@@ -20,7 +20,8 @@ struct RankTrace {
   std::string path;
   TraceHeader header;
   std::vector<TraceWindowInfo> windows;
-  std::vector<uint64_t> gets;  // by window, those of the own rank left out
+  std::vector<uint64_t> gets;    // by window, those of the own rank left out
+  std::vector<uint64_t> writes;  // by window: own writes, and writes into own memory
   uint64_t records = 0;
   uint64_t dropped = 0;
   bool cut_short = false;

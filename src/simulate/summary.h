@@ -1,12 +1,12 @@
 // What traces hold: by window what was asked for, how often the same, in what sizes, and what was written while it was read.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "simulate/key_table.h"
 #include "simulate/study.h"
 
 namespace nearcache::simulate {
@@ -25,13 +25,6 @@ struct Span {
   }
 };
 
-// Bytes [from, to) of a rank's window memory; `since`..`until` (CLOCK_REALTIME) is when they were written.
-struct WriteNote {
-  uint32_t target;
-  int64_t from, to;
-  uint64_t since, until;
-};
-
 // Of one window; sums over ranks, unless it is one rank's.
 struct WindowFacts {
   static constexpr int size_classes = 64;
@@ -44,7 +37,7 @@ struct WindowFacts {
   std::array<uint64_t, trace_syncs> syncs{};
   uint64_t own_writes = 0, own_write_bytes = 0;           // puts and accumulates by the rank
   uint64_t owner_writes = 0, owner_write_bytes = 0;       // stores into the rank's own memory that were noticed
-  uint64_t written_while_read = 0;                        // of both kinds, of bytes that a rank reads before and after
+  uint64_t written_while_read = 0;                        // of both kinds, of pages that were read before and after by any rank
   Span reads, writes;
 
   WindowFacts& operator+=(const WindowFacts& other);
