@@ -13,6 +13,9 @@ constexpr uint64_t round_up(uint64_t bytes) { return (bytes + page - 1) / page *
 // Free pieces need descriptors too; a quarter more than entries is enough for storage that is at all crowded.
 uint64_t descriptors_for(uint64_t index_capacity) { return index_capacity + index_capacity / 4 + 16; }
 
+// What the tuner takes a hit to cost: the look-up and the copy out of storage.
+double hit_ns(uint64_t bytes) { return 50 + 0.15 * static_cast<double>(bytes); }
+
 }  // namespace
 
 uint64_t GetCache::region_bytes(const Geometry& g) {
@@ -60,6 +63,7 @@ GetCache* GetCache::create(void* region, const Geometry& geometry, const GetCach
   cache->sketch_.attach(counters, index);
   cache->storage_.attach(at, entries, static_cast<uint32_t>(most_descriptors), storage);
   cache->storage_.limit_descriptors(descriptors_for(index));
+  if (settings.tuner.adaptive) cache->look_at_ = tuner_patience(0);
   return cache;
 }
 
@@ -200,17 +204,25 @@ Entry& GetCache::name_entry(EntryId id, const Key& key, uint64_t bytes, uint32_t
   return entry;
 }
 
+// By generation: what returns after all was dropped could not have been kept.
+void GetCache::note_miss(uint64_t hash) {
+  const uint32_t returning = ghosts_.missed(hash + generation_ * 0x9e3779b97f4a7c15u);
+  if (returning == 0) return;
+  returning_ += returning;
+  if (tuner_.adaptive) look_at_ = std::min(look_at_, turned_away() + 1);
+}
+
 GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token) {
   if (stale_) purge();
   sketch_.advance(now_);
   Newcomer newcomer{key, hash, bytes, sketch_.count(hash)};
   policy().judge(*this, &newcomer);
   const bool seen = newcomer.past > 0;
-  returning_ += ghosts_.missed(hash);
+  note_miss(hash);
   sketch_.raise(hash, newcomer.past + 1);
   const EntryId id = bytes > UINT32_MAX - granule_bytes ? no_entry : storage_.new_descriptor();
-  if (id == no_entry) {
-    ++no_room_;
+  if (id == no_entry) {  // too large, or no descriptor, of which there are as many as the index can use
+    conflicting_ += bytes > UINT32_MAX - granule_bytes ? 0 : 1;
     return {Insert::no_room, no_entry};
   }
   bool evicted = false;
@@ -331,16 +343,20 @@ void GetCache::reset() {
   evictions_ = write_drops_ = 0;
 }
 
-int GetCache::adapt(MemoryBudget* budget) {
+TunerView GetCache::look() {
   TunerView view{};
   view.gets = now_ - adapted_at_;
   view.hits = hits_ - hits_then_;
   view.conflicting = conflicting_ - conflicting_then_;
   view.no_room = no_room_ - no_room_then_;
-  // The mean of some looks: one interval holds but a few sampled keys.
-  const auto returned = static_cast<double>(returning_ - returning_then_);
-  returning_share_ += 0.25 * (returned / static_cast<double>(std::max<uint64_t>(view.gets, 1)) - returning_share_);
-  view.returning = static_cast<uint64_t>(returning_share_ * static_cast<double>(view.gets));
+  view.early = view.gets < tuner_.interval;
+  // Over some intervals: one holds but a few of the sampled keys.
+  const auto gets = static_cast<double>(view.gets);
+  const double fade = 1 - std::min(1.0, gets / (4 * static_cast<double>(tuner_.interval)));
+  judged_gets_ = judged_gets_ * fade + gets;
+  judged_returning_ = judged_returning_ * fade + static_cast<double>(returning_ - returning_then_);
+  view.returning = gets * judged_returning_ / std::max(judged_gets_, 1.0);
+  view.hit_cost = std::min(1.0, hit_ns(average_bytes()) / std::max(cost_ns(average_bytes()), 1.0));
   view.entries = index_.used();
   view.index_capacity = index_.capacity();
   view.storage_bytes = storage_.bytes();
@@ -350,9 +366,26 @@ int GetCache::adapt(MemoryBudget* budget) {
   conflicting_then_ = conflicting_;
   no_room_then_ = no_room_;
   returning_then_ = returning_;
-  TunerAdvice advice = advise(tuner_, view);
+  return view;
+}
+
+int GetCache::adapt(MemoryBudget* budget) {
+  const TunerView view = look();
+  const int changes = apply(advise(tuner_, view), budget);
+  if (tuner_.adaptive) look_at_ = turned_away() + tuner_patience(index_.used());
+  return changes;
+}
+
+// The budget may allow less storage than is advised; a small part of it is not worth a step.
+uint64_t GetCache::affordable(uint64_t storage, const MemoryBudget& budget) const {
+  const uint64_t has = storage_.bytes();
+  if (storage <= has) return storage;
+  const uint64_t left = budget.limit() - std::min(budget.used(), budget.limit());
+  return left < has / 8 ? has : std::min(storage - has, left) + has;
+}
+
+int GetCache::apply(TunerAdvice advice, MemoryBudget* budget) {
   advice.index_capacity = std::clamp<uint64_t>(advice.index_capacity, 1, geometry_.most_index);
-  advice.storage_bytes = std::min(advice.storage_bytes, geometry_.most_storage) / granule_bytes * granule_bytes;
   int changes = 0;
   const auto change = [&](uint64_t index, uint64_t storage, auto resize) {
     const uint64_t has = memory();
@@ -365,6 +398,7 @@ int GetCache::adapt(MemoryBudget* budget) {
   if (advice.index_capacity != index_.capacity()) {
     change(advice.index_capacity, storage_.bytes(), [&] { return resize_index(advice.index_capacity), true; });
   }
+  advice.storage_bytes = std::min(affordable(advice.storage_bytes, *budget), geometry_.most_storage) / granule_bytes * granule_bytes;
   if (advice.storage_bytes != storage_.bytes()) {
     change(index_.capacity(), advice.storage_bytes, [&] { return resize_storage(advice.storage_bytes); });
   }

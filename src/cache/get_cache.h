@@ -160,7 +160,10 @@ class alignas(64) GetCache {
     sketch_.add(hash, 1);
   }
 
-  bool adapt_is_due() const { return now_ - adapted_at_ >= tuner_.interval; }
+  bool adapt_is_due() const {
+    const uint64_t since = now_ - adapted_at_;
+    return since >= tuner_.interval || (turned_away() >= look_at_ && since >= tuner_gap);
+  }
   // Looks at the last interval and resizes within the budget; returns how many sizes changed.
   int adapt(MemoryBudget* budget);
 
@@ -234,6 +237,11 @@ class alignas(64) GetCache {
   void forget(EntryId id);
   void purge();
   uint64_t memory_of(uint64_t index_capacity, uint64_t storage_bytes) const;
+  uint64_t turned_away() const { return no_room_ + conflicting_; }
+  void note_miss(uint64_t hash);
+  TunerView look();
+  uint64_t affordable(uint64_t storage, const MemoryBudget& budget) const;
+  int apply(TunerAdvice advice, MemoryBudget* budget);
   void resize_index(uint64_t capacity);
   bool resize_storage(uint64_t bytes);
 
@@ -252,8 +260,9 @@ class alignas(64) GetCache {
   uint64_t conflicting_ = 0;
   uint64_t no_room_ = 0;
   uint64_t returning_ = 0;  // misses of keys that were asked for before, extrapolated from a sample
-  double returning_share_ = 0;  // of all gets, over the last looks of the tuner
+  double judged_gets_ = 0, judged_returning_ = 0;  // over the last looks of the tuner, the older the less
   uint64_t adapted_at_ = 0;
+  uint64_t look_at_ = UINT64_MAX;  // the tuner looks early when so many gets have been turned away
   uint64_t hits_then_ = 0, conflicting_then_ = 0, no_room_then_ = 0, returning_then_ = 0;
   uint32_t under_way_seq_ = 0;  // own writes when the oldest get under way was issued
   uint64_t random_ = 0x9e3779b97f4a7c15u;

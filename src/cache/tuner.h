@@ -1,15 +1,17 @@
 // Adapts index and storage to the program, after CLaMPI's adaptive strategy (section III.E).
 //
 // The paper's rules: many conflicting accesses grow the index, a sparse index shrinks; many capacity and failing ones
-// grow the storage - if anything is asked for twice -, a stable working set with much free space shrinks it. Unlike the paper's, growing and
-// shrinking keep the contents.
+// grow the storage - if anything is asked for twice -, a stable working set with much free space shrinks it. Unlike the
+// paper's, growing and shrinking keep the contents, and looks come as soon as gets are turned away: growing from S to W
+// by factors, each after S/32 was turned away, loses less than W/16 on the whole way. A fixed number of gets between looks
+// would lose most of a short run.
 #pragma once
 
 #include <cstdint>
 
 namespace nearcache {
 
-// Thresholds are shares of the gets of one interval; factors are above 1.
+// Thresholds are shares of what the gets of one interval cost; factors are above 1.
 struct TunerSettings {
   bool adaptive = true;
   uint64_t interval = 1024;
@@ -26,7 +28,9 @@ struct TunerSettings {
 struct TunerView {
   uint64_t gets, hits, conflicting;
   uint64_t no_room;    // capacity and failing accesses, for lack of storage
-  uint64_t returning;  // misses of keys that were asked for before
+  double returning;    // misses of keys that were asked for before: an estimate
+  double hit_cost;     // what a hit costs, in misses: a get that is turned away weighs more the less the others cost
+  bool early;          // gets were turned away and the interval is not over: too soon to call anything stable
   uint64_t entries, index_capacity;
   uint64_t storage_bytes, free_bytes;
 };
@@ -37,5 +41,10 @@ struct TunerAdvice {
 };
 
 TunerAdvice advise(const TunerSettings& settings, const TunerView& view);
+
+// After how many gets turned away the tuner looks before its interval is over; at the first if a missed key has returned.
+// But never more often than every so many gets: a look costs what a hit does, and little of it may fall on a get.
+uint64_t tuner_patience(uint64_t entries);
+inline constexpr uint64_t tuner_gap = 16;
 
 }  // namespace nearcache

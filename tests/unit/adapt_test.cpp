@@ -56,6 +56,81 @@ TEST(Adapt, GetsThatNeverRepeatDoNotGrowTheStorage) {
   EXPECT_LE(engine.cache->storage_bytes(), 2 * mib);
 }
 
+// CLaMPI's micro-benchmark: 1,000 keys of 2^0..2^16 bytes, asked for by a normal distribution.
+struct Micro {
+  std::vector<uint64_t> sizes;
+  std::vector<int64_t> places;
+  explicit Micro(std::mt19937& random) {
+    int64_t at = 0;
+    for (int i = 0; i < 1000; ++i) {
+      sizes.push_back(uint64_t{1} << random() % 17);
+      places.push_back(at);
+      at += static_cast<int64_t>(sizes.back());
+    }
+  }
+  size_t draw(std::mt19937& random) {
+    std::normal_distribution<double> normal(500, 250);
+    for (;;) {
+      const double value = normal(random);
+      if (value >= 0 && value < 1000) return static_cast<size_t>(value);
+    }
+  }
+};
+
+TEST(Adapt, AShortRunLosesLittleFromAnyStart) {
+  for (const auto& [index, storage] : {std::pair<uint64_t, uint64_t>{200, 64 * 1024}, {200, 16 * mib}, {1000, mib}, {8000, 64 * 1024},
+                                       {8000, 256 * mib}, {100000, 7 * mib}}) {
+    std::mt19937 random(3);
+    Micro micro(random);
+    Adapting engine(sized(index, storage), 512 * mib);
+    std::vector<bool> asked(1000);
+    int first = 0, missed = 0;
+    for (int i = 0; i < 20000; ++i) {
+      const size_t which = micro.draw(random);
+      if (!asked[which]) ++first;
+      asked[which] = true;
+      if (!engine.step(at(micro.places[which]), micro.sizes[which])) ++missed;
+    }
+    EXPECT_LE(missed - first, 130) << "index " << index << ", storage " << storage;
+    EXPECT_LE(engine.changes, 20);
+    EXPECT_EQ(engine.cache->check(), nullptr);
+  }
+}
+
+TEST(Adapt, AScanGrowsALittleStorageByAFewPagesOnly) {
+  Adapting engine(sized(4096, 64 * 1024), 64 * mib);
+  for (int64_t i = 0; i < 200000; ++i) engine.step(at(i * 2048), 2048);
+  EXPECT_LE(engine.cache->storage_bytes(), 256 * 1024u);
+}
+
+TEST(Adapt, AScanRepeatedAfterEachInvalidationDoesNotGrowTheStorage) {
+  Adapting engine(sized(4096, mib), 64 * mib);
+  for (int phase = 0; phase < 50; ++phase) {
+    for (int64_t i = 0; i < 4000; ++i) engine.step(at(i * 2048), 2048);
+    engine.cache->invalidate();
+  }
+  EXPECT_LE(engine.cache->storage_bytes(), mib);
+}
+
+TEST(Adapt, TakesWhatTheBudgetHasLeft) {
+  const uint64_t limit = GetCache::memory_for(4096, mib) + 700 * 1024;
+  Adapting engine(sized(4096, mib), limit);
+  for (int round = 0; round < 5; ++round) {
+    for (int64_t i = 0; i < 3000; ++i) engine.step(at(i * 1024), 1000);
+  }
+  EXPECT_GT(engine.cache->storage_bytes(), mib + 500 * 1024);
+}
+
+TEST(Adapt, FixedSizesAreNeverLookedAtEarly) {
+  GetCacheSettings settings = sized(64, 16 * 1024);
+  settings.tuner.adaptive = false;
+  Adapting engine(settings, 64 * mib);
+  for (int64_t i = 0; i < 1000; ++i) {
+    engine.get(at(i % 100 * 1024), 1000);
+    ASSERT_FALSE(engine.cache->adapt_is_due());
+  }
+}
+
 TEST(Adapt, NeverTakesMoreThanTheBudget) {
   const uint64_t limit = GetCache::memory_for(4096, mib) + 3 * mib;
   Adapting engine(sized(4096, mib), limit);

@@ -76,6 +76,71 @@ TEST(Tuner, AGrowthIsNotUndoneAtTheNextLook) {
   EXPECT_EQ(advise({}, view).storage_bytes, view.storage_bytes);
 }
 
+TEST(Tuner, GetsTurnedAwayWeighMoreTheLessTheOthersCost) {
+  TunerView view = quiet();
+  view.hits = 970;
+  view.no_room = 20;
+  view.hit_cost = 1;
+  EXPECT_EQ(advise({}, view).storage_bytes, 4 * mib) << "2% of the cost";
+  view.hit_cost = 0.05;
+  EXPECT_GE(advise({}, view).storage_bytes, 8 * mib) << "a quarter of the cost";
+  view.no_room = 0;
+  view.conflicting = 20;
+  EXPECT_GE(advise({}, view).index_capacity, 8192u);
+}
+
+TEST(Tuner, SmallSizesGrowInLargerStepsButNotBeyondTheDefaults) {
+  TunerView view = quiet();
+  view.no_room = view.conflicting = 500;
+  view.returning = 100;
+  view.index_capacity = 200;
+  view.storage_bytes = 64 * 1024;
+  EXPECT_GE(advise({}, view).index_capacity, 800u);
+  EXPECT_GE(advise({}, view).storage_bytes, 256 * 1024u);
+  view.index_capacity = 3000;
+  view.storage_bytes = 700 * 1024;
+  EXPECT_LE(advise({}, view).index_capacity, 6001u);
+  EXPECT_LE(advise({}, view).storage_bytes, 1400 * 1024u + 1);
+}
+
+TEST(Tuner, LittleStorageNeedsLittleEvidence) {
+  TunerView view = quiet();
+  view.no_room = 500;
+  view.returning = 10;
+  view.storage_bytes = 4 * mib;
+  EXPECT_EQ(advise({}, view).storage_bytes, 4 * mib);
+  view.storage_bytes = 512 * 1024;
+  EXPECT_GE(advise({}, view).storage_bytes, mib);
+  view.returning = 0;
+  EXPECT_EQ(advise({}, view).storage_bytes, 512 * 1024u);
+}
+
+TEST(Tuner, AnEarlyLookShrinksNothing) {
+  TunerView view = quiet();
+  view.hits = 990;
+  view.entries = 10;
+  view.free_bytes = view.storage_bytes - 4096;
+  EXPECT_LT(advise({}, view).index_capacity, 4096u);
+  EXPECT_LT(advise({}, view).storage_bytes, 4 * mib);
+  view.early = true;
+  EXPECT_EQ(advise({}, view).index_capacity, 4096u);
+  EXPECT_EQ(advise({}, view).storage_bytes, 4 * mib);
+}
+
+TEST(Tuner, FarTooMuchShrinksInOneStepToWhatIsNotSparse) {
+  TunerView view = quiet();
+  view.hits = 990;
+  view.index_capacity = 1 << 20;
+  view.entries = 1000;
+  view.storage_bytes = 1024 * mib;
+  view.free_bytes = view.storage_bytes - 2 * mib;
+  const TunerAdvice advice = advise({}, view);
+  EXPECT_LE(advice.index_capacity, 16384u);
+  EXPECT_GE(advice.index_capacity, 4000u);
+  EXPECT_LE(advice.storage_bytes, 8 * mib);
+  EXPECT_GE(advice.storage_bytes, 3 * mib);
+}
+
 TEST(Tuner, DoesNothingWhenNotAdaptiveOrIdle) {
   TunerView view = quiet();
   view.conflicting = view.no_room = view.returning = 1000;
@@ -91,7 +156,7 @@ TEST(Tuner, FactorsBelowOneAndNoStorageDoNoHarm) {
   TunerView view = quiet();
   view.conflicting = view.no_room = view.returning = 1000;
   TunerSettings odd;
-  odd.index_increase = odd.storage_increase = 0;
+  odd.index_increase = odd.storage_increase = odd.index_decrease = odd.storage_decrease = 0;
   EXPECT_GE(advise(odd, view).index_capacity, 4096u);
   EXPECT_GE(advise(odd, view).storage_bytes, 4 * mib);
   view.storage_bytes = view.free_bytes = 0;
