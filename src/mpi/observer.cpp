@@ -10,9 +10,7 @@
 
 namespace nearcache::mpi {
 
-std::unique_lock<std::mutex> Observer::locked() {
-  return context.threaded ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
-}
+inline Observer::Lock Observer::locked() { return Lock(context.threaded ? &mutex_ : nullptr); }
 
 void Observer::start() {
   const std::string& report = context.options.report;
@@ -33,8 +31,8 @@ void Observer::start() {
 
 void Observer::stop() {
   if (!tracing_) return;
-  const auto lock = locked();
-  look(true);
+  const Lock lock = locked();
+  look_at_all();
   tracing_ = false;
   const std::string wrong = trace_.close();
   if (!wrong.empty()) log(LogLevel::warning, "trace: '%s' is not whole: %s", path_.c_str(), wrong.c_str());
@@ -44,7 +42,7 @@ void Observer::stop() {
 }
 
 bool Observer::get(const ObservedGet& get) {
-  const auto lock = locked();
+  const Lock lock = locked();
   if (tracing_) {
     const auto window = static_cast<uint64_t>(get.window);
     if (get.layout == 0) {
@@ -62,48 +60,48 @@ bool Observer::get(const ObservedGet& get) {
 }
 
 void Observer::levels(const ProfileLevels& before, const ProfileLevels& now) {
-  const auto lock = locked();
+  const Lock lock = locked();
   if (profiling_) profile_->level(before, now);
 }
 
 void Observer::adapted(const Profile::Adaptation& adaptation) {
-  const auto lock = locked();
+  const Lock lock = locked();
   if (profiling_) profile_->adapted(adaptation);
 }
 
 void Observer::sync(int64_t window, TraceSync kind, int target) {
   if (!tracing_) return;
-  const auto lock = locked();
+  const Lock lock = locked();
   trace_.sync(static_cast<uint64_t>(window), kind, target);
 }
 
 void Observer::acquire() {
   if (!tracing_) return;
-  const auto lock = locked();
+  const Lock lock = locked();
   trace_.acquire();
 }
 
 void Observer::write(int64_t window, TraceWrite kind, int target, int64_t from, int64_t to) {
   if (!tracing_) return;
-  const auto lock = locked();
+  const Lock lock = locked();
   trace_.write(static_cast<uint64_t>(window), kind, static_cast<uint32_t>(target), from, static_cast<uint64_t>(to) - static_cast<uint64_t>(from));
 }
 
 void Observer::cost(uint64_t bytes, double ns) {
   if (!tracing_) return;
-  const auto lock = locked();
+  const Lock lock = locked();
   trace_.cost(bytes, ns > 0 ? static_cast<uint64_t>(ns) : 0);
 }
 
 void Observer::window_mode(int64_t window, uint8_t mode) {
   if (!tracing_) return;
-  const auto lock = locked();
+  const Lock lock = locked();
   trace_.window_mode(static_cast<uint64_t>(window), mode);
 }
 
 void Observer::window_created(const TracedWindow& window, const void* base) {
   if (!tracing_) return;
-  const auto lock = locked();
+  const Lock lock = locked();
   trace_.window_created(window);
   if (base == nullptr || window.own_bytes == 0 || !context.options.trace_writes) return;
   const int range = tracker_.watch(base, window.own_bytes);
@@ -113,7 +111,7 @@ void Observer::window_created(const TracedWindow& window, const void* base) {
 
 void Observer::window_freed(int64_t window) {
   if (!tracing_) return;
-  const auto lock = locked();
+  const Lock lock = locked();
   for (size_t i = 0; i < watched_.size(); ++i) {
     if (watched_[i].window != window) continue;
     look_at(watched_[i]);
@@ -126,10 +124,13 @@ void Observer::window_freed(int64_t window) {
 
 // A look that is left out makes the time in which a write may have been longer, never the write unseen. Looking takes
 // a third of the time at most.
-void Observer::look(bool at_once) {
-  const auto lock = at_once ? std::unique_lock<std::mutex>() : locked();
+void Observer::look() {
+  const Lock lock = locked();
+  if (system_ns() - look_ended_ns_ >= 2 * look_took_ns_) look_at_all();
+}
+
+void Observer::look_at_all() {
   const uint64_t before = system_ns();
-  if (!at_once && before - look_ended_ns_ < 2 * look_took_ns_) return;
   for (Watched& watched : watched_) look_at(watched);
   look_ended_ns_ = system_ns();
   look_took_ns_ = look_ended_ns_ - before;

@@ -56,7 +56,7 @@ class Observer {
 
   // Before a call that may tell others that own memory was written: records what was.
   void release() {
-    if (tracing_ && !watched_.empty()) [[unlikely]] look(false);
+    if (tracing_ && !watched_.empty()) [[unlikely]] look();
   }
 
  private:
@@ -65,10 +65,25 @@ class Observer {
     int range;
     uint64_t looked_ns;
   };
-  void look(bool at_once);
+  void look();
+  void look_at_all();
   void look_at(Watched& watched);
-  // One rank may have many threads; a lock costs less than what is behind it.
-  std::unique_lock<std::mutex> locked();
+  // Of a mutex, or of nothing where the program has one thread.
+  class Lock {
+   public:
+    explicit Lock(std::mutex* mutex) : mutex_(mutex) {
+      if (mutex_ != nullptr) mutex_->lock();
+    }
+    ~Lock() {
+      if (mutex_ != nullptr) mutex_->unlock();
+    }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+   private:
+    std::mutex* mutex_;
+  };
+  Lock locked();
 
   bool tracing_ = false, profiling_ = false;
   std::mutex mutex_;
