@@ -1,10 +1,10 @@
-"""The command line: nearcache run | report | options | counters | doctor."""
+"""The command line: nearcache run | simulate | report | options | counters | doctor."""
 import shlex
 
 import click
 from click.core import ParameterSource
 
-from . import __version__, tables
+from . import __version__, simulate, tables
 from .errors import EXIT_UNHEALTHY, NearcacheError
 
 EPILOG = ("Exit codes: that of the program for run; 0 success, 2 wrong usage or unreadable file, 3 doctor found something "
@@ -97,5 +97,7 @@ def doctor(no_run, tags, timeout):
     if not check.examine(run_tests=not no_run, tags=tags, timeout=timeout):
         raise click.exceptions.Exit(EXIT_UNHEALTHY)
 
+
+main.add_command(simulate.simulate)
 
 __all__ = ["main", "NearcacheError"]

@@ -7,6 +7,7 @@
 #include "simulate/curve.h"
 #include "simulate/options.h"
 #include "simulate/output.h"
+#include "simulate/safety.h"
 #include "simulate/summary.h"
 
 namespace nearcache::simulate {
@@ -48,6 +49,14 @@ std::string summary(const Arguments& arguments) {
   return write_text(arguments.json.empty() ? "-" : arguments.json, summary_json(summaries));
 }
 
+std::string safety(const Arguments& arguments) {
+  Safety safety;
+  const std::string wrong = run_safety(arguments.study, &safety);
+  if (!wrong.empty()) return wrong;
+  fmt::print(stderr, "{}", notes_on(safety.traces));
+  return write_text(arguments.json.empty() ? "-" : arguments.json, safety_json(safety));
+}
+
 std::string perform(const Arguments& arguments) {
   switch (arguments.task) {
     case Task::study:
@@ -56,6 +65,8 @@ std::string perform(const Arguments& arguments) {
       return curve(arguments);
     case Task::summary:
       return summary(arguments);
+    case Task::safety:
+      return safety(arguments);
   }
   return {};
 }

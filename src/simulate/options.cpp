@@ -17,7 +17,7 @@ constexpr double automatic_index = 1.5;  // of the distinct keys: the index is n
 struct Texts {
   std::vector<std::string> policies{"rate"}, storages{"25%"}, indexes{"auto"}, set;
   std::string mode = "as-traced", model;
-  bool no_bounds = false, progress = false, curve = false, summary = false;
+  bool no_bounds = false, progress = false, curve = false, summary = false, safety = false;
 };
 
 bool set_policies(const std::vector<std::string>& names, StudyOptions* study, std::string* wrong) {
@@ -75,8 +75,8 @@ bool set_library(const std::vector<std::string>& settings, StudyOptions* study, 
 std::string apply(const Texts& texts, Arguments* arguments) {
   std::string wrong;
   StudyOptions& study = arguments->study;
-  if (texts.curve && texts.summary) return "--curve and --summary are two different outputs: ask for one";
-  arguments->task = texts.summary ? Task::summary : texts.curve ? Task::curve : Task::study;
+  if (texts.curve + texts.summary + texts.safety > 1) return "--curve, --summary and --safety are different outputs: ask for one";
+  arguments->task = texts.summary ? Task::summary : texts.curve ? Task::curve : texts.safety ? Task::safety : Task::study;
   study.bounds = !texts.no_bounds;
   study.show_progress = texts.progress || isatty(STDERR_FILENO) != 0;
   if (!set_policies(texts.policies, &study, &wrong) || !set_amounts("--storage", texts.storages, 'b', &study.storages, &wrong) ||
@@ -112,18 +112,19 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
   Texts texts;
   StudyOptions& study = arguments->study;
   app.add_option("traces", study.traces, "Traces, one a rank")->required()->type_name("TRACE");
-  app.add_option("--policy", texts.policies, "Policies, by the library's names")->delimiter(',')->capture_default_str();
-  app.add_option("--storage", texts.storages, "Storage of a window, in bytes or in per cent of its distinct bytes")->delimiter(',')->capture_default_str();
-  app.add_option("--index", texts.indexes, "Entries of the index; auto: 1.5 times the distinct keys")->delimiter(',')->capture_default_str();
+  app.add_option("--policy", texts.policies, "Policies, by the library's names")->delimiter(',')->allow_extra_args(false)->capture_default_str();
+  app.add_option("--storage", texts.storages, "Storage of a window, in bytes or in per cent of its distinct bytes")->delimiter(',')->allow_extra_args(false)->capture_default_str();
+  app.add_option("--index", texts.indexes, "Entries of the index; auto: 1.5 times the distinct keys")->delimiter(',')->allow_extra_args(false)->capture_default_str();
   app.add_option("--mode", texts.mode, "as-traced, transparent, always or user")->capture_default_str();
-  app.add_option("--window", study.selection.window_ids, "Only this window; may be repeated")->delimiter(',')->type_name("ID");
+  app.add_option("--window", study.selection.window_ids, "Only this window; may be repeated")->delimiter(',')->allow_extra_args(false)->type_name("ID");
   app.add_flag("--adaptive", study.adaptive, "Let index and storage adapt from there, as the library does, up to max_storage (1G)");
   app.add_option("--model", texts.model, "Cost of a get of n bytes: L + G*n ns, instead of what the trace has measured")->type_name("L,G");
-  app.add_option("--set", texts.set, "Any other option of the library; may be repeated")->type_name("NAME=VALUE")->delimiter(';');
+  app.add_option("--set", texts.set, "Any other option of the library; may be repeated")->type_name("NAME=VALUE")->delimiter(';')->allow_extra_args(false);
   app.add_flag("--no-bounds", texts.no_bounds, "Leave out the infinite cache, the best fixed set and the clairvoyant schedule");
   app.add_flag("--curve", texts.curve, "Print, as JSON, what is saved by storage, from little to all distinct bytes");
   app.add_option("--points", arguments->curve_points, "--curve: number of storages")->check(CLI::Range(2u, 1000u))->default_val(22u);
   app.add_flag("--summary", texts.summary, "Print, as JSON, what the traces hold");
+  app.add_flag("--safety", texts.safety, "Print, as JSON, in which mode gets would have been served old data");
   app.add_option("--csv", arguments->csv, "Write the table there")->type_name("FILE");
   app.add_option("--json", arguments->json, "Write the result there; - is standard output")->type_name("FILE");
   app.add_flag("--progress", texts.progress, "Show progress though standard error is no terminal");

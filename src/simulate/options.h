@@ -8,7 +8,7 @@
 
 namespace nearcache::simulate {
 
-enum class Task { study, curve, summary };
+enum class Task { study, curve, summary, safety };
 
 struct Arguments {
   Task task = Task::study;

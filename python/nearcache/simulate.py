@@ -1,0 +1,112 @@
+"""`nearcache simulate`: replays traces (NEARCACHE_TRACE) through the library's own cache, by policy, storage and index.
+
+The work is done by nearcache-simulate of the build or installation; here its traces are found and its options described.
+
+    traces(["run"])                      the files of all ranks of run.<rank>.nctrace
+    ask(["run"], "--summary")            what nearcache-simulate answers, as a dictionary
+"""
+import glob
+import json
+import os
+import re
+import subprocess
+
+import click
+
+from . import home
+from .errors import NearcacheError
+
+PROGRAM = "nearcache-simulate"
+SUFFIX = ".nctrace"
+
+
+def executable():
+    """The program: of a build (bin/), or installed (libexec/nearcache/)."""
+    folder = home.find().path
+    for path in (folder / "bin" / PROGRAM, folder / "libexec" / "nearcache" / PROGRAM):
+        if os.access(path, os.X_OK):
+            return path
+    raise NearcacheError(f"{PROGRAM} is not in {folder}. Build it: cmake --build build --target {PROGRAM}")
+
+
+def _rank_of(path):
+    found = re.search(r"\.(\d+)" + re.escape(SUFFIX) + "$", path)
+    return int(found[1]) if found else -1
+
+
+def traces(names):
+    """Files as they are; a prefix (the value of NEARCACHE_TRACE) stands for the files of all its ranks."""
+    files = []
+    for name in map(str, names):
+        if os.path.isfile(name):
+            files.append(name)
+            continue
+        ranks = [path for path in glob.glob(glob.escape(name) + ".*" + SUFFIX) if _rank_of(path) >= 0]
+        if not ranks:
+            raise NearcacheError(f"{name}: there is no such trace, nor {name}.<rank>{SUFFIX} "
+                                 f"(a run with NEARCACHE_TRACE={name} writes them)")
+        files += sorted(ranks, key=_rank_of)
+    return list(dict.fromkeys(files))
+
+
+def command(names, *flags):
+    return [str(executable()), *map(str, flags), "--", *traces(names)]
+
+
+def ask(names, *flags):
+    """The JSON answer to --summary, --curve, --safety or a simulation. Its notes on damaged traces go to standard error."""
+    flags = [*flags] if {"--summary", "--curve", "--safety"} & set(flags) else [*flags, "--json", "-"]
+    done = subprocess.run(command(names, *flags), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise NearcacheError(done.stderr.strip().removeprefix(PROGRAM + ": ") or f"{PROGRAM} ended with {done.returncode}")
+    if done.stderr:
+        click.echo(done.stderr, err=True, nl=False)
+    return json.loads(done.stdout)
+
+
+def _flags(given):
+    """The program's flags of click's values."""
+    flags = []
+    for name, value in given.items():
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            flags.append(flag)
+        elif isinstance(value, tuple):
+            for each in value:
+                flags += [flag, each]
+        elif value not in (None, False):
+            flags += [flag, str(value)]
+    return flags
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="TRACE...")
+@click.option("--policy", metavar="NAMES", help="Policies, separated by commas  [default: rate]")
+@click.option("--storage", metavar="SIZES", help="Storage of a window: bytes (1M), or a share of the distinct bytes (25%)  [default: 25%]")
+@click.option("--index", metavar="ENTRIES", help="Entries of the index, or auto: 1.5 times the distinct keys  [default: auto]")
+@click.option("--mode", type=click.Choice(["as-traced", "transparent", "always", "user"]), help="The rule by which cached data is valid  [default: as-traced]")
+@click.option("--window", multiple=True, metavar="ID", help="Only this window; may be repeated")
+@click.option("--adaptive", is_flag=True, help="Let index and storage adapt, starting from what is given")
+@click.option("--model", metavar="L,G", help="A get of n bytes costs L + G*n ns, instead of what the trace has measured")
+@click.option("--set", "set", multiple=True, metavar="NAME=VALUE", help="Another option of the library; may be repeated")
+@click.option("--no-bounds", is_flag=True, help="Leave out the infinite cache, the best fixed set and the clairvoyant schedule")
+@click.option("--csv", metavar="FILE", help="Write the table as CSV")
+@click.option("--json", metavar="FILE", help="Write the result as JSON; - is standard output")
+@click.option("--curve", is_flag=True, help="Print what is saved by storage, as JSON")
+@click.option("--points", type=click.IntRange(2, 1000), help="With --curve: number of storages  [default: 22]")
+@click.option("--summary", is_flag=True, help="Print what the traces hold, as JSON")
+@click.option("--safety", is_flag=True, help="Print in which mode gets would have been served old data, as JSON")
+@click.option("--progress", is_flag=True, help="Show progress even if standard error is no terminal")
+def simulate(names, **given):
+    """Replay traces through the cache: what would it save, by policy, storage and index?
+
+    TRACE is a file, or the value that NEARCACHE_TRACE had, for the traces of all ranks.
+    """
+    words = command(names, *_flags(given))
+    try:
+        os.execv(words[0], words)
+    except OSError as error:
+        raise NearcacheError(f"cannot start {words[0]}: {error.strerror}") from None
+
+
+__all__ = ["ask", "command", "executable", "simulate", "traces"]

@@ -1,0 +1,345 @@
+#include "simulate/safety.h"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+#include "cache/entry.h"
+#include "simulate/key_table.h"
+#include "simulate/written_pages.h"
+
+namespace nearcache::simulate {
+namespace {
+
+// The writes of one window by all ranks, and the time in which it was read.
+struct Shared {
+  std::vector<TimedWrite> writes;
+  WrittenPages pages;
+  uint64_t first_get = UINT64_MAX, last_get = 0;
+};
+
+// Puts end with the synchronisation that completes them, at the first later time that the trace knows.
+bool completes(TraceSync kind) {
+  switch (kind) {
+    case TraceSync::fence:
+    case TraceSync::unlock:
+    case TraceSync::unlock_all:
+    case TraceSync::flush:
+    case TraceSync::complete:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Where a user of mode `user` may invalidate: something may have been learned of other ranks.
+bool begins_phase(TraceSync kind) {
+  switch (kind) {
+    case TraceSync::fence:
+    case TraceSync::acquire:
+    case TraceSync::wait:
+    case TraceSync::lock_all:
+    case TraceSync::win_sync:
+    case TraceSync::start:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The first walk through a rank's trace: its writes, and when it reads.
+class WriteCollector {
+ public:
+  WriteCollector(const RankTrace& trace, const std::vector<Shared*>& windows) : trace_(trace), windows_(windows), open_(windows.size()) {}
+
+  void event(const TraceEvent& event) {
+    const uint64_t now = trace_.header.start_ns + event.ns;
+    if (now > now_) close(now);
+    now_ = now;
+    Shared* shared = event.window < windows_.size() ? windows_[event.window] : nullptr;
+    if (event.kind == TraceKind::sync && event.window < open_.size() && completes(static_cast<TraceSync>(event.detail)))
+      open_[event.window].completed = open_[event.window].writes.size();
+    if (shared == nullptr) return;
+    const uint32_t self = trace_.windows[event.window].rank;
+    if (event.kind == TraceKind::get && event.target != self) {
+      shared->first_get = std::min(shared->first_get, now);
+      shared->last_get = std::max(shared->last_get, now);
+    }
+    if (event.kind == TraceKind::write) {
+      open_[event.window].writes.push_back(shared->writes.size());
+      shared->writes.push_back({event.target, self, event.from, event.to, now, UINT64_MAX, false});
+    }
+    if (event.kind == TraceKind::owner_write) {
+      const auto end = event.displacement + static_cast<int64_t>(event.bytes);
+      shared->writes.push_back({self, self, event.displacement, end, now - std::min(now, event.value), now, true});
+    }
+  }
+
+ private:
+  struct Open {
+    std::vector<size_t> writes;
+    size_t completed = 0;  // the first so many
+  };
+
+  void close(uint64_t now) {
+    for (size_t at = 0; at < open_.size(); ++at) {
+      Open& open = open_[at];
+      for (size_t i = 0; i < open.completed; ++i) windows_[at]->writes[open.writes[i]].until = now;
+      open.writes.erase(open.writes.begin(), open.writes.begin() + static_cast<ptrdiff_t>(open.completed));
+      open.completed = 0;
+    }
+  }
+
+  const RankTrace& trace_;
+  const std::vector<Shared*>& windows_;
+  std::vector<Open> open_;
+  uint64_t now_ = 0;
+};
+
+// When others wrote to a window, for the question whether an invalidation is due.
+class ForeignWrites {
+ public:
+  ForeignWrites(const std::vector<TimedWrite>& writes, uint32_t self) {
+    for (const TimedWrite& write : writes) {
+      if (write.writer != self) times_.emplace_back(write.since, write.until);
+    }
+    std::sort(times_.begin(), times_.end());
+    uint64_t latest = 0;
+    for (auto& time : times_) latest = time.second = std::max(latest, time.second);
+  }
+  bool any(uint64_t after, uint64_t now) const {
+    const auto end = std::upper_bound(times_.begin(), times_.end(), std::pair<uint64_t, uint64_t>(now, UINT64_MAX));
+    return end != times_.begin() && std::prev(end)->second >= after;
+  }
+
+ private:
+  std::vector<std::pair<uint64_t, uint64_t>> times_;  // since; the latest end of all until here
+};
+
+// The second walk: the gets of one rank and window against caches without limits.
+class WindowCheck {
+ public:
+  WindowCheck(const Shared& shared, uint32_t self, uint64_t origin_ns)
+      : shared_(shared), self_(self), origin_ns_(origin_ns), foreign_(shared.writes, self) {}
+
+  void get(const TraceEvent& get, uint64_t from_ns, uint64_t to_ns, uint64_t epoch) {
+    if (get.target == self_) return;
+    ++gets;
+    bytes += get.bytes;
+    const uint32_t number = table_.number_of(hash_key({get.displacement, get.target, get.layout}));
+    if (number == keys_.size()) keys_.emplace_back();
+    Key& key = keys_[number];
+    const bool cached = key.bytes >= get.bytes;
+    if (cached && key.epoch == epoch) note(&transparent, get);
+    if (cached) judge(&always, get, key.always_ns, to_ns);
+    const bool kept = cached && key.user_ns >= invalidated_ns_;
+    if (kept) judge(&user, get, key.user_ns, to_ns);
+    if (!cached) key.always_ns = from_ns;
+    if (!kept) key.user_ns = from_ns;
+    key.epoch = epoch;
+    key.bytes = std::max(key.bytes, get.bytes);
+  }
+
+  void sync(TraceSync kind, uint64_t now) {
+    if (!begins_phase(kind) || !foreign_.any(invalidated_ns_, now)) return;
+    invalidated_ns_ = now;
+    ++user.invalidations;
+  }
+
+  uint64_t gets = 0, bytes = 0;
+  RuleResult transparent, user, always;
+
+ private:
+  struct Key {
+    uint64_t bytes = 0;
+    uint64_t always_ns = 0, user_ns = 0, epoch = 0;
+  };
+
+  static void note(RuleResult* rule, const TraceEvent& get) {
+    ++rule->hits;
+    rule->hit_bytes += get.bytes;
+  }
+  void judge(RuleResult* rule, const TraceEvent& get, uint64_t cached_ns, uint64_t now) {
+    note(rule, get);
+    const TimedWrite* write = shared_.pages.between(get.target, get.from, get.to, self_, cached_ns, now);
+    if (write == nullptr) return;
+    ++rule->stale;
+    if (rule->example) return;
+    const auto since = [this](uint64_t ns) { return ns - std::min(ns, origin_ns_); };
+    rule->example = StaleHit{self_, write->writer, get.target, get.displacement, get.bytes, write->by_owner, since(now), since(write->since)};
+  }
+
+  const Shared& shared_;
+  const uint32_t self_;
+  const uint64_t origin_ns_;
+  const ForeignWrites foreign_;
+  uint64_t invalidated_ns_ = 0;
+  KeyTable table_;
+  std::vector<Key> keys_;
+};
+
+// Plays one rank's trace. Gets are held back until the next time is known, which they came before.
+class RankCheck {
+ public:
+  RankCheck(const RankTrace& trace, std::vector<std::unique_ptr<WindowCheck>>* windows) : trace_(trace), windows_(*windows) {}
+
+  void event(const TraceEvent& event) {
+    const uint64_t now = trace_.header.start_ns + event.ns;
+    if (now > now_) play(now);
+    now_ = now;
+    if (event.kind == TraceKind::get) held_.emplace_back(event, epoch_);
+    if (event.kind != TraceKind::sync || event.detail == static_cast<uint8_t>(TraceSync::invalidate)) return;
+    ++epoch_;
+    const auto kind = static_cast<TraceSync>(event.detail);
+    if (!begins_phase(kind)) return;
+    play(now);
+    for (size_t at = 0; at < windows_.size(); ++at) {
+      if (windows_[at] != nullptr && (kind == TraceSync::acquire || event.window == at)) windows_[at]->sync(kind, now);
+    }
+  }
+  void finish() { play(now_); }
+
+ private:
+  void play(uint64_t now) {
+    for (const auto& [get, epoch] : held_) {
+      if (get.window < windows_.size() && windows_[get.window] != nullptr) windows_[get.window]->get(get, now_, now, epoch);
+    }
+    held_.clear();
+  }
+
+  const RankTrace& trace_;
+  std::vector<std::unique_ptr<WindowCheck>>& windows_;
+  std::vector<std::pair<TraceEvent, uint64_t>> held_;
+  uint64_t now_ = 0, epoch_ = 1;
+};
+
+void add(RuleResult* to, const RuleResult& from) {
+  to->hits += from.hits;
+  to->hit_bytes += from.hit_bytes;
+  to->stale += from.stale;
+  to->invalidations = std::max(to->invalidations, from.invalidations);
+  if (!to->example) to->example = from.example;
+}
+
+class SafetyRun {
+ public:
+  SafetyRun(const StudyOptions& options, Safety* safety) : options_(options), safety_(*safety), progress_(options.show_progress, steps()) {}
+
+  std::string run() {
+    for (const RankTrace& trace : safety_.traces.ranks) announce(trace);
+    for (const RankTrace& trace : safety_.traces.ranks) {
+      std::string wrong = collect(trace);
+      if (!wrong.empty()) return wrong;
+    }
+    for (size_t at = 0; at < shared_.size(); ++at) index_writes(at);
+    for (const RankTrace& trace : safety_.traces.ranks) {
+      std::string wrong = check(trace);
+      if (!wrong.empty()) return wrong;
+    }
+    return {};
+  }
+
+ private:
+  uint64_t steps() const {
+    uint64_t records = 0;
+    for (const RankTrace& trace : safety_.traces.ranks) records += 2 * trace.records;
+    return records;
+  }
+
+  void announce(const RankTrace& trace) {
+    origin_ns_ = std::min(origin_ns_, trace.header.start_ns);
+    for (const TraceWindowInfo& info : trace.windows) {
+      if (!options_.selection.has(info)) continue;
+      const auto [place, is_new] = by_id_.try_emplace(info.id, safety_.windows.size());
+      if (is_new) {
+        safety_.windows.emplace_back().id = info.id;
+        shared_.push_back(std::make_unique<Shared>());
+      }
+      WindowSafety& window = safety_.windows[place->second];
+      ++window.traced_ranks;
+      if (!info.announced) continue;
+      window.name = info.name;
+      window.mode = info.mode;
+      window.ranks = info.ranks;
+    }
+  }
+
+  // The trace's windows as ours; null where not selected.
+  std::vector<Shared*> shared_of(const RankTrace& trace) {
+    std::vector<Shared*> shared;
+    for (const TraceWindowInfo& info : trace.windows)
+      shared.push_back(options_.selection.has(info) ? shared_[by_id_[info.id]].get() : nullptr);
+    return shared;
+  }
+
+  template <class Each>
+  std::string walk_through(const RankTrace& trace, Each each) {
+    TraceReader reader;
+    std::string wrong = reader.open(trace.path);
+    if (!wrong.empty()) return wrong;
+    TraceEvent event;
+    for (uint64_t count = 1; reader.next(&event); ++count) {
+      each(event);
+      if (count % 65536 == 0) progress_.advance(65536);
+    }
+    return reader.error();
+  }
+
+  std::string collect(const RankTrace& trace) {
+    const std::vector<Shared*> shared = shared_of(trace);
+    WriteCollector collector(trace, shared);
+    return walk_through(trace, [&](const TraceEvent& event) { collector.event(event); });
+  }
+
+  // What was written before anybody read, or after, makes nothing stale.
+  void index_writes(size_t at) {
+    Shared& shared = *shared_[at];
+    WindowSafety& window = safety_.windows[at];
+    std::vector<TimedWrite> matter;
+    for (const TimedWrite& write : shared.writes) {
+      ++(write.by_owner ? window.stores : window.puts);
+      if (write.until < shared.first_get || write.since > shared.last_get) continue;
+      matter.push_back(write);
+      shared.pages.add(write);
+    }
+    window.writes_while_read = matter.size();
+    shared.writes = std::move(matter);
+  }
+
+  std::string check(const RankTrace& trace) {
+    std::vector<std::unique_ptr<WindowCheck>> checks;
+    const std::vector<Shared*> shared = shared_of(trace);
+    for (size_t at = 0; at < shared.size(); ++at)
+      checks.push_back(shared[at] == nullptr ? nullptr : std::make_unique<WindowCheck>(*shared[at], trace.windows[at].rank, origin_ns_));
+    RankCheck rank(trace, &checks);
+    const std::string wrong = walk_through(trace, [&](const TraceEvent& event) { rank.event(event); });
+    rank.finish();
+    for (size_t at = 0; at < checks.size(); ++at) {
+      if (checks[at] == nullptr) continue;
+      WindowSafety& window = safety_.windows[by_id_[trace.windows[at].id]];
+      window.gets += checks[at]->gets;
+      window.bytes += checks[at]->bytes;
+      add(&window.transparent, checks[at]->transparent);
+      add(&window.user, checks[at]->user);
+      add(&window.always, checks[at]->always);
+    }
+    return wrong;
+  }
+
+  const StudyOptions& options_;
+  Safety& safety_;
+  Progress progress_;
+  std::unordered_map<uint64_t, size_t> by_id_;
+  std::vector<std::unique_ptr<Shared>> shared_;
+  uint64_t origin_ns_ = UINT64_MAX;
+};
+
+}  // namespace
+
+std::string run_safety(const StudyOptions& options, Safety* safety) {
+  std::string wrong = look_through(options, &safety->traces);
+  if (!wrong.empty()) return wrong;
+  return SafetyRun(options, safety).run();
+}
+
+}  // namespace nearcache::simulate
