@@ -15,16 +15,12 @@ std::string look_through(const std::string& path, RankTrace* trace, CostModel* c
   while (reader.next(&event)) {
     ++trace->records;
     if (event.kind == TraceKind::cost && event.value > 0) costs->sample(event.bytes, static_cast<double>(event.value));
-    if (event.window >= trace->gets.size() && event.window != TraceEvent::no_window) {
-      trace->gets.resize(event.window + 1);
-      trace->writes.resize(event.window + 1);
-    }
-    if (event.kind == TraceKind::get) trace->gets[event.window] += event.target != reader.windows()[event.window].rank;
-    if (event.kind == TraceKind::write || event.kind == TraceKind::owner_write) ++trace->writes[event.window];
+    if (event.kind != TraceKind::get) continue;
+    if (event.window >= trace->gets.size()) trace->gets.resize(event.window + 1);
+    trace->gets[event.window] += event.target != reader.windows()[event.window].rank;
   }
   trace->windows = reader.windows();
   trace->gets.resize(trace->windows.size());
-  trace->writes.resize(trace->windows.size());
   trace->dropped = reader.dropped();
   trace->cut_short = reader.cut_short();
   return reader.error();

@@ -20,8 +20,7 @@ struct RankTrace {
   std::string path;
   TraceHeader header;
   std::vector<TraceWindowInfo> windows;
-  std::vector<uint64_t> gets;    // by window, those of the own rank left out
-  std::vector<uint64_t> writes;  // by window: own writes, and writes into own memory
+  std::vector<uint64_t> gets;  // by window, those of the own rank left out
   uint64_t records = 0;
   uint64_t dropped = 0;
   bool cut_short = false;

@@ -1,4 +1,4 @@
-// What traces hold: by window what was asked for, how often the same, in what sizes, and what was written while it was read.
+// What traces hold: by window what was asked for, how often the same, in what sizes, and how much was written.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,6 @@ struct WindowFacts {
   std::array<uint64_t, trace_syncs> syncs{};
   uint64_t own_writes = 0, own_write_bytes = 0;           // puts and accumulates by the rank
   uint64_t owner_writes = 0, owner_write_bytes = 0;       // stores into the rank's own memory that were noticed
-  uint64_t written_while_read = 0;                        // of both kinds, of pages that were read before and after by any rank
   Span reads, writes;
 
   WindowFacts& operator+=(const WindowFacts& other);

@@ -38,7 +38,6 @@ ordered_json window_json(const WindowSummary& window) {
                        {"mode", mode_name(static_cast<Mode>(window.mode))}, {"unit", window.unit}, {"ranks_in_window", window.ranks_in_window},
                        {"memory_bytes", window.bytes}};
   json.update(facts_json(window.facts));
-  json["written_while_read"] = window.facts.written_while_read;
   json["repeats"] = ordered_json::array();
   for (const auto& [times, keys] : window.facts.repeats) json["repeats"].push_back({{"times", times}, {"keys", keys}});
   json["sizes"] = ordered_json::array();

@@ -1,6 +1,7 @@
 // When which pages of a window were written, and by whom.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <unordered_map>
