@@ -33,7 +33,9 @@ libsimgrid-dev  cmd:smpicxx
 clang           cmd:clang
 libclang-rt-dev clang-runtime
 valgrind        cmd:valgrind
-iproute2        cmd:ip"
+iproute2        cmd:ip
+chromium        browser
+fonts-dejavu-core font"
 
 # In place of PyPI's MPICH, where that cannot be installed (no wheel for the machine, no access to PyPI).
 fallback_packages="
@@ -57,6 +59,15 @@ clang_runtime_present() {
     compgen -G "$("$clang" -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
 }
 
+# By whatever name; those that tests/cli/browser.py looks for.
+browser_present() {
+    local name
+    for name in chromium chromium-browser google-chrome google-chrome-stable; do
+        command -v "$name" >/dev/null && return 0
+    done
+    return 1
+}
+
 present() {
     local probe=$1 dir
     case $probe in
@@ -68,6 +79,8 @@ present() {
             return 1 ;;
         python:*) python3 -c "import ${probe#python:}" >/dev/null 2>&1 ;;
         clang-runtime) clang_runtime_present ;;
+        browser) browser_present ;;
+        font) compgen -G "/usr/share/fonts/*/*" >/dev/null ;;  # without one a browser draws no text
         *) return 1 ;;
     esac
 }
@@ -80,7 +93,8 @@ missing_packages() {
     done <<<"$1"
 }
 
-# The name under which this release has the package: clang's runtime has none of its own on older ones.
+# The name under which this release has the package: clang's runtime has none of its own on older ones, and Ubuntu
+# calls the browser chromium-browser.
 package_name() {
     local name=$1
     if [ "$name" = libclang-rt-dev ] && ! apt-cache show libclang-rt-dev >/dev/null 2>&1; then
@@ -89,6 +103,7 @@ package_name() {
         name=libclang-rt-$version-dev
         apt-cache show "$name" >/dev/null 2>&1 || name=libclang-common-$version-dev
     fi
+    if [ "$name" = chromium ] && ! apt-cache show chromium >/dev/null 2>&1; then name=chromium-browser; fi
     echo "$name"
 }
 

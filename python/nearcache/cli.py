@@ -63,10 +63,17 @@ def run(words, tag, dry_run, **given):
 @main.command()
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
 @click.option("--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]")
-def report(file, width):
-    """Show the JSON report FILE (of NEARCACHE_REPORT or run --report) as text; - reads standard input."""
+@click.option("--html", type=click.Path(dir_okay=False, allow_dash=True), metavar="OUT",
+              help="Write it as one page for a browser instead, with charts; it needs no network. - is standard output")
+def report(file, width, html):
+    """Show the JSON report FILE (of NEARCACHE_REPORT or run --report) as text, or as a page; - reads standard input."""
     from . import report as reports
-    reports.show(reports.load(file), width)
+    document = reports.load(file)
+    if html is None:
+        reports.show(document, width)
+        return
+    from . import html as pages
+    pages.write(document, file, html)
 
 
 @main.command()

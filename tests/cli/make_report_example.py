@@ -113,7 +113,7 @@ def details(slots, totals, ranks):
     adaptations = []
     for rank in range(ranks):
         for step in range(2 * GROWTHS):
-            at = int((0.02 + step / 20 + 0.002 * ((rank * 5) % 7)) * SLOTS * SLOT_NS)
+            at = int((0.02 + step / 18 + 0.006 * ((rank * 5) % 7)) * SLOTS * SLOT_NS)
             adaptations.append({"rank": rank, "window": step % 2, "ns": at, "index_entries": FIRST_INDEX << ((step + 1) // 2),
                                 "storage_bytes": FIRST_STORAGE // 2 << (1 + step // 2)})
     return {"timeline": timeline(slots), "sizes": [{"bytes": s, "gets": g, "hits": h} for s, g, h in zip(SIZES, sizes, size_hits)],

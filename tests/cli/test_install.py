@@ -75,6 +75,11 @@ def test_installed_command_says_which_python_packages_are_missing(prefix, tmp_pa
     assert done.returncode == 2 and "click" in done.stderr
 
 
+def test_installed_command_writes_pages(prefix):
+    done = installed(prefix, "report", Path(__file__).parent / "report_example_v2.json", "--html", "-")
+    assert done.returncode == 0 and "<style>" in done.stdout and "</html>" in done.stdout, done.stderr
+
+
 def test_installed_object_serves_hits(mpi, prefix):
     selftest = prefix / "lib" / "nearcache" / mpi.tag / "nearcache-selftest"
     root = {name: "1" for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")}

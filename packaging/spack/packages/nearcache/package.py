@@ -25,6 +25,7 @@ class Nearcache(CMakePackage):
     depends_on("python@3.9:", type=("build", "run"))
     depends_on("py-click@8:", type="run")
     depends_on("py-rich@12:", type="run")
+    depends_on("py-jinja2@3:", type="run")
 
     generator("ninja")
 

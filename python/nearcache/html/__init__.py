@@ -1,0 +1,41 @@
+"""`nearcache report FILE --html OUT`: a report as one page that needs no network and no script to be read.
+
+    timeline, histograms, ranks, adaptations    figures with their tables, drawn by svg and bars
+    verdict, settings                           words, key figures, windows, options, counters
+    page                                        all of it in template/
+"""
+import os
+import sys
+
+from ..errors import NearcacheError
+from ..report_file import DAMAGE, damaged
+
+
+def page(document):
+    """The page of a report as text."""
+    try:
+        import jinja2  # noqa: F401
+    except ImportError:
+        raise NearcacheError("--html needs the Python package jinja2: pip install jinja2, or Debian's python3-jinja2") from None
+    from .page import render
+    from .settings import library_tables
+    tables = library_tables()
+    try:
+        return render(document, tables)
+    except DAMAGE as error:
+        raise damaged(error) from None
+
+
+def write(document, source, out):
+    """Writes the page of a report read from `source` to the file `out`; - is standard output."""
+    if out != "-" and source != "-" and os.path.exists(out) and os.path.samefile(source, out):
+        raise NearcacheError(f"{out} is the report itself; name another file for the page")
+    text = page(document).encode("utf-8", "replace")
+    if out == "-":
+        sys.stdout.buffer.write(text)
+        return
+    try:
+        with open(out, "wb") as file:
+            file.write(text)
+    except OSError as error:
+        raise NearcacheError(f"cannot write {out}: {error.strerror}") from None

@@ -1,0 +1,95 @@
+"""Windows, options and counters: the tables at the end of the page."""
+from .. import tables as known
+from ..errors import NearcacheError
+from ..report_counts import ACCESS_TYPES, bytes_text, hit_rate
+from . import scale
+from .parts import LABELS, Section, Table, counted
+
+UNITS = {"": 1, "k": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def library_tables():
+    """The library's tables of options and counters, or None where it is not there: reports travel."""
+    try:
+        return known.load()
+    except NearcacheError:
+        return None
+
+
+def accesses(document):
+    """Totals by access type."""
+    totals, spread = document["totals"], document["spread"]
+    gets = totals.get("gets", 0)
+    rows = []
+    for name, label, meaning in ACCESS_TYPES:
+        over = spread.get(name, {"min": 0, "max": 0})
+        rows.append([label, counted(totals.get(name, 0)), scale.percent(totals.get(name, 0) / gets) if gets else "-",
+                     f"{over['min']:,.0f}", f"{over['max']:,.0f}", meaning])
+    columns = [("gets", "text"), ("calls", "number"), ("share", "number"), ("min a rank", "number"), ("max a rank", "number"), ("meaning", "text")]
+    return Section("types", "Access types", tables=[Table("Gets by access type", columns, rows)])
+
+
+def windows(document):
+    part = Section("windows", "Windows")
+    if not document["windows"]:
+        part.words = ["No window was seen."]
+        return part
+    rows = []
+    for window in document["windows"]:
+        counters = window["counters"]
+        storage = counters.get("storage_bytes", 0)
+        name = f"{window['id']} {window['name']}" if window.get("name") else str(window["id"])
+        filled = scale.percent(counters.get("stored_bytes", 0) / storage) if storage else "-"
+        rows.append([name, window["mode"], window["policy"], counted(window["ranks"]), counted(counters.get("gets", 0)),
+                     scale.percent(hit_rate(counters)) if counters.get("gets") else "-", bytes_text(storage), filled,
+                     window.get("bypass") or "-"])
+    columns = [("window", "text"), ("mode", "text"), ("policy", "text"), ("ranks", "number"), ("gets", "number"), ("hit ratio", "number"),
+               ("storage", "number"), ("filled", "number"), ("not cached because", "text")]
+    part.tables = [Table("Windows with their modes", columns, rows)]
+    return part
+
+
+def _value(text):
+    """A number of a text with a suffix, the truth of a bool, or the text: to compare values that are written differently."""
+    text = text.strip()
+    if text.lower() in ("true", "on", "yes", "false", "off", "no"):
+        return text.lower() in ("true", "on", "yes")
+    digits = text.rstrip("kMGTBinsum")
+    unit = text[len(digits):].strip().removesuffix("B").removesuffix("i")
+    try:
+        return float(digits) * UNITS[unit]
+    except (ValueError, KeyError):
+        return text
+
+
+def options(document, tables):
+    part = Section("options", "Options")
+    given = {name: str(value) for name, value in (document.get("options") or {}).items()}
+    rows = []
+    for name, value in given.items():
+        option = tables.option(name) if tables else None
+        if option is None or _value(value) != _value(option.default):
+            rows.append([name, value or "(empty)", (option.default or "(empty)") if option else "unknown", option.help if option else "-"])
+    columns = [("option", "text"), ("value", "text"), ("default", "text"), ("what it does", "text")]
+    if tables is None and rows:
+        part.words = ["The library is not here to tell its defaults: these are all options of the run. Info keys of windows are not among them."]
+        part.tables = [Table("Options of the run", [columns[0], columns[1]], [row[:2] for row in rows])]
+    elif rows:
+        part.words = ["Set by the environment; info keys of windows are not among them."]
+        part.tables = [Table("Options that differ from the default", columns, rows)]
+    elif given:
+        part.words = ["Every option has its default; info keys of windows are not among them."]
+    else:
+        part.missing = "options"
+    return part
+
+
+def counters(document, tables):
+    known_counters = {counter.name: counter for counter in tables.counters} if tables else {}
+    rows = []
+    for name, value in document["totals"].items():
+        counter, spread = known_counters.get(name), document["spread"].get(name)
+        over = [f"{spread[of]:,.0f}" for of in ("min", "mean", "max")] if spread else ["-"] * 3
+        rows.append([name, counted(value), *over, counter.unit if counter else "-", counter.help if counter else LABELS.get(name, "-")])
+    columns = [("counter", "text"), ("sum", "number"), ("min a rank", "number"), ("mean", "number"), ("max", "number"), ("unit", "text"), ("meaning", "text")]
+    return Section("counters", "Counters", folded=[Table(f"All {len(rows)} counters", columns, rows)])

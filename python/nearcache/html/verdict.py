@@ -1,0 +1,67 @@
+"""The verdict in plain words, and the key figures."""
+from ..report_counts import bytes_text, hit_rate, hits
+from .histograms import repeats
+from .scale import percent, seconds_text
+
+# Shares of gets from which a kind of miss is worth a sentence: the thresholds at which the library's tuner acts.
+WORTH_SAYING = 0.05
+
+
+def headline(verdict):
+    return "The cache helped." if verdict["helped"] else "The cache did not help."
+
+
+def sentence(text):
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+def sentences(document):
+    """What the figures mean, the most important first."""
+    totals = document["totals"]
+    found = [sentence(document["verdict"]["text"])]
+    gets = totals.get("gets", 0)
+    if not gets:
+        return found
+    line = f"Of {gets:,} gets {percent(hit_rate(totals))} were hits"
+    if totals.get("bytes_requested"):
+        line += f"; {percent(totals.get('bytes_from_cache', 0) / totals['bytes_requested'])} of the bytes asked for came from the cache"
+    found.append(line + ".")
+    again = repeats(((document.get("details") or {}).get("reuse") or {}).get("classes") or [])
+    if again is not None:
+        found.append(f"About {percent(again)} of the gets repeat an earlier one of their rank: an endless cache would serve no more than these.")
+    return found + advice(totals) + caution(document)
+
+
+def advice(totals):
+    """Which kinds of misses stand in the way, and which option is about them."""
+    shares = {name: totals.get(name, 0) / totals["gets"] for name in ("conflicting", "capacity", "failing", "bypassed")}
+    found = []
+    if shares["conflicting"] >= WORTH_SAYING:
+        found.append(f"{percent(shares['conflicting'])} of the gets evicted from the index: a larger index may help.")
+    if shares["capacity"] + shares["failing"] >= WORTH_SAYING:
+        found.append(f"{percent(shares['capacity'] + shares['failing'])} of the gets found no free storage or were not worth the copy: "
+                     "more storage (max_storage) may help.")
+    if shares["bypassed"] >= WORTH_SAYING:
+        found.append(f"{percent(shares['bypassed'])} of the gets were passed straight to MPI: own rank, cheap target, over the size limit, "
+                     "unknown layout or no open epoch.")
+    return found
+
+
+def caution(document):
+    if not document["verdict"]["saved_seconds"]:
+        return []
+    return ["Saved time is an estimate: where ranks share cores, waiting counts as cost. Compare with a run under --mode off."]
+
+
+def tiles(document):
+    """(figure, what it is, more about it)"""
+    totals, ranks = document["totals"], max(document["ranks"], 1)
+    wall = document["wall_seconds"]
+    found = [(percent(hit_rate(totals)), "hit ratio", f"{hits(totals):,} of {totals.get('gets', 0):,} gets")]
+    if totals.get("bytes_requested"):
+        found.append((bytes_text(totals.get("bytes_from_cache", 0)), "from the cache", f"of {bytes_text(totals['bytes_requested'])} asked for"))
+    found += [(seconds_text(totals.get("saved_ns", 0) / ranks), "saved a rank", "estimated"),
+              (seconds_text(totals.get("remote_ns", 0) / ranks), "spent on remote gets", "a rank, from sampled gets"),
+              (f"{wall['mean']:.3f} s", "time of the run", f"{wall['min']:.3f} to {wall['max']:.3f} s over ranks"),
+              (bytes_text(totals.get("storage_bytes", 0)), "storage", f"all ranks; {bytes_text(totals.get('stored_bytes', 0))} in use")]
+    return found

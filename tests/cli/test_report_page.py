@@ -1,0 +1,114 @@
+"""`nearcache report FILE --html OUT` without a browser: what is refused and how, and what the page consists of."""
+import json
+import re
+from pathlib import Path
+
+import make_report_example
+import pytest
+
+HERE = Path(__file__).resolve().parent
+EXAMPLE = HERE / "report_example_v2.json"
+
+
+def written(tmp_path, document):
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_example_is_what_its_script_writes():
+    assert EXAMPLE.read_text() == make_report_example.text(make_report_example.make())
+
+
+@pytest.mark.parametrize("ranks", [1, 8, 128])
+def test_example_agrees_with_itself(ranks):
+    document = make_report_example.make(ranks)
+    totals, details = document["totals"], document["details"]
+    assert sum(totals[name] for name in make_report_example.ACCESS) == totals["gets"]
+    assert details["timeline"]["points"][-1]["gets"] == totals["gets"]
+    for part in ("sizes", "targets"):
+        assert sum(row["gets"] for row in details[part]) == totals["gets"]
+        assert all(row["hits"] <= row["gets"] for row in details[part])
+    assert all(row["times"] * row["keys"] <= row["gets"] < 2 * row["times"] * row["keys"] for row in details["reuse"]["classes"])
+
+
+def test_page_goes_to_standard_output_and_needs_nothing_from_elsewhere(nearcache):
+    done = nearcache("report", "-", "--html", "-", stdin=EXAMPLE.read_text())
+    assert done.stdout.startswith("<!DOCTYPE html>") and done.stdout.rstrip().endswith("</html>")
+    assert not re.search(r"""(src|href)=["'](?!data:)|url\(|@import|https?:""", done.stdout)
+    assert "default-src 'none'" in done.stdout
+
+
+@pytest.mark.parametrize("changes", [
+    {"totals": []}, {"totals": {"gets": "many"}}, {"verdict": {}}, {"windows": [{}]}, {"windows": 3}, {"details": [1]},
+    {"wall_seconds": {"min": 1, "mean": None, "max": 2}}, {"per_rank": [{"rank": 0}]},
+    {"details": {"timeline": {"slot_ns": 1000000, "points": [7]}}}, {"details": {"sizes": [{"bytes": -8, "gets": 1, "hits": 1}]}},
+    {"details": {"sizes": [{"bytes": 8, "gets": float("nan"), "hits": 1}]}}, {"details": {"targets": [{"rank": 0}]}},
+    {"details": {"adaptations": [{"rank": 0, "window": 0, "ns": 1, "index_entries": 2}]}},
+    {"details": {"sizes": [{"bytes": 1, "gets": 1, "hits": 1}, {"bytes": 10**400, "gets": 1, "hits": 1}]}},
+    {"details": {"reuse": {"classes": [{"times": 3, "keys": 1, "gets": 3}]}}},
+])
+def test_damaged_reports_are_refused(nearcache, tmp_path, changes):
+    out = tmp_path / "out.html"
+    done = nearcache("report", written(tmp_path, {**make_report_example.make(2), **changes}), "--html", out)
+    assert done.returncode == 2 and "damaged" in done.stderr and "Traceback" not in done.stderr
+    assert not out.exists()
+
+
+def test_other_files_are_refused(nearcache, tmp_path):
+    out = tmp_path / "out.html"
+    for report, message in ((tmp_path / "missing", "No such file"), (written(tmp_path, {"format": "other"}), "is no report of Nearcache")):
+        done = nearcache("report", report, "--html", out)
+        assert done.returncode == 2 and message in done.stderr and not out.exists()
+
+
+def test_page_that_cannot_be_written_is_told(nearcache, tmp_path):
+    done = nearcache("report", EXAMPLE, "--html", tmp_path / "no" / "out.html")
+    assert done.returncode == 2 and "cannot write" in done.stderr and "No such file" in done.stderr
+
+
+def test_report_is_not_overwritten_by_its_page(nearcache, tmp_path):
+    report = written(tmp_path, make_report_example.make(2))
+    done = nearcache("report", report, "--html", report)
+    assert done.returncode == 2 and "is the report itself" in done.stderr
+    assert json.loads(report.read_text())["format"] == "nearcache-report"
+
+
+def test_missing_jinja2_is_told(nearcache, tmp_path):
+    (tmp_path / "jinja2.py").write_text("raise ImportError('not here')\n")
+    root = HERE.parents[1] / "python"
+    done = nearcache("report", EXAMPLE, "--html", tmp_path / "out.html", env={"PYTHONPATH": f"{tmp_path}:{root}"})
+    assert done.returncode == 2 and "python3-jinja2" in done.stderr
+
+
+def test_texts_that_are_no_unicode_do_not_stop_it(nearcache, tmp_path):
+    document = make_report_example.make(2)
+    document["program"] = "caf\udce9"  # as Python reads a file name that is not UTF-8
+    done = nearcache("report", written(tmp_path, document), "--html", tmp_path / "out.html")
+    assert done.returncode == 0, done.stderr
+
+
+def test_options_are_compared_by_value(nearcache, tmp_path, fake_home):
+    document = make_report_example.make(2)
+    document["options"] = {"storage": "1048576", "progress_time": "10000", "sparsity_threshold": "0.1", "adaptive": "true", "index": "512", "policy": "lru"}
+    page = nearcache("report", written(tmp_path, document), "--html", "-").stdout
+    section = page[page.index('<h2 id="options">'):page.index('<h2 id="counters">')]
+    assert re.findall(r'<th scope="row" class="text">(\w+)</th>', section) == ["index", "policy"]
+
+
+def test_without_the_library_all_options_are_shown(nearcache, tmp_path):
+    done = nearcache("report", EXAMPLE, "--html", "-", env={"NEARCACHE_HOME": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    assert "The library is not here to tell its defaults" in done.stdout and ">1048576<" in done.stdout
+
+
+def test_axes_take_any_size():
+    from nearcache.html import scale
+    for top in (0, 1, 3, 7, 10, 99, 1e3, 123456, 2.5e6, 1e12, 1 << 62):
+        for ticks in (scale.ticks(top), scale.ticks_of_bytes(top)):
+            values = [value for value, _ in ticks]
+            assert values[0] == 0 and values[-1] >= top and 2 <= len(values) <= 7, (top, ticks)
+            assert len({text for _, text in ticks}) == len(ticks), ticks
+    for span in (1, 5e6, 1e9, 3e9, 4e11, 1e13):
+        assert 2 <= len(scale.ticks_of_time(span, 60)) <= 7
+
