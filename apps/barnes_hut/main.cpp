@@ -1,0 +1,111 @@
+// barnes_hut: the motion of gravitating bodies, by the Barnes-Hut algorithm and MPI one-sided communication.
+//
+// The octree lies in a window over all ranks. In the force phase every rank walks through it for each of its bodies and
+// fetches the cells of other ranks, the same ones again and again, which is what a cache of remote memory lives on. See
+// README.md beside this file.
+#include <mpi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "../common/agreement.h"
+#include "../common/shared_file.h"
+#include "load.h"
+#include "options.h"
+#include "output.h"
+#include "reference.h"
+#include "simulation.h"
+#include "summary.h"
+
+namespace barnes_hut {
+namespace {
+
+void write_json(MPI_Comm comm, const Summary& summary, const Options& options) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  apps::SharedFile file(comm, options.json);
+  if (rank == 0) {
+    const std::string json = summary_json(summary, options);
+    file.write(0, json.data(), json.size());
+  }
+  file.finish();
+}
+
+void say(const Options& options, int rank, const std::string& text) {
+  if (options.progress && rank == 0) fmt::print(stderr, "barnes_hut: {}\n", text);
+}
+
+void run(MPI_Comm comm, const Options& options) {
+  const double start = MPI_Wtime();
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  say(options, rank, options.input_name());
+  auto bodies = load_bodies(comm, options);
+
+  Errors errors;
+  std::optional<Reference> reference;
+  if (options.check) reference.emplace(comm, options, bodies);
+  Simulation simulation(comm, options, std::move(bodies));
+  if (reference) errors.acceleration = reference->acceleration_error(simulation.bodies());
+
+  const double energy_start = simulation.energy().total();
+  double energy_end = energy_start, difference = 0;
+  for (int i = 1; i <= options.steps; ++i) {
+    simulation.step();
+    if (reference) reference->step();
+    energy_end = simulation.energy().total();
+    difference = std::max(difference, std::abs(energy_end - energy_start));
+    say(options, rank, fmt::format("step {} of {}", i, options.steps));
+  }
+  if (reference) errors.position = reference->position_error(simulation.bodies());
+
+  Summary summary = summarize(comm, simulation);
+  summary.energy_start = energy_start;
+  summary.energy_end = energy_end;
+  summary.energy_drift = difference == 0 ? 0 : difference / std::abs(energy_start);
+  if (reference) summary.errors = errors;
+  if (!options.output.empty()) write_bodies(comm, simulation.bodies(), options.output);
+  summary.seconds_total = MPI_Wtime() - start;
+  if (!options.json.empty()) write_json(comm, summary, options);
+  if (rank == 0) fmt::print("{}", summary_text(summary));
+}
+
+int main_in_mpi(MPI_Comm comm, int argc, char** argv) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const CommandLine line = parse_command_line(argc, argv);
+  if (!line.options) {
+    if (rank == 0) fmt::print(line.exit_code == 0 ? stdout : stderr, "{}", line.text);
+    return line.exit_code;
+  }
+  try {
+    run(comm, *line.options);
+    return 0;
+  } catch (const apps::Agreed& error) {
+    if (!error.message.empty()) fmt::print(stderr, "barnes_hut: {}\n", error.message);
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace barnes_hut
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  int code = 1;
+  try {
+    code = barnes_hut::main_in_mpi(MPI_COMM_WORLD, argc, argv);
+  } catch (const std::exception& error) {
+    // One rank alone is in trouble outside of any stage: a collective call failed. The others cannot be told.
+    fmt::print(stderr, "barnes_hut: {}\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  std::fflush(nullptr);
+  MPI_Finalize();
+  return code;
+}
