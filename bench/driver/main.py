@@ -3,13 +3,14 @@ import argparse
 import json
 import sys
 
-from . import bypass, context, hit, instructions, lcc, miss, normal, report, trace
+from . import barnes_hut, bypass, context, hit, instructions, lcc, miss, normal, report, trace
 from .build import DEFAULT_MPI, ROOT, Build, Failure
 from .launch import Launch
 
 MEASUREMENTS = {"hit": hit, "miss": miss, "bypass": bypass, "lcc": lcc, "normal": normal,
                 "trace": trace}
-EXTRA = {"instructions": instructions}  # not part of `all`: needs valgrind
+# Not part of `all`: one needs valgrind, the other has names of figures that another measurement has, too.
+EXTRA = {"instructions": instructions, "barnes_hut": barnes_hut}
 
 
 def parse():
