@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import browser as browsers
+import launch
 import make_report_example
 import pytest
 
@@ -187,3 +188,23 @@ def test_version_1_says_what_is_missing(chromium, page_of):
 def test_modelled_network_and_no_gain_are_said(chromium, page_of):
     assert "Modelled network." in visible_text(chromium, page_of(REPORTS["128 ranks, modelled"]()))
     assert "The cache did not help." in visible_text(chromium, page_of(no_gets()))
+
+
+@pytest.mark.few_mpis
+def test_report_of_a_real_run_becomes_a_page(chromium, page_of, mpi, preload, tmp_path):
+    """The library's own report: its details are all there and agree with its totals."""
+    selftest = mpi.binary("nearcache-selftest")
+    if not selftest.exists():
+        pytest.skip(f"{selftest} is not built")
+    report = tmp_path / "run.json"
+    launch.run(mpi, 2, selftest, env={"NEARCACHE_MODE": "always", "NEARCACHE_SKIP_CHEAP": "false", "NEARCACHE_REPORT": str(report)}).check()
+    document = json.loads(report.read_text())
+    gets = document["totals"]["gets"]
+    assert document["version"] == 2 and gets > 0
+    for part in ("sizes", "targets"):
+        assert sum(row["gets"] for row in document["details"][part]) == gets, part
+    page = chromium.open(page_of(report).as_uri())
+    assert audit(page)["problems"] == [] and page.complaints() == []
+    text = page.evaluate("document.body.innerText")
+    assert f"{gets:,}" in text and "Not in this report" not in text
+    page.close()

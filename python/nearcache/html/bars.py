@@ -5,10 +5,13 @@ from .svg import Frame, tag
 
 GAP = 0.18  # of a band on either side of its bars
 ROUND = 2.0  # px, corners of a bar
+WIDEST = 56.0  # px: two ranks would be walls otherwise
 
 
 def _bar(frame, left, right, low, high, mark):
     """From value `low` up to `high`; a value that is not zero stays visible."""
+    over = max(0.0, right - left - WIDEST) / 2
+    left, right = left + over, right - over
     top, bottom = frame.y(high), frame.y(low)
     if high > low and bottom - top < 1:
         top = bottom - 1.0

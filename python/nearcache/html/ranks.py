@@ -4,6 +4,7 @@ from . import bars, scale
 from .parts import HALF, Figure, Section, Table, counted, drawings
 
 BARS = 32  # more ranks share a bar: at 400 px a bar of its own would be thinner than the line around it
+EVEN = 1.1  # times the mean: less is no concentration worth a sentence
 SHOWN = 16  # rows of a table before the fold
 
 
@@ -38,8 +39,7 @@ def spread_table(document):
     rows = []
     for name, label, text in (("gets", "gets", counts), ("hits_full", "hits, full", counts), ("bytes_requested", "bytes requested", bytes_text),
                               ("bytes_from_cache", "bytes from the cache", bytes_text), ("evictions", "evictions", counts),
-                              ("remote_ns", "time of remote gets", scale.seconds_text), ("saved_ns", "time saved (estimated)", scale.seconds_text),
-                              ("storage_bytes", "storage", bytes_text)):
+                              ("remote_ns", "time of remote gets", scale.seconds_text), ("saved_ns", "time saved (estimated)", scale.seconds_text)):
         spread = document["spread"].get(name)
         if spread:
             rows.append([label, *(text(spread[of]) for of in ("min", "mean", "max"))])
@@ -65,6 +65,15 @@ def spread(document):
     return part
 
 
+def _concentration(most, gets, count):
+    share = most["gets"] / gets
+    if count == 1:
+        return f"All gets go to rank {most['rank']}."
+    if share * count < EVEN:
+        return f"The gets are spread evenly over {count} targets."
+    return f"Rank {most['rank']} is asked most: {scale.percent(share)} of the gets go to it; the mean over the {count} targets is {scale.percent(1 / count)}."
+
+
 def targets(details):
     """Where gets go: the targets with most of them first."""
     part = Section("targets", "Targets")
@@ -80,8 +89,7 @@ def targets(details):
     part.tables = [Table("Gets by target rank, most first", columns, cells[:SHOWN])]
     if len(cells) > SHOWN:
         part.folded = [Table(f"The other {len(cells) - SHOWN} targets", columns, cells[SHOWN:])]
-    part.words = [f"Rank {rows[0]['rank']} is asked most: {scale.percent(rows[0]['gets'] / gets)} of the gets"
-                  + (f" go to it; the mean over the {len(rows)} targets is {scale.percent(1 / len(rows))}." if len(rows) > 1 else " go to it.")]
+    part.words = [_concentration(rows[0], gets, len(rows))]
     if len(rows) >= 256:
         part.words.append("Listed are the 256 targets with most gets.")
     return part

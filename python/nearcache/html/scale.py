@@ -6,13 +6,15 @@ from ..report_counts import bytes_text
 
 def count_text(value):
     """A count on an axis: at most five characters."""
-    for limit, divisor, unit in ((1e15, 1e15, "P"), (1e12, 1e12, "T"), (1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
+    for limit, divisor, unit in ((1e15, 1e15, "P"), (1e12, 1e12, "T"), (1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e3, 1e3, "k")):
         if value >= limit:
             return f"{value / divisor:.1f}".rstrip("0").rstrip(".") + unit if value / divisor < 100 else f"{value / divisor:.0f}{unit}"
     return f"{value:.0f}" if value == int(value) else f"{value:.2f}".rstrip("0")
 
 
 def percent(share):
+    if 0 < share < 0.0005:
+        return "<0.1%"  # not 0.0%: some there are
     return f"{100 * share:.1f}%"
 
 

@@ -48,9 +48,22 @@ def advice(totals):
 
 
 def caution(document):
-    if not document["verdict"]["saved_seconds"]:
+    saved = document["verdict"]["saved_seconds"]
+    if not saved:
         return []
+    if saved > document["wall_seconds"]["mean"]:
+        return ["The estimate of the saved time is longer than the run: ranks probably shared cores, where waiting counts as cost. "
+                "Compare with a run under --mode off."]
     return ["Saved time is an estimate: where ranks share cores, waiting counts as cost. Compare with a run under --mode off."]
+
+
+def storage_tile(document):
+    """The largest storage of the run: totals hold the level at the end, when windows may have been freed."""
+    points = ((document.get("details") or {}).get("timeline") or {}).get("points") or []
+    levels = [document["totals"], *points, {name: sum(window["counters"].get(name, 0) for window in document["windows"])
+                                            for name in ("storage_bytes", "stored_bytes")}]
+    size, stored = (max(level.get(name, 0) for level in levels) for name in ("storage_bytes", "stored_bytes"))
+    return bytes_text(size), "storage", f"all ranks, at most; {bytes_text(stored)} in use"
 
 
 def tiles(document):
@@ -63,5 +76,5 @@ def tiles(document):
     found += [(seconds_text(totals.get("saved_ns", 0) / ranks), "saved a rank", "estimated"),
               (seconds_text(totals.get("remote_ns", 0) / ranks), "spent on remote gets", "a rank, from sampled gets"),
               (f"{wall['mean']:.3f} s", "time of the run", f"{wall['min']:.3f} to {wall['max']:.3f} s over ranks"),
-              (bytes_text(totals.get("storage_bytes", 0)), "storage", f"all ranks; {bytes_text(totals.get('stored_bytes', 0))} in use")]
+              storage_tile(document)]
     return found
