@@ -3,12 +3,12 @@ import argparse
 import json
 import sys
 
-from . import barnes_hut, bypass, context, hit, instructions, lcc, miss, normal, report, trace
+from . import adapt, barnes_hut, bypass, context, hit, instructions, lcc, miss, normal, overlap, report, trace
 from .build import DEFAULT_MPI, ROOT, Build, Failure
 from .launch import Launch
 
 MEASUREMENTS = {"hit": hit, "miss": miss, "bypass": bypass, "lcc": lcc, "normal": normal,
-                "trace": trace}
+                "trace": trace, "adapt": adapt, "overlap": overlap}
 # Not part of `all`: one needs valgrind, the other has names of figures that another measurement has, too.
 EXTRA = {"instructions": instructions, "barnes_hut": barnes_hut}
 

@@ -3,13 +3,15 @@
 //
 // --observe 1 checks every byte fetched and records how full the storage is every 100 gets; the timed runs
 // do neither. --fit 1 measures plain gets of each size, from which the driver takes L and G of this network.
-#include <cmath>
 #include <cstdio>
 #include <algorithm>
 #include <cstdlib>
 
 #include "bench.h"
+#include "gets.h"
 
+using bench::largest_power;
+using bench::Place;
 using bench::Random;
 using bench::Rows;
 using bench::Window;
@@ -17,33 +19,6 @@ using bench::Window;
 namespace {
 
 constexpr int target = 1;
-constexpr int largest_power = 16;
-
-struct Place {
-  std::size_t displacement;
-  int size;
-};
-
-// The set: sizes uniform over the powers of two, one place after the other in the window.
-std::vector<Place> places(int count, Random &random) {
-  std::vector<Place> result;
-  std::size_t displacement = 0;
-  for (int i = 0; i < count; ++i) {
-    int size = 1 << random.below(largest_power + 1);
-    result.push_back({displacement, size});
-    displacement += static_cast<std::size_t>(size);
-  }
-  return result;
-}
-
-int normal_index(int count, Random &random) {
-  constexpr double two_pi = 6.283185307179586;
-  for (;;) {
-    double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
-    double value = std::floor(count / 2.0 + count / 4.0 * radius * std::cos(two_pi * random.uniform()));
-    if (value >= 0 && value < count) return static_cast<int>(value);
-  }
-}
 
 void fetch(MPI_Win window, unsigned char *destination, const Place &place) {
   MPI_Get(destination, place.size, MPI_BYTE, target, static_cast<MPI_Aint>(place.displacement), place.size, MPI_BYTE,
@@ -105,9 +80,9 @@ int main(int argc, char **argv) {
   bench::Arguments arguments(argc, argv);
   int count = static_cast<int>(arguments.number("distinct", 1000));
   Random random(static_cast<std::uint64_t>(arguments.number("seed", 1)));
-  auto set = places(count, random);
+  auto set = bench::places(count, random);
   std::vector<int> samples;
-  for (auto i = arguments.number("samples", 100000); i > 0; --i) samples.push_back(normal_index(count, random));
+  for (auto i = arguments.number("samples", 100000); i > 0; --i) samples.push_back(bench::normal_index(count, random));
   std::size_t bytes = set.back().displacement + static_cast<std::size_t>(set.back().size);
 
   bench::InfoKeys keys{{"nearcache_mode", "always"},

@@ -1,0 +1,51 @@
+"""The part of a get's time that can be spent computing, by size and access type (CLaMPI, Fig. 8): tcp and network model."""
+from .numbers import median, summarise
+
+SIZES = (8, 64, 512, 4096, 16384, 65536)
+JUDGED = 65536
+TYPES = ("direct", "capacity", "failing")
+ARIES = "1900,0.17"  # L ns and G ns/B of foMPI's paper (get)
+# Name of the network: how ranks are connected, and Nearcache's options. The model only adds what the real network is faster by,
+# so it stands on shared memory, the fastest there is.
+NETWORKS = {"tcp": ("tcp", {}), "model": ("shared memory", {"model": ARIES})}
+
+
+def measure(launch, arguments):
+    results, details = [], {}
+    loaded = launch.build.preload().exists()
+    for name, (network, options) in NETWORKS.items():
+        if name == "model" and not loaded:
+            continue
+        rows = launch.rows("bench_overlap", {"sizes": ",".join(map(str, SIZES)), "repetitions": 200 if arguments.quick else 1000},
+                           network=network, cached=loaded, options={"max_storage": "1G", **options})
+        of_network = judged(name, rows)
+        results += of_network
+        for row in of_network:
+            if row["size"] == JUDGED and row["access"] != "plain":
+                details[f"{name}_{row['access']}_64k"] = row["ratio"]
+                details[f"{name}_{row['access']}_64k_added_us"] = row["added_us"]
+    ratios = [row["ratio"] for row in results if (row["network"], row["size"]) == ("tcp", JUDGED) and row["access"] in TYPES]
+    return results, {"overlap_ratio_64k": min(ratios) if loaded else None}, details
+
+
+def judged(network, rows):
+    plain = {row["size"]: row for row in rows if row["access"] == "plain"}
+    return [result(network, row, plain[row["size"]]) for row in rows]
+
+
+def result(network, row, plain):
+    """Overlap: the share of an access' own latency that is hidden. `hidden_of_plain` is stricter: what is left of the time
+    that the plain get hides, everything that the cache adds taken off."""
+    hidden = median(plain["latency_ns"]) - median(plain["exposed_ns"])
+    added = median(row["exposed_ns"]) - median(plain["exposed_ns"])
+    wanted = row["access"] if row["access"] in TYPES else "direct"
+    return {"network": network, "size": int(row["size"]), "access": row["access"],
+            "latency_us": summarise([t / 1000 for t in row["latency_ns"]]),
+            "exposed_us": summarise([t / 1000 for t in row["exposed_ns"]]), "compute_us": row["compute_ns"] / 1000,
+            "overlap": overlap(row), "ratio": overlap(row) / overlap(plain) if overlap(plain) > 0 else None,
+            "added_us": added / 1000, "hidden_of_plain": (hidden - added) / hidden if hidden > 0 else None,
+            "of_this_type": None if row["access"] == "plain" else row[wanted] / max(1, row["gets"])}
+
+
+def overlap(row):
+    return 1 - median(row["exposed_ns"]) / median(row["latency_ns"])

@@ -1,0 +1,92 @@
+// The time of one sequence of gets by what index and storage begin with, fixed and adaptive (CLaMPI, Fig. 9 and 15).
+//
+// All configurations run in one process, each with a window of its own over the same memory, in turn and from another
+// beginning in every round, so that a disturbance of the machine meets all of them.
+#include <algorithm>
+#include <cstdlib>
+
+#include "bench.h"
+#include "gets.h"
+
+using bench::Gets;
+using bench::Rows;
+using bench::Window;
+
+namespace {
+
+constexpr int target = 1;
+
+struct Configuration {
+  bool adaptive;
+  std::int64_t index, storage;
+  std::vector<double> elapsed_ns;
+  nearcache_stats stats;
+};
+
+std::vector<Configuration> configurations(const bench::Arguments &arguments) {
+  std::vector<Configuration> result;
+  for (bool adaptive : {false, true})
+    for (auto storage : arguments.numbers(adaptive ? "adaptive-storages" : "fixed-storages", "16777216"))
+      for (auto index : arguments.numbers("indices", "200,500,1000,1500,3000,8000"))
+        result.push_back({adaptive, index, storage, {}, {}});
+  return result;
+}
+
+double timed(MPI_Win window, unsigned char *destination, const Gets &gets) {
+  std::int64_t start = bench::now_ns();
+  for (const bench::Place &place : gets.sequence) {
+    MPI_Get(destination, place.size, MPI_BYTE, target, static_cast<MPI_Aint>(place.displacement), place.size, MPI_BYTE,
+            window);
+    MPI_Win_flush(target, window);
+  }
+  return static_cast<double>(bench::now_ns() - start);
+}
+
+void run(Configuration &configuration, const Window &memory, unsigned char *destination, const Gets &gets, int me) {
+  Window window(memory, {{"nearcache_mode", "always"},
+                         {"nearcache_adaptive", configuration.adaptive ? "true" : "false"},
+                         {"nearcache_index", std::to_string(configuration.index)},
+                         {"nearcache_storage", std::to_string(configuration.storage)}});
+  if (me == 0) {
+    configuration.elapsed_ns.push_back(timed(window.handle(), destination, gets));
+    bench::statistics(window.handle(), configuration.stats);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  bench::Arguments arguments(argc, argv);
+  auto seed = static_cast<std::uint64_t>(arguments.number("seed", 1));
+  Gets gets = arguments.text("gets", "normal") == "lcc"
+                  ? bench::lcc_gets(static_cast<int>(arguments.number("scale", 14)), seed)
+                  : bench::normal_gets(1000, arguments.number("samples", 20000), seed);
+  Rows rows;
+  {
+    Window memory(Window::Memory::created, gets.window_bytes, 0, {});
+    int me;
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    auto *destination = static_cast<unsigned char *>(std::aligned_alloc(4096, std::size_t{1} << 22));
+    auto all = configurations(arguments);
+    for (auto round = arguments.number("rounds", 1); round > 0; --round) {
+      std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 3), all.end());
+      for (Configuration &configuration : all) run(configuration, memory, destination, gets, me);
+    }
+    for (const Configuration &configuration : all) {
+      rows.begin();
+      rows.field("gets", static_cast<double>(gets.sequence.size()));
+      rows.field("distinct", static_cast<double>(gets.distinct));
+      rows.field("distinct_bytes", static_cast<double>(gets.distinct_bytes));
+      rows.field("adaptive", configuration.adaptive ? 1 : 0);
+      rows.field("index", static_cast<double>(configuration.index));
+      rows.field("storage", static_cast<double>(configuration.storage));
+      rows.field("elapsed_ns", configuration.elapsed_ns);
+      rows.counters(configuration.stats);
+    }
+    std::free(destination);
+  }
+  rows.write(arguments.text("out", ""));
+  MPI_Finalize();
+}

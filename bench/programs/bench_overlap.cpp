@@ -1,0 +1,177 @@
+// How much of a get's time can be spent computing (CLaMPI, Fig. 8), plain and by access type of the cache.
+//
+// Latency is get + flush. Then get, compute for a while longer than the plain latency, flush: what the two calls take
+// beside the computation is the exposed time. The driver makes the overlap of both. Access types take turns get by get, each
+// with a window of its own over the same memory and into the same buffer, so that a disturbance meets all of them.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "bench.h"
+
+using bench::Rows;
+using bench::Window;
+
+namespace {
+
+constexpr int target = 1;
+constexpr std::size_t step = 8;  // between two displacements: distinct gets may overlap
+
+// One series of distinct gets of a size.
+struct Series {
+  const char *access;
+  std::unique_ptr<Window> window;
+  std::size_t batch = 0;  // gets between two invalidations, 0: none
+  std::size_t issued = 0;
+  nearcache_stats before;
+  std::vector<double> latency_ns, exposed_ns;
+};
+
+void invalidate(MPI_Win window) {
+  static auto function = reinterpret_cast<int (*)(MPI_Win)>(dlsym(RTLD_DEFAULT, "nearcache_invalidate"));
+  if (function) function(window);
+}
+
+struct Times {
+  double latency, exposed;
+};
+
+class Measurement {
+ public:
+  Measurement(std::size_t size, std::size_t most_gets)
+      : size_(size), places_(most_gets), memory_(Window::Memory::created, size + most_gets * step, 0, {{"nearcache_mode", "off"}}) {
+    destination_ = static_cast<unsigned char *>(std::aligned_alloc(4096, (size / 4096 + 1) * 4096));
+  }
+  ~Measurement() { std::free(destination_); }
+  Measurement(const Measurement &) = delete;
+  Measurement &operator=(const Measurement &) = delete;
+
+  // Entries that fill up, so that every get evicts; that are asked for so often that none goes; room for a batch.
+  void add(const char *access, std::size_t storage, std::size_t batch) {
+    series_.push_back({access, std::make_unique<Window>(memory_, bench::InfoKeys{{"nearcache_mode", "user"},
+                       {"nearcache_adaptive", "false"}, {"nearcache_skip_cheap", "false"}, {"nearcache_index", "65536"},
+                       {"nearcache_storage", std::to_string(storage)}}), batch, 0, {}, {}, {}});
+  }
+  void add_plain() { series_.push_back({"plain", std::make_unique<Window>(memory_, bench::InfoKeys{{"nearcache_mode", "off"}}), 0, 0, {}, {}, {}}); }
+
+  double latency(Series &series) {
+    std::int64_t start = bench::now_ns();
+    get(series);
+    flush(series);
+    return static_cast<double>(bench::now_ns() - start);
+  }
+
+  double exposed(Series &series, std::int64_t compute_ns) {
+    std::int64_t start = bench::now_ns();
+    get(series);
+    std::int64_t computing = bench::now_ns(), computed = computing;
+    while (computed - computing < compute_ns) computed = bench::now_ns();
+    flush(series);
+    return static_cast<double>(bench::now_ns() - start - (computed - computing));
+  }
+
+  // The same place again and again: into the cache, and then hit.
+  void repeat(Series &series, std::size_t place, int times) {
+    for (; times > 0; --times) {
+      series.issued = place;
+      latency(series);
+    }
+  }
+
+  std::vector<Series> &series() { return series_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  void get(Series &series) {
+    auto displacement = static_cast<MPI_Aint>(series.issued++ % places_ * step);
+    MPI_Get(destination_, static_cast<int>(size_), MPI_BYTE, target, displacement, static_cast<int>(size_), MPI_BYTE,
+            series.window->handle());
+  }
+  void flush(Series &series) { MPI_Win_flush(target, series.window->handle()); }
+
+  std::size_t size_, places_;
+  Window memory_;
+  unsigned char *destination_;
+  std::vector<Series> series_;
+};
+
+// Brings each series to where its accesses are of its type; returns the plain latency.
+double prepare(Measurement &measurement, std::size_t entries) {
+  double plain = 0;
+  for (Series &series : measurement.series()) {
+    std::string access = series.access;
+    std::vector<double> times;
+    for (std::size_t i = 0; i < entries + 100; ++i) {
+      if (access == "failing" && i < entries) measurement.repeat(series, i, 200);
+      if (access == "first") break;
+      times.push_back(measurement.latency(series));
+    }
+    if (series.batch) invalidate(series.window->handle());
+    std::sort(times.begin(), times.end());
+    if (access == "plain") plain = times[times.size() / 2];
+    bench::statistics(series.window->handle(), series.before);
+  }
+  return plain;
+}
+
+void take_turns(Measurement &measurement, std::size_t repetitions, std::int64_t compute_ns, bench::Random &random) {
+  auto &all = measurement.series();
+  for (std::size_t i = 0; i < repetitions; ++i)
+    for (std::uint32_t at : bench::shuffled(all.size(), random)) {
+      Series &series = all[at];
+      if (series.batch && i % series.batch == 0) {
+        invalidate(series.window->handle());
+        measurement.latency(series);  // not counted: it clears the cache
+      }
+      series.latency_ns.push_back(measurement.latency(series));
+      series.exposed_ns.push_back(measurement.exposed(series, compute_ns));
+    }
+}
+
+void measure(std::size_t size, std::size_t repetitions, double compute, Rows &rows) {
+  constexpr std::size_t batch = 64, entries = 16;
+  Measurement measurement(size, 3 * repetitions + 4096);
+  measurement.add_plain();
+  measurement.add("direct", 2 * (batch + 1) * std::max<std::size_t>(size, 16) + 4096, batch);
+  measurement.add("first", (2 * repetitions + 1) * std::max<std::size_t>(size, 16) + 4096, 0);
+  measurement.add("capacity", entries * std::max<std::size_t>(size, 16), 0);
+  measurement.add("failing", entries * std::max<std::size_t>(size, 16), 0);
+  int me;
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  if (me == 0) {
+    bench::Random random(size);
+    auto compute_ns = static_cast<std::int64_t>(compute * prepare(measurement, entries));
+    take_turns(measurement, repetitions, compute_ns, random);
+    for (Series &series : measurement.series()) {
+      nearcache_stats stats;
+      rows.begin();
+      rows.field("size", static_cast<double>(size));
+      rows.field("access", std::string(series.access));
+      rows.field("compute_ns", static_cast<double>(compute_ns));
+      rows.field("loaded", bench::statistics(series.window->handle(), stats));
+      rows.field("gets", static_cast<double>(stats.gets - series.before.gets));
+      rows.field("direct", static_cast<double>(stats.direct - series.before.direct));
+      rows.field("capacity", static_cast<double>(stats.capacity - series.before.capacity));
+      rows.field("failing", static_cast<double>(stats.failing - series.before.failing));
+      rows.field("latency_ns", series.latency_ns);
+      rows.field("exposed_ns", series.exposed_ns);
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  bench::Arguments arguments(argc, argv);
+  Rows rows;
+  auto repetitions = static_cast<std::size_t>(arguments.number("repetitions", 500));
+  double compute = static_cast<double>(arguments.number("compute-percent", 150)) / 100;
+  for (auto size : arguments.numbers("sizes", "8,64,512,4096,16384,65536"))
+    measure(static_cast<std::size_t>(size), repetitions, compute, rows);
+  rows.write(arguments.text("out", ""));
+  MPI_Finalize();
+}
