@@ -70,6 +70,12 @@ REPORTS = {
 }
 
 
+@pytest.fixture(scope="session")
+def pages():
+    """Pages of REPORTS that were made already: making one takes as long as looking at it."""
+    return {}
+
+
 def audit(page):
     height = page.evaluate("document.documentElement.scrollHeight")
     width = page.evaluate("innerWidth")
@@ -81,8 +87,10 @@ def audit(page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 800, 400])
 @pytest.mark.parametrize("report", REPORTS)
-def test_page_is_readable_and_asks_for_nothing(chromium, page_of, report, width, scheme):
-    out = page_of(REPORTS[report]())
+def test_page_is_readable_and_asks_for_nothing(chromium, page_of, pages, report, width, scheme):
+    if report not in pages:
+        pages[report] = page_of(REPORTS[report]())
+    out = pages[report]
     page = chromium.open(out.as_uri(), width, scheme)
     found = audit(page)
     assert found["problems"] == []
