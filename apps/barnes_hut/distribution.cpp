@@ -1,6 +1,7 @@
 #include "distribution.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -13,8 +14,14 @@ namespace {
 
 using apps::check;
 
-// Keys k_1 <= k_2 ... such that the bodies below k_r do r/ranks of the work, for all ranks at once, one octal digit of
-// the keys a round. The sums are of integers, so the result does not depend on who holds which body.
+// Bits of the keys that one round of the search below finds: the more, the fewer rounds; 64 KiB of sums are sent at most.
+int bits_a_round(int ranks) {
+  constexpr unsigned most_sums = 8192;
+  return std::max(1, static_cast<int>(std::bit_width(most_sums / static_cast<unsigned>(ranks - 1))) - 1);
+}
+
+// Keys k_1 <= k_2 ... such that the bodies below k_r do r/ranks of the work, found for all ranks at once from the most
+// significant bits on. The sums are of integers, so the result does not depend on who holds which body.
 std::vector<std::uint64_t> borders(MPI_Comm comm, const std::vector<Body>& sorted, int ranks) {
   std::vector<std::uint64_t> work(sorted.size() + 1, 0);  // of the bodies before
   for (std::size_t i = 0; i < sorted.size(); ++i) work[i + 1] = work[i] + sorted[i].work;
@@ -25,18 +32,21 @@ std::vector<std::uint64_t> borders(MPI_Comm comm, const std::vector<Body>& sorte
     return work[static_cast<std::size_t>(at - sorted.begin())];
   };
 
-  constexpr int points = 7;
-  std::vector<std::uint64_t> found(ranks - 1, 0), below(found.size() * points);
-  for (std::uint64_t step = key_end / 8; step > 0; step /= 8) {
-    for (std::size_t i = 0; i < below.size(); ++i) below[i] = work_below(found[i / points] + (i % points + 1) * step);
+  std::vector<std::uint64_t> found(ranks - 1, 0), below;
+  for (int left = 3 * digits; left > 0;) {
+    const int bits = std::min(left, bits_a_round(ranks));
+    left -= bits;
+    const std::size_t points = (std::size_t{1} << bits) - 1;
+    below.resize(found.size() * points);
+    for (std::size_t i = 0; i < below.size(); ++i) below[i] = work_below(found[i / points] + ((i % points + 1) << left));
     check(MPI_Allreduce(MPI_IN_PLACE, below.data(), static_cast<int>(below.size()), MPI_UINT64_T, MPI_SUM, comm),
           "MPI_Allreduce");
     for (std::size_t r = 0; r < found.size(); ++r) {
       const double wanted = static_cast<double>(all) * static_cast<double>(r + 1) / ranks;
-      const auto first = below.begin() + static_cast<std::ptrdiff_t>(r * points);
-      found[r] += step * static_cast<std::uint64_t>(std::partition_point(first, first + points, [&](std::uint64_t work) {
-                                                      return static_cast<double>(work) < wanted;
-                                                    }) - first);
+      const std::uint64_t* const first = below.data() + r * points;
+      const auto* const enough = std::partition_point(
+          first, first + points, [&](std::uint64_t sum) { return static_cast<double>(sum) < wanted; });
+      found[r] += static_cast<std::uint64_t>(enough - first) << left;
     }
   }
   for (auto& key : found) ++key;  // found: the last keys below which there is too little work
