@@ -13,6 +13,8 @@ def variables_of(values):
         if option.name == "report":
             # Ranks may run in another folder; `-` is the short report on standard error.
             text = "1" if text in ("-", "1") else os.path.abspath(text)
+        if option.name == "trace" and text:
+            text = os.path.abspath(text)
         option.check(text)
         variables[option.variable] = text
     return variables

@@ -65,8 +65,7 @@ TraceWriter::~TraceWriter() { close(); }
 std::string TraceWriter::open(const std::string& path, const TraceOrigin& origin) {
   file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file_ < 0) return strerror(errno);
-  start_ticks_ = clock_ticks();
-  ns_per_tick_ = ns_per_tick();
+  start_ns_ = system_ns();
   const std::vector<uint8_t> header = header_of(origin);
   pool_.resize(blocks);
   for (Block& block : pool_) {

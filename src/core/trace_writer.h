@@ -68,6 +68,11 @@ class TraceWriter {
   void window_freed(uint64_t id);
   void window_mode(uint64_t id, uint8_t mode);
   void cost(uint64_t bytes, uint64_t ns);
+  // Puts down the time: what comes before it was earlier, what follows later.
+  void mark() {
+    room();
+    time();
+  }
   void owner_write(uint64_t window, uint64_t first, uint64_t bytes, uint64_t within_ns);
 
  private:
@@ -99,7 +104,8 @@ class TraceWriter {
   void field(uint64_t value) { at_ = put_varint(at_, value); }
   void select(uint64_t window);
   void time();
-  uint64_t now_ns() const { return static_cast<uint64_t>(static_cast<double>(clock_ticks() - start_ticks_) * ns_per_tick_); }
+  // The system's clock, not ticks: times of different ranks are compared, and ticks' calibration is off by some 1e-4.
+  uint64_t now_ns() const { return system_ns() - start_ns_; }
 
   void start_block();
   void finish_block();
@@ -119,8 +125,7 @@ class TraceWriter {
   uint32_t records_ = 0;  // in this block
   bool last_was_acquire_ = false;
   uint64_t last_ns_ = 0;
-  uint64_t start_ticks_ = 0;
-  double ns_per_tick_ = 1;
+  uint64_t start_ns_ = 0;
   uint64_t dropped_ = 0, dropped_before_ = 0;  // in all; since the last block that was kept
 
   int file_ = -1;

@@ -9,25 +9,30 @@
 namespace nearcache::mpi {
 namespace {
 
-// Others may learn by this call that own memory was written. A flush is about others' memory.
-void announce(TraceSync kind) {
-  if (kind != TraceSync::flush && kind != TraceSync::flush_local) context.observer.release();
+// The call itself; with a trace, between two looks at own memory: others may learn by it what was written there. A flush is
+// about others' memory.
+template <class Call>
+int passed_down(TraceSync kind, Call call) {
+  if (kind == TraceSync::flush || kind == TraceSync::flush_local) return call();
+  context.observer.note_own_writes();
+  const int rc = call();
+  context.observer.note_own_writes();
+  return rc;
 }
 
 // A call that completes operations on `target` (or all). `after` runs under the lock once MPI has returned success.
 template <class Call, class After>
 int completing(MPI_Win handle, int target, TraceSync kind, Call call, After after) {
   const bool local = kind == TraceSync::flush_local;
-  announce(kind);
   Window* window = context.windows.find(handle);
   if (window == nullptr) {
-    const int rc = call();
+    const int rc = passed_down(kind, call);
     context.acquire();
     return rc;
   }
   context.progress.called();
   if (!context.threaded && window->nothing_to_complete()) {
-    const int rc = call();
+    const int rc = passed_down(kind, call);
     window->synced(target, local);
     if (window->observed()) window->observe_sync(kind, target);
     if (rc == MPI_SUCCESS) after(*window);
@@ -37,7 +42,7 @@ int completing(MPI_Win handle, int target, TraceSync kind, Call call, After afte
   WindowLock lock(window->mutex());
   const Window::Completion completion = window->begin_sync(target, local);
   lock.unlock();
-  const int rc = call();
+  const int rc = passed_down(kind, call);
   WindowLock again(window->mutex());
   window->end_sync(completion, rc == MPI_SUCCESS);
   if (window->observed()) window->observe_sync(kind, target);
@@ -73,8 +78,7 @@ int flush(MPI_Win handle, int target, TraceSync kind, Call call) {
 // A call that completes nothing of ours, but opens or closes an epoch, or tells of other ranks' accesses.
 template <class Call, class After>
 int opening(MPI_Win handle, int target, TraceSync kind, Call call, After after) {
-  announce(kind);
-  const int rc = call();
+  const int rc = passed_down(kind, call);
   Window* window = context.windows.find(handle);
   context.progress.called();
   if (window != nullptr && rc == MPI_SUCCESS) {

@@ -60,7 +60,8 @@ def wrapper(row):
     call = f"next.{row.name}({', '.join(p.name for p in row.parameters)})"
     head = f'extern "C" {row.returns} {row.symbol}({row.parameter_text}) {{\n'
     if row.kind == "acquire":
-        return head + f"  note_release();\n  const int code = {call};\n  note_acquire();\n  return code;\n}}\n"
+        return (head + f"  note_own_writes();\n  const int code = {call};\n  note_own_writes();\n  note_acquire();\n"
+                "  return code;\n}\n")
     if row.kind == "acquire_if":
         return head + f"  const int code = {call};\n  if (says_done(code, {row.arguments[0]})) note_acquire();\n  return code;\n}}\n"
     if row.kind == "release":

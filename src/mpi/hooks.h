@@ -12,8 +12,9 @@ namespace nearcache::mpi {
 // read before may be served after.
 void note_acquire() noexcept;
 
-// Before a collective call, or a receive: others may learn by it that this rank has written its own memory.
-void note_release() noexcept;
+// Before and after a collective call, or a receive: others may learn by it that this rank has written its own memory.
+// The look after it says that what is found later was not written before.
+void note_own_writes() noexcept;
 
 // Whether any request of this process is tracked: a get, put or accumulate with a request on a cached window.
 bool requests_tracked() noexcept;

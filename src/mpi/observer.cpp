@@ -122,18 +122,22 @@ void Observer::window_freed(int64_t window) {
   trace_.window_freed(static_cast<uint64_t>(window));
 }
 
-// A look that is left out makes the time in which a write may have been longer, never the write unseen. Looking takes
-// a third of the time at most.
+// A look that is left out makes the time in which a write may have been longer, never the write unseen. Looks that take
+// long, of much memory, take a third of the time at most.
 void Observer::look() {
   const Lock lock = locked();
-  if (system_ns() - look_ended_ns_ >= 2 * look_took_ns_) look_at_all();
+  constexpr uint64_t short_look_ns = 100000;
+  if (look_took_ns_ <= short_look_ns || system_ns() - look_ended_ns_ >= 2 * look_took_ns_) look_at_all();
+  trace_.mark();
 }
 
 void Observer::look_at_all() {
   const uint64_t before = system_ns();
   for (Watched& watched : watched_) look_at(watched);
   look_ended_ns_ = system_ns();
-  look_took_ns_ = look_ended_ns_ - before;
+  // One look that took long was interrupted, more of them are long.
+  const uint64_t took = look_ended_ns_ - before;
+  look_took_ns_ = took < look_took_ns_ ? took : look_took_ns_ + (took - look_took_ns_) / 8;
 }
 
 void Observer::look_at(Watched& watched) {

@@ -54,9 +54,9 @@ class Observer {
   void window_created(const TracedWindow& window, const void* base);
   void window_freed(int64_t window);
 
-  // Before a call that may tell others that own memory was written: records what was.
-  void release() {
-    if (tracing_ && !watched_.empty()) [[unlikely]] look();
+  // Before and after a call that may tell others that own memory was written: records what was, and when.
+  void note_own_writes() {
+    if (tracing_) [[unlikely]] look();
   }
 
  private:

@@ -75,7 +75,7 @@ void note_acquire() noexcept {
   context.observer.acquire();
 }
 
-void note_release() noexcept { context.observer.release(); }
+void note_own_writes() noexcept { context.observer.note_own_writes(); }
 
 // By the time a call returns, MPI may have given another thread's request the handle; tickets tell them apart.
 RequestWatch::RequestWatch(int count, const MPI_Request* before) {

@@ -277,6 +277,7 @@ class SafetyRun {
     TraceReader reader;
     std::string wrong = reader.open(trace.path);
     if (!wrong.empty()) return wrong;
+    reader.show_times();
     TraceEvent event;
     for (uint64_t count = 1; reader.next(&event); ++count) {
       each(event);

@@ -153,9 +153,10 @@ bool TraceReader::decode(TraceEvent* event, bool* shown) {
       event->displacement = static_cast<int64_t>(value);
       return true;
     case TraceKind::time:
-      *shown = false;
+      *shown = shows_times_;
       if (!field(&value)) return false;
       ns_ += value;
+      event->ns = ns_;
       return true;
     case TraceKind::end:
       ended_ = true;

@@ -59,8 +59,10 @@ class TraceReader {
   std::string open(const std::string& path);
 
   // The next record; false at the end, also at the end of what is readable (error(), cut_short()).
-  // `select` and `time` records are used here and not shown.
+  // `select` and `time` records are used here and not shown, `time` only if asked for.
   bool next(TraceEvent* event);
+
+  void show_times() { shows_times_ = true; }
 
   const std::string& path() const { return path_; }
   const TraceHeader& header() const { return header_; }
@@ -105,6 +107,7 @@ class TraceReader {
   uint64_t last_displacement_ = 0;  // wraps as the writer's does
   uint64_t ns_ = 0;
   uint64_t dropped_ = 0;
+  bool shows_times_ = false;
   bool ended_ = false, cut_short_ = false;
   std::string error_;
 };

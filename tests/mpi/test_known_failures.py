@@ -27,4 +27,4 @@ def test_edges(mpi, preload, layer):
 def test_ten_thousand_window_cycles_leak_nothing(mpi, preload):
     if mpi.family != "mpich":
         pytest.skip("the other MPIs' windows take milliseconds each; they run 2,000 cycles")
-    runs.run(mpi, "cached", 2, "known_failures", "--cycles", 10000, "--only", "window_cycles_leak_nothing")
+    runs.run(mpi, "cached", 2, "known_failures", "--cycles", 10000, "--only", "window_cycles_leak_nothing", timeout=600)

@@ -1,0 +1,231 @@
+"""From traces to advice: which mode is safe, what it would save, how much storage it takes, or that it is not worth it.
+
+    judge(evidence) -> Advice
+"""
+from dataclasses import asdict, dataclass, field
+
+# What a hit costs, in ns: the look-up with its share of calls for MPI's progress, and the copy a byte (docs/performance.md).
+HIT_NS, HIT_NS_PER_BYTE = 80.0, 0.15
+ENOUGH = 0.95          # storage is enough when it saves this share of what any storage could
+LEAST_SHARE = 0.01     # of the run: less cannot be told from noise
+LEAST_SECONDS = 0.001  # a rank
+ENTRY_ROOM = 1.25      # index entries per key, so that the cuckoo index is not full
+LEAST_STORAGE, LEAST_INDEX = 64 << 10, 512
+
+
+@dataclass
+class WindowAdvice:
+    id: int
+    mode: str                 # recommended: off, transparent, user or always
+    helps: bool
+    saved_seconds: float      # a rank, mean
+    reasons: list             # sentences, the most important first
+    gets: int = 0
+    repeats: float = 0.0      # share of the gets
+    now: str = ""             # the mode it had in this run
+    danger: str = ""          # the mode it had would have served old data
+    storage_bytes: int = 0    # a rank; 0 where nothing is stored
+    index_entries: int = 0
+    invalidations: int = 0    # mode user: how often, by the rank that needs it most
+    curve: list = field(default_factory=list)  # (storage in bytes a rank, share of the get cost that is saved)
+
+
+@dataclass
+class Advice:
+    helps: bool
+    saved_seconds: float   # a rank, mean over ranks
+    wall_seconds: float
+    get_seconds: float     # a rank: what the gets cost in this run, were none cached
+    cost: dict
+    complete: bool         # every rank's trace is there and whole
+    program: str
+    ranks: int
+    modelled: str
+    windows: list
+    settings: dict         # for all windows, when they agree: option name to value
+    notes: list
+
+    def as_json(self):
+        return {"format": "nearcache-advice", "version": 1, **asdict(self)}
+
+
+def cost_ns(cost, gets, size):
+    return gets * cost["latency_ns"] + size * cost["ns_per_byte"]
+
+
+def hit_ns(hits, size):
+    return hits * HIT_NS + size * HIT_NS_PER_BYTE
+
+
+def power_of_two(value, least):
+    power = least
+    while power < value:
+        power *= 2
+    return power
+
+
+def gain_ns(cost, hits, size):
+    """What so many hits save, of `size` bytes together."""
+    return cost_ns(cost, hits, size) - hit_ns(hits, size)
+
+
+def storage_for(curve):
+    """The smallest storage of a rank that saves ENOUGH of what can be saved, in whole powers of two."""
+    best = max((point["cost_saved"] for point in curve["points"]), default=0)
+    for point in curve["points"]:
+        if point["cost_saved"] >= ENOUGH * best:
+            return power_of_two(point["storage_bytes"], LEAST_STORAGE)
+    return LEAST_STORAGE
+
+
+def index_for(window, storage):
+    """Entries for what fits into the storage."""
+    keys = window["distinct_keys"] / max(1, window["ranks"])
+    fits = min(1.0, storage * max(1, window["ranks"]) / max(1, window["distinct_bytes"]))
+    return power_of_two(int(keys * fits * ENTRY_ROOM), LEAST_INDEX)
+
+
+def safe_mode(window, complete):
+    """The most that this run shows to be safe, and why not more."""
+    always, user = window["always"], window["user"]
+    if not complete:
+        return "transparent", ["traces of some ranks are missing or not whole, so no other mode can be vouched for"]
+    if window["writes_while_read"] == 0:
+        return "always", ["nobody wrote to it from the first get to the last" if window["puts"] + window["stores"] else "it was never written"]
+    if always["stale"] == 0:
+        return "always", ["it was written while it was read, but never what one had read and read again: `always` is safe for runs like this one, "
+                          "`user` for all that keep their phases apart"]
+    why = (f"with `always`, {always['stale']:,} gets would have returned old data"
+           + (f": rank {always['example']['reader']} read {always['example']['bytes']} B at {always['example']['displacement']} of rank "
+              f"{always['example']['target']}, and {writer(always['example'])} wrote there meanwhile" if always["example"] else ""))
+    if user["stale"] == 0:
+        return "user", ["phases of writing and of reading take turns", why]
+    return "transparent", ["it was written while it was read", why]
+
+
+def writer(example):
+    return f"its owner, rank {example['writer']}," if example["stored_by_owner"] else f"rank {example['writer']}, by a put,"
+
+
+class Judge:
+    """Advice for the windows of one set of traces."""
+
+    def __init__(self, evidence):
+        self.safety, self.summary = evidence.safety, evidence.summary
+        self.cost = evidence.safety["cost"]
+        self.curves = {window["id"]: window for window in evidence.curve["windows"]}
+        self.transparent = {window["id"]: window for window in evidence.transparent["rows"][0]["windows"]}
+        traces = evidence.safety["traces"]
+        self.ranks = max((trace["ranks"] for trace in traces), default=1)
+        self.traced = len(traces)
+        self.trace = traces[0] if traces else {"program": "?", "modelled": ""}
+        self.whole = not any(trace["dropped"] or trace["cut_short"] for trace in traces)
+        span = evidence.summary["span"]
+        self.wall = 1e-9 * (span["last_ns"] - span["first_ns"]) if span else 0.0
+
+    def advice(self):
+        complete = self.whole and self.traced == self.ranks
+        get_ns = sum(cost_ns(self.cost, window["gets"], window["bytes"]) for window in self.safety["windows"])
+        # Samples of a busy machine may say that gets took longer than the whole run: then they are too dear in proportion.
+        self.scale = min(1.0, 1e9 * self.wall * max(1, self.traced) / get_ns) if get_ns else 1.0
+        get_ns *= self.scale
+        windows = [self.window(window) for window in self.safety["windows"]]
+        saved = sum(window.saved_seconds for window in windows if window.helps)
+        return Advice(helps=any(window.helps for window in windows), saved_seconds=saved, wall_seconds=self.wall,
+                      get_seconds=1e-9 * get_ns / max(1, self.traced), cost=self.cost, complete=complete, program=self.trace["program"],
+                      ranks=self.ranks, modelled=self.trace["modelled"], windows=windows, settings=settings_of(windows),
+                      notes=self.notes(complete))
+
+    def notes(self, complete):
+        notes = []
+        if not complete:
+            missing = self.ranks - self.traced
+            notes.append(f"traces of {missing} of {self.ranks} ranks are missing" if missing > 0 else
+                         "a trace is not whole (records were dropped, or the program did not reach MPI_Finalize)")
+        if self.cost["from"] == "assumed":
+            notes.append("no get was measured in this run: times are for an assumed network")
+        if self.trace["modelled"]:
+            notes.append(f"the network was modelled: {self.trace['modelled']}")
+        if len(self.safety["traces"]) and not any(window["gets"] for window in self.safety["windows"]):
+            notes.append("own-rank and shared-memory accesses are not counted: they are not remote")
+        return notes
+
+    def window(self, window):
+        """The advice for one window: the safe mode that saves most, if that is worth anything."""
+        complete = self.whole and window["traced_ranks"] == window["ranks"] and self.traced == self.ranks
+        mode, reasons = safe_mode(window, complete)
+        advice = WindowAdvice(id=window["id"], mode="off", helps=False, saved_seconds=0.0, reasons=[], gets=window["gets"], now=window["mode"],
+                              repeats=window["always"]["hits"] / max(1, window["gets"]))
+        if window["mode"] in ("always", "user") and window[window["mode"]]["stale"] and mode != window["mode"]:
+            advice.danger = f"in this run it was in mode {window['mode']}, which is not safe: {reasons[-1]}"
+        if window["gets"] == 0:
+            advice.reasons = ["no rank read another rank's memory through it"]
+            return advice
+        saved = self.saved_ns(window, mode)
+        transparent = self.saved_ns(window, "transparent")
+        if transparent >= 0.9 * saved and mode != "transparent":
+            mode, saved = "transparent", transparent
+            reasons = ["its gets repeat within an epoch, so `transparent`, which needs no promise, saves as much as any mode"]
+        advice.saved_seconds = 1e-9 * self.scale * saved / max(1, window["traced_ranks"])
+        if not self.worth(advice.saved_seconds):
+            advice.reasons = self.why_not(window, mode, reasons, advice.saved_seconds)
+            advice.saved_seconds = max(0.0, advice.saved_seconds)
+            return advice
+        advice.helps, advice.mode, advice.reasons = True, mode, reasons
+        if mode == "user":
+            advice.invalidations = window["user"]["invalidations"]
+        self.add_storage(advice)
+        return advice
+
+    def saved_ns(self, window, mode):
+        """Over all ranks: what hits of the library's own engine save, with room for everything."""
+        if mode == "transparent":
+            row = self.transparent.get(window["id"])
+            hits = row["hits_full"] + row["hits_pending"] + row["hits_partial"] if row else 0
+            return gain_ns(self.cost, hits, row["hit_bytes"] if row else 0)
+        curve = self.curves.get(window["id"])
+        best = max(curve["points"], key=lambda point: point["cost_saved"], default=None) if curve else None
+        if best is None:
+            return 0.0
+        always = gain_ns(self.cost, best["hit_ratio"] * curve["gets"], best["byte_hit_ratio"] * curve["bytes"])
+        # Of these hits `user` keeps what its invalidations leave.
+        return always * (window[mode]["hits"] / max(1, window["always"]["hits"]))
+
+    def worth(self, seconds):
+        return seconds >= LEAST_SECONDS and seconds >= LEAST_SHARE * self.wall
+
+    def add_storage(self, advice):
+        curve = self.curves.get(advice.id)
+        if advice.mode == "transparent" or curve is None:
+            return
+        advice.storage_bytes = storage_for(curve)
+        advice.index_entries = index_for(curve, advice.storage_bytes)
+        advice.curve = [(point["storage_bytes"], point["cost_saved"]) for point in curve["points"]]
+
+    def why_not(self, window, mode, reasons, seconds):
+        mean = window["bytes"] / window["gets"]
+        get = cost_ns(self.cost, 1, mean)
+        if get <= 2 * hit_ns(1, mean):
+            return [f"a get of {mean:,.0f} B costs {get:,.0f} ns here, hardly more than a hit (the targets are a memory copy away)"]
+        if window["always"]["hits"] < 0.01 * window["gets"]:
+            return [f"its gets hardly repeat: {window['always']['hits']:,} of {window['gets']:,} asked for what the same rank had read before"]
+        if mode == "transparent":
+            return ["gets repeat, but only after a synchronisation by which others' writes must be seen", *reasons]
+        return [f"all its gets together would save {max(0.0, seconds):.4f} s a rank, too little beside {self.wall:.3f} s"]
+
+
+def settings_of(windows):
+    """Options for the whole program, when all windows that help want the same mode and the others do no harm by it."""
+    helped = [window for window in windows if window.helps]
+    if not helped or len({window.mode for window in helped}) > 1:
+        return {}
+    mode = helped[0].mode
+    if mode != "transparent" and any(not window.helps and window.gets for window in windows):
+        return {}
+    if mode == "transparent":
+        return {"mode": mode}
+    return {"mode": mode, "storage": max(window.storage_bytes for window in helped), "index": max(window.index_entries for window in helped)}
+
+
+def judge(evidence):
+    return Judge(evidence).advice()

@@ -1,0 +1,54 @@
+"""Gathers what advice is built on: traces of a run, and what nearcache-simulate makes of them."""
+import os
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from .. import run, simulate, tables
+from ..errors import NearcacheError, Refused
+
+
+@dataclass
+class Evidence:
+    """The answers of nearcache-simulate to its three questions, and what mode `transparent` would have done."""
+    safety: dict
+    summary: dict
+    curve: dict        # under mode `always`
+    transparent: dict  # a simulation with room for everything
+
+
+@contextmanager
+def folder_for(keep):
+    """The prefix of the traces: the user's, which stays, or one in a folder that goes. All ranks must reach it, so it is not in /tmp."""
+    if keep:
+        yield os.path.abspath(keep)
+        return
+    try:
+        folder = tempfile.mkdtemp(prefix="nearcache-advise-", dir=".")
+    except OSError as error:
+        raise NearcacheError(f"cannot write traces here ({error.strerror}); name a place with --keep") from None
+    try:
+        yield os.path.join(os.path.abspath(folder), "trace")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_traced(words, prefix, tag, values):
+    """Runs the command with a trace; returns its exit code."""
+    trace = next(option for option in tables.load().options if option.name == "trace")
+    started, choice = run.prepare(words, [*values, (trace, prefix)], tag)
+    note = choice.note
+    try:
+        return subprocess.run(started, check=False).returncode, note
+    except OSError as error:
+        raise Refused(f"cannot start {started[0]}: {error.strerror}") from None
+
+
+def evidence_of(names):
+    """Asks nearcache-simulate. `names` are traces, or their prefix."""
+    names = simulate.traces(names)
+    return Evidence(safety=simulate.ask(names, "--safety"), summary=simulate.ask(names, "--summary"),
+                    curve=simulate.ask(names, "--curve", "--mode", "always"),
+                    transparent=simulate.ask(names, "--mode", "transparent", "--storage", "100%", "--no-bounds"))

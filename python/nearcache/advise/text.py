@@ -1,0 +1,98 @@
+"""Advice in words, for a terminal."""
+import shlex
+import textwrap
+
+
+def size(value):
+    for unit, factor in (("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)):
+        if value >= factor and value % factor == 0:
+            return f"{value // factor}{unit}"
+    return str(value)
+
+
+def seconds(value):
+    return f"{value:.2f} s" if value >= 0.1 else f"{1000 * value:.1f} ms"
+
+
+def headline(advice):
+    if not advice.helps:
+        return "Don't bother: caching would not make this run faster."
+    share = min(100.0, 100 * advice.saved_seconds / advice.wall_seconds) if advice.wall_seconds else 0
+    return (f"Caching would help: about {seconds(advice.saved_seconds)} of {seconds(advice.wall_seconds)} a rank "
+            f"({share:.0f}%).")
+
+
+def window_lines(window):
+    title = f"window {window.id}"
+    if not window.helps:
+        yield f"{title}: leave it as it is ({window.gets:,} gets, {100 * window.repeats:.0f}% repeats)"
+    else:
+        yield f"{title}: mode {window.mode}, saves about {seconds(window.saved_seconds)} a rank ({window.gets:,} gets, {100 * window.repeats:.0f}% repeats)"
+    yield from (f"    {reason}" for reason in window.reasons)
+    if window.danger:
+        yield f"    DANGER: {window.danger}"
+    if window.helps and window.mode == "user":
+        yield (f"    call nearcache_invalidate(win) on every rank when a phase of reading begins, after the barrier or fence that ends the "
+               f"writing ({window.invalidations:,} times in this run)")
+    if window.helps and window.storage_bytes:
+        yield f"    storage {size(window.storage_bytes)} a rank, index {window.index_entries:,} entries"
+        yield "    saved by storage: " + ", ".join(f"{share:.0%} at {size_about(at)}" for at, share in thinned(window.curve))
+
+
+def thinned(curve, most=6):
+    """A few points of a curve, its last among them."""
+    shown = [point for point in curve if point[1] >= 0.02] or curve
+    step = max(1, -(-len(shown) // most))
+    return shown[::-1][::step][::-1]
+
+
+def size_about(value):
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if value >= factor:
+            return f"{value / factor:.3g} {unit}"
+    return f"{value} B"
+
+
+def option_words(settings):
+    values = {name: size(value) if name == "storage" else str(value) for name, value in settings.items()}
+    return [word for name, value in values.items() for word in (f"--{name}", value)]
+
+
+def what_to_set(advice, command):
+    if not advice.helps:
+        return
+    if advice.settings:
+        words = shlex.join(["nearcache", "run", *option_words(advice.settings), "--", *(command or ["mpiexec", "...", "./program"])])
+        yield f"For the whole program:  {words}"
+    else:
+        yield "Windows differ, so give each its own info keys when it is created:"
+    for window in advice.windows:
+        if not window.helps:
+            continue
+        keys = {"nearcache_mode": window.mode}
+        if window.storage_bytes:
+            keys.update(nearcache_storage=size(window.storage_bytes), nearcache_index=str(window.index_entries))
+        calls = "; ".join(f'MPI_Info_set(info, "{key}", "{value}")' for key, value in keys.items())
+        yield f"In the program (window {window.id}):  {calls}"
+
+
+def render(advice, command=None, width=100):
+    cost = advice.cost
+    paragraphs = [[headline(advice)],
+                  [f"{advice.program}, {advice.ranks} ranks, {seconds(advice.wall_seconds)}; a get costs {cost['latency_ns']:,.0f} ns + "
+                   f"{cost['ns_per_byte']:.2f} ns/B ({'measured' if cost['from'] == 'trace' else cost['from']}), all of them "
+                   f"{seconds(advice.get_seconds)} a rank if none is cached."]]
+    paragraphs += [list(window_lines(window)) for window in advice.windows]
+    paragraphs += [[line] for line in what_to_set(advice, command)]
+    paragraphs += [[f"Note: {note}."] for note in advice.notes]
+    if any(window.helps and window.mode != "transparent" for window in advice.windows):
+        paragraphs.append(["What was safe in this run is safe in others only if they write and read in the same way: `always` and `user` are "
+                           "promises that the program makes (docs/semantics.md)."])
+    return "\n\n".join("\n".join(wrapped(line, width) for line in lines) for lines in paragraphs) + "\n"
+
+
+def wrapped(line, width):
+    if "MPI_Info_set" in line or line.startswith("For the whole program"):
+        return line  # to be copied
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.fill(line.strip(), width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
