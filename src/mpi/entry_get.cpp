@@ -1,10 +1,10 @@
 // MPI_Get and MPI_Rget: the way of one get, from the program to the cache or to MPI (docs/architecture.md).
 #include <climits>
 
-#include "core/clock.h"
 #include "mpi/mpi_api.h"
 #include "mpi/next.h"
 #include "mpi/requests.h"
+#include "mpi/sample_clock.h"
 #include "mpi/window.h"
 
 namespace nearcache::mpi {
@@ -33,9 +33,9 @@ template <class Issue>
   WindowLock lock(window.mutex());
   const Window::Decision decision = window.observe_uncached(call, true);
   lock.unlock();
-  const uint64_t start = clock_ticks();
+  const uint64_t start = sample_ticks();
   const int rc = issue();
-  const uint64_t ticks = clock_ticks() - start;
+  const uint64_t ticks = sample_ticks() - start;
   const WindowLock again(window.mutex());
   if (decision.sampled && rc == MPI_SUCCESS) window.sample_issued(call.target, decision.access.bytes, ticks);
   return rc;
@@ -57,9 +57,9 @@ int cached_get(Window& window, const GetCall& call, MPI_Win handle, Issue issue)
   }
   lock.unlock();
   context.progress.called();
-  const uint64_t start = decision.sampled ? clock_ticks() : 0;
+  const uint64_t start = decision.sampled ? sample_ticks() : 0;
   const int rc = decision.answer == Window::Answer::tail ? fetch_tail(window, call, decision, handle) : issue();
-  const uint64_t ticks = decision.sampled ? clock_ticks() - start : 0;
+  const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;
   const WindowLock again(window.mutex());
   if (rc != MPI_SUCCESS) return rc;
   if (decision.sampled) window.sample_issued(call.target, decision.access.bytes, ticks);

@@ -1,6 +1,6 @@
 // What gets cost, measured on a few of them: the get itself plus its share of the synchronisation that completes it.
 // Where that is no more than a hit would cost, caching cannot gain and gets are passed (design, "do no harm").
-#include "core/clock.h"
+#include "mpi/sample_clock.h"
 #include "mpi/window.h"
 
 namespace nearcache::mpi {
@@ -50,10 +50,10 @@ void Window::sample_issued(int target, uint64_t bytes, uint64_t ticks) {
 
 void Window::end_sample(const Completion& completion) {
   if (completion.started == 0) return;
-  const uint64_t ticks = sample_.ticks + (clock_ticks() - completion.started);
+  const uint64_t ticks = sample_.ticks + (sample_ticks() - completion.started);
   const bool far = (target(sample_.target).flags & target_far) != 0;
   const uint64_t bytes = sample_.bytes / sample_.gets;
-  const double ns = ticks_to_ns(ticks) / static_cast<double>(sample_.gets);
+  const double ns = sample_ns(ticks) / static_cast<double>(sample_.gets);
   costs_[far].sample(bytes, ns);
   if (observed_) context.observer.cost(bytes, ns);
   sample_ = Sample();

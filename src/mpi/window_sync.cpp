@@ -1,5 +1,5 @@
 // Synchronisation of a window: which gets it completes, and what is done with their data.
-#include "core/clock.h"
+#include "mpi/sample_clock.h"
 #include "mpi/window.h"
 
 namespace nearcache::mpi {
@@ -14,7 +14,7 @@ Window::Completion Window::begin_sync(int target, bool local) {
   ++counters_.syncs_passed;
   if (sample_.target >= 0) {
     if (target == all_targets || target == sample_.target) {
-      completion.started = clock_ticks();
+      completion.started = sample_ticks();
     } else {
       sample_ = Sample();
     }
