@@ -1,10 +1,7 @@
-#include "intersect.h"
+#include "lcc/intersect.h"
 
 namespace lcc {
 namespace {
-
-// A binary search costs about as much as 16 bit tests (some 10 dependent steps against independent loads).
-constexpr std::uint64_t search_cost = 16;
 
 bool contains(std::span<const std::uint32_t> list, std::uint32_t value) {
   const std::uint32_t* base = list.data();

@@ -6,18 +6,21 @@
 #include <cstdint>
 #include <vector>
 
-#include "adjacency_window.h"
-#include "graph.h"
-#include "row_pointers.h"
+#include "graph/adjacency_window.h"
+#include "graph/graph.h"
+#include "graph/row_pointers.h"
+#include "graph/row_window.h"
 
 namespace lcc {
+
+using namespace apps;
 
 /// What one run on one rank cost. Seconds of wall time.
 struct Cost {
   double lcc = 0;            // from a barrier before to a barrier behind, the same on all ranks
   double communication = 0;  // locating and fetching lists
   double computation = 0;    // intersecting them
-  std::uint64_t gets = 0, bytes = 0;
+  std::uint64_t gets = 0, bytes = 0;  // of lists, and of offsets where rows are located by gets
 };
 
 struct Result {
@@ -30,8 +33,11 @@ inline double coefficient(std::uint64_t degree, std::uint64_t triangles) {
   return degree < 2 ? 0.0 : 2.0 * static_cast<double>(triangles) / (static_cast<double>(degree) * (degree - 1));
 }
 
-/// Collective. Counts the triangles of the first `vertices` local vertices.
+/// Collective. Counts the triangles of the first `vertices` local vertices. Rows are located in a copy of all row
+/// pointers, or by gets from their owners.
 Result count_triangles(MPI_Comm comm, const Graph& graph, const RowPointers& rows, AdjacencyWindow& window,
+                       std::uint64_t vertices, bool show_progress);
+Result count_triangles(MPI_Comm comm, const Graph& graph, RowWindow& rows, AdjacencyWindow& window,
                        std::uint64_t vertices, bool show_progress);
 
 }  // namespace lcc

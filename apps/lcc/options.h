@@ -5,25 +5,22 @@
 #include <optional>
 #include <string>
 
+#include "graph/source.h"
+
 namespace lcc {
 
-enum class InputFormat { automatic, edge_list, matrix_market, csr };
+using namespace apps;
+
 enum class OutputFormat { text, binary };
 
 struct Options {
-  std::string input;  // path of the graph; empty: R-MAT
-  InputFormat input_format = InputFormat::automatic;
-  int rmat_scale = 0;
-  std::uint64_t edge_factor = 16;
-  std::uint64_t seed = 1;
+  Source source;
   std::string output, json, csr;  // paths; empty: not written
   OutputFormat output_format = OutputFormat::text;
   int repeat = 1;
   std::uint64_t limit_vertices = 0;  // of each rank; 0: all
+  bool row_window = false;
   bool progress = false;
-
-  /// How a person would name the graph.
-  std::string graph_name() const;
 };
 
 /// Either `options`, or a reason to stop: help, version (exit_code 0) or a bad command line, with the text to show.

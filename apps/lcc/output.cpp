@@ -1,13 +1,13 @@
-#include "output.h"
+#include "lcc/output.h"
 
 #include <cstring>
 #include <iterator>
 
 #include <fmt/format.h>
 
-#include "agreement.h"
-#include "lcc.h"
-#include "shared_file.h"
+#include "common/agreement.h"
+#include "common/shared_file.h"
+#include "lcc/lcc.h"
 
 namespace lcc {
 namespace {

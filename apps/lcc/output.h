@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "graph.h"
-#include "options.h"
+#include "graph/graph.h"
+#include "lcc/options.h"
 
 namespace lcc {
 

@@ -1,12 +1,12 @@
-#include "summary.h"
+#include "lcc/summary.h"
 
 #include <cmath>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include "agreement.h"
-#include "hash.h"
+#include "common/agreement.h"
+#include "common/hash.h"
 
 namespace lcc {
 namespace {
@@ -128,6 +128,7 @@ std::string summary_json(const Summary& s, const std::string& input) {
   add("input", json_text(input));
   add("mpi", json_text(mpi_version()));
   add("ranks", fmt::format("{}", s.ranks));
+  add("row_window", s.row_window ? "true" : "false");
   add("vertices", fmt::format("{}", s.vertices));
   add("edges", fmt::format("{}", s.edges));
   add("vertices_processed", fmt::format("{}", s.processed));

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "graph.h"
-#include "lcc.h"
+#include "graph/graph.h"
+#include "lcc/lcc.h"
 
 namespace lcc {
 
@@ -18,6 +18,7 @@ struct Spread {
 
 struct Summary {
   int ranks = 0;
+  bool row_window = false;
   std::uint64_t vertices = 0, edges = 0, processed = 0;
   std::uint64_t corners = 0;       // sum of the processed vertices' triangles; a triangle has three
   double average_coefficient = 0;  // over the processed vertices

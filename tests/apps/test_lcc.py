@@ -197,6 +197,31 @@ def test_repeat_and_a_sample_of_vertices(mpi, tmp_path):
     assert found["triangles"] is None
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_row_pointers_from_their_owners_give_the_same_coefficients(mpi, tmp_path, ranks):
+    graph = write_edges(tmp_path / "g.txt", random_edges(5, 60, 500))
+    local = summary(mpi, ranks, tmp_path / "s.json", graph, "--output", tmp_path / "local.tsv")
+    remote = summary(mpi, ranks, tmp_path / "s.json", graph, "--row-window", "--output", tmp_path / "remote.tsv")
+    assert (tmp_path / "local.tsv").read_text() == (tmp_path / "remote.tsv").read_text()
+    assert (local["row_window"], remote["row_window"]) == (False, True)
+    assert remote["checksum"] == local["checksum"]
+    # Two gets per list: every vertex here has at least two neighbours.
+    assert remote["gets"] == 2 * local["gets"]
+    assert remote["bytes"] == local["bytes"] + 16 * local["gets"]
+
+
+def test_unpermuted_rmat_is_the_same_graph_with_other_names(mpi, tmp_path):
+    degrees = {}
+    for order in ([], ["--unpermuted"]):
+        out = tmp_path / "o.tsv"
+        found = summary(mpi, 2, tmp_path / "s.json", "--rmat", 8, *order, "--output", out)
+        rows = rows_of(out)
+        degrees[bool(order)] = (found["edges"], found["triangles"], sorted(row[:2] for row in rows.values()))
+        hubs = sum(degree for v, (degree, _, _) in rows.items() if v < 64) / (2 * found["edges"])
+        assert (hubs > 0.4) == bool(order)
+    assert degrees[True] == degrees[False]
+
+
 def test_progress_is_a_plain_line_where_there_is_no_terminal(mpi):
     result = lcc(mpi, 2, "--rmat", 7, "--progress").check()
     assert "counting triangles 100%\n" in result.output

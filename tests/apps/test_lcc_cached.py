@@ -6,17 +6,17 @@ import pytest
 import launch
 
 
-def run_lcc(mpi, path, preload, **options):
-    launch.run(mpi, 2, "lcc", "--rmat", "8", "--seed", "3", "--json", path / "lcc.json", preload=preload, timeout=90,
+def run_lcc(mpi, path, preload, rows=(), **options):
+    launch.run(mpi, 2, "lcc", "--rmat", "8", "--seed", "3", *rows, "--json", path / "lcc.json", preload=preload, timeout=90,
                env={"NEARCACHE_REPORT": str(path / "report.json"), **options}).check()
     return json.loads((path / "lcc.json").read_text())
 
 
-@pytest.mark.parametrize("policy", ["rate", "clampi", "lru"])
-def test_cached_and_uncached_agree(mpi, preload, tmp_path, policy):
-    plain = run_lcc(mpi, tmp_path, preload=False)
+@pytest.mark.parametrize("policy, rows", [("rate", ()), ("clampi", ()), ("lru", ()), ("rate", ["--row-window"])])
+def test_cached_and_uncached_agree(mpi, preload, tmp_path, policy, rows):
+    plain = run_lcc(mpi, tmp_path, preload=False, rows=rows)
     # Storage too small for the graph, so that entries are evicted.
-    cached = run_lcc(mpi, tmp_path, preload=True, NEARCACHE_POLICY=policy, NEARCACHE_STORAGE="8k", NEARCACHE_ADAPTIVE="0")
+    cached = run_lcc(mpi, tmp_path, preload=True, rows=rows, NEARCACHE_POLICY=policy, NEARCACHE_STORAGE="8k", NEARCACHE_ADAPTIVE="0")
     report = json.loads((tmp_path / "report.json").read_text())
     for key in ("triangles", "average_coefficient", "checksum", "gets", "bytes"):
         assert cached[key] == plain[key]

@@ -1,0 +1,53 @@
+// One array of every rank as an MPI window that is only read.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+namespace apps {
+
+/// What a rank exposes: `bytes` of memory whose elements are of `type`, `unit` bytes each.
+struct Exposed {
+  const void* memory;
+  std::uint64_t bytes;
+  int unit;
+  MPI_Datatype type;
+};
+
+/// Open for gets (lock_all) from construction to destruction; the memory is never written in that time, which
+/// the info key `nearcache_mode=always` promises to a caching layer. Other libraries ignore the key.
+class ReadWindow {
+ public:
+  /// Collective. pre: the memory outlives the window and does not move. Opens nothing on one rank: nobody would
+  /// use it, and Open MPI 4 refuses to create it.
+  ReadWindow(MPI_Comm comm, const Exposed& exposed, const char* name);
+  /// Collective. Ranks may come here at different times.
+  ~ReadWindow();
+  ReadWindow(const ReadWindow&) = delete;
+  ReadWindow& operator=(const ReadWindow&) = delete;
+
+  /// Starts to fetch `count` elements at `displacement` (in elements) into `into`. Throws Failure.
+  void get(int target, std::uint64_t displacement, std::uint64_t count, void* into) {
+    const auto elements = static_cast<int>(count);
+    check(MPI_Get(into, elements, type_, target, static_cast<MPI_Aint>(displacement), elements, type_, window_),
+          "MPI_Get");
+  }
+
+  /// Completes all gets from `target`, or from all ranks. Throws Failure.
+  void flush(int target) { check(MPI_Win_flush(target, window_), "MPI_Win_flush"); }
+  void flush_all() {
+    if (window_ != MPI_WIN_NULL) check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
+  }
+
+ private:
+  static void check(int code, const char* call) {
+    if (code != MPI_SUCCESS) fail(code, call);
+  }
+  [[noreturn]] static void fail(int code, const char* call);
+
+  MPI_Datatype type_;
+  MPI_Win window_ = MPI_WIN_NULL;
+};
+
+}  // namespace apps
