@@ -1,0 +1,105 @@
+// sample: neighbour sampling with feature rows, by MPI one-sided communication.
+//
+// The communication of distributed graph learning: for each minibatch of seed vertices some neighbours of theirs are
+// drawn, then some of these, and the feature rows of all vertices met are fetched from their owners. Vertices of high degree
+// are met in nearly every minibatch. See README.md beside this file.
+#include <mpi.h>
+
+#include <cstdio>
+
+#include <fmt/core.h>
+
+#include "common/agreement.h"
+#include "common/shared_file.h"
+#include "graph/load.h"
+#include "graph/progress.h"
+#include "sample/options.h"
+#include "sample/sampler.h"
+#include "sample/summary.h"
+
+namespace sample {
+namespace {
+
+struct Outcome {
+  Cost cost;
+  double seconds;
+};
+
+// Minibatch b is the work of rank b modulo the number of ranks.
+Outcome run_epochs(MPI_Comm comm, const Graph& graph, const Features& features, const Options& options) {
+  Sampler sampler(comm, graph, features, options);
+  const auto ranks = static_cast<std::uint64_t>(graph.partition.ranks());
+  Progress progress(options.progress && graph.rank == 0, "sample: minibatches", options.epochs * options.batches);
+  check(MPI_Barrier(comm), "MPI_Barrier");
+  const double start = MPI_Wtime();
+  const std::string error = error_of([&] {
+    for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
+      for (auto b = static_cast<std::uint64_t>(graph.rank); b < options.batches; b += ranks) {
+        sampler.run_minibatch(epoch, b);
+        progress.at(epoch * options.batches + b + 1);
+      }
+    }
+    progress.at(options.epochs * options.batches);
+  });
+  agree(comm, error);  // a barrier, too
+  return {sampler.cost(), MPI_Wtime() - start};
+}
+
+void run(MPI_Comm comm, const Options& options) {
+  const double start = MPI_Wtime();
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  progress_line(options.progress && rank == 0,
+                (options.source.input.empty() ? "sample: generating " : "sample: reading ") + options.source.name());
+  const Graph graph = load_graph(comm, options.source);
+  const Features features(comm, graph, options.feature_bytes);
+  const Outcome outcome = run_epochs(comm, graph, features, options);
+  Summary summary = summarize(comm, graph, outcome.cost);
+  summary.seconds_sampling = outcome.seconds;
+  summary.seconds_total = MPI_Wtime() - start;
+  if (!options.json.empty()) {
+    SharedFile file(comm, options.json);
+    if (rank == 0) {
+      const std::string json = summary_json(summary, options);
+      file.write(0, json.data(), json.size());
+    }
+    file.finish();
+  }
+  if (rank == 0) fmt::print("{}", summary_text(summary));
+}
+
+int main_in_mpi(MPI_Comm comm, int argc, char** argv) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const CommandLine line = parse_command_line(argc, argv);
+  if (!line.options) {
+    if (rank == 0) fmt::print(line.exit_code == 0 ? stdout : stderr, "{}", line.text);
+    return line.exit_code;
+  }
+  try {
+    run(comm, *line.options);
+    return 0;
+  } catch (const Agreed& error) {
+    if (!error.message.empty()) fmt::print(stderr, "sample: {}\n", error.message);
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace sample
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  int code = 1;
+  try {
+    code = sample::main_in_mpi(MPI_COMM_WORLD, argc, argv);
+  } catch (const std::exception& error) {
+    // One rank alone is in trouble outside of any stage: a collective call failed. The others cannot be told.
+    fmt::print(stderr, "sample: {}\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  std::fflush(nullptr);
+  MPI_Finalize();
+  return code;
+}

@@ -1,0 +1,96 @@
+// Minibatches of sampled neighbourhoods with their feature rows.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "common/cache_cost.h"
+#include "graph/adjacency_window.h"
+#include "graph/graph.h"
+#include "graph/read_window.h"
+#include "graph/row_window.h"
+#include "sample/draws.h"
+#include "sample/options.h"
+
+namespace sample {
+
+/// Gets from other ranks and their bytes.
+struct Traffic {
+  std::uint64_t gets = 0, bytes = 0;
+  void add(std::uint64_t size) {
+    ++gets;
+    bytes += size;
+  }
+};
+
+/// What one rank did. Seconds of wall time.
+struct Cost {
+  double communication = 0;  // gets and flushes
+  double computation = 0;    // drawing neighbours, finding distinct vertices
+  double check = 0;          // comparing rows with what they must hold
+  Traffic row_pointers, lists, features;
+  std::uint64_t sampled = 0;   // neighbours
+  std::uint64_t rows = 0;      // distinct rows of each minibatch, own ones included
+  std::uint64_t checksum = 0;  // of neighbours and rows; a sum, so that minibatches may come in any order
+};
+
+/// The feature rows of a rank's block.
+class Features {
+ public:
+  /// Collective.
+  Features(MPI_Comm comm, const Graph& graph, std::uint64_t bytes);
+
+  std::uint64_t words() const { return words_; }
+  const std::uint64_t* own(std::uint64_t local) const { return rows_.data() + local * words_; }
+  const std::vector<std::uint64_t>& rows() const { return rows_; }
+
+ private:
+  std::uint64_t words_;
+  std::vector<std::uint64_t> rows_;
+};
+
+/// Each stage of a minibatch issues all its gets and completes them with one flush_all: row pointers of a hop's vertices,
+/// their sampled neighbours, and at last the feature rows of all vertices met.
+class Sampler {
+ public:
+  /// Collective. pre: `graph` and `features` outlive it
+  Sampler(MPI_Comm comm, const Graph& graph, const Features& features, const Options& options);
+
+  /// Throws Failure if a row does not hold what it must.
+  void run_minibatch(std::uint64_t epoch, std::uint64_t minibatch);
+
+  const Cost& cost() const { return cost_; }
+
+ private:
+  void locate(std::span<const Vertex> vertices);
+  void draw(const Expansion& what, std::span<const Vertex> vertices, std::uint64_t fan_out);
+  void fetch_entries(std::span<const Vertex> vertices);
+  void fetch_lists(std::span<const Vertex> vertices);
+  void fetch_rows(std::span<const Vertex> vertices);
+  void check_rows(std::span<const Vertex> vertices);
+  void count_neighbours(const Expansion& what, std::span<const Vertex> vertices);
+
+  const Graph& graph_;
+  const Features& features_;
+  const Options& options_;
+  RowWindow rows_;
+  AdjacencyWindow lists_;
+  ReadWindow feature_window_;
+
+  std::vector<std::uint64_t> offsets_;  // pairs, of the vertices of this hop
+  std::vector<Row> located_;
+  std::vector<std::uint64_t> places_;       // in their lists, of all neighbours drawn in this hop
+  std::vector<std::uint64_t> first_place_;  // of each vertex, in places_
+  std::vector<std::uint64_t> drawn_;        // of one vertex
+  std::vector<Vertex> neighbours_;          // as places_
+  std::vector<Vertex> fetched_lists_;
+  std::vector<std::uint64_t> fetched_rows_;
+  Cost cost_;
+  CacheTime cache_time_;
+};
+
+}  // namespace sample
