@@ -20,7 +20,7 @@ double hit_ns(uint64_t bytes) { return 50 + 0.15 * static_cast<double>(bytes); }
 
 uint64_t GetCache::region_bytes(const Geometry& g) {
   return round_up(sizeof(GetCache)) + round_up(Index::bytes_for(g.most_index)) + round_up(Sketch::bytes_for(g.most_index)) +
-         round_up(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(QueueLinks))) + page + round_up(g.most_storage);
+         round_up(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(QueueLinks))) + page + Region::large_page + round_up(g.most_storage);
 }
 
 uint64_t GetCache::memory_for(uint64_t index_capacity, uint64_t storage_bytes) {
@@ -61,6 +61,9 @@ GetCache* GetCache::create(void* region, const Geometry& geometry, const GetCach
   cache->entries_.set(entries);
   cache->index_.attach(buckets, entries, index);
   cache->sketch_.attach(counters, index);
+  // On a large page's boundary, so that all of the storage can lie in such pages.
+  const auto beyond = reinterpret_cast<uintptr_t>(at) % Region::large_page;
+  if (beyond != 0) at += Region::large_page - beyond;
   cache->storage_.attach(at, entries, static_cast<uint32_t>(most_descriptors), storage);
   cache->storage_.limit_descriptors(descriptors_for(index));
   if (settings.tuner.adaptive) cache->look_at_ = tuner_patience(0);

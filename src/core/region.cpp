@@ -20,11 +20,21 @@ void Region::release() {
   bytes_ = 0;
 }
 
-void Region::discard(void* from, size_t bytes) {
-  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+// Whole pages of `page` bytes inside [from, from + bytes).
+static void advise(void* from, size_t bytes, size_t page, int advice) {
   const auto first = (reinterpret_cast<uintptr_t>(from) + page - 1) / page * page;
   const auto last = (reinterpret_cast<uintptr_t>(from) + bytes) / page * page;
-  if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  if (last > first) madvise(reinterpret_cast<void*>(first), last - first, advice);
+}
+
+void Region::prefer_large_pages(void* from, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  advise(from, bytes, large_page, MADV_HUGEPAGE);
+#endif
+}
+
+void Region::discard(void* from, size_t bytes) {
+  advise(from, bytes, static_cast<size_t>(sysconf(_SC_PAGESIZE)), MADV_DONTNEED);
 }
 
 }  // namespace nearcache

@@ -22,6 +22,11 @@ class Region {
   void* base() const { return base_; }
   size_t bytes() const { return bytes_; }
 
+  // Lets the system back [from, from + bytes) with large pages where whole ones lie in it: one fault instead of 512, and
+  // fewer misses of the address translation. Without effect where the system has none to give.
+  static void prefer_large_pages(void* from, size_t bytes);
+  static constexpr size_t large_page = 2 << 20;
+
   // Gives the memory behind whole pages inside [from, from + bytes) back; it reads as zero afterwards.
   static void discard(void* from, size_t bytes);
 
