@@ -3,14 +3,14 @@ import argparse
 import json
 import sys
 
-from . import adapt, barnes_hut, bypass, context, hit, instructions, lcc, miss, normal, overlap, report, trace
+from . import adapt, barnes_hut, bypass, context, hit, instructions, lcc, miss, normal, overlap, report, scale, trace
 from .build import DEFAULT_MPI, ROOT, Build, Failure
 from .launch import Launch
 
 MEASUREMENTS = {"hit": hit, "miss": miss, "bypass": bypass, "lcc": lcc, "normal": normal,
                 "trace": trace, "adapt": adapt, "overlap": overlap}
-# Not part of `all`: one needs valgrind, the other has names of figures that another measurement has, too.
-EXTRA = {"instructions": instructions, "barnes_hut": barnes_hut}
+# Not part of `all`: they need valgrind or SimGrid, or have names of figures that another measurement has, too.
+EXTRA = {"instructions": instructions, "barnes_hut": barnes_hut, "scale": scale}
 
 
 def parse():

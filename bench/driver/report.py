@@ -46,6 +46,7 @@ GOALS = {
     "trace_added_ns": ("<=", 50), "trace_bytes_per_get": ("<=", 16),
     "speedup_over_native": (">=", 1.5),
     "worst_over_best_fixed": ("<=", 1.10), "overlap_ratio_64k": (">=", 0.95),
+    "lcc_speedup_p32": (">=", 5), "barnes_hut_speedup_p16": (">=", 5), "speedup_p128_min": (">=", 1.0),
 }
 
 

@@ -1,0 +1,1 @@
+"""The simulated network of `bench/run scale`."""

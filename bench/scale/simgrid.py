@@ -1,0 +1,62 @@
+"""Runs a program on the simulated dragonfly of dragonfly.py: virtual time, the same in every run."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+from driver.build import Failure
+
+from . import dragonfly
+
+# The network is what dragonfly.py says and nothing else: no factors fitted to Ethernet and TCP, no windows.
+NETWORK = {
+    "network/model": "SMPI", "smpi/lat-factor": "0:1", "smpi/bw-factor": "0:1", "network/weight-S": "0",
+    "network/TCP-gamma": "0", "network/crosstraffic": "0",
+    # One-sided transfers are done by the network's hardware: no rendezvous with the target.
+    "smpi/send-is-detached-thresh": "100000000",
+}
+# Computation is what programs charge (apps/common/virtual_time.h), not what this machine takes for it.
+COMPUTATION = {"smpi/simulate-computation": "no", "smpi/wtime": "0", "smpi/init": "0", "smpi/grow-injected-times": "no"}
+# The default all-to-all algorithms cost the simulator minutes at 128 ranks.
+COLLECTIVES = {"smpi/coll-selector": "mpich"}
+
+# Such hardware needs no calls for progress; Nearcache would otherwise count real time for them, which differs from run
+# to run. Their cost on a machine that needs them is in the cost of a hit all the same.
+NEARCACHE = {"progress_calls": 1000000000, "progress_time": "1000s", "max_storage": "128M"}
+
+
+def available():
+    return shutil.which("smpirun") is not None
+
+
+def run(program, arguments, ranks, folder, options=None, timeout=900):
+    """The program's standard output. `options` are Nearcache's, by name."""
+    xml, hosts = os.path.join(folder, "dragonfly.xml"), os.path.join(folder, f"hosts-{ranks}")
+    with open(xml, "w", encoding="utf-8") as file:
+        file.write(dragonfly.xml())
+    with open(hosts, "w", encoding="utf-8") as file:
+        file.write("\n".join(dragonfly.hosts(ranks)) + "\n")
+    settings = [f"--cfg={key}:{value}" for part in (NETWORK, COMPUTATION, COLLECTIVES) for key, value in part.items()]
+    words = ["smpirun", "-platform", xml, "-hostfile", hosts, "-np", ranks, *settings, f"--cfg=smpi/tmpdir:{folder}",
+             "--log=root.thres:warning", program, *arguments]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NEARCACHE_")}
+    environment.update({f"NEARCACHE_{k.upper()}": str(v) for k, v in {**NEARCACHE, **(options or {})}.items()})
+    process = subprocess.Popen([str(w) for w in words], cwd=folder, env=environment, text=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    try:
+        output, errors = process.communicate(timeout=timeout)
+    except BaseException as reason:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+        if isinstance(reason, subprocess.TimeoutExpired):
+            raise Failure(f"{program} did not end within {timeout} s: {' '.join(map(str, words))}") from None
+        raise
+    if process.returncode:
+        raise Failure(f"{program} ended with {process.returncode}: {' '.join(map(str, words))}\n{output[-1000:]}{errors[-2000:]}")
+    return output
+
+
+def ping(program, ranks, folder):
+    """{bytes: ns} of a get and its flush, nothing else going on."""
+    return {int(size): ns for size, ns in json.loads(run(program, [], ranks, folder))["get_ns"].items()}
