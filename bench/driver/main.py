@@ -3,12 +3,13 @@ import argparse
 import json
 import sys
 
-from . import adapt, barnes_hut, bypass, context, hit, instructions, lcc, miss, normal, overlap, report, scale, trace
+from . import (adapt, barnes_hut, bypass, context, hit, instructions, lcc, miss, normal, overlap, policies, report, scale,
+               trace)
 from .build import DEFAULT_MPI, ROOT, Build, Failure
 from .launch import Launch
 
 MEASUREMENTS = {"hit": hit, "miss": miss, "bypass": bypass, "lcc": lcc, "normal": normal,
-                "trace": trace, "adapt": adapt, "overlap": overlap}
+                "trace": trace, "adapt": adapt, "overlap": overlap, "policies": policies}
 # Not part of `all`: they need valgrind or SimGrid, or have names of figures that another measurement has, too.
 EXTRA = {"instructions": instructions, "barnes_hut": barnes_hut, "scale": scale}
 
