@@ -23,8 +23,8 @@ RECORDING = {"storage": "256M", "index": 300000, "max_storage": "2G", "skip_chea
 
 def programs(quick):
     """(name, program, arguments) of every trace."""
-    scale, bodies, batches = (12, 1000, 64) if quick else (15, 8000, 512)
-    small = 11 if quick else 13
+    scale, small, bodies = (12, 11, 1000) if quick else (15, 13, 8000)
+    batches, epochs = (32, 4) if quick else (128, 8)
     samples = 20000 if quick else 100000
     return [
         (f"lcc, R-MAT {small}", "lcc", ["--rmat", small, "--edge-factor", 16, "--seed", 1]),
@@ -32,7 +32,7 @@ def programs(quick):
         ("barnes_hut, theta 0.5", "barnes_hut", ["--bodies", bodies, "--theta", 0.5, "--seed", 1, "--steps", 1]),
         ("barnes_hut, theta 1.0", "barnes_hut", ["--bodies", 2 * bodies, "--theta", 1.0, "--seed", 1, "--steps", 1]),
         ("barnes_hut, uniform", "barnes_hut", ["--model", "uniform", "--bodies", bodies, "--theta", 0.5, "--seed", 1, "--steps", 1]),
-        ("sample", "sample", ["--rmat", scale, "--edge-factor", 16, "--seed", 1, "--batches", batches, "--epochs", 2]),
+        ("sample", "sample", ["--rmat", scale, "--edge-factor", 16, "--seed", 1, "--batches", batches, "--epochs", epochs]),
         ("micro-benchmark", "bench_normal", ["--samples", samples, "--percent", 100]),
     ]
 
@@ -62,8 +62,9 @@ def measure(launch, arguments):
 
 def simulate(launch, traces):
     program = launch.build.directory / "bin" / "nearcache-simulate"
+    # Policies decide alone: whether a copy pays (skip_cheap) is learned with policy `rate` only.
     words = [program, "--policy", ",".join(POLICIES), "--storage", ",".join(f"{percent}%" for percent in STORAGES), "--index", "auto",
-             "--model", MODEL, "--json", "-", *traces]
+             "--model", MODEL, "--set", "skip_cheap=false", "--json", "-", *traces]
     done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         raise Failure(f"nearcache-simulate failed: {done.stderr[-2000:]}")
