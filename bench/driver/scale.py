@@ -3,11 +3,13 @@
 Virtual time over a dragonfly with Aries' latency and bandwidth: a run gives the same figures every time and on every
 machine. Graph and bodies are the paper's, scaled down with the cache to what a simulator can do in minutes.
 """
+import concurrent.futures
 import json
 import math
 import os
 import sys
 import tempfile
+import threading
 import time
 
 from scale import dragonfly, simgrid
@@ -28,30 +30,23 @@ def measure(launch, arguments):
     build = launch.build.directory
     command(["cmake", "--build", build, "--target", "bench-scale"], "building for SimGrid")
     programs = max((build / "bin").glob("simgrid-*"))
-    applications = [Lcc(arguments.quick), BarnesHut(arguments.quick)]
+    lcc, permuted, bodies = Lcc(arguments.quick), Lcc(arguments.quick, permuted=True), BarnesHut(arguments.quick)
+    jobs = [(app, ranks, case) for ranks in RANKS for app in (lcc, bodies) for case in CASES]
+    jobs += [(permuted, 32, "plain"), (permuted, 32, "adaptive"), (lcc, 32, "default"), (bodies, 16, "default")]
     with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
         network = simgrid.ping(programs / "bench_ping", dragonfly.HOSTS, folder)
-        study = Study(programs, folder, len(RANKS) * len(CASES) * len(applications) + 4)
-        rows = [row for app in applications for ranks in RANKS for row in study.cases(app, ranks)]
-        permuted = study.cases(Lcc(arguments.quick, permuted=True), 32, cases=("plain", "adaptive"))
-        default = [study.against(find(rows, app.name, ranks, "plain"), app, ranks, "default")
-                   for app, ranks in zip(applications, (32, 16))]
+        rows = Study(programs, folder).rows(jobs)
+    speedups = {key: row["speedup"] for key, row in rows.items()}
     details = {"get_ns": network, "network": f"dragonfly of {dragonfly.HOSTS} nodes, simulated",
-               "results_equal": study.equal, "lcc_permuted_speedup_p32": permuted[1]["speedup"],
-               "lcc_default_speedup_p32": default[0]["speedup"], "barnes_hut_default_speedup_p16": default[1]["speedup"],
-               "lcc_processing_speedup_p32": find(rows, "lcc", 32, "adaptive")["processing_speedup"]}
-    for ranks in RANKS:
-        for app in applications:
-            details[f"{app.name}_speedup_p{ranks}"] = find(rows, app.name, ranks, "adaptive")["speedup"]
-    last = [row["speedup"] for row in rows if row["ranks"] == RANKS[-1] and row["case"] != "plain"]
-    summary = {"lcc_speedup_p32": find(rows, "lcc", 32, "adaptive")["speedup"],
-               "barnes_hut_speedup_p16": find(rows, "barnes_hut", 16, "adaptive")["speedup"],
-               "speedup_p128_min": min(last)}
-    return rows + permuted + default, summary, details
-
-
-def find(rows, application, ranks, case):
-    return next(r for r in rows if (r["application"], r["ranks"], r["case"]) == (application, ranks, case))
+               "results_equal": all(row["result_equal"] for row in rows.values()),
+               "lcc_permuted_speedup_p32": speedups["lcc_permuted", 32, "adaptive"],
+               "lcc_default_speedup_p32": speedups["lcc", 32, "default"],
+               "barnes_hut_default_speedup_p16": speedups["barnes_hut", 16, "default"],
+               "lcc_processing_speedup_p32": rows["lcc", 32, "adaptive"]["processing_speedup"]}
+    summary = {"lcc_speedup_p32": speedups["lcc", 32, "adaptive"],
+               "barnes_hut_speedup_p16": speedups["barnes_hut", 16, "adaptive"],
+               "speedup_p128_min": min(speedups[key] for key in speedups if key[1] == RANKS[-1])}
+    return list(rows.values()), summary, details
 
 
 class Lcc:
@@ -66,7 +61,7 @@ class Lcc:
     def __init__(self, quick, permuted=False):
         self.name = "lcc_permuted" if permuted else "lcc"
         self.program, self.permuted = "lcc", permuted
-        self.per_rank = 128 if quick else 512
+        self.per_rank = 64 if quick else 512
 
     def arguments(self, ranks):
         order = [] if self.permuted else ["--unpermuted"]
@@ -111,38 +106,46 @@ class BarnesHut:
 
 
 class Study:
-    def __init__(self, programs, folder, runs):
-        self.programs, self.folder, self.runs = programs, folder, runs
-        self.done, self.started, self.equal = 0, time.monotonic(), True
+    """Runs simulations side by side, one a core: virtual time does not mind what else the machine does."""
 
-    def cases(self, app, ranks, cases=CASES):
-        """One row a case, each with its speedup over the first, plain one."""
-        plain = self.one(app, ranks, cases[0])
-        return [self.compare(plain, plain)] + [self.against(plain, app, ranks, case) for case in cases[1:]]
+    def __init__(self, programs, folder):
+        self.programs, self.folder, self.started = programs, folder, time.monotonic()
+        self.lock, self.done = threading.Lock(), 0
 
-    def against(self, plain, app, ranks, case):
-        return self.compare(plain, self.one(app, ranks, case))
+    def rows(self, jobs):
+        """{(application, ranks, case): row}, each with its speedups over the plain case."""
+        # The longest first, so that none is left for the end.
+        order = sorted(jobs, key=lambda job: -job[1])
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            futures = {job: pool.submit(self.one, *job, total=len(jobs)) for job in order}
+            try:
+                found = {(app.name, ranks, case): futures[app, ranks, case].result() for app, ranks, case in jobs}
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        return {key: compare(found[key[0], key[1], "plain"], row) for key, row in found.items()}
 
-    def compare(self, plain, row):
-        self.equal = self.equal and row["check"] == plain["check"]
-        speedups = {"speedup": "communication_s", "processing_speedup": "processing_s", "total_speedup": "total_s"}
-        return {**row, **{key: plain[seconds] / row[seconds] for key, seconds in speedups.items()}}
-
-    def one(self, app, ranks, case):
-        self.show(f"{app.name} on {ranks} ranks, {case}")
-        out, report = os.path.join(self.folder, "out.json"), os.path.join(self.folder, "report.json")
+    def one(self, app, ranks, case, total):
+        folder = os.path.join(self.folder, f"{app.name}-{ranks}-{case}")
+        os.mkdir(folder)
+        out, report = os.path.join(folder, "out.json"), os.path.join(folder, "report.json")
         cached = case != "plain"
         program = self.programs / (f"{app.program}_cached" if cached else app.program)
         options = {**app.options(), **OPTIONS[case], "report": report} if cached else {}
-        simgrid.run(program, [*app.arguments(ranks), "--json", out], ranks, self.folder, options)
+        simgrid.run(program, [*app.arguments(ranks), "--json", out], ranks, folder, options)
         with open(out, encoding="utf-8") as file:
             row = {"application": app.name, "ranks": ranks, "case": case, **app.row(json.load(file))}
-        self.done += 1
+        with self.lock:
+            self.done += 1
+            print(f"bench: {self.done}/{total} {app.name} on {ranks} ranks, {case}: done after "
+                  f"{time.monotonic() - self.started:.0f} s", file=sys.stderr, flush=True)
         return {**row, **access_types(report if cached else None, row["gets"])}
 
-    def show(self, what):
-        elapsed = time.monotonic() - self.started
-        print(f"bench: {self.done + 1}/{self.runs} {what} ({elapsed:.0f} s so far)", file=sys.stderr, flush=True)
+
+def compare(plain, row):
+    speedups = {"speedup": "communication_s", "processing_speedup": "processing_s", "total_speedup": "total_s"}
+    return {**row, **{key: plain[seconds] / row[seconds] for key, seconds in speedups.items()},
+            "result_equal": row["check"] == plain["check"]}
 
 
 def access_types(report, gets):
