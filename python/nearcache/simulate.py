@@ -26,7 +26,7 @@ def executable():
     for path in (folder / "bin" / PROGRAM, folder / "libexec" / "nearcache" / PROGRAM):
         if os.access(path, os.X_OK):
             return path
-    raise NearcacheError(f"{PROGRAM} is not in {folder}. Build it: cmake --build build --target {PROGRAM}")
+    raise NearcacheError(f"{PROGRAM} is not in {folder}. Build it (it needs CLI11 and fmt): cmake --build build --target {PROGRAM}")
 
 
 def _rank_of(path):
