@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "core/clock.h"
 #include "core/log.h"
 #include "core/report.h"
 #include "mpi/context.h"
@@ -110,7 +111,8 @@ std::vector<WindowMessage> joined(const std::vector<std::vector<WindowMessage>>&
 // Up to 30 KiB a rank come to rank 0: of very many ranks the report does without.
 std::vector<std::vector<uint64_t>> gather_profiles() {
   constexpr int most_ranks = 16384;
-  const Profile* profile = context.ranks > most_ranks ? nullptr : context.observer.profile();
+  Profile* profile = context.ranks > most_ranks ? nullptr : context.observer.profile();
+  if (profile != nullptr) profile->tick(system_ns() - context.started_ns);  // what came after the last look
   return gather_lists(profile == nullptr ? std::vector<uint64_t>() : ReportDetails::pack(*profile));
 }
 

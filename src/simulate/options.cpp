@@ -53,7 +53,8 @@ bool set_model(const std::string& text, StudyOptions* study, std::string* wrong)
   if (text.empty()) return true;
   const size_t comma = text.find(',');
   Cost cost;
-  if (comma == std::string::npos || !parse_ratio(text.substr(0, comma), &cost.latency_ns) || !parse_ratio(text.substr(comma + 1), &cost.ns_per_byte)) {
+  if (comma == std::string::npos || !parse_ratio(text.substr(0, comma), &cost.latency_ns) ||
+      !parse_ratio(text.substr(comma + 1), &cost.ns_per_byte)) {
     *wrong = fmt::format("--model: '{}' is not allowed; allowed: L,G in ns and ns per byte, such as 1900,0.17", text);
     return false;
   }
@@ -112,14 +113,18 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
   Texts texts;
   StudyOptions& study = arguments->study;
   app.add_option("traces", study.traces, "Traces, one a rank")->required()->type_name("TRACE");
-  app.add_option("--policy", texts.policies, "Policies, by the library's names")->delimiter(',')->allow_extra_args(false)->capture_default_str();
-  app.add_option("--storage", texts.storages, "Storage of a window, in bytes or in per cent of its distinct bytes")->delimiter(',')->allow_extra_args(false)->capture_default_str();
-  app.add_option("--index", texts.indexes, "Entries of the index; auto: 1.5 times the distinct keys")->delimiter(',')->allow_extra_args(false)->capture_default_str();
+  // Several values stand in one word, so that a trace after them is not taken for one.
+  const auto list = [&app](const char* flag, auto& values, const char* help) {
+    return app.add_option(flag, values, help)->delimiter(',')->allow_extra_args(false);
+  };
+  list("--policy", texts.policies, "Policies, by the library's names")->capture_default_str();
+  list("--storage", texts.storages, "Storage of a window, in bytes or in per cent of its distinct bytes")->capture_default_str();
+  list("--index", texts.indexes, "Entries of the index; auto: 1.5 times the distinct keys")->capture_default_str();
   app.add_option("--mode", texts.mode, "as-traced, transparent, always or user")->capture_default_str();
-  app.add_option("--window", study.selection.window_ids, "Only this window; may be repeated")->delimiter(',')->allow_extra_args(false)->type_name("ID");
+  list("--window", study.selection.window_ids, "Only this window; may be repeated")->type_name("ID");
   app.add_flag("--adaptive", study.adaptive, "Let index and storage adapt from there, as the library does, up to max_storage (1G)");
   app.add_option("--model", texts.model, "Cost of a get of n bytes: L + G*n ns, instead of what the trace has measured")->type_name("L,G");
-  app.add_option("--set", texts.set, "Any other option of the library; may be repeated")->type_name("NAME=VALUE")->delimiter(';')->allow_extra_args(false);
+  list("--set", texts.set, "Any other option of the library; may be repeated")->delimiter(';')->type_name("NAME=VALUE");
   app.add_flag("--no-bounds", texts.no_bounds, "Leave out the infinite cache, the best fixed set and the clairvoyant schedule");
   app.add_flag("--curve", texts.curve, "Print, as JSON, what is saved by storage, from little to all distinct bytes");
   app.add_option("--points", arguments->curve_points, "--curve: number of storages")->check(CLI::Range(2u, 1000u))->default_val(22u);

@@ -15,6 +15,7 @@ namespace {
 using nlohmann::ordered_json;
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+double ratio(uint64_t part, uint64_t whole) { return ratio(static_cast<double>(part), static_cast<double>(whole)); }
 
 // The shares that rows of policies and of bounds have in common.
 struct Shares {
@@ -23,14 +24,13 @@ struct Shares {
 
 Shares shares_of(const StudyRow& row, const Study& study) {
   const Cost& cost = study.traces.cost;
-  return {ratio(row.total.saved_ns(cost), row.total.cost_ns(cost)), ratio(static_cast<double>(row.total.whole_hits()), static_cast<double>(row.total.gets)),
-          ratio(static_cast<double>(row.total.hit_bytes), static_cast<double>(row.total.bytes))};
+  return {ratio(row.total.saved_ns(cost), row.total.cost_ns(cost)), ratio(row.total.whole_hits(), row.total.gets),
+          ratio(row.total.hit_bytes, row.total.bytes)};
 }
 
 Shares shares_of(const Bound& bound, const Study& study) {
   const Cost& cost = study.traces.cost;
-  return {ratio(bound.saved_ns(cost), cost.of(study.gets, study.bytes)), ratio(static_cast<double>(bound.hits), static_cast<double>(study.gets)),
-          ratio(static_cast<double>(bound.hit_bytes), static_cast<double>(study.bytes))};
+  return {ratio(bound.saved_ns(cost), cost.of(study.gets, study.bytes)), ratio(bound.hits, study.gets), ratio(bound.hit_bytes, study.bytes)};
 }
 
 double bound_time_ns(const Bound& bound, const Study& study) {
@@ -69,8 +69,9 @@ std::string head_text(const StudyOptions& options, const Study& study) {
                                                              : traces.cost_from == "model" ? "--model" : "assumed: the trace has measured none");
   for (const WindowContent& window : study.windows) {
     const Mode mode = options.selection.mode.value_or(static_cast<Mode>(window.mode));
-    text += fmt::format("window {}{}: mode {}, {} gets, {} distinct of {} together, {} rank{}\n", window.id, window.name.empty() ? "" : " " + window.name,
-                        mode_name(mode), window.gets, window.distinct_keys, bytes_text(window.distinct_bytes), window.ranks, window.ranks == 1 ? "" : "s");
+    text += fmt::format("window {}{}: mode {}, {} gets, {} distinct of {} together, {} rank{}\n", window.id,
+                        window.name.empty() ? "" : " " + window.name, mode_name(mode), window.gets, window.distinct_keys,
+                        bytes_text(window.distinct_bytes), window.ranks, window.ranks == 1 ? "" : "s");
     if (mode == Mode::off)
       text += fmt::format("window {} was traced in mode off, so nothing is cached: --mode says by which rule to replay it\n", window.id);
   }
@@ -85,8 +86,7 @@ ordered_json window_json(const WindowContent& window) {
 
 ordered_json result_json(const WindowResult& result, const Cost& cost) {
   return {{"cost_saved", ratio(result.saved_ns(cost), result.cost_ns(cost))},
-          {"hit_ratio", ratio(static_cast<double>(result.whole_hits()), static_cast<double>(result.gets))},
-          {"byte_hit_ratio", ratio(static_cast<double>(result.hit_bytes), static_cast<double>(result.bytes))},
+          {"hit_ratio", ratio(result.whole_hits(), result.gets)}, {"byte_hit_ratio", ratio(result.hit_bytes, result.bytes)},
           {"fill", result.fill()}, {"uncached_ns", result.cost_ns(cost)}, {"time_ns", result.time_ns(cost)},
           {"gets", result.gets}, {"bytes", result.bytes}, {"hits_full", result.hits_full}, {"hits_pending", result.hits_pending},
           {"hits_partial", result.hits_partial}, {"hit_bytes", result.hit_bytes}, {"direct", result.direct},
@@ -131,8 +131,8 @@ std::string notes_on(const Traces& traces) {
 
 std::string study_text(const StudyOptions& options, const Study& study) {
   std::string text = head_text(options, study) + "\n";
-  const auto line = [&text](const std::string& storage, const std::string& policy, const std::string& index, const Shares& shares, double time_ns,
-                            const std::string& rest) {
+  const auto line = [&text](const std::string& storage, const std::string& policy, const std::string& index, const Shares& shares,
+                            double time_ns, const std::string& rest) {
     text += fmt::format("{:>10}  {:<17} {:>9}  {:>6.1f}  {:>6.1f}  {:>6.1f}  {:>10}{}\n", storage, policy, index, 100 * shares.cost_saved,
                         100 * shares.hits, 100 * shares.bytes, time_text(time_ns), rest);
   };
@@ -143,8 +143,10 @@ std::string study_text(const StudyOptions& options, const Study& study) {
   for (size_t storage = 0; storage < options.storages.size(); ++storage) {
     for (const StudyRow& row : study.rows) {
       if (row.storage != storage) continue;
-      line(options.storages[storage].text, policy_name(row.policy), options.indexes[row.index].text, shares_of(row, study), row.total.time_ns(study.traces.cost),
-           fmt::format("  {:>6.1f}  {:>10}  {:>10}  {:>7}", 100 * row.total.fill(), row.total.evictions, row.total.failing, row.total.adaptations));
+      line(options.storages[storage].text, policy_name(row.policy), options.indexes[row.index].text, shares_of(row, study),
+           row.total.time_ns(study.traces.cost),
+           fmt::format("  {:>6.1f}  {:>10}  {:>10}  {:>7}", 100 * row.total.fill(), row.total.evictions, row.total.failing,
+                       row.total.adaptations));
     }
     for (const StudyBounds& bounds : study.bounds) {
       if (bounds.storage != storage) continue;

@@ -63,7 +63,7 @@ class WriteCollector {
     const uint32_t self = trace_.windows[event.window].rank;
     if (event.kind == TraceKind::get && event.target != self) {
       shared->first_get = std::min(shared->first_get, now);
-      shared->last_get = std::max(shared->last_get, now);
+      open_[event.window].read = true;
     }
     if (event.kind == TraceKind::write) {
       open_[event.window].writes.push_back(shared->writes.size());
@@ -79,6 +79,7 @@ class WriteCollector {
   struct Open {
     std::vector<size_t> writes;
     size_t completed = 0;  // the first so many
+    bool read = false;     // since the last time that is known
   };
 
   void close(uint64_t now) {
@@ -87,6 +88,8 @@ class WriteCollector {
       for (size_t i = 0; i < open.completed; ++i) windows_[at]->writes[open.writes[i]].until = now;
       open.writes.erase(open.writes.begin(), open.writes.begin() + static_cast<ptrdiff_t>(open.completed));
       open.completed = 0;
+      if (open.read) windows_[at]->last_get = std::max(windows_[at]->last_get, now);
+      open.read = false;
     }
   }
 
@@ -292,7 +295,7 @@ class SafetyRun {
     return walk_through(trace, [&](const TraceEvent& event) { collector.event(event); });
   }
 
-  // What was written before anybody read, or after, makes nothing stale.
+  // What had been written before anybody read, or was written after, makes nothing stale.
   void index_writes(size_t at) {
     Shared& shared = *shared_[at];
     WindowSafety& window = safety_.windows[at];

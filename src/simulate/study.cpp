@@ -104,7 +104,9 @@ class StudyRun {
     }
     for (size_t at = 0; at < reuse.size(); ++at) {
       const Bounds bounds(std::move(reuse[at]), study_.traces.cost);
-      for (StudyBounds& row : study_.bounds) add_bound(bounds, sample, options_.storages[row.storage].of(content.windows[at].bytes), infinite[at], &row);
+      for (StudyBounds& row : study_.bounds) {
+        add_bound(bounds, sample, options_.storages[row.storage].of(content.windows[at].bytes), infinite[at], &row);
+      }
     }
     return {};
   }

@@ -160,8 +160,9 @@ bool TraceReader::decode(TraceEvent* event, bool* shown) {
       return true;
     case TraceKind::end:
       ended_ = true;
-      event->ns = ns_;
       if (!field(&value) || !field(&event->value) || !field(&event->bytes)) return false;
+      ns_ = std::max(ns_, value);
+      event->ns = ns_;
       dropped_ = std::max(dropped_, event->bytes);
       return true;
   }

@@ -48,12 +48,8 @@ def advice(totals):
 
 
 def caution(document):
-    saved = document["verdict"]["saved_seconds"]
-    if not saved:
+    if not document["verdict"]["saved_seconds"]:
         return []
-    if saved > document["wall_seconds"]["mean"]:
-        return ["The estimate of the saved time is longer than the run: ranks probably shared cores, where waiting counts as cost. "
-                "Compare with a run under --mode off."]
     return ["Saved time is an estimate: where ranks share cores, waiting counts as cost. Compare with a run under --mode off."]
 
 

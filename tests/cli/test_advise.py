@@ -1,0 +1,170 @@
+"""`nearcache advise` on programs that ought to be told different things, and on numbers made up for the rest."""
+import json
+
+import launch
+import pytest
+
+from nearcache.advise import judgement, measure, text
+
+# Gets cost what a network's would, whatever this machine does meanwhile.
+MODEL = {"NEARCACHE_MODEL": "30000,0.2"}
+
+
+@pytest.fixture
+def advise(mpi, preload, nearcache, tmp_path, monkeypatch):
+    """Runs a pattern under `advise`; returns the advice as JSON and as text."""
+    for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("NEARCACHE_HOME", str(launch.BUILD))
+    if mpi.family == "openmpi":
+        monkeypatch.setenv("OMPI_MCA_mpi_yield_when_idle", "1")
+        monkeypatch.setenv("OMPI_MCA_osc", "^ucx")
+
+    def run(pattern, *args, ranks=2, check=True):
+        done = nearcache("advise", "--json", tmp_path / "advice.json", "--mpi", mpi.tag, "--", *launch.launcher(mpi, ranks),
+                         mpi.binary("access_patterns"), pattern, *args, env=MODEL, cwd=tmp_path)
+        if not check:
+            return done
+        assert done.returncode == 0, done.stderr
+        return json.loads((tmp_path / "advice.json").read_text()), done.stdout
+    return run
+
+
+@pytest.mark.few_mpis
+def test_read_only_window_may_always_be_cached(advise):
+    advice, words = advise("read_only")
+    window, = advice["windows"]
+    assert (window["mode"], window["helps"], advice["helps"]) == ("always", True, True)
+    assert 64 << 10 <= window["storage_bytes"] <= 256 << 10  # 64 KiB are read by each rank
+    assert window["repeats"] == pytest.approx(0.9)
+    assert advice["settings"]["mode"] == "always"
+    assert words.startswith("Caching would help: ") and "nearcache run --mode always --storage" in words
+    assert 'MPI_Info_set(info, "nearcache_mode", "always")' in words
+
+
+@pytest.mark.few_mpis
+def test_phases_of_writing_and_reading_want_mode_user(advise):
+    advice, words = advise("phases")
+    window, = advice["windows"]
+    assert window["mode"] == "user" and window["helps"]
+    assert 4 <= window["invalidations"] <= 6
+    assert "nearcache_invalidate(win)" in words and "would have returned old data" in words
+
+
+@pytest.mark.few_mpis
+def test_writes_amid_reads_leave_only_the_mode_that_asks_no_promise(advise):
+    advice, words = advise("puts_between", ranks=3)
+    window, = advice["windows"]
+    assert not window["helps"] and window["mode"] == "off"
+    assert words.startswith("Don't bother") and "would have returned old data" in words
+
+
+@pytest.mark.few_mpis
+def test_gets_that_never_repeat_are_not_worth_it(advise):
+    advice, words = advise("once")
+    assert not advice["helps"] and words.startswith("Don't bother")
+    assert "hardly repeat" in words
+
+
+@pytest.mark.few_mpis
+def test_repeats_within_an_epoch_need_no_promise(advise):
+    advice, _ = advise("epochs")
+    window, = advice["windows"]
+    assert window["mode"] == "transparent" and window["helps"]
+    assert advice["settings"] == {"mode": "transparent"}
+
+
+@pytest.mark.few_mpis
+def test_own_memory_is_not_remote(advise):
+    _, words = advise("own")
+    assert words.startswith("Don't bother") and "no rank read another rank's memory" in words
+
+
+@pytest.mark.few_mpis
+def test_a_mode_that_the_program_chose_wrongly_is_a_danger(advise):
+    advice, words = advise("phases", "always")
+    assert "DANGER: in this run it was in mode always" in words
+    assert advice["windows"][0]["danger"]
+
+
+@pytest.mark.few_mpis
+def test_a_program_that_fails_gets_no_advice(advise, tmp_path):
+    done = advise("read_only", "-", 7, check=False)
+    assert done.returncode == 7
+    assert "exit code 7" in done.stderr and "Caching" not in done.stdout
+    assert not list(tmp_path.glob("nearcache-advise-*")), "the traces are gone"
+
+
+@pytest.mark.few_mpis
+def test_kept_traces_give_the_same_advice_again(mpi, preload, nearcache, advise, tmp_path):
+    done = nearcache("advise", "--keep", tmp_path / "kept", "--mpi", mpi.tag, "--", *launch.launcher(mpi, 2),
+                     mpi.binary("access_patterns"), "read_only", env=MODEL, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    again = nearcache("advise", "--from", tmp_path / "kept", "--json", "-")
+    assert json.loads(again.stdout)["windows"][0]["mode"] == "always"
+    one = nearcache("advise", "--from", tmp_path / "kept.0.nctrace", "--json", "-")
+    advice = json.loads(one.stdout)
+    assert not advice["complete"] and advice["windows"][0]["mode"] != "always", "other ranks may have written"
+
+
+def test_a_command_or_traces_but_not_both(nearcache):
+    assert nearcache("advise").returncode == 2
+    assert nearcache("advise", "--from", "x", "--", "ls").returncode == 2
+
+
+# From here on without a program: numbers that a run cannot be made to show.
+
+def rule(hits=0, stale=0, size=100, **more):
+    return {"hits": hits, "hit_bytes": hits * size, "stale": stale, "invalidations": 0, "example": None, **more}
+
+
+def evidence(latency=10000.0, gets=100000, hits=90000, seconds=2.0, stale=0, user_stale=0, writes=0, dropped=0, ranks=1):
+    window = {"id": 1, "name": "", "mode": "transparent", "ranks": ranks, "traced_ranks": 1, "gets": gets, "bytes": gets * 100, "puts": writes,
+              "stores": 0, "writes_while_read": writes, "transparent": rule(), "user": rule(hits, user_stale), "always": rule(hits, stale)}
+    cost = {"latency_ns": latency, "ns_per_byte": 0.1, "from": "trace", "samples": 10}
+    share = hits / gets
+    points = [{"storage_bytes": size, "cost_saved": share * saved, "hit_ratio": share * saved, "byte_hit_ratio": share * saved}
+              for size, saved in ((100000, 0.2), (500000, 0.7), (900000, 0.97), (2000000, 1.0))]
+    curve = {"id": 1, "ranks": 1, "gets": gets, "bytes": gets * 100, "distinct_keys": gets - hits, "distinct_bytes": 100 * (gets - hits), "points": points}
+    trace = {"ranks": ranks, "dropped": dropped, "cut_short": False, "program": "p", "modelled": ""}
+    none = {"id": 1, "hits_full": 0, "hits_pending": 0, "hits_partial": 0, "hit_bytes": 0}
+    return measure.Evidence(safety={"cost": cost, "traces": [trace], "windows": [window]},
+                            summary={"span": {"first_ns": 0, "last_ns": int(seconds * 1e9)}}, curve={"windows": [curve]},
+                            transparent={"rows": [{"windows": [none]}]})
+
+
+def test_storage_is_the_least_that_saves_nearly_all():
+    window = judgement.judge(evidence()).windows[0]
+    assert window.storage_bytes == 1 << 20  # 900,000 bytes save 97% of what any storage could
+    assert window.index_entries == 16384    # 10,000 keys, and a quarter more
+
+
+def test_saved_time_is_that_of_hits_less_their_own_cost():
+    advice = judgement.judge(evidence())
+    assert advice.saved_seconds == pytest.approx(90000 * (10010 - 80 - 15) * 1e-9)
+    assert advice.get_seconds == pytest.approx(100000 * 10010 * 1e-9)
+
+
+def test_gets_cannot_have_taken_longer_than_the_run():
+    advice = judgement.judge(evidence(latency=1e6))
+    assert advice.get_seconds == pytest.approx(2.0)
+    assert advice.saved_seconds < 2.0
+
+
+def test_gets_as_cheap_as_hits_are_left_alone():
+    advice = judgement.judge(evidence(latency=60.0))
+    assert not advice.helps
+    assert "hardly more than a hit" in text.render(advice)
+
+
+def test_a_small_part_of_a_long_run_is_not_worth_it():
+    advice = judgement.judge(evidence(seconds=1000.0))
+    assert not advice.helps and "too little beside" in text.render(advice)
+
+
+@pytest.mark.parametrize("case, mode", [({"writes": 3}, "always"), ({"writes": 3, "stale": 5}, "user"),
+                                        ({"writes": 3, "stale": 5, "user_stale": 1}, None), ({"dropped": 1}, None), ({"ranks": 2}, None)])
+def test_no_mode_is_recommended_that_would_serve_old_data_or_that_nobody_can_vouch_for(case, mode):
+    window = judgement.judge(evidence(**case)).windows[0]
+    assert window.mode == (mode or "off")
+    assert window.helps == (mode is not None)

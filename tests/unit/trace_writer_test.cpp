@@ -1,0 +1,150 @@
+// The writer of traces: what it writes can be read, and a slow disk costs records, never time.
+#include "core/trace_writer.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "simulate/trace_reader.h"
+
+namespace nearcache {
+namespace {
+
+using simulate::TraceEvent;
+using simulate::TraceReader;
+
+class TraceWriterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "nearcache-trace-XXXXXX";
+    folder = mkdtemp(name.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+  std::string path() const { return folder + "/t"; }
+
+  std::vector<TraceEvent> read(bool* whole = nullptr) {
+    TraceReader reader;
+    EXPECT_EQ(reader.open(path()), "");
+    std::vector<TraceEvent> events;
+    for (TraceEvent event; reader.next(&event);) events.push_back(event);
+    EXPECT_EQ(reader.error(), "");
+    if (whole != nullptr) *whole = !reader.cut_short();
+    dropped_as_read = reader.dropped();
+    return events;
+  }
+
+  std::string folder;
+  uint64_t dropped_as_read = 0;
+};
+
+TEST_F(TraceWriterTest, every_kind_of_record_comes_back) {
+  TraceWriter writer;
+  ASSERT_EQ(writer.open(path(), {3, 8, "node", "program", "an MPI", "L=1"}), "");
+  TracedWindow window;
+  window.id = 7;
+  window.rank = 2;
+  window.ranks = 4;
+  window.own_bytes = uint64_t{5} << 32;
+  window.unit = 8;
+  window.mode = 2;
+  window.name = std::string(200, 'n');  // cut to what fits
+  writer.window_created(window);
+  writer.get(7, TraceOutcome::direct, 3, int64_t{1} << 40, 4096);
+  writer.get(7, TraceOutcome::pending, 1, -64, 24, 9, -128, 256);
+  writer.sync(7, TraceSync::flush, 3);
+  writer.sync(7, TraceSync::fence, -1);
+  writer.write(7, TraceWrite::fetch, 1, 16, 8);
+  writer.owner_write(7, 4096, 8192, 1000);
+  writer.cost(100, 5000);
+  writer.acquire();
+  writer.acquire();
+  writer.window_mode(7, 3);
+  writer.window_freed(7);
+  EXPECT_EQ(writer.close(), "");
+  bool whole = false;
+  const auto events = read(&whole);
+  EXPECT_TRUE(whole);
+  ASSERT_EQ(events.size(), 12u);
+  EXPECT_EQ(events[1].target, 3u);
+  EXPECT_EQ(events[1].displacement, int64_t{1} << 40);
+  EXPECT_EQ(events[1].to, (int64_t{1} << 40) + 4096);
+  EXPECT_EQ(events[2].layout, 9u);
+  EXPECT_EQ(events[2].from, -128);
+  EXPECT_EQ(events[2].to, 128);
+  EXPECT_EQ(events[3].sync_target, 3);
+  EXPECT_EQ(events[4].sync_target, -1);
+  EXPECT_EQ(events[5].detail, static_cast<uint8_t>(TraceWrite::fetch));
+  EXPECT_EQ(events[6].bytes, 8192u);
+  EXPECT_EQ(events[6].value, 1000u);
+  EXPECT_EQ(events[7].kind, TraceKind::cost);
+  EXPECT_EQ(events[8].kind, TraceKind::sync) << "the second of two acquires says nothing new";
+  EXPECT_EQ(events[9].kind, TraceKind::window);
+}
+
+TEST_F(TraceWriterTest, many_blocks_are_one_trace) {
+  TraceWriter writer;
+  ASSERT_EQ(writer.open(path(), {}), "");
+  constexpr uint64_t gets = 400000;
+  for (uint64_t i = 0; i < gets; ++i) {
+    writer.get(i % 2, TraceOutcome::full, static_cast<uint32_t>(i % 5), static_cast<int64_t>(i * 64 % 100000), 64);
+    if (i % 100000 == 0) usleep(50000);  // so that the thread keeps up on a busy machine
+  }
+  EXPECT_EQ(writer.close(), "");
+  uint64_t seen = 0;
+  for (const TraceEvent& event : read()) {
+    if (event.kind != TraceKind::get) continue;
+    const uint64_t i = seen++;
+    ASSERT_EQ(event.target, i % 5);
+    ASSERT_EQ(event.displacement, static_cast<int64_t>(i * 64 % 100000));
+  }
+  EXPECT_EQ(seen, gets);
+  EXPECT_EQ(writer.dropped(), 0u);
+  EXPECT_LE(std::filesystem::file_size(path()), gets * 10);
+}
+
+// A pipe that nobody reads is the slowest disk of all: it takes 64 KiB and then blocks.
+TEST_F(TraceWriterTest, a_disk_that_stands_still_costs_records_and_they_are_counted) {
+  ASSERT_EQ(mkfifo(path().c_str(), 0600), 0);
+  const int reader = open(path().c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  TraceWriter writer;
+  ASSERT_EQ(writer.open(path(), {}), "");
+  constexpr uint64_t gets = 1000000;  // twice what all blocks hold
+  for (uint64_t i = 0; i < gets; ++i) writer.get(0, TraceOutcome::full, 1, static_cast<int64_t>(i * 1000), 64);
+  EXPECT_GT(writer.dropped(), 0u) << "nothing was read, and yet the program got here";
+  std::string got;
+  std::thread drain([&] {
+    fcntl(reader, F_SETFL, 0);
+    char buffer[65536];
+    for (ssize_t n; (n = ::read(reader, buffer, sizeof buffer)) > 0;) got.append(buffer, static_cast<size_t>(n));
+  });
+  EXPECT_EQ(writer.close(), "");
+  drain.join();
+  close(reader);
+  std::filesystem::remove(path());
+  FILE* file = fopen(path().c_str(), "w");
+  ASSERT_NE(file, nullptr);
+  fwrite(got.data(), 1, got.size(), file);
+  fclose(file);
+  uint64_t seen = 0;
+  bool whole = false;
+  for (const TraceEvent& event : read(&whole)) seen += event.kind == TraceKind::get ? 1 : 0;
+  EXPECT_TRUE(whole);
+  EXPECT_EQ(dropped_as_read, writer.dropped());
+  EXPECT_LT(seen, gets);
+  EXPECT_GE(seen + writer.dropped(), gets);  // other records are dropped, too
+}
+
+TEST_F(TraceWriterTest, a_file_that_cannot_be_made_is_said_so) {
+  TraceWriter writer;
+  EXPECT_NE(writer.open(folder + "/none/t", {}), "");
+  EXPECT_FALSE(writer.is_open());
+  EXPECT_EQ(writer.close(), "");
+}
+
+}  // namespace
+}  // namespace nearcache
