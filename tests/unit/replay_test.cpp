@@ -346,7 +346,7 @@ TEST(WrittenRanges, AgreeWithWritesByteByByte) {
     } else {
       const uint64_t since = time - std::min(time, random() % 40);
       bool expected = false;
-      for (int64_t at = from; at < to; ++at) expected = expected || (written[static_cast<size_t>(at)] >= since && written[static_cast<size_t>(at)] > 0);
+      for (auto at = static_cast<size_t>(from); at < static_cast<size_t>(to); ++at) expected = expected || (written[at] >= since && written[at] > 0);
       ASSERT_EQ(ranges.written_since(5, from, to, since), expected);
     }
   }

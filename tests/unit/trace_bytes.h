@@ -54,7 +54,8 @@ class TraceBytes {
     return *this;
   }
 
-  TraceBytes& created(uint64_t id, uint32_t rank, uint32_t ranks, uint8_t mode, const std::string& name = "", uint64_t unit = 1, uint64_t memory = 1 << 20) {
+  TraceBytes& created(uint64_t id, uint32_t rank, uint32_t ranks, uint8_t mode, const std::string& name = "", uint64_t unit = 1,
+                      uint64_t memory = 1 << 20) {
     head(TraceKind::window, TraceWindow::created);
     for (const uint64_t value : {id, uint64_t{rank}, uint64_t{ranks}, memory, unit, uint64_t{mode}, uint64_t{name.size()}}) varint(value);
     bytes.insert(bytes.end(), name.begin(), name.end());
