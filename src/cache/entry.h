@@ -1,6 +1,7 @@
 // What the get cache knows of one cached get, and of one free piece of its storage.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -35,8 +36,10 @@ enum class State : uint8_t {
 };
 
 inline constexpr uint8_t flag_orphan = 1;    // pending, but superseded: freed when its get completes
-inline constexpr uint8_t flag_was_hit = 2;   // hit at least once since it was inserted; sieve: since the hand passed
+inline constexpr uint8_t flag_was_hit = 2;   // hit at least once since it was inserted
+inline constexpr uint8_t flag_visited = 4;   // sieve: hit since the hand passed
 inline constexpr uint8_t flags_segment = 12;  // tinylfu: which queue it stands in
+inline constexpr uint8_t flag_returned = 16;  // its key was asked for before it was inserted
 inline constexpr int segment_shift = 2;
 
 // 48 bytes, so that with index and sketch an entry costs at most 64 bytes beyond its data.
@@ -59,9 +62,14 @@ struct Entry {
     uint32_t token;      // pending, bare, growing: the front end's record of the get under way
   };
   uint32_t stamp;  // rate: when its age began; clampi: last access (both in gets)
-  uint16_t hits;
-  State state;
-  uint8_t flags;
+  uint16_t last_hit;  // rate: its age when it was last hit, by `coarse`
+  uint8_t hits;       // rate: times asked for again since its age began
+  State state : 3;
+  uint8_t flags : 5;
+
+  // The upper bits of a float: a number to 1/256 in 16 bits, which is enough to see how long an entry has rested.
+  static uint16_t coarse(uint32_t gets) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(gets)) >> 15); }
+  static uint32_t from_coarse(uint16_t value) { return static_cast<uint32_t>(std::bit_cast<float>(uint32_t{value} << 15)); }
 
   Key key() const { return {displacement, target, layout}; }
   bool holds_storage() const { return state == State::pending || state == State::cached || state == State::growing; }

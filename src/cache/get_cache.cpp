@@ -95,6 +95,14 @@ GetCache::Lookup GetCache::lookup_pending(const Entry& entry, EntryId id, uint64
   return {bytes <= entry.size ? Found::pending : Found::pending_partial, id, entry.token, entry.size};
 }
 
+void GetCache::touch_with_care(EntryId id) {
+  Entry& entry = entries_[id];
+  policy().touched(*this, id);
+  if ((entry.flags & flag_was_hit) != 0) return;
+  entry.flags |= flag_was_hit;
+  worth_.first_hit(entry.size, (entry.flags & flag_returned) != 0);
+}
+
 GetCache::Lookup GetCache::lookup(uint64_t hash, const Key& key, uint64_t bytes, int64_t from, int64_t to) {
   ++now_;
   requested_bytes_ += bytes;
@@ -217,7 +225,7 @@ void GetCache::note_miss(uint64_t hash) {
 
 GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token) {
   if (stale_) purge();
-  sketch_.advance(now_);
+  age_sketch();
   Newcomer newcomer{key, hash, bytes, sketch_.count(hash)};
   policy().judge(*this, &newcomer);
   const bool seen = newcomer.past > 0;
@@ -248,6 +256,7 @@ GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t byte
   }
   under_way();
   worth_.stored(bytes, seen);
+  if (seen) entry.flags |= flag_returned;
   policy().inserted(*this, id, newcomer);
   if (evicted) ++no_room_;
   return {evicted ? Insert::capacity : how, id};
@@ -301,6 +310,7 @@ EntryId GetCache::grow(uint64_t hash, EntryId id, uint64_t bytes, uint32_t token
     policy().inserted(*this, moved, {entries_[moved].key(), hash, bytes, 0, 0});
     to.hits = from.hits;
     to.stamp = from.stamp;
+    to.last_hit = from.last_hit;
     id = moved;
   }
   Entry& entry = entries_[id];
@@ -341,6 +351,7 @@ void GetCache::reset() {
   invalidate();
   if (pending_ == 0) purge();
   worth_ = Worth();
+  reuse_ = ReuseRates();
   sketch_.clear();
   ghosts_.clear();
   evictions_ = write_drops_ = 0;
@@ -488,7 +499,7 @@ const char* GetCache::check_queues(int count) const {
     for (EntryId id = queue.first; id != no_entry; id = links_[id].after) {
       if (links_[id].before != before) return "a queue's back link is wrong";
       if (!entries_[id].holds_storage() || ++queued > live_) return "a queue holds what is no entry";
-      if ((entries_[id].flags & flags_segment) >> segment_shift != segment) return "an entry stands in another queue than its own";
+      if (count > 1 && (entries_[id].flags & flags_segment) >> segment_shift != segment) return "an entry stands in another queue than its own";
       bytes += storage_.room(id);
       before = id;
     }

@@ -19,12 +19,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "cache/entry.h"
 #include "cache/ghosts.h"
 #include "cache/index.h"
 #include "cache/policy.h"
 #include "cache/queue.h"
+#include "cache/reuse_rates.h"
 #include "cache/sketch.h"
 #include "cache/storage.h"
 #include "cache/tuner.h"
@@ -156,7 +158,7 @@ class alignas(64) GetCache {
 
   // A miss that is not inserted all the same leaves its trace in the memory of the past.
   void remember(uint64_t hash) {
-    sketch_.advance(now_);
+    age_sketch();
     sketch_.add(hash, 1);
   }
 
@@ -185,13 +187,17 @@ class alignas(64) GetCache {
   Storage& storage() { return storage_; }
   Index& index() { return index_; }
   Sketch& sketch() { return sketch_; }
-  Worth& worth() { return worth_; }
+  ReuseRates& reuse() { return reuse_; }
   const Policy& policy() const { return policy_of(policy_); }
   uint32_t now() const { return static_cast<uint32_t>(now_); }
   uint64_t gets() const { return now_; }
   uint64_t average_bytes() const { return now_ == 0 ? 0 : requested_bytes_ / now_; }
+  // Gets since this was last asked.
+  uint64_t gets_since_observed() { return now_ - std::exchange(observed_at_, now_); }
   uint32_t sample() const { return sample_; }
   uint32_t anchors() const { return anchors_; }
+  // One get in eight, in no order that a program could have: its hit is looked at closely.
+  bool hit_is_sampled() const { return now_ * 0x9e3779b97f4a7c15u >> 61 == 0; }
   bool evictable(EntryId id) const { return entries_[id].state == State::cached; }
   bool is_stale(EntryId id) const { return entries_[id].generation != generation_; }
   void evict(EntryId id);
@@ -207,6 +213,7 @@ class alignas(64) GetCache {
     __builtin_prefetch(&entries_[id]);
     return id;
   }
+  EntryId drawn[4] = {};   // rate: descriptors drawn at this miss
   EntryId random_entry();  // one that may be evicted, or no_entry
   PolicyQueues& queues() { return queues_; }
   QueueLinks* links() { return links_.get(); }
@@ -219,15 +226,20 @@ class alignas(64) GetCache {
   void under_way() {
     if (pending_++ == 0) under_way_seq_ = writes_.now();
   }
+  void age_sketch() {
+    if (sketch_.advance(now_)) reuse_.forget(now());
+  }
   bool fresh(Entry& entry, int64_t from, int64_t to, uint64_t bytes);
   void touch(EntryId id) {
     Entry& entry = entries_[id];
-    if (policy_ == PolicyKind::rate && (entry.flags & flag_was_hit) != 0) {
-      if (entry.hits != UINT16_MAX) ++entry.hits;
+    if (policy_ == PolicyKind::rate && (entry.flags & flag_was_hit) != 0 && entry.hits != UINT8_MAX && !hit_is_sampled()) {
+      ++entry.hits;
+      entry.last_hit = Entry::coarse(now() - entry.stamp);
     } else {
-      policy().touched(*this, id);
+      touch_with_care(id);
     }
   }
+  void touch_with_care(EntryId id);
   Lookup lookup_pending(const Entry& entry, EntryId id, uint64_t bytes) const;
   Insert make_index_room(uint64_t hash, EntryId id, const Newcomer& newcomer);
   bool allocate(EntryId id, const Newcomer& newcomer, bool* evicted);
@@ -276,6 +288,8 @@ class alignas(64) GetCache {
   Storage storage_;
   Sketch sketch_;
   Worth worth_;
+  ReuseRates reuse_;
+  uint64_t observed_at_ = 0;
   Ghosts ghosts_;
   PolicyQueues queues_;
   Relative<QueueLinks> links_;

@@ -13,14 +13,14 @@ class SievePolicy final : public Policy {
   void judge(GetCache&, Newcomer* newcomer) const override { newcomer->value = 0; }
   void inserted(GetCache& cache, EntryId id, const Newcomer&) const override {
     cache.entry(id).stamp = cache.now();
-    cache.entry(id).flags &= static_cast<uint8_t>(~flag_was_hit);
+    forget_visit(cache, id);
     cache.queues().queue[0].push_front(cache.links(), id, cache.storage().room(id));
   }
   void removed(GetCache& cache, EntryId id) const override {
     if (cache.queues().hand == id) cache.queues().hand = cache.links()[id].before;
     cache.queues().queue[0].take_out(cache.links(), id, cache.storage().room(id));
   }
-  void touched(GetCache& cache, EntryId id) const override { cache.entry(id).flags |= flag_was_hit; }
+  void touched(GetCache& cache, EntryId id) const override { cache.entry(id).flags |= flag_visited; }
   void extended(GetCache& cache, EntryId, uint64_t more) const override { cache.queues().queue[0].bytes += more; }
 
   // Of the entries in the way the oldest without a hit since the hand passed, or else the oldest.
@@ -53,7 +53,11 @@ class SievePolicy final : public Policy {
   const char* check(const GetCache& cache) const override { return cache.check_queues(1); }
 
  private:
-  static bool is_visited(GetCache& cache, EntryId id) { return (cache.entry(id).flags & flag_was_hit) != 0; }
+  static bool is_visited(GetCache& cache, EntryId id) { return (cache.entry(id).flags & flag_visited) != 0; }
+
+  static void forget_visit(GetCache& cache, EntryId id) {
+    if (is_visited(cache, id)) cache.entry(id).flags ^= flag_visited;
+  }
 
   // Moves the hand onto the next victim. Two rounds clear every bit; after them nothing can go.
   static EntryId advance(GetCache& cache) {
@@ -66,7 +70,7 @@ class SievePolicy final : public Policy {
       }
       if (cache.evictable(hand)) {
         if (!is_visited(cache, hand)) return hand;
-        cache.entry(hand).flags &= static_cast<uint8_t>(~flag_was_hit);
+        forget_visit(cache, hand);
       }
       hand = cache.links()[hand].before;
     }

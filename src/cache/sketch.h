@@ -29,9 +29,12 @@ class Sketch {
   void raise(uint64_t hash, uint32_t count);
 
   // `now` gets have passed since the beginning: after every `period` of them the counters are halved.
-  void advance(uint64_t now) {
+  // True if they were.
+  bool advance(uint64_t now) {
     now_ = now;
-    if (now - halved_at_ >= period_) halve();
+    if (now - halved_at_ < period_) return false;
+    halve();
+    return true;
   }
   // How many gets the counters look back on.
   uint32_t memory_span() const { return static_cast<uint32_t>(now_ - halved_at_) + remembered_; }

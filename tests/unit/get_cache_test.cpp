@@ -292,5 +292,13 @@ TEST(GetCache, ResetForgetsEverythingButItsSizes) {
   }
 }
 
+TEST(Entry, CoarseNumbersAreNearAndNeverLarger) {
+  for (const uint32_t gets : {0u, 1u, 255u, 256u, 257u, 1000u, 65535u, 1000003u, 3000000000u}) {
+    const uint32_t back = Entry::from_coarse(Entry::coarse(gets));
+    EXPECT_LE(back, gets);
+    EXPECT_GE(back, gets - gets / 128);
+  }
+}
+
 }  // namespace
 }  // namespace nearcache::test

@@ -107,6 +107,28 @@ TEST(Policy, RateFollowsAWorkingSetThatMoves) {
   EXPECT_GE(hits, 80);
 }
 
+// Keys are used for a while and then never again: what was popular must not stay for its past.
+TEST(Policy, RateLetsGoOfWhatIsDoneWith) {
+  Engine engine(sized(4000, 100 * 512));
+  std::mt19937 random(1);
+  int hits = 0;
+  const int gets = 40000;
+  for (int i = 0; i < gets; ++i) hits += engine.get(at((i / 40 + static_cast<int>(random() % 60)) * 512), 512);
+  EXPECT_GT(hits, gets * 9 / 10);
+}
+
+// Without this the peers, which tell of no hits themselves, would be bypassed after a while.
+TEST(Policy, HitsUnderEveryPolicyShowThatStoringPays) {
+  for (const PolicyKind policy : all_policies) {
+    Engine engine(sized(2000, 1 << 20, policy));
+    for (int64_t i = 0; i < 2000; ++i) {
+      engine.get(at(i * 1024), 512);
+      engine.get(at(i * 1024), 512);
+    }
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(engine.cache->worth_storing(hash_key(at(-1 - i)), 512, 500)) << policy_name(policy);
+  }
+}
+
 TEST(Policy, ThePastOfAnEntrySurvivesItsEviction) {
   Engine engine(sized(200, 512));
   for (int i = 0; i < 30; ++i) engine.get(at(0), 512);

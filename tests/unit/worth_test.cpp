@@ -5,23 +5,6 @@
 namespace nearcache {
 namespace {
 
-TEST(Worth, TheRateOfFirstHitsIsLearnedPerSize) {
-  Worth worth;
-  const double before = worth.first_hit_rate(64);
-  for (int i = 0; i < 500; ++i) worth.first_hit(64, false, 10);
-  for (int i = 0; i < 500; ++i) worth.never_hit(4096, 20000);
-  EXPECT_GT(worth.first_hit_rate(64), 10 * before);
-  EXPECT_LT(worth.first_hit_rate(4096), before);
-  EXPECT_EQ(worth.first_hit_rate(1 << 20), before);
-}
-
-TEST(Worth, TheRateFollowsAProgramThatChanges) {
-  Worth worth;
-  for (int i = 0; i < 100000; ++i) worth.first_hit(64, false, 10);
-  for (int i = 0; i < 10000; ++i) worth.never_hit(64, 1000000);
-  EXPECT_LT(worth.first_hit_rate(64), 1e-4);
-}
-
 TEST(Worth, StoresUntilItKnowsBetter) {
   Worth worth;
   EXPECT_TRUE(worth.worth_storing(64, false, 2000, 20));
@@ -39,7 +22,7 @@ TEST(Worth, WhatIsNeverHitAndDearToCopyIsNotStored) {
 TEST(Worth, WhatIsHitIsStoredAgain) {
   Worth worth;
   for (int i = 0; i < 500; ++i) worth.stored(65536, false);
-  for (int i = 0; i < 500; ++i) worth.stored(65536, false), worth.first_hit(65536, false, 100);
+  for (int i = 0; i < 500; ++i) worth.stored(65536, false), worth.first_hit(65536, false);
   EXPECT_TRUE(worth.worth_storing(65536, false, 10000, 6000));
 }
 

@@ -1,0 +1,111 @@
+// What the cache has learned about when keys are asked for again: RATE's estimate of hits per get.
+//
+// A key that was asked for again h times in T gets is expected at (h + 1) / (T + 1/r) per get, r being the rate at
+// which keys of its size are asked for a second time: Bayes' estimate for Poisson arrivals whose rates are themselves
+// exponentially distributed with mean r. Two things are learned on the way.
+//
+// r by size. Every key that was asked for once, cached or not, waits for its second time; second times per key and get
+// waited is r. Keys whose one count the sketch has forgotten wait no more. Sizes fall in powers of two, each drawn
+// towards the straight line through all of them (log rate over log size), between them it is interpolated: degrees make
+// large adjacency lists popular, and without this a cache of an LCC run is late to see it.
+//
+// Recency. Arrivals are seldom Poisson: what has not been asked for in a while may be done with. So entries are sorted by
+// h and by how many of their expected gaps have passed since the last hit, and the estimate of each group is corrected by
+// what it was hit against what it was expected to. Hits are sampled one in eight; expectations by looking at a random
+// entry at every miss. The correction only falls as an entry rests (pooled adjacent violators): just after a hit of a
+// cycle nothing is due for a while, but who evicts it then loses what is used in every cycle (Barnes-Hut: 11 points).
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace nearcache {
+
+// What is known of one key at one moment.
+struct Situation {
+  uint64_t bytes;
+  uint32_t hits;  // times it was asked for again
+  uint32_t age;   // gets that this took
+  uint32_t idle;  // gets since the last of them
+};
+
+class ReuseRates {
+ public:
+  ReuseRates() { refresh(0); }
+
+  // A key that is not remembered was asked for; one was asked for the second time.
+  void first(uint64_t bytes, uint32_t now) { ++waiting(bytes, now).keys; }
+  void second(uint64_t bytes, uint32_t now);
+  // Counts of one are forgotten: the sketch was halved.
+  void forget(uint32_t now);
+
+  // Hits per get to be expected.
+  float rate(const Situation& at) const {
+    const float expected = uncorrected(at);
+    return expected * correction_[row_of(at)][column_of(at, expected)];
+  }
+  // `weight` entries were hit in situation `at`; entries were in situation `at` for `gets` gets together.
+  void hit(const Situation& at, float weight) {
+    hits_[row_of(at)][column_of(at, uncorrected(at))] += weight;
+  }
+  void exposed(const Situation& at, float gets) {
+    const float expected = uncorrected(at);
+    expected_[row_of(at)][column_of(at, expected)] += gets * expected;
+  }
+
+  // To be called at every miss: from time to time the estimates are drawn from the counts.
+  void miss(uint32_t now) {
+    if (++misses_ % 64 == 0) refresh(now);
+  }
+
+  // Gets that a key of this size is expected to wait for its second time: 1/r.
+  float second_wait(uint64_t bytes) const {
+    const float at = size_position(bytes);
+    const auto below = static_cast<int>(at);
+    return second_wait_[below] + (at - static_cast<float>(below)) * (second_wait_[below + 1] - second_wait_[below]);
+  }
+
+ private:
+  static constexpr int sizes = 34;   // a class around each power of two that a size may have, and one more to interpolate to
+  static constexpr int rows = 6;     // hits 0, 1, 2-3, 4-7, 8-15, more
+  static constexpr int columns = 8;  // idle for less than 1/8, 1/4, ... 8 expected gaps, or longer
+
+  struct SizeClass {
+    float keys = 0;    // that wait for their second time
+    float waited = 0;  // gets, all keys together
+    float seconds = 0;
+    uint32_t counted_at = 0;
+  };
+
+  // log2 of the size, with a straight line between powers of two.
+  static float size_position(uint64_t bytes) {
+    const auto bits = std::bit_cast<uint32_t>(static_cast<float>(static_cast<int64_t>(bytes | 1)));
+    return std::min(static_cast<float>(bits) * (1.0f / (1 << 23)) - 127, static_cast<float>(sizes - 2));
+  }
+  static int binary_logarithm(float value) { return static_cast<int>(std::bit_cast<uint32_t>(value) >> 23) - 127; }
+
+  float uncorrected(const Situation& at) const {
+    return (static_cast<float>(at.hits) + 1) / (static_cast<float>(at.age) + second_wait(at.bytes));
+  }
+  static int row_of(const Situation& at) {
+    return std::min(static_cast<int>(std::bit_width(at.hits)), rows - 1);
+  }
+  static int column_of(const Situation& at, float expected) {
+    return std::clamp(binary_logarithm(static_cast<float>(at.idle) * expected) + 4, 0, columns - 1);
+  }
+
+  SizeClass& waiting(uint64_t bytes, uint32_t now);
+  static void count_waiting(SizeClass* size, uint32_t now);
+  void refresh(uint32_t now);
+  void refresh_second_waits();
+  void refresh_corrections(int row);
+
+  SizeClass sizes_[sizes];
+  float hits_[rows][columns] = {}, expected_[rows][columns] = {};
+  float second_wait_[sizes];
+  float correction_[rows][columns];
+  uint32_t misses_ = 0;
+};
+
+}  // namespace nearcache
