@@ -248,6 +248,7 @@ int MPI_Win_detach(MPI_Win win, const void* base) {
 }
 
 int MPI_Win_free(MPI_Win* win) {
+  if (Window* window = win != nullptr ? context.windows.find(*win) : nullptr; window != nullptr) context.observer.window_closing(window->identity().id);
   // Gets of an active epoch that no call of ours completed are complete now; they are not worth keeping.
   const int rc = next.Win_free(win);
   context.acquire();

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "core/clock.h"
 #include "core/log.h"
 #include "mpi/context.h"
@@ -109,35 +111,44 @@ void Observer::window_created(const TracedWindow& window, const void* base) {
   log(LogLevel::info, "window %llu: own writes are found by %s", static_cast<unsigned long long>(window.id), tracker_.means(range));
 }
 
+void Observer::window_closing(int64_t window) {
+  if (!tracing_) return;
+  const Lock lock = locked();
+  for (Watched& watched : watched_) {
+    if (watched.window == window) look_at(watched);
+  }
+  unwatch(window);
+}
+
 void Observer::window_freed(int64_t window) {
   if (!tracing_) return;
   const Lock lock = locked();
-  for (size_t i = 0; i < watched_.size(); ++i) {
-    if (watched_[i].window != window) continue;
-    look_at(watched_[i]);
-    tracker_.unwatch(watched_[i].range);
-    watched_.erase(watched_.begin() + static_cast<ptrdiff_t>(i));
-    break;
-  }
+  unwatch(window);
   trace_.window_freed(static_cast<uint64_t>(window));
 }
 
-// A look that is left out makes the time in which a write may have been longer, never the write unseen. Looks that take
-// long, of much memory, take a third of the time at most.
+void Observer::unwatch(int64_t window) {
+  const auto it = std::ranges::find(watched_, window, &Watched::window);
+  if (it == watched_.end()) return;
+  tracker_.unwatch(it->range);
+  watched_.erase(it);
+}
+
+// A look that is left out makes the time in which a write may have been longer, never the write unseen. Looks at much
+// memory take a third of the run at most, beyond the first second of them.
 void Observer::look() {
+  constexpr uint64_t free_ns = 1000000000;
   const Lock lock = locked();
-  constexpr uint64_t short_look_ns = 100000;
-  if (look_took_ns_ <= short_look_ns || system_ns() - look_ended_ns_ >= 2 * look_took_ns_) look_at_all();
+  const uint64_t before = system_ns();
+  if (looks_took_ns_ < free_ns + (before - context.started_ns) / 3) {
+    look_at_all();
+    looks_took_ns_ += system_ns() - before;
+  }
   trace_.mark();
 }
 
 void Observer::look_at_all() {
-  const uint64_t before = system_ns();
   for (Watched& watched : watched_) look_at(watched);
-  look_ended_ns_ = system_ns();
-  // One look that took long was interrupted, more of them are long.
-  const uint64_t took = look_ended_ns_ - before;
-  look_took_ns_ = took < look_took_ns_ ? took : look_took_ns_ + (took - look_took_ns_) / 8;
 }
 
 void Observer::look_at(Watched& watched) {

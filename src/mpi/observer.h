@@ -52,6 +52,8 @@ class Observer {
   void window_mode(int64_t window, uint8_t mode);
   // `base`: own memory, null if there is none to watch.
   void window_created(const TracedWindow& window, const void* base);
+  // Before the window is freed: its memory is looked at for the last time. In `window_freed` it may be gone already (Open MPI 4).
+  void window_closing(int64_t window);
   void window_freed(int64_t window);
 
   // Before and after a call that may tell others that own memory was written: records what was, and when.
@@ -68,6 +70,7 @@ class Observer {
   void look();
   void look_at_all();
   void look_at(Watched& watched);
+  void unwatch(int64_t window);
   // Of a mutex, or of nothing where the program has one thread.
   class Lock {
    public:
@@ -93,7 +96,7 @@ class Observer {
   WriteTracker tracker_;
   std::vector<Watched> watched_;
   std::vector<WriteTracker::Run> runs_;
-  uint64_t look_ended_ns_ = 0, look_took_ns_ = 0;
+  uint64_t looks_took_ns_ = 0;
 };
 
 }  // namespace nearcache::mpi

@@ -2,6 +2,8 @@
  *
  *   access_patterns PATTERN [MODE [EXIT_CODE]]     MODE: of the window, by info key; - for none */
 #include <mpi.h>
+#include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,19 @@ static void read_all(MPI_Win win, char *into, int first, int count) {
   for (int i = first; i < first + count; ++i) {
     MPI_Get(into, block, MPI_BYTE, target, (MPI_Aint)i * block, block, MPI_BYTE, win);
     MPI_Win_flush(target, win);
+  }
+}
+
+/* All ranks wait for each other without a collective call or a message: by counting in rank 0's memory. */
+static void meet(MPI_Win counters, int64_t times) {
+  const int64_t one = 1;
+  int64_t seen = 0;
+  MPI_Fetch_and_op(&one, &seen, MPI_INT64_T, 0, 0, MPI_SUM, counters);
+  MPI_Win_flush(0, counters);
+  while (seen < times * ranks) {
+    sched_yield();
+    MPI_Fetch_and_op(&one, &seen, MPI_INT64_T, 0, 0, MPI_NO_OP, counters);
+    MPI_Win_flush(0, counters);
   }
 }
 
@@ -45,13 +60,22 @@ int main(int argc, char **argv) {
       MPI_Barrier(MPI_COMM_WORLD);
     }
   } else if (!strcmp(pattern, "puts_between")) { /* every rank puts while it reads what others put */
+    MPI_Win counters;
+    int64_t *counter;
+    MPI_Win_allocate(sizeof *counter, sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &counters);
+    *counter = 0;
+    MPI_Win_lock_all(0, counters);
+    MPI_Barrier(MPI_COMM_WORLD);
     for (int pass = 0; pass < 10; ++pass) {
+      meet(counters, pass + 1);
       for (int i = 0; i < blocks; ++i) {
         read_all(win, into, i, 1);
         MPI_Put(into, block, MPI_BYTE, (rank + ranks - 1) % ranks, (MPI_Aint)((i * 7) % blocks) * block, block, MPI_BYTE, win);
         MPI_Win_flush((rank + ranks - 1) % ranks, win);
       }
     }
+    MPI_Win_unlock_all(counters);
+    MPI_Win_free(&counters);
   } else if (!strcmp(pattern, "once")) { /* nothing is asked for twice */
     read_all(win, into, 0, blocks * 8);
   } else if (!strcmp(pattern, "epochs")) { /* repeats, but all within one epoch */

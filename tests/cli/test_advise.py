@@ -54,7 +54,7 @@ def test_phases_of_writing_and_reading_want_mode_user(advise):
 @pytest.mark.few_mpis
 def test_writes_amid_reads_leave_only_the_mode_that_asks_no_promise(advise):
     advice, words = advise("puts_between", ranks=3)
-    window, = advice["windows"]
+    window = advice["windows"][0]  # the other one counts who is there
     assert not window["helps"] and window["mode"] == "off"
     assert words.startswith("Don't bother") and "would have returned old data" in words
 

@@ -55,11 +55,11 @@ def test_gets_of_one_epoch_are_traced_as_pending(traced):
 
 def test_puts_and_stores_are_traced_where_they_happen(traced):
     summary, traces = traced("puts_between", ranks=3)
-    window, = summary["windows"]
+    window, _counters = summary["windows"]
     assert window["own_writes"] == 3 * 10 * BLOCKS and window["own_write_bytes"] == 256 * window["own_writes"]
     # What was stored before the barrier, by pages.
     assert all(rank["owner_write_bytes"] >= OWN_BYTES for rank in window["ranks"])
-    safety, = simulate("--safety", *traces)["windows"]
+    safety = simulate("--safety", *traces)["windows"][0]
     assert safety["writes_while_read"] > 0 and safety["user"]["stale"] > 0
 
 
