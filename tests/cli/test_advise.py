@@ -47,7 +47,8 @@ def test_phases_of_writing_and_reading_want_mode_user(advise):
     advice, words = advise("phases")
     window, = advice["windows"]
     assert window["mode"] == "user" and window["helps"]
-    assert 4 <= window["invalidations"] <= 6
+    # After 4 of the 10 barriers at least; after the others too where a rank leaves them when the next stores have begun.
+    assert 4 <= window["invalidations"] <= 11
     assert "nearcache_invalidate(win)" in words and "would have returned old data" in words
 
 
