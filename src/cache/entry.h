@@ -1,6 +1,7 @@
 // What the get cache knows of one cached get, and of one free piece of its storage.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +38,7 @@ enum class State : uint8_t {
 
 inline constexpr uint8_t flag_orphan = 1;    // pending, but superseded: freed when its get completes
 inline constexpr uint8_t flag_was_hit = 2;   // hit at least once since it was inserted
+inline constexpr uint8_t flag_given_up = 4;  // rate: not hit, and no hit is expected any more
 inline constexpr uint8_t flag_visited = 4;   // sieve: hit since the hand passed
 inline constexpr uint8_t flags_segment = 12;  // tinylfu: which queue it stands in
 inline constexpr uint8_t flag_returned = 16;  // its key was asked for before it was inserted
@@ -70,6 +72,12 @@ struct Entry {
   // The upper bits of a float: a number to 1/256 in 16 bits, which is enough to see how long an entry has rested.
   static uint16_t coarse(uint32_t gets) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(gets)) >> 15); }
   static uint32_t from_coarse(uint16_t value) { return static_cast<uint32_t>(std::bit_cast<float>(uint32_t{value} << 15)); }
+
+  // Gets since its last hit, or since it was stored.
+  uint32_t idle(uint32_t now) const {
+    const uint32_t age = now - stamp;
+    return age - std::min(from_coarse(last_hit), age);
+  }
 
   Key key() const { return {displacement, target, layout}; }
   bool holds_storage() const { return state == State::pending || state == State::cached || state == State::growing; }

@@ -97,10 +97,27 @@ GetCache::Lookup GetCache::lookup_pending(const Entry& entry, EntryId id, uint64
 
 void GetCache::touch_with_care(EntryId id) {
   Entry& entry = entries_[id];
+  if ((entry.flags & flag_was_hit) == 0) {
+    const bool given_up = policy_ == PolicyKind::rate && (entry.flags & flag_given_up) != 0;
+    worth_.first_hit(entry.size, (entry.flags & flag_returned) != 0, entry.idle(now()), given_up);
+  }
   policy().touched(*this, id);
-  if ((entry.flags & flag_was_hit) != 0) return;
   entry.flags |= flag_was_hit;
-  worth_.first_hit(entry.size, (entry.flags & flag_returned) != 0);
+}
+
+void GetCache::look_at(EntryId id) {
+  Entry& entry = entries_[id];
+  const bool seen = (entry.flags & flag_returned) != 0;
+  if ((entry.flags & (flag_was_hit | flag_given_up)) != 0 || !worth_.waits_in_vain(entry.size, seen, entry.idle(now()))) return;
+  entry.flags |= flag_given_up;
+  worth_.gone(entry.size, seen);
+}
+
+// The entry leaves: if it was never hit, storing it did not pay.
+void GetCache::note_gone(const Entry& entry) {
+  if ((entry.flags & flag_was_hit) != 0) return;
+  if (policy_ == PolicyKind::rate && (entry.flags & flag_given_up) != 0) return;
+  worth_.gone(entry.size, (entry.flags & flag_returned) != 0);
 }
 
 GetCache::Lookup GetCache::lookup(uint64_t hash, const Key& key, uint64_t bytes, int64_t from, int64_t to) {
@@ -144,6 +161,7 @@ void GetCache::drop(EntryId id) {
     return;
   }
   policy().removed(*this, id);
+  note_gone(entry);
   --live_;
   storage_.release(id);
 }
@@ -161,6 +179,7 @@ void GetCache::purge() {
     storage_.clear();
     live_ = 0;
     queues_ = PolicyQueues();
+    worth_.all_gone();
     return;
   }
   for (EntryId id = 0; id < storage_.descriptors_touched(); ++id) {
@@ -245,6 +264,7 @@ GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t byte
   }
   Entry& entry = name_entry(id, key, bytes, token);
   entry.stamp = now();
+  entry.last_hit = 0;
   entry.hits = 0;
   entry.state = State::pending;
   ++live_;

@@ -151,7 +151,7 @@ class alignas(64) GetCache {
   void set_costs(double latency_ns, double ns_per_byte) { latency_ns_ = latency_ns, ns_per_byte_ = ns_per_byte; }
   double cost_ns(uint64_t bytes) const { return latency_ns_ + ns_per_byte_ * static_cast<double>(bytes); }
 
-  // Is storing a missed get worth the copy? Learned per size and per whether the key was seen before.
+  // Is storing a missed get worth the copy? Learned from what became of others of its size.
   bool worth_storing(uint64_t hash, uint64_t bytes, double copy_ns) {
     return worth_.worth_storing(bytes, sketch_.count(hash) > 0, cost_ns(bytes), copy_ns);
   }
@@ -201,6 +201,8 @@ class alignas(64) GetCache {
   bool evictable(EntryId id) const { return entries_[id].state == State::cached; }
   bool is_stale(EntryId id) const { return entries_[id].generation != generation_; }
   void evict(EntryId id);
+  // rate: an entry drawn at random; if it has not been hit and has waited for too long, it counts as not worth its copy.
+  void look_at(EntryId id);
   uint32_t random() {
     random_ ^= random_ << 13;
     random_ ^= random_ >> 7;
@@ -240,6 +242,7 @@ class alignas(64) GetCache {
     }
   }
   void touch_with_care(EntryId id);
+  void note_gone(const Entry& entry);
   Lookup lookup_pending(const Entry& entry, EntryId id, uint64_t bytes) const;
   Insert make_index_room(uint64_t hash, EntryId id, const Newcomer& newcomer);
   bool allocate(EntryId id, const Newcomer& newcomer, bool* evicted);

@@ -22,11 +22,9 @@ constexpr float sampled_hits = 8;        // hits that a sampled one stands for
 constexpr int longest_window = 16;       // entries; more would make one newcomer too expensive
 constexpr uint32_t old_in_periods = 4;   // sketch periods after which an entry's past is halved
 
-uint32_t idle_of(const Entry& entry, uint32_t age) { return age - std::min(Entry::from_coarse(entry.last_hit), age); }
-
 // Half of its past is forgotten; how long it has rested is not.
 void halve_past(Entry& entry, uint32_t now) {
-  const uint32_t age = now - entry.stamp, idle = idle_of(entry, age);
+  const uint32_t age = now - entry.stamp, idle = entry.idle(now);
   entry.stamp = now - age / 2;
   entry.hits /= 2;
   entry.last_hit = Entry::coarse(age / 2 - std::min(idle, age / 2));
@@ -35,8 +33,7 @@ void halve_past(Entry& entry, uint32_t now) {
 Situation situation_of(GetCache& cache, EntryId id) {
   Entry& entry = cache.entry(id);
   if (cache.now() - entry.stamp > old_in_periods * cache.sketch().period()) halve_past(entry, cache.now());
-  const uint32_t age = cache.now() - entry.stamp;
-  return {entry.size, entry.hits, age, idle_of(entry, age)};
+  return {entry.size, entry.hits, cache.now() - entry.stamp, entry.idle(cache.now())};
 }
 
 double value(GetCache& cache, EntryId id) {
@@ -143,7 +140,7 @@ class RatePolicy final : public Policy {
     if (entry.hits == UINT8_MAX) halve_past(entry, cache.now() - 1);
     const uint32_t age = cache.now() - 1 - entry.stamp;
     if (entry.hits == 0) cache.reuse().second(entry.size, cache.now());
-    if (cache.hit_is_sampled()) cache.reuse().hit({entry.size, entry.hits, age, idle_of(entry, age)}, sampled_hits);
+    if (cache.hit_is_sampled()) cache.reuse().hit({entry.size, entry.hits, age, entry.idle(cache.now() - 1)}, sampled_hits);
     ++entry.hits;
     entry.last_hit = Entry::coarse(cache.now() - entry.stamp);
   }
@@ -188,6 +185,7 @@ class RatePolicy final : public Policy {
     if (cache.storage().descriptors_touched() == 0) return;
     const EntryId id = cache.drawn[0];
     if (!cache.evictable(id) || cache.is_stale(id)) return;
+    cache.look_at(id);
     const auto all = static_cast<float>(cache.storage().descriptors_touched());
     cache.reuse().exposed(situation_of(cache, id), all * static_cast<float>(gets));
   }
