@@ -1,8 +1,8 @@
 #!/bin/bash
-# Installs what the demo or the tests need and nothing else: Debian/Ubuntu packages by apt, Python packages (among them
+# Installs what the demo, bench/figures or the tests need and nothing else: Debian/Ubuntu packages by apt, Python packages (among them
 # an MPICH 5 and an Open MPI 5) by pip into .deps/. Only what is missing is installed, and it is printed first.
 #
-#   scripts/setup.sh demo|test [--dry-run]
+#   scripts/setup.sh demo|figures|test [--dry-run]
 #
 # --dry-run prints what would be installed and installs nothing. Exit status: 0 all there, 1 something could not be installed.
 set -euo pipefail
@@ -21,6 +21,8 @@ python3-venv    python:ensurepip,venv
 libcli11-dev    header:CLI/CLI.hpp
 libfmt-dev      header:fmt/core.h
 nlohmann-json3-dev header:nlohmann/json.hpp"
+figures_packages="
+libsimgrid-dev  cmd:smpicxx"
 test_packages="
 mpich           cmd:mpiexec.mpich
 libmpich-dev    cmd:mpicc.mpich
@@ -169,7 +171,7 @@ main() {
     local what=${1:-}
     dry_run=""
     [ "${2:-}" != --dry-run ] || dry_run=1
-    case $what in demo | test) ;; *) fail "usage: scripts/setup.sh demo|test [--dry-run]" ;; esac
+    case $what in demo | figures | test) ;; *) fail "usage: scripts/setup.sh demo|figures|test [--dry-run]" ;; esac
     mkdir -p "$DEPS"
     # Our own package, in place; asked for anew when its requirements change.
     local digest packages=$demo_packages venvs=$demo_venvs tools="$ROOT" tools_stamp
@@ -179,7 +181,11 @@ main() {
         packages+=$test_packages
         venvs=$test_venvs
         tools="$ROOT[test]"
-        tools_stamp+=" nearcache-test-$digest"
+        tools_stamp+=" nearcache-figures-$digest nearcache-test-$digest"
+    elif [ "$what" = figures ]; then
+        packages+=$figures_packages
+        tools="$ROOT[figures]"
+        tools_stamp+=" nearcache-figures-$digest"
     fi
     install_packages "$packages"
     [ -n "$dry_run" ] || python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' ||

@@ -25,12 +25,12 @@ def measure(launch, arguments):
     return results, {"worst_over_best_fixed": over if loaded else None}, details
 
 
-def run(launch, gets, rounds):
+def run(launch, gets, rounds, fixed=(FIT, TOO_LARGE), adaptive=STARTS):
     def words(values):
         return ",".join(map(str, values))
 
-    flags = {"gets": gets, "rounds": rounds, "indices": words(INDICES), "fixed-storages": words((FIT, TOO_LARGE)),
-             "adaptive-storages": words(STARTS)}
+    flags = {"gets": gets, "rounds": rounds, "indices": words(INDICES), "fixed-storages": words(fixed),
+             "adaptive-storages": words(adaptive)}
     return launch.rows("bench_adapt", flags, cached=launch.build.preload().exists(), options={"max_storage": "1G"})
 
 

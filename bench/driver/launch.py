@@ -1,4 +1,4 @@
-"""Runs a program on two ranks, over tcp or shared memory, with Nearcache preloaded or without."""
+"""Runs a program, on two ranks unless told otherwise, over tcp or shared memory, with Nearcache preloaded or without."""
 import json
 import os
 import signal
@@ -22,8 +22,8 @@ ALWAYS = {
 
 
 class Launch:
-    def __init__(self, build, timeout=1800):
-        self.build = build
+    def __init__(self, build, timeout=1800, ranks=2):
+        self.build, self.ranks = build, ranks
         self.family = build.tag.split("-")[0]
         self.timeout = timeout
 
@@ -40,7 +40,7 @@ class Launch:
     def command(self, program, arguments, cached, wrap=()):
         # The object is preloaded by `env` into the ranks only, not into mpiexec.
         preload = ["env", f"LD_PRELOAD={self.build.preload()}"] if cached else []
-        return [str(w) for w in [self.build.launcher(), "-n", 2, *preload, *wrap, self.build.program(program), *arguments]]
+        return [str(w) for w in [self.build.launcher(), "-n", self.ranks, *preload, *wrap, self.build.program(program), *arguments]]
 
     def run(self, program, arguments=(), network="tcp", cached=True, options=None, wrap=()):
         """The program's standard output. `options` are Nearcache's, by name."""

@@ -3,6 +3,7 @@
 The programs run once with their gets recorded; nearcache-simulate then replays the traces through the library's engine, with
 every policy at the same storage. Reference is the lower of the best fixed set and the clairvoyant schedule (docs/trace.md).
 """
+import glob
 import json
 import os
 import subprocess
@@ -46,11 +47,8 @@ def measure(launch, arguments):
             if not launch.build.program(program).exists():
                 left_out.append(program)
                 continue
-            prefix = os.path.join(folder, str(number))
             print(f"bench: recording {name}", file=sys.stderr, flush=True)
-            out = ["--out", f"{prefix}.out"] if program == "bench_normal" else []
-            launch.run(program, [*words, *out], network="shared memory", options={**RECORDING, "trace": prefix})
-            traces = sorted(os.path.join(folder, file) for file in os.listdir(folder) if file.startswith(f"{number}.") and file.endswith(".nctrace"))
+            traces = record(launch, program, words, os.path.join(folder, str(number)))
             results += rows(name, simulate(launch, traces))
             for trace in traces:
                 os.remove(trace)
@@ -60,15 +58,27 @@ def measure(launch, arguments):
     return results, summary_of(results), details
 
 
+def record(launch, program, words, prefix):
+    """Runs the program over shared memory; the traces of its ranks, which lie beside `prefix`."""
+    out = ["--out", f"{prefix}.out"] if program == "bench_normal" else []
+    launch.run(program, [*words, *out], network="shared memory", options={**RECORDING, "trace": prefix})
+    return sorted(glob.glob(f"{glob.escape(prefix)}.*.nctrace"))
+
+
 def simulate(launch, traces):
-    program = launch.build.directory / "bin" / "nearcache-simulate"
     # Policies decide alone: whether a copy pays (skip_cheap) is learned with policy `rate` only.
-    words = [program, "--policy", ",".join(POLICIES), "--storage", ",".join(f"{percent}%" for percent in STORAGES), "--index", "auto",
+    words = ["--policy", ",".join(POLICIES), "--storage", ",".join(f"{percent}%" for percent in STORAGES), "--index", "auto",
              "--model", MODEL, "--set", "skip_cheap=false", "--json", "-", *traces]
+    return json.loads(simulator(launch, words))
+
+
+def simulator(launch, words):
+    """What nearcache-simulate prints."""
+    words = [launch.build.directory / "bin" / "nearcache-simulate", *words]
     done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         raise Failure(f"nearcache-simulate failed: {done.stderr[-2000:]}")
-    return json.loads(done.stdout)
+    return done.stdout
 
 
 def rows(name, study):

@@ -116,6 +116,11 @@ bool statistics(MPI_Win window, nearcache_stats &stats) {
   return get_stats && get_stats(window, &stats) == MPI_SUCCESS;
 }
 
+void invalidate(MPI_Win window) {
+  static auto function = reinterpret_cast<int (*)(MPI_Win)>(dlsym(RTLD_DEFAULT, "nearcache_invalidate"));
+  if (function) function(window);
+}
+
 void quiet_barrier() {
   MPI_Request request;
   MPI_Ibarrier(MPI_COMM_WORLD, &request);

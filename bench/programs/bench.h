@@ -73,6 +73,9 @@ inline unsigned char pattern(std::size_t offset) { return static_cast<unsigned c
 // Nearcache's statistics of `window`; false where Nearcache is not loaded.
 bool statistics(MPI_Win window, nearcache_stats &stats);
 
+// Drops what is cached of `window`; nothing where Nearcache is not loaded.
+void invalidate(MPI_Win window);
+
 // All ranks meet here; rank 1 sleeps between its looks, so that it leaves rank 0 its core.
 void quiet_barrier();
 

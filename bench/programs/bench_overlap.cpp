@@ -3,8 +3,6 @@
 // Latency is get + flush. Then get, compute for a while longer than the plain latency, flush: what the two calls take
 // beside the computation is the exposed time. The driver makes the overlap of both. Access types take turns get by get, each
 // with a window of its own over the same memory and into the same buffer, so that a disturbance meets all of them.
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -28,11 +26,6 @@ struct Series {
   nearcache_stats before;
   std::vector<double> latency_ns, exposed_ns;
 };
-
-void invalidate(MPI_Win window) {
-  static auto function = reinterpret_cast<int (*)(MPI_Win)>(dlsym(RTLD_DEFAULT, "nearcache_invalidate"));
-  if (function) function(window);
-}
 
 struct Times {
   double latency, exposed;
@@ -108,7 +101,7 @@ double prepare(Measurement &measurement, std::size_t entries) {
       if (access == "first") break;
       times.push_back(measurement.latency(series));
     }
-    if (series.batch) invalidate(series.window->handle());
+    if (series.batch) bench::invalidate(series.window->handle());
     std::sort(times.begin(), times.end());
     if (access == "plain") plain = times[times.size() / 2];
     bench::statistics(series.window->handle(), series.before);
@@ -122,7 +115,7 @@ void take_turns(Measurement &measurement, std::size_t repetitions, std::int64_t 
     for (std::uint32_t at : bench::shuffled(all.size(), random)) {
       Series &series = all[at];
       if (series.batch && i % series.batch == 0) {
-        invalidate(series.window->handle());
+        bench::invalidate(series.window->handle());
         measurement.latency(series);  // not counted: it clears the cache
       }
       series.latency_ns.push_back(measurement.latency(series));

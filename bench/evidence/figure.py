@@ -1,0 +1,28 @@
+"""What a figure is, and what is measured together for several of them."""
+from dataclasses import dataclass
+from typing import Callable
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`number` is the paper's; a table has a name instead. `file` is the name of CSV and SVG without suffix."""
+    number: str
+    file: str
+    title: str
+    paper: str  # what the paper shows, with the section that says it
+    here: str   # how ours is made, and what differs
+    draw: Callable  # rows -> matplotlib figure
+
+    @property
+    def name(self):
+        return f"Fig. {self.number}" if self.number.isdigit() else self.number.capitalize()
+
+
+@dataclass(frozen=True)
+class Study:
+    """Measured at once: `measure(laboratory)` returns {number of the figure: rows}. `seconds`: what a quick and a full run take
+    about, on two cores; the progress bar goes by it."""
+    name: str
+    figures: tuple
+    measure: Callable
+    seconds: tuple

@@ -1,0 +1,67 @@
+"""What a study has to work with: programs, networks, simulations, and a word to say about its progress."""
+import contextlib
+import pathlib
+import tempfile
+import traceback
+from types import SimpleNamespace
+
+from driver.build import ROOT, Failure, command
+from driver.launch import Launch
+from scale import simgrid
+
+ARIES = "1900,0.17"  # L ns and G ns/B of a get in foMPI's paper (SC 2013, section 3)
+
+
+class Modelled(Launch):
+    """Launches over the network model: it stands on shared memory, the fastest network there is, and waits for the rest.
+
+    The model is part of Nearcache, so a run without a cache has it loaded too, and keeps every get out of the cache by its size.
+    """
+
+    def run(self, program, arguments=(), network="tcp", cached=True, options=None, wrap=()):
+        del network
+        options = {**(options or {}), "model": ARIES}
+        if not cached:
+            options["max_get"] = 0
+        return super().run(program, arguments, "shared memory", True, options, wrap)
+
+
+class Laboratory:
+    def __init__(self, build, quick, say):
+        self.build, self.quick, self.say = build, quick, say
+        self.launch = Launch(build)
+        self.failures = []  # of parts of a study, for people
+        self.arguments = SimpleNamespace(quick=quick, graph=None, scale=None)  # as bench/run has them
+
+    def networks(self):
+        """{name: launch} of the two networks of this machine."""
+        return {"tcp": self.launch, "model": Modelled(self.build)}
+
+    def attempt(self, part, measure):
+        """The rows of one part of a study; none, and a word in `failures`, if it fails: the other parts are worth having."""
+        try:
+            return measure()
+        except Exception as error:
+            detail = str(error) if isinstance(error, Failure) else "".join(traceback.format_exception(error))
+            self.failures.append(f"{part}: {detail}")
+            return []
+
+    def simulator(self):
+        """The folder of the programs that run in SimGrid."""
+        found = sorted((self.build.directory / "bin").glob("simgrid-*"))
+        if not simgrid.available() or not found:
+            raise Failure("SimGrid is not installed (Debian: libsimgrid-dev)")
+        return found[-1]
+
+    @contextlib.contextmanager
+    def folder(self):
+        with tempfile.TemporaryDirectory(prefix="nearcache-figures-") as name:
+            yield pathlib.Path(name)
+
+
+def prepare(build):
+    """Builds what the studies run. The simulated programs are left out where there is no SimGrid: only its figures fail then."""
+    command([ROOT / "scripts" / "setup.sh", "figures"], "setting up (scripts/setup.sh figures)")
+    build.make()
+    if simgrid.available():
+        command(["cmake", "--build", build.directory, "--target", "bench-scale"], "building for SimGrid")

@@ -1,0 +1,57 @@
+"""docs/evidence.md, made of the CSV files and the claims: text and data cannot disagree."""
+import pathlib
+
+import jinja2
+from driver import policies
+
+from . import answer, peers, record, studies, table
+from .claims import CLAIMS
+
+TEMPLATE = pathlib.Path(__file__).with_name("page.md.jinja")
+
+
+def read(folder):
+    """{number of the figure: rows} of the CSV files that there are."""
+    paths = {figure.number: folder / f"{figure.file}.csv" for figure, _ in studies.figures()}
+    return {number: table.read(path) for number, path in paths.items() if path.exists()}
+
+
+def answered(data):
+    """(claim, answer) of all claims that the data answer, the worse ones first; and the claims that they do not."""
+    found, open_ = [], []
+    for claim in CLAIMS:
+        try:
+            found.append((claim, claim.answer(data)))
+        except (LookupError, ZeroDivisionError):  # no such figure or no such row
+            open_.append(claim)
+    return found, open_
+
+
+def shown(folder):
+    """What the page says of every figure."""
+    entries = record.read(folder)
+    for figure, study in studies.figures():
+        entry = entries.get(study.name)
+        if entry:
+            quick = "--quick " if entry["quick"] else ""
+            yield {"figure": figure, "context": record.sentence(entry), "command": f"bench/figures {quick}--only {figure.number}"}
+
+
+def peers_table(data):
+    bold = {"rate": "**{}**"}
+    return [{"trace": row["trace"], "gets": row["gets"], "storage": row["storage"],
+             "cells": [bold.get(name, "{}").format(f"{row[name]:.1f}") for name in peers.COLUMNS]} for row in data.get("peers", ())]
+
+
+def text(folder):
+    data = read(folder)
+    found, open_ = answered(data)
+    groups = {verdict: [pair for pair in found if pair[1].verdict == verdict] for verdict in (answer.WORSE, answer.GOOD, answer.GIVEN)}
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
+    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
+    return template.render(groups=groups, open=open_, figures=list(shown(folder)), peers=peers_table(data), columns=peers.COLUMNS.values(),
+                           model=policies.MODEL, WORSE=answer.WORSE, GOOD=answer.GOOD, GIVEN=answer.GIVEN)
+
+
+def write(path, folder):
+    path.write_text(text(folder), encoding="utf-8")

@@ -1,0 +1,52 @@
+"""Simulations side by side, one a core: virtual time does not mind what else the machine does."""
+import concurrent.futures
+import json
+import os
+from dataclasses import dataclass, field
+
+from driver.scale import access_types
+from scale import simgrid
+
+from . import shares
+
+
+@dataclass
+class Job:
+    """`app` is a description of driver/scale.py; `label` are the columns that tell this row from others."""
+    app: object
+    ranks: int
+    label: dict
+    options: dict = None  # Nearcache's; None: without it
+    words: list = field(default_factory=list)
+
+
+class Simulations:
+    def __init__(self, laboratory):
+        self.laboratory, self.programs = laboratory, laboratory.simulator()
+
+    def rows(self, jobs):
+        """A row for every job, in their order. The longest run first, so that none is left for the end."""
+        done = 0
+        with self.laboratory.folder() as folder, concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            futures = {pool.submit(self.one, job, folder / str(at)): at for at, job in sorted(enumerate(jobs), key=lambda each: -each[1].ranks)}
+            found = {}
+            try:
+                for future in concurrent.futures.as_completed(futures):
+                    found[futures[future]] = future.result()
+                    done += 1
+                    self.laboratory.say(f"SimGrid: {done} of {len(jobs)} runs", done / len(jobs))
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        return [found[at] for at in range(len(jobs))]
+
+    def one(self, job, folder):
+        folder.mkdir()
+        out, report = folder / "out.json", folder / "report.json"
+        cached = job.options is not None
+        program = self.programs / (f"{job.app.program}_cached" if cached else job.app.program)
+        options = {**job.options, "report": report} if cached else {}
+        simgrid.run(program, [*job.app.arguments(job.ranks), *job.words, "--json", out], job.ranks, folder, options)
+        row = job.app.row(json.loads(out.read_text(encoding="utf-8")))
+        types = access_types(report if cached else None, row["gets"])
+        return {**job.label, "ranks": job.ranks, **row, "adaptations": types["adaptations"], **shares.of_counts(types)}

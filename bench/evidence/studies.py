@@ -1,0 +1,20 @@
+"""All studies, in the order in which they are measured: the shortest first, so that a mistake shows soon."""
+from . import access, adaptive, barnes_hut, lcc, locality, overlap, peers, scaling, victims
+
+STUDIES = (victims.STUDY, locality.STUDY, access.STUDY, overlap.STUDY, peers.STUDY, adaptive.STUDY, barnes_hut.STUDY, lcc.STUDY,
+           scaling.STUDY)
+
+
+def figures():
+    """Every figure with its study, in the paper's order; tables after them."""
+    found = [(figure, study) for study in STUDIES for figure in study.figures]
+    return sorted(found, key=lambda pair: (not pair[0].number.isdigit(), int(pair[0].number) if pair[0].number.isdigit() else 0))
+
+
+def of(numbers):
+    """The studies that make these figures; all for none. ValueError names a figure that there is not."""
+    known = {figure.number: study for figure, study in figures()}
+    unknown = [number for number in numbers if number not in known]
+    if unknown:
+        raise ValueError(f"{', '.join(unknown)}: there are {', '.join(known)}")
+    return [study for study in STUDIES if not numbers or any(known[number] is study for number in numbers)]
