@@ -39,9 +39,9 @@ def barnes_hut_speedup(data):
 
 def barnes_hut_conflicts(data):
     def of(rows):
-        return {index: one(rows, "conflicting", fetch="fixed", storage_mb=1, index_k=index) for index in (1, 20)}
+        return {row["index_k"]: row["conflicting"] for row in where(rows, fetch="fixed", storage_mb=1)}
     found = by_network(data["13"], of)
-    return given("of all gets - " + texts(found, lambda value: f"{percent(value[1])} with 1K, {percent(value[20])} with 20K"))
+    return given("of all gets - " + texts(found, lambda shares: ", ".join(f"{percent(share)} with {index:g}K" for index, share in shares.items())))
 
 
 def scaling_over_plain(data):

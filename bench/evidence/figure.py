@@ -10,8 +10,12 @@ class Figure:
     file: str
     title: str
     paper: str  # what the paper shows, with the section that says it
-    here: str   # how ours is made, and what differs
+    here: str   # how ours is made, and what differs; {names} in it are filled from `facts`
     draw: Callable  # rows -> matplotlib figure
+    facts: Callable = lambda rows: {}  # rows -> counts of this run, so that text and data agree
+
+    def described(self, rows):
+        return self.here.format(**self.facts(rows))
 
     @property
     def name(self):

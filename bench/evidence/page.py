@@ -27,14 +27,14 @@ def answered(data):
     return found, open_
 
 
-def shown(folder):
+def shown(folder, data):
     """What the page says of every figure."""
     entries = record.read(folder)
     for figure, study in studies.figures():
         entry = entries.get(study.name)
-        if entry:
+        if entry and figure.number in data:
             quick = "--quick " if entry["quick"] else ""
-            yield {"figure": figure, "context": record.sentence(entry), "command": f"bench/figures {quick}--only {figure.number}"}
+            yield {"figure": figure, "here": figure.described(data[figure.number]), "context": record.sentence(entry), "command": f"bench/figures {quick}--only {figure.number}"}
 
 
 def peers_table(data):
@@ -49,7 +49,7 @@ def text(folder):
     groups = {verdict: [pair for pair in found if pair[1].verdict == verdict] for verdict in (answer.WORSE, answer.GOOD, answer.GIVEN)}
     environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
-    return template.render(groups=groups, open=open_, figures=list(shown(folder)), peers=peers_table(data), columns=peers.COLUMNS.values(),
+    return template.render(groups=groups, open=open_, figures=list(shown(folder, data)), peers=peers_table(data), columns=peers.COLUMNS.values(),
                            model=policies.MODEL, WORSE=answer.WORSE, GOOD=answer.GOOD, GIVEN=answer.GIVEN)
 
 

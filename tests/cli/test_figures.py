@@ -1,0 +1,144 @@
+"""bench/figures: plots and page from tables, the committed evidence, and one real figure from end to end."""
+import csv
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+
+import pytest
+
+import launch
+
+pytest.importorskip("matplotlib")
+sys.path.insert(0, str(launch.ROOT / "bench"))
+from evidence import answer, page, studies, style, table  # noqa: E402
+
+EVIDENCE = launch.ROOT / "docs" / "evidence"
+WANTED = ("2", "3", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "peers")
+FIGURES = {figure.number: figure for figure, _ in studies.figures()}
+LARGEST = 150_000  # bytes of a committed file
+
+
+def figures_command(*words, timeout=300):
+    return subprocess.run([sys.executable, launch.ROOT / "bench" / "figures", *map(str, words)], capture_output=True, text=True, timeout=timeout)
+
+
+def drawing(path):
+    """The texts of an SVG; it must be one, and have lines or bars."""
+    root = xml.parse(path).getroot()
+    name = "{http://www.w3.org/2000/svg}"
+    assert root.tag == f"{name}svg"
+    assert len(root.findall(f".//{name}path")) > 5
+    return [node.text for node in root.iter(f"{name}text")]
+
+
+def test_all_figures_of_the_study_are_there():
+    assert tuple(FIGURES) == WANTED
+
+
+def test_list_names_every_figure():
+    done = figures_command("--list")
+    assert done.returncode == 0, done.stderr
+    for figure in FIGURES.values():
+        assert figure.file in done.stdout
+
+
+def test_a_figure_that_there_is_not_is_refused():
+    done = figures_command("--only", "9,99")
+    assert done.returncode == 2
+    assert "99: there are 2, 3, 7" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("number", WANTED)
+def test_committed_figures_are_well_formed(number):
+    path = EVIDENCE / f"{FIGURES[number].file}.csv"
+    with open(path, encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert len(set(header)) == len(header)
+    assert rows and all(len(row) == len(header) for row in rows)
+    assert drawing(path.with_suffix(".svg"))
+    assert max(path.stat().st_size, path.with_suffix(".svg").stat().st_size) < LARGEST
+
+
+@pytest.mark.parametrize("number", WANTED)
+def test_committed_plots_are_those_of_the_committed_tables(number, tmp_path):
+    figure = FIGURES[number]
+    style.save(figure.draw(table.read(EVIDENCE / f"{figure.file}.csv")), tmp_path / "figure.svg")
+    # Not the bytes: another version of matplotlib places things otherwise.
+    assert drawing(tmp_path / "figure.svg") == drawing(EVIDENCE / f"{figure.file}.svg")
+
+
+def test_the_page_says_what_the_tables_say():
+    assert page.text(EVIDENCE) == (launch.ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
+
+
+def test_the_page_tells_first_where_we_are_worse():
+    text = page.text(EVIDENCE)
+    assert 0 < text.index("## Where we are worse") < text.index("## Where we are as good or better") < text.index("## Fig. 2")
+
+
+def test_a_table_reads_back_what_was_written(tmp_path):
+    rows = [{"name": "a, b", "count": 3, "share": 0.25, "good": True, "none": None},
+            {"name": "c", "time": {"median": 1.5, "ci95": [1, 2], "repetitions": 9}}]
+    table.write(tmp_path / "t.csv", rows)
+    first, second = table.read(tmp_path / "t.csv")
+    assert (first["name"], first["count"], first["share"], first["good"], first["none"]) == ("a, b", 3, 0.25, True, None)
+    assert (second["time"], second["time_low"], second["time_high"]) == (1.5, 1, 2)
+
+
+def write_overlap(folder, direct):
+    """A table of Fig. 8, with the overlap of a direct get of 64 KiB."""
+    row = {"network": "tcp", "size": 65536, "latency_us": 50.0, "of_this_type": 1.0}
+    rows = [{**row, "network": network, "access": access, "overlap": overlap} for network in ("tcp", "model")
+            for access, overlap in (("plain", 0.8), ("direct", direct), ("capacity", 0.78), ("failing", 0.8))]
+    table.write(folder / "fig08_overlap.csv", rows)
+
+
+@pytest.mark.parametrize("direct, verdict", [(0.79, answer.GOOD), (0.5, answer.WORSE)])
+def test_a_claim_is_judged_by_the_table(tmp_path, direct, verdict):
+    write_overlap(tmp_path, direct)
+    found, unanswered = page.answered(page.read(tmp_path))
+    judged = [each for claim, each in found if "our goal: 95%" in claim.text]
+    assert [each.verdict for each in judged] == [verdict]
+    assert f"direct {100 * direct / 0.8:.0f}%" in judged[0].text
+    assert {claim.figure for claim in unanswered} >= {"7", "12", "peers"}
+
+
+def test_a_page_of_one_figure_leaves_the_others_out(tmp_path):
+    write_overlap(tmp_path, 0.6)
+    study = {"date": "2026-01-02T03:04:05", "processor": "a processor", "cpus": 2, "memory_bytes": 2**33, "mpi_version": "MPI 1",
+             "nearcache": "0.1.0", "load": [0.5, 1, 1], "quick": True}
+    (tmp_path / "context.json").write_text(json.dumps({"overlap": study, "access": study}))
+    text = page.text(tmp_path)
+    assert "bench/figures --quick --only 8" in text
+    assert "2026-01-02, a processor, 2 cores, 8 GiB" in text
+    assert "](evidence/fig08_overlap.svg)" in text and "fig07" not in text
+
+
+def test_render_draws_all_it_can_and_fails_for_what_it_cannot(tmp_path):
+    (tmp_path / "evidence").mkdir()
+    write_overlap(tmp_path / "evidence", 0.6)
+    done = figures_command("--render", "--only", "7,8", "--out", tmp_path)
+    assert done.returncode == 1
+    assert "failed: 7" in done.stderr
+    assert drawing(tmp_path / "evidence" / "fig08_overlap.svg")
+    assert (tmp_path / "evidence.md").exists()
+
+
+def test_figures_10_and_11_from_the_engine_to_the_page(tmp_path):
+    build = launch.BUILD
+    if not (build / "bin" / "mpich-5.0.2" / "bench_victims").exists():
+        pytest.skip("bench_victims is not built")
+    done = figures_command("--quick", "--built", "--build", build, "--only", "10", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "evidence"
+    rows = table.read(folder / "fig10_occupancy.csv")
+    assert table.values(rows, "scheme") == ["Full", "Temporal", "Positional", "Nearcache (rate)"]
+    assert all(0.3 < row["occupied"] <= 1 for row in rows)
+    sparse = {row["index"]: row for row in table.where(table.read(folder / "fig11_victims.csv"), scheme="Full")}
+    assert sparse[8000]["visited"] > sparse[1500]["visited"] >= 16  # the sample, and more where slots are empty
+    assert sparse[8000]["visited_entries"] < sparse[1500]["visited_entries"]
+    drawing(folder / "fig11_victims.svg")
+    assert "Fig. 10" in (tmp_path / "evidence.md").read_text(encoding="utf-8")
+    context = json.loads((folder / "context.json").read_text())
+    assert context["victims"]["quick"] is True and context["victims"]["processor"]
