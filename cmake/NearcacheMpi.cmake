@@ -4,8 +4,8 @@
 # lists MPI_<tag>_INCLUDES, _DEFINES, _LINK and _FAMILY, _WRAPPER are set; NEARCACHE_MPI_TAGS holds all tags.
 #
 #   nearcache_find_mpis()
-#   nearcache_mpi_program(name SOURCES a.cpp ... [ARCHIVES name ...] [LIBS lib ...] [FAMILIES mpich openmpi abi] [SIMULATED])
-#       -> build/bin/<tag>/<name>, target <name>.<tag>, one for every MPI found;
+#   nearcache_mpi_program(name SOURCES a.cpp ... [ARCHIVES name ...] [LIBS lib ...] [FAMILIES mpich openmpi abi] [SIMULATED] [ON_DEMAND])
+#       -> build/bin/<tag>/<name>, target <name>.<tag>, one for every MPI found; ON_DEMAND: `all` builds the first one only;
 #          SIMULATED: also build/bin/simgrid-<version>/<name> and <name>_cached, the latter with Nearcache linked in
 #   nearcache_mpi_archive(name SOURCES a.cpp ... [ARCHIVES name ...] [LIBS lib ...])
 #       -> what programs share: target <name>.<tag>, named in ARCHIVES
@@ -107,7 +107,8 @@ function(nearcache_mpi_archive name)
 endfunction()
 
 function(nearcache_mpi_program name)
-  cmake_parse_arguments(arg "SIMULATED" "" "SOURCES;ARCHIVES;LIBS;FAMILIES" ${ARGN})
+  cmake_parse_arguments(arg "SIMULATED;ON_DEMAND" "" "SOURCES;ARCHIVES;LIBS;FAMILIES" ${ARGN})
+  list(GET NEARCACHE_MPI_TAGS 0 first_tag)
   foreach(tag IN LISTS NEARCACHE_MPI_TAGS)
     if(arg_FAMILIES AND NOT MPI_${tag}_FAMILY IN_LIST arg_FAMILIES)
       continue()
@@ -120,6 +121,9 @@ function(nearcache_mpi_program name)
     target_link_libraries(${target} PRIVATE ${archives} ${arg_LIBS} ${MPI_${tag}_LINK})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
                           RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/${tag})
+    if(arg_ON_DEMAND AND NOT tag STREQUAL first_tag)
+      set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
   endforeach()
   nearcache_simgrid_tag(simgrid)
   if(arg_SIMULATED AND simgrid)

@@ -79,8 +79,11 @@ def logged(words, log, on_line=None, env=None, cwd=ROOT):
 
 
 def configure(build, settings, log):
-    """Runs CMake; a new build folder gets Ninja when it is there."""
-    words = ["cmake", "-S", ROOT, "-B", build, *[f"-D{name}={value}" for name, value in settings.items()]]
+    """Runs CMake; a new build folder gets Ninja when it is there.
+
+    Sources are compiled several together, since most of a compilation is reading headers, and that for every MPI.
+    """
+    words = ["cmake", "-S", ROOT, "-B", build, "-DCMAKE_UNITY_BUILD=ON", *[f"-D{name}={value}" for name, value in settings.items()]]
     if not (build / "CMakeCache.txt").exists() and shutil.which("ninja"):
         words += ["-G", "Ninja"]
     logged(words, log)

@@ -16,19 +16,19 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "CSR files are little-endian");
 
-struct Header {
+struct CsrHeader {
   char magic[8] = {};
   std::uint32_t version = 0, flags = 0;
   std::uint64_t vertices = 0, entries = 0, first_name = 0;
   std::uint64_t zero[3] = {};
 
   bool names_listed() const { return flags & 1; }
-  std::uint64_t offsets_at() const { return sizeof(Header); }
+  std::uint64_t offsets_at() const { return sizeof(CsrHeader); }
   std::uint64_t names_at() const { return offsets_at() + 8 * (vertices + 1); }
   std::uint64_t adjacency_at() const { return names_at() + (names_listed() ? 8 * vertices : 0); }
   std::uint64_t file_bytes() const { return adjacency_at() + 4 * entries; }
 };
-static_assert(sizeof(Header) == 64);
+static_assert(sizeof(CsrHeader) == 64);
 
 template <class T>
 std::vector<T> read_array(const std::string& path, std::uint64_t at, std::uint64_t count) {
@@ -39,13 +39,13 @@ std::vector<T> read_array(const std::string& path, std::uint64_t at, std::uint64
   return array;
 }
 
-Header read_header(const std::string& path) {
-  const std::string bytes = read_bytes(path, 0, sizeof(Header));
-  Header header;
-  if (bytes.size() < sizeof(Header) || std::memcmp(bytes.data(), csr_magic, 8) != 0) {
+CsrHeader read_csr_header(const std::string& path) {
+  const std::string bytes = read_bytes(path, 0, sizeof(CsrHeader));
+  CsrHeader header;
+  if (bytes.size() < sizeof(CsrHeader) || std::memcmp(bytes.data(), csr_magic, 8) != 0) {
     throw Failure(fmt::format("{}: not a CSR file of this program", path));
   }
-  std::memcpy(&header, bytes.data(), sizeof(Header));
+  std::memcpy(&header, bytes.data(), sizeof(CsrHeader));
   if (header.version != 1) {
     throw Failure(fmt::format("{}: CSR version {} is not known, only 1", path, header.version));
   }
@@ -71,7 +71,7 @@ void check_rows(const std::string& path, const Graph& graph) {
   }
 }
 
-Graph read_block(const std::string& path, const Header& header, const Partition& partition, int rank) {
+Graph read_block(const std::string& path, const CsrHeader& header, const Partition& partition, int rank) {
   Graph graph;
   graph.partition = partition;
   graph.rank = rank;
@@ -114,7 +114,7 @@ Graph read_csr(MPI_Comm comm, const std::string& path) {
   MPI_Comm_size(comm, &ranks);
   Partition partition;
   const auto header = together(comm, [&] {
-    auto read = read_header(path);
+    auto read = read_csr_header(path);
     partition = Partition(read.vertices, ranks);
     return read;
   });
@@ -130,7 +130,7 @@ void write_csr(MPI_Comm comm, const Graph& graph, const std::string& path) {
   check(MPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Exscan");
   if (graph.rank == 0) before = 0;  // MPI_Exscan leaves it undefined there
 
-  Header header;
+  CsrHeader header;
   std::memcpy(header.magic, csr_magic, 8);
   header.version = 1;
   header.flags = (graph.names.listed.empty() ? 0 : 1) | (graph.names.is_signed ? 2 : 0);

@@ -14,7 +14,7 @@
 namespace apps {
 namespace {
 
-struct Header {
+struct MatrixHeader {
   std::uint64_t rows = 0, entries = 0;
   bool has_values = false;
   std::uint64_t bytes = 0, lines = 0;  // what it takes of the file
@@ -43,7 +43,7 @@ bool is_number(std::string_view word) {
   return !word.empty() && result.ec != std::errc::invalid_argument && result.ptr == end;
 }
 
-void read_banner(const std::string& path, std::string_view line, Header& header) {
+void read_banner(const std::string& path, std::string_view line, MatrixHeader& header) {
   const auto banner = lower(next_word(line)), object = lower(next_word(line)), layout = lower(next_word(line));
   const auto field = lower(next_word(line)), symmetry = lower(next_word(line));
   const auto fail = [&](const std::string& what) { throw Failure(fmt::format("{}:1: {}", path, what)); };
@@ -61,12 +61,12 @@ void read_banner(const std::string& path, std::string_view line, Header& header)
 }
 
 // The banner, comments and the line of sizes. Headers with very long comments are read in growing pieces.
-Header read_header(const std::string& path) {
+MatrixHeader read_matrix_header(const std::string& path) {
   for (std::uint64_t size = 1 << 16;; size *= 4) {
     const std::string text = read_bytes(path, 0, size);
     const bool complete = text.size() < size;
     std::string_view rest = text, line;
-    Header header;
+    MatrixHeader header;
     while (next_line(rest, line)) {
       if (rest.empty() && !complete) break;  // the line may be cut
       ++header.lines;
@@ -99,7 +99,7 @@ struct Entries {
   std::vector<std::uint64_t> edges;  // packed, both directions
 };
 
-std::string parse_entry(std::string_view line, const Header& header, Entries& entries) {
+std::string parse_entry(std::string_view line, const MatrixHeader& header, Entries& entries) {
   std::string_view rest = line;
   const std::string_view first = next_word(rest);
   if (first.empty() || first[0] == '%') return {};
@@ -118,7 +118,7 @@ std::string parse_entry(std::string_view line, const Header& header, Entries& en
   return {};
 }
 
-Entries read_entries(MPI_Comm comm, const std::string& path, std::uint64_t size, const Header& header) {
+Entries read_entries(MPI_Comm comm, const std::string& path, std::uint64_t size, const MatrixHeader& header) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
@@ -146,7 +146,7 @@ Graph read_matrix_market(MPI_Comm comm, const std::string& path) {
   Partition partition;
   const auto header = together(comm, [&] {
     size = file_size(path);
-    auto read = read_header(path);
+    auto read = read_matrix_header(path);
     partition = Partition(read.rows, ranks);
     return read;
   });
