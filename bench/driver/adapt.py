@@ -25,13 +25,16 @@ def measure(launch, arguments):
     return results, {"worst_over_best_fixed": over if loaded else None}, details
 
 
-def run(launch, gets, rounds, fixed=(FIT, TOO_LARGE), adaptive=STARTS):
+def run(launch, gets, rounds):
+    return launch.rows("bench_adapt", flags(gets, rounds), cached=launch.build.preload().exists(), options={"max_storage": "1G"})
+
+
+def flags(gets, rounds, fixed=(FIT, TOO_LARGE), adaptive=STARTS):
+    """The program's, for all starting indices and these storages."""
     def words(values):
         return ",".join(map(str, values))
 
-    flags = {"gets": gets, "rounds": rounds, "indices": words(INDICES), "fixed-storages": words(fixed),
-             "adaptive-storages": words(adaptive)}
-    return launch.rows("bench_adapt", flags, cached=launch.build.preload().exists(), options={"max_storage": "1G"})
+    return {"gets": gets, "rounds": rounds, "indices": words(INDICES), "fixed-storages": words(fixed), "adaptive-storages": words(adaptive)}
 
 
 def misses(row):

@@ -1,6 +1,6 @@
 """Fig. 7: what a get costs by access type and size."""
 from driver.numbers import median, summarise
-from driver.scale import dragonfly, simgrid
+from scale import dragonfly, simgrid
 
 from . import style
 from .figure import Figure, Study

@@ -1,23 +1,39 @@
 """Fig. 9: completion time by the number of index entries to begin with, fixed and adaptive."""
+import json
+
 from driver import adapt
 from driver.numbers import median
+from scale import simgrid
 
 from . import style
 from .figure import Figure, Study
 from .table import values, where
 
 ADAPTIVE = (adapt.STARTS[0], adapt.FIT)  # far too little, and enough
+OPTIONS = {"max_storage": "1G"}
 
 
 def measure(laboratory):
     rows = []
     rounds = 3 if laboratory.quick else 9
-    networks = laboratory.networks()
-    for number, (name, launch) in enumerate(networks.items()):
-        laboratory.say(f"micro-benchmark over {name}", number / len(networks))
-        found = laboratory.attempt(name, lambda launch=launch: adapt.run(launch, "normal", rounds, fixed=(adapt.FIT,), adaptive=ADAPTIVE))
-        rows += results(name, found)
-    return {"9": rows}
+    for number, (name, launch) in enumerate(laboratory.networks().items()):
+        laboratory.say(f"micro-benchmark over {name}", number / 3)
+        rows += results(name, laboratory.attempt(name, lambda launch=launch: launch.rows("bench_adapt", flags(rounds), options=OPTIONS)))
+    laboratory.say("micro-benchmark in SimGrid", 2 / 3)
+    return {"9": rows + results("simgrid", laboratory.attempt("simgrid", lambda: simulated(laboratory)))}
+
+
+def flags(rounds):
+    return adapt.flags("normal", rounds, fixed=(adapt.FIT,), adaptive=ADAPTIVE)
+
+
+def simulated(laboratory):
+    """Once: all runs are the same there."""
+    with laboratory.folder() as folder:
+        out = folder / "rows.json"
+        words = [word for name, value in {**flags(1), "out": out}.items() for word in (f"--{name}", value)]
+        simgrid.run(laboratory.simulator() / "bench_adapt_cached", words, 2, str(folder), OPTIONS)
+        return json.loads(out.read_text(encoding="utf-8"))
 
 
 def results(network, found):
@@ -29,7 +45,7 @@ def results(network, found):
 
 def draw(rows):
     networks = values(rows, "network")
-    figure, all_axes = style.panels(len(networks))
+    figure, all_axes = style.panels(len(networks), width=4.6)
     for axes, network in zip(all_axes, networks):
         of_network = where(rows, network=network)
         style.line(axes, where(of_network, strategy="fixed"), "index", "time_ms", "fixed", 3)
@@ -38,13 +54,13 @@ def draw(rows):
                        f"adaptive, storage from {style.bytes_text(storage)}", place)
         axes.set_xscale("log")
         indices = values(of_network, "index")
-        axes.set_xticks(sorted(indices), [str(index) for index in sorted(indices)])
+        axes.set_xticks(sorted(indices), [str(index) for index in sorted(indices)], fontsize=8)
         axes.minorticks_off()
         axes.set_ylim(0, None)
         axes.set_xlabel("entries of the index at the start")
         axes.set_ylabel("completion time, ms")
-        axes.set_title(style.NETWORKS[network])
-    all_axes[0].legend()
+        axes.set_title("SimGrid, 2 ranks" if network == "simgrid" else style.NETWORKS[network])
+    figure.legend(*all_axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 

@@ -1,6 +1,5 @@
 #include "bench.h"
 
-#include <dlfcn.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -8,6 +7,9 @@
 #include <cstdlib>
 #include <numeric>
 #include <sstream>
+
+#include "common/nearcache_calls.h"
+#include "common/virtual_time.h"
 
 namespace bench {
 
@@ -36,6 +38,7 @@ std::vector<std::int64_t> Arguments::numbers(const std::string &key, const std::
 }
 
 std::int64_t now_ns() {
+  if constexpr (apps::virtual_time) return static_cast<std::int64_t>(1e9 * MPI_Wtime());
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * std::int64_t{1000000000} + now.tv_nsec;
@@ -109,17 +112,12 @@ Window::~Window() {
 }
 
 bool statistics(MPI_Win window, nearcache_stats &stats) {
-  using Function = int (*)(MPI_Win, nearcache_stats *);
-  static auto get_stats = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, "nearcache_get_stats"));
-  stats = {};
-  stats.size = sizeof stats;
-  return get_stats && get_stats(window, &stats) == MPI_SUCCESS;
+  const auto found = apps::cache_statistics(window);
+  stats = found.value_or(nearcache_stats{});
+  return found.has_value();
 }
 
-void invalidate(MPI_Win window) {
-  static auto function = reinterpret_cast<int (*)(MPI_Win)>(dlsym(RTLD_DEFAULT, "nearcache_invalidate"));
-  if (function) function(window);
-}
+void invalidate(MPI_Win window) { apps::invalidate(window); }
 
 void quiet_barrier() {
   MPI_Request request;
