@@ -20,12 +20,12 @@ double hit_ns(uint64_t bytes) { return 50 + 0.15 * static_cast<double>(bytes); }
 
 uint64_t GetCache::region_bytes(const Geometry& g) {
   return round_up(sizeof(GetCache)) + round_up(Index::bytes_for(g.most_index)) + round_up(Sketch::bytes_for(g.most_index)) +
-         round_up(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(QueueLinks))) + page + Region::large_page + round_up(g.most_storage);
+         round_up(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(QueueLinks))) + page + Region::large_page + round_up(Storage::backed_bytes(g.most_storage));
 }
 
 uint64_t GetCache::memory_for(uint64_t index_capacity, uint64_t storage_bytes) {
   return sizeof(GetCache) + Index::bytes_for(index_capacity) + Sketch::bytes_for(index_capacity) +
-         descriptors_for(index_capacity) * (sizeof(Entry) + sizeof(QueueLinks)) + storage_bytes;
+         descriptors_for(index_capacity) * (sizeof(Entry) + sizeof(QueueLinks)) + Storage::backed_bytes(storage_bytes);
 }
 
 // Descriptors once touched keep their memory when the index shrinks.

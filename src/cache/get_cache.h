@@ -131,6 +131,8 @@ class alignas(64) GetCache {
   void supersede(EntryId id);
 
   std::byte* data(EntryId id) const { return storage_.data(id); }
+  // Copies arrived bytes to where `data` says.
+  void store(std::byte* to, const std::byte* from, uint64_t bytes) const { storage_.store(to, from, bytes); }
 
   // Drops everything: O(1). Gets under way complete, but are not kept.
   void invalidate() { set_generation(generation_ + 1); }

@@ -13,7 +13,7 @@ void Storage::attach(std::byte* memory, Entry* entries, uint32_t most_entries, u
   end_ = static_cast<uint32_t>(std::min(bytes, most_bytes) / granule_bytes);
   touched_ = 0;
   clear();
-  Region::prefer_large_pages(memory, this->bytes());
+  Region::prefer_large_pages(memory, backed_bytes(this->bytes()));
 }
 
 void Storage::clear() {
@@ -205,7 +205,7 @@ bool Storage::grow(uint64_t bytes) {
   const auto end = static_cast<uint32_t>(std::min(bytes, most_bytes) / granule_bytes);
   if (end <= end_) return true;
   // From the start: a large page may begin in the old part and end in the new.
-  Region::prefer_large_pages(memory_.get(), uint64_t{end} * granule_bytes);
+  Region::prefer_large_pages(memory_.get(), backed_bytes(uint64_t{end} * granule_bytes));
   const uint32_t more = end - end_;
   if (last_ != no_entry && entries_[last_].state == State::free_space) {
     remove_from_bin(last_);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "cache/entry.h"
+#include "core/copy.h"
 #include "core/region.h"
 
 namespace nearcache {
@@ -15,7 +16,15 @@ class Storage {
  public:
   static constexpr uint64_t most_bytes = (uint64_t{UINT32_MAX} - 1) * granule_bytes;  // 64 GiB: places are 32 bits wide
 
-  // `entries` has room for `most_entries` descriptors, `memory` for the largest size ever asked of `resize`.
+  // Memory that `bytes` of storage take. A last large page that is used by half or more is taken whole: without one a copy of
+  // 4 KiB that was not used of late takes 0.7 us instead of 0.4, for the way to the address of a small page (measured in a
+  // virtual machine, where that way is longest).
+  static constexpr uint64_t backed_bytes(uint64_t bytes) {
+    const uint64_t beyond = bytes % Region::large_page;
+    return beyond >= Region::large_page / 2 ? bytes - beyond + Region::large_page : bytes;
+  }
+
+  // `entries` has room for `most_entries` descriptors, `memory` for backed_bytes of the largest size ever asked of `grow`.
   void attach(std::byte* memory, Entry* entries, uint32_t most_entries, uint64_t bytes);
 
   // A descriptor, unused until the caller fills it; no_entry when all are in use.
@@ -33,6 +42,15 @@ class Storage {
   bool extend(EntryId id, uint64_t bytes);
 
   std::byte* data(EntryId id) const { return memory_.get() + uint64_t{entries_[id].place} * granule_bytes; }
+  // Copies into the storage. What is large need not enter the processor's caches: most of it has left them before it is asked for,
+  // and would push out what the program works on.
+  void store(std::byte* to, const std::byte* from, uint64_t bytes) const {
+    if (bytes >= aside_bytes && this->bytes() >= aside_storage) {
+      copy_aside(to, from, bytes);
+    } else {
+      copy_bytes(to, from, bytes);
+    }
+  }
   uint64_t room(EntryId id) const { return uint64_t{length(id)} * granule_bytes; }
 
   uint64_t bytes() const { return uint64_t{end_} * granule_bytes; }
@@ -57,6 +75,9 @@ class Storage {
   void clear();
 
  private:
+  // Measured on Zen 3 with other memory touched in between, as a get over tcp does: 16 KiB are stored in 0.6 us instead of 1.1, 64 KiB in
+  // 2.6 instead of 3.4, 4 KiB in the same time. The first hit then comes from memory; below this storage it might have found them closer.
+  static constexpr uint64_t aside_bytes = 16 << 10, aside_storage = 1 << 20;
   static constexpr uint32_t exact_bins = 64;
   static constexpr uint32_t bin_count = exact_bins + 16 * 26;
 

@@ -10,6 +10,7 @@
 
 #include "cache/cost_model.h"
 #include "cache/get_cache.h"
+#include "core/copy.h"
 #include "core/options.h"
 #include "core/stats.h"
 #include "core/trace_format.h"
@@ -366,7 +367,7 @@ inline Window* find_window(MPI_Win handle) {
   if (bytes == sizeof(uint64_t)) {  // the commonest get of all: no call
     std::memcpy(call.origin, data, sizeof(uint64_t));
   } else {
-    std::memcpy(call.origin, data, bytes);
+    copy_bytes(call.origin, data, bytes);
   }
   if (observed_) [[unlikely]] tell_plain_hit(key, hash, bytes);
   return true;

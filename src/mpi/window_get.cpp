@@ -1,6 +1,5 @@
 // The way of one get through a window: what the cache answers, and what is kept of a get that was issued.
 #include <climits>
-#include <cstring>
 
 #include "core/clock.h"
 #include "mpi/window.h"
@@ -93,7 +92,7 @@ Window::Decision Window::serve(const GetCall& call, const Access& access, EntryI
   counters_.bytes_from_cache += access.bytes;
   observe(TraceOutcome::full, access, access.bytes);
   if (access.origin.layout->dense) {
-    std::memcpy(static_cast<std::byte*>(call.origin) + access.origin.first_offset(), cache_->data(entry), access.bytes);
+    copy_bytes(static_cast<std::byte*>(call.origin) + access.origin.first_offset(), cache_->data(entry), access.bytes);
   } else {
     unpack(cache_->data(entry), access.bytes, call.origin, access.origin);
   }
@@ -152,7 +151,7 @@ Window::Decision Window::partial(const GetCall& call, const Access& access, cons
       cache_->discard(found.entry);
       return miss(target(call.target), access);
     }
-    std::memcpy(to, cache_->data(found.entry), get.start);
+    copy_bytes(to, cache_->data(found.entry), get.start);
     const uint64_t rest = access.bytes - get.start;
     add_waiter(found.token, to + get.start, {&byte_layout(), rest}, rest);
     ++counters_.hits_pending;
@@ -161,7 +160,7 @@ Window::Decision Window::partial(const GetCall& call, const Access& access, cons
     decision.answer = Answer::served;
     return decision;
   }
-  std::memcpy(to, cache_->data(found.entry), head);
+  copy_bytes(to, cache_->data(found.entry), head);
   ++counters_.hits_partial;
   counters_.bytes_from_cache += head;
   observe(TraceOutcome::partial, access, head);

@@ -73,7 +73,7 @@ void Window::complete(uint32_t record, bool succeeded) {
     if (succeeded && cache_->keeps(get.entry)) {
       std::byte* storage = cache_->data(get.entry) + get.start;
       if (packed != nullptr) {
-        __builtin_memcpy(storage, packed, get.bytes);
+        cache_->store(storage, packed, get.bytes);
       } else {
         pack(get.origin, get.elements, get.bytes, storage);
       }
