@@ -41,7 +41,7 @@ class Measurement {
   Measurement(const Measurement &) = delete;
   Measurement &operator=(const Measurement &) = delete;
 
-  // Entries that fill up, so that every get evicts; that are asked for so often that none goes; room for a batch.
+  // Room for a batch, so that none is evicted; for a few entries, so that every get evicts; for less than one, so that all fail.
   void add(const char *access, std::size_t storage, std::size_t batch) {
     series_.push_back({access, std::make_unique<Window>(memory_, bench::InfoKeys{{"nearcache_mode", "user"},
                        {"nearcache_adaptive", "false"}, {"nearcache_skip_cheap", "false"}, {"nearcache_index", "65536"},
@@ -63,14 +63,6 @@ class Measurement {
     while (computed - computing < compute_ns) computed = bench::now_ns();
     flush(series);
     return static_cast<double>(bench::now_ns() - start - (computed - computing));
-  }
-
-  // The same place again and again: into the cache, and then hit.
-  void repeat(Series &series, std::size_t place, int times) {
-    for (; times > 0; --times) {
-      series.issued = place;
-      latency(series);
-    }
   }
 
   std::vector<Series> &series() { return series_; }
@@ -97,7 +89,6 @@ double prepare(Measurement &measurement, std::size_t entries) {
     std::string access = series.access;
     std::vector<double> times;
     for (std::size_t i = 0; i < entries + 100; ++i) {
-      if (access == "failing" && i < entries) measurement.repeat(series, i, 200);
       if (access == "first") break;
       times.push_back(measurement.latency(series));
     }
@@ -130,7 +121,7 @@ void measure(std::size_t size, std::size_t repetitions, double compute, Rows &ro
   measurement.add("direct", 2 * (batch + 1) * std::max<std::size_t>(size, 16) + 4096, batch);
   measurement.add("first", (2 * repetitions + 1) * std::max<std::size_t>(size, 16) + 4096, 0);
   measurement.add("capacity", entries * std::max<std::size_t>(size, 16), 0);
-  measurement.add("failing", entries * std::max<std::size_t>(size, 16), 0);
+  measurement.add("failing", std::max<std::size_t>(size, 32) / 2, 0);
   int me;
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   if (me == 0) {
