@@ -372,6 +372,7 @@ void GetCache::reset() {
   if (pending_ == 0) purge();
   worth_ = Worth();
   reuse_ = ReuseRates();
+  price = PriceOfStorage();
   sketch_.clear();
   ghosts_.clear();
   evictions_ = write_drops_ = 0;

@@ -218,6 +218,7 @@ class alignas(64) GetCache {
     return id;
   }
   EntryId drawn[4] = {};   // rate: descriptors drawn at this miss
+  PriceOfStorage price;    // rate
   EntryId random_entry();  // one that may be evicted, or no_entry
   PolicyQueues& queues() { return queues_; }
   QueueLinks* links() { return links_.get(); }

@@ -22,6 +22,17 @@ struct Newcomer {
   double value = 0;  // by the policy's own measure; filled by `judge`
 };
 
+// What storage is worth per byte, by the policy's own measure: the mean of what was evicted of late.
+struct PriceOfStorage {
+  double value = 0, bytes = 0;
+
+  void paid(double more_value, double more_bytes, double weight) {
+    value += weight * (more_value - value);
+    bytes += weight * (more_bytes - bytes);
+  }
+  double of_byte() const { return bytes > 0 ? value / bytes : 0; }
+};
+
 class Policy {
  public:
   virtual ~Policy() = default;

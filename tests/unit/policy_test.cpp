@@ -107,6 +107,20 @@ TEST(Policy, RateFollowsAWorkingSetThatMoves) {
   EXPECT_GE(hits, 80);
 }
 
+// All keys are asked for equally often; storage filled with large entries before the small ones came. One small entry is
+// worth less than the large one whose place it would take, but eight of them have room there.
+TEST(Policy, RateLetsSmallEntriesTakeThePlaceOfLargeOnes) {
+  Engine engine(sized(1000, 4 * 8192));
+  int small_hits = 0;
+  for (int round = 0; round < 400; ++round) {
+    for (int64_t i = 0; i < 8; ++i) engine.get(at(i * 8192), 8192);
+    if (round < 10) continue;
+    small_hits = 0;
+    for (int64_t i = 0; i < 40; ++i) small_hits += engine.get(at(i * 1024, 2), 1024);
+  }
+  EXPECT_GE(small_hits, 24) << "of the 32 that storage has room for";
+}
+
 // Keys are used for a while and then never again: what was popular must not stay for its past.
 TEST(Policy, RateLetsGoOfWhatIsDoneWith) {
   Engine engine(sized(4000, 100 * 512));
