@@ -41,7 +41,7 @@ def plain_overlap(data):
 
 
 def lost_overlap(data):
-    ratios = {name: {access: overlaps(data, name, access) / overlaps(data, name, "plain") for access in ("direct", "capacity")} for name in NETWORKS}
+    ratios = {name: {access: overlaps(data, name, access) / overlaps(data, name, "plain") for access in ("direct", "capacity", "failing")} for name in NETWORKS}
     texts = {NETWORKS[name]: ", ".join(f"{access} {percent(share)}" for access, share in found.items()) for name, found in ratios.items()}
     return at_least(0.95, min(min(found.values()) for found in ratios.values()), "of the plain get's overlap - " + each(texts))
 

@@ -8,7 +8,7 @@ from driver.lcc import EDGE_FACTOR, SEED
 from . import shares, style
 from .figure import Figure, Study
 from .simulated import Job, Simulations
-from .table import values, where
+from .table import ratio, values, where
 
 RANKS = 32             # of the paper, in SimGrid
 PAPER_VERTICES = 2**20
@@ -80,7 +80,7 @@ def simulated(laboratory):
 def with_speedup(rows):
     """As in the paper's figure: of communication."""
     plain = {row["network"]: row["communication_s"] for row in where(rows, strategy="plain")}
-    return [{**row, "speedup": plain[row["network"]] / row["communication_s"]} for row in rows]
+    return [{**row, "speedup": ratio(plain.get(row["network"]), row["communication_s"])} for row in rows]
 
 
 def title(row):

@@ -82,6 +82,8 @@ def measured(chosen, quick, build, built, folder, target, console):
             names = ", ".join(figure.number for figure in study.figures)
 
             def say(text, part=0.0, begin=begin, share=share, names=names):
+                if not console.is_terminal:
+                    console.print(f"{names}: {text}", markup=False)
                 progress.update(task, description=f"[{names}] {text}".replace("[", r"\["), completed=begin + share * part)
 
             say(study.name)

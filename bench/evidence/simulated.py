@@ -10,6 +10,9 @@ from scale import simgrid
 from . import shares
 
 
+LONGEST = 1800  # seconds of real time that one simulation may take
+
+
 @dataclass
 class Job:
     """`app` is a description of driver/scale.py; `label` are the columns that tell this row from others."""
@@ -25,20 +28,25 @@ class Simulations:
         self.laboratory, self.programs = laboratory, laboratory.simulator()
 
     def rows(self, jobs):
-        """A row for every job, in their order. The longest run first, so that none is left for the end."""
+        """A row for every job, in their order; one that fails is left out, and told. The longest run first, so that none is left for the end."""
         done = 0
         with self.laboratory.folder() as folder, concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            futures = {pool.submit(self.one, job, folder / str(at)): at for at, job in sorted(enumerate(jobs), key=lambda each: -each[1].ranks)}
+            order = sorted(enumerate(jobs), key=lambda each: -each[1].ranks)
+            futures = {pool.submit(self.attempt, job, folder / str(at)): at for at, job in order}
             found = {}
             try:
                 for future in concurrent.futures.as_completed(futures):
-                    found[futures[future]] = future.result()
+                    found[futures[future]] = future.result()  # one row or none
                     done += 1
                     self.laboratory.say(f"SimGrid: {done} of {len(jobs)} runs", done / len(jobs))
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-        return [found[at] for at in range(len(jobs))]
+        return [row for at in range(len(jobs)) for row in found[at]]
+
+    def attempt(self, job, folder):
+        name = " ".join(str(value) for value in (job.app.name, job.ranks, *job.label.values()) if value is not None)
+        return self.laboratory.attempt(name, lambda: [self.one(job, folder)])
 
     def one(self, job, folder):
         folder.mkdir()
@@ -46,7 +54,7 @@ class Simulations:
         cached = job.options is not None
         program = self.programs / (f"{job.app.program}_cached" if cached else job.app.program)
         options = {**job.options, "report": report} if cached else {}
-        simgrid.run(program, [*job.app.arguments(job.ranks), *job.words, "--json", out], job.ranks, folder, options)
+        simgrid.run(program, [*job.app.arguments(job.ranks), *job.words, "--json", out], job.ranks, folder, options, timeout=LONGEST)
         row = job.app.row(json.loads(out.read_text(encoding="utf-8")))
         types = access_types(report if cached else None, row["gets"])
         return {**job.label, "ranks": job.ranks, **row, "adaptations": types["adaptations"], **shares.of_counts(types)}

@@ -52,6 +52,11 @@ def where(rows, **wanted):
     return [row for row in rows if all(row.get(name) == value for name, value in wanted.items())]
 
 
+def ratio(before, after):
+    """None where there is nothing to compare with: that run has failed."""
+    return None if before is None else before / after
+
+
 def values(rows, name):
     """{value: None} of a column in order of appearance, as a list."""
     return list(dict.fromkeys(row[name] for row in rows))
