@@ -63,6 +63,7 @@ class WindowSearch {
   // Grows from `anchor`; false if no window was found whose loss is below `limit`.
   bool grow(EntryId anchor, double limit, Window* window) {
     *window = {anchor, anchor, cache_.storage().room(anchor), value(cache_, anchor)};
+    if (window->value >= limit && window->bytes < bytes_) return false;
     int entries = 1;
     take_free(window);
     while (window->bytes < bytes_) {
