@@ -64,4 +64,4 @@ STUDY = Study("access", (
            "`bench_access`: from the call of MPI_Get to the return of MPI_Win_flush, types in turn, each get's type told by the counter that moved. `rate` is "
            "the default policy, `clampi` the paper's in our engine. hit, pending has the wait for the get that it joins. In SimGrid only the "
            "network takes time, so that of the plain get alone is in the CSV.", draw),
-), measure, (35, 120))
+), measure, (8, 40))

@@ -70,4 +70,4 @@ STUDY = Study("adaptive", (
            "accesses; adaptive is not.",
            "`bench_adapt`: 20,000 samples, all configurations in turn in one process. Fixed ones have storage for all gets; adaptive ones begin with that, too, "
            "or with 64 KiB.", draw),
-), measure, (40, 100))
+), measure, (20, 60))

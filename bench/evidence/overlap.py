@@ -34,4 +34,4 @@ STUDY = Study("overlap", (
            "alike; failing ones overlap more of large gets.",
            "`bench/run overlap`: get, compute for 1.5 times the plain latency, flush; what the two calls take beside the computation is exposed. direct has "
            "storage that was used before, first storage that is touched for the first time. SimGrid is left out: the cache's own work takes no time there.", draw),
-), measure, (40, 120))
+), measure, (6, 25))

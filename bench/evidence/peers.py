@@ -41,4 +41,4 @@ STUDY = Study("peers", (
            "`bench/run policies`: the gets of the applications and of the micro-benchmark, recorded once and replayed through the library's engine with "
            "every policy at 10, 25 and 50% of the distinct bytes of a rank; a get costs what it does on Aries. Best fixed set and clairvoyant schedule "
            "know the future; infinite has no limits (docs/trace.md).", draw),
-), measure, (60, 240))
+), measure, (15, 120))

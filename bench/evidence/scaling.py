@@ -93,4 +93,4 @@ STUDY = Study("scaling", (
            "Section IV.C.2: with adaptive the direct accesses become more with the processes, all other misses stay below 8% of the gets; fixed has more "
            "capacity and failing ones.",
            "The runs of Fig. 17.", draw_types),
-), measure, (60, 480))
+), measure, (100, 450))

@@ -70,4 +70,4 @@ STUDY = Study("victims", (
            "hits at every index size, Temporal the most free space.",
            "As Fig. 10. Visited slots are the expectation over all starting slots, from the engine's own index at every 100th get that found no room (1,000th with `--quick`). "
            "Its index shrinks where it is sparse; here it is held fixed.", draw_by_index),
-), measure, (10, 20))
+), measure, (3, 8))

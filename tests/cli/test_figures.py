@@ -1,6 +1,7 @@
 """bench/figures: plots and page from tables, the committed evidence, and one real figure from end to end."""
 import csv
 import json
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as xml
@@ -125,11 +126,31 @@ def test_render_draws_all_it_can_and_fails_for_what_it_cannot(tmp_path):
     assert (tmp_path / "evidence.md").exists()
 
 
-def test_figures_10_and_11_from_the_engine_to_the_page(tmp_path):
-    built = sorted((launch.BUILD / "bin").glob("*/bench_victims"))
-    if not built:
+def built_program():
+    """bench_victims of one MPI; it needs nothing of the others."""
+    found = sorted((launch.BUILD / "bin").glob("*/bench_victims"))
+    if not found:
         pytest.skip("bench_victims is not built")
-    done = figures_command("--quick", "--built", "--build", launch.BUILD, "--mpi", built[-1].parent.name, "--only", "10", "--out", tmp_path)
+    return found[-1]
+
+
+def test_what_fails_leaves_the_other_figures_alone(tmp_path):
+    program = built_program()
+    folder = tmp_path / "build" / "bin" / program.parent.name  # and no simulator, no applications
+    folder.mkdir(parents=True)
+    (folder / "bench_victims").symlink_to(program)
+    (tmp_path / "build" / "bench").mkdir()
+    shutil.copy(launch.BUILD / "bench" / "mpis.json", tmp_path / "build" / "bench")
+    done = figures_command("--built", "--quick", "--build", tmp_path / "build", "--mpi", folder.name, "--only", "18,10", "--out", tmp_path)
+    assert done.returncode == 1
+    assert "SimGrid is not installed" in done.stderr and "failed: 14, 17, 18" in done.stderr
+    assert {path.stem for path in (tmp_path / "evidence").glob("*.csv")} == {"fig10_occupancy", "fig11_victims"}
+    assert "(evidence/fig10_occupancy.svg)" in (tmp_path / "evidence.md").read_text(encoding="utf-8")
+
+
+def test_figures_10_and_11_from_the_engine_to_the_page(tmp_path):
+    tag = built_program().parent.name
+    done = figures_command("--quick", "--built", "--build", launch.BUILD, "--mpi", tag, "--only", "10", "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "evidence"
     rows = table.read(folder / "fig10_occupancy.csv")

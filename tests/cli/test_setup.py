@@ -51,6 +51,11 @@ def test_the_demo_needs_less_than_the_tests(checkout):
     assert "cmake" in text and "valgrind" not in text and "openmpi" not in text
 
 
+def test_the_figures_need_the_simulator_and_matplotlib_and_no_other_mpi(checkout):
+    text = setup(checkout, "figures", "--dry-run").stdout
+    assert "libsimgrid-dev" in text and "[figures]" in text and "openmpi" not in text
+
+
 def test_complete_machine_is_left_alone(checkout):
     done = setup(checkout, "demo", "--dry-run", path=os.environ["PATH"])
     assert "missing Debian packages" not in done.stdout
@@ -66,6 +71,16 @@ def test_venvs_of_the_tests_serve_the_demo_and_not_after_a_move(checkout):
         stamp = checkout / ".deps" / name / ".nearcache-stamp"
         stamp.write_text(stamp.read_text().replace(str(checkout), "/elsewhere"))
     assert setup(checkout, "demo", "--dry-run").stdout.count("pip install") == 2
+
+
+def test_tools_of_the_tests_serve_the_figures(checkout):
+    digest = subprocess.run("cksum < pyproject.toml | tr -d ' '", shell=True, cwd=checkout, capture_output=True, text=True).stdout.strip()
+    (checkout / ".deps" / "tools").mkdir()
+    wanted = setup(checkout, "test", "--dry-run").stdout
+    assert ".deps/tools" in wanted
+    (checkout / ".deps" / "tools" / ".nearcache-stamp").write_text(f"{checkout} nearcache-{digest} nearcache-figures-{digest} nearcache-test-{digest}\n")
+    for what in ("demo", "figures", "test"):
+        assert ".deps/tools" not in setup(checkout, what, "--dry-run").stdout
 
 
 def test_user_without_rights_is_told_what_to_ask_for(checkout):
