@@ -30,6 +30,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace nearcache {
 
@@ -64,8 +65,30 @@ inline constexpr int64_t unzigzag(uint64_t value) {
   return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
 }
 
-// Writes `value` at `at` (10 bytes at most) and returns the end.
+// The bytes of a varint of 56 bits at most as one number, the first lowest, without the bits that say whether more follow.
+inline uint64_t varint_bytes(uint64_t value) {
+  value = (value & 0x00fffffff0000000) << 4 | (value & 0x0fffffff);
+  value = (value & 0x0fffc0000fffc000) << 2 | (value & 0x00003fff00003fff);
+  return (value & 0x3f803f803f803f80) << 1 | (value & 0x007f007f007f007f);
+}
+
+// Writes `value` at `at`, where there must be room for 10 bytes, and returns its end. Most fields are always or never of one
+// byte. The lengths of others follow no pattern, those of displacements above all: no branch hangs on them.
 inline uint8_t* put_varint(uint8_t* at, uint64_t value) {
+  if (value < 0x80) {
+    *at = static_cast<uint8_t>(value);
+    return at + 1;
+  }
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  if (value >> 56 == 0) [[likely]] {
+    const int bits = 64 - __builtin_clzll(value);
+    const int bytes = (bits * 9 + 64) >> 6;  // bits / 7, rounded up
+    const uint64_t more = 0x8080808080808080 & ((uint64_t{1} << (8 * (bytes - 1))) - 1);
+    const uint64_t all = varint_bytes(value) | more;
+    std::memcpy(at, &all, sizeof all);
+    return at + bytes;
+  }
+#endif
   while (value >= 0x80) {
     *at++ = static_cast<uint8_t>(value | 0x80);
     value >>= 7;

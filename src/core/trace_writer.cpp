@@ -215,11 +215,9 @@ void TraceWriter::get(uint64_t window, TraceOutcome outcome, uint32_t target, in
 
 void TraceWriter::sync(uint64_t window, TraceSync kind, int target) {
   begin(window);
-  // Flushes follow gets closely, which have the time every now and then; what may end a phase has its own.
+  // What may end a phase has a time of its own.
   if (kind != TraceSync::flush && kind != TraceSync::flush_local && kind != TraceSync::request) time();
-  head(TraceKind::sync, static_cast<unsigned>(kind));
-  field(static_cast<uint64_t>(static_cast<int64_t>(target) + 1));
-  end_record();
+  put_sync(kind, target);
 }
 
 void TraceWriter::acquire() {

@@ -61,6 +61,11 @@ class TraceWriter {
            int64_t lowest, uint64_t span);
   // `target` -1: all, or none.
   void sync(uint64_t window, TraceSync kind, int target);
+  // The commonest of them. It has no time: gets, which it follows closely, have the time every now and then.
+  void flush(uint64_t window, int target) {
+    begin(window);
+    put_sync(TraceSync::flush, target);
+  }
   // A call outside of windows by which the program may learn of other ranks' writes; runs of them are recorded once.
   void acquire();
   void write(uint64_t window, TraceWrite kind, uint32_t target, int64_t displacement, uint64_t bytes);
@@ -98,6 +103,11 @@ class TraceWriter {
     at_ = put_varint(at, bytes);
     last_target_ = target;
     last_displacement_ = displacement;
+  }
+  void put_sync(TraceSync kind, int target) {
+    head(TraceKind::sync, static_cast<unsigned>(kind));
+    field(static_cast<uint64_t>(static_cast<int64_t>(target) + 1));
+    end_record();
   }
   void end_record() { ++records_; }
   void head(TraceKind kind, unsigned detail) { *at_++ = trace_head(kind, detail); }

@@ -118,7 +118,7 @@ int MPI_Win_flush(int rank, MPI_Win win) {
   Window* window = find_window(win);
   if (window != nullptr && window->serves_plain_flush(rank)) {
     window->flush_served();
-    if (window->observed()) [[unlikely]] window->observe_sync(TraceSync::flush, rank);
+    if (window->observed()) [[unlikely]] window->tell_plain_flush(rank);
     if (context.progress.flush_served()) [[unlikely]] window->call_for_progress();
     context.acquire();
     return MPI_SUCCESS;

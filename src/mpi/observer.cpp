@@ -29,13 +29,14 @@ void Observer::start() {
   const std::string wrong = trace_.open(path_, origin);
   if (!wrong.empty()) log(LogLevel::warning, "trace: cannot write '%s': %s", path_.c_str(), wrong.c_str());
   tracing_ = wrong.empty();
+  only_tracing_ = tracing_ && !profiling_ && !context.threaded;
 }
 
 void Observer::stop() {
   if (!tracing_) return;
   const Lock lock = locked();
   look_at_all();
-  tracing_ = false;
+  tracing_ = only_tracing_ = false;
   const std::string wrong = trace_.close();
   if (!wrong.empty()) log(LogLevel::warning, "trace: '%s' is not whole: %s", path_.c_str(), wrong.c_str());
   if (trace_.dropped() > 0)

@@ -39,6 +39,13 @@ class Observer {
   // Null unless a JSON report is wanted.
   Profile* profile() { return profiling_ ? profile_.get() : nullptr; }
 
+  // There is a trace and nothing else, and no other thread: a hit may be told by `trace_hit`, its flush by `trace_flush`.
+  bool only_tracing() const { return only_tracing_; }
+  void trace_hit(int64_t window, uint32_t target, int64_t displacement, uint64_t bytes) {
+    trace_.get(static_cast<uint64_t>(window), TraceOutcome::full, target, displacement, bytes);
+  }
+  void trace_flush(int64_t window, int target) { trace_.flush(static_cast<uint64_t>(window), target); }
+
   // True now and then: the caller should tell its levels.
   bool get(const ObservedGet& get);
   void levels(const ProfileLevels& before, const ProfileLevels& now);
@@ -88,7 +95,7 @@ class Observer {
   };
   Lock locked();
 
-  bool tracing_ = false, profiling_ = false;
+  bool tracing_ = false, profiling_ = false, only_tracing_ = false;
   std::mutex mutex_;
   TraceWriter trace_;
   std::string path_;

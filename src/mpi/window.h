@@ -229,6 +229,9 @@ class Window {
   void observe_write(TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type);
   void observe_sync(TraceSync kind, int target) { context.observer.sync(identity_.id, kind, target); }
 
+  // The flush that follows a plain hit.
+  void tell_plain_flush(int target);
+
   Counters& counters() { return counters_; }
   bool serves_plain_hits() const { return plain_; }
 

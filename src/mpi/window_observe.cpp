@@ -10,8 +10,14 @@ void Window::tell(TraceOutcome outcome, const Access& access, uint64_t from_cach
 }
 
 void Window::tell_plain_hit(const Key& key, uint64_t hash, uint64_t bytes) {
+  if (context.observer.only_tracing()) [[likely]] return context.observer.trace_hit(identity_.id, key.target, key.displacement, bytes);
   const bool due = context.observer.get({identity_.id, TraceOutcome::full, key.target, key.displacement, bytes, bytes, 0, 0, 0, hash});
   if (due) tell_levels();
+}
+
+void Window::tell_plain_flush(int target) {
+  if (context.observer.only_tracing()) [[likely]] return context.observer.trace_flush(identity_.id, target);
+  observe_sync(TraceSync::flush, target);
 }
 
 void Window::tell_levels() {

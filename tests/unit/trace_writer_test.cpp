@@ -41,6 +41,23 @@ class TraceWriterTest : public testing::Test {
   uint64_t dropped_as_read = 0;
 };
 
+TEST(Varint, IsReadAsItWasWrittenInAsFewBytesAsItNeeds) {
+  for (int bits = 0; bits <= 64; ++bits) {
+    const uint64_t lowest = bits == 0 ? 0 : uint64_t{1} << (bits - 1);
+    const uint64_t highest = bits == 64 ? UINT64_MAX : (uint64_t{1} << bits) - 1;
+    for (const uint64_t value : {lowest, lowest | 0x5a5a5a5a5a5a5a5a % (lowest | 1), highest}) {
+      uint8_t bytes[10];
+      const uint8_t* const end = put_varint(bytes, value);
+      EXPECT_EQ(end - bytes, bits == 0 ? 1 : (bits + 6) / 7) << value;
+      const uint8_t* at = bytes;
+      uint64_t read = ~value;
+      EXPECT_TRUE(get_varint(&at, end, &read));
+      EXPECT_EQ(read, value);
+      EXPECT_EQ(at, end);
+    }
+  }
+}
+
 TEST_F(TraceWriterTest, every_kind_of_record_comes_back) {
   TraceWriter writer;
   ASSERT_EQ(writer.open(path(), {3, 8, "node", "program", "an MPI", "L=1"}), "");
