@@ -50,7 +50,7 @@ def draw(rows):
         for place, access in enumerate(access for access in values(of_case, "access") if access != "plain"):
             style.line(axes, where(of_case, access=access), "size", "us", access.replace("_", ", "), place)
         style.sizes_axis(axes, SIZES)
-        axes.set_yscale("log")
+        style.log_scale(axes)
         axes.set_ylabel("us from MPI_Get to the flush's return")
         axes.set_title(f"{style.NETWORKS[network]}, policy {policy}")
     figure.legend(*all_axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)

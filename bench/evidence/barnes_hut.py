@@ -31,7 +31,7 @@ def measure(laboratory):
 
 
 def over_network(laboratory, network, launch):
-    bench = barnes_hut.Bench(launch, bodies=1000 if laboratory.quick else 3000, steps=0)
+    bench = barnes_hut.Bench(launch, bodies=1000 if laboratory.quick else 2000, steps=0)
     with laboratory.folder() as folder:
         bench.folder = str(folder)
         found = [bench.row("plain", "plain", {}, [bench.run()]), *bench.parameters(quick=laboratory.quick)]
@@ -88,7 +88,7 @@ def draw_times(rows):
         plain = where(of_network, fetch="plain")[0]
         bars(axes, of_network)
         axes.axhline(plain["us_per_body"], color=style.BLACK, linestyle="--", label="plain gets")
-        axes.set_yscale("log")
+        style.log_scale(axes)
         axes.set_ylabel("force phase, us a body")
         axes.set_title(f"{title(plain)}: {plain['bodies']:,} bodies")
         axes.set_ylim(None, 3 * axes.get_ylim()[1])  # room for the numbers above the bars

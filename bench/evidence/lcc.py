@@ -93,21 +93,22 @@ def draw_times(rows):
     networks = values(rows, "network")
     figure, all_axes = style.panels(len(networks), width=4.6)
     for axes, network in zip(all_axes, networks):
-        of_network = where(rows, network=network)
+        of_network = [{**row, "ms": 1000 * row["communication_s"]} for row in where(rows, network=network)]
         plain = where(of_network, strategy="plain")[0]
         for place, (strategy, storage) in enumerate((strategy, storage) for strategy in ("fixed", "adaptive") for storage in STORAGES):
             series = where(of_network, strategy=strategy, storage_mb=storage)
-            style.line(axes, series, "index_k", "communication_s", f"{strategy}, {storage} MB", place, linestyle="-" if strategy == "fixed" else "--")
+            style.line(axes, series, "index_k", "ms", f"{strategy}, {storage} MB", place, linestyle="-" if strategy == "fixed" else "--")
             for row in series if strategy == "adaptive" else ():
-                axes.annotate(str(row["adaptations"]), (row["index_k"], row["communication_s"]), xytext=(0, 5 if storage == STORAGES[0] else -14), textcoords="offset points",
+                axes.annotate(str(row["adaptations"]), (row["index_k"], row["ms"]), xytext=(0, 5 if storage == STORAGES[0] else -14), textcoords="offset points",
                               fontsize=8, ha="center", color=style.COLOURS[place])
-        axes.axhline(plain["communication_s"], color=style.BLACK, linestyle=":", label="plain gets")
+        axes.axhline(plain["ms"], color=style.BLACK, linestyle=":", label="plain gets")
         axes.set_xscale("log", base=2)
         ticks = sorted(index for index in values(series, "index_k"))
         axes.set_xticks(ticks, [f"{index}K" for index in ticks])
-        axes.set_yscale("log")
+        style.log_scale(axes)
+        axes.margins(y=0.12)
         axes.set_xlabel("|I_w| (of the paper's graph)")
-        axes.set_ylabel("communication of the slowest rank, s")
+        axes.set_ylabel("communication, slowest rank, ms")
         axes.set_title(title(plain), fontsize=11)
     figure.legend(*all_axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure

@@ -51,7 +51,7 @@ def draw_scaling(rows, unit):
         for row in of_case if case == "adaptive" else ():
             times.annotate(str(row["adaptations"]), (row["ranks"], row["per_unit_us"]), xytext=(0, -14), textcoords="offset points", fontsize=8, ha="center")
     times.set_ylabel(unit)
-    times.set_yscale("log")
+    style.log_scale(times)
     speedups.set_ylabel("speedup of communication over plain gets")
     speedups.set_ylim(0, None)
     for axes in (times, speedups):

@@ -3,7 +3,7 @@ import matplotlib
 
 matplotlib.use("svg")
 
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import pyplot, ticker  # noqa: E402
 
 # Okabe and Ito's palette; whoever sees no colours has the markers.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = ("#000000", "#e69f00", "#56b4e9", "#009e73", "#b8a800", "#0072b2", "#d55e00", "#cc79a7")
@@ -39,6 +39,15 @@ def bytes_text(size):
         if size >= factor:
             return f"{size / factor:g} {unit}"
     return f"{size:g} B"
+
+
+def log_scale(axes):
+    """Logarithmic upwards, with plain numbers at 1, 2 and 5: few figures here span many decades."""
+    axes.set_yscale("log")
+    axis = axes.yaxis
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(ticker.NullFormatter())
 
 
 def line(axes, rows, x, y, label, place=0, **how):
