@@ -22,14 +22,16 @@ def native_speedup(data):
 
 def adaptive_is_best(data):
     def of(rows):
-        cases = [row for row in rows if row["fetch"] == "adaptive"]
+        cases = where(rows, fetch="adaptive")
         def rivals(case):
-            return [row["us_per_body"] for row in where(rows, storage_mb=case["storage_mb"]) if row["fetch"] != "adaptive" and row["index_k"] in (None, case["index_k"])]
+            same = [row for row in where(rows, storage_mb=case["storage_mb"]) if row["index_k"] in (None, case["index_k"])]
+            return [row["us_per_body"] for row in same if row["fetch"] != "adaptive"]
         # What differs by less than a twentieth is the same: runs are few.
         best = sum(case["us_per_body"] <= 1.05 * min(rivals(case)) for case in cases)
         return best, len(cases)
     found = by_network(data["12"], of)
-    return holds(all(best == count for best, count in found.values()), "best, or within 5% of it - " + texts(found, lambda pair: f"{pair[0]} of {pair[1]} cases"))
+    text = texts(found, lambda pair: f"{pair[0]} of {pair[1]} cases")
+    return holds(all(best == count for best, count in found.values()), "best, or within 5% of it - " + text)
 
 
 def barnes_hut_speedup(data):

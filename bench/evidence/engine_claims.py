@@ -63,7 +63,8 @@ def fixed_index(data):
 
 def adaptive_index(data):
     worst = by_network(data, lambda rows: max(column(rows, "over_best_fixed", strategy="adaptive")))
-    return at_most(1.10, max(worst.values()), "slowest adaptive over best fixed - " + each({NETWORKS.get(name, "SimGrid"): times(value) for name, value in worst.items()}))
+    text = each({NETWORKS.get(name, "SimGrid"): times(value) for name, value in worst.items()})
+    return at_most(1.10, max(worst.values()), f"slowest adaptive over best fixed - {text}")
 
 
 def mean(numbers):

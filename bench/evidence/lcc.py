@@ -41,7 +41,8 @@ def cases(laboratory, vertices):
     for megabytes in STORAGES:
         for thousands in QUICK_INDICES if laboratory.quick else INDICES:
             sizes = {"storage": int(megabytes * 2**20 * share), "index": int(thousands * 1024 * share)}
-            found += [({"strategy": strategy, "storage_mb": megabytes, "index_k": thousands, **sizes}, {**sizes, "adaptive": int(strategy == "adaptive"), "skip_cheap": 0})
+            label = {"storage_mb": megabytes, "index_k": thousands, **sizes}
+            found += [({"strategy": strategy, **label}, {**sizes, "adaptive": int(strategy == "adaptive"), "skip_cheap": 0})
                       for strategy in ("fixed", "adaptive")]
     return found
 
@@ -99,8 +100,8 @@ def draw_times(rows):
             series = where(of_network, strategy=strategy, storage_mb=storage)
             style.line(axes, series, "index_k", "ms", f"{strategy}, {storage} MB", place, linestyle="-" if strategy == "fixed" else "--")
             for row in series if strategy == "adaptive" else ():
-                axes.annotate(str(row["adaptations"]), (row["index_k"], row["ms"]), xytext=(0, 5 if storage == STORAGES[0] else -14), textcoords="offset points",
-                              fontsize=8, ha="center", color=style.COLOURS[place])
+                axes.annotate(str(row["adaptations"]), (row["index_k"], row["ms"]), xytext=(0, 5 if storage == STORAGES[0] else -14),
+                              textcoords="offset points", fontsize=8, ha="center", color=style.COLOURS[place])
         axes.axhline(plain["ms"], color=style.BLACK, linestyle=":", label="plain gets")
         axes.set_xscale("log", base=2)
         ticks = sorted(index for index in values(series, "index_k"))
@@ -124,6 +125,10 @@ def draw_types(rows):
     return figure
 
 
+def counts(rows):
+    return {"counts": "; ".join(map(title, where(rows, strategy="plain")))}
+
+
 SCALED = "Storage and index are the paper's, scaled with the vertices (the labels are the paper's)"
 STUDY = Study("lcc", (
     Figure("15", "fig15_lcc", "LCC: communication by storage and index",
@@ -131,7 +136,7 @@ STUDY = Study("lcc", (
            "conflict: 5 times faster than foMPI with 128 MB and 256K. Adaptive comes near the best fixed one from any start. 2^20 vertices, 2^24 "
            "edges, 32 processes.",
            f"`lcc --row-window` (two gets a neighbour): R-MAT with edge factor 16; {{counts}}; unpermuted in SimGrid. {SCALED}. "
-           "Numbers at adaptive points: changes of a size, all ranks and windows together; ours keep the contents.", draw_times, lambda rows: {"counts": "; ".join(map(title, where(rows, strategy="plain")))}),
+           "Numbers at adaptive points: changes of a size, all ranks and windows together; ours keep the contents.", draw_times, counts),
     Figure("16", "fig16_lcc_types", "LCC: how the gets were answered, storage 64 MB",
            "Section IV.C.1: adaptive keeps the hits above 60% of the gets in all cases.", f"The runs of Fig. 15. {SCALED}.", draw_types),
 ), measure, (50, 160))

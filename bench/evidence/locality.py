@@ -80,6 +80,6 @@ STUDY = Study("locality", (
            "1,000 bodies.", draw_repeats),
     Figure("3", "fig03_sizes", "Local clustering coefficient, R-MAT: sizes of the gets",
            "Section II: 82% of the gets would fit a block of 5 KB, their mean size is about 1 KB. R-MAT of 2^16 vertices and 2^20 edges, 32 processes.",
-           f"`lcc`, R-MAT of {{vertices}} vertices and edge factor {EDGE_FACTOR}, ids of 4 bytes, vertices permuted, on 2 ranks: a list's size does not depend on "
-           "who owns it.", draw_sizes, lambda rows: {"vertices": f"{rows[0]['vertices']:,}"}),
+           f"`lcc`, R-MAT of {{vertices}} vertices and edge factor {EDGE_FACTOR}, ids of 4 bytes, vertices permuted, on 2 ranks: a list's size does "
+           "not depend on who owns it.", draw_sizes, lambda rows: {"vertices": f"{rows[0]['vertices']:,}"}),
 ), measure, (6, 20))

@@ -6,6 +6,7 @@ import time
 import click
 from driver.build import DEFAULT_MPI, ROOT, Build, Failure
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -60,9 +61,8 @@ def drawn(chosen, folder, console):
     failed = []
     for study in chosen:
         for figure in study.figures:
-            path = folder / f"{figure.file}.csv"
             try:
-                style.save(figure.draw(table.read(path)), folder / f"{figure.file}.svg")
+                plot(figure, folder)
             except Exception as error:  # one figure's mistake must not cost the others
                 console.print(f"{figure.name}: {type(error).__name__}: {error}", style="red", markup=False)
                 failed.append(figure.number)
@@ -76,18 +76,11 @@ def measured(chosen, quick, build, built, folder, target, console):
     failed = []
     with Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn(),
                   console=console) as progress:
-        task = progress.add_task("", total=sum(study.seconds[not quick] for study in chosen))
+        progress.add_task("", total=sum(study.seconds[not quick] for study in chosen))
         for study in chosen:
-            begin, share = progress.tasks[0].completed, study.seconds[not quick]
-            names = ", ".join(figure.number for figure in study.figures)
-
-            def say(text, part=0.0, begin=begin, share=share, names=names):
-                if not console.is_terminal:
-                    console.print(f"{names}: {text}", markup=False)
-                progress.update(task, description=f"[{names}] {text}".replace("[", r"\["), completed=begin + share * part)
-
-            say(study.name)
             started = time.monotonic()
+            say = reporter(progress, study, quick)
+            say(study.name)
             laboratory = Laboratory(build, quick, say)
             laboratory.attempt(study.name, lambda study=study, laboratory=laboratory: one_study(study, laboratory, folder))
             laboratory.attempt("the page", lambda: page.write(target, folder))
@@ -95,19 +88,35 @@ def measured(chosen, quick, build, built, folder, target, console):
                 console.print(f"{study.name} failed: {failure}", style="red", markup=False)
             if laboratory.failures:
                 failed += [figure.number for figure in study.figures]
-            console.print(f"{study.name}: {time.monotonic() - started:.0f} s", markup=False)
-            progress.update(task, completed=begin + share)
+            say(f"{study.name}: {time.monotonic() - started:.0f} s", 1)
     return failed
+
+
+def reporter(progress, study, quick):
+    """What a study says, and which part of it is done, goes to the progress bar; without a terminal the words become lines."""
+    task = progress.tasks[0]
+    begin, names = task.completed, ", ".join(figure.number for figure in study.figures)
+
+    def say(text, part=0.0):
+        if not progress.console.is_terminal:
+            progress.console.print(f"{names}: {text}", markup=False)
+        progress.update(task.id, description=escape(f"[{names}] {text}"), completed=begin + study.seconds[not quick] * part)
+
+    return say
 
 
 def one_study(study, laboratory, folder):
     entry = {"quick": laboratory.quick, **record.now(laboratory.launch)}
     started = time.monotonic()
-    for number, rows in study.measure(laboratory).items():
-        if not rows:
-            raise Failure(f"there is nothing to show in figure {number}: {'; '.join(laboratory.failures)}")
-        figure = next(each for each in study.figures if each.number == number)
-        table.write(folder / f"{figure.file}.csv", rows)
-        style.save(figure.draw(table.read(folder / f"{figure.file}.csv")), folder / f"{figure.file}.svg")
-    entry["seconds"] = round(time.monotonic() - started)
-    record.write(folder, {**record.read(folder), study.name: entry})
+    tables = study.measure(laboratory)
+    if not all(tables.values()):
+        raise Failure("there is nothing to show")
+    for figure in study.figures:
+        table.write(folder / f"{figure.file}.csv", tables[figure.number])
+    record.write(folder, {**record.read(folder), study.name: {**entry, "seconds": round(time.monotonic() - started)}})
+    for figure in study.figures:
+        laboratory.attempt(figure.name, lambda figure=figure: plot(figure, folder))
+
+
+def plot(figure, folder):
+    style.save(figure.draw(table.read(folder / f"{figure.file}.csv")), folder / f"{figure.file}.svg")

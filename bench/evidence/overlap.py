@@ -33,5 +33,6 @@ STUDY = Study("overlap", (
            "Section IV.A.1: foMPI overlaps up to 85% at 64 KB and is the upper bound; direct and capacity accesses, which copy, stay below it "
            "alike; failing ones overlap more of large gets.",
            "`bench/run overlap`: get, compute for 1.5 times the plain latency, flush; what the two calls take beside the computation is exposed. direct has "
-           "storage that was used before, first storage that is touched for the first time. SimGrid is left out: the cache's own work takes no time there.", draw),
+           "storage that was used before, first storage that is touched for the first time. SimGrid is left out: the cache's "
+           "own work takes no time there.", draw),
 ), measure, (6, 25))

@@ -34,7 +34,8 @@ def shown(folder, data):
         entry = entries.get(study.name)
         if entry and figure.number in data:
             quick = "--quick " if entry["quick"] else ""
-            yield {"figure": figure, "here": figure.described(data[figure.number]), "context": record.sentence(entry), "command": f"bench/figures {quick}--only {figure.number}"}
+            yield {"figure": figure, "here": figure.described(data[figure.number]), "context": record.sentence(entry),
+                   "command": f"bench/figures {quick}--only {figure.number}"}
 
 
 def peers_table(data):

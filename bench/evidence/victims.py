@@ -68,6 +68,6 @@ STUDY = Study("victims", (
     Figure("11", "fig11_victims", "Visited entries, hits and free space by victim scheme and index size",
            "Section IV.A.3, M = 16: more slots than M are visited as the index gets sparse, fewer of them hold an entry; Full has the most "
            "hits at every index size, Temporal the most free space.",
-           "As Fig. 10. Visited slots are the expectation over all starting slots, from the engine's own index at every 100th get that found no room (1,000th with `--quick`). "
-           "Its index shrinks where it is sparse; here it is held fixed.", draw_by_index),
+           "As Fig. 10. Visited slots are the expectation over all starting slots, from the engine's own index at every 100th get that found no "
+           "room (1,000th with `--quick`). Its index shrinks where it is sparse; here it is held fixed.", draw_by_index),
 ), measure, (3, 8))
