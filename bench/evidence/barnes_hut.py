@@ -146,4 +146,4 @@ STUDY = Study("barnes_hut", (
     Figure("13", "fig13_barnes_hut_types", "Barnes-Hut: how the gets were answered, storage 1 MB",
            "Section IV.B: fixed with an index of 1K has a high number of conflicting accesses.",
            f"The runs of Fig. 12. {SCALED}.", draw_types),
-), measure, (40, 160))
+), measure, (40, 220))
