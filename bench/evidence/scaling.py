@@ -83,7 +83,7 @@ STUDY = Study("scaling", (
            "Section IV.B: both strategies are up to about 3 times faster than native and 5 times faster than foMPI; adaptive adjusts nothing. |S_w| = 2 MB, "
            "|I_w| = 30K; 1.5K bodies a process by the caption, 8K by the text.",
            "As `bench/run scale`, {counts}, storage and index scaled from 1,500 bodies a rank with them; a dragonfly with Aries' latency and "
-           "bandwidth in SimGrid, virtual time.", lambda rows: draw_scaling(rows, "force phase, us a body"), counts),
+           "bandwidth in SimGrid, virtual time. Adaptive may grow beyond the storage that it begins with.", lambda rows: draw_scaling(rows, "force phase, us a body"), counts),
     Figure("17", "fig17_lcc_scaling", "LCC: weak scaling",
            "Section IV.C.2: 2^15 vertices a process, |S_w| = 128 MB, |I_w| = 128K; fixed falls behind adaptive above 32 processes; both come nearer to foMPI "
            "as processes become more. Adaptive grows to 256 MB with 1 and to 512 MB with 6 adjustments (64, 128 processes).",
