@@ -8,6 +8,7 @@ ReadWindow::ReadWindow(MPI_Comm comm, const Exposed& exposed, const char* name) 
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
   if (ranks == 1) return;
+  is_asked_.resize(static_cast<std::size_t>(ranks));
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
   MPI_Info_set(info, "nearcache_mode", "always");

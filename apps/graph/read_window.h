@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace apps {
 
@@ -32,12 +33,20 @@ class ReadWindow {
     const auto elements = static_cast<int>(count);
     check(MPI_Get(into, elements, type_, target, static_cast<MPI_Aint>(displacement), elements, type_, window_),
           "MPI_Get");
+    if (is_asked_[static_cast<std::size_t>(target)]) return;
+    is_asked_[static_cast<std::size_t>(target)] = 1;
+    asked_.push_back(target);
   }
 
-  /// Completes all gets from `target`, or from all ranks. Throws Failure.
+  /// Completes all gets from `target`, or from all ranks: one by one, since MPI_Win_flush_all of MPICH 4.0.2 returns
+  /// before all data have come. Throws Failure.
   void flush(int target) { check(MPI_Win_flush(target, window_), "MPI_Win_flush"); }
   void flush_all() {
-    if (window_ != MPI_WIN_NULL) check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
+    for (const int target : asked_) {
+      flush(target);
+      is_asked_[static_cast<std::size_t>(target)] = 0;
+    }
+    asked_.clear();
   }
 
  private:
@@ -48,6 +57,8 @@ class ReadWindow {
 
   MPI_Datatype type_;
   MPI_Win window_ = MPI_WIN_NULL;
+  std::vector<char> is_asked_;  // by rank: has been, since the last flush_all
+  std::vector<int> asked_;
 };
 
 }  // namespace apps

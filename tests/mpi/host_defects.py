@@ -6,6 +6,9 @@ DEFECTS = {
     ("openmpi-5.0.11", "known_failures", "empty_gets_take_no_entry"): "hangs in the flush after thousands of empty gets",
 }
 
+# Met elsewhere: MPI_Win_flush_all of MPICH 4.0.2 returns before the data of gets have come (apps/graph/read_window.h flushes
+# one rank after the other).
+
 # Whole programs that an MPI cannot run. (What `model` finds wrong in a host is told apart seed by seed: test_model.py.)
 BROKEN_PROGRAMS = {
     ("mpich-4.0.2", "progress"): "a put that one of three ranks has flushed never reaches its target; hangs uncached too",
