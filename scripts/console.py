@@ -78,15 +78,25 @@ def logged(words, log, on_line=None, env=None, cwd=ROOT):
     return "".join(lines)
 
 
-def configure(build, settings, log):
-    """Runs CMake; a new build folder gets Ninja when it is there.
+def configure_words(build, settings):
+    """CMake's command line; a new build folder gets Ninja when it is there.
 
     Sources are compiled several together, since most of a compilation is reading headers, and that for every MPI.
     """
     words = ["cmake", "-S", ROOT, "-B", build, "-DCMAKE_UNITY_BUILD=ON", *[f"-D{name}={value}" for name, value in settings.items()]]
     if not (build / "CMakeCache.txt").exists() and shutil.which("ninja"):
         words += ["-G", "Ninja"]
-    logged(words, log)
+    return words
+
+
+def build_words(build, targets, jobs=None):
+    jobs = jobs or os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", os.cpu_count() or 1)
+    return ["cmake", "--build", build, "-j", jobs, *(["--target", *targets] if targets else [])]
+
+
+def configure(build, settings, log):
+    """Runs CMake."""
+    logged(configure_words(build, settings), log)
 
 
 def build_targets(build, targets, log, status):
@@ -101,5 +111,4 @@ def build_targets(build, targets, log, status):
         if found:
             status.update(f"{found[1]}%", int(found[1]))
 
-    words = ["cmake", "--build", build, "-j", os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))]
-    logged(words + (["--target", *targets] if targets else []), log, on_line)
+    logged(build_words(build, targets), log, on_line)

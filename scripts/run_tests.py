@@ -1,6 +1,7 @@
 """Builds and runs every test (started by ./test): unit tests, pytest over the launchers, sanitizer builds."""
 import argparse
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import xml.etree.ElementTree as xml
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from console import ROOT, Failed, Status, build_targets, configure
+from console import ROOT, Failed, Status, build_targets, build_words, configure, configure_words
 
 BUILD = ROOT / "build"
 SANITIZERS = {"address": "address,undefined", "thread": "thread"}
@@ -117,11 +118,26 @@ def pytest(stage, given, env):
         raise Failed(f"pytest ended with exit code {done.returncode}")
 
 
+def sanitizer_build(name):
+    """Folder and settings of a build with a sanitizer: one of its own, as every object differs."""
+    return ROOT / f"build-{name}", {"CMAKE_BUILD_TYPE": "Release", "NEARCACHE_SANITIZE": SANITIZERS[name], "NEARCACHE_BUILD_TESTS": "ON",
+                                    "NEARCACHE_BUILD_APPS": "OFF", "NEARCACHE_BUILD_BENCH": "OFF"}
+
+
+def build_sanitized_ahead():
+    """Starts to build while tests run, which mostly wait. What fails here is built again, and told, in its turn."""
+    steps = []
+    for name in SANITIZERS:
+        folder, settings = sanitizer_build(name)
+        steps += [configure_words(folder, settings), build_words(folder, SANITIZED_TARGETS, jobs=1)]
+    script = " && ".join(shlex.join(map(str, words)) for words in steps)
+    return subprocess.Popen(["nice", "-n", "19", "sh", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def sanitized(stage, name, env):
-    """Unit and fuzz tests in a build with a sanitizer; the library has its own folder, as every object differs."""
-    folder = ROOT / f"build-{name}"
-    build(folder, {"CMAKE_BUILD_TYPE": "Release", "NEARCACHE_SANITIZE": SANITIZERS[name], "NEARCACHE_BUILD_TESTS": "ON",
-                   "NEARCACHE_BUILD_APPS": "OFF", "NEARCACHE_BUILD_BENCH": "OFF"}, SANITIZED_TARGETS)
+    """Unit and fuzz tests in a build with a sanitizer."""
+    folder, settings = sanitizer_build(name)
+    build(folder, settings, SANITIZED_TARGETS)
     options = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1", "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
                "TSAN_OPTIONS": "halt_on_error=1"}
     ctest(stage, folder, {**options, **env}, ("-L", "unit"))
@@ -132,9 +148,16 @@ def all_stages(given, env):
     yield staged("build", lambda stage: build(BUILD, settings))
     if not given.pytest:
         yield staged("unit tests", lambda stage: ctest(stage, BUILD, env))
-    yield staged("programs, commands and documents", lambda stage: pytest(stage, given, env))
-    if given.quick or given.pytest:
+    ahead = None if given.quick or given.pytest else build_sanitized_ahead()
+    try:
+        yield staged("programs, commands and documents", lambda stage: pytest(stage, given, env))
+    except BaseException:
+        if ahead:
+            ahead.terminate()
+        raise
+    if not ahead:
         return
+    ahead.wait()
     for name in SANITIZERS:
         yield staged(f"sanitizer: {SANITIZERS[name]}", lambda stage, name=name: sanitized(stage, name, env))
 

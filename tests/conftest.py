@@ -5,17 +5,19 @@ import launch
 
 
 def newest_of_each_family(mpis):
-    """One MPICH and one Open MPI: enough for what does not depend on the MPI."""
+    """One MPICH and one Open MPI, in this order: enough for what does not depend on the MPI."""
     newest = {}
     for mpi in sorted(mpis, key=lambda mpi: [int(part) for part in mpi.tag.split("-")[-1].split(".") if part.isdigit()]):
         newest[mpi.tag.split("-")[0]] = mpi
-    return [mpi for family, mpi in newest.items() if family != "abi" or len(newest) == 1]
+    return [mpi for family, mpi in sorted(newest.items()) if family != "abi" or len(newest) == 1]
 
 
 def pytest_generate_tests(metafunc):
     if "mpi" in metafunc.fixturenames:
         found = launch.mpis()
-        if metafunc.definition.get_closest_marker("few_mpis") and not launch.LONG:
+        if not launch.LONG and metafunc.definition.get_closest_marker("one_mpi"):
+            found = newest_of_each_family(found)[:1]
+        elif not launch.LONG and metafunc.definition.get_closest_marker("few_mpis"):
             found = newest_of_each_family(found)
         metafunc.parametrize("mpi", found, ids=[mpi.tag for mpi in found])
 

@@ -93,7 +93,7 @@ def test_plain_native_and_preloaded_give_the_same_bits(mpi, preload, tmp_path):
     assert len(set(outputs)) == 1
 
 
-@pytest.mark.few_mpis
+@pytest.mark.one_mpi
 def test_two_bodies_are_back_after_one_revolution(mpi, tmp_path):
     steps = 50
     pair = write_bodies(tmp_path / "pair.txt", [(0.5, 0.5, 0, 0, 0, 0.5, 0), (0.5, -0.5, 0, 0, 0, -0.5, 0)])
@@ -119,7 +119,7 @@ def test_bodies_at_one_place_and_ranks_without_bodies(mpi, tmp_path, ranks):
         assert found["check"]["acceleration_error"] < 0.01, name
 
 
-@pytest.mark.few_mpis
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("text, message", [
     ("1 0 0 0 0 0 0\n1 0 0\n", ":2: '1 0 0' is not a body"),
     ("1 0 0 0 0 0 0\n\n0 1 1 1 0 0 0\n", ":3: '0 1 1 1 0 0 0': the mass is not above 0"),
@@ -140,7 +140,7 @@ def test_a_bad_input_ends_all_ranks_with_one_message(mpi, tmp_path, text, messag
     assert result.output.count("barnes_hut: ") == 1
 
 
-@pytest.mark.few_mpis
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("args, message", [
     (["--bodies", 0], "--bodies"),
     (["--theta", -1], "--theta"),

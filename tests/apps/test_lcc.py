@@ -112,6 +112,7 @@ def test_ids_are_arbitrary_64_bit_numbers(mpi, tmp_path):
         assert_same_rows(rows_of(out), reference(edges))
 
 
+@pytest.mark.one_mpi
 def test_comments_blank_lines_windows_ends_and_further_columns_are_read(mpi, tmp_path):
     graph = tmp_path / "g.txt"
     graph.write_bytes(b"# c\r\n% c\n\n1\t2 0.5\r\n  2,3,17 x\n3 1")
@@ -127,6 +128,7 @@ def matrix_market(path, edges, vertices, field, symmetry):
     return path
 
 
+@pytest.mark.one_mpi
 def test_all_formats_give_the_same_checksum(mpi, tmp_path):
     edges = random_edges(3, 50, 600)
     assert len(reference(edges)) == 50  # no vertex without an edge: an edge list cannot hold one
@@ -141,6 +143,7 @@ def test_all_formats_give_the_same_checksum(mpi, tmp_path):
         assert again["triangles"] == found["triangles"], graph.name
 
 
+@pytest.mark.one_mpi
 def test_csr_keeps_the_names_of_vertices(mpi, tmp_path):
     edges = list(combinations([-5, 900, 10**15], 2))
     csr, out = tmp_path / "g.csr", tmp_path / "o.tsv"
@@ -149,6 +152,7 @@ def test_csr_keeps_the_names_of_vertices(mpi, tmp_path):
     assert_same_rows(rows_of(out), reference(edges))
 
 
+@pytest.mark.one_mpi
 def test_matrix_market_names_vertices_from_1_and_keeps_isolated_ones(mpi, tmp_path):
     graph = matrix_market(tmp_path / "g.mtx", [(0, 1), (1, 2), (2, 0)], 5, "pattern", "general")
     out = tmp_path / "o.tsv"
@@ -157,6 +161,7 @@ def test_matrix_market_names_vertices_from_1_and_keeps_isolated_ones(mpi, tmp_pa
     assert found["average_coefficient"] == pytest.approx(3 / 5)
 
 
+@pytest.mark.one_mpi
 def test_binary_output_holds_the_same_values_as_text(mpi, tmp_path):
     edges = random_edges(4, 30, 150)
     graph = write_edges(tmp_path / "g.txt", edges)
@@ -176,6 +181,7 @@ def test_rmat_depends_on_the_seed_and_not_on_the_ranks(mpi, tmp_path):
     assert checksum(2, 6) != checksum(2, 5)
 
 
+@pytest.mark.one_mpi
 def test_rmat_agrees_with_brute_force(mpi, tmp_path):
     out, csr = tmp_path / "o.tsv", tmp_path / "g.csr"
     found = summary(mpi, 2, tmp_path / "s.json", "--rmat", 7, "--edge-factor", 4, "--output", out, "--write-csr", csr)
@@ -189,6 +195,7 @@ def test_rmat_agrees_with_brute_force(mpi, tmp_path):
     assert_same_rows(rows_of(out), expected)
 
 
+@pytest.mark.one_mpi
 def test_repeat_and_a_sample_of_vertices(mpi, tmp_path):
     path = tmp_path / "s.json"
     found = summary(mpi, 2, path, "--rmat", 7, "--repeat", 3, "--limit-vertices", 10)
@@ -210,6 +217,7 @@ def test_row_pointers_from_their_owners_give_the_same_coefficients(mpi, tmp_path
     assert remote["bytes"] == local["bytes"] + 16 * local["gets"]
 
 
+@pytest.mark.one_mpi
 def test_unpermuted_rmat_is_the_same_graph_with_other_names(mpi, tmp_path):
     degrees = {}
     for order in ([], ["--unpermuted"]):
@@ -222,6 +230,7 @@ def test_unpermuted_rmat_is_the_same_graph_with_other_names(mpi, tmp_path):
     assert degrees[True] == degrees[False]
 
 
+@pytest.mark.one_mpi
 def test_progress_is_a_plain_line_where_there_is_no_terminal(mpi):
     result = lcc(mpi, 2, "--rmat", 7, "--progress").check()
     assert "counting triangles 100%\n" in result.output
@@ -266,6 +275,7 @@ def assert_one_message(result, message):
     assert message in told[0]
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("name", BAD_INPUT)
 def test_bad_input_gives_one_message(mpi, tmp_path, name, ranks):
@@ -275,6 +285,7 @@ def test_bad_input_gives_one_message(mpi, tmp_path, name, ranks):
     assert_one_message(lcc(mpi, ranks, graph), message)
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("args, message", [
     (["missing"], "cannot read missing: No such file"),
@@ -299,6 +310,7 @@ def test_more_ranks_than_vertices(mpi, tmp_path):
     assert_one_message(lcc(mpi, 3, write_edges(tmp_path / "g", [(1, 2)])), "3 ranks for 2 vertices")
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_a_damaged_csr_file_is_refused(mpi, tmp_path, ranks):
     csr = tmp_path / "g.csr"
@@ -316,6 +328,7 @@ def test_a_damaged_csr_file_is_refused(mpi, tmp_path, ranks):
         assert_one_message(lcc(mpi, ranks, csr), message)
 
 
+@pytest.mark.one_mpi
 def test_a_directed_csr_file_is_refused(mpi, tmp_path):
     csr = tmp_path / "g.csr"  # 0 -> 1 and 2 -> 0 only
     csr.write_bytes(struct.pack("<8sIIQQQ24x", b"LCC-CSR\n", 1, 0, 3, 2, 0)
@@ -323,6 +336,7 @@ def test_a_directed_csr_file_is_refused(mpi, tmp_path):
     assert_one_message(lcc(mpi, 2, csr), "in one direction only")
 
 
+@pytest.mark.one_mpi
 def test_help_and_version_are_printed_once(mpi):
     result = lcc(mpi, 3, "--help").check()
     assert result.output.count("Usage:") == 1

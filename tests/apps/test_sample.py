@@ -122,7 +122,7 @@ def test_gets_and_bytes_are_counted_by_kind(mpi, tmp_path):
     assert 0 < found["features"]["gets"] < found["rows"]
 
 
-@pytest.mark.few_mpis
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("args, message", [
     ([], "A graph file or --rmat SCALE is required"),
     (["--rmat", "5", "--feature-bytes", "12"], "not a multiple of 8"),
