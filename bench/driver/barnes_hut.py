@@ -13,7 +13,7 @@ PAPER_BODIES = 20000         # with |S_w| = 1, 2 and 4 MB and |I_w| = 1K .. 20K:
 MAIN_MB = 1                  # of the paper's sizes, where plain, native and Nearcache are compared
 # At equal memory Nearcache's metadata counts: an entry takes some 64 bytes of storage here, and of metadata 61 bytes in a
 # large cache, up to 74 in a small one.
-ENTRY_BYTES, METADATA_BYTES, METADATA_FIXED = 144, 74, 1024
+ENTRY_BYTES, METADATA_BYTES, METADATA_FIXED = 144, 74, 4096
 TYPES = ("hits_full", "hits_partial", "hits_pending", "direct", "conflicting", "capacity", "failing", "bypassed")
 
 
