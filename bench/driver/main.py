@@ -1,6 +1,7 @@
 """The command line of bench/run."""
 import argparse
 import json
+import signal
 import sys
 
 from . import (adapt, barnes_hut, bypass, context, hit, instructions, lcc, miss, normal, overlap, policies, report, scale,
@@ -61,9 +62,13 @@ def run(arguments):
 
 
 def main():
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the ranks, as Ctrl-C does
     try:
         run(parse())
     except Failure as failure:
         print(f"bench: {failure}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("bench: interrupted", file=sys.stderr)
+        return 130
     return 0
