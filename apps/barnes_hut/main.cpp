@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 
 #include "../common/agreement.h"
+#include "../common/program.h"
 #include "../common/shared_file.h"
 #include "load.h"
 #include "options.h"
@@ -74,38 +75,9 @@ void run(MPI_Comm comm, const Options& options) {
   if (rank == 0) fmt::print("{}", summary_text(summary));
 }
 
-int main_in_mpi(MPI_Comm comm, int argc, char** argv) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  const CommandLine line = parse_command_line(argc, argv);
-  if (!line.options) {
-    if (rank == 0) fmt::print(line.exit_code == 0 ? stdout : stderr, "{}", line.text);
-    return line.exit_code;
-  }
-  try {
-    run(comm, *line.options);
-    return 0;
-  } catch (const apps::Agreed& error) {
-    if (!error.message.empty()) fmt::print(stderr, "barnes_hut: {}\n", error.message);
-    return 1;
-  }
-}
-
 }  // namespace
 }  // namespace barnes_hut
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  int code = 1;
-  try {
-    code = barnes_hut::main_in_mpi(MPI_COMM_WORLD, argc, argv);
-  } catch (const std::exception& error) {
-    // One rank alone is in trouble outside of any stage: a collective call failed. The others cannot be told.
-    fmt::print(stderr, "barnes_hut: {}\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  std::fflush(nullptr);
-  MPI_Finalize();
-  return code;
+  return apps::program("barnes_hut", argc, argv, barnes_hut::parse_command_line, barnes_hut::run);
 }

@@ -1,18 +1,11 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "../common/mpi_version.h"
 #include "summary.h"
 
 namespace barnes_hut {
 namespace {
-
-std::string mpi_version() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  const std::string version(text, static_cast<std::size_t>(length));
-  return version.substr(0, version.find_first_of("\r\n"));
-}
 
 using Json = nlohmann::ordered_json;
 
@@ -53,7 +46,7 @@ std::string summary_text(const Summary& s) {
 }
 
 std::string summary_json(const Summary& s, const Options& options) {
-  Json json = {{"format", "barnes-hut-summary"}, {"version", 1}, {"input", options.input_name()}, {"mpi", mpi_version()}};
+  Json json = {{"format", "barnes-hut-summary"}, {"version", 1}, {"input", options.input_name()}, {"mpi", apps::mpi_version()}};
   json.update({{"ranks", s.ranks}, {"bodies", s.bodies}, {"steps", s.phases - 1}, {"force_phases", s.phases}});
   json.update({{"theta", options.theta}, {"softening", options.softening}, {"time_step", options.time_step}});
   json["fetch"] = options.fetch == Fetch::native ? "native" : "plain";

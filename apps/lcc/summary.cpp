@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "common/agreement.h"
+#include "common/mpi_version.h"
 #include "common/hash.h"
 
 namespace lcc {
@@ -51,14 +52,6 @@ double mean_over_runs(const std::vector<Cost>& costs, Part&& part) {
   double sum = 0;
   for (const auto& cost : costs) sum += part(cost);
   return sum / static_cast<double>(costs.size());
-}
-
-std::string mpi_version() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  const std::string version(text, static_cast<std::size_t>(length));
-  return version.substr(0, version.find_first_of("\r\n"));
 }
 
 std::string json_text(const std::string& text) {
@@ -126,7 +119,7 @@ std::string summary_json(const Summary& s, const std::string& input) {
   std::string json = "{\n  \"format\": \"lcc-summary\",\n  \"version\": 1";
   const auto add = [&](const char* key, const std::string& value) { json += fmt::format(",\n  \"{}\": {}", key, value); };
   add("input", json_text(input));
-  add("mpi", json_text(mpi_version()));
+  add("mpi", json_text(apps::mpi_version()));
   add("ranks", fmt::format("{}", s.ranks));
   add("row_window", s.row_window ? "true" : "false");
   add("vertices", fmt::format("{}", s.vertices));

@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "common/agreement.h"
+#include "common/program.h"
 #include "common/shared_file.h"
 #include "graph/load.h"
 #include "graph/progress.h"
@@ -68,38 +69,7 @@ void run(MPI_Comm comm, const Options& options) {
   if (rank == 0) fmt::print("{}", summary_text(summary));
 }
 
-int main_in_mpi(MPI_Comm comm, int argc, char** argv) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  const CommandLine line = parse_command_line(argc, argv);
-  if (!line.options) {
-    if (rank == 0) fmt::print(line.exit_code == 0 ? stdout : stderr, "{}", line.text);
-    return line.exit_code;
-  }
-  try {
-    run(comm, *line.options);
-    return 0;
-  } catch (const Agreed& error) {
-    if (!error.message.empty()) fmt::print(stderr, "sample: {}\n", error.message);
-    return 1;
-  }
-}
-
 }  // namespace
 }  // namespace sample
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  int code = 1;
-  try {
-    code = sample::main_in_mpi(MPI_COMM_WORLD, argc, argv);
-  } catch (const std::exception& error) {
-    // One rank alone is in trouble outside of any stage: a collective call failed. The others cannot be told.
-    fmt::print(stderr, "sample: {}\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  std::fflush(nullptr);
-  MPI_Finalize();
-  return code;
-}
+int main(int argc, char** argv) { return apps::program("sample", argc, argv, sample::parse_command_line, sample::run); }

@@ -4,17 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "common/agreement.h"
+#include "common/mpi_version.h"
 
 namespace sample {
 namespace {
-
-std::string mpi_version() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  const std::string version(text, static_cast<std::size_t>(length));
-  return version.substr(0, version.find_first_of("\r\n"));
-}
 
 void add_counts(MPI_Comm comm, Cost& cost) {
   std::uint64_t* const counts[] = {&cost.row_pointers.gets, &cost.row_pointers.bytes, &cost.lists.gets,
@@ -75,7 +68,7 @@ std::string summary_json(const Summary& s, const Options& options) {
       {"format", "sample-summary"},
       {"version", 1},
       {"input", options.source.name()},
-      {"mpi", mpi_version()},
+      {"mpi", apps::mpi_version()},
       {"ranks", s.ranks},
       {"vertices", s.vertices},
       {"edges", s.edges},

@@ -21,6 +21,23 @@ ALWAYS = {
 }
 
 
+def launched(program, words, timeout, **how):
+    """Standard output of a launcher's run; what ends it early ends the ranks, too."""
+    words = [str(word) for word in words]
+    process = subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **how)
+    try:
+        output, errors = process.communicate(timeout=timeout)
+    except BaseException as reason:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+        if isinstance(reason, subprocess.TimeoutExpired):
+            raise Failure(f"{program} did not end within {timeout} s: {' '.join(words)}") from None
+        raise
+    if process.returncode:
+        raise Failure(f"{program} ended with {process.returncode}: {' '.join(words)}\n{output[-1000:]}{errors[-2000:]}")
+    return output
+
+
 class Launch:
     def __init__(self, build, timeout=1800, ranks=2):
         self.build, self.ranks = build, ranks
@@ -45,19 +62,7 @@ class Launch:
     def run(self, program, arguments=(), network="tcp", cached=True, options=None, wrap=()):
         """The program's standard output. `options` are Nearcache's, by name."""
         words = self.command(program, arguments, cached, wrap)
-        process = subprocess.Popen(words, env=self.environment(network, cached, options or {}), text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-        try:
-            output, errors = process.communicate(timeout=self.timeout)
-        except BaseException as reason:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait()
-            if isinstance(reason, subprocess.TimeoutExpired):
-                raise Failure(f"{program} did not end within {self.timeout} s: {' '.join(words)}") from None
-            raise
-        if process.returncode:
-            raise Failure(f"{program} ended with {process.returncode}: {' '.join(words)}\n{errors[-2000:]}")
-        return output
+        return launched(program, words, self.timeout, env=self.environment(network, cached, options or {}))
 
     def rows(self, program, flags, **how):
         """The rows that one of our own programs writes to --out. `flags` is {name: value}."""

@@ -2,10 +2,9 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 
-from driver.build import Failure
+from driver.launch import launched
 
 from . import dragonfly
 
@@ -42,19 +41,7 @@ def run(program, arguments, ranks, folder, options=None, timeout=900):
              "--log=root.thres:warning", program, *arguments]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NEARCACHE_")}
     environment.update({f"NEARCACHE_{k.upper()}": str(v) for k, v in {**NEARCACHE, **(options or {})}.items()})
-    process = subprocess.Popen([str(w) for w in words], cwd=folder, env=environment, text=True, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-    try:
-        output, errors = process.communicate(timeout=timeout)
-    except BaseException as reason:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait()
-        if isinstance(reason, subprocess.TimeoutExpired):
-            raise Failure(f"{program} did not end within {timeout} s: {' '.join(map(str, words))}") from None
-        raise
-    if process.returncode:
-        raise Failure(f"{program} ended with {process.returncode}: {' '.join(map(str, words))}\n{output[-1000:]}{errors[-2000:]}")
-    return output
+    return launched(program, words, timeout, cwd=folder, env=environment, stdin=subprocess.DEVNULL)
 
 
 def ping(program, ranks, folder):
