@@ -1,0 +1,36 @@
+// What the page cache asks of the layer below it: one-sided transfers of one ordering domain (an OpenSHMEM context).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nearcache {
+
+// The bytes around an access that may be fetched with it, [begin, end).
+struct Extent {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+// Addresses are symmetric ones: where the object lies in this process. Completion is as in OpenSHMEM 1.4, section 9.
+class PageTransport {
+ public:
+  // The data are at `to` when it returns.
+  virtual void get(void* to, uint64_t address, size_t bytes, int pe) = 0;
+  // The data are at `to` after the next quiet().
+  virtual void get_nbi(void* to, uint64_t address, size_t bytes, int pe) = 0;
+  // `from` may be changed when it returns; the data are at the target after the next quiet().
+  virtual void put(uint64_t address, const void* from, size_t bytes, int pe) = 0;
+  // Puts to one PE before it are delivered before puts and atomics to it after.
+  virtual void fence() = 0;
+  // Completes everything under way, also what others than the cache started in this domain. Calls nothing back.
+  virtual void quiet() = 0;
+  // The part of the address space around [address, address + bytes) that may be read at every PE without a fault. Contains
+  // the range itself if that is valid; the range alone when nothing is known of its surroundings.
+  virtual Extent extent(uint64_t address, size_t bytes, int pe) = 0;
+
+ protected:
+  ~PageTransport() = default;
+};
+
+}  // namespace nearcache

@@ -1,0 +1,120 @@
+// What the generated entry points (generate_entry_points.py) call: the actions of docs/semantics.md, OpenSHMEM's table.
+//
+// Every entry point begins with `if (!active()) return next.<call>(...)`: switched off, or called by the OpenSHMEM library itself while
+// it is inside of one of our calls (a contended lock reads its lock word through the public symbols), all goes straight on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cache/page_cache.h"
+#include "shmem/shmem_api.h"
+
+namespace nearcache::shmem {
+
+// The two flags that active() tests.
+extern bool enabled;                                                            // started, and caching
+extern thread_local int inside __attribute__((tls_model("initial-exec")));      // > 0: in a call of the library below
+
+inline bool active() { return __builtin_expect(static_cast<int>(enabled) & static_cast<int>(inside == 0), 1); }
+
+// While it lives, what the library below calls through public symbols passes straight through.
+class Inside {
+ public:
+  Inside() { ++inside; }
+  ~Inside() { --inside; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+// The cache of the default context where it may be used without a lock; never null: one that serves nothing stands in for none.
+extern PageCache* quick_cache;
+
+// Transfers. `ctx` is the handle as the program gave it.
+void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
+void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
+inline void get(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) { get_slowly(ctx, to, from, bytes, pe); }
+inline void put(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) { put_slowly(ctx, to, from, bytes, pe); }
+inline void get(void* to, const void* from, size_t bytes, int pe) {
+  if (!quick_cache->hit(pe, reinterpret_cast<uint64_t>(from), to, bytes)) get_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
+}
+inline void put(void* to, const void* from, size_t bytes, int pe) {
+  if (!quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), from, bytes)) put_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
+}
+// Non-blocking ones: true when served; else the caller passes them on, inside of `Inside`.
+bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
+bool put_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
+
+// Around a call that passes on: constructor before, destructor after. Each holds `Inside`, and the context's lock where it has one.
+class DirectGet {  // iget and the like; [from, from + bytes) holds all that is read
+ public:
+  DirectGet(shmem_ctx_t ctx, const void* from, size_t bytes, int pe);
+  ~DirectGet();
+ private:
+  void* lock_;
+};
+class DirectUpdate {  // iput, non-fetching atomics: some of [to, to + bytes) is written
+ public:
+  DirectUpdate(shmem_ctx_t ctx, const void* to, size_t bytes, int pe);
+  ~DirectUpdate();
+ private:
+  void* lock_;
+};
+class FetchingAtomic {  // as DirectUpdate, and an acquire after it unless atomics are relaxed
+ public:
+  FetchingAtomic(shmem_ctx_t ctx, const void* target, size_t bytes, int pe);
+  ~FetchingAtomic();
+ private:
+  void* lock_;
+};
+class PutSignal {  // put_signal(_nbi): data and signal, both direct
+ public:
+  PutSignal(shmem_ctx_t ctx, const void* to, size_t bytes, const void* signal, int pe);
+  ~PutSignal();
+ private:
+  void* lock_;
+};
+
+// The bytes from the first to the last element of a strided access of `count` elements `stride` apart.
+inline size_t strided_bytes(size_t element, ptrdiff_t stride, size_t count) {
+  return count == 0 ? 0 : element * (static_cast<size_t>(stride < 0 ? -stride : stride) * (count - 1) + 1);
+}
+
+// Ordering.
+void quiet(shmem_ctx_t ctx);
+void fence(shmem_ctx_t ctx);
+
+// A call that may block until another PE acts (wait_until, set_lock, sync, collectives): write-back is started before, an acquire follows.
+class Wait {
+ public:
+  Wait();
+  ~Wait();
+};
+// A call that looks (test, test_lock): write-back is started before; an acquire follows if `succeeded` was called.
+class Test {
+ public:
+  Test();
+  ~Test();
+  void succeeded() { succeeded_ = true; }
+ private:
+  bool succeeded_ = false;
+};
+// barrier, barrier_all: everything written through the default context is complete before, an acquire follows.
+class Barrier {
+ public:
+  Barrier();
+  ~Barrier();
+};
+// clear_lock, malloc and the like: everything written through the default context is complete before; an acquire follows if `synchronises`.
+class Release {
+ public:
+  explicit Release(bool synchronises);
+  ~Release();
+ private:
+  bool synchronises_;
+};
+
+// Memory management: entry_memory.cpp. Setup: entry_process.cpp. Contexts: entry_context.cpp. Those are written by hand and are marked
+// `own` in the table; the generator only declares and exports them.
+
+}  // namespace nearcache::shmem
