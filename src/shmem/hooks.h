@@ -10,11 +10,12 @@
 #include "cache/page_cache.h"
 #include "shmem/shmem_api.h"
 
+#pragma GCC visibility push(hidden)  // so that flags and the cache are reached without the global offset table
 namespace nearcache::shmem {
 
 // The two flags that active() tests.
 extern bool enabled;                                                            // started, and caching
-extern thread_local int inside __attribute__((tls_model("initial-exec")));      // > 0: in a call of the library below
+extern constinit thread_local int inside __attribute__((tls_model("initial-exec")));  // > 0: in a call of the library below
 
 inline bool active() { return __builtin_expect(static_cast<int>(enabled) & static_cast<int>(inside == 0), 1); }
 
@@ -41,6 +42,27 @@ inline void get(void* to, const void* from, size_t bytes, int pe) {
 inline void put(void* to, const void* from, size_t bytes, int pe) {
   if (!quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), from, bytes)) put_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
 }
+// One element: what misses is out of line, so that a hit needs no stack.
+template <typename T>
+__attribute__((noinline)) T get_element_slowly(const T* from, int pe) {
+  T value;
+  get_slowly(SHMEM_CTX_DEFAULT, &value, from, sizeof value, pe);
+  return value;
+}
+template <typename T>
+inline T get_element(const T* from, int pe) {
+  T value;
+  if (quick_cache->hit(pe, reinterpret_cast<uint64_t>(from), &value, sizeof value)) return value;
+  return get_element_slowly(from, pe);
+}
+template <typename T>
+__attribute__((noinline)) void put_element_slowly(T* to, T value, int pe) {
+  put_slowly(SHMEM_CTX_DEFAULT, to, &value, sizeof value, pe);
+}
+template <typename T>
+inline void put_element(T* to, T value, int pe) {
+  if (!quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), &value, sizeof value)) put_element_slowly(to, value, pe);
+}
 // Non-blocking ones: true when served; else the caller passes them on, inside of `Inside`.
 bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
 bool put_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
@@ -64,6 +86,13 @@ class FetchingAtomic {  // as DirectUpdate, and an acquire after it unless atomi
  public:
   FetchingAtomic(shmem_ctx_t ctx, const void* target, size_t bytes, int pe);
   ~FetchingAtomic();
+ private:
+  void* lock_;
+};
+class FetchingNbi {  // non-blocking fetching atomics (1.5): as DirectUpdate, and the next quiet of the context acquires
+ public:
+  FetchingNbi(shmem_ctx_t ctx, const void* target, size_t bytes, int pe);
+  ~FetchingNbi();
  private:
   void* lock_;
 };
@@ -118,3 +147,4 @@ class Release {
 // `own` in the table; the generator only declares and exports them.
 
 }  // namespace nearcache::shmem
+#pragma GCC visibility pop
