@@ -7,24 +7,13 @@
 
 #include "cache/get_cache.h"
 #include "core/region.h"
+#include "input.h"
 
 namespace nearcache::test {
 namespace {
 
 constexpr uint32_t targets = 3;
 constexpr int64_t memory_bytes = 8192;
-
-// Reads decisions from the input; zero once it is used up.
-class Input {
- public:
-  Input(const uint8_t* bytes, size_t size) : at_(bytes), end_(bytes + size) {}
-  bool empty() const { return at_ == end_; }
-  uint32_t byte() { return empty() ? 0 : *at_++; }
-  uint32_t below(uint32_t limit) { return (byte() << 8 | byte()) % limit; }
-
- private:
-  const uint8_t *at_, *end_;
-};
 
 // A get under way: what it read when it was issued, and where it is to be kept.
 struct Record {

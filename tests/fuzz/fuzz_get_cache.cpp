@@ -1,80 +1,9 @@
-// The get cache against its model on arbitrary bytes. With clang and NEARCACHE_FUZZ=ON a libFuzzer target; otherwise a
-// program that runs kept inputs and random ones:
-//   fuzz_get_cache [--runs N] [--seed S] [file or folder ...]
-#include <cstdio>
-#include <cstdlib>
-
 #include "engine_model.h"
+#include "fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string wrong = nearcache::test::run_engine_model(data, size);
-  if (!wrong.empty()) {
-    std::fprintf(stderr, "fuzz_get_cache: %s\n", wrong.c_str());
-    std::abort();
-  }
-  return 0;
-}
+namespace nearcache::test {
 
-#ifndef NEARCACHE_LIBFUZZER
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <random>
-#include <string_view>
-#include <vector>
+const char* const fuzz_target = "fuzz_get_cache";
+std::string run_fuzz_target(const uint8_t* input, size_t size) { return run_engine_model(input, size); }
 
-namespace {
-
-using Bytes = std::vector<uint8_t>;
-
-Bytes contents(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return Bytes(std::istreambuf_iterator<char>(file), {});
-}
-
-std::vector<std::filesystem::path> files_of(const char* name) {
-  if (!std::filesystem::is_directory(name)) return {name};
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(name)) files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-// Half of the inputs are long, so that storage and write log fill; each seed gives one input.
-Bytes random_input(uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Bytes input(random() % (seed % 2 == 0 ? 300 : 6000));
-  for (uint8_t& byte : input) byte = static_cast<uint8_t>(random());
-  return input;
-}
-
-}  // namespace
-
-int main(int count, char** words) {
-  uint64_t runs = 0, seed = 1, kept = 0;
-  for (int i = 1; i < count; ++i) {
-    const std::string_view word(words[i]);
-    if ((word == "--runs" || word == "--seed") && i + 1 < count) {
-      (word == "--runs" ? runs : seed) = std::strtoull(words[++i], nullptr, 10);
-      continue;
-    }
-    for (const auto& path : files_of(words[i])) {
-      const Bytes input = contents(path);
-      std::fprintf(stderr, "%s\n", path.c_str());
-      LLVMFuzzerTestOneInput(input.data(), input.size());
-      ++kept;
-    }
-  }
-  for (uint64_t run = 0; run < runs; ++run) {
-    const Bytes input = random_input(seed + run);
-    const std::string wrong = nearcache::test::run_engine_model(input.data(), input.size());
-    if (wrong.empty()) continue;
-    std::fprintf(stderr, "fuzz_get_cache: seed %llu: %s\n", static_cast<unsigned long long>(seed + run), wrong.c_str());
-    return 1;
-  }
-  std::printf("%llu kept and %llu random inputs agree with the model\n", static_cast<unsigned long long>(kept),
-              static_cast<unsigned long long>(runs));
-  return 0;
-}
-#endif
+}  // namespace nearcache::test

@@ -1,0 +1,264 @@
+// Reading ahead, prefetches, and polls.
+#include "cache/page_cache.h"
+
+#include <random>
+
+#include "core/clock.h"
+#include "pages.h"
+
+namespace nearcache::test {
+namespace {
+
+constexpr size_t mebibyte = 1 << 20;
+
+PageCacheOptions reading_ahead(size_t bytes = 32 << 10) {
+  PageCacheOptions options;
+  options.readahead = bytes;
+  return options;
+}
+
+TEST(PageCacheAhead, CopyingTenThousandIntegersTakesFewTransfers) {
+  Pages pages(reading_ahead(), Laziness::late, mebibyte);
+  for (size_t i = 0; i < 10000; ++i) pages.read(8 * i, 8);
+  EXPECT_LE(pages.net.counts().gets + pages.net.counts().nbi_gets, 100u);
+  for (size_t i = 0; i < 10000; ++i) {
+    const uint64_t value = i;
+    pages.net.program_wrote(Pages::base + 8 * i, &value, 8, 2);
+    pages.cache.put(2, Pages::base + 8 * i, &value, 8);
+  }
+  pages.cache.release();
+  pages.sound();
+  EXPECT_LE(pages.net.counts().puts, 100u);
+}
+
+TEST(PageCacheAhead, ReadingForwardWaitsSeldom) {
+  Pages pages(reading_ahead(), Laziness::late, mebibyte);
+  EXPECT_LE(pages.waits([&] {
+    for (size_t at = 0; at < mebibyte / 4; at += 8) pages.get(at, 8);
+  }), mebibyte / 4 / 4096);
+  EXPECT_GT(pages.cache.counters().readaheads, 0u);
+}
+
+TEST(PageCacheAhead, ReadingBackwardWaitsSeldom) {
+  Pages pages(reading_ahead(), Laziness::late, mebibyte);
+  EXPECT_LE(pages.waits([&] {
+    for (size_t at = mebibyte / 4; at > 0; at -= 8) pages.get(at - 8, 8);
+  }), mebibyte / 4 / 4096);
+}
+
+TEST(PageCacheAhead, ReadingWithAStrideWaitsSeldom) {
+  for (const size_t stride : {200, 1500, 5000}) {
+    Pages pages(reading_ahead(), Laziness::late, mebibyte);
+    const size_t reads = mebibyte / stride;
+    EXPECT_LE(pages.waits([&] {
+      for (size_t i = 0; i < reads; ++i) pages.get(i * stride, 8);
+    }), reads / 3) << "stride " << stride;
+  }
+}
+
+TEST(PageCacheAhead, ReadaheadGrowsWhileItIsUsed) {
+  Pages pages(reading_ahead(), Laziness::late, mebibyte);
+  const auto read = [&](size_t from) { return pages.waits([&] { for (size_t i = 0; i < 65536; i += 8) pages.get(from + i, 8); }); };
+  const uint64_t first = read(0), second = read(65536), third = read(131072);
+  EXPECT_LE(second, first);
+  EXPECT_LE(third, 65536u / 8192) << "at its limit";
+}
+
+TEST(PageCacheAhead, RandomReadsFetchTheirLinesOnly) {
+  Pages pages(reading_ahead(), Laziness::late, 4 * mebibyte);
+  std::mt19937 random(1);
+  for (int i = 0; i < 3000; ++i) pages.get(random() % (4 * mebibyte / 8) * 8, 8);
+  EXPECT_LE(pages.net.counts().get_bytes, 3000u * 64 * 11 / 10);
+}
+
+TEST(PageCacheAhead, ReadaheadShrinksWhenItIsNotUsed) {
+  Pages pages(reading_ahead(), Laziness::late, 4 * mebibyte);
+  for (size_t at = 0; at < 128 << 10; at += 8) pages.get(at, 8);
+  // Short runs of some lines at random places look like the beginnings of scans.
+  std::mt19937 random(1);
+  const auto runs = [&](int count) {
+    pages.net.reset_counts();
+    for (int i = 0; i < count; ++i) {
+      const size_t from = random() % (4 * mebibyte - 1024);
+      for (size_t at = 0; at < 256; at += 8) pages.get(from + at, 8);
+    }
+    return pages.net.counts().get_bytes / static_cast<uint64_t>(count);
+  };
+  const uint64_t first = runs(20);
+  runs(200);
+  const uint64_t last = runs(100);
+  EXPECT_LE(last, first);
+  EXPECT_LE(last, 3u * 384);
+}
+
+TEST(PageCacheAhead, ReadaheadOfNothingIsNone) {
+  Pages pages(reading_ahead(0), Laziness::late, mebibyte);
+  for (size_t at = 0; at < 64 << 10; at += 8) pages.get(at, 8);
+  EXPECT_EQ(pages.net.counts().nbi_gets, 0u);
+  EXPECT_EQ(pages.net.counts().get_bytes, 64u << 10);
+  EXPECT_EQ(pages.cache.counters().readaheads, 0u);
+}
+
+TEST(PageCacheAhead, ReadaheadEndsWithTheSegment) {
+  const uint64_t base = Pages::base;
+  Pages pages(reading_ahead(), Laziness::late, mebibyte, {{base + 1000, base + 70001}, {base + 80000, base + mebibyte}});
+  for (size_t at = 1000; at < 70001; ++at) pages.get(at, 1);
+  for (size_t at = mebibyte - 1; at >= 80000; --at) pages.get(at, 1);
+  for (size_t at = 70000; at >= 1000; --at) pages.get(at, 1);
+}
+
+TEST(PageCacheAhead, ReadaheadMeetsOwnWrites) {
+  for (const Laziness laziness : {Laziness::eager, Laziness::late, Laziness::random}) {
+    Pages pages(reading_ahead(), laziness, mebibyte / 4);
+    for (size_t at = 0; at < 100000; at += 8) {
+      pages.get(at, 8);
+      pages.put(at + 4096, 4);
+      if (at % 1000 == 0) pages.put(at + 16384, 300);
+      if (at % 5000 == 0) pages.quiet();
+    }
+    pages.release();
+  }
+}
+
+TEST(PageCacheAhead, APrefetchIsWaitedForOnlyWhenItIsUsed) {
+  Pages pages;
+  pages.prefetch(0, 512);
+  pages.get(8192, 8);
+  EXPECT_EQ(pages.net.counts().quiets, 0u);
+  const uint64_t gets = pages.net.counts().gets;
+  for (size_t at = 0; at < 512; at += 8) pages.get(at, 8);
+  EXPECT_EQ(pages.net.counts().gets, gets);
+  EXPECT_LE(pages.net.counts().quiets, 1u);
+}
+
+TEST(PageCacheAhead, OneWaitBringsAllPrefetches) {
+  PageCacheOptions options = small_cache();
+  options.size = 1 << 20;
+  Pages pages(options, Laziness::late, mebibyte);
+  for (size_t i = 0; i < 16; ++i) pages.prefetch(i * 5000, 8);
+  EXPECT_LE(pages.waits([&] {
+    for (size_t i = 0; i < 16; ++i) pages.get(i * 5000, 8);
+  }), 1u);
+}
+
+TEST(PageCacheAhead, APrefetchOfWhatIsHereFetchesNothing) {
+  Pages pages;
+  pages.get(0, 64);
+  pages.put(128, 64);
+  const uint64_t calls = pages.net.counts().calls();
+  pages.prefetch(0, 64);
+  pages.prefetch(128, 64);
+  EXPECT_EQ(pages.net.counts().calls(), calls);
+  pages.prefetch(512, 64);
+  pages.prefetch(512, 64);
+  EXPECT_LE(pages.net.counts().nbi_gets, 1u) << "it is under way already";
+}
+
+TEST(PageCacheAhead, PrefetchesAreClippedAndNeverFault) {
+  const uint64_t base = Pages::base;
+  Pages pages(small_cache(), Laziness::late, 64 << 10, {{base + 100, base + 5000}, {base + 9000, base + 9001}});
+  pages.prefetch(4990, 100);
+  pages.prefetch(4999, 1 << 30);
+  pages.prefetch(100, 1);
+  pages.prefetch(9000, 1);
+  pages.prefetch(5000, 8);
+  pages.prefetch(50, 8);
+  pages.prefetch(20000, 8);
+  pages.prefetch(0, SIZE_MAX - base);
+  pages.quiet();
+  pages.get(4990, 10);
+  pages.get(100, 1);
+  pages.get(9000, 1);
+}
+
+TEST(PageCacheAhead, PrefetchesAreDroppedWhenThereIsNoRoom) {
+  Pages pages;
+  for (size_t at = 0; at < 4096; at += 1024) pages.put(at, 8);
+  for (size_t at = 8192; at < 200000; at += 64) pages.prefetch(at, 64);
+  EXPECT_GT(pages.cache.counters().prefetches_dropped, 0u);
+  for (size_t at = 8192; at < 200000; at += 1024) pages.get(at, 8);
+  pages.release();
+  pages.prefetch(0, 8);
+  pages.get(0, 8);
+}
+
+TEST(PageCacheAhead, PrefetchesOfManyPlacesKeepWorking) {
+  PageCacheOptions options = small_cache();
+  Pages pages(options, Laziness::random);
+  std::mt19937 random(3);
+  std::vector<size_t> places(2000);
+  for (size_t& place : places) place = random() % (pages.size / 8 - 1) * 8;
+  constexpr size_t ahead = 4;
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (i + ahead < places.size()) pages.prefetch(places[i + ahead], 8);
+    pages.get(places[i], 8);
+  }
+  EXPECT_LE(pages.net.counts().gets, places.size() / 4);
+}
+
+// A change at the target must be seen by a loop of gets, however often the address was read before.
+uint64_t polls_until_seen(Pages& pages, std::vector<size_t> places) {
+  for (int i = 0; i < 10; ++i) {
+    for (const size_t place : places) pages.read(place, 8);
+  }
+  const Bytes before = pages.read(places.back(), 8);
+  pages.other_writes(places.back(), 8);
+  for (uint64_t polls = 1; polls <= 1000; ++polls) {
+    for (const size_t place : places) {
+      if (pages.read(place, 8) != before && place == places.back()) return polls;
+    }
+  }
+  return 1000;
+}
+
+TEST(PageCachePolls, AChangeIsSeenWithinAHundredGets) {
+  Pages pages;
+  EXPECT_LE(polls_until_seen(pages, {64}), 100u);
+  EXPECT_LE(polls_until_seen(pages, {64}), 100u);
+}
+
+TEST(PageCachePolls, AChangeIsSeenWhereTwoAddressesArePolled) {
+  Pages pages;
+  EXPECT_LE(polls_until_seen(pages, {64, 72}), 100u) << "of one line";
+  EXPECT_LE(polls_until_seen(pages, {64, 4096}), 100u) << "of two pages";
+}
+
+TEST(PageCachePolls, AChangeOfWhatThisProcessWroteIsSeen) {
+  for (const bool started : {false, true}) {
+    Pages pages(small_cache(), Laziness::eager);
+    pages.put(64, 8);
+    if (started) pages.start_write_back();
+    const Bytes mine = pages.read(64, 8);
+    uint64_t polls = 0;
+    // Its owner answers once it has arrived.
+    while (pages.net.owed(Pages::base + 64, 1) && polls < 1000) pages.read(64, 8), ++polls;
+    pages.other_writes(64, 8);
+    while (pages.read(64, 8) == mine && polls < 1000) ++polls;
+    EXPECT_LE(polls, 200u) << (started ? "in flight" : "dirty");
+  }
+}
+
+TEST(PageCacheAhead, ThePrefetchDistanceFollowsTheLatency) {
+  const auto distance = [](uint64_t latency_ns) {
+    Pages pages(small_cache(), Laziness::late);
+    pages.net.on_access([=] {
+      for (const uint64_t end = system_ns() + latency_ns; system_ns() < end;) {}
+    });
+    // A loop of about two microseconds a step, beside the latency.
+    for (size_t i = 0; i < 400; ++i) {
+      uint64_t value;
+      const uint64_t address = Pages::base + i * 7919 % (pages.size / 8) * 8;
+      pages.cache.prefetch(1, Pages::base + (i + 1) * 7919 % (pages.size / 8) * 8, 8);
+      pages.cache.get(1, address, &value, 8);
+      for (const uint64_t end = system_ns() + 2000; system_ns() < end;) {}
+    }
+    pages.sound();
+    return pages.cache.prefetch_distance();
+  };
+  const uint64_t near = distance(0), far = distance(100000);
+  EXPECT_GE(near, 1u);
+  EXPECT_GT(far, near);
+}
+
+}  // namespace
+}  // namespace nearcache::test

@@ -1,0 +1,257 @@
+// The order of own accesses, and what others may have written: puts in flight, acquire and release, accesses past the cache.
+#include "cache/page_cache.h"
+
+#include "pages.h"
+
+namespace nearcache::test {
+namespace {
+
+TEST(PageCacheOrder, AGetOfAPutInFlightIsServed) {
+  Pages pages;
+  pages.put(100, 8);
+  pages.start_write_back();
+  EXPECT_TRUE(pages.cache.in_flight());
+  EXPECT_TRUE(pages.served(100, 8));
+}
+
+TEST(PageCacheOrder, OtherBytesOfAPageDoNotWaitForAPutInFlight) {
+  Pages pages;
+  pages.put(100, 8);
+  pages.start_write_back();
+  pages.get(64, 64);
+  pages.get(512, 8);
+  EXPECT_EQ(pages.net.counts().quiets, 0u);
+  pages.put(300, 8);
+  pages.start_write_back();
+  EXPECT_EQ(pages.net.counts().quiets, 0u);
+  EXPECT_EQ(pages.net.counts().fences, 0u);
+  pages.release();
+  pages.get(0, 1024);
+}
+
+TEST(PageCacheOrder, PutsOfOneByteAreOrderedByAFence) {
+  for (const Laziness laziness : {Laziness::late, Laziness::random}) {
+    Pages pages(small_cache(), laziness);
+    for (int i = 0; i < 20; ++i) {
+      pages.put(100 + static_cast<size_t>(i % 3), 8);
+      pages.start_write_back();
+      EXPECT_TRUE(pages.served(100, 8));
+    }
+    EXPECT_EQ(pages.net.counts().quiets, 0u);
+    EXPECT_GT(pages.net.counts().fences, 0u);
+    pages.release();
+  }
+}
+
+TEST(PageCacheOrder, AFetchUnderAPutInFlightKeepsWhatWasPut) {
+  Pages pages;
+  pages.put(100, 8);
+  pages.start_write_back();
+  pages.get(64, 64);
+  EXPECT_TRUE(pages.served(64, 64));
+  pages.release();
+  EXPECT_TRUE(pages.served(100, 8)) << "the line was valid around it";
+}
+
+TEST(PageCacheOrder, AnEvictedPutInFlightIsReadAsItWasPut) {
+  PageCacheOptions options = small_cache();
+  options.size = 4096;
+  Pages pages(options);
+  pages.put(100, 8);
+  pages.start_write_back();
+  for (size_t at = 8192; at < 100000; at += 1024) pages.get(at, 8);
+  pages.get(100, 8);
+  pages.get(64, 64);
+}
+
+TEST(PageCacheOrder, AcquireDropsWhatWasRead) {
+  Pages pages;
+  pages.get(0, 200);
+  pages.other_writes(0, 200);
+  pages.acquire();
+  pages.get(0, 200);
+}
+
+TEST(PageCacheOrder, AcquireKeepsWhatIsNotReleased) {
+  Pages pages;
+  pages.get(0, 64);
+  pages.put(10, 4);
+  pages.acquire();
+  EXPECT_TRUE(pages.served(10, 4));
+  pages.other_writes(0, 10);
+  pages.other_writes(14, 50);
+  pages.get(0, 64);
+  pages.release();
+}
+
+TEST(PageCacheOrder, AcquireDropsWhatIsFetchedAhead) {
+  for (const Laziness laziness : {Laziness::eager, Laziness::late}) {
+    Pages pages(small_cache(), laziness);
+    pages.prefetch(0, 512);
+    pages.other_writes(0, 512);
+    pages.acquire();
+    pages.get(0, 256);
+    pages.prefetch(256, 512);
+    pages.get(256, 512);
+  }
+}
+
+// Put, fence and a flag let the target overwrite what was put before this process is quiet.
+TEST(PageCacheOrder, AfterAnAcquireAPutInFlightNoLongerHidesWhatOthersWrote) {
+  Pages pages(small_cache(), Laziness::eager);
+  pages.put(100, 8);
+  pages.start_write_back();
+  pages.other_writes(100, 8);
+  pages.acquire();
+  pages.get(100, 8);
+  pages.put(200, 8);
+  pages.start_write_back();
+  pages.other_writes(200, 8);
+  pages.acquire();
+  pages.get(192, 64);
+  pages.get(200, 8);
+}
+
+TEST(PageCacheOrder, AfterAReleaseOthersMayWriteTheSameBytes) {
+  Pages pages;
+  pages.put(100, 8);
+  pages.release();
+  pages.other_writes(96, 16);
+  pages.acquire();
+  pages.get(100, 8);
+  pages.put(104, 8);
+  pages.quiet();
+  pages.other_writes(96, 16);
+  pages.acquire();
+  pages.get(96, 16);
+}
+
+TEST(PageCacheOrder, WhatArrivesAtAQuietOfTheFrontEndIsServed) {
+  Pages pages;
+  pages.prefetch(0, 128);
+  pages.put(10, 4);
+  pages.quiet();
+  EXPECT_TRUE(pages.served(0, 128));
+}
+
+TEST(PageCacheOrder, AWriteOverWhatIsFetchedAheadStays) {
+  for (const Laziness laziness : {Laziness::eager, Laziness::late, Laziness::random}) {
+    Pages pages(small_cache(), laziness);
+    pages.prefetch(0, 256);
+    pages.put(10, 100);
+    pages.get(0, 256);
+    pages.prefetch(1024, 256);
+    pages.put(1030, 100);
+    pages.release();
+    pages.get(1024, 256);
+  }
+}
+
+// The prefetch reads at its issue, the put completes, and only then does the prefetch arrive.
+TEST(PageCacheOrder, APutReleasedBeforeAPrefetchArrivesIsNotUndone) {
+  Pages pages(small_cache(), Laziness::eager);
+  pages.prefetch(0, 256);
+  pages.put(10, 100);
+  pages.release();
+  pages.get(0, 256);
+  pages.prefetch(1024, 64);
+  pages.put(1030, 8);
+  pages.start_write_back();
+  pages.put(1030, 4);
+  pages.quiet();
+  pages.get(1024, 64);
+}
+
+TEST(PageCacheOrder, ADirectGetFindsWhatWasWritten) {
+  for (const Laziness laziness : {Laziness::eager, Laziness::late, Laziness::random}) {
+    Pages pages(small_cache(), laziness);
+    pages.put(100, 50);
+    pages.put(1200, 50);
+    pages.start_write_back();
+    pages.put(110, 20);
+    pages.cache.before_direct_get(1, Pages::base + 90, 2000);
+    pages.sound();
+    Bytes to(2000);
+    pages.net.get(to.data(), Pages::base + 90, to.size(), 1);
+    EXPECT_EQ(to, Bytes(&pages.expect(90, 1), &pages.expect(90, 1) + 2000));
+  }
+}
+
+TEST(PageCacheOrder, ADirectGetOfWhatWasNotWrittenCostsNothing) {
+  Pages pages;
+  pages.get(64, 64);
+  pages.put(200, 8);
+  const uint64_t calls = pages.net.counts().calls();
+  pages.cache.before_direct_get(1, Pages::base + 64, 64);
+  pages.cache.before_direct_get(2, Pages::base + 200, 8);
+  EXPECT_EQ(pages.net.counts().calls(), calls);
+  EXPECT_TRUE(pages.served(64, 64));
+}
+
+void direct_put(Pages& pages, size_t at, size_t bytes) {
+  pages.cache.before_direct_put(1, Pages::base + at, bytes);
+  pages.sound();
+  pages.net.forget(Pages::base + at, bytes, 1);
+  Bytes from(bytes, 99);
+  std::fill_n(&pages.expect(at, 1), bytes, 99);
+  pages.net.direct_put(Pages::base + at, from.data(), bytes, 1);
+}
+
+TEST(PageCacheOrder, ADirectPutReplacesWhatWasReadAndWritten) {
+  for (const Laziness laziness : {Laziness::eager, Laziness::late, Laziness::random}) {
+    Pages pages(small_cache(), laziness);
+    pages.get(0, 2048);
+    pages.put(100, 50);
+    pages.start_write_back();
+    pages.put(1200, 50);
+    direct_put(pages, 90, 1300);
+    pages.quiet();
+    pages.get(0, 2048);
+    pages.release();
+  }
+}
+
+TEST(PageCacheOrder, APutAfterADirectPutIsOrderedBehindIt) {
+  Pages pages;
+  direct_put(pages, 0, 1000);
+  pages.put(10, 8);
+  pages.release();
+  pages.get(0, 1000);
+}
+
+// The fetch may be overtaken by nothing, but it may overtake the put: it must not outlive the quiet.
+TEST(PageCacheOrder, WhatIsFetchedUnderADirectPutIsDroppedWhenThePutIsComplete) {
+  Pages pages;
+  direct_put(pages, 0, 100);
+  pages.read(96, 16);
+  pages.prefetch(0, 64);
+  pages.quiet();
+  pages.get(0, 128);
+}
+
+TEST(PageCacheOrder, ADirectUpdateFindsWhatWasWrittenAndIsReadAfterwards) {
+  for (const Laziness laziness : {Laziness::eager, Laziness::late, Laziness::random}) {
+    Pages pages(small_cache(), laziness);
+    pages.get(0, 256);
+    pages.put(100, 8);
+    pages.cache.before_direct_update(1, Pages::base + 104, 8);
+    pages.sound();
+    EXPECT_FALSE(pages.net.owed(Pages::base + 104, 1));
+    const uint8_t byte = 42;
+    pages.net.direct_put(Pages::base + 105, &byte, 1, 1);
+    pages.expect(105, 1) = byte;
+    pages.quiet();
+    pages.get(0, 256);
+  }
+}
+
+TEST(PageCacheOrder, ADirectUpdateKeepsTheRestOfTheLine) {
+  Pages pages;
+  pages.get(0, 64);
+  pages.cache.before_direct_update(1, Pages::base + 16, 8);
+  EXPECT_EQ(pages.net.counts().waits(), 1u) << "nothing to wait for";
+  EXPECT_FALSE(pages.cache.holds(1, Pages::base + 16, 8));
+}
+
+}  // namespace
+}  // namespace nearcache::test
