@@ -16,7 +16,13 @@
 #include <cstdint>
 #include <cstring>
 
+#include "cache/arrivals.h"
+#include "cache/byte_mask.h"
+#include "cache/in_flight.h"
+#include "cache/page_pool.h"
 #include "cache/page_transport.h"
+#include "cache/prefetch_pace.h"
+#include "cache/readahead.h"
 #include "core/region.h"
 
 namespace nearcache {
@@ -44,7 +50,7 @@ struct PageCacheCounters {
 
 class PageCache {
  public:
-  PageCache() = default;
+  PageCache();  // holds nothing and serves nothing until create()
   PageCache(const PageCache&) = delete;
   PageCache& operator=(const PageCache&) = delete;
 
@@ -68,7 +74,7 @@ class PageCache {
   // inside its extent; a range that reaches over its end is clipped.
   void prefetch(int pe, uint64_t address, size_t bytes);
   // How many accesses ahead a program should prefetch: from the measured latency and the time between uses.
-  uint64_t prefetch_distance() const { return prefetch_distance_; }
+  uint64_t prefetch_distance() const { return pace_.distance(); }
 
   // Nothing read before is served afterwards; written bytes stay. O(1).
   void acquire();
@@ -98,9 +104,150 @@ class PageCache {
   const char* broken() const;
 
   // The quick way of get(): true when served.
-  bool hit(int pe, uint64_t address, void* to, size_t bytes);
+  bool hit(int pe, uint64_t address, void* to, size_t bytes) {
+    const uint64_t number = address >> page_shift_;
+    Page& page = pool_.likely(pe, number);
+    if ((page.number != number) | (page.pe != pe) | (page.epoch != epoch_)) return false;
+    const size_t offset = address & page_mask_;
+    const size_t last = offset + bytes - 1;
+    if (last > page_mask_) return false;
+    const uint64_t lines = lines_between(offset >> line_shift_, last >> line_shift_);
+    if ((page.quick & lines) != lines || look_at_polls(address)) return false;
+    page.referenced = 1;
+    hit_bytes_ += bytes;
+    std::memcpy(to, data_ + (static_cast<size_t>(&page - &pool_[0]) << page_shift_) + offset, bytes);
+    return true;
+  }
   // The quick way of put(): true when the page was at hand.
-  bool put_quickly(int pe, uint64_t address, const void* from, size_t bytes);
+  bool put_quickly(int pe, uint64_t address, const void* from, size_t bytes) {
+    const uint64_t number = address >> page_shift_;
+    Page& page = pool_.likely(pe, number);
+    if ((page.number != number) | (page.pe != pe) | (page.epoch != epoch_) | (page.written == 0)) return false;
+    const size_t offset = address & page_mask_;
+    if (offset + bytes > page_mask_ + 1) return false;
+    write_in_page(page, offset, from, bytes);
+    return true;
+  }
+
+ private:
+  static constexpr uint32_t none = PagePool::none;
+
+  // The written bytes of one page. Two masks of a bit a byte follow it: dirty, in flight.
+  struct Written {
+    uint32_t page;
+    uint32_t newer, older;  // in the order in which the pages were first written; the free ones by `older`
+    uint32_t padding;
+    uint64_t bits[];
+  };
+
+  static uint64_t lines_between(size_t first, size_t last) { return ((uint64_t{2} << (last - first)) - 1) << first; }
+
+  // Polling shows in few addresses that are read over and over. Every so many hits that is looked at: an odd number, so that
+  // several addresses polled in turn take turns here too.
+  static constexpr uint32_t hits_a_look = 47;
+  static uint64_t poll_bit(uint64_t address) { return uint64_t{1} << (((address >> 3) ^ (address >> 12)) & 63); }
+  bool look_at_polls(uint64_t address) {
+    polled_ |= poll_bit(address);
+    return ++hits_since_look_ >= hits_a_look;
+  }
+
+  char* frame(const Page& page) const { return data_ + (static_cast<size_t>(pool_.index_of(page)) << page_shift_); }
+  Written& written(const Page& page) const { return written_at(page.written - 1u); }
+  Written& written_at(uint32_t i) const { return *reinterpret_cast<Written*>(writes_ + i * written_bytes_); }
+  ByteMask dirty(Written& w) const { return {w.bits, mask_words_}; }
+  ByteMask flying(Written& w) const { return {w.bits + mask_words_, mask_words_}; }
+  size_t page_bytes() const { return page_mask_ + 1; }
+  size_t line_bytes() const { return size_t{1} << line_shift_; }
+  uint64_t address_of(const Page& page) const { return page.number << page_shift_; }
+  uint64_t lines_of(size_t begin, size_t end) const { return lines_between(begin >> line_shift_, (end - 1) >> line_shift_); }
+
+  void write_in_page(Page& page, size_t offset, const void* from, size_t bytes) {
+    Written& w = written(page);
+    dirty(w).set(offset, offset + bytes);
+    std::memcpy(frame(page) + offset, from, bytes);
+    page.referenced = 1;
+    maybe_dirty_ = true;
+    ++counters_.puts;
+    counters_.put_bytes += bytes;
+  }
+
+  void get_slowly(int pe, uint64_t address, void* to, size_t bytes);
+  void put_slowly(int pe, uint64_t address, const void* from, size_t bytes);
+
+  // page_cache.cpp: pages
+  Page* current(int pe, uint64_t number);  // the page with nothing stale in it, or nullptr
+  Page& take(int pe, uint64_t number);     // the same, newly if need be; another page may go
+  void refresh(Page& page);
+  void empty(Page& page);  // puts what is dirty, and forgets the rest
+  void ahead_unused(Page& page);
+  bool known(const Page& page, size_t begin, size_t end) const;
+  bool use(Page& page, size_t begin, size_t end);  // whether it is known; marks it as used
+  void look(int pe, uint64_t address, size_t bytes);
+  void drop_lines(int pe, uint64_t address, size_t bytes);
+
+  // page_cache_fetch.cpp: from the network
+  void fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end);
+  void fetch_lines(int pe, const Extent& lines, const Extent& demanded);
+  void fetch_strides(int pe, const Extent& lines, const Extent& around, int64_t stride, int strides);
+  void arrived(Page& page, size_t begin, size_t end, const Extent& demanded);
+  void merge(Page& page, size_t begin, size_t end, const char* from);
+  void merge_arrival(const Arrivals::Arrival& arrival);
+  bool fetch_ahead(int pe, Extent lines);
+  void follow_stream(int pe, uint64_t address);
+  bool wanted(int pe, uint64_t line);
+  void await_arrivals();
+  void complete();
+  Extent lines_around(const Extent& bytes, const Extent& around) const;
+  Extent whole_lines(const Extent& bytes, const Extent& around) const;
+  uint64_t longest_fetch() const;
+
+  // page_cache_write.cpp: to the network
+  void attach(Page& page);
+  void detach(Page& page);  // its bytes in flight are known no more
+  void release_mask(Page& page);
+  void promote(Page& page);
+  void lose_flying(Page& page);
+  void write_back(Page& page);
+  void write_back_run(Page& page, size_t begin, size_t end);
+  void send(int pe, uint64_t begin, uint64_t end);
+  void fence();
+  template <class Action>
+  void each_written(int pe, uint64_t address, uint64_t end, Action action);
+  bool under_way(const InFlight& lost, int pe, uint64_t begin, uint64_t end);
+  void lose(int pe, uint64_t begin, uint64_t end);
+
+  // What a hit reads comes first, in one line of the processor's cache.
+  PagePool pool_;
+  char* data_ = nullptr;
+  int page_shift_ = 10, line_shift_ = 6;
+  size_t page_mask_ = 1023;
+  uint32_t epoch_ = 1;
+  uint32_t hits_since_look_ = 0;
+  uint64_t polled_ = 0;
+  uint64_t hit_bytes_ = 0;
+  char* writes_ = nullptr;
+  size_t written_bytes_ = 0, mask_words_ = 0;
+
+  bool maybe_dirty_ = false;    // false: no byte is dirty
+  PageTransport* transport_ = nullptr;
+  PageCacheOptions options_;
+  Region region_;
+  uint32_t newest_written_ = none, oldest_written_ = none, free_written_ = none;
+  InFlight lost_;               // under way since the last quiet, and held by no page
+  InFlight unfenced_;           // of these, what was issued since the last fence
+  bool puts_flying_ = false;    // a put was issued since the last quiet
+  Arrivals* arrivals_ = nullptr;
+  char* fetched_ = nullptr;     // staging of blocking gets
+  char* sent_ = nullptr;        // staging of puts across pages
+  size_t staging_bytes_ = 0;    // of each
+  Readahead readahead_;
+  PrefetchPace pace_;
+  uint64_t fast_hits_ = 0;      // before the last look
+  uint32_t slow_hits_since_look_ = 0;
+  uint64_t fresh_since_ = 0;    // ticks at the first look after the last acquire
+  uint64_t get_ticks_ = 0;
+  mutable uint64_t counted_fast_hits_ = 0, counted_hit_bytes_ = 0;  // those that are in counters_ already
+  mutable PageCacheCounters counters_;
 };
 
 }  // namespace nearcache

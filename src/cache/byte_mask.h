@@ -1,0 +1,77 @@
+// One bit for every byte of a page: which bytes were written.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace nearcache {
+
+// A view of `words` words of 64 bytes' bits each. Positions are bytes from the page's beginning.
+class ByteMask {
+ public:
+  ByteMask(uint64_t* bits, size_t words) : bits_(bits), words_(words) {}
+
+  uint64_t word(size_t i) const { return bits_[i]; }
+  bool empty() const {
+    for (size_t i = 0; i < words_; ++i)
+      if (bits_[i] != 0) return false;
+    return true;
+  }
+  bool test(size_t at) const { return (bits_[at / 64] >> (at % 64) & 1) != 0; }
+  void set(size_t begin, size_t end) {
+    each_word(begin, end, [&](uint64_t& word, uint64_t mask) { word |= mask; });
+  }
+  void clear(size_t begin, size_t end) {
+    each_word(begin, end, [&](uint64_t& word, uint64_t mask) { word &= ~mask; });
+  }
+  bool any(size_t begin, size_t end) const {
+    uint64_t found = 0;
+    each_word(begin, end, [&](uint64_t& word, uint64_t mask) { found |= word & mask; });
+    return found != 0;
+  }
+
+  // The first set byte at or after `at`; the size of the mask if there is none.
+  size_t next_set(size_t at) const { return next(at, 0); }
+  // The first unset byte at or after `at`; the size of the mask if there is none.
+  size_t next_unset(size_t at) const { return next(at, ~uint64_t{0}); }
+  // Where the run of set bytes that ends before `at` begins; `at` if the byte before is not set.
+  size_t run_begin(size_t at) const {
+    while (at > 0) {
+      const size_t last = at - 1;
+      // The byte `last` comes to the top of its word: ones above count the run's bytes in it.
+      const size_t in_word = last % 64 + 1;
+      const size_t ones = static_cast<size_t>(std::countl_one(bits_[last / 64] << (64 - in_word)));
+      if (ones < in_word) return at - ones;
+      at -= in_word;
+    }
+    return 0;
+  }
+
+ private:
+  // The bits of [begin, end) in the word that holds `begin`.
+  static uint64_t bits_between(size_t begin, size_t end) {
+    const uint64_t upto = end >= 64 ? ~uint64_t{0} : (uint64_t{1} << end) - 1;
+    return upto & (~uint64_t{0} << begin);
+  }
+  template <class Action>
+  void each_word(size_t begin, size_t end, Action action) const {
+    if (begin >= end) return;
+    const size_t first = begin / 64, last = (end - 1) / 64;
+    for (size_t i = first; i <= last; ++i)
+      action(bits_[i], bits_between(i == first ? begin % 64 : 0, i == last ? end - last * 64 : 64));
+  }
+  size_t next(size_t at, uint64_t flip) const {
+    for (size_t i = at / 64; i < words_; ++i) {
+      uint64_t word = bits_[i] ^ flip;
+      if (i == at / 64) word &= ~uint64_t{0} << (at % 64);
+      if (word != 0) return i * 64 + static_cast<size_t>(std::countr_zero(word));
+    }
+    return words_ * 64;
+  }
+
+  uint64_t* bits_;
+  size_t words_;
+};
+
+}  // namespace nearcache

@@ -1,0 +1,86 @@
+// The ranges under way to other PEs of which no page holds the bytes: puts of evicted pages, direct puts, atomics.
+//
+// A set of lines by hash, which may say yes for a line that is not in it (the price is one needless quiet or fence), and a
+// few long ranges. Emptied whenever the context is quiet.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace nearcache {
+
+class InFlight {
+ public:
+  void clear() {
+    if (!any_) return;
+    std::memset(bits_, 0, sizeof bits_);
+    ranges_ = 0;
+    any_ = false;
+  }
+  bool any() const { return any_; }
+
+  void add(int pe, uint64_t begin, uint64_t end) {
+    if (begin >= end) return;
+    any_ = true;
+    if (end - begin > longest_by_line) {
+      add_range(pe, begin, end);
+      return;
+    }
+    for (uint64_t line = begin / line_bytes; line <= (end - 1) / line_bytes; ++line) {
+      const size_t bit = bit_of(pe, line);
+      bits_[bit / 64] |= uint64_t{1} << (bit % 64);
+    }
+  }
+
+  // False only if nothing in [begin, end) of `pe` is under way.
+  bool may_overlap(int pe, uint64_t begin, uint64_t end) const {
+    if (!any_ || begin >= end) return false;
+    for (int i = 0; i < ranges_; ++i)
+      if ((range_[i].pe == pe || range_[i].pe == every_pe) && begin < range_[i].end && range_[i].begin < end) return true;
+    if (end - begin > line_bytes * bit_count / 8) return true;  // so many lines that some bit is likely set
+    for (uint64_t line = begin / line_bytes; line <= (end - 1) / line_bytes; ++line) {
+      const size_t bit = bit_of(pe, line);
+      if ((bits_[bit / 64] >> (bit % 64) & 1) != 0) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr uint64_t line_bytes = 64;
+  static constexpr uint64_t longest_by_line = 4096;
+  static constexpr size_t bit_count = 8192;  // 1 KiB: one in fifty false with 160 small puts under way
+  static constexpr int most_ranges = 8;
+  static constexpr int every_pe = -1;
+
+  struct Range {
+    int pe;
+    uint64_t begin, end;
+  };
+
+  static size_t bit_of(int pe, uint64_t line) {
+    const uint64_t hash = (line + (static_cast<uint64_t>(pe) << 40)) * 0x9E3779B97F4A7C15u;
+    return static_cast<size_t>(hash >> 51);
+  }
+  static_assert(bit_count == size_t{1} << (64 - 51));
+
+  // With no place left, the last range grows to hold the new one, for every PE if they differ.
+  void add_range(int pe, uint64_t begin, uint64_t end) {
+    if (ranges_ < most_ranges) {
+      range_[ranges_++] = {pe, begin, end};
+      return;
+    }
+    Range& last = range_[most_ranges - 1];
+    if (last.pe != pe) last.pe = every_pe;
+    last.begin = std::min(last.begin, begin);
+    last.end = std::max(last.end, end);
+  }
+
+  uint64_t bits_[bit_count / 64] = {};
+  Range range_[most_ranges] = {};
+  int ranges_ = 0;
+  bool any_ = false;
+};
+
+}  // namespace nearcache
