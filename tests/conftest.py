@@ -1,7 +1,8 @@
-"""Fixtures of all tests: `mpi` runs a test once for every MPI of the build."""
+"""Fixtures of all tests: `mpi` runs a test once for every MPI of the build, `shmem` once for every OpenSHMEM."""
 import pytest
 
 import launch
+import launch_shmem
 
 
 def newest_of_each_family(mpis):
@@ -20,6 +21,9 @@ def pytest_generate_tests(metafunc):
         elif not launch.LONG and metafunc.definition.get_closest_marker("few_mpis"):
             found = newest_of_each_family(found)
         metafunc.parametrize("mpi", found, ids=[mpi.tag for mpi in found])
+    if "shmem" in metafunc.fixturenames:
+        found = launch_shmem.shmems()
+        metafunc.parametrize("shmem", found, ids=[shmem.tag for shmem in found])
 
 
 @pytest.fixture
@@ -28,3 +32,11 @@ def preload(mpi):
     if not mpi.preload.exists():
         pytest.skip(f"{mpi.preload} is not built")
     return mpi.preload
+
+
+@pytest.fixture
+def preload_shmem(shmem):
+    """The preload object of an OpenSHMEM; the test is skipped where it was not built."""
+    if not shmem.preload.exists():
+        pytest.skip(f"{shmem.preload} is not built")
+    return shmem.preload

@@ -14,7 +14,7 @@ EPILOG = ("Exit codes: that of the program for run; 0 success, 2 wrong usage or 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG)
 @click.version_option(__version__, prog_name="nearcache")
 def main():
-    """Nearcache: a cache for the one-sided communication of MPI programs."""
+    """Nearcache: a cache for the one-sided communication of MPI and OpenSHMEM programs."""
 
 
 class RunCommand(click.Command):
@@ -38,22 +38,23 @@ def _help_of(option):
 
 
 @main.command(cls=RunCommand, epilog=EPILOG)
-@click.option("--mpi", "tag", metavar="TAG", help="Use the preload object of this MPI (such as mpich-4.0.2) without looking at the program")
+@click.option("--mpi", "tag", metavar="TAG", help="Use the preload object of this MPI (such as mpich-4.0.2) or OpenSHMEM (oshmem-4.1.4) without looking at the program")
 @click.option("--dry-run", is_flag=True, help="Print the command that would be started, and stop")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 def run(words, tag, dry_run, **given):
-    """Run COMMAND (mpiexec ... ./program ...) with its gets cached.
+    """Run COMMAND (mpiexec ... ./program ..., oshrun ... ./program ...) with its one-sided communication cached.
 
-    The program's MPI is found out, and the preload object built for it is preloaded into its ranks, not into the
-    launcher. Options are those of the library; `--report -` prints a report at the end, `--report FILE` writes it as JSON.
+    The program's MPI or OpenSHMEM is found out, and the preload object built for it is preloaded into its ranks, not into
+    the launcher. Options are those of the library; `--report -` prints a report at the end, `--report FILE` writes it as JSON.
     """
     from . import run as runner
     context = click.get_current_context()
     values = [(option, given[option.name]) for option in tables.load().options
               if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE]
-    started, choice = runner.prepare(list(words), values, tag)
-    if choice.note:
-        click.echo(f"nearcache: {choice.note}", err=True)
+    started, choices = runner.prepare(list(words), values, tag)
+    for choice in choices:
+        if choice.note:
+            click.echo(f"nearcache: {choice.note}", err=True)
     if dry_run:
         click.echo(shlex.join(started))
         return
@@ -96,10 +97,10 @@ def counters(markdown, width):
 
 @main.command(epilog="Exits with 3 if something is wrong.")
 @click.option("--no-run", is_flag=True, help="Only look; start no self-tests")
-@click.option("--mpi", "tags", multiple=True, metavar="TAG", help="Check this MPI only; may be repeated")
+@click.option("--mpi", "tags", multiple=True, metavar="TAG", help="Check this MPI or OpenSHMEM only; may be repeated")
 @click.option("--timeout", type=float, default=30, show_default=True, help="Seconds that a self-test may take")
 def doctor(no_run, tags, timeout):
-    """Look for MPIs and preload objects, run a 2-rank self-test of each, say what is wrong and how to cure it."""
+    """Look for MPIs, OpenSHMEMs and preload objects, run a 2-rank self-test of each, say what is wrong and how to cure it."""
     from . import doctor as check
     if not check.examine(run_tests=not no_run, tags=tags, timeout=timeout):
         raise click.exceptions.Exit(EXIT_UNHEALTHY)

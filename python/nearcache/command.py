@@ -7,7 +7,7 @@ import re
 import shutil
 from dataclasses import dataclass, field
 
-LAUNCHERS = re.compile(r"(mpiexec|mpirun|orterun|prterun|prun|srun|aprun|jsrun|ibrun|smpirun|hydra_mpiexec)([.\-_].*)?")
+LAUNCHERS = re.compile(r"(mpiexec|mpirun|oshrun|shmemrun|orterun|prterun|prun|srun|aprun|jsrun|ibrun|smpirun|hydra_mpiexec)([.\-_].*)?")
 
 # Options of the launchers that take values, without their leading dashes. Words after an option that is not listed are
 # values as long as they are not programs.

@@ -1,6 +1,7 @@
-"""`nearcache doctor`: which MPIs are here, which preload objects, does each work, and what is wrong."""
+"""`nearcache doctor`: which MPIs and OpenSHMEMs are here, which preload objects, does each work, and what is wrong."""
 import os
 import re
+import shutil
 import signal
 import subprocess
 from dataclasses import dataclass
@@ -8,12 +9,13 @@ from pathlib import Path
 
 import click
 
-from . import home, mpi, preload
+from . import home, libraries, mpi, preload, shmem
 from .errors import NearcacheError
 
 LAUNCHER_NAMES = re.compile(r"(mpiexec|mpirun)(\.(mpich|openmpi|hydra))?")
 ROOT_VARIABLES = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 ROOT_VARIABLES_5 = ("PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
+SELFTEST_CODES = (0, 1, 2)  # what a self-test that came to its end returns
 
 
 @dataclass
@@ -55,8 +57,10 @@ def launchers(places):
 
 
 def launcher_for(item, found, library=None):
-    """The launcher of a preload object's MPI, preferably the one beside the library that the self-test loads."""
-    family = "mpich" if item.family == "abi" else item.family
+    """The launcher of a preload object's MPI or OpenSHMEM, preferably the one beside the library that the self-test loads."""
+    family = {"abi": "mpich", "oshmem": "openmpi"}.get(item.family, item.family)
+    if family in shmem.FAMILIES:
+        return shutil.which("oshrun")
     mates = [path for path, owner in found.items() if owner.family == family
              and (item.family == "abi" or preload.version_numbers(owner.version) == preload.version_numbers(item.version))]
     if library:
@@ -86,9 +90,9 @@ def root_findings(owner):
                             "(set for this self-test)")]
 
 
-def run(words, timeout):
+def run(words, timeout, **variables):
     """(exit code or None after a timeout, output) of a command that gets its own session, so that all of it can be ended."""
-    environment = {**os.environ, **{name: "1" for name in ROOT_VARIABLES + ROOT_VARIABLES_5}}
+    environment = {**os.environ, **{name: "1" for name in ROOT_VARIABLES + ROOT_VARIABLES_5}, **variables}
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                text=True, errors="replace", env=environment, start_new_session=True)
     try:
@@ -115,19 +119,33 @@ def judge(code, output, timeout):
     return Finding("wrong", f"self-test: exit code {code}\n" + "\n".join("    " + line for line in last))
 
 
+def memory_hook_findings(item, words, timeout):
+    """Whether this Open MPI's shmem_finalize crashes as the shell has it set up; asked of the self-test without Nearcache."""
+    text = shmem.memory_hook_pitfall(os.environ) if shmem.has_memory_hook(item) else ""
+    if not text or run([*words, "env", "-u", "LD_PRELOAD", str(item.selftest)], timeout)[0] in SELFTEST_CODES:
+        return []
+    return [Finding("wrong", f"{text} (set for this self-test)")]
+
+
 def selftest(item, launcher, owner, timeout):
     """Runs the self-test of an object; without the object too when it fails, to tell MPI's own trouble from ours."""
     words = launch_words(launcher, owner)
-    value = preload.preload_value(item.path, os.environ.get("LD_PRELOAD"))
+    findings = memory_hook_findings(item, words, timeout)
+    surroundings = {"OMPI_MCA_memory": "^patcher"} if shmem.has_memory_hook(item) else {}
+    value = preload.preload_value([item.path], os.environ.get("LD_PRELOAD"))
     variables = [f"LD_PRELOAD={value}", "NEARCACHE_SKIP_CHEAP=false", "NEARCACHE_MODE=always"]
-    finding = judge(*run([*words, "env", *variables, str(item.selftest)], timeout), timeout)
-    findings = [finding]
+    finding = judge(*run([*words, "env", *variables, str(item.selftest)], timeout, **surroundings), timeout)
+    findings.append(finding)
     if finding.level == "wrong":
-        code, output = run([*words, "env", "-u", "LD_PRELOAD", str(item.selftest)], timeout)
+        code, output = run([*words, "env", "-u", "LD_PRELOAD", str(item.selftest)], timeout, **surroundings)
         if code != 0 and "selftest:" not in output:
-            findings.append(Finding("wrong", "without Nearcache it fails as well: this MPI does not work here "
+            findings.append(Finding("wrong", f"without Nearcache it fails as well: this {kind_of(item)} does not work here "
                                              f"({' '.join(words)})"))
     return findings
+
+
+def kind_of(item):
+    return "OpenSHMEM" if item.is_shmem else "MPI"
 
 
 def examine_object(item, found, run_tests, timeout):
@@ -135,16 +153,20 @@ def examine_object(item, found, run_tests, timeout):
         return [Finding("note", f"no self-test program ({item.selftest})")]
     findings = []
     try:
-        library = mpi.libraries.mpi_library(item.selftest)[0]
+        library = libraries.used_by(item.selftest)[0 if item.is_shmem else 1]
         launcher = launcher_for(item, found, library)
         if library is None:
-            return [Finding("wrong", f"the MPI library of {item.tag} is not found any more; rebuild Nearcache")]
+            return [Finding("wrong", f"the {kind_of(item)} library of {item.tag} is not found any more; rebuild Nearcache")]
     except (OSError, ValueError) as error:
         return [Finding("wrong", str(error))]
     if not launcher:
-        return [Finding("wrong", f"there is no mpiexec of {item.tag}: install it or put it into PATH")]
-    owner = found[launcher]
+        name = "oshrun" if item.is_shmem else "mpiexec"
+        return [Finding("wrong", f"there is no {name} of {item.tag}: install it or put it into PATH")]
+    owner = found.get(launcher) or item
     findings += root_findings(owner)
+    heap = shmem.heap_pitfall(os.environ) if item.family == "oshmem" else ""
+    if heap:
+        findings.append(Finding("wrong", heap))
     findings.append(Finding("ok", f"launcher {launcher}, library {library}"))
     if run_tests:
         try:

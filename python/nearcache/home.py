@@ -7,15 +7,17 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import shmem
 from .errors import NearcacheError
 
-OBJECT_NAME = "libnearcache_mpi.so"
+# Of each front end: the preload object and its self-test.
+OBJECTS = {"libnearcache_mpi.so": "nearcache-selftest", "libnearcache_shmem.so": "nearcache-shmem-selftest"}
 PACKAGE = Path(__file__).resolve().parent
 
 
 @dataclass(frozen=True)
 class PreloadObject:
-    """A preload object and the MPI it was built for."""
+    """A preload object and the MPI or OpenSHMEM it was built for."""
     tag: str
     path: Path
     selftest: Path  # may not exist
@@ -28,6 +30,10 @@ class PreloadObject:
     def version(self):
         return self.tag.partition("-")[2]
 
+    @property
+    def is_shmem(self):
+        return self.family in shmem.FAMILIES
+
 
 class Home:
     def __init__(self, path):
@@ -39,9 +45,8 @@ class Home:
         found = []
         for folder, programs in ((self.path / "lib" / "nearcache", self.path / "lib" / "nearcache"),
                                  (self.path / "lib", self.path / "bin")):
-            for path in sorted(folder.glob(f"*/{OBJECT_NAME}")):
-                tag = path.parent.name
-                found.append(PreloadObject(tag, path, programs / tag / "nearcache-selftest"))
+            paths = [path for name in OBJECTS for path in sorted(folder.glob(f"*/{name}"))]
+            found += [PreloadObject(path.parent.name, path, programs / path.parent.name / OBJECTS[path.name]) for path in paths]
         return found
 
 

@@ -5,7 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from . import elf
+from . import elf, shmem
 
 DEFAULT_FOLDERS = ["/lib64", "/usr/lib64", "/lib", "/usr/lib"]
 
@@ -85,6 +85,22 @@ def mpi_library(path, environment=None):
         if is_mpi_name(image.path.name):
             return Path(image.path), []
     return None, [name for name in missing if is_mpi_name(name)]
+
+
+def used_by(path, environment=None):
+    """What a program would load of communication libraries: (OpenSHMEM library or None, MPI library or None, names that were not found).
+
+    An MPI that only the OpenSHMEM library is built on does not count: the program does not call it.
+    """
+    images, missing = needed_by(path, environment)
+    missing = [name for name in missing if is_mpi_name(name) or shmem.is_shmem_name(name)]
+    below = next((image for image in images if shmem.is_shmem_name(image.path.name)), None)
+    above = next((image for image in images if is_mpi_name(image.path.name)), None)
+    if below and above:
+        others = [elf.read(path), *(image for image in images if image is not below and not is_mpi_name(image.path.name))]
+        if not any(is_mpi_name(name) for image in others for name in image.needed):
+            above = None
+    return below and Path(below.path), above and Path(above.path), missing
 
 
 def is_mpi_name(name):

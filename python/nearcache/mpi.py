@@ -1,4 +1,4 @@
-"""Which MPI a library, a program, an interpreter or a launcher belongs to: Mpi(family, version, what was seen)."""
+"""Which MPI or OpenSHMEM a library, a program, an interpreter or a launcher belongs to: Mpi(family, version, what was seen)."""
 import functools
 import os
 import re
@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import command, elf, libraries
+from . import command, elf, libraries, shmem
 from .errors import Refused
 
 # MPI libraries whose C interface is MPICH's (the MPICH ABI Compatibility Initiative): an object for MPICH serves them.
@@ -17,7 +17,7 @@ MPICH_ALIKE = re.compile(r"MPICH|Intel\(R\) MPI|MVAPICH|ParaStation", re.I)
 
 @dataclass(frozen=True)
 class Mpi:
-    family: str       # mpich, openmpi or abi
+    family: str       # mpich, openmpi or abi; oshmem, sandia or openshmem for an OpenSHMEM
     version: str      # 4.0.2; "" if unknown
     found: str        # what it was seen by: a library, a launcher
 
@@ -134,9 +134,17 @@ def of_python(interpreter, launcher):
     return _by_launcher(launcher, f"{interpreter} imports no mpi4py")
 
 
+def of_shmem_library(library):
+    """The OpenSHMEM of a library file, asked of the library itself, else guessed by its name."""
+    text = _output([sys.executable, "-c", shmem.ASK_LIBRARY, str(library)])
+    return Mpi(*shmem.family_and_version(text, library), str(library))
+
+
 def _by_launcher(launcher, reason):
     path = command.locate(launcher) if launcher else None
     found = of_launcher(path) if path else None
+    if found and found.family == "openmpi" and os.path.basename(path).startswith(("oshrun", "shmemrun")):
+        return Mpi("oshmem", found.version, launcher)
     if found is None:
         seen = f"the launcher {launcher} does not tell" if launcher else "there is no launcher"
         raise Refused(f"{reason}, and {seen} which MPI it starts. Name it: nearcache run --mpi TAG")
@@ -148,30 +156,39 @@ def _unknown(library):
 
 
 def of_program(word, launcher):
-    """The Mpi of the program that a word of a command line starts; Refused says why there is none."""
+    """What the program that a word of a command line starts uses, the OpenSHMEM first; Refused says why there is nothing."""
     path = command.locate(word) or (launcher and command.locate("./" + word))
     if not path:
         raise Refused(f"there is no program {word}")
     if is_python(path):  # also a wrapper script of that name, such as pyenv's
-        return of_python(path, launcher)
+        return [of_python(path, launcher)]
     if not elf.is_elf(path):
         interpreter = interpreter_of(path)
         if interpreter and is_python(interpreter[0]):
-            return of_python(interpreter[0], launcher)
-        return _by_launcher(launcher, f"{path} is a script")
+            return [of_python(interpreter[0], launcher)]
+        return [_by_launcher(launcher, f"{path} is a script")]
     reason = elf.ignores_preload(path)
     if reason:
         raise Refused(f"{path} cannot be preloaded: {reason}, so the loader ignores LD_PRELOAD")
+    return of_binary(path)
+
+
+def of_binary(path):
+    """The same for a program file."""
     try:
         static = not elf.read(path).interpreter
-        library, missing = libraries.mpi_library(path)
+        shmem_library, mpi_library, missing = libraries.used_by(path)
     except ValueError as error:
         raise Refused(str(error)) from None
     if static:
-        raise Refused(f"{path} is statically linked: nothing can be preloaded. Link it with libnearcache_mpi.a instead")
-    if library is None and missing:
+        raise Refused(f"{path} is statically linked: nothing can be preloaded. Link it with libnearcache_mpi.a "
+                      "(OpenSHMEM: libnearcache_shmem.a) instead")
+    found = [of_shmem_library(shmem_library)] if shmem_library else []
+    if mpi_library:
+        found.append(of_library(mpi_library) or _unknown(mpi_library))
+    if not found and missing:
         raise Refused(f"{path} needs {', '.join(missing)}, which the loader would not find (LD_LIBRARY_PATH?)")
-    if library is None:
-        raise Refused(f"{path} uses no MPI: none of the libraries it loads is an MPI. "
-                      "If it loads MPI while it runs, name it: nearcache run --mpi TAG")
-    return of_library(library) or _unknown(library)
+    if not found:
+        raise Refused(f"{path} uses no MPI: none of the libraries it loads is an MPI or an OpenSHMEM. "
+                      "If it loads one while it runs, name it: nearcache run --mpi TAG")
+    return found

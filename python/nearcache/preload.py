@@ -1,8 +1,9 @@
-"""Chooses the preload object for an MPI and puts it into a command line."""
+"""Chooses the preload objects for a program's MPI and OpenSHMEM and puts them into a command line."""
 import os
 import re
 from dataclasses import dataclass
 
+from . import shmem
 from .errors import Refused
 
 
@@ -29,13 +30,27 @@ def choose(found, objects):
     family = [item for item in objects if item.family == found.family]
     if not family:
         exist = ", ".join(sorted(item.tag for item in objects)) or "none"
+        wrapper = "OpenSHMEM's oshcc: cmake -DNEARCACHE_OSHCC=/path/oshcc" if found.family in shmem.FAMILIES else \
+            "MPI's mpicc: cmake -DNEARCACHE_MPICC=/path/mpicc"
         raise Refused(f"the program uses {found.tag} ({found.found}), and there is no preload object of that family; "
-                      f"there are: {exist}. Build Nearcache with this MPI's mpicc: cmake -DNEARCACHE_MPICC=/path/mpicc")
+                      f"there are: {exist}. Build Nearcache with this {wrapper}")
     best = min(family, key=lambda item: _distance(found.version, item.version))
     note = ""
     if found.version and version_numbers(found.version) != version_numbers(best.version):
         note = f"no preload object for {found.tag}; using {best.tag}"
     return Choice(best, note)
+
+
+def choose_all(found, objects):
+    """A Choice for each of what a program uses. Only the first must have an object: many programs that communicate by OpenSHMEM also
+    link the MPI below it."""
+    choices = [choose(found[0], objects)]
+    for other in found[1:]:
+        try:
+            choices.append(choose(other, objects))
+        except Refused:
+            choices[0] = Choice(choices[0].object, f"there is no preload object for {other.tag}: the program's MPI calls are not cached")
+    return choices
 
 
 def by_tag(tag, objects):
@@ -47,17 +62,18 @@ def by_tag(tag, objects):
     raise Refused(f"there is no preload object {tag}; there are: {exist}")
 
 
-def preload_value(path, existing):
-    """LD_PRELOAD with our object before what is there already."""
-    path = str(path)
-    if re.search(r"[\s:]", path):
-        raise Refused(f"the loader separates preload objects by blanks and colons, so {path} cannot be preloaded; "
-                      "move Nearcache to a folder without them")
-    others = [item for item in re.split(r"[\s:]+", existing or "") if item and item != path]
-    return ":".join([path, *others])
+def preload_value(paths, existing):
+    """LD_PRELOAD with our objects before what is there already."""
+    paths = [str(path) for path in paths]
+    for path in paths:
+        if re.search(r"[\s:]", path):
+            raise Refused(f"the loader separates preload objects by blanks and colons, so {path} cannot be preloaded; "
+                          "move Nearcache to a folder without them")
+    others = [item for item in re.split(r"[\s:]+", existing or "") if item and item not in paths]
+    return ":".join([*paths, *others])
 
 
-def insert(command, path, variables, environment=None):
+def insert(command, paths, variables, environment=None):
     """The words of `command` with `env LD_PRELOAD=... NEARCACHE_...=...` before each program.
 
     The launcher itself must not be preloaded, and variables given to `env` reach ranks on other hosts with every launcher.
@@ -66,7 +82,7 @@ def insert(command, path, variables, environment=None):
     words, last = [], 0
     for program in command.programs:
         existing = program.assignments.get("LD_PRELOAD", environment.get("LD_PRELOAD"))
-        given = {"LD_PRELOAD": preload_value(path, existing),
+        given = {"LD_PRELOAD": preload_value(paths, existing),
                  # An `env` before the program is nearer to it than our options are.
                  **{name: value for name, value in variables.items() if name not in program.assignments}}
         words += command.words[last:program.at] + ["env"] + [f"{name}={value}" for name, value in given.items()]

@@ -1,8 +1,8 @@
-"""`nearcache run`: finds the program's MPI and starts the command with the right object preloaded."""
+"""`nearcache run`: finds the program's MPI or OpenSHMEM and starts the command with the right objects preloaded."""
 import os
 import sys
 
-from . import command, home, mpi, preload, tables
+from . import command, home, mpi, preload, shmem, tables
 from .errors import Refused
 
 
@@ -26,41 +26,52 @@ def inherited_variables(environment):
     return {name: value for name, value in environment.items() if name in names}
 
 
-def choose_object(parsed, tag):
-    """The preload object for all programs of a command."""
+def choose_objects(parsed, tag):
+    """The preload objects for all programs of a command."""
     objects = home.find().objects()
     if tag:
-        return preload.by_tag(tag, objects)
+        return [preload.by_tag(tag, objects)]
     found = [mpi.of_program(parsed.words[program.start], parsed.launcher) for program in parsed.programs]
-    families = sorted({item.family for item in found})
+    families = sorted({"+".join(item.family for item in used) for used in found})
     if len(families) > 1:
         raise Refused(f"the programs of this command use different MPIs: {', '.join(families)}")
-    return preload.choose(found[0], objects)
+    return preload.choose_all(found[0], objects)
 
 
 def warn_of_launcher(launcher, chosen):
     """Says so when the launcher belongs to another MPI than the program: each rank would run alone."""
     path = command.locate(launcher) if launcher else None
     started_by = mpi.of_launcher(path) if path else None
-    # mpiexec of MPICH starts programs of the standard ABI as well.
-    families = {"abi": ("abi", "mpich", "openmpi")}.get(chosen.family, (chosen.family,))
+    # mpiexec of MPICH starts programs of the standard ABI as well, that of Open MPI those of its OpenSHMEM.
+    families = {"abi": ("abi", "mpich", "openmpi"), "oshmem": ("openmpi",)}.get(chosen.family, (chosen.family,))
+    if chosen.family in ("sandia", "openshmem"):  # they are started by any launcher that speaks PMI
+        return
     if started_by and started_by.family not in families:
         print(f"nearcache: {launcher} belongs to {started_by.tag}, but the program to {chosen.family}: "
               "its ranks will not find each other", file=sys.stderr)
 
 
+def warn_of_memory_hook(parsed, chosen, environment):
+    """Says so when Open MPI's shmem_finalize is going to crash, with Nearcache or without."""
+    given = {**environment, **{name: value for program in parsed.programs for name, value in program.assignments.items()}}
+    text = shmem.memory_hook_pitfall(given, parsed.words) if shmem.has_memory_hook(chosen) else ""
+    if text:
+        print(f"nearcache: {text}", file=sys.stderr)
+
+
 def prepare(words, values, tag=None, environment=None):
-    """The words to start instead of `words`, and the choice made."""
+    """The words to start instead of `words`, and the choices made."""
     environment = os.environ if environment is None else environment
     parsed = command.parse(words)
     if parsed.config_file:
         raise Refused("the programs stand in a file that the launcher reads; name them on the command line")
     if not parsed.programs:
         raise Refused(f"there is no program in: {' '.join(words)}")
-    choice = choose_object(parsed, tag)
-    warn_of_launcher(parsed.launcher, choice.object)
+    choices = choose_objects(parsed, tag)
+    warn_of_launcher(parsed.launcher, choices[0].object)
+    warn_of_memory_hook(parsed, choices[0].object, environment)
     variables = {**inherited_variables(environment), **variables_of(values)}
-    return preload.insert(parsed, choice.object.path, variables, environment), choice
+    return preload.insert(parsed, [choice.object.path for choice in choices], variables, environment), choices
 
 
 def start(words):

@@ -13,7 +13,7 @@ from nearcache.errors import Refused
 
 def test_program_of_every_mpi_is_recognised(mpi, mpi_program):
     from nearcache import mpi as finder
-    found = finder.of_program(str(mpi_program), None)
+    found, = finder.of_program(str(mpi_program), None)
     assert found.tag == mpi.tag
 
 
@@ -31,7 +31,7 @@ def test_mpi4py_program_is_of_the_mpi_that_mpi4py_loads(mpi):
         pytest.skip(f"{mpi.tag} has no Python with mpi4py beside it")
     if mpi.family == "abi":
         pytest.skip("mpi4py loads one library per venv; the other tag shows which")
-    assert finder.of_program(str(mpi.python), mpi.mpiexec).tag == mpi.tag
+    assert finder.of_program(str(mpi.python), mpi.mpiexec)[0].tag == mpi.tag
 
 
 def test_script_of_python_is_of_the_mpi_of_its_interpreter(mpi, tmp_path):
@@ -41,7 +41,7 @@ def test_script_of_python_is_of_the_mpi_of_its_interpreter(mpi, tmp_path):
     script = tmp_path / "script"
     script.write_text(f"#!{mpi.python}\nprint()\n")
     script.chmod(0o755)
-    assert finder.of_program(str(script), mpi.mpiexec).tag == mpi.tag
+    assert finder.of_program(str(script), mpi.mpiexec)[0].tag == mpi.tag
 
 
 def test_shell_script_is_of_the_mpi_of_its_launcher(mpi, tmp_path):
@@ -49,7 +49,7 @@ def test_shell_script_is_of_the_mpi_of_its_launcher(mpi, tmp_path):
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)
-    assert finder.of_program(str(script), mpi.mpiexec).family == finder.of_launcher(mpi.mpiexec).family
+    assert finder.of_program(str(script), mpi.mpiexec)[0].family == finder.of_launcher(mpi.mpiexec).family
 
 
 def refused(word, launcher=None):
@@ -106,7 +106,7 @@ def fake_program(folder, library, *flags):
 def test_library_is_known_by_what_it_says(tmp_path, name, text, tag):
     library = fake_library(tmp_path, name, text)
     program = fake_program(tmp_path, library, f"-Wl,-rpath,{tmp_path}")
-    assert mpi.of_program(str(program), None).tag == tag
+    assert mpi.of_program(str(program), None)[0].tag == tag
 
 
 def test_library_of_an_unknown_family_is_refused(tmp_path):
@@ -120,7 +120,7 @@ def test_library_that_the_loader_would_not_find_is_named(tmp_path, monkeypatch):
     program = fake_program(tmp_path, library)
     assert "libmpi.so.99" in refused(program)
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
-    assert mpi.of_program(str(program), None).family == "openmpi"
+    assert mpi.of_program(str(program), None)[0].family == "openmpi"
 
 
 def test_mpi_behind_another_library_and_origin_is_found(tmp_path):

@@ -9,7 +9,7 @@ from nearcache.mpi import Mpi
 
 def words(line, variables=None, environment=None):
     parsed = command.parse(line.split())
-    return " ".join(preload.insert(parsed, "/n.so", variables or {}, environment or {}))
+    return " ".join(preload.insert(parsed, ["/n.so"], variables or {}, environment or {}))
 
 
 def test_ranks_are_preloaded_and_the_launcher_is_not():
@@ -41,7 +41,7 @@ def test_option_of_an_env_before_the_program_wins():
 @pytest.mark.parametrize("path", ["/with blank/n.so", "/with:colon/n.so"])
 def test_path_that_the_loader_would_split_is_refused(path):
     with pytest.raises(Refused, match="cannot be preloaded"):
-        preload.preload_value(path, "")
+        preload.preload_value([path], "")
 
 
 @pytest.mark.parametrize("found, tag", [

@@ -38,8 +38,11 @@ def folder_for(keep):
 def run_traced(words, prefix, tag, values):
     """Runs the command with a trace; returns its exit code."""
     trace = next(option for option in tables.load().options if option.name == "trace")
-    started, choice = run.prepare(words, [*values, (trace, prefix)], tag)
-    note = choice.note
+    started, choices = run.prepare(words, [*values, (trace, prefix)], tag)
+    if choices[0].object.is_shmem:
+        raise Refused("advise works by a trace of MPI windows, and this program communicates by OpenSHMEM: run it with "
+                      "NEARCACHE_SHMEM=on and off instead, with NEARCACHE_REPORT=1")
+    note = "; ".join(choice.note for choice in choices if choice.note)
     try:
         return subprocess.run(started, check=False).returncode, note
     except OSError as error:

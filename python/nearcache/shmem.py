@@ -1,0 +1,63 @@
+"""OpenSHMEM: which library a program uses, and what this machine's settings do to it."""
+import os
+import re
+
+FAMILIES = ("oshmem", "sandia", "openshmem")  # Open MPI's, Sandia's, any other by the version of the specification
+
+# Asked in a process of its own: loading such a library has side effects. What these functions tell needs no shmem_init.
+ASK_LIBRARY = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+try:
+    text, length = ctypes.create_string_buffer(16384), ctypes.c_int()
+    library.MPI_Get_library_version(text, ctypes.byref(length))
+    print(text.value.decode(errors="replace"))
+except AttributeError:
+    pass
+name, major, minor = ctypes.create_string_buffer(1024), ctypes.c_int(), ctypes.c_int()
+library.shmem_info_get_name(name)
+library.shmem_info_get_version(ctypes.byref(major), ctypes.byref(minor))
+print("OpenSHMEM", f"{major.value}.{minor.value}", name.value.decode(errors="replace"))
+"""
+
+
+def is_shmem_name(name):
+    """liboshmem.so.40 (Open MPI), libsma.so.1 (Sandia, Cray), libosmpi.so, libshmem.so."""
+    return re.match(r"lib(oshmem|sma|osmpi|shmem)\.so(\.|$)", name) is not None
+
+
+def family_and_version(text, library):
+    """What a library's answer to ASK_LIBRARY tells; by its name alone where it does not answer (text is None)."""
+    name = os.path.basename(str(library))
+    specification = re.search(r"^OpenSHMEM (\d+\.\d+) (.*)$", text or "", re.M)
+    if name.startswith("liboshmem"):
+        version = re.search(r"Open MPI\s*v?(\d+(?:\.\d+)+)", text or "")
+        return "oshmem", version[1] if version else ""
+    if specification:
+        return "sandia" if "Sandia" in specification[2] else "openshmem", specification[1]
+    return "openshmem", ""
+
+
+def has_memory_hook(found):
+    """Whether it is Open MPI's before version 5."""
+    return found.family == "oshmem" and not re.match(r"[5-9]|\d\d", found.version)
+
+
+def memory_hook_pitfall(environment, words=()):
+    """Open MPI 4's finalize crashes while its hook of the system's memory calls is in place."""
+    at = [index for index, word in enumerate(words) if word.lstrip("-") in ("mca", "gmca", "omca")]
+    given = [words[index + 2] for index in at if words[index + 1:index + 2] == ["memory"] and index + 2 < len(words)]
+    setting = (given or [environment.get("OMPI_MCA_memory", "")])[-1]
+    if setting.startswith("^") and "patcher" in setting[1:].split(","):
+        return ""
+    return ("Open MPI 4's shmem_finalize crashes (signal 11) unless its memory hook is off: "
+            "export OMPI_MCA_memory=^patcher, or oshrun --mca memory ^patcher")
+
+
+def heap_pitfall(environment):
+    """The variable of the specification is not the one that Open MPI reads."""
+    ours = [name for name in ("SMA_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE") if environment.get(name)]
+    if not environment.get("SHMEM_SYMMETRIC_SIZE") or ours:
+        return ""
+    return ("SHMEM_SYMMETRIC_SIZE is set, but Open MPI does not read it: the symmetric heap's size is SMA_SYMMETRIC_SIZE or "
+            "SHMEM_SYMMETRIC_HEAP_SIZE (256 MB without either)")
