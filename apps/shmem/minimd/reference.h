@@ -1,0 +1,13 @@
+// The same atoms on one PE: all pairs, no cells, no lists.
+#pragma once
+
+#include "minimd/system.h"
+
+typedef struct {
+  long atoms;
+  double (*x)[3];  // by atom, not wrapped
+  double potential, kinetic;
+} reference;
+
+reference reference_run(const lattice* l, long steps);
+void reference_free(reference* r);
