@@ -17,9 +17,14 @@ def _grid(*columns):
     return table
 
 
+def api(document):
+    """What the program was written for; reports of before OpenSHMEM do not say."""
+    return document.get("api") or "MPI"
+
+
 def header(document):
     wall = document["wall_seconds"]
-    rows = [("program", document.get("program", "")), ("host", document.get("host", "")), ("MPI", document.get("mpi", "")),
+    rows = [("program", document.get("program", "")), ("host", document.get("host", "")), (api(document), document.get("mpi", "")),
             ("ranks", str(document["ranks"])), ("Nearcache", document.get("nearcache", "")),
             ("time", f"{wall['mean']:.3f} s (min {wall['min']:.3f}, max {wall['max']:.3f} over ranks)")]
     if document.get("modelled"):

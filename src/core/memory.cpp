@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace nearcache {
 
@@ -26,6 +28,15 @@ uint64_t node_memory_bytes() {
                                                   : uint64_t{1} << 30;
   const uint64_t group = control_group_limit();
   return group < physical ? group : physical;
+}
+
+uint64_t launched_on_node() {
+  uint64_t most = 1;
+  for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE"}) {
+    const char* text = getenv(name);
+    if (text != nullptr) most = std::max<uint64_t>(most, strtoull(text, nullptr, 10));
+  }
+  return most;
 }
 
 }  // namespace nearcache

@@ -52,16 +52,30 @@ std::string formatted(const char* format, auto... values) {
 }
 
 // Below a percent of the run, or a millisecond, the estimate cannot be told from noise.
+Verdict measured_verdict(const char* what, double saved, double wall) {
+  if (saved < 0.001 || saved < 0.01 * wall)
+    return {false, saved, formatted("%s saved an estimated %.4f s a rank of %.3f s: the cache did not help", what, saved, wall)};
+  return {true, saved, formatted("%s saved an estimated %.3f s a rank; the run took %.3f s", what, saved, wall)};
+}
+
+// Writes are cached as well there, so that hits are not all that may help.
+Verdict openshmem_verdict(const Report& report, const Counters& totals, double saved, double wall) {
+  if (!report.options.shmem) return {false, 0, "the cache was switched off"};
+  if (totals.gets + totals.puts == 0) return {false, 0, "no gets and puts were seen: the cache did not help"};
+  if (totals.gets == totals.bypassed && totals.puts == totals.puts_bypassed)
+    return {false, 0, "all gets and puts went past the cache: PEs within reach of loads and stores, large or uncached ones"};
+  return measured_verdict("hits and joined puts", saved, wall);
+}
+
 Verdict verdict_of(const Report& report) {
   const Counters totals = totals_of(report);
   const Spread wall = spread_of(report.ranks, [](const RankReport& r) { return r.wall_seconds; });
   const double saved = report.ranks.empty() ? 0 : 1e-9 * static_cast<double>(totals.saved_ns) /
                                                       static_cast<double>(report.ranks.size());
+  if (report.api == Api::openshmem) return openshmem_verdict(report, totals, saved, wall.mean);
   if (totals.gets == 0) return {false, 0, "no gets were seen on windows that can be cached: the cache did not help"};
   if (hits_of(totals) == 0) return {false, 0, "no get was repeated while its data was valid: the cache did not help"};
-  if (saved < 0.001 || saved < 0.01 * wall.mean)
-    return {false, saved, formatted("hits saved an estimated %.4f s a rank of %.3f s: the cache did not help", saved, wall.mean)};
-  return {true, saved, formatted("hits saved an estimated %.3f s a rank; the run took %.3f s", saved, wall.mean)};
+  return measured_verdict("hits", saved, wall.mean);
 }
 
 json counters_json(const Counters& counters) {
@@ -101,6 +115,31 @@ std::string bytes_text(uint64_t bytes) {
   return formatted(unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
 }
 
+std::string openshmem_text(const Counters& c) {
+  const auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  std::string text = formatted("  misses     %llu; past the cache %llu\n", n(c.direct), n(c.bypassed));
+  text += formatted("  puts       %llu, written back by %llu transfers; past the cache %llu\n", n(c.puts), n(c.network_puts), n(c.puts_bypassed));
+  text += "  bytes      got " + bytes_text(c.bytes_requested) + ", from cache " + bytes_text(c.bytes_from_cache) + ", from network " +
+          bytes_text(c.bytes_from_network) + "; put " + bytes_text(c.bytes_put) + "\n";
+  text += formatted("  ahead      %llu transfers, %llu prefetches; %llu lines, %.1f%% used\n", n(c.readaheads), n(c.prefetches),
+                    n(c.lines_ahead), 100 * share(c.lines_ahead_used, c.lines_ahead));
+  text += formatted("  sync       %llu quiets and fences, %llu releases; dropped %llu times\n", n(c.syncs_passed), n(c.releases),
+                    n(c.invalidations));
+  return text;
+}
+
+std::string mpi_text(const Counters& c) {
+  const auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  std::string text = formatted("  hits       full %llu, pending %llu, partial %llu\n", n(c.hits_full), n(c.hits_pending), n(c.hits_partial));
+  text += formatted("  misses     direct %llu, conflicting %llu, capacity %llu, failing %llu; bypassed %llu\n", n(c.direct),
+                    n(c.conflicting), n(c.capacity), n(c.failing), n(c.bypassed));
+  text += "  bytes      requested " + bytes_text(c.bytes_requested) + ", from cache " + bytes_text(c.bytes_from_cache) +
+          ", from network " + bytes_text(c.bytes_from_network) + "\n";
+  text += formatted("  sync       %llu served, %llu passed to MPI, %llu progress calls; dropped %llu times\n", n(c.syncs_served),
+                    n(c.syncs_passed), n(c.progress_calls), n(c.invalidations));
+  return text;
+}
+
 }  // namespace
 
 const char* version_text() { return NEARCACHE_VERSION_TEXT; }
@@ -110,6 +149,7 @@ std::string report_json(const Report& report) {
   json document = {{"format", "nearcache-report"},
                    {"version", report_version},
                    {"nearcache", version_text()},
+                   {"api", report.api == Api::mpi ? "MPI" : "OpenSHMEM"},
                    {"mpi", report.library},
                    {"host", report.host},
                    {"program", report.program},
@@ -140,27 +180,20 @@ std::string report_json(const Report& report) {
 std::string report_text(const Report& report) {
   const Counters c = totals_of(report);
   const Verdict verdict = verdict_of(report);
+  const bool mpi = report.api == Api::mpi;
   const Spread hits = spread_of(report.ranks, [](const RankReport& r) {
     return 100 * share(hits_of(r.counters), r.counters.gets);
   });
-  std::string text = formatted("nearcache %s: %zu ranks of %s\n", version_text(), report.ranks.size(), report.program.c_str());
+  std::string text = formatted("nearcache %s: %zu %s of %s\n", version_text(), report.ranks.size(), mpi ? "ranks" : "PEs", report.program.c_str());
   if (!report.modelled.empty()) text += "  network    MODELLED: " + report.modelled + "\n";
-  text += formatted("  gets       %llu, %.1f%% hits (min %.1f, mean %.1f, max %.1f over ranks)\n",
-                    static_cast<unsigned long long>(c.gets), 100 * share(hits_of(c), c.gets), hits.min, hits.mean, hits.max);
-  text += formatted("  hits       full %llu, pending %llu, partial %llu\n", static_cast<unsigned long long>(c.hits_full),
-                    static_cast<unsigned long long>(c.hits_pending), static_cast<unsigned long long>(c.hits_partial));
-  text += formatted("  misses     direct %llu, conflicting %llu, capacity %llu, failing %llu; bypassed %llu\n",
-                    static_cast<unsigned long long>(c.direct), static_cast<unsigned long long>(c.conflicting),
-                    static_cast<unsigned long long>(c.capacity), static_cast<unsigned long long>(c.failing),
-                    static_cast<unsigned long long>(c.bypassed));
-  text += "  bytes      requested " + bytes_text(c.bytes_requested) + ", from cache " + bytes_text(c.bytes_from_cache) +
-          ", from network " + bytes_text(c.bytes_from_network) + "\n";
-  text += formatted("  sync       %llu served, %llu passed to MPI, %llu progress calls; dropped %llu times\n",
-                    static_cast<unsigned long long>(c.syncs_served), static_cast<unsigned long long>(c.syncs_passed),
-                    static_cast<unsigned long long>(c.progress_calls), static_cast<unsigned long long>(c.invalidations));
+  text += formatted("  gets       %llu, %.1f%% hits (min %.1f, mean %.1f, max %.1f over %s)\n",
+                    static_cast<unsigned long long>(c.gets), 100 * share(hits_of(c), c.gets), hits.min, hits.mean, hits.max,
+                    mpi ? "ranks" : "PEs");
+  text += mpi ? mpi_text(c) : openshmem_text(c);
   for (const WindowReport& window : report.windows) {
     if (window.bypass.empty()) continue;
-    text += formatted("  window %d   not cached: %s\n", window.id, window.bypass.c_str());
+    const std::string what = mpi ? "window " + std::to_string(window.id) : window.name;
+    text += "  " + what + "   not cached: " + window.bypass + "\n";
   }
   text += "  verdict    " + verdict.text + "\n";
   return text;

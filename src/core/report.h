@@ -27,8 +27,11 @@ struct WindowReport {
   Counters counters;   // summed over ranks
 };
 
+enum class Api : uint8_t { mpi, openshmem };
+
 struct Report {
-  std::string library;   // the MPI's version line
+  Api api = Api::mpi;
+  std::string library;   // the version line of the MPI or OpenSHMEM library
   std::string host;
   std::string program;
   std::string modelled;  // the network model's label, or empty

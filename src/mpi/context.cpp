@@ -43,12 +43,7 @@ std::vector<uint8_t> find_same_node(int ranks) {
 // Ranks of this node: those that split_type found, at least as many as the launcher says, since a library told
 // to avoid shared memory counts every rank as a node of its own.
 uint64_t ranks_on_node() {
-  uint64_t ranks = std::max<uint64_t>(1, static_cast<uint64_t>(std::count(context.same_node.begin(), context.same_node.end(), 1)));
-  for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE"}) {
-    const char* text = getenv(name);
-    if (text != nullptr) ranks = std::max<uint64_t>(ranks, strtoull(text, nullptr, 10));
-  }
-  return ranks;
+  return std::max(launched_on_node(), static_cast<uint64_t>(std::count(context.same_node.begin(), context.same_node.end(), 1)));
 }
 
 }  // namespace

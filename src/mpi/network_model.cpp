@@ -5,8 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "core/clock.h"
-#include "core/text.h"
+#include "core/link_model.h"
 #include "mpi/layout.h"
 #include "mpi/next.h"
 
@@ -22,13 +21,11 @@ struct DeadlineHash {
   size_t operator()(const Deadline& d) const { return (d.window * 0x9e3779b97f4a7c15u) ^ static_cast<size_t>(d.target); }
 };
 
-// Times in nanoseconds of the system's clock.
 struct Model {
   bool installed = false;
-  double latency = 0, per_byte = 0;
+  LinkModel link;
   Next real;  // the functions below
   std::mutex mutex;
-  double link_free = 0;
   std::unordered_map<Deadline, double, DeadlineHash> deadlines;
 };
 
@@ -47,10 +44,10 @@ void started(MPI_Win window, int target, MPI_Count count, MPI_Datatype type) {
   const Layout* layout = count > 0 && target >= 0 ? layout_of(type) : nullptr;
   const double bytes = layout == nullptr ? 0 : static_cast<double>(layout->size) * static_cast<double>(count);
   Model& m = model();
+  const double complete = m.link.start(bytes);
   const std::lock_guard lock(m.mutex);
-  m.link_free = std::max(m.link_free, static_cast<double>(system_ns())) + bytes * m.per_byte;
   double& deadline = m.deadlines[{key_of(window), target}];
-  deadline = std::max(deadline, m.link_free + m.latency);
+  deadline = std::max(deadline, complete);
 }
 
 // Waits until everything to `target` (-1: to all) of the window would have arrived.
@@ -68,8 +65,7 @@ void arrived(MPI_Win window, int target) {
       }
     }
   }
-  while (static_cast<double>(system_ns()) < until) {
-  }
+  LinkModel::wait_until(until);
 }
 
 int modelled_get(void* o, int oc, MPI_Datatype ot, int t, MPI_Aint d, int tc, MPI_Datatype tt, MPI_Win w) {
@@ -126,10 +122,8 @@ int modelled_complete(MPI_Win w) {
 std::string network_model_install(const std::string& text) {
   Model& m = model();
   if (text.empty() || m.installed) return {};
-  const size_t comma = text.find(',');
-  if (comma == std::string::npos || !parse_ratio(text.substr(0, comma), &m.latency) ||
-      !parse_ratio(text.substr(comma + 1), &m.per_byte))
-    return "model: '" + text + "' is not allowed; allowed: L,G in ns and ns/byte, such as 1900,0.17";
+  const std::string wrong = m.link.set(text);
+  if (!wrong.empty()) return wrong;
   m.installed = true;
   m.real = next;
   next.Get = modelled_get;
@@ -147,10 +141,7 @@ std::string network_model_install(const std::string& text) {
 
 std::string network_model_label() {
   const Model& m = model();
-  if (!m.installed) return {};
-  char label[96];
-  snprintf(label, sizeof label, "L=%g ns, G=%g ns/B", m.latency, m.per_byte);
-  return label;
+  return m.installed ? m.link.label() : std::string();
 }
 
 }  // namespace nearcache::mpi

@@ -3,8 +3,7 @@
 // atomics pass at the speed of the network that is there.
 //
 // It stands at the table of functions below us, so that programs with and without the cache see the same network,
-// and costs nothing while it is not asked for. Operations of one rank share its link: G is paid one after the other,
-// L overlaps (LogGP; foMPI, section 3, gives 1.9 us + 0.17 ns/B for a get over Aries).
+// and costs nothing while it is not asked for. When a transfer is complete, core/link_model.h tells.
 #pragma once
 
 #include <string>

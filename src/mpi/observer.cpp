@@ -6,6 +6,7 @@
 
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/report_file.h"
 #include "mpi/context.h"
 #include "mpi/network_model.h"
 #include "mpi/report_gather.h"

@@ -1,10 +1,7 @@
 // The functions of nearcache/mpi.h.
 #include "nearcache/mpi.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
-
+#include "core/fill_stats.h"
 #include "mpi/mpi_api.h"
 #include "mpi/next.h"
 #include "mpi/window.h"
@@ -13,19 +10,6 @@ namespace nearcache::mpi {
 namespace {
 
 Window* find(MPI_Win win) { return next_usable() ? context.windows.find(win) : nullptr; }
-
-// Copies as much as the caller's struct has room for; what it has beyond our counters reads as zero.
-void fill(nearcache_stats* stats, const Counters& counters) {
-  nearcache_stats full{};
-  full.size = stats->size;
-  full.version = NEARCACHE_STATS_VERSION;
-#define NEARCACHE_COUNTER(name, kind, unit, help) full.name = counters.name;
-#include "nearcache/counters.def"
-#undef NEARCACHE_COUNTER
-  const size_t size = stats->size;
-  std::memset(stats, 0, size);
-  std::memcpy(stats, &full, std::min(size, sizeof full));
-}
 
 Counters of_process() {
   Counters sum;
@@ -61,7 +45,7 @@ int nearcache_invalidate(MPI_Win win) {
 int CLAMPI_Invalidate(MPI_Win win) { return nearcache_invalidate(win); }
 
 int nearcache_get_stats(MPI_Win win, nearcache_stats* stats) {
-  if (stats == nullptr || stats->size < offsetof(nearcache_stats, gets)) return MPI_ERR_ARG;
+  if (stats == nullptr) return MPI_ERR_ARG;
   nearcache::Counters counters;
   if (next_usable() && win == MPI_WIN_NULL) {
     counters = of_process();
@@ -71,8 +55,7 @@ int nearcache_get_stats(MPI_Win win, nearcache_stats* stats) {
     const WindowLock lock(window->mutex());
     window->fill_counters(&counters);
   }
-  fill(stats, counters);
-  return MPI_SUCCESS;
+  return nearcache::fill_stats(stats, counters) ? MPI_SUCCESS : MPI_ERR_ARG;
 }
 
 int nearcache_get_mode(MPI_Win win, nearcache_mode* mode) {

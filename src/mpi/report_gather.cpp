@@ -1,14 +1,12 @@
 // Brings the counters of all ranks to rank 0 and writes the report there.
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <map>
 
 #include "core/clock.h"
-#include "core/log.h"
-#include "core/report.h"
+#include "core/report_file.h"
 #include "mpi/context.h"
 #include "mpi/network_model.h"
 #include "mpi/next.h"
@@ -133,28 +131,7 @@ std::vector<WindowReport> merge(const std::vector<WindowMessage>& messages) {
   return merged;
 }
 
-void write_report(const Report& report) {
-  const std::string& where = context.options.report;
-  if (where == "1") {
-    fputs(report_text(report).c_str(), stderr);
-    return;
-  }
-  FILE* file = fopen(where.c_str(), "w");
-  const std::string text = report_json(report) + "\n";
-  const bool written = file != nullptr && fwrite(text.data(), 1, text.size(), file) == text.size();
-  if ((file != nullptr && fclose(file) != 0) || !written)
-    log(LogLevel::warning, "report: cannot write '%s': %s", where.c_str(), strerror(errno));
-}
-
 }  // namespace
-
-std::string program_name() {
-  char name[256] = {};
-  const ssize_t length = readlink("/proc/self/exe", name, sizeof name - 1);
-  if (length <= 0) return "?";
-  const char* slash = strrchr(name, '/');
-  return slash == nullptr ? name : slash + 1;
-}
 
 std::string library_line() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
@@ -189,7 +166,7 @@ void context_report() {
   report.options = context.options;
   for (const RankMessage& rank : all) report.ranks.push_back({rank.wall_seconds, rank.counters});
   report.windows = merge(windows);
-  write_report(report);
+  write_report(report, context.options.report);
 }
 
 }  // namespace nearcache::mpi

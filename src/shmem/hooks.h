@@ -67,41 +67,66 @@ inline void put_element(T* to, T value, int pe) {
 bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
 bool put_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
 
+class Channel;
+
 // Around a call that passes on: constructor before, destructor after. Each holds `Inside`, and the context's lock where it has one.
+class DirectCall {  // what those below have in common
+ public:
+  enum class Kind { get, update };
+  DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t bytes, int pe);
+  ~DirectCall();
+  DirectCall(const DirectCall&) = delete;
+  DirectCall& operator=(const DirectCall&) = delete;
+  Channel* channel() const { return channel_; }  // null: the library must say what is wrong, or nothing is to be done
+  Channel* held() const { return held_; }
+  int pe() const { return pe_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  Channel* channel_ = nullptr;
+  Channel* held_ = nullptr;  // its lock is held
+  size_t bytes_;
+  int pe_;
+};
 class DirectGet {  // iget and the like; [from, from + bytes) holds all that is read
  public:
   DirectGet(shmem_ctx_t ctx, const void* from, size_t bytes, int pe);
   ~DirectGet();
+
  private:
-  void* lock_;
+  DirectCall call_;
 };
 class DirectUpdate {  // iput, non-fetching atomics: some of [to, to + bytes) is written
  public:
   DirectUpdate(shmem_ctx_t ctx, const void* to, size_t bytes, int pe);
   ~DirectUpdate();
+
  private:
-  void* lock_;
+  DirectCall call_;
 };
 class FetchingAtomic {  // as DirectUpdate, and an acquire after it unless atomics are relaxed
  public:
   FetchingAtomic(shmem_ctx_t ctx, const void* target, size_t bytes, int pe);
   ~FetchingAtomic();
+
  private:
-  void* lock_;
+  DirectCall call_;
 };
 class FetchingNbi {  // non-blocking fetching atomics (1.5): as DirectUpdate, and the next quiet of the context acquires
  public:
   FetchingNbi(shmem_ctx_t ctx, const void* target, size_t bytes, int pe);
   ~FetchingNbi();
+
  private:
-  void* lock_;
+  DirectCall call_;
 };
 class PutSignal {  // put_signal(_nbi): data and signal, both direct
  public:
   PutSignal(shmem_ctx_t ctx, const void* to, size_t bytes, const void* signal, int pe);
   ~PutSignal();
+
  private:
-  void* lock_;
+  DirectCall call_;
 };
 
 // The bytes from the first to the last element of a strided access of `count` elements `stride` apart.

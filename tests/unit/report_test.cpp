@@ -66,6 +66,51 @@ void expect_golden(const std::string& name, const std::string& text) {
 TEST(Report, TheJsonIsTheGoldenOne) { expect_golden("report.json", report_json(example())); }
 TEST(Report, TheTextIsTheGoldenOne) { expect_golden("report.txt", report_text(example())); }
 
+// Two PEs that read with 90% hits, join ten puts into one and go past the cache now and then.
+Report openshmem_example() {
+  Report report;
+  report.api = Api::openshmem;
+  report.library = "An OpenSHMEM, OpenSHMEM 1.4";
+  report.program = "sweep";
+  for (uint64_t pe = 0; pe < 2; ++pe) {
+    RankReport one;
+    one.wall_seconds = 1.5;
+    Counters& c = one.counters;
+    c.gets = 1000 + 10 * pe;
+    c.hits_full = 900;
+    c.direct = 100;
+    c.bypassed = 10 * pe;
+    c.puts = 500;
+    c.network_puts = 50;
+    c.puts_bypassed = 1;
+    c.bytes_requested = 8000;
+    c.bytes_from_cache = 7200;
+    c.bytes_from_network = 6400;
+    c.bytes_put = 4000;
+    c.lines_ahead = 80;
+    c.lines_ahead_used = 60;
+    c.readaheads = 5;
+    c.releases = 3;
+    c.saved_ns = 100000000;
+    report.ranks.push_back(one);
+  }
+  WindowReport context;
+  context.name = "default context";
+  context.bypass = "no memory";
+  report.windows.push_back(context);
+  return report;
+}
+
+TEST(Report, TheTextOfAnOpenShmemProgramIsTheGoldenOne) { expect_golden("report_openshmem.txt", report_text(openshmem_example())); }
+
+TEST(Report, AnOpenShmemProgramWhoseCacheIsOffOrPassedByIsToldSo) {
+  Report report = openshmem_example();
+  for (RankReport& rank : report.ranks) rank.counters.bypassed = rank.counters.gets, rank.counters.puts_bypassed = rank.counters.puts;
+  EXPECT_NE(report_text(report).find("all gets and puts went past the cache"), std::string::npos);
+  report.options.shmem = false;
+  EXPECT_NE(report_text(report).find("the cache was switched off"), std::string::npos);
+}
+
 TEST(Report, CountersAddUpBeyondFourThousandMillion) {
   Counters a, b;
   a.bytes_requested = uint64_t{3} << 40;

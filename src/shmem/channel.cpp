@@ -1,0 +1,238 @@
+#include "shmem/channel.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "shmem/context.h"
+#include "shmem/next.h"
+
+namespace nearcache::shmem {
+
+uint64_t handle_bits(shmem_ctx_t ctx) {
+  static_assert(sizeof ctx <= sizeof(uint64_t));
+  uint64_t bits = 0;
+  std::memcpy(&bits, &ctx, sizeof ctx);
+  return bits;
+}
+
+void DirectWrites::add(int pe, uint64_t address, size_t bytes) {
+  if (bytes == 0 || overflowed()) return;
+  if (used_ > 0) {  // a stream of writes is one range
+    Range& last = ranges_[used_ - 1];
+    if (last.pe == pe && address <= last.end && address + bytes >= last.begin) {
+      last.begin = std::min(last.begin, address);
+      last.end = std::max(last.end, address + bytes);
+      return;
+    }
+  }
+  if (used_ < most) ranges_[used_] = {pe, address, address + bytes};
+  ++used_;
+}
+
+// What no handle is: the address of an object of ours.
+uint64_t Channel::no_bits() {
+  static const char object = 0;
+  return reinterpret_cast<uint64_t>(&object);
+}
+
+void Channel::open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised) {
+  const ChannelLock lock(this);
+  handle_ = handle;
+  id_ = id;
+  is_default_ = this == &context.default_channel;
+  owned_ = owned;
+  serialised_ = serialised || owned;
+  owner_ = std::this_thread::get_id();
+  state_ = context.caching ? State::untried : State::none;
+  obstacle_ = nullptr;
+  seen_acquires_ = context.acquires.load();
+  puts_at_quiet_ = puts_timed_ = 0;
+  direct_writes_.clear();
+  fetches_outstanding_ = false;
+  last_get_pe_ = -1;
+  tallies = Tallies();
+  bits_.store(handle_bits(handle), std::memory_order_release);
+}
+
+void Channel::close() {
+  bits_.store(no_bits(), std::memory_order_release);
+  leave_uncached();
+}
+
+void Channel::leave_uncached() {
+  if (state_ == State::ready) {
+    complete();
+    if (quick_cache == &*pages_) quick_cache = no_cache();
+    pages_.reset();
+    context.budget.give_back(memory_);
+  }
+  state_ = State::none;
+}
+
+PageCache* Channel::create_cache() {
+  state_ = State::none;
+  const PageCacheOptions& options = context.cache_options;
+  memory_ = PageCache::memory_bytes(options);
+  if (!context.budget.take(memory_)) {
+    obstacle_ = "no memory for a cache within max_storage";
+    log(LogLevel::warning, "a context is not cached: %s", obstacle_);
+    return nullptr;
+  }
+  pages_.emplace();
+  if (!pages_->create(options, this)) {
+    pages_.reset();
+    context.budget.give_back(memory_);
+    obstacle_ = "the system refused memory for a cache";
+    log(LogLevel::warning, "a context is not cached: %s", obstacle_);
+    return nullptr;
+  }
+  state_ = State::ready;
+  if (is_default_ && !context.threaded) quick_cache = &*pages_;
+  return &*pages_;
+}
+
+void Channel::catch_up() {
+  const uint64_t now = context.acquires.load(std::memory_order_acquire);
+  if (seen_acquires_ == now) return;
+  seen_acquires_ = now;
+  if (state_ == State::ready) pages_->acquire();
+}
+
+bool Channel::wrote() const {
+  return !direct_writes_.empty() || (state_ == State::ready && pages_->counters().puts != puts_at_quiet_);
+}
+
+void Channel::complete() {
+  const bool wrote_before = wrote();
+  PageCache* cache = ready_cache();
+  const uint64_t made_before = tallies.quiets_made;
+  if (cache != nullptr) cache->release();
+  if (tallies.quiets_made == made_before) {  // the program's own transfers may be under way
+    const Inside inside_library;
+    is_default_ ? next.quiet() : next.ctx_quiet(handle_);
+    if (cache != nullptr) cache->quieted();
+  }
+  if (cache != nullptr) {
+    puts_at_quiet_ = cache->counters().puts;
+    if (direct_writes_.overflowed()) {
+      cache->acquire();
+    } else {
+      for (const auto& range : direct_writes_) cache->before_direct_put(range.pe, range.begin, range.end - range.begin);
+    }
+  }
+  direct_writes_.clear();
+  if (wrote_before) context.acquire_others(this, &seen_acquires_);
+  if (fetches_outstanding_) {
+    fetches_outstanding_ = false;
+    context.acquire();
+  }
+}
+
+// Within a line before or behind: a program that goes through memory by small gets gains more by lines than by overlap.
+bool Channel::follows_last_get(int pe, uint64_t address, size_t bytes) {
+  const uint64_t line = context.cache_options.line;
+  const bool follows = pe == last_get_pe_ && address + bytes + line >= last_get_end_ && address <= last_get_end_ + line;
+  last_get_pe_ = pe;
+  last_get_end_ = address + bytes;
+  return follows;
+}
+
+void Channel::get(void* to, uint64_t address, size_t bytes, int pe) {
+  const Inside inside_library;
+  const auto* from = reinterpret_cast<const void*>(address);
+  is_default_ ? next.getmem(to, from, bytes, pe) : next.ctx_getmem(handle_, to, from, bytes, pe);
+}
+
+void Channel::get_nbi(void* to, uint64_t address, size_t bytes, int pe) {
+  const Inside inside_library;
+  const auto* from = reinterpret_cast<const void*>(address);
+  is_default_ ? next.getmem_nbi(to, from, bytes, pe) : next.ctx_getmem_nbi(handle_, to, from, bytes, pe);
+}
+
+void Channel::put_plainly(uint64_t address, const void* from, size_t bytes, int pe) {
+  const Inside inside_library;
+  auto* to = reinterpret_cast<void*>(address);
+  is_default_ ? next.putmem(to, from, bytes, pe) : next.ctx_putmem(handle_, to, from, bytes, pe);
+}
+
+void Channel::put(uint64_t address, const void* from, size_t bytes, int pe) {
+  constexpr uint64_t all_timed = 64, every = 32;
+  const uint64_t n = puts_timed_++;
+  if (n >= all_timed && n % every != 0) return put_plainly(address, from, bytes, pe);
+  const uint64_t begin = clock_ticks();
+  put_plainly(address, from, bytes, pe);
+  const auto ns = static_cast<uint64_t>(ticks_to_ns(clock_ticks() - begin));
+  if (tallies.put_ns_least == 0 || ns < tallies.put_ns_least) tallies.put_ns_least = ns;
+}
+
+void Channel::put_nbi(uint64_t address, const void* from, size_t bytes, int pe) {
+  const Inside inside_library;
+  auto* to = reinterpret_cast<void*>(address);
+  is_default_ ? next.putmem_nbi(to, from, bytes, pe) : next.ctx_putmem_nbi(handle_, to, from, bytes, pe);
+}
+
+void Channel::fence() {
+  const Inside inside_library;
+  is_default_ ? next.fence() : next.ctx_fence(handle_);
+}
+
+void Channel::quiet() {
+  const Inside inside_library;
+  is_default_ ? next.quiet() : next.ctx_quiet(handle_);
+  tallies.quiets_made += 1;
+}
+
+Extent Channel::extent(uint64_t address, size_t bytes, int) { return context.memory.cacheable_extent(address, bytes); }
+
+// The time that hits saved is that of the demand fetches that were timed, less 15 ns for a hit; puts are taken at the price of the
+// cheapest one, so that what they saved is not overestimated.
+void Channel::fill_counters(Counters* c) const {
+  c->bypassed = tallies.gets;
+  c->bytes_requested = c->bytes_from_network = tallies.get_bytes;
+  c->gets = tallies.gets;
+  c->puts = c->puts_bypassed = tallies.puts;
+  c->bytes_put = tallies.put_bytes;
+  c->accumulates = tallies.accumulates;
+  c->syncs_passed = tallies.quiets_passed;
+  if (state_ != State::ready) return;
+  const PageCacheCounters& p = pages_->counters();
+  c->gets += p.gets;
+  c->hits_full = p.hits;
+  c->direct = p.gets - p.hits;
+  c->puts += p.puts;
+  c->bytes_requested += p.get_bytes;
+  c->bytes_from_cache = p.hit_bytes;
+  c->bytes_from_network += p.network_get_bytes;
+  c->bytes_put += p.put_bytes;
+  c->network_gets = p.network_gets;
+  c->network_puts = p.network_puts;
+  c->bytes_to_network = p.network_put_bytes;
+  c->order_quiets = p.quiets;
+  c->order_fences = p.fences;
+  c->readaheads = p.readaheads;
+  c->prefetches = p.prefetches;
+  c->prefetches_dropped = p.prefetches_dropped;
+  c->lines_ahead = p.ahead_lines;
+  c->lines_ahead_used = p.ahead_lines_used;
+  c->evictions = p.evictions;
+  c->invalidations = p.acquires;
+  c->releases = p.releases;
+  c->polls = p.polls;
+  c->storage_bytes = context.cache_options.size;
+  c->metadata_bytes = memory_ - std::min<size_t>(memory_, context.cache_options.size);
+  constexpr uint64_t hit_ns = 15;
+  const uint64_t get_ns = p.timed_gets == 0 ? 0 : p.get_ns / p.timed_gets;
+  c->remote_ns = get_ns * (p.gets - p.hits);
+  c->saved_ns = get_ns > hit_ns ? p.hits * (get_ns - hit_ns) : 0;
+  const uint64_t put_ns = tallies.put_ns_least;
+  if (put_ns > hit_ns && p.puts > p.network_puts) c->saved_ns += (p.puts - p.network_puts) * (put_ns - hit_ns);
+}
+
+ChannelLock::ChannelLock(Channel* channel) : channel_(context.threaded ? channel : nullptr) {
+  if (channel_ != nullptr) channel_->mutex().lock();
+  channel->catch_up();
+}
+
+}  // namespace nearcache::shmem

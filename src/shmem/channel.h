@@ -1,0 +1,163 @@
+// An OpenSHMEM context as the cache sees it: the cache, the transport under it, and what is outstanding.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "cache/page_cache.h"
+#include "core/stats.h"
+#include "shmem/shmem_api.h"
+
+namespace nearcache::shmem {
+
+uint64_t handle_bits(shmem_ctx_t ctx);
+
+// Writes that went past the cache since the last quiet. What is read of their ranges meanwhile may be older than they are, and must not
+// be kept beyond the quiet that completes them.
+class DirectWrites {
+ public:
+  static constexpr size_t most = 32;  // as many as can be gone through in the time of one transfer
+  struct Range {
+    int pe;
+    uint64_t begin, end;
+  };
+  void add(int pe, uint64_t address, size_t bytes);
+  bool empty() const { return used_ == 0; }
+  bool overflowed() const { return used_ > most; }
+  void clear() { used_ = 0; }
+  const Range* begin() const { return ranges_.data(); }
+  const Range* end() const { return ranges_.data() + used_; }  // pre: not overflowed
+
+ private:
+  size_t used_ = 0;
+  std::array<Range, most> ranges_{};
+};
+
+// Counted by the front end. Under threads a count may get lost; none is worth a locked instruction.
+class Tally {
+ public:
+  Tally() = default;
+  Tally(const Tally& other) : value_(other) {}
+  Tally& operator=(uint64_t n) { return value_.store(n, std::memory_order_relaxed), *this; }
+  Tally& operator=(const Tally& other) { return *this = static_cast<uint64_t>(other); }
+  void operator+=(uint64_t n) { *this = *this + n; }
+  operator uint64_t() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+struct Tallies {
+  Tally gets, get_bytes, puts, put_bytes;  // past the cache
+  Tally accumulates;  // strided puts and atomics
+  Tally quiets_passed, quiets_made;  // the program's quiets and fences; those issued for the cache
+  Tally put_ns_least;                // the cheapest put that was timed
+};
+
+// Channels are never deleted, so that another thread may look at one while its context goes: they are used again.
+class Channel final : public PageTransport {
+ public:
+  // A context begins. `owned`: it is private to the calling thread. `serialised`: at most one thread at a time may be inside of it.
+  void open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised);
+  // It is gone: gives the memory back. The lock is held.
+  void close();
+
+  bool is(uint64_t bits) const { return bits_.load(std::memory_order_acquire) == bits; }
+  bool is_open() const { return bits_.load(std::memory_order_acquire) != no_bits(); }
+  shmem_ctx_t handle() const { return handle_; }
+  int64_t id() const { return id_; }
+  // Another thread's private context: nothing may be issued on it.
+  bool foreign() const { return owned_ && owner_ != std::this_thread::get_id(); }
+  bool owned() const { return owned_; }
+  bool serialised() const { return serialised_; }
+  const char* obstacle() const { return obstacle_; }  // why there is no cache; null if there is, or may be
+
+  std::mutex& mutex() { return mutex_; }
+
+  // The cache, made at its first use; null if there is none. With the lock.
+  PageCache* cache() {
+    if (state_ == State::ready) [[likely]] return &*pages_;
+    return state_ == State::untried ? create_cache() : nullptr;
+  }
+  // The cache if it was made already.
+  PageCache* ready_cache() { return state_ == State::ready ? &*pages_ : nullptr; }
+  // No cache from now on; what was written is complete.
+  void leave_uncached();
+
+  // Drops what the process' acquires since the last call made stale.
+  void catch_up();
+
+  // Everything written through this context is at its target.
+  void complete();
+  // Starts it.
+  void start_write_back() {
+    if (state_ == State::ready && pages_->dirty()) pages_->start_write_back();
+  }
+  // What the program writes past the cache.
+  void wrote_directly(int pe, uint64_t address, size_t bytes) { direct_writes_.add(pe, address, bytes); }
+  // The program learns of a value at the next quiet only.
+  void fetches_outstanding() { fetches_outstanding_ = true; }
+  // A non-blocking get of the program continues where its last one was.
+  bool follows_last_get(int pe, uint64_t address, size_t bytes);
+
+  Tallies tallies;
+  void fill_counters(Counters* counters) const;
+
+  // PageTransport
+  void get(void* to, uint64_t address, size_t bytes, int pe) override;
+  void get_nbi(void* to, uint64_t address, size_t bytes, int pe) override;
+  void put(uint64_t address, const void* from, size_t bytes, int pe) override;
+  void put_plainly(uint64_t address, const void* from, size_t bytes, int pe);  // put() without its clock
+  void put_nbi(uint64_t address, const void* from, size_t bytes, int pe);
+  void fence() override;
+  void quiet() override;
+  Extent extent(uint64_t address, size_t bytes, int pe) override;
+
+ private:
+  enum class State : uint8_t { untried, ready, none };
+
+  static uint64_t no_bits();
+  PageCache* create_cache();
+  bool wrote() const;
+
+  std::atomic<uint64_t> bits_{no_bits()};
+  shmem_ctx_t handle_{};
+  int64_t id_ = 0;
+  bool is_default_ = false, owned_ = false, serialised_ = false;
+  std::thread::id owner_;
+  State state_ = State::untried;
+  const char* obstacle_ = nullptr;
+  std::mutex mutex_;
+  std::optional<PageCache> pages_;
+  size_t memory_ = 0;  // taken from the budget
+  uint64_t seen_acquires_ = 0;
+  uint64_t puts_at_quiet_ = 0;  // the cache's count at the last quiet
+  uint64_t puts_timed_ = 0;
+  DirectWrites direct_writes_;
+  bool fetches_outstanding_ = false;
+  int last_get_pe_ = -1;
+  uint64_t last_get_end_ = 0;
+};
+
+// Holds a channel's lock where threads make it necessary.
+class ChannelLock {
+ public:
+  explicit ChannelLock(Channel* channel);
+  ~ChannelLock() {
+    if (channel_ != nullptr) channel_->mutex().unlock();
+  }
+  ChannelLock(const ChannelLock&) = delete;
+  ChannelLock& operator=(const ChannelLock&) = delete;
+  Channel* release() {
+    Channel* held = channel_;
+    channel_ = nullptr;
+    return held;
+  }
+
+ private:
+  Channel* channel_;  // null: not locked
+};
+
+}  // namespace nearcache::shmem

@@ -1,0 +1,145 @@
+#include "shmem/context.h"
+
+#include <algorithm>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "shmem/cache_options.h"
+#include "shmem/network_model.h"
+#include "shmem/next.h"
+#include "shmem/report_gather.h"
+
+extern char** environ;
+
+namespace nearcache::shmem {
+
+// Never destroyed: other threads and the exit handlers of the OpenSHMEM library may come by to the end of the process.
+Context& context = *new Context;
+bool enabled = false;
+thread_local int inside = 0;
+
+static PageCache nothing;  // serves nothing
+PageCache* quick_cache = &nothing;
+PageCache* no_cache() { return &nothing; }
+
+Context::Context() : option_errors(options.read_environment(environ)) {
+  set_log_level(static_cast<int>(std::min<uint64_t>(options.verbose, 2)));
+  relaxed_atomics = options.shmem_relaxed_atomics;
+  cache_options = page_cache_options(options, &option_errors);
+}
+
+Channel* Context::find_other(uint64_t bits) {
+  thread_local Channel* last = nullptr;
+  if (last != nullptr && last->is(bits)) return last;
+  const size_t used = channels_used.load(std::memory_order_acquire);
+  for (size_t i = 0; i < used; ++i) {
+    Channel* channel = channels[i].load(std::memory_order_relaxed);
+    if (channel->is(bits)) return last = channel;
+  }
+  return nullptr;
+}
+
+Channel* Context::open_channel(shmem_ctx_t ctx, bool owned, bool serialised) {
+  const std::lock_guard lock(mutex);
+  Channel* channel = nullptr;
+  const size_t used = channels_used.load();
+  for (size_t i = 0; i < used && channel == nullptr; ++i) {
+    if (!channels[i].load()->is_open()) channel = channels[i].load();
+  }
+  if (channel == nullptr) {
+    if (used == most_channels) return nullptr;
+    channel = new Channel;
+    channels[used].store(channel);
+  }
+  channel->open(ctx, next_context_id++, owned, serialised);
+  if (channel == channels[used].load()) channels_used.store(used + 1, std::memory_order_release);
+  return channel;
+}
+
+void Context::close_channel(Channel* channel) {
+  const ChannelLock channel_lock(channel);
+  channel->complete();
+  WindowReport report = report_of(*channel);
+  channel->close();
+  const std::lock_guard lock(mutex);
+  report.counters.clear_gauges();
+  closed.push_back(std::move(report));
+}
+
+void Context::acquire() {
+  acquires.fetch_add(1, std::memory_order_acq_rel);
+  if (!threaded) default_channel.catch_up();
+}
+
+void Context::acquire_others(Channel* writer, uint64_t* seen_by_writer) {
+  if (channels_used.load(std::memory_order_acquire) == 0) return;
+  const uint64_t before = acquires.fetch_add(1, std::memory_order_acq_rel);
+  if (*seen_by_writer == before) *seen_by_writer = before + 1;
+  if (!threaded && writer != &default_channel) default_channel.catch_up();
+}
+
+void Context::start_write_back() {
+  each_channel([](Channel& channel) {
+    if (channel.foreign()) return;
+    const ChannelLock lock(&channel);
+    channel.start_write_back();
+  });
+}
+
+namespace {
+
+bool report_wanted() { return !context.options.report.empty() && context.options.report != "0"; }
+
+// Runs before the OpenSHMEM library's own exit handler, as it is registered later.
+void at_exit() { context_finish(context.implicit_end); }
+
+}  // namespace
+
+void context_start(int level) {
+  if (context.started) return;
+  context.started = true;
+  context.started_ns = system_ns();
+  context.threaded = level == SHMEM_THREAD_MULTIPLE;
+  {
+    const Inside inside_library;
+    context.pe = next.my_pe();
+    context.pes = next.n_pes();
+  }
+  const std::string wrong = network_model_install(context.options.model);
+  if (!wrong.empty()) context.option_errors.push_back(wrong);
+  if (!context.options.trace.empty()) context.option_errors.push_back("trace: OpenSHMEM programs are not traced");
+  if (context.pe == 0) {
+    for (const std::string& message : context.option_errors) log(LogLevel::warning, "%s", message.c_str());
+  }
+  const uint64_t limit = context.options.max_storage;
+  context.budget.set_limit(limit != 0 ? limit : node_memory_bytes() / 10 / launched_on_node());
+  context.memory.start(context.pes, context.pe, !network_modelled());
+  if (report_wanted()) report_prepare();
+  context.caching = context.options.shmem && next_usable();
+  if (!next_usable() && context.pe == 0) log(LogLevel::warning, "%s", next_complaint().c_str());
+  context.default_channel.open(SHMEM_CTX_DEFAULT, 0, false, false);
+  enabled = context.caching || network_modelled();
+  atexit(at_exit);
+}
+
+void context_finish(bool report) {
+  if (!context.started || context.finished) return;
+  context.finished = true;
+  if (enabled) {
+    context.each_channel([](Channel& channel) {
+      if (channel.foreign()) return;
+      const ChannelLock lock(&channel);
+      channel.complete();
+    });
+  }
+  context_abandon();
+  if (report && context.report_scratch != nullptr) report_write();
+}
+
+void context_abandon() {
+  context.finished = true;
+  enabled = false;
+  quick_cache = no_cache();
+}
+
+}  // namespace nearcache::shmem

@@ -1,0 +1,101 @@
+// The one context object of the OpenSHMEM front end: options, channels, symmetric memory, what the process knows of its job.
+//
+// Locks, taken under SHMEM_THREAD_MULTIPLE only: one a channel, held over every access to its cache and over transfers that must not
+// be overtaken; never while a call may wait for another PE's action. No two are held together.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/memory.h"
+#include "core/options.h"
+#include "core/report.h"
+#include "core/stats.h"
+#include "shmem/channel.h"
+#include "shmem/hooks.h"
+#include "shmem/symmetric_memory.h"
+
+namespace nearcache::shmem {
+
+struct Context {
+  Context();  // reads the options from the environment
+
+  Options options;
+  PageCacheOptions cache_options;
+  std::vector<std::string> option_errors;  // what was wrong with the environment, for PE 0 to tell
+
+  bool started = false;
+  bool finished = false;
+  bool threaded = false;  // SHMEM_THREAD_MULTIPLE: channels lock
+  bool caching = false;   // not switched off
+  bool implicit_end = false;  // start_pes: the program ends without shmem_finalize
+  int pe = 0;
+  int pes = 1;
+  uint64_t started_ns = 0;
+  std::atomic<bool> relaxed_atomics{false};
+  MemoryBudget budget;
+  SymmetricMemory memory;
+
+  // Contexts in use are among the first `channels_used`; beyond the last, contexts are passed on uncached.
+  static constexpr size_t most_channels = 1024;
+  Channel default_channel;
+  std::array<std::atomic<Channel*>, most_channels> channels{};
+  std::atomic<size_t> channels_used{0};
+
+  // How many acquires the process has made. Caches that are used without a lock have seen all of them; others look before each use.
+  std::atomic<uint64_t> acquires{0};
+
+  std::mutex mutex;  // covers what follows; contexts are created and destroyed rarely
+  int64_t next_context_id = 1;
+  std::vector<WindowReport> closed;  // contexts that are gone
+
+  void* report_scratch = nullptr;  // symmetric; null when no report is wanted
+
+  // The channel of a context; null: not known, passed on uncached.
+  Channel* find(shmem_ctx_t ctx) {
+    const uint64_t bits = handle_bits(ctx);
+    return default_channel.is(bits) ? &default_channel : find_other(bits);
+  }
+  Channel* find_other(uint64_t bits);
+  Channel* open_channel(shmem_ctx_t ctx, bool owned, bool serialised);
+
+  // The context is about to be destroyed: everything written through it is complete.
+  void close_channel(Channel* channel);
+
+  template <class Action>
+  void each_channel(Action action) {
+    action(default_channel);
+    const size_t used = channels_used.load(std::memory_order_acquire);
+    for (size_t i = 0; i < used; ++i) {
+      Channel* channel = channels[i].load(std::memory_order_relaxed);
+      if (channel->is_open()) action(*channel);
+    }
+  }
+
+  // Nothing that any cache read before may be served after.
+  void acquire();
+  // The same for all but `writer`, whose own writes have become visible.
+  void acquire_others(Channel* writer, uint64_t* seen_by_writer);
+  // Starts writing back in every context that this thread may use.
+  void start_write_back();
+};
+
+extern Context& context;
+
+// The cache that serves nothing.
+PageCache* no_cache();
+
+// Learns the job right after initialisation; allocates nothing but what a report needs. `level`: of threads.
+void context_start(int level);
+
+// The program ends: everything written is complete, nothing of ours runs any more. `report`: all PEs come here together.
+void context_finish(bool report);
+
+
+// The program ends without looking back: nothing of ours runs any more.
+void context_abandon();
+
+}  // namespace nearcache::shmem

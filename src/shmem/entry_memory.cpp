@@ -1,0 +1,136 @@
+// The symmetric heap. Allocation and freeing are collective and end or begin with a barrier, so they release and acquire.
+#include "shmem/context.h"
+#include "shmem/network_model.h"
+#include "shmem/next.h"
+
+using namespace nearcache::shmem;
+
+namespace {
+
+// Nothing of it is written back any more, whoever wrote it, and nothing of it is served.
+void forget(void* block, size_t bytes) {
+  if (bytes == 0) return;
+  context.each_channel([&](Channel& channel) {
+    const ChannelLock lock(&channel);
+    if (channel.ready_cache() != nullptr) channel.ready_cache()->forget(reinterpret_cast<uint64_t>(block), bytes);
+  });
+}
+
+// `call` returns the block.
+template <class Call>
+void* allocate(size_t bytes, bool hinted, Call call) {
+  const Release release(true);
+  void* block = call();
+  context.memory.allocated(block, bytes, hinted);
+  return block;
+}
+
+template <class Call>
+void free_block(void* block, Call call) {
+  forget(block, context.memory.block_bytes(block));
+  const Release release(true);
+  context.memory.freed(block);
+  call(block);
+}
+
+// The old block's contents move within each PE, so that everything written to it must have come.
+template <class Call>
+void* reallocate(void* old_block, size_t bytes, Call call) {
+  const size_t old_bytes = context.memory.block_bytes(old_block);
+  void* block = nullptr;
+  {
+    const Release release(true);
+    block = call(old_block, bytes);
+    if (block != nullptr || bytes == 0) {
+      context.memory.freed(old_block);
+      context.memory.allocated(block, bytes, false);
+    }
+  }
+  if (block != old_block && (block != nullptr || bytes == 0)) {
+    forget(old_block, old_bytes);
+  } else if (block == old_block && bytes < old_bytes) {
+    forget(static_cast<char*>(old_block) + bytes, old_bytes - bytes);
+  }
+  return block;
+}
+
+}  // namespace
+
+extern "C" {
+
+void* shmem_malloc(size_t size) {
+  if (!active()) return next.malloc(size);
+  return allocate(size, false, [&] { return next.malloc(size); });
+}
+
+void* shmem_calloc(size_t count, size_t size) {
+  if (!active()) return next.calloc(count, size);
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) bytes = 0;  // the library refuses it
+  return allocate(bytes, false, [&] { return next.calloc(count, size); });
+}
+
+void* shmem_align(size_t alignment, size_t size) {
+  if (!active()) return next.align(alignment, size);
+  return allocate(size, false, [&] { return next.align(alignment, size); });
+}
+
+void* shmem_realloc(void* block, size_t size) {
+  if (!active()) return next.realloc(block, size);
+  return reallocate(block, size, next.realloc);
+}
+
+void shmem_free(void* block) {
+  if (!active()) return next.free(block);
+  free_block(block, next.free);
+}
+
+// Null for other PEs where a network is modelled: their memory is the far side of it.
+void* shmem_ptr(const void* object, int pe) {
+  if (network_modelled() && pe != context.pe) return nullptr;
+  return next.ptr(object, pe);
+}
+
+#ifdef NEARCACHE_SHMEM_HAS_malloc_with_hints
+void* shmem_malloc_with_hints(size_t size, long hints) {
+  if (!active()) return next.malloc_with_hints(size, hints);
+  return allocate(size, hints != 0, [&] { return next.malloc_with_hints(size, hints); });
+}
+#endif
+
+#ifdef NEARCACHE_SHMEM_HAS_x_malloc_with_hint
+void* shmemx_malloc_with_hint(size_t size, long hint) {
+  if (!active()) return next.x_malloc_with_hint(size, hint);
+  return allocate(size, hint != 0, [&] { return next.x_malloc_with_hint(size, hint); });
+}
+#endif
+
+#ifdef NEARCACHE_SHMEM_HAS_old_shmalloc
+void* shmalloc(size_t size) {
+  if (!active()) return next.old_shmalloc(size);
+  return allocate(size, false, [&] { return next.old_shmalloc(size); });
+}
+#endif
+
+#ifdef NEARCACHE_SHMEM_HAS_old_shmemalign
+void* shmemalign(size_t alignment, size_t size) {
+  if (!active()) return next.old_shmemalign(alignment, size);
+  return allocate(size, false, [&] { return next.old_shmemalign(alignment, size); });
+}
+#endif
+
+#ifdef NEARCACHE_SHMEM_HAS_old_shrealloc
+void* shrealloc(void* block, size_t size) {
+  if (!active()) return next.old_shrealloc(block, size);
+  return reallocate(block, size, next.old_shrealloc);
+}
+#endif
+
+#ifdef NEARCACHE_SHMEM_HAS_old_shfree
+void shfree(void* block) {
+  if (!active()) return next.old_shfree(block);
+  free_block(block, next.old_shfree);
+}
+#endif
+
+}  // extern "C"

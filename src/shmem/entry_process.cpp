@@ -1,0 +1,68 @@
+// Start and end of OpenSHMEM: the context learns of its job, the report is written.
+#include "shmem/context.h"
+#include "shmem/next.h"
+
+using namespace nearcache::shmem;
+
+namespace {
+
+int thread_level() {
+  const Inside inside_library;
+  int level = SHMEM_THREAD_SINGLE;
+  if (next.query_thread != nullptr) next.query_thread(&level);
+  return level;
+}
+
+}  // namespace
+
+extern "C" {
+
+void shmem_init(void) {
+  {
+    const Inside inside_library;
+    next.init();
+  }
+  if (inside == 0) context_start(thread_level());
+}
+
+int shmem_init_thread(int requested, int* provided) {
+  int rc = 0;
+  {
+    const Inside inside_library;
+    rc = next.init_thread(requested, provided);
+  }
+  if (rc == 0 && inside == 0) context_start(thread_level());
+  return rc;
+}
+
+void start_pes(int npes) {
+  context.implicit_end = !context.started;
+  {
+    const Inside inside_library;
+    next.old_start_pes(npes);
+  }
+  if (inside == 0) context_start(thread_level());
+}
+
+void shmem_finalize(void) {
+  if (inside == 0) context_finish(true);
+  const Inside inside_library;
+  next.finalize();
+}
+
+// Ends all PEs at once: what is not written back need not be.
+void shmem_global_exit(int status) {
+  if (inside == 0) context_abandon();
+  const Inside inside_library;
+  next.global_exit(status);
+}
+
+#ifdef NEARCACHE_SHMEM_HAS_old_globalexit
+void globalexit(int status) {
+  if (inside == 0) context_abandon();
+  const Inside inside_library;
+  next.old_globalexit(status);
+}
+#endif
+
+}  // extern "C"

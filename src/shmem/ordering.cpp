@@ -1,0 +1,83 @@
+// Calls that order, complete or wait: what each means to the caches (docs/semantics.md, OpenSHMEM).
+#include "shmem/context.h"
+#include "shmem/next.h"
+
+namespace nearcache::shmem {
+namespace {
+
+void complete_default() {
+  const ChannelLock lock(&context.default_channel);
+  context.default_channel.complete();
+}
+
+// The default context's writes are complete, those of other contexts are started.
+void release() {
+  complete_default();
+  context.start_write_back();
+}
+
+}  // namespace
+
+void quiet(shmem_ctx_t ctx) {
+  Channel* channel = context.find(ctx);
+  if (channel == nullptr) {  // what was written through it is visible now
+    {
+      const Inside inside_library;
+      next.ctx_quiet(ctx);
+    }
+    return context.acquire();
+  }
+  const ChannelLock lock(channel);
+  channel->tallies.quiets_passed += 1;
+  channel->complete();
+}
+
+void fence(shmem_ctx_t ctx) {
+  Channel* channel = context.find(ctx);
+  if (channel == nullptr) {
+    const Inside inside_library;
+    return next.ctx_fence(ctx);
+  }
+  const ChannelLock lock(channel);
+  channel->tallies.quiets_passed += 1;
+  channel->start_write_back();
+  channel->fence();
+}
+
+Wait::Wait() {
+  context.start_write_back();
+  ++inside;
+}
+Wait::~Wait() {
+  --inside;
+  context.acquire();
+}
+
+Test::Test() {
+  context.start_write_back();
+  ++inside;
+}
+Test::~Test() {
+  --inside;
+  if (succeeded_) context.acquire();
+}
+
+Barrier::Barrier() {
+  release();
+  ++inside;
+}
+Barrier::~Barrier() {
+  --inside;
+  context.acquire();
+}
+
+Release::Release(bool synchronises) : synchronises_(synchronises) {
+  release();
+  ++inside;
+}
+Release::~Release() {
+  --inside;
+  if (synchronises_) context.acquire();
+}
+
+}  // namespace nearcache::shmem

@@ -1,0 +1,103 @@
+// The functions of nearcache/shmem.h.
+#include <algorithm>
+
+#include "core/fill_stats.h"
+#include "shmem/context.h"
+#include "shmem/report_gather.h"
+
+// The public header is C with the library's own names weak; here they are what is defined.
+#define NEARCACHE_SHMEM_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace nearcache::shmem {
+namespace {
+
+enum { ok = 0, argument = 1, absent = 2 };  // as in nearcache/shmem.h
+
+bool caching() { return active() && context.caching; }
+
+template <class Action>
+void each_usable_channel(Action action) {
+  context.each_channel([&](Channel& channel) {
+    if (channel.foreign()) return;
+    const ChannelLock lock(&channel);
+    action(channel);
+  });
+}
+
+void make_uncached(uint64_t begin, uint64_t end) {
+  const uint64_t line = context.cache_options.line;
+  begin = begin / line * line;
+  end = (end + line - 1) / line * line;
+  context.memory.add_uncached(begin, end - begin);  // from here on other threads go past the cache
+  each_usable_channel([&](Channel& channel) {
+    channel.complete();
+    if (channel.ready_cache() != nullptr) channel.ready_cache()->forget(begin, end - begin);
+  });
+}
+
+// Under threads the lock may be held over a transfer: a hint does not wait for that.
+void prefetch(uint64_t address, size_t bytes, int pe) {
+  SymmetricMemory& memory = context.memory;
+  if (bytes == 0 || !memory.valid_pe(pe) || pe == context.pe || memory.uncached(address, 1)) return;
+  const MemoryKind kind = memory.find(address, 1).kind;
+  if (kind == MemoryKind::unknown || memory.near(pe, kind, address)) return;
+  bytes = std::min<uint64_t>(bytes, memory.cacheable_extent(address, 1).end - address);
+  Channel& channel = context.default_channel;
+  std::unique_lock lock(channel.mutex(), std::defer_lock);
+  if (context.threaded && !lock.try_lock()) return;
+  channel.catch_up();
+  if (PageCache* cache = channel.cache()) cache->prefetch(pe, address, bytes);
+}
+
+size_t prefetch_distance() {
+  const ChannelLock lock(&context.default_channel);
+  const PageCache* cache = context.default_channel.ready_cache();
+  return cache == nullptr ? 0 : cache->prefetch_distance();
+}
+
+}  // namespace
+}  // namespace nearcache::shmem
+
+using namespace nearcache::shmem;
+
+NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_caching(void) { return caching() ? 1 : 0; }
+
+NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_uncached(const void* ptr, size_t bytes) {
+  if (!caching()) return absent;
+  const auto begin = reinterpret_cast<uint64_t>(ptr);
+  if (bytes == 0 || context.memory.find(begin, bytes).kind == MemoryKind::unknown) return argument;
+  make_uncached(begin, begin + bytes);
+  return ok;
+}
+
+NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_ctx_uncached(shmem_ctx_t ctx) {
+  if (!caching()) return absent;
+  Channel* channel = context.find(ctx);
+  if (channel == nullptr) return argument;
+  const ChannelLock lock(channel);
+  channel->leave_uncached();
+  return ok;
+}
+
+NEARCACHE_SHMEM_EXPORT void nearcache_shmem_impl_prefetch(const void* ptr, size_t bytes, int pe) {
+  if (caching()) prefetch(reinterpret_cast<uint64_t>(ptr), bytes, pe);
+}
+
+NEARCACHE_SHMEM_EXPORT size_t nearcache_shmem_impl_prefetch_distance(void) { return caching() ? prefetch_distance() : 0; }
+
+NEARCACHE_SHMEM_EXPORT void nearcache_shmem_impl_acquire(void) {
+  if (caching()) context.acquire();
+}
+
+NEARCACHE_SHMEM_EXPORT void nearcache_shmem_impl_release(void) {
+  if (caching()) each_usable_channel([](Channel& channel) { channel.complete(); });
+}
+
+NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_set_relaxed_atomics(int relaxed) {
+  return context.relaxed_atomics.exchange(relaxed != 0) ? 1 : 0;
+}
+
+NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_stats(nearcache_stats* stats) {
+  if (!caching()) return absent;
+  return nearcache::fill_stats(stats, process_counters()) ? ok : argument;
+}

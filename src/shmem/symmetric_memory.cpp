@@ -1,0 +1,137 @@
+#include "shmem/symmetric_memory.h"
+
+#include <algorithm>
+
+#include "shmem/hooks.h"
+#include "shmem/next.h"
+#include "shmem/static_data.h"
+
+namespace nearcache::shmem {
+namespace {
+
+bool inside_of(const Extent& extent, uint64_t address, size_t bytes) {
+  return address >= extent.begin && address < extent.end && bytes <= extent.end - address;
+}
+
+// The first of sorted ranges that ends behind `address`.
+auto first_behind(const std::vector<Extent>& ranges, uint64_t address) {
+  return std::partition_point(ranges.begin(), ranges.end(), [&](const Extent& range) { return range.end <= address; });
+}
+
+// Adds a range to sorted ones, joined with those that it touches.
+void add(std::vector<Extent>* ranges, Extent range) {
+  auto from = std::partition_point(ranges->begin(), ranges->end(), [&](const Extent& r) { return r.end < range.begin; });
+  auto to = from;
+  for (; to != ranges->end() && to->begin <= range.end; ++to) {
+    range.begin = std::min(range.begin, to->begin);
+    range.end = std::max(range.end, to->end);
+  }
+  ranges->insert(ranges->erase(from, to), range);
+}
+
+// Joins of ranges would lose where one block ends: these are kept apart.
+void add_apart(std::vector<Extent>* ranges, Extent range) { ranges->insert(first_behind(*ranges, range.begin), range); }
+
+}  // namespace
+
+void SymmetricMemory::start(int pes, int own_pe, bool loads_and_stores) {
+  pes_ = pes;
+  own_pe_ = own_pe;
+  loads_and_stores_ = loads_and_stores;
+  near_ = std::make_unique<std::atomic<uint8_t>[]>(static_cast<size_t>(pes) * kinds);
+  data_ = static_data();
+}
+
+Segment SymmetricMemory::find(uint64_t address, size_t bytes) const {
+  const Extent heap{heap_begin_.load(std::memory_order_relaxed), heap_end_.load(std::memory_order_relaxed)};
+  if (inside_of(heap, address, bytes)) return {MemoryKind::heap, heap};
+  for (const Extent& data : data_) {
+    if (inside_of(data, address, bytes)) return {MemoryKind::data, data};
+  }
+  const Ranges* ranges = ranges_.load(std::memory_order_acquire);
+  if (ranges != nullptr) {
+    const auto block = first_behind(ranges->apart, address);
+    if (block != ranges->apart.end() && inside_of(*block, address, bytes)) return {MemoryKind::hinted, *block};
+  }
+  return {};
+}
+
+Extent SymmetricMemory::cacheable_extent(uint64_t address, size_t bytes) const {
+  const Segment segment = find(address, bytes);
+  if (segment.kind == MemoryKind::unknown) return {address, address + bytes};
+  Extent extent = segment.extent;
+  const Ranges* ranges = ranges_.load(std::memory_order_acquire);
+  if (ranges == nullptr) return extent;
+  const auto behind = first_behind(ranges->uncached, address);
+  if (behind != ranges->uncached.end()) extent.end = std::max(address + bytes, std::min(extent.end, behind->begin));
+  if (behind != ranges->uncached.begin()) extent.begin = std::max(extent.begin, (behind - 1)->end);
+  return extent;
+}
+
+bool SymmetricMemory::ask(int pe, MemoryKind kind, uint64_t address) {
+  bool is = pe == own_pe_;
+  if (!is && loads_and_stores_) {
+    const Inside inside_library;
+    is = next.ptr(reinterpret_cast<void*>(address), pe) != nullptr;
+  }
+  near_[static_cast<size_t>(pe) * kinds + static_cast<size_t>(kind)].store(is ? is_near : is_far, std::memory_order_relaxed);
+  return is;
+}
+
+bool SymmetricMemory::uncached(uint64_t address, size_t bytes) const {
+  const Ranges* ranges = ranges_.load(std::memory_order_acquire);
+  if (ranges == nullptr || ranges->uncached.empty()) return false;
+  const auto behind = first_behind(ranges->uncached, address);
+  return behind != ranges->uncached.end() && behind->begin < address + bytes;
+}
+
+void SymmetricMemory::replace_ranges(std::unique_ptr<Ranges> ranges) {
+  ranges_.store(ranges.get(), std::memory_order_release);
+  all_ranges_.push_back(std::move(ranges));
+}
+
+void SymmetricMemory::add_uncached(uint64_t address, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  auto ranges = all_ranges_.empty() ? std::make_unique<Ranges>() : std::make_unique<Ranges>(*all_ranges_.back());
+  add(&ranges->uncached, {address, address + bytes});
+  replace_ranges(std::move(ranges));
+}
+
+void SymmetricMemory::allocated(void* block, size_t bytes, bool hinted) {
+  if (block == nullptr || bytes == 0) return;
+  const auto begin = reinterpret_cast<uint64_t>(block);
+  const Extent range{begin, begin + bytes};
+  const std::lock_guard lock(mutex_);
+  const uint64_t heap_begin = heap_begin_.load(std::memory_order_relaxed), heap_end = heap_end_.load(std::memory_order_relaxed);
+  const bool apart = hinted && !(range.begin >= heap_begin && range.end <= heap_end);
+  blocks_[begin] = {bytes, apart};
+  if (!apart) {
+    heap_begin_.store(std::min(heap_begin, range.begin), std::memory_order_relaxed);
+    heap_end_.store(std::max(heap_end, range.end), std::memory_order_relaxed);
+    return;
+  }
+  auto ranges = all_ranges_.empty() ? std::make_unique<Ranges>() : std::make_unique<Ranges>(*all_ranges_.back());
+  add_apart(&ranges->apart, range);
+  replace_ranges(std::move(ranges));
+}
+
+void SymmetricMemory::freed(void* block) {
+  const auto begin = reinterpret_cast<uint64_t>(block);
+  const std::lock_guard lock(mutex_);
+  const auto found = blocks_.find(begin);
+  if (found == blocks_.end()) return;
+  if (found->second.apart) {
+    auto ranges = std::make_unique<Ranges>(*all_ranges_.back());
+    std::erase_if(ranges->apart, [&](const Extent& range) { return range.begin == begin; });
+    replace_ranges(std::move(ranges));
+  }
+  blocks_.erase(found);
+}
+
+size_t SymmetricMemory::block_bytes(void* block) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = blocks_.find(reinterpret_cast<uint64_t>(block));
+  return found == blocks_.end() ? 0 : found->second.bytes;
+}
+
+}  // namespace nearcache::shmem

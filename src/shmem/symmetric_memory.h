@@ -1,0 +1,85 @@
+// What this process knows of symmetric memory: where it is, which of it may be read around an access, which PEs reach it by loads
+// and stores, and which ranges the program wants left alone.
+//
+// Two kinds of it: the symmetric heap, taken as the hull of all blocks that were ever allocated in it, and the static data of the
+// program and its libraries. Blocks allocated with hints may lie in a heap of their own (another kind of memory): each of those that lies
+// outside of the hull is an extent by itself. Whatever is none of these is passed on uncached.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "cache/page_transport.h"
+
+namespace nearcache::shmem {
+
+enum class MemoryKind : uint8_t { heap, data, hinted, unknown };
+
+struct Segment {
+  MemoryKind kind = MemoryKind::unknown;
+  Extent extent;
+};
+
+class SymmetricMemory {
+ public:
+  // `loads_and_stores`: use shmem_ptr to find PEs that need no cache; else only the own PE counts as near.
+  void start(int pes, int own_pe, bool loads_and_stores);
+
+  // What surrounds [address, address + bytes), bytes > 0; kind unknown if the range is not inside of one segment. O(1) for the heap.
+  Segment find(uint64_t address, size_t bytes) const;
+  // The same, clipped to what is not uncached. pre: the range is not uncached.
+  Extent cacheable_extent(uint64_t address, size_t bytes) const;
+
+  // Whether the memory of `pe` in a segment of this kind is loads and stores away: the own PE, or shmem_ptr of an object in it says so.
+  // Asked once for each PE and kind. pre: pe is a PE; `address` lies in such a segment.
+  bool near(int pe, MemoryKind kind, uint64_t address) {
+    const uint8_t known = near_[static_cast<size_t>(pe) * kinds + static_cast<size_t>(kind)].load(std::memory_order_relaxed);
+    return known != 0 ? known == is_near : ask(pe, kind, address);
+  }
+
+  // Any byte of the range is uncached.
+  bool uncached(uint64_t address, size_t bytes) const;
+  // Adds a range, already rounded to whole lines.
+  void add_uncached(uint64_t address, size_t bytes);
+
+  // Blocks of the heap. What they tell is the same on every PE, as allocation is collective.
+  void allocated(void* block, size_t bytes, bool hinted);
+  void freed(void* block);
+  size_t block_bytes(void* block) const;  // 0: not ours
+
+  bool valid_pe(int pe) const { return pe >= 0 && pe < pes_; }
+
+ private:
+  static constexpr size_t kinds = 3;
+  static constexpr uint8_t is_near = 1, is_far = 2;
+  struct Block {
+    size_t bytes;
+    bool apart;  // hinted, and outside of the hull
+  };
+  // Replaced as a whole, so that readers need no lock. Sorted, without overlap.
+  struct Ranges {
+    std::vector<Extent> apart;
+    std::vector<Extent> uncached;
+  };
+
+  bool ask(int pe, MemoryKind kind, uint64_t address);
+  void replace_ranges(std::unique_ptr<Ranges> ranges);
+
+  int pes_ = 0;
+  int own_pe_ = 0;
+  bool loads_and_stores_ = true;
+  std::unique_ptr<std::atomic<uint8_t>[]> near_;
+  std::atomic<uint64_t> heap_begin_{UINT64_MAX}, heap_end_{0};  // empty at first
+  std::vector<Extent> data_;
+  std::atomic<const Ranges*> ranges_{nullptr};  // null: both empty
+  mutable std::mutex mutex_;                    // covers what follows
+  std::map<uint64_t, Block> blocks_;
+  std::vector<std::unique_ptr<Ranges>> all_ranges_;  // readers may still look at old ones; there are few
+};
+
+}  // namespace nearcache::shmem

@@ -1,0 +1,255 @@
+// Gets and puts, and what goes past the cache.
+#include "shmem/context.h"
+#include "shmem/network_model.h"
+#include "shmem/next.h"
+#include "shmem/thread_end.h"
+
+namespace nearcache::shmem {
+namespace {
+
+// The way a transfer goes.
+enum class Way {
+  host,      // nothing to transfer, an error that the library must report, or a context that we do not know
+  straight,  // the PE is loads and stores away: nothing of it is ever cached
+  direct,    // too large, uncached, or unknown memory: past the cache, which may hold parts of it
+  cached
+};
+
+Way way_of(const Channel* channel, int pe, uint64_t address, size_t bytes) {
+  if (channel == nullptr || bytes == 0 || !context.memory.valid_pe(pe)) return Way::host;
+  const MemoryKind kind = context.memory.find(address, bytes).kind;
+  if (pe == context.pe) return Way::straight;
+  if (kind == MemoryKind::unknown) return Way::direct;
+  if (context.memory.near(pe, kind, address)) return Way::straight;
+  if (bytes > context.options.shmem_max_transfer || context.memory.uncached(address, bytes)) return Way::direct;
+  return Way::cached;
+}
+
+// For what has no cache to mind: only contexts that a thread must have for itself are locked, as our other threads write back through them.
+class StraightLock {
+ public:
+  explicit StraightLock(Channel* channel) : channel_(context.threaded && channel->serialised() ? channel : nullptr) {
+    if (channel_ != nullptr) channel_->mutex().lock();
+  }
+  ~StraightLock() {
+    if (channel_ != nullptr) channel_->mutex().unlock();
+  }
+  StraightLock(const StraightLock&) = delete;
+  StraightLock& operator=(const StraightLock&) = delete;
+  Channel* release() {
+    Channel* held = channel_;
+    channel_ = nullptr;
+    return held;
+  }
+
+ private:
+  Channel* channel_;
+};
+
+void count_get(Channel* channel, size_t bytes) {
+  channel->tallies.gets += 1;
+  channel->tallies.get_bytes += bytes;
+}
+
+void count_put(Channel* channel, size_t bytes) {
+  channel->tallies.puts += 1;
+  channel->tallies.put_bytes += bytes;
+}
+
+// What the cache must do before the program reads past it.
+void before_get(Channel* channel, int pe, uint64_t address, size_t bytes) {
+  count_get(channel, bytes);
+  PageCache* cache = channel->ready_cache();
+  if (cache != nullptr) cache->before_direct_get(pe, address, bytes);
+}
+
+// The same before it writes all of the range.
+void before_put(Channel* channel, int pe, uint64_t address, size_t bytes) {
+  count_put(channel, bytes);
+  PageCache* cache = channel->ready_cache();
+  if (cache != nullptr) cache->before_direct_put(pe, address, bytes);
+  channel->wrote_directly(pe, address, bytes);
+}
+
+// The same before it changes some of the range.
+void before_update(Channel* channel, int pe, uint64_t address, size_t bytes) {
+  PageCache* cache = channel->ready_cache();
+  if (cache != nullptr) cache->before_direct_update(pe, address, bytes);
+  channel->wrote_directly(pe, address, bytes);
+}
+
+uint64_t bits_of(const void* address) { return reinterpret_cast<uint64_t>(address); }
+
+}  // namespace
+
+void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
+  Channel* channel = context.find(ctx);
+  const uint64_t address = bits_of(from);
+  switch (way_of(channel, pe, address, bytes)) {
+    case Way::host: {
+      const Inside inside_library;
+      if (channel == &context.default_channel) return next.getmem(to, from, bytes, pe);
+      return next.ctx_getmem(ctx, to, from, bytes, pe);
+    }
+    case Way::straight: {
+      const StraightLock lock(channel);
+      count_get(channel, bytes);
+      return channel->get(to, address, bytes, pe);
+    }
+    case Way::direct: {
+      const ChannelLock lock(channel);
+      before_get(channel, pe, address, bytes);
+      return channel->get(to, address, bytes, pe);
+    }
+    case Way::cached: {
+      const ChannelLock lock(channel);
+      PageCache* cache = channel->cache();
+      if (cache != nullptr) return cache->get(pe, address, to, bytes);
+      count_get(channel, bytes);
+      return channel->get(to, address, bytes, pe);
+    }
+  }
+}
+
+void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
+  Channel* channel = context.find(ctx);
+  const uint64_t address = bits_of(to);
+  switch (way_of(channel, pe, address, bytes)) {
+    case Way::host: {
+      const Inside inside_library;
+      if (channel == &context.default_channel) return next.putmem(to, from, bytes, pe);
+      return next.ctx_putmem(ctx, to, from, bytes, pe);
+    }
+    case Way::straight: {
+      const StraightLock lock(channel);
+      count_put(channel, bytes);
+      return channel->put_plainly(address, from, bytes, pe);
+    }
+    case Way::direct: {
+      const ChannelLock lock(channel);
+      before_put(channel, pe, address, bytes);
+      return channel->put_plainly(address, from, bytes, pe);
+    }
+    case Way::cached: {
+      if (context.threaded) note_thread_writes();
+      const ChannelLock lock(channel);
+      PageCache* cache = channel->cache();
+      if (cache != nullptr) return cache->put(pe, address, from, bytes);
+      before_put(channel, pe, address, bytes);
+      return channel->put_plainly(address, from, bytes, pe);
+    }
+  }
+}
+
+bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
+  Channel* channel = context.find(ctx);
+  const uint64_t address = bits_of(from);
+  const Way way = way_of(channel, pe, address, bytes);
+  if (way == Way::host) return false;
+  if (way == Way::straight) {
+    const StraightLock lock(channel);
+    count_get(channel, bytes);
+    channel->fetches_outstanding();
+    channel->get_nbi(to, address, bytes, pe);
+    return true;
+  }
+  const ChannelLock lock(channel);
+  channel->fetches_outstanding();
+  PageCache* cache = way == Way::cached ? channel->cache() : nullptr;
+  if (cache != nullptr && (channel->follows_last_get(pe, address, bytes) || cache->holds(pe, address, bytes))) {
+    cache->get(pe, address, to, bytes);
+    return true;
+  }
+  before_get(channel, pe, address, bytes);
+  channel->get_nbi(to, address, bytes, pe);
+  return true;
+}
+
+bool put_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
+  Channel* channel = context.find(ctx);
+  const uint64_t address = bits_of(to);
+  const Way way = way_of(channel, pe, address, bytes);
+  if (way == Way::host) return false;
+  if (way == Way::straight) {
+    const StraightLock lock(channel);
+    count_put(channel, bytes);
+    channel->put_nbi(address, from, bytes, pe);
+    return true;
+  }
+  if (context.threaded) note_thread_writes();
+  const ChannelLock lock(channel);
+  PageCache* cache = way == Way::cached ? channel->cache() : nullptr;
+  if (cache != nullptr) {
+    cache->put(pe, address, from, bytes);
+    return true;
+  }
+  before_put(channel, pe, address, bytes);
+  channel->put_nbi(address, from, bytes, pe);
+  return true;
+}
+
+DirectCall::DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t bytes, int pe) : bytes_(bytes), pe_(pe) {
+  Channel* channel = context.find(ctx);
+  const uint64_t address = bits_of(object);
+  const Way way = way_of(channel, pe, address, bytes);
+  channel_ = way == Way::host ? nullptr : channel;
+  if (way == Way::straight) {
+    if (kind == Kind::get) count_get(channel, bytes);
+    StraightLock lock(channel);
+    held_ = lock.release();
+  } else if (way != Way::host) {
+    ChannelLock lock(channel);
+    if (kind == Kind::get) {
+      before_get(channel, pe, address, bytes);
+      if (channel->serialised()) held_ = lock.release();  // others may overtake a get
+    } else {
+      before_update(channel, pe, address, bytes);
+      held_ = lock.release();
+    }
+  }
+  ++inside;
+}
+
+DirectCall::~DirectCall() {
+  --inside;
+  if (held_ != nullptr) held_->mutex().unlock();
+}
+
+DirectGet::DirectGet(shmem_ctx_t ctx, const void* from, size_t bytes, int pe) : call_(ctx, DirectCall::Kind::get, from, bytes, pe) {}
+DirectGet::~DirectGet() { model_answer(call_.channel(), call_.pe(), call_.bytes()); }
+
+DirectUpdate::DirectUpdate(shmem_ctx_t ctx, const void* to, size_t bytes, int pe) : call_(ctx, DirectCall::Kind::update, to, bytes, pe) {
+  if (call_.channel() != nullptr) call_.channel()->tallies.accumulates += 1;
+}
+DirectUpdate::~DirectUpdate() { model_post(call_.channel(), call_.pe(), call_.bytes()); }
+
+FetchingAtomic::FetchingAtomic(shmem_ctx_t ctx, const void* target, size_t bytes, int pe)
+    : call_(ctx, DirectCall::Kind::update, target, bytes, pe) {
+  if (call_.channel() != nullptr) call_.channel()->tallies.accumulates += 1;
+}
+FetchingAtomic::~FetchingAtomic() {
+  model_answer(call_.channel(), call_.pe(), call_.bytes());
+  if (!context.relaxed_atomics.load(std::memory_order_relaxed)) context.acquire();
+}
+
+FetchingNbi::FetchingNbi(shmem_ctx_t ctx, const void* target, size_t bytes, int pe)
+    : call_(ctx, DirectCall::Kind::update, target, bytes, pe) {
+  if (call_.channel() == nullptr) return;
+  call_.channel()->tallies.accumulates += 1;
+  if (!context.relaxed_atomics.load(std::memory_order_relaxed)) call_.channel()->fetches_outstanding();
+}
+FetchingNbi::~FetchingNbi() { model_post(call_.channel(), call_.pe(), call_.bytes()); }
+
+PutSignal::PutSignal(shmem_ctx_t ctx, const void* to, size_t bytes, const void* signal, int pe)
+    : call_(ctx, DirectCall::Kind::update, to, bytes, pe) {
+  Channel* channel = call_.channel();
+  if (channel == nullptr && (channel = context.find(ctx)) == nullptr) return;
+  count_put(channel, bytes);
+  if (!context.memory.valid_pe(pe)) return;
+  std::unique_lock lock(channel->mutex(), std::defer_lock);
+  if (call_.held() == nullptr && context.threaded) lock.lock();
+  before_update(channel, pe, bits_of(signal), sizeof(uint64_t));
+}
+PutSignal::~PutSignal() { model_post(call_.channel(), call_.pe(), call_.bytes()); }
+
+}  // namespace nearcache::shmem
