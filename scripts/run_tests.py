@@ -14,7 +14,7 @@ from console import ROOT, Failed, Status, build_targets, build_words, configure,
 
 BUILD = ROOT / "build"
 SANITIZERS = {"address": "address,undefined", "thread": "thread"}
-SANITIZED_TARGETS = ["unit_tests", "fuzz_get_cache"]
+SANITIZED_TARGETS = ["unit_tests", "fuzz_get_cache", "fuzz_page_cache"]
 ROOT_VARIABLES = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
 
 

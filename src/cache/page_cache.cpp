@@ -160,10 +160,11 @@ void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
     Page* page = current(pe, at >> page_shift_);
     if (page == nullptr || !use(*page, offset, offset + piece)) {
       served = false;
-      fetch(pe, at, at + piece, end);
-      continue;  // it is known now
+      if (fetch(pe, at, at + piece, end)) continue;  // it is known now
+      fetch_uncached(pe, at, at + piece, static_cast<char*>(to) + (at - address));
+    } else {
+      std::memcpy(static_cast<char*>(to) + (at - address), frame(*page) + offset, piece);
     }
-    std::memcpy(static_cast<char*>(to) + (at - address), frame(*page) + offset, piece);
     at += piece;
   }
   ++counters_.gets;
@@ -215,7 +216,9 @@ bool PageCache::holds(int pe, uint64_t address, size_t bytes) const {
     const size_t offset = at & page_mask_;
     const size_t piece = static_cast<size_t>(std::min<uint64_t>(end - at, page_bytes() - offset));
     const Page* page = pool_.find(pe, at >> page_shift_);
-    if (page == nullptr || page->epoch != epoch_ || !known(*page, offset, offset + piece)) return false;
+    if (page == nullptr) return false;
+    const bool all_dirty = page->written != 0 && dirty(written(*page)).next_unset(offset) >= offset + piece;  // they outlive acquires
+    if (!all_dirty && (page->epoch != epoch_ || !known(*page, offset, offset + piece))) return false;
     at += piece;
   }
   return true;

@@ -186,9 +186,10 @@ class PageCache {
   void drop_lines(int pe, uint64_t address, size_t bytes);
 
   // page_cache_fetch.cpp: from the network
-  void fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end);
+  bool fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end);
+  void fetch_uncached(int pe, uint64_t begin, uint64_t end, char* to);
   void fetch_lines(int pe, const Extent& lines, const Extent& demanded);
-  void fetch_strides(int pe, const Extent& lines, const Extent& around, int64_t stride, int strides);
+  void fetch_strides(int pe, const Extent& access, const Extent& around, int64_t stride, int strides);
   void arrived(Page& page, size_t begin, size_t end, const Extent& demanded);
   void merge(Page& page, size_t begin, size_t end, const char* from);
   void merge_arrival(const Arrivals::Arrival& arrival);

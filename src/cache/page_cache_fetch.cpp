@@ -8,16 +8,17 @@
 
 namespace nearcache {
 
+// The lines that hold any of `bytes`, of those that may be read whole. The others are never cached: nobody could tell later which part
+// of such a line is here.
 Extent PageCache::lines_around(const Extent& bytes, const Extent& around) const {
   const uint64_t line = line_bytes();
-  return {std::max(bytes.begin / line * line, around.begin), std::min((bytes.end + line - 1) / line * line, around.end)};
+  return whole_lines({bytes.begin / line * line, (bytes.end + line - 1) / line * line}, around);
 }
 
-// The whole lines in `bytes`; a line at the end of `around` is whole when it reaches to that end.
+// The whole lines in `bytes` and `around`; empty, or even less, if there are none.
 Extent PageCache::whole_lines(const Extent& bytes, const Extent& around) const {
   const uint64_t line = line_bytes();
-  return {bytes.begin <= around.begin ? around.begin : (bytes.begin + line - 1) / line * line,
-          bytes.end >= around.end ? around.end : bytes.end / line * line};
+  return {(std::max(bytes.begin, around.begin) + line - 1) / line * line, std::min(bytes.end, around.end) / line * line};
 }
 
 // No more than half of A1in at once, so that what comes last does not push out what came first; at least a page.
@@ -25,19 +26,20 @@ uint64_t PageCache::longest_fetch() const {
   return std::min<uint64_t>(staging_bytes_, std::max<uint64_t>(pool_.in_queue_limit() / 2, 1) << page_shift_);
 }
 
-// Brings [begin, end), which lies in one page, and as much of what follows up to `wanted_end` as fits.
-void PageCache::fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end) {
+// Brings [begin, end), which lies in one page, and as much of what follows up to `wanted_end` as fits. False if it cannot be cached.
+bool PageCache::fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end) {
   const size_t offset = begin & page_mask_;
   const uint64_t lines = lines_of(offset, offset + static_cast<size_t>(end - begin));
   Page* page = current(pe, begin >> page_shift_);
   if (page != nullptr && (page->pending & lines) != 0) {
     await_arrivals();
-    return;  // if it did not come, its lines are pending no more
+    return true;  // if it did not come, its lines are pending no more
   }
   const Extent around = transport_->extent(begin, static_cast<size_t>(wanted_end - begin), pe);
   const Extent piece = lines_around({begin, end}, around);
+  if (piece.begin > begin || piece.end < end) return false;
   const Extent demanded = lines_around({begin, std::min(wanted_end, begin + longest_fetch())}, around);
-  const Readahead::Plan plan = readahead_.missed(pe, demanded.begin, demanded.end, page != nullptr && page->valid != 0);
+  const Readahead::Plan plan = readahead_.missed(pe, begin, demanded.begin, demanded.end, page != nullptr && page->valid != 0);
   const uint64_t longest = longest_fetch();
   Extent all = plan.fetch;
   if (piece.end > longest) all.begin = std::max(all.begin, piece.end - longest);
@@ -50,14 +52,30 @@ void PageCache::fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end)
     if (lost_.may_overlap(pe, all.begin, all.end)) complete();
   }
   fetch_lines(pe, all, demanded);
-  if (plan.strides > 0) fetch_strides(pe, demanded, around, plan.stride, plan.strides);
+  if (plan.strides > 0) fetch_strides(pe, {begin, std::min(wanted_end, demanded.end)}, around, plan.stride, plan.strides);
+  return true;
 }
 
-void PageCache::fetch_strides(int pe, const Extent& lines, const Extent& around, int64_t stride, int strides) {
+// Reads [begin, end), which lies in one page, and keeps nothing.
+void PageCache::fetch_uncached(int pe, uint64_t begin, uint64_t end, char* to) {
+  if (lost_.may_overlap(pe, begin, end)) complete();
+  const size_t bytes = static_cast<size_t>(end - begin);
+  transport_->get(to, begin, bytes, pe);
+  ++counters_.network_gets;
+  counters_.network_get_bytes += bytes;
+  const Page* page = current(pe, begin >> page_shift_);
+  if (page == nullptr || page->written == 0) return;
+  Written& w = written(*page);
+  const size_t offset = begin & page_mask_;
+  for (size_t i = 0; i < bytes; ++i)
+    if (dirty(w).test(offset + i) || flying(w).test(offset + i)) to[i] = frame(*page)[offset + i];
+}
+
+void PageCache::fetch_strides(int pe, const Extent& access, const Extent& around, int64_t stride, int strides) {
   for (int i = 1; i <= strides; ++i) {
     const auto distance = static_cast<uint64_t>(stride * i);
-    Extent next = lines_around({lines.begin + distance, lines.end + distance}, around);
-    if (next.begin < around.begin || next.end > around.end || next.begin >= next.end) return;
+    const Extent next = lines_around({access.begin + distance, access.end + distance}, around);
+    if (next.begin >= next.end) return;
     if (!fetch_ahead(pe, next)) return;
   }
   ++counters_.readaheads;
@@ -130,10 +148,12 @@ void PageCache::merge(Page& page, size_t begin, size_t end, const char* from) {
   }
 }
 
-// Whether a line is neither here nor on its way.
+// Whether a line is neither here nor on its way. pre: `line` lies in it.
 bool PageCache::wanted(int pe, uint64_t line) {
   const Page* page = current(pe, line >> page_shift_);
-  return page == nullptr || ((page->valid | page->pending) >> ((line & page_mask_) >> line_shift_) & 1) == 0;
+  if (page == nullptr) return true;
+  const size_t begin = (line & page_mask_) >> line_shift_ << line_shift_;
+  return (page->pending & lines_of(begin, begin + 1)) == 0 && !known(*page, begin, begin + line_bytes());
 }
 
 // Starts fetching what is missing of `lines`. False if there is no room, or something written is under way to them.

@@ -225,6 +225,7 @@ void PageCache::forget(uint64_t address, size_t bytes) {
     flying(w).clear(from, to);
     release_mask(page);
   });
+  if (oldest_written_ == none) maybe_dirty_ = false;
   drop_lines(-1, address, bytes);
 }
 

@@ -46,12 +46,12 @@ Readahead::Stream* Readahead::continued(int pe, uint64_t begin, uint64_t end) {
   return nullptr;
 }
 
-Readahead::Stream* Readahead::nearby(int pe, uint64_t begin) {
+Readahead::Stream* Readahead::nearby(int pe, uint64_t address) {
   Stream* found = nullptr;
   int64_t best = longest_stride;
   for (Stream& stream : streams_) {
     if (stream.pe != pe) continue;
-    const int64_t distance = static_cast<int64_t>(begin - stream.last);
+    const int64_t distance = static_cast<int64_t>(address - stream.last);
     if (stream.stride != 0 && distance == stream.stride) return &stream;
     const int64_t away = distance < 0 ? -distance : distance;
     if (away < best && stream.repeats == 0) {
@@ -69,18 +69,17 @@ Readahead::Stream& Readahead::oldest() {
   return *found;
 }
 
-Readahead::Plan Readahead::missed(int pe, uint64_t begin, uint64_t end, bool resident) {
+Readahead::Plan Readahead::missed(int pe, uint64_t address, uint64_t begin, uint64_t end, bool resident) {
   ++clock_;
   learn_near(resident);
   if (most_ == 0) return {{begin, end}};
   if (Stream* stream = continued(pe, begin, end)) return sequential(*stream, begin, end);
-  Stream* stream = nearby(pe, begin);
-  const int64_t distance = stream == nullptr ? 0 : static_cast<int64_t>(begin - stream->last);
+  Stream* stream = nearby(pe, address);
+  const int64_t distance = stream == nullptr ? 0 : static_cast<int64_t>(address - stream->last);
   if (stream != nullptr && distance != 0 && distance == stream->stride) {
     stream->last_use = clock_;
-    stream->last = begin;
     if (stream->repeats < 100) ++stream->repeats;
-    return strided(*stream, begin, end);
+    return strided(*stream, address, begin, end);
   }
   const int64_t stride = distance;
   if (stream == nullptr) stream = &oldest();
@@ -89,7 +88,7 @@ Readahead::Plan Readahead::missed(int pe, uint64_t begin, uint64_t end, bool res
   stream->pe = pe;
   stream->last_use = clock_;
   stream->stride = stride;
-  stream->last = begin;
+  stream->last = address;
   stream->begin = plan.fetch.begin;
   stream->end = plan.fetch.end;
   stream->window = std::max(plan.fetch.end - plan.fetch.begin, line_);
@@ -117,7 +116,7 @@ Readahead::Plan Readahead::sequential(Stream& stream, uint64_t begin, uint64_t e
   return plan;
 }
 
-Readahead::Plan Readahead::strided(Stream& stream, uint64_t begin, uint64_t end) {
+Readahead::Plan Readahead::strided(Stream& stream, uint64_t address, uint64_t begin, uint64_t end) {
   stream.begin = begin;
   stream.end = end;
   stream.window = 0;  // never continued as a sequential one
@@ -127,7 +126,7 @@ Readahead::Plan Readahead::strided(Stream& stream, uint64_t begin, uint64_t end)
   plan.stride = stream.stride;
   plan.strides = stream.depth;
   // The next miss comes behind what is fetched now.
-  stream.last = begin + static_cast<uint64_t>(stream.stride * stream.depth);
+  stream.last = address + static_cast<uint64_t>(stream.stride * stream.depth);
   return plan;
 }
 

@@ -23,8 +23,8 @@ class Readahead {
     int64_t stride = 0;        // of a strided stream: fetch also `strides` elements further on, not waiting
     int strides = 0;
   };
-  // The lines [begin, end) of `pe` were missed; `resident`: their page holds other lines.
-  Plan missed(int pe, uint64_t begin, uint64_t end, bool resident);
+  // The lines [begin, end) of `pe` were missed by an access at `address`; `resident`: their page holds other lines.
+  Plan missed(int pe, uint64_t address, uint64_t begin, uint64_t end, bool resident);
 
   // Lines at `address` that were fetched ahead are used now. What to fetch next without waiting; empty mostly.
   Extent used(int pe, uint64_t address);
@@ -43,8 +43,8 @@ class Readahead {
     int8_t direction = 0;  // of a sequential stream: 1 forward, -1 backward; 0 not known yet
     int8_t repeats = 0;    // how often the distance was `stride`
     uint32_t last_use = 0;
-    int64_t stride = 0;
-    uint64_t last = 0;             // where the last miss was
+    int64_t stride = 0;            // between accesses, not between their lines: it need not be a multiple of a line
+    uint64_t last = 0;             // the access that missed last
     uint64_t begin = 0, end = 0;   // what was fetched around it
     size_t window = 0;             // bytes of its next fetch
     int depth = 0;                 // strided: elements fetched ahead
@@ -52,10 +52,10 @@ class Readahead {
   };
 
   Stream* continued(int pe, uint64_t begin, uint64_t end);
-  Stream* nearby(int pe, uint64_t begin);
+  Stream* nearby(int pe, uint64_t address);
   Stream& oldest();
   Plan sequential(Stream& stream, uint64_t begin, uint64_t end);
-  Plan strided(Stream& stream, uint64_t begin, uint64_t end);
+  Plan strided(Stream& stream, uint64_t address, uint64_t begin, uint64_t end);
   Plan around(uint64_t begin, uint64_t end) const;
   void learn_near(bool resident);
 

@@ -34,8 +34,10 @@ class LazyTransport final : public PageTransport {
 
   // What the front end issues past the cache: not checked against what the program wrote.
   void direct_put(uint64_t address, const void* from, size_t bytes, int pe);
-  // The program writes: the cache owes the target these bytes.
-  void program_wrote(uint64_t address, const void* from, size_t bytes, int pe);
+  // The program writes, and has written: the cache owes the target these bytes. What they replace may still be put in between, so each
+  // must differ from it.
+  void program_writes(uint64_t address, const void* from, size_t bytes, int pe);
+  void program_wrote(uint64_t address, size_t bytes, int pe);
   // The program does not want them put any more.
   void forget(uint64_t address, size_t bytes);
   void forget(uint64_t address, size_t bytes, int pe);
@@ -49,7 +51,8 @@ class LazyTransport final : public PageTransport {
 
   const std::string& wrong() const { return wrong_; }
   void extents_known(bool known) { extents_known_ = known; }
-  void on_access(std::function<void()> action) { on_access_ = std::move(action); }
+  // Called by what waits for the network, blocking gets and quiet().
+  void on_wait(std::function<void()> action) { on_wait_ = std::move(action); }
 
   struct Counts {
     uint64_t gets = 0, nbi_gets = 0, puts = 0, fences = 0, quiets = 0, get_bytes = 0, put_bytes = 0;
@@ -61,8 +64,9 @@ class LazyTransport final : public PageTransport {
 
  private:
   struct Byte {
-    uint8_t value = 0, expected = 0;  // at the target; what the program wrote last
-    bool owed = false;
+    uint8_t value = 0;                // at the target
+    uint8_t expected = 0, before = 0; // what the program wrote last, and what that replaces
+    bool owed = false, owed_before = false;
     uint16_t undelivered = 0;         // pieces of puts under way over it
     uint64_t put_epoch = 0;           // of the last put: one between two fences
   };
@@ -109,7 +113,7 @@ class LazyTransport final : public PageTransport {
   bool extents_known_ = true;
   Counts counts_;
   std::string wrong_;
-  std::function<void()> on_access_;
+  std::function<void()> on_wait_;
 };
 
 }  // namespace nearcache::test

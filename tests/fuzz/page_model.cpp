@@ -154,7 +154,10 @@ class Model {
 
   Bytes new_values(const Range& range) {
     Bytes from(range.bytes);
-    for (uint8_t& byte : from) byte = next_value();
+    for (size_t i = 0; i < range.bytes; ++i) {
+      from[i] = next_value();
+      if (from[i] == known(range.address + i, range.pe).newest) from[i] = next_value();
+    }
     return from;
   }
 
@@ -162,13 +165,14 @@ class Model {
     const Range where = range(500);
     if (!ours(where)) return;
     Bytes from = new_values(where);
-    net_->program_wrote(where.address, from.data(), from.size(), where.pe);
+    net_->program_writes(where.address, from.data(), from.size(), where.pe);
     for (size_t i = 0; i < where.bytes; ++i) {
       Known& byte = known(where.address + i, where.pe);
       byte.newest = from[i];
       byte.older.clear();
     }
     cache_.put(where.pe, where.address, from.data(), from.size());
+    net_->program_wrote(where.address, from.size(), where.pe);
     if (net_->owed(where.address, where.pe) && !cache_.dirty()) fail("dirty() denies what is not put");
     std::fill(from.begin(), from.end(), 0);
   }

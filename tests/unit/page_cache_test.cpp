@@ -25,15 +25,6 @@ TEST(PageCache, AReadOverLinesAndPagesIsFetchedAsOneWhereItCan) {
   EXPECT_TRUE(pages.served(1020, 8)) << "over the border of the pages";
 }
 
-TEST(PageCache, OnlyWhatIsMissingIsFetched) {
-  Pages pages;
-  pages.get(0, 64);
-  pages.get(192, 64);
-  pages.net.reset_counts();
-  pages.get(0, 256);
-  EXPECT_LE(pages.net.counts().get_bytes, 128u);
-}
-
 TEST(PageCache, WrittenAndValidBytesServeInAnyMix) {
   Pages pages;
   pages.get(0, 64);
@@ -77,7 +68,7 @@ TEST(PageCache, OnlyWrittenBytesArePut) {
 }
 
 TEST(PageCache, WritesOfAdjacentPagesGoInOnePut) {
-  Pages pages;
+  Pages pages{PageCacheOptions()};
   for (size_t at = 512; at < 512 + 3072; at += 8) pages.put(at, 8);
   EXPECT_EQ(pages.net.counts().puts, 0u);
   pages.release();

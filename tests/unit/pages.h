@@ -74,10 +74,14 @@ struct Pages {
 
   void put(size_t at, size_t bytes, int pe = 1) {
     Bytes from(bytes);
-    for (uint8_t& byte : from) byte = value = static_cast<uint8_t>(value * 5 + 77);
+    for (size_t i = 0; i < bytes; ++i) {
+      value = static_cast<uint8_t>(value * 5 + 77);
+      from[i] = value == expect(at + i, pe) ? static_cast<uint8_t>(value + 1) : value;
+    }
     if (bytes != 0) std::memcpy(&expect(at, pe), from.data(), bytes);
-    net.program_wrote(base + at, from.data(), bytes, pe);
+    net.program_writes(base + at, from.data(), bytes, pe);
     cache.put(pe, base + at, from.data(), bytes);
+    net.program_wrote(base + at, bytes, pe);
     std::memset(from.data(), 0, bytes);
     sound();
   }
