@@ -1,0 +1,29 @@
+"""Every call of OpenSHMEM 1.5 through Nearcache, against a library that records what reaches it."""
+import os
+
+import launch
+import pytest
+
+FOLDER = launch.BUILD / "stub15"
+
+
+@pytest.mark.parametrize("mode", ["on", "off"])
+def test_every_call_arrives_with_its_arguments_after_what_must_come_before(mode):
+    program, preload = FOLDER / "stub15_calls", FOLDER / "libnearcache_shmem.so"
+    if not program.exists() or not preload.exists():
+        pytest.skip(f"{program} is not built")
+    env = {**os.environ, "LD_PRELOAD": str(preload), "NEARCACHE_SHMEM": mode}
+    result = launch.execute([str(program), mode], 60, env).check()
+    count = int(result.lines("ok")[0].split()[1])
+    assert count > 1600  # of some 1,700 functions; the rest are set-up and queries
+
+
+def test_stub_is_seen_without_nearcache_as_well():
+    """The program's own expectations fail where nothing writes back: else it could not fail at all."""
+    program = FOLDER / "stub15_calls"
+    if not program.exists():
+        pytest.skip(f"{program} is not built")
+    env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    assert launch.execute([str(program), "off"], 60, env).code == 0
+    result = launch.execute([str(program), "on"], 60, env)
+    assert result.code == 1 and len(result.lines("FAILED")) > 100
