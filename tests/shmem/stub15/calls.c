@@ -25,7 +25,7 @@ struct call {
 #include "calls.inc"
 
 /* Places in the symmetric heap, far enough apart that none is fetched or written back with another. */
-enum { step = 32 << 10, pages = 16 };
+enum { step = 32 << 10, pages = 30 };
 static char *heap;
 static shmem_ctx_t context;
 static char *cached_place, *dirty_place, *target, *signal_word, *other_place;
@@ -93,7 +93,7 @@ static char read_byte(const struct call *call, const char *place) {
 
 /* A clean slate: nothing dirty, nothing cached that was read before. */
 static void settle(int round) {
-  cached_place = heap + 1024 * (round % pages);
+  cached_place = heap + 1032 * (round % pages); /* not always the same few words of a page: that looks like polling */
   dirty_place = heap + step + 1024 * (round % pages);
   shmem_quiet();
   shmem_ctx_quiet(context);
@@ -119,8 +119,8 @@ static int acquires(enum kind kind, int satisfied) {
   return kind == kind_wait || kind == kind_barrier || kind == kind_fetching || (is_test(kind) && satisfied);
 }
 
-/* A call that is passed on. */
-static void check_passed(const struct call *call, int round, int satisfied) {
+/* A call that is passed on. Returns 1 if what was read before is dropped without need: the cache may do so once, by the clock. */
+static int drops_needlessly(const struct call *call, int round, int satisfied) {
   uint64_t arguments[stub_most_arguments];
   settle(round);
   fill_arguments(call, arguments);
@@ -133,7 +133,7 @@ static void check_passed(const struct call *call, int round, int satisfied) {
   stub_result = is_test(call->kind) ? answer(call->kind, satisfied) : 1;
   const uint64_t result = call->function(arguments);
   const int at = arrived(call, arguments);
-  if (at < 0) return;
+  if (at < 0) return 0;
   if (is_test(call->kind) && (uint32_t)result != (uint32_t)stub_result) failed(call, "returns something else");
   if (makes_write_back(call->kind) && !written_before(dirty_place, at)) failed(call, "what was written is not on its way before it");
   if (touches_target(call->kind) && !written_before(target, at)) failed(call, "what was written to its target is not there before it");
@@ -141,8 +141,15 @@ static void check_passed(const struct call *call, int round, int satisfied) {
   if (call->kind == kind_fetching_nbi) shmem_ctx_quiet(on_context(call) ? context : SHMEM_CTX_DEFAULT);
   *(char *)stub_remote(cached_place) = 2;
   const int fresh = read_byte(call, cached_place) == 2;
-  if (fresh && !acquires(call->kind, satisfied) && call->kind != kind_fetching_nbi) failed(call, "drops what was read, without need");
-  if (!fresh && (acquires(call->kind, satisfied) || call->kind == kind_fetching_nbi)) failed(call, "serves what was read before it");
+  const int must_be_fresh = acquires(call->kind, satisfied) || call->kind == kind_fetching_nbi;
+  if (!fresh && must_be_fresh) failed(call, "serves what was read before it");
+  return fresh && !must_be_fresh;
+}
+
+static void check_passed(const struct call *call, int round, int satisfied) {
+  for (int tries = 0; tries < 5; tries++)
+    if (!drops_needlessly(call, round + tries, satisfied)) return;
+  failed(call, "drops what was read, without need");
 }
 
 /* quiet and fence: what was written is put, then comes the library's own. */
