@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/prefetch.h"
 #include "common/program.h"
+#include "nearcache/shmem.h"
 
 typedef struct {
   long lower, upper;  // bounds of the index, inclusive
@@ -40,7 +40,7 @@ static long f(long i, long n) { return 1 + (long)(mixed((unsigned long)i) % (uns
 // `distance` < 0: the library says how far ahead, and may say otherwise later.
 static long sum_of_computed(remote_array a, long n, long operations, long distance) {
   long sum = 0, ahead = 0;  // those before `ahead` are read or prefetched
-  bool hints = can_prefetch() && distance != 0;
+  bool hints = nearcache_shmem_caching() && distance != 0;
   for (long i = 0; i < operations; i++) {
     if (hints) {
       long k = distance > 0 ? distance : (long)nearcache_shmem_prefetch_distance();
@@ -78,8 +78,8 @@ int main(int argc, char** argv) {
   json_long("n", n);
   json_long("operations", operations);
   json_long("distance", distance);
-  json_long("hints", can_prefetch());
-  json_long("distance_at_end", can_prefetch() ? (long)nearcache_shmem_prefetch_distance() : 0);
+  json_long("hints", nearcache_shmem_caching());
+  json_long("distance_at_end", (long)nearcache_shmem_prefetch_distance());
   json_double("seconds", seconds);
   json_long("checksum", sum);
   json_end(correct);
