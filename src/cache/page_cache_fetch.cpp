@@ -8,17 +8,18 @@
 
 namespace nearcache {
 
-// The lines that hold any of `bytes`, of those that may be read whole. The others are never cached: nobody could tell later which part
-// of such a line is here.
+// The lines that hold any of `bytes`. One at the end of `around` is cut there, and still counts as a whole one: nothing else of it
+// can be read.
 Extent PageCache::lines_around(const Extent& bytes, const Extent& around) const {
   const uint64_t line = line_bytes();
-  return whole_lines({bytes.begin / line * line, (bytes.end + line - 1) / line * line}, around);
+  return {std::max(bytes.begin / line * line, around.begin), std::min((bytes.end + line - 1) / line * line, around.end)};
 }
 
-// The whole lines in `bytes` and `around`; empty, or even less, if there are none.
+// The whole lines in `bytes`; empty, or even less, if there are none.
 Extent PageCache::whole_lines(const Extent& bytes, const Extent& around) const {
   const uint64_t line = line_bytes();
-  return {(std::max(bytes.begin, around.begin) + line - 1) / line * line, std::min(bytes.end, around.end) / line * line};
+  return {bytes.begin <= around.begin ? around.begin : (bytes.begin + line - 1) / line * line,
+          bytes.end >= around.end ? around.end : bytes.end / line * line};
 }
 
 // No more than half of A1in at once, so that what comes last does not push out what came first; at least a page.
@@ -36,8 +37,8 @@ bool PageCache::fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end)
     return true;  // if it did not come, its lines are pending no more
   }
   const Extent around = transport_->extent(begin, static_cast<size_t>(wanted_end - begin), pe);
+  if (around.begin > begin || around.end < end) return false;
   const Extent piece = lines_around({begin, end}, around);
-  if (piece.begin > begin || piece.end < end) return false;
   const Extent demanded = lines_around({begin, std::min(wanted_end, begin + longest_fetch())}, around);
   const Readahead::Plan plan = readahead_.missed(pe, begin, demanded.begin, demanded.end, page != nullptr && page->valid != 0);
   const uint64_t longest = longest_fetch();

@@ -25,8 +25,9 @@ class PageTransport {
   virtual void fence() = 0;
   // Completes everything under way, also what others than the cache started in this domain. Calls nothing back.
   virtual void quiet() = 0;
-  // The part of the address space around [address, address + bytes) that may be read at every PE without a fault. Contains
-  // the range itself if that is valid; the range alone when nothing is known of its surroundings.
+  // The part of the address space around [address, address + bytes) that may be read at every PE without a fault; it contains the
+  // range itself. Empty when nothing is known of that range: then nothing of it is kept. No line of the cache has bytes of two extents,
+  // and an extent grows only before an acquire.
   virtual Extent extent(uint64_t address, size_t bytes, int pe) = 0;
 
  protected:

@@ -58,7 +58,7 @@ Segment SymmetricMemory::find(uint64_t address, size_t bytes) const {
 
 Extent SymmetricMemory::cacheable_extent(uint64_t address, size_t bytes) const {
   const Segment segment = find(address, bytes);
-  if (segment.kind == MemoryKind::unknown) return {address, address + bytes};
+  if (segment.kind == MemoryKind::unknown) return {};
   Extent extent = segment.extent;
   const Ranges* ranges = ranges_.load(std::memory_order_acquire);
   if (ranges == nullptr) return extent;

@@ -165,8 +165,8 @@ void LazyTransport::quiet() {
   ++epoch_;
 }
 
-Extent LazyTransport::extent(uint64_t address, size_t bytes, int) {
-  if (!extents_known_) return {address, address + bytes};
+Extent LazyTransport::extent(uint64_t address, size_t, int) {
+  if (!extents_known_) return {};
   for (const Extent& segment : segments_) {
     if (segment.begin <= address && address < segment.end) return segment;
   }

@@ -143,22 +143,23 @@ TEST(PageCache, EmptyAccessesDoNothing) {
   EXPECT_EQ(pages.net.counts().calls(), 0u);
 }
 
-TEST(PageCache, LinesAtTheEndsOfASegmentAreClipped) {
+TEST(PageCache, LinesAtTheEndsOfASegmentAreClippedAndKept) {
   const uint64_t base = Pages::base;
-  Pages pages(small_cache(), Laziness::late, 8192, {{base + 30, base + 1000}, {base + 1010, base + 3001}});
-  pages.get(30, 1);
-  pages.get(999, 1);
-  pages.get(1010, 2);
-  pages.get(3000, 1);
+  Pages pages(small_cache(), Laziness::late, 8192, {{base + 30, base + 1000}, {base + 1030, base + 3001}, {base + 4096, base + 4104}});
+  for (const size_t at : {30, 999, 1030, 3000, 4096, 4103}) {
+    pages.get(at, 1);
+    EXPECT_TRUE(pages.served(at, 1)) << at;
+  }
   pages.get(30, 970);
   pages.put(998, 2);
   pages.put(3000, 1);
   EXPECT_TRUE(pages.served(998, 2));
   EXPECT_TRUE(pages.served(3000, 1));
+  EXPECT_TRUE(pages.served(4096, 8));
   pages.release();
 }
 
-TEST(PageCache, NothingIsReadAroundARangeWhoseSurroundingsAreUnknown) {
+TEST(PageCache, MemoryOfWhichNothingIsKnownIsReadAsAskedAndNotKept) {
   Pages pages;
   pages.net.extents_known(false);
   pages.get(100, 8);
