@@ -115,7 +115,9 @@ def judge(code, output, timeout):
                                 "container that drops LD_PRELOAD, or secure execution)")
     if code == 0 and ok:
         return Finding("wrong", "self-test: ran, but nothing was served from the cache; NEARCACHE_VERBOSE=2 says why")
-    last = [line for line in output.strip().splitlines() if line.strip()][-4:]
+    # Launchers add lines of their own after the self-test's verdict.
+    lines = [line for line in output.strip().splitlines() if line.strip()]
+    last = [line for line in lines if line.startswith("selftest: FAILED")] or lines[-4:]
     return Finding("wrong", f"self-test: exit code {code}\n" + "\n".join("    " + line for line in last))
 
 

@@ -9,9 +9,9 @@ from nearcache import listing, tables
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Variables of the command and of the build, which are no options of the library.
-OTHER_VARIABLES = {"NEARCACHE_HOME", "NEARCACHE_PYTHON", "NEARCACHE_MPICC"}
-# Values of constants of nearcache/mpi.h.
-CONSTANTS = re.compile(r"NEARCACHE_MODE_\w+")
+OTHER_VARIABLES = {"NEARCACHE_HOME", "NEARCACHE_PYTHON", "NEARCACHE_MPICC", "NEARCACHE_OSHCC"}
+# Values of constants of nearcache/mpi.h and nearcache/shmem.h.
+CONSTANTS = re.compile(r"NEARCACHE_MODE_\w+|NEARCACHE_SHMEM_(OK|ARGUMENT|ABSENT)")
 
 named = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 
