@@ -33,11 +33,15 @@ class Build:
             command([setup, "demo"], "setting up (scripts/setup.sh demo)")
         if not (self.directory / "CMakeCache.txt").exists() or self.tag not in self.wrappers():
             command(["cmake", "-S", ROOT, "-B", self.directory], f"configuring {self.directory}")
-        if self.tag not in self.wrappers():
-            raise Failure(f"--mpi {self.tag}: this build knows {', '.join(self.wrappers()) or 'no MPI'}")
+        self.configured()
         jobs = str(len(os.sched_getaffinity(0)))
         command(["cmake", "--build", self.directory, "-j", jobs, "--target", f"bench-{self.tag}"],
                 f"building for {self.tag}")
+
+    def configured(self):
+        """Raises a Failure if the configured build cannot do what was asked for."""
+        if self.tag not in self.wrappers():
+            raise Failure(f"--mpi {self.tag}: this build knows {', '.join(self.wrappers()) or 'no MPI'}")
 
     def wrappers(self):
         """{tag: compile wrapper} as CMake found them."""

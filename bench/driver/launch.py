@@ -13,11 +13,15 @@ TCP = {
     "openmpi": {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_osc": "^ucx"},
 }
 TCP["abi"] = TCP["mpich"]  # the standard ABI's library here is MPICH's
+TCP["oshmem"] = {"UCX_TLS": "tcp,self"}  # Open MPI's OpenSHMEM
 
 # Open MPI refuses root and more ranks than cores unless told.
 ALWAYS = {
     "openmpi": {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
                 "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"},
+    # With its hook of the system's memory calls Open MPI 4 crashes in shmem_finalize.
+    "oshmem": {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_memory": "^patcher",
+               "OMPI_MCA_btl_base_warn_component_unused": "0", "SMA_SYMMETRIC_SIZE": "128M"},
 }
 
 

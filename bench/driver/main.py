@@ -5,19 +5,22 @@ import signal
 import sys
 
 from . import (adapt, barnes_hut, bypass, context, hit, instructions, lcc, miss, normal, overlap, policies, report, scale,
-               trace)
+               shmem, shmem_apps, shmem_hit, trace)
 from .build import DEFAULT_MPI, ROOT, Build, Failure
 from .launch import Launch
+from .openshmem import ShmemBuild, ShmemLaunch
 
 MEASUREMENTS = {"hit": hit, "miss": miss, "bypass": bypass, "lcc": lcc, "normal": normal,
                 "trace": trace, "adapt": adapt, "overlap": overlap, "policies": policies}
 # Not part of `all`: they need valgrind or SimGrid, or have names of figures that another measurement has, too.
 EXTRA = {"instructions": instructions, "barnes_hut": barnes_hut, "scale": scale}
+# Of OpenSHMEM programs; --mpi has no say in them.
+OPENSHMEM = {"shmem": shmem, "shmem_apps": shmem_apps, "shmem_hit": shmem_hit}
 
 
 def parse():
     parser = argparse.ArgumentParser(prog="bench/run", description="Measures Nearcache; asserts nothing.")
-    parser.add_argument("name", choices=[*MEASUREMENTS, *EXTRA, "all"])
+    parser.add_argument("name", choices=[*MEASUREMENTS, *EXTRA, *OPENSHMEM, "all"])
     parser.add_argument("--quick", action="store_true", help="fewer repetitions: a minute instead of several")
     parser.add_argument("--json", metavar="FILE", help="write context, results and summary there")
     parser.add_argument("--mpi", metavar="TAG", default=DEFAULT_MPI, help=f"default {DEFAULT_MPI}")
@@ -28,7 +31,7 @@ def parse():
 
 
 def measure(name, launch, arguments):
-    module = MEASUREMENTS.get(name) or EXTRA[name]
+    module = {**MEASUREMENTS, **EXTRA, **OPENSHMEM}[name]
     results, summary, details = module.measure(launch, arguments)
     results = [{"bench": name, **row} for row in results]
     return {"name": name, "results": results, "summary": summary, "details": details}
@@ -44,9 +47,9 @@ def together(parts):
 
 
 def run(arguments):
-    build = Build(arguments.build, arguments.mpi)
+    build = ShmemBuild(arguments.build) if arguments.name in OPENSHMEM else Build(arguments.build, arguments.mpi)
     build.make()
-    launch = Launch(build)
+    launch = ShmemLaunch(build) if arguments.name in OPENSHMEM else Launch(build)
     surroundings = context.gather(launch)
     names = list(MEASUREMENTS) if arguments.name == "all" else [arguments.name]
     parts = []

@@ -76,6 +76,13 @@ void json_double(const char* key, double value) {
   if (printing()) printf(", \"%s\": %.17g", key, value);
 }
 
+void json_doubles(const char* key, const double* values, long count) {
+  if (!printing()) return;
+  printf(", \"%s\": [", key);
+  for (long i = 0; i < count; i++) printf("%s%.6g", i ? ", " : "", values[i]);
+  printf("]");
+}
+
 void json_text(const char* key, const char* value) {
   if (printing()) printf(", \"%s\": \"%s\"", key, value);
 }

@@ -25,6 +25,7 @@ double median(double* values, long count);
 void json_begin(const char* program);  // with "program" and "pes"
 void json_long(const char* key, long value);
 void json_double(const char* key, double value);
+void json_doubles(const char* key, const double* values, long count);
 void json_text(const char* key, const char* value);
 void json_end(bool correct);  // "correct"
 

@@ -1,0 +1,84 @@
+"""The cache paper's synthetic programs (PGAS 2015, section V.A): copy, rand-gets, rand-puts and prefetch, plain and cached in turn."""
+from .numbers import median, summarise
+from .openshmem import CACHED, NETWORKS, PLAIN, in_turn, seconds, speedup
+
+DISTANCES = (0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64)
+QUICK_DISTANCES = (0, 4, 14, 32, 64)
+ADAPTIVE = -1
+
+
+def measure(launch, arguments):
+    quick = arguments.quick
+    networks = ["tcp"] if quick else list(NETWORKS)
+    results, summary, details = [], {}, {}
+    for network in networks:
+        rows, figures, more = on(launch, network, quick)
+        results += [{"network": network, **row} for row in rows]
+        if network == "tcp":
+            summary, details = figures, more
+        else:
+            details[network] = figures
+    # Exactly one pass over the arrays, so that what is counted are the transfers of 10,000 elements.
+    totals = launch.counted("copy")
+    summary = {"copy_speedup_tcp": summary.pop("copy_speedup_tcp"), "copy_gets": totals["network_gets"] + totals["bypassed"],
+               "copy_puts": totals["network_puts"] + totals["puts_bypassed"], **summary}
+    return results, summary, details
+
+
+def on(launch, network, quick):
+    """Rows, summary and details of one network."""
+    few, many = (3, 5) if quick else (7, 25)
+    copies = pair(launch, network, few, "copy", "--repetitions", 3 if quick else 11)
+    gets = pair(launch, network, many, "rand_gets")
+    puts = puts_of(launch, network, few)
+    rows = [row("copy", copies), row("rand_gets", gets),
+            {"program": "rand_puts", "plain_s": summarise(seconds(puts["end", PLAIN])), "cached_s": summarise(seconds(puts["end", CACHED])),
+             "speedup": speedup(puts["end", PLAIN], puts["end", CACHED])},
+            {"program": "rand_puts, plain with a quiet each", "plain_s": summarise(seconds(puts["each", PLAIN])),
+             "cached_s": summarise(seconds(puts["end", CACHED])), "speedup": speedup(puts["each", PLAIN], puts["end", CACHED])}]
+    swept = sweep(launch, network, QUICK_DISTANCES if quick else DISTANCES, few)
+    prefetch_rows, prefetch_figures, details = prefetch(swept)
+    ratio = speedup(gets[CACHED], gets[PLAIN])  # the other way round: cached over plain
+    figures = {"copy_speedup_tcp": rows[0]["speedup"]["median"], "rand_gets_ratio": ratio["median"],
+               "rand_puts_speedup": rows[3]["speedup"]["median"], "rand_puts_over_one_quiet": rows[2]["speedup"]["median"], **prefetch_figures}
+    return rows + prefetch_rows, figures, {"rand_gets_ratio": ratio, **details}
+
+
+def pair(launch, network, repetitions, program, *words):
+    return in_turn({side: lambda side=side: launch.side(side, network, program, words) for side in (PLAIN, CACHED)}, repetitions)
+
+
+def puts_of(launch, network, repetitions):
+    """A put that is complete before the next, what a language without a cache must do; and puts with one quiet at the end."""
+    runs = {}
+    for name, words in {"each": ["--each"], "end": []}.items():
+        for side in (PLAIN, CACHED):
+            if (name, side) != ("each", CACHED):
+                runs[name, side] = lambda side=side, words=words: launch.side(side, network, "rand_puts", words)
+    return in_turn(runs, repetitions)
+
+
+def sweep(launch, network, distances, repetitions):
+    runs = {PLAIN: lambda: launch.side(PLAIN, network, "prefetch", ["--distance", 0])}
+    for k in (*distances, ADAPTIVE):
+        runs[k] = lambda k=k: launch.side(CACHED, network, "prefetch", ["--distance", k])
+    return in_turn(runs, repetitions)
+
+
+def row(program, runs):
+    return {"program": program, "plain_s": summarise(seconds(runs[PLAIN])), "cached_s": summarise(seconds(runs[CACHED])),
+            "speedup": speedup(runs[PLAIN], runs[CACHED])}
+
+
+def prefetch(swept):
+    """Total speedup by distance, and how the adaptive distance does against the best fixed one."""
+    times = {k: median(seconds(runs)) for k, runs in swept.items() if k not in (PLAIN, ADAPTIVE)}
+    best = min(times, key=times.get)
+    adaptive = median(seconds(swept[ADAPTIVE]))
+    rows = [{"program": "prefetch", "distance": "adaptive" if k == ADAPTIVE else k, "plain_s": summarise(seconds(swept[PLAIN])),
+             "cached_s": summarise(seconds(runs)), "speedup": speedup(swept[PLAIN], runs)} for k, runs in swept.items() if k != PLAIN]
+    plain = median(seconds(swept[PLAIN]))
+    figures = {"prefetch_best_speedup": plain / min(times[best], adaptive), "prefetch_adaptive_over_best": adaptive / times[best]}
+    details = {"prefetch_best_distance": best, "prefetch_speedup_without_hints": plain / times[0], "prefetch_best_over_no_hints": times[0] / times[best],
+               "prefetch_adaptive_distance_at_end": median([run["distance_at_end"] for run in swept[ADAPTIVE]])}
+    return rows, figures, details

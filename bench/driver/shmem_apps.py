@@ -1,0 +1,44 @@
+"""The programs of apps/shmem, plain and cached in turn, with equal results."""
+import math
+
+from .numbers import median, summarise
+from .openshmem import CACHED, NETWORKS, PLAIN, in_turn, seconds, speedup
+
+# Name of a row: program, arguments, arguments of --quick, Nearcache's options. Two rows of one program: the worse one is its figure.
+PROGRAMS = {
+    "ptrans": ("ptrans", [], ["--repetitions", 1], {}),
+    "minimd": ("minimd", [], ["--steps", 1], {}),
+    "hydro": ("hydro", [], ["--steps", 2], {}),
+    "ssca2": ("ssca2", [], ["--sources", 8], {}),
+    "ssca2, relaxed atomics": ("ssca2", [], ["--sources", 8], {"shmem_relaxed_atomics": "true"}),
+    "gups, atomic adds": ("gups", [], ["--updates", 50000], {}),
+    "gups, get and put": ("gups", ["--xor"], ["--xor", "--updates", 50000], {}),
+    "indexgather": ("indexgather", [], ["--requests", 50000], {}),
+}
+
+
+def measure(launch, arguments):
+    results, summary, details = [], {}, {"results_equal": True}
+    for network in ["tcp"] if arguments.quick else NETWORKS:
+        for name, (program, words, quick_words, options) in PROGRAMS.items():
+            row, equal = compared(launch, network, program, quick_words if arguments.quick else words, options, 3 if arguments.quick else 7)
+            results.append({"network": network, "program": name, **row})
+            details["results_equal"] = details["results_equal"] and equal
+            if network == "tcp":
+                key = f"{program}_speedup"
+                summary[key] = min(row["speedup"]["median"], summary.get(key, math.inf))
+    return results, summary, details
+
+
+def compared(launch, network, program, words, options, repetitions):
+    runs = in_turn({PLAIN: lambda: launch.side(PLAIN, network, program, words),
+                    CACHED: lambda: launch.side(CACHED, network, program, words, **options)}, repetitions)
+    # Sums are made in the same order on both sides, but for what PEs add atomically, which are whole numbers.
+    sums = {run.get("checksum", run.get("total_energy", run.get("potential_energy"))) for each in runs.values() for run in each}
+    return {"plain_s": summarise(seconds(runs[PLAIN])), "cached_s": summarise(seconds(runs[CACHED])), "spread": spread(seconds(runs[CACHED])),
+            "speedup": speedup(runs[PLAIN], runs[CACHED])}, len(sums) == 1
+
+
+def spread(values):
+    """Half of the range over the median: how much one run says."""
+    return (max(values) - min(values)) / 2 / median(values)

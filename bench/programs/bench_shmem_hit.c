@@ -1,0 +1,71 @@
+// Two costs of the OpenSHMEM library: of a hit, and of a call when it is switched off.
+//
+// Hit: shmem_long_g of every element of an array of 4 KiB on another PE that is cached, beside plain loads of an array of this
+// size, in blocks that take turns. Off: shmem_long_g and shmem_long_p of this PE's own memory, where a call is cheapest, beside the
+// calls of the library below by their pshmem_ names.
+#include <shmem.h>
+#include <stdlib.h>
+
+#include "nearcache/shmem.h"
+#include "shmem/common/program.h"
+
+enum { ELEMENTS = 512, ROUNDS = 20 };  // a block is long enough for the clock and too short to be interrupted often; 4 KiB stay in the first level of the CPU's caches
+
+extern long pshmem_long_g(const long* from, int pe);
+extern void pshmem_long_p(long* to, long value, int pe);
+
+typedef double (*block)(long* array, int pe);  // ns a call
+
+static volatile long used;  // so that no loop is optimised away
+
+static double per_call(double begin) { return 1e9 * (seconds_now() - begin) / (ELEMENTS * (double)ROUNDS); }
+
+// Every loop that is timed; ACCESS is one access of array[i] of `pe`.
+#define BLOCK(name, ACCESS)                                \
+  static double name(long* array, int pe) {                \
+    (void)pe;                                              \
+    long sum = 0;                                          \
+    double begin = seconds_now();                          \
+    for (int round = 0; round < ROUNDS; round++)           \
+      for (int i = 0; i < ELEMENTS; i++) ACCESS;           \
+    used = sum;                                            \
+    return per_call(begin);                                \
+  }
+
+BLOCK(load, sum += *(volatile long*)&array[i])
+BLOCK(get, sum += shmem_long_g(&array[i], pe))
+BLOCK(get_below, sum += pshmem_long_g(&array[i], pe))
+BLOCK(put, shmem_long_p(&array[i], i, pe))
+BLOCK(put_below, pshmem_long_p(&array[i], i, pe))
+
+static void in_turn(const char* name_a, block a, const char* name_b, block b, long* array, int pe, long blocks) {
+  double* times = malloc((size_t)(2 * blocks) * sizeof(double));
+  a(array, pe);
+  b(array, pe);
+  for (long i = 0; i < blocks; i++) {
+    times[i] = a(array, pe);
+    times[blocks + i] = b(array, pe);
+  }
+  json_doubles(name_a, times, blocks);
+  json_doubles(name_b, times + blocks, blocks);
+  free(times);
+}
+
+int main(int argc, char** argv) {
+  long blocks = 1000;
+  options_read(argc, argv, (struct option[]){{"blocks", &blocks, false, "measured of each kind"}, {0}});
+  shmem_init();
+  int me = shmem_my_pe(), other = (me + 1) % shmem_n_pes();
+  long* array = shmem_calloc(ELEMENTS, sizeof(long));
+  json_begin("bench_shmem_hit");
+  json_long("caching", nearcache_shmem_caching());
+  if (me == 0) {
+    if (nearcache_shmem_caching()) in_turn("hit_ns", get, "load_ns", load, array, other, blocks);
+    in_turn("get_ns", get, "get_below_ns", get_below, array, me, blocks);
+    in_turn("put_ns", put, "put_below_ns", put_below, array, me, blocks);
+  }
+  json_end(true);
+  shmem_barrier_all();
+  shmem_finalize();
+  return 0;
+}
