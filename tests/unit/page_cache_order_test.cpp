@@ -162,6 +162,17 @@ TEST(PageCacheOrder, APutReleasedBeforeAPrefetchArrivesIsNotUndone) {
   pages.get(1024, 64);
 }
 
+// The pieces of a long run share a staging area, which must not reach into that of what is fetched ahead.
+TEST(PageCacheOrder, ALongRunIsPutWhileOtherMemoryArrives) {
+  Pages pages(PageCacheOptions(), Laziness::eager, 512 << 10);
+  for (size_t at = 0; at < 16 << 10; at += 1024) pages.prefetch(at, 1024);
+  pages.put((256 << 10) + 100, 64000);
+  EXPECT_GT(pages.cache.counters().prefetches, pages.cache.counters().prefetches_dropped);
+  pages.quiet();
+  for (size_t at = 0; at < 16 << 10; at += 64) pages.get(at, 64);
+  pages.release();
+}
+
 TEST(PageCacheOrder, ADirectGetFindsWhatWasWritten) {
   for (const Laziness laziness : {Laziness::eager, Laziness::late, Laziness::random}) {
     Pages pages(small_cache(), laziness);

@@ -1,0 +1,17 @@
+"""Program order of own accesses: every sequence of them, with the cache and, so that a defect of the library is told, without."""
+import pytest
+import shmem_runs
+
+
+def test_every_short_sequence_over_tcp(shmem, preload_shmem):
+    shmem_runs.check_cached(shmem_runs.over_tcp(shmem, 2, "shmem_orders", 3, 16, 4, 6))
+
+
+def test_every_short_sequence_without_the_cache(shmem):
+    shmem_runs.over_tcp(shmem, 2, "shmem_orders", 3, 16, preload=False).check()
+
+
+@pytest.mark.parametrize("cache", [{}, shmem_runs.TINY, shmem_runs.COARSE], ids=["default", "tiny", "coarse"])
+def test_every_longer_sequence_over_a_modelled_network(shmem, preload_shmem, cache):
+    result = shmem_runs.check_cached(shmem_runs.over_model(shmem, 2, "shmem_orders", 4, 16, 5, 9, 6, 5, env=cache))
+    assert len(result.lines("ok")) == 3

@@ -1,0 +1,21 @@
+"""Random programs on 2 to 4 PEs against a serial replay: 200,000 operations; two million under ./test --long."""
+import launch
+import pytest
+import shmem_runs
+
+FACTOR = 10 if launch.LONG else 1
+
+
+@pytest.mark.parametrize("pes", [2, 3, 4])
+@pytest.mark.parametrize("cache", [{}, shmem_runs.TINY, shmem_runs.COARSE], ids=["default", "tiny", "coarse"])
+def test_memory_is_that_of_a_serial_replay(shmem, preload_shmem, pes, cache):
+    shmem_runs.check_cached(shmem_runs.over_model(shmem, pes, "shmem_random_phases", pes, 24_000 * FACTOR, 3, env=cache))
+
+
+@pytest.mark.parametrize("pes", [2, 3, 4])
+def test_memory_is_that_of_a_serial_replay_over_tcp(shmem, preload_shmem, pes):
+    shmem_runs.check_cached(shmem_runs.over_tcp(shmem, pes, "shmem_random_phases", 10 + pes, 4_000 * FACTOR, 1))
+
+
+def test_memory_is_that_of_a_serial_replay_without_the_cache(shmem):
+    shmem_runs.over_tcp(shmem, 3, "shmem_random_phases", 20, 4_000 * FACTOR, 1, preload=False).check()
