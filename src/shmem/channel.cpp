@@ -139,7 +139,25 @@ bool Channel::follows_last_get(int pe, uint64_t address, size_t bytes) {
   return follows;
 }
 
+namespace {
+
+uint64_t ns_since(uint64_t ticks) { return static_cast<uint64_t>(ticks_to_ns(clock_ticks() - ticks)); }
+
+void least(Tally* tally, uint64_t ns) {
+  if (*tally == 0 || ns < *tally) *tally = ns;
+}
+
+}  // namespace
+
 void Channel::get(void* to, uint64_t address, size_t bytes, int pe) {
+  const uint64_t begin = clock_ticks();
+  get_plainly(to, address, bytes, pe);
+  const uint64_t ns = ns_since(begin);
+  tallies.get_ns += ns;
+  least(&tallies.get_ns_least, ns);
+}
+
+void Channel::get_plainly(void* to, uint64_t address, size_t bytes, int pe) {
   const Inside inside_library;
   const auto* from = reinterpret_cast<const void*>(address);
   is_default_ ? next.getmem(to, from, bytes, pe) : next.ctx_getmem(handle_, to, from, bytes, pe);
@@ -163,8 +181,7 @@ void Channel::put(uint64_t address, const void* from, size_t bytes, int pe) {
   if (n >= all_timed && n % every != 0) return put_plainly(address, from, bytes, pe);
   const uint64_t begin = clock_ticks();
   put_plainly(address, from, bytes, pe);
-  const auto ns = static_cast<uint64_t>(ticks_to_ns(clock_ticks() - begin));
-  if (tallies.put_ns_least == 0 || ns < tallies.put_ns_least) tallies.put_ns_least = ns;
+  least(&tallies.put_ns_least, ns_since(begin));
 }
 
 void Channel::put_nbi(uint64_t address, const void* from, size_t bytes, int pe) {
@@ -186,8 +203,8 @@ void Channel::quiet() {
 
 Extent Channel::extent(uint64_t address, size_t bytes, int) { return context.memory.cacheable_extent(address, bytes); }
 
-// The time that hits saved is that of the demand fetches that were timed, less 15 ns for a hit; puts are taken at the price of the
-// cheapest one, so that what they saved is not overestimated.
+// What hits and joined puts saved is taken at the price of the cheapest transfer, less 15 ns each, so that it is not overestimated: others
+// carry more than what was asked for, or waited for a PE that was busy.
 void Channel::fill_counters(Counters* c) const {
   c->bypassed = tallies.gets;
   c->bytes_requested = c->bytes_from_network = tallies.get_bytes;
@@ -223,10 +240,9 @@ void Channel::fill_counters(Counters* c) const {
   c->storage_bytes = context.cache_options.size;
   c->metadata_bytes = memory_ - std::min<size_t>(memory_, context.cache_options.size);
   constexpr uint64_t hit_ns = 15;
-  const uint64_t get_ns = p.timed_gets == 0 ? 0 : p.get_ns / p.timed_gets;
-  c->remote_ns = get_ns * (p.gets - p.hits);
-  c->saved_ns = get_ns > hit_ns ? p.hits * (get_ns - hit_ns) : 0;
-  const uint64_t put_ns = tallies.put_ns_least;
+  const uint64_t get_ns = tallies.get_ns_least, put_ns = tallies.put_ns_least;
+  c->remote_ns = tallies.get_ns;
+  if (get_ns > hit_ns) c->saved_ns = p.hits * (get_ns - hit_ns);
   if (put_ns > hit_ns && p.puts > p.network_puts) c->saved_ns += (p.puts - p.network_puts) * (put_ns - hit_ns);
 }
 

@@ -53,6 +53,7 @@ struct Tallies {
   Tally gets, get_bytes, puts, put_bytes;  // past the cache
   Tally accumulates;  // strided puts and atomics
   Tally quiets_passed, quiets_made;  // the program's quiets and fences; those issued for the cache
+  Tally get_ns, get_ns_least;        // blocking gets for the cache: all together, the cheapest
   Tally put_ns_least;                // the cheapest put that was timed
 };
 
@@ -110,6 +111,7 @@ class Channel final : public PageTransport {
   void get_nbi(void* to, uint64_t address, size_t bytes, int pe) override;
   void put(uint64_t address, const void* from, size_t bytes, int pe) override;
   void put_plainly(uint64_t address, const void* from, size_t bytes, int pe);  // put() without its clock
+  void get_plainly(void* to, uint64_t address, size_t bytes, int pe);          // get() likewise
   void put_nbi(uint64_t address, const void* from, size_t bytes, int pe);
   void fence() override;
   void quiet() override;

@@ -113,7 +113,7 @@ void context_start(int level) {
   }
   const uint64_t limit = context.options.max_storage;
   context.budget.set_limit(limit != 0 ? limit : node_memory_bytes() / 10 / launched_on_node());
-  context.memory.start(context.pes, context.pe, context.options.skip_cheap && !network_modelled());
+  context.memory.start(context.pes, context.pe, context.options.skip_cheap && !network_modelled(), context.cache_options.line);
   if (report_wanted()) report_prepare();
   context.caching = context.options.shmem && next_usable();
   if (!next_usable() && context.pe == 0) log(LogLevel::warning, "%s", next_complaint().c_str());

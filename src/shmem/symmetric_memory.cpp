@@ -32,14 +32,28 @@ void add(std::vector<Extent>* ranges, Extent range) {
 // Joins of ranges would lose where one block ends: these are kept apart.
 void add_apart(std::vector<Extent>* ranges, Extent range) { ranges->insert(first_behind(*ranges, range.begin), range); }
 
+// Cuts neighbours that meet within a line back to whole lines: a line must not have bytes of two extents. What is cut off is unknown.
+void part_at_lines(std::vector<Extent>* extents, uint64_t line) {
+  std::sort(extents->begin(), extents->end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  for (size_t i = 1; i < extents->size(); ++i) {
+    Extent &before = (*extents)[i - 1], &after = (*extents)[i];
+    if ((before.end - 1) / line != after.begin / line) continue;
+    before.end = std::max(before.begin, before.end / line * line);
+    after.begin = std::min(after.end, (after.begin + line - 1) / line * line);
+  }
+  std::erase_if(*extents, [](const Extent& extent) { return extent.begin >= extent.end; });
+}
+
 }  // namespace
 
-void SymmetricMemory::start(int pes, int own_pe, bool loads_and_stores) {
+void SymmetricMemory::start(int pes, int own_pe, bool loads_and_stores, size_t line) {
   pes_ = pes;
   own_pe_ = own_pe;
   loads_and_stores_ = loads_and_stores;
   near_ = std::make_unique<std::atomic<uint8_t>[]>(static_cast<size_t>(pes) * kinds);
+  line_ = line;
   data_ = static_data();
+  part_at_lines(&data_, line);
 }
 
 Segment SymmetricMemory::find(uint64_t address, size_t bytes) const {
@@ -111,7 +125,9 @@ void SymmetricMemory::allocated(void* block, size_t bytes, bool hinted) {
     return;
   }
   auto ranges = all_ranges_.empty() ? std::make_unique<Ranges>() : std::make_unique<Ranges>(*all_ranges_.back());
-  add_apart(&ranges->apart, range);
+  const Extent lines{(range.begin + line_ - 1) / line_ * line_, range.end / line_ * line_};  // the next block may begin in its last line
+  if (lines.begin >= lines.end) return;
+  add_apart(&ranges->apart, lines);
   replace_ranges(std::move(ranges));
 }
 
@@ -121,8 +137,9 @@ void SymmetricMemory::freed(void* block) {
   const auto found = blocks_.find(begin);
   if (found == blocks_.end()) return;
   if (found->second.apart) {
-    auto ranges = std::make_unique<Ranges>(*all_ranges_.back());
-    std::erase_if(ranges->apart, [&](const Extent& range) { return range.begin == begin; });
+    auto ranges = all_ranges_.empty() ? std::make_unique<Ranges>() : std::make_unique<Ranges>(*all_ranges_.back());
+    const uint64_t end = begin + found->second.bytes;
+    std::erase_if(ranges->apart, [&](const Extent& range) { return range.begin >= begin && range.end <= end; });
     replace_ranges(std::move(ranges));
   }
   blocks_.erase(found);

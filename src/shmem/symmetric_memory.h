@@ -28,7 +28,8 @@ struct Segment {
 class SymmetricMemory {
  public:
   // `loads_and_stores`: use shmem_ptr to find PEs that need no cache; else only the own PE counts as near.
-  void start(int pes, int own_pe, bool loads_and_stores);
+  // No line of the cache, `line` bytes, will have bytes of two segments.
+  void start(int pes, int own_pe, bool loads_and_stores, size_t line);
 
   // What surrounds [address, address + bytes), bytes > 0; kind unknown if the range is not inside of one segment. O(1) for the heap.
   Segment find(uint64_t address, size_t bytes) const;
@@ -73,6 +74,7 @@ class SymmetricMemory {
   int pes_ = 0;
   int own_pe_ = 0;
   bool loads_and_stores_ = true;
+  uint64_t line_ = 64;
   std::unique_ptr<std::atomic<uint8_t>[]> near_;
   std::atomic<uint64_t> heap_begin_{UINT64_MAX}, heap_end_{0};  // empty at first
   std::vector<Extent> data_;

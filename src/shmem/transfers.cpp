@@ -94,19 +94,19 @@ void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
     case Way::straight: {
       const StraightLock lock(channel);
       count_get(channel, bytes);
-      return channel->get(to, address, bytes, pe);
+      return channel->get_plainly(to, address, bytes, pe);
     }
     case Way::direct: {
       const ChannelLock lock(channel);
       before_get(channel, pe, address, bytes);
-      return channel->get(to, address, bytes, pe);
+      return channel->get_plainly(to, address, bytes, pe);
     }
     case Way::cached: {
       const ChannelLock lock(channel);
       PageCache* cache = channel->cache();
       if (cache != nullptr) return cache->get(pe, address, to, bytes);
       count_get(channel, bytes);
-      return channel->get(to, address, bytes, pe);
+      return channel->get_plainly(to, address, bytes, pe);
     }
   }
 }

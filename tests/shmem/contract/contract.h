@@ -1,0 +1,27 @@
+/* Cases of the OpenSHMEM contract (docs/semantics.md), each a small program: all PEs run it together, and each says what it finds wrong. */
+#ifndef CONTRACT_H
+#define CONTRACT_H
+
+#include <nearcache/shmem.h>
+#include <stdio.h>
+
+extern int me, pes, right, left; /* this PE, their number, its neighbours */
+extern long wrong;               /* findings of this PE */
+
+#define EXPECT(found, expected)                                                                                        \
+  do {                                                                                                                 \
+    const long found_ = (long)(found), expected_ = (long)(expected);                                                   \
+    if (found_ != expected_ && wrong++ < 5)                                                                            \
+      printf("PE %d, %s:%d: %s is %ld, not %ld\n", me, __FILE__, __LINE__, #found, found_, expected_);                 \
+  } while (0)
+
+struct contract_case {
+  const char *name;
+  void (*run)(void);
+};
+extern const struct contract_case write_cases[], order_cases[], memory_cases[], api_cases[];
+
+/* Counters of this process; zero without the library. */
+nearcache_stats counted(void);
+
+#endif
