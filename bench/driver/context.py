@@ -76,6 +76,8 @@ def compiler(build):
 
 
 def mpi_version(build):
+    if build.tag.startswith("oshmem-"):
+        return f"OpenSHMEM of Open MPI {build.tag.removeprefix('oshmem-')}"
     words = first_line([build.launcher(), "--version"])
     if "HYDRA" in words:  # MPICH's launcher says its version in the second line
         done = subprocess.run([str(build.launcher()), "--version"], stdout=subprocess.PIPE, text=True, check=False)

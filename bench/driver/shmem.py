@@ -2,7 +2,7 @@
 from .numbers import median, summarise
 from .openshmem import CACHED, NETWORKS, PLAIN, in_turn, seconds, speedup
 
-DISTANCES = (0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64)
+DISTANCES = (0, 1, 2, 4, 8, 12, 14, 16, 24, 32, 48, 64)
 QUICK_DISTANCES = (0, 4, 14, 32, 64)
 ADAPTIVE = -1
 
@@ -27,7 +27,7 @@ def measure(launch, arguments):
 
 def on(launch, network, quick):
     """Rows, summary and details of one network."""
-    few, many = (3, 5) if quick else (7, 25)
+    few, many = (3, 5) if quick else (5, 15)
     copies = pair(launch, network, few, "copy", "--repetitions", 3 if quick else 11)
     gets = pair(launch, network, many, "rand_gets")
     puts = puts_of(launch, network, few)

@@ -21,7 +21,7 @@ def measure(launch, arguments):
     results, summary, details = [], {}, {"results_equal": True}
     for network in ["tcp"] if arguments.quick else NETWORKS:
         for name, (program, words, quick_words, options) in PROGRAMS.items():
-            row, equal = compared(launch, network, program, quick_words if arguments.quick else words, options, 3 if arguments.quick else 7)
+            row, equal = compared(launch, network, program, quick_words if arguments.quick else words, options, 3 if arguments.quick else 5)
             results.append({"network": network, "program": name, **row})
             details["results_equal"] = details["results_equal"] and equal
             if network == "tcp":

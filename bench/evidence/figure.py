@@ -30,3 +30,4 @@ class Study:
     figures: tuple
     measure: Callable
     seconds: tuple
+    openshmem: bool = False  # of OpenSHMEM programs, on the OpenSHMEM of the build

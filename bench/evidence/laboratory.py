@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from driver.build import ROOT, Failure, command
 from driver.launch import Launch
+from driver.openshmem import ShmemBuild, ShmemLaunch
 from scale import simgrid
 
 ARIES = "1900,0.17"  # L ns and G ns/B of a get in foMPI's paper (SC 2013, section 3)
@@ -32,6 +33,12 @@ class Laboratory:
         self.launch = Launch(build)
         self.failures = []  # of parts of a study, for people
         self.arguments = SimpleNamespace(quick=quick, graph=None, scale=None)  # as bench/run has them
+
+    def use_openshmem(self):
+        """Launches are of the OpenSHMEM in the build directory from now on."""
+        build = ShmemBuild(self.build.directory)
+        build.configured()
+        self.launch = ShmemLaunch(build)
 
     def networks(self):
         """{name: launch} of the two networks of this machine."""
@@ -59,9 +66,25 @@ class Laboratory:
             yield pathlib.Path(name)
 
 
-def prepare(build):
+def prepare(build, studies):
     """Builds what the studies run. The simulated programs are left out where there is no SimGrid: only its figures fail then."""
     command([ROOT / "scripts" / "setup.sh", "figures"], "setting up (scripts/setup.sh figures)")
+    if any(study.openshmem for study in studies):
+        prepare_openshmem(build, alone=all(study.openshmem for study in studies))
+    if not all(study.openshmem for study in studies):
+        prepare_mpi(build)
+
+
+def prepare_openshmem(build, alone):
+    """Without an OpenSHMEM only its own studies fail."""
+    try:
+        ShmemBuild(build.directory).make()
+    except Failure:
+        if alone:
+            raise
+
+
+def prepare_mpi(build):
     build.make()
     if simgrid.available():
         command(["cmake", "--build", build.directory, "--target", "bench-scale"], "building for SimGrid")

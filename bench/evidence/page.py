@@ -4,7 +4,7 @@ import pathlib
 import jinja2
 from driver import policies
 
-from . import answer, peers, record, studies, table
+from . import answer, peers, record, remote_data_claims, studies, table
 from .claims import CLAIMS
 
 TEMPLATE = pathlib.Path(__file__).with_name("page.md.jinja")
@@ -51,7 +51,7 @@ def text(folder):
     environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     return template.render(groups=groups, open=open_, figures=list(shown(folder, data)), peers=peers_table(data), columns=peers.COLUMNS.values(),
-                           model=policies.MODEL, WORSE=answer.WORSE, GOOD=answer.GOOD, GIVEN=answer.GIVEN)
+                           remote=remote_data_claims.table(data), model=policies.MODEL, WORSE=answer.WORSE, GOOD=answer.GOOD, GIVEN=answer.GIVEN)
 
 
 def write(path, folder):

@@ -1,8 +1,8 @@
 """All studies, in the order in which they are measured: the shortest first, so that a mistake shows soon."""
-from . import access, adaptive, barnes_hut, lcc, locality, overlap, peers, scaling, victims
+from . import access, adaptive, barnes_hut, lcc, locality, overlap, peers, remote_data, scaling, victims
 
 STUDIES = (victims.STUDY, locality.STUDY, access.STUDY, overlap.STUDY, peers.STUDY, adaptive.STUDY, barnes_hut.STUDY, lcc.STUDY,
-           scaling.STUDY)
+           scaling.STUDY, remote_data.SYNTHETICS, remote_data.PROGRAMS)
 
 
 def figures():

@@ -15,7 +15,7 @@ sys.path.insert(0, str(launch.ROOT / "bench"))
 from evidence import answer, page, studies, style, table  # noqa: E402
 
 EVIDENCE = launch.ROOT / "docs" / "evidence"
-WANTED = ("2", "3", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "peers")
+WANTED = ("2", "3", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "peers", "synthetics", "prefetch", "programs")
 FIGURES = {figure.number: figure for figure, _ in studies.figures()}
 LARGEST = 150_000  # bytes of a committed file
 
