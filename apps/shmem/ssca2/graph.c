@@ -19,6 +19,17 @@ static edge draw(long k, long scale) {
   return e;
 }
 
+// New names for the vertices, as R-MAT gives most edges to the first ones.
+static long* shuffled(long vertices) {
+  long* name = malloc((size_t)vertices * sizeof(long));
+  for (long v = 0; v < vertices; v++) {
+    long other = (long)(mixed((unsigned long)(~v)) % (unsigned long)(v + 1));
+    if (other != v) name[v] = name[other];
+    name[other] = v;
+  }
+  return name;
+}
+
 static int by_ends(const void* a, const void* b) {
   const edge *x = a, *y = b;
   if (x->from != y->from) return x->from < y->from ? -1 : 1;
@@ -28,9 +39,11 @@ static int by_ends(const void* a, const void* b) {
 graph graph_rmat(long scale, long edge_factor) {
   long vertices = 1L << scale, drawn = vertices * edge_factor, count = 0;
   edge* edges = malloc((size_t)(2 * drawn) * sizeof(edge));
+  long* name = shuffled(vertices);
   for (long k = 0; k < drawn; k++) {
     edge e = draw(k, scale);
     if (e.from == e.to) continue;
+    e = (edge){name[e.from], name[e.to]};
     edges[count++] = e;
     edges[count++] = (edge){e.to, e.from};
   }
@@ -43,6 +56,7 @@ graph graph_rmat(long scale, long edge_factor) {
   }
   for (long v = 0; v < vertices; v++) g.start[v + 1] += g.start[v];
   free(edges);
+  free(name);
   return g;
 }
 

@@ -1,8 +1,8 @@
 // ssca2: betweenness centrality of an R-MAT graph, kernel 4 of SSCA2, level by level.
 //
-// The graph and all that is kept of its vertices are distributed in blocks of vertices. All PEs search from the same source: who finds
-// a vertex first, by an atomic compare-and-swap of its distance, expands it in the next level, and reads its list wherever that is.
-// Numbers of shortest paths are added up atomically. So there is an atomic operation for nearly every edge, and little else.
+// The lists of neighbours and all that is kept of the vertices are distributed in blocks. All PEs search from the same source, and each
+// expands its own vertices: it reads their lists wherever these are, marks what nobody saw before by an atomic compare-and-swap of the distance, and
+// adds to the numbers of shortest paths atomically. So there is an atomic operation for nearly every edge, and little else.
 #include <shmem.h>
 #include <stdlib.h>
 
@@ -19,11 +19,6 @@ typedef struct {
   long vertices;
 } vertices;
 
-// What this PE found, all levels after each other: level l is found[level_start[l]] to found[level_start[l + 1] - 1].
-typedef struct {
-  long *found, *level_start, levels;
-} search;
-
 static long swap_distance(longs a, long v, long from, long to) {
   return shmem_long_atomic_compare_swap(&a.part[v % a.block], from, to, (int)(v / a.block));
 }
@@ -38,69 +33,57 @@ static vertices distribute(const graph* g) {
   return d;
 }
 
-static void begin_search(vertices d, search* s, long source) {
+static void begin_search(vertices d, long source) {
   for (long v = first_here(d.vertices); v < end_here(d.vertices); v++) {
     set_long(d.distance, v, v == source ? 0 : UNSEEN);
     set_long(d.paths, v, v == source);
     set_double(d.dependency, v, 0);
   }
-  s->levels = 0;
-  s->level_start[0] = 0;
-  s->level_start[1] = 0;
-  if (source >= first_here(d.vertices) && source < end_here(d.vertices)) s->found[s->level_start[1]++] = source;
   shmem_barrier_all();
 }
 
-// The distance of v, which is `unless_seen` if nobody saw v before; then this PE has found it.
-static long visit(vertices d, search* s, long v, long unless_seen) {
+// The distance of v, which is `unless_seen` if nobody saw v before; then it is counted.
+static long visit(vertices d, long v, long unless_seen, long* found) {
   long distance = long_at(d.distance, v);
+  if (distance == UNSEEN) distance = swap_distance(d.distance, v, UNSEEN, unless_seen);
   if (distance != UNSEEN) return distance;
-  distance = swap_distance(d.distance, v, UNSEEN, unless_seen);
-  if (distance != UNSEEN) return distance;
-  s->found[s->level_start[s->levels + 2]++] = v;
+  ++*found;
   return unless_seen;
 }
 
-static void expand_level(vertices d, search* s) {
-  s->level_start[s->levels + 2] = s->level_start[s->levels + 1];
-  for (long i = s->level_start[s->levels]; i < s->level_start[s->levels + 1]; i++) {
-    long u = s->found[i], end = long_at(d.start, u + 1);
-    for (long k = long_at(d.start, u); k < end; k++) {
-      long v = long_at(d.neighbour, k);
-      if (visit(d, s, v, s->levels + 1) == s->levels + 1) add_paths(d.paths, v, long_at(d.paths, u));
-    }
+static void expand(vertices d, long u, long level, long* found) {
+  long end = long_at(d.start, u + 1);
+  for (long k = long_at(d.start, u); k < end; k++) {
+    long v = long_at(d.neighbour, k);
+    if (visit(d, v, level + 1, found) == level + 1) add_paths(d.paths, v, long_at(d.paths, u));
   }
-  s->levels++;
 }
 
-static double dependency_of(vertices d, long u, long level) {
-  double sum = 0;
+static void fold(vertices d, long u, long level) {
+  double dependency = 0;
   long end = long_at(d.start, u + 1);
   for (long k = long_at(d.start, u); k < end; k++) {
     long v = long_at(d.neighbour, k);
     if (long_at(d.distance, v) == level + 1)
-      sum += (double)long_at(d.paths, u) / (double)long_at(d.paths, v) * (1 + double_at(d.dependency, v));
+      dependency += (double)long_at(d.paths, u) / (double)long_at(d.paths, v) * (1 + double_at(d.dependency, v));
   }
-  return sum;
+  set_double(d.dependency, u, dependency);
+  set_double(d.centrality, u, double_at(d.centrality, u) + dependency);
 }
 
-static void fold_level(vertices d, const search* s, long level) {
-  for (long i = s->level_start[level]; i < s->level_start[level + 1]; i++) {
-    long u = s->found[i];
-    double dependency = dependency_of(d, u, level);
-    set_double(d.dependency, u, dependency);
-    set_double(d.centrality, u, double_at(d.centrality, u) + dependency);
-  }
-}
-
-static void centrality_from(vertices d, search* s, long source) {
-  begin_search(d, s, source);
-  while (sum_of_all((double)(s->level_start[s->levels + 1] - s->level_start[s->levels])) > 0) {
-    expand_level(d, s);
+static void centrality_from(vertices d, long source) {
+  long level = -1, found;
+  begin_search(d, source);
+  do {
+    level++;
+    found = 0;
+    for (long u = first_here(d.vertices); u < end_here(d.vertices); u++)
+      if (long_at(d.distance, u) == level) expand(d, u, level, &found);
     shmem_barrier_all();
-  }
-  for (long level = s->levels - 1; level > 0; level--) {
-    fold_level(d, s, level);
+  } while (sum_of_all((double)found) > 0);
+  for (; level > 0; level--) {
+    for (long u = first_here(d.vertices); u < end_here(d.vertices); u++)
+      if (long_at(d.distance, u) == level) fold(d, u, level);
     shmem_barrier_all();
   }
 }
@@ -130,11 +113,10 @@ int main(int argc, char** argv) {
   shmem_init();
   graph g = graph_rmat(scale, edge_factor);
   vertices d = distribute(&g);
-  search s = {malloc((size_t)g.vertices * sizeof(long)), malloc((size_t)(g.vertices + 2) * sizeof(long)), 0};
   shmem_barrier_all();
 
   double begin = seconds_now();
-  for (long source = 0; source < sources; source++) centrality_from(d, &s, source);
+  for (long source = 0; source < sources; source++) centrality_from(d, source);
   shmem_barrier_all();
   double seconds = seconds_now() - begin;
 
@@ -148,8 +130,6 @@ int main(int argc, char** argv) {
   json_double("checksum", checksum);
   json_end(correct);
   graph_free(&g);
-  free(s.found);
-  free(s.level_start);
   shmem_finalize();
   return !correct;
 }
