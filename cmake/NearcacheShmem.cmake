@@ -76,9 +76,7 @@ function(nearcache_shmem_program name)
     nearcache_use_shmem(${target} ${tag})
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include)
     if(arg_STATIC)
-      # All of it: the program's own calls alone would not draw in the entry points before the library's.
-      target_link_libraries(${target} PRIVATE -Wl,--whole-archive nearcache_shmem_static.${tag} -Wl,--no-whole-archive
-                            Threads::Threads ${CMAKE_DL_LIBS})
+      target_link_libraries(${target} PRIVATE nearcache_shmem_static.${tag} Threads::Threads ${CMAKE_DL_LIBS})
       set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
     endif()
     target_link_libraries(${target} PRIVATE ${arg_LIBS} ${SHMEM_${tag}_LINK})

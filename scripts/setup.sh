@@ -12,6 +12,7 @@ DEPS=$ROOT/.deps
 
 # One row per Debian package: package, then how to see that it is there already in another way than by dpkg
 # (cmd:NAME in PATH, header:FILE, python:MODULES importable), so that a machine with its own compiler or cmake will do.
+# OpenSHMEM (oshcc, oshrun, shmem.h) is a part of Open MPI's packages.
 demo_packages="
 g++             cmd:g++
 cmake           cmd:cmake

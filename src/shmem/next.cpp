@@ -11,6 +11,10 @@
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
 
+// Programs refer to the public functions weakly, which draws no object out of an archive: this does.
+extern "C" int nearcache_shmem_impl_caching(void);
+[[gnu::used]] static int (*const public_functions)(void) = &nearcache_shmem_impl_caching;
+
 namespace nearcache::shmem {
 
 constinit Next next{

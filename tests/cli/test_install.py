@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import launch
+import launch_shmem
 import pytest
 
 CONSUMER = r"""
@@ -115,3 +116,44 @@ def test_pkg_config_file_names_the_library(mpi, prefix, tmp_path):
     assert done.returncode == 0, done.stderr
     paths = [Path(word[2:]).resolve() for word in done.stdout.split() if word.startswith("-L")]
     assert any((path / "libnearcache_mpi.so").exists() for path in paths)
+
+
+def test_openshmem_is_installed_beside_mpi_and_serves_hits(shmem, preload_shmem, prefix):
+    folder = prefix / "lib" / "nearcache" / shmem.tag
+    assert (folder / "libnearcache_shmem.a").exists() and (prefix / "include" / "nearcache" / "shmem.h").exists()
+    done = installed(prefix, "run", "--", *launch_shmem.launcher(shmem, 2), folder / "nearcache-shmem-selftest",
+                     **launch_shmem.SURROUNDINGS, **launch_shmem.TCP)
+    assert "selftest: ok hits=" in done.stdout, done.stdout + done.stderr
+
+
+SHMEM_CONSUMER = r"""
+cmake_minimum_required(VERSION 3.20)
+project(consumer C)
+find_package(nearcache REQUIRED)
+add_executable(app app.c)
+target_link_libraries(app PRIVATE nearcache::KIND_oshmem)
+"""
+
+
+@pytest.mark.parametrize("kind", ["shmem", "shmem_static"])
+def test_package_config_links_an_openshmem_program(shmem, preload_shmem, prefix, tmp_path, kind):
+    """The program finds the hits of its own run without anything being preloaded."""
+    if not shmem.tag.startswith("oshmem-"):
+        pytest.skip("the target is named for Open MPI")
+    (tmp_path / "CMakeLists.txt").write_text(SHMEM_CONSUMER.replace("KIND", kind))
+    shutil.copy(launch.ROOT / "src" / "shmem" / "selftest.c", tmp_path / "app.c")
+    steps = (["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={shmem.wrapper}"],
+             ["cmake", "--build", tmp_path / "build"])
+    for words in steps:
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    result = launch_shmem.run(shmem, 2, tmp_path / "build" / "app", preload=False).check()
+    assert "selftest: ok hits=" in result.output
+
+
+def test_pkg_config_file_of_openshmem_names_the_library(shmem, preload_shmem, prefix):
+    if not shutil.which("pkg-config"):
+        pytest.skip("there is no pkg-config")
+    done = subprocess.run(["pkg-config", "--libs", f"nearcache-shmem-{shmem.tag}"], capture_output=True, text=True,
+                          env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")})
+    assert done.returncode == 0 and "-lnearcache_shmem" in done.stdout, done.stderr

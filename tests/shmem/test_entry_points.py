@@ -66,6 +66,8 @@ def test_linked_statically_it_caches_without_preloading(shmem, tmp_path):
     if not shmem.binary("typed_static").exists():
         pytest.skip("typed_static is not built")
     assert hits_of(shmem, tmp_path, "typed_static", preload=False) > 100
+    result = launch_shmem.run(shmem, 2, "selftest_static", preload=False).check()  # which uses the public functions
+    assert "selftest: ok hits=" in result.output
 
 
 def test_switched_off_nothing_is_cached(shmem, preload_shmem, tmp_path):

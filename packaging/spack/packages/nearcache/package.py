@@ -5,7 +5,7 @@ from spack.package import *
 
 
 class Nearcache(CMakePackage):
-    """A cache for one-sided communication: serves repeated MPI-3 RMA gets of unmodified programs from local memory."""
+    """A cache for one-sided communication: serves MPI-3 RMA gets and OpenSHMEM's gets and puts of unmodified programs from local memory."""
 
     maintainers = []
     license("BSD-3-Clause")
@@ -13,6 +13,8 @@ class Nearcache(CMakePackage):
     version("main", branch="main")
 
     variant("apps", default=False, description="Build the applications (local clustering coefficients)")
+
+    variant("shmem", default=False, description="Build for the OpenSHMEM of Open MPI, which must have been built with it")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -22,6 +24,7 @@ class Nearcache(CMakePackage):
     depends_on("cli11@2:", type="build")
     depends_on("fmt@8:")
     depends_on("mpi@3:")
+    depends_on("openmpi", when="+shmem")
     depends_on("python@3.9:", type=("build", "run"))
     depends_on("py-click@8:", type="run")
     depends_on("py-rich@12:", type="run")
@@ -30,7 +33,9 @@ class Nearcache(CMakePackage):
     generator("ninja")
 
     def cmake_args(self):
+        oshcc = join_path(self.spec["openmpi"].prefix.bin, "oshcc") if self.spec.satisfies("+shmem") else ""
         return [
+            self.define("NEARCACHE_OSHCC", oshcc),
             self.define("NEARCACHE_MPICC", self.spec["mpi"].mpicc),
             self.define("NEARCACHE_BUILD_TESTS", False),
             self.define("NEARCACHE_BUILD_BENCH", False),
