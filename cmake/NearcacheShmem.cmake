@@ -9,6 +9,10 @@
 #       -> build/bin/<tag>/<name>, target <name>.<tag>, one for every OpenSHMEM found; STATIC: with libnearcache_shmem.a linked in
 
 function(nearcache_find_shmems)
+  set(NEARCACHE_SHMEM_TAGS "" PARENT_SCOPE)
+  if(NEARCACHE_OSHCC STREQUAL "none")
+    return()
+  endif()
   set(wrappers ${NEARCACHE_OSHCC})
   if(NOT wrappers)
     file(GLOB in_deps ${CMAKE_SOURCE_DIR}/.deps/*/bin/oshcc)

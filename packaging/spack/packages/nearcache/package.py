@@ -5,7 +5,7 @@ from spack.package import *
 
 
 class Nearcache(CMakePackage):
-    """A cache for one-sided communication: serves MPI-3 RMA gets and OpenSHMEM's gets and puts of unmodified programs from local memory."""
+    """A cache for one-sided communication: serves unmodified MPI-3 RMA and OpenSHMEM programs from local memory."""
 
     maintainers = []
     license("BSD-3-Clause")
@@ -33,7 +33,7 @@ class Nearcache(CMakePackage):
     generator("ninja")
 
     def cmake_args(self):
-        oshcc = join_path(self.spec["openmpi"].prefix.bin, "oshcc") if self.spec.satisfies("+shmem") else ""
+        oshcc = join_path(self.spec["openmpi"].prefix.bin, "oshcc") if self.spec.satisfies("+shmem") else "none"
         return [
             self.define("NEARCACHE_OSHCC", oshcc),
             self.define("NEARCACHE_MPICC", self.spec["mpi"].mpicc),
