@@ -1,7 +1,7 @@
 """The programs of apps/shmem, plain and cached in turn, with equal results."""
 import math
 
-from .numbers import median, summarise
+from .numbers import summarise
 from .openshmem import CACHED, NETWORKS, PLAIN, in_turn, seconds, speedup
 
 # Name of a row: program, arguments, arguments of --quick, Nearcache's options. Two rows of one program: the worse one is its figure.
@@ -35,10 +35,5 @@ def compared(launch, network, program, words, options, repetitions):
                     CACHED: lambda: launch.side(CACHED, network, program, words, **options)}, repetitions)
     # Sums are made in the same order on both sides, but for what PEs add atomically, which are whole numbers.
     sums = {run.get("checksum", run.get("total_energy", run.get("potential_energy"))) for each in runs.values() for run in each}
-    return {"plain_s": summarise(seconds(runs[PLAIN])), "cached_s": summarise(seconds(runs[CACHED])), "spread": spread(seconds(runs[CACHED])),
+    return {"plain_s": summarise(seconds(runs[PLAIN])), "cached_s": summarise(seconds(runs[CACHED])),
             "speedup": speedup(runs[PLAIN], runs[CACHED])}, len(sums) == 1
-
-
-def spread(values):
-    """Half of the range over the median: how much one run says."""
-    return (max(values) - min(values)) / 2 / median(values)

@@ -105,6 +105,23 @@ def test_a_claim_is_judged_by_the_table(tmp_path, direct, verdict):
     assert {claim.figure for claim in unanswered} >= {"7", "12", "peers"}
 
 
+def write_remote_data(folder, copy, adaptive):
+    """Tables of the cache for remote data: how much faster copy is, and prefetch at the adaptive distance; 12 times at the best one."""
+    table.write(folder / "shmem_synthetics.csv", [{"network": "tcp", "program": "copy", "speedup": copy}])
+    table.write(folder / "shmem_prefetch.csv", [{"mode": mode, "network": "tcp", "program": "prefetch", "distance": distance, "speedup": speedup}
+                                               for mode, distance, speedup in (("fixed", 0, 3.5), ("fixed", 16, 12.0), ("adaptive", "adaptive", adaptive))])
+
+
+@pytest.mark.parametrize("copy, adaptive, verdict", [(500, 11.5, answer.GOOD), (400, 10, answer.WORSE)])
+def test_claims_of_the_cache_for_remote_data_are_judged_by_its_tables(tmp_path, copy, adaptive, verdict):
+    write_remote_data(tmp_path, copy, adaptive)
+    found, _ = page.answered(page.read(tmp_path))
+    judged = {claim.text.split()[0]: each for claim, each in found}
+    assert judged["copy"].verdict == judged["An"].verdict == verdict  # "An adaptive distance ..."
+    assert judged["Both"].text == "tcp: 12x" and judged["The"].verdict == answer.GIVEN
+    assert f"| copy | 350 | 480 | 98 | - | 26 | {copy}x | - | - |" in page.text(tmp_path)
+
+
 def test_a_page_of_one_figure_leaves_the_others_out(tmp_path):
     write_overlap(tmp_path, 0.6)
     study = {"date": "2026-01-02T03:04:05", "processor": "a processor", "cpus": 2, "memory_bytes": 2**33, "mpi_version": "MPI 1",
