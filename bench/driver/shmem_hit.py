@@ -19,4 +19,5 @@ def together(runs):
 
 
 def compared(what, above, beside, below):
-    return {"case": what, "ns": summarise(above), "beside": beside, "beside_ns": summarise(below), "difference_ns": paired_difference(above, below)}
+    return {"case": what, "ns": summarise(above), "beside": beside, "beside_ns": summarise(below),
+            "difference_ns": paired_difference(above, below)}

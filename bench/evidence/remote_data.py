@@ -19,8 +19,8 @@ PAPER = {
     "ptrans": ("about 2",) * 5,
     "ssca2": ("-", "-", "slower", "-", "slower"),
 }
-NAMES = {"rand_puts, plain with a quiet each": "rand-puts", "rand_gets": "rand-gets", "hydro": "LULESH; ours: hydro", "minimd": "miniMD", "ptrans": "PTRANS",
-         "ssca2": "SSCA2, kernel 4"}
+NAMES = {"rand_puts, plain with a quiet each": "rand-puts", "rand_gets": "rand-gets", "hydro": "LULESH; ours: hydro",
+         "minimd": "miniMD", "ptrans": "PTRANS", "ssca2": "SSCA2, kernel 4"}
 
 
 def synthetics(laboratory):
@@ -78,29 +78,28 @@ def draw_prefetch(rows):
     return figure
 
 
-def described_networks():
-    return "tcp, and the network model with Aries' and InfiniBand's latency and bandwidth of the paper's Table I"
-
+NETWORKS_TEXT = "tcp, and the network model with Aries' and InfiniBand's latency and bandwidth of the paper's Table I"
 
 SYNTHETICS = Study("synthetics", (
     Figure("synthetics", "shmem_synthetics", "OpenSHMEM: copy, rand-gets, rand-puts, with the page cache and without",
-           "Fig. 1, section V.A: copy is 26 to 98 times faster, over Ethernet 350 and 480 times; rand-gets loses up to 10%; rand-puts gains 3 times over InfiniBand, "
-           "3.7 over 1 Gb and 2.0 over 10 Gb Ethernet.",
-           f"`bench/run shmem`, the paper's sizes, 2 PEs, over {described_networks()}. A put of a language without a cache is complete before the next "
-           "statement, so rand-puts is compared with a put and a quiet each, and, harder, with puts and one quiet at the end.",
+           "Fig. 1, section V.A: copy is 26 to 98 times faster, over Ethernet 350 and 480 times; rand-gets loses up to 10%; rand-puts gains "
+           "3 times over InfiniBand, 3.7 over 1 Gb and 2.0 over 10 Gb Ethernet.",
+           f"`bench/run shmem`, the paper's sizes, 2 PEs, over {NETWORKS_TEXT}. A put of a language without a cache is complete before the "
+           "next statement, so rand-puts is compared with a put and a quiet each, and, harder, with puts and one quiet at the end.",
            lambda rows: bars(rows, "Synthetic programs")),
     Figure("prefetch", "shmem_prefetch", "OpenSHMEM: computed indices, prefetched k accesses ahead",
-           "Fig. 2, section V.A: 2 to 3 times without hints, as the array's header is cached; over InfiniBand another 4 times at the best distance, 14; 10 times in all. "
-           "An adaptive distance is left to future work (section VII).",
-           f"`apps/shmem/synthetic/prefetch.c`, 30,000 reads of 10,000,000 integers, over {described_networks()}. An access reads lower bound, upper bound and place of the data "
-           "from the other PE's descriptor, then the element, so that 4 times is what can be gained without hints. The dashed line asks the library for the "
-           "distance at each access.", draw_prefetch),
+           "Fig. 2, section V.A: 2 to 3 times without hints, as the array's header is cached; over InfiniBand another 4 times at the best "
+           "distance, 14; 10 times in all. An adaptive distance is left to future work (section VII).",
+           f"`apps/shmem/synthetic/prefetch.c`, 30,000 reads of 10,000,000 integers, over {NETWORKS_TEXT}. An access reads lower bound, "
+           "upper bound and place of the data from the other PE's descriptor, then the element, so that 4 times is what can be gained without "
+           "hints. The dashed line asks the library for the distance at each access.", draw_prefetch),
 ), synthetics, (90, 420), openshmem=True)
 
 PROGRAMS = Study("programs", (
     Figure("programs", "shmem_programs", "OpenSHMEM: programs with the page cache and without",
-           "Fig. 3, section V.B, 8 locales: LULESH is 4.9 (uGNI), 3.5 (Aries) and 1.3 (InfiniBand) times faster, miniMD about 3, PTRANS about 2, SSCA2 slower on several networks.",
-           f"`bench/run shmem_apps`, programs of `apps/shmem` in C, 2 PEs, over {described_networks()}: they do what the paper's Chapel programs do, and are not these. Results are those of a "
-           "serial reference in every run.",
+           "Fig. 3, section V.B, 8 locales: LULESH is 4.9 (uGNI), 3.5 (Aries) and 1.3 (InfiniBand) times faster, miniMD about 3, PTRANS "
+           "about 2, SSCA2 slower on several networks.",
+           f"`bench/run shmem_apps`, programs of `apps/shmem` in C, 2 PEs, over {NETWORKS_TEXT}: they do what the paper's Chapel programs "
+           "do, and are not these. Results are those of a serial reference in every run.",
            lambda rows: bars(rows, "Programs")),
 ), programs, (80, 420), openshmem=True)

@@ -10,7 +10,8 @@ EACH = "rand_puts, plain with a quiet each"
 
 def speedups(data, figure, program, networks=OURS):
     """{network: times faster} of the networks that were measured."""
-    found = {network: rows[0]["speedup"] for network in networks if (rows := where(data[figure], network=network, program=program))}
+    rows = {network: where(data[figure], network=network, program=program) for network in networks}
+    found = {network: of_network[0]["speedup"] for network, of_network in rows.items() if of_network}
     if not found:
         raise LookupError(program)
     return found
@@ -32,7 +33,8 @@ def copy(data):
 
 def rand_gets(data):
     found = {network: 1 / value - 1 for network, value in speedups(data, "synthetics", "rand_gets").items()}
-    return at_most(0.10, max(found.values()), "time added - " + each({network: f"{100 * value:.1f}%" for network, value in found.items()}))
+    text = each({network: f"{100 * value:.1f}%" for network, value in found.items()})
+    return at_most(0.10, max(found.values()), "time added - " + text)
 
 
 def rand_puts(data):
@@ -72,7 +74,8 @@ def best_over_none(data):
 def best(data):
     found = of_all(data)
     bounds = {TCP: 10, ARIES: 4, INFINIBAND: 10}
-    return at_least(1, min(row["best"] / bounds[network] for network, row in found.items()), said({n: row["best"] for n, row in found.items()}))
+    return at_least(1, min(row["best"] / bounds[network] for network, row in found.items()),
+                    said({network: row["best"] for network, row in found.items()}))
 
 
 def adaptive(data):
@@ -99,7 +102,8 @@ def ssca2(data):
 
 def gups(data):
     found = {name: speedups(data, "programs", f"gups, {name}") for name in ("atomic adds", "get and put")}
-    return at_least(1, min(min(values.values()) for values in found.values()), "; ".join(f"{name} - {said(values)}" for name, values in found.items()))
+    text = "; ".join(f"{name} - {said(values)}" for name, values in found.items())
+    return at_least(1, min(min(values.values()) for values in found.values()), text)
 
 
 def ours(data, program, network):
@@ -119,4 +123,5 @@ def table(data):
     if not {"synthetics", "prefetch", "programs"} & set(data):
         return None
     return {"papers": PAPERS_NETWORKS, "ours": OURS,
-            "rows": [{"name": NAMES.get(name, name), "cells": [*paper, *(ours(data, name, network) for network in OURS)]} for name, paper in PAPER.items()]}
+            "rows": [{"name": NAMES.get(name, name), "cells": [*paper, *(ours(data, name, network) for network in OURS)]}
+                     for name, paper in PAPER.items()]}

@@ -9,7 +9,8 @@
 #include "nearcache/shmem.h"
 #include "shmem/common/program.h"
 
-enum { ELEMENTS = 512, ROUNDS = 20 };  // a block is long enough for the clock and too short to be interrupted often; 4 KiB stay in the first level of the CPU's caches
+// A block is long enough for the clock and too short to be interrupted often; 4 KiB stay in the first level of the CPU's caches.
+enum { ELEMENTS = 512, ROUNDS = 20 };
 
 extern long pshmem_long_g(const long* from, int pe);
 extern void pshmem_long_p(long* to, long value, int pe);
@@ -53,7 +54,10 @@ static void in_turn(const char* name_a, block a, const char* name_b, block b, lo
 
 int main(int argc, char** argv) {
   long blocks = 1000;
-  options_read(argc, argv, (struct option[]){{"blocks", &blocks, false, "measured of each kind"}, {0}});
+  options_read(argc, argv, (struct option[]){
+    {"blocks", &blocks, false, "measured of each kind"},
+    {0},
+  });
   shmem_init();
   int me = shmem_my_pe(), other = (me + 1) % shmem_n_pes();
   long* array = shmem_calloc(ELEMENTS, sizeof(long));

@@ -42,8 +42,10 @@ def result(shmem, pes, name, **how):
     return json.loads(lines[0])
 
 
-@pytest.mark.parametrize("name, pes, cached, tcp", CASES, ids=[f"{name}-{pes}-{'cached' if cached else 'plain'}-{'tcp' if tcp else 'shared'}"
-                                                            for name, pes, cached, tcp in CASES])
+IDS = [f"{name}-{pes}-{'cached' if cached else 'plain'}-{'tcp' if tcp else 'shared'}" for name, pes, cached, tcp in CASES]
+
+
+@pytest.mark.parametrize("name, pes, cached, tcp", CASES, ids=IDS)
 def test_results_are_those_of_the_reference(shmem, name, pes, cached, tcp):
     if cached and not shmem.preload.exists():
         pytest.skip(f"{shmem.preload} is not built")

@@ -57,9 +57,13 @@ static long wrong_words(longs table, long updates, bool by_xor) {
 
 int main(int argc, char** argv) {
   long words = 1 << 20, updates = 200000, by_xor = 0, quick = 0;
-  options_read(argc, argv, (struct option[]){{"words", &words, false, "of the table"}, {"updates", &updates, false, "of all PEs together"},
-                                            {"xor", &by_xor, true, "get, exclusive or, put"}, {"quick", &quick, true, "4,000 updates of 4,096 words"},
-                                            {0}});
+  options_read(argc, argv, (struct option[]){
+    {"words", &words, false, "of the table"},
+    {"updates", &updates, false, "of all PEs together"},
+    {"xor", &by_xor, true, "get, exclusive or, put"},
+    {"quick", &quick, true, "4,000 updates of 4,096 words"},
+    {0},
+  });
   if (quick) words = 4096, updates = 4000;
   shmem_init();
   long here = updates / shmem_n_pes();

@@ -87,7 +87,8 @@ static bool as_reference(const mesh* m, bool natural, state s, long steps, doubl
   bool right = true;
   for (long node = first_here(m->nodes); node < end_here(m->nodes); node++)
     for (int d = 0; d < 3; d++) right = right && nearly(double_at(s.x[d], node), r.x[node][d], 1e-12);
-  for (long e = first_here(m->elements); e < end_here(m->elements); e++) right = right && nearly(double_at(s.energy, e), r.energy[e], 1e-12);
+  for (long e = first_here(m->elements); e < end_here(m->elements); e++)
+    right = right && nearly(double_at(s.energy, e), r.energy[e], 1e-12);
   reference_free(&r);
   return right;
 }
@@ -113,9 +114,13 @@ static double total_energy(const mesh* m, state s, double dt) {
 
 int main(int argc, char** argv) {
   long n = 12, steps = 5, natural = 0, quick = 0;
-  options_read(argc, argv, (struct option[]){{"size", &n, false, "elements along an edge of the cube"}, {"steps", &steps, false, "time steps"},
-                                            {"natural", &natural, true, "nodes numbered as elements"},
-                                            {"quick", &quick, true, "size 3, 2 steps"}, {0}});
+  options_read(argc, argv, (struct option[]){
+    {"size", &n, false, "elements along an edge of the cube"},
+    {"steps", &steps, false, "time steps"},
+    {"natural", &natural, true, "nodes numbered as elements"},
+    {"quick", &quick, true, "size 3, 2 steps"},
+    {0},
+  });
   if (quick) n = 3, steps = 2;
   shmem_init();
   mesh m = mesh_new(n, natural);

@@ -22,8 +22,12 @@ static bool gathered(const long* target, const long* index, long requests) {
 
 int main(int argc, char** argv) {
   long entries = 100000, requests = 200000, quick = 0;
-  options_read(argc, argv, (struct option[]){{"entries", &entries, false, "of the table on every PE"}, {"requests", &requests, false, "of every PE"},
-                                            {"quick", &quick, true, "4,000 requests to 1,000 entries on every PE"}, {0}});
+  options_read(argc, argv, (struct option[]){
+    {"entries", &entries, false, "of the table on every PE"},
+    {"requests", &requests, false, "of every PE"},
+    {"quick", &quick, true, "4,000 requests to 1,000 entries on every PE"},
+    {0},
+  });
   if (quick) entries = 1000, requests = 4000;
   shmem_init();
   long size = entries * shmem_n_pes();

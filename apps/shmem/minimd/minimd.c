@@ -88,10 +88,14 @@ static bool as_reference(const cells* c, const reference* r) {
 
 int main(int argc, char** argv) {
   long size = 6, density = 8442, steps = 2, rebuild = 2, quick = 0;
-  options_read(argc, argv, (struct option[]){{"size", &size, false, "lattice cells along an edge of the box, 4 atoms in each"},
-                                            {"density", &density, false, "of atoms, in ten-thousandths"},
-                                            {"steps", &steps, false, "time steps"}, {"rebuild", &rebuild, false, "steps between new lists"},
-                                            {"quick", &quick, true, "size 4, density 2,500, 2 steps, new lists after each"}, {0}});
+  options_read(argc, argv, (struct option[]){
+    {"size", &size, false, "lattice cells along an edge of the box, 4 atoms in each"},
+    {"density", &density, false, "of atoms, in ten-thousandths"},
+    {"steps", &steps, false, "time steps"},
+    {"rebuild", &rebuild, false, "steps between new lists"},
+    {"quick", &quick, true, "size 4, density 2,500, 2 steps, new lists after each"},
+    {0},
+  });
   if (quick) size = 4, density = 2500, steps = 2, rebuild = 1;
   lattice l = lattice_of(size, 1e-4 * (double)density);
   if (l.box < 3 * (CUTOFF + SKIN) || rebuild < 1) {

@@ -64,9 +64,14 @@ static int rows_of_grid(int pes) {
 
 int main(int argc, char** argv) {
   long size = 500, row_block = 3, column_block = 5, repetitions = 3, quick = 0;
-  options_read(argc, argv, (struct option[]){{"rows", &size, false, "rows and columns"}, {"row-block", &row_block, false, "rows of a block"},
-                                            {"column-block", &column_block, false, "columns of a block"},
-                                            {"repetitions", &repetitions, false, "times"}, {"quick", &quick, true, "60 rows, once"}, {0}});
+  options_read(argc, argv, (struct option[]){
+    {"rows", &size, false, "rows and columns"},
+    {"row-block", &row_block, false, "rows of a block"},
+    {"column-block", &column_block, false, "columns of a block"},
+    {"repetitions", &repetitions, false, "times"},
+    {"quick", &quick, true, "60 rows, once"},
+    {0},
+  });
   if (quick) size = 60, repetitions = 1;
   shmem_init();
   int grid_rows = rows_of_grid(shmem_n_pes()), grid_columns = shmem_n_pes() / grid_rows;

@@ -1,8 +1,8 @@
 // ssca2: betweenness centrality of an R-MAT graph, kernel 4 of SSCA2, level by level.
 //
 // The lists of neighbours and all that is kept of the vertices are distributed in blocks. All PEs search from the same source, and each
-// expands its own vertices: it reads their lists wherever these are, marks what nobody saw before by an atomic compare-and-swap of the distance, and
-// adds to the numbers of shortest paths atomically. So there is an atomic operation for nearly every edge, and little else.
+// expands its own vertices: it reads their lists wherever these are, marks what nobody saw before by an atomic compare-and-swap of the
+// distance, and adds to the numbers of shortest paths atomically. So there is an atomic operation for nearly every edge, and little else.
 #include <shmem.h>
 #include <stdlib.h>
 
@@ -92,7 +92,8 @@ static bool as_reference(vertices d, const graph* g, long sources) {
   double* centrality = calloc((size_t)g->vertices, sizeof(double));
   for (long source = 0; source < sources; source++) graph_betweenness(g, source, centrality);
   bool right = true;
-  for (long v = first_here(g->vertices); v < end_here(g->vertices); v++) right = right && nearly(double_at(d.centrality, v), centrality[v], 1e-9);
+  for (long v = first_here(g->vertices); v < end_here(g->vertices); v++)
+    right = right && nearly(double_at(d.centrality, v), centrality[v], 1e-9);
   free(centrality);
   return right;
 }
@@ -105,9 +106,13 @@ static double sum_of_centrality(vertices d) {
 
 int main(int argc, char** argv) {
   long scale = 8, edge_factor = 8, sources = 32, quick = 0;
-  options_read(argc, argv, (struct option[]){{"scale", &scale, false, "2^N vertices"}, {"edge-factor", &edge_factor, false, "edges drawn for a vertex"},
-                                            {"sources", &sources, false, "vertices to search from; 0: all"},
-                                            {"quick", &quick, true, "scale 5, from 4 vertices"}, {0}});
+  options_read(argc, argv, (struct option[]){
+    {"scale", &scale, false, "2^N vertices"},
+    {"edge-factor", &edge_factor, false, "edges drawn for a vertex"},
+    {"sources", &sources, false, "vertices to search from; 0: all"},
+    {"quick", &quick, true, "scale 5, from 4 vertices"},
+    {0},
+  });
   if (quick) scale = 5, sources = 4;
   if (!sources) sources = 1L << scale;
   shmem_init();

@@ -25,7 +25,11 @@ static double copy(long* b, const long* a, long n, int pe) {
 
 int main(int argc, char** argv) {
   long n = 10000, repetitions = 1;
-  options_read(argc, argv, (struct option[]){{"n", &n, false, "elements"}, {"repetitions", &repetitions, false, "times it is copied; the median counts"}, {0}});
+  options_read(argc, argv, (struct option[]){
+    {"n", &n, false, "elements"},
+    {"repetitions", &repetitions, false, "times it is copied; the median counts"},
+    {0},
+  });
   shmem_init();
   int me = shmem_my_pe(), other = (me + 1) % shmem_n_pes();
   long* a = shmem_malloc((size_t)n * sizeof(long));

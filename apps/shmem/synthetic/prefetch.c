@@ -54,9 +54,13 @@ static long sum_of_computed(remote_array a, long n, long operations, long distan
 
 int main(int argc, char** argv) {
   long n = 10000000, operations = 30000, distance = -1, unchecked = 0;
-  options_read(argc, argv, (struct option[]){{"n", &n, false, "elements of the array"}, {"operations", &operations, false, "accesses"},
-                                            {"distance", &distance, false, "accesses ahead; 0: no prefetch; -1: as the library says"},
-                                            {"unchecked", &unchecked, true, "without the check of the upper bound"}, {0}});
+  options_read(argc, argv, (struct option[]){
+    {"n", &n, false, "elements of the array"},
+    {"operations", &operations, false, "accesses"},
+    {"distance", &distance, false, "accesses ahead; 0: no prefetch; -1: as the library says"},
+    {"unchecked", &unchecked, true, "without the check of the upper bound"},
+    {0},
+  });
   shmem_init();
   int me = shmem_my_pe(), target = 1 % shmem_n_pes();
   descriptor* header = shmem_malloc(sizeof(descriptor));

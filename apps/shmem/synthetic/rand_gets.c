@@ -9,7 +9,11 @@ static long place(long i, long n) { return (long)(mixed((unsigned long)i) % (uns
 
 int main(int argc, char** argv) {
   long n = 10000000, operations = 30000;
-  options_read(argc, argv, (struct option[]){{"n", &n, false, "elements of the array"}, {"operations", &operations, false, "gets"}, {0}});
+  options_read(argc, argv, (struct option[]){
+    {"n", &n, false, "elements of the array"},
+    {"operations", &operations, false, "gets"},
+    {0},
+  });
   shmem_init();
   int me = shmem_my_pe(), target = 1 % shmem_n_pes();
   long* a = shmem_malloc((size_t)n * sizeof(long));

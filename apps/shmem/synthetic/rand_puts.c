@@ -23,8 +23,12 @@ static bool written(const long* a, long n, long operations) {
 
 int main(int argc, char** argv) {
   long n = 10000000, operations = 30000, each = 0;
-  options_read(argc, argv, (struct option[]){{"n", &n, false, "elements of the array"}, {"operations", &operations, false, "puts"},
-                                            {"each", &each, true, "a quiet after each put, not only one at the end"}, {0}});
+  options_read(argc, argv, (struct option[]){
+    {"n", &n, false, "elements of the array"},
+    {"operations", &operations, false, "puts"},
+    {"each", &each, true, "a quiet after each put, not only one at the end"},
+    {0},
+  });
   shmem_init();
   int me = shmem_my_pe(), target = 1 % shmem_n_pes();
   long* a = shmem_malloc((size_t)n * sizeof(long));
