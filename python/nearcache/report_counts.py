@@ -10,7 +10,54 @@ ACCESS_TYPES = [  # counter, what a reader should know; the order is that of the
     ("failing", "miss, failing", "not cached"),
     ("bypassed", "bypassed", "passed straight to MPI"),
 ]
+OPENSHMEM_TYPES = [  # of the page cache: gets, then puts
+    ("hits_full", "hit", "served from the cache"),
+    ("direct", "miss", "fetched, with what surrounds it"),
+    ("bypassed", "past the cache", "large, uncached, or within reach of loads and stores"),
+]
 HITS = ("hits_full", "hits_pending", "hits_partial")
+
+
+def api(document):
+    """What the program was written for; reports of before OpenSHMEM do not say."""
+    return document.get("api") or "MPI"
+
+
+def access_types(document):
+    return OPENSHMEM_TYPES if api(document) == "OpenSHMEM" else ACCESS_TYPES
+
+
+def processes(document):
+    """What one process is called, and several."""
+    return ("PE", "PEs") if api(document) == "OpenSHMEM" else ("rank", "ranks")
+
+
+# Sums worth a line below the gets: (counter, label, in bytes).
+TRAFFIC = {
+    "MPI": [("bytes_requested", "bytes requested", True), ("bytes_from_cache", "bytes from the cache", True),
+            ("bytes_from_network", "bytes from the network", True), ("puts", "puts", False), ("accumulates", "accumulates", False),
+            ("evictions", "evictions", False), ("invalidations", "times dropped", False), ("write_drops", "entries overwritten", False),
+            ("syncs_served", "flushes served", False), ("syncs_passed", "synchronisations passed to MPI", False),
+            ("progress_calls", "progress calls", False), ("adaptations", "adaptations", False)],
+    "OpenSHMEM": [("bytes_requested", "bytes got", True), ("bytes_from_cache", "of these from the cache", True),
+                  ("bytes_from_network", "bytes from the network", True), ("network_gets", "transfers that fetched", False),
+                  ("readaheads", "transfers ahead of the program", False), ("lines_ahead", "lines fetched ahead", False),
+                  ("lines_ahead_used", "of these used", False), ("prefetches", "prefetch hints taken", False),
+                  ("prefetches_dropped", "prefetch hints dropped", False), ("puts", "puts", False),
+                  ("puts_bypassed", "of these past the cache", False), ("bytes_put", "bytes put", True),
+                  ("network_puts", "transfers that wrote back", False), ("bytes_to_network", "bytes written back", True),
+                  ("accumulates", "atomics and strided puts", False), ("evictions", "pages evicted", False),
+                  ("invalidations", "acquires", False), ("releases", "releases", False),
+                  ("syncs_passed", "quiets and fences of the program", False), ("order_quiets", "quiets of the cache", False),
+                  ("order_fences", "fences of the cache", False), ("polls", "polls fetched anew", False)],
+}
+
+
+def traffic_rows(document):
+    """(label, text) of the sums."""
+    totals = document["totals"]
+    return [(label, bytes_text(totals.get(name, 0)) if in_bytes else f"{totals.get(name, 0):,}")
+            for name, label, in_bytes in TRAFFIC.get(api(document), TRAFFIC["MPI"])]
 
 
 def hits(counters):

@@ -6,7 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from .report_counts import ACCESS_TYPES, bytes_text, hit_rate
+from .report_counts import access_types, api, bytes_text, hit_rate, processes, traffic_rows
 from .report_file import DAMAGE, damaged
 
 
@@ -17,16 +17,11 @@ def _grid(*columns):
     return table
 
 
-def api(document):
-    """What the program was written for; reports of before OpenSHMEM do not say."""
-    return document.get("api") or "MPI"
-
-
 def header(document):
     wall = document["wall_seconds"]
     rows = [("program", document.get("program", "")), ("host", document.get("host", "")), (api(document), document.get("mpi", "")),
-            ("ranks", str(document["ranks"])), ("Nearcache", document.get("nearcache", "")),
-            ("time", f"{wall['mean']:.3f} s (min {wall['min']:.3f}, max {wall['max']:.3f} over ranks)")]
+            (processes(document)[1], str(document["ranks"])), ("Nearcache", document.get("nearcache", "")),
+            ("time", f"{wall['mean']:.3f} s (min {wall['min']:.3f}, max {wall['max']:.3f} over {processes(document)[1]})")]
     if document.get("modelled"):
         rows.append(("network", f"MODELLED, not measured: {document['modelled']}"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
@@ -38,8 +33,9 @@ def header(document):
 def accesses(document):
     totals, spread = document["totals"], document["spread"]
     gets = totals.get("gets", 0)
-    table = _grid(("gets", "left"), ("calls", "right"), ("share", "right"), ("min/rank", "right"), ("max/rank", "right"), ("", "left"))
-    for name, label, meaning in ACCESS_TYPES:
+    one = processes(document)[0]
+    table = _grid(("gets", "left"), ("calls", "right"), ("share", "right"), (f"min/{one}", "right"), (f"max/{one}", "right"), ("", "left"))
+    for name, label, meaning in access_types(document):
         count, over_ranks = totals.get(name, 0), spread.get(name, {"min": 0, "max": 0})
         share = f"{100 * count / gets:.1f}%" if gets else "-"
         table.add_row(label, f"{count:,}", share, f"{over_ranks['min']:,.0f}", f"{over_ranks['max']:,.0f}", meaning)
@@ -50,21 +46,30 @@ def accesses(document):
 def traffic(document):
     totals = document["totals"]
     ranks = max(document["ranks"], 1)
-    table = _grid(("sums over ranks", "left"), ("", "right"))
-    for name, label in (("bytes_requested", "bytes requested"), ("bytes_from_cache", "bytes from the cache"),
-                        ("bytes_from_network", "bytes from the network")):
-        table.add_row(label, bytes_text(totals.get(name, 0)))
-    for name, label in (("puts", "puts"), ("accumulates", "accumulates"), ("evictions", "evictions"),
-                        ("invalidations", "times dropped"), ("write_drops", "entries overwritten"),
-                        ("syncs_served", "flushes served"), ("syncs_passed", "synchronisations passed to MPI"),
-                        ("progress_calls", "progress calls"), ("adaptations", "adaptations")):
-        table.add_row(label, f"{totals.get(name, 0):,}")
-    table.add_row("remote time, a rank", f"{totals.get('remote_ns', 0) / ranks / 1e9:.3f} s")
-    table.add_row("saved time, a rank", f"{totals.get('saved_ns', 0) / ranks / 1e9:.3f} s (estimated)")
+    one, several = processes(document)
+    table = _grid((f"sums over {several}", "left"), ("", "right"))
+    for label, text in traffic_rows(document):
+        table.add_row(label, text)
+    table.add_row(f"remote time, a {one}", f"{totals.get('remote_ns', 0) / ranks / 1e9:.3f} s")
+    table.add_row(f"saved time, a {one}", f"{totals.get('saved_ns', 0) / ranks / 1e9:.3f} s (estimated)")
+    return table
+
+
+def contexts(document):
+    """The rows of an OpenSHMEM program."""
+    table = _grid(("context", "left"), ("cache", "left"), ("PEs", "right"), ("gets", "right"), ("hits", "right"), ("puts", "right"),
+                  ("written back by", "right"), ("size", "right"), ("not cached because", "left"))
+    for row in document["windows"]:
+        counters = row["counters"]
+        table.add_row(escape(row["name"]), row["mode"], str(row["ranks"]), f"{counters.get('gets', 0):,}", f"{100 * hit_rate(counters):.1f}%",
+                      f"{counters.get('puts', 0):,}", f"{counters.get('network_puts', 0):,}", bytes_text(counters.get("storage_bytes", 0)),
+                      escape(row.get("bypass") or ""))
     return table
 
 
 def windows(document):
+    if api(document) == "OpenSHMEM":
+        return contexts(document)
     table = _grid(("window", "left"), ("mode", "left"), ("policy", "left"), ("ranks", "right"), ("gets", "right"),
                   ("hits", "right"), ("storage", "right"), ("filled", "right"), ("entries", "right"), ("not cached because", "left"))
     for window in document["windows"]:

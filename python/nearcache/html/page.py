@@ -5,6 +5,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from ..report_counts import api, processes
 from . import adaptations, histograms, ranks, settings, timeline, verdict
 
 TEMPLATE = Path(__file__).resolve().parent / "template"
@@ -13,7 +14,7 @@ TEMPLATE = Path(__file__).resolve().parent / "template"
 def facts(document):
     """Where it ran: (name, value). Program and ranks are the page's heading."""
     mpi = next(iter(str(document.get("mpi") or "").splitlines()), "")  # MPI's own text about itself may be long
-    rows = [("MPI", mpi), ("host", document.get("host")), ("Nearcache", document.get("nearcache"))]
+    rows = [(api(document), mpi), ("host", document.get("host")), ("Nearcache", document.get("nearcache"))]
     return [(name, " ".join(str(value).split())) for name, value in rows if value]
 
 
@@ -32,7 +33,7 @@ def render(document, tables):
     style, script = ((TEMPLATE / name).read_text(encoding="utf-8") for name in ("page.css", "tips.js"))
     parts = sections(document, tables)
     return environment.get_template("page.html.jinja").render(
-        document=document, facts=facts(document), headline=verdict.headline(document["verdict"]), words=verdict.sentences(document),
+        document=document, processes=processes(document), facts=facts(document), headline=verdict.headline(document["verdict"]), words=verdict.sentences(document),
         tiles=verdict.tiles(document), sections=parts, missing=[part.missing for part in parts if part.missing],
         # The page may run this script and no other, whatever the report contains.
         style=Markup(style), script=Markup(script), script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode())

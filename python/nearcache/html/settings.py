@@ -1,7 +1,7 @@
 """Windows, options and counters: the tables at the end of the page."""
 from .. import tables as known
 from ..errors import NearcacheError
-from ..report_counts import ACCESS_TYPES, bytes_text, hit_rate
+from ..report_counts import access_types, api, bytes_text, hit_rate, processes, traffic_rows
 from . import scale
 from .parts import LABELS, Section, Table, counted
 
@@ -21,15 +21,34 @@ def accesses(document):
     totals, spread = document["totals"], document["spread"]
     gets = totals.get("gets", 0)
     rows = []
-    for name, label, meaning in ACCESS_TYPES:
+    for name, label, meaning in access_types(document):
         over = spread.get(name, {"min": 0, "max": 0})
         rows.append([label, counted(totals.get(name, 0)), scale.percent(totals.get(name, 0) / gets) if gets else "-",
                      f"{over['min']:,.0f}", f"{over['max']:,.0f}", meaning])
-    columns = [("gets", "text"), ("calls", "number"), ("share", "number"), ("min a rank", "number"), ("max a rank", "number"), ("meaning", "text")]
-    return Section("types", "Access types", tables=[Table("Gets by access type", columns, rows)])
+    one = processes(document)[0]
+    columns = [("gets", "text"), ("calls", "number"), ("share", "number"), (f"min a {one}", "number"), (f"max a {one}", "number"), ("meaning", "text")]
+    tables = [Table("Gets by access type", columns, rows)]
+    if api(document) == "OpenSHMEM":
+        tables.append(Table("Traffic and order", [("sums over PEs", "text"), ("", "number")], [list(row) for row in traffic_rows(document)]))
+    return Section("types", "Access types", tables=tables)
+
+
+def contexts(document):
+    """The rows of an OpenSHMEM program."""
+    rows = []
+    for row in document["windows"]:
+        counters = row["counters"]
+        rows.append([row["name"], row["mode"], counted(row["ranks"]), counted(counters.get("gets", 0)),
+                     scale.percent(hit_rate(counters)) if counters.get("gets") else "-", counted(counters.get("puts", 0)),
+                     counted(counters.get("network_puts", 0)), bytes_text(counters.get("storage_bytes", 0)), row.get("bypass") or "-"])
+    columns = [("context", "text"), ("cache", "text"), ("PEs", "number"), ("gets", "number"), ("hit ratio", "number"), ("puts", "number"),
+               ("written back by", "number"), ("size", "number"), ("not cached because", "text")]
+    return Section("windows", "Contexts", tables=[Table("Contexts and their caches", columns, rows)])
 
 
 def windows(document):
+    if api(document) == "OpenSHMEM":
+        return contexts(document)
     part = Section("windows", "Windows")
     if not document["windows"]:
         part.words = ["No window was seen."]

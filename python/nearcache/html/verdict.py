@@ -1,5 +1,5 @@
 """The verdict in plain words, and the key figures."""
-from ..report_counts import bytes_text, hit_rate, hits
+from ..report_counts import api, bytes_text, hit_rate, hits, processes
 from .histograms import repeats
 from .scale import percent, seconds_text
 
@@ -29,7 +29,7 @@ def sentences(document):
     again = repeats(((document.get("details") or {}).get("reuse") or {}).get("classes") or [])
     if again is not None:
         found.append(f"About {percent(again)} of the gets repeat an earlier one of their rank: an endless cache would serve no more than these.")
-    return found + advice(totals) + caution(document)
+    return found + (openshmem_advice(totals) if api(document) == "OpenSHMEM" else advice(totals)) + caution(document)
 
 
 def advice(totals):
@@ -47,10 +47,25 @@ def advice(totals):
     return found
 
 
+def openshmem_advice(totals):
+    """The same for the page cache."""
+    found = []
+    if totals.get("puts"):
+        found.append(f"{totals['puts']:,} puts were written back by {totals.get('network_puts', 0):,} transfers; "
+                     f"{totals.get('puts_bypassed', 0):,} went past the cache.")
+    if totals.get("lines_ahead"):
+        found.append(f"{percent(totals.get('lines_ahead_used', 0) / totals['lines_ahead'])} of the lines fetched ahead were used.")
+    if totals.get("bypassed", 0) / totals["gets"] >= WORTH_SAYING:
+        found.append(f"{percent(totals['bypassed'] / totals['gets'])} of the gets went past the cache: PEs within reach of loads and stores, "
+                     "transfers above shmem_max_transfer, uncached ranges.")
+    return found
+
+
 def caution(document):
     if not document["verdict"]["saved_seconds"]:
         return []
-    return ["Saved time is an estimate: where ranks share cores, waiting counts as cost. Compare with a run under --mode off."]
+    off = "--shmem off" if api(document) == "OpenSHMEM" else "--mode off"
+    return [f"Saved time is an estimate: where {processes(document)[1]} share cores, waiting counts as cost. Compare with a run under " + off + "."]
 
 
 def storage_tile(document):
@@ -59,18 +74,19 @@ def storage_tile(document):
     levels = [document["totals"], *points, {name: sum(window["counters"].get(name, 0) for window in document["windows"])
                                             for name in ("storage_bytes", "stored_bytes")}]
     size, stored = (max(level.get(name, 0) for level in levels) for name in ("storage_bytes", "stored_bytes"))
-    return bytes_text(size), "storage", f"all ranks, at most; {bytes_text(stored)} in use"
+    return bytes_text(size), "storage", f"all {processes(document)[1]}, at most; {bytes_text(stored)} in use"
 
 
 def tiles(document):
     """(figure, what it is, more about it)"""
     totals, ranks = document["totals"], max(document["ranks"], 1)
     wall = document["wall_seconds"]
+    one, several = processes(document)
     found = [(percent(hit_rate(totals)), "hit ratio", f"{hits(totals):,} of {totals.get('gets', 0):,} gets")]
     if totals.get("bytes_requested"):
         found.append((bytes_text(totals.get("bytes_from_cache", 0)), "from the cache", f"of {bytes_text(totals['bytes_requested'])} asked for"))
-    found += [(seconds_text(totals.get("saved_ns", 0) / ranks), "saved a rank", "estimated"),
-              (seconds_text(totals.get("remote_ns", 0) / ranks), "spent on remote gets", "a rank, from sampled gets"),
-              (f"{wall['mean']:.3f} s", "time of the run", f"{wall['min']:.3f} to {wall['max']:.3f} s over ranks"),
+    found += [(seconds_text(totals.get("saved_ns", 0) / ranks), f"saved a {one}", "estimated"),
+              (seconds_text(totals.get("remote_ns", 0) / ranks), "spent on remote gets", f"a {one}, from sampled gets"),
+              (f"{wall['mean']:.3f} s", "time of the run", f"{wall['min']:.3f} to {wall['max']:.3f} s over {several}"),
               storage_tile(document)]
     return found

@@ -11,30 +11,40 @@ WRITES = ["put_then_barrier", "put_then_quiet_then_atomic", "own_puts_are_read_b
           "large_over_small_and_small_over_large", "what_is_read_under_a_large_put_is_not_kept", "non_blocking_ones", "strided_ones",
           "atomics_over_cached_pages"]
 ORDER = ["waiter_and_writer", "ping_pong_by_test", "fence_orders_data_before_flag", "what_was_read_is_read_anew", "a_counter_under_a_lock",
-         "a_polling_loop_sees_the_change", "polling_by_non_blocking_gets", "contexts_have_caches_of_their_own", "many_contexts_come_and_go"]
+         "a_polling_loop_sees_the_change", "polling_by_non_blocking_gets"]
+CONTEXTS = ["contexts_have_caches_of_their_own", "many_contexts_come_and_go", "uncached_contexts"]
 MEMORY = ["nothing_is_written_back_to_a_freed_block", "a_block_that_moves_takes_its_contents",
           "the_first_and_last_bytes_of_every_segment", "whole_arrays_forwards_and_backwards"]
-API = ["uncached_ranges", "uncached_contexts", "the_default_context_uncached", "prefetches_of_anything", "acquires_and_releases_by_hand",
-       "relaxed_atomics"]
+API = ["uncached_ranges", "the_default_context_uncached", "prefetches_of_anything", "acquires_and_releases_by_hand", "relaxed_atomics"]
 
 # Two PEs that read with gets in a loop starve a third on two cores.
 THREE_PES = ["what_was_read_is_read_anew", "bytes_of_one_line_by_two_pes", "waiter_and_writer", "atomics_over_cached_pages"]
 
 
 def test_every_case_is_run(shmem):
-    names = subprocess.run([shmem.binary("shmem_contract"), "list"], capture_output=True, text=True, check=True).stdout.split()
-    assert sorted(names) == sorted(WRITES + ORDER + MEMORY + API)
+    names = subprocess.run([shmem.binary("shmem_front"), "list"], capture_output=True, text=True, check=True).stdout.split()
+    assert sorted(names) == sorted(WRITES + ORDER + CONTEXTS + MEMORY + API)
 
 
 @pytest.mark.parametrize("case", WRITES + ORDER + MEMORY + API)
 def test_two_pes(shmem, preload_shmem, case):
-    result = launch_shmem.run(shmem, 2, "shmem_contract", case).check()
+    result = launch_shmem.run(shmem, 2, "shmem_front", case).check()
     assert len(result.lines("ok")) == 2
+
+
+# Over tcp Open MPI 4.1.4 hangs now and then where contexts have gone, and where several threads communicate, without Nearcache as well.
+# Through shared memory it does not; this option has PEs cached that are loads and stores away.
+THROUGH_MEMORY = {"env": {"NEARCACHE_SKIP_CHEAP": "false"}, "tcp": False}
+
+
+@pytest.mark.parametrize("case", CONTEXTS)
+def test_contexts(shmem, preload_shmem, case):
+    launch_shmem.run(shmem, 2, "shmem_front", case, **THROUGH_MEMORY).check()
 
 
 @pytest.mark.parametrize("case", THREE_PES)
 def test_three_pes(shmem, preload_shmem, case):
-    launch_shmem.run(shmem, 3, "shmem_contract", case).check()
+    launch_shmem.run(shmem, 3, "shmem_front", case).check()
 
 
 # A cache of eight pages with lines as long as pages, and one dirty page: everything is evicted and written back all the time.
@@ -47,19 +57,18 @@ LARGE = {"NEARCACHE_SHMEM_SIZE": "1M", "NEARCACHE_SHMEM_PAGE": "64k", "NEARCACHE
 @pytest.mark.parametrize("case", ["own_puts_are_read_back", "large_over_small_and_small_over_large", "fence_orders_data_before_flag",
                                   "the_first_and_last_bytes_of_every_segment", "whole_arrays_forwards_and_backwards"])
 def test_other_sizes(shmem, preload_shmem, case, options):
-    launch_shmem.run(shmem, 2, "shmem_contract", case, env=options).check()
+    launch_shmem.run(shmem, 2, "shmem_front", case, env=options).check()
 
 
 @pytest.mark.parametrize("case", ["put_then_barrier", "uncached_ranges", "prefetches_of_anything", "relaxed_atomics"])
 @pytest.mark.parametrize("how", ["off", "without"])
 def test_switched_off_and_without_the_library(shmem, preload_shmem, case, how):
     env = {"NEARCACHE_SHMEM": "off"} if how == "off" else {}
-    launch_shmem.run(shmem, 2, "shmem_contract", case, preload=how == "off", env=env).check()
+    launch_shmem.run(shmem, 2, "shmem_front", case, preload=how == "off", env=env).check()
 
 
 def test_threads_share_contexts_and_end(shmem, preload_shmem):
-    """Through shared memory: over tcp Open MPI 4.1.4 hangs now and then with several threads, without Nearcache as well."""
-    result = launch_shmem.run(shmem, 2, "shmem_threads", env={"NEARCACHE_SKIP_CHEAP": "false"}, tcp=False)
+    result = launch_shmem.run(shmem, 2, "shmem_front_threads", **THROUGH_MEMORY)
     if result.code == 77:
         pytest.skip("no SHMEM_THREAD_MULTIPLE")
     result.check()
@@ -67,16 +76,16 @@ def test_threads_share_contexts_and_end(shmem, preload_shmem):
 
 @pytest.mark.parametrize("how", ["start_pes", "exit"])
 def test_what_was_put_before_the_end_arrives(shmem, preload_shmem, how):
-    assert len(launch_shmem.run(shmem, 2, "shmem_ends", how).check().lines("ok")) == 1
+    assert len(launch_shmem.run(shmem, 2, "shmem_front_ends", how).check().lines("ok:")) == 1
 
 
 def test_global_exit_ends_all(shmem, preload_shmem):
-    assert launch_shmem.run(shmem, 2, "shmem_ends", "global").code == 3
+    assert launch_shmem.run(shmem, 2, "shmem_front_ends", "global").code == 3
 
 
-def report_of(shmem, tmp_path, case, **env):
+def report_of(shmem, tmp_path, case, tcp=True, **env):
     path = tmp_path / "report.json"
-    launch_shmem.run(shmem, 2, "shmem_contract", case, env={"NEARCACHE_REPORT": str(path), **env}).check()
+    launch_shmem.run(shmem, 2, "shmem_front", case, env={"NEARCACHE_REPORT": str(path), **env}, tcp=tcp).check()
     return json.loads(path.read_text())
 
 
@@ -94,14 +103,14 @@ def test_report_counts_what_the_program_did(shmem, preload_shmem, tmp_path):
 
 
 def test_report_has_a_row_for_each_context(shmem, preload_shmem, tmp_path):
-    report = report_of(shmem, tmp_path, "contexts_have_caches_of_their_own")
+    report = report_of(shmem, tmp_path, "contexts_have_caches_of_their_own", tcp=False, NEARCACHE_SKIP_CHEAP="false")
     assert [window["name"] for window in report["windows"]] == ["default context", "context 1", "context 2"]
     assert all(window["counters"]["gets"] > 0 for window in report["windows"])
     assert sum(window["counters"]["puts"] for window in report["windows"]) == report["totals"]["puts"]
 
 
 def test_report_of_many_contexts_keeps_the_sums(shmem, preload_shmem, tmp_path):
-    report = report_of(shmem, tmp_path, "many_contexts_come_and_go")
+    report = report_of(shmem, tmp_path, "many_contexts_come_and_go", tcp=False, NEARCACHE_SKIP_CHEAP="false")
     assert len(report["windows"]) == 8 and report["windows"][7]["name"] == "contexts from 7"
     assert report["totals"]["puts"] == 80 == sum(window["counters"]["puts"] for window in report["windows"])
 
@@ -126,7 +135,7 @@ def test_nearcache_report_shows_it(shmem, preload_shmem, tmp_path):
 def test_modelled_network_is_labelled_and_counts_shared_memory_as_far(shmem, preload_shmem, tmp_path):
     path = tmp_path / "report.json"
     env = {"NEARCACHE_REPORT": str(path), "NEARCACHE_MODEL": "20000,0.5"}
-    launch_shmem.run(shmem, 2, "shmem_contract", "whole_arrays_forwards_and_backwards", env=env, tcp=False).check()
+    launch_shmem.run(shmem, 2, "shmem_front", "whole_arrays_forwards_and_backwards", env=env, tcp=False).check()
     report = json.loads(path.read_text())
     assert report["modelled"] == "L=20000 ns, G=0.5 ns/B"
     assert report["totals"]["hits_full"] > 0.9 * report["totals"]["gets"]
@@ -141,5 +150,5 @@ def test_modelled_network_is_labelled_and_counts_shared_memory_as_far(shmem, pre
     ("NEARCACHE_SHMEM", "perhaps", "true or false"),
     ("NEARCACHE_SHMEM_PAEG", "1k", "nearest: shmem_page")])
 def test_options_that_are_wrong_are_named_with_what_is_allowed(shmem, preload_shmem, variable, value, allowed):
-    result = launch_shmem.run(shmem, 2, "shmem_contract", "put_then_barrier", env={variable: value}).check()
+    result = launch_shmem.run(shmem, 2, "shmem_front", "put_then_barrier", env={variable: value}).check()
     assert result.output.count(allowed) == 1 and variable.removeprefix("NEARCACHE_").lower() in result.output

@@ -1,7 +1,7 @@
 /* Calls that order, complete, wait or synchronise. */
 #include <stdlib.h>
 
-#include "contract.h"
+#include "front.h"
 
 static long data[1024];
 static long flag, answer;
@@ -140,7 +140,7 @@ static void many_contexts_come_and_go(void) {
   }
 }
 
-const struct contract_case order_cases[] = {
+const struct front_case order_cases[] = {
     {"waiter_and_writer", waiter_and_writer},
     {"ping_pong_by_test", ping_pong_by_test},
     {"fence_orders_data_before_flag", fence_orders_data_before_flag},

@@ -1,6 +1,6 @@
 /* Cases of the OpenSHMEM contract (docs/semantics.md), each a small program: all PEs run it together, and each says what it finds wrong. */
-#ifndef CONTRACT_H
-#define CONTRACT_H
+#ifndef FRONT_H
+#define FRONT_H
 
 #include <nearcache/shmem.h>
 #include <stdio.h>
@@ -15,11 +15,11 @@ extern long wrong;               /* findings of this PE */
       printf("PE %d, %s:%d: %s is %ld, not %ld\n", me, __FILE__, __LINE__, #found, found_, expected_);                 \
   } while (0)
 
-struct contract_case {
+struct front_case {
   const char *name;
   void (*run)(void);
 };
-extern const struct contract_case write_cases[], order_cases[], memory_cases[], api_cases[];
+extern const struct front_case write_cases[], order_cases[], memory_cases[], api_cases[];
 
 /* Counters of this process; zero without the library. */
 nearcache_stats counted(void);

@@ -1,5 +1,5 @@
-/* contract <case>: runs one case; `contract list` prints their names. */
-#include "contract.h"
+/* shmem_front <case>: runs one case; `shmem_front list` prints their names. */
+#include "front.h"
 
 #include <string.h>
 
@@ -12,13 +12,13 @@ nearcache_stats counted(void) {
   return stats;
 }
 
-static const struct contract_case *const groups[] = {write_cases, order_cases, memory_cases, api_cases};
+static const struct front_case *const groups[] = {write_cases, order_cases, memory_cases, api_cases};
 
 int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "list";
-  const struct contract_case *found = NULL;
+  const struct front_case *found = NULL;
   for (size_t g = 0; g < sizeof groups / sizeof *groups; ++g) {
-    for (const struct contract_case *c = groups[g]; c->name != NULL; ++c) {
+    for (const struct front_case *c = groups[g]; c->name != NULL; ++c) {
       if (strcmp(name, "list") == 0) puts(c->name);
       if (strcmp(name, c->name) == 0) found = c;
     }

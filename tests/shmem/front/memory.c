@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contract.h"
+#include "front.h"
 
 static long scattered[3][200]; /* zero-filled memory */
 static long given[300] = {[299] = 4};
@@ -82,7 +82,7 @@ static void whole_arrays_forwards_and_backwards(void) {
   shmem_free(block);
 }
 
-const struct contract_case memory_cases[] = {
+const struct front_case memory_cases[] = {
     {"nothing_is_written_back_to_a_freed_block", nothing_is_written_back_to_a_freed_block},
     {"a_block_that_moves_takes_its_contents", a_block_that_moves_takes_its_contents},
     {"the_first_and_last_bytes_of_every_segment", the_first_and_last_bytes_of_every_segment},

@@ -1,7 +1,7 @@
 /* What is put is where it should be, in program order, however it got there. */
 #include <stdlib.h>
 
-#include "contract.h"
+#include "front.h"
 
 #define COUNT 4096
 static long data[COUNT];
@@ -131,7 +131,7 @@ static void atomics_over_cached_pages(void) {
   EXPECT(shmem_long_g(&flag, 0), 200 * pes);
 }
 
-const struct contract_case write_cases[] = {
+const struct front_case write_cases[] = {
     {"put_then_barrier", put_then_barrier},
     {"put_then_quiet_then_atomic", put_then_quiet_then_atomic},
     {"own_puts_are_read_back", own_puts_are_read_back},
