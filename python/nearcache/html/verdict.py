@@ -65,7 +65,7 @@ def caution(document):
     if not document["verdict"]["saved_seconds"]:
         return []
     off = "--shmem off" if api(document) == "OpenSHMEM" else "--mode off"
-    return [f"Saved time is an estimate: where {processes(document)[1]} share cores, waiting counts as cost. Compare with a run under " + off + "."]
+    return [f"Saved time is an estimate: where {processes(document)[1]} share cores, waiting counts as cost. Compare with a run under {off}."]
 
 
 def storage_tile(document):
