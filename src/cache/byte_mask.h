@@ -7,16 +7,22 @@
 
 namespace nearcache {
 
-// A view of `words` words of 64 bytes' bits each. Positions are bytes from the page's beginning.
+// A view of `words` words of 64 bytes' bits each, of which all but [low, high) are known to be zero: most puts write a few bytes of
+// a page, and looking at the rest would cost more than the put. Positions are bytes from the page's beginning.
 class ByteMask {
  public:
-  ByteMask(uint64_t* bits, size_t words) : bits_(bits), words_(words) {}
+  ByteMask(uint64_t* bits, size_t words, size_t low, size_t high) : bits_(bits), words_(words), low_(low), high_(high) {}
 
   uint64_t word(size_t i) const { return bits_[i]; }
+  size_t low() const { return low_; }
+  size_t high() const { return high_; }
   bool empty() const {
-    for (size_t i = 0; i < words_; ++i)
+    for (size_t i = low_; i < high_; ++i)
       if (bits_[i] != 0) return false;
     return true;
+  }
+  void clear_all() {
+    for (size_t i = low_; i < high_; ++i) bits_[i] = 0;
   }
   bool test(size_t at) const { return (bits_[at / 64] >> (at % 64) & 1) != 0; }
   void set(size_t begin, size_t end) {
@@ -32,9 +38,23 @@ class ByteMask {
   }
 
   // The first set byte at or after `at`; the size of the mask if there is none.
-  size_t next_set(size_t at) const { return next(at, 0); }
+  size_t next_set(size_t at) const {
+    for (size_t i = at / 64 > low_ ? at / 64 : low_; i < high_; ++i) {
+      uint64_t word = bits_[i];
+      if (i == at / 64) word &= ~uint64_t{0} << (at % 64);
+      if (word != 0) return i * 64 + static_cast<size_t>(std::countr_zero(word));
+    }
+    return words_ * 64;
+  }
   // The first unset byte at or after `at`; the size of the mask if there is none.
-  size_t next_unset(size_t at) const { return next(at, ~uint64_t{0}); }
+  size_t next_unset(size_t at) const {
+    for (size_t i = at / 64; i < words_; ++i) {
+      uint64_t word = ~bits_[i];
+      if (i == at / 64) word &= ~uint64_t{0} << (at % 64);
+      if (word != 0) return i * 64 + static_cast<size_t>(std::countr_zero(word));
+    }
+    return words_ * 64;
+  }
   // Where the run of set bytes that ends before `at` begins; `at` if the byte before is not set.
   size_t run_begin(size_t at) const {
     while (at > 0) {
@@ -61,17 +81,9 @@ class ByteMask {
     for (size_t i = first; i <= last; ++i)
       action(bits_[i], bits_between(i == first ? begin % 64 : 0, i == last ? end - last * 64 : 64));
   }
-  size_t next(size_t at, uint64_t flip) const {
-    for (size_t i = at / 64; i < words_; ++i) {
-      uint64_t word = bits_[i] ^ flip;
-      if (i == at / 64) word &= ~uint64_t{0} << (at % 64);
-      if (word != 0) return i * 64 + static_cast<size_t>(std::countr_zero(word));
-    }
-    return words_ * 64;
-  }
 
   uint64_t* bits_;
-  size_t words_;
+  size_t words_, low_, high_;
 };
 
 }  // namespace nearcache

@@ -12,6 +12,7 @@
 // Not thread-safe: the front end locks. No system call, no allocation after create(). All state lies in one region.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -136,7 +137,7 @@ class PageCache {
   struct Written {
     uint32_t page;
     uint32_t newer, older;  // in the order in which the pages were first written; the free ones by `older`
-    uint32_t padding;
+    uint16_t low, high;     // the words [low, high) of both masks hold all that is set
     uint64_t bits[];
   };
 
@@ -154,8 +155,8 @@ class PageCache {
   char* frame(const Page& page) const { return data_ + (static_cast<size_t>(pool_.index_of(page)) << page_shift_); }
   Written& written(const Page& page) const { return written_at(page.written - 1u); }
   Written& written_at(uint32_t i) const { return *reinterpret_cast<Written*>(writes_ + i * written_bytes_); }
-  ByteMask dirty(Written& w) const { return {w.bits, mask_words_}; }
-  ByteMask flying(Written& w) const { return {w.bits + mask_words_, mask_words_}; }
+  ByteMask dirty(Written& w) const { return {w.bits, mask_words_, w.low, w.high}; }
+  ByteMask flying(Written& w) const { return {w.bits + mask_words_, mask_words_, w.low, w.high}; }
   size_t page_bytes() const { return page_mask_ + 1; }
   size_t line_bytes() const { return size_t{1} << line_shift_; }
   uint64_t address_of(const Page& page) const { return page.number << page_shift_; }
@@ -163,6 +164,8 @@ class PageCache {
 
   void write_in_page(Page& page, size_t offset, const void* from, size_t bytes) {
     Written& w = written(page);
+    w.low = static_cast<uint16_t>(std::min<size_t>(w.low, offset / 64));
+    w.high = static_cast<uint16_t>(std::max<size_t>(w.high, (offset + bytes - 1) / 64 + 1));
     dirty(w).set(offset, offset + bytes);
     std::memcpy(frame(page) + offset, from, bytes);
     page.referenced = 1;

@@ -227,7 +227,7 @@ void PageCache::quieted() {
     Page& page = pool_[written_at(i).page];
     i = written_at(i).newer;
     promote(page);
-    flying(written(page)).clear(0, page_bytes());
+    flying(written(page)).clear_all();
     release_mask(page);
   }
   lost_.clear();

@@ -18,6 +18,8 @@ void PageCache::attach(Page& page) {
   Written& w = written_at(i);
   free_written_ = w.older;
   w.page = pool_.index_of(page);
+  w.low = static_cast<uint16_t>(mask_words_);
+  w.high = 0;
   w.older = newest_written_;
   w.newer = none;
   (newest_written_ != none ? written_at(newest_written_).newer : oldest_written_) = i;
@@ -43,7 +45,7 @@ void PageCache::lose_flying(Page& page) {
     page.pending &= ~lines_of(at, end);
     at = end < page_bytes() ? mask.next_set(end) : end;
   }
-  flying(w).clear(0, page_bytes());
+  flying(w).clear_all();
 }
 
 // Gives the mask back if nothing is written.
@@ -62,17 +64,19 @@ void PageCache::release_mask(Page& page) {
 void PageCache::promote(Page& page) {
   if (page.epoch != epoch_) return;
   Written& w = written(page);
-  for (size_t line = 0; line < page_bytes(); line += line_bytes()) {
-    const uint64_t bit = lines_of(line, line + 1);
-    if ((page.valid & bit) != 0) continue;
-    bool whole = true;
-    for (size_t word = line / 64; word < (line + line_bytes() + 63) / 64 && whole; ++word) {
-      const uint64_t needed = line_bytes() >= 64 ? ~uint64_t{0} : ((uint64_t{1} << line_bytes()) - 1) << (line % 64);
-      whole = ((dirty(w).word(word) | flying(w).word(word)) & needed) == needed;
+  const ByteMask d = dirty(w), f = flying(w);
+  for (size_t line = d.low() * 64 / line_bytes() * line_bytes(); line < d.high() * 64; line += line_bytes()) {
+    const size_t end = line + line_bytes();
+    size_t at = line;
+    for (size_t next = at; at < end; at = next) {
+      next = std::max(d.next_unset(at), f.next_unset(at));
+      if (next == at) break;
     }
-    if (!whole) continue;
+    if (at < end) continue;
+    const uint64_t bit = lines_of(line, line + 1);
     page.valid |= bit;
     page.pending &= ~bit;
+    page.ahead &= ~bit;
   }
   page.quick = page.valid & ~page.ahead;
 }

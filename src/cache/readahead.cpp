@@ -13,7 +13,7 @@ constexpr size_t worth_starting_early = 4096;
 // Elements ahead of a strided stream, at most: each is a transfer of its own.
 constexpr int most_strides = 16;
 // Strides further apart than this are taken for chance.
-constexpr int64_t longest_stride = 1 << 20;
+constexpr uint64_t longest_stride = 1 << 20;
 // How many lines fetched ahead are looked at between two changes of the limit.
 constexpr size_t lines_a_look = 64;
 constexpr int misses_a_look = 32;
@@ -32,66 +32,52 @@ void Readahead::create(size_t most, size_t line, size_t page) {
   near_ = most == 0 ? line : std::min(page, 4 * line);
 }
 
-Readahead::Stream* Readahead::continued(int pe, uint64_t begin, uint64_t end) {
+Readahead::Match Readahead::match(int pe, uint64_t address, uint64_t begin, uint64_t end) {
+  Match found;
+  uint64_t nearest = longest_stride;
+  uint32_t longest_unused = 0;
   for (Stream& stream : streams_) {
-    if (stream.pe != pe || stream.window == 0) continue;
-    const uint64_t slack = std::max(stream.window, line_);
-    const bool forward = stream.direction >= 0 && begin >= stream.end && begin - stream.end < slack;
-    const bool backward = stream.direction <= 0 && end <= stream.begin && stream.begin - end < slack;
-    if (!forward && !backward) continue;
-    // Elements far apart that are hit in every window are a stride, even when windows have grown to hold several.
-    if (stream.direction == 0) stream.direction = forward ? 1 : -1;
-    return &stream;
-  }
-  return nullptr;
-}
-
-Readahead::Stream* Readahead::nearby(int pe, uint64_t address) {
-  Stream* found = nullptr;
-  int64_t best = longest_stride;
-  for (Stream& stream : streams_) {
+    const uint32_t unused = clock_ - stream.last_use;
+    if (unused >= longest_unused) {
+      longest_unused = unused;
+      found.oldest = &stream;
+    }
     if (stream.pe != pe) continue;
-    const int64_t distance = static_cast<int64_t>(address - stream.last);
-    if (stream.stride != 0 && distance == stream.stride) return &stream;
-    const int64_t away = distance < 0 ? -distance : distance;
-    if (away < best && stream.repeats == 0) {
-      best = away;
-      found = &stream;
+    const uint64_t window = stream.window;  // 0 for a strided one
+    if ((stream.direction >= 0 && begin - stream.end < window) || (stream.direction <= 0 && stream.begin - end < window)) {
+      found.continued = &stream;
+      return found;
+    }
+    const auto distance = static_cast<int64_t>(address - stream.last);
+    if (distance == stream.stride && distance != 0) found.strided = &stream;
+    const auto away = static_cast<uint64_t>(distance < 0 ? -distance : distance);
+    if (away < nearest && stream.repeats == 0) {
+      nearest = away;
+      found.nearby = &stream;
     }
   }
   return found;
-}
-
-Readahead::Stream& Readahead::oldest() {
-  Stream* found = &streams_[0];
-  for (Stream& stream : streams_)
-    if (clock_ - stream.last_use > clock_ - found->last_use) found = &stream;
-  return *found;
 }
 
 Readahead::Plan Readahead::missed(int pe, uint64_t address, uint64_t begin, uint64_t end, bool resident) {
   ++clock_;
   learn_near(resident);
   if (most_ == 0) return {{begin, end}};
-  if (Stream* stream = continued(pe, begin, end)) return sequential(*stream, begin, end);
-  Stream* stream = nearby(pe, address);
-  const int64_t distance = stream == nullptr ? 0 : static_cast<int64_t>(address - stream->last);
-  if (stream != nullptr && distance != 0 && distance == stream->stride) {
-    stream->last_use = clock_;
-    if (stream->repeats < 100) ++stream->repeats;
-    return strided(*stream, address, begin, end);
-  }
-  const int64_t stride = distance;
-  if (stream == nullptr) stream = &oldest();
+  const Match found = match(pe, address, begin, end);
+  if (found.continued != nullptr) return sequential(*found.continued, begin, end);
+  if (found.strided != nullptr) return strided(*found.strided, address, begin, end);
   const Plan plan = around(begin, end);
-  *stream = Stream{};
-  stream->pe = pe;
-  stream->last_use = clock_;
-  stream->stride = stride;
-  stream->last = address;
-  stream->begin = plan.fetch.begin;
-  stream->end = plan.fetch.end;
-  stream->window = std::max(plan.fetch.end - plan.fetch.begin, line_);
+  Stream& stream = found.nearby != nullptr ? *found.nearby : *found.oldest;
+  stream.stride = found.nearby != nullptr ? static_cast<int64_t>(address - stream.last) : 0;
+  stream.pe = pe;
+  stream.direction = 0;
+  stream.repeats = 0;
+  stream.last_use = clock_;
+  stream.last = address;
+  stream.begin = plan.fetch.begin;
+  stream.end = plan.fetch.end;
+  stream.window = std::max<uint64_t>(plan.fetch.end - plan.fetch.begin, line_);
+  stream.depth = stream.at_limit = 0;
   return plan;
 }
 
@@ -99,7 +85,7 @@ Readahead::Plan Readahead::sequential(Stream& stream, uint64_t begin, uint64_t e
   stream.last_use = clock_;
   stream.last = begin;
   stream.stride = 0;
-  stream.repeats = 0;
+  if (stream.direction == 0) stream.direction = begin >= stream.end ? 1 : -1;
   if (stream.window >= limit_ && ++stream.at_limit % fetches_to_raise_limit == 0) limit_ = std::min(2 * limit_, most_);
   stream.window = std::max(std::min(2 * stream.window, limit_), line_);
   Plan plan{{begin, end}};
@@ -117,6 +103,8 @@ Readahead::Plan Readahead::sequential(Stream& stream, uint64_t begin, uint64_t e
 }
 
 Readahead::Plan Readahead::strided(Stream& stream, uint64_t address, uint64_t begin, uint64_t end) {
+  stream.last_use = clock_;
+  if (stream.repeats < 100) ++stream.repeats;
   stream.begin = begin;
   stream.end = end;
   stream.window = 0;  // never continued as a sequential one
@@ -133,7 +121,7 @@ Readahead::Plan Readahead::strided(Stream& stream, uint64_t address, uint64_t be
 // The aligned block of `near_` bytes that holds the beginning.
 Readahead::Plan Readahead::around(uint64_t begin, uint64_t end) const {
   const uint64_t block = down(begin, near_);
-  return {{block, std::max(end, block + near_)}};
+  return {{block, std::max<uint64_t>(end, block + near_)}};
 }
 
 void Readahead::learn_near(bool resident) {

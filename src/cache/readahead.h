@@ -1,6 +1,6 @@
 // How much more than what is asked for a fetch brings: forward, backward, with a stride, or what lies around it.
 //
-// Up to 16 streams are watched at once. A fetch where a stream's last one ended continues it, and fetches twice as much as the one
+// Up to 8 streams are watched at once. A fetch where a stream's last one ended continues it, and fetches twice as much as the one
 // before, up to a limit; two equal distances make a strided stream. Where nothing continues, `near` bytes around are
 // fetched: more where misses come back to pages that are here already. Both the limit and `near` shrink when what they
 // brought is not used (Ferguson and Buettner, section III.A, fetch a page's rest after two lines, and never less again).
@@ -51,15 +51,20 @@ class Readahead {
     int at_limit = 0;              // sequential fetches since its window reached the limit
   };
 
-  Stream* continued(int pe, uint64_t begin, uint64_t end);
-  Stream* nearby(int pe, uint64_t address);
-  Stream& oldest();
+  // The streams that an access may belong to.
+  struct Match {
+    Stream* continued = nullptr;  // goes on where its last fetch ended
+    Stream* strided = nullptr;    // lies a stride further on
+    Stream* nearby = nullptr;     // the nearest that is no strided one
+    Stream* oldest = nullptr;
+  };
+  Match match(int pe, uint64_t address, uint64_t begin, uint64_t end);
   Plan sequential(Stream& stream, uint64_t begin, uint64_t end);
   Plan strided(Stream& stream, uint64_t address, uint64_t begin, uint64_t end);
   Plan around(uint64_t begin, uint64_t end) const;
   void learn_near(bool resident);
 
-  static constexpr int stream_count = 16;
+  static constexpr int stream_count = 8;
   Stream streams_[stream_count];
   size_t most_ = 0, line_ = 64, page_ = 1024;
   size_t limit_ = 0, near_ = 64;
