@@ -57,12 +57,15 @@ Channel* Context::open_channel(shmem_ctx_t ctx, bool owned, bool serialised) {
 }
 
 void Context::close_channel(Channel* channel) {
-  const ChannelLock channel_lock(channel);
-  channel->complete();
-  WindowReport report = report_of(*channel);
-  channel->close();
-  const std::lock_guard lock(mutex);
+  WindowReport report;
+  {
+    const ChannelLock lock(channel);
+    channel->complete();
+    report = report_of(*channel);
+    channel->close();
+  }
   report.counters.clear_gauges();
+  const std::lock_guard lock(mutex);
   closed.push_back(std::move(report));
 }
 

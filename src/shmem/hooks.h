@@ -37,10 +37,10 @@ void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
 inline void get(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) { get_slowly(ctx, to, from, bytes, pe); }
 inline void put(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) { put_slowly(ctx, to, from, bytes, pe); }
 inline void get(void* to, const void* from, size_t bytes, int pe) {
-  if (!quick_cache->hit(pe, reinterpret_cast<uint64_t>(from), to, bytes)) get_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
+  if (bytes == 0 || !quick_cache->hit(pe, reinterpret_cast<uint64_t>(from), to, bytes)) get_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
 }
 inline void put(void* to, const void* from, size_t bytes, int pe) {
-  if (!quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), from, bytes)) put_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
+  if (bytes == 0 || !quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), from, bytes)) put_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
 }
 // One element: what misses is out of line, so that a hit needs no stack.
 template <typename T>

@@ -131,6 +131,20 @@ static void atomics_over_cached_pages(void) {
   EXPECT(shmem_long_g(&flag, 0), 200 * pes);
 }
 
+/* They transfer nothing, whatever their addresses, and mark nothing. */
+static void zero_bytes(void) {
+  long here = 3;
+  for (int i = 0; i < 128; ++i) data[i] = i;
+  shmem_barrier_all();
+  shmem_long_p(&data[3], 30, right); /* so that the page is at hand */
+  for (int i = 0; i < 128; ++i) shmem_long_put(&data[i], &here, 0, right);
+  for (int i = 0; i < 128; ++i) shmem_char_get((char *)&here, (char *)&data[0] + i, 0, right);
+  EXPECT(here, 3);
+  for (int i = 0; i < 128; ++i) EXPECT(shmem_long_g(&data[i], right), i == 3 ? 30 : i);
+  shmem_barrier_all();
+  for (int i = 0; i < 128; ++i) EXPECT(data[i], i == 3 ? 30 : i);
+}
+
 const struct front_case write_cases[] = {
     {"put_then_barrier", put_then_barrier},
     {"put_then_quiet_then_atomic", put_then_quiet_then_atomic},
@@ -141,4 +155,5 @@ const struct front_case write_cases[] = {
     {"non_blocking_ones", non_blocking_ones},
     {"strided_ones", strided_ones},
     {"atomics_over_cached_pages", atomics_over_cached_pages},
+    {"zero_bytes", zero_bytes},
     {NULL, NULL}};
