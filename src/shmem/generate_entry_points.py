@@ -138,8 +138,8 @@ def main():
     write(args.out / "shmem.h", rows.named_header(args.cxx, args.include, args.define))
     write(args.out / "next_fields.inc", "".join(
         f"NEARCACHE_NEXT({p.field}, {p.symbol}, {int(not p.symbol.startswith('shmem_'))})\n" for p, _ in called))
-    write(args.out / "entry_points.gen.cpp", NOTICE + '#include "shmem/hooks.h"\n#include "shmem/next.h"\n\nusing namespace nearcache::shmem;\n\n'
-          + "\n".join(wrapper(p, kind) for p, kind in called if kind not in ("own", "next")))
+    write(args.out / "entry_points.gen.cpp", NOTICE + '#include "shmem/hooks.h"\n#include "shmem/next.h"\n\n'
+          + "using namespace nearcache::shmem;\n\n" + "\n".join(wrapper(p, kind) for p, kind in called if kind not in ("own", "next")))
     write(args.out / "exports.map", "{\n  global:\n" + "".join(f"    {name};\n" for name in exported)
           + "    nearcache_*;\n  local: *;\n};\n")
     write(args.out / "symbols.txt", "\n".join(exported) + "\n")

@@ -59,7 +59,8 @@ def test_program_that_uses_mpi_too_gets_both_objects(shmem, tmp_path, shmem_home
     program = compiled(tmp_path, "both", USES_BOTH, shmem.wrapper, "-lmpi")
     done = nearcache("run", "--dry-run", "--", shmem.oshrun, "-n", 2, program)
     assert done.returncode == 0, done.stderr
-    assert f"LD_PRELOAD={shmem_home}/lib/{shmem.tag}/libnearcache_shmem.so:{shmem_home}/lib/openmpi-4.1.4/libnearcache_mpi.so " in done.stdout
+    folder = shmem_home / "lib"
+    assert f"LD_PRELOAD={folder}/{shmem.tag}/libnearcache_shmem.so:{folder}/openmpi-4.1.4/libnearcache_mpi.so " in done.stdout
 
 
 def test_without_an_object_for_the_mpi_the_openshmem_is_cached_all_the_same(shmem, tmp_path, shmem_home, nearcache):

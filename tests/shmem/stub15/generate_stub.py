@@ -172,8 +172,8 @@ def main():
     header = header.replace("float _Complex", "STUB_COMPLEX(float)").replace("double _Complex", "STUB_COMPLEX(double)")
     (args.out / "shmem.h").write_text(HEADER + header + FOOTER)
     (args.out / "recorders.c").write_text('#include "stub.h"\n\n' + "\n".join(map(recorder, recorded)))
-    (args.out / "calls.inc").write_text("".join(map(caller, tested)) + "\nstatic const struct call calls[] = {\n" + "".join(map(row, tested))
-                                        + "};\n")
+    table = "static const struct call calls[] = {\n" + "".join(map(row, tested)) + "};\n"
+    (args.out / "calls.inc").write_text("".join(map(caller, tested)) + "\n" + table)
 
 
 if __name__ == "__main__":
