@@ -138,7 +138,7 @@ static void run_sequence(const int *sequence, int length) {
 static long run_all(int length, int choice) {
   int sequence[MOST_LENGTH] = {0};
   long count = 0;
-  while (failures <= MOST_FAILURES) {
+  while (failures <= most_failures) {
     run_sequence(sequence, length);
     ++count;
     int i = length - 1;
