@@ -186,6 +186,7 @@ void PageCache::look(int pe, uint64_t address, size_t bytes) {
   polled_ = 0;
   if (polling) {
     ++counters_.polls;
+    start_write_back();  // what is awaited may be the answer to what was written
     before_direct_get(pe, address, bytes);
     drop_lines(pe, address, bytes);
   }

@@ -146,6 +146,8 @@ class PageCache {
   // Polling shows in few addresses that are read over and over. Every so many hits that is looked at: an odd number, so that
   // several addresses polled in turn take turns here too.
   static constexpr uint32_t hits_a_look = 47;
+  // Reads from the network between two starts of write-back: a put costs half of what a get does, so this adds a hundredth.
+  static constexpr uint32_t reads_a_write_back = 64;
   static uint64_t poll_bit(uint64_t address) { return uint64_t{1} << (((address >> 3) ^ (address >> 12)) & 63); }
   bool look_at_polls(uint64_t address) {
     polled_ |= poll_bit(address);
@@ -219,6 +221,7 @@ class PageCache {
   void each_written(int pe, uint64_t address, uint64_t end, Action action);
   bool under_way(const InFlight& lost, int pe, uint64_t begin, uint64_t end);
   void lose(int pe, uint64_t begin, uint64_t end);
+  void count_read();
 
   // What a hit reads comes first, in one line of the processor's cache.
   PagePool pool_;
@@ -232,6 +235,7 @@ class PageCache {
   char* writes_ = nullptr;
   size_t written_bytes_ = 0, mask_words_ = 0;
 
+  uint32_t reads_since_write_back_ = 0;
   bool maybe_dirty_ = false;    // false: no byte is dirty
   PageTransport* transport_ = nullptr;
   PageCacheOptions options_;

@@ -29,6 +29,7 @@ uint64_t PageCache::longest_fetch() const {
 
 // Brings [begin, end), which lies in one page, and as much of what follows up to `wanted_end` as fits. False if it cannot be cached.
 bool PageCache::fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end) {
+  count_read();
   const size_t offset = begin & page_mask_;
   const uint64_t lines = lines_of(offset, offset + static_cast<size_t>(end - begin));
   Page* page = current(pe, begin >> page_shift_);

@@ -150,7 +150,13 @@ void PageCache::lose(int pe, uint64_t begin, uint64_t end) {
   unfenced_.add(pe, begin, end);
 }
 
+// A program that reads again and again may wait for the answer to what it wrote: written bytes are not held back forever.
+void PageCache::count_read() {
+  if (maybe_dirty_ && ++reads_since_write_back_ >= reads_a_write_back) start_write_back();
+}
+
 void PageCache::start_write_back() {
+  reads_since_write_back_ = 0;
   if (!maybe_dirty_) return;
   for (uint32_t i = oldest_written_; i != none; i = written_at(i).newer) write_back(pool_[written_at(i).page]);
   maybe_dirty_ = false;
@@ -185,6 +191,7 @@ bool PageCache::under_way(const InFlight& lost, int pe, uint64_t begin, uint64_t
 
 void PageCache::before_direct_get(int pe, uint64_t address, size_t bytes) {
   if (data_ == nullptr) return;
+  count_read();
   const uint64_t end = address + bytes;
   each_written(pe, address, end, [&](Page& page, size_t from, size_t to) {
     if (dirty(written(page)).any(from, to)) write_back(page);

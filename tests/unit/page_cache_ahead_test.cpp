@@ -241,6 +241,21 @@ TEST(PageCachePolls, AChangeOfWhatThisProcessWroteIsSeen) {
   }
 }
 
+// What is polled for may be the answer to something written elsewhere.
+TEST(PageCachePolls, WhatWasWrittenIsOnItsWayWhileTheProgramPolls) {
+  Pages pages;
+  pages.put(8192, 8);
+  for (int polls = 0; polls < 100; ++polls) pages.read(64, 8);
+  EXPECT_FALSE(pages.net.anything_owed());
+}
+
+TEST(PageCachePolls, WhatWasWrittenIsOnItsWayAfterAHundredReadsFromTheNetwork) {
+  Pages pages;
+  pages.put(8192, 8);
+  for (size_t i = 0; i < 100; ++i) pages.read(16384 + 1024 * i, 8);
+  EXPECT_FALSE(pages.net.anything_owed());
+}
+
 TEST(PageCacheAhead, ThePrefetchDistanceFollowsTheLatency) {
   const auto distance = [](uint64_t latency_ns) {
     PageCacheOptions options = small_cache();

@@ -88,6 +88,30 @@ static void a_polling_loop_sees_the_change(void) {
   }
 }
 
+/* The flag is cached, and its writer calls nothing but what reads until the answer is there. */
+static void flag_then_spin(long (*read)(const long *, int)) {
+  for (long round = 1; round <= 20; ++round) {
+    if (me == 0) {
+      shmem_long_p(&flag, round, right);
+      while (read(&answer, right) != round) {
+      }
+    } else if (left == 0) {
+      shmem_long_wait_until(&flag, SHMEM_CMP_EQ, round);
+      shmem_long_atomic_set(&answer, round, me);
+    }
+    shmem_barrier_all();
+  }
+}
+static long by_get(const long *address, int pe) { return shmem_long_g(address, pe); }
+static long by_atomic(const long *address, int pe) { return shmem_long_atomic_fetch(address, pe); }
+static void flag_then_spin_by_get(void) { flag_then_spin(by_get); }
+static void flag_then_spin_by_atomics(void) { flag_then_spin(by_atomic); }
+static void flag_then_spin_by_relaxed_atomics(void) {
+  nearcache_shmem_set_relaxed_atomics(1);
+  flag_then_spin(by_atomic);
+  nearcache_shmem_set_relaxed_atomics(0);
+}
+
 /* Non-blocking gets give their values at the quiet, so a loop of both must see changes as well. */
 static void polling_by_non_blocking_gets(void) {
   volatile long *mine = &flag;
@@ -148,6 +172,9 @@ const struct front_case order_cases[] = {
     {"a_counter_under_a_lock", a_counter_under_a_lock},
     {"a_polling_loop_sees_the_change", a_polling_loop_sees_the_change},
     {"polling_by_non_blocking_gets", polling_by_non_blocking_gets},
+    {"flag_then_spin_by_get", flag_then_spin_by_get},
+    {"flag_then_spin_by_atomics", flag_then_spin_by_atomics},
+    {"flag_then_spin_by_relaxed_atomics", flag_then_spin_by_relaxed_atomics},
     {"contexts_have_caches_of_their_own", contexts_have_caches_of_their_own},
     {"many_contexts_come_and_go", many_contexts_come_and_go},
     {NULL, NULL}};

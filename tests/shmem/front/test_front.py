@@ -11,7 +11,8 @@ WRITES = ["put_then_barrier", "put_then_quiet_then_atomic", "own_puts_are_read_b
           "large_over_small_and_small_over_large", "what_is_read_under_a_large_put_is_not_kept", "non_blocking_ones", "strided_ones",
           "atomics_over_cached_pages", "zero_bytes"]
 ORDER = ["waiter_and_writer", "ping_pong_by_test", "fence_orders_data_before_flag", "what_was_read_is_read_anew", "a_counter_under_a_lock",
-         "a_polling_loop_sees_the_change", "polling_by_non_blocking_gets"]
+         "a_polling_loop_sees_the_change", "polling_by_non_blocking_gets", "flag_then_spin_by_get", "flag_then_spin_by_atomics",
+         "flag_then_spin_by_relaxed_atomics"]
 CONTEXTS = ["contexts_have_caches_of_their_own", "many_contexts_come_and_go", "uncached_contexts"]
 MEMORY = ["nothing_is_written_back_to_a_freed_block", "a_block_that_moves_takes_its_contents",
           "the_first_and_last_bytes_of_every_segment", "whole_arrays_forwards_and_backwards"]
