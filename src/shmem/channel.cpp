@@ -17,20 +17,6 @@ uint64_t handle_bits(shmem_ctx_t ctx) {
   return bits;
 }
 
-void DirectWrites::add(int pe, uint64_t address, size_t bytes) {
-  if (bytes == 0 || overflowed()) return;
-  if (used_ > 0) {  // a stream of writes is one range
-    Range& last = ranges_[used_ - 1];
-    if (last.pe == pe && address <= last.end && address + bytes >= last.begin) {
-      last.begin = std::min(last.begin, address);
-      last.end = std::max(last.end, address + bytes);
-      return;
-    }
-  }
-  if (used_ < most) ranges_[used_] = {pe, address, address + bytes};
-  ++used_;
-}
-
 // What no handle is: the address of an object of ours.
 uint64_t Channel::no_bits() {
   static const char object = 0;
@@ -49,8 +35,7 @@ void Channel::open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised) 
   obstacle_ = nullptr;
   seen_acquires_ = context.acquires.load();
   puts_at_quiet_ = puts_timed_ = 0;
-  direct_writes_.clear();
-  fetches_outstanding_ = false;
+  wrote_directly_ = fetches_outstanding_ = false;
   last_get_pe_ = -1;
   tallies = Tallies();
   bits_.store(handle_bits(handle), std::memory_order_release);
@@ -88,6 +73,7 @@ PageCache* Channel::create_cache() {
     log(LogLevel::warning, "a context is not cached: %s", obstacle_);
     return nullptr;
   }
+  if (wrote_directly_) quiet();  // a cache knows what goes past it, but not what did before it was there
   state_ = State::ready;
   if (is_default_ && !context.threaded) quick_cache = &*pages_;
   return &*pages_;
@@ -101,7 +87,7 @@ void Channel::catch_up() {
 }
 
 bool Channel::wrote() const {
-  return !direct_writes_.empty() || (state_ == State::ready && pages_->counters().puts != puts_at_quiet_);
+  return wrote_directly_ || (state_ == State::ready && pages_->counters().puts != puts_at_quiet_);
 }
 
 void Channel::complete() {
@@ -114,15 +100,8 @@ void Channel::complete() {
     is_default_ ? next.quiet() : next.ctx_quiet(handle_);
     if (cache != nullptr) cache->quieted();
   }
-  if (cache != nullptr) {
-    puts_at_quiet_ = cache->counters().puts;
-    if (direct_writes_.overflowed()) {
-      cache->acquire();
-    } else {
-      for (const auto& range : direct_writes_) cache->before_direct_put(range.pe, range.begin, range.end - range.begin);
-    }
-  }
-  direct_writes_.clear();
+  if (cache != nullptr) puts_at_quiet_ = cache->counters().puts;
+  wrote_directly_ = false;
   if (wrote_before) context.acquire_others(this, &seen_acquires_);
   if (fetches_outstanding_) {
     fetches_outstanding_ = false;

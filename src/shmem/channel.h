@@ -1,7 +1,6 @@
 // An OpenSHMEM context as the cache sees it: the cache, the transport under it, and what is outstanding.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -14,27 +13,6 @@
 namespace nearcache::shmem {
 
 uint64_t handle_bits(shmem_ctx_t ctx);
-
-// Writes that went past the cache since the last quiet. What is read of their ranges meanwhile may be older than they are, and must not
-// be kept beyond the quiet that completes them.
-class DirectWrites {
- public:
-  static constexpr size_t most = 32;  // as many as can be gone through in the time of one transfer
-  struct Range {
-    int pe;
-    uint64_t begin, end;
-  };
-  void add(int pe, uint64_t address, size_t bytes);
-  bool empty() const { return used_ == 0; }
-  bool overflowed() const { return used_ > most; }
-  void clear() { used_ = 0; }
-  const Range* begin() const { return ranges_.data(); }
-  const Range* end() const { return ranges_.data() + used_; }  // pre: not overflowed
-
- private:
-  size_t used_ = 0;
-  std::array<Range, most> ranges_{};
-};
 
 // Counted by the front end. Under threads a count may get lost; none is worth a locked instruction.
 class Tally {
@@ -96,8 +74,8 @@ class Channel final : public PageTransport {
   void start_write_back() {
     if (state_ == State::ready && pages_->dirty()) pages_->start_write_back();
   }
-  // What the program writes past the cache.
-  void wrote_directly(int pe, uint64_t address, size_t bytes) { direct_writes_.add(pe, address, bytes); }
+  // The program writes past the cache.
+  void wrote_directly() { wrote_directly_ = true; }
   // The program learns of a value at the next quiet only.
   void fetches_outstanding() { fetches_outstanding_ = true; }
   // A non-blocking get of the program continues where its last one was.
@@ -137,7 +115,7 @@ class Channel final : public PageTransport {
   uint64_t seen_acquires_ = 0;
   uint64_t puts_at_quiet_ = 0;  // the cache's count at the last quiet
   uint64_t puts_timed_ = 0;
-  DirectWrites direct_writes_;
+  bool wrote_directly_ = false;  // since the last quiet
   bool fetches_outstanding_ = false;
   int last_get_pe_ = -1;
   uint64_t last_get_end_ = 0;

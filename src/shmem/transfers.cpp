@@ -68,14 +68,14 @@ void before_put(Channel* channel, int pe, uint64_t address, size_t bytes) {
   count_put(channel, bytes);
   PageCache* cache = channel->ready_cache();
   if (cache != nullptr) cache->before_direct_put(pe, address, bytes);
-  channel->wrote_directly(pe, address, bytes);
+  channel->wrote_directly();
 }
 
 // The same before it changes some of the range.
 void before_update(Channel* channel, int pe, uint64_t address, size_t bytes) {
   PageCache* cache = channel->ready_cache();
   if (cache != nullptr) cache->before_direct_update(pe, address, bytes);
-  channel->wrote_directly(pe, address, bytes);
+  channel->wrote_directly();
 }
 
 // A program that spins on an atomic waits: the answer may depend on what is still dirty here. Relaxed ones are many, and seldom awaited.
