@@ -50,7 +50,7 @@ struct Context {
 
   std::mutex mutex;  // covers what follows; contexts are created and destroyed rarely
   int64_t next_context_id = 1;
-  std::vector<WindowReport> closed;  // contexts that are gone
+  std::vector<WindowReport> closed;  // contexts that are gone; beyond some tens they share the last row
 
   void* report_scratch = nullptr;  // symmetric; null when no report is wanted
 

@@ -155,7 +155,7 @@ static void contexts_have_caches_of_their_own(void) {
 }
 
 static void many_contexts_come_and_go(void) {
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < 80; ++i) {
     shmem_ctx_t ctx;
     if (shmem_ctx_create(SHMEM_CTX_SERIALIZED, &ctx) != 0) continue;
     shmem_ctx_long_p(ctx, &data[i], i + 1, right);

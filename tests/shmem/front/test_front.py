@@ -113,7 +113,7 @@ def test_report_has_a_row_for_each_context(shmem, preload_shmem, tmp_path):
 def test_report_of_many_contexts_keeps_the_sums(shmem, preload_shmem, tmp_path):
     report = report_of(shmem, tmp_path, "many_contexts_come_and_go", tcp=False, NEARCACHE_SKIP_CHEAP="false")
     assert len(report["windows"]) == 8 and report["windows"][7]["name"] == "contexts from 7"
-    assert report["totals"]["puts"] == 80 == sum(window["counters"]["puts"] for window in report["windows"])
+    assert report["totals"]["puts"] == 160 == sum(window["counters"]["puts"] for window in report["windows"])
 
 
 def test_report_when_switched_off_says_so(shmem, preload_shmem, tmp_path):
