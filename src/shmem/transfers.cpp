@@ -85,6 +85,15 @@ void start_for_fetch() {
   if (!context.relaxed_atomics.load(std::memory_order_relaxed) || ++relaxed % relaxed_a_start == 0) context.start_write_back();
 }
 
+// The same of a program that spins on a word which is loads and stores away, mostly its own: it reads it twice in a row.
+void look_for_spinning(const void* word, int pe) {
+  static thread_local const void* last = nullptr;
+  static thread_local int last_pe = -1;
+  if (word == last && pe == last_pe) context.start_write_back();
+  last = word;
+  last_pe = pe;
+}
+
 uint64_t bits_of(const void* address) { return reinterpret_cast<uint64_t>(address); }
 
 }  // namespace
@@ -99,6 +108,7 @@ void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
       return next.ctx_getmem(ctx, to, from, bytes, pe);
     }
     case Way::straight: {
+      look_for_spinning(from, pe);
       const StraightLock lock(channel);
       count_get(channel, bytes);
       return channel->get_plainly(to, address, bytes, pe);
@@ -154,6 +164,7 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
   const Way way = way_of(channel, pe, address, bytes);
   if (way == Way::host) return false;
   if (way == Way::straight) {
+    look_for_spinning(from, pe);
     const StraightLock lock(channel);
     count_get(channel, bytes);
     channel->fetches_outstanding();

@@ -29,10 +29,16 @@ static void fetch_loop(long *flag, long value) {
   while (shmem_long_atomic_fetch(flag, me) != value) progress();
 }
 
+static void own_g_loop(long *flag, long value) {
+  while (shmem_long_g(flag, me) != value)
+    if (over_tcp()) progress();
+}
+
 static void a_question_before_wait_until(void) { ask_and_answer(until); }
 static void a_question_before_wait_until_not_equal(void) { ask_and_answer(until_not); }
 static void a_question_before_a_loop_of_tests(void) { ask_and_answer(test_loop); }
 static void a_question_before_a_loop_of_fetches(void) { ask_and_answer(fetch_loop); }
+static void a_question_before_a_loop_of_gets_of_own_memory(void) { ask_and_answer(own_g_loop); }
 
 // PE 1 comes to the collective only when it has PE 0's put.
 static void ask_before(void (*collective)(void)) {
@@ -204,6 +210,7 @@ const struct test_case wait_cases[] = {
     {"a_question_before_wait_until_not_equal", a_question_before_wait_until_not_equal},
     {"a_question_before_a_loop_of_tests", a_question_before_a_loop_of_tests},
     {"a_question_before_a_loop_of_fetches", a_question_before_a_loop_of_fetches},
+    {"a_question_before_a_loop_of_gets_of_own_memory", a_question_before_a_loop_of_gets_of_own_memory},
     {"a_question_before_sync_all", a_question_before_sync_all},
     {"a_question_before_sync", a_question_before_sync},
     {"a_question_before_barrier_all", a_question_before_barrier_all},
