@@ -200,6 +200,7 @@ void PageCache::look(int pe, uint64_t address, size_t bytes) {
 }
 
 void PageCache::put_slowly(int pe, uint64_t address, const void* from, size_t bytes) {
+  if (scattered_ >= scattered_pages && put_around(pe, address, from, bytes)) return;
   const uint64_t end = address + bytes;
   for (uint64_t at = address; at < end;) {
     const size_t offset = at & page_mask_;

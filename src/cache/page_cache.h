@@ -146,6 +146,8 @@ class PageCache {
   // Polling shows in few addresses that are read over and over. Every so many hits that is looked at: an odd number, so that
   // several addresses polled in turn take turns here too.
   static constexpr uint32_t hits_a_look = 47;
+  // So many pages in a row, put with no more than 64 bytes' span in them, show that the program writes here and there.
+  static constexpr uint32_t scattered_pages = 64;
   // Reads from the network between two starts of write-back: a put costs half of what a get does, so this adds a hundredth.
   static constexpr uint32_t reads_a_write_back = 64;
   static uint64_t poll_bit(uint64_t address) { return uint64_t{1} << (((address >> 3) ^ (address >> 12)) & 63); }
@@ -222,6 +224,8 @@ class PageCache {
   bool under_way(const InFlight& lost, int pe, uint64_t begin, uint64_t end);
   void lose(int pe, uint64_t begin, uint64_t end);
   void count_read();
+  bool put_around(int pe, uint64_t address, const void* from, size_t bytes);
+  void learn_scatter(const Page& page);
 
   // What a hit reads comes first, in one line of the processor's cache.
   PagePool pool_;
@@ -236,6 +240,9 @@ class PageCache {
   size_t written_bytes_ = 0, mask_words_ = 0;
 
   uint32_t reads_since_write_back_ = 0;
+  uint32_t scattered_ = 0;            // pages in a row that were put with a few bytes in them
+  uint32_t puts_around_ = 0;
+  uint64_t put_around_[64] = {};      // by hash: pages that were put to past the cache last
   bool maybe_dirty_ = false;    // false: no byte is dirty
   PageTransport* transport_ = nullptr;
   PageCacheOptions options_;

@@ -6,11 +6,46 @@
 #include "core/copy.h"
 
 namespace nearcache {
+namespace {
+
+// Of puts that go around the cache, one in so many goes through it all the same, to see whether that still holds.
+constexpr uint32_t puts_a_trial = 64;
+
+}  // namespace
+
+// Called when a page must give up its mask to another one, before it is put.
+void PageCache::learn_scatter(const Page& page) {
+  const Written& w = written(page);
+  const bool few = w.high - w.low == 1;
+  scattered_ = few ? std::min(scattered_ + 1, scattered_pages) : 0;
+}
+
+// Writes here and there gain nothing by waiting in pages, and would push out what was read. So a small put to a page that is not
+// here is issued at once, unless its page or the one before it was put to just now.
+bool PageCache::put_around(int pe, uint64_t address, const void* from, size_t bytes) {
+  const uint64_t number = address >> page_shift_, end = address + bytes;
+  if (bytes > line_bytes() || (end - 1) >> page_shift_ != number || pool_.find(pe, number) != nullptr) return false;
+  const auto slot = [&](uint64_t n) -> uint64_t& { return put_around_[n % 64]; };
+  const auto name = [&](uint64_t n) { return n << 20 ^ static_cast<uint64_t>(pe + 1); };
+  if (slot(number) == name(number) || slot(number - 1) == name(number - 1) || pool_.find(pe, number - 1) != nullptr) return false;
+  slot(number) = name(number);
+  if (++puts_around_ % puts_a_trial == 0) return false;
+  if (unfenced_.may_overlap(pe, address, end)) fence();
+  lose(pe, address, end);
+  transport_->put(address, from, bytes, pe);
+  puts_flying_ = true;
+  ++counters_.puts;
+  counters_.put_bytes += bytes;
+  ++counters_.network_puts;
+  counters_.network_put_bytes += bytes;
+  return true;
+}
 
 // Gives `page` a write mask; the page written longest ago gives up its own when there is none left.
 void PageCache::attach(Page& page) {
   if (free_written_ == none) {
     Page& oldest = pool_[written_at(oldest_written_).page];
+    learn_scatter(oldest);
     write_back(oldest);
     detach(oldest);
   }

@@ -17,6 +17,7 @@ constexpr uint64_t longest_stride = 1 << 20;
 // How many lines fetched ahead are looked at between two changes of the limit.
 constexpr size_t lines_a_look = 64;
 constexpr int misses_a_look = 32;
+constexpr uint32_t misses_to_doubt = 256;
 // A stream that goes on for so many fetches with a window at the limit shows that the limit is too low.
 constexpr int fetches_to_raise_limit = 4;
 // Elements that a strided stream is fetched ahead at first: with fewer, starting and awaiting them costs more than it saves.
@@ -63,7 +64,10 @@ Readahead::Plan Readahead::missed(int pe, uint64_t address, uint64_t begin, uint
   ++clock_;
   learn_near(resident);
   if (most_ == 0) return {{begin, end}};
+  // Where nothing has gone on for long, streams are looked for a quarter of the time: that is most of what a miss costs here.
+  if (unmatched_ > misses_to_doubt && clock_ % 64 >= 16) return around(begin, end);
   const Match found = match(pe, address, begin, end);
+  unmatched_ = found.continued != nullptr || found.strided != nullptr ? 0 : unmatched_ + 1;
   if (found.continued != nullptr) return sequential(*found.continued, begin, end);
   if (found.strided != nullptr) return strided(*found.strided, address, begin, end);
   const Plan plan = around(begin, end);

@@ -70,6 +70,7 @@ class Readahead {
   size_t limit_ = 0, near_ = 64;
   uint32_t clock_ = 0;
   int misses_ = 0, resident_misses_ = 0;
+  uint32_t unmatched_ = 0;  // misses in a row that went on with nothing
   size_t used_ = 0, unused_ = 0;
 };
 

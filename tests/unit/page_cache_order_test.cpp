@@ -265,4 +265,30 @@ TEST(PageCacheOrder, ADirectUpdateKeepsTheRestOfTheLine) {
 }
 
 }  // namespace
+// Writes here and there gain nothing in pages: they go straight out, keep their order, and leave what was read where it is.
+TEST(PageCacheOrder, ScatteredWritesGoAroundTheCacheInOrder) {
+  Pages pages(small_cache(), Laziness::late, 1 << 20);
+  const size_t page = 1024;
+  for (size_t i = 0; i < 200; ++i) pages.put((i * 389 % 997) * page + 8, 8);
+  for (size_t i = 0; i < 4; ++i) pages.get(i * 64, 8, 2);
+  const size_t dirty = pages.dirty_pages(page);
+  for (size_t i = 0; i < 60; ++i) pages.put((i * 211 % 997) * page + 512, 8);
+  EXPECT_LE(pages.dirty_pages(page), dirty + 1) << "they wait in pages";
+  for (size_t i = 0; i < 4; ++i) EXPECT_TRUE(pages.served(i * 64, 8, 2)) << "they push out what was read";
+  for (size_t i = 0; i < 60; ++i) pages.put((i * 211 % 997) * page + 512, 8);  // again, over those under way
+  for (size_t i = 0; i < 60; ++i) pages.get((i * 211 % 997) * page + 508, 16);
+  pages.release();
+}
+
+// They are found out again when they become a stream.
+TEST(PageCacheOrder, AStreamAfterScatteredWritesIsAggregated) {
+  Pages pages(small_cache(), Laziness::late, 1 << 20);
+  for (size_t i = 0; i < 200; ++i) pages.put((i * 389 % 997) * 1024 + 8, 8);
+  pages.release();
+  const uint64_t before = pages.net.counts().puts;
+  for (size_t at = 0; at < 64 << 10; at += 8) pages.put(at, 8);
+  pages.release();
+  EXPECT_LE(pages.net.counts().puts - before, 80u) << "of 8192 writes to 64 pages";
+}
+
 }  // namespace nearcache::test
