@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -82,7 +83,7 @@ struct Pages {
     net.program_writes(base + at, from.data(), bytes, pe);
     cache.put(pe, base + at, from.data(), bytes);
     net.program_wrote(base + at, bytes, pe);
-    std::memset(from.data(), 0, bytes);
+    std::fill(from.begin(), from.end(), uint8_t{0});
     sound();
   }
   // The owner of the memory, or another PE, stores to it.
