@@ -1,5 +1,5 @@
-// Contexts: each orders and completes its own accesses; a quiet of one is seen through all. Over shared memory only: over tcp Open MPI 4.1.4
-// hangs in calls on contexts that were created.
+// Contexts: each orders and completes its own accesses; a quiet of one is seen through all. Over shared memory only: over tcp
+// Open MPI 4.1.4 hangs in calls on contexts that were created.
 #include "contract.h"
 
 static void in_turn(void (*run)(int other)) {

@@ -130,6 +130,25 @@ static void zeroed_blocks_are_seen_as_zeros(void) {
   }
 }
 
+// What is read before it may be old; after it, nothing is that was written before it.
+static void allocating_and_freeing_synchronise(void) {
+  clean();
+  long *words = (long *)heap;
+  const int other = (me + 1) % pes;
+  for (long round = 1; round <= 20; ++round) {
+    shmem_barrier_all();
+    *(volatile long *)&words[5] = 2 * round - 1;
+    shmem_long_g(&words[5], other);
+    void *block = shmem_malloc(100);
+    CHECK_EQUAL(shmem_long_g(&words[5], other), 2 * round - 1);
+    shmem_barrier_all();
+    *(volatile long *)&words[5] = 2 * round;
+    shmem_long_g(&words[5], other);
+    shmem_free(block);
+    CHECK_EQUAL(shmem_long_g(&words[5], other), 2 * round);
+  }
+}
+
 static void aligned_blocks_are_cached_as_others(void) {
   unsigned char *block = shmem_align(4096, 5000), seen[100];
   const int other = (me + 1) % pes;
@@ -169,6 +188,7 @@ const struct test_case memory_cases[] = {
     {"a_block_freed_while_dirty", a_block_freed_while_dirty},
     {"a_block_reallocated_while_dirty", a_block_reallocated_while_dirty},
     {"zeroed_blocks_are_seen_as_zeros", zeroed_blocks_are_seen_as_zeros},
+    {"allocating_and_freeing_synchronise", allocating_and_freeing_synchronise},
     {"aligned_blocks_are_cached_as_others", aligned_blocks_are_cached_as_others},
     {"uncached_ranges_are_always_fresh", uncached_ranges_are_always_fresh},
 };

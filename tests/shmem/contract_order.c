@@ -31,9 +31,14 @@ static void pass(int writer, int owner, int reader, void (*way)(int, int), unsig
   enum { bytes = 300 };
   unsigned char values[bytes];
   const int seed = (int)++turn;
-  if (me == reader) shmem_getmem(values, memory + 5, bytes, owner);  // what is read now must not be served later
   shmem_barrier_all();
+  if (me == reader) {  // what is read now must not be served later; nothing here is an acquire of the reader's
+    shmem_getmem(values, memory + 5, bytes, owner);
+    shmem_long_p(&flags[most_pes - 1], turn, writer);
+    shmem_quiet();
+  }
   if (me == writer) {
+    shmem_long_wait_until(&flags[most_pes - 1], SHMEM_CMP_GE, turn);
     fill(values, bytes, seed);
     shmem_putmem(memory + 5, values, 100, owner);
     for (int i = 100; i < bytes; ++i) shmem_char_p((char *)memory + 5 + i, (char)values[i], owner);
@@ -76,6 +81,26 @@ static void the_owner_answers_in_place(void) {
       CHECK_EQUAL(words[3], round);
       words[3] = -round;
       words[2] = 7 * round;
+      shmem_long_p(&flags[1], round, writer);
+    }
+    shmem_barrier_all();
+  }
+}
+
+// The flag's page is written first, so that write-back in the order of writing would put the flag before the data.
+static void a_fence_orders_data_before_a_flag(void) {
+  clean();
+  for (long round = 1; round <= 40; ++round) {
+    const int writer = (int)(round % pes), reader = (writer + 1) % pes;
+    if (me == writer) {
+      shmem_long_p(&flags[2], round, reader);
+      for (int i = 0; i < room; i += 512) shmem_long_p((long *)(heap + i), round, reader);
+      shmem_fence();
+      shmem_long_p(&flags[0], round, reader);
+      shmem_long_wait_until(&flags[1], SHMEM_CMP_EQ, round);
+    } else if (me == reader) {
+      shmem_long_wait_until(&flags[0], SHMEM_CMP_EQ, round);
+      for (int i = room - 512; i >= 0; i -= 512) CHECK_EQUAL(load((long *)(heap + i)), round);
       shmem_long_p(&flags[1], round, writer);
     }
     shmem_barrier_all();
@@ -243,6 +268,7 @@ static void own_memory_is_never_stale(void) {
 const struct test_case order_cases[] = {
     {"ping_pong_in_all_placements", ping_pong_in_all_placements},
     {"the_owner_answers_in_place", the_owner_answers_in_place},
+    {"a_fence_orders_data_before_a_flag", a_fence_orders_data_before_a_flag},
     {"neighbouring_bytes_of_many_writers", neighbouring_bytes_of_many_writers},
     {"a_put_after_a_get_of_its_line", a_put_after_a_get_of_its_line},
     {"strided_over_cached", strided_over_cached},

@@ -23,10 +23,12 @@ static void until(long *flag, long value) { shmem_long_wait_until(flag, SHMEM_CM
 // Each PE's flag is set every second round.
 static void until_not(long *flag, long value) { shmem_long_wait_until(flag, SHMEM_CMP_NE, value > 2 ? value - 2 : 0); }
 static void test_loop(long *flag, long value) {
-  while (!shmem_long_test(flag, SHMEM_CMP_EQ, value)) progress();
+  while (!shmem_long_test(flag, SHMEM_CMP_EQ, value))
+    if (over_tcp()) progress();
 }
 static void fetch_loop(long *flag, long value) {
-  while (shmem_long_atomic_fetch(flag, me) != value) progress();
+  while (shmem_long_atomic_fetch(flag, me) != value)
+    if (over_tcp()) progress();
 }
 
 static void own_g_loop(long *flag, long value) {

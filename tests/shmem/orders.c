@@ -109,8 +109,8 @@ struct access {
 };
 // Those first that meet the cache in the most ways.
 static const struct access accesses[] = {
-    {"p", do_p},             {"get", do_get},           {"put", do_put},         {"iput", do_iput},   {"bulk_put", do_bulk_put}, {"add", do_add},
-    {"fence", do_fence},     {"g", do_g},               {"get_nbi", do_get_nbi}, {"put_nbi", do_put_nbi}, {"prefetch", do_prefetch}, {"iget", do_iget},
+    {"p", do_p},         {"get", do_get}, {"put", do_put},         {"iput", do_iput},       {"bulk_put", do_bulk_put}, {"add", do_add},
+    {"fence", do_fence}, {"g", do_g},     {"get_nbi", do_get_nbi}, {"put_nbi", do_put_nbi}, {"prefetch", do_prefetch}, {"iget", do_iget},
     {"fetch", do_fetch},     {"swap", do_swap},         {"bulk_get", do_bulk_get}, {"quiet", do_quiet},
 };
 enum { kinds = sizeof accesses / sizeof *accesses };

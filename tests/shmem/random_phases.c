@@ -1,14 +1,14 @@
 // Random programs on all PEs against a serial replay.
 //
 // A program is a row of phases. In each, every byte of every PE's symmetric memory has one writer, or none: the bytes are dealt out in
-// pieces of a few bytes, so that PEs write side by side in one line. Every PE knows all PEs' programs, as they come from one seed, and keeps
-// a copy of all memory as it must be. A get is compared where its bytes are this PE's own or nobody's. Between two phases the
+// pieces of a few bytes, so that PEs write side by side in one line. Every PE knows all PEs' programs, as they come from one seed, and
+// keeps a copy of all memory as it must be. A get is compared where its bytes are this PE's own or nobody's. Between two phases the
 // PEs synchronise in one of the ways that the contract allows; then all of every PE's memory is compared.
 //
 //   random_phases SEED OPERATIONS CONTEXTS
 //
-// OPERATIONS: of all PEs together, at least. CONTEXTS: 1 to 3; each byte is written through one of them. Open MPI 4.1.4 over tcp hangs where
-// two PEs wait in calls on contexts that were created, as each progresses its own context only: 1 there.
+// OPERATIONS: of all PEs together, at least. CONTEXTS: 1 to 3; each byte is written through one of them. Open MPI 4.1.4 over tcp hangs
+// where two PEs wait in calls on contexts that were created, as each progresses its own context only: 1 there.
 #include "check.h"
 
 enum { most_pes = 4, bytes = 12000, most_piece = 40, bulk = 5000, most_contexts = 3, words = 16, accesses_a_phase = 120 };
@@ -129,8 +129,8 @@ static void compare(const char *what, const struct access *a, const unsigned cha
     const int mine = writer == me && context_of[a->part][a->pe][at] == a->ctx;
     if (!all && writer != -1 && !mine) continue;
     if (found[i] == known[a->part][a->pe][at]) continue;
-    return fail("%s of %d bytes by %d at %d of part %d of PE %d: byte %d is %d, not %d", what, a->length, a->stride, a->at, a->part, a->pe, at,
-                found[i], known[a->part][a->pe][at]);
+    return fail("%s of %d bytes by %d at %d of part %d of PE %d: byte %d is %d, not %d", what, a->length, a->stride, a->at, a->part, a->pe,
+                at, found[i], known[a->part][a->pe][at]);
   }
 }
 

@@ -1,5 +1,5 @@
-// Threads that share the default context under SHMEM_THREAD_MULTIPLE: what one thread completes, it completes for all; and each finds its own
-// writes, whatever the others do to the bytes beside them, to the cache's pages and to what is in flight.
+// Threads that share the default context under SHMEM_THREAD_MULTIPLE: what one thread completes, it completes for all; and each finds its
+// own writes, whatever the others do to the bytes beside them, to the cache's pages and to what is in flight.
 //
 //   shmem_threads SEED ROUNDS
 #include <pthread.h>
