@@ -59,9 +59,8 @@ void SymmetricMemory::start(int pes, int own_pe, bool loads_and_stores, size_t l
 Segment SymmetricMemory::find(uint64_t address, size_t bytes) const {
   const Extent heap{heap_begin_.load(std::memory_order_relaxed), heap_end_.load(std::memory_order_relaxed)};
   if (inside_of(heap, address, bytes)) return {MemoryKind::heap, heap};
-  for (const Extent& data : data_) {
-    if (inside_of(data, address, bytes)) return {MemoryKind::data, data};
-  }
+  const auto data = first_behind(data_, address);
+  if (data != data_.end() && inside_of(*data, address, bytes)) return {MemoryKind::data, *data};
   const Ranges* ranges = ranges_.load(std::memory_order_acquire);
   if (ranges != nullptr) {
     const auto block = first_behind(ranges->apart, address);

@@ -39,7 +39,7 @@ THROUGH_MEMORY = {"env": {"NEARCACHE_SKIP_CHEAP": "false"}, "tcp": False}
 
 
 @pytest.mark.parametrize("case", CONTEXTS)
-def test_contexts(shmem, preload_shmem, case):
+def test_through_memory(shmem, preload_shmem, case):
     launch_shmem.run(shmem, 2, "shmem_front", case, **THROUGH_MEMORY).check()
 
 
