@@ -6,7 +6,8 @@
 namespace nearcache::test {
 
 LazyTransport::LazyTransport(int pes, uint64_t base, size_t bytes, std::vector<Extent> segments, Laziness laziness, uint64_t seed)
-    : base_(base), size_(bytes), segments_(std::move(segments)), laziness_(laziness), random_(seed), bytes_(static_cast<size_t>(pes) * bytes) {
+    : base_(base), size_(bytes), segments_(std::move(segments)), laziness_(laziness), random_(seed),
+      bytes_(static_cast<size_t>(pes) * bytes) {
   for (Byte& byte : bytes_) byte.value = static_cast<uint8_t>(random_());
 }
 

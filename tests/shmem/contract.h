@@ -8,7 +8,8 @@ enum { room = 16384, most_pes = 8 };
 
 extern unsigned char *heap;         /* symmetric, of the heap */
 extern unsigned char data[room];    /* symmetric, static */
-extern long *flags;                 /* symmetric, one for each PE and more, 0 between cases; of the heap, as over shared memory that needs no progress */
+/* Symmetric, one for each PE and more, 0 between cases; of the heap, as over shared memory that needs no progress. */
+extern long *flags;
 extern long scratch_word;           /* symmetric, nobody's */
 extern long sync_words[SHMEM_REDUCE_SYNC_SIZE];
 
