@@ -94,13 +94,13 @@ static void a_fence_orders_data_before_a_flag(void) {
     const int writer = (int)(round % pes), reader = (writer + 1) % pes;
     if (me == writer) {
       shmem_long_p(&flags[2], round, reader);
-      for (int i = 0; i < room; i += 512) shmem_long_p((long *)(heap + i), round, reader);
+      for (int i = 0; i < room; i += 16) shmem_long_p((long *)(heap + i), round, reader);  // a thousand puts: time to see it
       shmem_fence();
       shmem_long_p(&flags[0], round, reader);
       shmem_long_wait_until(&flags[1], SHMEM_CMP_EQ, round);
     } else if (me == reader) {
       shmem_long_wait_until(&flags[0], SHMEM_CMP_EQ, round);
-      for (int i = room - 512; i >= 0; i -= 512) CHECK_EQUAL(load((long *)(heap + i)), round);
+      for (int i = room - 16; i >= 0; i -= 16) CHECK_EQUAL(load((long *)(heap + i)), round);
       shmem_long_p(&flags[1], round, writer);
     }
     shmem_barrier_all();
