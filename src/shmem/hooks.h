@@ -59,8 +59,9 @@ template <typename T>
 __attribute__((noinline)) void put_element_slowly(T* to, T value, int pe) {
   put_slowly(SHMEM_CTX_DEFAULT, to, &value, sizeof value, pe);
 }
+// Out of line as a whole, as the cache needs the value's address: a stack is set up only where it is needed.
 template <typename T>
-inline void put_element(T* to, T value, int pe) {
+__attribute__((noinline)) void put_element(T* to, T value, int pe) {
   if (!quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), &value, sizeof value)) put_element_slowly(to, value, pe);
 }
 // Non-blocking ones: true when served; else the caller passes them on, inside of `Inside`.
