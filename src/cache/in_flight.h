@@ -50,7 +50,7 @@ class InFlight {
  private:
   static constexpr uint64_t line_bytes = 64;
   static constexpr uint64_t longest_by_line = 4096;
-  static constexpr size_t bit_count = 8192;  // 1 KiB: one in fifty false with 160 small puts under way
+  static constexpr size_t bit_count = 32768;  // 4 KiB: one in fifty false with 650 small puts under way
   static constexpr int most_ranges = 8;
   static constexpr int every_pe = -1;
 
@@ -61,9 +61,9 @@ class InFlight {
 
   static size_t bit_of(int pe, uint64_t line) {
     const uint64_t hash = (line + (static_cast<uint64_t>(pe) << 40)) * 0x9E3779B97F4A7C15u;
-    return static_cast<size_t>(hash >> 51);
+    return static_cast<size_t>(hash >> 49);
   }
-  static_assert(bit_count == size_t{1} << (64 - 51));
+  static_assert(bit_count == size_t{1} << (64 - 49));
 
   // With no place left, the last range grows to hold the new one, for every PE if they differ.
   void add_range(int pe, uint64_t begin, uint64_t end) {

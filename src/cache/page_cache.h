@@ -225,6 +225,7 @@ class PageCache {
   void lose(int pe, uint64_t begin, uint64_t end);
   void count_read();
   bool put_around(int pe, uint64_t address, const void* from, size_t bytes);
+  void write_through(Page& page, size_t offset, const void* from, size_t bytes);
   void learn_scatter(const Page& page);
 
   // What a hit reads comes first, in one line of the processor's cache.

@@ -20,14 +20,16 @@ void PageCache::learn_scatter(const Page& page) {
   scattered_ = few ? std::min(scattered_ + 1, scattered_pages) : 0;
 }
 
-// Writes here and there gain nothing by waiting in pages, and would push out what was read. So a small put to a page that is not
-// here is issued at once, unless its page or the one before it was put to just now.
+// Writes here and there gain nothing by waiting in pages, and their pages would push out what was read. So a small put to a page of
+// which nothing is written is issued at once, unless its page or the one before it was put to just now. A line that is here takes it too.
 bool PageCache::put_around(int pe, uint64_t address, const void* from, size_t bytes) {
   const uint64_t number = address >> page_shift_, end = address + bytes;
-  if (bytes > line_bytes() || (end - 1) >> page_shift_ != number || pool_.find(pe, number) != nullptr) return false;
+  if (bytes > line_bytes() || (end - 1) >> page_shift_ != number) return false;
+  Page* page = current(pe, number);
+  if (page != nullptr && page->written != 0) return false;
   const auto slot = [&](uint64_t n) -> uint64_t& { return put_around_[n % 64]; };
   const auto name = [&](uint64_t n) { return n << 20 ^ static_cast<uint64_t>(pe + 1); };
-  if (slot(number) == name(number) || slot(number - 1) == name(number - 1) || pool_.find(pe, number - 1) != nullptr) return false;
+  if (slot(number) == name(number) || slot(number - 1) == name(number - 1)) return false;
   slot(number) = name(number);
   if (++puts_around_ % puts_a_trial == 0) return false;
   if (unfenced_.may_overlap(pe, address, end)) fence();
@@ -38,7 +40,19 @@ bool PageCache::put_around(int pe, uint64_t address, const void* from, size_t by
   counters_.put_bytes += bytes;
   ++counters_.network_puts;
   counters_.network_put_bytes += bytes;
+  if (page != nullptr) write_through(*page, address & page_mask_, from, bytes);
   return true;
+}
+
+// Puts into lines that are here what is on its way already; others are read anew, after it.
+void PageCache::write_through(Page& page, size_t offset, const void* from, size_t bytes) {
+  const uint64_t lines = lines_of(offset, offset + bytes);
+  if ((page.valid & lines) == lines) {
+    std::memcpy(frame(page) + offset, from, bytes);
+    page.referenced = 1;
+  } else {
+    drop_lines(page.pe, address_of(page) + offset, bytes);
+  }
 }
 
 // Gives `page` a write mask; the page written longest ago gives up its own when there is none left.
