@@ -77,6 +77,8 @@ function(nearcache_shmem_program name)
   foreach(tag IN LISTS NEARCACHE_SHMEM_TAGS)
     set(target ${name}.${tag})
     add_executable(${target} ${arg_SOURCES})
+    # Programs of several C files, each with functions of its own by the same names.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
     nearcache_use_shmem(${target} ${tag})
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include)
     if(arg_STATIC)
