@@ -7,9 +7,9 @@ QUICK_DISTANCES = (0, 4, 14, 32, 64)
 ADAPTIVE = -1
 
 
-def measure(launch, arguments):
+def measure(launch, arguments, networks=None):
     quick = arguments.quick
-    networks = ["tcp"] if quick else list(NETWORKS)
+    networks = networks or (["tcp"] if quick else list(NETWORKS))
     results, summary, details = [], {}, {}
     for network in networks:
         rows, figures, more = on(launch, network, quick)

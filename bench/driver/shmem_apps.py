@@ -18,9 +18,9 @@ PROGRAMS = {
 }
 
 
-def measure(launch, arguments):
+def measure(launch, arguments, networks=None):
     results, summary, details = [], {}, {"results_equal": True}
-    for network in ["tcp"] if arguments.quick else NETWORKS:
+    for network in networks or (["tcp"] if arguments.quick else NETWORKS):
         for name, (program, words, quick_words, options) in PROGRAMS.items():
             row, equal = compared(launch, network, program, quick_words if arguments.quick else words, options, 3 if arguments.quick else 5)
             results.append({"network": network, "program": name, **row})

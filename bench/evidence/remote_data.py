@@ -25,7 +25,7 @@ NAMES = {"rand_puts, plain with a quiet each": "rand-puts", "rand_gets": "rand-g
 
 def synthetics(laboratory):
     laboratory.say("copy, rand-gets, rand-puts, prefetch")
-    rows, _, _ = shmem.measure(laboratory.launch, laboratory.arguments)
+    rows, _, _ = shmem.measure(laboratory.launch, laboratory.arguments, list(NETWORKS))
     return {"synthetics": [row for row in rows if row["program"] != "prefetch"],
             "prefetch": [{"mode": mode_of(row), **row} for row in rows if row["program"] == "prefetch"]}
 
@@ -37,7 +37,7 @@ def mode_of(row):
 
 def programs(laboratory):
     laboratory.say("programs")
-    rows, _, _ = shmem_apps.measure(laboratory.launch, laboratory.arguments)
+    rows, _, _ = shmem_apps.measure(laboratory.launch, laboratory.arguments, list(NETWORKS))
     return {"programs": rows}
 
 

@@ -96,18 +96,6 @@ void look_for_spinning(const void* word, int pe) {
   last_pe = pe;
 }
 
-// The own memory is read and written in place, as far as it is known to be symmetric: libraries take long for it.
-bool in_place(int pe, uint64_t address, size_t bytes) {
-  return pe == context.pe && context.memory.find(address, bytes).kind != MemoryKind::unknown;
-}
-
-// A program may wait by gets of its own memory: now and then one goes to the library, which may need the call to move what others put here.
-bool library_is_due() {
-  constexpr uint32_t gets_in_place = 16;
-  static thread_local uint32_t gets = 0;
-  return ++gets % gets_in_place == 0;
-}
-
 uint64_t bits_of(const void* address) { return reinterpret_cast<uint64_t>(address); }
 
 }  // namespace
@@ -124,7 +112,6 @@ void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
     case Way::straight: {
       look_for_spinning(from, pe);
       count_get(channel, bytes);
-      if (in_place(pe, address, bytes) && !library_is_due()) return static_cast<void>(std::memmove(to, from, bytes));
       const StraightLock lock(channel);
       return channel->get_plainly(to, address, bytes, pe);
     }
@@ -154,7 +141,6 @@ void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
     }
     case Way::straight: {
       count_put(channel, bytes);
-      if (in_place(pe, address, bytes)) return static_cast<void>(std::memmove(to, from, bytes));
       const StraightLock lock(channel);
       return channel->put_plainly(address, from, bytes, pe);
     }
