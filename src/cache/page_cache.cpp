@@ -11,9 +11,6 @@ namespace {
 
 constexpr size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// Nothing is served that was fetched longer ago than this, even to a program that never synchronises and polls among many other
-// reads: refetching a full cache a second costs less than a hundredth of it.
-constexpr double longest_age_ns = 1e9;
 // Reads of so few different words in a row are polling.
 constexpr int polled_words = 4;
 
@@ -193,7 +190,7 @@ void PageCache::look(int pe, uint64_t address, size_t bytes) {
   const uint64_t now = clock_ticks();
   if (fresh_since_ == 0) {
     fresh_since_ = now;
-  } else if (ticks_to_ns(now - fresh_since_) > longest_age_ns) {
+  } else if (ticks_to_ns(now - fresh_since_) > options_.longest_age_ns) {
     release();  // as own bytes in flight are fetched anew after an acquire
     acquire();
   }

@@ -34,6 +34,9 @@ struct PageCacheOptions {
   size_t line = 64;              // bytes, a power of two, page/64 to page
   size_t dirty_pages = 64;       // pages with written bytes at a time, at most
   size_t readahead = 32 << 10;   // bytes fetched ahead at once, at most; 0: never
+  // Nothing is served that was fetched longer ago than this, even to a program that never synchronises and polls among many
+  // other reads: refetching a full cache a second costs less than a hundredth of it.
+  double longest_age_ns = 1e9;
 };
 
 // What happened, since create(). Bytes and calls.
