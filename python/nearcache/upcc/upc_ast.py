@@ -1,0 +1,151 @@
+"""Nodes of UPC and GNU C that pycparser's own syntax tree lacks.
+
+They behave as those of pycparser.c_ast: slots, children(), iteration over the child nodes, attr_names.
+"""
+from pycparser import c_ast
+
+
+class Shared(str):
+    """The qualifier `shared` in a list of qualifiers: equal to "shared", with its layout.
+
+    layout: None (no brackets) | "[]" (indefinite) | "[*]" (blocked) | the expression of the block size.
+    """
+
+    def __new__(cls, layout=None, coord=None):
+        qualifier = super().__new__(cls, "shared")
+        qualifier.layout = layout
+        qualifier.coord = coord
+        return qualifier
+
+    def __getnewargs__(self):
+        return self.layout, self.coord
+
+    def spelling(self, visit):
+        """Its source text; visit(expression) -> str prints a block size."""
+        if self.layout is None:
+            return "shared"
+        return f"shared {self.layout}" if isinstance(self.layout, str) else f"shared [{visit(self.layout)}]"
+
+
+class _Node(c_ast.Node):
+    """A node whose class lists the fields that hold child nodes (`_child_names`)."""
+
+    __slots__ = ()
+    _child_names = ()
+
+    def children(self):
+        return tuple((name, getattr(self, name)) for name in self._child_names if getattr(self, name) is not None)
+
+    def __iter__(self):
+        return iter([child for _, child in self.children()])
+
+
+class UpcForall(_Node):
+    """upc_forall (init; cond; next; affinity) stmt; affinity: None (empty) | c_ast.Continue | an expression."""
+
+    __slots__ = ("init", "cond", "next", "affinity", "stmt", "coord", "__weakref__")
+    _child_names = ("init", "cond", "next", "affinity", "stmt")
+    attr_names = ()
+
+    def __init__(self, init, cond, next, affinity, stmt, coord=None):
+        self.init = init
+        self.cond = cond
+        self.next = next
+        self.affinity = affinity
+        self.stmt = stmt
+        self.coord = coord
+
+
+class UpcSync(_Node):
+    """upc_notify, upc_wait, upc_barrier (expr may be None) and upc_fence; kind without the `upc_`."""
+
+    __slots__ = ("kind", "expr", "coord", "__weakref__")
+    _child_names = ("expr",)
+    attr_names = ("kind",)
+
+    def __init__(self, kind, expr, coord=None):
+        self.kind = kind
+        self.expr = expr
+        self.coord = coord
+
+
+class StatementExpr(_Node):
+    """GNU ({ ... }); its value is that of the last statement of the compound."""
+
+    __slots__ = ("compound", "coord", "__weakref__")
+    _child_names = ("compound",)
+    attr_names = ()
+
+    def __init__(self, compound, coord=None):
+        self.compound = compound
+        self.coord = coord
+
+
+class Range(_Node):
+    """GNU `first ... last` of a case or an array designator."""
+
+    __slots__ = ("first", "last", "coord", "__weakref__")
+    _child_names = ("first", "last")
+    attr_names = ()
+
+    def __init__(self, first, last, coord=None):
+        self.first = first
+        self.last = last
+        self.coord = coord
+
+
+class ComputedGoto(_Node):
+    """GNU `goto *expr;`."""
+
+    __slots__ = ("expr", "coord", "__weakref__")
+    _child_names = ("expr",)
+    attr_names = ()
+
+    def __init__(self, expr, coord=None):
+        self.expr = expr
+        self.coord = coord
+
+
+class LocalLabels(_Node):
+    """GNU `__label__ a, b;`; names is a list of str."""
+
+    __slots__ = ("names", "coord", "__weakref__")
+    attr_names = ("names",)
+
+    def __init__(self, names, coord=None):
+        self.names = names
+        self.coord = coord
+
+
+class Asm(_Node):
+    """Inline assembly, kept as its source text: a statement, an external declaration, or (in the
+    `attributes` of a declarator) the assembler name of what is declared. Without the semicolon."""
+
+    __slots__ = ("text", "coord", "__weakref__")
+    attr_names = ("text",)
+
+    def __init__(self, text, coord=None):
+        self.text = text
+        self.coord = coord
+
+
+class GnuAttribute(_Node):
+    """`__attribute__((...))` as its source text; stands in `attributes` lists as c_ast.AttributeSpecifier does."""
+
+    __slots__ = ("text", "coord", "__weakref__")
+    attr_names = ("text",)
+
+    def __init__(self, text, coord=None):
+        self.text = text
+        self.coord = coord
+
+
+class Raw(_Node):
+    """C text that is printed as it is, in the place of an expression."""
+
+    __slots__ = ("text", "coord", "__weakref__")
+    attr_names = ("text",)
+
+    def __init__(self, text, coord=None):
+        self.text = text
+        self.coord = coord
