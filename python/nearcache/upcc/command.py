@@ -1,0 +1,236 @@
+"""upcc's command line: the options of C compilers, and a few of its own, taken apart into what each step gets."""
+import os
+import re
+import shlex
+from dataclasses import dataclass, field
+
+from .diagnostics import UpcError
+
+# Options of C compilers whose value may be the next word.
+ONE_VALUE = {"-o", "-I", "-D", "-U", "-L", "-l", "-x", "-include", "-imacros", "-isystem", "-idirafter", "-iquote", "-isysroot", "-iprefix",
+             "-iwithprefix", "-MF", "-MT", "-MQ", "-Xlinker", "-Xpreprocessor", "-Xassembler", "-Xclang", "-u", "-z", "-e", "-A", "--param",
+             "-arch", "-target", "-B", "-aux-info", "-T", "-rpath", "-soname", "-h"}
+LINK_VALUES = {"-L", "-l", "-Xlinker", "-u", "-z", "-e", "-rpath", "-soname", "-h"}
+LINK_WORDS = re.compile(r"-(?:Wl,|l|L|shared$|static|rdynamic$|pie$|no-pie$|nostdlib$|nodefaultlibs$|nostartfiles$|r$|s$|u|z)")
+PREPROCESS_VALUES = {"-D", "-U", "-include", "-imacros", "-Xpreprocessor"}
+DEPENDENCIES = {"-MD", "-MMD", "-MP", "-MG"}
+ASKED = re.compile(r"-print-|-dump|--print-|--target-help|-###")
+LANGUAGES = {".upc": "upc", ".uph": "upc", ".c": "c", ".i": "cpp-output", ".s": "assembler", ".S": "assembler-with-cpp"}
+OTHER_SOURCES = {".cc", ".cpp", ".cxx", ".C", ".f", ".f90", ".F", ".F90"}
+
+HELP = """\
+Usage: upcc [options] file...
+Compiles and links UPC programs for OpenSHMEM, with Nearcache's cache under every access to shared data. Files: UPC (.upc), C (.c; one
+that uses UPC is UPC), assembler (.s, .S), objects, archives, shared libraries.
+
+What to do:
+  -c                    compile, do not link
+  -S                    compile to assembler
+  -E                    only preprocess
+  --translate           only translate: write x.c for x.upc
+  -M, -MM               print what the sources depend on
+  -fsyntax-only         only look for errors
+  -o FILE               name of the output
+UPC:
+  -T=N, -T N            N threads, fixed when compiling (also -fupc-threads-N, --threads=N); without it, when the program starts
+  --struct-pointers     pointers to shared of 16 bytes, for machines beyond the limits of the packed form of 8 (2^20 threads, blocks of 2^20
+                        elements, 16 GiB of each thread); for every file of a program
+  --strict, --relaxed   what accesses are without strict or relaxed  [relaxed]
+Toolchain:
+  --cc=COMMAND          the C compiler  [environment variable CC, or cc]
+  --shmem=TAG           the OpenSHMEM, where there are several (oshmem-4.1.4)
+  --save-temps          keep the C that UPC is translated to (also -save-temps)
+  -v, --verbose         show the commands
+  --show                show the commands that would be run
+  --version, --help
+As for C compilers:
+  -g -O* -W* -f* -m* -std=* -pthread, -D -U -I -isystem -include, -L -l -Wl,... -shared -static, -x LANGUAGE (upc, c, none),
+  -MD -MMD -MF -MT -MQ -MP, @FILE. Others are passed on to the C compiler.
+Environment: CC, NEARCACHE_HOME (another build or installation), NEARCACHE_UPCC_DEBUG=1 (where an internal error comes from).
+"""
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file of the command line, or a word for the linker that keeps its place among them."""
+    path: str
+    kind: str  # upc, c, cpp-output, assembler, assembler-with-cpp, other (C++, Fortran), object, word
+
+    @property
+    def stem(self):
+        return os.path.splitext(os.path.basename(self.path))[0]
+
+
+@dataclass
+class Invocation:
+    inputs: list = field(default_factory=list)
+    mode: str = "link"  # link, -c, -S, -E, translate, -M, -MM, -fsyntax-only, ask, help, version
+    output: str = ""
+    threads: int = 0
+    struct_pointers: bool = False
+    strict: bool = False
+    save_temps: bool = False
+    verbose: bool = False
+    dry: bool = False
+    cc: str = ""
+    shmem: str = ""
+    preprocessing: list = field(default_factory=list)  # -D, -U, -include: used up by the preprocessor
+    compiling: list = field(default_factory=list)      # for the preprocessor and the compiler
+    linking: list = field(default_factory=list)        # for the linker, at any place
+    dependencies: list = field(default_factory=list)   # -MD and those that belong to it
+    words: list = field(default_factory=list)          # all, as they were given
+
+    @property
+    def sources(self):
+        return [item for item in self.inputs if item.kind not in ("object", "word")]
+
+
+def usage(message):
+    return UpcError(None, message)
+
+
+def expanded(words):
+    """The words, with what stands in response files in place of @file."""
+    found = []
+    for word in words:
+        if word.startswith("@") and os.path.isfile(word[1:]):
+            with open(word[1:], encoding="utf-8", errors="surrogateescape") as file:
+                found += expanded(shlex.split(file.read()))
+        else:
+            found.append(word)
+    return found
+
+
+def thread_count(text):
+    if not re.fullmatch(r"[0-9]+", text) or int(text) < 1:
+        raise usage(f"-T wants a number of threads, 1 or more, and not '{text}'")
+    return int(text)
+
+
+class _Parser:
+    def __init__(self, words):
+        self.words = words
+        self.at = 0
+        self.language = "none"
+        self.result = Invocation(words=list(words))
+
+    def value(self, word, name):
+        """The value of an option: the rest of its word, or the next one."""
+        if len(word) > len(name):
+            return word[len(name):].removeprefix("=") if name.startswith("--") or name == "-T" else word[len(name):]
+        if self.at >= len(self.words):
+            raise usage(f"{name} wants a value")
+        self.at += 1
+        return self.words[self.at - 1]
+
+    def run(self):
+        while self.at < len(self.words):
+            word = self.words[self.at]
+            self.at += 1
+            if word.startswith("-") and word != "-":
+                self.option(word)
+            else:
+                self.file(word)
+        return self.result
+
+    def file(self, path):
+        kind = self.language
+        if kind == "none":
+            ending = os.path.splitext(path)[1]
+            kind = LANGUAGES.get(ending) or ("other" if ending in OTHER_SOURCES else "object")
+            if path == "-":
+                raise usage("-x names the language of what is read from standard input")
+        self.result.inputs.append(Input(path, kind))
+
+    def option(self, word):
+        if not (self.own(word) or self.step(word) or self.dependency(word)):
+            self.passed_on(word)
+
+    def own(self, word):
+        """Options of upcc itself."""
+        result = self.result
+        threads = re.fullmatch(r"-fupc-threads[-=](.*)", word)
+        if threads:
+            result.threads = thread_count(threads[1])
+        elif word in ("-T", "--threads") or re.match(r"-T=|--threads=", word):
+            result.threads = thread_count(self.value(word, "--threads" if word.startswith("--") else "-T"))
+        elif word in ("-v", "--verbose"):
+            result.verbose = True
+        elif word in ("--show", "-###"):
+            result.verbose = result.dry = True
+        elif word in ("-save-temps", "--save-temps") or word.startswith("-save-temps="):
+            result.save_temps = True
+        elif word == "--struct-pointers":
+            result.struct_pointers = True
+        elif word in ("--strict", "--relaxed"):
+            result.strict = word == "--strict"
+        elif word == "--cc" or word.startswith("--cc="):
+            result.cc = self.value(word, "--cc")
+        elif word == "--shmem" or word.startswith("--shmem="):
+            result.shmem = self.value(word, "--shmem")
+        else:
+            return False
+        return True
+
+    def step(self, word):
+        """Options that say how far to go, and to where."""
+        result = self.result
+        if word in ("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"):
+            result.mode = word
+        elif word in ("--translate", "-trans"):
+            result.mode = "translate"
+        elif word in ("--help", "--version"):
+            result.mode = word[2:]
+        elif ASKED.match(word):
+            result.mode = "ask"
+        elif word.startswith("-o"):
+            result.output = self.value(word, "-o")
+        elif re.match(r"-x", word):
+            self.language = self.value(word, "-x")
+            if self.language not in (*LANGUAGES.values(), "none", "c++"):
+                raise usage(f"-x: the language is upc, c, cpp-output, assembler, assembler-with-cpp or none, and not '{self.language}'")
+            if self.language == "c++":
+                self.language = "other"
+        else:
+            return False
+        return True
+
+    def dependency(self, word):
+        if word in DEPENDENCIES:
+            self.result.dependencies.append(word)
+        elif re.match(r"-M[FTQ]", word):
+            self.result.dependencies += [word[:3], self.value(word, word[:3])]
+        else:
+            return False
+        return True
+
+    def passed_on(self, word):
+        """The C compiler's own options."""
+        result = self.result
+        name = next((name for name in sorted(ONE_VALUE, key=len, reverse=True) if word == name), "")
+        words = [word, self.value(word, name)] if name else [word]
+        if name in LINK_VALUES or (not name and LINK_WORDS.match(word)):
+            if re.match(r"-l|-Wl,|-Xlinker|-L", word):
+                result.inputs += [Input(part, "word") for part in words]  # their order among the objects matters
+            else:
+                result.linking += words
+        elif name in PREPROCESS_VALUES or re.match(r"-[DU].|-Wp,", word):
+            result.preprocessing += words
+        else:
+            result.compiling += words
+
+
+def parse(words):
+    """The Invocation of upcc's words; raises UpcError without a place for those that make no sense."""
+    result = _Parser(expanded(list(words))).run()
+    if result.mode in ("help", "version", "ask"):
+        return result
+    files = [item for item in result.inputs if item.kind != "word"]
+    if not files:
+        raise usage("there is no file to compile (upcc --help lists the options)")
+    if result.output and result.mode != "link" and len(result.sources) > 1 and result.mode not in ("-E", "-M", "-MM"):
+        raise usage(f"-o {result.output} with {result.mode} and several files: each has an output of its own")
+    for item in files:
+        if item.path != "-" and not os.path.exists(item.path):
+            raise usage(f"{item.path}: there is no such file")
+    return result

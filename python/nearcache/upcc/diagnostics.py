@@ -1,0 +1,80 @@
+"""Messages about UPC sources, as C compilers write them: `file:line:col: error: message`, the source line, a caret."""
+import functools
+
+ERROR, WARNING, NOTE = "error", "warning", "note"
+
+
+class UpcError(Exception):
+    """One error at a place of a source; `coord` (pycparser's Coord: file, line, column) may be None."""
+
+    def __init__(self, coord, message):
+        super().__init__(coord, message)
+        self.coord = coord
+        self.message = message
+
+    @property
+    def diagnostics(self):
+        return [(self.coord, ERROR, self.message)]
+
+    def __str__(self):
+        return heading(self.coord, ERROR, self.message)
+
+
+class UpcErrors(Exception):
+    """Several diagnostics, at least one of which is an error: (coord, severity, message) in the order of the source."""
+
+    def __init__(self, diagnostics):
+        super().__init__(diagnostics)
+        self.diagnostics = list(diagnostics)
+
+    def __str__(self):
+        return "\n".join(heading(*entry) for entry in self.diagnostics)
+
+
+def heading(coord, severity, message, column=None):
+    """`file:line:col: severity: message`; what is not known of the place is left out."""
+    parts = []
+    if coord is not None:
+        column = column or getattr(coord, "column", None)
+        parts = [str(part) for part in (coord.file, coord.line, column) if part]
+    return f"{':'.join(parts)}: {severity}: {message}" if parts else f"upcc: {severity}: {message}"
+
+
+@functools.lru_cache(maxsize=16)
+def _lines(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().split("\n")
+    except OSError:
+        return []
+
+
+def source_line(coord):
+    """The text of the line that a coord names; None where the file is not there."""
+    lines = _lines(str(coord.file)) if coord is not None and coord.file else []
+    return lines[coord.line - 1] if coord is not None and coord.line and 0 < coord.line <= len(lines) else None
+
+
+def render(coord, severity, message, column=None):
+    """The whole message; `column` where the place in the source is not the one in `coord` (which counts in preprocessed text)."""
+    column = column or (getattr(coord, "column", None) if coord is not None else None)
+    text = heading(coord, severity, message, column)
+    line = source_line(coord)
+    if line is None or not line.strip():
+        return text
+    number = f"{coord.line:5} | "
+    text += f"\n{number}{line}"
+    if column and column <= len(line) + 1:
+        # Tabs stay, so that the caret stands below its character.
+        text += "\n" + " " * (len(number) - 2) + "| " + "".join("\t" if char == "\t" else " " for char in line[:column - 1]) + "^"
+    return text
+
+
+def counts(diagnostics):
+    """`2 errors and 1 warning generated.`, as compilers end; empty where there is neither."""
+    parts = []
+    for severity in (ERROR, WARNING):
+        count = sum(entry[1] == severity for entry in diagnostics)
+        if count:
+            parts.append(f"{count} {severity}{'s' if count > 1 else ''}")
+    return f"{' and '.join(parts)} generated." if parts else ""

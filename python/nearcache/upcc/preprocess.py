@@ -1,0 +1,230 @@
+"""Runs the C preprocessor on a UPC source and takes its output apart.
+
+`cc -E -dD -dI` prints, besides the expanded text, every #define, #undef and #include where it stands. From these come the lines
+that the C output starts with: system headers are not expanded into it, their #include lines are repeated, with what the user had
+defined before them (_GNU_SOURCE). Our own UPC headers are UPC: the translator reads them, the C compiler never sees them.
+"""
+import re
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .diagnostics import UpcError
+
+VERSION = "201311L"  # __UPC_VERSION__ of UPC 1.3
+MAX_BLOCK_SIZE = {False: 1 << 20, True: (1 << 31) - 1}  # by whether pointers are structs: what their phases hold
+LIBRARIES = ("COLLECTIVE", "TICK", "ATOMIC", "CASTABLE", "NB")
+
+MARKER = re.compile(r'#\s+(\d+)\s+"((?:[^"\\]|\\.)*)"((?:\s+\d)*)')
+DIRECTIVE = re.compile(r"#\s*(define|undef|include|include_next|import)\b\s*(.*)")
+INCLUDE = re.compile(r'([<"])([^>"]+)[>"]')
+KEYWORDS = re.compile(r"\b(?:THREADS|MYTHREAD|upc_(?:forall|barrier|notify|wait|fence|blocksizeof|elemsizeof|localsizeof)|"
+                      r"shared\s*\[[^\]]*\]\s*\w|shared\s+\w)")
+
+
+class PreprocessError(Exception):
+    """The preprocessor failed; it has written why."""
+
+
+@dataclass
+class Source:
+    """A preprocessed UPC source."""
+    text: str = ""                                   # with line markers and without #define, #undef and #include
+    system_files: set = field(default_factory=set)   # what is in system headers, among them our UPC headers
+    prologue: list = field(default_factory=list)     # lines for the head of the C output
+    macros: set = field(default_factory=set)         # names that are macros at the end
+    includes_upc: bool = False                       # whether one of our headers is included
+    messages: str = ""                               # the preprocessor's warnings
+
+    def uses_upc(self):
+        """Whether this is UPC at all, and not C: by its headers, or by words in the text of its own files."""
+        return self.includes_upc or KEYWORDS.search(self.own_text()) is not None
+
+    def own_text(self):
+        """The text that is not in system headers."""
+        kept, own = [], False
+        for line in self.text.split("\n"):
+            marker = MARKER.match(line) if line.startswith("#") else None
+            if marker:
+                own = unquoted(marker[2]) not in self.system_files
+            elif own:
+                kept.append(line)
+        return "\n".join(kept)
+
+    def lines_of(self, file, number):
+        """The lines of the preprocessed text that come from one line of a source; macros of headers split it."""
+        found, here, at = [], None, 0
+        for line in self.text.split("\n"):
+            marker = MARKER.match(line) if line.startswith("#") else None
+            if marker:
+                here, at = unquoted(marker[2]), int(marker[1])
+                continue
+            if here == file and at == number:
+                found.append(line)
+            at += 1
+        return found
+
+
+def unquoted(name):
+    return re.sub(r"\\(.)", r"\1", name)
+
+
+def predefined(threads=None, struct_pointers=False):
+    """The macros of UPC, by name. THREADS is one of them where the number of threads is fixed: #if may ask for it."""
+    macros = {"__UPC__": "1", "__UPC_VERSION__": VERSION, "UPC_MAX_BLOCK_SIZE": str(MAX_BLOCK_SIZE[struct_pointers])}
+    macros.update({f"__UPC_{library}__": "1" for library in LIBRARIES})
+    if threads:
+        macros.update({"__UPC_STATIC_THREADS__": "1", "THREADS": str(threads)})
+    else:
+        macros["__UPC_DYNAMIC_THREADS__"] = "1"
+    return macros
+
+
+class _Reader:
+    """Goes through the preprocessor's output once."""
+
+    def __init__(self, headers, own_macros):
+        self.headers = str(headers)
+        self.own_macros = own_macros
+        self.source = Source()
+        self.out = []
+        self.file = ""
+        self.lines = []      # of the prologue: (directive, whole line)
+        self.pending = None  # an #include whose file is not known yet
+        self.kinds = {}      # by the name that an #include gives: system, user or ours
+
+    def is_ours(self, file):
+        return file.startswith(self.headers + "/")
+
+    def is_user(self, file):
+        return not file.startswith("<") and file not in self.source.system_files
+
+    def marker(self, number, file, flags):
+        entered = "1" in flags
+        if entered and "3" in flags:
+            self.source.system_files.add(file)
+        if self.pending and set(flags) & {"1", "2"}:  # others only correct the line number
+            self.settle(file if entered else None)
+        if entered and self.file.startswith("<") and "3" in flags and not file.endswith("/stdc-predef.h"):
+            self.lines.append(("include", f'#include "{file}"'))  # by -include
+        if self.is_ours(file):
+            self.source.includes_upc = True
+        self.file = file
+        # A macro of a system header makes its own pieces of a user's line with flag 3.
+        kept = flags if file in self.source.system_files else [flag for flag in flags if flag in "12"]
+        self.out.append(" ".join([f'# {number} "{escaped(file)}"', *kept]))
+
+    def settle(self, file):
+        """Decides what to do with an #include, now that it is known which file it is; None: one that is not read again."""
+        name, line = self.pending
+        self.pending = None
+        if file is not None:
+            self.kinds[name] = "ours" if self.is_ours(file) else "system" if file in self.source.system_files else "user"
+        kind = self.kinds.get(name) or self.kind_of_known(name)
+        if kind == "system":
+            self.lines.append(("include", line))
+
+    def kind_of_known(self, name):
+        for file in self.source.system_files:
+            if file.endswith("/" + name):
+                return "ours" if self.is_ours(file) else "system"
+        return "user"
+
+    def directive(self, kind, rest):
+        if kind in ("define", "undef"):
+            self.macro(kind, rest)
+        elif self.is_user(self.file) or self.is_ours(self.file):
+            named = INCLUDE.match(rest)
+            if self.pending:
+                self.settle(None)
+            if named:
+                self.pending = named[2], f"#include {named[0]}"
+
+    def macro(self, kind, rest):
+        name = re.match(r"\w+", rest)[0]
+        if kind == "define":
+            self.source.macros.add(name)
+        else:
+            self.source.macros.discard(name)
+        given = self.file.startswith("<command") and not name.startswith("__GCC_HAVE_")  # clang's driver adds such
+        if name not in self.own_macros and (self.is_user(self.file) or given):
+            if self.pending:
+                self.settle(None)
+            self.lines.append((kind, f"#{kind} {rest}".rstrip()))
+
+    def line(self, text):
+        if text.startswith("#"):
+            marker = MARKER.match(text)
+            if marker:
+                self.marker(marker[1], unquoted(marker[2]), marker[3].split())
+                return
+            directive = DIRECTIVE.match(text)
+            if directive:
+                self.directive(directive[1], directive[2])
+                self.out.append("")
+                return
+        if self.pending and text.strip():
+            self.settle(None)
+        self.out.append(text)
+
+    def finish(self, text):
+        for line in text.split("\n"):
+            self.line(line)
+        if self.pending:
+            self.settle(None)
+        self.source.text = "\n".join(self.out)
+        self.source.prologue = prologue(self.lines)
+        return self.source
+
+
+def escaped(name):
+    return name.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def prologue(lines):
+    """The lines up to the last #include, once each in a row; what the user defined is undefined again after it."""
+    last = max((index for index, (kind, _) in enumerate(lines) if kind == "include"), default=-1)
+    kept, defined = [], {}
+    for kind, line in lines[:last + 1]:
+        if kind == "include":
+            if line not in kept:
+                kept.append(line)
+            continue
+        name = re.match(r"#\w+ (\w+)", line)[1]
+        if kind == "define":
+            defined[name] = True
+        else:
+            defined.pop(name, None)
+        kept.append(line)
+    return kept + [f"#undef {name}" for name in defined]
+
+
+def command(path, cc_words, headers, threads=None, struct_pointers=False):
+    """The words that preprocess a source."""
+    macros = [f"-D{name}={value}" for name, value in predefined(threads, struct_pointers).items()]
+    return [*cc_words, *macros, "-isystem", str(headers), "-E", "-dD", "-dI", "-x", "c", str(path)]
+
+
+def read(text, headers, threads=None):
+    """A Source of what the preprocessor printed."""
+    return _Reader(headers, predefined(threads)).finish(text)
+
+
+def preprocess(path, cc_words, threads=None, headers=None, struct_pointers=False):
+    """The Source of the UPC file at `path`.
+
+    cc_words: the C compiler and its options. headers: the folder of the UPC headers; by default that of this Nearcache.
+    """
+    if headers is None:
+        from .. import home
+        headers = home.find().upc_headers()
+    words = command(path, cc_words, Path(headers), threads, struct_pointers)
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, errors="surrogateescape", stdin=None if str(path) == "-" else subprocess.DEVNULL)
+    except OSError as error:
+        raise UpcError(None, f"cannot start the C compiler {words[0]}: {error.strerror}") from None
+    if done.returncode != 0:
+        raise PreprocessError(done.stderr.strip())
+    source = read(done.stdout, Path(headers), threads)
+    source.messages = done.stderr
+    return source
