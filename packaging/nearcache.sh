@@ -1,18 +1,28 @@
 #!/bin/sh
-# The nearcache command of an installation; NEARCACHE_PYTHON names another Python (3.9 or newer, with click and rich).
-here=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")/.." && pwd)
+# The commands of an installation: nearcache, upcc, upcrun, by the name of this file. NEARCACHE_PYTHON names another Python: 3.9 or newer
+# with click and rich; for upcc 3.11 or newer, and with pycparser.
+self=$(readlink -f -- "$0")
+name=$(basename -- "$self")
+here=$(CDPATH='' cd -- "$(dirname -- "$self")/.." && pwd)
 python=${NEARCACHE_PYTHON:-python3}
 unset NEARCACHE_PYTHON # programs that are started would take it for an option
 
-if ! "$python" -c 'import sys, click, rich; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
-    echo "nearcache: $python is not Python 3.9 or newer with click and rich: install them (pip install click rich," >&2
-    echo "nearcache: or Debian's python3-click and python3-rich), or name another Python with NEARCACHE_PYTHON" >&2
+case $name in
+    upcc) start="from nearcache.upcc.driver import entry as main" version="3, 11" modules="click rich pycparser" ;;
+    upcrun) start="from nearcache.upcc.upcrun import main" version="3, 9" modules="click rich" ;;
+    *) start="from nearcache.cli import main" version="3, 9" modules="click rich" ;;
+esac
+imports=$(echo "$modules" | sed 's/ /, /g')
+if ! "$python" -c "import sys, $imports; sys.exit(sys.version_info < ($version))" 2>/dev/null; then
+    newest=$(echo "$version" | sed 's/, /./')
+    echo "$name: $python is not Python $newest or newer with $imports: install them (pip install $modules," >&2
+    echo "$name: or Debian's python3-click and so on), or name another Python with NEARCACHE_PYTHON" >&2
     exit 2
 fi
 # Not by PYTHONPATH: programs that are started must not inherit it.
-exec "$python" -c '
+exec "$python" -c "
 import sys
 sys.path.insert(0, sys.argv.pop(1))
-sys.argv[0] = "nearcache"
-from nearcache.cli import main
-main(prog_name="nearcache")' "$here/lib/nearcache/python" "$@"
+sys.argv[0] = '$name'
+$start
+main()" "$here/lib/nearcache/python" "$@"

@@ -3,6 +3,7 @@
 A home is either an installation prefix (lib/nearcache/<tag>/, share/nearcache/) or a build directory
 (lib/<tag>/, bin/<tag>/, share/nearcache/).
 """
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,7 @@ class Home:
     def __init__(self, path):
         self.path = Path(path)
         self.tables = self.path / "share" / "nearcache" / "tables.json"
+        self.upc = self.path / "share" / "nearcache" / "upc.json"  # what upcc has to know of each OpenSHMEM
 
     def objects(self):
         """The preload objects, by tag."""
@@ -48,6 +50,17 @@ class Home:
             paths = [path for name in OBJECTS for path in sorted(folder.glob(f"*/{name}"))]
             found += [PreloadObject(path.parent.name, path, programs / path.parent.name / OBJECTS[path.name]) for path in paths]
         return found
+
+    def headers(self):
+        """The folder for -I: of the installation, or of the source tree that the command or the build belongs to."""
+        places = [self.path / "include", PACKAGE.parents[1] / "include"]
+        if self.upc.exists():
+            places.insert(1, Path(json.loads(self.upc.read_text()).get("headers", "/nowhere")))
+        return next((place for place in places if (place / "nearcache").is_dir()), places[0])
+
+    def upc_headers(self):
+        """The folder of upc.h and its like, which are UPC."""
+        return self.headers() / "nearcache" / "upc"
 
 
 def candidates():

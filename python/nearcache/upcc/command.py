@@ -9,9 +9,9 @@ from .diagnostics import UpcError
 # Options of C compilers whose value may be the next word.
 ONE_VALUE = {"-o", "-I", "-D", "-U", "-L", "-l", "-x", "-include", "-imacros", "-isystem", "-idirafter", "-iquote", "-isysroot", "-iprefix",
              "-iwithprefix", "-MF", "-MT", "-MQ", "-Xlinker", "-Xpreprocessor", "-Xassembler", "-Xclang", "-u", "-z", "-e", "-A", "--param",
-             "-arch", "-target", "-B", "-aux-info", "-T", "-rpath", "-soname", "-h"}
-LINK_VALUES = {"-L", "-l", "-Xlinker", "-u", "-z", "-e", "-rpath", "-soname", "-h"}
-LINK_WORDS = re.compile(r"-(?:Wl,|l|L|shared$|static|rdynamic$|pie$|no-pie$|nostdlib$|nodefaultlibs$|nostartfiles$|r$|s$|u|z)")
+             "-arch", "-target", "-B", "-aux-info", "-T", "-rpath", "-soname"}
+LINK_VALUES = {"-L", "-l", "-Xlinker", "-u", "-z", "-e", "-rpath", "-soname"}
+LINK_WORDS = re.compile(r"-(?:Wl,|l|L|shared$|static|rdynamic$|pie$|no-pie$|nostdlib$|nodefaultlibs$|nostartfiles$|r$|s$)")
 PREPROCESS_VALUES = {"-D", "-U", "-include", "-imacros", "-Xpreprocessor"}
 DEPENDENCIES = {"-MD", "-MMD", "-MP", "-MG"}
 ASKED = re.compile(r"-print-|-dump|--print-|--target-help|-###")
@@ -179,8 +179,8 @@ class _Parser:
             result.mode = word
         elif word in ("--translate", "-trans"):
             result.mode = "translate"
-        elif word in ("--help", "--version"):
-            result.mode = word[2:]
+        elif word in ("-h", "--help", "--version"):
+            result.mode = "version" if word == "--version" else "help"
         elif ASKED.match(word):
             result.mode = "ask"
         elif word.startswith("-o"):

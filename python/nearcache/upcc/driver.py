@@ -1,0 +1,270 @@
+"""upcc: runs the steps that its command line asks for, as C compilers do.
+
+    main(words) -> exit code
+
+UPC is translated (translate.py) and then compiled by the C compiler; other sources go to it as they are. Every program is linked
+with the runtime, whose main() starts the threads: a `main` in an object that was not translated is renamed for that.
+"""
+import contextlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from .. import __version__
+from ..errors import NearcacheError
+from . import command, toolchain, translate
+from .diagnostics import UpcError
+from .preprocess import PreprocessError, command as preprocess_command
+
+TRANSLATED = ": translated by upcc. "  # in the first line of what may be overwritten
+
+
+class StepFailed(Exception):
+    """A command failed; it has said why. The exit code of upcc is 1, as of cc."""
+
+
+class Driver:
+    def __init__(self, invocation, tools, folder):
+        self.invocation = invocation
+        self.tools = tools
+        self.folder = Path(folder)  # of temporary files
+        self.made = 0
+
+    def say(self, text):
+        if text:
+            print(text, file=sys.stderr)
+
+    def temporary(self, ending):
+        self.made += 1
+        return self.folder / f"{self.made}{ending}"
+
+    def run(self, words, output=None):
+        """Runs a command of the C compiler; its messages go to our standard error."""
+        words = list(map(str, words))
+        if self.invocation.verbose:
+            self.say(shlex.join(words))
+        if self.invocation.dry:
+            return
+        try:
+            done = subprocess.run(words, stdout=output or subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="surrogateescape")
+        except OSError as error:
+            raise UpcError(None, f"cannot start the C compiler {words[0]}: {error.strerror}") from None
+        sys.stdout.write(done.stdout or "")
+        sys.stderr.write(self.in_terms_of_source(done.stderr))
+        if done.returncode != 0:
+            raise StepFailed
+
+    def in_terms_of_source(self, messages):
+        return messages
+
+    # --- sources -------------------------------------------------------------------------------------------------------------
+
+    def all_sources(self):
+        """Each source's own output, or what stands for it when linking; sources after a failed one are tried too."""
+        products, failed = {}, False
+        for item in self.invocation.sources:
+            try:
+                products[item] = self.source(item)
+            except (StepFailed, translate.Failed):
+                failed = True
+        if failed:
+            raise StepFailed
+        return products
+
+    def source(self, item):
+        """One source as far as the mode says; the path of the object when linking."""
+        mode = self.invocation.mode
+        if mode in ("-E", "-M", "-MM"):
+            return self.only_preprocess(item)
+        if item.kind in ("upc", "c"):
+            source = self.preprocessed(item)
+            if source is not None and (item.kind == "upc" or source.uses_upc()):
+                return self.upc(item, source)
+        if mode == "translate":
+            self.say(f"upcc: {item.path} is not UPC: nothing to translate")
+            return None
+        return self.plain(item)
+
+    def preprocessed(self, item):
+        """The Source of a file; of C that the preprocessor refuses as UPC, None: the C compiler shall say what is wrong."""
+        try:
+            return translate.preprocessed(item.path, self.invocation, self.tools)
+        except PreprocessError as error:
+            if item.kind == "upc":
+                self.say(str(error))
+                raise StepFailed from None
+            return None
+
+    def output_for(self, item):
+        """Where the result of compiling one file goes."""
+        mode = self.invocation.mode
+        if mode == "link":
+            return self.temporary(".o")
+        return self.invocation.output or item.stem + (".o" if mode == "-c" else ".s")
+
+    def only_preprocess(self, item):
+        words = translate.words_of(self.invocation, self.tools) + self.invocation.preprocessing
+        if item.kind in ("upc", "c"):
+            words = [word for word in preprocess_command(item.path, words, self.tools.upc_headers, self.invocation.threads,
+                                                         self.invocation.struct_pointers) if word not in ("-dD", "-dI")]
+            words[words.index("-E")] = self.invocation.mode
+        else:
+            words += [self.invocation.mode, item.path]
+        words += self.invocation.dependencies
+        self.run(words + (["-o", self.invocation.output] if self.invocation.output else []))
+
+    def plain(self, item):
+        """A source for the C compiler alone."""
+        language = [] if item.kind in ("other", "c") and not item.path == "-" else ["-x", item.kind]
+        words = translate.words_of(self.invocation, self.tools) + self.invocation.preprocessing + self.dependency_words(item)
+        words += ["-isystem", str(self.tools.headers)]
+        if self.invocation.mode == "-fsyntax-only":
+            return self.run([*words, "-fsyntax-only", *language, item.path])
+        output = self.output_for(item)
+        self.run([*words, "-S" if self.invocation.mode == "-S" else "-c", *language, item.path, "-o", output])
+        return output
+
+    def dependency_words(self, item):
+        """-MD and its like for a step whose output has another name than the user's."""
+        words = list(self.invocation.dependencies)
+        if not {"-MD", "-MMD"} & set(words):
+            return []
+        output = Path(self.invocation.output or item.stem + ".o")
+        if "-MF" not in words:
+            words += ["-MF", str(output.with_suffix(".d"))]
+        if not {"-MT", "-MQ"} & set(words):
+            words += ["-MT", str(output) if self.invocation.mode != "link" else item.stem + ".o"]
+        return words
+
+    # --- UPC -----------------------------------------------------------------------------------------------------------------
+
+    def upc(self, item, source):
+        self.say(source.messages.rstrip())
+        if self.dependency_words(item):
+            words = translate.words_of(self.invocation, self.tools) + self.invocation.preprocessing
+            words = preprocess_command(item.path, words, self.tools.upc_headers, self.invocation.threads, self.invocation.struct_pointers)
+            self.run([*words, *self.dependency_words(item), "-o", os.devnull])
+        text = self.translated(item, source)
+        mode = self.invocation.mode
+        keep = mode == "translate" or self.invocation.save_temps
+        path = self.kept(item) if keep else self.temporary(".c")
+        if not self.invocation.dry:
+            Path(path).write_text(text, errors="surrogateescape")
+        if mode == "translate":
+            return None
+        words = [*self.tools.cc, *translate.compile_words(self.invocation), *self.tools.shmem_words(), "-isystem", self.tools.headers]
+        words += self.upc_definitions() + position_words(self.tools.cc)
+        if mode == "-fsyntax-only":
+            return self.run([*words, mode, "-x", "c", path])
+        output = self.output_for(item)
+        self.run([*words, "-S" if mode == "-S" else "-c", "-x", "c", path, "-o", output])
+        return output
+
+    def upc_definitions(self):
+        words = ["-DNCUPC_STRUCT_POINTERS"] if self.invocation.struct_pointers else []
+        return words + ([f"-DNCUPC_THREADS={self.invocation.threads}"] if self.invocation.threads else [])
+
+    def translated(self, item, source):
+        if self.invocation.verbose:
+            self.say(f"upcc: translating {item.path}")
+        try:
+            return translate.translate(item.path, source, self.invocation, self.tools, self.say)
+        except (translate.Failed, UpcError):
+            raise
+        except Exception as error:  # a mistake of ours must not look like one of the user's
+            if os.environ.get("NEARCACHE_UPCC_DEBUG"):
+                raise
+            self.say(translate.internal_error(error, item.path))
+            raise translate.Failed from None
+
+    def kept(self, item):
+        """Where the C text of a file is kept: x.c of x.upc. Nothing but our own earlier output is overwritten."""
+        if self.invocation.mode == "translate" and self.invocation.output:
+            return Path(self.invocation.output)
+        path = Path(item.stem + (".trans.c" if item.kind == "c" else ".c"))
+        if path.exists() and TRANSLATED not in path.read_text(errors="replace").partition("\n")[0]:
+            raise UpcError(None, f"{path} is there already and was not written by upcc; move it, or name another file with --translate -o")
+        return path
+
+    # --- linking -------------------------------------------------------------------------------------------------------------
+
+    def link(self, products):
+        objects = [products.get(item, item.path) for item in self.invocation.inputs]
+        flags = [word for word in self.invocation.compiling + self.invocation.linking]
+        output = ["-o", self.invocation.output or "a.out"]
+        if {"-shared", "-r"} & set(flags):  # no program yet
+            return self.run([*self.tools.cc, *flags, *objects, *output])
+        if not self.invocation.dry:
+            objects = self.renamed_mains(objects)
+        self.run([*self.tools.cc, *flags, *objects, *self.tools.link_words(self.invocation.struct_pointers), "-pthread", *output])
+
+    def renamed_mains(self, words):
+        """The objects, with copies in place of those that define `main`: there it becomes ncupc_main, which the runtime calls."""
+        paths = [str(word) for word in words if re.search(r"\.(o|obj)$", str(word))]
+        if not paths:
+            return words
+        listed = subprocess.run(["nm", "-A", "-P", "--defined-only", *paths], capture_output=True, text=True).stdout
+        mains = {match[1] for match in re.finditer(r"^(.*): main [TW] ", listed, re.M)}
+        copies = {path: str(self.temporary(".o")) for path in mains}
+        for path, copy in copies.items():
+            self.run(["objcopy", "--redefine-sym", "main=ncupc_main", path, copy])
+        return [copies.get(str(word), word) for word in words]
+
+    def everything(self):
+        products = self.all_sources()
+        if self.invocation.mode == "link":
+            self.link(products)
+
+
+def position_words(cc):
+    """The compiler's columns and source lines are those of the translated text, not of the UPC line that #line names: left out."""
+    clang = "clang" in os.path.basename(os.path.realpath(find_program(cc[0]) or cc[0]))
+    return ["-fno-show-column", "-fno-caret-diagnostics" if clang else "-fno-diagnostics-show-caret"]
+
+
+def find_program(name):
+    import shutil
+    return shutil.which(name)
+
+
+def version_text():
+    return (f"upcc (Nearcache) {__version__}: UPC 1.3 for OpenSHMEM\n"
+            "Static and dynamic THREADS; upc_collective, upc_tick, upc_atomic, upc_castable, upc_nb")
+
+
+def main(words=None):
+    """The exit code of upcc with these words."""
+    words = sys.argv[1:] if words is None else list(words)
+    try:
+        invocation = command.parse(words)
+        if invocation.mode == "help":
+            print(command.HELP, end="")
+            return 0
+        if invocation.mode == "version":
+            print(version_text())
+            return 0
+        if invocation.mode == "ask":
+            return subprocess.run([*toolchain.compiler(invocation.cc), *words]).returncode
+        tools = toolchain.find(invocation.cc, invocation.shmem)
+        with tempfile.TemporaryDirectory(prefix="upcc-") as folder:
+            Driver(invocation, tools, folder).everything()
+        return 0
+    except (StepFailed, translate.Failed):
+        return 1
+    except UpcError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except NearcacheError as error:
+        print(f"upcc: error: {error.message}", file=sys.stderr)
+        return 1
+
+
+def entry():
+    """The console script."""
+    with contextlib.suppress(KeyboardInterrupt):
+        sys.exit(main())
+    sys.exit(130)

@@ -1,0 +1,97 @@
+"""From a UPC file to C text: preprocessor, parser, lowering, printer; and its diagnostics in terms of the source."""
+import re
+import sys
+import traceback
+
+from . import assemble, diagnostics
+from .diagnostics import ERROR, UpcError, UpcErrors
+from .preprocess import preprocess
+
+DEEP = 20000  # nesting of expressions: long chains of + in generated programs
+
+
+class Failed(Exception):
+    """The diagnostics have been shown."""
+
+
+def words_of(invocation, toolchain):
+    """The C compiler and what both the preprocessor and the compiler are told."""
+    return [*toolchain.cc, *invocation.compiling, *toolchain.shmem_words()]
+
+
+def preprocessed(path, invocation, toolchain):
+    words = words_of(invocation, toolchain) + invocation.preprocessing
+    return preprocess(path, words, invocation.threads, toolchain.upc_headers, invocation.struct_pointers)
+
+
+def compile_words(invocation):
+    """What the compiler of the translated text is told besides: it has extensions of GNU C, and C90 is not enough for the runtime's header."""
+    words = []
+    for word in invocation.compiling:
+        if re.match(r"-pedantic|-Wpedantic$", word):
+            continue
+        words.append("-std=gnu99" if re.fullmatch(r"-ansi|-std=(c|gnu)(89|90)|-std=iso9899:199\w+", word) else word)
+    return words
+
+
+def translate(path, source, invocation, toolchain, show):
+    """The C text of a preprocessed source. `show` is given the text of each diagnostic; Failed after errors."""
+    from . import lower, parser, printer
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEEP))
+    try:
+        tree = parser.parse(source.text, str(path), source.system_files)
+        lowered = lower.lower(tree, source.system_files, threads=invocation.threads or None, strict=invocation.strict, name=str(path))
+        printed = printer.print_file(lowered)
+        report(getattr(lowered, "diagnostics", ()), source, show)
+    except (UpcError, UpcErrors) as error:
+        report(error.diagnostics, source, show)
+        raise Failed from None
+    finally:
+        sys.setrecursionlimit(limit)
+    words = [*toolchain.cc, *compile_words(invocation), *toolchain.shmem_words(), "-isystem", str(toolchain.headers)]
+    return assemble.assemble(path, source.prologue, printed, words)
+
+
+def report(found, source, show):
+    """Shows diagnostics; their columns become those of the source as it was written."""
+    for coord, severity, message in found:
+        show(diagnostics.render(coord, severity, message, column_in_source(coord, source)))
+    if any(severity == ERROR for _, severity, _ in found):
+        show(diagnostics.counts(found))
+
+
+TOKENS = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\S")
+
+
+def column_in_source(coord, source):
+    """The column of the token that stands at coord's column of the preprocessed line: the same token, counted from the left."""
+    written = diagnostics.source_line(coord)
+    column = getattr(coord, "column", None) if coord is not None else None
+    if written is None or not column:
+        return column
+    # A line may come in several pieces, each with columns of its own: the one that has a token there.
+    for line in source.lines_of(str(coord.file), coord.line):
+        tokens = [(match.start() + 1, match[0]) for match in TOKENS.finditer(line)]
+        at = next((index for index, (start, _) in enumerate(tokens) if start == column), None)
+        if at is None:
+            continue
+        same = sum(text == tokens[at][1] for _, text in tokens[:at])
+        places = [match.start() + 1 for match in TOKENS.finditer(written) if match[0] == tokens[at][1]]
+        if same < len(places):
+            return places[same]
+    first = len(written) - len(written.lstrip()) + 1
+    return column if column <= len(written) else first
+
+
+def internal_error(error, path):
+    """One line for an error of the translator itself, with the place of the node that it was at."""
+    place = None
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        for value in frame.f_locals.values():
+            coord = getattr(value, "coord", None)
+            if getattr(coord, "line", None) and getattr(coord, "file", None):
+                place = coord  # the innermost frame comes last
+    text = " ".join(str(error).split())
+    message = f"internal error of upcc: {type(error).__name__}{': ' + text if text else ''} (NEARCACHE_UPCC_DEBUG=1 shows where)"
+    return diagnostics.heading(place, ERROR, message) if place else f"{path}: {ERROR}: {message}"
