@@ -1,0 +1,390 @@
+"""Declarations: specifiers with UPC's qualifiers, GNU's attributes wherever they may stand, declarators, initialisers."""
+from pycparser import c_ast
+
+from . import keywords, upc_ast
+from .tokens import TokenReader
+
+_ATTRIBUTE = ("ATTRIBUTE_BEGIN", "ASM")
+_TAGGED = (c_ast.Struct, c_ast.Union, c_ast.Enum)
+
+
+class TypeGrammar(TokenReader):
+    # Attributes and assembler names
+
+    def _parse_attribute_specifier_sequence(self):
+        """`__attribute__((...))` and, behind a declarator, `__asm__("name")`."""
+        groups = []
+        while self._list[self._index].type in _ATTRIBUTE:
+            tok = self._list[self._index]
+            kind = upc_ast.Asm if tok.type == "ASM" else upc_ast.GnuAttribute
+            groups.append(kind(self._parse_balanced(), self._tok_coord(tok)))
+        return groups
+
+    def _parse_balanced(self):
+        """The text of a keyword, words behind it (`asm volatile`) and the parenthesis that follows."""
+        words = [self._advance().value]
+        while self._list[self._index].type in ("VOLATILE", "INLINE", "GOTO"):
+            words.append(self._advance().value)
+        if self._peek_type() != "LPAREN":
+            self._expected(f"'(' after '{words[0]}'")
+        start = self._index
+        depth = 0
+        while True:
+            kind = self._advance().type
+            depth += (kind == "LPAREN") - (kind == "RPAREN")
+            if depth == 0:
+                return " ".join(words) + _joined(self._list[start : self._index])
+
+    def _attribute_declarations(self, nodes, attributes):
+        for node in nodes:
+            decl = node.decl if isinstance(node, c_ast.FuncDef) else node
+            if isinstance(decl, (c_ast.Decl, c_ast.Typedef)):
+                decl.attributes = attributes + decl.attributes
+        if not nodes:
+            self._parse_error("Expected declaration after attributes", None)
+        return nodes
+
+    def _attach_type_attributes(self, decl, spec):
+        """GNU's attributes among the specifiers belong to all that is declared: they are printed before it."""
+        decl.attributes = spec["type_attributes"] + decl.attributes
+        return decl
+
+    # Specifiers
+
+    def _is_inferred_auto(self, spec):
+        return False  # C23's; `auto x = 1` is an int here, and GNU's __auto_type is a type
+
+    def _starts_declaration(self, tok=None):
+        kind = (tok or self._peek() or self._list[-1]).type
+        return kind in keywords.DECLARATION_START or kind == "ATTRIBUTE_BEGIN"
+
+    def _parse_specifiers(self, *, allow_storage_and_function):
+        spec = {"qual": [], "storage": [], "type": [], "function": [], "alignment": [], "type_attributes": []}
+        saw_type = False
+        first = self._list[self._index]
+        while True:
+            kind = self._peek_type()
+            # Once there is a type, the name of a type can be what is declared.
+            if kind == "TYPEID" and saw_type:
+                break
+            if kind in keywords.SIMPLE_TYPES or kind == "TYPEID":
+                tok = self._advance()
+                spec["type"].append(c_ast.IdentifierType([tok.value], coord=self._tok_coord(tok)))
+                saw_type = True
+            elif kind == "_ATOMIC" and self._peek_type(2) == "LPAREN":
+                spec["type"].append(self._parse_atomic_specifier())
+                saw_type = True
+            elif kind in keywords.QUALIFIERS:
+                spec["qual"].append(self._parse_qualifier())
+            elif kind in keywords.STORAGE_CLASSES:
+                self._require_no_member(allow_storage_and_function)
+                spec["storage"].append(self._advance().value)
+            elif kind in keywords.FUNCTION_SPECIFIERS:
+                self._require_no_member(allow_storage_and_function)
+                spec["function"].append(self._advance().value)
+            elif kind == "ATTRIBUTE_BEGIN":
+                spec["type_attributes"] += self._parse_attribute_specifier_sequence()
+            elif kind in ("STRUCT", "UNION"):
+                spec["type"].append(self._parse_struct_or_union_specifier())
+                saw_type = True
+            elif kind == "ENUM":
+                spec["type"].append(self._parse_enum_specifier())
+                saw_type = True
+            elif kind == "TYPEOF":
+                spec["type"].append(self._parse_typeof_specifier())
+                saw_type = True
+            elif kind == "_ALIGNAS":
+                spec["alignment"].append(self._parse_alignment_specifier())
+            else:
+                break
+        if self._list[self._index] is first:
+            return None, False, None
+        return spec, saw_type, self._tok_coord(first)
+
+    def _require_no_member(self, allowed):
+        if not allowed:
+            self._parse_error(f"'{self._list[self._index].value}' is not allowed in a type name or a member", self._here())
+
+    def _parse_qualifier(self):
+        tok = self._advance()
+        if tok.type != "SHARED":
+            return tok.value
+        return upc_ast.Shared(self._parse_layout(), self._tok_coord(tok))
+
+    def _parse_layout(self):
+        """The block size behind `shared`, if there is one."""
+        if not self._accept("LBRACKET"):
+            return None
+        if self._accept("RBRACKET"):
+            return "[]"
+        if self._peek_type() == "TIMES" and self._peek_type(2) == "RBRACKET":
+            self._index += 2
+            return "[*]"
+        if not self._starts_expression():
+            self._expected("a block size, '*' or ']'")
+        size = self._parse_constant_expression()
+        if self._peek_type() == "COMMA":
+            self._parse_error("a layout has one block size", self._here())
+        self._expect("RBRACKET")
+        return size
+
+    def _parse_type_qualifier_list(self):
+        qualifiers = []
+        while self._peek_type() in keywords.QUALIFIERS:
+            qualifiers.append(self._parse_qualifier())
+        return qualifiers
+
+    def _parse_struct_or_union_specifier(self):
+        tok = self._advance()
+        attributes = self._parse_attribute_specifier_sequence()
+        name = self._advance() if self._peek_type() in ("ID", "TYPEID") else None
+        members = None
+        if self._accept("LBRACE"):
+            members = self._parse_struct_declaration_list()
+            self._expect("RBRACE")
+            attributes += self._parse_attribute_specifier_sequence()
+        elif name is None:
+            self._parse_error("Invalid struct/union declaration", None)
+        node = c_ast.Struct if tok.type == "STRUCT" else c_ast.Union
+        return node(name.value if name else None, members, self._tok_coord(name or tok), attributes=attributes)
+
+    def _parse_enum_specifier(self):
+        node = super()._parse_enum_specifier()
+        if node.values is not None:
+            node.attributes = node.attributes + self._parse_attribute_specifier_sequence()
+        return node
+
+    def _parse_struct_declaration(self):
+        if self._peek_type() == "SEMI":
+            self._advance()
+            return None
+        return super()._parse_struct_declaration()
+
+    def _parse_struct_declarator(self):
+        info = super()._parse_struct_declarator()
+        info["attributes"] = self._parse_attribute_specifier_sequence()
+        return info
+
+    def _parse_struct_declarator_list(self):
+        infos = [self._parse_struct_declarator()]
+        while self._accept("COMMA"):
+            before = self._parse_attribute_specifier_sequence()
+            infos.append(self._parse_struct_declarator())
+            infos[-1]["attributes"] = before + infos[-1]["attributes"]
+        return infos
+
+    # Declarators
+
+    def _starts_declarator(self, id_only=False):
+        kind = self._peek_type()
+        return kind in ("TIMES", "LPAREN", "ID") or (kind == "TYPEID" and not id_only)
+
+    def _scan_declarator_name_info(self):
+        saw_paren = False
+        while self._peek_type() in ("TIMES", "ATTRIBUTE_BEGIN") or self._peek_type() in keywords.QUALIFIERS:
+            if self._peek_type() == "ATTRIBUTE_BEGIN":
+                self._parse_balanced()
+            elif self._advance().type == "SHARED" and self._peek_type() == "LBRACKET":
+                self._skip_brackets("LBRACKET", "RBRACKET")
+        kind = self._peek_type()
+        if kind in ("ID", "TYPEID"):
+            return kind, saw_paren
+        if kind != "LPAREN":
+            return None, saw_paren
+        self._advance()
+        name_kind, _ = self._scan_declarator_name_info()
+        return name_kind, True
+
+    def _skip_brackets(self, opening, closing):
+        depth = 0
+        while True:
+            kind = self._advance().type
+            depth += (kind == opening) - (kind == closing)
+            if depth == 0:
+                return
+
+    def _parse_pointer(self):
+        pointer = None
+        while self._peek_type() == "TIMES":
+            coord = self._tok_coord(self._advance())
+            attributes = self._parse_attribute_specifier_sequence()
+            qualifiers = self._parse_type_qualifier_list()
+            if self._peek_type() == "ATTRIBUTE_BEGIN":
+                attributes += self._parse_attribute_specifier_sequence()
+                qualifiers += self._parse_type_qualifier_list()
+            pointer = c_ast.PtrDecl(quals=qualifiers, type=pointer, coord=coord, attributes=attributes)
+        return pointer
+
+    def _parse_direct_declarator(self, kind, allow_paren=True):
+        if allow_paren and self._accept("LPAREN"):
+            attributes = self._parse_attribute_specifier_sequence()
+            decl = self._parse_declarator_kind(kind, allow_paren=True)
+            self._expect("RPAREN")
+            attributes += self._parse_attribute_specifier_sequence()
+            _innermost(decl).attributes += attributes
+        else:
+            tok = self._expect("ID" if kind == "id" else "TYPEID")
+            decl = c_ast.TypeDecl(tok.value, None, None, None, self._tok_coord(tok))
+            decl.attributes = self._parse_attribute_specifier_sequence()
+        return self._parse_decl_suffixes(decl)
+
+    def _parse_direct_abstract_declarator(self):
+        if self._peek_type() == "LPAREN" and self._peek_type(2) == "ATTRIBUTE_BEGIN":
+            self._advance()
+            attributes = self._parse_attribute_specifier_sequence()
+            decl = self._parse_abstract_declarator_opt() or c_ast.TypeDecl(None, None, None, None)
+            self._expect("RPAREN")
+            _innermost(decl).attributes += attributes
+            return self._parse_decl_suffixes(decl)
+        return super()._parse_direct_abstract_declarator()
+
+    def _parse_function_decl(self, base_decl):
+        self._push_scope()  # of the prototype: enumerators and parameters
+        func = super()._parse_function_decl(base_decl)
+        self._pop_scope()
+        return func
+
+    def _parse_identifier_list(self):
+        names = super()._parse_identifier_list()
+        if self._peek_type() not in ("RPAREN", "COMMA"):
+            self._list[self._index - 1].type == "ID" and self._parse_error(
+                f"unknown type name '{names.params[-1].name}'", names.params[-1].coord
+            )
+        return names
+
+    def _parse_parameter_declaration(self):
+        attributes = self._parse_attribute_specifier_sequence()
+        if not self._starts_declaration():
+            self._expected_type()
+        decl = self._parse_parameter_declaration_body()
+        decl.attributes = attributes + decl.attributes
+        return decl
+
+    def _expected_type(self):
+        tok = self._list[self._index]
+        if tok.type == "ID":
+            self._parse_error(f"unknown type name '{tok.value}'", self._here())
+        self._expected("a type")
+
+    def _parse_type_name(self):
+        if not self._starts_declaration():
+            self._expected_type()
+        return super()._parse_type_name()
+
+    # Declarations
+
+    def _build_declarations(self, spec, decls, typedef_namespace=False):
+        if decls[0].get("bitsize") is None and decls[0]["decl"] is None and not self._last_type_is_a_name(spec):
+            if not spec["type"]:
+                self._parse_error("Missing type in declaration", None)
+            self._expected("a declarator")
+        nodes = super()._build_declarations(spec, decls, typedef_namespace)
+        for node, info in zip(nodes, decls):
+            node.attributes += info.get("attributes", [])
+        return nodes
+
+    def _last_type_is_a_name(self, spec):
+        """Was what looks like a second type (`T T;`) the name that is declared?"""
+        last = spec["type"][-1] if len(spec["type"]) > 1 else None
+        return isinstance(last, c_ast.IdentifierType) and len(last.names) == 1 and self._is_type_in_scope(last.names[0])
+
+    def _parse_declarators(self, spec, coord, first_kind):
+        """A function's definition, or all declarators with their initialisers."""
+        decl = self._parse_declarator_kind(first_kind, allow_paren=True)
+        bind = self._add_typedef_name if "typedef" in spec["storage"] else self._add_identifier
+        # A name hides a type of that name at once: T *T = malloc(sizeof *T), *next = T;
+        bind(_innermost(decl).declname, decl.coord)
+        if isinstance(decl, c_ast.FuncDecl) and (self._peek_type() == "LBRACE" or self._starts_old_parameters(decl)):
+            if not spec["type"]:
+                spec["type"] = [c_ast.IdentifierType(["int"], coord=coord)]
+            return [self._parse_function_definition(spec, decl)]
+        infos = [{"decl": decl, "init": self._parse_init_opt()}]
+        while self._accept("COMMA"):
+            attributes = self._parse_attribute_specifier_sequence()
+            decl = self._parse_declarator()
+            bind(_innermost(decl).declname, decl.coord)
+            infos.append({"decl": decl, "attributes": attributes, "init": self._parse_init_opt()})
+        return self._parse_declaration_end(self._build_declarations(spec, infos, typedef_namespace=True))
+
+    def _parse_init_opt(self):
+        return self._parse_initializer() if self._accept("EQUALS") else None
+
+    def _starts_old_parameters(self, decl):
+        """Do the declarations of parameters follow whose names alone the declarator lists (K&R)?"""
+        return decl.args is not None and isinstance(decl.args.params[0], c_ast.ID) and self._starts_declaration()
+
+    def _parse_declaration(self):
+        """A declaration in a block, or GNU's nested function."""
+        attributes = self._parse_attribute_specifier_sequence()
+        if attributes:
+            return self._attribute_declarations(self._parse_declaration(), attributes)
+        if self._peek_type() == "_STATIC_ASSERT":
+            return [self._parse_static_assert()]
+        spec, saw_type, coord = self._parse_declaration_specifiers(allow_no_type=True)
+        name_kind = self._peek_declarator_name_info()[0]
+        if name_kind == "ID" or (name_kind == "TYPEID" and saw_type):
+            return self._parse_declarators(spec, coord, name_kind.lower())
+        return self._parse_declaration_end(self._parse_decl_body_with_spec(spec, saw_type))
+
+    # Initialisers
+
+    def _parse_initializer(self):
+        brace = self._accept("LBRACE")
+        if not brace:
+            return self._parse_assignment_expression()
+        items = []
+        while self._peek_type() != "RBRACE":
+            items.append(self._parse_initializer_item())
+            if not self._accept("COMMA"):
+                break
+        self._expect("RBRACE")
+        return c_ast.InitList(items, self._tok_coord(brace))
+
+    def _parse_initializer_item(self):
+        kind = self._peek_type()
+        if kind in ("LBRACKET", "PERIOD"):
+            coord = self._here()
+            designators = self._parse_designator_list()
+            # GNU's old form `[3] 5` has no '='.
+            if not self._accept("EQUALS") and not isinstance(designators[-1], c_ast.ArrayDesignator):
+                self._expected("'='")
+            return c_ast.NamedInitializer(designators, self._parse_initializer(), coord)
+        if kind in ("ID", "TYPEID") and self._peek_type(2) == "COLON":
+            tok = self._advance()
+            self._advance()
+            return c_ast.NamedInitializer([c_ast.ID(tok.value, self._tok_coord(tok))], self._parse_initializer(), self._tok_coord(tok))
+        return self._parse_initializer()
+
+    def _parse_designator(self):
+        bracket = self._accept("LBRACKET")
+        if not bracket:
+            self._expect("PERIOD")
+            return self._parse_identifier_or_typeid()
+        index = self._parse_range()
+        self._expect("RBRACKET")
+        return c_ast.ArrayDesignator(index, self._tok_coord(bracket))
+
+    def _parse_range(self):
+        """A constant expression, or GNU's `first ... last`."""
+        first = self._parse_constant_expression()
+        if not self._accept("ELLIPSIS"):
+            return first
+        return upc_ast.Range(first, self._parse_constant_expression(), first.coord)
+
+
+def _innermost(decl):
+    while not isinstance(decl, c_ast.TypeDecl):
+        decl = decl.type
+    return decl
+
+
+def _joined(tokens):
+    """The text of tokens: a space where two words or operators would grow together, and where it reads better."""
+    text = []
+    before = None
+    for tok in tokens:
+        if before is not None and before.type not in ("LPAREN", "LBRACKET") and tok.type not in ("LPAREN", "RPAREN", "COMMA", "LBRACKET", "RBRACKET"):
+            text.append(" ")
+        text.append(tok.value)
+        before = tok
+    return "".join(text)

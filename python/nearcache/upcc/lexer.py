@@ -1,0 +1,167 @@
+"""The lexer of preprocessed UPC: the whole text becomes a list of tokens at once, by one regular expression.
+
+Every token is tested against one alternation whose branches are ordered by how often they occur; reading 20,000 lines of
+headers this way takes a few tenths of a second, pycparser's token() some seconds.
+
+Pragmas are kept where a statement, a declaration or a member can stand; inside an expression, a parameter list or an
+initialiser (where macros of headers put `GCC diagnostic`) they are dropped, as are `__extension__` and the
+preprocessor's other directives.
+"""
+import re
+
+from pycparser import c_lexer
+
+from .keywords import ALIASES, KEYWORDS, PUNCTUATORS, UPC
+
+_ESCAPE = r"\\."
+_PUNCTUATOR = "|".join(re.escape(text) for text in sorted(PUNCTUATORS, key=len, reverse=True))
+_MASTER = re.compile(
+    rf"""[ \t\f\v\r]*(?:
+      (?P<newline>\n)
+    | (?P<string>(?:u8|[LuU])?"(?:[^"\\\n]|{_ESCAPE})*")
+    | (?P<char>(?:u8|[LuU])?'(?:[^'\\\n]|{_ESCAPE})+')
+    | (?P<word>[^\W\d]\w*(?:\$\w*)*|\$\w*)
+    | (?P<number>\.?[0-9](?:[eEpP][+-]|[\w.])*)
+    | (?P<comment>/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*)
+    | (?P<punctuator>{_PUNCTUATOR})
+    | (?P<directive>\#[^\n]*)
+    | (?P<bad>\S)
+    | (?P<end>\Z))""",
+    re.VERBOSE,
+)
+_LINE_MARKER = re.compile(r'#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?')
+_PRAGMA = re.compile(r"#[ \t]*pragma\b[ \t]*")
+
+_INTEGER = re.compile(r"(?:(?P<HEX>0[xX][0-9a-fA-F]+)|(?P<BIN>0[bB][01]+)|(?P<OCT>0[0-7]*)|(?P<DEC>[1-9][0-9]*))"
+                      r"(?:[uU](?:ll|LL|[lL])?|(?:ll|LL|[lL])[uU]?)?[ijIJ]?")  # fmt: skip
+_FLOAT_SUFFIX = r"(?:[fFlLqQwW]|[dD][fFdDlL]|[fF](?:16|32x|32|64x|64|128x|128)|bf16|BF16)?[ijIJ]?(?:[fFlL])?"
+_FLOAT = re.compile(rf"(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+){_FLOAT_SUFFIX}")
+_HEX_FLOAT = re.compile(rf"0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+{_FLOAT_SUFFIX}")
+_PREFIXED = {"L": "W", "u8": "U8", "u": "U16", "U": "U32", "": ""}
+_ONE_CHARACTER = re.compile(r"'(?:[^\\]|\\(?:[0-7]{1,3}|x[0-9a-fA-F]+|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[^0-7xuU]))'")
+
+# What may stand before a pragma that is a statement, a declaration or a member of its own.
+_BEFORE_PRAGMA = frozenset({"SEMI", "LBRACE", "RBRACE", "COLON", "RPAREN", "ELSE", "DO", "PPPRAGMA", "PPPRAGMASTR"})
+
+
+class Token:
+    """A token as pycparser's grammar uses them; `end` is the column after its last character."""
+
+    __slots__ = ("type", "value", "lineno", "column", "filename")
+
+    def __init__(self, type, value, lineno, column, filename):
+        self.type = type
+        self.value = value
+        self.lineno = lineno
+        self.column = column
+        self.filename = filename
+
+    @property
+    def end(self):
+        return self.column + len(self.value)
+
+
+class UpcLexer(c_lexer.CLexer):
+    """Reads UPC. `system_files`: the files whose names may use UPC's keywords as ordinary identifiers, unless
+    "upc" is in their names (C headers know nothing of `shared` and `strict`)."""
+
+    def __init__(self, error_func, *, dialect="legacy"):
+        super().__init__(error_func, dialect=dialect)
+        self.system_files = frozenset()
+        self._tokens = iter(())
+
+    def input(self, text, filename=""):
+        super().input(text, filename)
+        self._tokens = iter(self.read_all(text, filename))
+
+    def token(self):
+        return next(self._tokens, None)
+
+    def read_all(self, text, filename):
+        """All tokens of the text. What is no token becomes one of type BAD, for the parser to report where it stands."""
+        tokens = []
+        append = tokens.append
+        plain_c = {word: kind for word, kind in KEYWORDS.items() if word not in UPC}
+        keywords = self._keywords_of(filename, plain_c)
+        keyword, alias, punctuators = keywords.get, ALIASES.get, PUNCTUATORS
+        line, line_start = 1, 0
+        brackets = []  # of the brackets open here: is it one of an expression, a parameter list or an initialiser?
+        for match in _MASTER.finditer(text):
+            kind = match.lastgroup
+            if kind == "newline":
+                line += 1
+                line_start = match.end()
+                continue
+            start = match.start(kind)
+            value = match.group(kind)
+            if kind == "word":
+                token_kind = keyword(value, "ID")
+                if token_kind != "ID":
+                    value = alias(value, value)
+                elif value in ("__extension__", "__extension"):
+                    continue
+                append(Token(token_kind, value, line, start - line_start + 1, filename))
+            elif kind == "punctuator":
+                token_kind = punctuators[value]
+                if token_kind in ("LPAREN", "LBRACKET"):
+                    brackets.append(True)
+                elif token_kind == "LBRACE":
+                    brackets.append(self._is_initialiser(tokens, brackets))
+                elif token_kind in ("RPAREN", "RBRACKET", "RBRACE") and brackets:
+                    brackets.pop()
+                append(Token(token_kind, value, line, start - line_start + 1, filename))
+            elif kind == "directive":
+                marker = _LINE_MARKER.match(value)
+                if marker:
+                    line = int(marker.group(1)) - 1  # the number of the line that follows
+                    if marker.group(2) is not None:
+                        filename = re.sub(r"\\(.)", r"\1", marker.group(2))
+                        keyword = self._keywords_of(filename, plain_c).get
+                elif _PRAGMA.match(value) and not (brackets and brackets[-1]):
+                    if not tokens or tokens[-1].type in _BEFORE_PRAGMA:
+                        tokens.extend(_pragma_tokens(value, line, start - line_start + 1, filename))
+            elif kind == "comment":
+                if "\n" in value:
+                    line += value.count("\n")
+                    line_start = start + value.rfind("\n") + 1
+            elif kind != "end":
+                append(Token(_literal_kind(kind, value), value, line, start - line_start + 1, filename))
+        return tokens
+
+    def _keywords_of(self, filename, plain_c):
+        in_c_header = filename in self.system_files and "upc" not in filename
+        return plain_c if in_c_header else KEYWORDS
+
+    @staticmethod
+    def _is_initialiser(tokens, brackets):
+        """Does the brace that comes now open an initialiser? (Not certain for compound literals: pragmas are unlikely there.)"""
+        before = tokens[-1].type if tokens else "SEMI"
+        if before in ("EQUALS", "COMMA"):
+            return True
+        return before == "LBRACE" and bool(brackets) and brackets[-1]
+
+
+def _pragma_tokens(value, line, column, filename):
+    words = value[_PRAGMA.match(value).end() :].rstrip()
+    yield Token("PPPRAGMA", "pragma", line, column, filename)
+    if words:
+        yield Token("PPPRAGMASTR", words, line, column, filename)
+
+
+def _literal_kind(kind, value):
+    """The kind of token of a string, a character constant or a number; BAD for what only looks like one."""
+    if kind == "string":
+        return _PREFIXED[value[: value.index('"')]] + "STRING_LITERAL"
+    if kind == "char":
+        prefix, quoted = value[: value.index("'")], value[value.index("'") :]
+        if not prefix and not _ONE_CHARACTER.fullmatch(quoted):
+            return "INT_CONST_CHAR"
+        return _PREFIXED[prefix] + "CHAR_CONST"
+    if kind == "number":
+        integer = _INTEGER.fullmatch(value)
+        if integer:
+            return "INT_CONST_" + next(base for base, text in integer.groupdict().items() if text is not None)
+        if _FLOAT.fullmatch(value):
+            return "FLOAT_CONST"
+        return "HEX_FLOAT_CONST" if _HEX_FLOAT.fullmatch(value) else "BAD"
+    return "BAD"

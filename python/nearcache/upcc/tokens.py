@@ -1,0 +1,179 @@
+"""The parser's view of its tokens: looking ahead, going back, names of types in scope, and messages that name what is there."""
+from pycparser.c_parser import Coord, CParser
+
+from . import keywords
+from .diagnostics import UpcError
+from .lexer import Token
+
+_EXPECTED = {
+    "ID": "an identifier",
+    "STRING_LITERAL": "a string literal",
+    "WHILE": "'while'",
+    **{kind: f"'{text}'" for text, kind in reversed(keywords.PUNCTUATORS.items())},
+}
+# After these a line may end before the mistake shows: it is reported where the previous token ends.
+_CLOSING = frozenset({"SEMI", "RPAREN", "RBRACKET", "RBRACE"})
+# pycparser's messages that only say that something is wrong, in words of what was expected.
+_SAID_BETTER = {
+    "Invalid declarator": "expected a declarator",
+    "Invalid abstract declarator": "expected a type name",
+    "Invalid expression": "expected an expression",
+    "Invalid declaration": "expected a declaration",
+    "Invalid specifier list": "expected a type",
+    "Missing type in declaration": "expected a type",
+    "Invalid function definition": "expected a declaration or a function body",
+    "Invalid struct reference": "expected the name of a member",
+    "Invalid struct/union declaration": "expected a tag or '{'",
+    "Expected identifier": "expected an identifier",
+    "Expected declaration after attributes": "expected a declaration after the attributes",
+    "Invalid designator": "expected a designator",
+}
+_END = Token("END", "", 0, 0, "")
+
+
+class TokenReader(CParser):
+    """Reads from a list of all tokens: pycparser's stream asks its lexer token by token, which takes twice the time."""
+
+    def _start(self, tokens, filename):
+        last = tokens[-1] if tokens else None
+        end = Token("END", "", last.lineno, last.end, last.filename) if last else Token("END", "", 1, 1, filename)
+        self._list = tokens
+        self._list += [end] * 8  # looking ahead needs no test for the end
+        self._index = 0
+        # Every name that is declared in some open scope: is it a type? And what leaving each scope restores.
+        # GNU's types are tokens of their own, except where a header of another compiler defines one: typedef float _Float32;
+        self._is_type = {name: True for name in ("__builtin_va_list", *keywords.GNU_TYPES)}
+        self._restore = [{}]
+
+    # Tokens
+
+    def _peek(self, k=1):
+        tok = self._list[self._index + k - 1]
+        kind = tok.type
+        if kind == "ID" or kind == "TYPEID":
+            tok.type = "TYPEID" if self._is_type.get(tok.value) else "ID"
+        return None if kind == "END" else tok
+
+    def _peek_type(self, k=1):
+        tok = self._list[self._index + k - 1]
+        kind = tok.type
+        if kind == "ID" or kind == "TYPEID":
+            kind = tok.type = "TYPEID" if self._is_type.get(tok.value) else "ID"
+        return None if kind == "END" else kind
+
+    def _advance(self):
+        tok = self._list[self._index]
+        kind = tok.type
+        if kind == "ID" or kind == "TYPEID":
+            tok.type = "TYPEID" if self._is_type.get(tok.value) else "ID"
+        elif kind == "END":
+            self._parse_error("unexpected end of the file", self._tok_coord(tok))
+        self._index += 1
+        return tok
+
+    def _accept(self, token_type):
+        if self._peek_type() == token_type:
+            return self._advance()
+        return None
+
+    def _expect(self, token_type):
+        if self._peek_type() != token_type:
+            self._expected(_EXPECTED.get(token_type, token_type.lower()), at_previous_end=token_type in _CLOSING)
+        return self._advance()
+
+    def _mark(self):
+        return self._index
+
+    def _reset(self, mark):
+        self._index = mark
+
+    def _tok_coord(self, tok):
+        return Coord(tok.filename, tok.lineno, tok.column)
+
+    def _here(self):
+        return self._tok_coord(self._list[self._index])
+
+    # Names in scope
+
+    def _push_scope(self):
+        self._restore.append({})
+
+    def _pop_scope(self):
+        for name, before in self._restore.pop().items():
+            if before is None:
+                del self._is_type[name]
+            else:
+                self._is_type[name] = before
+
+    def _bind(self, name, is_type, coord):
+        scope = self._restore[-1]
+        if name in scope and self._is_type[name] is not is_type:
+            self._parse_error(f"'{name}' redeclared as a different kind of name", coord)
+        scope.setdefault(name, self._is_type.get(name))
+        self._is_type[name] = is_type
+
+    def _add_typedef_name(self, name, coord):
+        self._bind(name, True, coord)
+
+    def _add_identifier(self, name, coord):
+        self._bind(name, False, coord)
+
+    def _is_type_in_scope(self, name):
+        return self._is_type.get(name, False)
+
+    # Messages
+
+    def _token_text(self):
+        tok = self._list[self._index]
+        if tok.type == "END":
+            return "the end of the file"
+        if tok.type in keywords.STRING_LITERALS:
+            return "a string literal"
+        return f"'#{tok.value}'" if tok.type == "PPPRAGMA" else f"'{tok.value}'"
+
+    def _bad_token(self):
+        """What is wrong with the next token by itself, if it is."""
+        tok = self._list[self._index]
+        if tok.type != "BAD":
+            return None
+        if tok.value in ("'", '"'):
+            return f"missing terminating {tok.value} character"
+        return f"invalid number '{tok.value}'" if tok.value[0] in ".0123456789" else f"stray '{tok.value}' in the program"
+
+    def _expected(self, what, at_previous_end=False):
+        tok = self._list[self._index]
+        coord = self._tok_coord(tok)
+        if at_previous_end and self._index > 0:
+            before = self._list[self._index - 1]
+            if before.filename == tok.filename and before.type != "PPPRAGMASTR":
+                coord = Coord(before.filename, before.lineno, before.end)
+        bad = self._bad_token()
+        if bad:
+            raise UpcError(self._here(), bad)
+        typed = self._misspelled_type()
+        raise UpcError(coord, typed or f"expected {what} before {self._token_text()}")
+
+    def _misspelled_type(self):
+        """`foo x` where a statement or declaration was read as the name foo: that is most often a type nobody declared."""
+        if self._index == 0:
+            return None
+        before, tok = self._list[self._index - 1], self._list[self._index]
+        if before.type == "ID" and tok.type == "ID" and self._starts_item(self._index - 1):
+            return f"unknown type name '{before.value}'"
+        return None
+
+    def _starts_item(self, index):
+        return index == 0 or self._list[index - 1].type in ("SEMI", "LBRACE", "RBRACE")
+
+    def _parse_error(self, msg, coord):
+        """pycparser's messages come here too: without a place, or with `before: token` where something was expected."""
+        bad = self._bad_token()
+        if bad:
+            raise UpcError(self._here(), bad)
+        better = _SAID_BETTER.get(msg)
+        if better:
+            typed = self._misspelled_type()
+            raise UpcError(self._here(), typed or f"{better} before {self._token_text()}")
+        if msg.startswith("before: "):
+            raise UpcError(self._here(), f"unexpected {self._token_text()}")
+        raise UpcError(coord if isinstance(coord, Coord) else self._here(), msg)
