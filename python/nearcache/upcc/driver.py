@@ -200,7 +200,8 @@ class Driver:
             return self.run([*self.tools.cc, *flags, *objects, *output])
         if not self.invocation.dry:
             objects = self.renamed_mains(objects)
-        self.run([*self.tools.cc, *flags, *objects, *self.tools.link_words(self.invocation.struct_pointers), "-pthread", *output])
+        fixed = [f"-Wl,--defsym=ncupc_static_threads={self.invocation.threads}"] if self.invocation.threads else []  # for upcrun
+        self.run([*self.tools.cc, *flags, *objects, *self.tools.link_words(self.invocation.struct_pointers), *fixed, "-pthread", *output])
 
     def renamed_mains(self, words):
         """The objects, with copies in place of those that define `main`: there it becomes ncupc_main, which the runtime calls."""

@@ -1,0 +1,170 @@
+"""upcrun: starts a UPC program under its OpenSHMEM's launcher, with the environment that the two need.
+
+It replaces itself by the launcher, so that signals, standard input and output and the exit code are the program's own.
+"""
+import os
+import re
+import shlex
+import subprocess
+from dataclasses import dataclass
+
+import click
+from click.core import ParameterSource
+
+from .. import __version__, command, run, tables
+from ..cli import RunCommand
+from ..errors import NearcacheError
+from . import toolchain
+from .diagnostics import UpcError
+
+HEAP = "NEARCACHE_UPC_SHARED_HEAP"
+SYMMETRIC = "SMA_SYMMETRIC_SIZE"  # Open MPI's name for the size of its symmetric heap
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+DEFAULT_HEAP = 64 << 20  # the runtime's
+# Beside the shared heap there is static shared data, whose size is not known before the start, and what the library itself needs. Only
+# what is touched takes memory.
+BESIDE_HEAP = 1 << 30
+LARGEST_HEAP = 16 << 30  # what an address of a packed pointer to shared reaches
+ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
+
+
+class Stopped(NearcacheError):
+    """A NearcacheError under this command's name."""
+
+    def show(self, file=None):
+        click.echo(f"upcrun: {self.format_message()}", err=True)
+
+
+@dataclass
+class Plan:
+    """What is started, and what is set for it beside what the environment holds."""
+    words: list
+    variables: dict
+
+    def text(self):
+        return "\n".join([f"{name}={shlex.quote(value)}" for name, value in sorted(self.variables.items())] + [shlex.join(self.words)])
+
+
+class Size(click.ParamType):
+    name = "size"
+
+    def convert(self, value, param, ctx):
+        match = re.fullmatch(r"(\d+)\s*([KMGT]?)(?:i?B)?", str(value).strip(), re.I)
+        if not match or not int(match[1]):
+            self.fail(f"{value!r} is no size: a number of bytes, with K, M, G or T (512M)", param, ctx)
+        return int(match[1]) * UNITS[match[2].upper()]
+
+
+def static_threads(program):
+    """The number of threads that a program was linked for (upcc -T), or None."""
+    try:
+        listed = subprocess.run(["nm", program], capture_output=True, text=True).stdout
+    except OSError:
+        return None
+    match = re.search(r"^([0-9a-f]+) [Aa] ncupc_static_threads$", listed, re.M)
+    return int(match[1], 16) if match else None
+
+
+def thread_count(asked, program):
+    """How many threads to start; raises where the program was compiled for another number."""
+    fixed = static_threads(program)
+    if asked is None and fixed is None:
+        raise NearcacheError("how many threads? upcrun -n N (the program was not compiled for a number of its own by upcc -T=N)")
+    if asked and fixed and asked != fixed:
+        raise NearcacheError(f"{program} was compiled for {fixed} threads (upcc -T={fixed}) and cannot run with -n {asked}")
+    return asked or fixed
+
+
+def launcher(tag):
+    """The oshrun of the program's OpenSHMEM, and its family."""
+    try:
+        tools = toolchain.find(tag=tag)
+        return tools.oshrun, tools.tag.partition("-")[0]
+    except UpcError as error:
+        raise NearcacheError(error.message) from None
+
+
+def heap_variables(size, environment):
+    """The sizes of the runtime's and of the library's heap."""
+    wanted = {HEAP: str(size)} if size else {}
+    if not environment.get(SYMMETRIC) and not environment.get("SHMEM_SYMMETRIC_HEAP_SIZE"):
+        size = size or Size().convert(environment.get(HEAP) or DEFAULT_HEAP, None, None)
+        wanted[SYMMETRIC] = str(size + BESIDE_HEAP)
+    return wanted
+
+
+def openmpi_variables(threads, environment):
+    """Open MPI 4's finalize crashes with its memory hook; threads that wait leave their processor where they share it."""
+    wanted = {"OMPI_MCA_memory": "^patcher"}
+    if os.geteuid() == 0:
+        wanted.update({name: "1" for name in ROOT})
+    if threads > len(os.sched_getaffinity(0)):
+        wanted["OMPI_MCA_mpi_yield_when_idle"] = "1"
+    return {name: value for name, value in wanted.items() if name not in environment}
+
+
+def launch_words(program, family, threads, per_node, more):
+    words = [program, "-n", str(threads)]
+    if family == "oshmem":
+        if threads > len(os.sched_getaffinity(0)):
+            words += ["--oversubscribe", "--bind-to", "none"]
+        words += ["--map-by", f"ppr:{per_node}:node"] if per_node else []
+    elif per_node:
+        words += ["-N", str(per_node)]
+    return words + more
+
+
+def plan(words, threads, cache=None, heap=None, per_node=None, tag="", more=(), values=(), environment=None):
+    """The Plan for a program and its arguments."""
+    environment = os.environ if environment is None else environment
+    program = command.locate(words[0]) or command.locate("./" + words[0])
+    if program is None:
+        raise NearcacheError(f"there is no program {words[0]}")
+    program = os.path.join(".", program) if os.path.exists(words[0]) and "/" not in program else program
+    threads = thread_count(threads, program)
+    oshrun, family = launcher(tag)
+    variables = dict(run.variables_of(values))
+    if cache is not None:
+        variables["NEARCACHE_SHMEM"] = "true" if cache else "off"
+    variables.update(heap_variables(heap, environment))
+    passed = {**run.inherited_variables(environment), **{name: environment[name] for name in (HEAP, SYMMETRIC) if name in environment}, **variables}
+    started = launch_words(oshrun, family, threads, per_node, list(more))
+    if family == "oshmem":
+        variables.update(openmpi_variables(threads, environment))
+        started += [word for name in sorted(passed) for word in ("-x", name)]  # to other machines as well
+    return Plan(started + [program, *words[1:]], variables)
+
+
+@click.command(cls=RunCommand, context_settings={"help_option_names": ["-h", "--help"]},
+               epilog="The exit code is the program's, or the launcher's. 2: wrong usage; 125: nothing could be started.")
+@click.version_option(__version__, prog_name="upcrun")
+@click.option("-n", "-np", "threads", type=click.IntRange(min=1), metavar="N", help="Threads; by default what the program was compiled for (upcc -T=N)")
+@click.option("-N", "--per-node", type=click.IntRange(min=1), metavar="N", help="Threads on each node")
+@click.option("--cache/--no-cache", default=None, help="Cache accesses to other threads' memory, or not  [cache]")
+@click.option("--shared-heap", "heap", type=Size(), metavar="SIZE", help="Memory of each thread for shared data, such as 512M  [64M]")
+@click.option("--shmem-tag", "tag", default="", metavar="TAG", help="The OpenSHMEM, where there are several (oshmem-4.1.4)")
+@click.option("--launcher-args", "more", default="", metavar="WORDS", help="Options for oshrun, in one word: '--hostfile hosts'")
+@click.option("--dump-options", is_flag=True, help="Print what would be set and started, and stop")
+@click.option("-v", "--show", is_flag=True, help="Print what is started")
+@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENTS]")
+def main(words, threads, per_node, cache, heap, tag, more, dump_options, show, **given):
+    """Run a UPC program that upcc has linked.
+
+    Options that are not described here are the cache's, as of `nearcache run`: `--report -` prints a report of it at the end.
+    """
+    context = click.get_current_context()
+    values = [(option, given[option.name]) for option in tables.load().options
+              if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE]
+    if heap and heap > LARGEST_HEAP:
+        click.echo(f"upcrun: note: more than {LARGEST_HEAP >> 30}G for each thread need programs compiled with --struct-pointers", err=True)
+    try:
+        chosen = plan(list(words), threads, cache, heap, per_node, tag, shlex.split(more), values)
+        if dump_options:
+            click.echo(chosen.text())
+            return
+        if show:
+            click.echo(shlex.join(chosen.words), err=True)
+        os.environ.update(chosen.variables)
+        run.start(chosen.words)
+    except NearcacheError as error:
+        raise Stopped(error.message, error.exit_code) from None
