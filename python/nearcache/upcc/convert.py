@@ -1,0 +1,167 @@
+"""Conversions between pointers-to-shared, and what an assignment or a cast may do (UPC 1.3, 6.4.3)."""
+from pycparser import c_ast
+
+from . import types
+from .typenames import call, identifier
+
+
+class Value:
+    """An expression of C: its syntax and its type. `null`: a null pointer constant. Private lvalues are values with an address."""
+    __slots__ = ("node", "type", "null", "lvalue")
+
+    def __init__(self, node, type, null=False, lvalue=False):
+        self.node, self.type, self.null, self.lvalue = node, type, null, lvalue
+
+
+class Place:
+    """A shared object: `pointer` is the syntax of a pointer-to-shared to it.
+
+    bits: (type of the struct or union, member) of a bit-field, `pointer` is to the whole then. path: (pointer to a struct, its type,
+    names of members) that led here.
+    """
+    __slots__ = ("pointer", "type", "bits", "path")
+
+    def __init__(self, pointer, type, bits=None, path=None):
+        self.pointer, self.type, self.bits, self.path = pointer, type, bits, path
+
+
+NULL = "NCUPC_NULL"
+
+
+def block_of(pointer):
+    """The block of what a pointer-to-shared points to."""
+    return types.element_of(pointer.target).block
+
+
+def has_phase(pointer):
+    """Whether pointers of this type may have a phase other than 0."""
+    return pointer.target.is_void or block_of(pointer).value not in (0, 1)
+
+
+class Conversions:
+    """Part of the lowering."""
+
+    def converted(self, value, target, coord, what):
+        """The syntax of `value` as a `target`, as an assignment converts it. what: for messages, "assignment to 'p'"."""
+        source = value.type
+        if target.is_pointer_to_shared:
+            if value.null:
+                return identifier(NULL)
+            if source.is_pointer_to_shared:
+                return self._between_shared(value, target, coord, what)
+            if source.is_unknown:
+                return value.node
+            given = "a private pointer" if source.is_pointer else f"a value of type '{source}'"
+            self.error(coord, f"{what}: {given} is not a pointer-to-shared ('{target}')")
+            return identifier(NULL)
+        if source.is_pointer_to_shared and not target.is_unknown:
+            return self._from_shared(value, target, coord, what)
+        return value.node
+
+    def _from_shared(self, value, target, coord, what):
+        if target.is_arithmetic and target.words == ["_Bool"]:
+            return self.truth(value)
+        if target.is_pointer:
+            self.error(coord, f"{what}: a pointer-to-shared ('{value.type}') becomes a private pointer only by a cast")
+        else:
+            self.error(coord, f"{what}: a pointer-to-shared ('{value.type}') is not of type '{target}'")
+        return value.node
+
+    def _between_shared(self, value, target, coord, what):
+        source = value.type
+        if target.target.is_void or source.target.is_void:
+            return self._to_or_from_generic(value, target)
+        if not block_of(source).same(block_of(target)):
+            self.error(coord, f"{what}: the block sizes differ, {block_of(source)} and {block_of(target)} ('{source}' and '{target}'); "
+                       "the phase is lost, so a cast is needed")
+        elif not types.same(source.target, target.target):
+            self.warn(coord, f"{what}: pointers to different types ('{source}' and '{target}')")
+            if has_phase(source) and not self._same_size(source, target):
+                return call("ncupc_unphased", value.node)
+        else:
+            lost = types.element_of(source.target).quals & {"const", "volatile"} - types.element_of(target.target).quals
+            if lost:
+                self.warn(coord, f"{what}: the qualifier {' '.join(sorted(lost))} of what is pointed to is lost")
+        return value.node
+
+    def _to_or_from_generic(self, value, target):
+        if value.type.target.is_void and not target.target.is_void and not has_phase(target):
+            return call("ncupc_unphased", value.node)
+        return value.node
+
+    def _same_size(self, source, target):
+        a, b = types.element_of(source.target), types.element_of(target.target)
+        if types.same(a, b):
+            return True
+        a, b = self.size_of(a), self.size_of(b)
+        return a is not None and a == b
+
+    def cast(self, node):
+        target = self.type_of(node.to_type.type)
+        value = self.value(node.expr)
+        source = value.type
+        coord = node.coord or node.expr.coord
+        if target.is_array or target.is_function:
+            self.error(coord, f"a cast to '{target}'")
+            return value
+        if target.is_pointer_to_shared:
+            return Value(self._cast_to_shared(value, target, coord), target.unqualified())
+        if target.is_shared:  # the value is private, whatever the type says
+            if types.element_of(target).block is not None and target.is_record:
+                self.error(coord, f"a cast to '{target}'")
+        node.to_type = self.rewritten_typename(node.to_type)
+        result = target.unqualified()
+        if source.is_pointer_to_shared and not target.is_void:
+            return Value(self._cast_from_shared(value, node, target, coord), result)
+        node.expr = value.node
+        null = (value.null and target.is_pointer and target.target.is_void and not target.target.quals) or (
+            value.null and target.is_arithmetic and not target.floating)
+        return Value(node, result, null=null)
+
+    def _cast_to_shared(self, value, target, coord):
+        source = value.type
+        if value.null:
+            return identifier(NULL)
+        if source.is_unknown:
+            return value.node
+        if not source.is_pointer_to_shared:
+            given = f"a private pointer ('{source}')" if source.is_pointer else f"a value of type '{source}'"
+            self.error(coord, f"{given} cannot be cast to a pointer-to-shared ('{target}')")
+            return identifier(NULL)
+        if source.target.is_void or target.target.is_void:
+            return self._to_or_from_generic(value, target)
+        if not has_phase(source) or (block_of(source).same(block_of(target)) and self._same_size(source, target)):
+            return value.node
+        return call("ncupc_unphased", value.node)
+
+    def _cast_from_shared(self, value, node, target, coord):
+        if target.is_pointer:
+            node.expr = call("ncupc_local", value.node)
+            return node
+        if target.is_arithmetic and not target.floating:
+            if target.words == ["_Bool"]:
+                return self.truth(value)
+            node.expr = call("ncupc_integer", value.node)
+            return node
+        self.error(coord, f"a pointer-to-shared ('{value.type}') cannot be cast to '{target}'")
+        return node
+
+    def truth(self, value):
+        """The syntax of a condition."""
+        if value.type.is_pointer_to_shared:
+            return c_ast.UnaryOp("!", call("ncupc_is_null", value.node))
+        return value.node
+
+    def common_pointer(self, left, right, coord, what):
+        """(type, syntax of the left, of the right) of two values of which one is a pointer-to-shared."""
+        if left.null or right.null:
+            kind = right.type if left.null else left.type
+            return kind, self.converted(left, kind, coord, what), self.converted(right, kind, coord, what)
+        if not (left.type.is_pointer_to_shared and right.type.is_pointer_to_shared):
+            kind = left.type if left.type.is_pointer_to_shared else right.type
+            return kind, self.converted(left, kind, coord, what), self.converted(right, kind, coord, what)
+        if left.type.target.is_void or right.type.target.is_void:
+            kind = left.type if left.type.target.is_void else right.type
+            return kind, left.node, right.node
+        self._between_shared(right, left.type, coord, what)
+        return left.type, left.node, right.node

@@ -1,0 +1,363 @@
+"""From the syntax of declarations to types, and the rules of UPC for what may be shared (UPC 1.3, 6.5)."""
+from pycparser import c_ast, c_generator
+
+from . import types
+from .constants import arithmetic
+
+MAX_BLOCK_SIZE = 1048575  # 2^20 - 1: the phase of a packed pointer-to-shared has 20 bits
+STAR = types.Block(None, None, "*")
+
+
+class Declarations:
+    """Part of the lowering."""
+
+    def type_of(self, node):
+        """The type that a declarator (c_ast.TypeDecl, PtrDecl, ...) gives its name."""
+        match node:
+            case c_ast.TypeDecl():
+                return self._qualify(self._specified(node.type, node), node.quals)
+            case c_ast.PtrDecl():
+                target = self.type_of(node.type)
+                if target.is_shared and types.element_of(target).block is STAR:
+                    self.error(node.coord, "[*] cannot lay out what a pointer-to-shared points to: only an array that is declared")
+                    target = target.qualified((), types.INDEFINITE)
+                return self._qualify(types.Pointer(target), node.quals)
+            case c_ast.ArrayDecl():
+                element = self.type_of(node.type)
+                if element.is_function:
+                    self.error(node.coord, "an array of functions")
+                length = None
+                if node.dim is not None and not (isinstance(node.dim, c_ast.ID) and node.dim.name == "*"):
+                    length = self.evaluate(node.dim)
+                return types.Array(element, node.dim, length, node.dim_quals or ())
+            case c_ast.FuncDecl():
+                return self._function(node)
+            case c_ast.Typename() | c_ast.Decl() | c_ast.Typedef():
+                return self.type_of(node.type)
+        return self._specified(node, node)
+
+    def _qualify(self, kind, quals):
+        block = None
+        for qual in quals or ():
+            if qual == "shared":
+                if block is not None:
+                    self.error(qual.coord, "shared is said twice")
+                block = self._layout(qual)
+        plain = {str(qual) for qual in quals or () if qual != "shared"}
+        if {"strict", "relaxed"} <= plain | kind.quals:
+            self.error(self._place(quals), "both strict and relaxed")
+        if block is None:
+            return kind.qualified(plain) if plain else kind
+        if kind.is_shared:
+            have = types.element_of(kind).block
+            if not have.same(block) and block.value != 1:
+                self.error(self._place(quals), f"the type is shared {have} already; here it is shared {block}")
+            block = have
+        if kind.is_function:
+            self.error(self._place(quals), "a function cannot be shared")
+            return kind
+        return kind.qualified(plain, block)
+
+    @staticmethod
+    def _place(quals):
+        return next((qual.coord for qual in quals if getattr(qual, "coord", None)), None)
+
+    def _layout(self, qual):
+        layout = qual.layout
+        if layout is None:
+            return types.CYCLIC
+        if layout == "[]":
+            return types.INDEFINITE
+        if layout == "[*]":
+            return STAR
+        value = self.evaluate(layout)
+        if value is None:
+            if self.threads is None and self._names_threads(layout):
+                self.error(qual.coord, "the layout is not constant: THREADS is not known here; compile with -T=N")
+                return types.CYCLIC
+            self._must_be_constant(layout, qual.coord)
+            return types.Block(None, layout, c_generator.CGenerator().visit(layout))
+        if value < 0:
+            self.error(qual.coord, f"the layout is negative: {value}")
+            return types.CYCLIC
+        if value > MAX_BLOCK_SIZE and not self.struct_pointers:
+            self.error(qual.coord, f"the block size {value} is larger than UPC_MAX_BLOCK_SIZE ({MAX_BLOCK_SIZE}; --struct-pointers allows more)")
+            return types.CYCLIC
+        return types.Block(value)
+
+    def _must_be_constant(self, node, coord):
+        """Names of objects and calls cannot stand in a layout; sizes that only the C compiler knows can."""
+        class Names(c_ast.NodeVisitor):
+            found = None
+
+            def visit_ID(self, at):
+                symbol = scope.find(at.name)
+                if symbol is None or symbol.kind == "object":
+                    self.found = at.name
+
+            def visit_FuncCall(self, at):
+                self.found = "a call"
+
+            def visit_UnaryOp(self, at):
+                if at.op != "sizeof":
+                    self.visit(at.expr)
+        scope, names = self.scope, Names()
+        names.visit(node)
+        if names.found:
+            self.error(coord, f"the layout is not a constant expression: {names.found}")
+
+    @staticmethod
+    def _names_threads(node):
+        class Threads(c_ast.NodeVisitor):
+            count = 0
+
+            def visit_ID(self, at):
+                self.count += at.name == "THREADS"
+        found = Threads()
+        found.visit(node)
+        return found.count
+
+    # Specifiers
+
+    def _specified(self, node, around):
+        match node:
+            case c_ast.IdentifierType():
+                return self._named(node)
+            case c_ast.Struct() | c_ast.Union():
+                return self._record(node)
+            case c_ast.Enum():
+                return self._enumeration(node)
+            case c_ast.TypeOf():
+                if isinstance(node.expr, c_ast.Typename):
+                    return self.type_of(node.expr.type)
+                return self.type_of_operand(node.expr)
+            case c_ast.Typename():
+                return self.type_of(node.type)
+        inner = getattr(node, "type", None)
+        if isinstance(inner, c_ast.Node):  # with attributes
+            return self._specified(inner, around)
+        return types.Unknown(node)
+
+    def _named(self, node):
+        names = node.names
+        if len(names) == 1:
+            if names[0] == "void":
+                return types.Void()
+            symbol = self.scope.find(names[0])
+            if symbol is not None and symbol.kind == "typedef":
+                return symbol.type
+        known = arithmetic(names)
+        if known is not None:
+            return known
+        return types.Unknown(node)
+
+    def _record(self, node):
+        keyword = "struct" if isinstance(node, c_ast.Struct) else "union"
+        known = self.bodies.get(id(node))
+        if known is not None:
+            return types.Record(known)
+        body = None
+        if node.name:
+            at = self.scope.tags.get(node.name) if node.decls is not None else self.scope.find_tag(node.name)
+            if isinstance(at, types.Body) and (at.fields is None or node.decls is None):
+                body = at
+        if body is None:
+            body = types.Body(keyword, node)
+            body.local = self.function is not None
+            if node.name:
+                self.scope.tags[node.name] = body
+        self.bodies[id(node)] = body
+        self.kept_nodes.append(node)  # so that no other node gets its id
+        if node.decls is not None:
+            if body.node is not node:
+                body.node = node
+            body.fields = []  # known while its members are read: they may point to it
+            body.plain = not node.attributes
+            body.fields = self._members(node)
+        return types.Record(body)
+
+    def _members(self, node):
+        fields = []
+        for decl in node.decls:
+            if not isinstance(decl, c_ast.Decl):
+                continue
+            kind = self.type_of(decl.type)
+            if kind.is_shared:
+                self.error(decl.coord, f"member '{decl.name}' cannot be shared: a member may be a pointer to shared, and a whole "
+                           f"{'struct' if isinstance(node, c_ast.Struct) else 'union'} may be shared")
+                kind = kind.unqualified()
+            self.check_reference_type(kind, decl)
+            fields.append((decl.name, kind, decl.bitsize))
+        return fields
+
+    def _enumeration(self, node):
+        if id(node) in self.bodies:
+            return self.bodies[id(node)]
+        if node.values is None:
+            known = self.scope.find_tag(node.name)
+            if isinstance(known, types.Arithmetic):
+                return known
+        kind = types.Arithmetic(["int"], 4, node=node)
+        self.bodies[id(node)] = kind
+        self.kept_nodes.append(node)
+        if node.name:
+            self.scope.tags[node.name] = kind
+        if node.values is not None:
+            value = -1
+            for each in node.values.enumerators:
+                if not isinstance(each, c_ast.Enumerator):
+                    continue
+                if each.value is not None:
+                    value = self.evaluate(each.value)
+                elif value is not None:
+                    value += 1
+                self.add_constant(each.name, value, each.coord)
+        return kind
+
+    def _function(self, node):
+        result = self.type_of(node.type)
+        if result.is_shared and not result.is_void:
+            self.error(node.coord, "a function cannot return a shared object, only a pointer to one")
+            result = result.unqualified()
+        if node.args is None:
+            return types.Function(result, None, False)
+        parameters, variadic = [], False
+        for each in node.args.params:
+            if isinstance(each, c_ast.EllipsisParam):
+                variadic = True
+            elif isinstance(each, c_ast.ID):  # of an old-style definition
+                return types.Function(result, None, False)
+            else:
+                parameters.append(self.parameter_type(each))
+        if len(parameters) == 1 and parameters[0].is_void and not variadic:
+            parameters = []
+        return types.Function(result, parameters, variadic)
+
+    def parameter_type(self, node):
+        """Adjusted: arrays and functions are pointers."""
+        kind = self.type_of(node.type)
+        if kind.is_array:
+            if types.element_of(kind).block is STAR:
+                self.error(node.coord, "[*] cannot lay out a parameter: it is a pointer")
+                kind = kind.qualified((), types.INDEFINITE)
+            kind = types.Pointer(kind.element)
+        elif kind.is_function:
+            kind = types.Pointer(kind)
+        if kind.is_shared:
+            name = f" '{node.name}'" if node.name else ""
+            self.error(node.coord, f"parameter{name} cannot be shared, only a pointer to shared")
+            kind = kind.unqualified()
+        self.check_reference_type(kind, node)
+        return kind
+
+    def check_reference_type(self, kind, node):
+        """strict and relaxed are for what is shared."""
+        at = kind
+        while True:
+            base = types.element_of(at)
+            if base.quals & {"strict", "relaxed"} and base.block is None:
+                self.error(node.coord, f"{'strict' if 'strict' in base.quals else 'relaxed'} is for shared types only")
+                return
+            if not base.is_pointer:
+                return
+            at = base.target
+
+    # Shared objects
+
+    def complete_layout(self, kind, node):
+        """The type of a shared object with [*] made a number of elements: as many as let every thread have one block."""
+        element = types.element_of(kind)
+        if element.block is STAR:
+            if not kind.is_array:
+                return kind.qualified((), types.CYCLIC)
+            return kind.qualified((), self._even_block(kind, node))
+        return kind
+
+    def _even_block(self, kind, node):
+        total, times_threads = 1, False
+        for each in kind.dimensions():
+            factor = each.length
+            if factor is None and self.threads is None and each.count is not None:
+                factor = self._without_threads(each.count)
+                times_threads = times_threads or factor is not None
+            if factor is None:
+                self.error(node.coord, "[*] needs an array whose size is known here")
+                return types.CYCLIC
+            total *= factor
+        if times_threads:
+            return types.Block(total)
+        if self.threads is not None:
+            return types.Block(-(-total // self.threads))
+        text = f"({total} + THREADS - 1) / THREADS"
+        made = c_ast.BinaryOp("/", c_ast.BinaryOp("-", c_ast.BinaryOp("+", c_ast.Constant("int", str(total)), c_ast.ID("THREADS")),
+                                                  c_ast.Constant("int", "1")), c_ast.ID("THREADS"))
+        return types.Block(None, made, text)
+
+    def _without_threads(self, node):
+        """The other factor of a dimension that is a multiple of THREADS, where THREADS is not known; None if it is none."""
+        match node:
+            case c_ast.ID(name="THREADS"):
+                return 1
+            case c_ast.BinaryOp(op="*"):
+                for one, other in ((node.left, node.right), (node.right, node.left)):
+                    if self._names_threads(one) == 1:
+                        inside, factor = self._without_threads(one), self.evaluate(other)
+                        return None if inside is None or factor is None else inside * factor
+            case c_ast.Cast():
+                return self._without_threads(node.expr)
+        return None
+
+    def check_shared_object(self, kind, node, storage):
+        """The constraints on the declaration of a shared object (6.5.1, 6.5.2, 6.5.3)."""
+        if kind.is_void:
+            self.error(node.coord, f"'{node.name}' cannot be of type shared void")
+            return
+        if kind.is_record and kind.body.fields is None and "extern" not in storage:
+            self.error(node.coord, f"'{node.name}' is of an incomplete type: {kind}")
+        if not kind.is_array:
+            return
+        threads_dimensions = 0
+        for each in kind.dimensions():
+            if each.count is None:
+                continue
+            named = self._names_threads(each.count)
+            if named and self.threads is None:
+                threads_dimensions += 1
+                if named > 1 or not self._is_multiple_of_threads(each.count):
+                    self.error(node.coord, f"the size of '{node.name}' must be a multiple of THREADS that names THREADS once: n * THREADS")
+            elif each.length is not None and each.length < 0:
+                self.error(node.coord, f"the size of '{node.name}' is negative")
+            elif each.length is None and not named:
+                self._must_be_constant_size(each.count, node)
+        if self.threads is not None:
+            return
+        if threads_dimensions > 1:
+            self.error(node.coord, f"THREADS may be in one dimension of '{node.name}' only")
+        block = types.element_of(kind).block
+        has_sizes = all(each.count is not None for each in kind.dimensions())
+        if threads_dimensions == 0 and has_sizes and block.value != 0:
+            self.error(node.coord, f"the size of '{node.name}' must be a multiple of THREADS in one dimension, as THREADS is not known "
+                       "here: write n * THREADS, compile with -T=N, or declare it shared []")
+
+    def _is_multiple_of_threads(self, node):
+        match node:
+            case c_ast.ID(name="THREADS"):
+                return True
+            case c_ast.BinaryOp(op="*"):
+                return self._is_multiple_of_threads(node.left) or self._is_multiple_of_threads(node.right)
+            case c_ast.Cast():
+                return self._is_multiple_of_threads(node.expr)
+        return False
+
+    def _must_be_constant_size(self, node, decl):
+        class Names(c_ast.NodeVisitor):
+            found = None
+
+            def visit_ID(self, at):
+                symbol = scope.find(at.name)
+                if symbol is not None and symbol.kind == "object":
+                    self.found = at.name
+        scope, names = self.scope, Names()
+        names.visit(node)
+        if names.found:
+            self.error(decl.coord, f"the size of shared '{decl.name}' is not constant: {names.found}")

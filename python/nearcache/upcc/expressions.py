@@ -1,0 +1,665 @@
+"""Expressions: shared lvalues become gets and puts, arithmetic on pointers-to-shared becomes calls; everything else stays as it is.
+
+Each visitor returns a Value or, for a shared lvalue, a Place. Operands are lowered once, so that each side effect happens once.
+"""
+import copy
+
+from pycparser import c_ast
+
+from . import types
+from .constants import arithmetic
+from .convert import Place, Value
+from .typenames import POINTER, call, identifier, number
+from .upc_ast import StatementExpr
+
+INT = arithmetic(["int"])
+SIZE = arithmetic(["unsigned", "long"])
+DIFFERENCE = arithmetic(["long"])
+KNOWN_NAMES = {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__", "NCUPC_NULL"}
+COMPARISONS = {"<", ">", "<=", ">="}
+
+
+def is_zero(node):
+    return isinstance(node, c_ast.Constant) and "int" in node.type and node.value.rstrip("uUlL") in ("0", "0x0", "00")
+
+
+def pure(node):
+    """Whether evaluating it twice is the same as once, and cheap."""
+    match node:
+        case c_ast.ID() | c_ast.Constant():
+            return True
+        case c_ast.StructRef():
+            return pure(node.name)
+        case c_ast.ArrayRef():
+            return pure(node.name) and pure(node.subscript)
+        case c_ast.UnaryOp(op="*"):
+            return pure(node.expr)
+        case c_ast.BinaryOp(op="+") | c_ast.BinaryOp(op="-"):
+            return pure(node.left) and pure(node.right)
+    return False
+
+
+def promoted(kind):
+    """After the integer promotions."""
+    if kind.is_arithmetic and not kind.floating and (kind.size or 8) < 4:
+        return INT
+    return kind.unqualified() if kind.is_arithmetic and kind.node is None else INT if kind.is_arithmetic else kind
+
+
+def usual(a, b):
+    """After the usual arithmetic conversions."""
+    if not (a.is_arithmetic and b.is_arithmetic):
+        return a if a.is_unknown or not b.is_unknown else b
+    a, b = promoted(a), promoted(b)
+    if a.floating != b.floating:
+        return a if a.floating else b
+    if (a.size or 16) != (b.size or 16):
+        return a if (a.size or 16) > (b.size or 16) else b
+    return a if not a.signed or "long" in a.words and b.signed else b
+
+
+class Expressions:
+    """Part of the lowering."""
+
+    def expression(self, node, unused=False):
+        """Lowers an expression: a Value, or a Place where it designates a shared object."""
+        method = self.visitors.get(type(node).__name__)
+        if method is None:
+            return Value(node, types.Unknown())
+        if node.coord is not None:
+            self.coord = node.coord
+        if unused and isinstance(node, c_ast.UnaryOp) and node.op in ("p++", "p--"):
+            node.op = node.op[1:]
+        if unused and isinstance(node, c_ast.ExprList):
+            return self.visit_ExprList(node, unused=True)
+        return method(node)
+
+    def value(self, node, unused=False):
+        """Lowers an expression and takes its value: shared objects are read, arrays and functions become pointers."""
+        return self.loaded(self.expression(node, unused))
+
+    def condition(self, node):
+        return self.truth(self.value(node))
+
+    def type_of_operand(self, node):
+        """The type of an expression that is not evaluated, or that a type name names."""
+        if isinstance(node, c_ast.Typename):
+            return self.complete_layout(self.type_of(node.type), node)
+        coord = self.coord
+        kind = self.expression(copy.deepcopy(node)).type
+        self.coord = coord
+        return kind
+
+    # Shared objects
+
+    def is_strict(self, kind):
+        quals = types.element_of(kind).quals
+        return "strict" in quals or ("relaxed" not in quals and self.strict)
+
+    def _access(self, name, place):
+        return name + ("_STRICT" if self.is_strict(place.type) else "")
+
+    def loaded(self, found):
+        if isinstance(found, Value):
+            kind = types.decayed(found.type)
+            if kind is not found.type:
+                return Value(found.node, kind, found.null)
+            return found
+        kind = found.type
+        if kind.is_array:
+            return Value(found.pointer, types.Pointer(kind.element))
+        self._check_object(found)
+        if found.bits:
+            record, member = found.bits
+            node = call(self._access("NCUPC_GET_BITS", found), self.value_type(record), identifier(member), found.pointer)
+        else:
+            node = call(self._access("NCUPC_GET", found), self.value_type(kind), found.pointer)
+        return Value(node, kind.unqualified())
+
+    def _check_object(self, place):
+        kind = place.type
+        if kind.is_void:
+            self.error(self.coord, "a pointer to shared void points to no object: cast it to another pointer-to-shared first")
+        elif kind.is_record and kind.body.fields is None:
+            self.error(self.coord, f"'{kind}' is incomplete")
+
+    def stored(self, place, node):
+        """The syntax of storing the value `node`; it yields what was stored."""
+        kind = place.type
+        self._check_object(place)
+        if kind.is_array:
+            self.error(self.coord, "assignment to a shared array")
+            return node
+        if "const" in kind.quals:
+            self.error(self.coord, "assignment to a shared object that is const")
+        if place.bits:
+            record, member = place.bits
+            return call(self._access("NCUPC_PUT_BITS", place), self.value_type(record), identifier(member), place.pointer, node)
+        return call(self._access("NCUPC_PUT", place), self.value_type(kind), place.pointer, node)
+
+    def added(self, pointer, index, target):
+        """The syntax of `pointer` moved by `index` objects of type `target`."""
+        element = types.element_of(target)
+        if target.is_void:
+            self.error(self.coord, "arithmetic on a pointer to shared void")
+            return pointer
+        if target.is_record and target.body.fields is None:
+            self.error(self.coord, f"arithmetic on a pointer to an incomplete type: '{target}'")
+            return pointer
+        if is_zero(index):
+            return pointer
+        whole_rows = False
+        if target.is_array:
+            known, count = self.count_of(target)
+            whole_rows = known != 1
+            if whole_rows:
+                index = c_ast.BinaryOp("*", index if isinstance(index, c_ast.Constant) else c_ast.Cast(self.difference_type(), index), count)
+        before = self.sums.get(id(pointer))
+        if before is not None:
+            pointer, earlier = before
+            index = c_ast.BinaryOp("+", copy.copy(earlier), index)
+        made = call("ncupc_add", pointer, index, self.size(element), self.block_size(element))
+        if whole_rows or before is not None:  # a[i][j] is one step from a
+            self.sums[id(made)] = (pointer, index)
+            self.kept_nodes.append(made)
+        return made
+
+    def temporary(self, kind, init):
+        """(name, declaration) of a new variable with the value `init`."""
+        self.temporaries += 1
+        name = f"ncupc_t{self.temporaries}"
+        return name, c_ast.Decl(name, [], [], [], [], self.declarator(kind.unqualified(), name, quals=[]), init, None, self.coord)
+
+    def pointer_temporary(self, init):
+        self.temporaries += 1
+        name = f"ncupc_t{self.temporaries}"
+        declarator = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType([POINTER]))
+        return name, c_ast.Decl(name, [], [], [], [], declarator, init, None, self.coord)
+
+    def sequence(self, *items):
+        """({ a; b; c; })"""
+        return StatementExpr(c_ast.Compound(list(items), self.coord), self.coord)
+
+    # Primary expressions
+
+    def visit_Constant(self, node):
+        if node.type == "string":
+            return Value(node, types.Array(arithmetic(["char"]), None, None), lvalue=True)
+        if node.type == "char":
+            return Value(node, INT)
+        return Value(node, arithmetic(node.type.split()) or types.Unknown(), null=is_zero(node))
+
+    def visit_ID(self, node):
+        name = node.name
+        if name in ("THREADS", "MYTHREAD"):
+            return Value(node, INT)
+        symbol = self.scope.find(name)
+        if symbol is None:
+            if not (name.startswith("__builtin_") or name in KNOWN_NAMES or name in self.implicit):
+                self.implicit.add(name)
+                self.error(node.coord, f"'{name}' is not declared")
+            return Value(node, types.Unknown())
+        if symbol.kind == "constant":
+            return Value(node, INT, null=False)
+        node.name = symbol.c_name
+        if symbol.kind == "object" and symbol.type.is_shared:
+            return Place(node, symbol.type)
+        return Value(node, symbol.type, lvalue=symbol.kind == "object")
+
+    def visit_ExprList(self, node, unused=False):
+        *before, last = node.exprs
+        node.exprs = [self.value(each, unused=True).node for each in before]
+        value = self.value(last, unused)
+        node.exprs.append(value.node)
+        return Value(node, value.type)
+
+    def visit_CompoundLiteral(self, node):
+        kind = self.type_of(node.type.type)
+        if kind.is_shared:
+            self.error(node.coord, "a compound literal cannot be shared")
+        node.type = self.rewritten_typename(node.type)
+        node.init = self.initializer(node.init, kind)
+        return Value(node, kind, lvalue=True)
+
+    def visit_InitList(self, node):
+        self.error(node.coord, "a list in braces is no expression")
+        return Value(node, types.Unknown())
+
+    def visit_StatementExpr(self, node):
+        self.last_value = None
+        node.compound = self.compound(node.compound, value=True)
+        kind = self.last_value.type if self.last_value is not None else types.Void()
+        return Value(node, kind)
+
+    def visit_GenericSelection(self, node):
+        control = self.value(node.expr)
+        kinds = [each.type and self.type_of(each.type.type) for each in node.associations]
+        if control.type.is_pointer_to_shared or any(kind is not None and kind.is_pointer_to_shared for kind in kinds):
+            return self._chosen(node, control, kinds)
+        node.expr = control.node
+        results = []
+        for each in node.associations:
+            value = self.expression(each.expr)
+            value = self.loaded(value) if isinstance(value, Place) else value
+            each.expr = value.node
+            if each.type is not None:
+                each.type = self.rewritten_typename(each.type)
+            results.append(value)
+        chosen = next((value for value, kind in zip(results, kinds) if kind is not None and types.same(kind, control.type)), None)
+        if chosen is None:
+            chosen = next((value for value, kind in zip(results, kinds) if kind is None), results[0])
+        return Value(node, types.Unknown() if control.type.is_unknown else chosen.type)
+
+    def _chosen(self, node, control, kinds):
+        """C cannot tell pointers-to-shared apart, so the choice is made here."""
+        default = None
+        for each, kind in zip(node.associations, kinds):
+            if kind is None:
+                default = each
+            elif types.same(kind, control.type):
+                return self.expression(each.expr)
+        if default is None:
+            self.error(node.coord, f"_Generic has no association for '{control.type}'")
+            return control
+        return self.expression(default.expr)
+
+    # Postfix expressions
+
+    def visit_ArrayRef(self, node):
+        base, index = self.value(node.name), self.value(node.subscript)
+        if index.type.is_pointer and not base.type.is_pointer:
+            base, index = index, base
+            node.name, node.subscript = node.subscript, node.name
+        if base.type.is_pointer_to_shared:
+            if not (index.type.is_arithmetic and not index.type.floating or index.type.is_unknown):
+                self.error(node.coord, f"the subscript is not an integer but of type '{index.type}'")
+            return Place(self.added(base.node, index.node, base.type.target), base.type.target)
+        node.name, node.subscript = base.node, index.node
+        return Value(node, base.type.target if base.type.is_pointer else types.Unknown(), lvalue=True)
+
+    def visit_StructRef(self, node):
+        base = self.expression(node.name)
+        if node.type == "->":
+            base = self.loaded(base)
+            if base.type.is_pointer_to_shared:
+                base = Place(base.node, base.type.target)
+            elif base.type.is_pointer:
+                return self._private_member(node, base, base.type.target)
+            elif not base.type.is_unknown:
+                self.error(node.coord, f"-> needs a pointer to a struct or union, not a '{base.type}'")
+                return Value(node, types.Unknown())
+        if isinstance(base, Place):
+            return self._shared_member(node, base)
+        return self._private_member(node, base, base.type)
+
+    def _member(self, node, kind):
+        found = kind.field(node.field.name) if kind.is_record else None
+        if found is None and not kind.is_unknown:
+            what = f"'{kind}' has no member '{node.field.name}'"
+            if kind.is_record and kind.body.fields is None:
+                what = f"'{kind}' is incomplete"
+            self.error(node.coord, what if kind.is_record else f"'{node.field.name}' is asked of a '{kind}', no struct or union")
+        return found
+
+    def _private_member(self, node, base, kind):
+        node.name = base.node
+        found = self._member(node, kind)
+        return Value(node, found[0] if found else types.Unknown(), lvalue=True)
+
+    def _shared_member(self, node, base):
+        found = self._member(node, base.type)
+        if found is None:
+            return Value(node, types.Unknown())
+        kind, bits = found
+        member = node.field.name
+        quals = base.type.quals & {"strict", "relaxed", "const", "volatile"}
+        shared = kind.qualified(quals, types.INDEFINITE)
+        if bits is not None:
+            return Place(base.pointer, shared, bits=(base.type, member))
+        pointer, record, path = base.path or (base.pointer, base.type, "")
+        path = f"{path}.{member}" if path else member
+        offset = call("__builtin_offsetof", self.value_type(record), identifier(path))
+        return Place(call("ncupc_field", pointer, offset), shared, path=(pointer, record, path))
+
+    def visit_FuncCall(self, node):
+        name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+        if name in ("offsetof", "__builtin_offsetof") and self.scope.find(name) is None:
+            node.args.exprs[0] = self.rewritten_typename(node.args.exprs[0])
+            return Value(node, SIZE)
+        given = node.args.exprs if node.args is not None else []
+        if name in ("__builtin_va_arg", "va_arg") and isinstance(given[-1], c_ast.Typename):
+            kind = self.type_of(given[1].type)
+            node.args.exprs = [self.value(given[0]).node, self.rewritten_typename(given[1])]
+            return Value(node, kind.unqualified())
+        function = self._called(node, name)
+        kind = function.type.target if function.type.is_pointer else function.type
+        node.name = function.node
+        parameters = kind.parameters if kind.is_function else None
+        if node.args is not None:
+            node.args.exprs = self._arguments(given, parameters, kind, name)
+        if parameters is not None and len(given) < len(parameters):
+            self.error(node.coord, f"too few arguments to '{name or 'the function'}': {len(given)} of {len(parameters)}")
+        return Value(node, kind.result.unqualified() if kind.is_function else self._builtin_result(name, given))
+
+    def _called(self, node, name):
+        if name and self.scope.find(name) is None:
+            if not name.startswith("__builtin_") and name not in self.implicit:
+                self.implicit.add(name)
+                self.warn(node.coord, f"the function '{name}' is not declared")
+            return Value(node.name, types.Unknown())
+        return self.value(node.name)
+
+    def _arguments(self, given, parameters, kind, name):
+        made = []
+        for position, argument in enumerate(given):
+            if isinstance(argument, c_ast.Typename):
+                made.append(self.rewritten_typename(argument))
+                continue
+            value = self.value(argument)
+            if parameters is not None and position < len(parameters):
+                what = f"argument {position + 1} of '{name}'" if name else f"argument {position + 1}"
+                made.append(self.converted(value, parameters[position], argument.coord, what))
+            else:
+                if parameters is not None and not kind.variadic and position == len(parameters):
+                    self.error(argument.coord, f"too many arguments to '{name or 'the function'}': {len(given)} for {len(parameters)}")
+                made.append(value.node)
+        return made
+
+    @staticmethod
+    def _builtin_result(name, given):
+        return INT if name in ("__builtin_types_compatible_p", "__builtin_constant_p") else types.Unknown()
+
+    # Unary expressions
+
+    def visit_UnaryOp(self, node):
+        match node.op:
+            case "sizeof":
+                return self._sizeof(node)
+            case "upc_blocksizeof" | "upc_elemsizeof" | "upc_localsizeof":
+                return self._upc_sizeof(node)
+            case "&":
+                return self._address(node)
+            case "*":
+                return self._dereference(node)
+            case "++" | "--" | "p++" | "p--":
+                return self._step(node)
+            case "&&":
+                return Value(node, types.Pointer(types.Void()))
+            case "_Alignof" | "__alignof__" | "__alignof" | "alignof":
+                return self._alignof(node)
+        value = self.value(node.expr)
+        if node.op == "!":
+            if value.type.is_pointer_to_shared:
+                return Value(call("ncupc_is_null", value.node), INT)
+            node.expr = value.node
+            return Value(node, INT)
+        if value.type.is_pointer_to_shared:
+            self.error(node.coord, f"{node.op} of a pointer-to-shared")
+        node.expr = value.node
+        return Value(node, promoted(value.type))
+
+    def _alignof(self, node):
+        if isinstance(node.expr, c_ast.Typename):
+            kind = self.type_of_operand(node.expr)
+            node.expr = self.typename(kind.unqualified()) if kind.is_shared else self.rewritten_typename(node.expr)
+        else:
+            node.expr = self.typename(self.type_of_operand(node.expr).unqualified())
+        return Value(node, SIZE)
+
+    def _sizeof(self, node):
+        if isinstance(node.expr, c_ast.Typename):
+            kind = self.type_of_operand(node.expr)
+            if not kind.is_shared:
+                node.expr = self.rewritten_typename(node.expr)
+                return Value(node, SIZE)
+        else:
+            found = self.expression(node.expr)
+            if isinstance(found, Value):
+                node.expr = found.node
+                return Value(node, SIZE)
+            kind = found.type
+            if found.bits:
+                self.error(node.coord, "sizeof a bit-field")
+        return Value(self._size_of_shared(kind, node), SIZE)
+
+    def _size_of_shared(self, kind, node):
+        element = types.element_of(kind)
+        if element.is_void or (kind.is_array and any(each.count is None for each in kind.dimensions())):
+            self.error(node.coord, f"sizeof an incomplete type: '{kind}'")
+        known, count = self.count_of(kind)
+        size = self.size(element)
+        return size if known == 1 else c_ast.BinaryOp("*", count, size)
+
+    def _upc_sizeof(self, node):
+        if isinstance(node.expr, c_ast.Typename):
+            kind = self.type_of_operand(node.expr)
+        else:
+            found = self.expression(node.expr)
+            kind = found.type
+            if isinstance(found, Place) and found.bits:
+                self.error(node.coord, f"{node.op} of a bit-field")
+        if not kind.is_shared:
+            self.error(node.coord, f"{node.op} needs something shared, not a '{kind}'")
+            return Value(number(0), SIZE)
+        element = types.element_of(kind)
+        if element.is_void:
+            self.error(node.coord, f"{node.op} of shared void")
+            return Value(number(0), SIZE)
+        if node.op == "upc_blocksizeof":
+            return Value(c_ast.Cast(self.size_type(), self.block_size(element)), SIZE)
+        if node.op == "upc_elemsizeof":
+            return Value(self.size(element), SIZE)
+        return Value(call("ncupc_localsize", self.count_of(kind)[1], self.size(element), self.block_size(element)), SIZE)
+
+    def _address(self, node):
+        found = self.expression(node.expr)
+        if isinstance(found, Place):
+            if found.bits:
+                self.error(node.coord, "the address of a bit-field")
+            return Value(found.pointer, types.Pointer(found.type))
+        node.expr = found.node
+        return Value(node, found.type if found.type.is_unknown else types.Pointer(found.type))
+
+    def _dereference(self, node):
+        value = self.value(node.expr)
+        if value.type.is_pointer_to_shared:
+            return Place(value.node, value.type.target)
+        node.expr = value.node
+        if value.type.is_pointer:
+            return Value(node, value.type.target, lvalue=True)
+        if not value.type.is_unknown:
+            self.error(node.coord, f"* needs a pointer, not a '{value.type}'")
+        return Value(node, types.Unknown(), lvalue=True)
+
+    def _step(self, node):
+        """++ and --, before and after."""
+        operator, after = node.op[-1], node.op.startswith("p")
+        found = self.expression(node.expr)
+        if isinstance(found, Value):
+            if not found.type.is_pointer_to_shared:
+                node.expr = found.node
+                return Value(node, types.decayed(found.type))
+            one = number(1) if operator == "+" else c_ast.UnaryOp("-", number(1))
+            return self._moved(found, one, after)
+        return self._update_shared(found, operator, Value(number(1), INT), after)
+
+    def _moved(self, found, index, after=False):
+        """p += index of a pointer-to-shared that lies in private memory."""
+        kind = found.type.unqualified()
+        lvalue, items = found.node, []
+        if not pure(lvalue):
+            self.temporaries += 1
+            name = f"ncupc_t{self.temporaries}"
+            declarator = c_ast.PtrDecl([], c_ast.TypeDecl(name, [], None, c_ast.IdentifierType([POINTER])))
+            items.append(c_ast.Decl(name, [], [], [], [], declarator, c_ast.UnaryOp("&", lvalue), None, self.coord))
+            lvalue = c_ast.UnaryOp("*", identifier(name))
+        if not after:
+            moved = c_ast.Assignment("=", lvalue, self.added(copy.deepcopy(lvalue), index, kind.target))
+            return Value(self.sequence(*items, moved) if items else moved, kind)
+        name, before = self.pointer_temporary(copy.deepcopy(lvalue))
+        moved = c_ast.Assignment("=", lvalue, self.added(identifier(name), index, kind.target))
+        return Value(self.sequence(*items, before, moved, identifier(name)), kind)
+
+    def _update_shared(self, place, operator, operand, after=False):
+        """`place operator= operand`; yields the value before if `after`, else what was stored."""
+        kind = place.type.unqualified()
+        items, at = [], place.pointer
+        if not isinstance(at, c_ast.ID):
+            name, declaration = self.pointer_temporary(at)
+            items, at = [declaration], identifier(name)
+        here = Place(at, place.type, place.bits)
+        old = self.loaded(here).node
+        if after:
+            name, before = self.temporary(kind, old)
+            items.append(before)
+            old = identifier(name)
+        if kind.is_pointer_to_shared:
+            index = operand.node if operator == "+" else c_ast.UnaryOp("-", c_ast.Cast(self.difference_type(), operand.node))
+            if operator not in "+-":
+                self.error(self.coord, f"{operator}= of a pointer-to-shared")
+            new = self.added(old, index, kind.target)
+        else:
+            if kind.is_record:
+                self.error(self.coord, f"{operator}= of a '{kind}'")
+            new = c_ast.BinaryOp(operator, old, operand.node)
+        items.append(self.stored(here, new))
+        if after:
+            items.append(identifier(name))
+        return Value(self.sequence(*items) if len(items) > 1 else items[0], kind)
+
+    # Binary expressions
+
+    def visit_BinaryOp(self, node):
+        left, right = self.value(node.left), self.value(node.right)
+        if node.op in ("&&", "||"):
+            node.left, node.right = self.truth(left), self.truth(right)
+            return Value(node, INT)
+        if left.type.is_pointer_to_shared or right.type.is_pointer_to_shared:
+            return self._on_shared_pointers(node, left, right)
+        node.left, node.right = left.node, right.node
+        if node.op in ("==", "!=") or node.op in COMPARISONS:
+            return Value(node, INT)
+        if left.type.is_pointer or right.type.is_pointer:
+            if left.type.is_pointer and right.type.is_pointer:
+                return Value(node, DIFFERENCE)
+            return Value(node, left.type if left.type.is_pointer else right.type)
+        if node.op in ("<<", ">>"):
+            return Value(node, promoted(left.type))
+        return Value(node, usual(left.type, right.type))
+
+    def _on_shared_pointers(self, node, left, right):
+        operator, coord = node.op, node.coord
+        if operator in ("==", "!="):
+            return Value(self._equality(operator, left, right, coord), INT)
+        if operator in COMPARISONS:
+            kind, a, b = self.common_pointer(left, right, coord, f"operator {operator}")
+            if kind.target.is_void:
+                self.error(coord, f"{operator} on pointers to shared void")
+                return Value(number(0), INT)
+            element = types.element_of(kind.target)
+            return Value(c_ast.BinaryOp(operator, call("ncupc_compare", a, b, self.size(element), self.block_size(element)), number(0)), INT)
+        if operator == "-" and left.type.is_pointer_to_shared and right.type.is_pointer_to_shared:
+            return Value(self._difference(left, right, coord), DIFFERENCE)
+        if operator == "+" and not left.type.is_pointer:
+            left, right = right, left
+        if operator not in "+-" or not left.type.is_pointer_to_shared or not (right.type.is_arithmetic or right.type.is_unknown):
+            self.error(coord, f"operator {operator} on '{left.type}' and '{right.type}'")
+            return Value(node, types.Unknown())
+        index = right.node
+        if operator == "-":
+            index = c_ast.UnaryOp("-", index if isinstance(index, c_ast.Constant) and right.type.signed else c_ast.Cast(self.difference_type(), index))
+        return Value(self.added(left.node, index, left.type.target), left.type)
+
+    def _equality(self, operator, left, right, coord):
+        if left.null or right.null:
+            same = call("ncupc_is_null", right.node if left.null else left.node)
+        else:
+            if left.type.is_pointer_to_shared and right.type.is_pointer_to_shared:
+                a, b = left.node, right.node
+                if not (left.type.target.is_void or right.type.target.is_void or types.same(left.type, right.type)):
+                    self.warn(coord, f"{operator} of pointers to different types ('{left.type}' and '{right.type}')")
+            else:
+                _, a, b = self.common_pointer(left, right, coord, f"operator {operator}")
+            same = call("ncupc_equal", a, b)
+        return same if operator == "==" else c_ast.UnaryOp("!", same)
+
+    def _difference(self, left, right, coord):
+        kind, a, b = self.common_pointer(left, right, coord, "operator -")
+        target = kind.target
+        if target.is_void:
+            self.error(coord, "the difference of pointers to shared void")
+            return number(0)
+        element = types.element_of(target)
+        made = call("ncupc_diff", a, b, self.size(element), self.block_size(element))
+        if target.is_array:
+            made = c_ast.BinaryOp("/", made, c_ast.Cast(self.difference_type(), self.count_of(target)[1]))
+        return made
+
+    def visit_TernaryOp(self, node):
+        condition = self.value(node.cond)
+        if node.iftrue is None:
+            return self._elvis(node, condition)
+        left, right = self.value(node.iftrue), self.value(node.iffalse)
+        node.cond, node.iftrue, node.iffalse = self.truth(condition), left.node, right.node
+        if left.type.is_pointer_to_shared or right.type.is_pointer_to_shared:
+            kind, node.iftrue, node.iffalse = self.common_pointer(left, right, node.coord, "operator ?:")
+            return Value(node, kind)
+        return Value(node, self._common(left, right))
+
+    @staticmethod
+    def _common(left, right):
+        if left.type.is_arithmetic and right.type.is_arithmetic:
+            return usual(left.type, right.type)
+        if left.type.is_pointer and right.type.is_pointer:
+            return right.type if left.null or right.type.target.is_void else left.type
+        if left.type.is_pointer or right.type.is_pointer:
+            return left.type if left.type.is_pointer else right.type
+        return left.type
+
+    def _elvis(self, node, condition):
+        other = self.value(node.iffalse)
+        if not (condition.type.is_pointer_to_shared or other.type.is_pointer_to_shared):
+            node.cond, node.iffalse = condition.node, other.node
+            return Value(node, self._common(condition, other))
+        name, declaration = self.temporary(condition.type, condition.node)
+        kept = Value(identifier(name), condition.type)
+        kind, a, b = self.common_pointer(kept, other, node.coord, "operator ?:")
+        return Value(self.sequence(declaration, c_ast.TernaryOp(self.truth(Value(identifier(name), condition.type)), a, b)), kind)
+
+    def visit_Cast(self, node):
+        return self.cast(node)
+
+    # Assignment
+
+    def visit_Assignment(self, node):
+        target = self.expression(node.lvalue)
+        value = self.value(node.rvalue)
+        coord = node.coord
+        if node.op != "=":
+            return self._compound_assignment(node, target, value)
+        what = f"assignment to '{node.lvalue.name}'" if isinstance(node.lvalue, c_ast.ID) else "assignment"
+        right = self.converted(value, target.type, coord, what)
+        if isinstance(target, Place):
+            self.coord = coord
+            return Value(self.stored(target, right), target.type.unqualified())
+        node.lvalue, node.rvalue = target.node, right
+        return Value(node, target.type.unqualified())
+
+    def _compound_assignment(self, node, target, value):
+        operator = node.op[:-1]
+        if isinstance(target, Place):
+            self.coord = node.coord
+            return self._update_shared(target, operator, value)
+        if not target.type.is_pointer_to_shared:
+            node.lvalue, node.rvalue = target.node, value.node
+            if value.type.is_pointer_to_shared:
+                self.error(node.coord, f"{node.op} with a pointer-to-shared")
+            return Value(node, target.type.unqualified())
+        if operator not in "+-" or not (value.type.is_arithmetic or value.type.is_unknown):
+            self.error(node.coord, f"operator {node.op} on '{target.type}' and '{value.type}'")
+        index = value.node if operator == "+" else c_ast.UnaryOp("-", c_ast.Cast(self.difference_type(), value.node))
+        return self._moved(target, index)
+
+    @staticmethod
+    def difference_type():
+        return c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, c_ast.IdentifierType(["ptrdiff_t"])))

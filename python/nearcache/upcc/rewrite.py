@@ -1,0 +1,119 @@
+"""Declarators as C writes them: pointers-to-shared are ncupc_ptr, shared and its layout are gone."""
+import copy
+
+from pycparser import c_ast
+
+from . import types
+from .typenames import POINTER, plain_quals
+
+
+def innermost(node):
+    while not isinstance(node, c_ast.TypeDecl):
+        node = node.type
+    return node
+
+
+class Rewriting:
+    """Part of the lowering."""
+
+    def rewritten(self, node, parameter=False):
+        """The same declarator in C. pre: type_of(node) was asked for, in the same scope."""
+        match node:
+            case c_ast.TypeDecl():
+                node.quals = plain_quals(node.quals or [])
+                node.type = self._specifier(node.type)
+                return node
+            case c_ast.PtrDecl():
+                if self.type_of(node.type).is_shared:
+                    self._keep_definition(innermost(node).type)
+                    return self._pointer(node, node.quals)
+                node.quals = plain_quals(node.quals or [])
+                node.type = self.rewritten(node.type)
+                return node
+            case c_ast.ArrayDecl():
+                if parameter and self.type_of(node.type).is_shared:
+                    return self._pointer(node, [word for word in node.dim_quals or [] if word != "static"])
+                node.type = self.rewritten(node.type)
+                if node.dim is not None and not parameter and self.evaluate(node.dim) is None:
+                    node.dim = self.value(copy.deepcopy(node.dim)).node
+                return node
+            case c_ast.FuncDecl():
+                node.type = self.rewritten(node.type)
+                for each in node.args.params if node.args is not None else ():
+                    if isinstance(each, (c_ast.Decl, c_ast.Typename)):
+                        each.quals = plain_quals(each.quals or [])
+                        each.type = self.rewritten(each.type, parameter=True)
+                return node
+        return self._specifier(node)
+
+    def _pointer(self, node, quals):
+        inner = innermost(node)
+        made = c_ast.TypeDecl(inner.declname, plain_quals(quals or []), inner.align, c_ast.IdentifierType([POINTER]), inner.coord)
+        made.attributes = inner.attributes
+        return made
+
+    def _keep_definition(self, node):
+        """A struct or enumeration that is defined where its own declaration is not printed."""
+        if isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls is not None or isinstance(node, c_ast.Enum) and node.values is not None:
+            if id(node) not in self.printed:
+                self.definitions.append(self._specifier(node))
+
+    def _specifier(self, node):
+        match node:
+            case c_ast.Struct() | c_ast.Union():
+                return self._record_specifier(node)
+            case c_ast.Enum() if node.values is not None:
+                return self._once(node)
+            case c_ast.TypeOf():
+                return self._typeof(node)
+            case c_ast.Typename():
+                return self.rewritten_typename(node)
+        inner = getattr(node, "type", None)
+        if isinstance(inner, c_ast.Node):  # with attributes
+            node.type = self._specifier(inner)
+        return node
+
+    def _once(self, node):
+        """Its definition where it is printed first, its tag from then on."""
+        if id(node) not in self.printed:
+            self.printed.add(id(node))
+            self.kept_nodes.append(node)
+            return node
+        if not node.name:
+            self.unnamed += 1
+            node.name = f"ncupc_unnamed_{self.unnamed}"
+        if isinstance(node, c_ast.Enum):
+            return c_ast.Enum(node.name, None, None)
+        return type(node)(node.name, None)
+
+    def _record_specifier(self, node):
+        if node.decls is None:
+            return node
+        self.type_of(node)
+        if id(node) in self.printed:
+            return self._once(node)
+        self.printed.add(id(node))
+        self.kept_nodes.append(node)
+        for each in node.decls:
+            if isinstance(each, c_ast.Decl):
+                each.quals = plain_quals(each.quals or [])
+                each.type = self.rewritten(each.type)
+        return node
+
+    def _typeof(self, node):
+        kind = self._specified(node, None)
+        if isinstance(node.expr, c_ast.Typename) and not kind.is_shared:
+            node.expr = self.rewritten_typename(node.expr)
+        elif kind.is_shared:
+            return c_ast.TypeOf("__typeof__", self.typename(kind.unqualified()))
+        else:
+            node.expr = self.expression(node.expr).node
+        return node
+
+    def rewritten_typename(self, node):
+        kind = self.type_of(node.type)
+        if kind.is_shared and kind.is_array:
+            return self.typename(kind.unqualified())
+        node.quals = plain_quals(node.quals or [])
+        node.type = self.rewritten(node.type)
+        return node

@@ -1,0 +1,56 @@
+"""The symbol table: identifiers and tags by scope."""
+
+
+class Symbol:
+    """What a name stands for: kind is "object", "function", "typedef" or "constant" (of an enumeration).
+
+    `resolve` gives the type when it is asked for first: system headers declare much that no program uses.
+    """
+    __slots__ = ("name", "kind", "c_name", "storage", "value", "coord", "defined", "block_scope", "system", "_type", "_resolve")
+
+    def __init__(self, name, kind, type=None, resolve=None, c_name=None, storage=(), value=None, coord=None):
+        self.name, self.kind, self._type, self._resolve = name, kind, type, resolve
+        self.c_name = c_name or name
+        self.storage = storage
+        self.value = value  # of a constant; None where only the C compiler knows it
+        self.coord = coord
+        self.defined = self.block_scope = self.system = False
+
+    @property
+    def type(self):
+        if self._type is None:
+            self._type = self._resolve()
+        return self._type
+
+    @type.setter
+    def type(self, kind):
+        self._type = kind
+
+
+class Scope:
+    def __init__(self, parent=None):
+        self.parent = parent
+        self.names = {}
+        self.tags = {}  # name -> types.Body or, of an enumeration, its node
+
+    def find(self, name):
+        at = self
+        while at is not None:
+            found = at.names.get(name)
+            if found is not None:
+                return found
+            at = at.parent
+        return None
+
+    def find_tag(self, name):
+        at = self
+        while at is not None:
+            found = at.tags.get(name)
+            if found is not None:
+                return found
+            at = at.parent
+        return None
+
+    def add(self, symbol):
+        self.names[symbol.name] = symbol
+        return symbol

@@ -1,0 +1,269 @@
+"""Objects: static shared data become pointers that the runtime places at the start, private ones stay declarations.
+
+Each file has two functions that the runtime calls before main: one that tells the sizes of its shared objects, and one that stores
+initial values, those of private objects too that C does not take for constants (the address of a shared object).
+"""
+import re
+
+from pycparser import c_ast
+
+from . import types
+from .rewrite import innermost
+from .scope import Symbol
+from .typenames import POINTER, call, identifier, number
+
+ESCAPE = re.compile(r'\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)')
+
+
+def string_length(text):
+    """Characters of a string literal, the final null included; None for wide ones."""
+    if not text.startswith('"'):
+        return None
+    return sum(len(ESCAPE.sub(".", part)) for part in re.findall(r'"((?:[^"\\]|\\.)*)"', text)) + 1
+
+
+def pointer_declaration(name, storage=(), attributes=(), coord=None):
+    declarator = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType([*attributes, POINTER]))
+    return c_ast.Decl(name, [], [], list(storage), [], declarator, None, None, coord)
+
+
+class Statics:
+    """Part of the lowering."""
+
+    def definitions_before(self, made):
+        """With the structs whose definitions stood in what is no longer printed."""
+        if not self.definitions:
+            return made
+        before = [c_ast.Decl(None, [], [], [], [], each, None, None, made[0].coord if made else self.coord) for each in self.definitions]
+        self.definitions = []
+        return before + made
+
+    # Shared objects
+
+    def shared_object(self, node, kind, c_name=None, hoisted=False):
+        """The declaration in C of a static shared object."""
+        storage = node.storage or []
+        kind = self.sized_by_initializer(self.complete_layout(kind, node), node.init)
+        self.check_shared_object(kind, node, storage)
+        self.rewritten_specifier_only(node)
+        symbol = self.declared(node, kind, c_name)
+        symbol.storage = storage
+        self.shared_names.add(symbol.c_name)
+        extern = "extern" in storage and node.init is None
+        if extern:
+            return self.definitions_before([pointer_declaration(symbol.c_name, ["extern"], coord=node.coord)])
+        if node.init is not None and symbol.defined:
+            self.error(node.coord, f"'{node.name}' is initialised twice")
+        symbol.defined = symbol.defined or node.init is not None
+        if kind.is_array and any(each.count is None for each in kind.dimensions()):
+            self.error(node.coord, f"the size of '{node.name}' is missing")
+        self.placed[symbol.c_name] = (symbol, node.coord)
+        made = []
+        if node.init is not None:
+            made += self.definitions_before([])
+            self.initialisations.append(self._filling(node, kind, symbol))
+        static = "static" in storage or hoisted
+        weak = ["NCUPC_TENTATIVE"] if not static and node.init is None else []
+        made.append(pointer_declaration(symbol.c_name, ["static"] if static else [], weak, node.coord))
+        return self.definitions_before(made)
+
+    def rewritten_specifier_only(self, node):
+        """The struct or enumeration that the declaration defines is kept; its declarator is not."""
+        self._keep_definition(innermost(node.type).type)
+
+    def sized_by_initializer(self, kind, init):
+        """An array without a size has that of its initialiser."""
+        if not kind.is_array or kind.count is not None or init is None:
+            return kind
+        length = None
+        if isinstance(init, c_ast.Constant) and init.type == "string":
+            length = string_length(init.value)
+        elif isinstance(init, c_ast.InitList):
+            if len(init.exprs) == 1 and isinstance(init.exprs[0], c_ast.Constant) and init.exprs[0].type == "string" and \
+                    types.element_of(kind).is_arithmetic and types.element_of(kind).size == 1:
+                length = string_length(init.exprs[0].value)
+            else:
+                length = self._longest(init, kind)
+        if length is None:
+            return kind
+        made = kind.copy()
+        made.length, made.count, made.alias = length, number(length), None
+        return made
+
+    def _longest(self, init, kind):
+        at = longest = 0
+        leaves = self._leaves(kind.element)
+        flat = 0
+        for item in init.exprs:
+            if isinstance(item, c_ast.NamedInitializer) and isinstance(item.name[0], c_ast.ArrayDesignator):
+                index = item.name[0].expr
+                at = self.evaluate(getattr(index, "last", index))
+                if at is None:
+                    return None
+                item, flat = item.expr, 0
+            whole = isinstance(item, c_ast.InitList) or leaves == 1 or (isinstance(item, c_ast.Constant) and item.type == "string")
+            if not whole:
+                flat += 1
+                if flat < leaves:
+                    longest = max(longest, at + 1)
+                    continue
+                flat = 0
+            at += 1
+            longest = max(longest, at)
+        return longest
+
+    def _leaves(self, kind):
+        """Scalars of a type, for initialisers without inner braces."""
+        if kind.is_array:
+            return self._leaves(kind.element) * (kind.length or 1)
+        if kind.is_record and kind.body.keyword == "struct":
+            return sum(self._leaves(each) for _, each, _ in kind.body.fields or ()) or 1
+        return 1
+
+    def _filling(self, node, kind, symbol):
+        """A block that stores the initial values of a shared object: those that this thread owns."""
+        element = types.element_of(kind)
+        private = kind.unqualified()
+        values = self.initializer(node.init, private)
+        if not kind.is_array:
+            values = c_ast.InitList([values], node.coord)
+            private = types.Array(private, None, 1)
+        elif any(each.length is None for each in kind.dimensions()[1:]):
+            self.error(node.coord, f"'{node.name}' cannot be initialised: its inner dimensions are not known before the start")
+        if kind.is_array and kind.length is None:
+            private = types.Array(kind.element.unqualified(), None, None)
+        constant = not self.mentions_shared(values)
+        if constant:
+            self.with_static_null(values)
+        initial = c_ast.Decl("initial", ["const"], [], ["static"] if constant else [], [], self.declarator(private, "initial"), values, None, node.coord)
+        innermost(initial.type).quals = ["const"]
+        size = self.size(element)
+        count = c_ast.BinaryOp("/", c_ast.UnaryOp("sizeof", identifier("initial")), size)
+        fill = call("ncupc_fill", identifier(symbol.c_name), identifier("initial"), count, size, self.count_of(kind)[1], self.block_size(element))
+        fill.coord = node.coord
+        return c_ast.Compound([initial, fill], node.coord)
+
+    # Private objects
+
+    def private_object(self, node, kind, symbol, local):
+        """The declaration of a private object, and what follows it."""
+        static = not local or "static" in (node.storage or [])
+        init = node.init
+        if init is None or "extern" in (node.storage or []) and local:
+            node.type = self.rewritten(node.type)
+            return self.definitions_before([node])
+        name = f"initialiser of '{node.name}'" if not isinstance(init, c_ast.InitList) else ""
+        if isinstance(init, c_ast.InitList):
+            lowered = self.initializer(init, kind)
+        else:
+            found = self.expression(init)
+            is_string = isinstance(init, c_ast.Constant) and init.type == "string"
+            lowered = found.node if is_string and kind.is_array else self.converted(self.loaded(found), kind, init.coord or node.coord, name)
+        if not static or not self.mentions_shared(lowered):
+            node.init = self.with_static_null(lowered) if static else lowered
+            node.type = self.rewritten(node.type)
+            return self.definitions_before([node])
+        if self._only_null(lowered):
+            node.init = self.with_static_null(lowered)
+            node.type = self.rewritten(node.type)
+            return self.definitions_before([node])
+        return self._initialised_later(node, kind, symbol, lowered, local)
+
+    @staticmethod
+    def _only_null(node):
+        """Whether NCUPC_NULL is all that C would not take."""
+        class Calls(c_ast.NodeVisitor):
+            found = False
+
+            def visit_FuncCall(self, at):
+                self.found = True
+
+            def visit_ID(self, at):
+                self.found = self.found or at.name != "NCUPC_NULL"
+        calls = Calls()
+        calls.visit(node)
+        return not calls.found
+
+    def _initialised_later(self, node, kind, symbol, lowered, local):
+        kind = self.sized_by_initializer(kind, lowered)
+        plain = self._without_const(kind)
+        self._keep_definition(innermost(node.type).type)
+        node.init, node.type = None, self.declarator(plain, symbol.c_name)
+        if plain.is_array or plain.is_record:
+            initial = c_ast.Decl("ncupc_initial", [], [], [], [], self.declarator(plain, "ncupc_initial"), lowered, None, node.coord)
+            copied = call("__builtin_memcpy", c_ast.UnaryOp("&", identifier(symbol.c_name)), c_ast.UnaryOp("&", identifier("ncupc_initial")),
+                          c_ast.UnaryOp("sizeof", identifier("ncupc_initial")))
+            copied.coord = node.coord
+            block = c_ast.Compound([initial, copied], node.coord)
+        else:
+            block = c_ast.Assignment("=", identifier(symbol.c_name), lowered, node.coord)
+        if not local:
+            self.initialisations.append(block)
+            return self.definitions_before([node])
+        self.temporaries += 1
+        once = f"ncupc_once{self.temporaries}"
+        flag = c_ast.Decl(once, [], [], ["static"], [], c_ast.TypeDecl(once, [], None, c_ast.IdentifierType(["int"])), None, None, node.coord)
+        first = c_ast.If(c_ast.UnaryOp("!", identifier(once)),
+                         c_ast.Compound([c_ast.Assignment("=", identifier(once), number(1)), block], node.coord), None, node.coord)
+        return self.definitions_before([node, flag, first])
+
+    def _without_const(self, kind):
+        """The type with an object that can be stored to later."""
+        if kind.is_array:
+            made = kind.copy()
+            made.element, made.alias = self._without_const(kind.element), None
+            return made
+        if "const" not in kind.quals:
+            return kind
+        made = kind.copy()
+        made.quals = kind.quals - {"const"}
+        return made
+
+    # What the runtime calls before main
+
+    def module(self):
+        """The two functions and their registration; every file has them, so that THREADS and the pointers' form are checked."""
+        placing = []
+        for symbol, coord in self.placed.values():
+            kind, element = symbol.type, types.element_of(symbol.type)
+            made = call("ncupc_place", c_ast.UnaryOp("&", identifier(symbol.c_name)), c_ast.Constant("string", f'"{symbol.name}"'),
+                        self.size(element), self.count_of(kind)[1], self.block_size(element), identifier("NCUPC_HERE"))
+            made.coord = coord
+            placing.append(made)
+        functions = [("ncupc_place_statics", placing), ("ncupc_initialise_statics", self.initialisations)]
+        made, names = [], []
+        for name, items in functions:
+            if not items:
+                names.append(identifier("NULL"))
+                continue
+            names.append(identifier(name))
+            void = c_ast.ParamList([c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, c_ast.IdentifierType(["void"])))])
+            declarator = c_ast.FuncDecl(void, c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["void"])))
+            made.append(c_ast.FuncDef(c_ast.Decl(name, [], [], ["static"], [], declarator, None, None), None, c_ast.Compound(items)))
+        # NULL may be undefined by now.
+        names = [c_ast.Constant("int", "0") if each.name == "NULL" else each for each in names]
+        quoted = self.name.replace("\\", "\\\\").replace('"', '\\"')
+        made.append(call("NCUPC_MODULE", c_ast.Constant("string", f'"{quoted}"'), *names))
+        return made
+
+    def declared(self, node, kind, c_name=None):
+        """The symbol of an object or function; a declaration before it is completed."""
+        before = self.scope.names.get(node.name)
+        if before is not None and before.kind in ("object", "function"):
+            return self._redeclared(before, node, kind)
+        symbol = Symbol(node.name, "function" if kind.is_function else "object", kind, c_name=c_name, storage=node.storage or (), coord=node.coord)
+        return self.scope.add(symbol)
+
+    def _redeclared(self, before, node, kind):
+        have = before.type
+        if have.is_shared != kind.is_shared:
+            self.error(node.coord, f"'{node.name}' is {'shared' if have.is_shared else 'private'} where it was declared before, and not so here")
+        elif kind.is_shared:
+            one, other = types.element_of(have), types.element_of(kind)
+            if not one.block.same(other.block):
+                self.error(node.coord, f"'{node.name}' has block size {one.block} where it was declared before, and {other.block} here")
+            elif not types.same(have, kind):
+                self.error(node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'")
+        if not (have.is_array and have.count is not None and kind.is_array and kind.count is None):
+            before.type = kind
+        return before

@@ -1,0 +1,120 @@
+"""From types back to syntax: how a type is written in the C that comes out."""
+import copy
+
+from pycparser import c_ast
+
+POINTER = "ncupc_ptr"
+UPC_WORDS = {"strict", "relaxed"}
+
+
+def plain_quals(quals):
+    """Qualifiers that C knows."""
+    return [word for word in quals if word != "shared" and word not in UPC_WORDS]
+
+
+def identifier(name):
+    return c_ast.ID(name)
+
+
+def call(name, *arguments):
+    return c_ast.FuncCall(c_ast.ID(name), c_ast.ExprList(list(arguments)))
+
+
+def number(value):
+    return c_ast.Constant("int", str(value))
+
+
+def _plain(word):
+    return c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, c_ast.IdentifierType([word])))
+
+
+class Typenames:
+    """Part of the lowering."""
+
+    def declarator(self, kind, name=None, quals=None):
+        """The syntax of a declaration of `name` as a `kind`, shared or not: what is printed is the type of the value."""
+        quals = sorted(plain_quals(kind.quals)) if quals is None else quals
+        if kind.is_array and not (kind.alias and kind.alias in self.emitted_arrays):
+            dim = copy.deepcopy(kind.count) if kind.length is None and kind.count is not None else None
+            if dim is not None:
+                dim = self.value(dim).node
+            elif kind.length is not None:
+                dim = number(kind.length)
+            return c_ast.ArrayDecl(self.declarator(kind.element, name), dim, kind.dim_quals)
+        if kind.is_pointer_to_shared:
+            return c_ast.TypeDecl(name, quals, None, c_ast.IdentifierType([kind.alias or POINTER]))
+        if kind.is_pointer and not kind.alias:
+            return c_ast.PtrDecl(quals, self.declarator(kind.target, name))
+        if kind.is_function and not kind.alias:
+            if kind.parameters is None:
+                arguments = None
+            else:
+                inside = [self.typename(each) for each in kind.parameters]
+                inside += [c_ast.EllipsisParam()] if kind.variadic else []
+                arguments = c_ast.ParamList(inside or [_plain("void")])
+            return c_ast.FuncDecl(arguments, self.declarator(kind.result, name))
+        return c_ast.TypeDecl(name, quals, None, self.specifier(kind))
+
+    def specifier(self, kind):
+        if kind.alias:
+            return c_ast.IdentifierType([kind.alias])
+        if kind.is_void:
+            return c_ast.IdentifierType(["void"])
+        if kind.is_record:
+            return (c_ast.Struct if kind.body.keyword == "struct" else c_ast.Union)(self.tag_of(kind.body), None)
+        if kind.is_unknown and kind.node is not None:
+            return kind.node
+        if kind.is_arithmetic:
+            if kind.node is not None and kind.node.name:
+                return c_ast.Enum(kind.node.name, None, None)
+            return c_ast.IdentifierType(list(kind.words))
+        return c_ast.IdentifierType(["int"])
+
+    def tag_of(self, body):
+        """The tag of a struct; one without a tag gets one, in its definition too."""
+        if not body.node.name:
+            self.unnamed += 1
+            body.node.name = f"ncupc_unnamed_{self.unnamed}"
+        return body.node.name
+
+    def typename(self, kind):
+        return c_ast.Typename(None, sorted(plain_quals(kind.quals)), None, self.declarator(kind))
+
+    def value_type(self, kind):
+        """For a macro's argument: `int`, `struct s`, or __typeof__(...) where a declarator could not follow the type's name."""
+        kind = kind.unqualified()
+        name = self.typename(kind)
+        if isinstance(name.type, c_ast.TypeDecl):
+            return name
+        return call("__typeof__", name)
+
+    def size(self, kind):
+        """sizeof an element, in C."""
+        return c_ast.UnaryOp("sizeof", self.typename(kind.unqualified()))
+
+    def block_size(self, kind):
+        """The block size of a shared type, in C."""
+        block = kind.block
+        if block.value is not None:
+            return number(block.value)
+        return self.value(copy.deepcopy(block.node)).node
+
+    def count_of(self, kind):
+        """How many elements a shared array type has, in C; the value where it is known, as an int."""
+        known, factors = 1, []
+        for each in kind.dimensions() if kind.is_array else ():
+            if each.length is not None:
+                known *= each.length
+            else:
+                factors.append(self.value(copy.deepcopy(each.count)).node)
+        made = None
+        for factor in factors:
+            factor = c_ast.Cast(self.size_type(), factor)
+            made = factor if made is None else c_ast.BinaryOp("*", made, factor)
+        if made is None:
+            return known, number(known)
+        return None, made if known == 1 else c_ast.BinaryOp("*", made, number(known))
+
+    @staticmethod
+    def size_type():
+        return _plain("size_t")

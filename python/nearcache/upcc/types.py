@@ -1,0 +1,263 @@
+"""The types of UPC: C's, with what `shared` adds to them (UPC 1.3, sections 6.5.1 and 6.5.2).
+
+A type knows its qualifiers, and its `block` if it is shared: how many elements lie together on one thread. Arrays are shared when their
+elements are. `alias` is the typedef name by which the source called it, for readable output.
+"""
+
+
+class Block:
+    """A layout qualifier: the block size in elements, 0 for an indefinite one."""
+    __slots__ = ("value", "node", "text")
+
+    def __init__(self, value=None, node=None, text=None):
+        self.value = value  # int, or None where only the C compiler or the running program knows it
+        self.node = node    # c_ast expression, where there is no value
+        self.text = text    # of the node, to compare by
+
+    def same(self, other):
+        if self.value is not None and other.value is not None:
+            return self.value == other.value
+        return self.value is None and other.value is None and self.text == other.text
+
+    def __str__(self):
+        return "[]" if self.value == 0 else f"[{self.value if self.value is not None else self.text}]"
+
+
+INDEFINITE, CYCLIC = Block(0), Block(1)
+
+
+class Type:
+    __slots__ = ("quals", "block", "alias")
+    kind = "?"
+
+    def __init__(self):
+        self.quals = frozenset()
+        self.block = None
+        self.alias = None
+
+    def copy(self):
+        made = object.__new__(type(self))
+        for owner in type(self).__mro__:
+            for slot in getattr(owner, "__slots__", ()):
+                setattr(made, slot, getattr(self, slot))
+        return made
+
+    def qualified(self, quals=(), block=None):
+        """With more qualifiers; an array hands them to its elements."""
+        if not quals and block is None:
+            return self
+        made = self.copy()
+        made.quals = self.quals | frozenset(quals)
+        if block is not None:
+            made.block = block
+        return made
+
+    def unqualified(self):
+        """As a value has it: neither qualified nor shared."""
+        if not self.quals and self.block is None:
+            return self
+        made = self.copy()
+        made.quals, made.block = frozenset(), None
+        if self.alias and (self.quals or self.block):
+            made.alias = self.alias
+        return made
+
+    is_shared = property(lambda self: self.block is not None)
+    is_pointer = is_array = is_record = is_function = is_void = is_arithmetic = is_unknown = False
+    is_pointer_to_shared = False
+
+    def __str__(self):
+        words = [f"shared {self.block}" if self.block.value != 1 else "shared"] if self.block is not None else []
+        return " ".join([*words, *sorted(self.quals), self.alias or self.name()])
+
+    def name(self):
+        return self.kind
+
+
+class Unknown(Type):
+    """Of something that only the C compiler knows: builtins, typeof of them."""
+    __slots__ = ("node",)
+    is_unknown = True
+    kind = "unknown"
+
+    def __init__(self, node=None):
+        super().__init__()
+        self.node = node  # c_ast type node to print again, if there is one
+
+
+class Void(Type):
+    __slots__ = ()
+    kind = "void"
+    is_void = True
+
+
+class Arithmetic(Type):
+    """Integers, floating-point numbers, enumerations."""
+    __slots__ = ("words", "floating", "size", "signed", "node")
+    is_arithmetic = True
+    kind = "arithmetic"
+
+    def __init__(self, words, size=None, floating=False, signed=True, node=None):
+        super().__init__()
+        self.words, self.size, self.floating, self.signed = words, size, floating, signed
+        self.node = node  # c_ast.Enum
+
+    def name(self):
+        return " ".join(self.words)
+
+
+class Pointer(Type):
+    __slots__ = ("target",)
+    kind = "pointer"
+    is_pointer = True
+
+    def __init__(self, target):
+        super().__init__()
+        self.target = target
+
+    is_pointer_to_shared = property(lambda self: self.target.is_shared)
+
+    def name(self):
+        return f"{self.target} *"
+
+
+class Array(Type):
+    __slots__ = ("element", "count", "length", "dim_quals")
+    kind = "array"
+    is_array = True
+
+    def __init__(self, element, count=None, length=None, dim_quals=()):
+        super().__init__()
+        self.element = element
+        self.count = count    # c_ast expression, None for []
+        self.length = length  # its value, None where it is not known
+        self.dim_quals = list(dim_quals)
+
+    is_shared = property(lambda self: self.element.is_shared)
+
+    def qualified(self, quals=(), block=None):
+        if not quals and block is None:
+            return self
+        made = self.copy()
+        made.element = self.element.qualified(quals, block)
+        return made
+
+    def unqualified(self):
+        made = self.copy()
+        made.element = self.element.unqualified()
+        return made
+
+    @property
+    def base(self):
+        """What the array is of, however many dimensions it has."""
+        at = self
+        while at.is_array:
+            at = at.element
+        return at
+
+    def dimensions(self):
+        at, found = self, []
+        while at.is_array:
+            found.append(at)
+            at = at.element
+        return found
+
+    def name(self):
+        text = "".join(f"[{'' if d.length is None else d.length}]" for d in self.dimensions())
+        return f"{self.base} {text}"
+
+    __str__ = name
+
+
+class Function(Type):
+    __slots__ = ("result", "parameters", "variadic", "node")
+    kind = "function"
+    is_function = True
+
+    def __init__(self, result, parameters, variadic, node=None):
+        super().__init__()
+        self.result, self.parameters, self.variadic, self.node = result, parameters, variadic, node
+
+    def name(self):
+        inside = ", ".join(map(str, self.parameters)) if self.parameters else ""
+        return f"{self.result} ({inside})"
+
+
+class Record(Type):
+    """A struct or union. Copies share the `body`."""
+    __slots__ = ("body",)
+    kind = "record"
+    is_record = True
+
+    def __init__(self, body):
+        super().__init__()
+        self.body = body
+
+    def field(self, name):
+        """(type, width of a bit-field or None) of a member, also of unnamed structs' inside; None."""
+        for member, kind, bits in self.body.fields or ():
+            if member == name:
+                return kind, bits
+            if member is None and kind.is_record:
+                found = kind.field(name)
+                if found:
+                    return found
+        return None
+
+    def name(self):
+        return f"{self.body.keyword} {self.body.node.name or '{...}'}"
+
+
+class Body:
+    """What the declarations of one struct or union have in common."""
+    __slots__ = ("keyword", "node", "fields", "plain", "local")
+
+    def __init__(self, keyword, node):
+        self.keyword, self.node = keyword, node
+        self.fields = None  # [(name, type, bits)], None while incomplete
+        self.plain = True   # no attribute, so that sizes follow from the members
+        self.local = False
+
+
+def element_of(kind):
+    """What a shared type is laid out by: the element of an array, or the type itself."""
+    return kind.base if kind.is_array else kind
+
+
+def decayed(kind):
+    """The type that a value of `kind` has in an expression."""
+    if kind.is_array:
+        return Pointer(kind.element)
+    if kind.is_function:
+        return Pointer(kind)
+    return kind.unqualified()
+
+
+def same(a, b, exact=True):
+    """Whether two types are compatible, qualifiers of the outermost level aside; not exact: as far as is known here."""
+    if a.is_unknown or b.is_unknown:
+        return True
+    if a.kind != b.kind:
+        return a.is_void and b.is_void
+    if a.is_arithmetic:
+        if (a.node is None) != (b.node is None):
+            return a.size == b.size  # an enumeration is compatible with an integer
+        return a.node is not None or a.words == b.words
+    if a.is_pointer:
+        if a.target.is_shared != b.target.is_shared:
+            return False
+        if a.target.is_shared and not element_of(a.target).block.same(element_of(b.target).block):
+            return False
+        return same(a.target, b.target)
+    if a.is_array:
+        return same(a.element, b.element) and (a.length is None or b.length is None or a.length == b.length)
+    if a.is_record:
+        x, y = a.body, b.body
+        return x is y or (x.node.name is not None and x.node.name == y.node.name)
+    if a.is_function:
+        if not same(a.result, b.result):
+            return False
+        if a.parameters is None or b.parameters is None:
+            return True
+        return len(a.parameters) == len(b.parameters) and all(same(x, y) for x, y in zip(a.parameters, b.parameters))
+    return True
