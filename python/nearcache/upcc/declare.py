@@ -4,7 +4,8 @@ from pycparser import c_ast, c_generator
 from . import types
 from .constants import arithmetic
 
-MAX_BLOCK_SIZE = 1048575  # 2^20 - 1: the phase of a packed pointer-to-shared has 20 bits
+MAX_BLOCK_SIZE = 1 << 20  # the phase of a packed pointer-to-shared has 20 bits
+MAX_BLOCK_SIZE_OF_STRUCTS = (1 << 31) - 1
 STAR = types.Block(None, None, "*")
 
 
@@ -80,10 +81,14 @@ class Declarations:
         if value < 0:
             self.error(qual.coord, f"the layout is negative: {value}")
             return types.CYCLIC
-        if value > MAX_BLOCK_SIZE and not self.struct_pointers:
-            self.error(qual.coord, f"the block size {value} is larger than UPC_MAX_BLOCK_SIZE ({MAX_BLOCK_SIZE}; --struct-pointers allows more)")
-            return types.CYCLIC
+        self._check_block_size(value, qual.coord)
         return types.Block(value)
+
+    def _check_block_size(self, value, coord):
+        limit = MAX_BLOCK_SIZE_OF_STRUCTS if self.struct_pointers else MAX_BLOCK_SIZE
+        if value > limit:
+            more = "" if self.struct_pointers else "; --struct-pointers allows more"
+            self.error(coord, f"the block size {value} is larger than UPC_MAX_BLOCK_SIZE ({limit}{more})")
 
     def _must_be_constant(self, node, coord):
         """Names of objects and calls cannot stand in a layout; sizes that only the C compiler knows can."""
@@ -284,10 +289,10 @@ class Declarations:
                 self.error(node.coord, "[*] needs an array whose size is known here")
                 return types.CYCLIC
             total *= factor
-        if times_threads:
-            return types.Block(total)
-        if self.threads is not None:
-            return types.Block(-(-total // self.threads))
+        if times_threads or self.threads is not None:
+            block = total if times_threads else -(-total // self.threads)
+            self._check_block_size(block, node.coord)
+            return types.Block(block)
         text = f"({total} + THREADS - 1) / THREADS"
         made = c_ast.BinaryOp("/", c_ast.BinaryOp("-", c_ast.BinaryOp("+", c_ast.Constant("int", str(total)), c_ast.ID("THREADS")),
                                                   c_ast.Constant("int", "1")), c_ast.ID("THREADS"))

@@ -5,7 +5,7 @@ expressions, initialisers, statements, static data (statics), declarators as C w
 """
 from pycparser import c_ast
 
-from . import diagnostics, types
+from . import diagnostics, main_function, types
 from .constants import Constants
 from .convert import Conversions
 from .declare import Declarations
@@ -16,9 +16,8 @@ from .rewrite import Rewriting, innermost
 from .scope import Scope, Symbol
 from .statements import Statements, pragma_mode
 from .statics import Statics
-from .typenames import Typenames, number, plain_quals
+from .typenames import Typenames, plain_quals
 
-MAIN = "ncupc_main"
 TOO_MANY = 50  # errors after which the rest would only be their echo
 
 
@@ -197,8 +196,10 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Initializers, 
         if kind.is_shared and not kind.is_function:
             return self.shared_object(node, kind)
         kind = self.sized_by_initializer(kind, node.init)
-        symbol = self.declared(node, kind, MAIN if node.name == "main" and kind.is_function else None)
+        symbol = self.declared(node, kind, main_function.NAME if node.name == "main" and kind.is_function else None)
         node.quals = plain_quals(node.quals or [])
+        if symbol.c_name == main_function.NAME:
+            return []  # the runtime's header declares it
         if kind.is_function:
             return self.definitions_before([self._prototype(node, symbol)])
         return self.private_object(node, kind, symbol, local=False)
@@ -215,14 +216,7 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Initializers, 
         node.type = self.rewritten(node.type)
         if symbol.c_name != node.name:
             innermost(node.type).declname = node.name = symbol.c_name
-            self._returns_int(node)
         return node
-
-    @staticmethod
-    def _returns_int(node):
-        result = node.type.type
-        if isinstance(result, c_ast.TypeDecl) and getattr(result.type, "names", None) == ["void"]:
-            result.type = c_ast.IdentifierType(["int"])
 
     def local_declaration(self, node):
         kind = self.type_of(node.type)
@@ -267,7 +261,7 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Initializers, 
         nested = self.function is not None
         kind = self.type_of(node.decl.type)
         main = node.decl.name == "main" and not nested
-        symbol = self.declared(node.decl, kind, MAIN if main else None)
+        symbol = self.declared(node.decl, kind, main_function.NAME if main else None)
         if not nested:
             self.hoisted = []
         self.function = symbol
@@ -280,16 +274,10 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Initializers, 
             each.quals, each.type = plain_quals(each.quals or []), self.rewritten(each.type, parameter=True)
         node.body = self.compound(node.body, scope=self.scope)
         if main:
-            self._return_status(node.body)
+            main_function.complete(node)
         hoisted = self.hoisted if not nested else []
         self.function, self.returns_status, self.hoisted, self.scope = outer[0], outer[1], outer[2], outer[3]
         return self.definitions_before([*hoisted, node])
-
-    def _return_status(self, body):
-        """main returns 0 where it just ends; ncupc_main must say so."""
-        items = body.block_items
-        if not items or not isinstance(items[-1], c_ast.Return):
-            items.append(c_ast.Return(number(0)))
 
     def _parameters(self, node):
         """Declares the parameters of a function definition in the scope of its body."""

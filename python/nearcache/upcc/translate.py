@@ -41,7 +41,8 @@ def translate(path, source, invocation, toolchain, show):
     sys.setrecursionlimit(max(limit, DEEP))
     try:
         tree = parser.parse(source.text, str(path), source.system_files)
-        lowered = lower.lower(tree, source.system_files, threads=invocation.threads or None, strict=invocation.strict, name=str(path))
+        lowered = lower.lower(tree, source.system_files, threads=invocation.threads or None, strict=invocation.strict, name=str(path),
+                              struct_pointers=invocation.struct_pointers)
         printed = printer.print_file(lowered)
         report(getattr(lowered, "diagnostics", ()), source, show)
     except (UpcError, UpcErrors) as error:

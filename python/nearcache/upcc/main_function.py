@@ -1,0 +1,60 @@
+"""main of a UPC program: the runtime calls it as int ncupc_main(int, char **) on every thread, whatever the source declares."""
+from pycparser import c_ast
+
+from .typenames import identifier, number
+
+NAME = "ncupc_main"
+STATUS, ARGUMENTS, ENVIRONMENT = "ncupc_argc", "ncupc_argv", "__environ"
+
+
+def _named(*words):
+    return c_ast.IdentifierType(list(words))
+
+
+def _is_plain(declaration, pointers):
+    """Whether a parameter is an int, or as many pointers (or arrays) to char."""
+    node = declaration.type
+    for _ in range(pointers):
+        if not isinstance(node, (c_ast.PtrDecl, c_ast.ArrayDecl)):
+            return False
+        node = node.type
+    return isinstance(node, c_ast.TypeDecl) and not node.quals and getattr(node.type, "names", None) == (["char"] if pointers else ["int"])
+
+
+def complete(node):
+    """Gives the lowered definition of main the signature of ncupc_main, and a value where it just ends."""
+    function = node.decl.type
+    given = node.param_decls or (function.args.params if function.args is not None else [])
+    given = [each for each in given if isinstance(each, c_ast.Decl) and each.name]
+    if not (len(given) == 2 and not node.param_decls and _is_plain(given[0], 0) and _is_plain(given[1], 2)):
+        _replace_parameters(node, function, given)
+    result = function.type
+    if isinstance(result, c_ast.TypeDecl):
+        result.type = _named("int")
+    items = node.body.block_items
+    if not items or not isinstance(items[-1], c_ast.Return):
+        items.append(c_ast.Return(number(0)))
+
+
+def _replace_parameters(node, function, given):
+    """What the source calls its parameters become variables."""
+    status = c_ast.Decl(STATUS, [], [], [], [], c_ast.TypeDecl(STATUS, [], None, _named("int")), None, None)
+    pointer = c_ast.PtrDecl([], c_ast.PtrDecl([], c_ast.TypeDecl(ARGUMENTS, [], None, _named("char"))))
+    arguments = c_ast.Decl(ARGUMENTS, [], [], [], [], pointer, None, None)
+    variables = []
+    for declaration, source in zip(given, (STATUS, ARGUMENTS, ENVIRONMENT)):
+        if isinstance(declaration.type, c_ast.ArrayDecl):
+            declaration.type = c_ast.PtrDecl([], declaration.type.type)
+        value = identifier(source)
+        declaration.init = value if source == STATUS else c_ast.Cast(_void_pointer(), value)
+        variables.append(declaration)
+    if len(given) > 2:
+        pointer = c_ast.PtrDecl([], c_ast.PtrDecl([], c_ast.TypeDecl(ENVIRONMENT, [], None, _named("char"))))
+        variables.insert(0, c_ast.Decl(ENVIRONMENT, [], [], ["extern"], [], pointer, None, None))
+    node.param_decls = None
+    function.args = c_ast.ParamList([status, arguments])
+    node.body.block_items[:0] = variables
+
+
+def _void_pointer():
+    return c_ast.Typename(None, [], None, c_ast.PtrDecl([], c_ast.TypeDecl(None, [], None, _named("void"))))
