@@ -135,7 +135,8 @@ class Declarations:
             case c_ast.TypeOf():
                 if isinstance(node.expr, c_ast.Typename):
                     return self.type_of(node.expr.type)
-                return self.type_of_operand(node.expr)
+                kind = self.type_of_operand(node.expr)
+                return kind.unqualified() if kind.is_shared else kind  # of its value, so that ({ typeof(a) b = a; ...}) works for shared a
             case c_ast.Typename():
                 return self.type_of(node.type)
         inner = getattr(node, "type", None)

@@ -3,7 +3,7 @@ import copy
 
 from pycparser import c_ast
 
-from . import types
+from .convert import Place
 from .typenames import POINTER, plain_quals
 
 
@@ -107,7 +107,8 @@ class Rewriting:
         elif kind.is_shared:
             return c_ast.TypeOf("__typeof__", self.typename(kind.unqualified()))
         else:
-            node.expr = self.expression(node.expr).node
+            found = self.expression(node.expr)
+            node.expr = self.typename(kind.unqualified()) if isinstance(found, Place) else found.node
         return node
 
     def rewritten_typename(self, node):

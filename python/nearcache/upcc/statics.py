@@ -135,11 +135,11 @@ class Statics:
         constant = not self.mentions_shared(values)
         if constant:
             self.with_static_null(values)
-        initial = c_ast.Decl("initial", ["const"], [], ["static"] if constant else [], [], self.declarator(private, "initial"), values, None, node.coord)
+        initial = c_ast.Decl("ncupc_initial", ["const"], [], ["static"] if constant else [], [], self.declarator(private, "ncupc_initial"), values, None, node.coord)
         innermost(initial.type).quals = ["const"]
         size = self.size(element)
-        count = c_ast.BinaryOp("/", c_ast.UnaryOp("sizeof", identifier("initial")), size)
-        fill = call("ncupc_fill", identifier(symbol.c_name), identifier("initial"), count, size, self.count_of(kind)[1], self.block_size(element))
+        count = c_ast.BinaryOp("/", c_ast.UnaryOp("sizeof", identifier("ncupc_initial")), size)
+        fill = call("ncupc_fill", identifier(symbol.c_name), identifier("ncupc_initial"), count, size, self.count_of(kind)[1], self.block_size(element))
         fill.coord = node.coord
         return c_ast.Compound([initial, fill], node.coord)
 
