@@ -1,9 +1,11 @@
 """`nearcache doctor`: which MPIs and OpenSHMEMs are here, which preload objects, does each work, and what is wrong."""
+import importlib.util
 import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -189,6 +191,25 @@ def environment_findings():
     return findings
 
 
+def upc_findings(where, item):
+    """Whether upcc can compile UPC for this OpenSHMEM."""
+    archive = item.path.parent / "libnearcache_upc.a"
+    if not archive.exists():
+        return [Finding("note", f"no UPC: {archive} is not built")]
+    missing = []
+    if sys.version_info < (3, 11):
+        missing.append(f"a newer Python (this is {sys.version_info[0]}.{sys.version_info[1]}, upcc wants 3.11)")
+    if not importlib.util.find_spec("pycparser"):
+        missing.append("the Python package pycparser (pip install pycparser)")
+    if not (where.upc_headers() / "upc.h").exists():
+        missing.append(f"its headers ({where.upc_headers()})")
+    if not where.upc.exists():
+        missing.append(str(where.upc))
+    if missing:
+        return [Finding("wrong", f"UPC: the runtime is there, but upcc lacks {', '.join(missing)}")]
+    return [Finding("ok", f"UPC: upcc and upcrun, runtime {archive}")]
+
+
 def _show(findings):
     styles = {"ok": ("ok   ", "green"), "note": ("note ", "yellow"), "wrong": ("WRONG", "red")}
     for finding in findings:
@@ -218,6 +239,7 @@ def examine(run_tests=True, tags=(), timeout=30):
             continue
         click.echo(f"{item.tag}: {item.path}")
         findings = examine_object(item, found, run_tests, timeout)
+        findings += upc_findings(where, item) if item.is_shmem else []
         _show(findings)
         everything += findings
     without = {owner.tag: path for path, owner in found.items() if not any(

@@ -9,7 +9,8 @@ from nearcache import listing, tables
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Variables of the command and of the build, which are no options of the library.
-OTHER_VARIABLES = {"NEARCACHE_HOME", "NEARCACHE_PYTHON", "NEARCACHE_MPICC", "NEARCACHE_OSHCC"}
+OTHER_VARIABLES = {"NEARCACHE_HOME", "NEARCACHE_PYTHON", "NEARCACHE_MPICC", "NEARCACHE_OSHCC",
+                   "NEARCACHE_UPC_SHARED_HEAP", "NEARCACHE_UPC_YIELD", "NEARCACHE_UPCC_DEBUG"}
 # Values of constants of nearcache/mpi.h and nearcache/shmem.h.
 CONSTANTS = re.compile(r"NEARCACHE_MODE_\w+|NEARCACHE_SHMEM_(OK|ARGUMENT|ABSENT)")
 

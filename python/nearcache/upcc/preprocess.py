@@ -59,7 +59,7 @@ class Source:
             if marker:
                 here, at = unquoted(marker[2]), int(marker[1])
                 continue
-            if here == file and at == number:
+            if here == file and at == number and line.strip():
                 found.append(line)
             at += 1
         return found
