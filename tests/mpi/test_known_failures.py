@@ -10,7 +10,7 @@ THREE_RANKS = ("flush_all_completes,flush_of_one_rank_completes_only_its_gets,"
 
 @pytest.mark.parametrize("layer", runs.LAYERS)
 def test_known_failures_of_the_prototype(mpi, preload, layer):
-    cycles = 10000 if launch.LONG else 2000
+    cycles = 10000 if launch.LONG else 500
     runs.run(mpi, layer, 2, "known_failures", "--cycles", cycles)
 
 
@@ -24,7 +24,8 @@ def test_edges(mpi, preload, layer):
     runs.run(mpi, layer, 2, "edges")
 
 
+@pytest.mark.few_mpis
 def test_ten_thousand_window_cycles_leak_nothing(mpi, preload):
     if mpi.family != "mpich":
-        pytest.skip("the other MPIs' windows take milliseconds each; they run 2,000 cycles")
+        pytest.skip("the other MPIs' windows take milliseconds each; they run 500 cycles")
     runs.run(mpi, "cached", 2, "known_failures", "--cycles", 10000, "--only", "window_cycles_leak_nothing", timeout=600)
