@@ -52,12 +52,12 @@ class Source:
         return "\n".join(kept)
 
     def lines_of(self, file, number):
-        """The lines of the preprocessed text that come from one line of a source; macros of headers split it."""
+        """The pieces of the preprocessed text that one line of a source became, without what macros of system headers made in it."""
         found, here, at = [], None, 0
         for line in self.text.split("\n"):
             marker = MARKER.match(line) if line.startswith("#") else None
             if marker:
-                here, at = unquoted(marker[2]), int(marker[1])
+                here, at = None if "4" in marker[3] else unquoted(marker[2]), int(marker[1])
                 continue
             if here == file and at == number and line.strip():
                 found.append(line)
@@ -110,8 +110,8 @@ class _Reader:
         if self.is_ours(file):
             self.source.includes_upc = True
         self.file = file
-        # A macro of a system header makes its own pieces of a user's line with flag 3.
-        kept = flags if file in self.source.system_files else [flag for flag in flags if flag in "12"]
+        # A macro of a system header makes its own pieces of a user's line, with flag 3: they must not seem to be in a system header.
+        kept = flags if file in self.source.system_files else [flag for flag in flags if flag in "12"] + ["4"] * ("3" in flags)
         self.out.append(" ".join([f'# {number} "{escaped(file)}"', *kept]))
 
     def settle(self, file):
