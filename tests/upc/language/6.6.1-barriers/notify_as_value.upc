@@ -1,0 +1,6 @@
+// upc_notify is no expression (6.6.1).
+int main(void)
+{
+    int x = upc_notify; // error: .*
+    return x;
+}

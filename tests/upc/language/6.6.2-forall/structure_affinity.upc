@@ -1,0 +1,9 @@
+// A structure is no affinity (6.6.2).
+shared struct { int x; } s;
+
+int main(void)
+{
+    upc_forall (int i = 0; i < 4; i++; s) // error: (?i)affinity
+        ;
+    return 0;
+}
