@@ -1,0 +1,144 @@
+"""What the constructs of UPC become in C, without a compiler or a run; and that C which is not UPC stays as it was."""
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pycparser", minversion="3.0")
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+
+from nearcache.upcc import lower, parser, printer  # noqa: E402
+from nearcache.upcc.diagnostics import UpcErrors  # noqa: E402
+
+DECLARATIONS = """
+typedef struct { int id; double w[3]; unsigned bits : 3; } item;
+struct node { int v; shared struct node *next; };
+shared int x, *gp; shared [4] double a[40*THREADS]; shared int m[THREADS][10]; shared [2] item items[8*THREADS];
+strict shared int flag; shared [] int *ind; shared [4] double *q; shared int *p, *p2; shared struct node *list; shared void *any;
+shared [3] int *p3; item one; int i, n; unsigned u; double d; int *local; int f(shared int *, int); int count(void);
+"""
+
+
+def lowered(text, **options):
+    tree = parser.parse(text, "t.upc")
+    return printer.print_file(lower.lower(tree, name="t.upc", **options))
+
+
+def statement(text, **options):
+    """The C of one statement."""
+    printed = lowered(f"{DECLARATIONS}\nvoid t(void) {{\n{text}\n}}\n", **options)
+    body = printed[printed.index("t(void) {") + 9:printed.index("static void ncupc_place_statics")]
+    body = re.sub(r"#line[^\n]*", "", body).strip()
+    assert body.endswith("}")
+    return " ".join(body[:-1].split())
+
+
+CASES = {
+    "i = x;": "i = NCUPC_GET(int, x);",
+    "x = 3;": "NCUPC_PUT(int, x, 3);",
+    "x += 4;": "NCUPC_PUT(int, x, NCUPC_GET(int, x) + 4);",
+    "x++;": "NCUPC_PUT(int, x, NCUPC_GET(int, x) + 1);",
+    "flag = 1;": "NCUPC_PUT_STRICT(int, flag, 1);",
+    "i = flag;": "i = NCUPC_GET_STRICT(int, flag);",
+    "d = a[i];": "d = NCUPC_GET(double, ncupc_add(a, i, sizeof(double), 4));",
+    "m[i][2] = 7;": "NCUPC_PUT(int, ncupc_add(m, (ptrdiff_t) i * 10 + 2, sizeof(int), 1), 7);",
+    "ind[3] = 1;": "NCUPC_PUT(int, ncupc_add(ind, 3, sizeof(int), 0), 1);",
+    "items[3].id = 4;": "NCUPC_PUT(int, ncupc_field(ncupc_add(items, 3, sizeof(item), 2), __builtin_offsetof(item, id)), 4);",
+    "items[0].w[1] = 2;": "NCUPC_PUT(double, ncupc_add(ncupc_field(items, __builtin_offsetof(item, w)), 1, sizeof(double), 0), 2);",
+    "items[0].bits = 5;": "NCUPC_PUT_BITS(item, bits, items, 5);",
+    "one = items[1];": "one = NCUPC_GET(item, ncupc_add(items, 1, sizeof(item), 2));",
+    "list = list->next;": "list = NCUPC_GET(ncupc_ptr, ncupc_field(list, __builtin_offsetof(struct node, next)));",
+    "p++;": "p = ncupc_add(p, 1, sizeof(int), 1);",
+    "p -= u;": "p = ncupc_add(p, -(ptrdiff_t) u, sizeof(int), 1);",
+    "i = p - p2;": "i = ncupc_diff(p, p2, sizeof(int), 1);",
+    "i = p < p2;": "i = ncupc_compare(p, p2, sizeof(int), 1) < 0;",
+    "i = p == p2;": "i = ncupc_equal(p, p2);",
+    "i = p != 0;": "i = !ncupc_is_null(p);",
+    "if (!p) i = 1;": "if (ncupc_is_null(p)) i = 1;",
+    "p = (void *) 0;": "p = NCUPC_NULL;",
+    "p = i ? p2 : 0;": "p = i ? p2 : NCUPC_NULL;",
+    "p = any;": "p = ncupc_unphased(any);",
+    "any = q;": "any = q;",
+    "q = any;": "q = any;",
+    "p3 = (shared [3] int *) q;": "p3 = ncupc_unphased(q);",
+    "local = (int *) &m[i][0];": "local = (int *) ncupc_local(ncupc_add(m, (ptrdiff_t) i * 10, sizeof(int), 1));",
+    "i = f(&x, x);": "i = f(x, NCUPC_GET(int, x));",
+    "upc_barrier;": "NCUPC_BARRIER();",
+    "upc_notify n; upc_wait n;": "NCUPC_NOTIFY_EXPR(n); NCUPC_WAIT_EXPR(n);",
+    "upc_fence;": "NCUPC_FENCE();",
+    "i = upc_blocksizeof(a);": "i = (size_t) 4;",
+    "i = upc_elemsizeof(a);": "i = sizeof(double);",
+    "i = sizeof(m);": "i = (size_t) THREADS * 10 * sizeof(int);",
+    "i = MYTHREAD + THREADS;": "i = MYTHREAD + THREADS;",
+    "upc_forall (i = 0; i < n; i++; i) x = i;":
+        "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < n; ++i) { if (NCUPC_MINE_INT(ncupc_forall1, i)) { NCUPC_PUT(int, x, i); } } }",
+    "upc_forall (i = 0; i < n; i++; &a[i]) d = 1;":
+        "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < n; ++i) { if (NCUPC_MINE_PTR(ncupc_forall1, ncupc_add(a, i, sizeof(double), 4))) "
+        "{ d = 1; } } }",
+    "upc_forall (i = 0; i < n; i++; continue) d = 1;": "for (i = 0; i < n; ++i) d = 1;",
+    "{\n#pragma upc strict\nx = 1; } x = 2;": "{ NCUPC_PUT_STRICT(int, x, 1); } NCUPC_PUT(int, x, 2);",
+    "a[count()] += 2;": "({ ncupc_ptr ncupc_t1 = ncupc_add(a, count(), sizeof(double), 4); NCUPC_PUT(double, ncupc_t1, "
+                        "NCUPC_GET(double, ncupc_t1) + 2); });",
+    "i = x++;": "i = ({ int ncupc_t1 = NCUPC_GET(int, x); NCUPC_PUT(int, x, ncupc_t1 + 1); ncupc_t1; });",
+    "i = *p++;": "i = NCUPC_GET(int, ({ ncupc_ptr ncupc_t1 = p; p = ncupc_add(ncupc_t1, 1, sizeof(int), 1); ncupc_t1; }));",
+}
+
+
+@pytest.mark.parametrize("source", CASES)
+def test_a_statement_becomes_readable_c(source):
+    assert statement(source) == CASES[source]
+
+
+PLAIN = ["for (i = 0; i < n; ++i) d += local[i] * 2;", "switch (i) { case 1: n = 2; break; default: n = 3; }",
+         "do { --i; } while (i > 0 && local != (void *) 0);", "local[count()] += i ? n : -1;", "goto end; end: i = sizeof(one.w) / sizeof(double);"]
+
+
+@pytest.mark.parametrize("source", PLAIN)
+def test_c_stays_as_it_is(source):
+    assert statement(source) == source
+
+
+def test_shared_data_are_placed_and_filled_at_the_start():
+    text = lowered("shared int x = 5;\nshared [2] int a[4] = {1, 2};\nextern shared int e[];\nstatic shared int s;\nshared int *p = &a[1];\n"
+                   .replace("shared int *p = &a[1]", "shared [2] int *p = &a[1]"), threads=2)
+    assert "ncupc_ptr x;" in text and "extern ncupc_ptr e;" in text and "static ncupc_ptr s;" in text
+    assert 'ncupc_place(&x, "x", sizeof(int), 1, 1, NCUPC_HERE);' in text
+    assert 'ncupc_place(&a, "a", sizeof(int), 4, 2, NCUPC_HERE);' in text
+    assert "ncupc_place(&e" not in text
+    assert "static const int ncupc_initial[4] = {1, 2};" in text
+    assert "p = ncupc_add(a, 1, sizeof(int), 2);" in text
+    assert 'NCUPC_MODULE("t.upc", ncupc_place_statics, ncupc_initialise_statics);' in text
+
+
+@pytest.mark.parametrize("dimension, threads, block", [("10*THREADS", None, "10"), ("THREADS*6*2", None, "12"), ("10", 4, "3"), ("12*THREADS", 3, "12")])
+def test_a_star_gives_each_thread_one_block(dimension, threads, block):
+    assert f", {block}, NCUPC_HERE)" in lowered(f"shared [*] int a[{dimension}];", threads=threads)
+
+
+def test_main_is_what_the_runtime_calls():
+    for source in ("int main(void) { }", "main() { }", "void main(int argc, char *argv[]) { return; }", "int main(int c, const char **v) { return c; }"):
+        printed = lowered(source)
+        assert re.search(r"int ncupc_main\(int \w+, char \*\*? ?\w+(\[\])?\)", printed), printed
+        assert "return" in printed
+
+
+def errors_of(text, **options):
+    with pytest.raises(UpcErrors) as caught:
+        lowered(text, **options)
+    return [(coord.line, message) for coord, severity, message in caught.value.diagnostics if severity == "error"]
+
+
+def test_all_errors_of_a_file_are_told_at_once_with_their_lines():
+    found = errors_of("shared [-1] int a[THREADS];\nint main() {\n  shared int x;\n  nowhere = 1;\n  return 0;\n}\n")
+    assert [line for line, _ in found] == [1, 3, 4]
+    assert "negative" in found[0][1] and "automatic" in found[1][1] and "'nowhere' is not declared" in found[2][1]
+
+
+def test_a_phase_is_not_lost_without_a_cast():
+    (line, message), = errors_of("shared [2] int a[2*THREADS];\nshared [3] int *p;\nvoid f(void) { p = a; }\n")
+    assert line == 3 and "block sizes differ, [2] and [3]" in message and "cast" in message
+
+
+def test_an_error_is_told_once():
+    assert len(errors_of("void f(void) { y = 1; y = 2; y = y + 1; }")) == 1
