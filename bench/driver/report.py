@@ -53,6 +53,8 @@ GOALS = {
     "prefetch_best_speedup": (">=", 8), "prefetch_adaptive_over_best": ("<=", 1.10),
     "ptrans_speedup": (">=", 3), "minimd_speedup": (">=", 3), "hydro_speedup": (">=", 3), "ssca2_speedup": (">=", 1.0), "gups_speedup": (">=", 1.0),
     "hit_over_load_ns": ("<=", 15), "off_added_ns": ("<=", 2),
+    "get_overhead_ratio": ("<=", 1.03), "put_overhead_ratio": ("<=", 1.03), "sequential_sum_speedup_tcp": (">=", 50),
+    "translate_5000_lines_s": ("<", 10),
 }
 
 
@@ -60,5 +62,5 @@ def goal(key, value):
     if key not in GOALS or not isinstance(value, (int, float)):
         return ""
     sign, bound = GOALS[key]
-    reached = value <= bound if sign == "<=" else value >= bound
+    reached = {"<=": value <= bound, ">=": value >= bound, "<": value < bound}[sign]
     return f"  (goal {sign} {bound}: {'reached' if reached else 'missed'})"

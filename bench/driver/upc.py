@@ -1,0 +1,108 @@
+"""UPC: transfers beside those of the OpenSHMEM below, barriers, collectives, element loops cached and uncached, and translation."""
+import time
+
+from .numbers import geometric_mean, ratio_of_medians, summarise
+from .openshmem import CACHED, PLAIN, in_turn, speedup
+from .upc_build import UpcLaunch
+from .upc_source import write_source
+
+PROGRAM = "bench_upc"
+# As bench_upc.upc numbers them.
+GET, PUT, PUT_ALONE, BARRIER, BROADCAST, REDUCE, SUM, FILL, COPY = range(9)
+SIZES = [1 << k for k in range(23)]  # 1 B .. 4 MiB
+QUICK_SIZES = SIZES[::3] + [SIZES[-1]]
+COLLECTIVE_SIZES = [8, 64, 512, 4096, 32768, 262144, 1 << 20]
+LINES = 5000
+
+
+def measure(launch, arguments):
+    quick = arguments.quick
+    launch = UpcLaunch(launch.build)
+    rows, summary, details = transfers(launch, quick)
+    more, figures = collectives(launch, quick)
+    summary.update(figures)
+    loop_rows, figures, loop_details = loops(launch, quick)
+    summary.update(figures)
+    row, figures = translation(launch, quick)
+    summary.update(figures)
+    return rows + more + loop_rows + [row], summary, {**details, **loop_details}
+
+
+# --- transfers -----------------------------------------------------------------------------------------------------------------
+
+def repetitions(size, quick):
+    """As many as a second or two have time for: a transfer takes about 20 us, and 1 ns a byte."""
+    most = 400 if quick else 4000
+    return max(20, min(most, int(most * 20e3 / (20e3 + size))))
+
+
+def transfers(launch, quick):
+    """Each kind with the cache on, when every transfer misses, and off; the figure is the worse of the two."""
+    rows, means = [], {}
+    for name, what in {"upc_memget": GET, "upc_memput, upc_fence": PUT, "upc_memput": PUT_ALONE}.items():
+        for side in (PLAIN, CACHED):
+            ratios = []
+            for size in QUICK_SIZES if quick else SIZES:
+                run = launch.side(side, "tcp", PROGRAM, ["--what", what, "--size", size, "--repetitions", repetitions(size, quick)])
+                ratios.append(ratio_of_medians(run["upc_ns"], run["raw_ns"]))
+                rows.append({"call": name, "cache": "on" if run["caching"] else "off", "bytes": size, "upc_ns": summarise(run["upc_ns"]),
+                             "shmem_ns": summarise(run["raw_ns"]), "ratio": ratios[-1]})
+            means[what, side] = geometric_mean([ratio["median"] for ratio in ratios])
+    summary = {"get_overhead_ratio": max(means[GET, side] for side in (PLAIN, CACHED)),
+               "put_overhead_ratio": max(means[PUT, side] for side in (PLAIN, CACHED))}
+    details = {f"{name}_overhead_ratio_{'uncached' if side == PLAIN else 'cached'}": means[what, side]
+               for name, what in {"get": GET, "put": PUT, "put_alone": PUT_ALONE}.items() for side in (PLAIN, CACHED)}
+    return rows, summary, details
+
+
+# --- barriers and collectives --------------------------------------------------------------------------------------------------
+
+def collectives(launch, quick):
+    rows, figures = [], {}
+    count = 300 if quick else 2000
+    for threads in (2, 4):
+        found = microseconds(launch, threads, BARRIER, 8, count)
+        rows.append({"call": "upc_barrier", "threads": threads, "bytes": 0, "us": found})
+        figures[f"barrier_us_{threads}"] = found["median"]
+    for name, what in {"upc_all_broadcast": BROADCAST, "upc_all_reduceD": REDUCE}.items():
+        for threads in (2, 4):
+            for size in COLLECTIVE_SIZES[::2] if quick else COLLECTIVE_SIZES:
+                found = microseconds(launch, threads, what, size, max(20, count * 8192 // (8192 + size)))
+                rows.append({"call": name, "threads": threads, "bytes": size, "us": found})
+    return rows, figures
+
+
+def microseconds(launch, threads, what, size, count):
+    run = launch.of(threads).side(CACHED, "tcp", PROGRAM, ["--what", what, "--size", size, "--repetitions", count])
+    return summarise([ns / 1000 for ns in run["upc_ns"]])
+
+
+# --- loops ---------------------------------------------------------------------------------------------------------------------
+
+def loops(launch, quick):
+    """The other thread's array, element by element. Only reading is a figure: what a put costs without a cache is a matter of the
+    network's buffers."""
+    rows, details = [], {}
+    for name, what in {"sum += a[i]": SUM, "a[i] = f(i)": FILL, "b[i] = a[i]": COPY}.items():
+        words = ["--what", what, "--elements", 20000 if quick else 100000]
+        runs = in_turn({side: lambda side=side: launch.side(side, "tcp", PROGRAM, words) for side in (PLAIN, CACHED)}, 3 if quick else 7)
+        gained = speedup(runs[PLAIN], runs[CACHED])
+        rows.append({"loop": name, "elements": words[-1], "uncached_s": summarise([run["seconds"] for run in runs[PLAIN]]),
+                     "cached_s": summarise([run["seconds"] for run in runs[CACHED]]), "speedup": gained})
+        details[what] = gained["median"]
+    return rows, {"sequential_sum_speedup_tcp": details[SUM]}, {"fill_speedup_tcp": details[FILL], "copy_speedup_tcp": details[COPY]}
+
+
+# --- translation ---------------------------------------------------------------------------------------------------------------
+
+def translation(launch, quick):
+    """A generated source through `upcc --translate`, start of Python and the preprocessor included."""
+    source = write_source(launch.folder / "translated.upc", LINES)
+    took = []
+    for _ in range(3 if quick else 7):
+        begin = time.monotonic()
+        launch.upcc(["--translate", source, "-o", source.with_suffix(".c")], "translating")
+        took.append(time.monotonic() - begin)
+    found = summarise(took)
+    lines = len(source.read_text(encoding="utf-8").splitlines())
+    return {"translated": source.name, "lines": lines, "seconds": found}, {f"translate_{LINES}_lines_s": found["median"]}
