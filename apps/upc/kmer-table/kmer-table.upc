@@ -16,10 +16,10 @@ typedef struct entry {
 
 typedef shared [] entry *chain;
 
-enum { STRIPES = 256 };
+enum { STRIPES = 64 };  // a thread
 
 shared chain *buckets;                 // bucket b lies on thread b % THREADS
-upc_lock_t *shared stripes[STRIPES];
+upc_lock_t *shared stripes[STRIPES * THREADS];
 static long bucket_count, k, genome_length, pieces, piece_length, seed;
 
 static unsigned base_at(long position) { return mixed((uint64_t)(seed * 1000003 + position)) & 3; }
@@ -48,7 +48,7 @@ static chain find(chain at, uint64_t kmer) {
 
 static void insert(uint64_t kmer) {
   long bucket = bucket_of(kmer);
-  upc_lock_t *lock = stripes[bucket % STRIPES];
+  upc_lock_t *lock = stripes[bucket % (STRIPES * THREADS)];
   upc_lock(lock);
   chain found = find(buckets[bucket], kmer);
   if (found != NULL) {
@@ -132,7 +132,7 @@ int main(int argc, char **argv) {
   }
   buckets = upc_all_alloc((size_t)bucket_count, sizeof(chain));
   int s;
-  upc_forall(s = 0; s < STRIPES; s++; &stripes[s]) stripes[s] = upc_global_lock_alloc();
+  upc_forall(s = 0; s < STRIPES * THREADS; s++; &stripes[s]) stripes[s] = upc_global_lock_alloc();
   long b;
   upc_forall(b = 0; b < bucket_count; b++; &buckets[b]) buckets[b] = NULL;
   upc_barrier;
@@ -162,7 +162,7 @@ int main(int argc, char **argv) {
   upc_barrier;
   entries(true);
   upc_barrier;
-  upc_forall(s = 0; s < STRIPES; s++; &stripes[s]) upc_lock_free(stripes[s]);
+  upc_forall(s = 0; s < STRIPES * THREADS; s++; &stripes[s]) upc_lock_free(stripes[s]);
   upc_all_free(buckets);
   return !correct;
 }
