@@ -1,0 +1,112 @@
+"""Prints declarations: specifiers, declarators, structures and enumerations, with attributes where they were."""
+from pycparser import c_ast
+
+from . import upc_ast
+from .print_expressions import ExpressionPrinter
+
+_DECLARATORS = (c_ast.TypeDecl, c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.FuncDecl)
+
+
+class TypePrinter(ExpressionPrinter):
+    def visit_GnuAttribute(self, n):
+        return n.text
+
+    def visit_Asm(self, n):
+        return n.text
+
+    def _qualifiers(self, quals):
+        """With a space behind each; `shared` with its layout, so that UPC prints as UPC."""
+        spell = [q.spelling(self._visit_expr) if isinstance(q, upc_ast.Shared) else q for q in quals or ()]
+        return "".join(word + " " for word in spell)
+
+    def _split_attributes(self, attributes):
+        """(C23's, GNU's) attributes of a declaration: those stand before everything, these may follow the storage class."""
+        gnu = [a for a in attributes or () if isinstance(a, upc_ast.GnuAttribute)]
+        other = [a for a in attributes or () if not isinstance(a, upc_ast.GnuAttribute)]
+        return ["".join(self.visit(a) + " " for a in group) for group in (other, gnu)]
+
+    def _generate_decl(self, n):
+        first, after_storage = self._split_attributes(n.attributes)
+        text = first + "".join(word + " " for word in (*n.storage, *n.funcspec)) + after_storage
+        text += "".join(self.visit(align) + " " for align in n.align or ())
+        if isinstance(n.type, _DECLARATORS):
+            return text + self._generate_type(n.type)
+        return text + self._qualifiers(n.quals) + self._generate_type_specifier(n.type)
+
+    def visit_Typedef(self, n):
+        first, after_storage = self._split_attributes(n.attributes)
+        return first + "".join(word + " " for word in n.storage) + after_storage + self._generate_type(n.type)
+
+    def visit_Decl(self, n, no_type=False):
+        text = self._generate_type(n.type, emit_base_type=False) if no_type else self._generate_decl(n)
+        if n.bitsize:
+            text += f" : {self._visit_expr(n.bitsize)}"
+        return f"{text} = {self._visit_expr(n.init)}" if n.init else text
+
+    def visit_Typename(self, n):
+        return self._flat(super().visit_Typename(n)).rstrip()
+
+    def visit_ParamList(self, n):
+        return ", ".join(self._flat(self.visit(param)).rstrip() for param in n.params)
+
+    def _generate_type(self, n, modifiers=None, emit_declname=True, emit_base_type=True):
+        modifiers = modifiers or []
+        if isinstance(n, (c_ast.ArrayDecl, c_ast.PtrDecl, c_ast.FuncDecl)):
+            return self._generate_type(n.type, modifiers + [n], emit_declname, emit_base_type)
+        if isinstance(n, c_ast.TypeDecl):
+            declarator = self._declarator(n, modifiers, emit_declname)
+            if not emit_base_type:
+                return declarator
+            base = self._qualifiers(n.quals) + self.visit(n.type).rstrip()
+            return f"{base} {declarator}" if declarator else base
+        return super()._generate_type(n, modifiers, emit_declname, emit_base_type)
+
+    def _declarator(self, n, modifiers, emit_declname):
+        """The name with its pointers, arrays and parameters around it, from the inside out."""
+        text = n.declname if n.declname and emit_declname else ""
+        text += self._behind(n, text)
+        for i, modifier in enumerate(modifiers):
+            if isinstance(modifier, c_ast.PtrDecl):
+                words = [*(self.visit(a) for a in modifier.attributes), self._qualifiers(modifier.quals).rstrip()]
+                words = " ".join(word for word in words if word)
+                text = f"*{' ' if words and words[0] == '_' else ''}{words}{' ' if words and text else ''}{text}"
+                continue
+            if i and isinstance(modifiers[i - 1], c_ast.PtrDecl):
+                text = f"({text})"
+            if isinstance(modifier, c_ast.ArrayDecl):
+                quals = "".join(word + " " for word in modifier.dim_quals or ())
+                text += f"[{quals}{self._visit_expr(modifier.dim) if modifier.dim is not None else ''}]"
+            else:
+                text += f"({self.visit(modifier.args) if modifier.args is not None else ''})"
+            text += self._behind(modifier, text)
+        return text
+
+    def _behind(self, n, text):
+        """The attributes that follow what a part of a declarator prints."""
+        if not n.attributes:
+            return ""
+        return (" " if text else "") + self._generate_attributes(n.attributes)
+
+    def visit_IdentifierType(self, n):
+        return " ".join(n.names)
+
+    def _generate_struct_union_enum(self, n, name):
+        attributes = self._generate_attributes(n.attributes)
+        text = " ".join(word for word in (name, attributes, n.name) if word)
+        if isinstance(n, c_ast.Enum) and n.underlying_type is not None:
+            text += " : " + self.visit(n.underlying_type)
+        members = n.decls if not isinstance(n, c_ast.Enum) else n.values and n.values.enumerators
+        if members is None:
+            return text
+        self.indent_level += 4
+        body = self._generate_body(members) if not isinstance(n, c_ast.Enum) else "".join(map(self._enumerator, members))
+        self.indent_level -= 4
+        return f"{text} {{\n{body}{self._make_indent()}}}"
+
+    def _enumerator(self, n):
+        if isinstance(n, c_ast.Pragma):
+            return self._generate_stmt(n)
+        text = " ".join([n.name, *(self.visit(a) for a in n.attributes)])
+        if n.value is not None:
+            text += f" = {self._visit_expr(n.value)}"
+        return f"{self._mark(n)}{self._make_indent()}{text},\n"

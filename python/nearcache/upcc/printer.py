@@ -1,0 +1,225 @@
+"""Prints a syntax tree as readable C whose lines the C compiler knows by their places in the UPC source.
+
+Every statement, declaration and member notes the line of the source it comes from, in a mark at the beginning of its line
+of the output (print_file takes the marks out again). Where the line that would follow is another one, a few empty lines
+or a `#line` come between, or lines are joined, so that messages of the C compiler and __LINE__ name the line of the UPC source.
+"""
+import re
+
+from pycparser import c_ast
+
+from . import upc_ast
+from .print_types import TypePrinter
+
+_MARK = re.compile(r"\x01(\d+)\x02")
+_MOST_EMPTY_LINES = 8  # instead of a #line: the text keeps the shape of its source
+_LONGEST_JOINED = 120  # columns
+_CONTROL = (c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch, c_ast.Label, c_ast.Case, c_ast.Default, upc_ast.UpcForall)
+_COMPLETE = (
+    *_CONTROL, c_ast.Compound, c_ast.FuncDef, c_ast.Pragma, c_ast.EmptyStatement, c_ast.Return, c_ast.Break, c_ast.Continue,
+    c_ast.Goto, c_ast.AttributedStatement,
+)  # fmt: skip
+
+
+class Printer(TypePrinter):
+    def __init__(self):
+        super().__init__()
+        self._methods = {}
+        self._flat_depth = 0  # of statement expressions, which are printed on one line
+        self._coords = []
+
+    def _mark(self, n):
+        coord = getattr(n, "coord", None)
+        if coord is None or not getattr(coord, "line", None) or self._flat_depth:
+            return ""
+        self._coords.append(coord)
+        return f"\x01{len(self._coords) - 1}\x02"
+
+    # Statements: visit_X gives the text without its indentation and the line's end
+
+    def _generate_stmt(self, n, add_indent=False):
+        if isinstance(n, list):  # declarators that share the body of a structure
+            return self._mark(n[0]) + self._make_indent() + self._visit_decl_group(n) + ";\n"
+        if add_indent:
+            self.indent_level += 4
+        # The mark is taken first: marks count in the order of the text.
+        head = self._mark(n.decl if isinstance(n, c_ast.FuncDef) else n) + self._make_indent()
+        if isinstance(n, c_ast.Pragma) and not self._flat_depth:
+            head = head.rstrip(" ")
+        text = self.visit(n) if not isinstance(n, c_ast.ExprList) else self._visit_expr(n, allow_comma=True)
+        if add_indent:
+            self.indent_level -= 4
+        return f"{head}{text}{'' if isinstance(n, _COMPLETE) else ';'}\n"
+
+    def _generate_body(self, nodes, add_indent=False):
+        return "".join(self._generate_stmt(item, add_indent) for item in self._coalesce_defined_types(nodes))
+
+    def _braces(self, n):
+        self.indent_level += 4
+        body = self._generate_body(n.block_items or [])
+        self.indent_level -= 4
+        return f"{{\n{body}{self._make_indent()}}}"
+
+    def visit_Compound(self, n):
+        return self._braces(n)
+
+    def _controlled(self, n, brace_if=False):
+        """A space or a line's end, and the statement that another one controls; without the line's end."""
+        if isinstance(n, c_ast.Compound):
+            return " " + self._braces(n)
+        if brace_if or isinstance(n, _CONTROL) or isinstance(n, (c_ast.Pragma, c_ast.EmptyStatement)):
+            return " " + self._braces(c_ast.Compound([n] if not isinstance(n, c_ast.EmptyStatement) else []))
+        return "\n" + self._generate_stmt(n, add_indent=True)[:-1]
+
+    def visit_If(self, n):
+        text = f"if ({self._condition(n.cond)})"
+        if n.iffalse is None:
+            return text + self._controlled(n.iftrue)
+        iftrue = self._controlled(n.iftrue)
+        text += iftrue + (" else" if iftrue.startswith(" ") else f"\n{self._make_indent()}else")
+        if isinstance(n.iffalse, c_ast.If):
+            return f"{text} {self.visit(n.iffalse)}"
+        return text + self._controlled(n.iffalse)
+
+    def visit_While(self, n):
+        return f"while ({self._condition(n.cond)}){self._loop_body(n.stmt)}"
+
+    def _loop_body(self, n):
+        return " { }" if isinstance(n, c_ast.EmptyStatement) else self._controlled(n)
+
+    def visit_DoWhile(self, n):
+        return f"do{self._controlled(n.stmt, brace_if=True)} while ({self._condition(n.cond)});"
+
+    def visit_For(self, n):
+        return f"for ({self._clauses(n)}){self._loop_body(n.stmt)}"
+
+    def _clauses(self, n):
+        init = self._visit_expr(n.init, allow_comma=True) if n.init is not None else ""
+        cond = " " + self._condition(n.cond) if n.cond is not None else ""
+        step = " " + self._visit_expr(n.next, allow_comma=True) if n.next is not None else ""
+        return f"{self._flat(init)};{cond};{step}"
+
+    def visit_UpcForall(self, n):
+        if isinstance(n.affinity, c_ast.Continue):
+            affinity = " continue"
+        else:
+            affinity = " " + self._visit_expr(n.affinity, allow_comma=True) if n.affinity is not None else ""
+        return f"upc_forall ({self._clauses(n)};{affinity}){self._loop_body(n.stmt)}"
+
+    def visit_UpcSync(self, n):
+        return f"upc_{n.kind} {self._visit_expr(n.expr, allow_comma=True)}" if n.expr is not None else f"upc_{n.kind}"
+
+    def visit_Switch(self, n):
+        return f"switch ({self._condition(n.cond)}){self._controlled(n.stmt)}"
+
+    def visit_Case(self, n):
+        return self._labeled(f"case {self._visit_expr(n.expr)}:", n)
+
+    def visit_Default(self, n):
+        return self._labeled("default:", n)
+
+    def _labeled(self, label, n):
+        attributes = self._generate_attributes(n.attributes) + " " if n.attributes else ""
+        body = self._generate_body(n.stmts or [], add_indent=True)
+        return f"{attributes}{label}\n{body}"[:-1]
+
+    def visit_Label(self, n):
+        first, behind = self._split_attributes(n.attributes)
+        return f"{first}{n.name}:{' ' + behind.rstrip() if behind else ''}\n{self._generate_stmt(n.stmt)}"[:-1]
+
+    def visit_AttributedStatement(self, n):
+        return f"{self._generate_attributes(n.attributes)} {self._generate_stmt(n.stmt)[:-1].lstrip()}"
+
+    def visit_Goto(self, n):
+        return f"goto {n.name};"
+
+    def visit_ComputedGoto(self, n):
+        return f"goto *{self._operand(n.expr, 0)}"
+
+    def visit_LocalLabels(self, n):
+        return "__label__ " + ", ".join(n.names)
+
+    def visit_Pragma(self, n):
+        if self._flat_depth and isinstance(n.string, str):  # a line of its own has no place in an expression
+            escaped = n.string.replace("\\", "\\\\").replace('"', '\\"')
+            return f'_Pragma("{escaped}")'
+        return super().visit_Pragma(n)
+
+    def visit_FuncDef(self, n):
+        declaration = self.visit(n.decl)
+        if not n.param_decls:
+            return f"{declaration} {self._braces(n.body)}"
+        parameters = self._generate_body(n.param_decls, add_indent=True)
+        return f"{declaration}\n{parameters}{self._make_indent()}{self._braces(n.body)}"
+
+    def visit_FileAST(self, n):
+        return self._generate_body(n.ext)
+
+
+class _Layout:
+    """Puts marked lines at their places in the source: by empty lines, by joining lines that the source has as one, by #line."""
+
+    def __init__(self, coords):
+        self.coords = coords
+        self.output = []
+        self.file, self.line = None, 0  # what the compiler takes the next line for
+        self.loose = 0  # how many lines follow the last marked one; closing braces, mostly
+
+    def place(self, text):
+        for content in text.split("\n"):
+            mark = _MARK.match(content)
+            if not mark:
+                self._append(content)
+                self.loose += 1
+                continue
+            content = _MARK.sub("", content)
+            coord = self.coords[int(mark.group(1))]
+            ahead = coord.line - self.line
+            if coord.file != self.file or ahead > _MOST_EMPTY_LINES:
+                self._direct(coord)
+            elif ahead >= 0:
+                self.output += [""] * ahead
+            elif self._join(content, coord.line):
+                continue
+            else:
+                self._direct(coord)
+            self.file, self.line, self.loose = coord.file, coord.line, 0
+            self._append(content)
+        return "\n".join(self.output)
+
+    def _append(self, content):
+        self.output.append(_MARK.sub("", content) if "\x01" in content else content)
+        self.line += 1
+
+    def _direct(self, coord):
+        name = str(coord.file).replace("\\", "\\\\").replace('"', '\\"')
+        self.output.append(f'#line {coord.line} "{name}"')
+
+    def _join(self, content, line):
+        """Make room, by joining loose lines to the last marked one, for the content to come at a line that is already passed."""
+        marked = self.line - 1 - self.loose
+        if line < marked or content.startswith("#"):
+            return False
+        # The lines from the marked one on, and of those that follow it, how many have to join it.
+        lines = self.output[len(self.output) - 1 - self.loose :] + [content]
+        joined = self.line - line + 1
+        text = " ".join([lines[0], *(part.strip() for part in lines[1:joined])])
+        if len(text) > _LONGEST_JOINED or any(part.startswith("#") for part in lines[:joined]):
+            return False
+        self.output[len(self.output) - 1 - self.loose :] = [text, *lines[joined:]]
+        self.line, self.loose = line + 1, 0
+        return True
+
+
+def print_file(ast):
+    """The C (or UPC) text of a c_ast.FileAST."""
+    printer = Printer()
+    text = printer.visit(ast)
+    return _Layout(printer._coords).place(text)
+
+
+def print_node(node):
+    """The text of an expression, a type or a statement on one line, as messages quote it."""
+    printer = Printer()
+    printer._flat_depth = 1
+    return printer._flat(printer._visit_expr(node)).strip()
