@@ -7,6 +7,7 @@ from pathlib import Path
 
 import launch
 import launch_shmem
+import launch_upc
 import pytest
 
 CONSUMER = r"""
@@ -157,3 +158,51 @@ def test_pkg_config_file_of_openshmem_names_the_library(shmem, preload_shmem, pr
     done = subprocess.run(["pkg-config", "--libs", f"nearcache-shmem-{shmem.tag}"], capture_output=True, text=True,
                           env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")})
     assert done.returncode == 0 and "-lnearcache_shmem" in done.stdout, done.stderr
+
+
+UPC_PROGRAM = r"""
+#include <upc.h>
+#include <stdio.h>
+shared int a[THREADS];
+int main(void) {
+  a[MYTHREAD] = MYTHREAD + 1;
+  upc_barrier;
+  if (MYTHREAD == 0) printf("last %d\n", a[THREADS - 1]);
+  return 0;
+}
+"""
+
+
+def command(prefix, name, *words, **more):
+    """A command of an installation."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("NEARCACHE_", "CC")) and name != "PYTHONPATH"}
+    env.update({"NEARCACHE_PYTHON": sys.executable, **launch_shmem.SURROUNDINGS}, **more)
+    return subprocess.run([prefix / "bin" / name, *map(str, words)], capture_output=True, text=True, env=env, timeout=120)
+
+
+@launch_upc.needs_upc
+@pytest.mark.parametrize("option", [[], ["--struct-pointers"]], ids=["packed", "struct"])
+def test_installed_upcc_and_upcrun_work_even_after_a_move(prefix, tmp_path, option):
+    moved = tmp_path / "moved"
+    shutil.copytree(prefix, moved, symlinks=True)
+    (tmp_path / "a.upc").write_text(UPC_PROGRAM)
+    done = command(moved, "upcc", "-O2", *option, "-o", tmp_path / "a", tmp_path / "a.upc")
+    assert done.returncode == 0, done.stderr
+    listed = subprocess.run(["ldd", tmp_path / "a"], capture_output=True, text=True).stdout
+    assert str(moved) in listed and str(launch.BUILD) not in listed
+    done = command(moved, "upcrun", "-n", 2, tmp_path / "a")
+    assert done.stdout == "last 2\n", done.stderr
+
+
+@launch_upc.needs_upc
+def test_installed_upcc_says_which_python_packages_are_missing(prefix, tmp_path):
+    bare = tmp_path / "python"
+    bare.write_text("#!/bin/sh\nexit 1\n")
+    bare.chmod(0o755)
+    done = command(prefix, "upcc", "--version", NEARCACHE_PYTHON=str(bare))
+    assert done.returncode == 2 and "pycparser" in done.stderr and done.stderr.startswith("upcc: ")
+
+
+@launch_upc.needs_upc
+def test_doctor_of_an_installation_finds_all_of_upc(prefix):
+    assert "UPC: upcc and upcrun" in command(prefix, "nearcache", "doctor", "--no-run").stdout

@@ -78,6 +78,7 @@ class Invocation:
     compiling: list = field(default_factory=list)      # for the preprocessor and the compiler
     linking: list = field(default_factory=list)        # for the linker, at any place
     dependencies: list = field(default_factory=list)   # -MD and those that belong to it
+    ignored: list = field(default_factory=list)        # those that mean nothing here
     words: list = field(default_factory=list)          # all, as they were given
 
     @property
@@ -168,6 +169,8 @@ class _Parser:
             result.cc = self.value(word, "--cc")
         elif word == "--shmem" or word.startswith("--shmem="):
             result.shmem = self.value(word, "--shmem")
+        elif re.match(r"--?network=|-nonetwork$|-pthreads(=|$)", word):
+            result.ignored.append(word)  # Berkeley UPC's, in many a Makefile
         else:
             return False
         return True

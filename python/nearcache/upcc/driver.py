@@ -216,6 +216,8 @@ class Driver:
         return [copies.get(str(word), word) for word in words]
 
     def everything(self):
+        for word in self.invocation.ignored:
+            self.say(f"upcc: note: {word} has no meaning here and is ignored")
         products = self.all_sources()
         if self.invocation.mode == "link":
             self.link(products)

@@ -35,6 +35,15 @@ class Stopped(NearcacheError):
         click.echo(f"upcrun: {self.format_message()}", err=True)
 
 
+class UpcrunCommand(RunCommand):
+    """Has those of the library's options that are about OpenSHMEM, and not those about MPI."""
+
+    def get_params(self, ctx):
+        chosen = super().get_params(ctx)
+        of_mpi = {option.name for option in self.derived if not option.name.startswith("shmem_") and option.name not in ("report", "verbose", "skip_cheap")}
+        return [param for param in chosen if param.name not in of_mpi]
+
+
 @dataclass
 class Plan:
     """What is started, and what is set for it beside what the environment holds."""
@@ -135,7 +144,7 @@ def plan(words, threads, cache=None, heap=None, per_node=None, tag="", more=(), 
     return Plan(started + [program, *words[1:]], variables)
 
 
-@click.command(cls=RunCommand, context_settings={"help_option_names": ["-h", "--help"]},
+@click.command(cls=UpcrunCommand, context_settings={"help_option_names": ["-h", "--help"]},
                epilog="The exit code is the program's, or the launcher's. 2: wrong usage; 125: nothing could be started.")
 @click.version_option(__version__, prog_name="upcrun")
 @click.option("-n", "-np", "threads", type=click.IntRange(min=1), metavar="N", help="Threads; by default what the program was compiled for (upcc -T=N)")
@@ -154,7 +163,7 @@ def main(words, threads, per_node, cache, heap, tag, more, dump_options, show, *
     """
     context = click.get_current_context()
     values = [(option, given[option.name]) for option in tables.load().options
-              if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE]
+              if option.name in given and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE]
     if heap and heap > LARGEST_HEAP:
         click.echo(f"upcrun: note: more than {LARGEST_HEAP >> 30}G for each thread need programs compiled with --struct-pointers", err=True)
     try:
