@@ -18,7 +18,9 @@
 #define NEARCACHE_UPC_RUNTIME_H
 
 #include "nearcache/upc_runtime_access.h"
+#include "nearcache/upc_runtime_collectives.h"
 #include "nearcache/upc_runtime_library.h"
+#include "nearcache/upc_runtime_optional.h"
 #include "nearcache/upc_runtime_pointer.h"
 
 #ifdef __cplusplus

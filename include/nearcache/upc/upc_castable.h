@@ -1,0 +1,31 @@
+/* Private pointers to other threads' memory (UPC optional library, section 7.7). */
+#ifndef NEARCACHE_UPC_UPC_CASTABLE_H
+#define NEARCACHE_UPC_UPC_CASTABLE_H
+
+#ifndef __UPC_CASTABLE__
+#define __UPC_CASTABLE__ 1
+#endif
+
+/* Where memory comes from: bits of upc_thread_info_t's fields. */
+#define UPC_CASTABLE_ALL_ALLOC 1
+#define UPC_CASTABLE_GLOBAL_ALLOC 2
+#define UPC_CASTABLE_ALLOC 4
+#define UPC_CASTABLE_STATIC 8
+#define UPC_CASTABLE_ALL 15
+
+typedef struct {
+  int guaranteedCastable; /* upc_cast of such memory of the thread gives a pointer */
+  int probablyCastable;   /* it may */
+} upc_thread_info_t;
+
+#ifndef NEARCACHE_UPC_RUNTIME_LIBRARY_H
+
+#include <stddef.h>
+#include <upc.h>
+
+/* The address at which this thread loads and stores what ptr points to; NULL if it cannot, or ptr is null. */
+void *upc_cast(const shared void *ptr);
+upc_thread_info_t upc_thread_info(size_t threadId);
+
+#endif
+#endif

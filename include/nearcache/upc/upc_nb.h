@@ -1,0 +1,41 @@
+/* Copies that go on while the thread does (UPC optional library, section 7.8).
+ *
+ * Until a copy is complete its source must not be written, nor its destination read or written. The first four give a handle, to be given
+ * to upc_sync, or to upc_sync_attempt until that says 1; the _nbi forms are completed all at once by upc_synci. Handles belong to the
+ * thread that got them. OpenSHMEM completes all copies together, so that upc_sync of one waits for those that were started before it, and
+ * the attempts complete what they ask about. */
+#ifndef NEARCACHE_UPC_UPC_NB_H
+#define NEARCACHE_UPC_UPC_NB_H
+
+#include <stdint.h>
+
+#ifndef __UPC_NB__
+#define __UPC_NB__ 1
+#endif
+
+typedef uint64_t upc_handle_t;
+
+/* The handle of a copy that is complete already. */
+#define UPC_COMPLETE_HANDLE ((upc_handle_t)0)
+
+#ifndef NEARCACHE_UPC_RUNTIME_LIBRARY_H
+
+#include <stddef.h>
+#include <upc.h>
+
+upc_handle_t upc_memcpy_nb(shared void *restrict dst, shared const void *restrict src, size_t n);
+upc_handle_t upc_memget_nb(void *restrict dst, shared const void *restrict src, size_t n);
+upc_handle_t upc_memput_nb(shared void *restrict dst, const void *restrict src, size_t n);
+upc_handle_t upc_memset_nb(shared void *dst, int c, size_t n);
+void upc_sync(upc_handle_t handle);
+int upc_sync_attempt(upc_handle_t handle);
+
+void upc_memcpy_nbi(shared void *restrict dst, shared const void *restrict src, size_t n);
+void upc_memget_nbi(void *restrict dst, shared const void *restrict src, size_t n);
+void upc_memput_nbi(shared void *restrict dst, const void *restrict src, size_t n);
+void upc_memset_nbi(shared void *dst, int c, size_t n);
+void upc_synci(void);
+int upc_synci_attempt(void);
+
+#endif
+#endif

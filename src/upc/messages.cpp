@@ -1,0 +1,137 @@
+#include "upc/messages.h"
+
+#include <shmem.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "upc/collectives.h"
+#include "upc/internal.h"
+
+namespace nearcache::upc {
+namespace {
+
+// A slot: 256 bytes, of which one word is the tag. The time of a put of up to some hundred bytes does not depend on its size.
+constexpr size_t slot_words = 32;
+constexpr size_t slot_bytes = 4 * (slot_words - 1);
+
+// The mailboxes in Control::collectives: the senders' words first.
+constexpr size_t all_words = sizeof(Control::collectives) / sizeof(uint64_t);
+constexpr size_t emptied_words = 64;
+constexpr size_t all_slots = (all_words - emptied_words) / slot_words;
+static_assert(2 * barrier_rounds < emptied_words && all_slots / (2 * barrier_rounds) >= 2);
+
+uint64_t sent[2 * barrier_rounds];
+uint64_t received[2 * barrier_rounds];
+
+unsigned index(Channel channel) { return 2 * channel.round + (channel.up ? 0 : 1); }
+
+// Slots of a ring: a power of two, more than 16 would never be used.
+size_t depth() {
+  static const size_t slots = std::min<size_t>(16, std::bit_floor(all_slots / std::max(1U, 2 * message_rounds())));
+  return slots;
+}
+
+uint64_t emptied_offset(unsigned channel) { return NCUPC_CONTROL(collectives) + sizeof(uint64_t) * channel; }
+
+uint64_t slot_offset(unsigned channel, uint64_t number) {
+  const size_t slot = channel * depth() + number % depth();
+  return NCUPC_CONTROL(collectives) + sizeof(uint64_t) * (emptied_words + slot * slot_words);
+}
+
+// One put of whole words; what was put before it may arrive later.
+void put_words(size_t thread, uint64_t offset, const uint64_t* words, size_t count) {
+  if (char* near = ncupc_near[thread]) {
+    auto* to = reinterpret_cast<uint64_t*>(near + offset);
+    for (size_t i = count; i-- > 0;) __atomic_store_n(to + i, words[i], __ATOMIC_RELEASE);
+    return;
+  }
+  shmem_put64(runtime.arena + offset, words, count, static_cast<int>(thread));
+}
+
+void send_slot(Channel channel, const Call& call, const void* data, size_t bytes) {
+  const unsigned c = index(channel);
+  const uint64_t number = ++sent[c];
+  for (Waiter waiter; number - own_word(emptied_offset(c)) > depth();) waiter.pause();
+  uint64_t words[slot_words];
+  words[0] = number << 32 | call.tag;
+  size_t count = 1;
+  for (size_t done = 0; done < bytes; done += 4) {
+    uint32_t half = 0;
+    std::memcpy(&half, static_cast<const char*>(data) + done, std::min<size_t>(4, bytes - done));
+    words[count++] = number << 32 | half;
+  }
+  put_words(receiver(channel), slot_offset(c, number), words, count);
+}
+
+// The data of a word, once it is there.
+uint32_t take(uint64_t offset, uint64_t number) {
+  uint64_t word = own_word(offset);
+  for (Waiter waiter; word >> 32 != (number & UINT32_MAX); word = own_word(offset)) waiter.pause();
+  return static_cast<uint32_t>(word);
+}
+
+void receive_slot(Channel channel, const Call& call, void* data, size_t bytes) {
+  const unsigned c = index(channel);
+  const uint64_t number = ++received[c];
+  uint64_t offset = slot_offset(c, number);
+  check_tag(call, take(offset, number), sender(channel));
+  for (size_t done = 0; done < bytes; done += 4) {
+    const uint32_t half = take(offset += sizeof(uint64_t), number);
+    std::memcpy(static_cast<char*>(data) + done, &half, std::min<size_t>(4, bytes - done));
+  }
+  // Twice for each turn of the ring, so that the sender need not wait for the last word of it.
+  if (number % (depth() / 2) == 0) put_words(sender(channel), emptied_offset(c), &number, 1);
+}
+
+size_t neighbour(unsigned round, bool above) {
+  const size_t distance = size_t{1} << round;  // at most THREADS - 1
+  return (my_thread() + (above ? distance : threads() - distance)) % threads();
+}
+
+}  // namespace
+
+unsigned message_rounds() { return static_cast<unsigned>(std::bit_width(threads() - 1)); }
+
+size_t receiver(Channel channel) { return neighbour(channel.round, channel.up); }
+
+size_t sender(Channel channel) { return neighbour(channel.round, !channel.up); }
+
+void send(Channel channel, const Call& call, const void* data, size_t bytes) {
+  size_t done = 0;
+  do {
+    const size_t piece = std::min(slot_bytes, bytes - done);
+    send_slot(channel, call, static_cast<const char*>(data) + done, piece);
+    done += piece;
+  } while (done < bytes);
+}
+
+void receive(Channel channel, const Call& call, void* data, size_t bytes) {
+  size_t done = 0;
+  do {
+    const size_t piece = std::min(slot_bytes, bytes - done);
+    receive_slot(channel, call, static_cast<char*>(data) + done, piece);
+    done += piece;
+  } while (done < bytes);
+}
+
+void send_and_receive(Channel channel, const Call& call, const void* out, size_t out_bytes, void* in, size_t in_bytes) {
+  size_t sent_bytes = 0, received_bytes = 0;
+  bool first = true;
+  while (first || sent_bytes < out_bytes || received_bytes < in_bytes) {
+    if (first || sent_bytes < out_bytes) {
+      const size_t piece = std::min(slot_bytes, out_bytes - sent_bytes);
+      send_slot(channel, call, static_cast<const char*>(out) + sent_bytes, piece);
+      sent_bytes += piece;
+    }
+    if (first || received_bytes < in_bytes) {
+      const size_t piece = std::min(slot_bytes, in_bytes - received_bytes);
+      receive_slot(channel, call, static_cast<char*>(in) + received_bytes, piece);
+      received_bytes += piece;
+    }
+    first = false;
+  }
+}
+
+}  // namespace nearcache::upc

@@ -1,0 +1,278 @@
+// Reductions of shared arrays: upc_all_reduceT and upc_all_prefix_reduceT for one type.
+//
+// What makes them more than a tree is the order of elements, which a function that is not commutative asks for. With several blocks on a
+// thread the parts that one thread has are not next to each other. Block sums are then brought into order in one of two ways:
+//   few     every thread gets all of them, by messages, and goes through them
+//   many    they are transposed: thread i gets the rows i * rows / THREADS and on of all threads, goes through these, and the threads
+//           combine their totals. Each thread moves no more than as many sums as it has, twice
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "upc/collectives.h"
+#include "upc/reduce_layout.h"
+#include "upc/reduce_operation.h"
+
+#pragma GCC visibility push(hidden)
+namespace nearcache::upc {
+
+// Bytes of all block sums up to which every thread gets them all: some tens of messages.
+constexpr size_t few_bytes = 4096;
+
+// A value, or nothing.
+template <class T>
+struct Maybe {
+  T value{};
+  bool there = false;
+
+  // What follows this one is `next`.
+  void append(const Operation<T>& operation, const Maybe& next) {
+    if (!next.there) return;
+    value = there ? operation.function(value, next.value) : next.value;
+    there = true;
+  }
+  void append(const Operation<T>& operation, const T& next) { append(operation, Maybe{next, true}); }
+};
+
+// The reduction of an arc of the circle of threads from the root on. Elements begin at some thread in the middle of it, so an arc over that
+// thread holds the last elements before it, and the first ones from it on.
+template <class T>
+struct Arc {
+  Maybe<T> last, first;
+
+  void append(const Operation<T>& operation, const Arc& next) {
+    last.append(operation, next.last);
+    first.append(operation, next.first);
+  }
+  Maybe<T> whole(const Operation<T>& operation) const {
+    Maybe<T> result = first;
+    result.append(operation, last);
+    return result;
+  }
+};
+
+template <class T>
+class Reduction {
+ public:
+  Reduction(const Call& call, const Operation<T>& operation, const Layout& layout) : call_(call), operation_(operation), layout_(layout) {}
+
+  // The reduction of all elements, on the thread `root`. An order of elements within a thread is kept; `ordered`: over all threads, too.
+  Maybe<T> total(size_t root, bool ordered) {
+    if (!ordered || layout_.rows() <= 1) {
+      Maybe<T> mine;
+      for (size_t row = 0; row < layout_.my_rows(); ++row) mine.append(operation_, block_sum(row));
+      return up(root, layout_.first_thread(), mine);
+    }
+    Sums sums(*this);
+    return sums.are_few() ? sums.total_of_all() : up(root, 0, sums.total_of_rows());
+  }
+
+  // Every element's prefix, to the array at dst of the same layout.
+  void prefixes(const Layout& dst) {
+    if (layout_.blocks() <= 1) {
+      if (layout_.my_rows() == 1) write_prefixes(dst, 0, nullptr);
+      return;
+    }
+    Sums sums(*this);
+    sums.make_prefixes();
+    for (size_t row = 0; row < layout_.my_rows(); ++row) {
+      write_prefixes(dst, row, layout_.my_block(row) != 0 ? sums.before(row) : nullptr);
+    }
+  }
+
+ private:
+  T block_sum(size_t row) const {
+    const Layout::Run run = layout_.run(layout_.my_block(row));
+    return operation_.fold(operation_.function, reinterpret_cast<const T*>(own(run.address)), run.count);
+  }
+
+  void write_prefixes(const Layout& dst, size_t row, const T* before) const {
+    const size_t block = layout_.my_block(row);
+    const Layout::Run from = layout_.run(block), to = dst.run(block);
+    operation_.scan(operation_.function, reinterpret_cast<T*>(own(to.address)), reinterpret_cast<const T*>(own(from.address)), from.count,
+                    before);
+  }
+
+  // Up the binomial tree, whose subtrees are arcs: what threads have, in the order of the circle from `begin` on.
+  Maybe<T> up(size_t root, size_t begin, const Maybe<T>& mine) const {
+    const Tree tree(root);
+    const size_t cut = (begin + threads() - root) % threads();
+    Arc<T> arc;
+    (tree.place() < cut ? arc.last : arc.first) = mine;
+    for (unsigned child = 0; child < tree.children(); ++child) {
+      Arc<T> next;
+      receive(Tree::from_child(child), call_, &next, sizeof next);
+      arc.append(operation_, next);
+    }
+    if (tree.is_root()) return arc.whole(operation_);
+    send(tree.to_parent(), call_, &arc, sizeof arc);
+    return {};
+  }
+
+  // The sums of blocks, rows() of each thread.
+  class Sums;
+
+  const Call& call_;
+  const Operation<T>& operation_;
+  const Layout& layout_;
+};
+
+template <class T>
+class Reduction<T>::Sums {
+ public:
+  explicit Sums(Reduction& reduction)
+      : r_(reduction),
+        few_(reduction.layout_.rows() <= few_bytes / sizeof(T) / threads()),
+        rows_(reduction.layout_.rows()),
+        mine_(reduction.call_, rows_ * sizeof(T)),
+        all_(reduction.call_, (few_ ? rows_ * threads() : my_chunk() * threads()) * sizeof(T)) {
+    std::memset(mine_.data(), 0, rows_ * sizeof(T));
+    for (size_t row = 0; row < r_.layout_.my_rows(); ++row) mine()[row] = r_.block_sum(row);
+    if (few_) share(r_.call_, mine_.data(), rows_ * sizeof(T), all_.data());
+    else transpose();
+  }
+  ~Sums() {
+    if (!few_) ncupc_all_free(r_.call_.file, r_.call_.line, shared_);
+  }
+  Sums(const Sums&) = delete;
+  Sums& operator=(const Sums&) = delete;
+
+  bool are_few() const { return few_; }
+
+  Maybe<T> total_of_all() {
+    Maybe<T> total;
+    for (size_t block = 0; block < r_.layout_.blocks(); ++block) total.append(r_.operation_, few(block));
+    return total;
+  }
+
+  // Of this thread's rows.
+  Maybe<T> total_of_rows() {
+    Maybe<T> total;
+    for_rows([&](T& sum) { total.append(r_.operation_, sum); });
+    return total;
+  }
+
+  // Instead of each sum of this thread: the reduction of all blocks before it.
+  void make_prefixes() {
+    if (few_) few_prefixes();
+    else many_prefixes();
+  }
+  const T* before(size_t row) { return mine() + row; }
+
+ private:
+  T* mine() { return mine_.template as<T>(); }
+
+  // The sum of a block where all are here.
+  const T& few(size_t block) {
+    const size_t thread = thread_after(r_.layout_.first_thread(), block % threads());
+    return all_.template as<T>()[thread * rows_ + block / threads()];
+  }
+
+  void few_prefixes() {
+    Maybe<T> running;
+    for (size_t block = 0, row = 0; row < r_.layout_.my_rows(); ++block) {
+      if (block == r_.layout_.my_block(row)) mine()[row++] = running.value;
+      running.append(r_.operation_, few(block));
+    }
+  }
+
+  // Rows [first_row(i), first_row(i + 1)) are thread i's.
+  size_t first_row(size_t thread) const { return rows_ / threads() * thread + std::min(rows_ % threads(), thread); }
+  size_t my_chunk() const { return first_row(my_thread() + 1) - first_row(my_thread()); }
+  // Where rows of this thread's chunk begin in the part of any thread.
+  uint64_t chunk_address() const { return ncupc_address(shared_) + first_row(my_thread()) * sizeof(T); }
+
+  void transpose() {
+    shared_ = ncupc_all_alloc(r_.call_.file, r_.call_.line, threads(), rows_ * sizeof(T));
+    std::memcpy(own(ncupc_address(shared_)), mine_.data(), rows_ * sizeof(T));
+    meet(r_.call_);
+    for (size_t i = 0; i < threads(); ++i) {
+      read_bytes(column(i), at(thread_of(i), chunk_address()), my_chunk() * sizeof(T));
+    }
+  }
+
+  // Columns in the order of blocks.
+  size_t thread_of(size_t column) const { return thread_after(r_.layout_.first_thread(), column); }
+  T* column(size_t i) { return all_.template as<T>() + i * my_chunk(); }
+
+  template <class F>
+  void for_rows(F f) {
+    for (size_t row = 0; row < my_chunk(); ++row) {
+      const size_t first = (first_row(my_thread()) + row) * threads();
+      const size_t blocks = std::min(threads(), r_.layout_.blocks() - first);
+      for (size_t i = 0; i < blocks; ++i) f(column(i)[row]);
+    }
+  }
+
+  void many_prefixes() {
+    const Maybe<T> total = total_of_rows();
+    Buffer totals(r_.call_, threads() * sizeof total);
+    share(r_.call_, &total, sizeof total, totals.data());
+    Maybe<T> running;
+    for (size_t i = 0; i < my_thread(); ++i) running.append(r_.operation_, totals.as<Maybe<T>>()[i]);
+    for_rows([&](T& sum) {
+      const T value = sum;
+      sum = running.value;
+      running.append(r_.operation_, value);
+    });
+    for (size_t i = 0; i < threads(); ++i) write_bytes(at(thread_of(i), chunk_address()), column(i), my_chunk() * sizeof(T));
+    meet(r_.call_);
+    std::memcpy(mine_.data(), own(ncupc_address(shared_)), rows_ * sizeof(T));
+  }
+
+  Reduction& r_;
+  bool few_;
+  size_t rows_;
+  Buffer mine_;
+  Buffer all_;  // few: thread by thread; many: column by column, this thread's rows of each
+  ncupc_ptr shared_{};
+};
+
+// Arguments of both functions but dst's layout.
+inline void agree_reduction(Call& call, upc_op_t op, size_t count, size_t block) {
+  agree(call, op);
+  agree(call, count);
+  agree(call, block);
+}
+
+inline void check_phase(const Call& call, const char* which, ncupc_ptr p, size_t block) {
+  if (block != 0 && ncupc_phase(p) >= block) fail(call, "%s has phase %zu in blocks of %zu elements", which, ncupc_phase(p), block);
+}
+
+template <class T>
+void reduce(Call call, ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t count, size_t block, T (*function)(T, T)) {
+  agree_reduction(call, op, count, block);
+  check_phase(call, "src", src, block);
+  const Operation<T> operation = upc::operation(call, op, function);
+  const Layout layout(src, count, sizeof(T), block);
+  if (call.in_all) meet(call);
+  const size_t root = ncupc_thread(dst);
+  const Maybe<T> result = Reduction<T>(call, operation, layout).total(root, op == UPC_NONCOMM_FUNC);
+  if (root == my_thread() && result.there) std::memcpy(own(ncupc_address(dst)), &result.value, sizeof(T));
+  if (!call.out_all) return;
+  // The root has what all have read: when it is there, all is done.
+  release();
+  Tree(root).down(call);
+  acquire();
+}
+
+template <class T>
+void prefix_reduce(Call call, ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t count, size_t block, T (*function)(T, T)) {
+  agree_reduction(call, op, count, block);
+  check_phase(call, "src", src, block);
+  if (ncupc_thread(dst) != ncupc_thread(src)) {
+    fail(call, "dst has affinity to thread %zu, and src to thread %zu", ncupc_thread(dst), ncupc_thread(src));
+  }
+  if (block != 0 && ncupc_phase(dst) != ncupc_phase(src)) {
+    fail(call, "dst has phase %zu, and src has phase %zu", ncupc_phase(dst), ncupc_phase(src));
+  }
+  const Operation<T> operation = upc::operation(call, op, function);
+  const Layout layout(src, count, sizeof(T), block);
+  if (call.in_all) meet(call);
+  Reduction<T>(call, operation, layout).prefixes(Layout(dst, count, sizeof(T), block));
+  if (call.out_all) meet(call);
+}
+
+}  // namespace nearcache::upc
+#pragma GCC visibility pop
