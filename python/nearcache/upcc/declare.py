@@ -57,6 +57,9 @@ class Declarations:
         if kind.is_function:
             self.error(self._place(quals), "a function cannot be shared")
             return kind
+        if kind.is_void and block.value not in (0, 1):
+            self.error(self._place(quals), "a pointer to shared void is generic and has no layout")
+            block = types.CYCLIC
         return kind.qualified(plain, block)
 
     @staticmethod
@@ -75,6 +78,9 @@ class Declarations:
         if value is None:
             if self.threads is None and self._names_threads(layout):
                 self.error(qual.coord, "the layout is not constant: THREADS is not known here; compile with -T=N")
+                return types.CYCLIC
+            if self.type_of_operand(layout).is_arithmetic and self.type_of_operand(layout).floating:
+                self.error(qual.coord, "the layout is not an integer")
                 return types.CYCLIC
             self._must_be_constant(layout, qual.coord)
             return types.Block(None, layout, c_generator.CGenerator().visit(layout))
@@ -341,6 +347,8 @@ class Declarations:
             self.error(node.coord, f"THREADS may be in one dimension of '{node.name}' only")
         block = types.element_of(kind).block
         has_sizes = all(each.count is not None for each in kind.dimensions())
+        if threads_dimensions and block.value == 0:
+            self.error(node.coord, f"'{node.name}' is all on one thread: THREADS cannot be in its size where it is not known before the start")
         if threads_dimensions == 0 and has_sizes and block.value != 0:
             self.error(node.coord, f"the size of '{node.name}' must be a multiple of THREADS in one dimension, as THREADS is not known "
                        "here: write n * THREADS, compile with -T=N, or declare it shared []")

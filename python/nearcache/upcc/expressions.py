@@ -457,8 +457,18 @@ class Expressions:
             if found.bits:
                 self.error(node.coord, "the address of a bit-field")
             return Value(found.pointer, types.Pointer(found.type))
+        if not (found.lvalue or found.type.is_function or found.type.is_unknown):
+            self.error(node.coord, f"{self._what(node.expr)} is no lvalue: it has no address")
         node.expr = found.node
         return Value(node, found.type if found.type.is_unknown else types.Pointer(found.type))
+
+    @staticmethod
+    def _what(node):
+        return f"'{node.name}'" if isinstance(node, c_ast.ID) else "the expression"
+
+    def _must_be_lvalue(self, node, found):
+        if isinstance(found, Value) and not (found.lvalue or found.type.is_unknown):
+            self.error(node.coord, f"{self._what(node)} is no lvalue: it cannot be assigned to")
 
     def _dereference(self, node):
         value = self.value(node.expr)
@@ -475,6 +485,7 @@ class Expressions:
         """++ and --, before and after."""
         operator, after = node.op[-1], node.op.startswith("p")
         found = self.expression(node.expr)
+        self._must_be_lvalue(node.expr, found)
         if isinstance(found, Value):
             if not found.type.is_pointer_to_shared:
                 node.expr = found.node
@@ -577,11 +588,18 @@ class Expressions:
             if left.type.is_pointer_to_shared and right.type.is_pointer_to_shared:
                 a, b = left.node, right.node
                 if not (left.type.target.is_void or right.type.target.is_void or types.same(left.type, right.type)):
-                    self.warn(coord, f"{operator} of pointers to different types ('{left.type}' and '{right.type}')")
+                    self._compare_different(operator, left.type, right.type, coord)
             else:
                 _, a, b = self.common_pointer(left, right, coord, f"operator {operator}")
             same = call("ncupc_equal", a, b)
         return same if operator == "==" else c_ast.UnaryOp("!", same)
+
+    def _compare_different(self, operator, left, right, coord):
+        one, other = types.element_of(left.target).block, types.element_of(right.target).block
+        if not one.same(other):
+            self.error(coord, f"{operator} of pointers-to-shared with block sizes {one} and {other} needs a cast")
+        else:
+            self.warn(coord, f"{operator} of pointers to different types ('{left}' and '{right}')")
 
     def _difference(self, left, right, coord):
         kind, a, b = self.common_pointer(left, right, coord, "operator -")
@@ -633,6 +651,7 @@ class Expressions:
 
     def visit_Assignment(self, node):
         target = self.expression(node.lvalue)
+        self._must_be_lvalue(node.lvalue, target)
         value = self.value(node.rvalue)
         coord = node.coord
         if node.op != "=":

@@ -29,6 +29,8 @@ class Initializers:
                 continue
             target = next(members, None)
             if target is None:
+                if self.filling:
+                    self.error(item.coord, f"more initialisers than '{kind}' has elements")
                 node.exprs[position] = self.expression_in_list(item)
                 continue
             node.exprs[position], members = self._item(item, target, members)
@@ -91,6 +93,32 @@ class Initializers:
         fields = kind.body.fields or ()
         at = next((i for i, (member, _, _) in enumerate(fields) if member == name), len(fields))
         return (each for member, each, _ in fields[at + 1:] if member is not None or each.is_record)
+
+    def check_constant(self, node, name):
+        """The initialiser of a static object, lowered, reads nothing and calls nothing of the program."""
+        class Reads(c_ast.NodeVisitor):
+            found = None
+
+            def visit_FuncCall(self, at):
+                called = at.name.name if isinstance(at.name, c_ast.ID) else "a function"
+                if called.startswith("NCUPC_GET"):
+                    self.found = "a shared object"
+                elif not called.startswith(("ncupc_", "__builtin_")):
+                    self.found = f"{called}()"
+                self.generic_visit(at)
+
+            def visit_UnaryOp(self, at):
+                if at.op not in ("&", "sizeof"):
+                    self.visit(at.expr)
+
+            def visit_ID(self, at):
+                symbol = scope.find(at.name)
+                if symbol is not None and symbol.kind == "object" and not (symbol.type.is_shared or symbol.type.is_array):
+                    self.found = f"'{at.name}'"
+        scope, reads = self.scope, Reads()
+        reads.visit(node)
+        if reads.found:
+            self.error(node.coord, f"the initialiser of '{name}' is not constant: it reads {reads.found}")
 
     def mentions_shared(self, node):
         """Whether a lowered initialiser holds what C does not take for a constant."""

@@ -58,6 +58,7 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Initializers, 
         self.definitions = []  # of structs to print before the declaration under way
         self.sums = {}         # id of a call of ncupc_add -> (pointer, index)
         self.emitted_arrays = set()  # typedef names of arrays that C can have
+        self.unprinted = set()       # typedef names of arrays that C cannot have
         self.shared_names = set()    # C names of shared objects
         self.placed = {}             # C name -> (Symbol, coord) of shared objects that this file defines
         self.initialisations = []    # statements
@@ -65,6 +66,7 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Initializers, 
         self.implicit = set()        # names that were reported
         self.unnamed = self.temporaries = self.foralls = self.static_locals = 0
         self.last_value = None
+        self.filling = False   # a shared object is initialised
         self.visitors = {name[6:]: getattr(self, name) for name in dir(self) if name.startswith("visit_")}
         self.statement_visitors = {name[3:]: getattr(self, name) for name in dir(self) if name.startswith("on_")}
 
@@ -181,9 +183,10 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Initializers, 
         kind = self.complete_layout(kind, node) if kind.is_shared else kind
         named = self.named(kind, node.name)
         self.scope.add(Symbol(node.name, "typedef", named, coord=node.coord))
-        if kind.is_shared and kind.is_array and named.alias is None:
+        if kind.is_array and named.alias is None and (kind.is_shared or self.function is None):
+            self.unprinted.add(node.name)  # C cannot have it: its size is not known before the start
             self._keep_definition(innermost(node.type).type)
-            return self.definitions_before([])  # C cannot have it: its size is not known before the start
+            return self.definitions_before([])
         node.quals = plain_quals(node.quals or [])
         node.type = self.rewritten(node.type)
         return self.definitions_before([node])

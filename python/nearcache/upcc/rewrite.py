@@ -7,6 +7,9 @@ from .convert import Place
 from .typenames import POINTER, plain_quals
 
 
+RESTRICT = {"restrict", "__restrict", "__restrict__"}  # for pointers of C only
+
+
 def innermost(node):
     while not isinstance(node, c_ast.TypeDecl):
         node = node.type
@@ -20,7 +23,11 @@ class Rewriting:
         """The same declarator in C. pre: type_of(node) was asked for, in the same scope."""
         match node:
             case c_ast.TypeDecl():
+                if getattr(node.type, "names", [""])[0] in self.unprinted:
+                    return self.declarator(self.type_of(node).unqualified(), node.declname)
                 node.quals = plain_quals(node.quals or [])
+                if RESTRICT & set(node.quals) and self.type_of(node).is_pointer_to_shared:
+                    node.quals = [word for word in node.quals if word not in RESTRICT]
                 node.type = self._specifier(node.type)
                 return node
             case c_ast.PtrDecl():
@@ -34,7 +41,7 @@ class Rewriting:
                 if parameter and self.type_of(node.type).is_shared:
                     return self._pointer(node, [word for word in node.dim_quals or [] if word != "static"])
                 node.type = self.rewritten(node.type)
-                if node.dim is not None and not parameter and self.evaluate(node.dim) is None:
+                if node.dim is not None and not parameter and not isinstance(node.dim, c_ast.Constant):
                     node.dim = self.value(copy.deepcopy(node.dim)).node
                 return node
             case c_ast.FuncDecl():
@@ -48,7 +55,8 @@ class Rewriting:
 
     def _pointer(self, node, quals):
         inner = innermost(node)
-        made = c_ast.TypeDecl(inner.declname, plain_quals(quals or []), inner.align, c_ast.IdentifierType([POINTER]), inner.coord)
+        quals = [word for word in plain_quals(quals or []) if word not in RESTRICT]
+        made = c_ast.TypeDecl(inner.declname, quals, inner.align, c_ast.IdentifierType([POINTER]), inner.coord)
         made.attributes = inner.attributes
         return made
 
@@ -56,6 +64,7 @@ class Rewriting:
         """A struct or enumeration that is defined where its own declaration is not printed."""
         if isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls is not None or isinstance(node, c_ast.Enum) and node.values is not None:
             if id(node) not in self.printed:
+                self._name_tag(node)
                 self.definitions.append(self._specifier(node))
 
     def _specifier(self, node):
@@ -73,15 +82,21 @@ class Rewriting:
             node.type = self._specifier(inner)
         return node
 
+    def _name_tag(self, node):
+        if not node.name:
+            self.unnamed += 1
+            node.name = f"ncupc_unnamed_{self.unnamed}"
+
     def _once(self, node):
         """Its definition where it is printed first, its tag from then on."""
         if id(node) not in self.printed:
             self.printed.add(id(node))
             self.kept_nodes.append(node)
+            for each in node.values.enumerators if isinstance(node, c_ast.Enum) else ():
+                if getattr(each, "value", None) is not None and not isinstance(each.value, c_ast.Constant):
+                    each.value = self.value(copy.deepcopy(each.value)).node
             return node
-        if not node.name:
-            self.unnamed += 1
-            node.name = f"ncupc_unnamed_{self.unnamed}"
+        self._name_tag(node)
         if isinstance(node, c_ast.Enum):
             return c_ast.Enum(node.name, None, None)
         return type(node)(node.name, None)

@@ -165,11 +165,16 @@ class Statements:
         node.stmt = self.body(node.stmt)
         return node
 
+    def on_Case(self, node):
+        if isinstance(node.expr, c_ast.Node) and type(node.expr).__name__ in self.visitors:
+            node.expr = self.value(node.expr).node
+        return self._labelled(node)
+
     def _labelled(self, node):
         node.stmts = [each for item in node.stmts or () for each in self.block_item(item)]
         return node
 
-    on_Case = on_Default = _labelled
+    on_Default = _labelled
 
     def on_Label(self, node):
         node.stmt = self.body(node.stmt) if node.stmt is not None else None

@@ -124,7 +124,10 @@ class Statics:
         """A block that stores the initial values of a shared object: those that this thread owns."""
         element = types.element_of(kind)
         private = kind.unqualified()
+        self.filling = True
         values = self.initializer(node.init, private)
+        self.filling = False
+        self.check_constant(values, node.name)
         if not kind.is_array:
             values = c_ast.InitList([values], node.coord)
             private = types.Array(private, None, 1)
@@ -167,6 +170,7 @@ class Statics:
             node.init = self.with_static_null(lowered)
             node.type = self.rewritten(node.type)
             return self.definitions_before([node])
+        self.check_constant(lowered, node.name)
         return self._initialised_later(node, kind, symbol, lowered, local)
 
     @staticmethod

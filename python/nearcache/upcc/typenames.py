@@ -42,7 +42,7 @@ class Typenames:
                 dim = number(kind.length)
             return c_ast.ArrayDecl(self.declarator(kind.element, name), dim, kind.dim_quals)
         if kind.is_pointer_to_shared:
-            return c_ast.TypeDecl(name, quals, None, c_ast.IdentifierType([kind.alias or POINTER]))
+            return c_ast.TypeDecl(name, [word for word in quals if word != "restrict"], None, c_ast.IdentifierType([kind.alias or POINTER]))
         if kind.is_pointer and not kind.alias:
             return c_ast.PtrDecl(quals, self.declarator(kind.target, name))
         if kind.is_function and not kind.alias:
@@ -72,9 +72,7 @@ class Typenames:
 
     def tag_of(self, body):
         """The tag of a struct; one without a tag gets one, in its definition too."""
-        if not body.node.name:
-            self.unnamed += 1
-            body.node.name = f"ncupc_unnamed_{self.unnamed}"
+        self._name_tag(body.node)
         return body.node.name
 
     def typename(self, kind):
