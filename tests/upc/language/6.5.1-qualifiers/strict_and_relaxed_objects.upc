@@ -4,7 +4,7 @@
 strict shared int a;
 shared strict int b;
 relaxed shared int c;
-shared relaxed [3] int d[3 * THREADS];
+shared [3] relaxed int d[3 * THREADS];
 int shared strict e;
 strict shared [2] double f[2 * THREADS];
 
