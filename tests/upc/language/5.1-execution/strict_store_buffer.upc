@@ -1,7 +1,7 @@
 // Two strict writes followed by strict reads of the other's flag: not both threads may read the old value (5.1.2.3).
 #include "check.h"
 
-strict shared int flag[2];
+strict shared int flag[2 * THREADS];
 shared int seen[2 * THREADS];
 
 int main(void)
