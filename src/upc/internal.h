@@ -50,6 +50,9 @@ extern Runtime runtime;
 // other accesses: call release() before, acquire() after, where that is wanted.
 uint64_t word_fetch(size_t thread, uint64_t offset);
 void word_set(size_t thread, uint64_t offset, uint64_t value);
+// The same without atomicity: nobody changes the word by compare-and-swap, swap or fetch_add. Only for words of Control, which are uncached;
+// arrives some time after, and in order only after shmem_fence.
+void word_put(size_t thread, uint64_t offset, uint64_t value);
 uint64_t word_swap(size_t thread, uint64_t offset, uint64_t value);
 uint64_t word_compare_swap(size_t thread, uint64_t offset, uint64_t expected, uint64_t value);
 uint64_t word_fetch_add(size_t thread, uint64_t offset, uint64_t value);
@@ -87,8 +90,11 @@ void write_bytes(ncupc_ptr to, const void* from, size_t bytes);
 void before_far_read(size_t thread, uint64_t offset, size_t bytes);
 void before_far_write(size_t thread, uint64_t offset, size_t bytes);
 
-// A barrier of the runtime's own, in between the program's: returns the sum of what all threads contribute. release and acquire.
+// A barrier of the runtime's own, in between the program's: returns the greatest of what threads contribute. release and acquire.
 uint64_t internal_barrier(uint64_t contribution);
+
+// Collective end of the program: `action` runs once, after the last barrier, before shmem_finalize (contexts must be gone then).
+void at_end(void (*action)());
 
 }  // namespace nearcache::upc
 #pragma GCC visibility pop

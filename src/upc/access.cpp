@@ -1,0 +1,146 @@
+// Accesses to threads out of reach of loads and stores, and what orders them.
+#include <sched.h>
+#include <shmem.h>
+
+#include <cstring>
+
+#include "nearcache/shmem.h"
+#include "upc/in_flight.h"
+#include "upc/internal.h"
+
+using namespace nearcache::upc;
+
+extern "C" {
+
+#ifdef NCUPC_STRUCT_POINTERS
+char** ncupc_near = nullptr;
+#else
+char* ncupc_near[NCUPC_MAX_THREADS];
+#endif
+int ncupc_writing = 0;
+int ncupc_caching = 0;
+int ncupc_until_poll = 1 << 14;
+
+}
+
+namespace {
+
+InFlight in_flight;
+
+char* symmetric(uint64_t offset) { return runtime.arena + offset; }
+int pe_of(ncupc_ptr p) { return static_cast<int>(ncupc_thread(p)); }
+
+void check_far(ncupc_ptr p) {
+  if (__builtin_expect(ncupc_address(p) < control_bytes, 0)) ncupc_error(nullptr, 0, "access", "through a null pointer to shared");
+}
+
+}  // namespace
+
+namespace nearcache::upc {
+
+void before_far_read(size_t thread, uint64_t offset, size_t bytes) {
+  if (!ncupc_caching && in_flight.overlaps(thread, offset, bytes)) ncupc_complete();
+}
+
+void before_far_write(size_t thread, uint64_t offset, size_t bytes) {
+  ncupc_writing = 1;
+  if (ncupc_caching) return;
+  if (in_flight.overlaps(thread, offset, bytes)) shmem_fence();  // puts to one PE stay in order
+  in_flight.add(thread, offset, bytes);
+}
+
+void read_bytes(void* to, ncupc_ptr from, size_t bytes) {
+  const char* near = ncupc_reach(from);
+  if (near != nullptr) {
+    memcpy(to, near, bytes);
+  } else {
+    ncupc_get_far(to, from, bytes);
+  }
+}
+
+void write_bytes(ncupc_ptr to, const void* from, size_t bytes) {
+  char* near = ncupc_reach(to);
+  if (near != nullptr) {
+    memcpy(near, from, bytes);
+  } else {
+    ncupc_put_far(to, from, bytes);
+  }
+}
+
+}  // namespace nearcache::upc
+
+extern "C" {
+
+void ncupc_complete(void) {
+  ncupc_writing = 0;
+  in_flight.clear();
+  shmem_quiet();
+}
+
+void ncupc_drop(void) { nearcache_shmem_acquire(); }
+
+// Elements by the typed calls: a hit of the cache needs no size then.
+void ncupc_get_far(void* to, ncupc_ptr from, size_t bytes) {
+  check_far(from);
+  const uint64_t offset = ncupc_address(from);
+  before_far_read(ncupc_thread(from), offset, bytes);
+  if (bytes == 8) {
+    const uint64_t value = shmem_uint64_g(reinterpret_cast<uint64_t*>(symmetric(offset)), pe_of(from));
+    memcpy(to, &value, sizeof value);
+  } else if (bytes == 4) {
+    const uint32_t value = shmem_uint32_g(reinterpret_cast<uint32_t*>(symmetric(offset)), pe_of(from));
+    memcpy(to, &value, sizeof value);
+  } else {
+    shmem_getmem(to, symmetric(offset), bytes, pe_of(from));
+  }
+}
+
+void ncupc_put_far(ncupc_ptr to, const void* from, size_t bytes) {
+  check_far(to);
+  const uint64_t offset = ncupc_address(to);
+  before_far_write(ncupc_thread(to), offset, bytes);
+  shmem_putmem(symmetric(offset), from, bytes, pe_of(to));
+}
+
+// An aligned scalar comes by an atomic fetch of its word, which no cache serves; anything else by a get after which nothing cached is left.
+void ncupc_get_far_strict(void* to, ncupc_ptr from, size_t bytes) {
+  check_far(from);
+  ncupc_before_strict();
+  const uint64_t offset = ncupc_address(from);
+  if (bytes <= 8 && offset % 8 + bytes <= 8) {
+    const uint64_t word = word_fetch(ncupc_thread(from), offset & ~uint64_t{7});
+    memcpy(to, reinterpret_cast<const char*>(&word) + offset % 8, bytes);
+  } else {
+    if (ncupc_caching) ncupc_drop();
+    shmem_getmem(to, symmetric(offset), bytes, pe_of(from));
+  }
+  acquire();
+}
+
+void ncupc_put_far_strict(ncupc_ptr to, const void* from, size_t bytes) {
+  ncupc_before_strict();
+  ncupc_put_far(to, from, bytes);
+  ncupc_complete();
+  acquire();
+}
+
+void ncupc_poll(void) {
+  // So often that a thread that spins on its own memory sees another's put soon, so seldom that a loop over its own memory does not feel it.
+  constexpr int loads_a_poll = 1024, loads_a_poll_near = 1 << 14;
+  ncupc_until_poll = runtime.any_far ? loads_a_poll : loads_a_poll_near;
+  static unsigned polls = 0;
+  progress();
+  if (++polls % 64 == 0) sched_yield();
+}
+
+void ncupc_poll_strict(void) {
+  ncupc_until_poll = runtime.any_far ? 1024 : 1 << 14;
+  progress();
+  static unsigned polls = 0;
+  if (++polls * 16 >= static_cast<unsigned>(runtime.looks_before_yield)) {
+    polls = 0;
+    sched_yield();
+  }
+}
+
+}  // extern "C"

@@ -1,0 +1,168 @@
+// Split-phase barriers by dissemination: in round r each thread tells the one 2^r after it that all of the 2^r threads up to itself have
+// come, so after log2(THREADS) rounds everyone knows of everyone (Hensgen, Finkel, Manber 1988). A notify sends the first message, and as
+// many more as have been answered already; the wait does the rest.
+//
+// A message is one word: epoch 30 bits | what the expression is 2 bits | its value 32 bits. Messages of two successive barriers go to
+// different words (parity): a thread may be in the next barrier while another still waits in this one, but not in the one after.
+#include <shmem.h>
+
+#include "upc/barrier.h"
+
+namespace nearcache::upc {
+namespace {
+
+constexpr uint64_t epoch_mask = (uint64_t{1} << 30) - 1;
+
+enum Instance { program = 0, internal = 1 };
+
+uint64_t message(uint64_t epoch, const Expression& e) {
+  return (epoch & epoch_mask) << 34 | static_cast<uint64_t>(e.kind) << 32 | static_cast<uint32_t>(e.value);
+}
+uint64_t epoch_of(uint64_t word) { return word >> 34; }
+Expression expression_of(uint64_t word) {
+  return {static_cast<Expression::Kind>(word >> 32 & 3), static_cast<int>(static_cast<uint32_t>(word))};
+}
+
+size_t partner(int round) { return (static_cast<size_t>(ncupc_mythread) + (size_t{1} << round)) % static_cast<size_t>(ncupc_threads); }
+bool more(int round) { return (int64_t{1} << round) < ncupc_threads; }
+
+// A barrier under way, or between two.
+struct Phase {
+  uint64_t epoch = 0;
+  int round = 0;
+  Expression expression;
+  const char* call = "";
+  const char* file = nullptr;
+  int line = 0;
+
+  void start(const Expression& own);
+  void send() const;
+  bool advance();  // takes the messages that are there; true when all have come
+  void combine(const Expression& other);
+};
+
+void Phase::start(const Expression& own) {
+  ++epoch;
+  round = 0;
+  expression = own;
+  if (more(round)) send();
+}
+
+void Phase::send() const {
+  word_put(partner(round), NCUPC_CONTROL(barrier) + ((program * 2 + epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8,
+           message(epoch, expression));
+}
+
+bool Phase::advance() {
+  while (more(round)) {
+    const uint64_t word =
+        own_word(NCUPC_CONTROL(barrier) + ((program * 2 + epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8);
+    if (epoch_of(word) != (epoch & epoch_mask)) return false;
+    combine(expression_of(word));
+    ++round;
+    if (more(round)) send();
+  }
+  return true;
+}
+
+void Phase::combine(const Expression& other) {
+  const Expression& mine = expression;
+  if ((other.kind == Expression::end) != (mine.kind == Expression::end)) {
+    const int status = other.kind == Expression::end ? other.value : mine.value;
+    if (status != 0) upc_global_exit(status);
+    if (mine.kind == Expression::end) ncupc_error(nullptr, 0, "exit", "another thread is in a barrier that this one does not come to");
+    ncupc_error(file, line, call, "another thread has ended without this barrier");
+  }
+  if (other.kind == Expression::value_given && mine.kind == Expression::value_given && other.value != mine.value) {
+    ncupc_error(file, line, call, "the expression is %d here, %d on another thread", mine.value, other.value);
+  }
+  if (other.kind == Expression::value_given) expression = other;
+}
+
+Phase phase;
+bool notified = false;
+
+void finish_phase() {
+  Waiter waiter;
+  while (!phase.advance()) waiter.pause();
+  notified = false;
+  acquire();
+}
+
+void start_phase(const Expression& expression, const char* call, const char* file, int line) {
+  phase.call = call;
+  phase.file = file;
+  phase.line = line;
+  release();
+  notified = true;
+  phase.start(expression);
+}
+
+Expression given(int has_value, int value) { return has_value ? Expression{Expression::value_given, value} : Expression{}; }
+
+}  // namespace
+
+void end_barrier(int status) {
+  if (notified) finish_phase();
+  start_phase({Expression::end, status}, "exit", nullptr, 0);
+  finish_phase();
+}
+
+// The same algorithm with a payload beside each message, and nothing to compare: the maximum, as a message may come by several ways.
+uint64_t internal_barrier(uint64_t contribution) {
+  static uint64_t epoch = 0;
+  release();
+  ++epoch;
+  for (int round = 0; more(round); ++round) {
+    const uint64_t place = ((internal * 2 + epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8;
+    const uint64_t payload = NCUPC_CONTROL(payload) + ((epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8;
+    word_put(partner(round), payload, contribution);
+    if (ncupc_near[partner(round)] == nullptr) shmem_fence();
+    word_put(partner(round), NCUPC_CONTROL(barrier) + place, epoch);
+    Waiter waiter;
+    while (own_word(NCUPC_CONTROL(barrier) + place) != epoch) waiter.pause();
+    const uint64_t other = own_word(payload);
+    if (other > contribution) contribution = other;
+  }
+  acquire();
+  return contribution;
+}
+
+}  // namespace nearcache::upc
+
+using namespace nearcache::upc;
+
+extern "C" {
+
+void ncupc_notify(int has_value, int value, const char* file, int line) {
+  if (notified) {
+    ncupc_error(file, line, "upc_notify", "follows the upc_notify of line %d without a upc_wait in between", phase.line);
+  }
+  start_phase(given(has_value, value), "upc_notify", file, line);
+  phase.advance();
+}
+
+void ncupc_wait(int has_value, int value, const char* file, int line) {
+  if (!notified) ncupc_error(file, line, "upc_wait", "no upc_notify came before it");
+  phase.call = "upc_wait";
+  phase.file = file;
+  phase.line = line;
+  const Expression waited = given(has_value, value);
+  const auto check = [&] {
+    if (waited.kind == Expression::value_given && phase.expression.kind == Expression::value_given &&
+        phase.expression.value != waited.value) {
+      ncupc_error(file, line, "upc_wait", "the expression is %d here, %d in a upc_notify", waited.value, phase.expression.value);
+    }
+  };
+  check();
+  finish_phase();
+  check();
+}
+
+void ncupc_barrier(int has_value, int value, const char* file, int line) {
+  if (notified) ncupc_error(file, line, "upc_barrier", "comes between the upc_notify of line %d and its upc_wait", phase.line);
+  start_phase(given(has_value, value), "upc_barrier", file, line);
+  finish_phase();
+}
+
+}  // extern "C"

@@ -1,0 +1,283 @@
+// Allocation without a bottleneck: every thread takes chunks from the common heap, larger ones each time, and divides them by itself.
+//
+// The heap's two ends are two page numbers in one word of each thread, changed together by compare-and-swap, so that they never meet:
+//   local chunk    only the own word changes: no communication
+//   global chunk   thread 0's word says who gets which pages; then the words of all others follow. The first that has no room undoes it
+// A block has an id before it, at the thread its pointer names (a global block's is thread 0, whoever allocated it). A free takes the id
+// from `allocated` to `freed` by compare-and-swap, which finds bad pointers and double frees, and gives the block to the thread that
+// allocated it: by a list of its own, which that thread empties before it allocates.
+#include "upc/heap.h"
+
+#include <algorithm>
+
+#include "upc/pool.h"
+
+namespace nearcache::upc {
+namespace {
+
+enum Kind { local = 0, global = 1 };
+
+Pool pools[2];
+size_t next_chunk[2] = {64 * 1024, 64 * 1024};
+
+size_t me() { return static_cast<size_t>(ncupc_mythread); }
+
+// ---- The two ends.
+
+struct Ends {
+  uint32_t global_end, local_begin;  // pages
+};
+Ends ends_of(uint64_t word) { return {static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32)}; }
+uint64_t word_of(Ends ends) { return static_cast<uint64_t>(ends.local_begin) << 32 | ends.global_end; }
+
+// The page where `pages` more of local memory begin, 0: no room.
+uint64_t take_local(uint32_t pages) {
+  uint64_t word = word_fetch(me(), NCUPC_CONTROL(heap));
+  for (;;) {
+    const Ends ends = ends_of(word);
+    if (ends.local_begin - ends.global_end < pages) return 0;
+    const uint64_t was = word_compare_swap(me(), NCUPC_CONTROL(heap), word, word_of({ends.global_end, ends.local_begin - pages}));
+    if (was == word) return ends.local_begin - pages;
+    word = was;
+  }
+}
+
+// The global end of `thread` becomes at least `page`; what it was, or 0 if local memory is in the way.
+uint32_t raise_global_end(size_t thread, uint32_t page) {
+  uint64_t word = word_fetch(thread, NCUPC_CONTROL(heap));
+  for (;;) {
+    const Ends ends = ends_of(word);
+    if (ends.global_end >= page) return ends.global_end;
+    if (ends.local_begin < page) return 0;
+    const uint64_t was = word_compare_swap(thread, NCUPC_CONTROL(heap), word, word_of({page, ends.local_begin}));
+    if (was == word) return ends.global_end;
+    word = was;
+  }
+}
+
+// Undoes it, unless another thread has gone on from there.
+void lower_global_end(size_t thread, uint32_t from, uint32_t to) {
+  uint64_t word = word_fetch(thread, NCUPC_CONTROL(heap));
+  while (ends_of(word).global_end == from) {
+    const uint64_t was = word_compare_swap(thread, NCUPC_CONTROL(heap), word, word_of({to, ends_of(word).local_begin}));
+    if (was == word) return;
+    word = was;
+  }
+}
+
+uint64_t take_global(uint32_t pages) {
+  uint64_t word = word_fetch(0, NCUPC_CONTROL(heap));
+  uint32_t begin = 0;
+  for (;;) {
+    const Ends ends = ends_of(word);
+    begin = ends.global_end;
+    if (ends.local_begin - begin < pages) return 0;
+    const uint64_t was = word_compare_swap(0, NCUPC_CONTROL(heap), word, word_of({begin + pages, ends.local_begin}));
+    if (was == word) break;
+    word = was;
+  }
+  const size_t threads = static_cast<size_t>(ncupc_threads);
+  for (size_t thread = 1; thread < threads; ++thread) {
+    if (raise_global_end(thread, begin + pages) != 0) continue;
+    while (thread-- > 0) lower_global_end(thread, begin + pages, begin);
+    return 0;
+  }
+  return begin;
+}
+
+// A chunk with room for a block of `bytes`; at best as much as all chunks before, at worst what is needed.
+bool extend(Kind kind, size_t bytes) {
+  const size_t needed = heap_align(bytes + Pool::chunk_overhead);
+  for (size_t wanted = std::max(needed, next_chunk[kind]);; wanted = std::max(needed, heap_align(wanted / 2))) {
+    const uint32_t pages = static_cast<uint32_t>(wanted / heap_page);
+    const uint64_t page = kind == local ? take_local(pages) : take_global(pages);
+    if (page != 0) {
+      pools[kind].add_chunk(page * heap_page, wanted);
+      const size_t most = heap_align((runtime.arena_bytes - runtime.heap_start) / 16);
+      next_chunk[kind] = std::min(std::max(next_chunk[kind], wanted) * 2, std::max(most, heap_page));
+      return true;
+    }
+    if (wanted == needed) return false;
+  }
+}
+
+// ---- Ids: magic 16 bits | of the address 20 | kind 1 | state 3 | owner 24.
+
+enum State : uint64_t { allocated = 1, freed = 2 };
+constexpr uint64_t magic = 0x4e43;
+
+uint64_t make_id(uint64_t block, Kind kind, size_t owner, State state) {
+  return magic << 48 | (block / unit & 0xfffff) << 28 | static_cast<uint64_t>(kind) << 27 | static_cast<uint64_t>(state) << 24 | owner;
+}
+Kind kind_of(uint64_t id) { return static_cast<Kind>(id >> 27 & 1); }
+size_t owner_of(uint64_t id) { return static_cast<size_t>(id & 0xffffff); }
+
+// ---- Blocks that other threads have freed: a list through the first words of the blocks, in units, with the kind in the lowest bit.
+
+void hand_back(size_t owner, uint64_t block, Kind kind) {
+  uint64_t head = word_fetch(owner, NCUPC_CONTROL(freed));
+  for (;;) {
+    word_set(owner, block, head);
+    release();
+    const uint64_t was = word_compare_swap(owner, NCUPC_CONTROL(freed), head, block | static_cast<uint64_t>(kind));
+    if (was == head) return;
+    head = was;
+  }
+}
+
+void take_back() {
+  if (own_word(NCUPC_CONTROL(freed)) == 0) return;
+  uint64_t entry = word_swap(me(), NCUPC_CONTROL(freed), 0);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  while (entry != 0) {
+    const uint64_t block = entry & ~uint64_t{1};
+    const Kind kind = static_cast<Kind>(entry & 1);
+    entry = own_word(block);
+    pools[kind].free(block);
+  }
+}
+
+uint64_t allocate(Kind kind, size_t bytes) {
+  take_back();
+  uint64_t block = pools[kind].allocate(bytes);
+  while (block == 0) {
+    if (!extend(kind, bytes)) return 0;
+    block = pools[kind].allocate(bytes);
+  }
+  return block;
+}
+
+[[noreturn]] void exhausted(const char* file, int line, const char* call, size_t bytes) {
+  const Ends ends = ends_of(word_fetch(me(), NCUPC_CONTROL(heap)));
+  ncupc_error(file, line, call,
+              "no room for %zu bytes in the shared heap of %zu bytes a thread (%zu of them not divided yet): raise --shared-heap "
+              "(NEARCACHE_UPC_SHARED_HEAP)",
+              bytes, runtime.arena_bytes - runtime.heap_start, (ends.local_begin - ends.global_end) * heap_page);
+}
+
+// A thread's share of `blocks` blocks of `bytes`.
+size_t share(const char* file, int line, const char* call, size_t blocks, size_t bytes) {
+  const size_t rows = blocks / static_cast<size_t>(ncupc_threads) + (blocks % static_cast<size_t>(ncupc_threads) != 0);
+  size_t total = 0;
+  if (__builtin_mul_overflow(rows, bytes, &total)) exhausted(file, line, call, SIZE_MAX);
+  return total;
+}
+
+ncupc_ptr allocate_global(const char* file, int line, const char* call, size_t bytes) {
+  if (bytes == 0) return NCUPC_NULL;
+  const uint64_t block = bytes < runtime.arena_bytes ? allocate(global, bytes) : 0;
+  if (block == 0) exhausted(file, line, call, bytes);
+  word_set(0, block - 16, make_id(block, global, me(), allocated));
+  return ncupc_make(block, 0, 0);
+}
+
+ncupc_ptr allocate_local(const char* file, int line, const char* call, size_t bytes) {
+  if (bytes == 0) return NCUPC_NULL;
+  const uint64_t block = bytes < runtime.arena_bytes ? heap_allocate_local(bytes) : 0;
+  if (block == 0) exhausted(file, line, call, bytes);
+  return ncupc_make(block, me(), 0);
+}
+
+// The id of the block that `p` points to, which is allocated.
+uint64_t check(const char* file, int line, const char* call, ncupc_ptr p) {
+  const size_t thread = ncupc_thread(p);
+  const uint64_t block = ncupc_address(p);
+  uint64_t id = 0;
+  const bool inside = thread < static_cast<size_t>(ncupc_threads) && block % unit == 0 && block > runtime.heap_start &&
+                      block < runtime.arena_bytes;
+  if (inside) id = thread == me() ? own_word(block - 16) : word_fetch(thread, block - 16);
+  const Kind kind = kind_of(id);
+  const size_t owner = owner_of(id);
+  const bool fits = inside && owner < static_cast<size_t>(ncupc_threads) && thread == (kind == local ? owner : 0);
+  if (fits && id == make_id(block, kind, owner, freed)) {
+    ncupc_error(file, line, call, "the block at thread %zu, address %#llx has been freed already", thread,
+                static_cast<unsigned long long>(block));
+  }
+  if (!fits || id != make_id(block, kind, owner, allocated)) {
+    ncupc_error(file, line, call, "thread %zu, address %#llx is not a block of the shared heap", thread,
+                static_cast<unsigned long long>(block));
+  }
+  return id;
+}
+
+}  // namespace
+
+void heap_free(const char* file, int line, const char* call, ncupc_ptr p) {
+  if (ncupc_is_null(p)) return;
+  const uint64_t id = check(file, line, call, p);
+  const uint64_t block = ncupc_address(p);
+  const Kind kind = kind_of(id);
+  const size_t owner = owner_of(id);
+  const uint64_t gone = make_id(block, kind, owner, freed);
+  if (kind == local && owner == me()) {
+    pools[local].id(block) = gone;
+    return pools[local].free(block);
+  }
+  release();  // what this thread has written to it comes before it is used again
+  if (word_compare_swap(ncupc_thread(p), block - 16, id, gone) != id) check(file, line, call, p);
+  if (owner == me()) {
+    pools[kind].free(block);
+  } else {
+    hand_back(owner, block, kind);
+  }
+}
+
+void heap_start() {
+  for (Pool& pool : pools) pool.start(runtime.arena);
+  const Ends ends{static_cast<uint32_t>(runtime.heap_start / heap_page), static_cast<uint32_t>(runtime.arena_bytes / heap_page)};
+  *reinterpret_cast<uint64_t*>(runtime.arena + NCUPC_CONTROL(heap)) = word_of(ends);
+}
+
+uint64_t heap_allocate_local(size_t bytes) {
+  const uint64_t block = allocate(local, bytes);
+  if (block != 0) pools[local].id(block) = make_id(block, local, me(), allocated);
+  return block;
+}
+
+}  // namespace nearcache::upc
+
+using namespace nearcache::upc;
+
+#undef upc_all_alloc
+#undef upc_global_alloc
+#undef upc_alloc
+#undef upc_local_alloc
+#undef upc_free
+#undef upc_all_free
+
+extern "C" {
+
+ncupc_ptr ncupc_alloc(const char* file, int line, size_t bytes) { return allocate_local(file, line, "upc_alloc", bytes); }
+
+ncupc_ptr ncupc_local_alloc(const char* file, int line, size_t blocks, size_t bytes) {
+  size_t total = 0;
+  if (__builtin_mul_overflow(blocks, bytes, &total)) total = SIZE_MAX;
+  return allocate_local(file, line, "upc_local_alloc", total);
+}
+
+ncupc_ptr ncupc_global_alloc(const char* file, int line, size_t blocks, size_t bytes) {
+  return allocate_global(file, line, "upc_global_alloc", share(file, line, "upc_global_alloc", blocks, bytes));
+}
+
+// Thread 0 allocates; the others learn of it as they all meet.
+ncupc_ptr ncupc_all_alloc(const char* file, int line, size_t blocks, size_t bytes) {
+  const size_t total = share(file, line, "upc_all_alloc", blocks, bytes);
+  const uint64_t block = me() == 0 ? ncupc_address(allocate_global(file, line, "upc_all_alloc", total)) : 0;
+  return ncupc_make(internal_barrier(block), 0, 0);
+}
+
+void ncupc_free(const char* file, int line, ncupc_ptr p) { heap_free(file, line, "upc_free", p); }
+
+void ncupc_all_free(const char* file, int line, ncupc_ptr p) {
+  internal_barrier(0);
+  if (me() == 0) heap_free(file, line, "upc_all_free", p);
+}
+
+ncupc_ptr upc_alloc(size_t bytes) { return ncupc_alloc(nullptr, 0, bytes); }
+ncupc_ptr upc_local_alloc(size_t blocks, size_t bytes) { return ncupc_local_alloc(nullptr, 0, blocks, bytes); }
+ncupc_ptr upc_global_alloc(size_t blocks, size_t bytes) { return ncupc_global_alloc(nullptr, 0, blocks, bytes); }
+ncupc_ptr upc_all_alloc(size_t blocks, size_t bytes) { return ncupc_all_alloc(nullptr, 0, blocks, bytes); }
+void upc_free(ncupc_ptr p) { ncupc_free(nullptr, 0, p); }
+void upc_all_free(ncupc_ptr p) { ncupc_all_free(nullptr, 0, p); }
+
+}  // extern "C"

@@ -1,0 +1,22 @@
+// The shared heap: two ends of the arena's rest, global blocks (the same offset on all threads) from below, local ones from above.
+#pragma once
+
+#include "upc/internal.h"
+
+#pragma GCC visibility push(hidden)
+namespace nearcache::upc {
+
+// The ends grow by pages.
+constexpr size_t heap_page = 4096;
+inline size_t heap_align(size_t bytes) { return (bytes + heap_page - 1) / heap_page * heap_page; }
+
+void heap_start();
+
+// A block for the runtime's own use, on this thread, as upc_alloc gives; 0 if there is no room.
+uint64_t heap_allocate_local(size_t bytes);
+
+// Frees a block, or ends the program with an error of `call`.
+void heap_free(const char* file, int line, const char* call, ncupc_ptr p);
+
+}  // namespace nearcache::upc
+#pragma GCC visibility pop

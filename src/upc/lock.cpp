@@ -1,0 +1,172 @@
+// Locks: queues of Mellor-Crummey and Scott (1991). A lock is a word that names the last node of its queue; a thread appends a node of its
+// own by one swap, and waits in its own memory until the one before hands the lock on. So waiting makes no traffic, and who comes first is
+// served first.
+//
+// A lock is its tail. A node: the next node, and whether it must wait. Nodes are named by (thread + 1) << 40 | offset. This thread's nodes
+// in use are in a table, by lock.
+#include "upc/heap.h"
+#include "upc/held_locks.h"
+#include "upc/internal.h"
+
+namespace nearcache::upc {
+namespace {
+
+constexpr uint64_t next_at = 0, waits_at = 8;
+constexpr size_t lock_bytes = 64, node_bytes = 64;  // a cache line each
+
+HeldLocks held;
+uint64_t free_nodes = 0;  // linked through their first words
+
+size_t me() { return static_cast<size_t>(ncupc_mythread); }
+uint64_t& own(uint64_t offset) { return *reinterpret_cast<uint64_t*>(runtime.arena + offset); }
+
+uint64_t name_of(uint64_t node) { return (static_cast<uint64_t>(me()) + 1) << 40 | node; }
+size_t thread_of(uint64_t name) { return static_cast<size_t>(name >> 40) - 1; }
+uint64_t offset_of(uint64_t name) { return name & ((uint64_t{1} << 40) - 1); }
+
+uint64_t take_node(const char* file, int line, const char* call) {
+  uint64_t node = free_nodes;
+  if (node != 0) {
+    free_nodes = own(node);
+  } else {
+    node = heap_allocate_local(node_bytes);
+    if (node == 0) ncupc_error(file, line, call, "no room in the shared heap: raise --shared-heap (NEARCACHE_UPC_SHARED_HEAP)");
+  }
+  own(node + next_at) = 0;
+  own(node + waits_at) = 1;
+  return node;
+}
+
+void give_node(uint64_t node) {
+  own(node) = free_nodes;
+  free_nodes = node;
+}
+
+uint64_t key_of(ncupc_ptr lock) { return static_cast<uint64_t>(ncupc_thread(lock)) << 40 | ncupc_address(lock); }
+
+void check_pointer(const char* file, int line, const char* call, ncupc_ptr lock) {
+  if (ncupc_is_null(lock)) ncupc_error(file, line, call, "the lock is a null pointer");
+}
+
+// A lock that this thread held may have been freed by another, and be a new one at the same address now: nobody holds it.
+bool holds(ncupc_ptr lock) {
+  const HeldLocks::Entry* entry = held.find(key_of(lock));
+  if (entry == nullptr) return false;
+  if (word_fetch(ncupc_thread(lock), ncupc_address(lock)) != 0) return true;
+  give_node(entry->node);
+  held.remove(key_of(lock));
+  return false;
+}
+
+uint64_t new_lock(const char* file, int line, const char* call) {
+  const uint64_t block = heap_allocate_local(lock_bytes);
+  if (block == 0) ncupc_error(file, line, call, "no room in the shared heap: raise --shared-heap (NEARCACHE_UPC_SHARED_HEAP)");
+  own(block) = 0;
+  return block;
+}
+
+void note(const char* file, int line, const char* call, ncupc_ptr lock, uint64_t node) {
+  if (!held.add({key_of(lock), node})) ncupc_error(file, line, call, "no memory for the table of locks");
+}
+
+void free_lock(const char* file, int line, const char* call, ncupc_ptr lock) {
+  if (ncupc_is_null(lock)) return;
+  if (holds(lock)) {
+    give_node(held.find(key_of(lock))->node);
+    held.remove(key_of(lock));
+  }
+  heap_free(file, line, call, lock);
+}
+
+}  // namespace
+}  // namespace nearcache::upc
+
+using namespace nearcache::upc;
+
+#undef upc_all_lock_alloc
+#undef upc_global_lock_alloc
+#undef upc_lock
+#undef upc_lock_attempt
+#undef upc_unlock
+#undef upc_lock_free
+#undef upc_all_lock_free
+
+extern "C" {
+
+ncupc_ptr ncupc_global_lock_alloc(const char* file, int line) {
+  return ncupc_make(new_lock(file, line, "upc_global_lock_alloc"), me(), 0);
+}
+
+// Each lock on the next thread.
+ncupc_ptr ncupc_all_lock_alloc(const char* file, int line) {
+  static size_t turn = 0;
+  const size_t home = turn++ % static_cast<size_t>(ncupc_threads);
+  const uint64_t block = home == me() ? new_lock(file, line, "upc_all_lock_alloc") : 0;
+  return ncupc_make(internal_barrier(block), home, 0);
+}
+
+void ncupc_lock(const char* file, int line, ncupc_ptr lock) {
+  check_pointer(file, line, "upc_lock", lock);
+  if (holds(lock)) ncupc_error(file, line, "upc_lock", "this thread holds the lock already");
+  release();
+  const uint64_t node = take_node(file, line, "upc_lock");
+  const uint64_t before = word_swap(ncupc_thread(lock), ncupc_address(lock), name_of(node));
+  if (before != 0) {
+    word_set(thread_of(before), offset_of(before) + next_at, name_of(node));
+    Waiter waiter;
+    while (own_word(node + waits_at) != 0) waiter.pause();
+  }
+  note(file, line, "upc_lock", lock, node);
+  acquire();
+}
+
+int ncupc_lock_attempt(const char* file, int line, ncupc_ptr lock) {
+  check_pointer(file, line, "upc_lock_attempt", lock);
+  if (holds(lock)) ncupc_error(file, line, "upc_lock_attempt", "this thread holds the lock already");
+  release();
+  const uint64_t node = take_node(file, line, "upc_lock_attempt");
+  if (word_compare_swap(ncupc_thread(lock), ncupc_address(lock), 0, name_of(node)) != 0) {
+    give_node(node);
+    Waiter waiter;
+    waiter.pause();  // a loop of attempts waits
+    return 0;
+  }
+  note(file, line, "upc_lock_attempt", lock, node);
+  acquire();
+  return 1;
+}
+
+void ncupc_unlock(const char* file, int line, ncupc_ptr lock) {
+  check_pointer(file, line, "upc_unlock", lock);
+  const HeldLocks::Entry* entry = held.find(key_of(lock));
+  if (entry == nullptr) ncupc_error(file, line, "upc_unlock", "this thread does not hold the lock");
+  const uint64_t node = entry->node;
+  release();
+  held.remove(key_of(lock));
+  if (own_word(node + next_at) != 0 ||
+      word_compare_swap(ncupc_thread(lock), ncupc_address(lock), name_of(node), 0) != name_of(node)) {
+    Waiter waiter;  // another has swapped itself in, and is about to say so
+    uint64_t next = 0;
+    while ((next = own_word(node + next_at)) == 0) waiter.pause();
+    word_set(thread_of(next), offset_of(next) + waits_at, 0);
+    release();
+  }
+  give_node(node);
+}
+
+void ncupc_lock_free(const char* file, int line, ncupc_ptr lock) { free_lock(file, line, "upc_lock_free", lock); }
+
+void ncupc_all_lock_free(const char* file, int line, ncupc_ptr lock) {
+  internal_barrier(0);
+  if (ncupc_thread(lock) == me()) free_lock(file, line, "upc_all_lock_free", lock);
+}
+
+ncupc_ptr upc_global_lock_alloc(void) { return ncupc_global_lock_alloc(nullptr, 0); }
+ncupc_ptr upc_all_lock_alloc(void) { return ncupc_all_lock_alloc(nullptr, 0); }
+void upc_lock(ncupc_ptr lock) { ncupc_lock(nullptr, 0, lock); }
+int upc_lock_attempt(ncupc_ptr lock) { return ncupc_lock_attempt(nullptr, 0, lock); }
+void upc_unlock(ncupc_ptr lock) { ncupc_unlock(nullptr, 0, lock); }
+void upc_lock_free(ncupc_ptr lock) { ncupc_lock_free(nullptr, 0, lock); }
+void upc_all_lock_free(ncupc_ptr lock) { ncupc_all_lock_free(nullptr, 0, lock); }
+
+}  // extern "C"

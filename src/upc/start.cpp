@@ -1,0 +1,151 @@
+// Start and end of a program: main, the arena, and the implicit barrier at exit.
+#include <errno.h>
+#include <sched.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "nearcache/shmem.h"
+#include "upc/barrier.h"
+#include "upc/heap.h"
+#include "upc/internal.h"
+#include "upc/statics.h"
+
+namespace nearcache::upc {
+
+Runtime runtime;
+void set_threads(int threads, int me);
+
+namespace {
+
+constexpr size_t default_heap = size_t{64} << 20;
+
+[[noreturn]] void bad_option(const char* name, const char* value, const char* allowed) {
+  ncupc_error(nullptr, 0, name, "'%s' is not %s", value, allowed);
+}
+
+size_t heap_bytes() {
+  const char* name = "NEARCACHE_UPC_SHARED_HEAP";
+  const char* text = getenv(name);
+  if (text == nullptr || *text == 0) return default_heap;
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long number = strtoull(text, &end, 10);
+  int shift = 0;
+  switch (*end) {
+    case 'k': case 'K': shift = 10; break;
+    case 'm': case 'M': shift = 20; break;
+    case 'g': case 'G': shift = 30; break;
+    case 't': case 'T': shift = 40; break;
+    default: break;
+  }
+  if (shift != 0) ++end;
+  if (*end == 'B' || *end == 'b') ++end;
+  if (end == text || *end != 0 || errno != 0 || *text == '-' || number == 0 || number > (NCUPC_MAX_ADDRESS >> shift)) {
+    bad_option(name, text, "a number of bytes that pointers to shared can name, such as 512M");
+  }
+  return static_cast<size_t>(number) << shift;
+}
+
+int looks_before_yield() {
+  const char* text = getenv("NEARCACHE_UPC_YIELD");
+  if (text != nullptr && *text != 0) {
+    char* end = nullptr;
+    const long looks = strtol(text, &end, 10);
+    if (*end != 0 || looks < 1 || looks > 1000000000) bad_option("NEARCACHE_UPC_YIELD", text, "a number of looks from 1 on");
+    return static_cast<int>(looks);
+  }
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  cpu_set_t set;
+  long usable = processors;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) usable = std::min<long>(processors, CPU_COUNT(&set));
+  long near = 0;
+  for (int i = 0; i < ncupc_threads; ++i) near += ncupc_near[i] != nullptr;
+  if (near == 1) near = ncupc_threads;  // over a network on one machine, as in tests: all may be here
+  return usable < near ? 20 : 2000;
+}
+
+// One symmetric block, whose words and static data are zero. The library says nothing but null when its own heap is too small.
+void allocate_arena(size_t statics_end, size_t heap) {
+  runtime.heap_start = heap_align(statics_end);
+  runtime.arena_bytes = heap_align(runtime.heap_start + heap);
+  if (runtime.arena_bytes > NCUPC_MAX_ADDRESS) {
+    ncupc_error(nullptr, 0, "start", "static shared data and the shared heap together need %zu bytes a thread, pointers to shared can name %llu",
+                runtime.arena_bytes, static_cast<unsigned long long>(NCUPC_MAX_ADDRESS));
+  }
+  runtime.arena = static_cast<char*>(shmem_align(4096, runtime.arena_bytes));
+  if (runtime.arena == nullptr) {
+    ncupc_error(nullptr, 0, "start",
+                "OpenSHMEM has no %zu bytes a thread (%zu of the shared heap, %zu of static shared data): raise its symmetric heap "
+                "(SMA_SYMMETRIC_SIZE for Open MPI, SHMEM_SYMMETRIC_SIZE for others) or lower --shared-heap (NEARCACHE_UPC_SHARED_HEAP)",
+                runtime.arena_bytes, heap, statics_end - control_bytes);
+  }
+  memset(runtime.arena, 0, control_bytes);
+  nearcache_shmem_uncached(runtime.arena, control_bytes);
+}
+
+void find_near_threads() {
+#ifdef NCUPC_STRUCT_POINTERS
+  ncupc_near = static_cast<char**>(calloc(static_cast<size_t>(ncupc_threads), sizeof *ncupc_near));
+  if (ncupc_near == nullptr) ncupc_error(nullptr, 0, "start", "no memory for the table of threads");
+#endif
+  for (int thread = 0; thread < ncupc_threads; ++thread) {
+    ncupc_near[thread] = thread == ncupc_mythread ? runtime.arena : static_cast<char*>(shmem_ptr(runtime.arena, thread));
+    if (ncupc_near[thread] == nullptr) runtime.any_far = true;
+  }
+  ncupc_caching = runtime.any_far && nearcache_shmem_caching();
+  runtime.looks_before_yield = looks_before_yield();
+}
+
+using Action = void (*)();
+Action end_actions[16];
+size_t number_of_end_actions = 0;
+
+// Runs at exit(), before the OpenSHMEM library's own handler, as it is registered later; the program's handlers have run.
+void end(int status, void*) {
+  if (runtime.ending) return;
+  fflush(nullptr);  // a launcher may end the others as soon as one has ended with a nonzero status
+  end_barrier(status);
+  runtime.ending = true;
+  while (number_of_end_actions > 0) end_actions[--number_of_end_actions]();
+  runtime.started = false;
+  shmem_finalize();
+}
+
+void start() {
+  shmem_init();
+  runtime.started = true;
+  set_threads(shmem_n_pes(), shmem_my_pe());
+  if (ncupc_threads > NCUPC_MAX_THREADS) {
+    ncupc_error(nullptr, 0, "start", "%d threads, but this form of pointers to shared has room for %d (compile with struct pointers)",
+                ncupc_threads, NCUPC_MAX_THREADS);
+  }
+  const size_t statics_end = place_statics(control_bytes);
+  allocate_arena(statics_end, heap_bytes());
+  find_near_threads();
+  heap_start();
+  shmem_barrier_all();  // the words of all threads are there
+  runtime.all_near = internal_barrier(runtime.any_far ? 1 : 0) == 0;
+  initialise_statics();
+  internal_barrier(0);
+  on_exit(end, nullptr);
+}
+
+}  // namespace
+
+void at_end(void (*action)()) {
+  constexpr size_t room = sizeof end_actions / sizeof *end_actions;
+  if (number_of_end_actions == room) ncupc_error(nullptr, 0, "at_end", "more than %zu actions", room);
+  end_actions[number_of_end_actions++] = action;
+}
+
+}  // namespace nearcache::upc
+
+int main(int argc, char** argv) {
+  nearcache::upc::start();
+  exit(ncupc_main(argc, argv));
+}

@@ -1,0 +1,127 @@
+#include "upc/statics.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace nearcache::upc {
+namespace {
+
+ncupc_module* first_module = nullptr;
+ncupc_module** last_link = &first_module;
+
+// A variable that has been placed.
+struct Placed {
+  const ncupc_ptr* variable;
+  size_t size, count, block;
+  const char* file;
+  int line;
+};
+Placed* placed = nullptr;
+size_t number_placed = 0, room = 0;
+size_t place_at = 0, placed_end = 0;
+
+void remember(const Placed& one) {
+  if (number_placed == room) {
+    room = room == 0 ? 64 : 2 * room;
+    placed = static_cast<Placed*>(realloc(placed, room * sizeof *placed));
+    if (placed == nullptr) ncupc_error(nullptr, 0, "start", "no memory for the table of static shared data");
+  }
+  placed[number_placed++] = one;
+}
+
+// A tentative definition that another file has, too.
+bool placed_before(const Placed& one, const char* name) {
+  if (ncupc_is_null(*one.variable)) return false;
+  for (size_t i = 0; i < number_placed; ++i) {
+    const Placed& other = placed[i];
+    if (other.variable != one.variable) continue;
+    if (other.size != one.size || other.count != one.count || other.block != one.block) {
+      ncupc_error(one.file, one.line, name, "%zu elements of %zu bytes in blocks of %zu, but %zu of %zu bytes in blocks of %zu in %s:%d",
+                  one.count, one.size, one.block, other.count, other.size, other.block, other.file, other.line);
+    }
+    return true;
+  }
+  return false;
+}
+
+void check(const ncupc_module& module) {
+#ifdef NCUPC_STRUCT_POINTERS
+  constexpr int form = 2;
+#else
+  constexpr int form = 1;
+#endif
+  static const char* const forms[] = {"?", "packed", "struct"};
+  if (module.form != form) {
+    ncupc_error(nullptr, 0, module.name, "was compiled with %s pointers to shared, the runtime has %s ones", forms[module.form == 2 ? 2 : 1],
+                forms[form]);
+  }
+  if (module.threads != 0 && module.threads != ncupc_threads) {
+    ncupc_error(nullptr, 0, module.name, "was compiled for %d threads, and runs with %d", module.threads, ncupc_threads);
+  }
+}
+
+}  // namespace
+
+size_t place_statics(size_t start) {
+  place_at = start;
+  for (const ncupc_module* module = first_module; module != nullptr; module = module->next) check(*module);
+  for (const ncupc_module* module = first_module; module != nullptr; module = module->next) {
+    if (module->place != nullptr) module->place();
+  }
+  placed_end = place_at;
+  return placed_end;
+}
+
+void initialise_statics() {
+  memset(runtime.arena + control_bytes, 0, placed_end - control_bytes);
+  free(placed);
+  placed = nullptr;
+  for (const ncupc_module* module = first_module; module != nullptr; module = module->next) {
+    if (module->initialise != nullptr) module->initialise();
+  }
+}
+
+}  // namespace nearcache::upc
+
+using namespace nearcache::upc;
+
+extern "C" {
+
+void ncupc_add_module(ncupc_module* module) {
+  *last_link = module;
+  last_link = &module->next;
+}
+
+void ncupc_place(ncupc_ptr* variable, const char* name, size_t size, size_t count, size_t block, const char* file, int line) {
+  const Placed one{variable, size, count, block, file, line};
+  if (placed_before(one, name)) return;
+  const size_t bytes = ncupc_localsize(count, size, block);
+  // Arrays begin a cache line; so that small variables of different threads' interest share one, scalars do not.
+  const size_t alignment = bytes >= 64 ? 64 : 16;
+  place_at = (place_at + alignment - 1) / alignment * alignment;
+  *variable = ncupc_make(place_at, 0, 0);
+  place_at += std::max<size_t>(bytes, 1);
+  if (place_at >= NCUPC_MAX_ADDRESS || bytes >= NCUPC_MAX_ADDRESS) {
+    ncupc_error(file, line, name, "static shared data needs more than %llu bytes a thread, which pointers to shared cannot name",
+                static_cast<unsigned long long>(NCUPC_MAX_ADDRESS));
+  }
+  remember(one);
+}
+
+// Runs of elements that lie together on this thread: whole blocks, or the rest of one.
+void ncupc_fill(ncupc_ptr variable, const void* initial, size_t number, size_t size, size_t count, size_t block) {
+  const size_t me = static_cast<size_t>(ncupc_mythread), threads = static_cast<size_t>(ncupc_threads);
+  const size_t elements = std::min(number, count);
+  char* to = runtime.arena + ncupc_address(variable);
+  const char* from = static_cast<const char*>(initial);
+  if (block == 0) {
+    if (me == ncupc_thread(variable)) memcpy(to, from, elements * size);
+    return;
+  }
+  for (size_t first = me * block; first < elements; first += block * threads, to += block * size) {
+    memcpy(to, from + first * size, std::min(block, elements - first) * size);
+  }
+}
+
+}  // extern "C"

@@ -1,0 +1,16 @@
+// Static shared data: modules are registered before main, placed by every thread in the same order, then initialised.
+#pragma once
+
+#include "upc/internal.h"
+
+#pragma GCC visibility push(hidden)
+namespace nearcache::upc {
+
+// Checks that all modules fit each other and this run, and places their data from `start` on. Returns the end of it.
+size_t place_statics(size_t start);
+
+// The arena is there: zeroes this thread's part, and stores the initial values it owns.
+void initialise_statics();
+
+}  // namespace nearcache::upc
+#pragma GCC visibility pop

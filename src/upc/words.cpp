@@ -1,0 +1,79 @@
+// Words that threads change atomically, and waiting for them.
+#include <dlfcn.h>
+#include <sched.h>
+#include <shmem.h>
+
+#include "upc/internal.h"
+
+namespace nearcache::upc {
+namespace {
+
+static_assert(sizeof(long) == 8, "the words of the runtime are longs of OpenSHMEM");
+
+long* symmetric(uint64_t offset) { return reinterpret_cast<long*>(runtime.arena + offset); }
+uint64_t* near_word(size_t thread, uint64_t offset) { return reinterpret_cast<uint64_t*>(ncupc_near[thread] + offset); }
+
+int pe(size_t thread) { return static_cast<int>(thread); }
+
+}  // namespace
+
+uint64_t word_fetch(size_t thread, uint64_t offset) {
+  if (runtime.all_near) return __atomic_load_n(near_word(thread, offset), __ATOMIC_SEQ_CST);
+  return static_cast<uint64_t>(shmem_long_atomic_fetch(symmetric(offset), pe(thread)));
+}
+
+void word_set(size_t thread, uint64_t offset, uint64_t value) {
+  if (runtime.all_near) return __atomic_store_n(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
+  shmem_long_atomic_set(symmetric(offset), static_cast<long>(value), pe(thread));
+  ncupc_writing = 1;
+}
+
+void word_put(size_t thread, uint64_t offset, uint64_t value) {
+  if (ncupc_near[thread] != nullptr) return __atomic_store_n(near_word(thread, offset), value, __ATOMIC_RELEASE);
+  shmem_long_p(symmetric(offset), static_cast<long>(value), pe(thread));
+  ncupc_writing = 1;
+}
+
+uint64_t word_swap(size_t thread, uint64_t offset, uint64_t value) {
+  if (runtime.all_near) return __atomic_exchange_n(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
+  return static_cast<uint64_t>(shmem_long_atomic_swap(symmetric(offset), static_cast<long>(value), pe(thread)));
+}
+
+uint64_t word_compare_swap(size_t thread, uint64_t offset, uint64_t expected, uint64_t value) {
+  if (runtime.all_near) {
+    __atomic_compare_exchange_n(near_word(thread, offset), &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return expected;  // now what was there
+  }
+  return static_cast<uint64_t>(
+      shmem_long_atomic_compare_swap(symmetric(offset), static_cast<long>(expected), static_cast<long>(value), pe(thread)));
+}
+
+uint64_t word_fetch_add(size_t thread, uint64_t offset, uint64_t value) {
+  if (runtime.all_near) return __atomic_fetch_add(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
+  return static_cast<uint64_t>(shmem_long_atomic_fetch_add(symmetric(offset), static_cast<long>(value), pe(thread)));
+}
+
+// Open MPI's library works on what other PEs ask of this one only inside of calls that wait for another PE; its tests, fences, quiets
+// with nothing under way, and all calls on one's own PE do not. So its progress function is called itself where there is one. Elsewhere,
+// as with Sandia's, a test does; a get from another PE now and then is what works everywhere.
+void progress() {
+  if (!runtime.any_far) return;
+  static void (*const host_progress)() = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "opal_progress"));
+  if (host_progress != nullptr) return host_progress();
+  static unsigned calls = 0;
+  shmem_long_test(symmetric(NCUPC_CONTROL(unused)), SHMEM_CMP_NE, 0);
+  if (++calls % 64 == 0) (void)shmem_long_atomic_fetch(symmetric(NCUPC_CONTROL(unused)), (ncupc_mythread + 1) % ncupc_threads);
+}
+
+void Waiter::pause() {
+  progress();
+  if (++looks_ % static_cast<unsigned>(runtime.looks_before_yield) == 0) {
+    sched_yield();
+  } else {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+}
+
+}  // namespace nearcache::upc
