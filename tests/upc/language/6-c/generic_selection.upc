@@ -1,0 +1,21 @@
+// _Generic sees the unqualified type of a shared object's value (C11 6.5.1.1).
+#include "check.h"
+
+#define KIND(x) _Generic((x), int: 1, double: 2, unsigned char: 3, char *: 4, default: 0)
+
+shared int i;
+shared double d[THREADS];
+shared unsigned char c;
+char *shared p;
+
+int main(void)
+{
+    CHECK_EQ(KIND(i + 0), 1);
+    CHECK_EQ(KIND(d[0] + 0), 2);
+    CHECK_EQ(KIND((unsigned char)c), 3);
+    CHECK_EQ(KIND((char *)p), 4);
+    CHECK_EQ(KIND(2.5f), 0);
+    i = _Generic(MYTHREAD, int: 5, default: 6);
+    CHECK_EQ(i, 5);
+    return check_failures;
+}

@@ -1,0 +1,6 @@
+"""The generated families of the language suite."""
+
+
+def programs():
+    """(name, source) of each."""
+    return []

@@ -1,0 +1,82 @@
+"""The language suite: programs by section of the UPC specification, each checks one rule. language_programs.py says how they are written.
+
+A run of ./test starts each program once, in a combination of threads, kind of THREADS, network and cache that its name chooses;
+./test --long starts it in every combination.
+"""
+import re
+
+import language_programs
+import language_suite
+import launch_upc
+import pytest
+
+pytestmark = launch_upc.needs_upc
+
+_programs = None
+
+
+def all_programs():
+    global _programs
+    if _programs is None:
+        folder = launch_upc.folder() / "language"
+        folder.mkdir(exist_ok=True)
+        _programs = language_programs.handwritten() + language_programs.generated(folder / "sources")
+    return _programs
+
+
+def pytest_generate_tests(metafunc):
+    if "program" in metafunc.fixturenames:
+        refused = metafunc.function.__name__ == "test_refused"
+        programs = [each for each in all_programs() if bool(each.errors) == refused]
+        metafunc.parametrize("program", programs, ids=[each.name for each in programs])
+
+
+@pytest.fixture(scope="session")
+def suite(request):
+    """What is asked for is compiled and run all at once."""
+    chosen = {item.callspec.params["program"].name for item in request.session.items
+              if getattr(item, "callspec", None) and "program" in item.callspec.params and item.path.name == "test_language.py"}
+    programs = [each for each in all_programs() if each.name in chosen]
+    return language_suite.Suite(programs, language_suite.long_run(), launch_upc.folder() / "language")
+
+
+def test_refused(suite, program):
+    """Each line with a wanted error has one that says so, and no other line has one."""
+    code, lines, messages = suite.diagnostics[program.name]
+    assert code != 0, "accepted"
+    assert "internal error" not in messages, messages
+    assert set(lines) == set(program.errors), messages
+    for line, wanted in program.errors.items():
+        assert any(re.search(wanted, text) for text in lines[line]), messages
+
+
+def test_program(suite, program):
+    for combination in language_suite.combinations(program, suite.long):
+        static = combination.threads if combination.static else 0
+        compiled, messages = suite.objects[program.name, static]
+        assert compiled, f"{combination}:\n{messages}"
+        check(program, suite.results[program.name, combination], combination)
+
+
+def check(program, outcome, combination):
+    shown = f"{combination}: exit code {outcome.code}\n{outcome.messages}\n{outcome.output}\n{outcome.command}"
+    if program.ends:
+        assert outcome.code is not None, f"hangs: {shown}"
+        assert outcome.code == program.exit if program.exit is not None else outcome.code != 0, shown
+        if program.abort is not None:
+            wanted = rf"upc: thread \d+: \S*{program.path.name}:\d+: .*{program.abort}"
+            assert re.search(wanted, outcome.messages), f"no message that matches {wanted}: {shown}"
+    else:
+        assert outcome.done, shown
+        assert outcome.failed == 0 and not outcome.messages, shown
+    assert [line for line in outcome.output.split("\n") if line] == program.expected, shown
+
+
+def test_there_are_enough_programs():
+    assert len(language_programs.handwritten()) >= 300
+
+
+def test_every_combination_is_run():
+    """The hashes of the names spread the programs over all combinations of a short run."""
+    used = {each for program in all_programs() if not program.errors and not program.ends for each in language_suite.combinations(program, False)}
+    assert used == set(language_suite.FEW)
