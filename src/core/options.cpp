@@ -63,9 +63,10 @@ std::string show(double value) {
   return text;
 }
 
-// Variables of ours that are no options of the library.
+// Variables of ours that are no options of the library; the UPC runtime and upcc have theirs.
 bool is_other_variable(std::string_view name) {
-  return name == "home" || name == "build" || name == "mpicc" || name == "python" || name.starts_with("test_");
+  return name == "home" || name == "build" || name == "mpicc" || name == "python" || name.starts_with("test_") ||
+         name.starts_with("upc_") || name.starts_with("upcc_");
 }
 
 }  // namespace

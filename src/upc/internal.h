@@ -1,7 +1,8 @@
 // What the parts of the UPC runtime share: the arena, words that threads poll and change atomically, transfers, completion.
 //
 // Layout of the arena, the same in every PE:
-//   [0, control_bytes)            the words of the runtime's own protocols (Control), never cached
+//   [0, guard_bytes)              nothing: an access through a null pointer to shared, or a member of one, faults (guard.cpp)
+//   [guard_bytes, control_bytes)  the words of the runtime's own protocols (Control), never cached
 //   [control_bytes, heap_start)   static shared data
 //   [heap_start, arena_bytes)     the heap: global blocks from its start up, local ones from its end down
 //
@@ -20,9 +21,10 @@ namespace nearcache::upc {
 
 constexpr int barrier_rounds = 24;  // 2^24 threads
 
-// At the start of every thread's arena. Offset 0 is NULL, so nothing that a program points to is there.
+constexpr size_t guard_bytes = 4096;
+
 struct Control {
-  uint64_t unused[8];
+  uint64_t unused[8];                   // always 0, for what only wants to call the library
   // Dissemination barriers, [instance][parity][round]: 0 the program's, 1 the runtime's own (collective allocation). See barrier.cpp.
   uint64_t barrier[2][2][barrier_rounds];
   uint64_t payload[2][barrier_rounds];  // of instance 1
@@ -31,8 +33,8 @@ struct Control {
   uint64_t padding[6];
   uint64_t collectives[4096];           // for src/upc/collectives*: flags of theirs, all 0 at start
 };
-constexpr size_t control_bytes = (sizeof(Control) + 4095) / 4096 * 4096;
-#define NCUPC_CONTROL(member) (offsetof(nearcache::upc::Control, member))
+constexpr size_t control_bytes = guard_bytes + (sizeof(Control) + 4095) / 4096 * 4096;
+#define NCUPC_CONTROL(member) (nearcache::upc::guard_bytes + offsetof(nearcache::upc::Control, member))
 
 struct Runtime {
   char* arena = nullptr;    // this thread's; the symmetric address of the others'
@@ -42,7 +44,7 @@ struct Runtime {
   bool ending = false;
   bool all_near = false;    // every thread is within reach of loads and stores of every other
   bool any_far = false;     // some thread is out of this thread's reach
-  int looks_before_yield = 2000;
+  int looks_before_yield = 20;
 };
 extern Runtime runtime;
 

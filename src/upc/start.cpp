@@ -1,16 +1,15 @@
 // Start and end of a program: main, the arena, and the implicit barrier at exit.
 #include <errno.h>
-#include <sched.h>
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "nearcache/shmem.h"
 #include "upc/barrier.h"
+#include "upc/guard.h"
 #include "upc/heap.h"
 #include "upc/internal.h"
 #include "upc/statics.h"
@@ -59,14 +58,9 @@ int looks_before_yield() {
     if (*end != 0 || looks < 1 || looks > 1000000000) bad_option("NEARCACHE_UPC_YIELD", text, "a number of looks from 1 on");
     return static_cast<int>(looks);
   }
-  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  cpu_set_t set;
-  long usable = processors;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) usable = std::min<long>(processors, CPU_COUNT(&set));
-  long near = 0;
-  for (int i = 0; i < ncupc_threads; ++i) near += ncupc_near[i] != nullptr;
-  if (near == 1) near = ncupc_threads;  // over a network on one machine, as in tests: all may be here
-  return usable < near ? 20 : 2000;
+  // About a microsecond: a message within a node comes sooner if its sender runs, so a longer wait means that it does not. Over a network
+  // each look is a call of the library, which takes as long.
+  return 20;
 }
 
 // One symmetric block, whose words and static data are zero. The library says nothing but null when its own heap is too small.
@@ -113,6 +107,7 @@ void end(int status, void*) {
   runtime.ending = true;
   while (number_of_end_actions > 0) end_actions[--number_of_end_actions]();
   runtime.started = false;
+  guard_end();
   shmem_finalize();
 }
 
@@ -127,6 +122,7 @@ void start() {
   const size_t statics_end = place_statics(control_bytes);
   allocate_arena(statics_end, heap_bytes());
   find_near_threads();
+  guard_start();
   heap_start();
   shmem_barrier_all();  // the words of all threads are there
   runtime.all_near = internal_barrier(runtime.any_far ? 1 : 0) == 0;
