@@ -76,6 +76,8 @@ class TypeGrammar(TokenReader):
                 saw_type = True
             elif kind in keywords.QUALIFIERS:
                 spec["qual"].append(self._parse_qualifier())
+                if self._peek_type() == "LBRACKET" and not saw_type:
+                    self._parse_error("a layout is one pair of brackets: the dimensions of an array follow its name", self._here())
             elif kind in keywords.STORAGE_CLASSES:
                 self._require_no_member(allow_storage_and_function)
                 spec["storage"].append(self._advance().value)
@@ -290,13 +292,13 @@ class TypeGrammar(TokenReader):
 
     def _parse_declarators(self, spec, coord, first_kind):
         """A function's definition, or all declarators with their initialisers."""
+        if not spec["type"]:
+            spec["type"] = [c_ast.IdentifierType(["int"], coord=coord)]
         decl = self._parse_declarator_kind(first_kind, allow_paren=True)
         bind = self._add_typedef_name if "typedef" in spec["storage"] else self._add_identifier
         # A name hides a type of that name at once: T *T = malloc(sizeof *T), *next = T;
         bind(_innermost(decl).declname, decl.coord)
         if isinstance(decl, c_ast.FuncDecl) and (self._peek_type() == "LBRACE" or self._starts_old_parameters(decl)):
-            if not spec["type"]:
-                spec["type"] = [c_ast.IdentifierType(["int"], coord=coord)]
             return [self._parse_function_definition(spec, decl)]
         infos = [{"decl": decl, "init": self._parse_init_opt()}]
         while self._accept("COMMA"):

@@ -20,7 +20,7 @@ _MASTER = re.compile(
       (?P<newline>\n)
     | (?P<string>(?:u8|[LuU])?"(?:[^"\\\n]|{_ESCAPE})*")
     | (?P<char>(?:u8|[LuU])?'(?:[^'\\\n]|{_ESCAPE})+')
-    | (?P<word>[^\W\d]\w*(?:\$\w*)*|\$\w*)
+    | (?P<word>(?:[^\W\d]|\$|\\u[0-9a-fA-F]{{4}}|\\U[0-9a-fA-F]{{8}})(?:[\w$]|\\u[0-9a-fA-F]{{4}}|\\U[0-9a-fA-F]{{8}})*)
     | (?P<number>\.?[0-9](?:[eEpP][+-]|[\w.])*)
     | (?P<comment>/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*)
     | (?P<punctuator>{_PUNCTUATOR})

@@ -11,7 +11,7 @@ _SIZEOF = frozenset({"sizeof", "_Alignof", "__alignof__", "upc_blocksizeof", "up
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _BITWISE = frozenset("&|^")
 _SHIFTS = frozenset({"<<", ">>"})
-_LINE_BREAK = re.compile(r"\s*\n[\x01\d\x02 ]*")
+_LINE_BREAK = re.compile(r"\s*\n(?:\x01\d+\x02)? *")
 _LONG_LIST = 100  # columns of an initialiser, above which it is broken into lines
 
 

@@ -28,7 +28,7 @@ _SAID_BETTER = {
     "Expected declaration after attributes": "expected a declaration after the attributes",
     "Invalid designator": "expected a designator",
 }
-_END = Token("END", "", 0, 0, "")
+_BEFORE_TYPE = keywords.STORAGE_CLASSES | keywords.FUNCTION_SPECIFIERS | keywords.QUALIFIERS | {"SEMI", "LBRACE", "RBRACE"}
 
 
 class TokenReader(CParser):
@@ -129,6 +129,8 @@ class TokenReader(CParser):
             return "the end of the file"
         if tok.type in keywords.STRING_LITERALS:
             return "a string literal"
+        if tok.value in keywords.UPC and tok.type != "ID":
+            return f"'{tok.value}', a keyword of UPC"
         return f"'#{tok.value}'" if tok.type == "PPPRAGMA" else f"'{tok.value}'"
 
     def _bad_token(self):
@@ -163,7 +165,7 @@ class TokenReader(CParser):
         return None
 
     def _starts_item(self, index):
-        return index == 0 or self._list[index - 1].type in ("SEMI", "LBRACE", "RBRACE")
+        return index == 0 or self._list[index - 1].type in _BEFORE_TYPE
 
     def _parse_error(self, msg, coord):
         """pycparser's messages come here too: without a place, or with `before: token` where something was expected."""
