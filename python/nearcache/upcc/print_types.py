@@ -58,7 +58,7 @@ class TypePrinter(ExpressionPrinter):
             if not emit_base_type:
                 return declarator
             base = self._qualifiers(n.quals) + self.visit(n.type).rstrip()
-            return f"{base} {declarator}" if declarator else base
+            return base + (" " if declarator and declarator[0] != "[" else "") + declarator
         return super()._generate_type(n, modifiers, emit_declname, emit_base_type)
 
     def _declarator(self, n, modifiers, emit_declname):
@@ -87,6 +87,18 @@ class TypePrinter(ExpressionPrinter):
             return ""
         return (" " if text else "") + self._generate_attributes(n.attributes)
 
+    def _coalesce_defined_types(self, nodes):
+        """Also in one declaration: those behind one whose name hides the type that all have (node *node = p, *next = node)."""
+        groups = []
+        for item in super()._coalesce_defined_types(nodes):
+            before = groups[-1] if groups else None
+            first = before[0] if isinstance(before, list) else before
+            if isinstance(item, c_ast.Decl) and _hides_its_type(first) and _type_names(item) == _type_names(first):
+                groups[-1] = [*(before if isinstance(before, list) else [before]), item]
+            else:
+                groups.append(item)
+        return groups
+
     def visit_IdentifierType(self, n):
         return " ".join(n.names)
 
@@ -110,3 +122,15 @@ class TypePrinter(ExpressionPrinter):
         if n.value is not None:
             text += f" = {self._visit_expr(n.value)}"
         return f"{self._mark(n)}{self._make_indent()}{text},\n"
+
+
+def _type_names(decl):
+    """The names of the type that a declaration's specifiers give: None where they are a structure's and the like."""
+    node = decl.type
+    while isinstance(node, _DECLARATORS):
+        node = node.type
+    return node.names if isinstance(node, c_ast.IdentifierType) else None
+
+
+def _hides_its_type(node):
+    return isinstance(node, c_ast.Decl) and node.name is not None and _type_names(node) == [node.name]

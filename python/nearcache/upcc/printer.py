@@ -13,7 +13,11 @@ from .print_types import TypePrinter
 
 _MARK = re.compile(r"\x01(\d+)\x02")
 _MOST_EMPTY_LINES = 8  # instead of a #line: the text keeps the shape of its source
-_LONGEST_JOINED = 120  # columns
+_LONGEST_JOINED = 120  # columns of lines that are joined
+_LONGEST = 140  # columns of a line, where it can be broken
+# Text up to a place where a line can be broken; literals are never broken.
+_PIECE = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"',&|?]|[,&|?](?! ))*(?:[,&|?] +|$)""")
+_RUNTIME_NAME = re.compile(r"\b(?:nc)?upc_|\bNCUPC_|\bUPC_")
 _CONTROL = (c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch, c_ast.Label, c_ast.Case, c_ast.Default, upc_ast.UpcForall)
 _COMPLETE = (
     *_CONTROL, c_ast.Compound, c_ast.FuncDef, c_ast.Pragma, c_ast.EmptyStatement, c_ast.Return, c_ast.Break, c_ast.Continue,
@@ -156,6 +160,21 @@ class Printer(TypePrinter):
         return self._generate_body(n.ext)
 
 
+def _broken(text):
+    """A line broken behind commas and operators where it is longer than _LONGEST; a macro's arguments stay on one line,
+    because the runtime's macros use __LINE__."""
+    if len(text) <= _LONGEST or text.lstrip().startswith("#") or _RUNTIME_NAME.search(text):
+        return [text]
+    indent = text[: len(text) - len(text.lstrip())] + " " * 8
+    lines = [""]
+    for piece in _PIECE.findall(text):
+        if len(lines[-1]) + len(piece) > _LONGEST and lines[-1].strip():
+            lines[-1] = lines[-1].rstrip()
+            lines.append(indent)
+        lines[-1] += piece
+    return lines
+
+
 class _Layout:
     """Puts marked lines at their places in the source: by empty lines, by joining lines that the source has as one, by #line."""
 
@@ -169,8 +188,7 @@ class _Layout:
         for content in text.split("\n"):
             mark = _MARK.match(content)
             if not mark:
-                self._append(content)
-                self.loose += 1
+                self.loose += self._append(content)
                 continue
             content = _MARK.sub("", content)
             coord = self.coords[int(mark.group(1))]
@@ -183,13 +201,16 @@ class _Layout:
                 continue
             else:
                 self._direct(coord)
-            self.file, self.line, self.loose = coord.file, coord.line, 0
-            self._append(content)
+            self.file, self.line = coord.file, coord.line
+            self.loose = self._append(content) - 1
         return "\n".join(self.output)
 
     def _append(self, content):
-        self.output.append(_MARK.sub("", content) if "\x01" in content else content)
-        self.line += 1
+        """Adds a line of text, broken where it is too long, and returns how many lines that makes."""
+        lines = _broken(_MARK.sub("", content) if "\x01" in content else content)
+        self.output += lines
+        self.line += len(lines)
+        return len(lines)
 
     def _direct(self, coord):
         name = str(coord.file).replace("\\", "\\\\").replace('"', '\\"')
