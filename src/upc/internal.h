@@ -48,6 +48,8 @@ struct Runtime {
 };
 extern Runtime runtime;
 
+void set_threads(int threads, int me);
+
 // ---- Words: `offset` is that of an aligned 64-bit word in the arena of `thread`. All but `set` return the word as it was. None orders
 // other accesses: call release() before, acquire() after, where that is wanted.
 uint64_t word_fetch(size_t thread, uint64_t offset);

@@ -13,11 +13,11 @@
 #include "upc/heap.h"
 #include "upc/internal.h"
 #include "upc/statics.h"
+#include "upc/surroundings.h"
 
 namespace nearcache::upc {
 
 Runtime runtime;
-void set_threads(int threads, int me);
 
 namespace {
 
@@ -112,6 +112,7 @@ void end(int status, void*) {
 }
 
 void start() {
+  prepare_surroundings(heap_bytes());
   shmem_init();
   runtime.started = true;
   set_threads(shmem_n_pes(), shmem_my_pe());

@@ -20,6 +20,7 @@ struct Placed {
 Placed* placed = nullptr;
 size_t number_placed = 0, room = 0;
 size_t place_at = 0, placed_end = 0;
+bool measuring = false;
 
 void remember(const Placed& one) {
   if (number_placed == room) {
@@ -61,7 +62,24 @@ void check(const ncupc_module& module) {
   }
 }
 
+// Arrays begin a cache line; so that small variables of different threads' interest share one, scalars do not.
+size_t aligned_place(size_t bytes) {
+  const size_t alignment = bytes >= 64 ? 64 : 16;
+  return (place_at + alignment - 1) / alignment * alignment;
+}
+
 }  // namespace
+
+size_t measure_statics(int threads) {
+  set_threads(threads, 0);
+  place_at = 0;
+  measuring = true;
+  for (const ncupc_module* module = first_module; module != nullptr; module = module->next) {
+    if (module->place != nullptr) module->place();
+  }
+  measuring = false;
+  return place_at;
+}
 
 size_t place_statics(size_t start) {
   place_at = start;
@@ -94,12 +112,14 @@ void ncupc_add_module(ncupc_module* module) {
 }
 
 void ncupc_place(ncupc_ptr* variable, const char* name, size_t size, size_t count, size_t block, const char* file, int line) {
+  const size_t bytes = ncupc_localsize(count, size, block);
+  if (measuring) {
+    place_at = std::min<size_t>(aligned_place(bytes) + bytes + 1, NCUPC_MAX_ADDRESS);
+    return;
+  }
   const Placed one{variable, size, count, block, file, line};
   if (placed_before(one, name)) return;
-  const size_t bytes = ncupc_localsize(count, size, block);
-  // Arrays begin a cache line; so that small variables of different threads' interest share one, scalars do not.
-  const size_t alignment = bytes >= 64 ? 64 : 16;
-  place_at = (place_at + alignment - 1) / alignment * alignment;
+  place_at = aligned_place(bytes);
   *variable = ncupc_make(place_at, 0, 0);
   place_at += std::max<size_t>(bytes, 1);
   if (place_at >= NCUPC_MAX_ADDRESS || bytes >= NCUPC_MAX_ADDRESS) {

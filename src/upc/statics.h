@@ -9,6 +9,9 @@ namespace nearcache::upc {
 // Checks that all modules fit each other and this run, and places their data from `start` on. Returns the end of it.
 size_t place_statics(size_t start);
 
+// How many bytes of a thread's arena the data of all modules take with so many threads, at most. Places nothing.
+size_t measure_statics(int threads);
+
 // The arena is there: zeroes this thread's part, and stores the initial values it owns.
 void initialise_statics();
 

@@ -1,0 +1,38 @@
+#include "upc/surroundings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <initializer_list>
+
+#include "upc/internal.h"
+#include "upc/statics.h"
+
+namespace nearcache::upc {
+namespace {
+
+// Beside the arena there is what the library and its collectives take of their symmetric heap. Only what is touched takes memory.
+constexpr size_t beside_arena = size_t{64} << 20;
+
+// The number of threads by what launchers set (Open MPI; PMI of MPICH, Slurm and others), as the library does not run yet; 1 without.
+int launched_threads() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}) {
+    const char* text = getenv(name);
+    if (text != nullptr && atoi(text) > 0) return atoi(text);
+  }
+  return 1;
+}
+
+}  // namespace
+
+void prepare_surroundings(size_t heap) {
+  // Open MPI 4's finalize crashes with its hook of the system's memory calls.
+  setenv("OMPI_MCA_memory", "^patcher", 0);
+  if (getenv("SMA_SYMMETRIC_SIZE") != nullptr || getenv("SHMEM_SYMMETRIC_HEAP_SIZE") != nullptr) return;
+  char text[32];
+  snprintf(text, sizeof text, "%zu", control_bytes + measure_statics(launched_threads()) + heap + beside_arena);
+  setenv("SMA_SYMMETRIC_SIZE", text, 1);    // Open MPI's name; it does not know the other one
+  setenv("SHMEM_SYMMETRIC_SIZE", text, 0);  // the specification's
+}
+
+}  // namespace nearcache::upc
