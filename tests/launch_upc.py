@@ -26,8 +26,6 @@ import launch_shmem
 
 sys.path.insert(0, str(launch.ROOT / "python"))
 
-# Small, as a test's programs are: several of them run at the same time.
-SYMMETRIC_HEAP = "192M"
 _folder = None
 _compiled = {}
 
@@ -134,11 +132,9 @@ class Result:
 def run(path, threads, *args, cache=True, tcp=False, timeout=60, env=None, stdin=None, heap=None):
     """Runs a program on `threads` threads. tcp: they talk through the loopback interface, not by shared memory."""
     from nearcache.upcc import upcrun
-    surroundings = {**launch_shmem.surroundings(tcp), "SMA_SYMMETRIC_SIZE": SYMMETRIC_HEAP if heap is None else str(heap + (64 << 20)), **(env or {})}
-    if heap is not None:
-        surroundings[upcrun.HEAP] = str(heap)
+    surroundings = {**launch_shmem.surroundings(tcp), **(env or {})}
     with home():
-        plan = upcrun.plan([str(path), *map(str, args)], threads, cache=cache, environment=surroundings)
+        plan = upcrun.plan([str(path), *map(str, args)], threads, cache=cache, heap=heap, environment=surroundings)
     surroundings.update(plan.variables)
     shown = [f"{name}={value}" for name, value in {**launch_shmem.SURROUNDINGS, **(launch_shmem.TCP if tcp else {}), **plan.variables, **(env or {})}.items()]
     process = subprocess.Popen(plan.words, stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL, stdout=subprocess.PIPE,

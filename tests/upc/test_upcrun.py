@@ -110,7 +110,6 @@ def test_shared_heap_is_as_large_as_asked_for(program):
 def test_sizes_of_the_heap(program, text, size):
     variables, _ = dumped("-n", 1, "--shared-heap", text, program)
     assert int(variables["NEARCACHE_UPC_SHARED_HEAP"]) == size
-    assert int(variables["SMA_SYMMETRIC_SIZE"]) > size
 
 
 @pytest.mark.parametrize("text", ["much", "0", "-1", "12Q"])
@@ -119,8 +118,20 @@ def test_wrong_sizes_are_told(program, text):
     assert done.returncode == 2 and text in done.stderr
 
 
-def test_symmetric_heap_that_is_set_stays(program):
-    assert "SMA_SYMMETRIC_SIZE" not in dumped("-n", 1, program, SMA_SYMMETRIC_SIZE="128M")[0]
+def test_static_data_finds_room_without_a_word():
+    """220 MB of each thread beside the shared heap, where OpenSHMEM has 256 MB in all if it is not told otherwise."""
+    large = launch_upc.upcc("#include <upc.h>\n#include <stdio.h>\nshared char large[(220u << 20) * THREADS];\n"
+                            "int main(void) { large[MYTHREAD] = 1; if (!MYTHREAD) puts(\"room\"); return 0; }\n")
+    assert upcrun("-n", 2, large).stdout == "room\n"
+
+
+def test_program_runs_without_upcrun(program):
+    """By hand under oshrun, with nothing set but what root needs; and alone."""
+    env = {name: value for name, value in surroundings().items() if name != "OMPI_MCA_memory"}
+    done = subprocess.run([launch_shmem.shmems()[0].oshrun, "-n", "1", program], capture_output=True, text=True, env=env, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "thread 0 of 1\n"), done.stderr
+    done = subprocess.run([program], capture_output=True, text=True, env=env, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "thread 0 of 1\n"), done.stderr
 
 
 def test_launcher_gets_its_own_words_and_nothing_is_started(program):

@@ -18,12 +18,8 @@ from . import toolchain
 from .diagnostics import UpcError
 
 HEAP = "NEARCACHE_UPC_SHARED_HEAP"
-SYMMETRIC = "SMA_SYMMETRIC_SIZE"  # Open MPI's name for the size of its symmetric heap
+SYMMETRIC = ("SMA_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE")  # of the library's own heap
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-DEFAULT_HEAP = 64 << 20  # the runtime's
-# Beside the shared heap there is static shared data, whose size is not known before the start, and what the library itself needs. Only
-# what is touched takes memory.
-BESIDE_HEAP = 1 << 30
 LARGEST_HEAP = 16 << 30  # what an address of a packed pointer to shared reaches
 ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
 
@@ -93,15 +89,6 @@ def launcher(tag):
         raise NearcacheError(error.message) from None
 
 
-def heap_variables(size, environment):
-    """The sizes of the runtime's and of the library's heap."""
-    wanted = {HEAP: str(size)} if size else {}
-    if not environment.get(SYMMETRIC) and not environment.get("SHMEM_SYMMETRIC_HEAP_SIZE"):
-        size = size or Size().convert(environment.get(HEAP) or DEFAULT_HEAP, None, None)
-        wanted[SYMMETRIC] = str(size + BESIDE_HEAP)
-    return wanted
-
-
 def openmpi_variables(threads, environment):
     """Open MPI 4's finalize crashes with its memory hook; threads that wait leave their processor where they share it."""
     wanted = {"OMPI_MCA_memory": "^patcher"}
@@ -135,8 +122,9 @@ def plan(words, threads, cache=None, heap=None, per_node=None, tag="", more=(), 
     variables = dict(run.variables_of(values))
     if cache is not None:
         variables["NEARCACHE_SHMEM"] = "true" if cache else "off"
-    variables.update(heap_variables(heap, environment))
-    passed = {**run.inherited_variables(environment), **{name: environment[name] for name in (HEAP, SYMMETRIC) if name in environment}, **variables}
+    if heap:  # the runtime makes the library's symmetric heap large enough for it
+        variables[HEAP] = str(heap)
+    passed = {**run.inherited_variables(environment), **{name: environment[name] for name in (HEAP, *SYMMETRIC) if name in environment}, **variables}
     started = launch_words(oshrun, family, threads, per_node, list(more))
     if family == "oshmem":
         variables.update(openmpi_variables(threads, environment))
