@@ -46,7 +46,7 @@ class UpcLaunch(ShmemLaunch):
         return values
 
     def command(self, program, arguments, cached, wrap=()):
-        return super().command(self.path(program), arguments, False, wrap)
+        return super().command(program if pathlib.Path(program).is_absolute() else self.path(program), arguments, False, wrap)
 
     def path(self, program):
         made = self.folder / program

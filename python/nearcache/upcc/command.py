@@ -33,7 +33,7 @@ What to do:
   -o FILE               name of the output
 UPC:
   -T=N, -T N            N threads, fixed when compiling (also -fupc-threads-N, --threads=N); without it, when the program starts
-  --struct-pointers     pointers to shared of 16 bytes, for machines beyond the limits of the packed form of 8 (2^20 threads, blocks of 2^20
+  --struct-pointers     pointers to shared of 16 bytes, for machines beyond the limits of the packed form of 8 (1,024 threads, blocks of 2^20
                         elements, 16 GiB of each thread); for every file of a program
   --strict, --relaxed   what accesses are without strict or relaxed  [relaxed]
 Toolchain:
