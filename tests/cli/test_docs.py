@@ -8,7 +8,7 @@ from nearcache import listing, tables
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-# Variables of the command and of the build, which are no options of the library.
+# Variables of the commands, of the UPC runtime and of the build, which are no options of the library.
 OTHER_VARIABLES = {"NEARCACHE_HOME", "NEARCACHE_PYTHON", "NEARCACHE_MPICC", "NEARCACHE_OSHCC",
                    "NEARCACHE_UPC_SHARED_HEAP", "NEARCACHE_UPC_YIELD", "NEARCACHE_UPCC_DEBUG"}
 # Values of constants of nearcache/mpi.h and nearcache/shmem.h.
@@ -57,6 +57,25 @@ def test_options_of_run_that_are_named_exist(document, tables_text):
     for line in re.findall(r"nearcache run(?= )([^`\n]*)", words(document)):
         own = re.split(r" --(?: |$)", line)[0]  # what follows belongs to the program
         assert set(re.findall(r"--[a-z][a-z-]*", own)) <= known, own
+
+
+def options_of(command):
+    return {name for parameter in command.params for name in [*parameter.opts, *parameter.secondary_opts] if name.startswith("-")}
+
+
+def test_options_of_upcc_and_upcrun_are_those_of_their_help():
+    """The tables of docs/upc.md name what there is; of upcrun's, all that is not the cache's."""
+    pytest.importorskip("pycparser")
+    from nearcache.upcc import command, upcrun
+    _, of_upcc, of_upcrun = re.split(r"^### upc(?:c|run)$", words(ROOT / "docs" / "upc.md"), flags=re.M)
+    rows = re.compile(r"^\| (`-.*?) \|", re.M)
+    for row in rows.findall(of_upcc):
+        for name in re.findall(r"`(--?[a-z][a-z-]*)", row, re.I):
+            assert name in command.HELP, name
+    named_here = {name for row in rows.findall(of_upcrun.split("\n## ")[0]) for name in re.findall(r"`(--?[a-zA-Z-]+)", row)}
+    own = {option for option in options_of(upcrun.main)}
+    assert named_here <= own, named_here - own
+    assert {"--per-node", "--cache", "--no-cache", "--shared-heap", "--dump-options", "--launcher-args", "--shmem-tag", "--show"} <= named_here
 
 
 @named
