@@ -1,0 +1,77 @@
+/* One misuse of the runtime, by name. Each must end all threads with a message that names the thread and this file's line. */
+#include <string.h>
+
+#include "check.h"
+
+static ncupc_ptr variable, lock;
+
+static void place(void) {
+  ncupc_place(&variable, "variable", sizeof(int), 4, 1, NCUPC_HERE);
+  if (getenv("UPC_TEST_PLACE_AGAIN")) ncupc_place(&variable, "variable", sizeof(int), 5, 1, NCUPC_HERE);
+}
+NCUPC_MODULE("upc_errors.c", place, NULL);
+
+static void said_goodbye(void) { printf("thread %d: goodbye\n", MYTHREAD); }
+
+static void misuse(const char *what) {
+  const int last = MYTHREAD == THREADS - 1;
+  if (strcmp(what, "mismatch") == 0) NCUPC_BARRIER_EXPR(last ? 5 : 3);
+  if (strcmp(what, "split-mismatch") == 0) {
+    NCUPC_NOTIFY_EXPR(last ? 8 : 9);
+    NCUPC_WAIT();
+  }
+  if (strcmp(what, "wait-mismatch") == 0) {
+    NCUPC_NOTIFY_EXPR(1);
+    NCUPC_WAIT_EXPR(2);
+  }
+  if (strcmp(what, "wait-first") == 0) NCUPC_WAIT();
+  if (strcmp(what, "notify-twice") == 0) {
+    NCUPC_NOTIFY();
+    NCUPC_NOTIFY();
+  }
+  if (strcmp(what, "barrier-inside") == 0) {
+    NCUPC_NOTIFY();
+    NCUPC_BARRIER();
+  }
+  if (strcmp(what, "free-static") == 0 && last) upc_free(variable);
+  if (strcmp(what, "free-middle") == 0 && last) upc_free(ncupc_add_bytes(upc_alloc(100), 32));
+  if (strcmp(what, "free-twice") == 0 && last) {
+    const ncupc_ptr p = upc_alloc(10);
+    upc_free(p);
+    upc_free(p);
+  }
+  if (strcmp(what, "free-global-twice") == 0) {
+    const ncupc_ptr p = upc_all_alloc(4, 100);
+    NCUPC_BARRIER();
+    if (MYTHREAD == 0) upc_free(p);
+    NCUPC_BARRIER();
+    if (last) upc_free(p);
+  }
+  if (strcmp(what, "exhaust-local") == 0 && last) {
+    for (;;) (void)upc_alloc(1000000);
+  }
+  if (strcmp(what, "exhaust-global") == 0 && last) (void)upc_global_alloc((size_t)THREADS, (size_t)1 << 30);
+  if (strcmp(what, "unlock") == 0 && last) upc_unlock(lock);
+  if (strcmp(what, "lock-twice") == 0 && last) {
+    upc_lock(lock);
+    upc_lock(lock);
+  }
+  if (strcmp(what, "lock-null") == 0 && last) upc_lock(NCUPC_NULL);
+  if (strcmp(what, "null") == 0 && last) (void)NCUPC_GET(int, ncupc_make(0, 0, 0));
+  if (strcmp(what, "null-write") == 0 && last) NCUPC_PUT(int, ncupc_make(24, 0, 0), 1);
+  if (strcmp(what, "global-exit") == 0 && last) upc_global_exit(7);
+  if (strcmp(what, "exit-alone") == 0 && last) exit(6);
+  if (strcmp(what, "return-early") == 0 && last) exit(0);
+  if (strcmp(what, "exit-all") == 0) {
+    atexit(said_goodbye);
+    exit(9);
+  }
+}
+
+int ncupc_main(int argc, char **argv) {
+  lock = upc_all_lock_alloc();
+  NCUPC_BARRIER();
+  if (argc > 1) misuse(argv[1]);
+  NCUPC_BARRIER();
+  return verdict();
+}
