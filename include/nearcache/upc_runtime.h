@@ -78,6 +78,20 @@ static inline int ncupc_mod_unsigned(unsigned long long n) { return (int)(n % (u
       __builtin_choose_expr(sizeof((__VA_ARGS__) + 0) <= sizeof(int), ncupc_mod_int((int)(__VA_ARGS__)),                  \
                             ncupc_mod_signed((long long)(__VA_ARGS__))))
 
+/* In a loop that counts one by one, the iterations of other threads are skipped at once: i becomes the last one before the next of this
+ * thread, or the last one of all. pre: iteration i is another thread's; `left`: how many there are from i on, i included. */
+static inline long long ncupc_blocks_until_mine(long long thread) {
+  const long long blocks = MYTHREAD - thread;
+  return blocks > 0 ? blocks : blocks + THREADS;
+}
+static inline long long ncupc_until_mine(ncupc_ptr p, size_t block) {
+  if (block == 0) return INT64_MAX;
+  return (ncupc_blocks_until_mine((long long)ncupc_thread(p)) - 1) * (long long)block + (long long)(block - ncupc_phase(p));
+}
+static inline long long ncupc_least(long long a, long long b) { return a < b ? a : b; }
+#define NCUPC_SKIP_INT(i, left) ((i) += ncupc_least(ncupc_blocks_until_mine(NCUPC_MOD_THREADS(i)), (left)) - 1)
+#define NCUPC_SKIP_PTR(i, left, p, block) ((i) += ncupc_least(ncupc_until_mine((p), (block)), (left)) - 1)
+
 /* ---- Static shared data. Each variable is an ncupc_ptr of the C program, placed at start by every thread in the same order. ---- */
 
 /* A tentative definition: of several files, one stays. */

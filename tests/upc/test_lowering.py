@@ -72,10 +72,16 @@ CASES = {
     "i = sizeof(m);": "i = (size_t) THREADS * 10 * sizeof(int);",
     "i = MYTHREAD + THREADS;": "i = MYTHREAD + THREADS;",
     "upc_forall (i = 0; i < n; i++; i) x = i;":
-        "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < n; ++i) { if (NCUPC_MINE_INT(ncupc_forall1, i)) { NCUPC_PUT(int, x, i); } } }",
+        "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < n; ++i) { if (NCUPC_MINE_INT(ncupc_forall1, i)) { NCUPC_PUT(int, x, i); } "
+        "else NCUPC_SKIP_INT(i, (ptrdiff_t) n - (ptrdiff_t) i); } }",
+    "upc_forall (i = n; i > 0; i--; i) x = i;":
+        "{ NCUPC_FORALL(ncupc_forall1); for (i = n; i > 0; --i) { if (NCUPC_MINE_INT(ncupc_forall1, i)) { NCUPC_PUT(int, x, i); } } }",
     "upc_forall (i = 0; i < n; i++; &a[i]) d = 1;":
         "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < n; ++i) { if (NCUPC_MINE_PTR(ncupc_forall1, ncupc_add(a, i, sizeof(double), 4))) "
-        "{ d = 1; } } }",
+        "{ d = 1; } else NCUPC_SKIP_PTR(i, (ptrdiff_t) n - (ptrdiff_t) i, ncupc_add(a, i, sizeof(double), 4), 4); } }",
+    "upc_forall (i = 0; i < x; i++; &a[i]) d = 1;":
+        "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < NCUPC_GET(int, x); ++i) { if (NCUPC_MINE_PTR(ncupc_forall1, ncupc_add(a, i, "
+        "sizeof(double), 4))) { d = 1; } } }",
     "upc_forall (i = 0; i < n; i++; continue) d = 1;": "for (i = 0; i < n; ++i) d = 1;",
     "{\n#pragma upc strict\nx = 1; } x = 2;": "{ NCUPC_PUT_STRICT(int, x, 1); } NCUPC_PUT(int, x, 2);",
     "a[count()] += 2;": "({ ncupc_ptr ncupc_t1 = ncupc_add(a, count(), sizeof(double), 4); NCUPC_PUT(double, ncupc_t1, "

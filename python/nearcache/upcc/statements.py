@@ -1,4 +1,6 @@
 """Statements: upc_forall, the synchronisation statements and pragmas; the others hold expressions and declarations."""
+import copy
+
 from pycparser import c_ast
 
 from . import types
@@ -122,12 +124,15 @@ class Statements:
     def on_UpcForall(self, node):
         coord = node.coord
         self.scope = Scope(self.scope)
+        head = c_ast.For(None, copy.deepcopy(node.cond), copy.deepcopy(node.next), None)
         before = self._loop_head(node)
-        mine = None
+        mine = others = None
         if node.affinity is not None and not isinstance(node.affinity, c_ast.Continue):
             self.foralls += 1
             flag = f"ncupc_forall{self.foralls}"
+            skip = self.skipping(head, node.affinity)
             mine = self._affinity(node.affinity, flag)
+            others = skip(mine.args.exprs[1]) if skip is not None else None
         body = self.body(node.stmt)
         self.scope = self.scope.parent
         if mine is not None:
@@ -135,7 +140,7 @@ class Statements:
             before[0].coord = coord
             if not isinstance(body, c_ast.Compound):
                 body = c_ast.Compound([body], body.coord)
-            body = c_ast.Compound([c_ast.If(mine, body, None, coord)], coord)
+            body = c_ast.Compound([c_ast.If(mine, body, others, coord)], coord)
         made = c_ast.For(node.init, node.cond, node.next, body, coord)
         return c_ast.Compound([*before, made], coord) if before else made
 

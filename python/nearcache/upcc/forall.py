@@ -1,0 +1,84 @@
+"""upc_forall (UPC 1.3, 6.6.2): a for whose body is for one thread. Where the loop counts one by one and its affinity follows the count, the
+iterations of other threads are skipped at once, so that a thread's time does not grow with the number of threads.
+"""
+import copy
+
+from pycparser import c_ast
+
+from . import types
+from .typenames import call, identifier, number
+
+
+def _counter(node):
+    """The variable that a loop increments by one, and the bound and whether it is inclusive: (name, bound, inclusive), or None."""
+    step, condition = node.next, node.cond
+    match step:
+        case c_ast.UnaryOp(op="p++" | "++", expr=c_ast.ID()):
+            name = step.expr.name
+        case c_ast.Assignment(op="+=", lvalue=c_ast.ID(), rvalue=c_ast.Constant(value="1")):
+            name = step.lvalue.name
+        case _:
+            return None
+    if not (isinstance(condition, c_ast.BinaryOp) and condition.op in ("<", "<=") and isinstance(condition.left, c_ast.ID)
+            and condition.left.name == name):
+        return None
+    return name, condition.right, condition.op == "<="
+
+
+class Forall:
+    """Part of the lowering."""
+
+    def _is_fixed(self, node):
+        """Whether an expression of private variables and constants, without effects, can be evaluated once more."""
+        match node:
+            case c_ast.Constant():
+                return True
+            case c_ast.ID():
+                symbol = self.scope.find(node.name)
+                return node.name in ("THREADS", "MYTHREAD") or symbol is not None and (
+                    symbol.kind == "constant" or symbol.type.is_arithmetic and not symbol.type.is_shared and not symbol.type.floating
+                    and "volatile" not in symbol.type.quals)
+            case c_ast.BinaryOp():
+                return node.op in "+-*/" and self._is_fixed(node.left) and self._is_fixed(node.right)
+            case c_ast.Cast():
+                return not self.type_of(node.to_type.type).floating if self.type_of(node.to_type.type).is_arithmetic else False
+        return False
+
+    def skipping(self, head, affinity):
+        """A function that gives the statement for iterations of others, from the lowered affinity; or None. Nothing is lowered yet."""
+        found = _counter(head)
+        if found is None:
+            return None
+        name, bound, inclusive = found
+        symbol = self.scope.find(name)
+        if symbol is None or not self._is_counter(symbol) or not self._is_fixed(bound):
+            return None
+        bound = copy.deepcopy(bound)
+        match affinity:
+            case c_ast.ID(name=other) if other == name:
+                array = None
+            case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef(name=c_ast.ID(name=array), subscript=c_ast.ID(name=other))) if other == name:
+                pass
+            case _:
+                return None
+        return lambda affinity: self._skip(name, bound, inclusive, array, affinity)
+
+    @staticmethod
+    def _is_counter(symbol):
+        kind = symbol.type
+        return symbol.kind == "object" and kind.is_arithmetic and not kind.floating and not kind.is_shared and (kind.size or 0) >= 4 and \
+            "volatile" not in kind.quals
+
+    def _skip(self, name, bound, inclusive, array, affinity):
+        left = c_ast.BinaryOp("-", c_ast.Cast(self.difference_type(), self.value(bound).node), c_ast.Cast(self.difference_type(), identifier(name)))
+        if inclusive:
+            left = c_ast.BinaryOp("+", left, number(1))
+        if array is None:
+            return call("NCUPC_SKIP_INT", identifier(name), left)
+        symbol = self.scope.find(array)
+        kind = types.decayed(symbol.type) if symbol is not None else types.Unknown()
+        if not kind.is_pointer_to_shared or kind.target.is_array or kind.target.is_void:
+            return None
+        if kind.is_shared or symbol.type.is_pointer and symbol.type.is_shared:
+            return None  # the pointer itself would have to be read again
+        return call("NCUPC_SKIP_PTR", identifier(name), left, copy.deepcopy(affinity), self.block_size(kind.target))
