@@ -343,10 +343,7 @@ class Expressions:
 
     def _called(self, node, name):
         if name and self.scope.find(name) is None:
-            if not name.startswith("__builtin_") and name not in self.implicit:
-                self.implicit.add(name)
-                self.warn(node.coord, f"the function '{name}' is not declared")
-            return Value(node.name, types.Unknown())
+            return Value(node.name, types.Unknown())  # a builtin, or one that the C compiler warns of
         return self.value(node.name)
 
     def _arguments(self, given, parameters, kind, name):
