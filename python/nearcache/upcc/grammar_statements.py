@@ -129,30 +129,44 @@ class StatementGrammar(ExpressionGrammar):
         self._expect("SEMI")
         return upc_ast.UpcSync(tok.value[len("upc_") :], expr, self._tok_coord(tok))
 
+    def _parse_iteration_statement(self):
+        if self._peek_type() != "FOR":
+            return super()._parse_iteration_statement()
+        coord = self._tok_coord(self._advance())
+        self._push_scope()  # of what the first clause declares
+        init, cond, step = self._parse_three_clauses(coord, "for needs three clauses: init; condition; increment")
+        if self._peek_type() == "SEMI":
+            self._parse_error("for has three clauses: only upc_forall has an affinity", self._here())
+        self._expect("RPAREN")
+        stmt = self._parse_pragmacomp_or_statement()
+        self._pop_scope()
+        return c_ast.For(init, cond, step, stmt, coord)
+
     def _parse_forall(self):
         coord = self._tok_coord(self._advance())
-        self._expect("LPAREN")
-        self._push_scope()  # of what the first clause declares
-        init = self._parse_forall_init(coord)
-        cond = self._parse_expression_opt()
-        self._expect_clause_end()
-        step = self._parse_expression_opt()
-        self._expect_clause_end()
+        self._push_scope()
+        init, cond, step = self._parse_three_clauses(coord, _FORALL_CLAUSES)
+        self._expect_clause_end(_FORALL_CLAUSES)
         affinity = self._parse_affinity()
         stmt = self._parse_pragmacomp_or_statement()
         self._pop_scope()
         return upc_ast.UpcForall(init, cond, step, affinity, stmt, coord)
 
-    def _parse_forall_init(self, coord):
+    def _parse_three_clauses(self, coord, too_few):
+        """`(init; cond; next`, for both kinds of loop; the message is for a parenthesis that closes too early."""
+        self._expect("LPAREN")
         if self._starts_declaration():
-            return c_ast.DeclList(self._parse_declaration(), coord)
-        init = self._parse_expression_opt()
-        self._expect_clause_end()
-        return init
+            init = c_ast.DeclList(self._parse_declaration(), coord)
+        else:
+            init = self._parse_expression_opt()
+            self._expect_clause_end(too_few)
+        cond = self._parse_expression_opt()
+        self._expect_clause_end(too_few)
+        return init, cond, self._parse_expression_opt()
 
-    def _expect_clause_end(self):
+    def _expect_clause_end(self, too_few):
         if self._peek_type() == "RPAREN":
-            self._parse_error(_FORALL_CLAUSES, self._here())
+            self._parse_error(too_few, self._here())
         self._expect("SEMI")
 
     def _parse_affinity(self):

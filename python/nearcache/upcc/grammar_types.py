@@ -381,12 +381,11 @@ def _innermost(decl):
 
 
 def _joined(tokens):
-    """The text of tokens: a space where two words or operators would grow together, and where it reads better."""
-    text = []
-    before = None
-    for tok in tokens:
-        if before is not None and before.type not in ("LPAREN", "LBRACKET") and tok.type not in ("LPAREN", "RPAREN", "COMMA", "LBRACKET", "RBRACKET"):
-            text.append(" ")
-        text.append(tok.value)
-        before = tok
-    return "".join(text)
+    """The text of tokens, with a space between two except around brackets and before commas."""
+    text = tokens[0].value
+    for before, tok in zip(tokens, tokens[1:]):
+        opens = tok.type in ("LPAREN", "LBRACKET") and before.type not in ("COLON", "COMMA")
+        if not (opens or before.type in ("LPAREN", "LBRACKET") or tok.type in ("RPAREN", "COMMA", "RBRACKET")):
+            text += " "
+        text += tok.value
+    return text

@@ -144,7 +144,7 @@ class TokenReader(CParser):
 
     def _expected(self, what, at_previous_end=False):
         tok = self._list[self._index]
-        coord = self._tok_coord(tok)
+        coord = self._here()
         if at_previous_end and self._index > 0:
             before = self._list[self._index - 1]
             if before.filename == tok.filename and before.type != "PPPRAGMASTR":
@@ -152,20 +152,22 @@ class TokenReader(CParser):
         bad = self._bad_token()
         if bad:
             raise UpcError(self._here(), bad)
-        typed = self._misspelled_type()
-        raise UpcError(coord, typed or f"expected {what} before {self._token_text()}")
+        self._check_misspelled_type()
+        raise UpcError(coord, f"expected {what} before {self._token_text()}{self._keyword_as_name()}")
 
-    def _misspelled_type(self):
+    def _keyword_as_name(self):
+        """A hint for `int shared = 3;`, where the error comes behind the keyword."""
+        before = self._list[self._index - 1]
+        is_keyword = self._index > 0 and before.type in keywords.UPC_QUALIFIERS
+        return f" ('{before.value}' is a keyword of UPC)" if is_keyword else ""
+
+    def _check_misspelled_type(self):
         """`foo x` where a statement or declaration was read as the name foo: that is most often a type nobody declared."""
-        if self._index == 0:
-            return None
-        before, tok = self._list[self._index - 1], self._list[self._index]
-        if before.type == "ID" and tok.type == "ID" and self._starts_item(self._index - 1):
-            return f"unknown type name '{before.value}'"
-        return None
-
-    def _starts_item(self, index):
-        return index == 0 or self._list[index - 1].type in _BEFORE_TYPE
+        if self._index == 0 or self._list[self._index].type != "ID":
+            return
+        before = self._list[self._index - 1]
+        if before.type == "ID" and (self._index == 1 or self._list[self._index - 2].type in _BEFORE_TYPE):
+            raise UpcError(self._tok_coord(before), f"unknown type name '{before.value}'")
 
     def _parse_error(self, msg, coord):
         """pycparser's messages come here too: without a place, or with `before: token` where something was expected."""
@@ -174,8 +176,8 @@ class TokenReader(CParser):
             raise UpcError(self._here(), bad)
         better = _SAID_BETTER.get(msg)
         if better:
-            typed = self._misspelled_type()
-            raise UpcError(self._here(), typed or f"{better} before {self._token_text()}")
+            self._check_misspelled_type()
+            raise UpcError(self._here(), f"{better} before {self._token_text()}")
         if msg.startswith("before: "):
             raise UpcError(self._here(), f"unexpected {self._token_text()}")
         raise UpcError(coord if isinstance(coord, Coord) else self._here(), msg)
