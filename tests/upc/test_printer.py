@@ -166,12 +166,13 @@ def test_each_statement_is_compiled_as_the_line_of_its_source(tmp_path):
     source = (
         "int main(void)\n{\n    if (call_on_line_3())\n    {\n        call_on_line_5(1,\n            2);\n    }\n\n\n\n\n\n\n\n\n\n\n\n\n"
         "    else { call_on_line_20(); }\n    for (int i = 0; i < 3; i++)\n        switch (i) { case 1:\n            call_on_line_23(); }\n"
-        '# 7 "other.h"\n    call_on_line_7();\n# 30 "lines.upc"\n    call_on_line_30(); call_on_line_30();\n    return 0;\n}\n'
+        '# 7 "other.h"\n    call_on_line_7();\n# 30 "lines.upc"\n    call_on_line_30(); call_on_line_30();\n'
+        "    if (0)\n        return 0;\n\n    else if (call_on_line_34()) { }\n    do {\n    }\n    while (\n        call_on_line_38());\n    return 0;\n}\n"
     )
     (tmp_path / "printed.c").write_text(printer.print_file(parser.parse(f'# 1 "lines.upc"\n{source}', "lines.upc")))
     done = run([COMPILERS[0], "-std=gnu11", "-Wimplicit-function-declaration", "-c", "printed.c", "-o", "x.o"], cwd=tmp_path)
     places = re.findall(r"^([\w.]+):(\d+):\d+: \w+: .*call_on_line_(\d+)", done.stderr, re.M)
-    assert {line for _, line, _ in places} == {"3", "5", "20", "23", "7", "30"}
+    assert {line for _, line, _ in places} == {"3", "5", "20", "23", "7", "30", "34", "38"}
     for file, line, wanted in places:
         assert line == wanted
         assert file == ("other.h" if wanted == "7" else "lines.upc")

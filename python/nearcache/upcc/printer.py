@@ -58,32 +58,33 @@ class Printer(TypePrinter):
     def _generate_body(self, nodes, add_indent=False):
         return "".join(self._generate_stmt(item, add_indent) for item in self._coalesce_defined_types(nodes))
 
-    def _braces(self, n):
+    def _braces(self, n, last=""):
+        """A block; `last` marks the line of its closing brace."""
         self.indent_level += 4
         body = self._generate_body(n.block_items or [])
         self.indent_level -= 4
-        return f"{{\n{body}{self._make_indent()}}}"
+        return f"{{\n{body}{last}{self._make_indent()}}}"
 
     def visit_Compound(self, n):
         return self._braces(n)
 
-    def _controlled(self, n, brace_if=False):
+    def _controlled(self, n, braces=False, last=""):
         """A space or a line's end, and the statement that another one controls; without the line's end."""
-        if isinstance(n, c_ast.Compound):
-            return " " + self._braces(n)
-        if brace_if or isinstance(n, _CONTROL) or isinstance(n, (c_ast.Pragma, c_ast.EmptyStatement)):
-            return " " + self._braces(c_ast.Compound([n] if not isinstance(n, c_ast.EmptyStatement) else []))
-        return "\n" + self._generate_stmt(n, add_indent=True)[:-1]
+        if not isinstance(n, c_ast.Compound):
+            if not (braces or isinstance(n, (*_CONTROL, c_ast.Pragma, c_ast.EmptyStatement))):
+                return "\n" + self._generate_stmt(n, add_indent=True)[:-1]
+            n = c_ast.Compound([] if isinstance(n, c_ast.EmptyStatement) else [n])
+        return " " + self._braces(n, last)
 
     def visit_If(self, n):
         text = f"if ({self._condition(n.cond)})"
         if n.iffalse is None:
             return text + self._controlled(n.iftrue)
-        iftrue = self._controlled(n.iftrue)
-        text += iftrue + (" else" if iftrue.startswith(" ") else f"\n{self._make_indent()}else")
-        if isinstance(n.iffalse, c_ast.If):
-            return f"{text} {self.visit(n.iffalse)}"
-        return text + self._controlled(n.iffalse)
+        # The condition of an `else if` is a line of the source like any other.
+        else_if = self._mark(n.iffalse) if isinstance(n.iffalse, c_ast.If) else ""
+        iftrue = self._controlled(n.iftrue, last=else_if)
+        text += iftrue + (" else" if iftrue.startswith(" ") else f"\n{else_if}{self._make_indent()}else")
+        return text + (f" {self.visit(n.iffalse)}" if isinstance(n.iffalse, c_ast.If) else self._controlled(n.iffalse))
 
     def visit_While(self, n):
         return f"while ({self._condition(n.cond)}){self._loop_body(n.stmt)}"
@@ -92,7 +93,7 @@ class Printer(TypePrinter):
         return " { }" if isinstance(n, c_ast.EmptyStatement) else self._controlled(n)
 
     def visit_DoWhile(self, n):
-        return f"do{self._controlled(n.stmt, brace_if=True)} while ({self._condition(n.cond)});"
+        return f"do{self._controlled(n.stmt, braces=True, last=self._mark(n.cond))} while ({self._condition(n.cond)});"
 
     def visit_For(self, n):
         return f"for ({self._clauses(n)}){self._loop_body(n.stmt)}"
