@@ -1,0 +1,48 @@
+/* Calls that a program must not make: each ends all threads with a message. The argument says which. */
+#include "coll.h"
+
+int ncupc_main(int argc, char **argv) {
+  const char *wrong = argc > 1 ? argv[1] : "";
+  const ncupc_ptr a = upc_all_alloc((size_t)THREADS, 4096), b = upc_all_alloc((size_t)THREADS, 4096);
+  const int last = THREADS - 1;
+#define WRONG(name) else if (strcmp(wrong, name) == 0)
+  if (*wrong == 0) return 2;
+  WRONG("two_ins") upc_all_broadcast(a, b, 8, UPC_IN_MYSYNC | UPC_IN_NOSYNC);
+  WRONG("no_flag") upc_all_gather_all(a, b, 8, 1 << 20);
+  WRONG("null_dst") upc_all_scatter(NCUPC_NULL, b, 8, 0);
+  WRONG("null_src") upc_all_exchange(a, NCUPC_NULL, 8, 0);
+  WRONG("dst_thread") upc_all_broadcast(coll_at(last, ncupc_address(a)), b, 8, 0);
+  WRONG("bits_of_double") upc_all_reduceD(a, b, UPC_XOR, 10, 1, NULL, 0);
+  WRONG("no_operation") upc_all_reduceI(a, b, 12345, 10, 1, NULL, 0);
+  WRONG("no_function") upc_all_prefix_reduceL(a, b, UPC_FUNC, 10, 1, NULL, 0);
+  WRONG("phases") upc_all_prefix_reduceI(a, ncupc_add(b, 1, sizeof(int), 4), UPC_ADD, 10, 4, NULL, 0);
+  WRONG("sizes_differ") upc_all_broadcast(a, b, MYTHREAD == last ? 16 : 8, 0);
+  WRONG("calls_differ") {
+    if (MYTHREAD == last) upc_all_gather_all(a, b, 8, 0);
+    else upc_all_exchange(a, b, 8, 0);
+  }
+  WRONG("no_thread") {
+    *(int *)coll_own(ncupc_address(b)) = THREADS;
+    upc_all_permute(a, a, b, 8, 0);
+  }
+  WRONG("domain_type") upc_all_atomicdomain_alloc(UPC_LDOUBLE, UPC_ADD, 0);
+  WRONG("domain_operation") upc_all_atomicdomain_alloc(UPC_DOUBLE, UPC_ADD | UPC_XOR, 0);
+  WRONG("other_operation") {
+    upc_atomicdomain_t *domain = upc_all_atomicdomain_alloc(UPC_INT, UPC_ADD, 0);
+    const int one = 1;
+    upc_atomic_relaxed(domain, NULL, UPC_SET, a, &one, NULL);
+  }
+  WRONG("freed_domain") {
+    upc_atomicdomain_t *domain = upc_all_atomicdomain_alloc(UPC_INT, UPC_GET, 0);
+    upc_all_atomicdomain_free(domain);
+    domain = NULL;
+    upc_atomic_strict(domain, &domain, UPC_GET, a, NULL, NULL);
+  }
+  WRONG("unaligned") {
+    upc_atomicdomain_t *domain = upc_all_atomicdomain_alloc(UPC_INT64, UPC_INC, 0);
+    upc_atomic_relaxed(domain, NULL, UPC_INC, ncupc_field(a, 4), NULL, NULL);
+  }
+  WRONG("handle") upc_sync((upc_handle_t)99);
+  NCUPC_BARRIER();
+  return 0;
+}
