@@ -76,8 +76,8 @@ static void counters(void) {
   ONE_OPERATION(T, type, UPC_MULT, 5, 7, 0, 35);                   \
   ONE_OPERATION(T, type, UPC_INC, 5, 0, 0, 6);                     \
   ONE_OPERATION(T, type, UPC_DEC, 5, 0, 0, 4);                     \
-  ONE_OPERATION(T, type, UPC_MIN, 5, -7, 0, (T)-7 < 0 ? -7 : 5);   \
-  ONE_OPERATION(T, type, UPC_MAX, 5, -7, 0, (T)-7 < 0 ? 5 : -7);   \
+  ONE_OPERATION(T, type, UPC_MIN, 5, -7, 0, (T)-7 < (T)5 ? -7 : 5);   \
+  ONE_OPERATION(T, type, UPC_MAX, 5, -7, 0, (T)-7 < (T)5 ? 5 : -7);   \
   ONE_OPERATION(T, type, UPC_SET, 5, 7, 0, 7);                     \
   ONE_OPERATION(T, type, UPC_CSWAP, 5, 5, 9, 9);                   \
   ONE_OPERATION(T, type, UPC_CSWAP, 5, 6, 9, 5)

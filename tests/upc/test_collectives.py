@@ -1,0 +1,72 @@
+"""The UPC runtime's collectives, atomics and non-blocking copies, by C programs that call them at random (runtime_collectives/)."""
+import launch_shmem
+import pytest
+
+# Elements are read one by one to check them: fewer where each is a round trip.
+NETWORKS = {"near": (False, True, 8000), "near, no cache": (False, False, 8000), "tcp": (True, True, 4000), "tcp, no cache": (True, False, 500)}
+ERRORS = {
+    "two_ins": "upc_all_broadcast: flags 0x6 has more than one of UPC_IN_ALLSYNC",
+    "no_flag": "upc_all_gather_all: flags 0x100000 has bits that are no UPC_IN_",
+    "null_dst": "upc_all_scatter: dst is a null pointer",
+    "null_src": "upc_all_exchange: src is a null pointer",
+    "dst_thread": "upc_all_broadcast: dst has affinity to thread 2, and must have to thread 0",
+    "bits_of_double": "upc_all_reduceD: UPC_AND, UPC_OR and UPC_XOR are not for floating-point",
+    "no_operation": "upc_all_reduceI: 0x3039 is no operation",
+    "no_function": "upc_all_prefix_reduceL: the function is a null pointer",
+    "phases": "upc_all_prefix_reduceI: dst has phase 0, and src has phase 1",
+    "sizes_differ": "upc_all_broadcast: the arguments differ from those of thread",
+    "calls_differ": "instead",
+    "no_thread": "upc_all_permute: perm[",
+    "domain_type": "upc_all_atomicdomain_alloc: type 21 is none of atomic domains",
+    "domain_operation": "upc_all_atomicdomain_alloc: operations 0x10 are not for this type",
+    "other_operation": "upc_atomic_relaxed: the operation is none of the domain's",
+    "freed_domain": "upc_atomic_strict: this is no atomic domain",
+    "unaligned": "upc_atomic_relaxed: the target is not aligned",
+    "handle": "upc_sync: 99 is no handle",
+}
+
+
+def run(shmem, program, threads, *args, tcp=False, cache=True):
+    if not shmem.binary(program).exists():
+        pytest.skip(f"{program} is not built")
+    env = {} if cache else {"NEARCACHE_SHMEM": "off"}
+    return launch_shmem.run(shmem, threads, program, *args, preload=False, tcp=tcp, env={"SMA_SYMMETRIC_SIZE": "128M", **env})
+
+
+def over(shmem, network, program, threads, *args):
+    tcp, cache, _ = NETWORKS[network]
+    result = run(shmem, program, threads, *args, tcp=tcp, cache=cache).check()
+    assert result.lines("ok"), result.stdout
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("network", NETWORKS)
+def test_copies_of_random_sizes_under_all_flags(shmem, network, threads):
+    over(shmem, network, "upc_coll_copies", threads, 40, 300000, threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("network", NETWORKS)
+def test_reductions_of_all_types_in_the_order_of_elements(shmem, network, threads):
+    over(shmem, network, "upc_coll_reductions", threads, 2, NETWORKS[network][2], threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("network", NETWORKS)
+def test_atomics_of_all_threads_and_copies_without_blocking(shmem, network, threads):
+    over(shmem, network, "upc_coll_optional", threads, 25)
+
+
+@pytest.mark.parametrize("network", ["near", "tcp"])
+@pytest.mark.parametrize("program", ["copies", "reductions", "optional"])
+def test_pointers_to_shared_as_structs(shmem, network, program):
+    over(shmem, network, f"upc_coll_{program}_struct", 3, *([] if program == "optional" else [2, 4000]))
+
+
+@pytest.mark.parametrize("wrong", ERRORS)
+def test_a_wrong_call_ends_all_threads_with_its_source_line(shmem, wrong):
+    result = run(shmem, "upc_coll_errors", 3, wrong)
+    assert result.returncode not in (0, None)
+    lines = [line for line in result.stderr.splitlines() if line.startswith("upc: thread ")]
+    assert any(ERRORS[wrong] in line for line in lines), result.stderr
+    assert wrong == "handle" or all("errors.c:" in line for line in lines)
