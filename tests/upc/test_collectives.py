@@ -39,19 +39,19 @@ def over(shmem, network, program, threads, *args):
     assert result.lines("ok"), result.stdout
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
 @pytest.mark.parametrize("network", NETWORKS)
 def test_copies_of_random_sizes_under_all_flags(shmem, network, threads):
     over(shmem, network, "upc_coll_copies", threads, 40, 300000, threads)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
 @pytest.mark.parametrize("network", NETWORKS)
 def test_reductions_of_all_types_in_the_order_of_elements(shmem, network, threads):
     over(shmem, network, "upc_coll_reductions", threads, 2, NETWORKS[network][2], threads)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("network", NETWORKS)
 def test_atomics_of_all_threads_and_copies_without_blocking(shmem, network, threads):
     over(shmem, network, "upc_coll_optional", threads, 25)
@@ -66,7 +66,7 @@ def test_pointers_to_shared_as_structs(shmem, network, program):
 @pytest.mark.parametrize("wrong", ERRORS)
 def test_a_wrong_call_ends_all_threads_with_its_source_line(shmem, wrong):
     result = run(shmem, "upc_coll_errors", 3, wrong)
-    assert result.returncode not in (0, None)
-    lines = [line for line in result.stderr.splitlines() if line.startswith("upc: thread ")]
-    assert any(ERRORS[wrong] in line for line in lines), result.stderr
+    assert result.code not in (0, None)
+    lines = [line for line in result.output.splitlines() if line.startswith("upc: thread ")]
+    assert any(ERRORS[wrong] in line for line in lines), result.output
     assert wrong == "handle" or all("errors.c:" in line for line in lines)
