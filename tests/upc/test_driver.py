@@ -158,7 +158,7 @@ def test_help_names_every_option_of_upcc_and_version_names_upc(upcc):
     assert text == command.HELP
     for option in ("-T=N", "--translate", "--save-temps", "--struct-pointers", "--cc", "--shmem", "--show", "-E", "-MMD"):
         assert option in text
-    assert "UPC 1.3" in good(upcc("--version"))
+    assert "UPC 1.3" in good(upcc("--version")) and good(upcc("-v")) == good(upcc("--version"))
 
 
 @pytest.mark.skipif(not shutil.which("clang"), reason="there is no clang")
@@ -253,6 +253,7 @@ def test_feature_macro_of_the_source_counts(upcc, write):
     (["-c", "-o", "x.o", "a.upc", "a.upc"], "several files"),
     (["a.upc", "-o"], "-o wants a value"),
     (["--shmem=sandia-9", "a.upc"], "sandia-9"),
+    (["-o", "a.upc", "a.upc"], "overwrite"),
     (["--cc=no-such-compiler", "-c", "a.upc"], "no-such-compiler"),
 ])
 def test_wrong_use_is_told(upcc, write, words, told):
@@ -296,6 +297,21 @@ def test_messages_of_the_c_compiler_name_lines_of_the_upc_source(upcc, write):
     write(a_upc="#include <upc.h>\nshared int s;\nint f(int unused_one) {\n  int never;\n  s = 3;\n  return 0;\n}\n")
     code, _, err = upcc("-Wall", "-c", "a.upc")
     assert code == 0 and re.search(r"^a\.upc:4: warning: unused variable .never", err, re.M)
+
+
+def test_warnings_of_the_translator_obey_the_compilers_options(upcc, write):
+    write(a_upc="#include <upc.h>\nshared int *p;\nshared float *q;\nint same(void) { return p == q; }\n")
+    code, _, err = upcc("-c", "a.upc")
+    assert code == 0 and re.match(r"a\.upc:4:25: warning: ", err)
+    assert upcc("-w", "-c", "a.upc") == (0, "", "")
+    code, _, err = upcc("-Werror", "-c", "a.upc")
+    assert code == 1 and re.match(r"a\.upc:4:25: error: .*\[-Werror\]", err)
+
+
+def test_messages_name_no_files_and_functions_of_ours(upcc, write):
+    write(a_upc="#include <upc.h>\nint missing(void);\nint main(void) {\n  int never;\n  return missing();\n}\n")
+    _, _, err = upcc("-Wall", "a.upc", "-o", "a")
+    assert "/upcc-" not in err and "ncupc_main" not in err and "In function" in err and "a.o" in err
 
 
 def test_undefined_name_fails_to_link(upcc, write, tmp_path):

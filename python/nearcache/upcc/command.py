@@ -229,6 +229,8 @@ def parse(words):
     if result.mode in ("help", "version", "ask"):
         return result
     files = [item for item in result.inputs if item.kind != "word"]
+    if not files and result.verbose and len(words) == 1:
+        return result  # cc -v tells its version
     if not files:
         raise usage("there is no file to compile (upcc --help lists the options)")
     if result.output and result.mode != "link" and len(result.sources) > 1 and result.mode not in ("-E", "-M", "-MM"):
@@ -236,4 +238,6 @@ def parse(words):
     for item in files:
         if item.path != "-" and not os.path.exists(item.path):
             raise usage(f"{item.path}: there is no such file")
+        if result.output and os.path.exists(result.output) and os.path.exists(item.path) and os.path.samefile(result.output, item.path):
+            raise usage(f"-o {result.output} would overwrite an input")
     return result

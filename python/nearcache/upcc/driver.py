@@ -32,15 +32,19 @@ class Driver:
         self.invocation = invocation
         self.tools = tools
         self.folder = Path(folder)  # of temporary files
-        self.made = 0
+        self.shown_as = {}  # temporary files, and what messages shall name instead
 
     def say(self, text):
         if text:
             print(text, file=sys.stderr)
 
-    def temporary(self, ending):
-        self.made += 1
-        return self.folder / f"{self.made}{ending}"
+    def temporary(self, name):
+        """A file of this name in the temporary folder; messages of the linker show it."""
+        path = self.folder / name
+        while path.exists() or path in self.shown_as:
+            path = path.with_stem(path.stem + "_")
+        self.shown_as[path] = name
+        return path
 
     def run(self, words, output=None):
         """Runs a command of the C compiler; its messages go to our standard error."""
@@ -59,7 +63,10 @@ class Driver:
             raise StepFailed
 
     def in_terms_of_source(self, messages):
-        return messages
+        """Messages of the C compiler with the user's names in place of ours."""
+        for path, name in self.shown_as.items():
+            messages = messages.replace(str(path), name)
+        return re.sub(r"\bncupc_main\b", "main", messages)
 
     # --- sources -------------------------------------------------------------------------------------------------------------
 
@@ -103,7 +110,7 @@ class Driver:
         """Where the result of compiling one file goes."""
         mode = self.invocation.mode
         if mode == "link":
-            return self.temporary(".o")
+            return self.temporary(item.stem + ".o")
         return self.invocation.output or item.stem + (".o" if mode == "-c" else ".s")
 
     def only_preprocess(self, item):
@@ -151,7 +158,8 @@ class Driver:
         text = self.translated(item, source)
         mode = self.invocation.mode
         keep = mode == "translate" or self.invocation.save_temps
-        path = self.kept(item) if keep else self.temporary(".c")
+        path = self.kept(item) if keep else self.temporary(item.stem + ".c")
+        self.shown_as[path] = item.path
         if not self.invocation.dry:
             Path(path).write_text(text, errors="surrogateescape")
         if mode == "translate":
@@ -194,7 +202,7 @@ class Driver:
 
     def link(self, products):
         objects = [products.get(item, item.path) for item in self.invocation.inputs]
-        flags = [word for word in self.invocation.compiling + self.invocation.linking]
+        flags = self.invocation.compiling + self.invocation.linking
         output = ["-o", self.invocation.output or "a.out"]
         if {"-shared", "-r"} & set(flags):  # no program yet
             return self.run([*self.tools.cc, *flags, *objects, *output])
@@ -210,7 +218,7 @@ class Driver:
             return words
         listed = subprocess.run(["nm", "-A", "-P", "--defined-only", *paths], capture_output=True, text=True).stdout
         mains = {match[1] for match in re.finditer(r"^(.*): main [TW] ", listed, re.M)}
-        copies = {path: str(self.temporary(".o")) for path in mains}
+        copies = {path: str(self.temporary(os.path.basename(path))) for path in mains}
         for path, copy in copies.items():
             self.run(["objcopy", "--redefine-sym", "main=ncupc_main", path, copy])
         return [copies.get(str(word), word) for word in words]
@@ -247,7 +255,7 @@ def main(words=None):
         if invocation.mode == "help":
             print(command.HELP, end="")
             return 0
-        if invocation.mode == "version":
+        if invocation.mode == "version" or (invocation.verbose and not invocation.inputs):
             print(version_text())
             return 0
         if invocation.mode == "ask":

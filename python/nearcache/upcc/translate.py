@@ -4,7 +4,7 @@ import sys
 import traceback
 
 from . import assemble, diagnostics
-from .diagnostics import ERROR, UpcError, UpcErrors
+from .diagnostics import ERROR, WARNING, UpcError, UpcErrors
 from .preprocess import preprocess
 
 DEEP = 20000  # nesting of expressions: long chains of + in generated programs
@@ -44,22 +44,26 @@ def translate(path, source, invocation, toolchain, show):
         lowered = lower.lower(tree, source.system_files, threads=invocation.threads or None, strict=invocation.strict, name=str(path),
                               struct_pointers=invocation.struct_pointers)
         printed = printer.print_file(lowered)
-        report(getattr(lowered, "diagnostics", ()), source, show)
+        report(lowered.diagnostics, source, show, invocation.compiling)
     except (UpcError, UpcErrors) as error:
-        report(error.diagnostics, source, show)
-        raise Failed from None
+        report(error.diagnostics, source, show, invocation.compiling)
     finally:
         sys.setrecursionlimit(limit)
     words = [*toolchain.cc, *compile_words(invocation), *toolchain.shmem_words(), "-isystem", str(toolchain.headers)]
     return assemble.assemble(path, source.prologue, printed, words)
 
 
-def report(found, source, show):
-    """Shows diagnostics; their columns become those of the source as it was written."""
+def report(found, source, show, words=()):
+    """Shows diagnostics; their columns become those of the source as it was written. -w hides warnings, -Werror makes them errors."""
+    if "-w" in words:
+        found = [entry for entry in found if entry[1] == ERROR]
+    if "-Werror" in words:
+        found = [(coord, ERROR, f"{message} [-Werror]") if severity == WARNING else (coord, severity, message) for coord, severity, message in found]
     for coord, severity, message in found:
         show(diagnostics.render(coord, severity, message, column_in_source(coord, source)))
     if any(severity == ERROR for _, severity, _ in found):
         show(diagnostics.counts(found))
+        raise Failed
 
 
 TOKENS = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\S")
