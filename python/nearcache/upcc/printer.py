@@ -19,6 +19,9 @@ _LONGEST = 140  # columns of a line, where it can be broken
 _PIECE = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"',&|?]|[,&|?](?! ))*(?:[,&|?] +|$)""")
 _RUNTIME_NAME = re.compile(r"\b(?:nc)?upc_|\bNCUPC_|\bUPC_")
 _CONTROL = (c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch, c_ast.Label, c_ast.Case, c_ast.Default, upc_ast.UpcForall)
+# Without braces of their own, these get some where another statement controls them; what an `if` controls also does if it is
+# in _CONTROL, so that it is plain whose an `else` is.
+_IN_BRACES = (c_ast.Label, c_ast.Case, c_ast.Default, c_ast.Pragma, c_ast.EmptyStatement)
 _COMPLETE = (
     *_CONTROL, c_ast.Compound, c_ast.FuncDef, c_ast.Pragma, c_ast.EmptyStatement, c_ast.Return, c_ast.Break, c_ast.Continue,
     c_ast.Goto, c_ast.AttributedStatement,
@@ -71,7 +74,7 @@ class Printer(TypePrinter):
     def _controlled(self, n, braces=False, last=""):
         """A space or a line's end, and the statement that another one controls; without the line's end."""
         if not isinstance(n, c_ast.Compound):
-            if not (braces or isinstance(n, (*_CONTROL, c_ast.Pragma, c_ast.EmptyStatement))):
+            if not (braces or isinstance(n, _IN_BRACES)):
                 return "\n" + self._generate_stmt(n, add_indent=True)[:-1]
             n = c_ast.Compound([] if isinstance(n, c_ast.EmptyStatement) else [n])
         return " " + self._braces(n, last)
@@ -79,10 +82,10 @@ class Printer(TypePrinter):
     def visit_If(self, n):
         text = f"if ({self._condition(n.cond)})"
         if n.iffalse is None:
-            return text + self._controlled(n.iftrue)
+            return text + self._controlled(n.iftrue, isinstance(n.iftrue, _CONTROL))
         # The condition of an `else if` is a line of the source like any other.
         else_if = self._mark(n.iffalse) if isinstance(n.iffalse, c_ast.If) else ""
-        iftrue = self._controlled(n.iftrue, last=else_if)
+        iftrue = self._controlled(n.iftrue, isinstance(n.iftrue, _CONTROL), else_if)
         text += iftrue + (" else" if iftrue.startswith(" ") else f"\n{else_if}{self._make_indent()}else")
         return text + (f" {self.visit(n.iffalse)}" if isinstance(n.iffalse, c_ast.If) else self._controlled(n.iffalse))
 
@@ -184,12 +187,14 @@ class _Layout:
         self.output = []
         self.file, self.line = None, 0  # what the compiler takes the next line for
         self.loose = 0  # how many lines follow the last marked one; closing braces, mostly
+        self.joined = False  # was the last line put together from several?
 
     def place(self, text):
         for content in text.split("\n"):
             mark = _MARK.match(content)
             if not mark:
-                self.loose += self._append(content)
+                if not self._close(content):
+                    self.loose += self._append(content)
                 continue
             content = _MARK.sub("", content)
             coord = self.coords[int(mark.group(1))]
@@ -211,11 +216,20 @@ class _Layout:
         lines = _broken(_MARK.sub("", content) if "\x01" in content else content)
         self.output += lines
         self.line += len(lines)
+        self.joined = False
         return len(lines)
 
     def _direct(self, coord):
         name = str(coord.file).replace("\\", "\\\\").replace('"', '\\"')
         self.output.append(f'#line {coord.line} "{name}"')
+
+    def _close(self, content):
+        """A closing brace stands behind what was joined to the line of its opening one."""
+        last = self.output[-1] if self.output else ""
+        if not self.joined or content.strip() != "}" or last.count("{") <= last.count("}"):
+            return False
+        self.output[-1] += " }"
+        return True
 
     def _join(self, content, line):
         """Make room, by joining loose lines to the last marked one, for the content to come at a line that is already passed."""
@@ -229,7 +243,7 @@ class _Layout:
         if len(text) > _LONGEST_JOINED or any(part.startswith("#") for part in lines[:joined]):
             return False
         self.output[len(self.output) - 1 - self.loose :] = [text, *lines[joined:]]
-        self.line, self.loose = line + 1, 0
+        self.line, self.loose, self.joined = line + 1, 0, joined == len(lines)
         return True
 
 
