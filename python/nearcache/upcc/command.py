@@ -153,7 +153,7 @@ class _Parser:
         threads = re.fullmatch(r"-fupc-threads[-=](.*)", word)
         if threads:
             result.threads = thread_count(threads[1])
-        elif word in ("-T", "--threads") or re.match(r"-T=|--threads=", word):
+        elif word in ("-T", "--threads") or re.match(r"-T=|-T\d|--threads=", word):
             result.threads = thread_count(self.value(word, "--threads" if word.startswith("--") else "-T"))
         elif word in ("-v", "--verbose"):
             result.verbose = True
