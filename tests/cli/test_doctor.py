@@ -1,11 +1,12 @@
 """`nearcache doctor`."""
 import os
+import sys
 from pathlib import Path
 
 import launch
 import pytest
 
-from nearcache import doctor
+from nearcache import doctor, home
 
 
 @pytest.mark.parametrize("code, output, level, text", [
@@ -88,3 +89,38 @@ def test_real_objects_pass_their_self_tests(mpi, preload, nearcache):
                      env={"NEARCACHE_HOME": str(launch.BUILD), "PATH": os.path.dirname(mpi.mpiexec) + os.pathsep + os.environ["PATH"]})
     assert done.returncode == 0, done.stdout + done.stderr
     assert "self-test on 2 ranks: " in done.stdout
+
+
+@pytest.fixture
+def upc_object(tmp_path):
+    folder = tmp_path / "lib" / "oshmem-4.1.4"
+    folder.mkdir(parents=True)
+    return home.Home(tmp_path), home.PreloadObject("oshmem-4.1.4", folder / "libnearcache_shmem.so", folder / "selftest")
+
+
+def test_build_without_upc_is_noted(upc_object):
+    finding, = doctor.upc_findings(*upc_object)
+    assert finding.level == "note" and "no UPC" in finding.text
+
+
+def test_what_upcc_lacks_is_named(upc_object, monkeypatch):
+    where, item = upc_object
+    (item.path.parent / "libnearcache_upc.a").touch()
+    where.upc.parent.mkdir(parents=True)
+    where.upc.write_text("{}")
+    monkeypatch.setattr(doctor.importlib.util, "find_spec", lambda name: None)
+    finding, = doctor.upc_findings(where, item)
+    assert finding.level == "wrong" and "pycparser" in finding.text
+    where.upc.unlink()
+    finding, = doctor.upc_findings(where, item)
+    assert "pycparser" in finding.text and "upc.json" in finding.text
+
+
+def test_complete_upc_is_ok(upc_object):
+    pytest.importorskip("pycparser")
+    where, item = upc_object
+    (item.path.parent / "libnearcache_upc.a").touch()
+    where.upc.parent.mkdir(parents=True)
+    where.upc.write_text("{}")
+    finding, = doctor.upc_findings(where, item)
+    assert finding.level == ("ok" if sys.version_info >= (3, 11) else "wrong")
