@@ -90,7 +90,7 @@ def test_steps_one_by_one_give_the_same_program(upcc, write, tmp_path):
 def test_fixed_number_of_threads_in_all_its_spellings(upcc, write, tmp_path):
     write(fixed_upc="#include <upc.h>\n#include <stdio.h>\nshared [] int a[THREADS];\n#if THREADS != 3\n#error\n#endif\n"
                     "int main(void) { if (!MYTHREAD) printf(\"%d\\n\", (int) (sizeof(a) / sizeof(int))); return 0; }\n")
-    for words in (["-T=3"], ["-T", "3"], ["-fupc-threads-3"], ["-fupc-threads=3"], ["--threads=3"], ["--threads", "3"]):
+    for words in (["-T=3"], ["-T3"], ["-T", "3"], ["-fupc-threads-3"], ["-fupc-threads=3"], ["--threads=3"], ["--threads", "3"]):
         good(upcc(*words, "-fsyntax-only", "fixed.upc"))
     good(upcc("-T=3", "fixed.upc", "-o", "fixed"))
     assert output(tmp_path / "fixed", None) == "3\n"
