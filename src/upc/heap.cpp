@@ -85,6 +85,31 @@ uint64_t take_global(uint32_t pages) {
   return begin;
 }
 
+// Free memory at the heap's middle goes back to where both ends may take it. A local end is this thread's own word: done whenever much is
+// free. A global end is all threads' words: done when this thread has no more room.
+void return_local() {
+  constexpr size_t much = size_t{1} << 20;
+  const Ends ends = ends_of(own_word(NCUPC_CONTROL(heap)));
+  const size_t cut = pools[local].trim_low(ends.local_begin * heap_page, heap_page, much);
+  if (cut == 0) return;
+  uint64_t word = own_word(NCUPC_CONTROL(heap));
+  for (;;) {
+    const Ends now = ends_of(word);
+    const Ends after{now.global_end, now.local_begin + static_cast<uint32_t>(cut / heap_page)};
+    const uint64_t was = word_compare_swap(me(), NCUPC_CONTROL(heap), word, word_of(after));
+    if (was == word) return;
+    word = was;
+  }
+}
+
+// Thread 0's word is lowered last: until then nobody is given the pages.
+void return_global() {
+  const uint32_t end = ends_of(word_fetch(0, NCUPC_CONTROL(heap))).global_end;
+  const size_t cut = pools[global].trim_high(end * heap_page, heap_page, heap_page);
+  const uint32_t to = end - static_cast<uint32_t>(cut / heap_page);
+  for (size_t thread = static_cast<size_t>(ncupc_threads); cut != 0 && thread-- > 0;) lower_global_end(thread, end, to);
+}
+
 // A chunk with room for a block of `bytes`; at best as much as all chunks before, at worst what is needed.
 bool extend(Kind kind, size_t bytes) {
   const size_t needed = heap_align(bytes + Pool::chunk_overhead);
@@ -135,14 +160,17 @@ void take_back() {
     entry = own_word(block);
     pools[kind].free(block);
   }
+  return_local();
 }
 
 uint64_t allocate(Kind kind, size_t bytes) {
   take_back();
   uint64_t block = pools[kind].allocate(bytes);
-  while (block == 0) {
-    if (!extend(kind, bytes)) return 0;
-    block = pools[kind].allocate(bytes);
+  for (bool returned = false; block == 0; block = pools[kind].allocate(bytes)) {
+    if (extend(kind, bytes)) continue;
+    if (returned) return 0;
+    returned = true;
+    return_global();
   }
   return block;
 }
@@ -211,7 +239,8 @@ void heap_free(const char* file, int line, const char* call, ncupc_ptr p) {
   const uint64_t gone = make_id(block, kind, owner, freed);
   if (kind == local && owner == me()) {
     pools[local].id(block) = gone;
-    return pools[local].free(block);
+    pools[local].free(block);
+    return return_local();
   }
   release();  // what this thread has written to it comes before it is used again
   if (word_compare_swap(ncupc_thread(p), block - 16, id, gone) != id) check(file, line, call, p);

@@ -146,4 +146,43 @@ void Pool::add_chunk(uint64_t offset, size_t bytes) {
   free(block);
 }
 
+namespace {
+
+// The pages of a free block of `bytes` that can go, so that a block is left.
+size_t spare(size_t bytes, size_t page, size_t least) {
+  if (bytes < Pool::smallest_bytes) return 0;
+  const size_t pages = (bytes - Pool::smallest_bytes) / page * page;
+  return pages < least ? 0 : pages;
+}
+
+}  // namespace
+
+size_t Pool::trim_low(uint64_t edge, size_t page, size_t least) {
+  const uint64_t block = edge + header_bytes;
+  if (last_end_ == 0 || last_begin_ != edge || !is_free(block)) return 0;
+  const uint64_t units = size_of(block);
+  const size_t cut = spare(units * unit, page, least);
+  if (cut == 0) return 0;
+  unlink(block);
+  last_begin_ += cut;
+  id(block + cut) = 0;
+  size_word(block + cut) = 0;
+  make_free(block + cut, units - cut / unit);
+  return cut;
+}
+
+size_t Pool::trim_high(uint64_t edge, size_t page, size_t least) {
+  if (last_end_ == 0 || last_end_ != edge || (size_word(edge) & below_free_flag) == 0) return 0;
+  const uint64_t units = word(edge - header_bytes - 8);
+  const uint64_t block = edge - header_bytes - units * unit;
+  const size_t cut = spare(units * unit, page, least);
+  if (cut == 0) return 0;
+  unlink(block);
+  last_end_ -= cut;
+  id(last_end_) = 0;
+  size_word(last_end_) = 0;
+  make_free(block, units - cut / unit);
+  return cut;
+}
+
 }  // namespace nearcache::upc

@@ -28,6 +28,12 @@ class Pool {
 
   // The offset of a block of at least `bytes`, 0 if there is none.
   uint64_t allocate(size_t bytes);
+
+  // Gives up whole pages at the lower, or upper, end of the chunk added last, where they are free: how many bytes, 0 if less than `least`.
+  // The chunk must begin, or end, at `edge`.
+  size_t trim_low(uint64_t edge, size_t page, size_t least);
+  size_t trim_high(uint64_t edge, size_t page, size_t least);
+
   void free(uint64_t block);
   size_t bytes_of(uint64_t block) const { return size_of(block) * unit; }
   bool is_free(uint64_t block) const { return (word(block - 8) & free_flag) != 0; }

@@ -17,7 +17,7 @@ struct fields {
   unsigned f : 32;
 };
 
-enum { elements = 3000, block = 7, steps = 4000 };
+enum { elements = 3000, block = 7 };
 static ncupc_ptr words, points, bits, bytes, pointers;
 
 static void place(void) {
@@ -121,8 +121,7 @@ static void check_nesting(void) {
 }
 
 int ncupc_main(int argc, char **argv) {
-  (void)argc;
-  (void)argv;
+  const int steps = argc > 1 ? atoi(argv[1]) : 4000;
   uint64_t random = 1000 + (uint64_t)MYTHREAD;
   for (int step = 0; step < steps; ++step) {
     size_t i = below(&random, elements);

@@ -107,6 +107,21 @@ static void check_joining(void) {
   }
 }
 
+/* Most of the heap is local, then global, then local memory. */
+static void check_both_ends(void) {
+  const size_t most = (size_t)26 << 20;
+  for (int round = 0; round < 3; ++round) {
+    const ncupc_ptr here = upc_alloc(most);
+    upc_free(here);
+    NCUPC_BARRIER();
+    const ncupc_ptr everywhere = upc_all_alloc((size_t)THREADS, most);
+    upc_all_free(everywhere);
+    NCUPC_BARRIER();
+    if (MYTHREAD == 0) upc_free(upc_alloc(most));
+    NCUPC_BARRIER();
+  }
+}
+
 int ncupc_main(int argc, char **argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : steps;
   CHECK(ncupc_is_null(upc_alloc(0)) && ncupc_is_null(upc_global_alloc(0, 5)) && ncupc_is_null(upc_all_alloc(5, 0)));
@@ -138,6 +153,8 @@ int ncupc_main(int argc, char **argv) {
   NCUPC_BARRIER();
   check_collective();
   check_joining();
+  NCUPC_BARRIER();
+  check_both_ends();
   NCUPC_BARRIER();
   return verdict();
 }

@@ -1,6 +1,8 @@
 /* Arithmetic of pointers to shared against the layout rules, element by element. */
 #include "check.h"
 
+NCUPC_MODULE("upc_pointers.c", NULL, NULL);
+
 /* Where element `i` of an array at `base` is. */
 static ncupc_ptr element(uint64_t base, size_t i, size_t size, size_t block) {
   if (block == 0) return ncupc_make(base + i * size, 0, 0);
