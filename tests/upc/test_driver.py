@@ -348,6 +348,14 @@ def test_long_expressions_are_translated(upcc, write):
     good(upcc("-c", "a.upc"))
 
 
+def test_missing_pycparser_is_told(upcc, write, monkeypatch):
+    from nearcache.upcc import driver
+    write(a_upc="int a;\n")
+    monkeypatch.setattr(driver.importlib.util, "find_spec", lambda name: None)
+    code, _, err = upcc("-c", "a.upc")
+    assert code == 1 and "pip install pycparser" in err
+
+
 def test_console_script_is_upcc():
     """As an installed user starts it: one process, exit code of its own."""
     import sys

@@ -6,9 +6,11 @@ UPC is translated (translate.py) and then compiled by the C compiler; other sour
 with the runtime, whose main() starts the threads: a `main` in an object that was not translated is renamed for that.
 """
 import contextlib
+import importlib.util
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -233,13 +235,16 @@ class Driver:
 
 def position_words(cc):
     """The compiler's columns and source lines are those of the translated text, not of the UPC line that #line names: left out."""
-    clang = "clang" in os.path.basename(os.path.realpath(find_program(cc[0]) or cc[0]))
+    clang = "clang" in os.path.basename(os.path.realpath(shutil.which(cc[0]) or cc[0]))
     return ["-fno-show-column", "-fno-caret-diagnostics" if clang else "-fno-diagnostics-show-caret"]
 
 
-def find_program(name):
-    import shutil
-    return shutil.which(name)
+def require_parser():
+    """pycparser, and a Python that it works with, are wanted for UPC only: the rest of Nearcache does without."""
+    if sys.version_info < (3, 11):
+        raise UpcError(None, f"upcc wants Python 3.11 or newer, and this is {sys.version_info[0]}.{sys.version_info[1]}")
+    if not importlib.util.find_spec("pycparser"):
+        raise UpcError(None, f"upcc wants the Python package pycparser, 3.12 or newer: {sys.executable} -m pip install pycparser")
 
 
 def version_text():
@@ -260,6 +265,7 @@ def main(words=None):
             return 0
         if invocation.mode == "ask":
             return subprocess.run([*toolchain.compiler(invocation.cc), *words]).returncode
+        require_parser()
         tools = toolchain.find(invocation.cc, invocation.shmem)
         with tempfile.TemporaryDirectory(prefix="upcc-") as folder:
             Driver(invocation, tools, folder).everything()
