@@ -117,21 +117,14 @@ void receive(Channel channel, const Call& call, void* data, size_t bytes) {
 }
 
 void send_and_receive(Channel channel, const Call& call, const void* out, size_t out_bytes, void* in, size_t in_bytes) {
-  size_t sent_bytes = 0, received_bytes = 0;
-  bool first = true;
-  while (first || sent_bytes < out_bytes || received_bytes < in_bytes) {
-    if (first || sent_bytes < out_bytes) {
-      const size_t piece = std::min(slot_bytes, out_bytes - sent_bytes);
-      send_slot(channel, call, static_cast<const char*>(out) + sent_bytes, piece);
-      sent_bytes += piece;
-    }
-    if (first || received_bytes < in_bytes) {
-      const size_t piece = std::min(slot_bytes, in_bytes - received_bytes);
-      receive_slot(channel, call, static_cast<char*>(in) + received_bytes, piece);
-      received_bytes += piece;
-    }
-    first = false;
-  }
+  const size_t burst = slot_bytes * std::max<size_t>(1, depth() / 2);
+  const size_t most = std::max(out_bytes, in_bytes);
+  size_t done = 0;
+  do {
+    if (done == 0 || done < out_bytes) send(channel, call, static_cast<const char*>(out) + done, std::min(burst, out_bytes - done));
+    if (done == 0 || done < in_bytes) receive(channel, call, static_cast<char*>(in) + done, std::min(burst, in_bytes - done));
+    done += burst;
+  } while (done < most);
 }
 
 }  // namespace nearcache::upc

@@ -41,7 +41,7 @@ void send(Channel channel, const Call& call, const void* data = nullptr, size_t 
 // Waits for the message that the other end sends in the same step of the same call.
 void receive(Channel channel, const Call& call, void* data = nullptr, size_t bytes = 0);
 
-// Both at once, slot by slot, so that a ring of threads which all do this needs no more room than a slot.
+// Both at once, half a ring of slots at a time, so that threads which all do this, round a circle, do not wait for each other's room.
 void send_and_receive(Channel channel, const Call& call, const void* out, size_t out_bytes, void* in, size_t in_bytes);
 
 }  // namespace nearcache::upc

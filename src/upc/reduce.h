@@ -76,8 +76,12 @@ class Reduction {
     }
     Sums sums(*this);
     sums.make_prefixes();
+    if (layout_.block() == 1) {
+      if (layout_.my_rows() != 0) std::memcpy(own(dst.run(layout_.my_block(0)).address), sums.prefixes(), layout_.my_rows() * sizeof(T));
+      return;
+    }
     for (size_t row = 0; row < layout_.my_rows(); ++row) {
-      write_prefixes(dst, row, layout_.my_block(row) != 0 ? sums.before(row) : nullptr);
+      write_prefixes(dst, row, layout_.my_block(row) != 0 ? sums.prefixes() + row : nullptr);
     }
   }
 
@@ -125,10 +129,15 @@ class Reduction<T>::Sums {
       : r_(reduction),
         few_(reduction.layout_.rows() <= few_bytes / sizeof(T) / threads()),
         rows_(reduction.layout_.rows()),
+        chunk_(first_row(my_thread() + 1) - first_row(my_thread())),
         mine_(reduction.call_, rows_ * sizeof(T)),
-        all_(reduction.call_, (few_ ? rows_ * threads() : my_chunk() * threads()) * sizeof(T)) {
+        all_(reduction.call_, (few_ ? rows_ * threads() : chunk_ * threads()) * sizeof(T)) {
     std::memset(mine_.data(), 0, rows_ * sizeof(T));
-    for (size_t row = 0; row < r_.layout_.my_rows(); ++row) mine()[row] = r_.block_sum(row);
+    if (r_.layout_.block() != 1) {
+      for (size_t row = 0; row < r_.layout_.my_rows(); ++row) mine()[row] = r_.block_sum(row);
+    } else if (r_.layout_.my_rows() != 0) {
+      std::memcpy(mine(), own(r_.layout_.run(r_.layout_.my_block(0)).address), r_.layout_.my_rows() * sizeof(T));
+    }
     if (few_) share(r_.call_, mine_.data(), rows_ * sizeof(T), all_.data());
     else transpose();
   }
@@ -153,12 +162,12 @@ class Reduction<T>::Sums {
     return total;
   }
 
-  // Instead of each sum of this thread: the reduction of all blocks before it.
+  // Instead of each sum of this thread: the reduction of all blocks before it. In blocks of one element, which are elements: with itself.
   void make_prefixes() {
     if (few_) few_prefixes();
     else many_prefixes();
   }
-  const T* before(size_t row) { return mine() + row; }
+  const T* prefixes() { return mine(); }
 
  private:
   T* mine() { return mine_.template as<T>(); }
@@ -172,14 +181,21 @@ class Reduction<T>::Sums {
   void few_prefixes() {
     Maybe<T> running;
     for (size_t block = 0, row = 0; row < r_.layout_.my_rows(); ++block) {
-      if (block == r_.layout_.my_block(row)) mine()[row++] = running.value;
-      running.append(r_.operation_, few(block));
+      T prefix = few(block);
+      replace(prefix, running);
+      if (block == r_.layout_.my_block(row)) mine()[row++] = prefix;
     }
+  }
+
+  // A sum by the prefix at its block, with what is running up to there.
+  void replace(T& sum, Maybe<T>& running) const {
+    const T before = running.value;
+    running.append(r_.operation_, sum);
+    sum = r_.layout_.block() == 1 ? running.value : before;
   }
 
   // Rows [first_row(i), first_row(i + 1)) are thread i's.
   size_t first_row(size_t thread) const { return rows_ / threads() * thread + std::min(rows_ % threads(), thread); }
-  size_t my_chunk() const { return first_row(my_thread() + 1) - first_row(my_thread()); }
   // Where rows of this thread's chunk begin in the part of any thread.
   uint64_t chunk_address() const { return ncupc_address(shared_) + first_row(my_thread()) * sizeof(T); }
 
@@ -188,17 +204,17 @@ class Reduction<T>::Sums {
     std::memcpy(own(ncupc_address(shared_)), mine_.data(), rows_ * sizeof(T));
     meet(r_.call_);
     for (size_t i = 0; i < threads(); ++i) {
-      read_bytes(column(i), at(thread_of(i), chunk_address()), my_chunk() * sizeof(T));
+      read_bytes(column(i), at(thread_of(i), chunk_address()), chunk_ * sizeof(T));
     }
   }
 
   // Columns in the order of blocks.
   size_t thread_of(size_t column) const { return thread_after(r_.layout_.first_thread(), column); }
-  T* column(size_t i) { return all_.template as<T>() + i * my_chunk(); }
+  T* column(size_t i) { return all_.template as<T>() + i * chunk_; }
 
   template <class F>
   void for_rows(F f) {
-    for (size_t row = 0; row < my_chunk(); ++row) {
+    for (size_t row = 0; row < chunk_; ++row) {
       const size_t first = (first_row(my_thread()) + row) * threads();
       const size_t blocks = std::min(threads(), r_.layout_.blocks() - first);
       for (size_t i = 0; i < blocks; ++i) f(column(i)[row]);
@@ -211,12 +227,8 @@ class Reduction<T>::Sums {
     share(r_.call_, &total, sizeof total, totals.data());
     Maybe<T> running;
     for (size_t i = 0; i < my_thread(); ++i) running.append(r_.operation_, totals.as<Maybe<T>>()[i]);
-    for_rows([&](T& sum) {
-      const T value = sum;
-      sum = running.value;
-      running.append(r_.operation_, value);
-    });
-    for (size_t i = 0; i < threads(); ++i) write_bytes(at(thread_of(i), chunk_address()), column(i), my_chunk() * sizeof(T));
+    for_rows([&](T& sum) { replace(sum, running); });
+    for (size_t i = 0; i < threads(); ++i) write_bytes(at(thread_of(i), chunk_address()), column(i), chunk_ * sizeof(T));
     meet(r_.call_);
     std::memcpy(mine_.data(), own(ncupc_address(shared_)), rows_ * sizeof(T));
   }
@@ -224,6 +236,7 @@ class Reduction<T>::Sums {
   Reduction& r_;
   bool few_;
   size_t rows_;
+  size_t chunk_;  // rows of this thread, when transposed
   Buffer mine_;
   Buffer all_;  // few: thread by thread; many: column by column, this thread's rows of each
   ncupc_ptr shared_{};

@@ -27,6 +27,7 @@ class Layout {
         block_(block != 0 ? block : count),
         base_(ncupc_address(first) - phase_ * size) {}
 
+  size_t block() const { return block_; }
   size_t first_thread() const { return thread_; }
   size_t blocks() const { return count_ == 0 ? 0 : (phase_ + count_ + block_ - 1) / block_; }
   // Blocks of the thread that has most.

@@ -1,4 +1,4 @@
-"""The UPC runtime's collectives, atomics and non-blocking copies, by C programs that call them at random (runtime_collectives/)."""
+"""The UPC runtime's collectives, atomics and non-blocking copies, by C programs that call them at random (collectives/)."""
 import launch_shmem
 import pytest
 
