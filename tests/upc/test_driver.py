@@ -211,6 +211,12 @@ def test_main_in_plain_c_starts_on_every_thread(upcc, write, tmp_path, main):
     assert " T main" in subprocess.run(["nm", "main.o"], cwd=tmp_path, capture_output=True, text=True).stdout  # the user's file is as it was
 
 
+def test_main_in_plain_c_is_found_in_link_time_optimised_objects(upcc, write, tmp_path):
+    write(run_upc="#include <stdio.h>\nvoid run(void) { printf(\"%d threads\\n\", THREADS); }\n", main_c="void run(void);\nint main(void) { run(); }\n")
+    good(upcc("-flto", "-O2", "run.upc", "main.c", "-o", "program"))
+    assert output(tmp_path / "program", 1) == "1 threads\n"
+
+
 # --- the C compiler's options --------------------------------------------------------------------------------------------------------------
 
 

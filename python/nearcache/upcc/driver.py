@@ -218,10 +218,18 @@ class Driver:
         paths = [str(word) for word in words if re.search(r"\.(o|obj)$", str(word))]
         if not paths:
             return words
-        listed = subprocess.run(["nm", "-A", "-P", "--defined-only", *paths], capture_output=True, text=True).stdout
+        try:
+            listed = subprocess.run(["nm", "-A", "-P", "--defined-only", *paths], capture_output=True, text=True).stdout
+        except OSError:  # then there is no linker either, which the C compiler will say
+            return words
         mains = {match[1] for match in re.finditer(r"^(.*): main [TW] ", listed, re.M)}
         copies = {path: str(self.temporary(os.path.basename(path))) for path in mains}
+        lto = any(word.startswith("-flto") for word in self.invocation.compiling)
         for path, copy in copies.items():
+            if lto:  # names of an object that is not compiled to the end cannot be changed
+                native = self.temporary(os.path.basename(path))
+                self.run([*self.tools.cc, *self.invocation.compiling, "-r", "-flinker-output=nolto-rel", path, "-o", native])
+                path = native
             self.run(["objcopy", "--redefine-sym", "main=ncupc_main", path, copy])
         return [copies.get(str(word), word) for word in words]
 
