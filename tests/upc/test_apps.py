@@ -15,17 +15,17 @@ APPS = launch.ROOT / "apps" / "upc"
 PROGRAMS = {
     "cpi": ("cpi", "--intervals", 20_000, "--repetitions", 3),
     "stream-triad": ("stream-triad", "--size", 20_000, "--remote-size", 3001, "--iterations", 3),
-    "random-access": ("random-access", "--log2-words", 16, "--updates", 8000, "--window", 32),
-    "random-access-atomic": ("random-access", "--log2-words", 10, "--updates", 4000, "--atomic", "--seed", 12345),
+    "random-access": ("random-access", "--log2-words", 16, "--updates", 4000, "--window", 32),
+    "random-access-atomic": ("random-access", "--log2-words", 10, "--updates", 2000, "--atomic", "--seed", 12345),
     "heat": ("heat", "--size", 41, "--iterations", 6),
-    "barnes-hut-lite": ("barnes-hut-lite", "--bodies", 150),
-    "barnes-hut-lite-exact": ("barnes-hut-lite", "--bodies", 60, "--theta", 0, "--seed", 9),
-    "kmer-table": ("kmer-table", "--pieces", 50, "--genome", 900, "--k", 11),
-    "kmer-table-crowded": ("kmer-table", "--pieces", 30, "--genome", 300, "--length", 40, "--k", 6, "--buckets", 7),
+    "barnes-hut-lite": ("barnes-hut-lite", "--bodies", 70),
+    "barnes-hut-lite-exact": ("barnes-hut-lite", "--bodies", 30, "--theta", 0, "--seed", 9),
+    "kmer-table": ("kmer-table", "--pieces", 20, "--genome", 400, "--k", 11),
+    "kmer-table-crowded": ("kmer-table", "--pieces", 12, "--genome", 300, "--length", 40, "--k", 6, "--buckets", 7),
 }
 # What is left out without NEARCACHE_TEST_LONG differs in one thing only from what is tested.
 CASES = [(name, threads, cache, tcp) for name in PROGRAMS for threads in (1, 2, 3, 4) for cache in (True, False) for tcp in (True, False)
-         if launch.LONG or (cache and tcp) or (tcp and threads == 3) or (not cache and not tcp and threads == 4)]
+         if launch.LONG or (cache and tcp and threads != 3) or (not cache and tcp and threads == 3) or (not cache and not tcp and threads == 4)]
 IDS = [f"{name}-{threads}-{'cached' if cache else 'plain'}-{'tcp' if tcp else 'shared'}" for name, threads, cache, tcp in CASES]
 
 
@@ -58,7 +58,7 @@ def test_an_update_that_is_lost_is_found():
 def test_too_wide_an_angle_is_no_right_tree():
     exact = said(launch_upc.run(program("barnes-hut-lite"), 2, "--bodies", 100, "--theta", 0))
     coarse = launch_upc.run(program("barnes-hut-lite"), 2, "--bodies", 100, "--theta", 120)
-    assert exact["relative_error"] < 1e-9 < json.loads(coarse.stdout)["relative_error"]
+    assert exact["relative_error"] < 1e-7 < json.loads(coarse.stdout)["relative_error"]
 
 
 def test_an_option_that_there_is_not_is_refused():
