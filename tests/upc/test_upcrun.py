@@ -108,7 +108,7 @@ def test_shared_heap_is_as_large_as_asked_for(program):
 
 @pytest.mark.parametrize("text, size", [("512M", 512 << 20), ("2g", 2 << 30), ("100k", 100 << 10), ("4096", 4096), ("1GiB", 1 << 30), ("64MB", 64 << 20)])
 def test_sizes_of_the_heap(program, text, size):
-    variables, _ = dumped("-n", 1, "--shared-heap", text, program)
+    variables, _ = dumped("-n", 1, "-shared-heap" if size == 4096 else "--shared-heap", text, program)
     assert int(variables["NEARCACHE_UPC_SHARED_HEAP"]) == size
 
 

@@ -138,7 +138,7 @@ def plan(words, threads, cache=None, heap=None, per_node=None, tag="", more=(), 
 @click.option("-n", "-np", "threads", type=click.IntRange(min=1), metavar="N", help="Threads; by default what the program was compiled for (upcc -T=N)")
 @click.option("-N", "--per-node", type=click.IntRange(min=1), metavar="N", help="Threads on each node")
 @click.option("--cache/--no-cache", default=None, help="Cache accesses to other threads' memory, or not  [cache]")
-@click.option("--shared-heap", "heap", type=Size(), metavar="SIZE", help="Memory of each thread for shared data, such as 512M  [64M]")
+@click.option("--shared-heap", "-shared-heap", "heap", type=Size(), metavar="SIZE", help="Memory of each thread for shared data, such as 512M  [64M]")
 @click.option("--shmem-tag", "tag", default="", metavar="TAG", help="The OpenSHMEM, where there are several (oshmem-4.1.4)")
 @click.option("--launcher-args", "more", default="", metavar="WORDS", help="Options for oshrun, in one word: '--hostfile hosts'")
 @click.option("--dump-options", is_flag=True, help="Print what would be set and started, and stop")
