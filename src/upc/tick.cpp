@@ -31,4 +31,7 @@ double bupc_tick_overhead(void) {
   return static_cast<double>(last - start) * 1e-3 / calls;
 }
 
+double bupc_tick_granularityus(void) { return bupc_tick_granularity(); }
+double bupc_tick_overheadus(void) { return bupc_tick_overhead(); }
+
 }  // extern "C"

@@ -62,6 +62,7 @@ CASES = {
     "any = q;": "any = q;",
     "q = any;": "q = any;",
     "p3 = (shared [3] int *) q;": "p3 = ncupc_unphased(q);",
+    "i = p == p3;": "i = ncupc_equal(p, p3);",
     "local = (int *) &m[i][0];": "local = (int *) ncupc_local(ncupc_add(m, (ptrdiff_t) i * 10, sizeof(int), 1));",
     "i = f(&x, x);": "i = f(x, NCUPC_GET(int, x));",
     "upc_barrier;": "NCUPC_BARRIER();",
@@ -120,6 +121,14 @@ def test_shared_data_are_placed_and_filled_at_the_start():
 @pytest.mark.parametrize("dimension, threads, block", [("10*THREADS", None, "10"), ("THREADS*6*2", None, "12"), ("10", 4, "3"), ("12*THREADS", 3, "12")])
 def test_a_star_gives_each_thread_one_block(dimension, threads, block):
     assert f", {block}, NCUPC_HERE)" in lowered(f"shared [*] int a[{dimension}];", threads=threads)
+
+
+@pytest.mark.parametrize("one, other", [
+    ("void f(shared [] int *p);", "void f(shared int *p) { }"), ("shared [] int *f(void);", "shared [4] int *f(void);"),
+    ("extern shared int *p;", "shared [] int *p;"), ("int f(shared int *);", "int f(int *);"), ("extern shared int *a[2];", "int *a[2];")])
+def test_declarations_agree_in_what_is_shared_and_how(one, other):
+    assert errors_of(one + "\n" + other)[0][0] == 2
+    lowered(one + "\n" + one)
 
 
 def test_main_is_what_the_runtime_calls():

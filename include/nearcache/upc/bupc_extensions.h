@@ -1,4 +1,5 @@
-/* Berkeley UPC's tick timers, for programs that use them without asking for Berkeley's compiler. Plain C. */
+/* Berkeley UPC's tick timers and poll, for programs that use them without asking for Berkeley's compiler: its <upc.h> has them, and so
+ * has ours. Plain C. */
 #ifndef NEARCACHE_UPC_BUPC_EXTENSIONS_H
 #define NEARCACHE_UPC_BUPC_EXTENSIONS_H
 
@@ -15,5 +16,11 @@ uint64_t bupc_ticks_to_ns(bupc_tick_t ticks);
 /* The smallest step of the clock, and what one call costs, both in microseconds. */
 double bupc_tick_granularity(void);
 double bupc_tick_overhead(void);
+double bupc_tick_granularityus(void); /* their older names */
+double bupc_tick_overheadus(void);
+
+/* For loops that wait for another thread: a fence, and a chance for the network and for other threads of this processor. */
+void bupc_poll(void);
+void upc_poll(void);
 
 #endif

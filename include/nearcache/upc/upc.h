@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "bupc_extensions.h"
+
 #ifndef UPC_MAX_BLOCK_SIZE
 #ifdef NCUPC_STRUCT_POINTERS
 #define UPC_MAX_BLOCK_SIZE 2147483647

@@ -103,7 +103,7 @@ class Driver:
         try:
             return translate.preprocessed(item.path, self.invocation, self.tools)
         except PreprocessError as error:
-            if item.kind == "upc":
+            if item.kind == "upc" or seems_upc(item.path):
                 self.say(str(error))
                 raise StepFailed from None
             return None
@@ -239,6 +239,15 @@ class Driver:
         products = self.all_sources()
         if self.invocation.mode == "link":
             self.link(products)
+
+
+def seems_upc(path):
+    """Whether a C file asks for one of the UPC headers: to be told for one that cannot be preprocessed."""
+    try:
+        text = Path(path).read_text(errors="replace")
+    except OSError:
+        return False
+    return re.search(r"^\s*#\s*include\s*[<\"]upc(?:_\w+)?\.h[>\"]", text, re.M) is not None
 
 
 def position_words(cc):

@@ -594,7 +594,7 @@ class Expressions:
     def _compare_different(self, operator, left, right, coord):
         one, other = types.element_of(left.target).block, types.element_of(right.target).block
         if not one.same(other):
-            self.error(coord, f"{operator} of pointers-to-shared with block sizes {one} and {other} needs a cast")
+            self.warn(coord, f"{operator} of pointers-to-shared with block sizes {one} and {other}, without a cast")
         else:
             self.warn(coord, f"{operator} of pointers to different types ('{left}' and '{right}')")
 

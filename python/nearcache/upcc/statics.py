@@ -268,6 +268,8 @@ class Statics:
                 self.error(node.coord, f"'{node.name}' has block size {one.block} where it was declared before, and {other.block} here")
             elif not types.same(have, kind):
                 self.error(node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'")
+        elif not types.same_sharing(have, kind):  # in C they are the same type
+            self.error(node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'")
         if not (have.is_array and have.count is not None and kind.is_array and kind.count is None):
             before.type = kind
         return before

@@ -261,3 +261,23 @@ def same(a, b, exact=True):
             return True
         return len(a.parameters) == len(b.parameters) and all(same(x, y) for x, y in zip(a.parameters, b.parameters))
     return True
+
+
+def same_sharing(a, b):
+    """Whether two types agree in which pointers are to shared and in their block sizes; all else is for the C compiler to compare."""
+    if a.kind != b.kind:
+        return True
+    if a.is_pointer:
+        x, y = a.target, b.target
+        if x.is_shared != y.is_shared:
+            return False
+        if x.is_shared and not (x.is_void or y.is_void) and not element_of(x).block.same(element_of(y).block):
+            return False
+        return same_sharing(x, y)
+    if a.is_array:
+        return same_sharing(a.element, b.element)
+    if a.is_function:
+        if not same_sharing(a.result, b.result):
+            return False
+        return a.parameters is None or b.parameters is None or all(map(same_sharing, a.parameters, b.parameters))
+    return True
