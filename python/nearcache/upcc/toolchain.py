@@ -40,8 +40,7 @@ class Toolchain:
         if not archive.exists():
             raise UpcError(None, f"the UPC runtime {archive} is not there; build it: cmake --build build")
         cache = ["-Wl,--no-as-needed", f"-L{folder}", f"-Wl,-rpath,{folder}", "-lnearcache_shmem", *self.link, "-Wl,--as-needed"]
-        # The runtime is C++ inside; its library is linked in, as programs are started on other machines too.
-        return [str(archive), "-Wl,-Bstatic", "-lstdc++", "-Wl,-Bdynamic", *cache, "-lm", "-lpthread", "-ldl"]
+        return [str(archive), *cache, "-lm", "-lpthread", "-ldl"]
 
 
 def compiler(given=""):
