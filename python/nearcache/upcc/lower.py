@@ -13,6 +13,7 @@ from .diagnostics import UpcError, UpcErrors
 from .expressions import Expressions
 from .forall import Forall
 from .initializers import Initializers
+from .operators import Operators
 from .rewrite import Rewriting, innermost
 from .scope import Scope, Symbol
 from .statements import Statements, pragma_mode
@@ -44,7 +45,7 @@ def lower(tree, system_files=(), threads=None, strict=False, name="", struct_poi
     return FileAST(made, lowering.found)
 
 
-class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initializers, Rewriting, Statements, Statics, Typenames):
+class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initializers, Operators, Rewriting, Statements, Statics, Typenames):
     def __init__(self, system_files, threads, strict, name, struct_pointers):
         self.system_files = frozenset(system_files)
         self.threads, self.strict, self.name, self.struct_pointers = threads, strict, name, struct_pointers

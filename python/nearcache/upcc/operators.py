@@ -1,0 +1,306 @@
+"""Unary, binary and conditional operators, where an operand may be shared or point to what is shared (UPC 1.3, 6.4.1, 6.4.2, 6.4.4)."""
+import copy
+
+from pycparser import c_ast
+
+from . import types
+from .arithmetic_types import DIFFERENCE, INT, SIZE, promoted, usual
+from .convert import Place, Value
+from .typenames import POINTER, call, identifier, number
+
+COMPARISONS = {"<", ">", "<=", ">="}
+
+
+def pure(node):
+    """Whether evaluating it twice is the same as once, and cheap."""
+    match node:
+        case c_ast.ID() | c_ast.Constant():
+            return True
+        case c_ast.StructRef():
+            return pure(node.name)
+        case c_ast.ArrayRef():
+            return pure(node.name) and pure(node.subscript)
+        case c_ast.UnaryOp(op="*"):
+            return pure(node.expr)
+        case c_ast.BinaryOp(op="+") | c_ast.BinaryOp(op="-"):
+            return pure(node.left) and pure(node.right)
+    return False
+
+
+class Operators:
+    """Part of the lowering."""
+
+    # Unary expressions
+
+    def visit_UnaryOp(self, node):
+        match node.op:
+            case "sizeof":
+                return self._sizeof(node)
+            case "upc_blocksizeof" | "upc_elemsizeof" | "upc_localsizeof":
+                return self._upc_sizeof(node)
+            case "&":
+                return self._address(node)
+            case "*":
+                return self._dereference(node)
+            case "++" | "--" | "p++" | "p--":
+                return self._step(node)
+            case "&&":
+                return Value(node, types.Pointer(types.Void()))
+            case "_Alignof" | "__alignof__" | "__alignof" | "alignof":
+                return self._alignof(node)
+        value = self.value(node.expr)
+        if node.op == "!":
+            if value.type.is_pointer_to_shared:
+                return Value(call("ncupc_is_null", value.node), INT)
+            node.expr = value.node
+            return Value(node, INT)
+        if value.type.is_pointer_to_shared:
+            self.error(node.coord, f"{node.op} of a pointer-to-shared")
+        node.expr = value.node
+        return Value(node, promoted(value.type))
+
+    def _alignof(self, node):
+        if isinstance(node.expr, c_ast.Typename):
+            kind = self.type_of_operand(node.expr)
+            node.expr = self.typename(kind.unqualified()) if kind.is_shared else self.rewritten_typename(node.expr)
+        else:
+            node.expr = self.typename(self.type_of_operand(node.expr).unqualified())
+        return Value(node, SIZE)
+
+    def _sizeof(self, node):
+        if isinstance(node.expr, c_ast.Typename):
+            kind = self.type_of_operand(node.expr)
+            if not kind.is_shared:
+                node.expr = self.rewritten_typename(node.expr)
+                return Value(node, SIZE)
+        else:
+            found = self.expression(node.expr)
+            if isinstance(found, Value):
+                node.expr = found.node
+                return Value(node, SIZE)
+            kind = found.type
+            if found.bits:
+                self.error(node.coord, "sizeof a bit-field")
+        return Value(self._size_of_shared(kind, node), SIZE)
+
+    def _size_of_shared(self, kind, node):
+        element = types.element_of(kind)
+        if element.is_void or (kind.is_array and any(each.count is None for each in kind.dimensions())):
+            self.error(node.coord, f"sizeof an incomplete type: '{kind}'")
+        known, count = self.count_of(kind)
+        size = self.size(element)
+        return size if known == 1 else c_ast.BinaryOp("*", count, size)
+
+    def _upc_sizeof(self, node):
+        if isinstance(node.expr, c_ast.Typename):
+            kind = self.type_of_operand(node.expr)
+        else:
+            found = self.expression(node.expr)
+            kind = found.type
+            if isinstance(found, Place) and found.bits:
+                self.error(node.coord, f"{node.op} of a bit-field")
+        if not kind.is_shared:
+            self.error(node.coord, f"{node.op} needs something shared, not a '{kind}'")
+            return Value(number(0), SIZE)
+        element = types.element_of(kind)
+        if element.is_void:
+            self.error(node.coord, f"{node.op} of shared void")
+            return Value(number(0), SIZE)
+        if node.op == "upc_blocksizeof":
+            return Value(c_ast.Cast(self.size_type(), self.block_size(element)), SIZE)
+        if node.op == "upc_elemsizeof":
+            return Value(self.size(element), SIZE)
+        return Value(call("ncupc_localsize", self.count_of(kind)[1], self.size(element), self.block_size(element)), SIZE)
+
+    def _address(self, node):
+        found = self.expression(node.expr)
+        if isinstance(found, Place):
+            if found.bits:
+                self.error(node.coord, "the address of a bit-field")
+            return Value(found.pointer, types.Pointer(found.type))
+        if not (found.lvalue or found.type.is_function or found.type.is_unknown):
+            self.error(node.coord, f"{self._what(node.expr)} is no lvalue: it has no address")
+        node.expr = found.node
+        return Value(node, found.type if found.type.is_unknown else types.Pointer(found.type))
+
+    @staticmethod
+    def _what(node):
+        return f"'{node.name}'" if isinstance(node, c_ast.ID) else "the expression"
+
+    def _must_be_lvalue(self, node, found):
+        if isinstance(found, Value) and not (found.lvalue or found.type.is_unknown):
+            self.error(node.coord, f"{self._what(node)} is no lvalue: it cannot be assigned to")
+
+    def _dereference(self, node):
+        value = self.value(node.expr)
+        if value.type.is_pointer_to_shared:
+            return Place(value.node, value.type.target)
+        node.expr = value.node
+        if value.type.is_pointer:
+            return Value(node, value.type.target, lvalue=True)
+        if not value.type.is_unknown:
+            self.error(node.coord, f"* needs a pointer, not a '{value.type}'")
+        return Value(node, types.Unknown(), lvalue=True)
+
+    def _step(self, node):
+        """++ and --, before and after."""
+        operator, after = node.op[-1], node.op.startswith("p")
+        found = self.expression(node.expr)
+        self._must_be_lvalue(node.expr, found)
+        if isinstance(found, Value):
+            if not found.type.is_pointer_to_shared:
+                node.expr = found.node
+                return Value(node, types.decayed(found.type))
+            one = number(1) if operator == "+" else c_ast.UnaryOp("-", number(1))
+            return self._moved(found, one, after)
+        return self._update_shared(found, operator, Value(number(1), INT), after)
+
+    def _moved(self, found, index, after=False):
+        """p += index of a pointer-to-shared that lies in private memory."""
+        kind = found.type.unqualified()
+        lvalue, items = found.node, []
+        if not pure(lvalue):
+            self.temporaries += 1
+            name = f"ncupc_t{self.temporaries}"
+            declarator = c_ast.PtrDecl([], c_ast.TypeDecl(name, [], None, c_ast.IdentifierType([POINTER])))
+            items.append(c_ast.Decl(name, [], [], [], [], declarator, c_ast.UnaryOp("&", lvalue), None, self.coord))
+            lvalue = c_ast.UnaryOp("*", identifier(name))
+        if not after:
+            moved = c_ast.Assignment("=", lvalue, self.added(copy.deepcopy(lvalue), index, kind.target))
+            return Value(self.sequence(*items, moved) if items else moved, kind)
+        name, before = self.pointer_temporary(copy.deepcopy(lvalue))
+        moved = c_ast.Assignment("=", lvalue, self.added(identifier(name), index, kind.target))
+        return Value(self.sequence(*items, before, moved, identifier(name)), kind)
+
+    def _update_shared(self, place, operator, operand, after=False):
+        """`place operator= operand`; yields the value before if `after`, else what was stored."""
+        kind = place.type.unqualified()
+        items, at = [], place.pointer
+        if not isinstance(at, c_ast.ID):
+            name, declaration = self.pointer_temporary(at)
+            items, at = [declaration], identifier(name)
+        here = Place(at, place.type, place.bits)
+        old = self.loaded(here).node
+        if after:
+            name, before = self.temporary(kind, old)
+            items.append(before)
+            old = identifier(name)
+        if kind.is_pointer_to_shared:
+            index = operand.node if operator == "+" else c_ast.UnaryOp("-", c_ast.Cast(self.difference_type(), operand.node))
+            if operator not in "+-":
+                self.error(self.coord, f"{operator}= of a pointer-to-shared")
+            new = self.added(old, index, kind.target)
+        else:
+            if kind.is_record:
+                self.error(self.coord, f"{operator}= of a '{kind}'")
+            new = c_ast.BinaryOp(operator, old, operand.node)
+        items.append(self.stored(here, new))
+        if after:
+            items.append(identifier(name))
+        return Value(self.sequence(*items) if len(items) > 1 else items[0], kind)
+
+    # Binary expressions
+
+    def visit_BinaryOp(self, node):
+        left, right = self.value(node.left), self.value(node.right)
+        if node.op in ("&&", "||"):
+            node.left, node.right = self.truth(left), self.truth(right)
+            return Value(node, INT)
+        if left.type.is_pointer_to_shared or right.type.is_pointer_to_shared:
+            return self._on_shared_pointers(node, left, right)
+        node.left, node.right = left.node, right.node
+        if node.op in ("==", "!=") or node.op in COMPARISONS:
+            return Value(node, INT)
+        if left.type.is_pointer or right.type.is_pointer:
+            if left.type.is_pointer and right.type.is_pointer:
+                return Value(node, DIFFERENCE)
+            return Value(node, left.type if left.type.is_pointer else right.type)
+        if node.op in ("<<", ">>"):
+            return Value(node, promoted(left.type))
+        return Value(node, usual(left.type, right.type))
+
+    def _on_shared_pointers(self, node, left, right):
+        operator, coord = node.op, node.coord
+        if operator in ("==", "!="):
+            return Value(self._equality(operator, left, right, coord), INT)
+        if operator in COMPARISONS:
+            kind, a, b = self.common_pointer(left, right, coord, f"operator {operator}")
+            if kind.target.is_void:
+                self.error(coord, f"{operator} on pointers to shared void")
+                return Value(number(0), INT)
+            element = types.element_of(kind.target)
+            return Value(c_ast.BinaryOp(operator, call("ncupc_compare", a, b, self.size(element), self.block_size(element)), number(0)), INT)
+        if operator == "-" and left.type.is_pointer_to_shared and right.type.is_pointer_to_shared:
+            return Value(self._difference(left, right, coord), DIFFERENCE)
+        if operator == "+" and not left.type.is_pointer:
+            left, right = right, left
+        if operator not in "+-" or not left.type.is_pointer_to_shared or not (right.type.is_arithmetic or right.type.is_unknown):
+            self.error(coord, f"operator {operator} on '{left.type}' and '{right.type}'")
+            return Value(node, types.Unknown())
+        index = right.node
+        if operator == "-":
+            index = c_ast.UnaryOp("-", index if isinstance(index, c_ast.Constant) and right.type.signed else c_ast.Cast(self.difference_type(), index))
+        return Value(self.added(left.node, index, left.type.target), left.type)
+
+    def _equality(self, operator, left, right, coord):
+        if left.null or right.null:
+            same = call("ncupc_is_null", right.node if left.null else left.node)
+        else:
+            if left.type.is_pointer_to_shared and right.type.is_pointer_to_shared:
+                a, b = left.node, right.node
+                if not (left.type.target.is_void or right.type.target.is_void or types.same(left.type, right.type)):
+                    self._compare_different(operator, left.type, right.type, coord)
+            else:
+                _, a, b = self.common_pointer(left, right, coord, f"operator {operator}")
+            same = call("ncupc_equal", a, b)
+        return same if operator == "==" else c_ast.UnaryOp("!", same)
+
+    def _compare_different(self, operator, left, right, coord):
+        one, other = types.element_of(left.target).block, types.element_of(right.target).block
+        if not one.same(other):
+            self.warn(coord, f"{operator} of pointers-to-shared with block sizes {one} and {other}, without a cast")
+        else:
+            self.warn(coord, f"{operator} of pointers to different types ('{left}' and '{right}')")
+
+    def _difference(self, left, right, coord):
+        kind, a, b = self.common_pointer(left, right, coord, "operator -")
+        target = kind.target
+        if target.is_void:
+            self.error(coord, "the difference of pointers to shared void")
+            return number(0)
+        element = types.element_of(target)
+        made = call("ncupc_diff", a, b, self.size(element), self.block_size(element))
+        if target.is_array:
+            made = c_ast.BinaryOp("/", made, c_ast.Cast(self.difference_type(), self.count_of(target)[1]))
+        return made
+
+    def visit_TernaryOp(self, node):
+        condition = self.value(node.cond)
+        if node.iftrue is None:
+            return self._elvis(node, condition)
+        left, right = self.value(node.iftrue), self.value(node.iffalse)
+        node.cond, node.iftrue, node.iffalse = self.truth(condition), left.node, right.node
+        if left.type.is_pointer_to_shared or right.type.is_pointer_to_shared:
+            kind, node.iftrue, node.iffalse = self.common_pointer(left, right, node.coord, "operator ?:")
+            return Value(node, kind)
+        return Value(node, self._common(left, right))
+
+    @staticmethod
+    def _common(left, right):
+        if left.type.is_arithmetic and right.type.is_arithmetic:
+            return usual(left.type, right.type)
+        if left.type.is_pointer and right.type.is_pointer:
+            return right.type if left.null or right.type.target.is_void else left.type
+        if left.type.is_pointer or right.type.is_pointer:
+            return left.type if left.type.is_pointer else right.type
+        return left.type
+
+    def _elvis(self, node, condition):
+        other = self.value(node.iffalse)
+        if not (condition.type.is_pointer_to_shared or other.type.is_pointer_to_shared):
+            node.cond, node.iffalse = condition.node, other.node
+            return Value(node, self._common(condition, other))
+        name, declaration = self.temporary(condition.type, condition.node)
+        kept = Value(identifier(name), condition.type)
+        kind, a, b = self.common_pointer(kept, other, node.coord, "operator ?:")
+        return Value(self.sequence(declaration, c_ast.TernaryOp(self.truth(Value(identifier(name), condition.type)), a, b)), kind)
