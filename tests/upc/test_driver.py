@@ -240,6 +240,14 @@ def test_definition_that_is_a_name_of_the_runtimes_is_no_trouble(upcc, write):
     good(upcc("-c", "-Wall", "-Werror", "-Dn=3", "-Dp=4", "-Dsize=5", "-Dthread=6", "a.upc"))
 
 
+def test_options_of_other_upc_compilers_are_ignored_with_a_note(upcc, write):
+    write(a_upc="#include <upc.h>\nshared int a;\n")
+    for option in ("-network=udp", "-pthreads=4", "-pthreads", "-opt", "-fupc-pthreads-model-tls", "-uses-mpi"):
+        code, _, err = upcc(option, "-c", "a.upc")
+        assert code == 0 and option in err and len(err.splitlines()) == 1
+    assert upcc("-Wc,-O1,-g", "-c", "a.upc") == (0, "", "")
+
+
 def test_feature_macro_of_the_source_counts(upcc, write):
     """strdup is not there in C99 without it; the name of the source's own function is that of a GNU function."""
     write(a_upc="#define _POSIX_C_SOURCE 200809L\n#include <upc.h>\n#include <string.h>\nchar *f(void) { return strdup(\"\"); }\n",

@@ -15,6 +15,8 @@ LINK_WORDS = re.compile(r"-(?:Wl,|l|L|shared$|static|rdynamic$|pie$|no-pie$|nost
 PREPROCESS_VALUES = {"-D", "-U", "-include", "-imacros", "-Xpreprocessor"}
 DEPENDENCIES = {"-MD", "-MMD", "-MP", "-MG"}
 ASKED = re.compile(r"-print-|-dump|--print-|--target-help|-###")
+# Of Berkeley UPC's and GNU UPC's compilers, in many a Makefile; they mean nothing here.
+OTHERS = re.compile(r"--?network=|-nonetwork$|-pthreads(=|$)|-(no-)?opt$|-uses-(mpi|threads)$|-translator=|-norc$|-fupc-")
 LANGUAGES = {".upc": "upc", ".uph": "upc", ".c": "c", ".i": "cpp-output", ".s": "assembler", ".S": "assembler-with-cpp"}
 OTHER_SOURCES = {".cc", ".cpp", ".cxx", ".C", ".f", ".f90", ".F", ".F90"}
 
@@ -169,8 +171,10 @@ class _Parser:
             result.cc = self.value(word, "--cc")
         elif word == "--shmem" or word.startswith("--shmem="):
             result.shmem = self.value(word, "--shmem")
-        elif re.match(r"--?network=|-nonetwork$|-pthreads(=|$)", word):
-            result.ignored.append(word)  # Berkeley UPC's, in many a Makefile
+        elif word.startswith("-Wc,"):
+            result.compiling += word.split(",")[1:]
+        elif OTHERS.match(word):
+            result.ignored.append(word)
         else:
             return False
         return True
