@@ -156,6 +156,12 @@ class TypeGrammar(TokenReader):
             node.attributes = node.attributes + self._parse_attribute_specifier_sequence()
         return node
 
+    def _parse_specifier_qualifier_list(self):
+        spec, saw_type, _ = self._parse_specifiers(allow_storage_and_function=False)
+        if spec is None or not (saw_type or spec["alignment"]):
+            self._expected_type()
+        return spec
+
     def _parse_struct_declaration(self):
         if self._peek_type() == "SEMI":
             self._advance()

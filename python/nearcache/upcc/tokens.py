@@ -28,7 +28,8 @@ _SAID_BETTER = {
     "Expected declaration after attributes": "expected a declaration after the attributes",
     "Invalid designator": "expected a designator",
 }
-_BEFORE_TYPE = keywords.STORAGE_CLASSES | keywords.FUNCTION_SPECIFIERS | keywords.QUALIFIERS | {"SEMI", "LBRACE", "RBRACE"}
+# What stands before the name of a type; the bracket is the end of a layout.
+_BEFORE_TYPE = keywords.STORAGE_CLASSES | keywords.FUNCTION_SPECIFIERS | keywords.QUALIFIERS | {"RBRACKET"}
 
 
 class TokenReader(CParser):
@@ -162,12 +163,19 @@ class TokenReader(CParser):
         return f" ('{before.value}' is a keyword of UPC)" if is_keyword else ""
 
     def _check_misspelled_type(self):
-        """`foo x` where a statement or declaration was read as the name foo: that is most often a type nobody declared."""
-        if self._index == 0 or self._list[self._index].type != "ID":
+        """`foo x` or `shared foo *x`, where foo was read as a name, is most often a type that nobody declared."""
+        kinds = ["SEMI"] * 3 + [tok.type for tok in self._list[max(0, self._index - 3) : self._index + 1]]
+        leading, name, following = kinds[-3:]
+        if name == "ID" and (
+            (following == "ID" and leading in ("SEMI", "LBRACE", "RBRACE"))
+            or (following in ("ID", "TIMES", "SHARED") and leading in _BEFORE_TYPE)
+        ):
+            unknown = self._list[self._index - 1]
+        elif kinds[-4:] == ["LPAREN", "ID", "TIMES", "RPAREN"]:  # a cast
+            unknown = self._list[self._index - 2]
+        else:
             return
-        before = self._list[self._index - 1]
-        if before.type == "ID" and (self._index == 1 or self._list[self._index - 2].type in _BEFORE_TYPE):
-            raise UpcError(self._tok_coord(before), f"unknown type name '{before.value}'")
+        raise UpcError(self._tok_coord(unknown), f"unknown type name '{unknown.value}'")
 
     def _parse_error(self, msg, coord):
         """pycparser's messages come here too: without a place, or with `before: token` where something was expected."""
