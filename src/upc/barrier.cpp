@@ -26,6 +26,16 @@ Expression expression_of(uint64_t word) {
 size_t partner(int round) { return (static_cast<size_t>(ncupc_mythread) + (size_t{1} << round)) % static_cast<size_t>(ncupc_threads); }
 bool more(int round) { return (int64_t{1} << round) < ncupc_threads; }
 
+// A thread's end says its exit status and how many collective calls it has begun.
+constexpr int status_bits = 8;
+int end_value(int status, uint32_t calls) { return static_cast<int>(calls << status_bits | (static_cast<uint32_t>(status) & 0xff)); }
+
+// A nonzero status of one thread is what the others, who cannot go on, end with.
+void end_with_status(const Expression& end) {
+  const int status = end.value & 0xff;
+  if (status != 0) upc_global_exit(status);
+}
+
 // A barrier under way, or between two.
 struct Phase {
   uint64_t epoch = 0;
@@ -68,8 +78,7 @@ bool Phase::advance() {
 void Phase::combine(const Expression& other) {
   const Expression& mine = expression;
   if ((other.kind == Expression::end) != (mine.kind == Expression::end)) {
-    const int status = other.kind == Expression::end ? other.value : mine.value;
-    if (status != 0) upc_global_exit(status);
+    end_with_status(other.kind == Expression::end ? other : mine);
     if (mine.kind == Expression::end) ncupc_error(nullptr, 0, "exit", "another thread is in a barrier that this one does not come to");
     ncupc_error(file, line, call, "another thread has ended without this barrier");
   }
@@ -104,8 +113,21 @@ Expression given(int has_value, int value) { return has_value ? Expression{Expre
 
 void end_barrier(int status) {
   if (notified) finish_phase();
-  start_phase({Expression::end, status}, "exit", nullptr, 0);
+  start_phase({Expression::end, end_value(status, runtime.collective_calls)}, "exit", nullptr, 0);
   finish_phase();
+}
+
+// Where the first message of the next barrier arrives, an end of another thread may: it has done all collective calls that it will.
+void CollectiveWaiter::pause() {
+  waiter_.pause();
+  const uint64_t next = phase.epoch + (notified ? 0 : 1);
+  const uint64_t word = own_word(NCUPC_CONTROL(barrier) + (program * 2 + next % 2) * barrier_rounds * 8);
+  const Expression other = expression_of(word);
+  if (other.kind != Expression::end || epoch_of(word) != (next & epoch_mask)) return;
+  const int lead = static_cast<int>(static_cast<uint32_t>(other.value) - static_cast<uint32_t>(end_value(0, runtime.collective_calls)));
+  if (lead >= 0) return;  // it has begun this call, too
+  end_with_status(other);
+  ncupc_error(nullptr, 0, "collective call", "another thread has ended without it");
 }
 
 // The same algorithm with a payload beside each message, and nothing to compare: the maximum, as a message may come by several ways.
@@ -113,13 +135,14 @@ uint64_t internal_barrier(uint64_t contribution) {
   static uint64_t epoch = 0;
   release();
   ++epoch;
+  ++runtime.collective_calls;
   for (int round = 0; more(round); ++round) {
     const uint64_t place = ((internal * 2 + epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8;
     const uint64_t payload = NCUPC_CONTROL(payload) + ((epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8;
     word_put(partner(round), payload, contribution);
     if (ncupc_near[partner(round)] == nullptr) shmem_fence();
     word_put(partner(round), NCUPC_CONTROL(barrier) + place, epoch);
-    Waiter waiter;
+    CollectiveWaiter waiter;
     while (own_word(NCUPC_CONTROL(barrier) + place) != epoch) waiter.pause();
     const uint64_t other = own_word(payload);
     if (other > contribution) contribution = other;

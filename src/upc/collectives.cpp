@@ -43,6 +43,7 @@ void fail(const Call& call, const char* format, ...) {
 
 Call begin(const char* file, int line, Kind kind, const char* name, int flags, ncupc_ptr dst, ncupc_ptr src) {
   Call call{file, line, kind, name};
+  ++runtime.collective_calls;
   constexpr int known = UPC_IN_ALLSYNC | UPC_IN_MYSYNC | UPC_IN_NOSYNC | UPC_OUT_ALLSYNC | UPC_OUT_MYSYNC | UPC_OUT_NOSYNC;
   if ((flags & ~known) != 0) fail(call, "flags 0x%x has bits that are no UPC_IN_* or UPC_OUT_* flag", static_cast<unsigned>(flags));
   const unsigned in = one_of(call, flags, UPC_IN_ALLSYNC, UPC_IN_MYSYNC, UPC_IN_NOSYNC, "IN");

@@ -45,6 +45,7 @@ struct Runtime {
   bool all_near = false;    // every thread is within reach of loads and stores of every other
   bool any_far = false;     // some thread is out of this thread's reach
   int looks_before_yield = 20;
+  uint32_t collective_calls = 0;  // that this thread has begun: allocations, and those of upc_collective.h
 };
 extern Runtime runtime;
 
@@ -74,6 +75,16 @@ class Waiter {
 
  private:
   unsigned looks_ = 0;
+};
+
+// The same within a collective operation of which this thread has counted the start (runtime.collective_calls): ends the program with an
+// error if another thread has ended without it.
+class CollectiveWaiter {
+ public:
+  void pause();
+
+ private:
+  Waiter waiter_;
 };
 
 // Lets the library work on what other threads ask of this one.

@@ -108,8 +108,8 @@ ncupc_ptr ncupc_all_lock_alloc(const char* file, int line) {
 void ncupc_lock(const char* file, int line, ncupc_ptr lock) {
   check_pointer(file, line, "upc_lock", lock);
   if (holds(lock)) ncupc_error(file, line, "upc_lock", "this thread holds the lock already");
-  release();
   const uint64_t node = take_node(file, line, "upc_lock");
+  release();
   const uint64_t before = word_swap(ncupc_thread(lock), ncupc_address(lock), name_of(node));
   if (before != 0) {
     word_set(thread_of(before), offset_of(before) + next_at, name_of(node));
@@ -123,8 +123,8 @@ void ncupc_lock(const char* file, int line, ncupc_ptr lock) {
 int ncupc_lock_attempt(const char* file, int line, ncupc_ptr lock) {
   check_pointer(file, line, "upc_lock_attempt", lock);
   if (holds(lock)) ncupc_error(file, line, "upc_lock_attempt", "this thread holds the lock already");
-  release();
   const uint64_t node = take_node(file, line, "upc_lock_attempt");
+  release();
   if (word_compare_swap(ncupc_thread(lock), ncupc_address(lock), 0, name_of(node)) != 0) {
     give_node(node);
     Waiter waiter;

@@ -53,7 +53,7 @@ void put_words(size_t thread, uint64_t offset, const uint64_t* words, size_t cou
 void send_slot(Channel channel, const Call& call, const void* data, size_t bytes) {
   const unsigned c = index(channel);
   const uint64_t number = ++sent[c];
-  for (Waiter waiter; number - own_word(emptied_offset(c)) > depth();) waiter.pause();
+  for (CollectiveWaiter waiter; number - own_word(emptied_offset(c)) > depth();) waiter.pause();
   uint64_t words[slot_words];
   words[0] = number << 32 | call.tag;
   size_t count = 1;
@@ -68,7 +68,7 @@ void send_slot(Channel channel, const Call& call, const void* data, size_t bytes
 // The data of a word, once it is there.
 uint32_t take(uint64_t offset, uint64_t number) {
   uint64_t word = own_word(offset);
-  for (Waiter waiter; word >> 32 != (number & UINT32_MAX); word = own_word(offset)) waiter.pause();
+  for (CollectiveWaiter waiter; word >> 32 != (number & UINT32_MAX); word = own_word(offset)) waiter.pause();
   return static_cast<uint32_t>(word);
 }
 

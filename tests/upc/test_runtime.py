@@ -85,6 +85,7 @@ MISUSE = {
     "lock-null": ("upc_lock: the lock is a null pointer", '"lock-null"'),
     "null": ("access: through a null pointer to shared", None),
     "null-write": ("access: through a null pointer to shared", None),
+    "return-from-collective": ("collective call: another thread has ended without it", None),
     "return-early": ("upc_barrier: another thread has ended without this barrier", None),
 }
 
@@ -101,7 +102,8 @@ def test_misuse_over_a_network(shmem, misuse):
     ends(run(shmem, "errors", 3, tcp=True, args=[misuse]), 1, MISUSE[misuse][0])
 
 
-@pytest.mark.parametrize("what, status", [("global-exit", 7), ("exit-alone", 6), ("exit-all", 9)])
+@pytest.mark.parametrize("what, status", [("global-exit", 7), ("exit-alone", 6), ("exit-all", 9), ("exit-from-collective", 5),
+                                          ("collective-then-exit", 0)])
 def test_exit_status(shmem, what, status):
     result = run(shmem, "errors", 3, args=[what])
     ends(result, status)

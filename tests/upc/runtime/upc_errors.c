@@ -62,6 +62,18 @@ static void misuse(const char *what) {
   if (strcmp(what, "global-exit") == 0 && last) upc_global_exit(7);
   if (strcmp(what, "exit-alone") == 0 && last) exit(6);
   if (strcmp(what, "return-early") == 0 && last) exit(0);
+  if (strcmp(what, "return-from-collective") == 0) {
+    if (last) exit(0);
+    (void)upc_all_alloc((size_t)THREADS, 100);
+  }
+  if (strcmp(what, "exit-from-collective") == 0) {
+    if (MYTHREAD == 0) exit(5);
+    (void)upc_all_lock_alloc();
+  }
+  if (strcmp(what, "collective-then-exit") == 0) {
+    for (int i = 0; i < 5; ++i) (void)upc_all_alloc((size_t)THREADS, 100);
+    exit(0);
+  }
   if (strcmp(what, "exit-all") == 0) {
     atexit(said_goodbye);
     exit(9);
