@@ -1,5 +1,6 @@
 """Messages about UPC sources, as C compilers write them: `file:line:col: error: message`, the source line, a caret."""
 import functools
+import os
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 
@@ -41,18 +42,21 @@ def heading(coord, severity, message, column=None):
 
 
 @functools.lru_cache(maxsize=16)
-def _lines(path):
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read().split("\n")
-    except OSError:
-        return []
+def _lines(path, changed):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read().split("\n")
 
 
 def source_line(coord):
     """The text of the line that a coord names; None where the file is not there."""
-    lines = _lines(str(coord.file)) if coord is not None and coord.file else []
-    return lines[coord.line - 1] if coord is not None and coord.line and 0 < coord.line <= len(lines) else None
+    if coord is None or not coord.file or not coord.line:
+        return None
+    try:
+        path = os.path.abspath(coord.file)
+        lines = _lines(path, os.stat(path).st_mtime_ns)
+    except OSError:
+        return None
+    return lines[coord.line - 1] if 0 < coord.line <= len(lines) else None
 
 
 def render(coord, severity, message, column=None):

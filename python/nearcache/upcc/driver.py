@@ -9,8 +9,6 @@ import contextlib
 import importlib.util
 import os
 import re
-import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,57 +18,17 @@ from .. import __version__
 from ..errors import NearcacheError
 from . import command, toolchain, translate
 from .diagnostics import UpcError
+from .linking import link
 from .preprocess import PreprocessError, command as preprocess_command
+from .runner import Runner, StepFailed, position_words
 
 TRANSLATED = ": translated by upcc. "  # in the first line of what may be overwritten
 
 
-class StepFailed(Exception):
-    """A command failed; it has said why. The exit code of upcc is 1, as of cc."""
-
-
-class Driver:
+class Driver(Runner):
     def __init__(self, invocation, tools, folder):
-        self.invocation = invocation
+        super().__init__(invocation, folder)
         self.tools = tools
-        self.folder = Path(folder)  # of temporary files
-        self.shown_as = {}  # temporary files, and what messages shall name instead
-
-    def say(self, text):
-        if text:
-            print(text, file=sys.stderr)
-
-    def temporary(self, name):
-        """A file of this name in the temporary folder; messages of the linker show it."""
-        path = self.folder / name
-        while path.exists() or path in self.shown_as:
-            path = path.with_stem(path.stem + "_")
-        self.shown_as[path] = name
-        return path
-
-    def run(self, words, output=None):
-        """Runs a command of the C compiler; its messages go to our standard error."""
-        words = list(map(str, words))
-        if self.invocation.verbose:
-            self.say(shlex.join(words))
-        if self.invocation.dry:
-            return
-        try:
-            done = subprocess.run(words, stdout=output or subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="surrogateescape")
-        except OSError as error:
-            raise UpcError(None, f"cannot start the C compiler {words[0]}: {error.strerror}") from None
-        sys.stdout.write(done.stdout or "")
-        sys.stderr.write(self.in_terms_of_source(done.stderr))
-        if done.returncode != 0:
-            raise StepFailed
-
-    def in_terms_of_source(self, messages):
-        """Messages of the C compiler with the user's names in place of ours."""
-        for path, name in self.shown_as.items():
-            messages = messages.replace(str(path), name)
-        return re.sub(r"\bncupc_main\b", "main", messages)
-
-    # --- sources -------------------------------------------------------------------------------------------------------------
 
     def all_sources(self):
         """Each source's own output, or what stands for it when linking; sources after a failed one are tried too."""
@@ -200,45 +158,12 @@ class Driver:
             raise UpcError(None, f"{path} is there already and was not written by upcc; move it, or name another file with --translate -o")
         return path
 
-    # --- linking -------------------------------------------------------------------------------------------------------------
-
-    def link(self, products):
-        objects = [products.get(item, item.path) for item in self.invocation.inputs]
-        flags = self.invocation.compiling + self.invocation.linking
-        output = ["-o", self.invocation.output or "a.out"]
-        if {"-shared", "-r"} & set(flags):  # no program yet
-            return self.run([*self.tools.cc, *flags, *objects, *output])
-        if not self.invocation.dry:
-            objects = self.renamed_mains(objects)
-        fixed = [f"-Wl,--defsym=ncupc_static_threads={self.invocation.threads}"] if self.invocation.threads else []  # for upcrun
-        self.run([*self.tools.cc, *flags, *objects, *self.tools.link_words(self.invocation.struct_pointers), *fixed, "-pthread", *output])
-
-    def renamed_mains(self, words):
-        """The objects, with copies in place of those that define `main`: there it becomes ncupc_main, which the runtime calls."""
-        paths = [str(word) for word in words if re.search(r"\.(o|obj)$", str(word))]
-        if not paths:
-            return words
-        try:
-            listed = subprocess.run(["nm", "-A", "-P", "--defined-only", *paths], capture_output=True, text=True).stdout
-        except OSError:  # then there is no linker either, which the C compiler will say
-            return words
-        mains = {match[1] for match in re.finditer(r"^(.*): main [TW] ", listed, re.M)}
-        copies = {path: str(self.temporary(os.path.basename(path))) for path in mains}
-        lto = any(word.startswith("-flto") for word in self.invocation.compiling)
-        for path, copy in copies.items():
-            if lto:  # names of an object that is not compiled to the end cannot be changed
-                native = self.temporary(os.path.basename(path))
-                self.run([*self.tools.cc, *self.invocation.compiling, "-r", "-flinker-output=nolto-rel", path, "-o", native])
-                path = native
-            self.run(["objcopy", "--redefine-sym", "main=ncupc_main", path, copy])
-        return [copies.get(str(word), word) for word in words]
-
     def everything(self):
         for word in self.invocation.ignored:
             self.say(f"upcc: note: {word} has no meaning here and is ignored")
         products = self.all_sources()
         if self.invocation.mode == "link":
-            self.link(products)
+            link(self, self.tools, [products.get(item, item.path) for item in self.invocation.inputs])
 
 
 def seems_upc(path):
@@ -248,12 +173,6 @@ def seems_upc(path):
     except OSError:
         return False
     return re.search(r"^\s*#\s*include\s*[<\"]upc(?:_\w+)?\.h[>\"]", text, re.M) is not None
-
-
-def position_words(cc):
-    """The compiler's columns and source lines are those of the translated text, not of the UPC line that #line names: left out."""
-    clang = "clang" in os.path.basename(os.path.realpath(shutil.which(cc[0]) or cc[0]))
-    return ["-fno-show-column", "-fno-caret-diagnostics" if clang else "-fno-diagnostics-show-caret"]
 
 
 def require_parser():

@@ -1,0 +1,39 @@
+"""Links a UPC program: the user's objects, the runtime, the cache, the OpenSHMEM."""
+import os
+import re
+import subprocess
+
+
+def link(runner, tools, objects):
+    """Links the objects, and words for the linker among them."""
+    invocation = runner.invocation
+    flags = invocation.compiling + invocation.linking
+    output = ["-o", invocation.output or "a.out"]
+    if {"-shared", "-r"} & set(flags):  # no program yet
+        runner.run([*tools.cc, *flags, *objects, *output])
+        return
+    if not invocation.dry:
+        objects = renamed_mains(runner, tools, objects)
+    fixed = [f"-Wl,--defsym=ncupc_static_threads={invocation.threads}"] if invocation.threads else []  # for upcrun
+    runner.run([*tools.cc, *flags, *objects, *tools.link_words(invocation.struct_pointers), *fixed, "-pthread", *output])
+
+
+def renamed_mains(runner, tools, words):
+    """The objects, with copies in place of those that define `main`: there it becomes ncupc_main, which the runtime calls."""
+    paths = [str(word) for word in words if re.search(r"\.(o|obj)$", str(word))]
+    if not paths:
+        return words
+    try:
+        listed = subprocess.run(["nm", "-A", "-P", "--defined-only", *paths], capture_output=True, text=True).stdout
+    except OSError:  # then there is no linker either, which the C compiler will say
+        return words
+    mains = {match[1] for match in re.finditer(r"^(.*): main [TW] ", listed, re.M)}
+    copies = {path: str(runner.temporary(os.path.basename(path))) for path in mains}
+    lto = any(word.startswith("-flto") for word in runner.invocation.compiling)
+    for path, copy in copies.items():
+        if lto:  # names of an object that is not compiled to the end cannot be changed
+            native = runner.temporary(os.path.basename(path))
+            runner.run([*tools.cc, *runner.invocation.compiling, "-r", "-flinker-output=nolto-rel", path, "-o", native])
+            path = native
+        runner.run(["objcopy", "--redefine-sym", "main=ncupc_main", path, copy])
+    return [copies.get(str(word), word) for word in words]
