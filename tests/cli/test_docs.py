@@ -85,7 +85,7 @@ def test_source_files_that_are_named_exist(document):
 
 
 def test_architecture_names_files_that_exist():
-    """It names files of the library without their folder."""
-    names = {path.name for path in (ROOT / "src").rglob("*")}
+    """It names files of the library, and of upcc, without their folder."""
+    names = {path.name for folder in ("src", "python/nearcache/upcc") for path in (ROOT / folder).rglob("*")}
     for name in re.findall(r"`([a-z_0-9]+\.(?:cpp|h|py|def|txt))`", words(ROOT / "docs" / "architecture.md")):
         assert name in names, name
