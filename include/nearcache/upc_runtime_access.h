@@ -8,11 +8,10 @@
  * shared access, and orders relaxed ones: writes before it are complete, and nothing read before is served after it. Aligned scalars of
  * up to 8 bytes are read and written whole.
  *
- * All arguments are evaluated once, and the macros nest. T is a complete type; qualified types are fine for reads. */
+ * All arguments are evaluated once, and the macros nest. T is a complete type; qualified types are fine for reads. No <string.h>: a program
+ * that does not include it may have an `index` of its own. */
 #ifndef NEARCACHE_UPC_RUNTIME_ACCESS_H
 #define NEARCACHE_UPC_RUNTIME_ACCESS_H
-
-#include <string.h>
 
 #include "nearcache/upc_runtime_pointer.h"
 
@@ -91,20 +90,20 @@ static inline void ncupc_load_strict(void *to, const void *from, size_t bytes) {
     case 1: *(unsigned char *)to = *(const volatile unsigned char *)from; break;
     case 2: {
       const uint16_t value = *(const volatile ncupc_word16 *)from;
-      memcpy(to, &value, sizeof value);
+      __builtin_memcpy(to, &value, sizeof value);
       break;
     }
     case 4: {
       const uint32_t value = *(const volatile ncupc_word32 *)from;
-      memcpy(to, &value, sizeof value);
+      __builtin_memcpy(to, &value, sizeof value);
       break;
     }
     case 8: {
       const uint64_t value = *(const volatile ncupc_word64 *)from;
-      memcpy(to, &value, sizeof value);
+      __builtin_memcpy(to, &value, sizeof value);
       break;
     }
-    default: memcpy(to, from, bytes);
+    default: __builtin_memcpy(to, from, bytes);
   }
   ncupc_after_strict_load();
 }
@@ -182,8 +181,8 @@ static inline void ncupc_load_strict(void *to, const void *from, size_t bytes) {
   __extension__({                                                                       \
     const ncupc_ptr ncupc_from = (__VA_ARGS__);                                         \
     NCUPC_IMAGE(S) ncupc_mask, ncupc_image;                                             \
-    memset(&ncupc_mask, 0, sizeof ncupc_mask);                                          \
-    memset(&ncupc_image, 0, sizeof ncupc_image);                                        \
+    __builtin_memset(&ncupc_mask, 0, sizeof ncupc_mask);                                          \
+    __builtin_memset(&ncupc_image, 0, sizeof ncupc_image);                                        \
     ncupc_mask.value.f -= 1;                                                            \
     ncupc_get_bits(ncupc_from, ncupc_mask.bytes, ncupc_image.bytes, sizeof(S), strict); \
     ncupc_image.value.f;                                                                \
@@ -192,8 +191,8 @@ static inline void ncupc_load_strict(void *to, const void *from, size_t bytes) {
   __extension__({                                                                       \
     const ncupc_ptr ncupc_to = (p);                                                     \
     NCUPC_IMAGE(S) ncupc_mask, ncupc_image;                                             \
-    memset(&ncupc_mask, 0, sizeof ncupc_mask);                                          \
-    memset(&ncupc_image, 0, sizeof ncupc_image);                                        \
+    __builtin_memset(&ncupc_mask, 0, sizeof ncupc_mask);                                          \
+    __builtin_memset(&ncupc_image, 0, sizeof ncupc_image);                                        \
     ncupc_mask.value.f -= 1;                                                            \
     ncupc_image.value.f = (__VA_ARGS__);                                                \
     ncupc_put_bits(ncupc_to, ncupc_mask.bytes, ncupc_image.bytes, sizeof(S), strict);   \

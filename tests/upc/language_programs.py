@@ -1,10 +1,11 @@
-"""The programs of the language suite (language/<section>/*.upc and those that generate.py makes): what their comments ask for.
+"""The programs of the language suite (language/<section>/*.upc and those that families/ makes): what their comments ask for.
 
     // threads: 2 3 4          numbers of threads to run with; without it 1 2 3 4
     // environment: static     THREADS is static (upcc -T) or dynamic; without it both
     // files: other.upc x.c    further sources of the program, in the same folder
     // expect: text            a line of standard output; all of them in this order, nothing else (thread 0 prints)
     // error: regex            at the end of a line: a diagnostic is wanted at this line; the program has no other errors and is not run
+    // warning: regex          the same for a warning; the program is not run
     // abort: regex            the program ends with `upc: thread N: ...` that matches, and a status other than 0
     // exit: 7                 the program ends with this status
 
@@ -15,9 +16,11 @@ import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import families
+
 FOLDER = Path(__file__).resolve().parent / "language"
 HEADER = re.compile(r"^// ([a-z]+): (.*)$", re.M)
-MARKED = re.compile(r"// error: (.*)$")
+MARKED = re.compile(r"// (error|warning): (.*)$")
 
 
 @dataclass
@@ -28,13 +31,19 @@ class Program:
     environments: tuple = ("dynamic", "static")
     files: list = field(default_factory=list)
     expected: list = field(default_factory=list)
-    errors: dict = field(default_factory=dict)   # line: regex
+    errors: dict = field(default_factory=dict)     # line: regex
+    warnings: dict = field(default_factory=dict)
     abort: str = None
     exit: int = None
 
     @property
     def sources(self):
         return [self.path, *(self.path.parent / name for name in self.files)]
+
+    @property
+    def told(self):
+        """Whether it is about what upcc says."""
+        return bool(self.errors or self.warnings)
 
     @property
     def ends(self):
@@ -67,12 +76,12 @@ def read(path, name):
             program.abort = value.strip()
         elif key == "exit":
             program.exit = int(value)
-        elif key != "error":
+        elif key not in ("error", "warning"):
             raise ValueError(f"{path}: unknown key {key}")
     for number, line in enumerate(text.split("\n"), 1):
         marked = MARKED.search(line)
         if marked:
-            program.errors[number] = marked[1].strip()
+            (program.errors if marked[1] == "error" else program.warnings)[number] = marked[2].strip()
     return program
 
 
@@ -91,15 +100,9 @@ def handwritten():
 
 
 def generated(folder):
-    """The programs of generate.py, written into a folder."""
-    import sys
-    sys.path.insert(0, str(FOLDER))
-    try:
-        import generate
-    finally:
-        sys.path.remove(str(FOLDER))
+    """The programs of the families, written into a folder."""
     programs = []
-    for name, text in generate.programs():
+    for name, text in families.programs():
         path = Path(folder) / f"{name}.upc"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

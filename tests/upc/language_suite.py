@@ -96,14 +96,23 @@ def compile_program(program, static, folder, more=()):
     return renamed, ""
 
 
+@dataclass
+class Told:
+    """What upcc says of a program: {line: messages} of errors and of warnings."""
+    code: int
+    messages: str
+    errors: dict
+    warnings: dict
+
+
 def diagnose(program, static):
-    """What upcc says of a program that it must not accept: (exit code, {line: messages}, all of it)."""
     code, _, messages = upcc([*include_words(), *([f"-T={static}"] if static else []), "-fsyntax-only", program.path])
-    lines = {}
+    told = Told(code, messages, {}, {})
     for match in DIAGNOSTIC.finditer(messages):
-        if match["kind"] != "warning" and Path(match["file"]).name == program.path.name:
+        if Path(match["file"]).name == program.path.name:
+            lines = told.warnings if match["kind"] == "warning" else told.errors
             lines.setdefault(int(match["line"]), []).append(match["text"])
-    return code, lines, messages
+    return told
 
 
 def in_processes(function, items):
@@ -125,14 +134,15 @@ static const struct {{ const char *name; int (*run)(int, char **); }} cases[] = 
 
 shared int status[THREADS];
 
-static void run(int index, char *program)
+static int run(int index, char *program)
 {{
     char *arguments[] = {{program, NULL}};
+    int mine;
     if (MYTHREAD == 0)
         printf("\\n=== %s\\n", cases[index].name);
     fflush(stdout);
     upc_barrier;
-    status[MYTHREAD] = cases[index].run(1, arguments);
+    mine = status[MYTHREAD] = cases[index].run(1, arguments);
     fflush(stdout);
     upc_barrier;
     if (MYTHREAD == 0) {{
@@ -143,15 +153,17 @@ static void run(int index, char *program)
         fflush(stdout);
     }}
     upc_barrier;
+    return mine;
 }}
 
 int main(int argc, char **argv)
 {{
+    int last = 0;
     for (int i = 1; i < argc; i++)
         for (unsigned c = 0; c < sizeof cases / sizeof cases[0]; c++)
             if (strcmp(argv[i], cases[c].name) == 0)
-                run(c, argv[0]);
-    return 0;
+                last = run(c, argv[0]);
+    return argc == 2 ? last : 0;
 }}
 """
 
@@ -207,8 +219,8 @@ def outcomes(executable, combination, programs, env=None):
     for program in programs:
         if program.ends:
             result = run(executable, combination, [program.name], env=env)
-            found[program.name] = Outcome(False, 0, result.stdout.split(f"=== {program.name}\n")[-1].strip("\n"), result.stderr, result.returncode,
-                                          " ".join(map(str, result.command)))
+            output = result.stdout.split(f"=== {program.name}\n")[-1].split("\n--- ")[0].strip("\n")
+            found[program.name] = Outcome(False, 0, output, result.stderr, result.returncode, " ".join(map(str, result.command)))
     return found
 
 
@@ -228,7 +240,7 @@ class Suite:
 
     @functools.cached_property
     def diagnostics(self):
-        wanted = [each for each in self.programs if each.errors]
+        wanted = [each for each in self.programs if each.told]
         found = in_processes(functools.partial(_diagnose, wanted), range(len(wanted)))
         return {wanted[index].name: result for index, result in found.items()}
 
@@ -237,7 +249,7 @@ class Suite:
         """{combination: programs}."""
         plan = {}
         for program in self.programs:
-            if not program.errors:
+            if not program.told:
                 for combination in combinations(program, self.long):
                     plan.setdefault(combination, []).append(program)
         return plan

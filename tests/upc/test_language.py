@@ -26,8 +26,8 @@ def all_programs():
 
 def pytest_generate_tests(metafunc):
     if "program" in metafunc.fixturenames:
-        refused = metafunc.function.__name__ == "test_refused"
-        programs = [each for each in all_programs() if bool(each.errors) == refused]
+        told = metafunc.function.__name__ == "test_told"
+        programs = [each for each in all_programs() if each.told == told]
         metafunc.parametrize("program", programs, ids=[each.name for each in programs])
 
 
@@ -40,14 +40,18 @@ def suite(request):
     return language_suite.Suite(programs, language_suite.long_run(), launch_upc.folder() / "language")
 
 
-def test_refused(suite, program):
-    """Each line with a wanted error has one that says so, and no other line has one."""
-    code, lines, messages = suite.diagnostics[program.name]
-    assert code != 0, "accepted"
-    assert "internal error" not in messages, messages
-    assert set(lines) == set(program.errors), messages
-    for line, wanted in program.errors.items():
-        assert any(re.search(wanted, text) for text in lines[line]), messages
+def test_told(suite, program):
+    """Each line with a wanted error or warning has one that says so, and no other line has one."""
+    check_told(program, suite.diagnostics[program.name])
+
+
+def check_told(program, told):
+    assert (told.code != 0) == bool(program.errors), told.messages or "accepted"
+    assert "internal error" not in told.messages, told.messages
+    for found, wanted in ((told.errors, program.errors), (told.warnings, program.warnings)):
+        assert set(found) == set(wanted), told.messages
+        for line, pattern in wanted.items():
+            assert any(re.search(pattern, text) for text in found[line]), told.messages
 
 
 def test_program(suite, program):
@@ -78,5 +82,5 @@ def test_there_are_enough_programs():
 
 def test_every_combination_is_run():
     """The hashes of the names spread the programs over all combinations of a short run."""
-    used = {each for program in all_programs() if not program.errors and not program.ends for each in language_suite.combinations(program, False)}
+    used = {each for program in all_programs() if not program.told and not program.ends for each in language_suite.combinations(program, False)}
     assert used == set(language_suite.FEW)

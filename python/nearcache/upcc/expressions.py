@@ -233,7 +233,7 @@ class Expressions:
             base, index = index, base
             node.name, node.subscript = node.subscript, node.name
         if base.type.is_pointer_to_shared:
-            if not (index.type.is_arithmetic and not index.type.floating or index.type.is_unknown):
+            if not types.may_index(index.type):
                 self.error(node.coord, f"the subscript is not an integer but of type '{index.type}'")
             return Place(self.added(base.node, index.node, base.type.target), base.type.target)
         node.name, node.subscript = base.node, index.node
@@ -358,7 +358,7 @@ class Expressions:
             if value.type.is_pointer_to_shared:
                 self.error(node.coord, f"{node.op} with a pointer-to-shared")
             return Value(node, target.type.unqualified())
-        if operator not in "+-" or not (value.type.is_arithmetic or value.type.is_unknown):
+        if operator not in "+-" or not types.may_index(value.type):
             self.error(node.coord, f"operator {node.op} on '{target.type}' and '{value.type}'")
         index = value.node if operator == "+" else c_ast.UnaryOp("-", c_ast.Cast(self.difference_type(), value.node))
         return self._moved(target, index)

@@ -187,8 +187,8 @@ class Operators:
             old = identifier(name)
         if kind.is_pointer_to_shared:
             index = operand.node if operator == "+" else c_ast.UnaryOp("-", c_ast.Cast(self.difference_type(), operand.node))
-            if operator not in "+-":
-                self.error(self.coord, f"{operator}= of a pointer-to-shared")
+            if operator not in "+-" or not types.may_index(operand.type):
+                self.error(self.coord, f"{operator}= of a pointer-to-shared by '{operand.type}'")
             new = self.added(old, index, kind.target)
         else:
             if kind.is_record:
@@ -234,7 +234,7 @@ class Operators:
             return Value(self._difference(left, right, coord), DIFFERENCE)
         if operator == "+" and not left.type.is_pointer:
             left, right = right, left
-        if operator not in "+-" or not left.type.is_pointer_to_shared or not (right.type.is_arithmetic or right.type.is_unknown):
+        if operator not in "+-" or not left.type.is_pointer_to_shared or not types.may_index(right.type):
             self.error(coord, f"operator {operator} on '{left.type}' and '{right.type}'")
             return Value(node, types.Unknown())
         index = right.node

@@ -263,6 +263,11 @@ def same(a, b, exact=True):
     return True
 
 
+def may_index(kind):
+    """Whether it is an integer's type, which may be added to a pointer."""
+    return kind.is_unknown or kind.is_arithmetic and not kind.floating
+
+
 def same_sharing(a, b):
     """Whether two types agree in which pointers are to shared and in their block sizes; all else is for the C compiler to compare."""
     if a.kind != b.kind:

@@ -4,5 +4,5 @@ shared [3] int b[3 * THREADS];
 
 int main(void)
 {
-    return &a[0] < &b[0]; // error: .*
+    return &a[0] < &b[0]; // error: block sizes
 }
