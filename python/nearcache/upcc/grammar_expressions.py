@@ -2,7 +2,7 @@
 from pycparser import c_ast
 
 from . import keywords, upc_ast
-from .grammar_types import TypeGrammar
+from .grammar_declarations import DeclarationGrammar
 
 _ASSIGNMENTS = frozenset(
     "EQUALS XOREQUAL TIMESEQUAL DIVEQUAL MODEQUAL PLUSEQUAL MINUSEQUAL LSHIFTEQUAL RSHIFTEQUAL ANDEQUAL OREQUAL".split()
@@ -15,7 +15,7 @@ _PRECEDENCE = {
 _NO_OPERATOR = -1
 
 
-class ExpressionGrammar(TypeGrammar):
+class ExpressionGrammar(DeclarationGrammar):
     def _starts_expression(self, tok=None):
         kind = (tok or self._peek() or self._list[-1]).type
         return kind in keywords.EXPRESSION_START
@@ -164,9 +164,6 @@ class ExpressionGrammar(TypeGrammar):
         if kind == "TYPEID":
             self._parse_error(f"expected an expression, '{self._list[self._index].value}' is a type", self._here())
         return super()._parse_primary_expression()
-
-    def _parse_offsetof_member_designator(self):
-        return super()._parse_offsetof_member_designator()
 
     def _parse_constant(self):
         tok = self._advance()

@@ -1,7 +1,8 @@
 """Parses preprocessed UPC (with GNU C's extensions) into a syntax tree of pycparser and upc_ast nodes.
 
-parse() is the interface. The grammar is pycparser's, extended in layers: tokens.TokenReader (looking ahead, scopes,
-messages), grammar_types, grammar_expressions and grammar_statements; UpcParser here adds the external declarations.
+parse() is the interface. The grammar is pycparser's, extended in layers: tokens (looking ahead, scopes, messages),
+grammar_specifiers, grammar_declarations, grammar_expressions and grammar_statements; UpcParser here adds the external
+declarations.
 
 System headers are only asked for their declarations: the body of a function that a header defines is passed over, and a
 declaration that cannot be parsed (a compiler's own extension of the future) is skipped to its end.

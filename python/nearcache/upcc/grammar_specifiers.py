@@ -1,0 +1,186 @@
+"""The specifiers of declarations: UPC's qualifiers, GNU's attributes wherever they may stand, structures and enumerations."""
+from pycparser import c_ast
+
+from . import keywords, upc_ast
+from .tokens import TokenReader
+
+_ATTRIBUTE = ("ATTRIBUTE_BEGIN", "ASM")
+
+
+class SpecifierGrammar(TokenReader):
+    # Attributes and assembler names
+
+    def _parse_attribute_specifier_sequence(self):
+        """`__attribute__((...))` and, behind a declarator, `__asm__("name")`."""
+        groups = []
+        while self._list[self._index].type in _ATTRIBUTE:
+            tok = self._list[self._index]
+            kind = upc_ast.Asm if tok.type == "ASM" else upc_ast.GnuAttribute
+            groups.append(kind(self._parse_balanced(), self._tok_coord(tok)))
+        return groups
+
+    def _parse_balanced(self):
+        """The text of a keyword, words behind it (`asm volatile`) and the parenthesis that follows."""
+        words = [self._advance().value]
+        while self._list[self._index].type in ("VOLATILE", "INLINE", "GOTO"):
+            words.append(self._advance().value)
+        if self._peek_type() != "LPAREN":
+            self._expected(f"'(' after '{words[0]}'")
+        start = self._index
+        depth = 0
+        while True:
+            kind = self._advance().type
+            depth += (kind == "LPAREN") - (kind == "RPAREN")
+            if depth == 0:
+                return " ".join(words) + _joined(self._list[start : self._index])
+
+    def _attribute_declarations(self, nodes, attributes):
+        for node in nodes:
+            decl = node.decl if isinstance(node, c_ast.FuncDef) else node
+            if isinstance(decl, (c_ast.Decl, c_ast.Typedef)):
+                decl.attributes = attributes + decl.attributes
+        if not nodes:
+            self._parse_error("Expected declaration after attributes", None)
+        return nodes
+
+    def _attach_type_attributes(self, decl, spec):
+        """GNU's attributes among the specifiers belong to all that is declared: they are printed before it."""
+        decl.attributes = spec["type_attributes"] + decl.attributes
+        return decl
+
+    # Specifiers
+
+    def _is_inferred_auto(self, spec):
+        return False  # C23's; `auto x = 1` is an int here, and GNU's __auto_type is a type
+
+    def _starts_declaration(self, tok=None):
+        kind = (tok or self._peek() or self._list[-1]).type
+        return kind in keywords.DECLARATION_START or kind == "ATTRIBUTE_BEGIN"
+
+    def _parse_specifiers(self, *, allow_storage_and_function):
+        spec = {"qual": [], "storage": [], "type": [], "function": [], "alignment": [], "type_attributes": []}
+        saw_type = False
+        first = self._list[self._index]
+        while True:
+            kind = self._peek_type()
+            # Once there is a type, the name of a type can be what is declared.
+            if kind == "TYPEID" and saw_type:
+                break
+            if kind in keywords.SIMPLE_TYPES or kind == "TYPEID":
+                tok = self._advance()
+                spec["type"].append(c_ast.IdentifierType([tok.value], coord=self._tok_coord(tok)))
+                saw_type = True
+            elif kind == "_ATOMIC" and self._peek_type(2) == "LPAREN":
+                spec["type"].append(self._parse_atomic_specifier())
+                saw_type = True
+            elif kind in keywords.QUALIFIERS:
+                spec["qual"].append(self._parse_qualifier())
+                if self._peek_type() == "LBRACKET" and not saw_type:
+                    self._parse_error("a layout is one pair of brackets: the dimensions of an array follow its name", self._here())
+            elif kind in keywords.STORAGE_CLASSES:
+                self._require_no_member(allow_storage_and_function)
+                spec["storage"].append(self._advance().value)
+            elif kind in keywords.FUNCTION_SPECIFIERS:
+                self._require_no_member(allow_storage_and_function)
+                spec["function"].append(self._advance().value)
+            elif kind == "ATTRIBUTE_BEGIN":
+                spec["type_attributes"] += self._parse_attribute_specifier_sequence()
+            elif kind in ("STRUCT", "UNION"):
+                spec["type"].append(self._parse_struct_or_union_specifier())
+                saw_type = True
+            elif kind == "ENUM":
+                spec["type"].append(self._parse_enum_specifier())
+                saw_type = True
+            elif kind == "TYPEOF":
+                spec["type"].append(self._parse_typeof_specifier())
+                saw_type = True
+            elif kind == "_ALIGNAS":
+                spec["alignment"].append(self._parse_alignment_specifier())
+            else:
+                break
+        if self._list[self._index] is first:
+            return None, False, None
+        return spec, saw_type, self._tok_coord(first)
+
+    def _require_no_member(self, allowed):
+        if not allowed:
+            self._parse_error(f"'{self._list[self._index].value}' is not allowed in a type name or a member", self._here())
+
+    def _parse_qualifier(self):
+        tok = self._advance()
+        if tok.type != "SHARED":
+            return tok.value
+        return upc_ast.Shared(self._parse_layout(), self._tok_coord(tok))
+
+    def _parse_layout(self):
+        """The block size behind `shared`, if there is one."""
+        if not self._accept("LBRACKET"):
+            return None
+        if self._accept("RBRACKET"):
+            return "[]"
+        if self._peek_type() == "TIMES" and self._peek_type(2) == "RBRACKET":
+            self._index += 2
+            return "[*]"
+        if not self._starts_expression():
+            self._expected("a block size, '*' or ']'")
+        size = self._parse_constant_expression()
+        if self._peek_type() == "COMMA":
+            self._parse_error("a layout has one block size", self._here())
+        self._expect("RBRACKET")
+        return size
+
+    def _parse_type_qualifier_list(self):
+        qualifiers = []
+        while self._peek_type() in keywords.QUALIFIERS:
+            qualifiers.append(self._parse_qualifier())
+        return qualifiers
+
+    def _parse_struct_or_union_specifier(self):
+        tok = self._advance()
+        attributes = self._parse_attribute_specifier_sequence()
+        name = self._advance() if self._peek_type() in ("ID", "TYPEID") else None
+        members = None
+        if self._accept("LBRACE"):
+            members = self._parse_struct_declaration_list()
+            self._expect("RBRACE")
+            attributes += self._parse_attribute_specifier_sequence()
+        elif name is None:
+            self._parse_error("Invalid struct/union declaration", None)
+        node = c_ast.Struct if tok.type == "STRUCT" else c_ast.Union
+        return node(name.value if name else None, members, self._tok_coord(name or tok), attributes=attributes)
+
+    def _parse_enum_specifier(self):
+        node = super()._parse_enum_specifier()
+        if node.values is not None:
+            node.attributes = node.attributes + self._parse_attribute_specifier_sequence()
+        return node
+
+    def _parse_specifier_qualifier_list(self):
+        spec, saw_type, _ = self._parse_specifiers(allow_storage_and_function=False)
+        if spec is None or not (saw_type or spec["alignment"]):
+            self._expected_type()
+        return spec
+
+    def _parse_struct_declarator(self):
+        info = super()._parse_struct_declarator()
+        info["attributes"] = self._parse_attribute_specifier_sequence()
+        return info
+
+    def _parse_struct_declarator_list(self):
+        infos = [self._parse_struct_declarator()]
+        while self._accept("COMMA"):
+            before = self._parse_attribute_specifier_sequence()
+            infos.append(self._parse_struct_declarator())
+            infos[-1]["attributes"] = before + infos[-1]["attributes"]
+        return infos
+
+
+def _joined(tokens):
+    """The text of tokens, with a space between two except around brackets and before commas."""
+    text = tokens[0].value
+    for before, tok in zip(tokens, tokens[1:]):
+        opens = tok.type in ("LPAREN", "LBRACKET") and before.type not in ("COLON", "COMMA")
+        if not (opens or before.type in ("LPAREN", "LBRACKET") or tok.type in ("RPAREN", "COMMA", "RBRACKET")):
+            text += " "
+        text += tok.value
+    return text
