@@ -173,6 +173,13 @@ def test_other_compiler_by_option_and_by_environment(upcc, write, tmp_path, monk
 # --- several files -------------------------------------------------------------------------------------------------------------------------
 
 
+def test_upcc_is_no_c_compiler_for_itself(upcc, write, monkeypatch):
+    monkeypatch.setenv("CC", "/usr/local/bin/upcc -T2")  # as under make CC=upcc
+    write(hello_upc=HELLO)
+    good(upcc("-c", "hello.upc"))
+    assert "needs a C compiler" in upcc("--cc=upcc", "-c", "hello.upc")[2]
+
+
 def test_upc_c_assembler_and_archives_in_one_program(upcc, write, tmp_path):
     write(user_upc=USER, counter_upc=COUNTER, plain_c="int half(int); int twice(int x) { return half(4 * x); }\n",
           half_c="int half(int x) { return x / 2; }\n")

@@ -44,8 +44,13 @@ class Toolchain:
 
 
 def compiler(given=""):
-    """The words of the C compiler: --cc, $CC, or cc."""
-    return tuple(shlex.split(given or os.environ.get("CC") or "cc"))
+    """The words of the C compiler: --cc, $CC, or cc. `make CC=upcc` sets $CC for upcc too, which is then no C compiler."""
+    words = shlex.split(given or os.environ.get("CC") or "cc")
+    if words and Path(words[0]).name == "upcc":
+        if given:
+            raise UpcError(None, f"--cc={given}: upcc needs a C compiler")
+        words = ["cc"]
+    return tuple(words)
 
 
 def rows(where):
