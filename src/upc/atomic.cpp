@@ -130,7 +130,10 @@ AtomicValue do_pair(const Access& access) {
 
 void do_access(const Access& access, void* fetch) {
   // An atomic of the library is not ordered to this thread's puts to the same object, which may still be on their way.
-  if (ncupc_near[access.thread] == nullptr) before_far_read(access.thread, access.word(), 8);
+  if (ncupc_near[access.thread] == nullptr) {
+    before_far_read(access.thread, access.word(), 8);
+    if (access.operation == UPC_SET && fetch == nullptr) before_far_write(access.thread, access.word(), 8);
+  }
   AtomicValue old;
   if (access.type.size > 8) old = do_pair(access);
   else old.bits = do_word(access);

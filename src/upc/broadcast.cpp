@@ -95,6 +95,7 @@ void broadcast(const Call& call, ncupc_ptr dst, ncupc_ptr src, size_t bytes) {
   else if (runtime.all_near) copy_from_root(call, tree, dst, src, bytes);
   else pass_on(call, tree, dst, src, bytes);
   if (call.out_all) meet(call);
+  else if (call.in_all) acquire();
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
-"""The UPC runtime's collectives, atomics and non-blocking copies, by C programs that call them at random (collectives/)."""
+"""The UPC runtime's collectives, atomics and non-blocking copies, by C programs that call them at random, and by UPC programs (collectives/)."""
+from pathlib import Path
+
 import launch_shmem
+import launch_upc
 import pytest
 
 # Elements are read one by one to check them: fewer where each is a round trip.
@@ -70,3 +73,11 @@ def test_a_wrong_call_ends_all_threads_with_its_source_line(shmem, wrong):
     lines = [line for line in result.output.splitlines() if line.startswith("upc: thread ")]
     assert any(ERRORS[wrong] in line for line in lines), result.output
     assert wrong == "handle" or all("errors.c:" in line for line in lines)
+
+
+@launch_upc.needs_upc
+@pytest.mark.parametrize("tcp, threads", [(False, 1), (False, 4), (True, 3)])
+@pytest.mark.parametrize("program", ["sample_sort", "histogram", "matrix_vector"])
+def test_upc_programs(program, tcp, threads):
+    compiled = launch_upc.upcc(Path(__file__).parent / "collectives" / f"{program}.upc", "-O1")
+    assert launch_upc.run(compiled, threads, tcp=tcp).check().stdout.startswith("ok ")
