@@ -5,6 +5,8 @@ from . import keywords, upc_ast
 from .tokens import TokenReader
 
 _ATTRIBUTE = ("ATTRIBUTE_BEGIN", "ASM")
+# Types that do not combine with others.
+_OTHER_TYPES = frozenset({"TYPEID", "STRUCT", "UNION", "ENUM", "TYPEOF"})
 
 
 class SpecifierGrammar(TokenReader):
@@ -66,34 +68,19 @@ class SpecifierGrammar(TokenReader):
             # Once there is a type, the name of a type can be what is declared.
             if kind == "TYPEID" and saw_type:
                 break
-            if kind in keywords.SIMPLE_TYPES or kind == "TYPEID":
-                tok = self._advance()
-                spec["type"].append(c_ast.IdentifierType([tok.value], coord=self._tok_coord(tok)))
-                saw_type = True
-            elif kind == "_ATOMIC" and self._peek_type(2) == "LPAREN":
-                spec["type"].append(self._parse_atomic_specifier())
+            if kind in keywords.SIMPLE_TYPES or kind in _OTHER_TYPES or (kind == "_ATOMIC" and self._peek_type(2) == "LPAREN"):
+                self._check_one_type(spec["type"], kind in _OTHER_TYPES)
+                spec["type"].append(self._parse_type_specifier(kind))
                 saw_type = True
             elif kind in keywords.QUALIFIERS:
                 spec["qual"].append(self._parse_qualifier())
                 if self._peek_type() == "LBRACKET" and not saw_type:
                     self._parse_error("a layout is one pair of brackets: the dimensions of an array follow its name", self._here())
-            elif kind in keywords.STORAGE_CLASSES:
+            elif kind in keywords.STORAGE_CLASSES or kind in keywords.FUNCTION_SPECIFIERS:
                 self._require_no_member(allow_storage_and_function)
-                spec["storage"].append(self._advance().value)
-            elif kind in keywords.FUNCTION_SPECIFIERS:
-                self._require_no_member(allow_storage_and_function)
-                spec["function"].append(self._advance().value)
+                spec["storage" if kind in keywords.STORAGE_CLASSES else "function"].append(self._advance().value)
             elif kind == "ATTRIBUTE_BEGIN":
                 spec["type_attributes"] += self._parse_attribute_specifier_sequence()
-            elif kind in ("STRUCT", "UNION"):
-                spec["type"].append(self._parse_struct_or_union_specifier())
-                saw_type = True
-            elif kind == "ENUM":
-                spec["type"].append(self._parse_enum_specifier())
-                saw_type = True
-            elif kind == "TYPEOF":
-                spec["type"].append(self._parse_typeof_specifier())
-                saw_type = True
             elif kind == "_ALIGNAS":
                 spec["alignment"].append(self._parse_alignment_specifier())
             else:
@@ -101,6 +88,27 @@ class SpecifierGrammar(TokenReader):
         if self._list[self._index] is first:
             return None, False, None
         return spec, saw_type, self._tok_coord(first)
+
+    def _parse_type_specifier(self, kind):
+        if kind in ("STRUCT", "UNION"):
+            return self._parse_struct_or_union_specifier()
+        if kind == "ENUM":
+            return self._parse_enum_specifier()
+        if kind == "TYPEOF":
+            return self._parse_typeof_specifier()
+        if kind == "_ATOMIC":
+            return self._parse_atomic_specifier()
+        tok = self._advance()
+        return c_ast.IdentifierType([tok.value], coord=self._tok_coord(tok))
+
+    def _check_one_type(self, types, other):
+        """Only words like `unsigned long` combine; a second type behind a structure's body means a missing `;`."""
+        words = [name for known in types if isinstance(known, c_ast.IdentifierType) for name in known.names]
+        if not types or (not other and len(words) == len(types) and all(word in keywords.KEYWORDS for word in words)):
+            return
+        if self._list[self._index - 1].type == "RBRACE":
+            self._expected("';'", at_previous_end=True)
+        self._parse_error(f"two types in one declaration: the second is '{self._list[self._index].value}'", self._here())
 
     def _require_no_member(self, allowed):
         if not allowed:
