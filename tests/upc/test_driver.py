@@ -329,6 +329,11 @@ def test_warnings_of_the_translator_obey_the_compilers_options(upcc, write):
     assert code == 1 and re.match(r"a\.upc:4:25: error: .*\[-Werror\]", err)
 
 
+def test_a_case_that_falls_through_under_a_comment_is_no_warning(upcc, write):
+    write(a_upc="#include <upc.h>\nint f(int n) {\n  switch (n) {\n  case 1:\n    n++; /* fall through */\n  case 2:\n    n--;\n  }\n  return n;\n}\n")
+    assert upcc("-Wall", "-Wextra", "-Werror", "-c", "a.upc") == (0, "", "")
+
+
 def test_messages_name_no_files_and_functions_of_ours(upcc, write):
     write(a_upc="#include <upc.h>\nint missing(void);\nint main(void) {\n  int never;\n  return missing();\n}\n")
     _, _, err = upcc("-Wall", "a.upc", "-o", "a")

@@ -31,7 +31,8 @@ def compile_words(invocation):
         if re.match(r"-pedantic|-Wpedantic$", word):
             continue
         words.append("-std=gnu99" if re.fullmatch(r"-ansi|-std=(c|gnu)(89|90)|-std=iso9899:199\w+", word) else word)
-    return words
+    # The comments that say that a case falls through on purpose do not outlast the preprocessor.
+    return [*words, "-Wno-implicit-fallthrough"] if {"-W", "-Wextra"} & set(words) else words
 
 
 def translate(path, source, invocation, toolchain, show):
