@@ -62,21 +62,17 @@ static inline void ncupc_forall_leave(const int *controls) {
 #define NCUPC_MINE_INT(k, ...) (!(k) || NCUPC_MOD_THREADS(__VA_ARGS__) == MYTHREAD)
 #define NCUPC_MINE_PTR(k, ...) (!(k) || ncupc_thread(__VA_ARGS__) == (size_t)MYTHREAD)
 
-/* Which thread an integer affinity means: the mathematical remainder. Integers up to int are divided as int, which is much quicker. */
-static inline int ncupc_mod_int(int n) {
-  const int rest = n % THREADS;
-  return rest < 0 ? rest + THREADS : rest;
-}
+/* Which thread an integer affinity means: the mathematical remainder. */
 static inline int ncupc_mod_signed(long long n) {
-  const long long rest = n % THREADS;
-  return (int)(rest < 0 ? rest + THREADS : rest);
+  size_t thread;
+  ncupc_rows(n, &thread);
+  return (int)thread;
 }
 static inline int ncupc_mod_unsigned(unsigned long long n) { return (int)(n % (unsigned long long)THREADS); }
 #define NCUPC_MOD_THREADS(...)                                                                                            \
   __builtin_choose_expr(                                                                                                  \
       ((__typeof__((__VA_ARGS__) + 0)) - 1) > 0, ncupc_mod_unsigned((unsigned long long)(__VA_ARGS__)),                   \
-      __builtin_choose_expr(sizeof((__VA_ARGS__) + 0) <= sizeof(int), ncupc_mod_int((int)(__VA_ARGS__)),                  \
-                            ncupc_mod_signed((long long)(__VA_ARGS__))))
+      ncupc_mod_signed((long long)(__VA_ARGS__)))
 
 /* In a loop that counts one by one, the iterations of other threads are skipped at once: i becomes the last one before the next of this
  * thread, or the last one of all. pre: iteration i is another thread's; `left`: how many there are from i on, i included. */

@@ -18,8 +18,9 @@
 extern "C" {
 #endif
 
-/* Set before ncupc_main runs, constant from then on. ncupc_threads_shift: log2 of the number of threads, -1 if it is no power of two. */
-extern const int ncupc_threads, ncupc_mythread, ncupc_threads_shift;
+/* Set before ncupc_main runs, constant from then on. ncupc_threads_inverse: (2^64 - 1) / THREADS, rounded down. */
+extern const int ncupc_threads, ncupc_mythread;
+extern const uint64_t ncupc_threads_inverse;
 
 #ifdef NCUPC_THREADS
 #define THREADS NCUPC_THREADS
@@ -109,23 +110,17 @@ static inline int64_t ncupc_floor_div(int64_t n, int64_t by) {
   return quotient - (n % by < 0);
 }
 
-/* The same by the number of threads, which is a power of two or small in nearly all runs; *remainder: below THREADS. */
+/* The same by the number of threads; *remainder: below THREADS. A division by a number that the compiler does not know is the dearest part
+ * of an access, and keeps the compiler from finding that two accesses share it: numbers below 2^32 are multiplied by the inverse instead.
+ * That is exact: with I = (2^64 - 1 - r) / T, (n + 1) * I / 2^64 is below (n + 1) / T by no more than 2^-32, so its floor is that of n / T. */
 static inline int64_t ncupc_rows(int64_t n, size_t *remainder) {
 #ifdef NCUPC_THREADS
   const int64_t rows = ncupc_floor_div(n, THREADS);
 #else
-  int64_t rows;
-  if ((uint64_t)n < (uint64_t)THREADS) {
-    *remainder = (size_t)n;
-    return 0;
-  }
-  if (ncupc_threads_shift >= 0) {
-    rows = n >> ncupc_threads_shift;
-  } else if ((uint64_t)n >> 32 == 0) {
-    rows = (int64_t)((uint32_t)n / (uint32_t)THREADS); /* several times quicker than 64 bits on many processors */
-  } else {
-    rows = ncupc_floor_div(n, THREADS);
-  }
+  __extension__ typedef unsigned __int128 wide;
+  const int64_t rows = __builtin_expect((uint64_t)n >> 32 == 0, 1)
+                           ? (int64_t)(((wide)n + 1) * ncupc_threads_inverse >> 64)
+                           : ncupc_floor_div(n, THREADS);
 #endif
   *remainder = (size_t)(n - rows * THREADS);
   return rows;
@@ -149,6 +144,18 @@ static inline ncupc_ptr ncupc_add(ncupc_ptr p, ptrdiff_t n, size_t size, size_t 
   rows = ncupc_rows((int64_t)ncupc_thread(p) + blocks, &thread);
   return ncupc_make(ncupc_address(p) + (uint64_t)((rows * (int64_t)block + phase - (int64_t)ncupc_phase(p)) * (int64_t)size), thread,
                     (size_t)phase);
+}
+
+/* Element `i` of an array whose first element is on thread 0, as are all that are declared: with thread and phase of `array` known to be 0
+ * several accesses by one index share the divisions. */
+static inline ncupc_ptr ncupc_element(ncupc_ptr array, ptrdiff_t i, size_t size, size_t block) {
+  int64_t blocks, rows, phase;
+  size_t thread;
+  if (block == 0) return ncupc_add_bytes(array, i * (ptrdiff_t)size);
+  blocks = ncupc_floor_div(i, (int64_t)block);
+  phase = i - blocks * (int64_t)block;
+  rows = ncupc_rows(blocks, &thread);
+  return ncupc_make(ncupc_address(array) + (uint64_t)((rows * (int64_t)block + phase) * (int64_t)size), thread, (size_t)phase);
 }
 
 /* How many elements `a` is after `b`; both point into one array. */

@@ -3,7 +3,7 @@ extern "C" {
 
 int ncupc_threads = 1;
 int ncupc_mythread = 0;
-int ncupc_threads_shift = 0;
+unsigned long ncupc_threads_inverse = ~0UL;
 
 int ncupc_forall_depth = 0;
 
@@ -14,10 +14,7 @@ namespace nearcache::upc {
 __attribute__((visibility("hidden"))) void set_threads(int threads, int me) {
   ncupc_threads = threads;
   ncupc_mythread = me;
-  ncupc_threads_shift = -1;
-  for (int shift = 0; shift < 31; ++shift) {
-    if (threads == 1 << shift) ncupc_threads_shift = shift;
-  }
+  ncupc_threads_inverse = ~0UL / static_cast<unsigned long>(threads);
 }
 
 }  // namespace nearcache::upc

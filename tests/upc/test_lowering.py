@@ -41,13 +41,13 @@ CASES = {
     "x++;": "NCUPC_PUT(int, x, NCUPC_GET(int, x) + 1);",
     "flag = 1;": "NCUPC_PUT_STRICT(int, flag, 1);",
     "i = flag;": "i = NCUPC_GET_STRICT(int, flag);",
-    "d = a[i];": "d = NCUPC_GET(double, ncupc_add(a, i, sizeof(double), 4));",
-    "m[i][2] = 7;": "NCUPC_PUT(int, ncupc_add(m, (ptrdiff_t) i * 10 + 2, sizeof(int), 1), 7);",
+    "d = a[i];": "d = NCUPC_GET(double, ncupc_element(a, i, sizeof(double), 4));",
+    "m[i][2] = 7;": "NCUPC_PUT(int, ncupc_element(m, (ptrdiff_t) i * 10 + 2, sizeof(int), 1), 7);",
     "ind[3] = 1;": "NCUPC_PUT(int, ncupc_add(ind, 3, sizeof(int), 0), 1);",
-    "items[3].id = 4;": "NCUPC_PUT(int, ncupc_field(ncupc_add(items, 3, sizeof(item), 2), __builtin_offsetof(item, id)), 4);",
+    "items[3].id = 4;": "NCUPC_PUT(int, ncupc_field(ncupc_element(items, 3, sizeof(item), 2), __builtin_offsetof(item, id)), 4);",
     "items[0].w[1] = 2;": "NCUPC_PUT(double, ncupc_add(ncupc_field(items, __builtin_offsetof(item, w)), 1, sizeof(double), 0), 2);",
     "items[0].bits = 5;": "NCUPC_PUT_BITS(item, bits, items, 5);",
-    "one = items[1];": "one = NCUPC_GET(item, ncupc_add(items, 1, sizeof(item), 2));",
+    "one = items[1];": "one = NCUPC_GET(item, ncupc_element(items, 1, sizeof(item), 2));",
     "list = list->next;": "list = NCUPC_GET(ncupc_ptr, ncupc_field(list, __builtin_offsetof(struct node, next)));",
     "p++;": "p = ncupc_add(p, 1, sizeof(int), 1);",
     "p -= u;": "p = ncupc_add(p, -(ptrdiff_t) u, sizeof(int), 1);",
@@ -63,7 +63,7 @@ CASES = {
     "q = any;": "q = any;",
     "p3 = (shared [3] int *) q;": "p3 = ncupc_unphased(q);",
     "i = p == p3;": "i = ncupc_equal(p, p3);",
-    "local = (int *) &m[i][0];": "local = (int *) ncupc_local(ncupc_add(m, (ptrdiff_t) i * 10, sizeof(int), 1));",
+    "local = (int *) &m[i][0];": "local = (int *) ncupc_local(ncupc_element(m, (ptrdiff_t) i * 10, sizeof(int), 1));",
     "i = f(&x, x);": "i = f(x, NCUPC_GET(int, x));",
     "upc_barrier;": "NCUPC_BARRIER();",
     "upc_notify n; upc_wait n;": "NCUPC_NOTIFY_EXPR(n); NCUPC_WAIT_EXPR(n);",
@@ -78,14 +78,14 @@ CASES = {
     "upc_forall (i = n; i > 0; i--; i) x = i;":
         "{ NCUPC_FORALL(ncupc_forall1); for (i = n; i > 0; --i) { if (NCUPC_MINE_INT(ncupc_forall1, i)) { NCUPC_PUT(int, x, i); } } }",
     "upc_forall (i = 0; i < n; i++; &a[i]) d = 1;":
-        "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < n; ++i) { if (NCUPC_MINE_PTR(ncupc_forall1, ncupc_add(a, i, sizeof(double), 4))) "
-        "{ d = 1; } else NCUPC_SKIP_PTR(i, (ptrdiff_t) n - (ptrdiff_t) i, ncupc_add(a, i, sizeof(double), 4), 4); } }",
+        "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < n; ++i) { if (NCUPC_MINE_PTR(ncupc_forall1, ncupc_element(a, i, sizeof(double), 4))) "
+        "{ d = 1; } else NCUPC_SKIP_PTR(i, (ptrdiff_t) n - (ptrdiff_t) i, ncupc_element(a, i, sizeof(double), 4), 4); } }",
     "upc_forall (i = 0; i < x; i++; &a[i]) d = 1;":
-        "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < NCUPC_GET(int, x); ++i) { if (NCUPC_MINE_PTR(ncupc_forall1, ncupc_add(a, i, "
+        "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < NCUPC_GET(int, x); ++i) { if (NCUPC_MINE_PTR(ncupc_forall1, ncupc_element(a, i, "
         "sizeof(double), 4))) { d = 1; } } }",
     "upc_forall (i = 0; i < n; i++; continue) d = 1;": "for (i = 0; i < n; ++i) d = 1;",
     "{\n#pragma upc strict\nx = 1; } x = 2;": "{ NCUPC_PUT_STRICT(int, x, 1); } NCUPC_PUT(int, x, 2);",
-    "a[count()] += 2;": "({ ncupc_ptr ncupc_t1 = ncupc_add(a, count(), sizeof(double), 4); NCUPC_PUT(double, ncupc_t1, "
+    "a[count()] += 2;": "({ ncupc_ptr ncupc_t1 = ncupc_element(a, count(), sizeof(double), 4); NCUPC_PUT(double, ncupc_t1, "
                         "NCUPC_GET(double, ncupc_t1) + 2); });",
     "i = x++;": "i = ({ int ncupc_t1 = NCUPC_GET(int, x); NCUPC_PUT(int, x, ncupc_t1 + 1); ncupc_t1; });",
     "i = *p++;": "i = NCUPC_GET(int, ({ ncupc_ptr ncupc_t1 = p; p = ncupc_add(ncupc_t1, 1, sizeof(int), 1); ncupc_t1; }));",
@@ -114,7 +114,7 @@ def test_shared_data_are_placed_and_filled_at_the_start():
     assert 'ncupc_place(&a, "a", sizeof(int), 4, 2, NCUPC_HERE);' in text
     assert "ncupc_place(&e" not in text
     assert "static const int ncupc_initial[4] = {1, 2};" in text
-    assert "p = ncupc_add(a, 1, sizeof(int), 2);" in text
+    assert "p = ncupc_element(a, 1, sizeof(int), 2);" in text
     assert 'NCUPC_MODULE("t.upc", ncupc_place_statics, ncupc_initialise_statics);' in text
 
 

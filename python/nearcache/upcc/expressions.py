@@ -120,7 +120,8 @@ class Expressions:
         if before is not None:
             pointer, earlier = before
             index = c_ast.BinaryOp("+", copy.copy(earlier), index)
-        made = call("ncupc_add", pointer, index, self.size(element), self.block_size(element))
+        step = "ncupc_element" if id(pointer) in self.first_elements else "ncupc_add"
+        made = call(step, pointer, index, self.size(element), self.block_size(element))
         if whole_rows or before is not None:  # a[i][j] is one step from a
             self.sums[id(made)] = (pointer, index)
             self.kept_nodes.append(made)
@@ -165,6 +166,8 @@ class Expressions:
             return Value(node, INT, null=False)
         node.name = symbol.c_name
         if symbol.kind == "object" and symbol.type.is_shared:
+            self.first_elements.add(id(node))
+            self.kept_nodes.append(node)
             return Place(node, symbol.type)
         return Value(node, symbol.type, lvalue=symbol.kind == "object")
 

@@ -58,7 +58,8 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initia
         self.kept_nodes = []   # whose ids are keys
         self.printed = set()   # ids of the definitions that are in the output
         self.definitions = []  # of structs to print before the declaration under way
-        self.sums = {}         # id of a call of ncupc_add -> (pointer, index)
+        self.sums = {}         # id of a call of ncupc_add or ncupc_element -> (pointer, index)
+        self.first_elements = set()  # ids of the names of shared objects, which begin on thread 0
         self.emitted_arrays = set()  # typedef names of arrays that C can have
         self.unprinted = set()       # typedef names of arrays that C cannot have
         self.shared_names = set()    # C names of shared objects

@@ -24,6 +24,23 @@ static void check_pair(uint64_t base, size_t i, size_t j, size_t size, size_t bl
   CHECK(ncupc_equal(a, b) == (i == j) && (ncupc_integer(a) == ncupc_integer(b)) == (i == j), "%zu and %zu", i, j);
 }
 
+static void check_element(uint64_t base, size_t i, size_t size, size_t block) {
+  CHECK(same(ncupc_element(ncupc_make(base, 0, 0), (ptrdiff_t)i, size, block), element(base, i, size, block)), "%zu, %zu bytes in blocks of %zu",
+        i, size, block);
+}
+
+/* Quotients and remainders by THREADS, at the edges of where an inverse stands in for the division. */
+static void check_rows(void) {
+  const int64_t edges[] = {0, 1, 2, THREADS, (int64_t)THREADS * 1000003, INT32_MAX, (int64_t)UINT32_MAX, (int64_t)UINT32_MAX * THREADS};
+  for (size_t e = 0; e < sizeof edges / sizeof *edges; ++e) {
+    for (int64_t n = edges[e] - 5; n <= edges[e] + 5; ++n) {
+      size_t rest = 0;
+      const int64_t rows = ncupc_rows(n, &rest);
+      CHECK(rest < (size_t)THREADS && rows * THREADS + (int64_t)rest == n, "%lld", (long long)n);
+    }
+  }
+}
+
 static void check_layout(size_t count, size_t size, size_t block) {
   const uint64_t base = 1 << 20;
   uint64_t random = count * 31 + size * 7 + block;
@@ -36,6 +53,7 @@ static void check_layout(size_t count, size_t size, size_t block) {
   }
   size_t bytes[64] = {0}, largest = 0;
   for (size_t i = 0; i < count; ++i) {
+    check_element(base, i, size, block);
     const ncupc_ptr p = element(base, i, size, block);
     bytes[ncupc_thread(p)] += size;
     const size_t end = ncupc_address(p) + size - base;
@@ -83,6 +101,7 @@ int ncupc_main(int argc, char **argv) {
     }
   }
   check_constants();
+  check_rows();
   check_parts();
   return verdict();
 }
