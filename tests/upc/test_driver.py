@@ -329,6 +329,12 @@ def test_warnings_of_the_translator_obey_the_compilers_options(upcc, write):
     assert code == 1 and re.match(r"a\.upc:4:25: error: .*\[-Werror\]", err)
 
 
+@pytest.mark.parametrize("main", ["int main() { return 0; }", "int main(void) { return 0; }", "int main(int n, char **words) { return n && !words; }"])
+def test_main_of_any_form_is_without_extra_warnings(upcc, write, main):
+    write(a_upc=f"#include <upc.h>\n{main}\n")
+    assert upcc("-Wall", "-Wextra", "-Werror", "-c", "a.upc") == (0, "", "")
+
+
 def test_a_case_that_falls_through_under_a_comment_is_no_warning(upcc, write):
     write(a_upc="#include <upc.h>\nint f(int n) {\n  switch (n) {\n  case 1:\n    n++; /* fall through */\n  case 2:\n    n--;\n  }\n  return n;\n}\n")
     assert upcc("-Wall", "-Wextra", "-Werror", "-c", "a.upc") == (0, "", "")

@@ -1,6 +1,7 @@
 """main of a UPC program: the runtime calls it as int ncupc_main(int, char **) on every thread, whatever the source declares."""
 from pycparser import c_ast
 
+from . import upc_ast
 from .typenames import identifier, number
 
 NAME = "ncupc_main"
@@ -36,10 +37,15 @@ def complete(node):
         items.append(c_ast.Return(number(0)))
 
 
+def _perhaps_unused(name, word):
+    """Without -Wextra's warning where the source has no such parameter."""
+    return c_ast.TypeDecl(name, [], None, _named(word), attributes=[upc_ast.GnuAttribute("__attribute__((unused))")])
+
+
 def _replace_parameters(node, function, given):
     """What the source calls its parameters become variables."""
-    status = c_ast.Decl(STATUS, [], [], [], [], c_ast.TypeDecl(STATUS, [], None, _named("int")), None, None)
-    pointer = c_ast.PtrDecl([], c_ast.PtrDecl([], c_ast.TypeDecl(ARGUMENTS, [], None, _named("char"))))
+    status = c_ast.Decl(STATUS, [], [], [], [], _perhaps_unused(STATUS, "int"), None, None)
+    pointer = c_ast.PtrDecl([], c_ast.PtrDecl([], _perhaps_unused(ARGUMENTS, "char")))
     arguments = c_ast.Decl(ARGUMENTS, [], [], [], [], pointer, None, None)
     variables = []
     for declaration, source in zip(given, (STATUS, ARGUMENTS, ENVIRONMENT)):
