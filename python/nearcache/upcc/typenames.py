@@ -34,7 +34,8 @@ class Typenames:
     def declarator(self, kind, name=None, quals=None):
         """The syntax of a declaration of `name` as a `kind`, shared or not: what is printed is the type of the value."""
         quals = sorted(plain_quals(kind.quals)) if quals is None else quals
-        if kind.is_array and not (kind.alias and kind.alias in self.emitted_arrays):
+        alias = self.alias_of(kind)
+        if kind.is_array and not (alias and alias in self.emitted_arrays):
             dim = copy.deepcopy(kind.count) if kind.length is None and kind.count is not None else None
             if dim is not None:
                 dim = self.value(dim).node
@@ -42,10 +43,10 @@ class Typenames:
                 dim = number(kind.length)
             return c_ast.ArrayDecl(self.declarator(kind.element, name), dim, kind.dim_quals)
         if kind.is_pointer_to_shared:
-            return c_ast.TypeDecl(name, [word for word in quals if word != "restrict"], None, c_ast.IdentifierType([kind.alias or POINTER]))
-        if kind.is_pointer and not kind.alias:
+            return c_ast.TypeDecl(name, [word for word in quals if word != "restrict"], None, c_ast.IdentifierType([alias or POINTER]))
+        if kind.is_pointer and not alias:
             return c_ast.PtrDecl(quals, self.declarator(kind.target, name))
-        if kind.is_function and not kind.alias:
+        if kind.is_function and not alias:
             if kind.parameters is None:
                 arguments = None
             else:
@@ -55,8 +56,13 @@ class Typenames:
             return c_ast.FuncDecl(arguments, self.declarator(kind.result, name))
         return c_ast.TypeDecl(name, quals, None, self.specifier(kind))
 
+    def alias_of(self, kind):
+        """The typedef name by which the source called a type, unless something else of that name hides it here."""
+        symbol = self.scope.find(kind.alias) if kind.alias else None
+        return None if symbol is not None and symbol.kind != "typedef" else kind.alias
+
     def specifier(self, kind):
-        if kind.alias:
+        if self.alias_of(kind):
             return c_ast.IdentifierType([kind.alias])
         if kind.is_void:
             return c_ast.IdentifierType(["void"])
