@@ -1,7 +1,7 @@
 """upc_forall: all pairs of affinities, nested directly and through a function; barriers with every mixture of expressions."""
 import random
 
-from .text import program
+from .text import indented, program
 
 # affinity of a loop over i: text, and which thread runs it (None: all of them)
 AFFINITIES = {"integer": ("{i}", "{i} % THREADS"), "shifted": ("{i} + 3", "({i} + 3) % THREADS"), "negative": ("-{i}", "(THREADS - {i} % THREADS) % THREADS"),
@@ -36,13 +36,17 @@ FUNCTION = """static void inner_{name}(int *hits)
 
 
 def pairs(loop):
-    body = []
+    """(functions, calls): one function for each outer loop."""
+    functions, calls = [], []
     for outer, (outer_text, outer_thread) in AFFINITIES.items():
+        lines = []
         for inner, (inner_text, inner_thread) in AFFINITIES.items():
             thread = outer_thread.format(i="i") if outer_thread else inner_thread.format(i="j") if inner_thread else "MYTHREAD"
             start = loop.format(outer=outer_text.format(i="i"), inner=inner_text.format(i="j"), name=inner)
-            body.append(PAIR.format(outer=outer, inner=inner, start=start, expected=f"{thread} == MYTHREAD").strip("\n"))
-    return "\n".join(body)
+            lines.append(PAIR.format(outer=outer, inner=inner, start=start, expected=f"{thread} == MYTHREAD").strip("\n"))
+        functions.append("\n".join([f"static void in_{outer}(void)", "{", indented("\n".join(lines)), "}"]))
+        calls.append(f"in_{outer}();")
+    return "\n\n".join(functions), "\n".join(calls)
 
 
 def barriers(seed):
@@ -61,9 +65,11 @@ def barriers(seed):
 
 
 def programs():
-    arrays = DECLARATIONS
-    yield "work_sharing/nested_pairs", program("Nested upc_forall: the outermost one with an affinity controls (6.6.2).", arrays, pairs(DIRECT))
-    functions = "\n".join(FUNCTION.format(name=name, inner=text.format(i="j")) for name, (text, _) in AFFINITIES.items())
-    yield "work_sharing/called_pairs", program("Nesting through a call is nesting as well (6.6.2).", arrays + "\n" + functions, pairs(CALLED))
+    functions, calls = pairs(DIRECT)
+    yield "work_sharing/nested_pairs", program("Nested upc_forall: the outermost one with an affinity controls (6.6.2).",
+                                               DECLARATIONS + "\n" + functions, calls)
+    called = "\n".join(FUNCTION.format(name=name, inner=text.format(i="j")) for name, (text, _) in AFFINITIES.items())
+    functions, calls = pairs(CALLED)
+    yield "work_sharing/called_pairs", program("Nesting through a call is nesting as well (6.6.2).", DECLARATIONS + called + "\n" + functions, calls)
     for seed in range(3):
         yield f"work_sharing/barriers_{seed}", barriers(seed)
