@@ -23,6 +23,7 @@ int main(void)
         CHECK(0);
     }
     CHECK(switches[MYTHREAD] == ON);
+    upc_barrier;
     c[MYTHREAD]++;
     CHECK_EQ(c[MYTHREAD], MYTHREAD % 2 ? BLUE : 7);
     return check_failures;

@@ -1,9 +1,9 @@
-// __typeof__ of shared objects, of private ones, of expressions and types (GNU C).
+// __typeof__ of shared objects (the type of their value), of expressions and types (GNU C).
 #include "check.h"
 
 shared [2] double a[2 * THREADS];
 shared int n;
-typeof(n) *pn = &n;
+shared typeof(n) *pn = &n;
 
 int main(void)
 {
@@ -16,6 +16,8 @@ int main(void)
         p[1] = x;
     upc_barrier;
     CHECK(a[1] == 2.5);
+    int largest = ({ __typeof__(n) copy = n; copy > -1 ? copy : -1; });
+    CHECK(largest == 0);
     __auto_type sum = a[1] + 1;
     CHECK(sum == 3.5);
     return check_failures;
