@@ -380,12 +380,16 @@ def test_long_expressions_are_translated(upcc, write):
     good(upcc("-c", "a.upc"))
 
 
-def test_missing_pycparser_is_told(upcc, write, monkeypatch):
+def test_missing_or_old_pycparser_is_told(upcc, write, monkeypatch):
+    import pycparser
     from nearcache.upcc import driver
     write(a_upc="int a;\n")
+    monkeypatch.setattr(pycparser, "__version__", "2.21")
+    code, _, err = upcc("-c", "a.upc")
+    assert code == 1 and "this is 2.21" in err
     monkeypatch.setattr(driver.importlib.util, "find_spec", lambda name: None)
     code, _, err = upcc("-c", "a.upc")
-    assert code == 1 and "pip install pycparser" in err
+    assert code == 1 and "pip install 'pycparser>=3.12'" in err
 
 
 def test_console_script_is_upcc():

@@ -179,8 +179,12 @@ def require_parser():
     """pycparser, and a Python that it works with, are wanted for UPC only: the rest of Nearcache does without."""
     if sys.version_info < (3, 11):
         raise UpcError(None, f"upcc wants Python 3.11 or newer, and this is {sys.version_info[0]}.{sys.version_info[1]}")
+    cure = f"{sys.executable} -m pip install 'pycparser>=3.12'"
     if not importlib.util.find_spec("pycparser"):
-        raise UpcError(None, f"upcc wants the Python package pycparser, 3.12 or newer: {sys.executable} -m pip install pycparser")
+        raise UpcError(None, f"upcc wants the Python package pycparser: {cure}")
+    import pycparser
+    if [int(part) for part in pycparser.__version__.split(".")[:2]] < [3, 12]:  # another kind of parser, without a class to extend
+        raise UpcError(None, f"upcc wants pycparser 3.12 or newer, and this is {pycparser.__version__}: {cure}")
 
 
 def version_text():
