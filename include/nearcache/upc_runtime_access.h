@@ -116,64 +116,64 @@ static inline void ncupc_load_strict(void *to, const void *from, size_t bytes) {
   (*__builtin_choose_expr(sizeof(T) <= 8, (volatile __typeof__(T) *)(void *)(address), (__typeof__(T) *)(void *)(address)))
 
 /* A value of type T and its bytes. */
-#define NCUPC_IMAGE(T)                                              \
-  union {                                                           \
+#define NCUPC_IMAGE(T)                                   \
+  union {                                                \
     unsigned char bytes[sizeof(T) != 0 ? sizeof(T) : 1]; \
-    __typeof__(T) value;                                            \
+    __typeof__(T) value;                                 \
   }
 
-#define NCUPC_GET(T, ...)                                                       \
-  __extension__({                                                               \
-    const ncupc_ptr ncupc_from = (__VA_ARGS__);                                 \
-    char *const ncupc_at = ncupc_reach(ncupc_from);                             \
-    NCUPC_IMAGE(T) ncupc_image;                                                 \
-    if (__builtin_expect(ncupc_at != NULL, 1)) {                                \
-      ncupc_count_load();                                                       \
-    } else {                                                                    \
-      ncupc_get_far(ncupc_image.bytes, ncupc_from, sizeof(T));                  \
-    }                                                                           \
-    ncupc_at != NULL ? NCUPC_AT(T, ncupc_at) : ncupc_image.value;               \
+#define NCUPC_GET(T, ...)                                         \
+  __extension__({                                                 \
+    const ncupc_ptr ncupc_from = (__VA_ARGS__);                   \
+    char *const ncupc_at = ncupc_reach(ncupc_from);               \
+    NCUPC_IMAGE(T) ncupc_image;                                   \
+    if (__builtin_expect(ncupc_at != NULL, 1)) {                  \
+      ncupc_count_load();                                         \
+    } else {                                                      \
+      ncupc_get_far(ncupc_image.bytes, ncupc_from, sizeof(T));    \
+    }                                                             \
+    ncupc_at != NULL ? NCUPC_AT(T, ncupc_at) : ncupc_image.value; \
   })
 
-#define NCUPC_GET_STRICT(T, ...)                                                \
-  __extension__({                                                               \
-    const ncupc_ptr ncupc_from = (__VA_ARGS__);                                 \
-    char *const ncupc_at = ncupc_reach(ncupc_from);                             \
-    NCUPC_IMAGE(T) ncupc_image;                                                 \
-    if (__builtin_expect(ncupc_at != NULL, 1)) {                                \
-      ncupc_load_strict(ncupc_image.bytes, ncupc_at, sizeof(T));                \
-    } else {                                                                    \
-      ncupc_get_far_strict(ncupc_image.bytes, ncupc_from, sizeof(T));           \
-    }                                                                           \
-    ncupc_image.value;                                                          \
+#define NCUPC_GET_STRICT(T, ...)                                      \
+  __extension__({                                                     \
+    const ncupc_ptr ncupc_from = (__VA_ARGS__);                       \
+    char *const ncupc_at = ncupc_reach(ncupc_from);                   \
+    NCUPC_IMAGE(T) ncupc_image;                                       \
+    if (__builtin_expect(ncupc_at != NULL, 1)) {                      \
+      ncupc_load_strict(ncupc_image.bytes, ncupc_at, sizeof(T));      \
+    } else {                                                          \
+      ncupc_get_far_strict(ncupc_image.bytes, ncupc_from, sizeof(T)); \
+    }                                                                 \
+    ncupc_image.value;                                                \
   })
 
-#define NCUPC_PUT(T, p, ...)                                                    \
-  __extension__({                                                               \
-    const ncupc_ptr ncupc_to = (p);                                             \
-    __typeof__(T) ncupc_value = (__VA_ARGS__);                                  \
-    char *const ncupc_at = ncupc_reach(ncupc_to);                               \
-    if (__builtin_expect(ncupc_at != NULL, 1)) {                                \
-      NCUPC_AT(T, ncupc_at) = ncupc_value;                                      \
-    } else {                                                                    \
-      ncupc_put_far(ncupc_to, &ncupc_value, sizeof(T));                         \
-    }                                                                           \
-    ncupc_value;                                                                \
+#define NCUPC_PUT(T, p, ...)                            \
+  __extension__({                                       \
+    const ncupc_ptr ncupc_to = (p);                     \
+    __typeof__(T) ncupc_value = (__VA_ARGS__);          \
+    char *const ncupc_at = ncupc_reach(ncupc_to);       \
+    if (__builtin_expect(ncupc_at != NULL, 1)) {        \
+      NCUPC_AT(T, ncupc_at) = ncupc_value;              \
+    } else {                                            \
+      ncupc_put_far(ncupc_to, &ncupc_value, sizeof(T)); \
+    }                                                   \
+    ncupc_value;                                        \
   })
 
-#define NCUPC_PUT_STRICT(T, p, ...)                                             \
-  __extension__({                                                               \
-    const ncupc_ptr ncupc_to = (p);                                             \
-    __typeof__(T) ncupc_value = (__VA_ARGS__);                                  \
-    char *const ncupc_at = ncupc_reach(ncupc_to);                               \
-    if (__builtin_expect(ncupc_at != NULL, 1)) {                                \
-      ncupc_before_strict();                                                    \
-      NCUPC_AT(T, ncupc_at) = ncupc_value;                                      \
-      ncupc_after_strict();                                                     \
-    } else {                                                                    \
-      ncupc_put_far_strict(ncupc_to, &ncupc_value, sizeof(T));                  \
-    }                                                                           \
-    ncupc_value;                                                                \
+#define NCUPC_PUT_STRICT(T, p, ...)                            \
+  __extension__({                                              \
+    const ncupc_ptr ncupc_to = (p);                            \
+    __typeof__(T) ncupc_value = (__VA_ARGS__);                 \
+    char *const ncupc_at = ncupc_reach(ncupc_to);              \
+    if (__builtin_expect(ncupc_at != NULL, 1)) {               \
+      ncupc_before_strict();                                   \
+      NCUPC_AT(T, ncupc_at) = ncupc_value;                     \
+      ncupc_after_strict();                                    \
+    } else {                                                   \
+      ncupc_put_far_strict(ncupc_to, &ncupc_value, sizeof(T)); \
+    }                                                          \
+    ncupc_value;                                               \
   })
 
 /* Field f of a struct or union S at p. The mask is found by the compiler: counting down from 0 sets all bits of any integer field. */
@@ -181,22 +181,22 @@ static inline void ncupc_load_strict(void *to, const void *from, size_t bytes) {
   __extension__({                                                                       \
     const ncupc_ptr ncupc_from = (__VA_ARGS__);                                         \
     NCUPC_IMAGE(S) ncupc_mask, ncupc_image;                                             \
-    __builtin_memset(&ncupc_mask, 0, sizeof ncupc_mask);                                          \
-    __builtin_memset(&ncupc_image, 0, sizeof ncupc_image);                                        \
+    __builtin_memset(&ncupc_mask, 0, sizeof ncupc_mask);                                \
+    __builtin_memset(&ncupc_image, 0, sizeof ncupc_image);                              \
     ncupc_mask.value.f -= 1;                                                            \
     ncupc_get_bits(ncupc_from, ncupc_mask.bytes, ncupc_image.bytes, sizeof(S), strict); \
     ncupc_image.value.f;                                                                \
   })
-#define NCUPC_PUT_FIELD(S, f, strict, p, ...)                                           \
-  __extension__({                                                                       \
-    const ncupc_ptr ncupc_to = (p);                                                     \
-    NCUPC_IMAGE(S) ncupc_mask, ncupc_image;                                             \
-    __builtin_memset(&ncupc_mask, 0, sizeof ncupc_mask);                                          \
-    __builtin_memset(&ncupc_image, 0, sizeof ncupc_image);                                        \
-    ncupc_mask.value.f -= 1;                                                            \
-    ncupc_image.value.f = (__VA_ARGS__);                                                \
-    ncupc_put_bits(ncupc_to, ncupc_mask.bytes, ncupc_image.bytes, sizeof(S), strict);   \
-    ncupc_image.value.f;                                                                \
+#define NCUPC_PUT_FIELD(S, f, strict, p, ...)                                         \
+  __extension__({                                                                     \
+    const ncupc_ptr ncupc_to = (p);                                                   \
+    NCUPC_IMAGE(S) ncupc_mask, ncupc_image;                                           \
+    __builtin_memset(&ncupc_mask, 0, sizeof ncupc_mask);                              \
+    __builtin_memset(&ncupc_image, 0, sizeof ncupc_image);                            \
+    ncupc_mask.value.f -= 1;                                                          \
+    ncupc_image.value.f = (__VA_ARGS__);                                              \
+    ncupc_put_bits(ncupc_to, ncupc_mask.bytes, ncupc_image.bytes, sizeof(S), strict); \
+    ncupc_image.value.f;                                                              \
   })
 #define NCUPC_GET_BITS(S, f, ...) NCUPC_GET_FIELD(S, f, 0, __VA_ARGS__)
 #define NCUPC_GET_BITS_STRICT(S, f, ...) NCUPC_GET_FIELD(S, f, 1, __VA_ARGS__)

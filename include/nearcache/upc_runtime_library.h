@@ -58,7 +58,7 @@ void ncupc_all_free(const char *file, int line, ncupc_ptr p);
 #define upc_free(...) ncupc_free(NCUPC_HERE, __VA_ARGS__)
 #define upc_all_free(...) ncupc_all_free(NCUPC_HERE, __VA_ARGS__)
 
-/* ---- Locks: fair queues. A lock has affinity to the thread that allocated it; those of upc_all_lock_alloc are spread over threads. ---- */
+/* ---- Locks: fair queues. A lock has affinity to its allocating thread; those of upc_all_lock_alloc are spread over threads. ---- */
 
 ncupc_ptr upc_all_lock_alloc(void);    /* collective */
 ncupc_ptr upc_global_lock_alloc(void); /* by one thread for itself */

@@ -110,9 +110,10 @@ static inline int64_t ncupc_floor_div(int64_t n, int64_t by) {
   return quotient - (n % by < 0);
 }
 
-/* The same by the number of threads; *remainder: below THREADS. A division by a number that the compiler does not know is the dearest part
- * of an access, and keeps the compiler from finding that two accesses share it: numbers below 2^32 are multiplied by the inverse instead.
- * That is exact: with I = (2^64 - 1 - r) / T, (n + 1) * I / 2^64 is below (n + 1) / T by no more than 2^-32, so its floor is that of n / T. */
+/* The same by the number of threads; *remainder: below THREADS. A division by a number that the compiler does not know is the dearest
+ * part of an access, and keeps the compiler from finding that two accesses share it: numbers below 2^32 are multiplied by the inverse
+ * instead. That is exact: with I = (2^64 - 1 - r) / T, (n + 1) * I / 2^64 is below (n + 1) / T by no more than 2^-32, so its floor is that
+ * of n / T. */
 static inline int64_t ncupc_rows(int64_t n, size_t *remainder) {
 #ifdef NCUPC_THREADS
   const int64_t rows = ncupc_floor_div(n, THREADS);

@@ -102,7 +102,7 @@ void ncupc_put_far(ncupc_ptr to, const void* from, size_t bytes) {
   shmem_putmem(symmetric(offset), from, bytes, pe_of(to));
 }
 
-// An aligned scalar comes by an atomic fetch of its word, which no cache serves; anything else by a get after which nothing cached is left.
+// An aligned scalar comes by an atomic fetch of its word, which no cache serves; anything else by a get, before which the cache is dropped.
 void ncupc_get_far_strict(void* to, ncupc_ptr from, size_t bytes) {
   check_far(from);
   ncupc_before_strict();
@@ -125,7 +125,7 @@ void ncupc_put_far_strict(ncupc_ptr to, const void* from, size_t bytes) {
 }
 
 void ncupc_poll(void) {
-  // So often that a thread that spins on its own memory sees another's put soon, so seldom that a loop over its own memory does not feel it.
+  // So often that who spins on its own memory sees another's put soon, so seldom that a loop over its own memory does not feel it.
   constexpr int loads_a_poll = 1024, loads_a_poll_near = 1 << 14;
   ncupc_until_poll = runtime.any_far ? loads_a_poll : loads_a_poll_near;
   static unsigned polls = 0;

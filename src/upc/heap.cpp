@@ -1,8 +1,6 @@
-// Allocation without a bottleneck: every thread takes chunks from the common heap, larger ones each time, and divides them by itself.
+// Allocation without a bottleneck: every thread takes chunks from the two ends of the heap (heap_ends.h), larger ones each time, and
+// divides them by itself.
 //
-// The heap's two ends are two page numbers in one word of each thread, changed together by compare-and-swap, so that they never meet:
-//   local chunk    only the own word changes: no communication
-//   global chunk   thread 0's word says who gets which pages; then the words of all others follow. The first that has no room undoes it
 // A block has an id before it, at the thread its pointer names (a global block's is thread 0, whoever allocated it). A free takes the id
 // from `allocated` to `freed` by compare-and-swap, which finds bad pointers and double frees, and gives the block to the thread that
 // allocated it: by a list of its own, which that thread empties before it allocates.
@@ -10,6 +8,7 @@
 
 #include <algorithm>
 
+#include "upc/heap_ends.h"
 #include "upc/pool.h"
 
 namespace nearcache::upc {
@@ -22,92 +21,18 @@ size_t next_chunk[2] = {64 * 1024, 64 * 1024};
 
 size_t me() { return static_cast<size_t>(ncupc_mythread); }
 
-// ---- The two ends.
-
-struct Ends {
-  uint32_t global_end, local_begin;  // pages
-};
-Ends ends_of(uint64_t word) { return {static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32)}; }
-uint64_t word_of(Ends ends) { return static_cast<uint64_t>(ends.local_begin) << 32 | ends.global_end; }
-
-// The page where `pages` more of local memory begin, 0: no room.
-uint64_t take_local(uint32_t pages) {
-  uint64_t word = word_fetch(me(), NCUPC_CONTROL(heap));
-  for (;;) {
-    const Ends ends = ends_of(word);
-    if (ends.local_begin - ends.global_end < pages) return 0;
-    const uint64_t was = word_compare_swap(me(), NCUPC_CONTROL(heap), word, word_of({ends.global_end, ends.local_begin - pages}));
-    if (was == word) return ends.local_begin - pages;
-    word = was;
-  }
-}
-
-// The global end of `thread` becomes at least `page`; what it was, or 0 if local memory is in the way.
-uint32_t raise_global_end(size_t thread, uint32_t page) {
-  uint64_t word = word_fetch(thread, NCUPC_CONTROL(heap));
-  for (;;) {
-    const Ends ends = ends_of(word);
-    if (ends.global_end >= page) return ends.global_end;
-    if (ends.local_begin < page) return 0;
-    const uint64_t was = word_compare_swap(thread, NCUPC_CONTROL(heap), word, word_of({page, ends.local_begin}));
-    if (was == word) return ends.global_end;
-    word = was;
-  }
-}
-
-// Undoes it, unless another thread has gone on from there.
-void lower_global_end(size_t thread, uint32_t from, uint32_t to) {
-  uint64_t word = word_fetch(thread, NCUPC_CONTROL(heap));
-  while (ends_of(word).global_end == from) {
-    const uint64_t was = word_compare_swap(thread, NCUPC_CONTROL(heap), word, word_of({to, ends_of(word).local_begin}));
-    if (was == word) return;
-    word = was;
-  }
-}
-
-uint64_t take_global(uint32_t pages) {
-  uint64_t word = word_fetch(0, NCUPC_CONTROL(heap));
-  uint32_t begin = 0;
-  for (;;) {
-    const Ends ends = ends_of(word);
-    begin = ends.global_end;
-    if (ends.local_begin - begin < pages) return 0;
-    const uint64_t was = word_compare_swap(0, NCUPC_CONTROL(heap), word, word_of({begin + pages, ends.local_begin}));
-    if (was == word) break;
-    word = was;
-  }
-  const size_t threads = static_cast<size_t>(ncupc_threads);
-  for (size_t thread = 1; thread < threads; ++thread) {
-    if (raise_global_end(thread, begin + pages) != 0) continue;
-    while (thread-- > 0) lower_global_end(thread, begin + pages, begin);
-    return 0;
-  }
-  return begin;
-}
-
-// Free memory at the heap's middle goes back to where both ends may take it. A local end is this thread's own word: done whenever much is
-// free. A global end is all threads' words: done when this thread has no more room.
+// Free memory at the heap's middle goes back to where both ends may take it: local memory whenever much is free, as that is this thread's
+// own word; global memory, which is all threads' words, when this thread has no more room.
 void return_local() {
   constexpr size_t much = size_t{1} << 20;
-  const Ends ends = ends_of(own_word(NCUPC_CONTROL(heap)));
-  const size_t cut = pools[local].trim_low(ends.local_begin * heap_page, heap_page, much);
-  if (cut == 0) return;
-  uint64_t word = own_word(NCUPC_CONTROL(heap));
-  for (;;) {
-    const Ends now = ends_of(word);
-    const Ends after{now.global_end, now.local_begin + static_cast<uint32_t>(cut / heap_page)};
-    const uint64_t was = word_compare_swap(me(), NCUPC_CONTROL(heap), word, word_of(after));
-    if (was == word) return;
-    word = was;
-  }
+  const size_t cut = pools[local].trim_low(heap_local_begin() * heap_page, heap_page, much);
+  if (cut != 0) heap_give_local(static_cast<uint32_t>(cut / heap_page));
 }
 
-// Thread 0's word is lowered last: until then nobody is given the pages.
 void return_global() {
-  const uint32_t end = ends_of(word_fetch(0, NCUPC_CONTROL(heap))).global_end;
+  const uint32_t end = heap_global_end();
   const size_t cut = pools[global].trim_high(end * heap_page, heap_page, heap_page);
-  const uint32_t to = end - static_cast<uint32_t>(cut / heap_page);
-  for (size_t thread = static_cast<size_t>(ncupc_threads); cut != 0 && thread-- > 0;) lower_global_end(thread, end, to);
+  if (cut != 0) heap_give_global(end, static_cast<uint32_t>(cut / heap_page));
 }
 
 // A chunk with room for a block of `bytes`; at best as much as all chunks before, at worst what is needed.
@@ -115,7 +40,7 @@ bool extend(Kind kind, size_t bytes) {
   const size_t needed = heap_align(bytes + Pool::chunk_overhead);
   for (size_t wanted = std::max(needed, next_chunk[kind]);; wanted = std::max(needed, heap_align(wanted / 2))) {
     const uint32_t pages = static_cast<uint32_t>(wanted / heap_page);
-    const uint64_t page = kind == local ? take_local(pages) : take_global(pages);
+    const uint64_t page = kind == local ? heap_take_local(pages) : heap_take_global(pages);
     if (page != 0) {
       pools[kind].add_chunk(page * heap_page, wanted);
       const size_t most = heap_align((runtime.arena_bytes - runtime.heap_start) / 16);
@@ -176,11 +101,10 @@ uint64_t allocate(Kind kind, size_t bytes) {
 }
 
 [[noreturn]] void exhausted(const char* file, int line, const char* call, size_t bytes) {
-  const Ends ends = ends_of(word_fetch(me(), NCUPC_CONTROL(heap)));
   ncupc_error(file, line, call,
               "no room for %zu bytes in the shared heap of %zu bytes a thread (%zu of them not divided yet): raise --shared-heap "
               "(NEARCACHE_UPC_SHARED_HEAP)",
-              bytes, runtime.arena_bytes - runtime.heap_start, (ends.local_begin - ends.global_end) * heap_page);
+              bytes, runtime.arena_bytes - runtime.heap_start, heap_pages_between() * heap_page);
 }
 
 // A thread's share of `blocks` blocks of `bytes`.
@@ -253,8 +177,7 @@ void heap_free(const char* file, int line, const char* call, ncupc_ptr p) {
 
 void heap_start() {
   for (Pool& pool : pools) pool.start(runtime.arena);
-  const Ends ends{static_cast<uint32_t>(runtime.heap_start / heap_page), static_cast<uint32_t>(runtime.arena_bytes / heap_page)};
-  *reinterpret_cast<uint64_t*>(runtime.arena + NCUPC_CONTROL(heap)) = word_of(ends);
+  heap_start_ends(static_cast<uint32_t>(runtime.heap_start / heap_page), static_cast<uint32_t>(runtime.arena_bytes / heap_page));
 }
 
 uint64_t heap_allocate_local(size_t bytes) {

@@ -55,8 +55,8 @@ void set_threads(int threads, int me);
 // other accesses: call release() before, acquire() after, where that is wanted.
 uint64_t word_fetch(size_t thread, uint64_t offset);
 void word_set(size_t thread, uint64_t offset, uint64_t value);
-// The same without atomicity: nobody changes the word by compare-and-swap, swap or fetch_add. Only for words of Control, which are uncached;
-// arrives some time after, and in order only after shmem_fence.
+// The same without atomicity: nobody changes the word by compare-and-swap, swap or fetch_add. Only for words of Control, which are
+// uncached; arrives some time after, and in order only after shmem_fence.
 void word_put(size_t thread, uint64_t offset, uint64_t value);
 uint64_t word_swap(size_t thread, uint64_t offset, uint64_t value);
 uint64_t word_compare_swap(size_t thread, uint64_t offset, uint64_t expected, uint64_t value);

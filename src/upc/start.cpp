@@ -3,6 +3,7 @@
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -68,7 +69,7 @@ void allocate_arena(size_t statics_end, size_t heap) {
   runtime.heap_start = heap_align(statics_end);
   runtime.arena_bytes = heap_align(runtime.heap_start + heap);
   if (runtime.arena_bytes > NCUPC_MAX_ADDRESS) {
-    ncupc_error(nullptr, 0, "start", "static shared data and the shared heap together need %zu bytes a thread, pointers to shared can name %llu",
+    ncupc_error(nullptr, 0, "start", "static shared data and the shared heap need %zu bytes a thread, pointers to shared can name %llu",
                 runtime.arena_bytes, static_cast<unsigned long long>(NCUPC_MAX_ADDRESS));
   }
   runtime.arena = static_cast<char*>(shmem_align(4096, runtime.arena_bytes));
@@ -98,10 +99,11 @@ void find_near_threads() {
 using Action = void (*)();
 Action end_actions[16];
 size_t number_of_end_actions = 0;
+pid_t process = 0;  // not that of a child which the program forks
 
 // Runs at exit(), before the OpenSHMEM library's own handler, as it is registered later; the program's handlers have run.
 void end(int status, void*) {
-  if (runtime.ending) return;
+  if (runtime.ending || getpid() != process) return;
   fflush(nullptr);  // a launcher may end the others as soon as one has ended with a nonzero status
   end_barrier(status);
   runtime.ending = true;
@@ -129,6 +131,7 @@ void start() {
   runtime.all_near = internal_barrier(runtime.any_far ? 1 : 0) == 0;
   initialise_statics();
   internal_barrier(0);
+  process = getpid();
   on_exit(end, nullptr);
 }
 

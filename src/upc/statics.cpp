@@ -54,15 +54,15 @@ void check(const ncupc_module& module) {
 #endif
   static const char* const forms[] = {"?", "packed", "struct"};
   if (module.form != form) {
-    ncupc_error(nullptr, 0, module.name, "was compiled with %s pointers to shared, the runtime has %s ones", forms[module.form == 2 ? 2 : 1],
-                forms[form]);
+    ncupc_error(nullptr, 0, module.name, "was compiled with %s pointers to shared, the runtime has %s ones",
+                forms[module.form == 2 ? 2 : 1], forms[form]);
   }
   if (module.threads != 0 && module.threads != ncupc_threads) {
     ncupc_error(nullptr, 0, module.name, "was compiled for %d threads, and runs with %d", module.threads, ncupc_threads);
   }
 }
 
-// Arrays begin a cache line; so that small variables of different threads' interest share one, scalars do not.
+// Arrays begin a cache line, scalars share one.
 size_t aligned_place(size_t bytes) {
   const size_t alignment = bytes >= 64 ? 64 : 16;
   return (place_at + alignment - 1) / alignment * alignment;

@@ -47,8 +47,14 @@ static void word_step(uint64_t *random, size_t i) {
   switch (below(random, 9)) {
     case 0: CHECK(NCUPC_PUT(uint64_t, p, value) == value); my_words[i] = value; break;
     case 1: CHECK(NCUPC_PUT_STRICT(uint64_t, p, value) == value); my_words[i] = value; break;
-    case 2: NCUPC_PUT(uint32_t, ncupc_field(p, at), (uint32_t)value); memcpy((char *)&my_words[i] + at, &(uint32_t){(uint32_t)value}, 4); break;
-    case 3: NCUPC_PUT(uint16_t, ncupc_field(p, at), (uint16_t)value); memcpy((char *)&my_words[i] + at, &(uint16_t){(uint16_t)value}, 2); break;
+    case 2:
+      NCUPC_PUT(uint32_t, ncupc_field(p, at), (uint32_t)value);
+      memcpy((char *)&my_words[i] + at, &(uint32_t){(uint32_t)value}, 4);
+      break;
+    case 3:
+      NCUPC_PUT(uint16_t, ncupc_field(p, at), (uint16_t)value);
+      memcpy((char *)&my_words[i] + at, &(uint16_t){(uint16_t)value}, 2);
+      break;
     case 4: upc_memput(p, &value, sizeof value); my_words[i] = value; break;
     case 5: upc_memset(p, (int)(value & 255), sizeof value); memset(&my_words[i], (int)(value & 255), sizeof value); break;
     case 6: CHECK(NCUPC_GET_STRICT(uint64_t, p) == my_words[i], "word %zu", i); break;
@@ -71,7 +77,10 @@ static void point_step(uint64_t *random, size_t i) {
     case 0: value = NCUPC_PUT(struct point, p, value); my_points[i] = value; break;
     case 1: value = NCUPC_PUT_STRICT(struct point, p, value); my_points[i] = value; break;
     case 2: NCUPC_PUT(int, ncupc_field(p, offsetof(struct point, tag)), value.tag); my_points[i].tag = value.tag; break;
-    case 3: value = NCUPC_GET_STRICT(struct point, p); CHECK(value.x == my_points[i].x && value.tag == my_points[i].tag, "point %zu", i); break;
+    case 3:
+      value = NCUPC_GET_STRICT(struct point, p);
+      CHECK(value.x == my_points[i].x && value.tag == my_points[i].tag, "point %zu", i);
+      break;
     default: value = NCUPC_GET(struct point, p); CHECK(value.y == my_points[i].y && value.tag == my_points[i].tag, "point %zu", i);
   }
 }
@@ -84,7 +93,10 @@ static void bits_step(uint64_t *random, size_t i) {
     case 1: my_bits[i].b = (int)(value % 256) - 128; NCUPC_PUT_BITS(struct fields, b, p, (int)(value % 256) - 128); break;
     case 2: my_bits[i].c = (value & 1) != 0; NCUPC_PUT_BITS_STRICT(struct fields, c, p, (value & 1) != 0); break;
     case 3: my_bits[i].d = value & 0x1fffffffffu; NCUPC_PUT_BITS(struct fields, d, p, value & 0x1fffffffffu); break;
-    case 4: NCUPC_PUT(signed char, ncupc_field(p, offsetof(struct fields, e)), (signed char)value); my_bits[i].e = (signed char)value; break;
+    case 4:
+      my_bits[i].e = (signed char)value;
+      NCUPC_PUT(signed char, ncupc_field(p, offsetof(struct fields, e)), (signed char)value);
+      break;
     default: my_bits[i].f = (unsigned)value; NCUPC_PUT_BITS(struct fields, f, p, (unsigned)value);
   }
   CHECK(NCUPC_GET_BITS(struct fields, a, p) == my_bits[i].a && NCUPC_GET_BITS(struct fields, b, p) == my_bits[i].b, "bits %zu", i);

@@ -25,8 +25,8 @@ static void check_pair(uint64_t base, size_t i, size_t j, size_t size, size_t bl
 }
 
 static void check_element(uint64_t base, size_t i, size_t size, size_t block) {
-  CHECK(same(ncupc_element(ncupc_make(base, 0, 0), (ptrdiff_t)i, size, block), element(base, i, size, block)), "%zu, %zu bytes in blocks of %zu",
-        i, size, block);
+  const ncupc_ptr found = ncupc_element(ncupc_make(base, 0, 0), (ptrdiff_t)i, size, block);
+  CHECK(same(found, element(base, i, size, block)), "%zu, %zu bytes in blocks of %zu", i, size, block);
 }
 
 /* Quotients and remainders by THREADS, at the edges of where an inverse stands in for the division. */
@@ -80,7 +80,8 @@ static void check_parts(void) {
   const ncupc_ptr p = ncupc_make(8000, (size_t)(THREADS - 1), 5);
   CHECK(upc_threadof(p) == (size_t)THREADS - 1 && upc_phaseof(p) == 5 && upc_addrfield(p) == 8000);
   CHECK(upc_phaseof(upc_resetphase(p)) == 0 && ncupc_equal(p, upc_resetphase(p)));
-  CHECK(ncupc_address(ncupc_field(p, 16)) == 8016 && ncupc_phase(ncupc_field(p, 16)) == 0 && ncupc_thread(ncupc_field(p, 16)) == ncupc_thread(p));
+  const ncupc_ptr member = ncupc_field(p, 16);
+  CHECK(ncupc_address(member) == 8016 && ncupc_phase(member) == 0 && ncupc_thread(member) == ncupc_thread(p));
   CHECK(ncupc_is_null(NCUPC_NULL) && !ncupc_is_null(p) && ncupc_integer(NCUPC_NULL) == 0 && ncupc_local(NCUPC_NULL) == NULL);
   static const ncupc_ptr null = NCUPC_NULL_INIT;
   CHECK(ncupc_equal(null, NCUPC_NULL));
