@@ -15,11 +15,11 @@
 namespace nearcache::upc {
 namespace {
 
-// The bytes of all threads' blocks up to which messages are used: some slots, at some microseconds each, where the way by memory costs
-// a round trip more than messages do.
-constexpr size_t small_total = 1024;
+// The bytes of all threads' blocks up to which messages are used. Over a network some slots, at some microseconds each, as the way by memory
+// costs more round trips; within reach one slot.
+constexpr size_t small_total_near = 124, small_total_far = 1024;
 
-bool small(size_t bytes) { return bytes <= small_total / threads(); }
+bool small(size_t bytes) { return bytes <= (runtime.all_near ? small_total_near : small_total_far) / threads(); }
 
 Call begin_copy(const char* file, int line, Kind kind, const char* name, int flags, ncupc_ptr dst, ncupc_ptr src, size_t bytes) {
   Call call = begin(file, line, kind, name, flags, dst, src);

@@ -17,8 +17,9 @@
 #pragma GCC visibility push(hidden)
 namespace nearcache::upc {
 
-// Bytes of all block sums up to which every thread gets them all: some tens of messages.
-constexpr size_t few_bytes = 4096;
+// Bytes of all block sums up to which every thread gets them all: some tens of messages. Within reach transposing them takes some
+// microseconds only, over a network some hundred.
+constexpr size_t few_bytes_near = 1024, few_bytes_far = 4096;
 
 // A value, or nothing.
 template <class T>
@@ -127,7 +128,7 @@ class Reduction<T>::Sums {
  public:
   explicit Sums(Reduction& reduction)
       : r_(reduction),
-        few_(reduction.layout_.rows() <= few_bytes / sizeof(T) / threads()),
+        few_(reduction.layout_.rows() <= (runtime.all_near ? few_bytes_near : few_bytes_far) / sizeof(T) / threads()),
         rows_(reduction.layout_.rows()),
         chunk_(first_row(my_thread() + 1) - first_row(my_thread())),
         mine_(reduction.call_, rows_ * sizeof(T)),
