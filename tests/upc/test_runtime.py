@@ -8,12 +8,12 @@ import launch_shmem
 HEAP = {"NEARCACHE_UPC_SHARED_HEAP": "32M", "SMA_SYMMETRIC_SIZE": "64M"}
 
 
-def run(shmem, name, threads, form="", tcp=False, cache=True, args=(), env=None):
+def run(shmem, name, threads, form="", tcp=False, cache=True, args=(), env=None, above=()):
     binary = shmem.binary(f"upc_{name}{form}")
     if not binary.exists():
         pytest.skip(f"{binary} is not built")
     variables = {**HEAP, **({} if cache else {"NEARCACHE_SHMEM": "off"}), **(env or {})}
-    return launch_shmem.run(shmem, threads, str(binary), *args, preload=False, tcp=tcp, env=variables, timeout=120)
+    return launch_shmem.run(shmem, threads, str(binary), *args, preload=False, above=above, tcp=tcp, env=variables, timeout=120)
 
 
 def check(result, threads):
@@ -48,6 +48,14 @@ def test_memory_and_synchronisation(shmem, name, way):
     threads, form, tcp, cache = WAYS[way]
     args = [ROUNDS_OVER_TCP[name]] if tcp else []
     check(run(shmem, name, threads, form, tcp, cache, args), threads)
+
+
+@pytest.mark.parametrize("name", ["accesses", "barriers", "heap", "litmus", "locks"])
+@pytest.mark.parametrize("form", ["", "_struct"])
+def test_nodes_of_two_threads(shmem, name, form):
+    """Some threads are within reach of loads and stores, others are not."""
+    nodes = launch.BUILD / "lib" / shmem.tag / "upc_two_nodes.so"
+    check(run(shmem, name, 4, form, above=[nodes]), 4)
 
 
 def ends(result, status, message=None, line=None):
