@@ -11,7 +11,7 @@ pytest.importorskip("pycparser")
 from pycparser import c_ast  # noqa: E402
 
 from nearcache.upcc import parser, upc_ast  # noqa: E402
-from nearcache.upcc.diagnostics import UpcError  # noqa: E402
+from nearcache.upcc.diagnostics import UpcError, UpcErrors  # noqa: E402
 
 COMPILERS = [cc for cc in ("gcc", "clang") if shutil.which(cc)]
 HEADERS = (
@@ -257,7 +257,7 @@ def test_what_cannot_be_parsed_in_a_system_header_is_skipped_to_its_end():
     reader = parser.UpcParser({"s.h"})
     assert [decl.name for decl in reader.parse(text, "x.upc").ext] == ["a", "c", "T", "e"]
     assert [e.coord.line for e in reader.skipped] == [2, 4, 5]
-    with pytest.raises(UpcError):
+    with pytest.raises(UpcErrors):
         parser.parse(text, "x.upc")
 
 
@@ -325,6 +325,27 @@ def test_messages_say_what_was_expected_and_where(text, line, column, message):
     found = error(text)
     assert found.message == message
     assert (found.coord.file, found.coord.line, found.coord.column) == ("x.upc", line, column)
+
+
+def test_errors_of_several_declarations_are_found_at_once():
+    text = (
+        "typedef struct { int n } broken;\nbroken b;\nvoid f(void) {\n  x = ;\n  y = ;\n}\nint g(void) { return b.n; }\n"
+        "void h(void) { upc_barrier }\nother o;\n"
+    )
+    with pytest.raises(UpcErrors) as caught:
+        parser.parse(text, "x.upc")
+    found = [(coord.line, message) for coord, _, message in caught.value.diagnostics]
+    # Neither the second mistake of f nor that `broken` is unknown now.
+    assert found == [
+        (1, "expected ';' before '}'"),
+        (4, "expected an expression before ';'"),
+        (8, "expected ';' before '}'"),
+        (9, "unknown type name 'other'"),
+    ]
+
+
+def test_a_missing_brace_is_one_error():
+    assert error("int f(void) { if (x) { return 1; }\nint g(void) { return 2; }\nint h;\n").coord.line == 3
 
 
 def test_deep_nesting_is_parsed_without_trying_every_reading_again():

@@ -10,9 +10,12 @@ declaration that cannot be parsed (a compiler's own extension of the future) is 
 from pycparser import c_ast
 
 from . import upc_ast
-from .diagnostics import UpcError
+from .diagnostics import UpcError, UpcErrors
 from .grammar_statements import StatementGrammar
 from .lexer import UpcLexer
+
+_BEHIND_A_TYPE = frozenset({"SEMI", "ID", "ATTRIBUTE_BEGIN", "TIMES"})  # what goes on with a declaration after a structure's brace
+_MOST_ERRORS = 20  # of one file; further ones mostly follow from these
 
 
 class UpcParser(StatementGrammar):
@@ -24,42 +27,56 @@ class UpcParser(StatementGrammar):
         self.clex.system_files = frozenset(system_files)
         self.header_bodies = header_bodies  # parse the bodies of functions in system headers too?
         self.skipped = []
+        self._errors = []
+        self._lost = set()  # names in declarations that could not be parsed: that one is unknown later is no error of its own
 
     def parse(self, text, filename="", debug=False):
-        self.skipped = []
+        self.skipped, self._errors, self._lost = [], [], set()
         self._start(self.clex.read_all(text, filename), filename)
         external = []
-        while self._peek() is not None:
+        while self._peek() is not None and len(self._errors) < _MOST_ERRORS:
             external += self._parse_or_skip()
+        if len(self._errors) > 1:
+            raise UpcErrors([entry for error in self._errors for entry in error.diagnostics])
+        if self._errors:
+            raise self._errors[0]
         return c_ast.FileAST(external)
 
     def _in_system_file(self):
         return self._list[self._index].filename in self.clex.system_files
 
     def _parse_or_skip(self):
-        if not self._in_system_file():
-            return self._parse_external_declaration()
-        start = self._index
+        """An external declaration; one that cannot be parsed is skipped, so that the errors of others are found too."""
+        start, system = self._index, self._in_system_file()
         try:
             return self._parse_external_declaration()
         except UpcError as error:
-            self.skipped.append(error)
-            while len(self._restore) > 1:
-                self._pop_scope()
-            self._reset(start)
-            self._skip_external_declaration()
-            return []
+            if system:
+                self.skipped.append(error)
+            elif not any(error.message == f"unknown type name '{name}'" for name in self._lost):
+                self._errors.append(error)
+        while len(self._restore) > 1:
+            self._pop_scope()
+        wrong = self._index
+        self._reset(start)
+        self._skip_external_declaration(system)
+        while not system and self._index <= wrong and self._peek() is not None:
+            self._skip_external_declaration(system)
+        self._lost.update(tok.value for tok in self._list[start : self._index] if tok.type == "ID")
+        return []
 
-    def _skip_external_declaration(self):
-        """To behind the `;` or the body that ends it, in the same system header."""
-        depth = 0
+    def _skip_external_declaration(self, system):
+        """To behind the `;` or the body that ends it; not from a system header into the file that includes it."""
+        depth, before, is_body = 0, None, False
         while self._peek() is not None:
             kind = self._advance().type
+            if kind == "LBRACE" and depth == 0:
+                is_body = before in ("RPAREN", "SEMI")
             depth += (kind in ("LBRACE", "LPAREN", "LBRACKET")) - (kind in ("RBRACE", "RPAREN", "RBRACKET"))
-            if depth <= 0 and (kind == "SEMI" or (kind == "RBRACE" and self._peek_type() not in ("SEMI", "ID", "ATTRIBUTE_BEGIN", "TIMES"))):
+            ends = kind == "SEMI" or (kind == "RBRACE" and (is_body or self._peek_type() not in _BEHIND_A_TYPE))
+            if depth <= 0 and (ends or (system and not self._in_system_file())):
                 return
-            if depth <= 0 and not self._in_system_file():
-                return
+            before = kind
 
     def _parse_external_declaration(self):
         kind = self._peek_type()
@@ -102,5 +119,5 @@ class UpcParser(StatementGrammar):
 
 
 def parse(text, filename, system_files=()):
-    """The syntax tree (c_ast.FileAST) of a preprocessed UPC source; raises diagnostics.UpcError."""
+    """The syntax tree (c_ast.FileAST) of a preprocessed UPC source; raises diagnostics.UpcError, or UpcErrors if there are several."""
     return UpcParser(system_files).parse(text, filename)
