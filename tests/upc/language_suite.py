@@ -231,12 +231,13 @@ def messages_of(name, text):
 
 
 class Suite:
-    """Everything that a list of programs shall show; compiled and run once, when it is first asked for."""
+    """Everything that a list of programs shall show; compiled and run once, when it is first asked for. `options`: for upcc."""
 
-    def __init__(self, programs, long, folder):
+    def __init__(self, programs, long, folder, options=()):
         self.programs = programs
         self.long = long
         self.folder = Path(folder)
+        self.options = options
 
     @functools.cached_property
     def diagnostics(self):
@@ -260,8 +261,8 @@ class Suite:
         wanted = sorted({(self.programs.index(each), combination.threads if combination.static else 0)
                          for combination, programs in self.plan.items() for each in programs})
         for _, static in wanted:
-            (self.folder / str(static)).mkdir(exist_ok=True)
-        found = in_processes(functools.partial(_compile, self.programs, self.folder), wanted)
+            (self.folder / str(static)).mkdir(exist_ok=True, parents=True)
+        found = in_processes(functools.partial(_compile, self.programs, self.folder, self.options), wanted)
         return {(self.programs[index].name, static): result for (index, static), result in found.items()}
 
     @functools.cached_property
@@ -270,7 +271,8 @@ class Suite:
         linked = {}
         for static in sorted({static for _, static in self.objects}):
             programs = [each for each in self.programs if self.objects.get((each.name, static), (None,))[0]]
-            linked[static] = link(programs, [self.objects[each.name, static][0] for each in programs], static, self.folder / f"all-{static}")
+            linked[static] = link(programs, [self.objects[each.name, static][0] for each in programs], static, self.folder / f"all-{static}",
+                                  self.options)
         return linked
 
     @functools.cached_property
@@ -289,9 +291,9 @@ def _diagnose(programs, index):
     return diagnose(programs[index], 2 if programs[index].environments == ("static",) else 0)
 
 
-def _compile(programs, folder, wanted):
+def _compile(programs, folder, options, wanted):
     index, static = wanted
-    return compile_program(programs[index], static, folder / str(static))
+    return compile_program(programs[index], static, folder / str(static), options)
 
 
 def long_run():

@@ -55,6 +55,10 @@ def check_told(program, told):
 
 
 def test_program(suite, program):
+    check_program(suite, program)
+
+
+def check_program(suite, program):
     for combination in language_suite.combinations(program, suite.long):
         static = combination.threads if combination.static else 0
         compiled, messages = suite.objects[program.name, static]
@@ -74,6 +78,14 @@ def check(program, outcome, combination):
         assert outcome.done, shown
         assert outcome.failed == 0 and not outcome.messages, shown
     assert [line for line in outcome.output.split("\n") if line] == program.expected, shown
+
+
+def test_pointers_of_the_struct_form():
+    """The same sources with the other form of pointers to shared; some of them, or all under --long."""
+    programs = [each for each in all_programs() if not each.told and (language_suite.long_run() or each.hash("struct") % 10 == 0)]
+    suite = language_suite.Suite(programs, False, launch_upc.folder() / "language-struct", ["--struct-pointers"])
+    for program in programs:
+        check_program(suite, program)
 
 
 def test_there_are_enough_programs():

@@ -5,7 +5,7 @@ expressions, initialisers, statements, static data (statics), declarators as C w
 """
 from pycparser import c_ast
 
-from . import diagnostics, main_function, types
+from . import diagnostics, main_function, types, upc_ast
 from .constants import Constants
 from .convert import Conversions
 from .declare import Declarations
@@ -62,6 +62,7 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initia
         self.first_elements = set()  # ids of the names of shared objects, which begin on thread 0
         self.emitted_arrays = set()  # typedef names of arrays that C can have
         self.unprinted = set()       # typedef names of arrays that C cannot have
+        self.not_evaluated = set()   # functions that operands of sizeof call which are not in the output
         self.shared_names = set()    # C names of shared objects
         self.placed = {}             # C name -> (Symbol, coord) of shared objects that this file defines
         self.initialisations = []    # statements
@@ -102,7 +103,14 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initia
             except UpcError as error:
                 self.error(error.coord, error.message)
                 self.function, self.scope = None, self.globals
+        self._allow_unused(made)
         return made + self.module()
+
+    def _allow_unused(self, made):
+        """A static function that only an operand of sizeof calls, which is not printed, would be warned of."""
+        for node in made:
+            if isinstance(node, c_ast.FuncDef) and "static" in node.decl.storage and node.decl.name in self.not_evaluated:
+                node.decl.attributes = [upc_ast.GnuAttribute("__attribute__((unused))"), *node.decl.attributes]
 
     def _is_system(self, node):
         return node.coord is not None and node.coord.file in self.system_files

@@ -27,6 +27,14 @@ def pure(node):
     return False
 
 
+def _called(node):
+    """The names of the functions that an expression calls."""
+    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
+        yield node.name.name
+    for _, child in node.children():
+        yield from _called(child)
+
+
 class Operators:
     """Part of the lowering."""
 
@@ -74,11 +82,13 @@ class Operators:
                 node.expr = self.rewritten_typename(node.expr)
                 return Value(node, SIZE)
         else:
+            called = set(_called(node.expr))
             found = self.expression(node.expr)
             if isinstance(found, Value):
                 node.expr = found.node
                 return Value(node, SIZE)
             kind = found.type
+            self.not_evaluated |= called
             if found.bits:
                 self.error(node.coord, "sizeof a bit-field")
         return Value(self._size_of_shared(kind, node), SIZE)
@@ -95,6 +105,7 @@ class Operators:
         if isinstance(node.expr, c_ast.Typename):
             kind = self.type_of_operand(node.expr)
         else:
+            self.not_evaluated |= set(_called(node.expr))
             found = self.expression(node.expr)
             kind = found.type
             if isinstance(found, Place) and found.bits:
