@@ -16,7 +16,7 @@ class DeclarationGrammar(SpecifierGrammar):
         saw_paren = False
         while self._peek_type() in ("TIMES", "ATTRIBUTE_BEGIN") or self._peek_type() in keywords.QUALIFIERS:
             if self._peek_type() == "ATTRIBUTE_BEGIN":
-                self._parse_balanced()
+                self._parse_attribute_text()
             elif self._advance().type == "SHARED" and self._peek_type() == "LBRACKET":
                 self._skip_brackets("LBRACKET", "RBRACKET")
         kind = self._peek_type()

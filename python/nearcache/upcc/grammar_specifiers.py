@@ -13,13 +13,24 @@ class SpecifierGrammar(TokenReader):
     # Attributes and assembler names
 
     def _parse_attribute_specifier_sequence(self):
-        """`__attribute__((...))` and, behind a declarator, `__asm__("name")`."""
+        """`__attribute__((...))`, C23's `[[...]]` and, behind a declarator, `__asm__("name")`."""
         groups = []
         while self._list[self._index].type in _ATTRIBUTE:
             tok = self._list[self._index]
             kind = upc_ast.Asm if tok.type == "ASM" else upc_ast.GnuAttribute
-            groups.append(kind(self._parse_balanced(), self._tok_coord(tok)))
+            groups.append(kind(self._parse_attribute_text(), self._tok_coord(tok)))
         return groups
+
+    def _parse_attribute_text(self):
+        if self._list[self._index].value != "[[":
+            return self._parse_balanced()
+        start = self._index
+        self._advance()
+        depth = 2
+        while depth > 0:
+            kind = self._advance().type
+            depth += (kind == "LBRACKET") - (kind == "RBRACKET")
+        return _joined(self._list[start : self._index]).replace("[[ ", "[[").replace(": :", "::")
 
     def _parse_balanced(self):
         """The text of a keyword, words behind it (`asm volatile`) and the parenthesis that follows."""

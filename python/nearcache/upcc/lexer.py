@@ -105,6 +105,8 @@ class UpcLexer(c_lexer.CLexer):
                 token_kind = punctuators[value]
                 if token_kind in ("LPAREN", "LBRACKET"):
                     brackets.append(True)
+                elif token_kind == "ATTRIBUTE_BEGIN":
+                    brackets += [True, True]
                 elif token_kind == "LBRACE":
                     brackets.append(self._is_initialiser(tokens, brackets))
                 elif token_kind in ("RPAREN", "RBRACKET", "RBRACE") and brackets:

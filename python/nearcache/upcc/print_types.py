@@ -21,9 +21,8 @@ class TypePrinter(ExpressionPrinter):
 
     def _split_attributes(self, attributes):
         """(C23's, GNU's) attributes of a declaration: those stand before everything, these may follow the storage class."""
-        gnu = [a for a in attributes or () if isinstance(a, upc_ast.GnuAttribute)]
-        other = [a for a in attributes or () if not isinstance(a, upc_ast.GnuAttribute)]
-        return ["".join(self.visit(a) + " " for a in group) for group in (other, gnu)]
+        texts = [self.visit(attribute) + " " for attribute in attributes or ()]
+        return "".join(text for text in texts if text.startswith("[[")), "".join(text for text in texts if not text.startswith("[["))
 
     def _generate_decl(self, n):
         first, after_storage = self._split_attributes(n.attributes)

@@ -130,7 +130,7 @@ class Asm(_Node):
 
 
 class GnuAttribute(_Node):
-    """`__attribute__((...))` as its source text; stands in `attributes` lists as c_ast.AttributeSpecifier does."""
+    """`__attribute__((...))`, or C23's `[[...]]`, as its source text; stands in `attributes` lists as c_ast.AttributeSpecifier does."""
 
     __slots__ = ("text", "coord", "__weakref__")
     attr_names = ("text",)
