@@ -53,7 +53,9 @@ struct Access {
   unsigned shift() const { return static_cast<unsigned>(address & 7) * 8; }
 };
 
-[[noreturn]] void fail_at(const char* file, int line, const char* name, const char* message) { ncupc_error(file, line, name, "%s", message); }
+[[noreturn]] void fail_at(const char* file, int line, const char* name, const char* message) {
+  ncupc_error(file, line, name, "%s", message);
+}
 
 const ncupc_atomicdomain& checked(const ncupc_atomicdomain* domain, const char* file, int line, const char* name) {
   if (domain == nullptr || domain->mark != live_mark) fail_at(file, line, name, "this is no atomic domain");
@@ -197,7 +199,8 @@ upc_atomicdomain_t* upc_all_atomicdomain_alloc(upc_type_t type, upc_op_t ops, up
   return ncupc_all_atomicdomain_alloc(nullptr, 0, type, ops, hints);
 }
 void upc_all_atomicdomain_free(upc_atomicdomain_t* domain) { ncupc_all_atomicdomain_free(nullptr, 0, domain); }
-void upc_atomic_relaxed(upc_atomicdomain_t* domain, void* fetch, upc_op_t op, ncupc_ptr target, const void* operand1, const void* operand2) {
+void upc_atomic_relaxed(upc_atomicdomain_t* domain, void* fetch, upc_op_t op, ncupc_ptr target, const void* operand1,
+                        const void* operand2) {
   ncupc_atomic_relaxed(nullptr, 0, domain, fetch, op, target, operand1, operand2);
 }
 void upc_atomic_strict(upc_atomicdomain_t* domain, void* fetch, upc_op_t op, ncupc_ptr target, const void* operand1, const void* operand2) {

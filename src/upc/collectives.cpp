@@ -14,8 +14,16 @@ namespace {
 constexpr unsigned kind_shift = 24;
 
 const char* name_of(uint32_t tag) {
-  static const char* const names[] = {"",           "upc_all_broadcast", "upc_all_scatter",     "upc_all_gather",        "upc_all_gather_all",
-                                      "upc_all_exchange", "upc_all_permute",   "upc_all_reduce", "upc_all_prefix_reduce", "upc_all_atomicdomain"};
+  static const char* const names[] = {"",
+                                      "upc_all_broadcast",
+                                      "upc_all_scatter",
+                                      "upc_all_gather",
+                                      "upc_all_gather_all",
+                                      "upc_all_exchange",
+                                      "upc_all_permute",
+                                      "upc_all_reduce",
+                                      "upc_all_prefix_reduce",
+                                      "upc_all_atomicdomain"};
   const uint32_t kind = tag >> kind_shift;
   return kind < std::size(names) ? names[kind] : "";
 }
@@ -24,8 +32,8 @@ const char* name_of(uint32_t tag) {
 unsigned one_of(const Call& call, int flags, int all, int my, int no, const char* which) {
   const int given = flags & (all | my | no);
   if (!std::has_single_bit(static_cast<unsigned>(given)) && given != 0) {
-    fail(call, "flags 0x%x has more than one of UPC_%s_ALLSYNC, UPC_%s_MYSYNC and UPC_%s_NOSYNC", static_cast<unsigned>(flags), which, which,
-         which);
+    fail(call, "flags 0x%x has more than one of UPC_%s_ALLSYNC, UPC_%s_MYSYNC and UPC_%s_NOSYNC", static_cast<unsigned>(flags), which,
+         which, which);
   }
   return given == my ? 1 : given == no ? 2 : 0;
 }

@@ -15,8 +15,8 @@
 namespace nearcache::upc {
 namespace {
 
-// The bytes of all threads' blocks up to which messages are used. Over a network some slots, at some microseconds each, as the way by memory
-// costs more round trips; within reach one slot.
+// The bytes of all threads' blocks up to which messages are used. Over a network some slots, at some microseconds each, as the way by
+// memory costs more round trips; within reach one slot.
 constexpr size_t small_total_near = 124, small_total_far = 1024;
 
 bool small(size_t bytes) { return bytes <= (runtime.all_near ? small_total_near : small_total_far) / threads(); }

@@ -1,7 +1,8 @@
 // upc_nb.h: copies to and from threads out of reach by OpenSHMEM's non-blocking calls, all others at once.
 //
-// OpenSHMEM completes all that is under way together, by a quiet. Copies are numbered; a handle is the number of its copy, which is complete
-// if a quiet of ours came later. A release of the program's in between is not counted: one quiet too many then finds nothing to do.
+// OpenSHMEM completes all that is under way together, by a quiet. Copies are numbered; a handle is the number of its copy, which is
+// complete if a quiet of ours came later. A release of the program's in between is not counted: one quiet too many then finds nothing
+// to do.
 #include <shmem.h>
 
 #include <cstring>

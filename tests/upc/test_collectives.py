@@ -1,4 +1,4 @@
-"""The UPC runtime's collectives, atomics and non-blocking copies, by C programs that call them at random, and by UPC programs (collectives/)."""
+"""The UPC runtime's collectives, atomics and non-blocking copies: C programs that call them at random, and UPC programs (collectives/)."""
 from pathlib import Path
 
 import launch_shmem
@@ -6,7 +6,8 @@ import launch_upc
 import pytest
 
 # Elements are read one by one to check them: fewer where each is a round trip.
-NETWORKS = {"near": (False, True, 8000), "near, no cache": (False, False, 8000), "tcp": (True, True, 4000), "tcp, no cache": (True, False, 500)}
+NETWORKS = {"near": (False, True, 8000), "near, no cache": (False, False, 8000),
+            "tcp": (True, True, 4000), "tcp, no cache": (True, False, 500)}
 ERRORS = {
     "two_ins": "upc_all_broadcast: flags 0x6 has more than one of UPC_IN_ALLSYNC",
     "no_flag": "upc_all_gather_all: flags 0x100000 has bits that are no UPC_IN_",

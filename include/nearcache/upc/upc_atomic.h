@@ -1,8 +1,8 @@
 /* Atomic operations on shared memory (UPC optional library, section 7.5).
  *
- * A domain fixes a type (UPC_INT, _UINT, _LONG, _ULONG, _LLONG, _ULLONG, _INT32, _UINT32, _INT64, _UINT64, _FLOAT, _DOUBLE or _PTS) and a set
- * of operations. While accesses through a domain may be under way its objects are accessed by no other way. AND, OR and XOR are for
- * integers; pointers-to-shared know GET, SET and CSWAP only. Elements are aligned to their size. */
+ * A domain fixes a type (UPC_INT, _UINT, _LONG, _ULONG, _LLONG, _ULLONG, _INT32, _UINT32, _INT64, _UINT64, _FLOAT, _DOUBLE or _PTS)
+ * and a set of operations. While accesses through a domain may be under way its objects are accessed by no other way. AND, OR and XOR
+ * are for integers; pointers-to-shared know GET, SET and CSWAP only. Elements are aligned to their size. */
 #ifndef NEARCACHE_UPC_UPC_ATOMIC_H
 #define NEARCACHE_UPC_UPC_ATOMIC_H
 

@@ -4,13 +4,8 @@
  * wrap. The function that is not commutative composes maps x -> m x + c modulo 16, in the lower 8 bits of an element. */
 #include "coll.h"
 
-#include <limits.h>
-
 static size_t most; /* elements */
 static ncupc_ptr elements, prefixes, result;
-
-/* Bytes of an element, of the type in hand. */
-#define ROOM(T) (sizeof(T) * (most / (size_t)THREADS + 4096))
 
 struct call {
   size_t count, block, skipped; /* the first element is `skipped` after the array's start, in the same blocks */
@@ -19,7 +14,8 @@ struct call {
   int with_prefixes;
 };
 
-static const upc_op_t operations[] = {UPC_ADD, UPC_MULT, UPC_AND, UPC_OR, UPC_XOR, UPC_LOGAND, UPC_LOGOR, UPC_MIN, UPC_MAX, UPC_FUNC, UPC_NONCOMM_FUNC};
+static const upc_op_t operations[] = {UPC_ADD,   UPC_MULT, UPC_AND, UPC_OR,   UPC_XOR,         UPC_LOGAND,
+                                      UPC_LOGOR, UPC_MIN,  UPC_MAX, UPC_FUNC, UPC_NONCOMM_FUNC};
 
 static struct call random_call(int is_float) {
   struct call call;
@@ -44,75 +40,39 @@ static struct call random_call(int is_float) {
   return call;
 }
 
-#define DEFINE_TYPE(suffix, T)                                                                                                                \
-  static T composed_##suffix(T a, T b) { /* first a, then b */                                                                                \
-    const unsigned x = (unsigned)(int)a & 255, y = (unsigned)(int)b & 255;                                                                    \
-    const unsigned m = (x & 15) * (y & 15) & 15, c = ((y & 15) * (x >> 4) + (y >> 4)) & 15;                                                   \
-    return (T)(sizeof(T) == 1 ? (int)(signed char)(m | c << 4) : (int)(m | c << 4));                                                          \
-  }                                                                                                                                           \
-  static T larger_##suffix(T a, T b) { return a > b ? a : b; }                                                                                \
-  /* As C does it, one after the other. */                                                                                                    \
-  static T combined_##suffix(upc_op_t op, T a, T b) {                                                                                         \
-    switch (op) {                                                                                                                             \
-      case UPC_ADD: return NCUPC_WRAP(T, a, +, b);                                                                                            \
-      case UPC_MULT: return NCUPC_WRAP(T, a, *, b);                                                                                           \
-      case UPC_AND: return (T)((long)a & (long)b);                                                                                            \
-      case UPC_OR: return (T)((long)a | (long)b);                                                                                             \
-      case UPC_XOR: return (T)((long)a ^ (long)b);                                                                                            \
-      case UPC_LOGAND: return (T)(a && b);                                                                                                    \
-      case UPC_LOGOR: return (T)(a || b);                                                                                                     \
-      case UPC_MIN: return a < b ? a : b;                                                                                                     \
-      case UPC_MAX:                                                                                                                           \
-      case UPC_FUNC: return larger_##suffix(a, b);                                                                                            \
-      default: return composed_##suffix(a, b);                                                                                                \
-    }                                                                                                                                         \
-  }                                                                                                                                           \
-  static void fill_##suffix(const struct call *call, ncupc_ptr first, uint64_t seed) {                                                        \
-    for (size_t i = 0; i < call->count; ++i) {                                                                                                \
-      const ncupc_ptr p = ncupc_add(first, (ptrdiff_t)i, sizeof(T), call->block);                                                             \
-      uint64_t state = seed + i;                                                                                                              \
-      if ((int)ncupc_thread(p) == MYTHREAD) *(T *)ncupc_local(p) = (T)(coll_next(&state) % 50);                                               \
-    }                                                                                                                                         \
-  }                                                                                                                                           \
-  static void check_##suffix(const struct call *call, ncupc_ptr first, ncupc_ptr first_prefix) {                                              \
-    T running = 0;                                                                                                                            \
-    for (size_t i = 0; i < call->count; ++i) {                                                                                                \
-      const T element = NCUPC_GET(T, ncupc_add(first, (ptrdiff_t)i, sizeof(T), call->block));                                                 \
-      running = i == 0 ? element : combined_##suffix(call->op, running, element);                                                             \
-      if (!call->with_prefixes) continue;                                                                                                     \
-      const T found = NCUPC_GET(T, ncupc_add(first_prefix, (ptrdiff_t)i, sizeof(T), call->block));                                            \
-      COLL_CHECK(found == running, "prefix_reduce" #suffix " of %zu elements in blocks of %zu, the first %zu, op %lx: prefix %zu is %ld, not %ld", \
-                 call->count, call->block, call->skipped, call->op, i, (long)found, (long)running);                                           \
-    }                                                                                                                                         \
-    if (call->with_prefixes) return;                                                                                                          \
-    const T found = NCUPC_GET(T, coll_at(call->root, ncupc_address(result)));                                                                 \
-    COLL_CHECK(found == running, "reduce" #suffix " of %zu elements in blocks of %zu, the first %zu, to thread %d, op %lx: %ld, not %ld",      \
-               call->count, call->block, call->skipped, call->root, call->op, (long)found, (long)running);                                    \
-  }                                                                                                                                           \
-  static void round_##suffix(uint64_t seed) {                                                                                                 \
-    const struct call call = random_call((T)0.5 != 0);                                                                                        \
-    const ncupc_ptr first = ncupc_add(elements, (ptrdiff_t)call.skipped, sizeof(T), call.block);                                              \
-    const ncupc_ptr first_prefix = ncupc_add(prefixes, (ptrdiff_t)call.skipped, sizeof(T), call.block);                                       \
-    const int flags = coll_in[call.in] | coll_out[call.out];                                                                                  \
-    T (*const function)(T, T) = call.op == UPC_FUNC ? larger_##suffix : call.op == UPC_NONCOMM_FUNC ? composed_##suffix : NULL;               \
-    coll_delay();                                                                                                                             \
-    fill_##suffix(&call, first, seed);                                                                                                        \
-    if (call.in == 2) NCUPC_BARRIER();                                                                                                        \
-    coll_delay();                                                                                                                             \
-    if (call.with_prefixes) {                                                                                                                 \
-      upc_all_prefix_reduce##suffix(first_prefix, first, call.op, call.count, call.block, function, flags);                                   \
-    } else {                                                                                                                                  \
-      upc_all_reduce##suffix(coll_at(call.root, ncupc_address(result)), first, call.op, call.count, call.block, function, flags);             \
-    }                                                                                                                                         \
-    if (call.out != 0) NCUPC_BARRIER();                                                                                                       \
-    check_##suffix(&call, first, first_prefix);                                                                                               \
-    NCUPC_BARRIER();                                                                                                                          \
-  }
-
-/* Integers wrap. */
-#define NCUPC_WRAP(T, a, op, b) ((T)0.5 != 0 ? (T)((a)op(b)) : (T)((unsigned long)(a)op(unsigned long)(b)))
-
-NCUPC_FOR_REDUCTION_TYPES(DEFINE_TYPE)
+#define SUFFIX C
+#define T signed char
+#include "reductions_of_type.h"
+#define SUFFIX UC
+#define T unsigned char
+#include "reductions_of_type.h"
+#define SUFFIX S
+#define T short
+#include "reductions_of_type.h"
+#define SUFFIX US
+#define T unsigned short
+#include "reductions_of_type.h"
+#define SUFFIX I
+#define T int
+#include "reductions_of_type.h"
+#define SUFFIX UI
+#define T unsigned int
+#include "reductions_of_type.h"
+#define SUFFIX L
+#define T long
+#include "reductions_of_type.h"
+#define SUFFIX UL
+#define T unsigned long
+#include "reductions_of_type.h"
+#define SUFFIX F
+#define T float
+#include "reductions_of_type.h"
+#define SUFFIX D
+#define T double
+#include "reductions_of_type.h"
+#define SUFFIX LD
+#define T long double
+#include "reductions_of_type.h"
 
 /* Rounding differs with the order: the same every time. */
 static void sum_is_the_same_again(size_t count) {
