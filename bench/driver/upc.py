@@ -1,7 +1,7 @@
 """UPC: transfers beside those of the OpenSHMEM below, barriers, collectives, element loops cached and uncached, and translation."""
 import time
 
-from .numbers import geometric_mean, ratio_of_medians, summarise
+from .numbers import geometric_mean, summarise
 from .openshmem import CACHED, PLAIN, in_turn, speedup
 from .upc_build import UpcLaunch
 from .upc_source import write_source
@@ -32,8 +32,13 @@ def measure(launch, arguments):
 
 def repetitions(size, quick):
     """As many as a second or two have time for: a transfer takes about 20 us, and 1 ns a byte."""
-    most = 400 if quick else 4000
-    return max(20, min(most, int(most * 20e3 / (20e3 + size))))
+    least, most = (60, 400) if quick else (200, 4000)
+    return max(least, int(most * 20e3 / (20e3 + size)))
+
+
+def ratio_by_pairs(run):
+    """Of a call and the one beside it: what disturbs the machine disturbs both, and large transfers most."""
+    return summarise([above / below for above, below in zip(run["upc_ns"], run["raw_ns"])])
 
 
 def transfers(launch, quick):
@@ -44,7 +49,7 @@ def transfers(launch, quick):
             ratios = []
             for size in QUICK_SIZES if quick else SIZES:
                 run = launch.side(side, "tcp", PROGRAM, ["--what", what, "--size", size, "--repetitions", repetitions(size, quick)])
-                ratios.append(ratio_of_medians(run["upc_ns"], run["raw_ns"]))
+                ratios.append(ratio_by_pairs(run))
                 rows.append({"call": name, "cache": "on" if run["caching"] else "off", "bytes": size, "upc_ns": summarise(run["upc_ns"]),
                              "shmem_ns": summarise(run["raw_ns"]), "ratio": ratios[-1]})
             means[what, side] = geometric_mean([ratio["median"] for ratio in ratios])
