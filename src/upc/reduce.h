@@ -69,7 +69,7 @@ class Reduction {
     return sums.are_few() ? sums.total_of_all() : up(root, 0, sums.total_of_rows());
   }
 
-  // Every element's prefix, to the array at dst of the same layout.
+  // Every element's prefix, to the array at dst with blocks of the same size.
   void prefixes(const Layout& dst) {
     if (layout_.blocks() <= 1) {
       if (layout_.my_rows() == 1) write_prefixes(dst, 0, nullptr);
@@ -77,12 +77,13 @@ class Reduction {
     }
     Sums sums(*this);
     sums.make_prefixes();
-    if (layout_.block() == 1) {
+    if (layout_.block() == 1 && layout_.fits(dst)) {
       if (layout_.my_rows() != 0) std::memcpy(own(dst.run(layout_.my_block(0)).address), sums.prefixes(), layout_.my_rows() * sizeof(T));
       return;
     }
     for (size_t row = 0; row < layout_.my_rows(); ++row) {
-      write_prefixes(dst, row, layout_.my_block(row) != 0 ? sums.prefixes() + row : nullptr);
+      if (layout_.block() == 1) move_prefixes(dst, layout_.my_block(row), sums.prefixes() + row, 1);
+      else write_prefixes(dst, row, layout_.my_block(row) != 0 ? sums.prefixes() + row : nullptr);
     }
   }
 
@@ -94,9 +95,23 @@ class Reduction {
 
   void write_prefixes(const Layout& dst, size_t row, const T* before) const {
     const size_t block = layout_.my_block(row);
-    const Layout::Run from = layout_.run(block), to = dst.run(block);
-    operation_.scan(operation_.function, reinterpret_cast<T*>(own(to.address)), reinterpret_cast<const T*>(own(from.address)), from.count,
-                    before);
+    const Layout::Run from = layout_.run(block);
+    const T* elements = reinterpret_cast<const T*>(own(from.address));
+    if (layout_.fits(dst)) {
+      operation_.scan(operation_.function, reinterpret_cast<T*>(own(dst.run(block).address)), elements, from.count, before);
+    } else {
+      Buffer made(call_, from.count * sizeof(T));
+      operation_.scan(operation_.function, made.as<T>(), elements, from.count, before);
+      move_prefixes(dst, layout_.first_element(block), made.as<T>(), from.count);
+    }
+  }
+
+  // To where a dst that is laid out from another thread or phase on has them.
+  void move_prefixes(const Layout& dst, size_t first, const T* made, size_t count) const {
+    dst.for_pieces(first, count, [&](ncupc_ptr to, size_t piece) {
+      write_bytes(to, made, piece * sizeof(T));
+      made += piece;
+    });
   }
 
   // Up the binomial tree, whose subtrees are arcs: what threads have, in the order of the circle from `begin` on.
@@ -275,17 +290,14 @@ template <class T>
 void prefix_reduce(Call call, ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t count, size_t block, T (*function)(T, T)) {
   agree_reduction(call, op, count, block);
   check_phase(call, "src", src, block);
-  if (ncupc_thread(dst) != ncupc_thread(src)) {
-    fail(call, "dst has affinity to thread %zu, and src to thread %zu", ncupc_thread(dst), ncupc_thread(src));
-  }
-  if (block != 0 && ncupc_phase(dst) != ncupc_phase(src)) {
-    fail(call, "dst has phase %zu, and src has phase %zu", ncupc_phase(dst), ncupc_phase(src));
-  }
+  check_phase(call, "dst", dst, block);
   const Operation<T> operation = upc::operation(call, op, function);
-  const Layout layout(src, count, sizeof(T), block);
-  if (call.in_all) meet(call);
-  Reduction<T>(call, operation, layout).prefixes(Layout(dst, count, sizeof(T), block));
-  if (call.out_all) meet(call);
+  const Layout layout(src, count, sizeof(T), block), to(dst, count, sizeof(T), block);
+  // Where dst and src do not lie alike, as one specification of UPC demanded, threads write to each other's memory.
+  const bool far = !layout.fits(to);
+  if (call.in_all || (far && call.in_my)) meet(call);
+  Reduction<T>(call, operation, layout).prefixes(to);
+  if (call.out_all || (far && call.out_my)) meet(call);
 }
 
 }  // namespace nearcache::upc

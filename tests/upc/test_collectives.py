@@ -17,7 +17,6 @@ ERRORS = {
     "bits_of_double": "upc_all_reduceD: UPC_AND, UPC_OR and UPC_XOR are not for floating-point",
     "no_operation": "upc_all_reduceI: 0x3039 is no operation",
     "no_function": "upc_all_prefix_reduceL: the function is a null pointer",
-    "phases": "upc_all_prefix_reduceI: dst has phase 0, and src has phase 1",
     "sizes_differ": "upc_all_broadcast: the arguments differ from those of thread",
     "calls_differ": "instead",
     "no_thread": "upc_all_permute: perm[",

@@ -15,7 +15,6 @@ int ncupc_main(int argc, char **argv) {
   WRONG("bits_of_double") upc_all_reduceD(a, b, UPC_XOR, 10, 1, NULL, 0);
   WRONG("no_operation") upc_all_reduceI(a, b, 12345, 10, 1, NULL, 0);
   WRONG("no_function") upc_all_prefix_reduceL(a, b, UPC_FUNC, 10, 1, NULL, 0);
-  WRONG("phases") upc_all_prefix_reduceI(a, ncupc_add(b, 1, sizeof(int), 4), UPC_ADD, 10, 4, NULL, 0);
   WRONG("sizes_differ") upc_all_broadcast(a, b, MYTHREAD == last ? 16 : 8, 0);
   WRONG("calls_differ") {
     if (MYTHREAD == last) upc_all_gather_all(a, b, 8, 0);
