@@ -271,8 +271,8 @@ class Suite:
         linked = {}
         for static in sorted({static for _, static in self.objects}):
             programs = [each for each in self.programs if self.objects.get((each.name, static), (None,))[0]]
-            linked[static] = link(programs, [self.objects[each.name, static][0] for each in programs], static, self.folder / f"all-{static}",
-                                  self.options)
+            objects = [self.objects[each.name, static][0] for each in programs]
+            linked[static] = link(programs, objects, static, self.folder / f"all-{static}", self.options)
         return linked
 
     @functools.cached_property

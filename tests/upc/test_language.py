@@ -88,11 +88,37 @@ def test_pointers_of_the_struct_form():
         check_program(suite, program)
 
 
+FAILING = """#include "check.h"
+int main(void) { CHECK(MYTHREAD == 0); return check_failures; }
+"""
+CRASHING = """#include <stdlib.h>
+int main(void) { upc_barrier; abort(); }
+"""
+GOOD = """#include "check.h"
+int main(void) { CHECK_EQ(THREADS, 2); return check_failures; }
+"""
+
+
+def test_a_program_that_fails_does_not_hide_the_others(tmp_path):
+    programs = []
+    for name, text in (("failing", FAILING), ("crashing", CRASHING), ("good", GOOD)):
+        (tmp_path / f"{name}.upc").write_text(text)
+        programs.append(language_programs.read(tmp_path / f"{name}.upc", name))
+    objects = [language_suite.compile_program(each, 0, tmp_path)[0] for each in programs]
+    executable = language_suite.link(programs, objects, 0, tmp_path / "all")
+    found = language_suite.outcomes(executable, language_suite.Combination(2, False, language_suite.MEMORY), programs)
+    assert (found["failing"].done, found["failing"].failed) == (True, 1)
+    assert "failing.upc:2: thread 1: CHECK failed: MYTHREAD == 0" in found["failing"].messages
+    assert not found["crashing"].done and found["crashing"].code != 0
+    assert (found["good"].done, found["good"].failed, found["good"].messages) == (True, 0, "")
+
+
 def test_there_are_enough_programs():
     assert len(language_programs.handwritten()) >= 300
 
 
 def test_every_combination_is_run():
     """The hashes of the names spread the programs over all combinations of a short run."""
-    used = {each for program in all_programs() if not program.told and not program.ends for each in language_suite.combinations(program, False)}
+    run = [program for program in all_programs() if not program.told and not program.ends]
+    used = {each for program in run for each in language_suite.combinations(program, False)}
     assert used == set(language_suite.FEW)

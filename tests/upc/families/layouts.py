@@ -4,8 +4,10 @@ import random
 from .text import program, shared
 
 # (dimensions, the one that THREADS multiplies, block size)
-ARRAYS = [((4,), 0, None), ((6,), 0, 3), ((5,), 0, "*"), ((3, 4), 0, None), ((3, 4), 1, 5), ((2, 3, 4), 0, 4), ((2, 3, 4), 1, 7), ((2, 2, 3), 2, 2),
-          ((2, 5), 0, "*"), ((1, 2, 3, 2), 0, 12), ((2, 2, 2), 1, "*"), ((7, 3), 0, 1)]
+ARRAYS = [
+    ((4,), 0, None), ((6,), 0, 3), ((5,), 0, "*"), ((3, 4), 0, None), ((3, 4), 1, 5), ((2, 3, 4), 0, 4),
+    ((2, 3, 4), 1, 7), ((2, 2, 3), 2, 2), ((2, 5), 0, "*"), ((1, 2, 3, 2), 0, 12), ((2, 2, 2), 1, "*"), ((7, 3), 0, 1),
+]
 TYPES = {"char": 1, "int": 4, "double": 8, "struct odd": 7}
 
 
@@ -28,7 +30,8 @@ def every_element(dimensions, times, block):
     for number, type in enumerate(TYPES):
         name = f"a{number}"
         declarations.append(f"{shared(block)} {type} {name}{subscripts};")
-        body += ["{", "    int n = 0;", f"    shared [{each}] {type} *p = ({'shared [%d] %s *' % (each, type)})&{name}{'[0]' * len(sizes)};"]
+        body += ["{", "    int n = 0;",
+                 f"    shared [{each}] {type} *p = (shared [{each}] {type} *)&{name}{'[0]' * len(sizes)};"]
         body += ["    " * (index + 1) + loop for index, loop in enumerate(loops)]
         inside = "    " * (len(loops) + 1)
         body[-1] += " {"
@@ -72,7 +75,8 @@ def initialised(seed):
         type = generator.choice(["char", "short", "int", "long", "float", "double"])
         text = initialiser(generator, dimensions)
         subscripts = "".join(f"[{size}]" for size in dimensions)
-        declarations += [f"{shared(block)} {type} a{number}{subscripts} = {text};", f"static const {type} model{number}{subscripts} = {text};"]
+        declarations += [f"{shared(block)} {type} a{number}{subscripts} = {text};",
+                         f"static const {type} model{number}{subscripts} = {text};"]
         element = "".join(f"[i{index}]" for index in range(len(dimensions)))
         body += ["    " * index + f"for (int i{index} = 0; i{index} < {size}; i{index}++)" for index, size in enumerate(dimensions)]
         body.append("    " * len(dimensions) + f"CHECK(a{number}{element} == model{number}{element});")

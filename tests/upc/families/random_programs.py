@@ -7,11 +7,18 @@ import random
 from .text import indented, program
 
 # name of a shared array: (declaration, element k of this thread's own lane); lanes lie with other threads, and differ between threads
-ARRAYS = {"cyclic": ("shared unsigned {}[8 * THREADS];", "[{k} * THREADS + lane]"), "blocked": ("shared [3] unsigned {}[8 * THREADS];", "[8 * lane + {k}]"),
-          "bytes": ("shared [2] unsigned char {}[8 * THREADS];", "[{k} * THREADS + lane]"), "wide": ("shared unsigned long {}[THREADS][8];", "[lane][{k}]"),
-          "halves": ("strict shared [5] unsigned short {}[8 * THREADS];", "[8 * lane + {k}]"),
-          "fields": ("shared struct fields {}[8 * THREADS];", "[{k} * THREADS + lane].{field}")}
-MODELS = {"cyclic": "unsigned", "blocked": "unsigned", "bytes": "unsigned char", "wide": "unsigned long", "halves": "unsigned short", "fields": "struct fields"}
+ARRAYS = {
+    "cyclic": ("shared unsigned {}[8 * THREADS];", "[{k} * THREADS + lane]"),
+    "blocked": ("shared [3] unsigned {}[8 * THREADS];", "[8 * lane + {k}]"),
+    "bytes": ("shared [2] unsigned char {}[8 * THREADS];", "[{k} * THREADS + lane]"),
+    "wide": ("shared unsigned long {}[THREADS][8];", "[lane][{k}]"),
+    "halves": ("strict shared [5] unsigned short {}[8 * THREADS];", "[8 * lane + {k}]"),
+    "fields": ("shared struct fields {}[8 * THREADS];", "[{k} * THREADS + lane].{field}"),
+}
+MODELS = {
+    "cyclic": "unsigned", "blocked": "unsigned", "bytes": "unsigned char",
+    "wide": "unsigned long", "halves": "unsigned short", "fields": "struct fields",
+}
 STRUCT = "struct fields { unsigned a : 5, b : 11; unsigned long c : 37; unsigned char plain; unsigned short list[2]; };"
 FIELDS = ("a", "b", "c", "plain", "list[1]")
 OPERATORS = ("+", "-", "*", "&", "|", "^")
@@ -75,7 +82,8 @@ class Writer:
             return f"{target} += {self.random.choice(('{}++', '--{}')).format(other)}"
         if kind == 3:
             other = self.changed()
-            return f"(void)(({self.expression(1)} & 1u) ? ({target} {self.random.choice(ASSIGNMENTS)} {self.expression(1)}) : ({other} = {self.expression(1)}))"
+            one = f"({target} {self.random.choice(ASSIGNMENTS)} {self.expression(1)})"
+            return f"(void)(({self.expression(1)} & 1u) ? {one} : ({other} = {self.expression(1)}))"
         return f"{target} {self.random.choice(ASSIGNMENTS)} {self.expression(3)}"
 
 
@@ -93,14 +101,17 @@ def in_terms(text, private):
 
 def source(seed):
     writer = Writer(seed)
-    declarations = ["static unsigned number(unsigned n) { return n; }", STRUCT, *(text.format(name) for name, (text, _) in ARRAYS.items()), *(f"static {type} m_{name}[8];" for name, type in MODELS.items())]
+    declarations = ["static unsigned number(unsigned n) { return n; }", STRUCT]
+    declarations += [text.format(name) for name, (text, _) in ARRAYS.items()]
+    declarations += [f"static {type} m_{name}[8];" for name, type in MODELS.items()]
     compared = [f"@{name}:%d:{field}@" for name in ARRAYS for field in (FIELDS if name == "fields" else ("a",))]
     tests = " && ".join(f"{in_terms(place.replace('%d', 'k'), False)} == {in_terms(place.replace('%d', 'k'), True)}" for place in compared)
     for part in range(4):
         lines = []
         for statement in [writer.statement() for _ in range(10)]:
             lines += [in_terms(statement, False) + ";", in_terms(statement, True) + ";"]
-        declarations += ["", f"static void part_{part}(int lane)", "{", indented("\n".join(lines)), "    for (int k = 0; k < 8; k++)", f"        CHECK({tests});", "}"]
+        declarations += ["", f"static void part_{part}(int lane)", "{", indented("\n".join(lines)), "    for (int k = 0; k < 8; k++)",
+                         f"        CHECK({tests});", "}"]
     body = ["int lane = (MYTHREAD + 1) % THREADS;", *(f"part_{part}(lane);" for part in range(4))]
     return program("Random statements do the same to shared and to private data.", "\n".join(declarations), "\n".join(body))
 

@@ -7,8 +7,11 @@ LVALUES = [("cyclic[at()]", 1), ("blocked[at()]", 1), ("*(blocked + at())", 1), 
            ("(*record()).list[at()]", 2), ("record()[at()].member", 2), ("*record()->link", 1), ("record()->link[at()]", 2),
            ("records[at()].bits", 1), ("record()->bits", 1), ("rows[at()][at()]", 2), ("(*(rows + at()))[at()]", 2),
            ("*(at() ? where() : where())", 2), ("strict_one[at()]", 1), ("*(shared [] int *)&blocked[at()]", 1)]
-USES = [("x = {}", 0), ("{} = value()", 1), ("{} += value()", 1), ("{} -= 1", 0), ("{} <<= value()", 1), ("{}++", 0), ("++{}", 0), ("{}--", 0), ("--{}", 0),
-        ("x = {} + value()", 1), ("x = value() ? {} : 0", 1), ("x = ({} = 3)", 0), ("x = -{}", 0), ("x = !{}", 0), ("x = ({}, 5)", 0)]
+USES = [
+    ("x = {}", 0), ("{} = value()", 1), ("{} += value()", 1), ("{} -= 1", 0), ("{} <<= value()", 1),
+    ("{}++", 0), ("++{}", 0), ("{}--", 0), ("--{}", 0), ("x = {} + value()", 1),
+    ("x = value() ? {} : 0", 1), ("x = ({} = 3)", 0), ("x = -{}", 0), ("x = !{}", 0), ("x = ({}, 5)", 0),
+]
 
 DECLARATIONS = """
 struct record {{ int member, list[3]; unsigned bits : 7; shared [3] int *link; }};

@@ -4,10 +4,18 @@ import random
 from .text import indented, program
 
 # affinity of a loop over i: text, and which thread runs it (None: all of them)
-AFFINITIES = {"integer": ("{i}", "{i} % THREADS"), "shifted": ("{i} + 3", "({i} + 3) % THREADS"), "negative": ("-{i}", "(THREADS - {i} % THREADS) % THREADS"),
-              "constant": ("1", "1 % THREADS"), "cyclic": ("&cyclic[{i}]", "{i} % THREADS"), "blocked": ("&blocked[{i}]", "{i} / 2 % THREADS"),
-              "indefinite": ("&indefinite[{i}]", "0"), "generic": ("(shared void *)&blocked[{i}]", "{i} / 2 % THREADS"), "continue": ("continue", None),
-              "empty": ("", None)}
+AFFINITIES = {
+    "integer": ("{i}", "{i} % THREADS"),
+    "shifted": ("{i} + 3", "({i} + 3) % THREADS"),
+    "negative": ("-{i}", "(THREADS - {i} % THREADS) % THREADS"),
+    "constant": ("1", "1 % THREADS"),
+    "cyclic": ("&cyclic[{i}]", "{i} % THREADS"),
+    "blocked": ("&blocked[{i}]", "{i} / 2 % THREADS"),
+    "indefinite": ("&indefinite[{i}]", "0"),
+    "generic": ("(shared void *)&blocked[{i}]", "{i} / 2 % THREADS"),
+    "continue": ("continue", None),
+    "empty": ("", None),
+}
 DECLARATIONS = """
 shared int cyclic[6 * THREADS];
 shared [2] int blocked[6 * THREADS];
@@ -57,8 +65,10 @@ def barriers(seed):
         forms = []
         for _ in range(4):
             value = generator.choice(["", f" {number * 7 - 50}"])
-            forms.append(generator.choice([f"upc_barrier{value};", f"{{ upc_notify{value}; n += 0; upc_wait{generator.choice(['', value])}; }}"]))
-        body += [f"at[MYTHREAD] = {number};", "switch (MYTHREAD % 4) {", *(f"case {index}: {form} break;" for index, form in enumerate(forms)), "}",
+            forms.append(generator.choice([f"upc_barrier{value};",
+                                           f"{{ upc_notify{value}; n += 0; upc_wait{generator.choice(['', value])}; }}"]))
+        body += [f"at[MYTHREAD] = {number};", "switch (MYTHREAD % 4) {",
+                 *(f"case {index}: {form} break;" for index, form in enumerate(forms)), "}",
                  f"CHECK_EQ(at[(MYTHREAD + 1) % THREADS], {number});", "upc_barrier;", "n++;"]
     return program("Barriers written in different ways match, with and without expressions (6.6.1).", "shared int at[THREADS];",
                    "\n".join([*body, "CHECK_EQ(n, 25);"]))
@@ -70,6 +80,7 @@ def programs():
                                                DECLARATIONS + "\n" + functions, calls)
     called = "\n".join(FUNCTION.format(name=name, inner=text.format(i="j")) for name, (text, _) in AFFINITIES.items())
     functions, calls = pairs(CALLED)
-    yield "work_sharing/called_pairs", program("Nesting through a call is nesting as well (6.6.2).", DECLARATIONS + called + "\n" + functions, calls)
+    yield "work_sharing/called_pairs", program("Nesting through a call is nesting as well (6.6.2).",
+                                               DECLARATIONS + called + "\n" + functions, calls)
     for seed in range(3):
         yield f"work_sharing/barriers_{seed}", barriers(seed)

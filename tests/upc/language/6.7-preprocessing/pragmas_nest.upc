@@ -1,4 +1,4 @@
-// #pragma upc is followed by strict or relaxed (6.7.1). What else may follow is not said, so only these two are tested, one after the other.
+// #pragma upc strict and #pragma upc relaxed in nested blocks (6.7.1). What else may follow #pragma upc is not said, so it is not tested.
 #include "check.h"
 
 shared int a[THREADS];
