@@ -206,15 +206,13 @@ def outcomes(executable, combination, programs, env=None):
     while waiting:
         result = run(executable, combination, waiting, timeout=30 + 2 * len(waiting), env=env)
         shown = " ".join(map(str, result.command))
-        unfinished = waiting[0]
         for name, output, end, failed in OUTPUT.findall(result.stdout):
             outcome = Outcome(bool(end), int(failed or 0), output.strip("\n"), "", result.returncode, shown)
             outcome.messages = messages_of(name, result.stderr) if end else result.stderr[-3000:]
             found[name] = outcome
-            unfinished = None if end else name
-        missing = [name for name in waiting if name not in found]
-        if unfinished in missing or (missing and len(missing) == len(waiting)):
-            found[waiting[0]] = Outcome(messages=result.stderr[-3000:] + result.stdout[-500:], code=result.returncode, command=shown)
+        if waiting[0] not in found:  # nothing was started
+            for name in waiting:
+                found[name] = Outcome(messages=result.stderr[-3000:], code=result.returncode, command=shown)
         waiting = [name for name in waiting if name not in found]
     for program in programs:
         if program.ends:
