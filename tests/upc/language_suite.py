@@ -53,12 +53,12 @@ FEW = [Combination(1, False, MEMORY), Combination(2, False, CACHED), Combination
 
 
 def combinations(program, long):
-    """Where a program is run: in all that its comments allow, or in the one of FEW that its name's hash chooses."""
+    """Where a program is run: in all that its comments allow (`long`), or in the one of FEW that its name's hash chooses."""
     def allowed(which):
         return [each for each in which
                 if each.threads in program.threads and ("static" if each.static else "dynamic") in program.environments]
     if long:
-        return allowed(ALL)
+        return allowed(FEW if program.ends else ALL)  # what takes the whole run with it needs a start of its own each time
     few = allowed(FEW)
     return [few[program.hash() % len(few)]]
 
