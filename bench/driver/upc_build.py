@@ -7,7 +7,7 @@ import sys
 from .build import ROOT, Failure
 from .openshmem import ShmemLaunch
 
-SOURCES = ["bench/programs/bench_upc.upc", "bench/programs/bench_upc_raw.c", "apps/upc/common/program.upc"]
+SOURCES = ["bench/programs/bench_upc.upc", "bench/programs/bench_upc_raw.c"]
 
 
 def python():

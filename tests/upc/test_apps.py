@@ -30,7 +30,7 @@ IDS = [f"{name}-{threads}-{'cached' if cache else 'plain'}-{'tcp' if tcp else 's
 
 
 def program(name):
-    sources = [*sorted((APPS / name).glob("*.upc")), APPS / "common" / "program.upc"]
+    sources = [*sorted((APPS / name).glob("*.upc"))]
     return launch_upc.upcc(sources, "-O2", "-Wall", "-Werror")
 
 
