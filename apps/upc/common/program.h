@@ -1,5 +1,5 @@
-// What every UPC program here needs besides its own work: options, a clock, one line of JSON, and whether all threads are right. All of it is in
-// this header, so that a program is compiled by naming its own files.
+// What every UPC program here needs besides its own work: options, a clock, one line of JSON, and whether all threads are right. All of it
+// is in this header, so that a program is compiled by naming its own files.
 #pragma once
 
 #include <stdbool.h>
