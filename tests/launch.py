@@ -133,14 +133,18 @@ def execute(command, timeout, env=None, cwd=None):
     """Runs a command in its own session, so that a timeout ends all of its processes and no other."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                text=True, errors="replace", env=env, cwd=cwd, start_new_session=True)
+    output, _, timed_out = outcome(process, timeout)
+    return Result(command, None if timed_out else process.returncode, output, timed_out)
+
+
+def outcome(process, timeout, stdin=None):
+    """(standard output, standard error, whether it was ended by the timeout) of a process that leads a session of its own."""
     try:
-        output, _ = process.communicate(timeout=timeout)
-        return Result(command, process.returncode, output, False)
+        return *process.communicate(stdin, timeout=timeout), False
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGTERM)  # the launcher takes its ranks along
-        try:
-            output, _ = process.communicate(timeout=5)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            output, _ = process.communicate()
-        return Result(command, None, output, True)
+    try:
+        return *process.communicate(timeout=5), True
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return *process.communicate(), True

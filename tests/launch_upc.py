@@ -12,7 +12,6 @@ import hashlib
 import io
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -139,14 +138,5 @@ def run(path, threads, *args, cache=True, tcp=False, timeout=60, env=None, stdin
     shown = [f"{name}={value}" for name, value in {**launch_shmem.SURROUNDINGS, **(launch_shmem.TCP if tcp else {}), **plan.variables, **(env or {})}.items()]
     process = subprocess.Popen(plan.words, stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, errors="replace", env=surroundings, start_new_session=True)
-    try:
-        out, err = process.communicate(stdin, timeout=timeout)
-        return Result(shown + plan.words, process.returncode, out, err)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGTERM)  # the launcher takes its processes along
-        try:
-            out, err = process.communicate(timeout=5)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            out, err = process.communicate()
-        return Result(shown + plan.words, None, out, err)
+    out, err, timed_out = launch.outcome(process, timeout, stdin)
+    return Result(shown + plan.words, None if timed_out else process.returncode, out, err)
