@@ -10,6 +10,13 @@
 
 using namespace nearcache::upc;
 
+namespace {
+
+// So often that who spins on its own memory sees another's put soon, so seldom that a loop over its own memory does not feel it.
+constexpr int loads_a_poll = 1024, loads_a_poll_near = 1 << 14;
+
+}  // namespace
+
 extern "C" {
 
 #ifdef NCUPC_STRUCT_POINTERS
@@ -19,7 +26,7 @@ char* ncupc_near[NCUPC_MAX_THREADS];
 #endif
 int ncupc_writing = 0;
 int ncupc_caching = 0;
-int ncupc_until_poll = 1 << 14;
+int ncupc_until_poll = loads_a_poll_near;
 
 }
 
@@ -29,6 +36,8 @@ InFlight in_flight;
 
 char* symmetric(uint64_t offset) { return runtime.arena + offset; }
 int pe_of(ncupc_ptr p) { return static_cast<int>(ncupc_thread(p)); }
+
+void count_loads_anew() { ncupc_until_poll = runtime.any_far ? loads_a_poll : loads_a_poll_near; }
 
 void check_far(ncupc_ptr p) {
   if (__builtin_expect(ncupc_address(p) < control_bytes, 0)) ncupc_error(nullptr, 0, "access", "through a null pointer to shared");
@@ -125,16 +134,14 @@ void ncupc_put_far_strict(ncupc_ptr to, const void* from, size_t bytes) {
 }
 
 void ncupc_poll(void) {
-  // So often that who spins on its own memory sees another's put soon, so seldom that a loop over its own memory does not feel it.
-  constexpr int loads_a_poll = 1024, loads_a_poll_near = 1 << 14;
-  ncupc_until_poll = runtime.any_far ? loads_a_poll : loads_a_poll_near;
+  count_loads_anew();
   static unsigned polls = 0;
   progress();
   if (++polls % 64 == 0) sched_yield();
 }
 
 void ncupc_poll_strict(void) {
-  ncupc_until_poll = runtime.any_far ? 1024 : 1 << 14;
+  count_loads_anew();
   progress();
   static unsigned polls = 0;
   if (++polls * 16 >= static_cast<unsigned>(runtime.looks_before_yield)) {

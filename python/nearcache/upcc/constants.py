@@ -84,7 +84,7 @@ class Constants:
         """The value of an integer constant expression, or None."""
         match node:
             case c_ast.Constant():
-                if node.type in ("char",):
+                if node.type == "char":
                     return character(node.value)
                 return integer(node.value) if "int" in node.type else None
             case c_ast.ID():

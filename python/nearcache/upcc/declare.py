@@ -3,9 +3,8 @@ from pycparser import c_ast, c_generator
 
 from . import types
 from .constants import arithmetic
+from .preprocess import MAX_BLOCK_SIZE
 
-MAX_BLOCK_SIZE = 1 << 20  # the phase of a packed pointer-to-shared has 20 bits
-MAX_BLOCK_SIZE_OF_STRUCTS = (1 << 31) - 1
 STAR = types.Block(None, None, "*")
 
 
@@ -91,7 +90,7 @@ class Declarations:
         return types.Block(value)
 
     def _check_block_size(self, value, coord):
-        limit = MAX_BLOCK_SIZE_OF_STRUCTS if self.struct_pointers else MAX_BLOCK_SIZE
+        limit = MAX_BLOCK_SIZE[self.struct_pointers]
         if value > limit:
             more = "" if self.struct_pointers else "; --struct-pointers allows more"
             self.error(coord, f"the block size {value} is larger than UPC_MAX_BLOCK_SIZE ({limit}{more})")
@@ -175,7 +174,6 @@ class Declarations:
                 body = at
         if body is None:
             body = types.Body(keyword, node)
-            body.local = self.function is not None
             if node.name:
                 self.scope.tags[node.name] = body
         self.bodies[id(node)] = body

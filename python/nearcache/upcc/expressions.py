@@ -10,7 +10,7 @@ from . import types
 from .arithmetic_types import INT, SIZE
 from .constants import arithmetic
 from .convert import Place, Value
-from .typenames import POINTER, call, identifier
+from .typenames import call, identifier, pointer_declarator
 from .upc_ast import StatementExpr
 
 KNOWN_NAMES = {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__", "NCUPC_NULL"}
@@ -129,15 +129,24 @@ class Expressions:
 
     def temporary(self, kind, init):
         """(name, declaration) of a new variable with the value `init`."""
-        self.temporaries += 1
-        name = f"ncupc_t{self.temporaries}"
-        return name, c_ast.Decl(name, [], [], [], [], self.declarator(kind.unqualified(), name, quals=[]), init, None, self.coord)
+        return self._variable(lambda name: self.declarator(kind.unqualified(), name, quals=[]), init)
 
     def pointer_temporary(self, init):
+        """The same of a pointer-to-shared."""
+        return self._variable(pointer_declarator, init)
+
+    def address_temporary(self, lvalue):
+        """The same of the address of a pointer-to-shared in private memory."""
+        return self._variable(lambda name: c_ast.PtrDecl([], pointer_declarator(name)), c_ast.UnaryOp("&", lvalue))
+
+    def _variable(self, declarator_of, init):
         self.temporaries += 1
         name = f"ncupc_t{self.temporaries}"
-        declarator = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType([POINTER]))
-        return name, c_ast.Decl(name, [], [], [], [], declarator, init, None, self.coord)
+        return name, c_ast.Decl(name, [], [], [], [], declarator_of(name), init, None, self.coord)
+
+    def steps(self, operator, value):
+        """The syntax of how many elements `p += value` or `p -= value` moves a pointer-to-shared on."""
+        return value.node if operator == "+" else c_ast.UnaryOp("-", c_ast.Cast(self.difference_type(), value.node))
 
     def sequence(self, *items):
         """({ a; b; c; })"""
@@ -363,9 +372,4 @@ class Expressions:
             return Value(node, target.type.unqualified())
         if operator not in "+-" or not types.may_index(value.type):
             self.error(node.coord, f"operator {node.op} on '{target.type}' and '{value.type}'")
-        index = value.node if operator == "+" else c_ast.UnaryOp("-", c_ast.Cast(self.difference_type(), value.node))
-        return self._moved(target, index)
-
-    @staticmethod
-    def difference_type():
-        return c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, c_ast.IdentifierType(["ptrdiff_t"])))
+        return self._moved(target, self.steps(operator, value))

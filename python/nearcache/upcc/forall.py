@@ -41,7 +41,8 @@ class Forall:
             case c_ast.BinaryOp():
                 return node.op in "+-*/" and self._is_fixed(node.left) and self._is_fixed(node.right)
             case c_ast.Cast():
-                return not self.type_of(node.to_type.type).floating if self.type_of(node.to_type.type).is_arithmetic else False
+                kind = self.type_of(node.to_type.type)
+                return kind.is_arithmetic and not kind.floating
         return False
 
     def skipping(self, head, affinity):
@@ -79,6 +80,6 @@ class Forall:
         kind = types.decayed(symbol.type) if symbol is not None else types.Unknown()
         if not kind.is_pointer_to_shared or kind.target.is_array or kind.target.is_void:
             return None
-        if kind.is_shared or symbol.type.is_pointer and symbol.type.is_shared:
+        if symbol.type.is_pointer and symbol.type.is_shared:
             return None  # the pointer itself would have to be read again
         return call("NCUPC_SKIP_PTR", identifier(name), left, copy.deepcopy(affinity), self.block_size(kind.target))

@@ -170,7 +170,6 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initia
             self.scope, self.function = scope, function
             return self.named(found, node.name) if kind == "typedef" else found
         symbol = Symbol(node.name, kind, resolve=resolve, storage=node.storage or (), coord=node.coord)
-        symbol.system = True
         self.globals.names.setdefault(node.name, symbol)
 
     def named(self, kind, name):

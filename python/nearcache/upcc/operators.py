@@ -6,7 +6,7 @@ from pycparser import c_ast
 from . import types
 from .arithmetic_types import DIFFERENCE, INT, SIZE, promoted, usual
 from .convert import Place, Value
-from .typenames import POINTER, call, identifier, number
+from .typenames import call, identifier, number
 
 COMPARISONS = {"<", ">", "<=", ">="}
 
@@ -171,10 +171,8 @@ class Operators:
         kind = found.type.unqualified()
         lvalue, items = found.node, []
         if not pure(lvalue):
-            self.temporaries += 1
-            name = f"ncupc_t{self.temporaries}"
-            declarator = c_ast.PtrDecl([], c_ast.TypeDecl(name, [], None, c_ast.IdentifierType([POINTER])))
-            items.append(c_ast.Decl(name, [], [], [], [], declarator, c_ast.UnaryOp("&", lvalue), None, self.coord))
+            name, declaration = self.address_temporary(lvalue)
+            items.append(declaration)
             lvalue = c_ast.UnaryOp("*", identifier(name))
         if not after:
             moved = c_ast.Assignment("=", lvalue, self.added(copy.deepcopy(lvalue), index, kind.target))
@@ -197,10 +195,9 @@ class Operators:
             items.append(before)
             old = identifier(name)
         if kind.is_pointer_to_shared:
-            index = operand.node if operator == "+" else c_ast.UnaryOp("-", c_ast.Cast(self.difference_type(), operand.node))
             if operator not in "+-" or not types.may_index(operand.type):
                 self.error(self.coord, f"{operator}= of a pointer-to-shared by '{operand.type}'")
-            new = self.added(old, index, kind.target)
+            new = self.added(old, self.steps(operator, operand), kind.target)
         else:
             if kind.is_record:
                 self.error(self.coord, f"{operator}= of a '{kind}'")

@@ -32,7 +32,6 @@ class Source:
     text: str = ""                                   # with line markers and without #define, #undef and #include
     system_files: set = field(default_factory=set)   # what is in system headers, among them our UPC headers
     prologue: list = field(default_factory=list)     # lines for the head of the C output
-    macros: set = field(default_factory=set)         # names that are macros at the end
     includes_upc: bool = False                       # whether one of our headers is included
     messages: str = ""                               # the preprocessor's warnings
 
@@ -142,10 +141,6 @@ class _Reader:
 
     def macro(self, kind, rest):
         name = re.match(r"\w+", rest)[0]
-        if kind == "define":
-            self.source.macros.add(name)
-        else:
-            self.source.macros.discard(name)
         given = self.file.startswith("<command") and not name.startswith("__GCC_HAVE_")  # clang's driver adds such
         if name not in self.own_macros and (self.is_user(self.file) or given):
             if self.pending:

@@ -6,7 +6,7 @@ class Symbol:
 
     `resolve` gives the type when it is asked for first: system headers declare much that no program uses.
     """
-    __slots__ = ("name", "kind", "c_name", "storage", "value", "coord", "defined", "block_scope", "system", "_type", "_resolve")
+    __slots__ = ("name", "kind", "c_name", "storage", "value", "coord", "defined", "_type", "_resolve")
 
     def __init__(self, name, kind, type=None, resolve=None, c_name=None, storage=(), value=None, coord=None):
         self.name, self.kind, self._type, self._resolve = name, kind, type, resolve
@@ -14,7 +14,7 @@ class Symbol:
         self.storage = storage
         self.value = value  # of a constant; None where only the C compiler knows it
         self.coord = coord
-        self.defined = self.block_scope = self.system = False
+        self.defined = False
 
     @property
     def type(self):
@@ -35,21 +35,15 @@ class Scope:
 
     def find(self, name):
         at = self
-        while at is not None:
-            found = at.names.get(name)
-            if found is not None:
-                return found
+        while at is not None and name not in at.names:
             at = at.parent
-        return None
+        return at and at.names[name]
 
     def find_tag(self, name):
         at = self
-        while at is not None:
-            found = at.tags.get(name)
-            if found is not None:
-                return found
+        while at is not None and name not in at.tags:
             at = at.parent
-        return None
+        return at and at.tags[name]
 
     def add(self, symbol):
         self.names[symbol.name] = symbol

@@ -149,7 +149,7 @@ class Statements:
         kind = value.type
         if kind.is_pointer_to_shared:
             return call("NCUPC_MINE_PTR", identifier(flag), value.node)
-        if not (kind.is_arithmetic and not kind.floating or kind.is_unknown):
+        if not types.may_index(kind):
             self.error(node.coord, f"the affinity of upc_forall must be an integer, a pointer-to-shared or continue, not a '{kind}'")
         return call("NCUPC_MINE_INT", identifier(flag), value.node)
 
@@ -159,7 +159,7 @@ class Statements:
             made = call(f"NCUPC_{kind}")
         else:
             value = self.value(node.expr)
-            if not (value.type.is_arithmetic and not value.type.floating or value.type.is_unknown):
+            if not types.may_index(value.type):
                 self.error(node.coord, f"the expression of upc_{node.kind} must be an integer, not a '{value.type}'")
             made = call(f"NCUPC_{kind}_EXPR", value.node)
         made.coord = node.coord

@@ -10,7 +10,7 @@ from pycparser import c_ast
 from . import types
 from .rewrite import innermost
 from .scope import Symbol
-from .typenames import POINTER, call, identifier, number
+from .typenames import POINTER, call, identifier, number, plain_type
 
 ESCAPE = re.compile(r'\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)')
 
@@ -58,14 +58,11 @@ class Statics:
         if kind.is_array and any(each.count is None for each in kind.dimensions()):
             self.error(node.coord, f"the size of '{node.name}' is missing")
         self.placed[symbol.c_name] = (symbol, node.coord)
-        made = []
         if node.init is not None:
-            made += self.definitions_before([])
             self.initialisations.append(self._filling(node, kind, symbol))
         static = "static" in storage or hoisted
         weak = ["NCUPC_TENTATIVE"] if not static and node.init is None else []
-        made.append(pointer_declaration(symbol.c_name, ["static"] if static else [], weak, node.coord))
-        return self.definitions_before(made)
+        return self.definitions_before([pointer_declaration(symbol.c_name, ["static"] if static else [], weak, node.coord)])
 
     def rewritten_specifier_only(self, node):
         """The struct or enumeration that the declaration defines is kept; its declarator is not."""
@@ -162,12 +159,8 @@ class Statics:
             found = self.expression(init)
             is_string = isinstance(init, c_ast.Constant) and init.type == "string"
             lowered = found.node if is_string and kind.is_array else self.converted(self.loaded(found), kind, init.coord or node.coord, name)
-        if not static or not self.mentions_shared(lowered):
+        if not static or not self.mentions_shared(lowered) or self._only_null(lowered):
             node.init = self.with_static_null(lowered) if static else lowered
-            node.type = self.rewritten(node.type)
-            return self.definitions_before([node])
-        if self._only_null(lowered):
-            node.init = self.with_static_null(lowered)
             node.type = self.rewritten(node.type)
             return self.definitions_before([node])
         self.check_constant(lowered, node.name)
@@ -238,14 +231,12 @@ class Statics:
         made, names = [], []
         for name, items in functions:
             if not items:
-                names.append(identifier("NULL"))
+                names.append(number(0))  # NULL may be undefined by now
                 continue
             names.append(identifier(name))
-            void = c_ast.ParamList([c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, c_ast.IdentifierType(["void"])))])
+            void = c_ast.ParamList([plain_type("void")])
             declarator = c_ast.FuncDecl(void, c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["void"])))
             made.append(c_ast.FuncDef(c_ast.Decl(name, [], [], ["static"], [], declarator, None, None), None, c_ast.Compound(items)))
-        # NULL may be undefined by now.
-        names = [c_ast.Constant("int", "0") if each.name == "NULL" else each for each in names]
         quoted = self.name.replace("\\", "\\\\").replace('"', '\\"')
         made.append(call("NCUPC_MODULE", c_ast.Constant("string", f'"{quoted}"'), *names))
         return made

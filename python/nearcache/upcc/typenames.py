@@ -24,7 +24,13 @@ def number(value):
     return c_ast.Constant("int", str(value))
 
 
-def _plain(word):
+def pointer_declarator(name):
+    """The syntax of declaring `name` as a pointer-to-shared."""
+    return c_ast.TypeDecl(name, [], None, c_ast.IdentifierType([POINTER]))
+
+
+def plain_type(word):
+    """A type name of one word."""
     return c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, c_ast.IdentifierType([word])))
 
 
@@ -52,7 +58,7 @@ class Typenames:
             else:
                 inside = [self.typename(each) for each in kind.parameters]
                 inside += [c_ast.EllipsisParam()] if kind.variadic else []
-                arguments = c_ast.ParamList(inside or [_plain("void")])
+                arguments = c_ast.ParamList(inside or [plain_type("void")])
             return c_ast.FuncDecl(arguments, self.declarator(kind.result, name))
         return c_ast.TypeDecl(name, quals, None, self.specifier(kind))
 
@@ -121,4 +127,8 @@ class Typenames:
 
     @staticmethod
     def size_type():
-        return _plain("size_t")
+        return plain_type("size_t")
+
+    @staticmethod
+    def difference_type():
+        return plain_type("ptrdiff_t")

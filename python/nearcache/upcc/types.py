@@ -58,8 +58,6 @@ class Type:
             return self
         made = self.copy()
         made.quals, made.block = frozenset(), None
-        if self.alias and (self.quals or self.block):
-            made.alias = self.alias
         return made
 
     is_shared = property(lambda self: self.block is not None)
@@ -170,13 +168,13 @@ class Array(Type):
 
 
 class Function(Type):
-    __slots__ = ("result", "parameters", "variadic", "node")
+    __slots__ = ("result", "parameters", "variadic")
     kind = "function"
     is_function = True
 
-    def __init__(self, result, parameters, variadic, node=None):
+    def __init__(self, result, parameters, variadic):
         super().__init__()
-        self.result, self.parameters, self.variadic, self.node = result, parameters, variadic, node
+        self.result, self.parameters, self.variadic = result, parameters, variadic
 
     def name(self):
         inside = ", ".join(map(str, self.parameters)) if self.parameters else ""
@@ -210,13 +208,12 @@ class Record(Type):
 
 class Body:
     """What the declarations of one struct or union have in common."""
-    __slots__ = ("keyword", "node", "fields", "plain", "local")
+    __slots__ = ("keyword", "node", "fields", "plain")
 
     def __init__(self, keyword, node):
         self.keyword, self.node = keyword, node
         self.fields = None  # [(name, type, bits)], None while incomplete
         self.plain = True   # no attribute, so that sizes follow from the members
-        self.local = False
 
 
 def element_of(kind):
@@ -233,8 +230,8 @@ def decayed(kind):
     return kind.unqualified()
 
 
-def same(a, b, exact=True):
-    """Whether two types are compatible, qualifiers of the outermost level aside; not exact: as far as is known here."""
+def same(a, b):
+    """Whether two types are compatible, qualifiers of the outermost level aside."""
     if a.is_unknown or b.is_unknown:
         return True
     if a.kind != b.kind:
@@ -264,7 +261,7 @@ def same(a, b, exact=True):
 
 
 def may_index(kind):
-    """Whether it is an integer's type, which may be added to a pointer."""
+    """Whether it is an integer's type: what may be added to a pointer, choose a thread, or be the value of a barrier."""
     return kind.is_unknown or kind.is_arithmetic and not kind.floating
 
 
