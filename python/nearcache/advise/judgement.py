@@ -181,8 +181,7 @@ class Judge:
         """Over all ranks: what hits of the library's own engine save, with room for everything."""
         if mode == "transparent":
             row = self.transparent.get(window["id"])
-            hits = row["hits_full"] + row["hits_pending"] + row["hits_partial"] if row else 0
-            return gain_ns(self.cost, hits, row["hit_bytes"] if row else 0)
+            return gain_ns(self.cost, self.transparent_hits(window), row["hit_bytes"] if row else 0)
         curve = self.curves.get(window["id"])
         best = max(curve["points"], key=lambda point: point["cost_saved"], default=None) if curve else None
         if best is None:
@@ -190,6 +189,10 @@ class Judge:
         always = gain_ns(self.cost, best["hit_ratio"] * curve["gets"], best["byte_hit_ratio"] * curve["bytes"])
         # Of these hits `user` keeps what its invalidations leave.
         return always * (window[mode]["hits"] / max(1, window["always"]["hits"]))
+
+    def transparent_hits(self, window):
+        row = self.transparent.get(window["id"])
+        return row["hits_full"] + row["hits_pending"] + row["hits_partial"] if row else 0
 
     def worth(self, seconds):
         return seconds >= LEAST_SECONDS and seconds >= LEAST_SHARE * self.wall
@@ -209,7 +212,7 @@ class Judge:
             return [f"a get of {mean:,.0f} B costs {get:,.0f} ns here, hardly more than a hit (the targets are a memory copy away)"]
         if window["always"]["hits"] < 0.01 * window["gets"]:
             return [f"its gets hardly repeat: {window['always']['hits']:,} of {window['gets']:,} asked for what the same rank had read before"]
-        if mode == "transparent":
+        if mode == "transparent" and self.transparent_hits(window) < 0.01 * window["gets"]:
             return ["gets repeat, but only after a synchronisation by which others' writes must be seen", *reasons]
         return [f"all its gets together would save {max(0.0, seconds):.4f} s a rank, too little beside {self.wall:.3f} s"]
 
