@@ -27,8 +27,8 @@ void* allocate(size_t bytes, bool hinted, Call call) {
 
 template <class Call>
 void free_block(void* block, Call call) {
+  const Release release(true);  // of the block too: a PE may wait in it for what was written there, before it comes to free it
   forget(block, context.memory.block_bytes(block));
-  const Release release(true);
   context.memory.freed(block);
   call(block);
 }

@@ -77,6 +77,17 @@ static void a_question_before_broadcast(void) { ask_before(broadcast_one); }
 static void a_question_before_a_sum(void) { ask_before(sum_one); }
 static void a_question_before_fcollect(void) { ask_before(collect_one); }
 
+// PE 1 waits in the block that PE 0 is freeing.
+static void a_question_before_its_block_is_freed(void) {
+  for (int round = 0; round < rounds; ++round) {
+    long *flag = shmem_calloc(1, sizeof *flag);
+    shmem_barrier_all();  // Open MPI 4.1.4 zeroes its block after the barrier of the allocation
+    if (me == 0) shmem_long_p(flag, 1, 1);
+    if (me == 1) shmem_long_wait_until(flag, SHMEM_CMP_EQ, 1);
+    shmem_free(flag);
+  }
+}
+
 // The answer comes to a third PE's memory (or to PE 1's own), where PE 0 looks for it by gets.
 static void ask_and_poll(long (*look)(long *, int)) {
   clean();
@@ -220,6 +231,7 @@ const struct test_case wait_cases[] = {
     {"a_question_before_broadcast", a_question_before_broadcast},
     {"a_question_before_a_sum", a_question_before_a_sum},
     {"a_question_before_fcollect", a_question_before_fcollect},
+    {"a_question_before_its_block_is_freed", a_question_before_its_block_is_freed},
     {"a_question_before_polling_by_g", a_question_before_polling_by_g},
     {"a_question_before_polling_by_get", a_question_before_polling_by_get},
     {"a_question_before_polling_by_get_nbi", a_question_before_polling_by_get_nbi},

@@ -13,13 +13,13 @@ NO_LOCKS = tuple(name for name in NO_CONTEXTS if name not in ("locks", "tried"))
 @pytest.mark.parametrize("cache", [{}, shmem_runs.TINY], ids=["default", "tiny"])
 def test_every_case_over_a_modelled_network(shmem, preload_shmem, pes, cache):
     result = shmem_runs.check_cached(shmem_runs.over_model(shmem, pes, "shmem_contract", env=cache))
-    assert len(result.lines("ok")) == 48
+    assert len(result.lines("ok")) == 49
 
 
 @pytest.mark.parametrize("pes", [2, 3])
 def test_the_cases_over_tcp(shmem, preload_shmem, pes):
     result = shmem_runs.check_cached(shmem_runs.over_tcp(shmem, pes, "shmem_contract", *NO_CONTEXTS))
-    assert len(result.lines("ok")) == 43
+    assert len(result.lines("ok")) == 44
 
 
 @pytest.mark.parametrize("pes", [2, 3])
