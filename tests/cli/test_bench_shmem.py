@@ -24,6 +24,14 @@ def test_prefetch_is_judged_against_the_best_fixed_distance():
     assert [row["distance"] for row in rows] == [0, 14, 64, "adaptive"]
 
 
+def test_the_best_distance_is_chosen_by_other_rounds_than_it_is_compared_in():
+    # 14 was lucky once: in that round the others choose 64, and in the other rounds it is chosen and slower again.
+    assert shmem.over_best_of_other_rounds({14: [8, 11, 11], 64: [10, 10, 10]}, [10, 10, 10]) == pytest.approx([1, 10 / 11, 10 / 11])
+    times = {14: [10, 10, 10], 64: [20, 20, 20]}
+    assert shmem.over_best_of_other_rounds(times, [11, 12, 15]) == pytest.approx([1.1, 1.2, 1.5])
+    assert shmem.over_best_of_other_rounds({14: [10], 64: [20]}, [11]) == pytest.approx([1.1]), "one round has no other"
+
+
 def test_a_speedup_is_the_ratio_of_medians():
     found = openshmem.speedup(took(4, 6, 100), took(2, 2, 2))
     assert found["median"] == 3 and found["ci95"] == [2, 50]
