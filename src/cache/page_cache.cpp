@@ -148,6 +148,7 @@ bool PageCache::use(Page& page, size_t begin, size_t end) {
 
 void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
   if (hits_since_look_ + slow_hits_since_look_ >= hits_a_look) look(pe, address, bytes);
+  if (get_around(pe, address, to, bytes)) return;
   const uint64_t end = address + bytes;
   const uint64_t ahead_used = counters_.ahead_lines_used;
   bool served = true;
@@ -173,6 +174,18 @@ void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
     polled_ |= poll_bit(address);
   }
   if (counters_.ahead_lines_used != ahead_used) follow_stream(pe, address);
+}
+
+// Reads here and there gain nothing from pages, which only cost them time: most of them are passed to the network as they are.
+bool PageCache::get_around(int pe, uint64_t address, void* to, size_t bytes) {
+  const uint64_t number = address >> page_shift_;
+  if ((address + bytes - 1) >> page_shift_ != number || pool_.find(pe, number) != nullptr) return false;
+  if (!scattered_reads_.passes(pe, number, {pool_.full(), hits_so_far(), counters_.timed_gets, get_ticks_})) return false;
+  count_read();
+  get_past(pe, address, to, bytes);
+  ++counters_.gets;
+  counters_.get_bytes += bytes;
+  return true;
 }
 
 // Every so many hits: is the program polling, and is what it reads old?

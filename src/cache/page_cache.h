@@ -24,6 +24,7 @@
 #include "cache/page_transport.h"
 #include "cache/prefetch_pace.h"
 #include "cache/readahead.h"
+#include "cache/scattered_reads.h"
 #include "core/region.h"
 
 namespace nearcache {
@@ -193,10 +194,13 @@ class PageCache {
   bool known(const Page& page, size_t begin, size_t end) const;
   bool use(Page& page, size_t begin, size_t end);  // whether it is known; marks it as used
   void look(int pe, uint64_t address, size_t bytes);
+  bool get_around(int pe, uint64_t address, void* to, size_t bytes);
+  uint64_t hits_so_far() const { return counters_.hits - counted_fast_hits_ + fast_hits_ + hits_since_look_; }
   void drop_lines(int pe, uint64_t address, size_t bytes);
 
   // page_cache_fetch.cpp: from the network
   bool fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end);
+  void get_past(int pe, uint64_t address, void* to, size_t bytes);
   void fetch_uncached(int pe, uint64_t begin, uint64_t end, char* to);
   void fetch_lines(int pe, const Extent& lines, const Extent& demanded);
   void fetch_strides(int pe, const Extent& access, const Extent& around, int64_t stride, int strides);
@@ -260,11 +264,12 @@ class PageCache {
   char* sent_ = nullptr;        // staging of puts across pages
   size_t staging_bytes_ = 0;    // of each
   Readahead readahead_;
+  ScatteredReads scattered_reads_;
   PrefetchPace pace_;
   uint64_t fast_hits_ = 0;      // before the last look
   uint32_t slow_hits_since_look_ = 0;
   uint64_t fresh_since_ = 0;    // ticks at the first look after the last acquire
-  uint64_t get_ticks_ = 0;
+  uint64_t get_ticks_ = 0;      // of counters_.timed_gets
   mutable uint64_t counted_fast_hits_ = 0, counted_hit_bytes_ = 0;  // those that are in counters_ already
   mutable PageCacheCounters counters_;
 };

@@ -58,13 +58,18 @@ bool PageCache::fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end)
   return true;
 }
 
-// Reads [begin, end), which lies in one page, and keeps nothing.
-void PageCache::fetch_uncached(int pe, uint64_t begin, uint64_t end, char* to) {
-  if (lost_.may_overlap(pe, begin, end)) complete();
-  const size_t bytes = static_cast<size_t>(end - begin);
-  transport_->get(to, begin, bytes, pe);
+// Reads what is at the target, and keeps nothing.
+void PageCache::get_past(int pe, uint64_t address, void* to, size_t bytes) {
+  if (lost_.may_overlap(pe, address, address + bytes)) complete();
+  transport_->get(to, address, bytes, pe);
   ++counters_.network_gets;
   counters_.network_get_bytes += bytes;
+}
+
+// Reads [begin, end), which lies in one page, and keeps nothing.
+void PageCache::fetch_uncached(int pe, uint64_t begin, uint64_t end, char* to) {
+  const size_t bytes = static_cast<size_t>(end - begin);
+  get_past(pe, begin, to, bytes);
   const Page* page = current(pe, begin >> page_shift_);
   if (page == nullptr || page->written == 0) return;
   Written& w = written(*page);

@@ -48,6 +48,8 @@ class PagePool {
   Page& likely(int pe, uint64_t number) const { return pages_[heads_[hash(pe, number)]]; }
   Page* find(int pe, uint64_t number) const;
 
+  // Whether a new page pushes out another one.
+  bool full() const { return never_used_ == frames_ && free_.oldest == none; }
   // The frame that the next new page takes. If `used`, its page must be emptied and removed first.
   uint32_t victim(bool* used);
   void remove(uint32_t frame);

@@ -113,7 +113,10 @@ Readahead::Plan Readahead::strided(Stream& stream, uint64_t address, uint64_t be
   stream.end = end;
   stream.window = 0;  // never continued as a sequential one
   stream.depth = std::min(stream.depth == 0 ? first_strides : 2 * stream.depth, most_strides);
-  if (limit_ < line_ * static_cast<size_t>(stream.depth)) stream.depth = static_cast<int>(limit_ / line_);
+  if (limit_ < line_ * static_cast<size_t>(stream.depth)) {
+    if (++stream.at_limit % fetches_to_raise_limit == 0) limit_ = std::min(2 * limit_, most_);
+    stream.depth = static_cast<int>(limit_ / line_);
+  }
   Plan plan{{begin, end}};
   plan.stride = stream.stride;
   plan.strides = stream.depth;

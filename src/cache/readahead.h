@@ -48,7 +48,7 @@ class Readahead {
     uint64_t begin = 0, end = 0;   // what was fetched around it
     size_t window = 0;             // bytes of its next fetch
     int depth = 0;                 // strided: elements fetched ahead
-    int at_limit = 0;              // sequential fetches since its window reached the limit
+    int at_limit = 0;              // fetches that the limit has cut short
   };
 
   // The streams that an access may belong to.
