@@ -13,8 +13,18 @@ from pathlib import Path
 from console import ROOT, Failed, Status, build_targets, build_words, configure, configure_words
 
 BUILD = ROOT / "build"
-SANITIZERS = {"address": "address,undefined", "thread": "thread"}
-SANITIZED_TARGETS = ["unit_tests", "fuzz_get_cache", "fuzz_page_cache"]
+
+
+@dataclass(frozen=True)
+class Sanitizer:
+    """What is built and tested with a sanitizer: of all targets those in which it could find something."""
+    words: str
+    targets: tuple
+    label: str
+
+
+SANITIZERS = {"address": Sanitizer("address,undefined", ("unit_tests", "thread_tests", "fuzz_get_cache", "fuzz_page_cache"), "unit"),
+              "thread": Sanitizer("thread", ("thread_tests",), "threads")}
 ROOT_VARIABLES = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
 
 
@@ -120,7 +130,7 @@ def pytest(stage, given, env):
 
 def sanitizer_build(name):
     """Folder and settings of a build with a sanitizer: one of its own, as every object differs."""
-    return ROOT / f"build-{name}", {"CMAKE_BUILD_TYPE": "Release", "NEARCACHE_SANITIZE": SANITIZERS[name], "NEARCACHE_BUILD_TESTS": "ON",
+    return ROOT / f"build-{name}", {"CMAKE_BUILD_TYPE": "Release", "NEARCACHE_SANITIZE": SANITIZERS[name].words, "NEARCACHE_BUILD_TESTS": "ON",
                                     "NEARCACHE_BUILD_APPS": "OFF", "NEARCACHE_BUILD_BENCH": "OFF"}
 
 
@@ -129,7 +139,7 @@ def build_sanitized_ahead():
     steps = []
     for name in SANITIZERS:
         folder, settings = sanitizer_build(name)
-        steps += [configure_words(folder, settings), build_words(folder, SANITIZED_TARGETS, jobs=1)]
+        steps += [configure_words(folder, settings), build_words(folder, SANITIZERS[name].targets, jobs=1)]
     script = " && ".join(shlex.join(map(str, words)) for words in steps)
     return subprocess.Popen(["nice", "-n", "19", "sh", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -137,10 +147,10 @@ def build_sanitized_ahead():
 def sanitized(stage, name, env):
     """Unit and fuzz tests in a build with a sanitizer."""
     folder, settings = sanitizer_build(name)
-    build(folder, settings, SANITIZED_TARGETS)
+    build(folder, settings, SANITIZERS[name].targets)
     options = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1", "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
                "TSAN_OPTIONS": "halt_on_error=1"}
-    ctest(stage, folder, {**options, **env}, ("-L", "unit"))
+    ctest(stage, folder, {**options, **env}, ("-L", SANITIZERS[name].label))
 
 
 def all_stages(given, env):
@@ -159,7 +169,7 @@ def all_stages(given, env):
         return
     ahead.wait()
     for name in SANITIZERS:
-        yield staged(f"sanitizer: {SANITIZERS[name]}", lambda stage, name=name: sanitized(stage, name, env))
+        yield staged(f"sanitizer: {SANITIZERS[name].words}", lambda stage, name=name: sanitized(stage, name, env))
 
 
 def main():
