@@ -117,6 +117,24 @@ class UpcParser(StatementGrammar):
             return self._build_function_definition(spec, decl, None, c_ast.Compound(None, coord))
         return super()._parse_function_definition(spec, decl)
 
+    def _build_function_definition(self, spec, decl, param_decls, body):
+        names = decl.args.params if decl.args is not None else ()
+        if names and isinstance(names[0], c_ast.ID):
+            param_decls = old_parameters(names, param_decls or [])
+        return super()._build_function_definition(spec, decl, param_decls, body)
+
+
+def old_parameters(names, declarations):
+    """The declarations of an old-style (K&R) definition's parameters in the order of their names; what has none is an int."""
+    by_name = {each.name: each for each in declarations if isinstance(each, c_ast.Decl) and each.name}
+    others = [each for each in declarations if each not in by_name.values()]
+    return others + [by_name.get(each.name) or _integer(each) for each in names]
+
+
+def _integer(name):
+    kind = c_ast.TypeDecl(name.name, [], None, c_ast.IdentifierType(["int"], name.coord), name.coord)
+    return c_ast.Decl(name.name, [], [], [], [], kind, None, None, name.coord)
+
 
 def parse(text, filename, system_files=()):
     """The syntax tree (c_ast.FileAST) of a preprocessed UPC source; raises diagnostics.UpcError, or UpcErrors if there are several."""
