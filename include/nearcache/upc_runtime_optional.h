@@ -17,18 +17,18 @@ extern "C" {
 
 /* ---- upc_atomic.h ---- */
 
-upc_atomicdomain_t *upc_all_atomicdomain_alloc(upc_type_t type, upc_op_t ops, upc_atomichint_t hints);
-void upc_all_atomicdomain_free(upc_atomicdomain_t *domain);
-void upc_atomic_strict(upc_atomicdomain_t *domain, void *fetch_ptr, upc_op_t op, ncupc_ptr target, const void *operand1,
+ncupc_ptr upc_all_atomicdomain_alloc(upc_type_t type, upc_op_t ops, upc_atomichint_t hints);
+void upc_all_atomicdomain_free(ncupc_ptr domain);
+void upc_atomic_strict(ncupc_ptr domain, void *fetch_ptr, upc_op_t op, ncupc_ptr target, const void *operand1,
                        const void *operand2);
-void upc_atomic_relaxed(upc_atomicdomain_t *domain, void *fetch_ptr, upc_op_t op, ncupc_ptr target, const void *operand1,
+void upc_atomic_relaxed(ncupc_ptr domain, void *fetch_ptr, upc_op_t op, ncupc_ptr target, const void *operand1,
                         const void *operand2);
 int upc_atomic_isfast(upc_type_t type, upc_op_t ops, ncupc_ptr addr);
-upc_atomicdomain_t *ncupc_all_atomicdomain_alloc(const char *file, int line, upc_type_t type, upc_op_t ops, upc_atomichint_t hints);
-void ncupc_all_atomicdomain_free(const char *file, int line, upc_atomicdomain_t *domain);
-void ncupc_atomic_strict(const char *file, int line, upc_atomicdomain_t *domain, void *fetch_ptr, upc_op_t op, ncupc_ptr target,
+ncupc_ptr ncupc_all_atomicdomain_alloc(const char *file, int line, upc_type_t type, upc_op_t ops, upc_atomichint_t hints);
+void ncupc_all_atomicdomain_free(const char *file, int line, ncupc_ptr domain);
+void ncupc_atomic_strict(const char *file, int line, ncupc_ptr domain, void *fetch_ptr, upc_op_t op, ncupc_ptr target,
                          const void *operand1, const void *operand2);
-void ncupc_atomic_relaxed(const char *file, int line, upc_atomicdomain_t *domain, void *fetch_ptr, upc_op_t op, ncupc_ptr target,
+void ncupc_atomic_relaxed(const char *file, int line, ncupc_ptr domain, void *fetch_ptr, upc_op_t op, ncupc_ptr target,
                           const void *operand1, const void *operand2);
 #define upc_all_atomicdomain_alloc(...) ncupc_all_atomicdomain_alloc(NCUPC_HERE, __VA_ARGS__)
 #define upc_all_atomicdomain_free(...) ncupc_all_atomicdomain_free(NCUPC_HERE, __VA_ARGS__)

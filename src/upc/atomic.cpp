@@ -1,9 +1,11 @@
 // upc_atomic.h: domains, and the choice of a way for each operation.
 //
+// A domain is shared memory, one block of each thread with the same in it, so that a pointer to it means the same to all of them and
+// each reads its own.
+//
 // Only fetch, set, swap, compare-and-swap and fetch_add of aligned 64-bit words are used underneath. Whatever is none of these is a loop of
 // compare-and-swap; 32-bit objects are changed by that of the word they are in, which leaves the other half as it is. All accesses to a
 // word, of its owner too, go the same way (internal.h): the processor's atomics are not atomic to every network's.
-#include <cstdlib>
 
 #include "upc/atomic_value.h"
 #include "upc/collectives.h"
@@ -15,13 +17,13 @@
 
 using namespace nearcache::upc;
 
-struct __attribute__((visibility("hidden"))) ncupc_atomicdomain {
+namespace {
+
+struct Domain {
   uint64_t mark;  // what makes it one
   AtomicType type;
   upc_op_t operations;
 };
-
-namespace {
 
 constexpr uint64_t live_mark = 0x6e63757063646f6d;
 constexpr upc_op_t on_pointers = UPC_GET | UPC_SET | UPC_CSWAP;
@@ -57,9 +59,13 @@ struct Access {
   ncupc_error(file, line, name, "%s", message);
 }
 
-const ncupc_atomicdomain& checked(const ncupc_atomicdomain* domain, const char* file, int line, const char* name) {
-  if (domain == nullptr || domain->mark != live_mark) fail_at(file, line, name, "this is no atomic domain");
-  return *domain;
+Domain& own_part(ncupc_ptr domain) { return *reinterpret_cast<Domain*>(runtime.arena + ncupc_address(domain)); }
+
+Domain& checked(ncupc_ptr domain, const char* file, int line, const char* name) {
+  const uint64_t address = ncupc_address(domain);
+  const bool possible = !ncupc_is_null(domain) && address % alignof(Domain) == 0 && address <= runtime.arena_bytes - sizeof(Domain);
+  if (!possible || own_part(domain).mark != live_mark) fail_at(file, line, name, "this is no atomic domain");
+  return own_part(domain);
 }
 
 AtomicValue operand(const Access& access, const void* from, const char* message) {
@@ -67,9 +73,9 @@ AtomicValue operand(const Access& access, const void* from, const char* message)
   return load_value(access.type, from);
 }
 
-Access checked_access(const char* file, int line, const char* name, const ncupc_atomicdomain* given, const void* fetch, upc_op_t op,
+Access checked_access(const char* file, int line, const char* name, ncupc_ptr given, const void* fetch, upc_op_t op,
                       ncupc_ptr target, const void* operand1, const void* operand2) {
-  const ncupc_atomicdomain& domain = checked(given, file, line, name);
+  const Domain& domain = checked(given, file, line, name);
   Access access{file, line, name, domain.type, op, ncupc_thread(target), ncupc_address(target), {}, {}, fetch != nullptr};
   if ((op & (op - 1)) != 0 || (op & domain.operations) == 0) fail_at(file, line, name, "the operation is none of the domain's");
   if (ncupc_is_null(target)) fail_at(file, line, name, "the target is a null pointer");
@@ -146,7 +152,7 @@ void do_access(const Access& access, void* fetch) {
 
 extern "C" {
 
-upc_atomicdomain_t* ncupc_all_atomicdomain_alloc(const char* file, int line, upc_type_t type, upc_op_t ops, upc_atomichint_t hints) {
+ncupc_ptr ncupc_all_atomicdomain_alloc(const char* file, int line, upc_type_t type, upc_op_t ops, upc_atomichint_t hints) {
   Call call{file, line, Kind::atomicdomain, "upc_all_atomicdomain_alloc"};
   const AtomicType atomic_type = atomic_type_of(type);
   if (atomic_type.family == Family::none) fail(call, "type %d is none of atomic domains", type);
@@ -155,28 +161,26 @@ upc_atomicdomain_t* ncupc_all_atomicdomain_alloc(const char* file, int line, upc
   agree(call, ops);
   agree(call, static_cast<uint64_t>(hints));
   meet(call);
-  auto* domain = static_cast<ncupc_atomicdomain*>(malloc(sizeof(ncupc_atomicdomain)));
-  if (domain == nullptr) fail(call, "there is no memory");
-  *domain = {live_mark, atomic_type, ops};
+  const ncupc_ptr domain = ncupc_all_alloc(file, line, threads(), sizeof(Domain));
+  own_part(domain) = {live_mark, atomic_type, ops};
   return domain;
 }
 
-void ncupc_all_atomicdomain_free(const char* file, int line, upc_atomicdomain_t* domain) {
+void ncupc_all_atomicdomain_free(const char* file, int line, ncupc_ptr domain) {
   Call call{file, line, Kind::atomicdomain, "upc_all_atomicdomain_free"};
-  agree(call, domain != nullptr);
+  agree(call, ncupc_address(domain));
   meet(call);
-  if (domain == nullptr) return;
-  checked(domain, file, line, call.name);
-  domain->mark = 0;
-  free(domain);
+  if (ncupc_is_null(domain)) return;
+  checked(domain, file, line, call.name).mark = 0;
+  ncupc_all_free(file, line, domain);
 }
 
-void ncupc_atomic_relaxed(const char* file, int line, upc_atomicdomain_t* domain, void* fetch, upc_op_t op, ncupc_ptr target,
+void ncupc_atomic_relaxed(const char* file, int line, ncupc_ptr domain, void* fetch, upc_op_t op, ncupc_ptr target,
                           const void* operand1, const void* operand2) {
   do_access(checked_access(file, line, "upc_atomic_relaxed", domain, fetch, op, target, operand1, operand2), fetch);
 }
 
-void ncupc_atomic_strict(const char* file, int line, upc_atomicdomain_t* domain, void* fetch, upc_op_t op, ncupc_ptr target,
+void ncupc_atomic_strict(const char* file, int line, ncupc_ptr domain, void* fetch, upc_op_t op, ncupc_ptr target,
                          const void* operand1, const void* operand2) {
   const Access access = checked_access(file, line, "upc_atomic_strict", domain, fetch, op, target, operand1, operand2);
   release();
@@ -195,15 +199,15 @@ int upc_atomic_isfast(upc_type_t type, upc_op_t ops, ncupc_ptr addr) {
   return (ops & ~(integer ? integers : any)) == 0;
 }
 
-upc_atomicdomain_t* upc_all_atomicdomain_alloc(upc_type_t type, upc_op_t ops, upc_atomichint_t hints) {
+ncupc_ptr upc_all_atomicdomain_alloc(upc_type_t type, upc_op_t ops, upc_atomichint_t hints) {
   return ncupc_all_atomicdomain_alloc(nullptr, 0, type, ops, hints);
 }
-void upc_all_atomicdomain_free(upc_atomicdomain_t* domain) { ncupc_all_atomicdomain_free(nullptr, 0, domain); }
-void upc_atomic_relaxed(upc_atomicdomain_t* domain, void* fetch, upc_op_t op, ncupc_ptr target, const void* operand1,
+void upc_all_atomicdomain_free(ncupc_ptr domain) { ncupc_all_atomicdomain_free(nullptr, 0, domain); }
+void upc_atomic_relaxed(ncupc_ptr domain, void* fetch, upc_op_t op, ncupc_ptr target, const void* operand1,
                         const void* operand2) {
   ncupc_atomic_relaxed(nullptr, 0, domain, fetch, op, target, operand1, operand2);
 }
-void upc_atomic_strict(upc_atomicdomain_t* domain, void* fetch, upc_op_t op, ncupc_ptr target, const void* operand1, const void* operand2) {
+void upc_atomic_strict(ncupc_ptr domain, void* fetch, upc_op_t op, ncupc_ptr target, const void* operand1, const void* operand2) {
   ncupc_atomic_strict(nullptr, 0, domain, fetch, op, target, operand1, operand2);
 }
 

@@ -357,7 +357,7 @@ def test_mistake_of_the_translator_is_one_line_with_the_place(upcc, write, monke
     write(a_upc="int a;\nint b;\n")
 
     def break_down(tree, *_, **__):
-        node = tree.ext[1]
+        node = tree.ext[-1]
         raise KeyError(node.name)
 
     monkeypatch.setattr(lower, "lower", break_down)

@@ -26,14 +26,15 @@ typedef int upc_atomichint_t;
 #define UPC_ATOMIC_HINT_LATENCY 1
 #define UPC_ATOMIC_HINT_THROUGHPUT 2
 
-typedef struct ncupc_atomicdomain upc_atomicdomain_t;
-
 #ifndef NEARCACHE_UPC_RUNTIME_LIBRARY_H
 
 #include <stddef.h>
 #include <upc.h>
 
-/* Both are collective, with the same arguments on every thread. The domain is one object of each thread's own. */
+/* Shared: any thread may use a pointer to a domain that another one stored. In C it is an ncupc_ptr. */
+typedef shared struct ncupc_atomicdomain upc_atomicdomain_t;
+
+/* Both are collective, with the same arguments on every thread. All threads get the same pointer. */
 upc_atomicdomain_t *upc_all_atomicdomain_alloc(upc_type_t type, upc_op_t ops, upc_atomichint_t hints);
 void upc_all_atomicdomain_free(upc_atomicdomain_t *domain);
 

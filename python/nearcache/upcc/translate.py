@@ -9,6 +9,13 @@ from .preprocess import preprocess
 
 DEEP = 20000  # nesting of expressions: long chains of + in generated programs
 
+# Types that GUPC knows without any header: bale names that of atomic domains in front of its #include lines.
+PREDECLARED_IN = "<upc>"  # "upc" in the name of a header makes it one in UPC
+PREDECLARED = f"""# 1 "{PREDECLARED_IN}"
+typedef shared struct ncupc_lock upc_lock_t;
+typedef shared struct ncupc_atomicdomain upc_atomicdomain_t;
+"""
+
 
 class Failed(Exception):
     """The diagnostics have been shown."""
@@ -41,8 +48,9 @@ def translate(path, source, invocation, toolchain, show):
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, DEEP))
     try:
-        tree = parser.parse(source.text, str(path), source.system_files)
-        lowered = lower.lower(tree, source.system_files, threads=invocation.threads or None, strict=invocation.strict, name=str(path),
+        system_files = source.system_files | {PREDECLARED_IN}
+        tree = parser.parse(PREDECLARED + source.text, str(path), system_files)
+        lowered = lower.lower(tree, system_files, threads=invocation.threads or None, strict=invocation.strict, name=str(path),
                               struct_pointers=invocation.struct_pointers)
         printed = printer.print_file(lowered)
         report(lowered.diagnostics, source, show, invocation.compiling)

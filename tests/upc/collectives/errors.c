@@ -27,18 +27,18 @@ int ncupc_main(int argc, char **argv) {
   WRONG("domain_type") upc_all_atomicdomain_alloc(UPC_LDOUBLE, UPC_ADD, 0);
   WRONG("domain_operation") upc_all_atomicdomain_alloc(UPC_DOUBLE, UPC_ADD | UPC_XOR, 0);
   WRONG("other_operation") {
-    upc_atomicdomain_t *domain = upc_all_atomicdomain_alloc(UPC_INT, UPC_ADD, 0);
+    ncupc_ptr domain = upc_all_atomicdomain_alloc(UPC_INT, UPC_ADD, 0);
     const int one = 1;
     upc_atomic_relaxed(domain, NULL, UPC_SET, a, &one, NULL);
   }
   WRONG("freed_domain") {
-    upc_atomicdomain_t *domain = upc_all_atomicdomain_alloc(UPC_INT, UPC_GET, 0);
+    ncupc_ptr domain = upc_all_atomicdomain_alloc(UPC_INT, UPC_GET, 0);
     upc_all_atomicdomain_free(domain);
-    domain = NULL;
+    domain = NCUPC_NULL;
     upc_atomic_strict(domain, &domain, UPC_GET, a, NULL, NULL);
   }
   WRONG("unaligned") {
-    upc_atomicdomain_t *domain = upc_all_atomicdomain_alloc(UPC_INT64, UPC_INC, 0);
+    ncupc_ptr domain = upc_all_atomicdomain_alloc(UPC_INT64, UPC_INC, 0);
     upc_atomic_relaxed(domain, NULL, UPC_INC, ncupc_field(a, 4), NULL, NULL);
   }
   WRONG("handle") upc_sync((upc_handle_t)99);

@@ -7,10 +7,10 @@ static int rounds;
 static void counters(void) {
   const ncupc_ptr ints = upc_all_alloc((size_t)THREADS, 2 * sizeof(int)), longs = upc_all_alloc((size_t)THREADS, sizeof(uint64_t));
   const ncupc_ptr floats = upc_all_alloc((size_t)THREADS, 2 * sizeof(float)), doubles = upc_all_alloc((size_t)THREADS, sizeof(double));
-  upc_atomicdomain_t *const on_ints = upc_all_atomicdomain_alloc(UPC_INT32, UPC_ADD | UPC_DEC | UPC_GET | UPC_INC, UPC_ATOMIC_HINT_DEFAULT);
-  upc_atomicdomain_t *const on_longs = upc_all_atomicdomain_alloc(UPC_UINT64, UPC_ADD | UPC_SUB | UPC_GET, UPC_ATOMIC_HINT_LATENCY);
-  upc_atomicdomain_t *const on_floats = upc_all_atomicdomain_alloc(UPC_FLOAT, UPC_ADD | UPC_GET, UPC_ATOMIC_HINT_THROUGHPUT);
-  upc_atomicdomain_t *const on_doubles = upc_all_atomicdomain_alloc(UPC_DOUBLE, UPC_ADD | UPC_SUB | UPC_GET, 0);
+  const ncupc_ptr on_ints = upc_all_atomicdomain_alloc(UPC_INT32, UPC_ADD | UPC_DEC | UPC_GET | UPC_INC, UPC_ATOMIC_HINT_DEFAULT);
+  const ncupc_ptr on_longs = upc_all_atomicdomain_alloc(UPC_UINT64, UPC_ADD | UPC_SUB | UPC_GET, UPC_ATOMIC_HINT_LATENCY);
+  const ncupc_ptr on_floats = upc_all_atomicdomain_alloc(UPC_FLOAT, UPC_ADD | UPC_GET, UPC_ATOMIC_HINT_THROUGHPUT);
+  const ncupc_ptr on_doubles = upc_all_atomicdomain_alloc(UPC_DOUBLE, UPC_ADD | UPC_SUB | UPC_GET, 0);
   memset(coll_own(ncupc_address(ints)), 0, 2 * sizeof(int));
   memset(coll_own(ncupc_address(longs)), 0, sizeof(uint64_t));
   memset(coll_own(ncupc_address(floats)), 0, 2 * sizeof(float));
@@ -59,7 +59,7 @@ static void counters(void) {
 /* What each operation makes of an old value, and that it tells the old one. */
 #define ONE_OPERATION(T, type, op, before, operand1, operand2, after)                                                    \
   do {                                                                                                                   \
-    upc_atomicdomain_t *const domain = upc_all_atomicdomain_alloc(type, op | UPC_GET | UPC_SET, 0);                       \
+    const ncupc_ptr domain = upc_all_atomicdomain_alloc(type, op | UPC_GET | UPC_SET, 0);                       \
     const ncupc_ptr target = coll_at((MYTHREAD + 1) % THREADS, ncupc_address(block) + 8);                                \
     const T first = (T)(before), a = (T)(operand1), b = (T)(operand2);                                                   \
     T old, now;                                                                                                          \
@@ -105,7 +105,7 @@ static void operations(void) {
 /* A list of all threads' nodes, pushed by compare-and-swap of pointers-to-shared. */
 static void pointers(void) {
   const ncupc_ptr head = upc_all_alloc(1, sizeof(ncupc_ptr)), nodes = upc_all_alloc((size_t)THREADS, 100 * sizeof(ncupc_ptr));
-  upc_atomicdomain_t *const domain = upc_all_atomicdomain_alloc(UPC_PTS, UPC_GET | UPC_SET | UPC_CSWAP, 0);
+  const ncupc_ptr domain = upc_all_atomicdomain_alloc(UPC_PTS, UPC_GET | UPC_SET | UPC_CSWAP, 0);
   const ncupc_ptr null = NCUPC_NULL;
   if (MYTHREAD == THREADS - 1) upc_atomic_strict(domain, NULL, UPC_SET, head, &null, NULL);
   NCUPC_BARRIER();
