@@ -210,6 +210,8 @@ void PageCache::look(int pe, uint64_t address, size_t bytes) {
 }
 
 void PageCache::put_slowly(int pe, uint64_t address, const void* from, size_t bytes) {
+  const bool flag = flag_may_follow_ && bytes <= sizeof(uint64_t);
+  flag_may_follow_ = false;
   if (scattered_ >= scattered_pages && put_around(pe, address, from, bytes)) return;
   const uint64_t end = address + bytes;
   for (uint64_t at = address; at < end;) {
@@ -220,6 +222,7 @@ void PageCache::put_slowly(int pe, uint64_t address, const void* from, size_t by
     write_in_page(page, offset, static_cast<const char*>(from) + (at - address), piece);
     at += piece;
   }
+  if (flag) start_write_back();
 }
 
 bool PageCache::holds(int pe, uint64_t address, size_t bytes) const {

@@ -89,6 +89,9 @@ class PageCache {
   void release();
   // The front end has made the context quiet itself, after start_write_back().
   void quieted();
+  // The program has ordered or completed what it wrote: the next word that it puts may be a flag, and is put at once, as the program may
+  // make no call for long after it.
+  void flag_may_follow() { flag_may_follow_ = true; }
 
   // The front end is about to access [address, address + bytes) of `pe` past the cache:
   // - to read: what was written here is put and complete before;
@@ -127,7 +130,7 @@ class PageCache {
   bool put_quickly(int pe, uint64_t address, const void* from, size_t bytes) {
     const uint64_t number = address >> page_shift_;
     Page& page = pool_.likely(pe, number);
-    if ((page.number != number) | (page.pe != pe) | (page.epoch != epoch_) | (page.written == 0)) return false;
+    if ((page.number != number) | (page.pe != pe) | (page.epoch != epoch_) | (page.written == 0) | flag_may_follow_) return false;
     const size_t offset = address & page_mask_;
     if (offset + bytes > page_mask_ + 1) return false;
     write_in_page(page, offset, from, bytes);
@@ -252,6 +255,7 @@ class PageCache {
   uint32_t puts_around_ = 0;
   uint64_t put_around_[64] = {};      // by hash: pages that were put to past the cache last
   bool maybe_dirty_ = false;    // false: no byte is dirty
+  bool flag_may_follow_ = false;  // the next put of at most a word is put at once
   PageTransport* transport_ = nullptr;
   PageCacheOptions options_;
   Region region_;

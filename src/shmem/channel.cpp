@@ -74,6 +74,7 @@ PageCache* Channel::create_cache() {
     return nullptr;
   }
   if (wrote_directly_) quiet();  // a cache knows what goes past it, but not what did before it was there
+  pages_->flag_may_follow();  // nor what was ordered then
   state_ = State::ready;
   if (is_default_ && !context.threaded) quick_cache = &*pages_;
   return &*pages_;

@@ -74,6 +74,10 @@ class Channel final : public PageTransport {
   void start_write_back() {
     if (state_ == State::ready && pages_->dirty()) pages_->start_write_back();
   }
+  // The program has ordered or completed what it wrote.
+  void flag_may_follow() {
+    if (state_ == State::ready) pages_->flag_may_follow();
+  }
   // The program writes past the cache.
   void wrote_directly() { wrote_directly_ = true; }
   // The program learns of a value at the next quiet only.

@@ -30,6 +30,7 @@ void quiet(shmem_ctx_t ctx) {
   const ChannelLock lock(channel);
   channel->tallies.quiets_passed += 1;
   channel->complete();
+  channel->flag_may_follow();
 }
 
 void fence(shmem_ctx_t ctx) {
@@ -42,6 +43,7 @@ void fence(shmem_ctx_t ctx) {
   channel->tallies.quiets_passed += 1;
   channel->start_write_back();
   channel->fence();
+  channel->flag_may_follow();
 }
 
 Wait::Wait() {

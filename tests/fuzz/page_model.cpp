@@ -226,6 +226,7 @@ class Model {
     net_->quiet();
     cache_.quieted();
     if (cache_.in_flight()) fail("in_flight() after a quiet");
+    cache_.flag_may_follow();
     completed();
   }
 
@@ -233,6 +234,7 @@ class Model {
     cache_.start_write_back();
     check_put();
     net_->fence();
+    cache_.flag_may_follow();
   }
 
   void direct_get() {

@@ -265,10 +265,31 @@ static void own_memory_is_never_stale(void) {
   }
 }
 
+// Two PEs put a flag to each other, and then look at their own by loads: no call of theirs sets the flags on their way any more.
+static void a_flag_before_no_call(void (*order)(void)) {
+  clean();
+  const int partner = me ^ 1;
+  for (long round = 1; round <= 40; ++round) {
+    if (me < 2) {
+      shmem_putmem(heap + 100, &round, sizeof round, partner);
+      order();
+      shmem_long_p((long *)(heap + 200), round, partner);
+      while (load((long *)(heap + 200)) != round)
+        if (over_tcp()) progress();
+      CHECK(memcmp(heap + 100, &round, sizeof round) == 0);
+    }
+    shmem_barrier_all();
+  }
+}
+static void a_fence_and_a_flag_before_no_call(void) { a_flag_before_no_call(shmem_fence); }
+static void a_quiet_and_a_flag_before_no_call(void) { a_flag_before_no_call(shmem_quiet); }
+
 const struct test_case order_cases[] = {
     {"ping_pong_in_all_placements", ping_pong_in_all_placements},
     {"the_owner_answers_in_place", the_owner_answers_in_place},
     {"a_fence_orders_data_before_a_flag", a_fence_orders_data_before_a_flag},
+    {"a_fence_and_a_flag_before_no_call", a_fence_and_a_flag_before_no_call},
+    {"a_quiet_and_a_flag_before_no_call", a_quiet_and_a_flag_before_no_call},
     {"neighbouring_bytes_of_many_writers", neighbouring_bytes_of_many_writers},
     {"a_put_after_a_get_of_its_line", a_put_after_a_get_of_its_line},
     {"strided_over_cached", strided_over_cached},

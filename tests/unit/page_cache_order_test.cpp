@@ -43,6 +43,31 @@ TEST(PageCacheOrder, PutsOfOneByteAreOrderedByAFence) {
   }
 }
 
+TEST(PageCacheOrder, AFlagAfterOtherPutsIsPutAtOnce) {
+  Pages pages;
+  pages.put(100, 200);
+  pages.start_write_back();
+  pages.net.fence();
+  pages.cache.flag_may_follow();
+  pages.get(600, 8);
+  pages.put(400, 8);  // in the page that has bytes in flight
+  EXPECT_EQ(pages.net.counts().puts, 2u);
+  EXPECT_FALSE(pages.net.anything_owed());
+  EXPECT_FALSE(pages.cache.dirty());
+  pages.put(408, 8);
+  EXPECT_TRUE(pages.cache.dirty()) << "only the first";
+  pages.release();
+  pages.cache.flag_may_follow();
+  pages.put(1020, 8);
+  EXPECT_FALSE(pages.cache.dirty()) << "in two pages";
+  pages.release();
+  pages.cache.flag_may_follow();
+  pages.put(2000, 9);
+  pages.put(2100, 8);
+  EXPECT_TRUE(pages.cache.dirty()) << "what is longer is data, and what follows it too";
+  pages.release();
+}
+
 TEST(PageCacheOrder, AFetchUnderAPutInFlightKeepsWhatWasPut) {
   Pages pages;
   pages.put(100, 8);
