@@ -35,7 +35,7 @@ PageCacheOptions options(size_t bytes, size_t readahead = 0) {
 
 TEST(PageCacheScatter, ReadsThatNeverComeBackGoPastTheCache) {
   Scattered pages(options(16 << 10));
-  pages.read_here_and_there(600);
+  pages.read_here_and_there(2500);
   // 64 bytes a read were all cached; 8 were none.
   EXPECT_LT(pages.bytes_a_read(2048, [&](int) { pages.get(pages.anywhere(), 8); }), 24);
 }
@@ -93,7 +93,7 @@ TEST(PageCacheScatter, WhatComesBackIsCachedAgain) {
 TEST(PageCacheScatter, LongerReadsGoPastTheCacheAsTheyAre) {
   Scattered pages(options(16 << 10));
   const auto read = [&](int) { pages.get(pages.random() % (memory / 1024) * 1024 + 100, 650); };
-  for (int i = 0; i < 600; ++i) read(i);
+  for (int i = 0; i < 2500; ++i) read(i);
   EXPECT_LT(pages.bytes_a_read(1024, read), 740);
   // Those over a page's end are fetched at once.
   EXPECT_LE(pages.waits([&] {
