@@ -21,7 +21,7 @@ ALWAYS = {
                 "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"},
     # With its hook of the system's memory calls Open MPI 4 crashes in shmem_finalize.
     "oshmem": {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_memory": "^patcher",
-               "OMPI_MCA_btl_base_warn_component_unused": "0", "SMA_SYMMETRIC_SIZE": "128M"},
+               "OMPI_MCA_btl_base_warn_component_unused": "0", "SMA_SYMMETRIC_SIZE": "256M"},
 }
 
 

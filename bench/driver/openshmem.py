@@ -94,3 +94,10 @@ def speedup(plain, cached):
     """Ratio of medians; its interval from the ratios of runs next to each other."""
     each = summarise([a / b for a, b in zip(seconds(plain), seconds(cached))])
     return {"median": median(seconds(plain)) / median(seconds(cached)), "ci95": each["ci95"], "repetitions": len(plain)}
+
+
+def beside(launch, network, program, words, options, repetitions):
+    """A row of a program that does the same in one run to what is cached and to what is not, in turn; and whether it was right."""
+    runs = [launch.side(CACHED, network, program, [*words, "--beside"], **options) for _ in range(repetitions)]
+    return {"plain_s": summarise([run["uncached_seconds"] for run in runs]), "cached_s": summarise(seconds(runs)),
+            "speedup": summarise([run["uncached_seconds"] / run["seconds"] for run in runs])}, all(run["correct"] for run in runs)

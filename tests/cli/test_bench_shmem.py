@@ -65,6 +65,11 @@ def test_both_sides_run_over_tcp_and_the_model(bench):
         assert equal and row["speedup"]["median"] > 0
 
 
+def test_updates_of_a_table_and_of_one_that_is_not_cached_are_timed_in_one_run(bench):
+    row, correct = openshmem.beside(bench, "tcp", "gups", ["--quick", "--xor"], {}, 2)
+    assert correct and row["speedup"]["repetitions"] == 2 and row["speedup"]["median"] > 0
+
+
 def test_transfers_of_copy_are_counted(bench):
     totals = bench.counted("copy", ["--n", 10000])
     assert totals["puts"] == 10000

@@ -1,16 +1,44 @@
 // rand_puts: 30,000 puts at random places of a large array on the other PE; with --each every put is complete before the next.
 //
 // A language whose assignments are in program order makes a put and a quiet of each when it has no cache. With write-behind the puts
-// overlap, and the order of what the program can see is kept all the same.
+// overlap, and the order of what the program can see is kept all the same. With --beside the same puts are made to a second array, too,
+// that is not cached, with a quiet after every block of them (common/beside.h).
 #include <shmem.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/beside.h"
 #include "common/program.h"
+
+typedef struct {
+  long *part, n;
+  int target;
+} array;
 
 static long place(long i, long n) { return (long)(mixed((unsigned long)i) % (unsigned long)n); }
 
 static long value_of(long at) { return 5 * at + 7; }  // of the place only: it does not matter which of two puts there is the last
+
+static void put(void* data, long first, long end) {
+  array* a = data;
+  for (long i = first; i < end; i++) {
+    long at = place(i, a->n);
+    shmem_long_p(&a->part[at], value_of(at), a->target);
+  }
+}
+
+static void put_and_quiet(void* data, long first, long end) {
+  for (long i = first; i < end; i++) {
+    put(data, i, i + 1);
+    shmem_quiet();
+  }
+}
+
+static array array_of(long n, int target) {
+  array a = {.part = shmem_malloc((size_t)n * sizeof(long)), .n = n, .target = target};
+  if (shmem_my_pe() == target) memset(a.part, 0, (size_t)n * sizeof(long));
+  return a;
+}
 
 static bool written(const long* a, long n, long operations) {
   char* hit = calloc((size_t)n, 1);
@@ -22,36 +50,41 @@ static bool written(const long* a, long n, long operations) {
 }
 
 int main(int argc, char** argv) {
-  long n = 10000000, operations = 30000, each = 0;
+  long n = 10000000, operations = 30000, each = 0, both = 0;
   options_read(argc, argv, (struct option[]){
     {"n", &n, false, "elements of the array"},
     {"operations", &operations, false, "puts"},
     {"each", &each, true, "a quiet after each put, not only one at the end"},
+    {"beside", &both, true, "in turn with an array that is not cached"},
     {0},
   });
   shmem_init();
   int me = shmem_my_pe(), target = 1 % shmem_n_pes();
-  long* a = shmem_malloc((size_t)n * sizeof(long));
-  if (me == target) memset(a, 0, (size_t)n * sizeof(long));
+  array a = array_of(n, target), beside = a;
+  if (both) {
+    beside = array_of(n, target);
+    nearcache_shmem_uncached(beside.part, (size_t)n * sizeof(long));
+  }
   shmem_barrier_all();
 
+  operate_function operate = each ? put_and_quiet : put;
+  both_seconds seconds = {0};
   double begin = seconds_now();
-  if (me == 0)
-    for (long i = 0; i < operations; i++) {
-      long at = place(i, n);
-      shmem_long_p(&a[at], value_of(at), target);
-      if (each) shmem_quiet();
-    }
+  if (me == 0 && both)
+    seconds = side_by_side(operate, &a, &beside, operations);
+  else if (me == 0)
+    operate(&a, 0, operations);
   shmem_quiet();
-  double seconds = seconds_now() - begin;
+  if (!both) seconds.cached = seconds_now() - begin;
   shmem_barrier_all();
 
-  bool correct = correct_everywhere(me != target || written(a, n, operations));
+  bool correct = correct_everywhere(me != target || (written(a.part, n, operations) && (!both || written(beside.part, n, operations))));
   json_begin("rand_puts");
   json_long("n", n);
   json_long("operations", operations);
   json_text("quiet", each ? "each" : "end");
-  json_double("seconds", seconds);
+  json_double("seconds", seconds.cached);
+  if (both) json_double("uncached_seconds", seconds.uncached);
   json_end(correct);
   shmem_finalize();
   return !correct;

@@ -1,0 +1,36 @@
+// The same operations on two sets of data in one run, the second of which is kept out of the cache, in turn by blocks: what the cache
+// costs a program that it cannot help is less than what two runs differ by.
+#pragma once
+
+#include <shmem.h>
+
+#include "common/program.h"
+#include "nearcache/shmem.h"
+
+enum { operations_a_block = 256 };
+
+// Makes the operations [first, end) on `data`.
+typedef void (*operate_function)(void* data, long first, long end);
+
+typedef struct {
+  double cached, uncached;
+} both_seconds;
+
+static inline double seconds_of_block(operate_function operate, void* data, long first, long end) {
+  double begin = seconds_now();
+  operate(data, first, end);
+  shmem_quiet();
+  return seconds_now() - begin;
+}
+
+// Operations [0, count) on each, every block first on one of them in turn.
+static inline both_seconds side_by_side(operate_function operate, void* cached, void* uncached, long count) {
+  both_seconds seconds = {0};
+  for (long first = 0, block = 0; first < count; first += operations_a_block, block++) {
+    long end = first + operations_a_block < count ? first + operations_a_block : count;
+    if (block % 2 == 0) seconds.cached += seconds_of_block(operate, cached, first, end);
+    seconds.uncached += seconds_of_block(operate, uncached, first, end);
+    if (block % 2 != 0) seconds.cached += seconds_of_block(operate, cached, first, end);
+  }
+  return seconds;
+}
