@@ -148,7 +148,6 @@ bool PageCache::use(Page& page, size_t begin, size_t end) {
 
 void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
   if (hits_since_look_ + slow_hits_since_look_ >= hits_a_look) look(pe, address, bytes);
-  if (get_around(pe, address, to, bytes)) return;
   const uint64_t end = address + bytes;
   const uint64_t ahead_used = counters_.ahead_lines_used;
   bool served = true;
@@ -158,8 +157,13 @@ void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
     Page* page = current(pe, at >> page_shift_);
     if (page == nullptr || !use(*page, offset, offset + piece)) {
       served = false;
-      if (fetch(pe, at, at + piece, end)) continue;  // it is known now
-      fetch_uncached(pe, at, at + piece, static_cast<char*>(to) + (at - address));
+      if (page == nullptr && piece == bytes && reads_go_around(pe, at >> page_shift_)) {
+        count_read();
+        get_past(pe, at, to, bytes);
+      } else {
+        if (fetch(pe, at, at + piece, end)) continue;  // it is known now
+        fetch_uncached(pe, at, at + piece, static_cast<char*>(to) + (at - address));
+      }
     } else {
       std::memcpy(static_cast<char*>(to) + (at - address), frame(*page) + offset, piece);
     }
@@ -177,15 +181,8 @@ void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
 }
 
 // Reads here and there gain nothing from pages, which only cost them time: most of them are passed to the network as they are.
-bool PageCache::get_around(int pe, uint64_t address, void* to, size_t bytes) {
-  const uint64_t number = address >> page_shift_;
-  if ((address + bytes - 1) >> page_shift_ != number || pool_.find(pe, number) != nullptr) return false;
-  if (!scattered_reads_.passes(pe, number, {pool_.full(), hits_so_far(), counters_.timed_gets, get_ticks_})) return false;
-  count_read();
-  get_past(pe, address, to, bytes);
-  ++counters_.gets;
-  counters_.get_bytes += bytes;
-  return true;
+bool PageCache::reads_go_around(int pe, uint64_t number) {
+  return scattered_reads_.passes(pe, number, {pool_.full(), hits_so_far(), counters_.timed_gets, get_ticks_});
 }
 
 // Every so many hits: is the program polling, and is what it reads old?

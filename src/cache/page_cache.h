@@ -24,6 +24,7 @@
 #include "cache/page_transport.h"
 #include "cache/prefetch_pace.h"
 #include "cache/readahead.h"
+#include "cache/recent_pages.h"
 #include "cache/scattered_reads.h"
 #include "core/region.h"
 
@@ -197,7 +198,7 @@ class PageCache {
   bool known(const Page& page, size_t begin, size_t end) const;
   bool use(Page& page, size_t begin, size_t end);  // whether it is known; marks it as used
   void look(int pe, uint64_t address, size_t bytes);
-  bool get_around(int pe, uint64_t address, void* to, size_t bytes);
+  bool reads_go_around(int pe, uint64_t number);
   uint64_t hits_so_far() const { return counters_.hits - counted_fast_hits_ + fast_hits_ + hits_since_look_; }
   void drop_lines(int pe, uint64_t address, size_t bytes);
 
@@ -253,7 +254,7 @@ class PageCache {
   uint32_t reads_since_write_back_ = 0;
   uint32_t scattered_ = 0;            // pages in a row that were put with a few bytes in them
   uint32_t puts_around_ = 0;
-  uint64_t put_around_[64] = {};      // by hash: pages that were put to past the cache last
+  RecentPages<64> put_around_;        // pages that were put to past the cache
   bool maybe_dirty_ = false;    // false: no byte is dirty
   bool flag_may_follow_ = false;  // the next put of at most a word is put at once
   PageTransport* transport_ = nullptr;

@@ -27,10 +27,9 @@ bool PageCache::put_around(int pe, uint64_t address, const void* from, size_t by
   if (bytes > line_bytes() || (end - 1) >> page_shift_ != number) return false;
   Page* page = current(pe, number);
   if (page != nullptr && page->written != 0) return false;
-  const auto slot = [&](uint64_t n) -> uint64_t& { return put_around_[n % 64]; };
-  const auto name = [&](uint64_t n) { return n << 20 ^ static_cast<uint64_t>(pe + 1); };
-  if (slot(number) == name(number) || slot(number - 1) == name(number - 1)) return false;
-  slot(number) = name(number);
+  const uint64_t name = page_name(pe, number);
+  if (put_around_.has(name) || put_around_.has(name - 1)) return false;
+  put_around_.add(name);
   if (++puts_around_ % puts_a_trial == 0) return false;
   if (unfenced_.may_overlap(pe, address, end)) fence();
   lose(pe, address, end);

@@ -130,12 +130,12 @@ void PagePool::unlink(List& list, uint32_t frame) {
 
 // A name is its hash: slot, 32 other bits, and when it came, for A1out is as long as half the frames.
 void PagePool::remember(int pe, uint64_t number) {
-  const uint64_t name = (number + (static_cast<uint64_t>(static_cast<uint32_t>(pe)) << 40)) * 0xD6E8FEB86659FD93u;
+  const uint64_t name = page_name(pe, number) * 0xD6E8FEB86659FD93u;
   ghosts_[(name >> 20) & (ghost_slots_ - 1)] = (name & 0xFFFFFFFF00000000u) | ++ghost_clock_;
 }
 
 bool PagePool::remembered(int pe, uint64_t number) const {
-  const uint64_t name = (number + (static_cast<uint64_t>(static_cast<uint32_t>(pe)) << 40)) * 0xD6E8FEB86659FD93u;
+  const uint64_t name = page_name(pe, number) * 0xD6E8FEB86659FD93u;
   const uint64_t ghost = ghosts_[(name >> 20) & (ghost_slots_ - 1)];
   if (ghost == 0 || ((ghost ^ name) >> 32) != 0) return false;
   return ghost_clock_ - static_cast<uint32_t>(ghost) < frames_ / 2 + 1;

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cache/recent_pages.h"
+
 namespace nearcache {
 
 struct Page {
@@ -66,7 +68,7 @@ class PagePool {
   };
 
   size_t hash(int pe, uint64_t number) const {
-    return static_cast<size_t>(((number + (static_cast<uint64_t>(static_cast<uint32_t>(pe)) << 40)) * 0x9E3779B97F4A7C15u) >> shift_);
+    return static_cast<size_t>((page_name(pe, number) * 0x9E3779B97F4A7C15u) >> shift_);
   }
   void push(List& list, uint32_t frame);
   void unlink(List& list, uint32_t frame);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "cache/recent_pages.h"
 #include "core/clock.h"
 
 namespace nearcache {
@@ -27,21 +28,18 @@ class ScatteredReads {
     if (misses_ == span || (passing_ && gained >= 2 * worthwhile_)) begin_span(seen, gained);
     ++misses_;
     if (!passing_ || misses_ <= trial) return false;
-    const uint64_t name = number + (static_cast<uint64_t>(static_cast<uint32_t>(pe)) << 40);
-    const bool beside = missed_now(name) || missed_now(name - 1) || missed_now(name + 1);
-    missed_[name % missed_pages] = name;
+    const uint64_t name = page_name(pe, number);
+    const bool beside = missed_.has(name) || missed_.has(name - 1) || missed_.has(name + 1);
+    missed_.add(name);
     return !beside && (name * 0x9E3779B97F4A7C15u) >> 60 != 0;
   }
 
  private:
   static constexpr uint32_t span = 256, trial = 8;
   static constexpr uint32_t longest_rest = 16;
-  static constexpr uint64_t missed_pages = 16;
   // Of a miss that is cached: 1,200 instructions, 150 ns in a loop of nothing else, but 800 ns measured over TCP, whose code, too, uses
   // the processor's caches.
   static constexpr double bookkeeping_ns = 800;
-
-  bool missed_now(uint64_t name) const { return missed_[name % missed_pages] == name; }
 
   void begin_span(const Seen& seen, uint64_t gained) {
     if (!passing_) {
@@ -66,7 +64,7 @@ class ScatteredReads {
   uint32_t rest_ = 1;                // how many it will be next time
   uint64_t hits_then_ = 0;           // when the span began
   uint64_t worthwhile_ = 0;          // hits that a span must come with; fewer where a get takes long
-  uint64_t missed_[missed_pages] = {};  // by hash: pages that were missed last
+  RecentPages<16> missed_;
 };
 
 }  // namespace nearcache

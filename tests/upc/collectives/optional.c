@@ -59,7 +59,7 @@ static void counters(void) {
 /* What each operation makes of an old value, and that it tells the old one. */
 #define ONE_OPERATION(T, type, op, before, operand1, operand2, after)                                                    \
   do {                                                                                                                   \
-    const ncupc_ptr domain = upc_all_atomicdomain_alloc(type, op | UPC_GET | UPC_SET, 0);                       \
+    const ncupc_ptr domain = upc_all_atomicdomain_alloc(type, op | UPC_GET | UPC_SET, 0);                                \
     const ncupc_ptr target = coll_at((MYTHREAD + 1) % THREADS, ncupc_address(block) + 8);                                \
     const T first = (T)(before), a = (T)(operand1), b = (T)(operand2);                                                   \
     T old, now;                                                                                                          \
