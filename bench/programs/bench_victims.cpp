@@ -8,8 +8,8 @@
 #include <cstdlib>
 
 #include "bench.h"
-#include "cache/get_cache.h"
-#include "core/region.h"
+#include "cache/get/get_cache.h"
+#include "base/region.h"
 #include "gets.h"
 
 using bench::Gets;

@@ -10,7 +10,7 @@ OPTIONS_HEAD = """# Options
 
 <!-- Generated: nearcache options --markdown > docs/options.md -->
 
-Every option is a row of one table (`src/core/options.def`); its names are derived:
+Every option is a row of one table (`src/base/options.def`); its names are derived:
 
 - environment variable `NEARCACHE_<NAME>`, for all windows of a process;
 - `nearcache run --<name>`, which sets that variable for the ranks;

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "declared.h"
-#include "mpi/trampoline.h"
+#include "mpi/entry/trampoline.h"
 
 #if NEARCACHE_TRAMPOLINES && !defined(NEARCACHE_STATIC)
 #include "rename.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cache/page_cache.h"
-#include "core/options.h"
+#include "cache/page/page_cache.h"
+#include "base/options.h"
 
 namespace nearcache::shmem {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/clock.h"
-#include "core/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "shmem/context.h"
 #include "shmem/next.h"
 

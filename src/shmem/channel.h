@@ -6,8 +6,8 @@
 #include <optional>
 #include <thread>
 
-#include "cache/page_cache.h"
-#include "core/stats.h"
+#include "cache/page/page_cache.h"
+#include "telemetry/stats.h"
 #include "shmem/shmem_api.h"
 
 namespace nearcache::shmem {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/clock.h"
-#include "core/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "shmem/cache_options.h"
 #include "shmem/network_model.h"
 #include "shmem/next.h"

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "core/memory.h"
-#include "core/options.h"
-#include "core/report.h"
-#include "core/stats.h"
+#include "base/memory.h"
+#include "base/options.h"
+#include "telemetry/report.h"
+#include "telemetry/stats.h"
 #include "shmem/channel.h"
 #include "shmem/hooks.h"
 #include "shmem/symmetric_memory.h"

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cache/page_cache.h"
+#include "cache/page/page_cache.h"
 #include "shmem/shmem_api.h"
 
 #pragma GCC visibility push(hidden)  // so that flags and the cache are reached without the global offset table

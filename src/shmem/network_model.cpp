@@ -4,7 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "core/link_model.h"
+#include "base/link_model.h"
 #include "shmem/context.h"
 #include "shmem/next.h"
 

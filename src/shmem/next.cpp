@@ -44,7 +44,7 @@ void* next_symbol(const char* symbol) { return dlsym(RTLD_NEXT, symbol); }
 #include <mutex>
 #include <vector>
 
-#include "core/log.h"
+#include "base/log.h"
 
 namespace nearcache::shmem {
 

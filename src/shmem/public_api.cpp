@@ -1,7 +1,7 @@
 // The functions of nearcache/shmem.h.
 #include <algorithm>
 
-#include "core/fill_stats.h"
+#include "telemetry/fill_stats.h"
 #include "shmem/context.h"
 #include "shmem/report_gather.h"
 

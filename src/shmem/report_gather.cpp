@@ -8,9 +8,9 @@
 #include <map>
 #include <vector>
 
-#include "core/clock.h"
-#include "core/log.h"
-#include "core/report_file.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "telemetry/report_file.h"
 #include "shmem/context.h"
 #include "shmem/network_model.h"
 #include "shmem/next.h"

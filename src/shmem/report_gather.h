@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/report.h"
+#include "telemetry/report.h"
 
 namespace nearcache::shmem {
 

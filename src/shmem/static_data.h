@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cache/page_transport.h"
+#include "cache/page/page_transport.h"
 
 namespace nearcache::shmem {
 

@@ -14,7 +14,7 @@
 #include <mutex>
 #include <vector>
 
-#include "cache/page_transport.h"
+#include "cache/page/page_transport.h"
 
 namespace nearcache::shmem {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "cache/entry.h"
+#include "cache/get/entry.h"
 
 namespace nearcache::simulate {
 namespace {

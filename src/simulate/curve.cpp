@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/report.h"
+#include "telemetry/report.h"
 #include "simulate/output_json.h"
 
 namespace nearcache::simulate {

@@ -6,8 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "core/report.h"
-#include "core/text.h"
+#include "telemetry/report.h"
+#include "base/text.h"
 
 namespace nearcache::simulate {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/report.h"
-#include "core/text.h"
+#include "telemetry/report.h"
+#include "base/text.h"
 #include "simulate/output_json.h"
 
 namespace nearcache::simulate {

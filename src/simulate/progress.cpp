@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 namespace nearcache::simulate {
 

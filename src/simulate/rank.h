@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cache/cost_model.h"
-#include "cache/entry.h"
-#include "core/options.h"
+#include "cache/get/cost_model.h"
+#include "cache/get/entry.h"
+#include "base/options.h"
 #include "simulate/progress.h"
 #include "simulate/sample.h"
 #include "simulate/trace_reader.h"

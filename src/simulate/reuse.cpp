@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cache/entry.h"
+#include "cache/get/entry.h"
 
 namespace nearcache::simulate {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/options.h"
+#include "base/options.h"
 #include "simulate/key_table.h"
 #include "simulate/sample.h"
 #include "simulate/trace_reader.h"

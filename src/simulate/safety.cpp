@@ -4,7 +4,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "cache/entry.h"
+#include "cache/get/entry.h"
 #include "simulate/key_table.h"
 #include "simulate/written_pages.h"
 

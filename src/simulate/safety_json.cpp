@@ -1,4 +1,4 @@
-#include "core/report.h"
+#include "telemetry/report.h"
 #include "simulate/output_json.h"
 #include "simulate/safety.h"
 

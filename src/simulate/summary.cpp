@@ -4,8 +4,8 @@
 #include <memory>
 #include <unordered_map>
 
-#include "cache/entry.h"
-#include "core/report.h"
+#include "cache/get/entry.h"
+#include "telemetry/report.h"
 #include "simulate/key_table.h"
 #include "simulate/output_json.h"
 

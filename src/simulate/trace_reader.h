@@ -1,4 +1,4 @@
-// Reads one rank's trace (core/trace_format.h), record by record and block by block: memory does not grow with the file.
+// Reads one rank's trace (telemetry/trace_format.h), record by record and block by block: memory does not grow with the file.
 //
 // Nothing in a file is believed: sizes are checked against what is there, every number against what a program could have
 // done. A file that ends inside a block (the program was killed, the disk was full) is read to its last whole block; any
@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/trace_format.h"
+#include "telemetry/trace_format.h"
 
 namespace nearcache::simulate {
 

@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cache/get_cache.h"
-#include "core/memory.h"
-#include "core/options.h"
-#include "core/region.h"
+#include "cache/get/get_cache.h"
+#include "base/memory.h"
+#include "base/options.h"
+#include "base/region.h"
 #include "simulate/cost.h"
 #include "simulate/trace_reader.h"
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "cache/get_cache.h"
-#include "core/region.h"
+#include "cache/get/get_cache.h"
+#include "base/region.h"
 #include "input.h"
 
 namespace nearcache::test {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/page_transport.h"
+#include "cache/page/page_transport.h"
 
 namespace nearcache::test {
 

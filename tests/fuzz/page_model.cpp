@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "cache/page_cache.h"
+#include "cache/page/page_cache.h"
 #include "input.h"
 #include "lazy_transport.h"
 

@@ -1,4 +1,4 @@
-#include "cache/cost_model.h"
+#include "cache/get/cost_model.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "cache/get_cache.h"
-#include "core/region.h"
+#include "cache/get/get_cache.h"
+#include "base/region.h"
 
 namespace nearcache::test {
 

@@ -1,4 +1,4 @@
-#include "cache/get_cache.h"
+#include "cache/get/get_cache.h"
 
 #include "engine.h"
 

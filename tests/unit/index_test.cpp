@@ -1,4 +1,4 @@
-#include "cache/index.h"
+#include "cache/get/index.h"
 
 #include <gtest/gtest.h>
 

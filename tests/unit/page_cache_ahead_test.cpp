@@ -1,9 +1,9 @@
 // Reading ahead, prefetches, and polls.
-#include "cache/page_cache.h"
+#include "cache/page/page_cache.h"
 
 #include <random>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "pages.h"
 
 namespace nearcache::test {

@@ -1,5 +1,5 @@
 // The order of own accesses, and what others may have written: puts in flight, acquire and release, accesses past the cache.
-#include "cache/page_cache.h"
+#include "cache/page/page_cache.h"
 
 #include "pages.h"
 

@@ -1,6 +1,6 @@
 // What the page cache serves, what it puts, and what it forgets. Order among own accesses and others': page_cache_order_test.cpp; reading
 // ahead, prefetches and polls: page_cache_ahead_test.cpp.
-#include "cache/page_cache.h"
+#include "cache/page/page_cache.h"
 
 #include "pages.h"
 

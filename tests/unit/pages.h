@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "cache/page_cache.h"
+#include "cache/page/page_cache.h"
 #include "lazy_transport.h"
 
 namespace nearcache::test {

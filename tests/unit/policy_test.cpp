@@ -1,4 +1,4 @@
-#include "cache/policy.h"
+#include "cache/get/policy/policy.h"
 
 #include <random>
 

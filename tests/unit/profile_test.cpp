@@ -1,12 +1,12 @@
 // The profile behind a report's details: time, sizes, reuse, and its way to the rank that writes the report.
-#include "core/profile.h"
+#include "telemetry/profile.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "core/report_details.h"
+#include "telemetry/report_details.h"
 
 namespace nearcache {
 namespace {

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "core/options.h"
+#include "base/options.h"
 #include "engine_model.h"
 
 namespace nearcache::test {

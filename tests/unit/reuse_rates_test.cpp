@@ -1,4 +1,4 @@
-#include "cache/reuse_rates.h"
+#include "cache/get/policy/reuse_rates.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "core/trace_writer.h"
+#include "telemetry/trace_writer.h"
 #include "simulate/written_pages.h"
 
 namespace nearcache::simulate {

@@ -1,8 +1,8 @@
-#include "cache/sketch.h"
+#include "cache/get/policy/sketch.h"
 
 #include <gtest/gtest.h>
 
-#include "cache/entry.h"
+#include "cache/get/entry.h"
 
 namespace nearcache {
 namespace {

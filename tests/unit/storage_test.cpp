@@ -1,4 +1,4 @@
-#include "cache/storage.h"
+#include "cache/get/storage.h"
 
 #include <gtest/gtest.h>
 

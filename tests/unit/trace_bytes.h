@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trace_format.h"
+#include "telemetry/trace_format.h"
 
 namespace nearcache::test {
 

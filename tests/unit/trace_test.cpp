@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "core/trace_writer.h"
+#include "telemetry/trace_writer.h"
 #include "simulate/trace_reader.h"
 #include "trace_bytes.h"
 

@@ -1,5 +1,5 @@
 // The writer of traces: what it writes can be read, and a slow disk costs records, never time.
-#include "core/trace_writer.h"
+#include "telemetry/trace_writer.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cache/tuner.h"
+#include "cache/get/tuner.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cache/worth.h"
+#include "cache/get/worth.h"
 
 #include "engine.h"
 

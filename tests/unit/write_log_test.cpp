@@ -1,4 +1,4 @@
-#include "cache/write_log.h"
+#include "cache/get/write_log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,128 @@
+#include "base/options.h"
+
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+
+namespace nearcache {
+namespace {
+
+constexpr std::array<std::pair<const char*, Mode>, 4> modes{{
+    {"off", Mode::off}, {"transparent", Mode::transparent}, {"always", Mode::always}, {"user", Mode::user}}};
+
+constexpr std::array<std::pair<const char*, PolicyKind>, 7> policies{{
+    {"rate", PolicyKind::rate},
+    {"clampi", PolicyKind::clampi},
+    {"clampi-temporal", PolicyKind::clampi_temporal},
+    {"clampi-positional", PolicyKind::clampi_positional},
+    {"lru", PolicyKind::lru},
+    {"sieve", PolicyKind::sieve},
+    {"tinylfu", PolicyKind::tinylfu}}};
+
+template <class Table, class Value>
+bool parse_name(const Table& table, std::string_view text, Value* value) {
+  const std::string word = lower_case(text);
+  for (const auto& [name, named] : table) {
+    if (word == name) return *value = named, true;
+  }
+  return false;
+}
+
+template <class Table, class Value>
+const char* name_of(const Table& table, Value value) {
+  for (const auto& [name, named] : table) {
+    if (named == value) return name;
+  }
+  return "?";
+}
+
+bool parse_mode(std::string_view text, Mode* value) { return parse_name(modes, text, value); }
+bool parse_policy(std::string_view text, PolicyKind* value) { return parse_name(policies, text, value); }
+bool parse_time(std::string_view text, uint64_t* value) { return parse_time_ns(text, value); }
+bool parse_text(std::string_view text, std::string* value) { return *value = text, true; }
+
+constexpr const char* allowed_mode = "off, transparent, always or user";
+constexpr const char* allowed_policy = "rate, clampi, clampi-temporal, clampi-positional, lru, sieve or tinylfu";
+constexpr const char* allowed_bool = "true or false";
+constexpr const char* allowed_count = "a whole number";
+constexpr const char* allowed_bytes = "a number of bytes, with k, M, G or T if wanted";
+constexpr const char* allowed_time = "a time with ns, us, ms or s";
+constexpr const char* allowed_ratio = "a number that is not negative";
+constexpr const char* allowed_text = "any text";
+
+std::string show(Mode value) { return mode_name(value); }
+std::string show(PolicyKind value) { return policy_name(value); }
+std::string show(bool value) { return value ? "true" : "false"; }
+std::string show(uint64_t value) { return std::to_string(value); }
+std::string show(const std::string& value) { return value; }
+std::string show(double value) {
+  std::string text = std::to_string(value);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+// Variables of ours that are no options of the library; the UPC runtime and upcc have theirs.
+bool is_other_variable(std::string_view name) {
+  return name == "home" || name == "build" || name == "mpicc" || name == "python" || name.starts_with("test_") ||
+         name.starts_with("upc_") || name.starts_with("upcc_");
+}
+
+}  // namespace
+
+const char* mode_name(Mode mode) { return name_of(modes, mode); }
+const char* policy_name(PolicyKind policy) { return name_of(policies, policy); }
+
+Options::Options() {
+#define NEARCACHE_OPTION(scope, name, type, default_text, unit, help) parse_##type(default_text, &name);
+#include "base/options.def"
+#undef NEARCACHE_OPTION
+}
+
+std::string Options::set(std::string_view name, std::string_view text) {
+#define NEARCACHE_OPTION(scope, option, type, default_text, unit, help)                                  \
+  if (name == #option) {                                                                                 \
+    if (parse_##type(text, &option)) return {};                                                          \
+    return std::string(name) + ": '" + std::string(text) + "' is not allowed; allowed: " + allowed_##type; \
+  }
+#include "base/options.def"
+#undef NEARCACHE_OPTION
+  std::vector<std::string> names;
+  for (const OptionRow& row : option_rows()) names.emplace_back(row.name);
+  return "there is no option '" + std::string(name) + "'; nearest: " + nearest_name(name, names);
+}
+
+std::vector<std::string> Options::read_environment(char** environment) {
+  static constexpr std::string_view prefix = "NEARCACHE_";
+  std::vector<std::string> messages;
+  for (char** variable = environment; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view entry(*variable);
+    const size_t equals = entry.find('=');
+    if (!entry.starts_with(prefix) || equals == std::string_view::npos) continue;
+    const std::string name = lower_case(entry.substr(prefix.size(), equals - prefix.size()));
+    if (is_other_variable(name)) continue;
+    const std::string wrong = set(name, entry.substr(equals + 1));
+    if (!wrong.empty()) messages.push_back("environment: " + std::string(entry.substr(0, equals)) + ": " + wrong);
+  }
+  return messages;
+}
+
+const std::vector<OptionRow>& option_rows() {
+  static const std::vector<OptionRow> rows = {
+#define NEARCACHE_OPTION(scope, name, type, default_text, unit, help) {#scope, #name, #type, default_text, unit, help},
+#include "base/options.def"
+#undef NEARCACHE_OPTION
+  };
+  return rows;
+}
+
+std::string option_text(const Options& options, std::string_view name) {
+#define NEARCACHE_OPTION(scope, option, type, default_text, unit, help) \
+  if (name == #option) return show(options.option);
+#include "base/options.def"
+#undef NEARCACHE_OPTION
+  return {};
+}
+
+}  // namespace nearcache

@@ -1,0 +1,62 @@
+// The options: one row each in options.def, from which names, parsing, defaults and documentation derive.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nearcache {
+
+enum class Mode : uint8_t { off, transparent, always, user };
+enum class PolicyKind : uint8_t { rate, clampi, clampi_temporal, clampi_positional, lru, sieve, tinylfu };
+
+const char* mode_name(Mode mode);
+const char* policy_name(PolicyKind policy);
+
+namespace option_type {
+using mode = Mode;
+using policy = PolicyKind;
+using count = uint64_t;
+using bytes = uint64_t;
+using time = uint64_t;  // nanoseconds
+using ratio = double;
+using text = std::string;
+}  // namespace option_type
+
+struct Options {
+#define NEARCACHE_TYPE_bool bool
+#define NEARCACHE_TYPE_mode option_type::mode
+#define NEARCACHE_TYPE_policy option_type::policy
+#define NEARCACHE_TYPE_count option_type::count
+#define NEARCACHE_TYPE_bytes option_type::bytes
+#define NEARCACHE_TYPE_time option_type::time
+#define NEARCACHE_TYPE_ratio option_type::ratio
+#define NEARCACHE_TYPE_text option_type::text
+#define NEARCACHE_OPTION(scope, name, type, default_text, unit, help) NEARCACHE_TYPE_##type name{};
+#include "base/options.def"
+#undef NEARCACHE_OPTION
+
+  Options();  // every option at its default
+
+  // Sets the option `name` from text. Returns an empty string, or what is wrong and what is allowed.
+  std::string set(std::string_view name, std::string_view text);
+
+  // Reads every NEARCACHE_* variable of an environment; returns one message per unknown or ill-formed one.
+  std::vector<std::string> read_environment(char** environment);
+};
+
+struct OptionRow {
+  const char* scope;  // "window": also by info key; "process": only by environment
+  const char* name;
+  const char* type;
+  const char* default_text;
+  const char* unit;
+  const char* help;
+};
+const std::vector<OptionRow>& option_rows();
+
+// The present value of the option `name`, as text that `set` takes.
+std::string option_text(const Options& options, std::string_view name);
+
+}  // namespace nearcache

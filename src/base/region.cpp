@@ -1,0 +1,40 @@
+#include "base/region.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace nearcache {
+
+bool Region::reserve(size_t bytes) {
+  release();
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return false;
+  base_ = base;
+  bytes_ = bytes;
+  return true;
+}
+
+void Region::release() {
+  if (base_ != nullptr) munmap(base_, bytes_);
+  base_ = nullptr;
+  bytes_ = 0;
+}
+
+// Whole pages of `page` bytes inside [from, from + bytes).
+static void advise(void* from, size_t bytes, size_t page, int advice) {
+  const auto first = (reinterpret_cast<uintptr_t>(from) + page - 1) / page * page;
+  const auto last = (reinterpret_cast<uintptr_t>(from) + bytes) / page * page;
+  if (last > first) madvise(reinterpret_cast<void*>(first), last - first, advice);
+}
+
+void Region::prefer_large_pages(void* from, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  advise(from, bytes, large_page, MADV_HUGEPAGE);
+#endif
+}
+
+void Region::discard(void* from, size_t bytes) {
+  advise(from, bytes, static_cast<size_t>(sysconf(_SC_PAGESIZE)), MADV_DONTNEED);
+}
+
+}  // namespace nearcache

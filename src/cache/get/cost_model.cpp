@@ -1,0 +1,36 @@
+#include "cache/get/cost_model.h"
+
+#include <algorithm>
+
+namespace nearcache {
+
+void CostModel::sample(uint64_t bytes, double ns) {
+  Class& c = classes_[class_of(bytes)];
+  // A preempted process would count for thousands of gets: four times the mean is the most one sample may say.
+  if (c.samples >= 8) ns = std::min(ns, 4.0 * c.mean_ns);
+  const float weight = c.samples < 16 ? 1.0f / static_cast<float>(c.samples + 1) : 1.0f / 16;
+  c.mean_ns += weight * (static_cast<float>(ns) - c.mean_ns);
+  c.mean_bytes += weight * (static_cast<float>(bytes) - c.mean_bytes);
+  if (c.samples < UINT32_MAX) ++c.samples;
+  ++samples_;
+  if (samples_ < 64 || samples_ % 64 == 0) fit();
+}
+
+// Least squares over the means of the size classes, weighted by 1/cost^2 so that relative errors count alike.
+void CostModel::fit() {
+  double w = 0, x = 0, y = 0, xx = 0, xy = 0;
+  for (const Class& c : classes_) {
+    if (c.samples == 0 || c.mean_ns <= 0) continue;
+    const double weight = std::min<uint32_t>(c.samples, 16) / (double{c.mean_ns} * c.mean_ns);
+    w += weight;
+    x += weight * c.mean_bytes;
+    y += weight * c.mean_ns;
+    xx += weight * c.mean_bytes * c.mean_bytes;
+    xy += weight * double{c.mean_bytes} * c.mean_ns;
+  }
+  const double spread = w * xx - x * x;
+  per_byte_ = spread > 1e-9 * w * xx ? std::max(0.0, (w * xy - x * y) / spread) : 0.0;
+  latency_ = std::max(0.0, (y - per_byte_ * x) / w);
+}
+
+}  // namespace nearcache

@@ -1,0 +1,305 @@
+// The get cache: variable-size entries of remote data, after CLaMPI (Di Girolamo, Vella, Hoefler, IPDPS 2017).
+//
+// An entry is named by (target, displacement, layout) and holds the bytes that one get fetched. Four parts do the work,
+// each behind an interface of its own: Index finds an entry in two cache lines, Storage keeps the bytes, a Policy says who
+// goes and who may come, the tuner sizes both. The engine knows no MPI: the caller issues the gets, tells when their
+// data has arrived, and copies between its buffers and the storage.
+//
+//        lookup: none                        data arrived
+//   MISSING ----------> insert: PENDING ------------------> CACHED <---> GROWING (a longer tail is under way)
+//      ^                   |  superseded: ORPHAN                |
+//      +-------------------+---- evicted, stale, overwritten ---+
+//
+// Validity is asked in one place, `fresh`: an entry counts while it is of the present generation and no write of our own
+// came after it. Dropping everything is one increment.
+//
+// All state lies in one region handed over at construction, linked by offsets. No call allocates, blocks or makes a
+// system call except `adapt`, `purge` and `reset`. Not thread-safe: one lock of the caller's covers an engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "cache/get/entry.h"
+#include "cache/get/ghosts.h"
+#include "cache/get/index.h"
+#include "cache/get/policy/policy.h"
+#include "cache/get/policy/queue.h"
+#include "cache/get/policy/reuse_rates.h"
+#include "cache/get/policy/sketch.h"
+#include "cache/get/storage.h"
+#include "cache/get/tuner.h"
+#include "cache/get/worth.h"
+#include "cache/get/write_log.h"
+#include "base/memory.h"
+#include "base/options.h"
+
+namespace nearcache {
+
+struct GetCacheSettings {
+  PolicyKind policy = PolicyKind::rate;
+  uint64_t storage_bytes = 1 << 20;
+  uint64_t index_capacity = 4096;
+  uint32_t sample = 16;  // clampi: index slots looked at for a victim
+  uint32_t anchors = 4;  // rate: places in storage looked at for a victim
+  TunerSettings tuner;
+};
+
+class alignas(64) GetCache {
+ public:
+  // The largest index and storage that this region will ever hold.
+  struct Geometry {
+    uint64_t most_index = 0;
+    uint64_t most_storage = 0;
+  };
+  static uint64_t region_bytes(const Geometry& geometry);
+
+  // Builds an engine at the start of `region`, which is zero, aligned to a page and of region_bytes(geometry).
+  // Settings beyond the geometry are cut to it.
+  static GetCache* create(void* region, const Geometry& geometry, const GetCacheSettings& settings);
+
+  // Memory that an engine of this size takes from the budget.
+  static uint64_t memory_for(uint64_t index_capacity, uint64_t storage_bytes);
+  uint64_t memory() const { return memory_of(index_.capacity(), storage_.bytes()); }
+
+  enum class Found : uint8_t {
+    none,
+    full,            // cached: copy `bytes` from data(entry)
+    partial,         // cached: the first `have` bytes are there
+    pending,         // under way: the record `token` will have all bytes
+    pending_partial  // under way: the record `token` will have the first `have` bytes
+  };
+  struct Lookup {
+    Found found;
+    EntryId entry;
+    uint32_t token;
+    uint64_t have;
+  };
+
+  // The whole way of a hit that needs no second thought: the data of an entry that is cached, of the present
+  // generation, written after by none, and long enough; null for all else, which `lookup` sorts out.
+  [[gnu::always_inline]] const std::byte* hit(uint64_t hash, const Key& key, uint64_t bytes) {
+    const EntryId id = index_.find(hash, key);
+    if (id == no_entry) return nullptr;
+    Entry& entry = entries_[id];
+    if (entry.state != State::cached || entry.generation != generation_ || entry.write_seq != writes_.now() ||
+        bytes > entry.size)
+      return nullptr;
+    ++now_;
+    ++hits_;
+    requested_bytes_ += bytes;
+    touch(id);
+    return storage_.data(id);
+  }
+
+  // One get of `bytes` bytes that touch [from, to) of the target. Counts the access and ages the cache.
+  Lookup lookup(uint64_t hash, const Key& key, uint64_t bytes, int64_t from, int64_t to);
+
+  enum class Insert : uint8_t {
+    direct,       // there was room
+    conflicting,  // an entry of the index path was evicted
+    capacity,     // entries were evicted for storage
+    no_room,      // not cached: no eviction made room
+    not_admitted  // not cached: worth less than what it would displace
+  };
+  struct Inserted {
+    Insert how;
+    EntryId entry;  // no_entry if not cached
+  };
+
+  // Reserves room for a get that `lookup` did not find and that is being issued as record `token`.
+  Inserted insert(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token);
+  // The same without storage: repeats find the record while the get is under way, nothing is kept after.
+  EntryId insert_bare(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token);
+  // Room for a tail behind a cached entry, if there is; the entry may move. no_entry if it stays as it is.
+  EntryId grow(uint64_t hash, EntryId id, uint64_t bytes, uint32_t token);
+
+  // The get of a pending or growing entry has arrived. `keeps` says whether its data may be stored; then store
+  // it at data(id) and call `complete`; otherwise call `abandon`, after which `id` is gone (a growing one shrinks back).
+  bool keeps(EntryId id) const {
+    const Entry& entry = entries_[id];
+    return entry.state != State::bare && (entry.flags & flag_orphan) == 0 && entry.generation == generation_;
+  }
+  void complete(EntryId id, uint64_t bytes, uint32_t write_seq);
+  void abandon(EntryId id, uint32_t write_seq);
+  // What is cached or under way under this key must not be found any more.
+  void discard(EntryId id) { forget(id); }
+  EntryId find(uint64_t hash, const Key& key) const { return index_.find(hash, key); }
+
+  // A pending entry must not be found any more (its bytes were written meanwhile).
+  void supersede(EntryId id);
+
+  std::byte* data(EntryId id) const { return storage_.data(id); }
+  // Copies arrived bytes to where `data` says.
+  void store(std::byte* to, const std::byte* from, uint64_t bytes) const { storage_.store(to, from, bytes); }
+
+  // Drops everything: O(1). Gets under way complete, but are not kept.
+  void invalidate() { set_generation(generation_ + 1); }
+  void set_generation(uint32_t generation) {
+    if (generation == generation_) return;
+    generation_ = generation;
+    stale_ = index_.used() != 0;
+  }
+  uint32_t generation() const { return generation_; }
+  bool empty() const { return index_.used() == 0; }
+
+  // Own writes: record them before the data may change.
+  void record_write(uint32_t target, int64_t from, int64_t to);
+  WriteLog& writes() { return writes_; }
+  const WriteLog& writes() const { return writes_; }
+
+  // What a get costs, for policies: latency, time per byte, and time per byte of a local copy.
+  void set_costs(double latency_ns, double ns_per_byte) { latency_ns_ = latency_ns, ns_per_byte_ = ns_per_byte; }
+  double cost_ns(uint64_t bytes) const { return latency_ns_ + ns_per_byte_ * static_cast<double>(bytes); }
+
+  // Is storing a missed get worth the copy? Learned from what became of others of its size.
+  bool worth_storing(uint64_t hash, uint64_t bytes, double copy_ns) {
+    return worth_.worth_storing(bytes, sketch_.count(hash) > 0, cost_ns(bytes), copy_ns);
+  }
+
+  // A miss that is not inserted all the same leaves its trace in the memory of the past.
+  void remember(uint64_t hash) {
+    age_sketch();
+    sketch_.add(hash, 1);
+  }
+
+  bool adapt_is_due() const {
+    const uint64_t since = now_ - adapted_at_;
+    return since >= tuner_.interval || (turned_away() >= look_at_ && since >= tuner_gap);
+  }
+  // Looks at the last interval and resizes within the budget; returns how many sizes changed.
+  int adapt(MemoryBudget* budget);
+
+  void reset();  // everything as at construction, sizes kept
+
+  uint64_t entries() const { return live_; }
+  uint64_t index_capacity() const { return index_.capacity(); }
+  uint64_t storage_bytes() const { return storage_.bytes(); }
+  uint64_t stored_bytes() const { return storage_.bytes() - storage_.free_bytes(); }
+  uint64_t metadata_bytes() const;
+  uint64_t evictions() const { return evictions_; }
+  uint64_t write_drops() const { return write_drops_; }
+
+  // Every link, count and bin agrees; for tests. Returns what is wrong, or null.
+  const char* check() const;
+
+  // For policies.
+  Entry& entry(EntryId id) { return entries_[id]; }
+  Storage& storage() { return storage_; }
+  Index& index() { return index_; }
+  Sketch& sketch() { return sketch_; }
+  ReuseRates& reuse() { return reuse_; }
+  const Policy& policy() const { return policy_of(policy_); }
+  uint32_t now() const { return static_cast<uint32_t>(now_); }
+  uint64_t gets() const { return now_; }
+  uint64_t average_bytes() const { return now_ == 0 ? 0 : requested_bytes_ / now_; }
+  // Gets since this was last asked.
+  uint64_t gets_since_observed() { return now_ - std::exchange(observed_at_, now_); }
+  uint32_t sample() const { return sample_; }
+  uint32_t anchors() const { return anchors_; }
+  // One get in eight, in no order that a program could have: its hit is looked at closely.
+  bool hit_is_sampled() const { return now_ * 0x9e3779b97f4a7c15u >> 61 == 0; }
+  bool evictable(EntryId id) const { return entries_[id].state == State::cached; }
+  bool is_stale(EntryId id) const { return entries_[id].generation != generation_; }
+  void evict(EntryId id);
+  // rate: an entry drawn at random; if it has not been hit and has waited for too long, it counts as not worth its copy.
+  void look_at(EntryId id);
+  uint32_t random() {
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
+    return static_cast<uint32_t>(random_ >> 16);
+  }
+  // Any descriptor, in use or not; its memory is on the way when this returns.
+  EntryId random_descriptor() {
+    const auto id = static_cast<EntryId>((uint64_t{random()} * storage_.descriptors_touched()) >> 32);
+    __builtin_prefetch(&entries_[id]);
+    return id;
+  }
+  EntryId drawn[4] = {};   // rate: descriptors drawn at this miss
+  PriceOfStorage price;    // rate
+  EntryId random_entry();  // one that may be evicted, or no_entry
+  PolicyQueues& queues() { return queues_; }
+  QueueLinks* links() { return links_.get(); }
+  // Do the first `count` queues hold all entries, each in the queue that its flags name?
+  const char* check_queues(int count) const;
+
+ private:
+  GetCache() = default;
+
+  void under_way() {
+    if (pending_++ == 0) under_way_seq_ = writes_.now();
+  }
+  void age_sketch() {
+    if (sketch_.advance(now_)) reuse_.forget(now());
+  }
+  bool fresh(Entry& entry, int64_t from, int64_t to, uint64_t bytes);
+  void touch(EntryId id) {
+    Entry& entry = entries_[id];
+    if (policy_ == PolicyKind::rate && (entry.flags & flag_was_hit) != 0 && entry.hits != UINT8_MAX && !hit_is_sampled()) {
+      ++entry.hits;
+      entry.last_hit = Entry::coarse(now() - entry.stamp);
+    } else {
+      touch_with_care(id);
+    }
+  }
+  void touch_with_care(EntryId id);
+  void note_gone(const Entry& entry);
+  Lookup lookup_pending(const Entry& entry, EntryId id, uint64_t bytes) const;
+  Insert make_index_room(uint64_t hash, EntryId id, const Newcomer& newcomer);
+  bool allocate(EntryId id, const Newcomer& newcomer, bool* evicted);
+  // What every entry of a get under way begins with.
+  Entry& name_entry(EntryId id, const Key& key, uint64_t bytes, uint32_t token);
+  void drop(EntryId id);
+  void forget(EntryId id);
+  void purge();
+  uint64_t memory_of(uint64_t index_capacity, uint64_t storage_bytes) const;
+  uint64_t turned_away() const { return no_room_ + conflicting_; }
+  void note_miss(uint64_t hash);
+  TunerView look();
+  uint64_t affordable(uint64_t storage, const MemoryBudget& budget) const;
+  int apply(TunerAdvice advice, MemoryBudget* budget);
+  void resize_index(uint64_t capacity);
+  bool resize_storage(uint64_t bytes);
+
+  Index index_;
+  uint64_t now_ = 0;  // gets looked up
+  uint64_t requested_bytes_ = 0;
+  uint32_t generation_ = 0;
+  PolicyKind policy_ = PolicyKind::rate;
+  bool stale_ = false;  // contents of older generations are still there
+  Relative<Entry> entries_;
+  uint64_t live_ = 0;     // entries with storage
+  uint64_t pending_ = 0;  // entries that a get under way refers to
+  uint64_t hits_ = 0;
+  uint64_t evictions_ = 0;
+  uint64_t write_drops_ = 0;
+  uint64_t conflicting_ = 0;
+  uint64_t no_room_ = 0;
+  uint64_t returning_ = 0;  // misses of keys that were asked for before, extrapolated from a sample
+  double judged_gets_ = 0, judged_returning_ = 0;  // over the last looks of the tuner, the older the less
+  uint64_t adapted_at_ = 0;
+  uint64_t look_at_ = UINT64_MAX;  // the tuner looks early when so many gets have been turned away
+  uint64_t hits_then_ = 0, conflicting_then_ = 0, no_room_then_ = 0, returning_then_ = 0;
+  uint32_t under_way_seq_ = 0;  // own writes when the oldest get under way was issued
+  uint64_t random_ = 0x9e3779b97f4a7c15u;
+  double latency_ns_ = 2000;  // until measured: the order of any network's get
+  double ns_per_byte_ = 0.2;
+  uint32_t sample_ = 16;
+  uint32_t anchors_ = 4;
+  uint32_t most_descriptors_ = 0;
+  Geometry geometry_;
+  TunerSettings tuner_;
+  Storage storage_;
+  Sketch sketch_;
+  Worth worth_;
+  ReuseRates reuse_;
+  uint64_t observed_at_ = 0;
+  Ghosts ghosts_;
+  PolicyQueues queues_;
+  Relative<QueueLinks> links_;
+  WriteLog writes_;
+};
+
+}  // namespace nearcache

@@ -1,0 +1,118 @@
+#include "cache/get/index.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nearcache {
+
+void Index::attach(void* memory, const Entry* entries, uint64_t capacity) {
+  buckets_.set(static_cast<Bucket*>(memory));
+  entries_.set(entries);
+  capacity_ = std::max<uint64_t>(capacity, 1);
+  bucket_count_ = buckets_for(capacity_);
+  used_ = 0;
+}
+
+void Index::clear() {
+  std::memset(static_cast<void*>(buckets_.get()), 0, bytes());
+  used_ = 0;
+}
+
+void Index::reset_capacity(uint64_t capacity) {
+  const uint64_t before = bytes();
+  clear();
+  capacity_ = std::max<uint64_t>(capacity, 1);
+  bucket_count_ = buckets_for(capacity_);
+  if (bytes() < before) Region::discard(reinterpret_cast<char*>(buckets_.get()) + bytes(), before - bytes());
+}
+
+bool Index::place(uint32_t bucket_at, uint32_t tag, EntryId id) {
+  Bucket& bucket = buckets_[bucket_at];
+  const uint32_t empty = matches(bucket, 0);
+  if (empty == 0) return false;
+  const int slot = __builtin_ctz(empty);
+  bucket.tags[slot] = tag;
+  bucket.ids[slot] = id;
+  return true;
+}
+
+bool Index::insert(uint64_t hash, EntryId id) {
+  if (used_ >= capacity_) return false;
+  const uint32_t tag = tag_of(hash);
+  const uint32_t first = first_bucket(hash);
+  const uint32_t second = other_bucket(first, tag);
+  uint32_t freed = 0;
+  if (!place(first, tag, id) && !place(second, tag, id)) {
+    if (!make_room(first, second, &freed) || !place(freed, tag, id)) return false;
+  }
+  ++used_;
+  return true;
+}
+
+// Breadth-first search for the shortest chain of moves that frees a slot in `first` or `second`; nothing is moved
+// unless a chain is found. 128 buckets reach a free one with near certainty up to 95% of the slots in use.
+bool Index::make_room(uint32_t first, uint32_t second, uint32_t* freed) {
+  struct Node {
+    uint32_t bucket;
+    int16_t parent;
+    uint16_t slot;  // of the parent's bucket: the entry that would move here
+  };
+  constexpr int most_nodes = 128;
+  Node nodes[most_nodes];
+  int count = 0;
+  nodes[count++] = {first, -1, 0};
+  if (second != first) nodes[count++] = {second, -1, 0};
+  for (int at = 0; at < count; ++at) {
+    const Bucket& bucket = buckets_[nodes[at].bucket];
+    for (uint16_t slot = 0; slot < slots_per_bucket && count < most_nodes; ++slot) {
+      const uint32_t next = other_bucket(nodes[at].bucket, bucket.tags[slot]);
+      if (next == nodes[at].bucket) continue;
+      nodes[count] = {next, static_cast<int16_t>(at), slot};
+      if (matches(buckets_[next], 0) == 0) {
+        ++count;
+        continue;
+      }
+      // A chain that visits a bucket twice could find its own slot taken; then nothing fits and we stop.
+      for (int step = count; nodes[step].parent >= 0; step = nodes[step].parent) {
+        Bucket& from = buckets_[nodes[nodes[step].parent].bucket];
+        const uint16_t moving = nodes[step].slot;
+        if (!place(nodes[step].bucket, from.tags[moving], from.ids[moving])) return false;
+        from.tags[moving] = 0;
+        *freed = nodes[nodes[step].parent].bucket;
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
+void Index::erase(uint64_t hash, EntryId id) {
+  const uint32_t tag = tag_of(hash);
+  const uint32_t first = first_bucket(hash);
+  for (const uint32_t bucket_at : {first, other_bucket(first, tag)}) {
+    Bucket& bucket = buckets_[bucket_at];
+    for (uint32_t mask = matches(bucket, tag); mask != 0; mask &= mask - 1) {
+      const int slot = __builtin_ctz(mask);
+      if (bucket.ids[slot] != id) continue;
+      bucket.tags[slot] = 0;
+      --used_;
+      return;
+    }
+  }
+}
+
+int Index::path(uint64_t hash, EntryId* ids) const {
+  int count = 0;
+  const uint32_t first = first_bucket(hash);
+  const uint32_t second = other_bucket(first, tag_of(hash));
+  for (const uint32_t bucket_at : {first, second}) {
+    const Bucket& bucket = buckets_[bucket_at];
+    for (uint32_t slot = 0; slot < slots_per_bucket; ++slot) {
+      if (bucket.tags[slot] != 0) ids[count++] = bucket.ids[slot];
+    }
+    if (second == first) break;
+  }
+  return count;
+}
+
+}  // namespace nearcache

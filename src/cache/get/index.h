@@ -1,0 +1,112 @@
+// The index of the get cache: a bucketised cuckoo hash table (Pagh and Rodler; Fotakis et al.; CLaMPI, section III.C).
+//
+// An entry lies in one of two buckets of eight slots, each bucket one cache line of tags and entry ids, so a lookup
+// touches at most two lines of index. Eight slots and two choices fill to more than 95% before an insertion fails.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "cache/get/entry.h"
+#include "base/region.h"
+
+namespace nearcache {
+
+class Index {
+ public:
+  static constexpr uint32_t slots_per_bucket = 8;
+
+  static uint64_t bytes_for(uint64_t capacity) { return buckets_for(capacity) * sizeof(Bucket); }
+
+  // `memory` is zero and has room for the largest capacity ever asked of `resize`.
+  void attach(void* memory, const Entry* entries, uint64_t capacity);
+
+  uint64_t capacity() const { return capacity_; }
+  uint64_t bytes() const { return bucket_count_ * sizeof(Bucket); }
+  uint64_t used() const { return used_; }
+
+  EntryId find(uint64_t hash, const Key& key) const {
+    const uint32_t tag = tag_of(hash);
+    const uint32_t first = first_bucket(hash);
+    const EntryId id = find_in(first, tag, key);
+    return id != no_entry ? id : find_in(other_bucket(first, tag), tag, key);
+  }
+
+  // Adds an entry that is not there yet. False if it found no slot along a bounded path, or the index is full.
+  bool insert(uint64_t hash, EntryId id);
+  void erase(uint64_t hash, EntryId id);
+
+  // The entries that lie where `hash` could go: the insertion path from which a conflicting access takes its
+  // victim. Returns how many; at most 16.
+  int path(uint64_t hash, EntryId* ids) const;
+
+  void clear();
+  // Empties the index and gives it another capacity; the caller inserts the entries again.
+  void reset_capacity(uint64_t capacity);
+
+  // The entry in slot `slot` of all slots, no_entry if the slot is empty (CLaMPI samples slots).
+  uint64_t slot_count() const { return bucket_count_ * slots_per_bucket; }
+  EntryId at(uint64_t slot) const {
+    const Bucket& bucket = buckets_[slot / slots_per_bucket];
+    return bucket.tags[slot % slots_per_bucket] == 0 ? no_entry : bucket.ids[slot % slots_per_bucket];
+  }
+
+ private:
+  struct alignas(64) Bucket {
+    uint32_t tags[slots_per_bucket];  // 0: empty
+    EntryId ids[slots_per_bucket];
+  };
+  static_assert(sizeof(Bucket) == 64);
+
+  static uint64_t buckets_for(uint64_t capacity) { return (capacity + slots_per_bucket - 1) / slots_per_bucket; }
+
+  // The tag must not follow from the buckets, or a full bucket's tags would be alike.
+  static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>((hash * 0x9fb21c651e98df25u) >> 32) | 1u; }
+  uint32_t first_bucket(uint64_t hash) const { return reduce(static_cast<uint32_t>(hash)); }
+  uint32_t reduce(uint32_t bits) const { return static_cast<uint32_t>((bits * bucket_count_) >> 32); }
+  // The two buckets of an entry add up to a number that its tag gives, so that moving an entry needs no look at its
+  // key: a search for room would miss the processor's caches twice as often.
+  uint32_t other_bucket(uint32_t bucket_at, uint32_t tag) const {
+    const uint32_t sum = reduce(tag * 0x9e3779b1u);
+    return sum >= bucket_at ? sum - bucket_at : sum + static_cast<uint32_t>(bucket_count_) - bucket_at;
+  }
+
+  static uint32_t matches(const Bucket& bucket, uint32_t tag) {
+#if defined(__SSE2__)
+    const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
+    const auto* tags = reinterpret_cast<const __m128i*>(bucket.tags);
+    const __m128i low = _mm_cmpeq_epi32(_mm_load_si128(tags), wanted);
+    const __m128i high = _mm_cmpeq_epi32(_mm_load_si128(tags + 1), wanted);
+    return static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(low))) |
+           static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(high))) << 4;
+#else
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < slots_per_bucket; ++i) mask |= static_cast<uint32_t>(bucket.tags[i] == tag) << i;
+    return mask;
+#endif
+  }
+
+  EntryId find_in(uint32_t bucket_at, uint32_t tag, const Key& key) const {
+    const Bucket& bucket = buckets_[bucket_at];
+    for (uint32_t mask = matches(bucket, tag); mask != 0; mask &= mask - 1) {
+      const EntryId id = bucket.ids[__builtin_ctz(mask)];
+      const Entry& entry = entries_[id];
+      if (entry.displacement == key.displacement && entry.target == key.target && entry.layout == key.layout) return id;
+    }
+    return no_entry;
+  }
+
+  bool place(uint32_t bucket_at, uint32_t tag, EntryId id);
+  bool make_room(uint32_t first, uint32_t second, uint32_t* freed);
+
+  uint64_t bucket_count_ = 0;
+  uint64_t capacity_ = 0;
+  uint64_t used_ = 0;
+  Relative<Bucket> buckets_;
+  Relative<const Entry> entries_;
+};
+
+}  // namespace nearcache

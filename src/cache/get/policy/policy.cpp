@@ -1,0 +1,23 @@
+#include "cache/get/policy/policy.h"
+
+namespace nearcache {
+
+const Policy& policy_of(PolicyKind kind) {
+  switch (kind) {
+    case PolicyKind::lru:
+      return lru_policy();
+    case PolicyKind::sieve:
+      return sieve_policy();
+    case PolicyKind::tinylfu:
+      return tinylfu_policy();
+    case PolicyKind::clampi:
+    case PolicyKind::clampi_temporal:
+    case PolicyKind::clampi_positional:
+      return clampi_policy(kind);
+    case PolicyKind::rate:
+      break;
+  }
+  return rate_policy();
+}
+
+}  // namespace nearcache

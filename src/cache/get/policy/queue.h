@@ -1,0 +1,39 @@
+// Entries in an order that a policy keeps: a doubly linked queue over links that lie beside the descriptors.
+#pragma once
+
+#include <cstdint>
+
+#include "cache/get/entry.h"
+
+namespace nearcache {
+
+struct QueueLinks {
+  EntryId before, after;
+};
+
+struct Queue {
+  EntryId first = no_entry, last = no_entry;
+  uint64_t bytes = 0;  // of storage that its entries hold
+
+  void push_front(QueueLinks* links, EntryId id, uint64_t room) {
+    links[id] = {no_entry, first};
+    (first == no_entry ? last : links[first].before) = id;
+    first = id;
+    bytes += room;
+  }
+
+  void take_out(QueueLinks* links, EntryId id, uint64_t room) {
+    const QueueLinks at = links[id];
+    (at.before == no_entry ? first : links[at.before].after) = at.after;
+    (at.after == no_entry ? last : links[at.after].before) = at.before;
+    bytes -= room;
+  }
+};
+
+// What the policies that keep an order share: queues, and the place where SIEVE's hand stands.
+struct PolicyQueues {
+  Queue queue[3];
+  EntryId hand = no_entry;
+};
+
+}  // namespace nearcache

@@ -1,0 +1,88 @@
+// SIEVE (Zhang, Yang, Yue, Vigfusson, Rashmi, NSDI 2024), for comparison.
+//
+// Entries stand in the order of their arrival; a hit sets a bit and moves nothing. A hand walks from the oldest to the
+// newest: it clears set bits and evicts the first entry whose bit is clear, and stays where it was. Entries differ in
+// size here, so it goes on until one piece is large enough for the newcomer, as the paper's variable-size form does.
+#include "cache/get/get_cache.h"
+
+namespace nearcache {
+namespace {
+
+class SievePolicy final : public Policy {
+ public:
+  void judge(GetCache&, Newcomer* newcomer) const override { newcomer->value = 0; }
+  void inserted(GetCache& cache, EntryId id, const Newcomer&) const override {
+    cache.entry(id).stamp = cache.now();
+    forget_visit(cache, id);
+    cache.queues().queue[0].push_front(cache.links(), id, cache.storage().room(id));
+  }
+  void removed(GetCache& cache, EntryId id) const override {
+    if (cache.queues().hand == id) cache.queues().hand = cache.links()[id].before;
+    cache.queues().queue[0].take_out(cache.links(), id, cache.storage().room(id));
+  }
+  void touched(GetCache& cache, EntryId id) const override { cache.entry(id).flags |= flag_visited; }
+  void extended(GetCache& cache, EntryId, uint64_t more) const override { cache.queues().queue[0].bytes += more; }
+
+  // Of the entries in the way the oldest without a hit since the hand passed, or else the oldest.
+  EntryId conflict_victim(GetCache& cache, const EntryId* path, int count, const Newcomer&) const override {
+    EntryId victim = no_entry;
+    const auto rank = [&](EntryId id) {
+      const uint64_t age = cache.now() - cache.entry(id).stamp;
+      return (is_visited(cache, id) ? 0 : uint64_t{1} << 32) + age;
+    };
+    for (int i = 0; i < count; ++i) {
+      if (cache.evictable(path[i]) && (victim == no_entry || rank(path[i]) > rank(victim))) victim = path[i];
+    }
+    return victim;
+  }
+
+  bool make_room(GetCache& cache, const Newcomer& newcomer) const override {
+    uint64_t largest = 0;
+    bool evicted = false;
+    const uint64_t wanted = uint64_t{granules_of(newcomer.bytes)} * granule_bytes;
+    while (largest < wanted) {
+      const EntryId victim = advance(cache);
+      if (victim == no_entry) break;
+      largest = cache.storage().room(victim) + cache.storage().free_around(victim);
+      cache.evict(victim);
+      evicted = true;
+    }
+    return evicted;
+  }
+
+  const char* check(const GetCache& cache) const override { return cache.check_queues(1); }
+
+ private:
+  static bool is_visited(GetCache& cache, EntryId id) { return (cache.entry(id).flags & flag_visited) != 0; }
+
+  static void forget_visit(GetCache& cache, EntryId id) {
+    if (is_visited(cache, id)) cache.entry(id).flags ^= flag_visited;
+  }
+
+  // Moves the hand onto the next victim. Two rounds clear every bit; after them nothing can go.
+  static EntryId advance(GetCache& cache) {
+    EntryId& hand = cache.queues().hand;
+    for (int wraps = 0; wraps <= 2;) {
+      if (hand == no_entry) {
+        hand = cache.queues().queue[0].last;
+        if (hand == no_entry) return no_entry;
+        ++wraps;
+      }
+      if (cache.evictable(hand)) {
+        if (!is_visited(cache, hand)) return hand;
+        forget_visit(cache, hand);
+      }
+      hand = cache.links()[hand].before;
+    }
+    return no_entry;
+  }
+};
+
+}  // namespace
+
+const Policy& sieve_policy() {
+  static const SievePolicy policy;
+  return policy;
+}
+
+}  // namespace nearcache

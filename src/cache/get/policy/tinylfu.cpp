@@ -1,0 +1,142 @@
+// W-TinyLFU (Einziger, Friedman, Manes, ACM Transactions on Storage 2017), for comparison.
+//
+// Newcomers enter a small window kept by recency. What falls out of it is a candidate for the main part, a segmented LRU
+// (probation, protected), and must win a contest against the main part's next victim. Here gets differ in size and
+// cost, so the contest is by frequency * cost / bytes, as in the size-aware form of Einziger, Eytan, Friedman and Manes
+// (ACM Transactions on Storage 2022), with the frequency from the cache's sketch. A newcomer larger than the window is
+// itself the candidate; one that loses is not cached.
+#include <algorithm>
+
+#include "cache/get/get_cache.h"
+
+namespace nearcache {
+namespace {
+
+enum Segment : uint8_t { window, probation, protected_part };
+constexpr uint64_t window_share = 100;  // a hundredth of the storage, as in the paper's general-purpose setting
+constexpr double protected_share = 0.8;
+
+uint64_t window_limit(GetCache& cache) { return cache.storage().bytes() / window_share; }
+
+Segment segment_of(GetCache& cache, EntryId id) {
+  return static_cast<Segment>((cache.entry(id).flags & flags_segment) >> segment_shift);
+}
+
+void enter(GetCache& cache, EntryId id, Segment segment) {
+  Entry& entry = cache.entry(id);
+  entry.flags = static_cast<uint8_t>((entry.flags & ~flags_segment) | (segment << segment_shift));
+  cache.queues().queue[segment].push_front(cache.links(), id, cache.storage().room(id));
+}
+
+void leave(GetCache& cache, EntryId id) {
+  cache.queues().queue[segment_of(cache, id)].take_out(cache.links(), id, cache.storage().room(id));
+}
+
+void move(GetCache& cache, EntryId id, Segment segment) {
+  leave(cache, id);
+  enter(cache, id, segment);
+}
+
+double density(GetCache& cache, uint64_t hash, uint64_t bytes) {
+  return (cache.sketch().count(hash) + 1) * cache.cost_ns(bytes) / std::max<uint32_t>(granules_of(bytes), 1);
+}
+
+double density(GetCache& cache, EntryId id) {
+  const Entry& entry = cache.entry(id);
+  return cache.is_stale(id) ? 0 : density(cache, hash_key(entry.key()), entry.size);
+}
+
+// The least recently used entry of a segment that may go.
+EntryId coldest(GetCache& cache, Segment segment) {
+  EntryId id = cache.queues().queue[segment].last;
+  while (id != no_entry && !cache.evictable(id)) id = cache.links()[id].before;
+  return id;
+}
+
+EntryId main_victim(GetCache& cache) {
+  const EntryId id = coldest(cache, probation);
+  return id != no_entry ? id : coldest(cache, protected_part);
+}
+
+class TinyLfuPolicy final : public Policy {
+ public:
+  void judge(GetCache& cache, Newcomer* newcomer) const override {
+    newcomer->value = density(cache, newcomer->hash, newcomer->bytes);
+  }
+
+  void inserted(GetCache& cache, EntryId id, const Newcomer&) const override {
+    cache.entry(id).stamp = cache.now();
+    // What is larger than the window has won its contest, or there was none.
+    enter(cache, id, cache.storage().room(id) > window_limit(cache) ? probation : window);
+    // While the storage has room the window's overflow moves on without a contest.
+    while (cache.queues().queue[window].bytes > window_limit(cache)) {
+      move(cache, cache.queues().queue[window].last, probation);
+    }
+  }
+  void removed(GetCache& cache, EntryId id) const override { leave(cache, id); }
+  void extended(GetCache& cache, EntryId id, uint64_t more) const override {
+    cache.queues().queue[segment_of(cache, id)].bytes += more;
+  }
+
+  void touched(GetCache& cache, EntryId id) const override {
+    Entry& entry = cache.entry(id);
+    entry.stamp = cache.now();
+    cache.sketch().advance(cache.gets());
+    cache.sketch().add(hash_key(entry.key()), 1);
+    move(cache, id, segment_of(cache, id) == window ? window : protected_part);
+    const auto limit = static_cast<uint64_t>(protected_share * static_cast<double>(cache.storage().bytes()));
+    Queue& kept = cache.queues().queue[protected_part];
+    while (kept.bytes > limit && kept.first != kept.last) move(cache, kept.last, probation);
+  }
+
+  EntryId conflict_victim(GetCache& cache, const EntryId* path, int count, const Newcomer& newcomer) const override {
+    EntryId victim = no_entry;
+    double least = newcomer.value;
+    for (int i = 0; i < count; ++i) {
+      if (!cache.evictable(path[i])) continue;
+      const double its = density(cache, path[i]);
+      if (its < least) least = its, victim = path[i];
+    }
+    return victim;
+  }
+
+  bool make_room(GetCache& cache, const Newcomer& newcomer) const override {
+    const uint64_t wanted = uint64_t{granules_of(newcomer.bytes)} * granule_bytes;
+    const bool passes_window = wanted <= window_limit(cache);
+    uint64_t largest = 0;
+    bool evicted = false;
+    while (largest < wanted) {
+      const EntryId victim = passes_window ? contest(cache, wanted) : main_victim(cache);
+      if (victim == no_entry) break;
+      if (!passes_window && newcomer.value <= density(cache, victim)) return false;
+      largest = cache.storage().room(victim) + cache.storage().free_around(victim);
+      cache.evict(victim);
+      evicted = true;
+    }
+    return evicted;
+  }
+
+  const char* check(const GetCache& cache) const override { return cache.check_queues(3); }
+
+ private:
+  // Who goes so that a newcomer may enter the window: where it overflows, the loser of its coldest entry and the main
+  // part's victim; the winner moves to the main part.
+  static EntryId contest(GetCache& cache, uint64_t wanted) {
+    const EntryId victim = main_victim(cache);
+    const EntryId candidate = coldest(cache, window);
+    const bool overflows = cache.queues().queue[window].bytes + wanted > window_limit(cache);
+    if (victim == no_entry || (candidate != no_entry && overflows && density(cache, candidate) <= density(cache, victim)))
+      return candidate;
+    if (candidate != no_entry && overflows) move(cache, candidate, probation);
+    return victim;
+  }
+};
+
+}  // namespace
+
+const Policy& tinylfu_policy() {
+  static const TinyLfuPolicy policy;
+  return policy;
+}
+
+}  // namespace nearcache

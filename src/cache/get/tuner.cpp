@@ -1,0 +1,78 @@
+#include "cache/get/tuner.h"
+
+#include <algorithm>
+
+namespace nearcache {
+namespace {
+
+// Smaller than this an index or a storage is not worth shrinking, nor refusing: both cost a few pages.
+constexpr uint64_t least_index = 512;
+constexpr uint64_t least_storage = 256 * 1024;
+
+// Below these sizes, the defaults, steps are twice as large and a tenth of the evidence suffices: few keys fit into little
+// storage, so that few of them can have come back yet, while a mistake costs little.
+constexpr uint64_t small_index = 4096;
+constexpr uint64_t small_storage = 1024 * 1024;
+constexpr double small_evidence = 0.1;
+
+uint64_t scaled(uint64_t value, double factor) {
+  return static_cast<uint64_t>(static_cast<double>(value) * factor) + 1;
+}
+
+// Squared where that does not lead beyond `small`.
+uint64_t grown(uint64_t value, double increase, uint64_t small) {
+  const double factor = std::max(1.0, increase);
+  return std::max(scaled(value, factor), std::min(scaled(value, factor * factor), small));
+}
+
+// In steps until `enough` says so; a factor of hardly more than 1 would need too many.
+template <class Enough>
+uint64_t shrunk(uint64_t value, double decrease, uint64_t least, Enough enough) {
+  if (decrease < 1.01) return value;
+  while (value > least && !enough(static_cast<double>(value))) value = std::max(least, scaled(value, 1 / decrease));
+  return value;
+}
+
+uint64_t index_for(const TunerSettings& settings, const TunerView& view, double conflicting, double hits) {
+  const uint64_t has = view.index_capacity;
+  if (conflicting > settings.conflict_threshold) return grown(has, settings.index_increase, small_index);
+  if (view.early || hits <= settings.stable_threshold) return has;
+  const auto entries = static_cast<double>(view.entries);
+  return shrunk(has, settings.index_decrease, least_index, [&](double capacity) { return entries >= settings.sparsity_threshold * capacity; });
+}
+
+uint64_t storage_for(const TunerSettings& settings, const TunerView& view, double no_room, double hits) {
+  const uint64_t has = view.storage_bytes;
+  // Gets that never repeat would grow the storage to its limit for nothing.
+  const double repeating = (static_cast<double>(view.hits) + view.returning) / static_cast<double>(view.gets);
+  if (no_room > settings.capacity_threshold && has > 0) {
+    const double needed = settings.capacity_threshold * (has < small_storage ? small_evidence : 1);
+    if (repeating > needed) return grown(has, settings.storage_increase, small_storage);
+    return std::max(has, least_storage);
+  }
+  if (view.early || hits <= settings.stable_threshold) return has;
+  // What growing a full storage has just made free is no reason to shrink it again, or the size would swing.
+  double factor = std::max(1.0, settings.storage_increase);
+  if (has <= small_storage) factor *= factor;
+  const double enough_free = std::max(settings.free_threshold, 1 - 0.8 / factor);
+  const auto stored = static_cast<double>(has - view.free_bytes);
+  return shrunk(has, settings.storage_decrease, least_storage, [&](double bytes) { return stored >= (1 - enough_free) * bytes; });
+}
+
+}  // namespace
+
+TunerAdvice advise(const TunerSettings& settings, const TunerView& view) {
+  TunerAdvice advice{view.index_capacity, view.storage_bytes};
+  if (!settings.adaptive || view.gets == 0) return advice;
+  const double hits = static_cast<double>(view.hits);
+  const double cost = static_cast<double>(view.gets) - hits * (1 - view.hit_cost);
+  const double hit_share = hits / static_cast<double>(view.gets);
+  if (cost <= 0) return advice;
+  advice.index_capacity = index_for(settings, view, static_cast<double>(view.conflicting) / cost, hit_share);
+  advice.storage_bytes = storage_for(settings, view, static_cast<double>(view.no_room) / cost, hit_share);
+  return advice;
+}
+
+uint64_t tuner_patience(uint64_t entries) { return std::max<uint64_t>(4, entries / 32); }
+
+}  // namespace nearcache

@@ -1,0 +1,85 @@
+// Does it pay to store what was fetched? Learned per power of two of size, apart for keys that were asked for before and
+// for new ones, from what became of those that were stored: hit, or gone without a hit.
+//
+// What is stored and still waits for its first hit says nothing: while a cache fills, most of what will be hit has not
+// been yet. But it is given up, and counts as gone, when it has waited for several times as long as others took to be
+// hit: a program that never repeats itself may have storage that never fills.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cache/get/cost_model.h"
+
+namespace nearcache {
+
+class Worth {
+ public:
+  void stored(uint64_t bytes, bool seen) { kind(bytes, seen).waiting += 1; }
+
+  // An entry got its first hit after `waited` gets, perhaps after it had been given up.
+  void first_hit(uint64_t bytes, bool seen, uint32_t waited, bool given_up) {
+    Kind& its = kind(bytes, seen);
+    float& from = given_up ? its.gone : its.waiting;
+    from = std::max(from - 1, 0.0f);
+    its.hit += 1;
+    its.hit_waits += static_cast<float>(waited);
+    fade(&its);
+  }
+
+  // An entry that was never hit is gone, or given up.
+  void gone(uint64_t bytes, bool seen) {
+    Kind& its = kind(bytes, seen);
+    its.waiting = std::max(its.waiting - 1, 0.0f);
+    its.gone += 1;
+    fade(&its);
+  }
+  bool waits_in_vain(uint64_t bytes, bool seen, uint32_t waited) const {
+    const Kind& its = kinds_[CostModel::class_of(bytes)][seen];
+    return static_cast<float>(waited) * (its.hit + prior) > patience * (its.hit_waits + prior * first_guess);
+  }
+
+  // All entries are gone.
+  void all_gone() {
+    for (auto& size : kinds_) {
+      for (Kind& its : size) {
+        its.gone += its.waiting;
+        its.waiting = 0;
+        fade(&its);
+      }
+    }
+  }
+
+  // Storing costs a copy of the data. Not storing costs the get and the copy when the key is asked for again: from then
+  // on it is stored all the same. Every 16th get that does not seem worth it is stored, to go on learning.
+  bool worth_storing(uint64_t bytes, bool seen, double remote_ns, double copy_ns) {
+    const Kind& its = kinds_[CostModel::class_of(bytes)][seen];
+    const double chance = (its.hit + prior) / (its.hit + its.gone + 2 * prior);
+    if (chance * (remote_ns + copy_ns) > copy_ns) return true;
+    return ++skipped_ % 16 == 0;
+  }
+
+ private:
+  static constexpr float prior = 8;          // half of what is stored is expected to be hit, until so much is known
+  static constexpr float first_guess = 256;  // gets until a hit, likewise
+  static constexpr float patience = 4;       // of entries hit at random times, 2% wait for longer
+  static constexpr float most_counted = 512;  // outcomes after which the past fades, so that a program may change
+
+  struct Kind {
+    float waiting = 0;  // entries not hit so far
+    float hit = 0, gone = 0;
+    float hit_waits = 0;  // gets until their first hit, all that were hit together
+  };
+
+  Kind& kind(uint64_t bytes, bool seen) { return kinds_[CostModel::class_of(bytes)][seen]; }
+  static void fade(Kind* its) {
+    if (its->hit + its->gone <= most_counted) return;
+    const float part = most_counted / 2 / (its->hit + its->gone);
+    its->hit *= part, its->gone *= part, its->hit_waits *= part;
+  }
+
+  Kind kinds_[CostModel::size_classes][2];
+  uint32_t skipped_ = 0;
+};
+
+}  // namespace nearcache

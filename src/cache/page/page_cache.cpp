@@ -1,0 +1,287 @@
+#include "cache/page/page_cache.h"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "base/clock.h"
+
+namespace nearcache {
+namespace {
+
+constexpr size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// Reads of so few different words in a row are polling.
+constexpr int polled_words = 4;
+
+size_t staging_bytes(const PageCacheOptions& o) { return std::max(o.page, std::min(std::max(o.readahead, o.page), o.size / 8)); }
+size_t mask_words(const PageCacheOptions& o) { return o.page / 64; }
+
+struct Layout {
+  size_t pages, writes, arrivals, fetched, sent, arrived, data, end;
+};
+
+Layout layout_of(const PageCacheOptions& o, size_t written_bytes) {
+  const size_t staging = staging_bytes(o);
+  Layout at{};
+  at.writes = at.pages + PagePool::bytes(o.size / o.page);
+  at.arrivals = at.writes + rounded(o.dirty_pages * written_bytes);
+  at.fetched = at.arrivals + rounded(sizeof(Arrivals));
+  at.sent = at.fetched + staging;
+  at.arrived = at.sent + staging;
+  at.data = rounded(at.arrived + 2 * staging);
+  at.end = at.data + o.size;
+  return at;
+}
+
+}  // namespace
+
+// An index whose chains are all empty, so that hit() and put_quickly() find nothing.
+PageCache::PageCache() { pool_.create_empty(); }
+
+size_t PageCache::memory_bytes(const PageCacheOptions& o) {
+  return layout_of(o, sizeof(Written) + 2 * mask_words(o) * sizeof(uint64_t)).end + sizeof(PageCache);
+}
+
+bool PageCache::create(const PageCacheOptions& options, PageTransport* transport) {
+  mask_words_ = mask_words(options);
+  written_bytes_ = sizeof(Written) + 2 * mask_words_ * sizeof(uint64_t);
+  const Layout at = layout_of(options, written_bytes_);
+  if (!region_.reserve(at.end)) return false;
+  char* base = static_cast<char*>(region_.base());
+  options_ = options;
+  transport_ = transport;
+  page_shift_ = std::countr_zero(options.page);
+  line_shift_ = std::countr_zero(options.line);
+  page_mask_ = options.page - 1;
+  pool_.create(base + at.pages, options.size / options.page);
+  data_ = base + at.data;
+  writes_ = base + at.writes;
+  fetched_ = base + at.fetched;
+  sent_ = base + at.sent;
+  staging_bytes_ = staging_bytes(options);
+  arrivals_ = new (base + at.arrivals) Arrivals;
+  arrivals_->create(base + at.arrived, 2 * staging_bytes_);
+  readahead_.create(std::min<size_t>(options.readahead, longest_fetch()), options.line, options.page);
+  pace_.create(std::clamp<uint64_t>(pool_.frames() / 4, 1, Arrivals::most / 2));
+  for (uint32_t i = static_cast<uint32_t>(options.dirty_pages); i-- > 0;) {
+    written_at(i).older = free_written_;
+    free_written_ = i;
+  }
+  return true;
+}
+
+Page* PageCache::current(int pe, uint64_t number) {
+  Page* page = pool_.find(pe, number);
+  if (page != nullptr && page->epoch != epoch_) refresh(*page);
+  return page;
+}
+
+Page& PageCache::take(int pe, uint64_t number) {
+  if (Page* page = current(pe, number)) return *page;
+  bool used = false;
+  const uint32_t frame = pool_.victim(&used);
+  if (used) {
+    empty(pool_[frame]);
+    pool_.remove(frame);
+  }
+  Page& page = pool_.insert(frame, pe, number);
+  page.epoch = epoch_;
+  return page;
+}
+
+// After an acquire: what was read is stale. Bytes that are dirty are this process's last word; those in flight may have been
+// overwritten by somebody who saw them, so they are fetched anew, when their put is complete.
+void PageCache::refresh(Page& page) {
+  ahead_unused(page);
+  page.quick = page.valid = page.pending = 0;
+  page.epoch = epoch_;
+  if (page.written == 0) return;
+  lose_flying(page);
+  release_mask(page);
+}
+
+void PageCache::empty(Page& page) {
+  ++counters_.evictions;
+  ahead_unused(page);
+  if (page.written == 0) return;
+  write_back(page);
+  detach(page);
+}
+
+void PageCache::ahead_unused(Page& page) {
+  if (page.ahead == 0) return;
+  readahead_.count(0, static_cast<size_t>(std::popcount(page.ahead)));
+  page.ahead = 0;
+}
+
+bool PageCache::known(const Page& page, size_t begin, size_t end) const {
+  uint64_t missing = lines_of(begin, end) & ~page.valid;
+  if (missing == 0) return true;
+  if (page.written == 0) return false;
+  Written& w = written(page);
+  for (; missing != 0; missing &= missing - 1) {
+    const size_t line = static_cast<size_t>(std::countr_zero(missing)) << line_shift_;
+    const size_t last = std::min(end, line + line_bytes());
+    for (size_t at = std::max(begin, line); at < last;) {
+      const size_t known_to = std::max(dirty(w).next_unset(at), flying(w).next_unset(at));
+      if (known_to == at) return false;
+      at = known_to;
+    }
+  }
+  return true;
+}
+
+bool PageCache::use(Page& page, size_t begin, size_t end) {
+  if (!known(page, begin, end)) return false;
+  page.referenced = 1;
+  const uint64_t first_used = page.ahead & lines_of(begin, end);
+  if (first_used == 0) return true;
+  const auto lines = static_cast<size_t>(std::popcount(first_used));
+  counters_.ahead_lines_used += lines;
+  readahead_.count(lines, 0);
+  pace_.used(lines);
+  page.ahead &= ~first_used;
+  page.quick = page.valid & ~page.ahead;
+  return true;
+}
+
+void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
+  if (hits_since_look_ + slow_hits_since_look_ >= hits_a_look) look(pe, address, bytes);
+  const uint64_t end = address + bytes;
+  const uint64_t ahead_used = counters_.ahead_lines_used;
+  bool served = true;
+  for (uint64_t at = address; at < end;) {
+    const size_t offset = at & page_mask_;
+    const size_t piece = static_cast<size_t>(std::min<uint64_t>(end - at, page_bytes() - offset));
+    Page* page = current(pe, at >> page_shift_);
+    if (page == nullptr || !use(*page, offset, offset + piece)) {
+      served = false;
+      if (page == nullptr && piece == bytes && reads_go_around(pe, at >> page_shift_)) {
+        count_read();
+        get_past(pe, at, to, bytes);
+      } else {
+        if (fetch(pe, at, at + piece, end)) continue;  // it is known now
+        fetch_uncached(pe, at, at + piece, static_cast<char*>(to) + (at - address));
+      }
+    } else {
+      std::memcpy(static_cast<char*>(to) + (at - address), frame(*page) + offset, piece);
+    }
+    at += piece;
+  }
+  ++counters_.gets;
+  counters_.get_bytes += bytes;
+  if (served) {
+    ++counters_.hits;
+    counters_.hit_bytes += bytes;
+    ++slow_hits_since_look_;
+    polled_ |= poll_bit(address);
+  }
+  if (counters_.ahead_lines_used != ahead_used) follow_stream(pe, address);
+}
+
+// Reads here and there gain nothing from pages, which only cost them time: most of them are passed to the network as they are.
+bool PageCache::reads_go_around(int pe, uint64_t number) {
+  return scattered_reads_.passes(pe, number, {pool_.full(), hits_so_far(), counters_.timed_gets, get_ticks_});
+}
+
+// Every so many hits: is the program polling, and is what it reads old?
+void PageCache::look(int pe, uint64_t address, size_t bytes) {
+  fast_hits_ += hits_since_look_ >= hits_a_look ? hits_a_look - 1 : hits_since_look_;
+  hits_since_look_ = slow_hits_since_look_ = 0;
+  const bool polling = std::popcount(polled_) <= polled_words;
+  polled_ = 0;
+  if (polling) {
+    ++counters_.polls;
+    start_write_back();  // what is awaited may be the answer to what was written
+    before_direct_get(pe, address, bytes);
+    drop_lines(pe, address, bytes);
+  }
+  const uint64_t now = clock_ticks();
+  if (fresh_since_ == 0) {
+    fresh_since_ = now;
+  } else if (ticks_to_ns(now - fresh_since_) > options_.longest_age_ns) {
+    release();  // as own bytes in flight are fetched anew after an acquire
+    acquire();
+  }
+}
+
+void PageCache::put_slowly(int pe, uint64_t address, const void* from, size_t bytes) {
+  const bool flag = flag_may_follow_ && bytes <= sizeof(uint64_t);
+  flag_may_follow_ = false;
+  if (scattered_ >= scattered_pages && put_around(pe, address, from, bytes)) return;
+  const uint64_t end = address + bytes;
+  for (uint64_t at = address; at < end;) {
+    const size_t offset = at & page_mask_;
+    const size_t piece = static_cast<size_t>(std::min<uint64_t>(end - at, page_bytes() - offset));
+    Page& page = take(pe, at >> page_shift_);
+    if (page.written == 0) attach(page);
+    write_in_page(page, offset, static_cast<const char*>(from) + (at - address), piece);
+    at += piece;
+  }
+  if (flag) start_write_back();
+}
+
+bool PageCache::holds(int pe, uint64_t address, size_t bytes) const {
+  const uint64_t end = address + bytes;
+  for (uint64_t at = address; at < end;) {
+    const size_t offset = at & page_mask_;
+    const size_t piece = static_cast<size_t>(std::min<uint64_t>(end - at, page_bytes() - offset));
+    const Page* page = pool_.find(pe, at >> page_shift_);
+    if (page == nullptr) return false;
+    const bool all_dirty = page->written != 0 && dirty(written(*page)).next_unset(offset) >= offset + piece;  // they outlive acquires
+    if (!all_dirty && (page->epoch != epoch_ || !known(*page, offset, offset + piece))) return false;
+    at += piece;
+  }
+  return true;
+}
+
+void PageCache::acquire() {
+  ++counters_.acquires;
+  fresh_since_ = 0;
+  pace_.interrupted();
+  if (++epoch_ != 0) return;
+  // After 2^32 acquires: no page may seem to be of the new ones.
+  for (uint32_t i = 0; i < pool_.frames(); ++i) pool_[i].epoch = 0;
+  epoch_ = 1;
+}
+
+// Forgets the lines that hold any of [address, address + bytes), not what is written there.
+void PageCache::drop_lines(int pe, uint64_t address, size_t bytes) {
+  const uint64_t end = address + bytes;
+  const auto drop = [&](Page& page) {
+    const uint64_t base = address_of(page);
+    if (base >= end || base + page_bytes() <= address) return;
+    const size_t from = address > base ? static_cast<size_t>(address - base) : 0;
+    const uint64_t lines = lines_of(from, static_cast<size_t>(std::min<uint64_t>(end - base, page_bytes())));
+    page.quick &= ~lines;
+    page.valid &= ~lines;
+    page.pending &= ~lines;
+    page.ahead &= ~lines;
+  };
+  const uint64_t first = address >> page_shift_, last = (end - 1) >> page_shift_;
+  if (pe >= 0 && last - first < pool_.frames()) {
+    for (uint64_t number = first; number <= last; ++number)
+      if (Page* page = pool_.find(pe, number)) drop(*page);
+    return;
+  }
+  for (uint32_t i = 0; i < pool_.frames(); ++i)
+    if (pool_[i].queue != 0 && (pe < 0 || pool_[i].pe == pe)) drop(pool_[i]);
+}
+
+bool PageCache::in_flight() const { return puts_flying_ || lost_.any() || (arrivals_ != nullptr && !arrivals_->empty()); }
+
+const PageCacheCounters& PageCache::counters() const {
+  PageCacheCounters& c = counters_;
+  const uint64_t fast = fast_hits_ + std::min(hits_since_look_, hits_a_look - 1);
+  c.gets += fast - counted_fast_hits_;
+  c.hits += fast - counted_fast_hits_;
+  counted_fast_hits_ = fast;
+  c.get_bytes += hit_bytes_ - counted_hit_bytes_;
+  c.hit_bytes += hit_bytes_ - counted_hit_bytes_;
+  counted_hit_bytes_ = hit_bytes_;
+  c.get_ns = static_cast<uint64_t>(ticks_to_ns(get_ticks_));
+  return c;
+}
+
+}  // namespace nearcache

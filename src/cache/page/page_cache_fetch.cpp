@@ -1,0 +1,259 @@
+// The page cache's way from the network: demand fetches, and what is fetched ahead.
+#include <algorithm>
+#include <bit>
+
+#include "cache/page/page_cache.h"
+#include "base/clock.h"
+#include "base/copy.h"
+
+namespace nearcache {
+
+// The lines that hold any of `bytes`. One at the end of `around` is cut there, and still counts as a whole one: nothing else of it
+// can be read.
+Extent PageCache::lines_around(const Extent& bytes, const Extent& around) const {
+  const uint64_t line = line_bytes();
+  return {std::max(bytes.begin / line * line, around.begin), std::min((bytes.end + line - 1) / line * line, around.end)};
+}
+
+// The whole lines in `bytes`; empty, or even less, if there are none.
+Extent PageCache::whole_lines(const Extent& bytes, const Extent& around) const {
+  const uint64_t line = line_bytes();
+  return {bytes.begin <= around.begin ? around.begin : (bytes.begin + line - 1) / line * line,
+          bytes.end >= around.end ? around.end : bytes.end / line * line};
+}
+
+// No more than half of A1in at once, so that what comes last does not push out what came first; at least a page.
+uint64_t PageCache::longest_fetch() const {
+  return std::min<uint64_t>(staging_bytes_, std::max<uint64_t>(pool_.in_queue_limit() / 2, 1) << page_shift_);
+}
+
+// Brings [begin, end), which lies in one page, and as much of what follows up to `wanted_end` as fits. False if it cannot be cached.
+bool PageCache::fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end) {
+  count_read();
+  const size_t offset = begin & page_mask_;
+  const uint64_t lines = lines_of(offset, offset + static_cast<size_t>(end - begin));
+  Page* page = current(pe, begin >> page_shift_);
+  if (page != nullptr && (page->pending & lines) != 0) {
+    await_arrivals();
+    return true;  // if it did not come, its lines are pending no more
+  }
+  const Extent around = transport_->extent(begin, static_cast<size_t>(wanted_end - begin), pe);
+  if (around.begin > begin || around.end < end) return false;
+  const Extent piece = lines_around({begin, end}, around);
+  const Extent demanded = lines_around({begin, std::min(wanted_end, begin + longest_fetch())}, around);
+  const Readahead::Plan plan = readahead_.missed(pe, begin, demanded.begin, demanded.end, page != nullptr && page->valid != 0);
+  const uint64_t longest = longest_fetch();
+  Extent all = plan.fetch;
+  if (piece.end > longest) all.begin = std::max(all.begin, piece.end - longest);
+  all.begin = std::max(all.begin, around.begin);
+  all.end = std::min(all.end, all.begin + longest);
+  all = whole_lines(all, around);
+  all.end = std::max(all.end, piece.end);
+  if (lost_.may_overlap(pe, all.begin, all.end)) {
+    all = {piece.begin, std::max(piece.end, std::min(all.end, demanded.end))};
+    if (lost_.may_overlap(pe, all.begin, all.end)) complete();
+  }
+  fetch_lines(pe, all, demanded);
+  if (plan.strides > 0) fetch_strides(pe, {begin, std::min(wanted_end, demanded.end)}, around, plan.stride, plan.strides);
+  return true;
+}
+
+// Reads what is at the target, and keeps nothing.
+void PageCache::get_past(int pe, uint64_t address, void* to, size_t bytes) {
+  if (lost_.may_overlap(pe, address, address + bytes)) complete();
+  transport_->get(to, address, bytes, pe);
+  ++counters_.network_gets;
+  counters_.network_get_bytes += bytes;
+}
+
+// Reads [begin, end), which lies in one page, and keeps nothing.
+void PageCache::fetch_uncached(int pe, uint64_t begin, uint64_t end, char* to) {
+  const size_t bytes = static_cast<size_t>(end - begin);
+  get_past(pe, begin, to, bytes);
+  const Page* page = current(pe, begin >> page_shift_);
+  if (page == nullptr || page->written == 0) return;
+  Written& w = written(*page);
+  const size_t offset = begin & page_mask_;
+  for (size_t i = 0; i < bytes; ++i)
+    if (dirty(w).test(offset + i) || flying(w).test(offset + i)) to[i] = frame(*page)[offset + i];
+}
+
+void PageCache::fetch_strides(int pe, const Extent& access, const Extent& around, int64_t stride, int strides) {
+  for (int i = 1; i <= strides; ++i) {
+    const auto distance = static_cast<uint64_t>(stride * i);
+    const Extent next = lines_around({access.begin + distance, access.end + distance}, around);
+    if (next.begin >= next.end) return;
+    if (!fetch_ahead(pe, next)) return;
+  }
+  ++counters_.readaheads;
+}
+
+// A blocking get of whole lines: straight into the frame where one page holds them all and nothing of it is written here.
+void PageCache::fetch_lines(int pe, const Extent& lines, const Extent& demanded) {
+  const size_t bytes = static_cast<size_t>(lines.end - lines.begin);
+  const uint64_t number = lines.begin >> page_shift_;
+  char* to = fetched_;
+  Page* only = nullptr;
+  if (number == (lines.end - 1) >> page_shift_) {
+    only = &take(pe, number);
+    if (only->written == 0) to = frame(*only) + (lines.begin & page_mask_);
+  }
+  const uint64_t start = clock_ticks();
+  transport_->get(to, lines.begin, bytes, pe);
+  get_ticks_ += clock_ticks() - start;
+  ++counters_.timed_gets;
+  ++counters_.network_gets;
+  counters_.network_get_bytes += bytes;
+  if (only != nullptr && to != fetched_) {
+    arrived(*only, lines.begin & page_mask_, (lines.begin & page_mask_) + bytes, demanded);
+    return;
+  }
+  for (uint64_t at = lines.begin; at < lines.end;) {
+    const size_t offset = at & page_mask_;
+    const size_t piece = static_cast<size_t>(std::min<uint64_t>(lines.end - at, page_bytes() - offset));
+    Page& page = take(pe, at >> page_shift_);
+    // Taking a page may have evicted another one of these, whose written bytes were put only now: what was fetched is older.
+    if (lost_.may_overlap(pe, at, at + piece)) return;
+    merge(page, offset, offset + piece, fetched_ + (at - lines.begin));
+    arrived(page, offset, offset + piece, demanded);
+    at += piece;
+  }
+}
+
+// Lines of `page` hold what was fetched: valid, and ahead where they were not demanded and not here before.
+void PageCache::arrived(Page& page, size_t begin, size_t end, const Extent& demanded) {
+  const uint64_t lines = lines_of(begin, end);
+  const uint64_t base = address_of(page);
+  const uint64_t from = std::max(demanded.begin, base), to = std::min(demanded.end, base + page_bytes());
+  const uint64_t asked = from < to ? lines_of(static_cast<size_t>(from - base), static_cast<size_t>(to - base)) : 0;
+  const uint64_t ahead = lines & ~asked & ~page.valid;
+  counters_.ahead_lines += static_cast<uint64_t>(std::popcount(ahead));
+  page.ahead = (page.ahead | ahead) & ~(lines & asked);
+  page.valid |= lines;
+  page.pending &= ~lines;
+  page.quick = page.valid & ~page.ahead;
+  page.referenced = 1;
+}
+
+// Copies fetched bytes [begin, end) of a page to where nothing was written here meanwhile.
+void PageCache::merge(Page& page, size_t begin, size_t end, const char* from) {
+  char* to = frame(page) + begin;
+  if (page.written == 0) {
+    copy_bytes(to, from, end - begin);
+    return;
+  }
+  Written& w = written(page);
+  for (size_t at = begin; at < end;) {
+    const size_t kept_to = std::max(dirty(w).next_unset(at), flying(w).next_unset(at));
+    if (kept_to > at) {
+      at = kept_to;
+      continue;
+    }
+    const size_t fresh_to = std::min({dirty(w).next_set(at), flying(w).next_set(at), end});
+    std::memcpy(to + (at - begin), from + (at - begin), fresh_to - at);
+    at = fresh_to;
+  }
+}
+
+// Whether a line is neither here nor on its way. pre: `line` lies in it.
+bool PageCache::wanted(int pe, uint64_t line) {
+  const Page* page = current(pe, line >> page_shift_);
+  if (page == nullptr) return true;
+  const size_t begin = (line & page_mask_) >> line_shift_ << line_shift_;
+  return (page->pending & lines_of(begin, begin + 1)) == 0 && !known(*page, begin, begin + line_bytes());
+}
+
+// Starts fetching what is missing of `lines`. False if there is no room, or something written is under way to them.
+bool PageCache::fetch_ahead(int pe, Extent lines) {
+  const uint64_t step = line_bytes();
+  while (lines.begin < lines.end && !wanted(pe, lines.begin)) lines.begin = lines.begin / step * step + step;
+  while (lines.begin < lines.end && !wanted(pe, lines.end - 1)) lines.end = (lines.end - 1) / step * step;
+  if (lines.begin >= lines.end) return true;
+  const size_t bytes = static_cast<size_t>(lines.end - lines.begin);
+  if (bytes > arrivals_->room() || bytes > longest_fetch()) return false;
+  // The pages first: taking one may evict another one of these, and put what was written there.
+  for (uint64_t number = lines.begin >> page_shift_; number <= (lines.end - 1) >> page_shift_; ++number) take(pe, number);
+  if (lost_.may_overlap(pe, lines.begin, lines.end)) return false;
+  char* place = arrivals_->add(pe, lines.begin, lines.end, epoch_);
+  if (place == nullptr) return false;
+  transport_->get_nbi(place, lines.begin, bytes, pe);
+  ++counters_.network_gets;
+  counters_.network_get_bytes += bytes;
+  for (uint64_t at = lines.begin; at < lines.end;) {
+    const size_t offset = at & page_mask_;
+    const size_t piece = static_cast<size_t>(std::min<uint64_t>(lines.end - at, page_bytes() - offset));
+    if (Page* page = current(pe, at >> page_shift_)) page->pending |= lines_of(offset, offset + piece) & ~page->valid;
+    at += piece;
+  }
+  return true;
+}
+
+// A line that was fetched ahead was used: the stream it belongs to may want its next window.
+void PageCache::follow_stream(int pe, uint64_t address) {
+  const Extent next = readahead_.used(pe, address);
+  if (next.begin >= next.end) return;
+  const Extent around = transport_->extent(address, 1, pe);
+  const Extent clipped = whole_lines(next, around);
+  if (clipped.begin >= clipped.end || !fetch_ahead(pe, clipped)) return;
+  readahead_.started(pe, next);
+  ++counters_.readaheads;
+}
+
+void PageCache::prefetch(int pe, uint64_t address, size_t bytes) {
+  if (bytes == 0 || data_ == nullptr) return;
+  const Extent around = transport_->extent(address, 1, pe);
+  if (around.end - around.begin <= 1) return;  // nothing is known of this address
+  const uint64_t end = bytes < around.end - address ? address + bytes : around.end;
+  Extent lines = lines_around({address, end}, around);
+  lines = whole_lines({lines.begin, std::min(lines.end, lines.begin + longest_fetch())}, around);
+  ++counters_.prefetches;
+  if (!fetch_ahead(pe, lines)) ++counters_.prefetches_dropped;
+}
+
+void PageCache::await_arrivals() {
+  const uint64_t begin = clock_ticks();
+  complete();
+  pace_.waited(begin, clock_ticks());
+}
+
+void PageCache::complete() {
+  ++counters_.quiets;
+  transport_->quiet();
+  quieted();
+}
+
+// The newest first: an older one for the same line brings older data, and finds the line pending no more.
+void PageCache::quieted() {
+  if (data_ == nullptr) return;
+  for (size_t i = arrivals_->count(); i-- > 0;)
+    if ((*arrivals_)[i].epoch == epoch_) merge_arrival((*arrivals_)[i]);
+  arrivals_->clear();
+  if (!puts_flying_ && !lost_.any()) return;
+  for (uint32_t i = oldest_written_; i != none;) {
+    Page& page = pool_[written_at(i).page];
+    i = written_at(i).newer;
+    promote(page);
+    flying(written(page)).clear_all();
+    release_mask(page);
+  }
+  lost_.clear();
+  unfenced_.clear();
+  puts_flying_ = false;
+}
+
+// Only into lines that still wait for it: others were dropped, or their page is gone.
+void PageCache::merge_arrival(const Arrivals::Arrival& arrival) {
+  for (uint64_t at = arrival.begin; at < arrival.end;) {
+    const uint64_t line_end = std::min(arrival.end, (at >> line_shift_ << line_shift_) + line_bytes());
+    Page* page = current(arrival.pe, at >> page_shift_);
+    const size_t offset = at & page_mask_;
+    if (page != nullptr && (page->pending & lines_of(offset, offset + 1)) != 0) {
+      const size_t bytes = static_cast<size_t>(line_end - at);
+      merge(*page, offset, offset + bytes, arrivals_->data(arrival) + (at - arrival.begin));
+      arrived(*page, offset, offset + bytes, {});
+    }
+    at = line_end;
+  }
+}
+
+}  // namespace nearcache

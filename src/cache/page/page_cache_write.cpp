@@ -1,0 +1,293 @@
+// The page cache's way to the network: written bytes, write-back, and accesses past the cache.
+#include <algorithm>
+#include <bit>
+
+#include "cache/page/page_cache.h"
+#include "base/copy.h"
+
+namespace nearcache {
+namespace {
+
+// Of puts that go around the cache, one in so many goes through it all the same, to see whether that still holds.
+constexpr uint32_t puts_a_trial = 64;
+
+}  // namespace
+
+// Called when a page must give up its mask to another one, before it is put.
+void PageCache::learn_scatter(const Page& page) {
+  const Written& w = written(page);
+  const bool few = w.high - w.low == 1;
+  scattered_ = few ? std::min(scattered_ + 1, scattered_pages) : 0;
+}
+
+// Writes here and there gain nothing by waiting in pages, and their pages would push out what was read. So a small put to a page of
+// which nothing is written is issued at once, unless its page or the one before it was put to just now. A line that is here takes it too.
+bool PageCache::put_around(int pe, uint64_t address, const void* from, size_t bytes) {
+  const uint64_t number = address >> page_shift_, end = address + bytes;
+  if (bytes > line_bytes() || (end - 1) >> page_shift_ != number) return false;
+  Page* page = current(pe, number);
+  if (page != nullptr && page->written != 0) return false;
+  const uint64_t name = page_name(pe, number);
+  if (put_around_.has(name) || put_around_.has(name - 1)) return false;
+  put_around_.add(name);
+  if (++puts_around_ % puts_a_trial == 0) return false;
+  if (unfenced_.may_overlap(pe, address, end)) fence();
+  lose(pe, address, end);
+  transport_->put(address, from, bytes, pe);
+  puts_flying_ = true;
+  ++counters_.puts;
+  counters_.put_bytes += bytes;
+  ++counters_.network_puts;
+  counters_.network_put_bytes += bytes;
+  if (page != nullptr) write_through(*page, address & page_mask_, from, bytes);
+  return true;
+}
+
+// Puts into lines that are here what is on its way already; others are read anew, after it.
+void PageCache::write_through(Page& page, size_t offset, const void* from, size_t bytes) {
+  const uint64_t lines = lines_of(offset, offset + bytes);
+  if ((page.valid & lines) == lines) {
+    std::memcpy(frame(page) + offset, from, bytes);
+    page.referenced = 1;
+  } else {
+    drop_lines(page.pe, address_of(page) + offset, bytes);
+  }
+}
+
+// Gives `page` a write mask; the page written longest ago gives up its own when there is none left.
+void PageCache::attach(Page& page) {
+  if (free_written_ == none) {
+    Page& oldest = pool_[written_at(oldest_written_).page];
+    learn_scatter(oldest);
+    write_back(oldest);
+    detach(oldest);
+  }
+  const uint32_t i = free_written_;
+  Written& w = written_at(i);
+  free_written_ = w.older;
+  w.page = pool_.index_of(page);
+  w.low = static_cast<uint16_t>(mask_words_);
+  w.high = 0;
+  w.older = newest_written_;
+  w.newer = none;
+  (newest_written_ != none ? written_at(newest_written_).newer : oldest_written_) = i;
+  newest_written_ = i;
+  page.written = static_cast<uint16_t>(i + 1);
+}
+
+// pre: nothing of the page is dirty.
+void PageCache::detach(Page& page) {
+  if (page.written == 0) return;
+  promote(page);
+  lose_flying(page);
+  release_mask(page);
+}
+
+// What was fetched for a line with bytes in flight may be older than they are: it must not come over them when their mask is gone.
+void PageCache::lose_flying(Page& page) {
+  Written& w = written(page);
+  const ByteMask mask = flying(w);
+  for (size_t at = mask.next_set(0); at < page_bytes();) {
+    const size_t end = mask.next_unset(at);
+    lose(page.pe, address_of(page) + at, address_of(page) + end);
+    page.pending &= ~lines_of(at, end);
+    at = end < page_bytes() ? mask.next_set(end) : end;
+  }
+  flying(w).clear_all();
+}
+
+// Gives the mask back if nothing is written.
+void PageCache::release_mask(Page& page) {
+  const uint32_t i = page.written - 1u;
+  Written& w = written_at(i);
+  if (!dirty(w).empty() || !flying(w).empty()) return;
+  (w.newer != none ? written_at(w.newer).older : newest_written_) = w.older;
+  (w.older != none ? written_at(w.older).newer : oldest_written_) = w.newer;
+  w.older = free_written_;
+  free_written_ = i;
+  page.written = 0;
+}
+
+// Lines that were written whole since the last acquire are as good as fetched.
+void PageCache::promote(Page& page) {
+  if (page.epoch != epoch_) return;
+  Written& w = written(page);
+  const ByteMask d = dirty(w), f = flying(w);
+  for (size_t line = d.low() * 64 / line_bytes() * line_bytes(); line < d.high() * 64; line += line_bytes()) {
+    const size_t end = line + line_bytes();
+    size_t at = line;
+    for (size_t next = at; at < end; at = next) {
+      next = std::max(d.next_unset(at), f.next_unset(at));
+      if (next == at) break;
+    }
+    if (at < end) continue;
+    const uint64_t bit = lines_of(line, line + 1);
+    page.valid |= bit;
+    page.pending &= ~bit;
+    page.ahead &= ~bit;
+  }
+  page.quick = page.valid & ~page.ahead;
+}
+
+void PageCache::write_back(Page& page) {
+  const ByteMask mask = dirty(written(page));
+  for (size_t at = mask.next_set(0); at < page_bytes(); at = mask.next_set(at)) write_back_run(page, at, mask.next_unset(at));
+}
+
+// One put for a run of dirty bytes and what adjoins it in the pages before and after, as far as that fits the staging area.
+void PageCache::write_back_run(Page& page, size_t begin, size_t end) {
+  uint64_t first = address_of(page) + begin, last = address_of(page) + end;
+  const auto adjoining = [&](uint64_t address) -> Page* {
+    Page* other = pool_.find(page.pe, address >> page_shift_);
+    return other != nullptr && other->written != 0 && dirty(written(*other)).test(address & page_mask_) ? other : nullptr;
+  };
+  while ((first & page_mask_) == 0 && first != 0) {
+    const Page* before = adjoining(first - 1);
+    if (before == nullptr) break;
+    const size_t run = dirty(written(*before)).run_begin(page_bytes());
+    if (last - (address_of(*before) + run) > staging_bytes_) break;
+    first = address_of(*before) + run;
+  }
+  while ((last & page_mask_) == 0) {
+    const Page* after = adjoining(last);
+    if (after == nullptr) break;
+    const uint64_t run_end = last + dirty(written(*after)).next_unset(0);
+    if (run_end - first > staging_bytes_) break;
+    last = run_end;
+  }
+  send(page.pe, first, last);
+}
+
+// Puts [begin, end), all of it dirty.
+void PageCache::send(int pe, uint64_t begin, uint64_t end) {
+  const size_t bytes = static_cast<size_t>(end - begin);
+  const bool across = begin >> page_shift_ != (end - 1) >> page_shift_;
+  bool again = unfenced_.may_overlap(pe, begin, end);
+  const char* from = sent_;
+  for (uint64_t at = begin; at < end;) {
+    const size_t offset = at & page_mask_;
+    const size_t piece = static_cast<size_t>(std::min<uint64_t>(end - at, page_bytes() - offset));
+    Page& page = *pool_.find(pe, at >> page_shift_);
+    Written& w = written(page);
+    again = again || flying(w).any(offset, offset + piece);
+    dirty(w).clear(offset, offset + piece);
+    flying(w).set(offset, offset + piece);
+    if (across) {
+      copy_bytes(sent_ + (at - begin), frame(page) + offset, piece);
+    } else {
+      from = frame(page) + offset;
+    }
+    at += piece;
+  }
+  if (again) fence();
+  transport_->put(begin, from, bytes, pe);
+  puts_flying_ = true;
+  ++counters_.network_puts;
+  counters_.network_put_bytes += bytes;
+}
+
+void PageCache::fence() {
+  ++counters_.fences;
+  transport_->fence();
+  unfenced_.clear();
+}
+
+// Under way from now on, and no page holds it.
+void PageCache::lose(int pe, uint64_t begin, uint64_t end) {
+  lost_.add(pe, begin, end);
+  unfenced_.add(pe, begin, end);
+}
+
+// A program that reads again and again may wait for the answer to what it wrote: written bytes are not held back forever.
+void PageCache::count_read() {
+  if (maybe_dirty_ && ++reads_since_write_back_ >= reads_a_write_back) start_write_back();
+}
+
+void PageCache::start_write_back() {
+  reads_since_write_back_ = 0;
+  if (!maybe_dirty_) return;
+  for (uint32_t i = oldest_written_; i != none; i = written_at(i).newer) write_back(pool_[written_at(i).page]);
+  maybe_dirty_ = false;
+}
+
+void PageCache::release() {
+  ++counters_.releases;
+  start_write_back();
+  if (in_flight()) complete();
+}
+
+// Calls action(page, begin, end) for every page with written bytes, with what lies of [address, end) in it. The action may release
+// the page's mask. `pe` < 0: of every PE.
+template <class Action>
+void PageCache::each_written(int pe, uint64_t address, uint64_t end, Action action) {
+  for (uint32_t i = oldest_written_; i != none;) {
+    Page& page = pool_[written_at(i).page];
+    i = written_at(i).newer;
+    const uint64_t base = address_of(page);
+    if ((pe >= 0 && page.pe != pe) || base >= end || base + page_bytes() <= address) continue;
+    action(page, static_cast<size_t>(std::max(address, base) - base), static_cast<size_t>(std::min<uint64_t>(end - base, page_bytes())));
+  }
+}
+
+// Whether something in the range is under way that `lost`, one of the two sets, or a page knows of.
+bool PageCache::under_way(const InFlight& lost, int pe, uint64_t begin, uint64_t end) {
+  bool found = lost.may_overlap(pe, begin, end);
+  if (puts_flying_ && !found)
+    each_written(pe, begin, end, [&](Page& page, size_t from, size_t to) { found = found || flying(written(page)).any(from, to); });
+  return found;
+}
+
+void PageCache::before_direct_get(int pe, uint64_t address, size_t bytes) {
+  if (data_ == nullptr) return;
+  count_read();
+  const uint64_t end = address + bytes;
+  each_written(pe, address, end, [&](Page& page, size_t from, size_t to) {
+    if (dirty(written(page)).any(from, to)) write_back(page);
+  });
+  if (under_way(lost_, pe, address, end)) complete();
+}
+
+void PageCache::before_direct_put(int pe, uint64_t address, size_t bytes) {
+  if (data_ == nullptr) return;
+  const uint64_t end = address + bytes;
+  if (under_way(unfenced_, pe, address, end)) fence();
+  each_written(pe, address, end, [&](Page& page, size_t from, size_t to) {
+    dirty(written(page)).clear(from, to);
+    flying(written(page)).clear(from, to);
+    release_mask(page);
+  });
+  drop_lines(pe, address, bytes);
+  lose(pe, address, end);
+}
+
+void PageCache::before_direct_update(int pe, uint64_t address, size_t bytes) {
+  if (data_ == nullptr) return;
+  const uint64_t end = address + bytes;
+  each_written(pe, address, end, [&](Page& page, size_t from, size_t to) {
+    if (dirty(written(page)).any(from, to)) write_back(page);
+  });
+  if (under_way(unfenced_, pe, address, end)) fence();
+  each_written(pe, address, end, [&](Page& page, size_t from, size_t to) {
+    flying(written(page)).clear(from, to);
+    release_mask(page);
+  });
+  drop_lines(pe, address, bytes);
+  lose(pe, address, end);
+}
+
+void PageCache::forget(uint64_t address, size_t bytes) {
+  if (data_ == nullptr || bytes == 0) return;
+  each_written(-1, address, address + bytes, [&](Page& page, size_t from, size_t to) {
+    Written& w = written(page);
+    if (flying(w).any(from, to)) lose(page.pe, address_of(page) + from, address_of(page) + to);
+    dirty(w).clear(from, to);
+    flying(w).clear(from, to);
+    release_mask(page);
+  });
+  if (oldest_written_ == none) maybe_dirty_ = false;
+  drop_lines(-1, address, bytes);
+}
+
+bool PageCache::dirty() const { return maybe_dirty_; }
+
+}  // namespace nearcache

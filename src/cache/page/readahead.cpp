@@ -1,0 +1,187 @@
+#include "cache/page/readahead.h"
+
+#include <algorithm>
+
+namespace nearcache {
+namespace {
+
+constexpr uint64_t down(uint64_t address, uint64_t unit) { return address / unit * unit; }
+constexpr uint64_t up(uint64_t address, uint64_t unit) { return (address + unit - 1) / unit * unit; }
+
+// Below it a blocking get of the next window costs about what the call that starts it early and the quiet that ends it cost.
+constexpr size_t worth_starting_early = 4096;
+// Elements ahead of a strided stream, at most: each is a transfer of its own.
+constexpr int most_strides = 16;
+// Strides further apart than this are taken for chance.
+constexpr uint64_t longest_stride = 1 << 20;
+// How many lines fetched ahead are looked at between two changes of the limit.
+constexpr size_t lines_a_look = 64;
+constexpr int misses_a_look = 32;
+constexpr uint32_t misses_to_doubt = 256;
+// A stream that goes on for so many fetches with a window at the limit shows that the limit is too low.
+constexpr int fetches_to_raise_limit = 4;
+// Elements that a strided stream is fetched ahead at first: with fewer, starting and awaiting them costs more than it saves.
+constexpr int first_strides = 4;
+
+}  // namespace
+
+void Readahead::create(size_t most, size_t line, size_t page) {
+  most_ = most;
+  line_ = line;
+  page_ = page;
+  limit_ = most;
+  near_ = most == 0 ? line : std::min(page, 4 * line);
+}
+
+Readahead::Match Readahead::match(int pe, uint64_t address, uint64_t begin, uint64_t end) {
+  Match found;
+  uint64_t nearest = longest_stride;
+  uint32_t longest_unused = 0;
+  for (Stream& stream : streams_) {
+    const uint32_t unused = clock_ - stream.last_use;
+    if (unused >= longest_unused) {
+      longest_unused = unused;
+      found.oldest = &stream;
+    }
+    if (stream.pe != pe) continue;
+    const uint64_t window = stream.window;  // 0 for a strided one
+    if ((stream.direction >= 0 && begin - stream.end < window) || (stream.direction <= 0 && stream.begin - end < window)) {
+      found.continued = &stream;
+      return found;
+    }
+    const auto distance = static_cast<int64_t>(address - stream.last);
+    if (distance == stream.stride && distance != 0) found.strided = &stream;
+    const auto away = static_cast<uint64_t>(distance < 0 ? -distance : distance);
+    if (away < nearest && stream.repeats == 0) {
+      nearest = away;
+      found.nearby = &stream;
+    }
+  }
+  return found;
+}
+
+Readahead::Plan Readahead::missed(int pe, uint64_t address, uint64_t begin, uint64_t end, bool resident) {
+  ++clock_;
+  learn_near(resident);
+  if (most_ == 0) return {{begin, end}};
+  // Where nothing has gone on for long, streams are looked for a quarter of the time: that is most of what a miss costs here.
+  if (unmatched_ > misses_to_doubt && clock_ % 64 >= 16) return around(begin, end);
+  const Match found = match(pe, address, begin, end);
+  unmatched_ = found.continued != nullptr || found.strided != nullptr ? 0 : unmatched_ + 1;
+  if (found.continued != nullptr) return sequential(*found.continued, begin, end);
+  if (found.strided != nullptr) return strided(*found.strided, address, begin, end);
+  const Plan plan = around(begin, end);
+  Stream& stream = found.nearby != nullptr ? *found.nearby : *found.oldest;
+  stream.stride = found.nearby != nullptr ? static_cast<int64_t>(address - stream.last) : 0;
+  stream.pe = pe;
+  stream.direction = 0;
+  stream.repeats = 0;
+  stream.last_use = clock_;
+  stream.last = address;
+  stream.begin = plan.fetch.begin;
+  stream.end = plan.fetch.end;
+  stream.window = std::max<uint64_t>(plan.fetch.end - plan.fetch.begin, line_);
+  stream.depth = stream.at_limit = 0;
+  return plan;
+}
+
+Readahead::Plan Readahead::sequential(Stream& stream, uint64_t begin, uint64_t end) {
+  stream.last_use = clock_;
+  stream.last = begin;
+  stream.stride = 0;
+  if (stream.direction == 0) stream.direction = begin >= stream.end ? 1 : -1;
+  if (stream.window >= limit_ && ++stream.at_limit % fetches_to_raise_limit == 0) limit_ = std::min(2 * limit_, most_);
+  stream.window = std::max(std::min(2 * stream.window, limit_), line_);
+  Plan plan{{begin, end}};
+  if (stream.direction > 0) {
+    plan.fetch.end = std::max(end, down(begin + stream.window, line_));
+    stream.begin = begin;
+    stream.end = plan.fetch.end;
+  } else {
+    const uint64_t low = end > stream.window ? up(end - stream.window, line_) : 0;
+    plan.fetch.begin = std::min(begin, low);
+    stream.begin = plan.fetch.begin;
+    stream.end = end;
+  }
+  return plan;
+}
+
+Readahead::Plan Readahead::strided(Stream& stream, uint64_t address, uint64_t begin, uint64_t end) {
+  stream.last_use = clock_;
+  if (stream.repeats < 100) ++stream.repeats;
+  stream.begin = begin;
+  stream.end = end;
+  stream.window = 0;  // never continued as a sequential one
+  stream.depth = std::min(stream.depth == 0 ? first_strides : 2 * stream.depth, most_strides);
+  if (limit_ < line_ * static_cast<size_t>(stream.depth)) {
+    if (++stream.at_limit % fetches_to_raise_limit == 0) limit_ = std::min(2 * limit_, most_);
+    stream.depth = static_cast<int>(limit_ / line_);
+  }
+  Plan plan{{begin, end}};
+  plan.stride = stream.stride;
+  plan.strides = stream.depth;
+  // The next miss comes behind what is fetched now.
+  stream.last = address + static_cast<uint64_t>(stream.stride * stream.depth);
+  return plan;
+}
+
+// The aligned block of `near_` bytes that holds the beginning.
+Readahead::Plan Readahead::around(uint64_t begin, uint64_t end) const {
+  const uint64_t block = down(begin, near_);
+  return {{block, std::max<uint64_t>(end, block + near_)}};
+}
+
+void Readahead::learn_near(bool resident) {
+  resident_misses_ += resident ? 1 : 0;
+  if (++misses_ < misses_a_look) return;
+  if (resident_misses_ * 4 > misses_) near_ = std::min(most_ == 0 ? line_ : page_, 2 * near_);
+  misses_ = resident_misses_ = 0;
+}
+
+Extent Readahead::used(int pe, uint64_t address) {
+  for (Stream& stream : streams_) {
+    if (stream.pe != pe || stream.direction == 0) continue;
+    if (address < stream.begin || address >= stream.end) continue;
+    if (stream.window < worth_starting_early || limit_ < worth_starting_early) return {};
+    if (stream.direction > 0) {
+      if (stream.end - address > stream.window / 2) return {};
+      return {stream.end, stream.end + std::min(stream.window, limit_)};
+    }
+    if (address - stream.begin > stream.window / 2 || stream.begin < stream.window) return {};
+    return {stream.begin - std::min(stream.window, limit_), stream.begin};
+  }
+  return {};
+}
+
+void Readahead::started(int pe, const Extent& next) {
+  for (Stream& stream : streams_) {
+    if (stream.pe != pe || stream.direction == 0) continue;
+    if (stream.direction > 0 && stream.end == next.begin) {
+      stream.begin = next.begin;
+      stream.end = next.end;
+      stream.window = std::max(std::min(2 * stream.window, limit_), line_);
+      return;
+    }
+    if (stream.direction < 0 && stream.begin == next.end) {
+      stream.begin = next.begin;
+      stream.end = next.end;
+      stream.window = std::max(std::min(2 * stream.window, limit_), line_);
+      return;
+    }
+  }
+}
+
+void Readahead::count(size_t used, size_t unused) {
+  used_ += used;
+  unused_ += unused;
+  if (used_ + unused_ < lines_a_look) return;
+  if (used_ * 2 < unused_) {  // two of three came for nothing
+    limit_ = std::max(limit_ / 2, line_);
+    near_ = std::max(near_ / 2, line_);
+  } else if (unused_ * 8 < used_ && limit_ < most_) {
+    limit_ = std::min(2 * limit_, most_);
+  }
+  used_ = unused_ = 0;
+}
+
+}  // namespace nearcache

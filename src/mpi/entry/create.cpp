@@ -1,0 +1,272 @@
+// Creation and freeing of windows: which windows are cached, and how.
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.h"
+#include "mpi/mpi_api.h"
+#include "mpi/process/next.h"
+#include "mpi/window/requests.h"
+#include "mpi/window/visibility.h"
+#include "mpi/window/window.h"
+
+namespace nearcache::mpi {
+namespace {
+
+std::string info_value(MPI_Info info, const std::string& key, bool* found) {
+  char value[MPI_MAX_INFO_VAL + 1] = {};
+  int flag = 0;
+  *found = info != MPI_INFO_NULL &&
+           next.Info_get(info, const_cast<char*>(key.c_str()), MPI_MAX_INFO_VAL, value, &flag) == MPI_SUCCESS && flag != 0;
+  return value;
+}
+
+// CLaMPI's values, by name, with or without its prefix.
+std::string mode_of_clampi(const std::string& value) {
+  if (value == "CLAMPI_TRANSPARENT") return "transparent";
+  if (value == "CLAMPI_ALWAYS_CACHE") return "always";
+  if (value == "CLAMPI_USER_DEFINED") return "user";
+  return value;
+}
+
+void set_from_info(Options* options, const char* name, const std::string& key, const std::string& value) {
+  const std::string wrong = options->set(name, value);
+  if (!wrong.empty() && context.rank == 0) log(LogLevel::warning, "info key %s: %s", key.c_str(), wrong.c_str());
+}
+
+void read_info(MPI_Info info, Options* options) {
+  bool found = false;
+  for (const char* key : {"CLAMPI_MODE", "clampi_mode"}) {
+    const std::string value = info_value(info, key, &found);
+    if (found) set_from_info(options, "mode", key, mode_of_clampi(value));
+  }
+  for (const OptionRow& row : option_rows()) {
+    if (std::strcmp(row.scope, "window") != 0) continue;
+    const std::string key = std::string("nearcache_") + row.name;
+    const std::string value = info_value(info, key, &found);
+    if (found) set_from_info(options, row.name, key, value);
+  }
+}
+
+// What all ranks of a window must know alike, in one small reduction beside the several that creation makes: the
+// largest id any of them would give, whether displacement units differ, and whether every rank's calls are visible.
+// False if the window is to be left alone.
+bool agree(MPI_Comm comm, int64_t unit, bool visible, WindowIdentity* identity) {
+  int64_t mine[4], most[4];
+  {
+    const std::lock_guard lock(context.mutex);
+    mine[0] = context.next_window_id;
+  }
+  mine[1] = unit;
+  mine[2] = -unit;
+  mine[3] = visible ? 0 : 1;
+  if (next.Allreduce(mine, most, 4, MPI_INT64_T, MPI_MAX, comm) != MPI_SUCCESS) return false;
+  identity->id = most[0];
+  identity->unit = most[1] == -most[2] && most[1] > 0 ? most[1] : 0;
+  const std::lock_guard lock(context.mutex);
+  context.next_window_id = std::max(context.next_window_id, most[0] + 1);
+  return most[3] == 0;
+}
+
+// Which ranks of the communicator run on other nodes, as far as MPI_COMM_WORLD tells.
+std::vector<uint8_t> far_ranks(MPI_Comm comm, int ranks) {
+  std::vector<uint8_t> far(static_cast<size_t>(ranks), 1);
+  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  if (context.same_node.empty()) return far;
+  if (next.Comm_group(comm, &group) != MPI_SUCCESS) return far;
+  if (next.Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+    std::vector<int> here(far.size()), there(far.size(), MPI_UNDEFINED);
+    for (size_t i = 0; i < here.size(); ++i) here[i] = static_cast<int>(i);
+    next.Group_translate_ranks(group, ranks, here.data(), world, there.data());
+    for (size_t i = 0; i < far.size(); ++i) {
+      if (there[i] >= 0 && static_cast<size_t>(there[i]) < context.same_node.size())
+        far[i] = context.same_node[static_cast<size_t>(there[i])] == 0;
+    }
+    next.Group_free(&world);
+  }
+  next.Group_free(&group);
+  return far;
+}
+
+int forget_window(MPI_Win handle, int, void* attribute, void*);
+
+int copy_nothing(MPI_Win, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+int window_keyval() {
+  const std::lock_guard lock(context.mutex);
+  if (context.window_keyval == MPI_KEYVAL_INVALID)
+    next.Win_create_keyval(copy_nothing, forget_window, &context.window_keyval, nullptr);
+  return context.window_keyval;
+}
+
+void remember_freed(Window* window) {
+  constexpr size_t most_remembered = 1000;  // a program that creates windows by the thousand needs no line for each
+  WindowReport report;
+  window->fill_counters(&report.counters);
+  report.id = static_cast<int>(window->identity().id);
+  report.mode = mode_name(window->mode());
+  report.policy = policy_name(window->options().policy);
+  report.ranks = window->identity().ranks;
+  report.bypass = window->obstacle();
+  const std::lock_guard lock(context.mutex);
+  Counters sums = report.counters;
+  sums.clear_gauges();  // the levels at the end are the window's, not the process'
+  context.freed += sums;
+  if (context.freed_windows.size() < most_remembered) context.freed_windows.push_back(std::move(report));
+}
+
+// Runs when MPI deletes the window's attributes: however the window is freed, even by a call that we do not see.
+int forget_window(MPI_Win handle, int, void* attribute, void*) {
+  auto* window = static_cast<Window*>(attribute);
+  if (window == nullptr) return MPI_SUCCESS;
+  context.windows.remove(handle);
+  if (context.last_window == window) context.last_window = nullptr;
+  requests_forget(window);
+  remember_freed(window);
+  context.observer.window_freed(window->identity().id);
+  delete window;
+  return MPI_SUCCESS;
+}
+
+// The memory that this rank exposes; null where it is not known.
+struct Exposed {
+  const void* base;
+  MPI_Aint bytes;
+};
+
+void tell_of_creation(const Window& window, const Exposed& memory) {
+  const WindowIdentity& identity = window.identity();
+  TracedWindow traced;
+  traced.id = static_cast<uint64_t>(identity.id);
+  traced.rank = static_cast<uint32_t>(identity.rank);
+  traced.ranks = static_cast<uint32_t>(identity.ranks);
+  traced.own_bytes = memory.bytes > 0 ? static_cast<uint64_t>(memory.bytes) : 0;
+  traced.unit = static_cast<uint64_t>(identity.unit);
+  traced.mode = static_cast<uint8_t>(window.mode());
+  context.observer.window_created(traced, memory.base);
+}
+
+void adopt(MPI_Win handle, MPI_Info info, MPI_Comm comm, const Exposed& memory, int64_t unit, std::string obstacle, const void* caller) {
+  context_start(false);
+  std::string invisible;
+  const bool visible = creation_is_visible(caller, &invisible);
+  WindowIdentity identity;
+  identity.handle = handle;
+  next.Comm_rank(comm, &identity.rank);
+  next.Comm_size(comm, &identity.ranks);
+  if (!agree(comm, unit, visible, &identity)) {
+    log(LogLevel::info, "a window is left alone: %s", visible ? "another rank's synchronisation is not visible" : invisible.c_str());
+    return;
+  }
+  identity.far = far_ranks(comm, identity.ranks);
+  Options options = context.options;
+  read_info(info, &options);
+  if (obstacle.empty()) log(LogLevel::info, "window %lld: mode %s", static_cast<long long>(identity.id), mode_name(options.mode));
+  auto* window = new Window(std::move(identity), options, std::move(obstacle));
+  const int keyval = window_keyval();
+  if (keyval == MPI_KEYVAL_INVALID || next.Win_set_attr(handle, keyval, window) != MPI_SUCCESS) {
+    delete window;
+    return;
+  }
+  context.windows.add(handle, window);
+  if (window->observed()) tell_of_creation(*window, memory);
+}
+
+constexpr const char* dynamic_obstacle = "a dynamic window: what is attached may change at any time";
+constexpr const char* shared_obstacle = "a shared-memory window: its targets are loads and stores away";
+
+}  // namespace
+}  // namespace nearcache::mpi
+
+using namespace nearcache::mpi;
+
+extern "C" {
+
+int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
+  const int rc = next.Win_create(base, size, disp_unit, info, comm, win);
+  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {base, size}, disp_unit, "", __builtin_return_address(0));
+  context.acquire();
+  return rc;
+}
+
+int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
+  const int rc = next.Win_allocate(size, disp_unit, info, comm, baseptr, win);
+  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {*static_cast<void**>(baseptr), size}, disp_unit, "", __builtin_return_address(0));
+  context.acquire();
+  return rc;
+}
+
+int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
+  const int rc = next.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
+  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {*static_cast<void**>(baseptr), size}, disp_unit, shared_obstacle, __builtin_return_address(0));
+  context.acquire();
+  return rc;
+}
+
+int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
+  const int rc = next.Win_create_dynamic(info, comm, win);
+  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {nullptr, 0}, 1, dynamic_obstacle, __builtin_return_address(0));
+  context.acquire();
+  return rc;
+}
+
+#ifdef NEARCACHE_HAS_Win_create_c
+int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
+  const int rc = next.Win_create_c(base, size, disp_unit, info, comm, win);
+  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {base, size}, disp_unit, "", __builtin_return_address(0));
+  context.acquire();
+  return rc;
+}
+
+int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
+  const int rc = next.Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
+  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {*static_cast<void**>(baseptr), size}, disp_unit, "", __builtin_return_address(0));
+  context.acquire();
+  return rc;
+}
+
+int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
+  const int rc = next.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
+  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {*static_cast<void**>(baseptr), size}, disp_unit, shared_obstacle, __builtin_return_address(0));
+  context.acquire();
+  return rc;
+}
+#endif
+
+int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) { return next.Win_attach(win, base, size); }
+
+int MPI_Win_detach(MPI_Win win, const void* base) {
+  Window* window = context.windows.find(win);
+  const int rc = next.Win_detach(win, base);
+  if (window != nullptr) {
+    const WindowLock lock(window->mutex());
+    window->invalidate();
+  }
+  return rc;
+}
+
+int MPI_Win_free(MPI_Win* win) {
+  if (Window* window = win != nullptr ? context.windows.find(*win) : nullptr; window != nullptr) context.observer.window_closing(window->identity().id);
+  // Gets of an active epoch that no call of ours completed are complete now; they are not worth keeping.
+  const int rc = next.Win_free(win);
+  context.acquire();
+  return rc;
+}
+
+int MPI_Win_set_info(MPI_Win win, MPI_Info info) {
+  const int rc = next.Win_set_info(win, info);
+  Window* window = context.windows.find(win);
+  if (window != nullptr && rc == MPI_SUCCESS) {
+    const WindowLock lock(window->mutex());
+    nearcache::Options options = window->options();
+    read_info(info, &options);
+    window->set_options(options);
+    context.observer.window_mode(window->identity().id, static_cast<uint8_t>(window->mode()));
+  }
+  context.acquire();  // collective
+  return rc;
+}
+
+}  // extern "C"

@@ -1,0 +1,196 @@
+// Synchronisation: passed to MPI, or answered here where nothing is outstanding; then the mode's rule is applied
+// (the table of docs/semantics.md).
+#include <vector>
+
+#include "mpi/mpi_api.h"
+#include "mpi/process/next.h"
+#include "mpi/window/window.h"
+
+namespace nearcache::mpi {
+namespace {
+
+// The call itself; with a trace, between two looks at own memory: others may learn by it what was written there. A flush is
+// about others' memory.
+template <class Call>
+int passed_down(TraceSync kind, Call call) {
+  if (kind == TraceSync::flush || kind == TraceSync::flush_local) return call();
+  context.observer.note_own_writes();
+  const int rc = call();
+  context.observer.note_own_writes();
+  return rc;
+}
+
+// A call that completes operations on `target` (or all). `after` runs under the lock once MPI has returned success.
+template <class Call, class After>
+int completing(MPI_Win handle, int target, TraceSync kind, Call call, After after) {
+  const bool local = kind == TraceSync::flush_local;
+  Window* window = context.windows.find(handle);
+  if (window == nullptr) {
+    const int rc = passed_down(kind, call);
+    context.acquire();
+    return rc;
+  }
+  context.progress.called();
+  if (!context.threaded && window->nothing_to_complete()) {
+    const int rc = passed_down(kind, call);
+    window->synced(target, local);
+    if (window->observed()) window->observe_sync(kind, target);
+    if (rc == MPI_SUCCESS) after(*window);
+    context.acquire();
+    return rc;
+  }
+  WindowLock lock(window->mutex());
+  const Window::Completion completion = window->begin_sync(target, local);
+  lock.unlock();
+  const int rc = passed_down(kind, call);
+  WindowLock again(window->mutex());
+  window->end_sync(completion, rc == MPI_SUCCESS);
+  if (window->observed()) window->observe_sync(kind, target);
+  if (rc == MPI_SUCCESS) after(*window);
+  again.unlock();
+  context.acquire();
+  return rc;
+}
+
+template <class Call>
+int completing(MPI_Win handle, int target, TraceSync kind, Call call) {
+  return completing(handle, target, kind, call, [](Window&) {});
+}
+
+// A flush need not be passed down when nothing at all is outstanding, in an epoch that is known to be open.
+template <class Call>
+int flush(MPI_Win handle, int target, TraceSync kind, Call call) {
+  Window* window = context.windows.find(handle);
+  if (window != nullptr && window->caching()) {
+    WindowLock lock(window->mutex());
+    if (window->may_serve_flush(target)) {
+      window->flush_served();
+      if (window->observed()) window->observe_sync(kind, target);
+      lock.unlock();
+      if (context.progress.flush_served()) window->call_for_progress();
+      context.acquire();
+      return MPI_SUCCESS;
+    }
+  }
+  return completing(handle, target, kind, call);
+}
+
+// A call that completes nothing of ours, but opens or closes an epoch, or tells of other ranks' accesses.
+template <class Call, class After>
+int opening(MPI_Win handle, int target, TraceSync kind, Call call, After after) {
+  const int rc = passed_down(kind, call);
+  Window* window = context.windows.find(handle);
+  context.progress.called();
+  if (window != nullptr && rc == MPI_SUCCESS) {
+    const WindowLock lock(window->mutex());
+    ++window->counters().syncs_passed;
+    if (window->observed()) window->observe_sync(kind, target);
+    after(*window);
+  }
+  context.acquire();
+  return rc;
+}
+
+// The ranks of `group` in the window's group.
+std::vector<int> ranks_in_window(MPI_Group group, MPI_Win handle) {
+  int size = 0;
+  MPI_Group all = MPI_GROUP_NULL;
+  if (next.Group_size(group, &size) != MPI_SUCCESS || next.Win_get_group(handle, &all) != MPI_SUCCESS) return {};
+  std::vector<int> theirs(static_cast<size_t>(size)), ours(static_cast<size_t>(size), MPI_UNDEFINED);
+  for (int i = 0; i < size; ++i) theirs[static_cast<size_t>(i)] = i;
+  if (size > 0) next.Group_translate_ranks(group, size, theirs.data(), all, ours.data());
+  next.Group_free(&all);
+  return ours;
+}
+
+constexpr auto nothing = [](Window&) {};
+
+}  // namespace
+}  // namespace nearcache::mpi
+
+using namespace nearcache::mpi;
+using nearcache::TraceSync;
+
+extern "C" {
+
+int MPI_Win_flush(int rank, MPI_Win win) {
+  // The hot path: what follows a hit.
+  Window* window = find_window(win);
+  if (window != nullptr && window->serves_plain_flush(rank)) {
+    window->flush_served();
+    if (window->observed()) [[unlikely]] window->tell_plain_flush(rank);
+    if (context.progress.flush_served()) [[unlikely]] window->call_for_progress();
+    context.acquire();
+    return MPI_SUCCESS;
+  }
+  return flush(win, rank, TraceSync::flush, [&] { return next.Win_flush(rank, win); });
+}
+
+int MPI_Win_flush_local(int rank, MPI_Win win) {
+  return flush(win, rank, TraceSync::flush_local, [&] { return next.Win_flush_local(rank, win); });
+}
+
+int MPI_Win_flush_all(MPI_Win win) {
+  return flush(win, Window::all_targets, TraceSync::flush, [&] { return next.Win_flush_all(win); });
+}
+
+int MPI_Win_flush_local_all(MPI_Win win) {
+  return flush(win, Window::all_targets, TraceSync::flush_local, [&] { return next.Win_flush_local_all(win); });
+}
+
+int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
+  return opening(win, rank, TraceSync::lock, [&] { return next.Win_lock(lock_type, rank, assert, win); },
+                 [&](Window& window) { window.open_epoch(rank, true); });
+}
+
+int MPI_Win_unlock(int rank, MPI_Win win) {
+  return completing(win, rank, TraceSync::unlock, [&] { return next.Win_unlock(rank, win); },
+                    [&](Window& window) { window.open_epoch(rank, false); });
+}
+
+int MPI_Win_lock_all(int assert, MPI_Win win) {
+  return opening(win, Window::all_targets, TraceSync::lock_all, [&] { return next.Win_lock_all(assert, win); }, [](Window& window) { window.open_epoch_of_all(true); });
+}
+
+int MPI_Win_unlock_all(MPI_Win win) {
+  return completing(win, Window::all_targets, TraceSync::unlock_all, [&] { return next.Win_unlock_all(win); },
+                    [](Window& window) { window.open_epoch_of_all(false); });
+}
+
+int MPI_Win_fence(int assert, MPI_Win win) {
+  return completing(win, Window::all_targets, TraceSync::fence, [&] { return next.Win_fence(assert, win); },
+                    [&](Window& window) { window.open_fence_epoch((assert & MPI_MODE_NOSUCCEED) == 0); });
+}
+
+int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
+  const std::vector<int> targets = context.windows.find(win) != nullptr ? ranks_in_window(group, win) : std::vector<int>();
+  return opening(win, Window::all_targets, TraceSync::start, [&] { return next.Win_start(group, assert, win); },
+                 [&](Window& window) { window.start_epoch(targets); });
+}
+
+int MPI_Win_complete(MPI_Win win) {
+  return completing(win, Window::all_targets, TraceSync::complete, [&] { return next.Win_complete(win); },
+                    [](Window& window) { window.complete_epoch(); });
+}
+
+int MPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
+  return opening(win, Window::all_targets, TraceSync::post, [&] { return next.Win_post(group, assert, win); }, nothing);
+}
+
+int MPI_Win_wait(MPI_Win win) {
+  return opening(win, Window::all_targets, TraceSync::wait, [&] { return next.Win_wait(win); }, nothing);
+}
+
+#ifdef NEARCACHE_HAS_Win_test
+int MPI_Win_test(MPI_Win win, int* flag) {
+  return opening(win, Window::all_targets, TraceSync::wait, [&] { return next.Win_test(win, flag); }, nothing);
+}
+#endif
+
+#ifdef NEARCACHE_HAS_Win_sync
+int MPI_Win_sync(MPI_Win win) {
+  return opening(win, Window::all_targets, TraceSync::win_sync, [&] { return next.Win_sync(win); }, nothing);
+}
+#endif
+
+}  // extern "C"

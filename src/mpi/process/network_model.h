@@ -1,0 +1,19 @@
+// A modelled network under the cache: delays the completion of gets and puts to L + size * G, so that a network that
+// is not here can be studied on one machine. Always labelled as modelled in every output. Operations with requests and
+// atomics pass at the speed of the network that is there.
+//
+// It stands at the table of functions below us, so that programs with and without the cache see the same network,
+// and costs nothing while it is not asked for. When a transfer is complete, base/link_model.h tells.
+#pragma once
+
+#include <string>
+
+namespace nearcache::mpi {
+
+// `text` is "L,G": nanoseconds and nanoseconds per byte; empty installs nothing. Returns what is wrong, or "".
+std::string network_model_install(const std::string& text);
+
+// "L=1900 ns, G=0.17 ns/B", or empty when nothing is modelled.
+std::string network_model_label();
+
+}  // namespace nearcache::mpi

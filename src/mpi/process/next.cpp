@@ -1,0 +1,222 @@
+#include "mpi/process/next.h"
+
+#ifdef NEARCACHE_STATIC
+
+#include <dlfcn.h>
+
+namespace nearcache::mpi {
+
+constinit Next next;
+
+void next_fill() {}
+bool next_usable() { return true; }
+std::string next_complaint() { return {}; }
+void* next_symbol(const char* symbol) { return dlsym(RTLD_NEXT, symbol); }
+
+}  // namespace nearcache::mpi
+
+#else
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "base/log.h"
+#include "mpi/process/family.h"
+#include "mpi/process/objects.h"
+
+namespace {
+
+constexpr int refused = 1;  // a failure in every MPI: MPI_SUCCESS is 0, and 1 is an error class in all of them
+
+enum class State { empty, usable, wrong };
+std::atomic<State> state{State::empty};
+std::mutex filling;
+
+const char* const symbols[] = {
+#define NEARCACHE_SYMBOL(name) #name,
+#include "symbols.inc"
+#undef NEARCACHE_SYMBOL
+};
+constexpr size_t symbol_count = sizeof symbols / sizeof symbols[0];
+
+}  // namespace
+
+#if NEARCACHE_TRAMPOLINES
+extern "C" {
+extern void* nearcache_slots[];       // where each exported entry point leads (trampolines.S)
+extern void* const nearcache_lazy[];  // stubs that look for the MPI first
+__attribute__((visibility("hidden"))) void* nearcache_resolve_entry(unsigned index);
+}
+#endif
+
+namespace nearcache::mpi {
+
+constinit Next next;
+#ifdef NEARCACHE_FAMILY_OPENMPI
+constinit Predefined predefined;
+#endif
+
+namespace {
+
+// Where a library that was loaded privately (RTLD_LOCAL, as Python loads its modules) keeps its MPI: not in the
+// global order that RTLD_NEXT follows. Held for the life of the process.
+void* private_mpi = nullptr;
+
+void find_private_mpi() {
+  for (const auto& object : loaded_objects()) {
+    if (object.path.empty() || object.name().starts_with("libnearcache") || !defines_symbol(object, "PMPI_Init"))
+      continue;
+    private_mpi = dlopen(object.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (private_mpi) return;
+  }
+}
+
+#ifdef NEARCACHE_FAMILY_OPENMPI
+// Data, unlike functions, may have been copied into the executable, which comes before us: the first one counts.
+void* object_symbol(const char* symbol) {
+  void* found = dlsym(RTLD_DEFAULT, symbol);
+  return found || !private_mpi ? found : dlsym(private_mpi, symbol);
+}
+#endif
+
+template <typename Function>
+void fill(Function*& field, const char* name, const char* profiling_name) {
+  void* found = next_symbol(name);
+  if (!found) found = next_symbol(profiling_name);
+  field = reinterpret_cast<Function*>(found);
+}
+
+void fill_table() {
+#define NEARCACHE_NEXT(name, optional) fill(next.name, "MPI_" #name, "PMPI_" #name);
+#include "next_fields.inc"
+#undef NEARCACHE_NEXT
+#ifdef NEARCACHE_FAMILY_OPENMPI
+#define NEARCACHE_PREDEFINED(name) predefined.name = object_symbol(#name);
+#include "predefined.inc"
+#undef NEARCACHE_PREDEFINED
+#endif
+}
+
+// A function that every MPI of the family has, but not the one that is loaded.
+const char* missing_function() {
+#define NEARCACHE_NEXT(name, optional) \
+  if (!optional && !next.name) return "MPI_" #name;
+#include "next_fields.inc"
+#undef NEARCACHE_NEXT
+  return nullptr;
+}
+
+int refuse_call() {
+  log(LogLevel::warning, "the MPI library of this program lacks a function that the program calls");
+  return refused;
+}
+
+#if NEARCACHE_TRAMPOLINES
+void* const* own_targets() {
+  static void* targets[symbol_count];
+  static const bool copied = (std::memcpy(targets, nearcache_slots, sizeof targets), true);
+  (void)copied;
+  return targets;
+}
+
+void lead_entries_to_stubs() {
+  own_targets();
+  std::memcpy(nearcache_slots, nearcache_lazy, symbol_count * sizeof(void*));
+}
+void lead_entries_to_wrappers() { std::memcpy(nearcache_slots, own_targets(), symbol_count * sizeof(void*)); }
+void lead_entries_past_us() {
+  for (size_t i = 0; i < symbol_count; i++) {
+    void* function = next_symbol(symbols[i]);
+    nearcache_slots[i] = function ? function : reinterpret_cast<void*>(&refuse_call);
+  }
+}
+#else
+void lead_entries_to_stubs() {}
+void lead_entries_to_wrappers() {}
+void lead_entries_past_us() {}
+#endif
+
+// Rank 0 speaks for all, where the launcher says who we are before MPI does.
+bool speaks_for_all() {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const char* rank = std::getenv(variable)) return std::strcmp(rank, "0") == 0;
+  return true;
+}
+
+// Written once, before `state` becomes wrong. Not a plain global: we run before those are constructed.
+std::string& complaint() {
+  static std::string text;
+  return text;
+}
+
+void complain_of(std::string text) {
+  complaint() = std::move(text);
+  if (speaks_for_all()) log(LogLevel::warning, "%s", complaint().c_str());
+}
+
+State find_mpi() {
+  const Family family = loaded_family();
+  if (family == Family::none) return State::empty;
+  if (!dlsym(RTLD_NEXT, "PMPI_Init")) find_private_mpi();
+  if (family != built_family()) {
+    complain_of(std::string("this object is for ") + family_name(built_family()) + ", but the program runs with " +
+                family_name(family) + ": nothing is cached; preload the object for that MPI (nearcache run finds it)");
+    return State::wrong;
+  }
+  fill_table();
+  if (const char* name = missing_function()) {
+    complain_of(std::string("the program's MPI has no ") + name +
+                ", which the MPI that this object was built for has: nothing is cached; build Nearcache with that MPI");
+    return State::wrong;
+  }
+  return State::usable;
+}
+
+}  // namespace
+
+void* next_symbol(const char* symbol) {
+  void* found = dlsym(RTLD_NEXT, symbol);
+  if (!found && private_mpi) found = dlsym(private_mpi, symbol);
+  return found;
+}
+
+void next_fill() {
+  if (state.load(std::memory_order_acquire) != State::empty) return;
+  const std::lock_guard<std::mutex> guard(filling);
+  if (state.load(std::memory_order_relaxed) != State::empty) return;
+  const State found = find_mpi();
+  if (found == State::usable) lead_entries_to_wrappers();
+  if (found == State::wrong) lead_entries_past_us();
+  state.store(found, std::memory_order_release);
+}
+
+bool next_usable() {
+  next_fill();
+  return state.load(std::memory_order_acquire) == State::usable;
+}
+
+std::string next_complaint() { return next_usable() ? std::string() : complaint(); }
+
+}  // namespace nearcache::mpi
+
+#if NEARCACHE_TRAMPOLINES
+// The way of a first call when no MPI was there at start: where the entry point leads now.
+void* nearcache_resolve_entry(unsigned index) {
+  nearcache::mpi::next_fill();
+  if (state.load(std::memory_order_acquire) == State::empty)
+    return reinterpret_cast<void*>(&nearcache::mpi::refuse_call);
+  return nearcache_slots[index];
+}
+#endif
+
+// Runs before the program's own constructors see MPI; silent when there is none (a shell, the launcher).
+__attribute__((constructor(101))) static void nearcache_at_load() {
+  nearcache::mpi::lead_entries_to_stubs();
+  nearcache::mpi::next_fill();
+}
+
+#endif

@@ -1,0 +1,102 @@
+#include "mpi/process/objects.h"
+
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+
+namespace nearcache::mpi {
+namespace {
+
+struct SymbolTable {
+  const ElfW(Sym)* symbols = nullptr;
+  const char* names = nullptr;
+  size_t count = 0;
+};
+
+// DT_GNU_HASH does not state how many symbols there are: the longest chain's end is the last one.
+size_t gnu_hash_count(const uint32_t* table) {
+  const uint32_t buckets = table[0], first = table[1], bloom_words = table[2];
+  const auto* bloom = reinterpret_cast<const ElfW(Addr)*>(table + 4);
+  const auto* bucket = reinterpret_cast<const uint32_t*>(bloom + bloom_words);
+  const uint32_t* chain = bucket + buckets;
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < buckets; i++) last = std::max(last, bucket[i]);
+  if (last < first) return first;  // nothing is defined; imports come before
+  while ((chain[last - first] & 1) == 0) last++;
+  return last + 1;
+}
+
+SymbolTable symbol_table(const LoadedObject& object) {
+  SymbolTable found;
+  const uint32_t *gnu_hash = nullptr, *hash = nullptr;
+  // glibc relocates these addresses in place in most objects; others (the vDSO) hold offsets.
+  const auto address = [&](ElfW(Addr) value) { return value < object.base ? value + object.base : value; };
+  for (const auto* entry = static_cast<const ElfW(Dyn)*>(object.dynamic); entry && entry->d_tag != DT_NULL; entry++) {
+    const auto at = address(entry->d_un.d_ptr);
+    if (entry->d_tag == DT_SYMTAB) found.symbols = reinterpret_cast<const ElfW(Sym)*>(at);
+    if (entry->d_tag == DT_STRTAB) found.names = reinterpret_cast<const char*>(at);
+    if (entry->d_tag == DT_GNU_HASH) gnu_hash = reinterpret_cast<const uint32_t*>(at);
+    if (entry->d_tag == DT_HASH) hash = reinterpret_cast<const uint32_t*>(at);
+  }
+  if (hash)
+    found.count = hash[1];
+  else if (gnu_hash)
+    found.count = gnu_hash_count(gnu_hash);
+  return found;
+}
+
+int add_object(dl_phdr_info* info, size_t, void* list) {
+  LoadedObject object;
+  object.path = info->dlpi_name ? info->dlpi_name : "";
+  object.base = info->dlpi_addr;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const auto& header = info->dlpi_phdr[i];
+    const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_LOAD) object.segments.emplace_back(begin, begin + header.p_memsz);
+    if (header.p_type == PT_DYNAMIC) object.dynamic = reinterpret_cast<const void*>(begin);
+  }
+  static_cast<std::vector<LoadedObject>*>(list)->push_back(std::move(object));
+  return 0;
+}
+
+bool has_symbol(const LoadedObject& object, std::string_view symbol, bool wanted_defined) {
+  bool found = false;
+  for_each_symbol(object, [&](const char* name, bool defined) {
+    found = defined == wanted_defined && symbol == name;
+    return !found;
+  });
+  return found;
+}
+
+}  // namespace
+
+std::string_view LoadedObject::name() const {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string_view(path) : std::string_view(path).substr(slash + 1);
+}
+
+bool LoadedObject::contains(const void* address) const {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  return std::any_of(segments.begin(), segments.end(), [at](const auto& s) { return at >= s.first && at < s.second; });
+}
+
+std::vector<LoadedObject> loaded_objects() {
+  std::vector<LoadedObject> objects;
+  dl_iterate_phdr(add_object, &objects);
+  return objects;
+}
+
+void for_each_symbol(const LoadedObject& object, const std::function<bool(const char*, bool)>& visit) {
+  const SymbolTable table = symbol_table(object);
+  if (!table.symbols || !table.names) return;
+  for (size_t i = 1; i < table.count; i++) {
+    const auto& symbol = table.symbols[i];
+    if (!visit(table.names + symbol.st_name, symbol.st_shndx != SHN_UNDEF)) return;
+  }
+}
+
+bool defines_symbol(const LoadedObject& object, std::string_view symbol) { return has_symbol(object, symbol, true); }
+bool imports_symbol(const LoadedObject& object, std::string_view symbol) { return has_symbol(object, symbol, false); }
+
+}  // namespace nearcache::mpi

@@ -1,0 +1,109 @@
+// What watches the program beside the cache: the trace (option `trace`) and the details of the JSON report.
+//
+// Windows ask `wanted` once, at their creation; where nothing is wanted a get pays one test of a flag that it has read anyway.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "telemetry/profile.h"
+#include "telemetry/trace_writer.h"
+#include "telemetry/write_tracker.h"
+
+namespace nearcache::mpi {
+
+// A get as observers see it.
+struct ObservedGet {
+  int64_t window;
+  TraceOutcome outcome;
+  uint32_t target;
+  int64_t displacement;  // bytes
+  uint64_t bytes, from_cache;
+  uint32_t layout;          // 0: contiguous
+  int64_t lowest, highest;  // bytes of the target that it touches, where layout is not 0
+  uint64_t hash;            // of target, displacement and layout
+};
+
+class Observer {
+ public:
+  // Opens what the options ask for; after MPI_Init, on every rank.
+  void start();
+  // Closes the trace; before MPI_Finalize.
+  void stop();
+
+  bool wanted() const { return tracing_ || profiling_; }
+  bool tracing() const { return tracing_; }
+  // Null unless a JSON report is wanted.
+  Profile* profile() { return profiling_ ? profile_.get() : nullptr; }
+
+  // There is a trace and nothing else, and no other thread: a hit may be told by `trace_hit`, its flush by `trace_flush`.
+  bool only_tracing() const { return only_tracing_; }
+  void trace_hit(int64_t window, uint32_t target, int64_t displacement, uint64_t bytes) {
+    trace_.get(static_cast<uint64_t>(window), TraceOutcome::full, target, displacement, bytes);
+  }
+  void trace_flush(int64_t window, int target) { trace_.flush(static_cast<uint64_t>(window), target); }
+
+  // True now and then: the caller should tell its levels.
+  bool get(const ObservedGet& get);
+  void levels(const ProfileLevels& before, const ProfileLevels& now);
+  void adapted(const Profile::Adaptation& adaptation);
+
+  // What follows is for the trace; nothing happens without one.
+  void sync(int64_t window, TraceSync kind, int target);
+  void acquire();
+  void write(int64_t window, TraceWrite kind, int target, int64_t from, int64_t to);
+  void cost(uint64_t bytes, double ns);
+  void window_mode(int64_t window, uint8_t mode);
+  // `base`: own memory, null if there is none to watch.
+  void window_created(const TracedWindow& window, const void* base);
+  // Before the window is freed: its memory is looked at for the last time. In `window_freed` it may be gone already (Open MPI 4).
+  void window_closing(int64_t window);
+  void window_freed(int64_t window);
+
+  // Before and after a call that may tell others that own memory was written: records what was, and when.
+  void note_own_writes() {
+    if (tracing_) [[unlikely]] look();
+  }
+
+ private:
+  struct Watched {
+    int64_t window;
+    int range;
+    uint64_t looked_ns;
+  };
+  void look();
+  void look_at_all();
+  void look_at(Watched& watched);
+  void unwatch(int64_t window);
+  // Of a mutex, or of nothing where the program has one thread.
+  class Lock {
+   public:
+    explicit Lock(std::mutex* mutex) : mutex_(mutex) {
+      if (mutex_ != nullptr) mutex_->lock();
+    }
+    ~Lock() {
+      if (mutex_ != nullptr) mutex_->unlock();
+    }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+   private:
+    std::mutex* mutex_;
+  };
+  Lock locked();
+
+  bool tracing_ = false, profiling_ = false, only_tracing_ = false;
+  std::mutex mutex_;
+  TraceWriter trace_;
+  std::string path_;
+  std::unique_ptr<Profile> profile_;
+  WriteTracker tracker_;
+  std::vector<Watched> watched_;
+  std::vector<WriteTracker::Run> runs_;
+  uint64_t looks_took_ns_ = 0;
+};
+
+}  // namespace nearcache::mpi

@@ -1,0 +1,23 @@
+// Reads the type map of a datatype from its constructor calls (MPI_Type_get_envelope and _get_contents).
+#pragma once
+
+#include <vector>
+
+#include "mpi/types/layout.h"
+
+namespace nearcache::mpi {
+
+struct TypeMap {
+  std::vector<Block> blocks;
+  int64_t extent = 0;
+};
+
+// False if the datatype has a constructor that we do not know, or more than `most_blocks` blocks.
+bool read_type_map(MPI_Datatype datatype, TypeMap* map);
+
+// A datatype that the program did not build: predefined, or one of the parametrised Fortran types. Never freed.
+bool is_named(MPI_Datatype datatype);
+
+inline constexpr size_t most_blocks = 1 << 16;
+
+}  // namespace nearcache::mpi

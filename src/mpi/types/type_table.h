@@ -1,0 +1,54 @@
+// Layouts of predefined datatypes by handle, read without a lock: the first thing every get asks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "mpi/types/layout.h"
+
+namespace nearcache::mpi {
+
+class NamedTypes {
+ public:
+  // Null for a datatype that is not predefined, or not seen yet.
+  const Layout* find(MPI_Datatype type) const {
+    for (size_t slot = slot_of(type);; slot = (slot + 1) % size) {
+      const Layout* layout = slots_[slot].layout.load(std::memory_order_acquire);
+      if (layout == nullptr || slots_[slot].type == type) return layout;
+    }
+  }
+
+  // The caller makes sure that only one thread adds at a time. Beyond half the table nothing is added.
+  void add(MPI_Datatype type, const Layout* layout) {
+    if (2 * count_ > size || find(type) != nullptr) return;
+    size_t slot = slot_of(type);
+    while (slots_[slot].layout.load(std::memory_order_relaxed) != nullptr) slot = (slot + 1) % size;
+    slots_[slot].type = type;
+    slots_[slot].layout.store(layout, std::memory_order_release);
+    ++count_;
+  }
+
+ private:
+  static constexpr int bits = 9;
+  static constexpr size_t size = size_t{1} << bits;  // MPI has about 80 predefined types
+
+  struct Slot {
+    std::atomic<const Layout*> layout{nullptr};  // set last
+    MPI_Datatype type{};
+  };
+
+  static size_t slot_of(MPI_Datatype type) {
+    uint64_t key = 0;
+    static_assert(sizeof(type) <= sizeof(key));
+    std::memcpy(&key, &type, sizeof(type));
+    return static_cast<size_t>((key * 0x9e3779b97f4a7c15u) >> (64 - bits));
+  }
+
+  Slot slots_[size];
+  size_t count_ = 0;
+};
+
+extern NamedTypes named_types;
+
+}  // namespace nearcache::mpi

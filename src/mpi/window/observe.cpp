@@ -1,0 +1,46 @@
+// What a window tells the observer: its gets, writes and sizes (observer.h).
+#include "mpi/window/window.h"
+
+namespace nearcache::mpi {
+
+void Window::tell(TraceOutcome outcome, const Access& access, uint64_t from_cache) {
+  const bool due = context.observer.get({identity_.id, outcome, access.key.target, access.key.displacement, access.bytes,
+                                         from_cache, access.key.layout, access.from, access.to, access.hash});
+  if (due) tell_levels();
+}
+
+void Window::tell_plain_hit(const Key& key, uint64_t hash, uint64_t bytes) {
+  if (context.observer.only_tracing()) [[likely]] return context.observer.trace_hit(identity_.id, key.target, key.displacement, bytes);
+  const bool due = context.observer.get({identity_.id, TraceOutcome::full, key.target, key.displacement, bytes, bytes, 0, 0, 0, hash});
+  if (due) tell_levels();
+}
+
+void Window::tell_plain_flush(int target) {
+  if (context.observer.only_tracing()) [[likely]] return context.observer.trace_flush(identity_.id, target);
+  observe_sync(TraceSync::flush, target);
+}
+
+void Window::tell_levels() {
+  ProfileLevels now;
+  if (cache_ != nullptr) now = {cache_->storage_bytes(), cache_->stored_bytes(), cache_->index_capacity(), cache_->entries()};
+  context.observer.levels(levels_told_, now);
+  levels_told_ = now;
+}
+
+Window::Decision Window::observe_uncached(const GetCall& call, bool may_sample) {
+  Decision decision{};
+  decision.answer = Answer::pass;
+  if (!valid_target(call.target) || !understand(call, &decision.access)) return decision;
+  tell(TraceOutcome::uncached, decision.access, 0);
+  decision.sampled = may_sample && sample_is_due(target(call.target));
+  return decision;
+}
+
+void Window::observe_write(TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {
+  int64_t from = 0, to = 0;
+  if (!valid_target(target)) return;
+  if (!range_of(displacement, count, type, &from, &to)) from = INT64_MIN, to = INT64_MAX;
+  if (from != to) context.observer.write(identity_.id, kind, target, from, to);
+}
+
+}  // namespace nearcache::mpi

@@ -1,0 +1,111 @@
+#include "mpi/window/requests.h"
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+#include "mpi/window/window.h"
+
+namespace nearcache::mpi {
+namespace {
+
+struct Tracked {
+  Window* window;
+  uint32_t record;
+  uint64_t serial;
+  uint64_t ticket;
+};
+
+struct RequestTable {
+  std::atomic<size_t> count{0};
+  std::mutex mutex;
+  // By request handle. MPICH gives all requests that are complete at once one and the same handle.
+  std::unordered_multimap<uint64_t, Tracked> tracked;
+  uint64_t tickets = 0;
+};
+
+RequestTable& table() {
+  static RequestTable requests;
+  return requests;
+}
+
+uint64_t key_of(MPI_Request request) {
+  uint64_t bits = 0;
+  static_assert(sizeof(request) <= sizeof(bits));
+  std::memcpy(&bits, &request, sizeof(request));
+  return bits;
+}
+
+// No longer tracked from now on. False if it was not.
+bool take(uint64_t key, uint64_t ticket, Tracked* taken) {
+  RequestTable& requests = table();
+  const std::lock_guard lock(requests.mutex);
+  const auto [first, last] = requests.tracked.equal_range(key);
+  for (auto it = first; it != last; ++it) {
+    if (it->second.ticket != ticket) continue;
+    *taken = it->second;
+    requests.tracked.erase(it);
+    requests.count = requests.tracked.size();
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void request_track(MPI_Request request, Window* window, uint32_t record, uint64_t serial) {
+  RequestTable& requests = table();
+  const std::lock_guard lock(requests.mutex);
+  requests.tracked.emplace(key_of(request), Tracked{window, record, serial, ++requests.tickets});
+  requests.count = requests.tracked.size();
+}
+
+void requests_forget(const Window* window) {
+  RequestTable& requests = table();
+  const std::lock_guard lock(requests.mutex);
+  std::erase_if(requests.tracked, [window](const auto& entry) { return entry.second.window == window; });
+  requests.count = requests.tracked.size();
+}
+
+bool requests_tracked() noexcept { return table().count.load(std::memory_order_relaxed) != 0; }
+
+void note_acquire() noexcept {
+  context.acquire();
+  context.observer.acquire();
+}
+
+void note_own_writes() noexcept { context.observer.note_own_writes(); }
+
+// By the time a call returns, MPI may have given another thread's request the handle; tickets tell them apart.
+RequestWatch::RequestWatch(int count, const MPI_Request* before) {
+  RequestTable& requests = table();
+  const std::lock_guard lock(requests.mutex);
+  for (int i = 0; i < count; ++i) {
+    const uint64_t key = key_of(before[i]);
+    const auto [first, last] = requests.tracked.equal_range(key);
+    for (auto it = first; it != last; ++it) found_.push_back({i, key, it->second.ticket});
+  }
+}
+
+void RequestWatch::completed(const MPI_Request* after) {
+  for (const Found& found : found_) {
+    if (after[found.index] == MPI_REQUEST_NULL) completed_one(found.index);
+  }
+}
+
+void RequestWatch::completed_one(int index) {
+  for (const Found& found : found_) {
+    Tracked tracked;
+    if (found.index != index || !take(found.key, found.ticket, &tracked)) continue;
+    const WindowLock lock(tracked.window->mutex());
+    tracked.window->request_completed(tracked.record, tracked.serial);
+  }
+}
+
+void RequestWatch::released() {
+  Tracked tracked;
+  for (const Found& found : found_) take(found.key, found.ticket, &tracked);
+}
+
+}  // namespace nearcache::mpi

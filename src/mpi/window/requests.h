@@ -1,0 +1,19 @@
+// Requests of Rgets whose data is to be kept: the program may change the buffer once the request is complete, so
+// the data must be taken then, not at the end of the epoch.
+#pragma once
+
+#include <cstdint>
+
+#include "mpi/entry/hooks.h"
+#include "mpi/mpi_api.h"
+
+namespace nearcache::mpi {
+
+class Window;
+
+void request_track(MPI_Request request, Window* window, uint32_t record, uint64_t serial);
+
+// The window is being freed: its requests need no tracking any more.
+void requests_forget(const Window* window);
+
+}  // namespace nearcache::mpi

@@ -1,0 +1,18 @@
+// The clock by which the cost of gets is sampled. In SimGrid's SMPI that is the simulation's: what a get takes of real
+// time says nothing there, and a cost that differed from run to run would make the cache differ, and with it the result.
+#pragma once
+
+#include "base/clock.h"
+#include "mpi/mpi_api.h"
+
+namespace nearcache::mpi {
+
+#ifdef NEARCACHE_FAMILY_SIMGRID
+inline uint64_t sample_ticks() { return static_cast<uint64_t>(PMPI_Wtime() * 1e9 + 0.5); }
+inline double sample_ns(uint64_t ticks) { return static_cast<double>(ticks); }
+#else
+inline uint64_t sample_ticks() { return clock_ticks(); }
+inline double sample_ns(uint64_t ticks) { return ticks_to_ns(ticks); }
+#endif
+
+}  // namespace nearcache::mpi

@@ -1,0 +1,193 @@
+#include "mpi/window/visibility.h"
+
+#ifdef NEARCACHE_STATIC
+
+namespace nearcache::mpi {
+bool creation_is_visible(const void*, std::string*) { return true; }
+}  // namespace nearcache::mpi
+
+#else
+
+#include <link.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "mpi/process/objects.h"
+
+namespace nearcache::mpi {
+namespace {
+
+using Names = std::set<std::string, std::less<>>;
+
+const char* const exported[] = {
+#define NEARCACHE_SYMBOL(name) #name,
+#include "symbols.inc"
+#undef NEARCACHE_SYMBOL
+};
+
+bool starts_with(const char* text, const char* prefix) { return std::strncmp(text, prefix, std::strlen(prefix)) == 0; }
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
+}
+
+const Names& our_names() {
+  static const Names names(std::begin(exported), std::end(exported));
+  return names;
+}
+
+// Our calls in C that act on windows or may be acquires. Beginning and end of MPI may pass us by unseen.
+const std::vector<std::string>& watched_calls() {
+  static const std::vector<std::string> calls = [] {
+    std::vector<std::string> list;
+    for (const std::string name : exported)
+      if (name.starts_with("MPI_") && name != upper(name) && !name.starts_with("MPI_Init") &&
+          !name.starts_with("MPI_Session_") && name != "MPI_Finalize")
+        list.push_back(name);
+    return list;
+  }();
+  return calls;
+}
+
+// The symbols of one object that have to do with MPI.
+struct MpiSymbols {
+  Names defined, imported;
+
+  explicit MpiSymbols(const LoadedObject& object) {
+    for_each_symbol(object, [&](const char* name, bool is_defined) {
+      if (starts_with(name, "MPI_") || starts_with(name, "PMPI_") || starts_with(name, "mpi_"))
+        (is_defined ? defined : imported).insert(name);
+      return true;
+    });
+  }
+};
+
+// A Fortran entry point of `call` in this binding that neither is ours nor ends in an MPI_X that we see.
+std::optional<std::string> hidden_fortran_name(const MpiSymbols& symbols, const std::string& call) {
+  const bool large = call.ends_with("_c");
+  const std::string name = lower(large ? call.substr(0, call.size() - 2) : call);
+  const std::string suffix = large ? "large_" : "";
+  const bool calls_us = symbols.imported.contains(call), calls_past_us = symbols.imported.contains("P" + call);
+  const auto hidden = [&](const std::string& entry, bool seen) {
+    return symbols.defined.contains(entry) && !seen && !our_names().contains(entry);
+  };
+  for (const std::string& entry : {name + "_f08_" + suffix, name + "_f08ts_" + suffix})
+    if (hidden(entry, calls_us && !calls_past_us)) return entry;
+  if (large) return std::nullopt;
+  for (const std::string& entry : {name, name + "_", name + "__", upper(name)})
+    if (hidden(entry, calls_us)) return entry;
+  return std::nullopt;
+}
+
+bool is_fortran_binding(const MpiSymbols& symbols) {
+  for (const char* name : {"mpi_win_fence_", "mpi_win_fence", "mpi_win_fence__", "MPI_WIN_FENCE", "mpi_win_fence_f08_"})
+    if (symbols.defined.contains(name)) return true;
+  return false;
+}
+
+bool is_mpi_library(const LoadedObject& object, const MpiSymbols& symbols) {
+  return symbols.defined.contains("PMPI_Init") || object.name().starts_with("mca_") ||
+         object.name().starts_with("libmca_");
+}
+
+std::string quoted(const LoadedObject& object) {
+  return object.path.empty() ? "the program" : std::string(object.name());
+}
+
+// What of `object` escapes us; empty if nothing. `is_caller_or_in_front`: its own calls matter, not only its bindings.
+std::string escape_of(const LoadedObject& object, bool is_caller_or_in_front) {
+  const MpiSymbols symbols(object);
+  if (is_mpi_library(object, symbols)) return {};
+  if (is_fortran_binding(symbols)) {
+    for (const auto& call : watched_calls())
+      if (const auto entry = hidden_fortran_name(symbols, call))
+        return "the Fortran binding " + quoted(object) + " has " + *entry + ", which Nearcache does not see";
+    return {};
+  }
+  if (!is_caller_or_in_front) return {};
+  for (const auto& call : watched_calls())
+    if (symbols.imported.contains("P" + call))
+      return quoted(object) + " calls P" + call + ", which Nearcache does not see" +
+             (symbols.defined.contains(call) ? " (preload Nearcache before it)" : "");
+  return {};
+}
+
+// The reason why windows made by objects[caller] are not cached; empty if they may be.
+std::string judge(const std::vector<LoadedObject>& objects, size_t caller, size_t own) {
+  if (caller < objects.size() && caller != own && is_mpi_library(objects[caller], MpiSymbols(objects[caller])))
+    return "it belongs to the MPI library (" + quoted(objects[caller]) + ")";
+  for (size_t i = 0; i < objects.size(); i++) {
+    if (i == own) continue;
+    std::string escape = escape_of(objects[i], i < own || i == caller);
+    if (!escape.empty()) return escape;
+  }
+  return {};
+}
+
+size_t find_object(const std::vector<LoadedObject>& objects, const void* address) {
+  const auto found = std::find_if(objects.begin(), objects.end(), [&](const auto& o) { return o.contains(address); });
+  return found - objects.begin();
+}
+
+// Changes whenever an object is loaded or unloaded.
+unsigned long long load_count() {
+  unsigned long long count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* sum) {
+        *static_cast<unsigned long long*>(sum) = info->dlpi_adds + info->dlpi_subs;
+        return 1;
+      },
+      &count);
+  return count;
+}
+
+struct Known {
+  std::mutex mutex;
+  unsigned long long loads = 0;
+  std::vector<LoadedObject> objects;
+  size_t own = 0;
+  std::map<size_t, std::string> reasons;  // of each object that made windows
+};
+
+Known& known() {
+  static Known& instance = *new Known;  // windows may be made until the very end
+  return instance;
+}
+
+}  // namespace
+
+bool creation_is_visible(const void* caller, std::string* why) {
+  Known& all = known();
+  const std::lock_guard<std::mutex> guard(all.mutex);
+  const unsigned long long loads = load_count();
+  if (loads != all.loads || all.objects.empty()) {
+    all.objects = loaded_objects();
+    all.own = find_object(all.objects, reinterpret_cast<const void*>(&creation_is_visible));
+    all.reasons.clear();
+    all.loads = loads;
+  }
+  const size_t index = find_object(all.objects, caller);
+  auto reason = all.reasons.find(index);
+  if (reason == all.reasons.end())
+    reason = all.reasons.emplace(index, judge(all.objects, index, all.own)).first;
+  if (reason->second.empty()) return true;
+  if (why) *why = reason->second;
+  return false;
+}
+
+}  // namespace nearcache::mpi
+
+#endif

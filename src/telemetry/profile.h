@@ -1,0 +1,142 @@
+// What the JSON report tells beyond counters: how accesses, hit ratio and sizes changed over time, which sizes, keys and
+// targets were asked for. Kept only when such a report is wanted; a get costs a few nanoseconds then.
+//
+// Not thread-safe: the caller's lock covers all calls.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "telemetry/trace_format.h"
+
+namespace nearcache {
+
+// The sizes of all caches of a process.
+struct ProfileLevels {
+  uint64_t storage_bytes = 0, stored_bytes = 0, index_entries = 0, entries = 0;
+};
+
+// One point of the timeline: counts since the start, levels at its end.
+struct ProfilePoint {
+  std::array<uint64_t, trace_outcomes> gets{};  // by TraceOutcome
+  ProfileLevels levels;
+  ProfilePoint& operator+=(const ProfilePoint& other);
+};
+
+// Counts at fixed steps of time. When all slots are in use, every second one goes and steps become twice as long.
+class Timeline {
+ public:
+  static constexpr uint64_t first_slot_ns = 1000000;
+  static constexpr size_t most_slots = 128;
+
+  explicit Timeline(uint64_t slot_ns = first_slot_ns) : slot_ns_(slot_ns) {}
+  // `point` is what holds at `ns` since the start; earlier slots without a point keep what held before them.
+  void advance(uint64_t ns, const ProfilePoint& point);
+  uint64_t slot_ns() const { return slot_ns_; }
+  const std::vector<ProfilePoint>& points() const { return points_; }
+  // The same with steps of `slot_ns`, a power of two times this one's, and `slots` points; the last is repeated.
+  std::vector<ProfilePoint> stretched(uint64_t slot_ns, size_t slots) const;
+
+ private:
+  void halve();
+
+  uint64_t slot_ns_;
+  std::vector<ProfilePoint> points_;
+};
+
+// How often keys are asked for, of a sample chosen by hash: exact while there are few keys, then of 1/2, 1/4, ... of them
+// (spatial sampling, Waldspurger et al., FAST 2015).
+class ReuseSample {
+ public:
+  static constexpr size_t slots = 1 << 14;
+
+  ReuseSample() : keys_(slots) {}
+  void get(uint64_t hash) {
+    const uint64_t name = (hash * 0xd1342543de82ef95u) >> 1;
+    if (name >> shift_ == 0) count(name == 0 ? 1 : name);
+  }
+  // Of all keys, the part that is in the sample.
+  double share() const { return 1.0 / static_cast<double>(uint64_t{1} << (63 - shift_)); }
+
+  struct Class {
+    uint64_t keys = 0, gets = 0;
+  };
+  // By power of two: keys asked for [2^i, 2^(i+1)) times, and their gets. Of the sample.
+  std::array<Class, 64> classes() const;
+
+ private:
+  struct Key {
+    uint64_t name = 0, gets = 0;  // name 0: empty
+  };
+  void count(uint64_t name);
+  void thin();
+  Key& slot_of(uint64_t name);
+
+  std::vector<Key> keys_;
+  size_t used_ = 0;
+  int shift_ = 63;  // names below 2^shift_ are in the sample; names have 63 bits
+};
+
+class Profile {
+ public:
+  struct Size {
+    uint64_t gets = 0, hits = 0;
+  };
+  struct Target {
+    uint64_t gets = 0, hits = 0, bytes = 0, bytes_from_cache = 0;
+  };
+  struct Adaptation {
+    int64_t window;
+    uint64_t ns, index_entries, storage_bytes;
+  };
+  static constexpr size_t most_adaptations = 64;
+
+  // A get of `bytes` bytes of `target`, of which the cache had `from_cache`. True now and then: time to call `tick`.
+  bool get(TraceOutcome outcome, uint32_t target, uint64_t bytes, uint64_t from_cache, uint64_t hash);
+  // Levels have changed by the difference of the two.
+  void level(const ProfileLevels& before, const ProfileLevels& after);
+  void tick(uint64_t ns) { timeline_.advance(ns, point_); }
+  void adapted(const Adaptation& adaptation) {
+    if (adaptations_.size() < most_adaptations) adaptations_.push_back(adaptation);
+  }
+
+  const Timeline& timeline() const { return timeline_; }
+  const std::array<Size, 64>& sizes() const { return sizes_; }
+  const std::vector<Target>& targets() const { return targets_; }
+  const std::vector<Adaptation>& adaptations() const { return adaptations_; }
+  const ReuseSample& reuse() const { return reuse_; }
+
+ private:
+  ProfilePoint point_;
+  std::array<Size, 64> sizes_{};  // by power of two: bytes <= 2^i and > 2^(i-1)
+  std::vector<Target> targets_;
+  std::vector<Adaptation> adaptations_;
+  Timeline timeline_;
+  ReuseSample reuse_;
+  uint32_t until_tick_ = 1;
+};
+
+inline bool outcome_is_hit(TraceOutcome outcome) {
+  return outcome == TraceOutcome::full || outcome == TraceOutcome::pending || outcome == TraceOutcome::partial;
+}
+
+inline bool Profile::get(TraceOutcome outcome, uint32_t target, uint64_t bytes, uint64_t from_cache, uint64_t hash) {
+  ++point_.gets[static_cast<size_t>(outcome)];
+  const uint64_t hit = outcome_is_hit(outcome) ? 1 : 0;
+  Size& size = sizes_[bytes <= 1 ? 0 : static_cast<size_t>(64 - __builtin_clzll(bytes - 1)) & 63];
+  ++size.gets;
+  size.hits += hit;
+  if (target >= targets_.size()) [[unlikely]] targets_.resize(target + 1);
+  Target& at = targets_[target];
+  ++at.gets;
+  at.hits += hit;
+  at.bytes += bytes;
+  at.bytes_from_cache += from_cache;
+  reuse_.get(hash);
+  if (--until_tick_ != 0) return false;
+  until_tick_ = 16;
+  return true;
+}
+
+}  // namespace nearcache

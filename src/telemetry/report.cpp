@@ -1,0 +1,202 @@
+#include "telemetry/report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace nearcache {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct Verdict {
+  bool helped;
+  double saved_seconds;  // mean over ranks
+  std::string text;
+};
+
+struct Spread {
+  double min = 0, mean = 0, max = 0;
+};
+
+template <class Value>
+Spread spread_of(const std::vector<RankReport>& ranks, Value value) {
+  Spread spread;
+  bool first = true;
+  for (const RankReport& rank : ranks) {
+    const double v = static_cast<double>(value(rank));
+    spread.min = first ? v : std::min(spread.min, v);
+    spread.max = first ? v : std::max(spread.max, v);
+    spread.mean += v / static_cast<double>(ranks.size());
+    first = false;
+  }
+  return spread;
+}
+
+Counters totals_of(const Report& report) {
+  Counters totals;
+  for (const RankReport& rank : report.ranks) totals += rank.counters;
+  return totals;
+}
+
+uint64_t hits_of(const Counters& c) { return c.hits_full + c.hits_pending + c.hits_partial; }
+
+double share(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string formatted(const char* format, auto... values) {
+  char line[512];
+  snprintf(line, sizeof line, format, values...);
+  return line;
+}
+
+// Below a percent of the run, or a millisecond, the estimate cannot be told from noise.
+Verdict measured_verdict(const char* what, double saved, double wall) {
+  if (saved < 0.001 || saved < 0.01 * wall)
+    return {false, saved, formatted("%s saved an estimated %.4f s a rank of %.3f s: the cache did not help", what, saved, wall)};
+  return {true, saved, formatted("%s saved an estimated %.3f s a rank; the run took %.3f s", what, saved, wall)};
+}
+
+// Writes are cached as well there, so that hits are not all that may help.
+Verdict openshmem_verdict(const Report& report, const Counters& totals, double saved, double wall) {
+  if (!report.options.shmem) return {false, 0, "the cache was switched off"};
+  if (totals.gets + totals.puts == 0) return {false, 0, "no gets and puts were seen: the cache did not help"};
+  if (totals.gets == totals.bypassed && totals.puts == totals.puts_bypassed)
+    return {false, 0, "all gets and puts went past the cache: PEs within reach of loads and stores, large or uncached ones"};
+  return measured_verdict("hits and joined puts", saved, wall);
+}
+
+Verdict verdict_of(const Report& report) {
+  const Counters totals = totals_of(report);
+  const Spread wall = spread_of(report.ranks, [](const RankReport& r) { return r.wall_seconds; });
+  const double saved = report.ranks.empty() ? 0 : 1e-9 * static_cast<double>(totals.saved_ns) /
+                                                      static_cast<double>(report.ranks.size());
+  if (report.api == Api::openshmem) return openshmem_verdict(report, totals, saved, wall.mean);
+  if (totals.gets == 0) return {false, 0, "no gets were seen on windows that can be cached: the cache did not help"};
+  if (hits_of(totals) == 0) return {false, 0, "no get was repeated while its data was valid: the cache did not help"};
+  return measured_verdict("hits", saved, wall.mean);
+}
+
+json counters_json(const Counters& counters) {
+  json object = json::object();
+#define NEARCACHE_COUNTER(name, kind, unit, help) object[#name] = counters.name;
+#include "nearcache/counters.def"
+#undef NEARCACHE_COUNTER
+  return object;
+}
+
+json spread_json(const Spread& spread) { return {{"min", spread.min}, {"mean", spread.mean}, {"max", spread.max}}; }
+
+json options_json(const Options& options) {
+  json object = json::object();
+  for (const OptionRow& row : option_rows()) object[row.name] = option_text(options, row.name);
+  return object;
+}
+
+json window_json(const WindowReport& window) {
+  return {{"id", window.id},
+          {"name", window.name},
+          {"mode", window.mode},
+          {"policy", window.policy},
+          {"ranks", window.ranks},
+          {"bypass", window.bypass.empty() ? json() : json(window.bypass)},
+          {"counters", counters_json(window.counters)}};
+}
+
+std::string bytes_text(uint64_t bytes) {
+  static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  while (value >= 1024 && unit < 4) {
+    value /= 1024;
+    ++unit;
+  }
+  return formatted(unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+}
+
+std::string openshmem_text(const Counters& c) {
+  const auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  std::string text = formatted("  misses     %llu; past the cache %llu\n", n(c.direct), n(c.bypassed));
+  text += formatted("  puts       %llu, written back by %llu transfers; past the cache %llu\n", n(c.puts), n(c.network_puts), n(c.puts_bypassed));
+  text += "  bytes      got " + bytes_text(c.bytes_requested) + ", from cache " + bytes_text(c.bytes_from_cache) + ", from network " +
+          bytes_text(c.bytes_from_network) + "; put " + bytes_text(c.bytes_put) + "\n";
+  text += formatted("  ahead      %llu transfers, %llu prefetches; %llu lines, %.1f%% used\n", n(c.readaheads), n(c.prefetches),
+                    n(c.lines_ahead), 100 * share(c.lines_ahead_used, c.lines_ahead));
+  text += formatted("  sync       %llu quiets and fences, %llu releases; dropped %llu times\n", n(c.syncs_passed), n(c.releases),
+                    n(c.invalidations));
+  return text;
+}
+
+std::string mpi_text(const Counters& c) {
+  const auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  std::string text = formatted("  hits       full %llu, pending %llu, partial %llu\n", n(c.hits_full), n(c.hits_pending), n(c.hits_partial));
+  text += formatted("  misses     direct %llu, conflicting %llu, capacity %llu, failing %llu; bypassed %llu\n", n(c.direct),
+                    n(c.conflicting), n(c.capacity), n(c.failing), n(c.bypassed));
+  text += "  bytes      requested " + bytes_text(c.bytes_requested) + ", from cache " + bytes_text(c.bytes_from_cache) +
+          ", from network " + bytes_text(c.bytes_from_network) + "\n";
+  text += formatted("  sync       %llu served, %llu passed to MPI, %llu progress calls; dropped %llu times\n", n(c.syncs_served),
+                    n(c.syncs_passed), n(c.progress_calls), n(c.invalidations));
+  return text;
+}
+
+}  // namespace
+
+const char* version_text() { return NEARCACHE_VERSION_TEXT; }
+
+std::string report_json(const Report& report) {
+  const Verdict verdict = verdict_of(report);
+  json document = {{"format", "nearcache-report"},
+                   {"version", report_version},
+                   {"nearcache", version_text()},
+                   {"api", report.api == Api::mpi ? "MPI" : "OpenSHMEM"},
+                   {"mpi", report.library},
+                   {"host", report.host},
+                   {"program", report.program},
+                   {"ranks", report.ranks.size()},
+                   {"modelled", report.modelled.empty() ? json() : json(report.modelled)},
+                   {"options", options_json(report.options)}};
+  document["wall_seconds"] = spread_json(spread_of(report.ranks, [](const RankReport& r) { return r.wall_seconds; }));
+  document["totals"] = counters_json(totals_of(report));
+  json spread = json::object();
+#define NEARCACHE_COUNTER(name, kind, unit, help) \
+  spread[#name] = spread_json(spread_of(report.ranks, [](const RankReport& r) { return r.counters.name; }));
+#include "nearcache/counters.def"
+#undef NEARCACHE_COUNTER
+  document["spread"] = spread;
+  document["per_rank"] = json::array();
+  for (size_t rank = 0; rank < report.ranks.size(); ++rank) {
+    document["per_rank"].push_back({{"rank", rank},
+                                    {"wall_seconds", report.ranks[rank].wall_seconds},
+                                    {"counters", counters_json(report.ranks[rank].counters)}});
+  }
+  document["windows"] = json::array();
+  for (const WindowReport& window : report.windows) document["windows"].push_back(window_json(window));
+  document["verdict"] = {{"helped", verdict.helped}, {"saved_seconds", verdict.saved_seconds}, {"text", verdict.text}};
+  document["details"] = json::parse(report.details.json());
+  return document.dump(1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string report_text(const Report& report) {
+  const Counters c = totals_of(report);
+  const Verdict verdict = verdict_of(report);
+  const bool mpi = report.api == Api::mpi;
+  const Spread hits = spread_of(report.ranks, [](const RankReport& r) {
+    return 100 * share(hits_of(r.counters), r.counters.gets);
+  });
+  std::string text = formatted("nearcache %s: %zu %s of %s\n", version_text(), report.ranks.size(), mpi ? "ranks" : "PEs", report.program.c_str());
+  if (!report.modelled.empty()) text += "  network    MODELLED: " + report.modelled + "\n";
+  text += formatted("  gets       %llu, %.1f%% hits (min %.1f, mean %.1f, max %.1f over %s)\n",
+                    static_cast<unsigned long long>(c.gets), 100 * share(hits_of(c), c.gets), hits.min, hits.mean, hits.max,
+                    mpi ? "ranks" : "PEs");
+  text += mpi ? mpi_text(c) : openshmem_text(c);
+  for (const WindowReport& window : report.windows) {
+    if (window.bypass.empty()) continue;
+    const std::string what = mpi ? "window " + std::to_string(window.id) : window.name;
+    text += "  " + what + "   not cached: " + window.bypass + "\n";
+  }
+  text += "  verdict    " + verdict.text + "\n";
+  return text;
+}
+
+}  // namespace nearcache

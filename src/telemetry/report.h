@@ -1,0 +1,49 @@
+// The end-of-run report: gathered over ranks by a front end, rendered here as text or versioned JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/options.h"
+#include "telemetry/report_details.h"
+#include "telemetry/stats.h"
+
+namespace nearcache {
+
+inline constexpr int report_version = 2;
+
+struct RankReport {
+  double wall_seconds = 0;
+  Counters counters;
+};
+
+struct WindowReport {
+  int id = 0;
+  std::string name;
+  std::string mode;
+  std::string policy;
+  int ranks = 0;
+  std::string bypass;  // why nothing was cached; empty if it was
+  Counters counters;   // summed over ranks
+};
+
+enum class Api : uint8_t { mpi, openshmem };
+
+struct Report {
+  Api api = Api::mpi;
+  std::string library;   // the version line of the MPI or OpenSHMEM library
+  std::string host;
+  std::string program;
+  std::string modelled;  // the network model's label, or empty
+  Options options;
+  std::vector<RankReport> ranks;
+  std::vector<WindowReport> windows;
+  ReportDetails details;
+};
+
+const char* version_text();
+
+std::string report_json(const Report& report);
+std::string report_text(const Report& report);
+
+}  // namespace nearcache

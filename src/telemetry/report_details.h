@@ -1,0 +1,41 @@
+// The part of a report that comes from every rank's profile: over time, by size, by key, by target (profile.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "telemetry/profile.h"
+
+namespace nearcache {
+
+class ReportDetails {
+ public:
+  // A rank's profile as it travels to the rank that writes the report.
+  static std::vector<uint64_t> pack(const Profile& profile);
+
+  // Adds what `pack` made of the profile of `rank`. False, and nothing is added, if it is not well-formed.
+  bool add(int rank, const std::vector<uint64_t>& packed);
+
+  bool empty() const { return ranks_ == 0; }
+  std::string json() const;  // the value of "details"; docs/report.md
+
+ private:
+  struct Adaptation {
+    int rank;
+    Profile::Adaptation what;
+  };
+  struct ReuseClass {
+    double keys = 0, gets = 0;  // scaled up from the sample
+  };
+
+  int ranks_ = 0;
+  std::vector<Timeline> timelines_;
+  std::vector<Profile::Size> sizes_;
+  std::vector<Profile::Target> targets_;
+  std::vector<Adaptation> adaptations_;
+  std::vector<ReuseClass> reuse_;
+  double sampled_ = 1;
+};
+
+}  // namespace nearcache

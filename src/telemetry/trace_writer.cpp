@@ -1,0 +1,287 @@
+#include "telemetry/trace_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <system_error>
+
+namespace nearcache {
+namespace {
+
+void append_number(std::vector<uint8_t>* to, uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) to->push_back(static_cast<uint8_t>(value >> (8 * i)));
+}
+
+void append_text(std::vector<uint8_t>* to, const std::string& text) {
+  append_number(to, text.size(), 4);
+  to->insert(to->end(), text.begin(), text.end());
+}
+
+std::vector<uint8_t> header_of(const TraceOrigin& origin) {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  std::vector<uint8_t> texts;
+  for (const std::string* text : {&origin.host, &origin.program, &origin.library, &origin.modelled}) append_text(&texts, *text);
+  std::vector<uint8_t> header(trace_magic, trace_magic + 8);
+  constexpr size_t fixed = 8 + 4 * 4 + 8;
+  append_number(&header, trace_version, 4);
+  append_number(&header, fixed + texts.size(), 4);
+  append_number(&header, origin.rank, 4);
+  append_number(&header, origin.ranks, 4);
+  append_number(&header, static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec), 8);
+  header.insert(header.end(), texts.begin(), texts.end());
+  return header;
+}
+
+void store_number(uint8_t* at, uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) at[i] = static_cast<uint8_t>(value >> (8 * i));
+}
+
+// The program's signals are not for our thread.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+TraceWriter::~TraceWriter() { close(); }
+
+std::string TraceWriter::open(const std::string& path, const TraceOrigin& origin) {
+  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file_ < 0) return strerror(errno);
+  start_ns_ = system_ns();
+  const std::vector<uint8_t> header = header_of(origin);
+  pool_.resize(blocks);
+  for (Block& block : pool_) {
+    block.bytes.resize(block_bytes);
+    free_.push_back(&block);
+  }
+  std::string wrong = write_all(header.data(), header.size()) ? std::string() : strerror(errno);
+  if (wrong.empty()) {
+    const SignalsBlocked blocked;
+    try {
+      thread_ = std::thread([this] { write_blocks(); });
+    } catch (const std::system_error& error) {
+      wrong = error.what();
+    }
+  }
+  if (!wrong.empty()) {
+    ::close(file_);
+    file_ = -1;
+    return wrong;
+  }
+  current_ = free_.back();
+  free_.pop_back();
+  start_block();
+  return {};
+}
+
+std::string TraceWriter::close() {
+  if (file_ < 0) return {};
+  room();
+  head(TraceKind::end, 0);
+  field(now_ns());
+  field(gets_);
+  field(dropped_);
+  end_record();
+  finish_block();
+  {
+    const std::lock_guard lock(mutex_);
+    full_.push_back(current_);
+    closing_ = true;
+  }
+  work_.notify_one();
+  thread_.join();
+  if (::close(file_) != 0 && error_ == 0) error_ = errno;
+  file_ = -1;
+  return error_ == 0 ? std::string() : strerror(error_);
+}
+
+void TraceWriter::start_block() {
+  uint8_t* begin = current_->bytes.data();
+  at_ = begin + trace_block_header_bytes;
+  end_ = begin + block_bytes;
+  records_ = 0;
+  window_ = no_window;
+  last_target_ = last_displacement_ = 0;
+  last_was_acquire_ = false;
+  last_ns_ = now_ns();
+  store_number(begin + 16, last_ns_, 8);
+}
+
+void TraceWriter::finish_block() {
+  uint8_t* begin = current_->bytes.data();
+  current_->used = static_cast<size_t>(at_ - begin);
+  store_number(begin, trace_block_magic, 4);
+  store_number(begin + 4, current_->used - trace_block_header_bytes, 4);
+  store_number(begin + 8, records_, 4);
+  store_number(begin + 12, 0, 4);
+  store_number(begin + 24, dropped_before_, 8);
+}
+
+// The block is full: it goes to the thread if there is another to go on with, else what it holds is lost.
+void TraceWriter::next_block() {
+  finish_block();
+  bool kept = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      full_.push_back(current_);
+      current_ = free_.back();
+      free_.pop_back();
+      kept = true;
+    }
+  }
+  if (kept) {
+    work_.notify_one();
+    dropped_before_ = 0;
+  } else {
+    dropped_ += records_;
+    dropped_before_ += records_;
+  }
+  start_block();
+}
+
+void TraceWriter::write_blocks() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    work_.wait(lock, [this] { return !full_.empty() || closing_; });
+    if (full_.empty()) return;
+    Block* block = full_.front();
+    full_.erase(full_.begin());
+    lock.unlock();
+    const bool written = write_all(block->bytes.data(), block->used);
+    const int error = errno;
+    lock.lock();
+    if (!written && error_ == 0) error_ = error;
+    free_.push_back(block);
+  }
+}
+
+bool TraceWriter::write_all(const uint8_t* from, size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t done = ::write(file_, from, bytes);
+    if (done < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    from += done;
+    bytes -= static_cast<size_t>(done);
+  }
+  return true;
+}
+
+void TraceWriter::select(uint64_t window) {
+  head(TraceKind::window, static_cast<unsigned>(TraceWindow::select));
+  field(window);
+  end_record();
+  window_ = window;
+}
+
+void TraceWriter::time() {
+  const uint64_t now = now_ns();
+  head(TraceKind::time, 0);
+  field(now - last_ns_);
+  end_record();
+  last_ns_ = now;
+}
+
+void TraceWriter::get(uint64_t window, TraceOutcome outcome, uint32_t target, int64_t displacement, uint64_t bytes,
+                      uint32_t layout, int64_t lowest, uint64_t span) {
+  begin(window);
+  if ((++gets_ & 31) == 0) time();
+  put_get(trace_head(TraceKind::get, static_cast<unsigned>(outcome) | 16u), target, displacement, bytes);
+  field(layout);
+  field(zigzag(lowest - displacement));
+  field(span);
+  end_record();
+}
+
+void TraceWriter::sync(uint64_t window, TraceSync kind, int target) {
+  begin(window);
+  // What may end a phase has a time of its own.
+  if (kind != TraceSync::flush && kind != TraceSync::flush_local && kind != TraceSync::request) time();
+  put_sync(kind, target);
+}
+
+void TraceWriter::acquire() {
+  if (last_was_acquire_) return;
+  room();
+  time();
+  head(TraceKind::sync, static_cast<unsigned>(TraceSync::acquire));
+  field(0);
+  end_record();
+  last_was_acquire_ = true;
+}
+
+void TraceWriter::write(uint64_t window, TraceWrite kind, uint32_t target, int64_t displacement, uint64_t bytes) {
+  begin(window);
+  time();
+  put_get(trace_head(TraceKind::write, static_cast<unsigned>(kind)), target, displacement, bytes);
+  end_record();
+}
+
+void TraceWriter::window_created(const TracedWindow& window) {
+  room();
+  time();
+  const size_t name_bytes = std::min<size_t>(window.name.size(), 64);
+  head(TraceKind::window, static_cast<unsigned>(TraceWindow::created));
+  for (const uint64_t value : {window.id, uint64_t{window.rank}, uint64_t{window.ranks}, window.own_bytes, window.unit,
+                               uint64_t{window.mode}, uint64_t{name_bytes}})
+    field(value);
+  std::memcpy(at_, window.name.data(), name_bytes);
+  at_ += name_bytes;
+  end_record();
+}
+
+void TraceWriter::window_freed(uint64_t id) {
+  room();
+  time();
+  head(TraceKind::window, static_cast<unsigned>(TraceWindow::freed));
+  field(id);
+  end_record();
+}
+
+void TraceWriter::window_mode(uint64_t id, uint8_t mode) {
+  room();
+  head(TraceKind::window, static_cast<unsigned>(TraceWindow::mode));
+  field(id);
+  field(mode);
+  end_record();
+}
+
+void TraceWriter::cost(uint64_t bytes, uint64_t ns) {
+  room();
+  head(TraceKind::cost, 0);
+  field(bytes);
+  field(ns);
+  end_record();
+}
+
+void TraceWriter::owner_write(uint64_t window, uint64_t first, uint64_t bytes, uint64_t within_ns) {
+  begin(window);
+  time();
+  head(TraceKind::owner_write, 0);
+  field(first);
+  field(bytes);
+  field(within_ns);
+  end_record();
+}
+
+}  // namespace nearcache
