@@ -1,4 +1,4 @@
-// Prints the tables of options and counters as JSON.
+// Prints the tables of options, counters and known defects of hosts as JSON.
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -15,6 +15,10 @@ int main() {
   tables["counters"].push_back({{"name", #name}, {"kind", #kind}, {"unit", unit}, {"help", help}});
 #include "nearcache/counters.def"
 #undef NEARCACHE_COUNTER
+#define NEARCACHE_HOST_DEFECT(name, library, first, last, what, answer) \
+  tables["host_defects"].push_back({{"name", #name}, {"library", #library}, {"first", first}, {"last", last}, {"what", what}, {"answer", answer}});
+#include "mpi/process/host_defects.def"
+#undef NEARCACHE_HOST_DEFECT
   std::cout << tables.dump(1) << '\n';
   return std::cout.good() ? 0 : 1;
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "mpi/process/network_model.h"
 #include "mpi/process/next.h"
+#include "mpi/process/report_gather.h"
 
 extern char** environ;
 
@@ -55,6 +56,7 @@ void context_start(bool collective) {
     context.started = true;
   }
   context.started_ns = system_ns();
+  context.host_defects = HostDefects(library_line());
   int provided = MPI_THREAD_SINGLE;
   int initialised = 0;
   next.Query_thread(&provided);

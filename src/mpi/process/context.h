@@ -10,6 +10,7 @@
 #include "telemetry/report.h"
 #include "telemetry/stats.h"
 #include "mpi/mpi_api.h"
+#include "mpi/process/host_defects.h"
 #include "mpi/process/observer.h"
 #include "mpi/process/progress.h"
 #include "mpi/window/window_table.h"
@@ -39,6 +40,7 @@ struct Context {
   int rank = 0;
   int ranks = 1;
   uint64_t started_ns = 0;
+  HostDefects host_defects;        // of the MPI that runs
   std::vector<uint8_t> same_node;  // by rank of MPI_COMM_WORLD: runs on this node
 
   std::mutex mutex;  // covers what follows; windows are created and freed rarely
@@ -58,6 +60,9 @@ struct Context {
 };
 
 extern Context context;
+
+// Whether the MPI below does this wrong by itself; known from context_start on.
+inline bool host_has(HostDefect defect) { return context.host_defects.has(defect); }
 
 // Learns ranks, node and thread level as soon as MPI is initialised; idempotent. `collective` when all ranks of
 // MPI_COMM_WORLD call it together: else (MPI_Init was not seen) every rank counts as far, and there is no report.
