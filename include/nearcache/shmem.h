@@ -42,9 +42,15 @@ NEARCACHE_SHMEM_WEAK size_t nearcache_shmem_impl_prefetch_distance(void);
 NEARCACHE_SHMEM_WEAK void nearcache_shmem_impl_acquire(void);
 NEARCACHE_SHMEM_WEAK void nearcache_shmem_impl_release(void);
 NEARCACHE_SHMEM_WEAK int nearcache_shmem_impl_set_relaxed_atomics(int relaxed);
+NEARCACHE_SHMEM_WEAK int nearcache_shmem_impl_set_unordered(int unordered);
 NEARCACHE_SHMEM_WEAK int nearcache_shmem_impl_stats(nearcache_stats *stats);
 
-/* 1 if accesses are cached now, else 0. */
+/* 1 if the default context has a cache, else 0: without the library, switched off, before shmem_init or after shmem_finalize, where there
+ * is no memory for a cache within max_storage, and after nearcache_shmem_ctx_uncached(SHMEM_CTX_DEFAULT). The cache is made by this call if
+ * no access has made it yet. After it has returned 1, accesses of this PE through the default context keep their program order until
+ * shmem_finalize or nearcache_shmem_ctx_uncached: what was put is what is got, and of two puts to the same bytes the later one stays, also
+ * past the cache (uncached ranges, large or strided transfers, atomics). After 0 it is the caller who sees to that, as with OpenSHMEM
+ * alone: by shmem_fence between two puts, and by shmem_quiet between a put and a get. */
 static inline int nearcache_shmem_caching(void) { return nearcache_shmem_impl_caching ? nearcache_shmem_impl_caching() : 0; }
 
 /* Accesses of this PE to [ptr, ptr + bytes) of any PE go straight to the network from now on: for flags, counters and queues that
@@ -96,6 +102,17 @@ static inline void nearcache_shmem_release(void) {
  * the library. */
 static inline int nearcache_shmem_set_relaxed_atomics(int relaxed) {
   return nearcache_shmem_impl_set_relaxed_atomics ? nearcache_shmem_impl_set_relaxed_atomics(relaxed) : 0;
+}
+
+/* For runtimes on top of OpenSHMEM that order by themselves, as Nearcache's own for UPC does: with nonzero, the calling thread's
+ * atomics (shmem_atomic_*), non-blocking gets and tests (shmem_test*) say nothing about order from now on, until it calls this with 0.
+ * They do not start write-back and do not acquire; of the caches they drop the lines that they change, and what this thread wrote there
+ * through the same context comes before them. The thread then calls shmem_quiet or nearcache_shmem_release before an operation that is
+ * to release, and nearcache_shmem_acquire after one that is to acquire. What it wrote is still started now and then while it
+ * spins on atomics, but not while it spins on tests. All other calls mean what they meant. Each thread begins with 0.
+ * Costs no more than storing a flag. Returns what it was, 0 or 1; 0 without the library. */
+static inline int nearcache_shmem_set_unordered(int unordered) {
+  return nearcache_shmem_impl_set_unordered ? nearcache_shmem_impl_set_unordered(unordered) : 0;
 }
 
 /* Fills `stats` with the counters of this process, all contexts together, destroyed ones included. Set stats->size first.

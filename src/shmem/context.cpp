@@ -17,6 +17,7 @@ namespace nearcache::shmem {
 Context& context = *new Context;
 bool enabled = false;
 thread_local int inside = 0;
+thread_local bool unordered = false;
 
 static PageCache nothing;  // serves nothing
 PageCache* quick_cache = &nothing;
@@ -84,6 +85,15 @@ void Context::acquire_others(Channel* writer, uint64_t* seen_by_writer) {
   const uint64_t before = acquires.fetch_add(1, std::memory_order_acq_rel);
   if (*seen_by_writer == before) *seen_by_writer = before + 1;
   if (!threaded && writer != &default_channel) default_channel.catch_up();
+}
+
+void Context::drop_in_others(Channel* writer, int pe, const void* object, size_t bytes) {
+  if (writer == &default_channel && channels_used.load(std::memory_order_acquire) == 0) return;
+  each_channel([&](Channel& channel) {
+    if (&channel == writer) return;
+    const ChannelLock lock(&channel);
+    if (channel.ready_cache() != nullptr) channel.ready_cache()->overtaken(pe, reinterpret_cast<uint64_t>(object), bytes);
+  });
 }
 
 void Context::start_write_back() {

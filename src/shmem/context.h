@@ -79,6 +79,9 @@ struct Context {
   void acquire();
   // The same for all but `writer`, whose own writes have become visible.
   void acquire_others(Channel* writer, uint64_t* seen_by_writer);
+  // [object, object + bytes) of `pe` was changed through `writer`, and is there: caches of other contexts drop what they read of it.
+  // No lock is held.
+  void drop_in_others(Channel* writer, int pe, const void* object, size_t bytes);
   // Starts writing back in every context that this thread may use.
   void start_write_back();
 };

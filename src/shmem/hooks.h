@@ -17,6 +17,9 @@ namespace nearcache::shmem {
 extern bool enabled;                                                            // started, and caching
 extern constinit thread_local int inside __attribute__((tls_model("initial-exec")));  // > 0: in a call of the library below
 
+// The calling thread orders by itself: its atomics, non-blocking gets and tests tell it nothing of other PEs' writes (nearcache_shmem_set_unordered).
+extern constinit thread_local bool unordered __attribute__((tls_model("initial-exec")));
+
 inline bool active() { return __builtin_expect(static_cast<int>(enabled) & static_cast<int>(inside == 0), 1); }
 
 // While it lives, what the library below calls through public symbols passes straight through.
@@ -73,13 +76,14 @@ class Channel;
 // Around a call that passes on: constructor before, destructor after. Each holds `Inside`, and the context's lock where it has one.
 class DirectCall {  // what those below have in common
  public:
-  enum class Kind { get, update };
+  enum class Kind { get, update, fetch };  // fetch: an update that is made when the call returns
   DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t bytes, int pe);
   ~DirectCall();
   DirectCall(const DirectCall&) = delete;
   DirectCall& operator=(const DirectCall&) = delete;
   Channel* channel() const { return channel_; }  // null: the library must say what is wrong, or nothing is to be done
   Channel* held() const { return held_; }
+  void let_go();  // the library's call has returned: gives the lock back
   int pe() const { return pe_; }
   size_t bytes() const { return bytes_; }
 
@@ -105,13 +109,14 @@ class DirectUpdate {  // iput, non-fetching atomics: some of [to, to + bytes) is
  private:
   DirectCall call_;
 };
-class FetchingAtomic {  // as DirectUpdate, and an acquire after it unless atomics are relaxed
+class FetchingAtomic {  // as DirectUpdate, and an acquire after it unless atomics are relaxed or the thread orders by itself
  public:
   FetchingAtomic(shmem_ctx_t ctx, const void* target, size_t bytes, int pe);
   ~FetchingAtomic();
 
  private:
   DirectCall call_;
+  const void* target_;
 };
 class FetchingNbi {  // non-blocking fetching atomics (1.5): as DirectUpdate, and the next quiet of the context acquires
  public:

@@ -56,12 +56,12 @@ Wait::~Wait() {
 }
 
 Test::Test() {
-  context.start_write_back();
+  if (!unordered) context.start_write_back();
   ++inside;
 }
 Test::~Test() {
   --inside;
-  if (succeeded_) context.acquire();
+  if (succeeded_ && !unordered) context.acquire();
 }
 
 Barrier::Barrier() {

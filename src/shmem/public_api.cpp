@@ -15,6 +15,13 @@ enum { ok = 0, argument = 1, absent = 2 };  // as in nearcache/shmem.h
 
 bool caching() { return active() && context.caching; }
 
+// Whether the default context has a cache, which is made if it was not yet.
+bool default_context_is_cached() {
+  if (!caching()) return false;
+  const ChannelLock lock(&context.default_channel);
+  return context.default_channel.cache() != nullptr;
+}
+
 template <class Action>
 void each_usable_channel(Action action) {
   context.each_channel([&](Channel& channel) {
@@ -60,7 +67,7 @@ size_t prefetch_distance() {
 
 using namespace nearcache::shmem;
 
-NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_caching(void) { return caching() ? 1 : 0; }
+NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_caching(void) { return default_context_is_cached() ? 1 : 0; }
 
 NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_uncached(const void* ptr, size_t bytes) {
   if (!caching()) return absent;
@@ -95,6 +102,12 @@ NEARCACHE_SHMEM_EXPORT void nearcache_shmem_impl_release(void) {
 
 NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_set_relaxed_atomics(int relaxed) {
   return context.relaxed_atomics.exchange(relaxed != 0) ? 1 : 0;
+}
+
+NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_set_unordered(int is_unordered) {
+  const bool was = unordered;
+  unordered = is_unordered != 0;
+  return was ? 1 : 0;
 }
 
 NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_stats(nearcache_stats* stats) {

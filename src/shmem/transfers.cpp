@@ -80,10 +80,18 @@ void before_update(Channel* channel, int pe, uint64_t address, size_t bytes) {
   channel->wrote_directly();
 }
 
-// A program that spins on an atomic waits: the answer may depend on what is still dirty here. Relaxed ones are many, and seldom awaited.
+// The same where the call returns when the change is made.
+void before_fetch(Channel* channel, int pe, uint64_t address, size_t bytes) {
+  PageCache* cache = channel->ready_cache();
+  if (cache != nullptr) cache->before_direct_fetch(pe, address, bytes);
+}
+
+// A program that spins on an atomic waits: the answer may depend on what is still dirty here. Relaxed ones are many, and seldom awaited;
+// who orders by itself does so before it waits, and else the engine starts once in many.
 void start_for_fetch() {
   constexpr uint32_t relaxed_a_start = 16;
   static thread_local uint32_t relaxed = 0;
+  if (unordered) return;
   if (!context.relaxed_atomics.load(std::memory_order_relaxed) || ++relaxed % relaxed_a_start == 0) context.start_write_back();
 }
 
@@ -95,6 +103,9 @@ void look_for_spinning(const void* word, int pe) {
   last = word;
   last_pe = pe;
 }
+
+// Whether the value that a call of this thread brings may be how the program learns of other PEs' writes.
+bool acquiring() { return !unordered && !context.relaxed_atomics.load(std::memory_order_relaxed); }
 
 uint64_t bits_of(const void* address) { return reinterpret_cast<uint64_t>(address); }
 
@@ -169,12 +180,12 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
     look_for_spinning(from, pe);
     const StraightLock lock(channel);
     count_get(channel, bytes);
-    channel->fetches_outstanding();
+    if (!unordered) channel->fetches_outstanding();
     channel->get_nbi(to, address, bytes, pe);
     return true;
   }
   const ChannelLock lock(channel);
-  channel->fetches_outstanding();
+  if (!unordered) channel->fetches_outstanding();
   PageCache* cache = way == Way::cached ? channel->cache() : nullptr;
   if (cache != nullptr && (channel->follows_last_get(pe, address, bytes) || cache->holds(pe, address, bytes))) {
     cache->get(pe, address, to, bytes);
@@ -223,7 +234,7 @@ DirectCall::DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t by
       before_get(channel, pe, address, bytes);
       if (channel->serialised()) held_ = lock.release();  // others may overtake a get
     } else {
-      before_update(channel, pe, address, bytes);
+      kind == Kind::fetch ? before_fetch(channel, pe, address, bytes) : before_update(channel, pe, address, bytes);
       held_ = lock.release();
     }
   }
@@ -232,7 +243,12 @@ DirectCall::DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t by
 
 DirectCall::~DirectCall() {
   --inside;
+  let_go();
+}
+
+void DirectCall::let_go() {
   if (held_ != nullptr) held_->mutex().unlock();
+  held_ = nullptr;
 }
 
 DirectGet::DirectGet(shmem_ctx_t ctx, const void* from, size_t bytes, int pe) : call_(ctx, DirectCall::Kind::get, from, bytes, pe) {}
@@ -244,19 +260,24 @@ DirectUpdate::DirectUpdate(shmem_ctx_t ctx, const void* to, size_t bytes, int pe
 DirectUpdate::~DirectUpdate() { model_post(call_.channel(), call_.pe(), call_.bytes()); }
 
 FetchingAtomic::FetchingAtomic(shmem_ctx_t ctx, const void* target, size_t bytes, int pe)
-    : call_((start_for_fetch(), ctx), DirectCall::Kind::update, target, bytes, pe) {
+    : call_((start_for_fetch(), ctx), DirectCall::Kind::fetch, target, bytes, pe), target_(target) {
   if (call_.channel() != nullptr) call_.channel()->tallies.accumulates += 1;
 }
 FetchingAtomic::~FetchingAtomic() {
   model_answer(call_.channel(), call_.pe(), call_.bytes());
-  if (!context.relaxed_atomics.load(std::memory_order_relaxed)) context.acquire();
+  if (acquiring()) {
+    context.acquire();
+  } else if (call_.channel() != nullptr) {
+    call_.let_go();  // as other contexts' locks are taken
+    context.drop_in_others(call_.channel(), call_.pe(), target_, call_.bytes());
+  }
 }
 
 FetchingNbi::FetchingNbi(shmem_ctx_t ctx, const void* target, size_t bytes, int pe)
     : call_(ctx, DirectCall::Kind::update, target, bytes, pe) {
   if (call_.channel() == nullptr) return;
   call_.channel()->tallies.accumulates += 1;
-  if (!context.relaxed_atomics.load(std::memory_order_relaxed)) call_.channel()->fetches_outstanding();
+  if (acquiring()) call_.channel()->fetches_outstanding();
 }
 FetchingNbi::~FetchingNbi() { model_post(call_.channel(), call_.pe(), call_.bytes()); }
 

@@ -27,3 +27,32 @@ def test_stub_is_seen_without_nearcache_as_well():
     assert launch.execute([str(program), "off"], 60, env).code == 0
     result = launch.execute([str(program), "on"], 60, env)
     assert result.code == 1 and len(result.lines("FAILED")) > 100
+
+
+CASES = ["a_get_after_a_fetching_atomic_pays_no_quiet", "a_put_before_a_fetching_atomic_is_ordered",
+         "ordered_atomics_acquire_and_start_write_back", "unordered_calls_cost_the_cache_nothing",
+         "unordered_atomics_drop_what_they_change", "spinning_on_unordered_atomics_starts_write_back",
+         "caching_is_said_before_the_first_access_and_holds"]
+UNCACHED = ["caching_is_denied_where_there_is_no_memory_for_it"]
+
+
+def run_case(name, **variables):
+    program, preload = FOLDER / "stub15_cases", FOLDER / "libnearcache_shmem.so"
+    if not program.exists() or not preload.exists():
+        pytest.skip(f"{program} is not built")
+    return launch.execute([str(program), name], 60, {**os.environ, "LD_PRELOAD": str(preload), **variables})
+
+
+def test_every_case_is_run():
+    assert sorted(run_case("list").check().output.split()) == sorted(CASES + UNCACHED)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_reaches_the_library(name):
+    run_case(name).check()
+
+
+@pytest.mark.parametrize("name", UNCACHED)
+def test_where_no_cache_can_be_made(name):
+    result = run_case(name, NEARCACHE_MAX_STORAGE="256K").check()
+    assert "no memory for a cache within max_storage" in result.output

@@ -99,8 +99,13 @@ class PageCache {
   void before_direct_get(int pe, uint64_t address, size_t bytes);
   // - to write all of it: nothing of it is kept, and puts of it in flight come first;
   void before_direct_put(int pe, uint64_t address, size_t bytes);
-  // - to change some of it (atomics, strided puts): what was written here is put before and ordered before; nothing is kept.
+  // - to change some of it (atomics, strided puts): what was written here is put before and ordered before; nothing is kept;
   void before_direct_update(int pe, uint64_t address, size_t bytes);
+  // - the same by a call that returns when the change is made, as a fetching atomic does: nothing needs to wait for it later.
+  void before_direct_fetch(int pe, uint64_t address, size_t bytes);
+
+  // [address, address + bytes) of `pe` was changed by somebody else just now: what was read of it is not served any more.
+  void overtaken(int pe, uint64_t address, size_t bytes);
 
   // Forgets [address, address + bytes) of every PE: dirty bytes too, which are never put.
   void forget(uint64_t address, size_t bytes);
@@ -233,6 +238,7 @@ class PageCache {
   template <class Action>
   void each_written(int pe, uint64_t address, uint64_t end, Action action);
   bool under_way(const InFlight& lost, int pe, uint64_t begin, uint64_t end);
+  bool make_way(int pe, uint64_t address, size_t bytes);
   void lose(int pe, uint64_t begin, uint64_t end);
   void count_read();
   bool put_around(int pe, uint64_t address, const void* from, size_t bytes);

@@ -260,19 +260,47 @@ void PageCache::before_direct_put(int pe, uint64_t address, size_t bytes) {
   lose(pe, address, end);
 }
 
-void PageCache::before_direct_update(int pe, uint64_t address, size_t bytes) {
-  if (data_ == nullptr) return;
+// What was written to the range is put, and ordered before what comes; nothing of it is kept. Whether something was under way to it.
+bool PageCache::make_way(int pe, uint64_t address, size_t bytes) {
   const uint64_t end = address + bytes;
   each_written(pe, address, end, [&](Page& page, size_t from, size_t to) {
     if (dirty(written(page)).any(from, to)) write_back(page);
   });
-  if (under_way(unfenced_, pe, address, end)) fence();
-  each_written(pe, address, end, [&](Page& page, size_t from, size_t to) {
+  const bool found = under_way(unfenced_, pe, address, end);
+  if (found) {
+    fence();
+    each_written(pe, address, end, [&](Page& page, size_t from, size_t to) {
+      flying(written(page)).clear(from, to);
+      release_mask(page);
+    });
+  }
+  drop_lines(pe, address, bytes);
+  return found;
+}
+
+void PageCache::before_direct_update(int pe, uint64_t address, size_t bytes) {
+  if (data_ == nullptr) return;
+  make_way(pe, address, bytes);
+  lose(pe, address, address + bytes);
+}
+
+// Puts that come before it are delivered before it, so they are there with it; but only the standard says so, and they are rare.
+void PageCache::before_direct_fetch(int pe, uint64_t address, size_t bytes) {
+  if (data_ == nullptr) return;
+  count_read();
+  if (make_way(pe, address, bytes)) lose(pe, address, address + bytes);
+}
+
+// Bytes that are dirty will be put after it. Those in flight may come before or after: they are read anew when they have arrived.
+void PageCache::overtaken(int pe, uint64_t address, size_t bytes) {
+  if (data_ == nullptr) return;
+  each_written(pe, address, address + bytes, [&](Page& page, size_t from, size_t to) {
+    if (!flying(written(page)).any(from, to)) return;
     flying(written(page)).clear(from, to);
+    lose(pe, address_of(page) + from, address_of(page) + to);
     release_mask(page);
   });
   drop_lines(pe, address, bytes);
-  lose(pe, address, end);
 }
 
 void PageCache::forget(uint64_t address, size_t bytes) {
