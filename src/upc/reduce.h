@@ -275,13 +275,14 @@ void reduce(Call call, ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t count, 
   check_phase(call, "src", src, block);
   const Operation<T> operation = upc::operation(call, op, function);
   const Layout layout(src, count, sizeof(T), block);
+  // A thread's part tells the root that the thread has come: what it wrote before must be complete then.
   if (call.in_all) meet(call);
+  else if (call.out_all) release();
   const size_t root = ncupc_thread(dst);
   const Maybe<T> result = Reduction<T>(call, operation, layout).total(root, op == UPC_NONCOMM_FUNC);
   if (root == my_thread() && result.there) std::memcpy(own(ncupc_address(dst)), &result.value, sizeof(T));
   if (!call.out_all) return;
   // The root has what all have read: when it is there, all is done.
-  release();
   Tree(root).down(call);
   acquire();
 }

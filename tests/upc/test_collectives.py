@@ -1,6 +1,7 @@
 """The UPC runtime's collectives, atomics and non-blocking copies: C programs that call them at random, and UPC programs (collectives/)."""
 from pathlib import Path
 
+import launch
 import launch_shmem
 import launch_upc
 import pytest
@@ -29,11 +30,11 @@ ERRORS = {
 }
 
 
-def run(shmem, program, threads, *args, tcp=False, cache=True):
+def run(shmem, program, threads, *args, tcp=False, cache=True, above=()):
     if not shmem.binary(program).exists():
         pytest.skip(f"{program} is not built")
     env = {} if cache else {"NEARCACHE_SHMEM": "off"}
-    return launch_shmem.run(shmem, threads, program, *args, preload=False, tcp=tcp, env={"SMA_SYMMETRIC_SIZE": "128M", **env})
+    return launch_shmem.run(shmem, threads, program, *args, preload=False, tcp=tcp, above=above, env={"SMA_SYMMETRIC_SIZE": "128M", **env})
 
 
 def over(shmem, network, program, threads, *args):
@@ -52,6 +53,15 @@ def test_copies_of_random_sizes_under_all_flags(shmem, network, threads):
 @pytest.mark.parametrize("network", NETWORKS)
 def test_reductions_of_all_types_in_the_order_of_elements(shmem, network, threads):
     over(shmem, network, "upc_coll_reductions", threads, 2, NETWORKS[network][2], threads)
+
+
+@pytest.mark.parametrize("network, threads, object", [("tcp", 2, "slow_quiet"), ("tcp, no cache", 2, "slow_quiet"), ("near", 4, "two_nodes")])
+def test_allsync_orders_what_was_written_before_and_read_after(shmem, network, threads, object):
+    """A late quiet shows a call that tells others of its thread's arrival before what the thread wrote is complete."""
+    tcp, cache, _ = NETWORKS[network]
+    above = [launch.BUILD / "lib" / shmem.tag / f"upc_{object}.so"]
+    result = run(shmem, "upc_coll_ordering", threads, 1, tcp=tcp, cache=cache, above=above).check()
+    assert result.lines("ok"), result.output
 
 
 @pytest.mark.parametrize("threads", [1, 4])
