@@ -39,8 +39,9 @@ int pe_of(ncupc_ptr p) { return static_cast<int>(ncupc_thread(p)); }
 
 void count_loads_anew() { ncupc_until_poll = runtime.any_far ? loads_a_poll : loads_a_poll_near; }
 
-void check_far(ncupc_ptr p) {
-  if (__builtin_expect(ncupc_address(p) < control_bytes, 0)) ncupc_error(nullptr, 0, "access", "through a null pointer to shared");
+// Within reach the guard page faults.
+void check_far(uint64_t offset) {
+  if (__builtin_expect(offset < control_bytes, 0)) ncupc_error(nullptr, 0, "access", "through a null pointer to shared");
 }
 
 }  // namespace
@@ -48,10 +49,12 @@ void check_far(ncupc_ptr p) {
 namespace nearcache::upc {
 
 void before_far_read(size_t thread, uint64_t offset, size_t bytes) {
+  check_far(offset);
   if (!ncupc_caching && in_flight.overlaps(thread, offset, bytes)) ncupc_complete();
 }
 
 void before_far_write(size_t thread, uint64_t offset, size_t bytes) {
+  check_far(offset);
   ncupc_writing = 1;
   if (ncupc_caching) return;
   if (in_flight.overlaps(thread, offset, bytes)) shmem_fence();  // puts to one PE stay in order
@@ -90,7 +93,6 @@ void ncupc_drop(void) { nearcache_shmem_acquire(); }
 
 // Elements by the typed calls: a hit of the cache needs no size then.
 void ncupc_get_far(void* to, ncupc_ptr from, size_t bytes) {
-  check_far(from);
   const uint64_t offset = ncupc_address(from);
   before_far_read(ncupc_thread(from), offset, bytes);
   if (bytes == 8) {
@@ -105,7 +107,6 @@ void ncupc_get_far(void* to, ncupc_ptr from, size_t bytes) {
 }
 
 void ncupc_put_far(ncupc_ptr to, const void* from, size_t bytes) {
-  check_far(to);
   const uint64_t offset = ncupc_address(to);
   before_far_write(ncupc_thread(to), offset, bytes);
   shmem_putmem(symmetric(offset), from, bytes, pe_of(to));
@@ -113,9 +114,9 @@ void ncupc_put_far(ncupc_ptr to, const void* from, size_t bytes) {
 
 // An aligned scalar comes by an atomic fetch of its word, which no cache serves; anything else by a get, before which the cache is dropped.
 void ncupc_get_far_strict(void* to, ncupc_ptr from, size_t bytes) {
-  check_far(from);
-  ncupc_before_strict();
   const uint64_t offset = ncupc_address(from);
+  check_far(offset);
+  ncupc_before_strict();
   if (bytes <= 8 && offset % 8 + bytes <= 8) {
     const uint64_t word = word_fetch(ncupc_thread(from), offset & ~uint64_t{7});
     memcpy(to, reinterpret_cast<const char*>(&word) + offset % 8, bytes);

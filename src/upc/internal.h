@@ -101,7 +101,7 @@ inline void acquire() {
 void read_bytes(void* to, ncupc_ptr from, size_t bytes);
 void write_bytes(ncupc_ptr to, const void* from, size_t bytes);
 // Before this thread reads, or writes, memory of a far thread by other means than the functions here (an atomic, a non-blocking get):
-// what it wrote there before is complete, or comes first. With the cache on, the cache does that by itself.
+// what it wrote there before is complete, or comes first. With the cache on, the cache does that by itself. A null pointer is an error.
 void before_far_read(size_t thread, uint64_t offset, size_t bytes);
 void before_far_write(size_t thread, uint64_t offset, size_t bytes);
 

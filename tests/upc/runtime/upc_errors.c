@@ -59,6 +59,10 @@ static void misuse(const char *what) {
   if (strcmp(what, "lock-null") == 0 && last) upc_lock(NCUPC_NULL);
   if (strcmp(what, "null") == 0 && last) (void)NCUPC_GET(int, ncupc_make(0, 0, 0));
   if (strcmp(what, "null-write") == 0 && last) NCUPC_PUT(int, ncupc_make(24, 0, 0), 1);
+  if (strcmp(what, "null-strict") == 0 && last) (void)NCUPC_GET_STRICT(int, ncupc_make(8, 0, 0));
+  if (strcmp(what, "null-memget") == 0 && last) upc_memget((char[64]){0}, ncupc_make(0, 0, 0), 64);
+  if (strcmp(what, "null-nb-get") == 0 && last) upc_sync(upc_memget_nb((char[64]){0}, ncupc_make(0, 0, 0), 64));
+  if (strcmp(what, "null-nb-put") == 0 && last) upc_sync(upc_memput_nb(ncupc_make(0, 0, 0), (char[64]){0}, 64));
   if (strcmp(what, "global-exit") == 0 && last) upc_global_exit(7);
   if (strcmp(what, "exit-alone") == 0 && last) exit(6);
   if (strcmp(what, "return-early") == 0 && last) exit(0);
