@@ -15,15 +15,23 @@ uint64_t* near_word(size_t thread, uint64_t offset) { return reinterpret_cast<ui
 
 int pe(size_t thread) { return static_cast<int>(thread); }
 
+// What others have asked of a word before comes first. Over a network only this thread's calls carry it out, and the library's atomics on
+// its own words do not: a thread that locks and unlocks a lock of its own and computes in between would lock all others out.
+void let_others_first(size_t thread) {
+  if (static_cast<int>(thread) == ncupc_mythread) progress();
+}
+
 }  // namespace
 
 uint64_t word_fetch(size_t thread, uint64_t offset) {
   if (runtime.all_near) return __atomic_load_n(near_word(thread, offset), __ATOMIC_SEQ_CST);
+  let_others_first(thread);
   return static_cast<uint64_t>(shmem_long_atomic_fetch(symmetric(offset), pe(thread)));
 }
 
 void word_set(size_t thread, uint64_t offset, uint64_t value) {
   if (runtime.all_near) return __atomic_store_n(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
+  let_others_first(thread);
   shmem_long_atomic_set(symmetric(offset), static_cast<long>(value), pe(thread));
   ncupc_writing = 1;
 }
@@ -36,6 +44,7 @@ void word_put(size_t thread, uint64_t offset, uint64_t value) {
 
 uint64_t word_swap(size_t thread, uint64_t offset, uint64_t value) {
   if (runtime.all_near) return __atomic_exchange_n(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
+  let_others_first(thread);
   return static_cast<uint64_t>(shmem_long_atomic_swap(symmetric(offset), static_cast<long>(value), pe(thread)));
 }
 
@@ -44,12 +53,14 @@ uint64_t word_compare_swap(size_t thread, uint64_t offset, uint64_t expected, ui
     __atomic_compare_exchange_n(near_word(thread, offset), &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     return expected;  // now what was there
   }
+  let_others_first(thread);
   return static_cast<uint64_t>(
       shmem_long_atomic_compare_swap(symmetric(offset), static_cast<long>(expected), static_cast<long>(value), pe(thread)));
 }
 
 uint64_t word_fetch_add(size_t thread, uint64_t offset, uint64_t value) {
   if (runtime.all_near) return __atomic_fetch_add(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
+  let_others_first(thread);
   return static_cast<uint64_t>(shmem_long_atomic_fetch_add(symmetric(offset), static_cast<long>(value), pe(thread)));
 }
 

@@ -110,6 +110,12 @@ def test_misuse_over_a_network(shmem, misuse):
     ends(run(shmem, "errors", 3, tcp=True, args=[misuse]), 1, MISUSE[misuse][0])
 
 
+@pytest.mark.parametrize("tcp", [False, True])
+@pytest.mark.parametrize("access", ["strict", "memget", "nb-get", "nb-put"])
+def test_every_access_through_a_null_pointer_is_found(shmem, access, tcp):
+    ends(run(shmem, "errors", 2, tcp=tcp, args=[f"null-{access}"]), 1, "access: through a null pointer to shared")
+
+
 @pytest.mark.parametrize("what, status", [("global-exit", 7), ("exit-alone", 6), ("exit-all", 9), ("exit-from-collective", 5),
                                           ("collective-then-exit", 0)])
 def test_exit_status(shmem, what, status):

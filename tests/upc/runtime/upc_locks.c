@@ -1,4 +1,6 @@
 /* Locks: mutual exclusion, order, attempts, many at once. */
+#include <time.h>
+
 #include "check.h"
 
 static ncupc_ptr counters, order, turn, attempts;
@@ -89,6 +91,30 @@ static void check_order(ncupc_ptr lock) {
   for (int i = 0; i < THREADS; ++i) CHECK(NCUPC_GET(int, ncupc_add(order, i, sizeof(int), 0)) == (i + 1) % THREADS, "turn %d", i);
 }
 
+/* Thread 0 takes the lock, which lies at itself, over and over, and sleeps in between with the lock free. Another one that wants it once
+ * comes before a later round of thread 0's, although over a network nothing but thread 0's own calls can let it. */
+static void check_turn_of_others(ncupc_ptr lock) {
+  enum { most_rounds = 100 };
+  const ncupc_ptr seen = upc_all_alloc(1, sizeof(int));
+  if (MYTHREAD == 0) NCUPC_PUT_STRICT(int, seen, 0);
+  NCUPC_BARRIER();
+  if (MYTHREAD == 0) {
+    int round = 0;
+    for (int done = 0; !done && round < most_rounds; ++round) {
+      upc_lock(lock);
+      done = *(volatile int *)upc_cast(seen);
+      upc_unlock(lock);
+      nanosleep(&(struct timespec){0, 5000000}, NULL);
+    }
+    CHECK(round < most_rounds, "nobody else got the lock in %d rounds", round);
+  } else if (MYTHREAD == 1) {
+    upc_lock(lock);
+    NCUPC_PUT(int, seen, 1);
+    upc_unlock(lock);
+  }
+  NCUPC_BARRIER();
+}
+
 static void check_many(void) {
   enum { many = 200 };
   ncupc_ptr locks[many];
@@ -119,6 +145,7 @@ int ncupc_main(int argc, char **argv) {
   check_exclusion(locks, rounds);
   check_attempts(locks[1], rounds / 4);
   check_order(locks[2]);
+  if (THREADS > 1) check_turn_of_others(locks[0]);
   check_many();
   NCUPC_BARRIER();
   for (int k = 0; k < 4; ++k) upc_all_lock_free(locks[k]);
