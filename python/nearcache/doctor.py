@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from . import home, libraries, mpi, preload, shmem
+from . import home, host_defects, libraries, mpi, preload, shmem, tables
 from .errors import NearcacheError
 
 LAUNCHER_NAMES = re.compile(r"(mpiexec|mpirun)(\.(mpich|openmpi|hydra))?")
@@ -148,6 +148,17 @@ def selftest(item, launcher, owner, timeout):
     return findings
 
 
+def host_findings(item, library):
+    """What the library under an object is known to do wrong by itself."""
+    try:
+        rows = tables.load().host_defects
+    except NearcacheError:  # said elsewhere
+        return []
+    host = ("oshmem", item.version) if item.family == "oshmem" else mpi.implementation(mpi.library_text(library) or "")
+    name = " ".join(filter(None, (host_defects.NAMES.get(host[0]), host[1])))
+    return [Finding("note", f"{name} is known to be wrong: {row.what} ({row.answer})") for row in host_defects.of(*host, rows)]
+
+
 def kind_of(item):
     return "OpenSHMEM" if item.is_shmem else "MPI"
 
@@ -172,6 +183,7 @@ def examine_object(item, found, run_tests, timeout):
     if heap:
         findings.append(Finding("wrong", heap))
     findings.append(Finding("ok", f"launcher {launcher}, library {library}"))
+    findings += host_findings(item, library)
     if run_tests:
         try:
             findings += selftest(item, launcher, owner, timeout)

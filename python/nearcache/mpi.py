@@ -74,16 +74,28 @@ def of_library_text(text, library):
     name = Path(library).name
     if name.startswith("libmpi_abi"):
         return Mpi("abi", _version(text, r"(?m)^ABI") or "1.0", str(library))
+    family, version = implementation(text)
+    return Mpi(family, version, str(library)) if family else None
+
+
+def implementation(text):
+    """(mpich or openmpi, version) that a library's version text tells of, also of one behind the standard ABI; ("", "") if neither."""
     if "Open MPI" in text or "Spectrum MPI" in text:
-        return Mpi("openmpi", _version(text, r"(?:Open|Spectrum) MPI"), str(library))
+        return "openmpi", _version(text, r"(?:Open|Spectrum) MPI")
     if MPICH_ALIKE.search(text):
-        return Mpi("mpich", _version(text, r"MPICH Version:"), str(library))
-    return None
+        return "mpich", _version(text, r"MPICH Version:")
+    return "", ""
+
+
+@functools.lru_cache(maxsize=None)
+def library_text(library):
+    """What an MPI library says of its version; None if it does not answer."""
+    return _output([sys.executable, "-c", _ASK_LIBRARY, str(library)])
 
 
 def of_library(library):
     """The Mpi of a library file, asked of the library itself, else guessed by its name."""
-    text = _output([sys.executable, "-c", _ASK_LIBRARY, str(library)])
+    text = library_text(library)
     if text is not None:
         return of_library_text(text, library)
     name = Path(library).name

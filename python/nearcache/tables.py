@@ -1,10 +1,11 @@
-"""The tables of options and counters, as the library itself prints them (share/nearcache/tables.json)."""
+"""The tables of options, counters and known defects of hosts, as the library itself prints them (share/nearcache/tables.json)."""
 import difflib
 import json
 import re
 from dataclasses import dataclass
 
 from . import home
+from .host_defects import HostDefect
 from .errors import NearcacheError
 
 # What the text of each type looks like; `mode` and `policy` name their values in the help text.
@@ -70,6 +71,7 @@ class Counter:
 class Tables:
     options: tuple
     counters: tuple
+    host_defects: tuple
 
     def option(self, name):
         for option in self.options:
@@ -86,7 +88,8 @@ def parse(text, source="tables"):
     try:
         document = json.loads(text)
         return Tables(tuple(Option(**row) for row in document["options"]),
-                      tuple(Counter(**row) for row in document["counters"]))
+                      tuple(Counter(**row) for row in document["counters"]),
+                      tuple(HostDefect(**row) for row in document["host_defects"]))
     except (ValueError, KeyError, TypeError) as error:
         raise NearcacheError(f"{source} is not a table of options and counters of this version: {error}") from None
 

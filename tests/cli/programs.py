@@ -28,3 +28,11 @@ def compiled(folder, name, source, compiler, *flags):
     done = subprocess.run([compiler, "-x", "c", "-", "-x", "none", "-o", str(path), *flags], input=source, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     return path
+
+
+def fake_library(folder, name, text):
+    """An MPI library that can do nothing but tell its version."""
+    source = f"""
+#include <string.h>
+int MPI_Get_library_version(char *text, int *length) {{ strcpy(text, "{text}"); *length = strlen(text); return 0; }}"""
+    return compiled(folder, name, source, "cc", "-shared", "-fPIC", f"-Wl,-soname,{name}")

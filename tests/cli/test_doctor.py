@@ -77,6 +77,27 @@ def test_root_is_told_what_open_mpi_wants(monkeypatch):
     assert doctor.root_findings(Mpi("mpich", "4.0.2", "")) == []
 
 
+@pytest.mark.parametrize("name, text, seen, unseen", [
+    ("libmpi.so.12", "MPICH Version:\\t4.0.2", ["MPI_Rget with a derived datatype", "MPI_Win_flush_all"], ["MPI_Get_accumulate"]),
+    ("libmpi_abi.so.1", "MPICH Version:\\t5.0.2", ["MPICH 5.0.2 is known to be wrong: the wait of an MPI_Rget"], ["MPI_Win_flush_all"]),
+    ("libmpi.so.12", "Intel(R) MPI Library 2021.9 for Linux", ["MPI_Rget with a derived datatype"], ["MPI_Win_flush_all"]),
+    ("libmpi.so.40", "Open MPI v4.1.4, package: x", ["MPI_Win_create is refused"], ["MPI_Rget"]),
+    ("libmpi.so.40", "Open MPI v4.1.9, package: x", [], ["known to be wrong"]),
+])
+def test_known_defects_of_a_host_are_told(fake_home, tmp_path, name, text, seen, unseen):
+    from programs import fake_library
+    item = home.PreloadObject("mpich-4.0.2", tmp_path / "object", tmp_path / "selftest")
+    findings = doctor.host_findings(item, fake_library(tmp_path, name, text))
+    told = "\n".join(finding.text for finding in findings)
+    assert all(finding.level == "note" for finding in findings)
+    assert all(words in told for words in seen) and not any(words in told for words in unseen), told
+
+
+def test_known_defects_of_an_openshmem_are_told(fake_home, tmp_path):
+    item = home.PreloadObject("oshmem-4.1.4", tmp_path / "object", tmp_path / "selftest")
+    assert any("compare-and-swap of 32 bits" in finding.text for finding in doctor.host_findings(item, None))
+
+
 def test_unknown_mpi_is_reported(fake_home, nearcache):
     done = nearcache("doctor", "--mpi", "mpich-9")
     assert done.returncode == 2 and "mpich-4.0.2" in done.stderr

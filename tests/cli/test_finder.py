@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from programs import compiled
+from programs import compiled, fake_library
 
 from nearcache import elf, libraries, mpi
 from nearcache.errors import Refused
@@ -82,13 +82,6 @@ def test_script_under_a_launcher_of_no_mpi_is_refused(tmp_path):
     script.chmod(0o755)
     assert "--mpi TAG" in refused(script)
     assert "--mpi TAG" in refused(script, "srun-of-nowhere")
-
-
-def fake_library(folder, name, text):
-    source = f"""
-#include <string.h>
-int MPI_Get_library_version(char *text, int *length) {{ strcpy(text, "{text}"); *length = strlen(text); return 0; }}"""
-    return compiled(folder, name, source, "cc", "-shared", "-fPIC", f"-Wl,-soname,{name}")
 
 
 def fake_program(folder, library, *flags):

@@ -46,6 +46,15 @@ def test_command_and_library_agree_on_the_tables():
     assert tables.parse(subprocess.run([program], capture_output=True, text=True).stdout) == tables.parse(written.read_text())
 
 
+def test_tests_leave_out_only_what_the_table_of_host_defects_has(fake_home):
+    import host_defects
+    rows = {row.name: row for row in tables.load().host_defects}
+    excuses = [(key[0], name) for key, name in [*host_defects.CASES.items(), *host_defects.BROKEN_PROGRAMS.items()]]
+    excuses += [(tag, name) for (tag, _), (_, name) in host_defects.ARGUMENTS.items()]
+    for tag, name in excuses:
+        assert rows[name].concerns(*tag.split("-")), (tag, name)
+
+
 def test_damaged_tables_are_reported(fake_home, nearcache):
     (fake_home / "share/nearcache/tables.json").write_text("{}")
     done = nearcache("options")

@@ -1,31 +1,39 @@
-"""What an MPI does wrong without Nearcache, found by running the same binaries uncached.
+"""Which tests the known defects of MPIs concern: rows of src/mpi/process/host_defects.def, found by running the same binaries uncached.
 
-Each row is as narrow as the defect: (tag, program, case): reason. To see the host fail, run the case with preload=False.
+Each row is as narrow as the defect shows here: (tag, program, case): name of the defect. To see the host fail, run the case with preload=False.
 """
-DEFECTS = {
-    ("openmpi-5.0.11", "known_failures", "empty_gets_take_no_entry"): "hangs in the flush after thousands of empty gets",
-}
+import json
 
-# Met elsewhere: MPI_Win_flush_all of MPICH 4.0.2 returns before the data of gets have come (apps/graph/read_window.h flushes
-# one rank after the other).
+import launch
+
+CASES = {
+    ("openmpi-5.0.11", "known_failures", "empty_gets_take_no_entry"): "empty_gets_hang",
+}
 
 # Whole programs that an MPI cannot run. (What `model` finds wrong in a host is told apart seed by seed: test_model.py.)
 BROKEN_PROGRAMS = {
-    ("mpich-4.0.2", "progress"): "a put that one of three ranks has flushed never reaches its target; hangs uncached too",
+    ("mpich-4.0.2", "progress"): "put_never_arrives",
 }
 
-# Arguments that keep a program off what an MPI gets wrong.
+# Arguments that keep a program off what an MPI gets wrong. (Of later MPICHs the same shows over tcp only.)
 ARGUMENTS = {
-    ("mpich-4.0.2", "model"): ["--without-requests"],  # the data of an Rget with derived datatypes comes after its wait
+    ("mpich-4.0.2", "model"): (["--without-requests"], "rget_before_data"),
 }
+
+
+def reason(name):
+    """What the library's table says of a defect."""
+    rows = json.loads((launch.BUILD / "share" / "nearcache" / "tables.json").read_text())["host_defects"]
+    return next(f"{row['what']}; uncached too" for row in rows if row["name"] == name)
 
 
 def excepted(mpi, program):
     """Arguments that leave out the cases an MPI gets wrong by itself."""
-    cases = [case for (tag, name, case) in DEFECTS if tag == mpi.tag and name == program]
-    return [*ARGUMENTS.get((mpi.tag, program), []), *(["--except", ",".join(cases)] if cases else [])]
+    cases = [case for (tag, name, case) in CASES if tag == mpi.tag and name == program]
+    return [*ARGUMENTS.get((mpi.tag, program), ([],))[0], *(["--except", ",".join(cases)] if cases else [])]
 
 
 def broken(mpi, program):
     """Why the MPI cannot run the program at all, or nothing."""
-    return BROKEN_PROGRAMS.get((mpi.tag, program), "")
+    name = BROKEN_PROGRAMS.get((mpi.tag, program))
+    return reason(name) if name else ""
