@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "upc/internal.h"
+#include "upc/unordered.h"
 
 using namespace nearcache::upc;
 
@@ -34,6 +35,7 @@ upc_handle_t get(void* to, ncupc_ptr from, size_t bytes) {
     return UPC_COMPLETE_HANDLE;
   }
   before_far_read(ncupc_thread(from), ncupc_address(from), bytes);
+  const Unordered unordered;
   shmem_getmem_nbi(to, runtime.arena + ncupc_address(from), bytes, static_cast<int>(ncupc_thread(from)));
   return start();
 }

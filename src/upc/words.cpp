@@ -4,6 +4,7 @@
 #include <shmem.h>
 
 #include "upc/internal.h"
+#include "upc/unordered.h"
 
 namespace nearcache::upc {
 namespace {
@@ -21,17 +22,23 @@ void let_others_first(size_t thread) {
   if (static_cast<int>(thread) == ncupc_mythread) progress();
 }
 
+// Around an atomic of the library.
+struct Call {
+  explicit Call(size_t thread) { let_others_first(thread); }
+  const Unordered unordered;
+};
+
 }  // namespace
 
 uint64_t word_fetch(size_t thread, uint64_t offset) {
   if (runtime.all_near) return __atomic_load_n(near_word(thread, offset), __ATOMIC_SEQ_CST);
-  let_others_first(thread);
+  const Call call(thread);
   return static_cast<uint64_t>(shmem_long_atomic_fetch(symmetric(offset), pe(thread)));
 }
 
 void word_set(size_t thread, uint64_t offset, uint64_t value) {
   if (runtime.all_near) return __atomic_store_n(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
-  let_others_first(thread);
+  const Call call(thread);
   shmem_long_atomic_set(symmetric(offset), static_cast<long>(value), pe(thread));
   ncupc_writing = 1;
 }
@@ -44,7 +51,7 @@ void word_put(size_t thread, uint64_t offset, uint64_t value) {
 
 uint64_t word_swap(size_t thread, uint64_t offset, uint64_t value) {
   if (runtime.all_near) return __atomic_exchange_n(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
-  let_others_first(thread);
+  const Call call(thread);
   return static_cast<uint64_t>(shmem_long_atomic_swap(symmetric(offset), static_cast<long>(value), pe(thread)));
 }
 
@@ -53,14 +60,14 @@ uint64_t word_compare_swap(size_t thread, uint64_t offset, uint64_t expected, ui
     __atomic_compare_exchange_n(near_word(thread, offset), &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     return expected;  // now what was there
   }
-  let_others_first(thread);
+  const Call call(thread);
   return static_cast<uint64_t>(
       shmem_long_atomic_compare_swap(symmetric(offset), static_cast<long>(expected), static_cast<long>(value), pe(thread)));
 }
 
 uint64_t word_fetch_add(size_t thread, uint64_t offset, uint64_t value) {
   if (runtime.all_near) return __atomic_fetch_add(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
-  let_others_first(thread);
+  const Call call(thread);
   return static_cast<uint64_t>(shmem_long_atomic_fetch_add(symmetric(offset), static_cast<long>(value), pe(thread)));
 }
 
@@ -72,6 +79,7 @@ void progress() {
   static void (*const host_progress)() = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "opal_progress"));
   if (host_progress != nullptr) return host_progress();
   static unsigned calls = 0;
+  const Unordered unordered;
   shmem_long_test(symmetric(NCUPC_CONTROL(unused)), SHMEM_CMP_NE, 0);
   if (++calls % 64 == 0) (void)shmem_long_atomic_fetch(symmetric(NCUPC_CONTROL(unused)), (ncupc_mythread + 1) % ncupc_threads);
 }

@@ -58,6 +58,20 @@ def test_nodes_of_two_threads(shmem, name, form):
     check(run(shmem, name, 4, form, above=[nodes]), 4)
 
 
+@pytest.mark.parametrize("way", ["loads-and-stores", "cached", "cached-struct", "uncached"])
+def test_relaxed_atomics_and_copies_that_do_not_block_leave_the_cache_as_it_is(shmem, way):
+    threads, form, tcp, cache = WAYS[way]
+    check(run(shmem, "kept", min(threads, 3), form, tcp, cache), min(threads, 3))
+
+
+@pytest.mark.parametrize("name", ["accesses", "copies", "litmus"])
+@pytest.mark.parametrize("uncached", [{"NEARCACHE_SHMEM": "off"}, {"NEARCACHE_MAX_STORAGE": "256K"}], ids=["off", "no-room"])
+def test_program_order_where_nothing_caches(shmem, name, uncached):
+    """The runtime itself must order accesses to the same memory, also where a cache is wanted and has no room."""
+    late = launch.BUILD / "lib" / shmem.tag / "upc_late_puts.so"
+    check(run(shmem, name, 2, tcp=True, args=[ROUNDS_OVER_TCP[name]], env=uncached, above=[late]), 2)
+
+
 def ends(result, status, message=None, line=None):
     """The program has ended on all threads with this status, and has said where it was misused."""
     assert result.code == status, result.output

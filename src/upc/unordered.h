@@ -1,0 +1,26 @@
+// While it lives, what this thread asks of the library does not order its cached accesses: the runtime itself calls release() and acquire()
+// where UPC wants them, and a relaxed atomic or a lock's word leaves the cache as it is. For single calls, so that OpenSHMEM calls of the
+// program's own, in C, keep their meaning.
+#pragma once
+
+#include "nearcache/shmem.h"
+#include "upc/internal.h"
+
+#pragma GCC visibility push(hidden)
+namespace nearcache::upc {
+
+class Unordered {
+ public:
+  Unordered() : before_(ncupc_caching ? nearcache_shmem_set_unordered(1) : 0) {}
+  ~Unordered() {
+    if (ncupc_caching) nearcache_shmem_set_unordered(before_);
+  }
+  Unordered(const Unordered&) = delete;
+  Unordered& operator=(const Unordered&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace nearcache::upc
+#pragma GCC visibility pop
