@@ -44,7 +44,7 @@ def arguments():
                                      "`N passed, N failed, N skipped` and fails if one failed.")
     speed = parser.add_mutually_exclusive_group()
     speed.add_argument("--quick", action="store_true", help="no sanitizer builds, no slow tests")
-    speed.add_argument("--long", action="store_true", help="millions of random operations, longer fuzzing")
+    speed.add_argument("--long", action="store_true", help="millions of random operations, longer fuzzing, every mutation of tests/mutations")
     parser.add_argument("pytest", nargs="*", metavar="PYTEST_ARGUMENT", help="arguments for pytest after --: then only pytest runs")
     return parser.parse_args()
 
@@ -153,6 +153,16 @@ def sanitized(stage, name, env):
     ctest(stage, folder, {**options, **env}, ("-L", SANITIZERS[name].label))
 
 
+def mutated(stage, env):
+    """Each mutation of tests/mutations in a build of its own: those that no test catches fail."""
+    junit = ROOT / "build-mutants" / "mutations.xml"
+    junit.unlink(missing_ok=True)
+    done = subprocess.run([sys.executable, ROOT / "tests" / "mutations" / "run.py", "--junit", junit], env=env, stdin=subprocess.DEVNULL)
+    if not junit.exists():
+        raise Failed(f"tests/mutations/run.py left no results (exit code {done.returncode})")
+    count(stage, junit)
+
+
 def all_stages(given, env):
     settings = {"CMAKE_BUILD_TYPE": "Release", "NEARCACHE_BUILD_TESTS": "ON", "NEARCACHE_BUILD_APPS": "ON", "NEARCACHE_BUILD_BENCH": "ON"}
     yield staged("build", lambda stage: build(BUILD, settings))
@@ -170,6 +180,8 @@ def all_stages(given, env):
     ahead.wait()
     for name in SANITIZERS:
         yield staged(f"sanitizer: {SANITIZERS[name].words}", lambda stage, name=name: sanitized(stage, name, env))
+    if given.long:
+        yield staged("mutations", lambda stage: mutated(stage, env))
 
 
 def main():

@@ -96,6 +96,26 @@ void run_write(const Write &write, const char *mode) {
   });
 }
 
+// A get that overlaps an own write which is not known to be complete may bring either value: the next one must be fetched.
+void run_get_over_write_under_way(const Write &write, const char *mode) {
+  with_window(false, mode, [&](Window &window) {
+    if (check::rank != 0) {
+      return;
+    }
+    MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win);
+    const int64_t from = value(window.version, place), to = from ^ 1;
+    EXPECT_EQ(read(window, far_place), value(window.version, far_place));  // makes the cache, so that the write is noted
+    write.call(window, to, from);
+    int64_t either = -1;
+    get(window, &either);
+    MPI_Win_flush(target, window.win);
+    const auto hits = ADDED(window.win, hits_full, EXPECT_EQ(read(window, place), to));
+    EXPECT_CACHED(hits == 0);
+    EXPECT_EQ(read(window, place), to);
+    MPI_Win_unlock(target, window.win);
+  });
+}
+
 // Inside one epoch a get ordered after the own write by a flush must see it.
 void run_write_transparent(const Write &write) {
   with_window(false, "transparent", [&](Window &window) {
@@ -242,6 +262,14 @@ void add_write_rows(std::vector<check::Case> &cases) {
     cases.push_back({std::string("always_own_") + write.name, [&write] { run_write(write, "always"); }});
     cases.push_back({std::string("user_own_") + write.name, [&write] { run_write(write, "user"); }});
     cases.push_back({std::string("transparent_own_") + write.name, [&write] { run_write_transparent(write); }});
+  }
+  for (const char *name : {"put", "accumulate", "fetch_and_op"}) {
+    for (const Write &write : writes) {
+      if (strcmp(write.name, name) == 0) {
+        cases.push_back({std::string("always_get_over_own_") + name + "_under_way", [&write] { run_get_over_write_under_way(write, "always"); }});
+        cases.push_back({std::string("user_get_over_own_") + name + "_under_way", [&write] { run_get_over_write_under_way(write, "user"); }});
+      }
+    }
   }
 }
 

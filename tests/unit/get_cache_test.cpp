@@ -98,6 +98,18 @@ TEST(GetCache, AFailedTailShrinksBackToTheHead) {
   EXPECT_EQ(engine.cache->check(), nullptr);
 }
 
+TEST(GetCache, AWriteOverTheHeadIsSeenAfterItsTailFailed) {
+  Engine engine(sized(64, 4096));
+  engine.get(at(0), 100);
+  const auto found = engine.lookup(at(0), 400);
+  const uint32_t issued = engine.cache->writes().now();
+  const EntryId grown = engine.cache->grow(hash_key(at(0)), found.entry, 400, 9);
+  engine.cache->record_write(at(0).target, 50, 60);
+  engine.cache->abandon(grown, issued);
+  EXPECT_EQ(engine.lookup(at(0), 100).found, Found::none);
+  EXPECT_EQ(engine.cache->check(), nullptr);
+}
+
 TEST(GetCache, AFailedGetLeavesNothing) {
   Engine engine(sized(64, 4096));
   const auto inserted = engine.insert(at(0), 100);

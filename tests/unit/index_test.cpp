@@ -42,6 +42,19 @@ TEST(Index, FindsWhatWasInsertedAndNothingElse) {
   EXPECT_EQ(table.index.used(), 0u);
 }
 
+// Hashes are not unique: the key decides, each part of it.
+TEST(Index, KeysOfOneHashAreToldApart) {
+  Table table(64, 16);
+  const Key keys[] = {{4096, 3, 0}, {4097, 3, 0}, {4096, 4, 0}, {4096, 3, 1}};
+  const uint64_t hash = table.name(0, keys[0]);
+  for (EntryId id = 0; id < 4; ++id) {
+    EXPECT_EQ(table.index.find(hash, keys[id]), no_entry);
+    table.name(id, keys[id]);
+    ASSERT_TRUE(table.index.insert(hash, id));
+  }
+  for (EntryId id = 0; id < 4; ++id) EXPECT_EQ(table.index.find(hash, keys[id]), id);
+}
+
 TEST(Index, FillsToNinetyFivePercentWithoutAConflict) {
   for (const uint64_t capacity : {800u, 8000u, 80000u}) {
     const uint64_t wanted = capacity * 95 / 100;

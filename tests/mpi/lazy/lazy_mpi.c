@@ -42,6 +42,13 @@ static struct get *queue; /* in the order of the calls */
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static long long deferred;
 
+/* What a program over this MPI may set, by dlsym: so many of the next gets and flushes fail without doing anything; and what another
+ * thread does while a synchronisation is under way, after it has been decided what it completes. */
+int lazy_mpi_failing;
+void (*lazy_mpi_meanwhile)(void);
+
+static int fails(void) { return lazy_mpi_failing > 0 && lazy_mpi_failing-- > 0; }
+
 /* Only what the host would accept is held back: errors are the host's to report, at the call. */
 static int can_wait(const struct get *get) {
   int size = 0, ranks = 0;
@@ -145,6 +152,9 @@ int MPI_Get(void *origin, int origin_count, MPI_Datatype origin_type, int target
             int target_count, MPI_Datatype target_type, MPI_Win win) {
   const struct get get = {win, origin, origin_count, origin_type, target, displacement, target_count, target_type, 0,
                           MPI_REQUEST_NULL, 0, NULL};
+  if (fails()) {
+    return MPI_ERR_OTHER;
+  }
   if (!can_wait(&get)) {
     return issue(&get, NULL);
   }
@@ -170,6 +180,9 @@ static int cannot_cancel(void *state, int complete) {
 }
 
 static int hold_request(struct get *get, MPI_Request *request) {
+  if (fails()) {
+    return MPI_ERR_OTHER;
+  }
   if (!can_wait(get)) {
     return issue(get, request);
   }
@@ -209,7 +222,13 @@ int MPI_Rget_c(void *origin, MPI_Count origin_count, MPI_Datatype origin_type, i
 /* The synchronisation calls: what they complete is started just before, and finished just after. */
 #define SYNCHRONISE(name, parameters, target, call) \
   int name parameters {                             \
+    if (fails()) {                                  \
+      return MPI_ERR_OTHER;                         \
+    }                                               \
     struct get *started = start(win, target);       \
+    if (lazy_mpi_meanwhile) {                       \
+      lazy_mpi_meanwhile();                         \
+    }                                               \
     const int result = call;                        \
     finish(started);                                \
     return result;                                  \
