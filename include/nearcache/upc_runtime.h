@@ -58,6 +58,14 @@ static inline void ncupc_forall_leave(const int *controls) {
   (void)controls;
   --ncupc_forall_depth;
 }
+/* Around setjmp, k loops deep in a function that begins with NCUPC_ENTERED(): a longjmp skips the ends of the loops that it leaves. */
+#define NCUPC_ENTERED() const volatile int ncupc_entered = ncupc_forall_depth
+#define NCUPC_LANDED(k, ...)                      \
+  __extension__({                                 \
+    const int ncupc_landed = (__VA_ARGS__);       \
+    ncupc_forall_depth = ncupc_entered + (k);     \
+    ncupc_landed;                                 \
+  })
 #define NCUPC_FORALL(k) int k __attribute__((cleanup(ncupc_forall_leave), unused)) = ncupc_forall_enter()
 #define NCUPC_MINE_INT(k, ...) (!(k) || NCUPC_MOD_THREADS(__VA_ARGS__) == MYTHREAD)
 #define NCUPC_MINE_PTR(k, ...) (!(k) || ncupc_thread(__VA_ARGS__) == (size_t)MYTHREAD)

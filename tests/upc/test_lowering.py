@@ -17,6 +17,7 @@ struct node { int v; shared struct node *next; };
 shared int x, *gp; shared [4] double a[40*THREADS]; shared int m[THREADS][10]; shared [2] item items[8*THREADS];
 strict shared int flag; shared [] int *ind; shared [4] double *q; shared int *p, *p2; shared struct node *list; shared void *any;
 shared [3] int *p3; item one; int i, n; unsigned u; double d; int *local; int f(shared int *, int); int count(void);
+volatile shared int live; relaxed volatile shared int calm;
 """
 
 
@@ -38,6 +39,17 @@ CASES = {
     "i = x;": "i = NCUPC_GET(int, x);",
     "x = 3;": "NCUPC_PUT(int, x, 3);",
     "x += 4;": "NCUPC_PUT(int, x, NCUPC_GET(int, x) + 4);",
+    "x += count();": "({ __auto_type ncupc_t1 = count(); NCUPC_PUT(int, x, NCUPC_GET(int, x) + ncupc_t1); });",
+    "x += *local + x;": "NCUPC_PUT(int, x, NCUPC_GET(int, x) + (*local + NCUPC_GET(int, x)));",
+    "p += count();": "({ __auto_type ncupc_t1 = count(); p = ncupc_add(p, ncupc_t1, sizeof(int), 1); });",
+    "gp -= n++;": "({ __auto_type ncupc_t1 = -(ptrdiff_t) n++; gp = ncupc_add(gp, ncupc_t1, sizeof(int), 1); });",
+    "i = live;": "i = NCUPC_GET_STRICT(int, live);",
+    "live = 2;": "NCUPC_PUT_STRICT(int, live, 2);",
+    "calm = 2;": "NCUPC_PUT_STRICT(int, calm, 2);",
+    "p = 0b0;": "p = NCUPC_NULL;",
+    "i = p == 0B00u;": "i = ncupc_is_null(p);",
+    "upc_forall (i = 0; i < (int) count(); i++; i) x = i;":
+        "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < (int) count(); ++i) { if (NCUPC_MINE_INT(ncupc_forall1, i)) { NCUPC_PUT(int, x, i); } } }",
     "x++;": "NCUPC_PUT(int, x, NCUPC_GET(int, x) + 1);",
     "flag = 1;": "NCUPC_PUT_STRICT(int, flag, 1);",
     "i = flag;": "i = NCUPC_GET_STRICT(int, flag);",
@@ -129,6 +141,28 @@ def test_a_star_gives_each_thread_one_block(dimension, threads, block):
 def test_declarations_agree_in_what_is_shared_and_how(one, other):
     assert errors_of(one + "\n" + other)[0][0] == 2
     lowered(one + "\n" + one)
+
+
+STARS = """typedef int J[10];
+typedef shared [*] J K[10];
+typedef K L[10];
+typedef shared [*] int S;
+K k; L l; S s[7]; S one;
+unsigned long sizes[] = {upc_blocksizeof(K), upc_blocksizeof(L), upc_blocksizeof(S)};
+K *pointer;
+void f(L parameter) { pointer = parameter; parameter++; pointer++; }
+"""
+
+
+def test_a_star_in_a_typedef_is_worked_out_for_each_array_that_is_declared():
+    """UPC 1.3, 6.5.1.1: by the size of the array that is distributed, which public tests expect of typedefs of typedefs as well."""
+    text = lowered(STARS.replace("pointer = parameter; ", ""), threads=2)
+    for name, count, block in (("k", 100, 50), ("l", 1000, 500), ("s", 7, 4), ("one", 1, 1)):
+        assert re.search(rf'ncupc_place\(&{name}, "{name}", sizeof\(\w+\), {count}, {block}, NCUPC_HERE\);', text)
+    assert "{(size_t) 50, (size_t) 500, (size_t) 1}" in text
+    assert "parameter = ncupc_add(parameter, 1 * 100, sizeof(int), 500);" in text
+    assert "pointer = ncupc_add(pointer, 1 * 100, sizeof(int), 50);" in text
+    assert "block sizes differ, [500] and [50]" in errors_of(STARS, threads=2)[0][1]
 
 
 def test_main_is_what_the_runtime_calls():

@@ -1,9 +1,53 @@
-"""The types of C's arithmetic: promotions and the usual conversions (C11 6.3.1)."""
-from .constants import arithmetic
+"""The types of C's arithmetic: what their specifiers name, promotions and the usual conversions (C11 6.2.5, 6.3.1)."""
+import ctypes
+
+from . import types
+
+SIZES = {("char",): 1, ("short",): 2, ("int",): 4, ("float",): 4, ("double",): 8, ("long",): ctypes.sizeof(ctypes.c_long),
+         ("long", "long"): 8, ("long", "double"): ctypes.sizeof(ctypes.c_longdouble), ("_Bool",): 1}
+
+
+def arithmetic(words):
+    """The type that specifier words such as `unsigned long int` name; None if they name none."""
+    left = list(words)
+    signed = True
+    for word in ("unsigned", "signed", "__signed__", "__signed"):
+        while word in left:
+            left.remove(word)
+            signed = signed and word != "unsigned"
+    unsigned = "unsigned" in words
+    complex_ = [word for word in left if word in ("_Complex", "__complex__", "_Imaginary")]
+    left = [word for word in left if word not in complex_]
+    core = sorted(word for word in left if word != "int" or left == ["int"])
+    if not core:
+        core = ["int"]
+    if core.count("long") == 2:
+        core = ["long", "long"]
+    elif core == ["double", "long"]:
+        core = ["long", "double"]
+    floating = bool({"float", "double"} & set(core)) or core[0].startswith(("_Float", "__float", "_Decimal")) or bool(complex_)
+    size = SIZES.get(tuple(core))
+    if size is None and not (floating or core[0] in ("__int128", "__int128_t", "__uint128_t")):
+        return None
+    if complex_:
+        size = 2 * size if size else None
+        core = [*core, "_Complex"]
+    spelled = (["unsigned"] if unsigned else ["signed"] if core == ["char"] and "signed" in words else []) + core
+    return types.Arithmetic(spelled, size, floating, signed)
+
 
 INT = arithmetic(["int"])
 SIZE = arithmetic(["unsigned", "long"])
 DIFFERENCE = arithmetic(["long"])
+
+
+def wrapped(value, kind):
+    """An integer as a type of known size holds it (C11 6.3.1.3)."""
+    if kind.words == ["_Bool"]:
+        return int(value != 0)
+    bits = 8 * kind.size
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if kind.signed and value >> (bits - 1) else value
 
 
 def promoted(kind):

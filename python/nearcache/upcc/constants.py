@@ -1,80 +1,72 @@
-"""Constant expressions, as far as a layout or a check needs their values (C11 6.6)."""
+"""Integer constant expressions with the values and types that C gives them, as far as a layout or a check needs them (C11 6.6).
+
+None stands for what only the C compiler knows: sizes that attributes or pragmas change, floating-point arithmetic, and what C leaves
+undefined (signed overflow, division by zero).
+"""
 import ctypes
 
 from pycparser import c_ast
 
 from . import types
+from .arithmetic_types import INT, SIZE, arithmetic, promoted, usual, wrapped
 
-SIZES = {("char",): 1, ("short",): 2, ("int",): 4, ("float",): 4, ("double",): 8, ("long",): ctypes.sizeof(ctypes.c_long),
-         ("long", "long"): 8, ("long", "double"): ctypes.sizeof(ctypes.c_longdouble), ("_Bool",): 1}
 ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "0": 0, "\\": 92, "'": 39, '"': 34, "?": 63, "e": 27}
-
-
-def arithmetic(words):
-    """The type that specifier words such as `unsigned long int` name; None if they name none."""
-    left = list(words)
-    signed = True
-    for word in ("unsigned", "signed", "__signed__", "__signed"):
-        while word in left:
-            left.remove(word)
-            signed = signed and word != "unsigned"
-    unsigned = "unsigned" in words
-    complex_ = [word for word in left if word in ("_Complex", "__complex__", "_Imaginary")]
-    left = [word for word in left if word not in complex_]
-    core = sorted(word for word in left if word != "int" or left == ["int"])
-    if not core:
-        core = ["int"]
-    if core.count("long") == 2:
-        core = ["long", "long"]
-    elif core == ["double", "long"]:
-        core = ["long", "double"]
-    floating = bool({"float", "double"} & set(core)) or core[0].startswith(("_Float", "__float", "_Decimal")) or bool(complex_)
-    size = SIZES.get(tuple(core))
-    if size is None and not (floating or core[0] in ("__int128", "__int128_t", "__uint128_t")):
-        return None
-    if complex_:
-        size = 2 * size if size else None
-        core = [*core, "_Complex"]
-    spelled = (["unsigned"] if unsigned else ["signed"] if core == ["char"] and "signed" in words else []) + core
-    return types.Arithmetic(spelled, size, floating, signed)
+INTEGERS = [arithmetic(words.split()) for words in ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long")]
 
 
 def integer(text):
     """The value of an integer constant as it is spelled."""
-    digits = text.rstrip("uUlL").replace("'", "")
+    digits = text.rstrip("uUlLiIjJ").replace("'", "")
     if digits[:2] in ("0x", "0X", "0b", "0B"):
         return int(digits, 0)
     return int(digits, 8) if len(digits) > 1 and digits[0] == "0" else int(digits)
 
 
+def is_zero(node):
+    """Whether it is an integer constant of value 0, however it is spelled: 0, 0x0, 0b0, 00u."""
+    return isinstance(node, c_ast.Constant) and "int" in node.type and "_Complex" not in node.type and integer(node.value) == 0
+
+
+def constant_type(node):
+    """The first type that its spelling allows and that holds an integer constant (C11 6.4.4.1); None if none does."""
+    value, decimal = integer(node.value), node.value[0] != "0"
+    unsigned, longs = "unsigned" in node.type, node.type.count("long")
+    for kind in INTEGERS:
+        fits = value < 1 << (8 * kind.size - kind.signed)
+        allowed = (not unsigned or not kind.signed) and (unsigned or kind.signed or not decimal)
+        if fits and allowed and kind.words.count("long") >= longs:
+            return kind
+    return None
+
+
 def character(text):
+    """The value of a character constant; None where it depends on the C compiler."""
     inside = text[text.index("'") + 1:-1]
     if not inside.startswith("\\"):
-        return ord(inside) if len(inside) == 1 else None
-    if inside[1] == "x":
-        return int(inside[2:], 16)
-    if inside[1].isdigit():
-        return int(inside[1:], 8)
+        return ord(inside) if len(inside) == 1 and ord(inside) < 128 else None
+    if inside[1] == "x" or inside[1].isdigit():
+        value = int(inside[2:], 16) if inside[1] == "x" else int(inside[1:], 8)
+        return value if value < 128 else None  # char may be signed or not
     return ESCAPES.get(inside[1])
 
 
 def _divide(a, b):
     """Division as C's: towards zero."""
-    if b == 0:
-        return None
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
-BINARY = {
-    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": _divide,
-    "%": lambda a, b: None if b == 0 else a - b * _divide(a, b), "<<": lambda a, b: a << b if 0 <= b < 128 else None,
-    ">>": lambda a, b: a >> b if 0 <= b < 128 else None, "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b,
-    "<": lambda a, b: int(a < b), ">": lambda a, b: int(a > b), "<=": lambda a, b: int(a <= b), ">=": lambda a, b: int(a >= b),
-    "==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b), "&&": lambda a, b: int(bool(a and b)),
-    "||": lambda a, b: int(bool(a or b)),
-}
-UNARY = {"-": lambda a: -a, "+": lambda a: a, "~": lambda a: ~a, "!": lambda a: int(not a)}
+ARITHMETIC = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": _divide, "%": lambda a, b: a - b * _divide(a, b),
+              "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b}
+COMPARISONS = {"<": lambda a, b: a < b, ">": lambda a, b: a > b, "<=": lambda a, b: a <= b, ">=": lambda a, b: a >= b,
+               "==": lambda a, b: a == b, "!=": lambda a, b: a != b}
+UNARY = {"-": lambda a: -a, "+": lambda a: a, "~": lambda a: ~a}
+
+
+def _held(value, kind):
+    """(value, type) of a computation; None where it is out of the range of a signed type."""
+    kept = wrapped(value, kind)
+    return None if kind.signed and kept != value else (kept, kind)
 
 
 class Constants:
@@ -82,48 +74,115 @@ class Constants:
 
     def evaluate(self, node):
         """The value of an integer constant expression, or None."""
+        found = self._constant(node)
+        return None if found is None else found[0]
+
+    def _constant(self, node):
+        """(value, type) of an integer constant expression, or None."""
         match node:
             case c_ast.Constant():
-                if node.type == "char":
-                    return character(node.value)
-                return integer(node.value) if "int" in node.type else None
+                return self._literal(node)
             case c_ast.ID():
-                if node.name == "THREADS":
-                    return self.threads
-                symbol = self.scope.find(node.name)
-                return symbol.value if symbol is not None and symbol.kind == "constant" else None
-            case c_ast.UnaryOp(op="sizeof") | c_ast.UnaryOp(op="_Alignof"):
-                return self.size_of(self.type_of_operand(node.expr)) if isinstance(node.expr, c_ast.Typename) else None
-            case c_ast.UnaryOp(op="upc_blocksizeof") if isinstance(node.expr, c_ast.Typename):
-                kind = types.element_of(self.type_of(node.expr.type))
-                return kind.block.value if kind.block else None
-            case c_ast.UnaryOp() if node.op in UNARY:
-                value = self.evaluate(node.expr)
-                return None if value is None else UNARY[node.op](value)
-            case c_ast.BinaryOp() if node.op in BINARY:
-                left, right = self.evaluate(node.left), self.evaluate(node.right)
-                if left is None or right is None:
-                    return None
-                return BINARY[node.op](left, right)
+                return self._named_constant(node)
+            case c_ast.UnaryOp():
+                return self._unary_constant(node)
+            case c_ast.BinaryOp():
+                return self._binary_constant(node)
             case c_ast.TernaryOp():
-                condition = self.evaluate(node.cond)
-                if condition is None:
-                    return None
-                return self.evaluate((node.iftrue or node.cond) if condition else node.iffalse)
+                return self._conditional_constant(node)
             case c_ast.Cast():
-                kind = self.type_of(node.to_type.type)
-                if not kind.is_arithmetic:
-                    return None
-                if kind.floating and isinstance(node.expr, c_ast.Constant):
-                    return None
-                value = self.evaluate(node.expr)
-                if value is None and isinstance(node.expr, c_ast.Constant) and not kind.floating:
-                    try:
-                        return int(float(node.expr.value.rstrip("fFlL")))
-                    except ValueError:
-                        return None
-                return value
+                return self._cast_constant(node)
         return None
+
+    @staticmethod
+    def _literal(node):
+        if node.type == "char":
+            value = character(node.value)
+            return None if value is None else (value, INT)
+        if "int" not in node.type or "_Complex" in node.type:
+            return None
+        kind = constant_type(node)
+        return None if kind is None else (integer(node.value), kind)
+
+    def _named_constant(self, node):
+        if node.name == "THREADS":
+            return None if self.threads is None else (self.threads, INT)
+        symbol = self.scope.find(node.name)
+        if symbol is None or symbol.kind != "constant" or symbol.value is None:
+            return None
+        return symbol.value, next((kind for kind in INTEGERS if wrapped(symbol.value, kind) == symbol.value), INT)
+
+    def _unary_constant(self, node):
+        if node.op in ("sizeof", "_Alignof", "__alignof__"):
+            if not isinstance(node.expr, c_ast.Typename):
+                return None
+            kind = self.type_of_operand(node.expr)
+            value = self.size_of(kind) if node.op == "sizeof" else self._alignment(kind)
+            return None if value is None else (value, SIZE)
+        if node.op == "upc_blocksizeof" and isinstance(node.expr, c_ast.Typename):
+            block = types.element_of(self.type_of_operand(node.expr)).block
+            return None if block is None or block.value is None else (block.value, SIZE)
+        operand = self._constant(node.expr) if node.op == "!" or node.op in UNARY else None
+        if operand is None:
+            return None
+        if node.op == "!":
+            return int(not operand[0]), INT
+        return _held(UNARY[node.op](operand[0]), promoted(operand[1]))
+
+    def _binary_constant(self, node):
+        left, operator = self._constant(node.left), node.op
+        if left is None:
+            return None
+        if operator in ("&&", "||") and bool(left[0]) == (operator == "||"):
+            return int(operator == "||"), INT  # the other one is not evaluated
+        right = self._constant(node.right)
+        if right is None:
+            return None
+        if operator in ("&&", "||"):
+            return int(bool(right[0])), INT
+        if operator in ("<<", ">>"):
+            kind = promoted(left[1])
+            if not 0 <= right[0] < 8 * kind.size or operator == "<<" and left[0] < 0:
+                return None
+            return _held(left[0] << right[0] if operator == "<<" else left[0] >> right[0], kind)
+        kind = usual(left[1], right[1])
+        a, b = wrapped(left[0], kind), wrapped(right[0], kind)
+        if operator in COMPARISONS:
+            return int(COMPARISONS[operator](a, b)), INT
+        if operator not in ARITHMETIC or (operator in "/%" and b == 0):
+            return None
+        return _held(ARITHMETIC[operator](a, b), kind)
+
+    def _conditional_constant(self, node):
+        condition = self._constant(node.cond)
+        if condition is None:
+            return None
+        first, second = condition if node.iftrue is None else self._constant(node.iftrue), self._constant(node.iffalse)
+        chosen, other = (first, second) if condition[0] else (second, first)
+        if chosen is None or other is None:
+            return chosen  # the other one may be anything: its type is not asked for
+        kind = usual(chosen[1], other[1])
+        return wrapped(chosen[0], kind), kind
+
+    def _cast_constant(self, node):
+        kind = self.type_of(node.to_type.type)
+        if not kind.is_arithmetic or kind.floating or kind.size is None:
+            return None
+        value = self.evaluate(node.expr)
+        if value is None and isinstance(node.expr, c_ast.Constant):
+            try:
+                number = float(node.expr.value.rstrip("fFlL"))
+                value = int(number != 0) if kind.words == ["_Bool"] else int(number)
+            except (ValueError, OverflowError):
+                return None
+        if value is None:
+            return None
+        kept = wrapped(value, kind)
+        if kept < 0 and kind.node is not None or kind.words == ["char"] and not 0 <= value < 128:
+            return None  # whether such an enumeration, or char, is signed is the C compiler's choice
+        return kept, kind
+
+    # Sizes
 
     def size_of(self, kind):
         """Bytes of a type, or None where that is left to the C compiler."""
@@ -141,6 +200,8 @@ class Constants:
         return None
 
     def _alignment(self, kind):
+        if kind.is_shared and not kind.is_array:
+            kind = kind.unqualified()
         if kind.is_array:
             return self._alignment(kind.element)
         if kind.is_record:

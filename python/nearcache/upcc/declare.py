@@ -1,11 +1,41 @@
 """From the syntax of declarations to types, and the rules of UPC for what may be shared (UPC 1.3, 6.5)."""
+import re
+
 from pycparser import c_ast, c_generator
 
 from . import types
-from .constants import arithmetic
+from .arithmetic_types import arithmetic
 from .preprocess import MAX_BLOCK_SIZE
+from .rewrite import innermost
 
 STAR = types.Block(None, None, "*")
+# The same in a type that a typedef names: worked out for each array that is declared with it, however many dimensions that adds.
+NAMED_STAR = types.Block(None, None, "*")
+
+
+def _is_placed(node):
+    """Whether a member's place in its struct follows from more than its type: attributes, _Alignas, a pragma among the members."""
+    if isinstance(node, c_ast.Pragma):
+        return True
+    while isinstance(node, (c_ast.Decl, c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.TypeDecl)):
+        if getattr(node, "attributes", None) or getattr(node, "align", None):
+            return True
+        node = node.type
+    return False
+
+
+def reshaped(kind, typedef):
+    """The type that a typedef names, whose attributes may change its size (mode, vector_size) or its alignment."""
+    attributes = [*(typedef.attributes or ()), *(innermost(typedef.type).attributes or ())]
+    if not any(re.search(r"aligned|packed|mode|vector_size", each.text) for each in attributes if hasattr(each, "text")):
+        return kind
+    if kind.is_record:
+        kind.body.plain = False
+    if not kind.is_arithmetic:
+        return kind
+    made = kind.copy()
+    made.size = None
+    return made
 
 
 class Declarations:
@@ -21,6 +51,7 @@ class Declarations:
                 if target.is_shared and types.element_of(target).block is STAR:
                     self.error(node.coord, "[*] cannot lay out what a pointer-to-shared points to: only an array that is declared")
                     target = target.qualified((), types.INDEFINITE)
+                target = self.complete_layout(target, node) if target.is_shared else target
                 return self._qualify(types.Pointer(target), node.quals)
             case c_ast.ArrayDecl():
                 element = self.type_of(node.type)
@@ -182,8 +213,12 @@ class Declarations:
             if body.node is not node:
                 body.node = node
             body.fields = []  # known while its members are read: they may point to it
-            body.plain = not node.attributes
+            body.plain = not (node.attributes or self.packing.changed)
             body.fields = self._members(node)
+            for each in node.decls:
+                if isinstance(each, c_ast.Pragma):
+                    self.packing.follow(each)
+            body.plain = body.plain and not any(map(_is_placed, node.decls))
         return types.Record(body)
 
     def _members(self, node):
@@ -250,7 +285,7 @@ class Declarations:
             if types.element_of(kind).block is STAR:
                 self.error(node.coord, "[*] cannot lay out a parameter: it is a pointer")
                 kind = kind.qualified((), types.INDEFINITE)
-            kind = types.Pointer(kind.element)
+            kind = types.Pointer((self.complete_layout(kind, node) if kind.is_shared else kind).element)
         elif kind.is_function:
             kind = types.Pointer(kind)
         if kind.is_shared:
@@ -276,11 +311,19 @@ class Declarations:
 
     def complete_layout(self, kind, node):
         """The type of a shared object with [*] made a number of elements: as many as let every thread have one block."""
-        element = types.element_of(kind)
-        if element.block is STAR:
+        block = types.element_of(kind).block
+        if block is STAR or block is NAMED_STAR:
             if not kind.is_array:
                 return kind.qualified((), types.CYCLIC)
             return kind.qualified((), self._even_block(kind, node))
+        return kind
+
+    def named_layout(self, kind, node):
+        """The type that a typedef names: [*] waits for the arrays that are declared."""
+        if types.element_of(kind).block is STAR:
+            self.warn(node.coord, "[*] in a typedef is not UPC 1.3 (6.5.1.1): each array of this type is laid out by its own size")
+            self.complete_layout(kind, node)
+            return kind.qualified((), NAMED_STAR)
         return kind
 
     def _even_block(self, kind, node):

@@ -7,17 +7,14 @@ import copy
 from pycparser import c_ast
 
 from . import types
-from .arithmetic_types import INT, SIZE
-from .constants import arithmetic
+from .arithmetic_types import INT, SIZE, arithmetic
+from .constants import constant_type, is_zero
 from .convert import Place, Value
 from .typenames import call, identifier, pointer_declarator
 from .upc_ast import StatementExpr
 
+SETJMP = {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__builtin_setjmp"}
 KNOWN_NAMES = {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__", "NCUPC_NULL"}
-
-
-def is_zero(node):
-    return isinstance(node, c_ast.Constant) and "int" in node.type and node.value.rstrip("uUlL") in ("0", "0x0", "00")
 
 
 class Expressions:
@@ -55,8 +52,10 @@ class Expressions:
     # Shared objects
 
     def is_strict(self, kind):
+        """Whether an access is strict: by its type, or by the pragma in force (6.5.1.1). A volatile object is one that others change without
+        a word, and its value must not come out of a cache: strict too."""
         quals = types.element_of(kind).quals
-        return "strict" in quals or ("relaxed" not in quals and self.strict)
+        return bool({"strict", "volatile"} & quals) or ("relaxed" not in quals and self.strict)
 
     def _access(self, name, place):
         return name + ("_STRICT" if self.is_strict(place.type) else "")
@@ -131,6 +130,10 @@ class Expressions:
         """(name, declaration) of a new variable with the value `init`."""
         return self._variable(lambda name: self.declarator(kind.unqualified(), name, quals=[]), init)
 
+    def operand_temporary(self, init):
+        """The same of the C compiler's own type."""
+        return self._variable(lambda name: c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["__auto_type"])), init)
+
     def pointer_temporary(self, init):
         """The same of a pointer-to-shared."""
         return self._variable(pointer_declarator, init)
@@ -159,7 +162,8 @@ class Expressions:
             return Value(node, types.Array(arithmetic(["char"]), None, None), lvalue=True)
         if node.type == "char":
             return Value(node, INT)
-        return Value(node, arithmetic(node.type.split()) or types.Unknown(), null=is_zero(node))
+        kind = constant_type(node) if "int" in node.type and "_Complex" not in node.type else arithmetic(node.type.split())
+        return Value(node, kind or types.Unknown(), null=is_zero(node))
 
     def visit_ID(self, node):
         name = node.name
@@ -313,6 +317,8 @@ class Expressions:
             node.args.exprs = self._arguments(given, parameters, kind, name)
         if parameters is not None and len(given) < len(parameters):
             self.error(node.coord, f"too few arguments to '{name or 'the function'}': {len(given)} of {len(parameters)}")
+        if name in SETJMP:
+            return Value(self.landing(node), INT)
         return Value(node, kind.result.unqualified() if kind.is_function else self._builtin_result(name, given))
 
     def _called(self, node, name):

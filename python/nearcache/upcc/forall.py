@@ -28,6 +28,11 @@ def _counter(node):
 class Forall:
     """Part of the lowering."""
 
+    def landing(self, node):
+        """A call of setjmp: a longjmp to it leaves each upc_forall in between without its end, so their count becomes what it is here."""
+        self.jumps_land = True
+        return call("NCUPC_LANDED", number(self.controlled), node)
+
     def _is_fixed(self, node):
         """Whether an expression of private variables and constants, without effects, can be evaluated once more."""
         match node:
@@ -42,7 +47,7 @@ class Forall:
                 return node.op in "+-*/" and self._is_fixed(node.left) and self._is_fixed(node.right)
             case c_ast.Cast():
                 kind = self.type_of(node.to_type.type)
-                return kind.is_arithmetic and not kind.floating
+                return kind.is_arithmetic and not kind.floating and self._is_fixed(node.expr)
         return False
 
     def skipping(self, head, affinity):

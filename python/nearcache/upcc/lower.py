@@ -5,10 +5,10 @@ expressions, initialisers, statements, static data (statics), declarators as C w
 """
 from pycparser import c_ast
 
-from . import diagnostics, main_function, types, upc_ast
+from . import diagnostics, main_function, pragmas, types, upc_ast
 from .constants import Constants
 from .convert import Conversions
-from .declare import Declarations
+from .declare import Declarations, reshaped
 from .diagnostics import UpcError, UpcErrors
 from .expressions import Expressions
 from .forall import Forall
@@ -16,9 +16,9 @@ from .initializers import Initializers
 from .operators import Operators
 from .rewrite import Rewriting, innermost
 from .scope import Scope, Symbol
-from .statements import Statements, pragma_mode
+from .statements import Statements
 from .statics import Statics
-from .typenames import Typenames, plain_quals
+from .typenames import Typenames, call, plain_quals
 
 TOO_MANY = 50  # errors after which the rest would only be their echo
 
@@ -52,8 +52,11 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initia
         self.scope = self.globals = Scope()
         self.found = []        # diagnostics
         self.function = None   # Symbol of the function that is lowered
+        self.controlled = 0    # how many upc_forall with an affinity are around, in that function
+        self.jumps_land = False  # whether it calls setjmp
         self.returns_status = False
         self.coord = None      # of what is lowered, for nodes that are made
+        self.packing = pragmas.Packing()
         self.bodies = {}       # id of a struct's, union's or enumeration's node -> types.Body or type
         self.kept_nodes = []   # whose ids are keys
         self.printed = set()   # ids of the definitions that are in the output
@@ -124,23 +127,27 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initia
             case c_ast.Typedef():
                 return self.type_definition(node)
             case c_ast.Pragma():
-                mode = pragma_mode(node)
-                if mode is None:
-                    return [node]
-                self.strict = mode
-                return []
+                return self.pragma(node)
             case c_ast.StaticAssert():
                 node.cond = self.value(node.cond).node
                 return [node]
         return [node]
+
+    def pragma(self, node):
+        """Follows a pragma; what of it is left for the C compiler."""
+        mode = pragmas.mode(node)
+        if mode is None:
+            self.packing.follow(node)
+            return [node]
+        self.strict = mode
+        return []
 
     # System headers: declared, not printed
 
     def _declare_system(self, node):
         match node:
             case c_ast.Pragma():
-                mode = pragma_mode(node)
-                self.strict = self.strict if mode is None else mode
+                self.pragma(node)
             case c_ast.FuncDef():
                 self._declare_lazily(node.decl, "function")
             case c_ast.Typedef():
@@ -166,7 +173,7 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initia
     def _declare_lazily(self, node, kind):
         def resolve():
             scope, function, self.scope, self.function = self.scope, self.function, self.globals, None
-            found = self.type_of(node.type)
+            found = reshaped(self.type_of(node.type), node) if kind == "typedef" else self.type_of(node.type)
             self.scope, self.function = scope, function
             return self.named(found, node.name) if kind == "typedef" else found
         symbol = Symbol(node.name, kind, resolve=resolve, storage=node.storage or (), coord=node.coord)
@@ -188,9 +195,9 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initia
     # Declarations of the program
 
     def type_definition(self, node):
-        kind = self.type_of(node.type)
+        kind = reshaped(self.type_of(node.type), node)
         self.check_reference_type(kind, node)
-        kind = self.complete_layout(kind, node) if kind.is_shared else kind
+        kind = self.named_layout(kind, node) if kind.is_shared else kind
         named = self.named(kind, node.name)
         self.scope.add(Symbol(node.name, "typedef", named, coord=node.coord))
         if kind.is_array and named.alias is None and (kind.is_shared or self.function is None):
@@ -270,7 +277,7 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initia
     # Functions
 
     def function_definition(self, node):
-        outer = (self.function, self.returns_status, self.hoisted, self.scope)
+        outer = (self.function, self.returns_status, self.hoisted, self.scope, self.controlled, self.jumps_land)
         nested = self.function is not None
         kind = self.type_of(node.decl.type)
         main = node.decl.name == "main" and not nested
@@ -280,16 +287,18 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initia
         self.function = symbol
         self.scope = Scope(self.scope)
         self._parameters(node)
-        self.returns_status = main
+        self.returns_status, self.controlled, self.jumps_land = main, 0, False
         node.decl.quals = plain_quals(node.decl.quals or [])
         node.decl = self._prototype(node.decl, symbol)
         for each in node.param_decls or ():
             each.quals, each.type = plain_quals(each.quals or []), self.rewritten(each.type, parameter=True)
         node.body = self.compound(node.body, scope=self.scope)
+        if self.jumps_land:
+            node.body.block_items.insert(0, call("NCUPC_ENTERED"))
         if main:
             main_function.complete(node)
         hoisted = self.hoisted if not nested else []
-        self.function, self.returns_status, self.hoisted, self.scope = outer[0], outer[1], outer[2], outer[3]
+        self.function, self.returns_status, self.hoisted, self.scope, self.controlled, self.jumps_land = outer
         return self.definitions_before([*hoisted, node])
 
     def _parameters(self, node):

@@ -3,12 +3,13 @@ import copy
 
 from pycparser import c_ast
 
-from . import types
+from . import types, upc_ast
 from .arithmetic_types import DIFFERENCE, INT, SIZE, promoted, usual
 from .convert import Place, Value
 from .typenames import call, identifier, number
 
 COMPARISONS = {"<", ">", "<=", ">="}
+READING = ("NCUPC_GET", "ncupc_")  # calls of the runtime that lowering makes and that change nothing
 
 
 def pure(node):
@@ -25,6 +26,18 @@ def pure(node):
         case c_ast.BinaryOp(op="+") | c_ast.BinaryOp(op="-"):
             return pure(node.left) and pure(node.right)
     return False
+
+
+def has_effects(node):
+    """Whether evaluating a lowered expression may change something: it calls, assigns or steps."""
+    match node:
+        case c_ast.FuncCall(name=c_ast.ID(name=name)) if name.startswith(READING):
+            pass
+        case c_ast.FuncCall() | c_ast.Assignment() | upc_ast.StatementExpr() | c_ast.UnaryOp(op="++" | "--" | "p++" | "p--"):
+            return True
+        case c_ast.UnaryOp(op="sizeof"):
+            return False
+    return any(has_effects(child) for _, child in node.children())
 
 
 def _called(node):
@@ -166,6 +179,14 @@ class Operators:
             return self._moved(found, one, after)
         return self._update_shared(found, operator, Value(number(1), INT), after)
 
+    def _evaluated_first(self, operand, items):
+        """The operand of a compound assignment, before the old value is read: what it calls may change the object."""
+        if not has_effects(operand):
+            return operand
+        name, declaration = self.operand_temporary(operand)
+        items.append(declaration)
+        return identifier(name)
+
     def _moved(self, found, index, after=False):
         """p += index of a pointer-to-shared that lies in private memory."""
         kind = found.type.unqualified()
@@ -174,6 +195,7 @@ class Operators:
             name, declaration = self.address_temporary(lvalue)
             items.append(declaration)
             lvalue = c_ast.UnaryOp("*", identifier(name))
+        index = self._evaluated_first(index, items)
         if not after:
             moved = c_ast.Assignment("=", lvalue, self.added(copy.deepcopy(lvalue), index, kind.target))
             return Value(self.sequence(*items, moved) if items else moved, kind)
@@ -188,6 +210,7 @@ class Operators:
         if not isinstance(at, c_ast.ID):
             name, declaration = self.pointer_temporary(at)
             items, at = [declaration], identifier(name)
+        operand = Value(self._evaluated_first(operand.node, items), operand.type)
         here = Place(at, place.type, place.bits)
         old = self.loaded(here).node
         if after:

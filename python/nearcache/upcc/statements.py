@@ -9,15 +9,6 @@ from .scope import Scope
 from .typenames import call, identifier, number
 
 
-def pragma_mode(node):
-    """True for `#pragma upc strict`, False for relaxed, None for other pragmas."""
-    text = node.string.value.strip('"') if isinstance(node.string, c_ast.Constant) else node.string
-    words = (text or "").split()
-    if len(words) >= 2 and words[0] == "upc" and words[1] in ("strict", "relaxed"):
-        return words[1] == "strict"
-    return None
-
-
 class Statements:
     """Part of the lowering."""
 
@@ -48,11 +39,7 @@ class Statements:
         if isinstance(node, c_ast.DeclList):
             return [each for decl in node.decls for each in self.block_item(decl)]
         if isinstance(node, c_ast.Pragma):
-            mode = pragma_mode(node)
-            if mode is None:
-                return [node]
-            self.strict = mode
-            return []
+            return self.pragma(node)
         return [self.statement(node, last)]
 
     def statement(self, node, last=False):
@@ -125,9 +112,11 @@ class Statements:
         coord = node.coord
         self.scope = Scope(self.scope)
         head = c_ast.For(None, copy.deepcopy(node.cond), copy.deepcopy(node.next), None)
+        shares = node.affinity is not None and not isinstance(node.affinity, c_ast.Continue)
+        self.controlled += shares
         before = self._loop_head(node)
         mine = others = None
-        if node.affinity is not None and not isinstance(node.affinity, c_ast.Continue):
+        if shares:
             self.foralls += 1
             flag = f"ncupc_forall{self.foralls}"
             skip = self.skipping(head, node.affinity)
@@ -135,6 +124,7 @@ class Statements:
             others = skip(mine.args.exprs[1]) if skip is not None else None
         body = self.body(node.stmt)
         self.scope = self.scope.parent
+        self.controlled -= shares
         if mine is not None:
             before.insert(0, call("NCUPC_FORALL", identifier(flag)))
             before[0].coord = coord

@@ -1,0 +1,44 @@
+"""What the translator reads out of pragmas: UPC's mode of accesses, and whether structs are packed."""
+import re
+
+from pycparser import c_ast
+
+PACK = re.compile(r"pack\s*\((.*)\)")
+
+
+def text_of(node):
+    string = node.string.value.strip('"') if isinstance(node.string, c_ast.Constant) else node.string
+    return string or ""
+
+
+def mode(node):
+    """True for `#pragma upc strict`, False for relaxed, None for other pragmas."""
+    words = text_of(node).split()
+    if len(words) >= 2 and words[0] == "upc" and words[1] in ("strict", "relaxed"):
+        return words[1] == "strict"
+    return None
+
+
+class Packing:
+    """Follows `#pragma pack`: structs that are declared in its reach have members where only the C compiler knows."""
+
+    def __init__(self):
+        self._stack = [""]
+
+    @property
+    def changed(self):
+        return bool(self._stack[-1])
+
+    def follow(self, node):
+        match = PACK.match(text_of(node))
+        if match is None:
+            return
+        words = [word.strip() for word in match[1].split(",") if word.strip()]
+        if words[:1] == ["pop"]:
+            del self._stack[max(1, len(self._stack) - 1):]
+            return
+        if words[:1] == ["push"]:
+            self._stack.append(self._stack[-1])
+        numbers = [word for word in words if not word.isidentifier()]  # the others are labels
+        if numbers or not words:
+            self._stack[-1] = numbers[-1] if numbers else ""
