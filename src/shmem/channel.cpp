@@ -33,6 +33,7 @@ void Channel::open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised) 
   owner_ = std::this_thread::get_id();
   state_ = context.caching ? State::untried : State::none;
   obstacle_ = nullptr;
+  seen_orderings_ = context.orderings.load();
   seen_acquires_ = context.acquires.load();
   puts_at_quiet_ = puts_timed_ = 0;
   wrote_directly_ = fetches_outstanding_ = false;
@@ -81,9 +82,13 @@ PageCache* Channel::create_cache() {
 }
 
 void Channel::catch_up() {
-  const uint64_t now = context.acquires.load(std::memory_order_acquire);
-  if (seen_acquires_ == now) return;
-  seen_acquires_ = now;
+  const uint64_t orderings = context.orderings.load(std::memory_order_acquire);
+  if (seen_orderings_ == orderings) return;
+  seen_orderings_ = orderings;
+  if (state_ == State::ready) pages_->flag_may_follow();
+  const uint64_t acquires = context.acquires.load(std::memory_order_acquire);
+  if (seen_acquires_ == acquires) return;
+  seen_acquires_ = acquires;
   if (state_ == State::ready) pages_->acquire();
 }
 

@@ -65,7 +65,7 @@ class Channel final : public PageTransport {
   // No cache from now on; what was written is complete.
   void leave_uncached();
 
-  // Drops what the process' acquires since the last call made stale.
+  // Does what the process' calls that order since the last look ask for: drops what acquires made stale, lets a flag follow.
   void catch_up();
 
   // Everything written through this context is at its target.
@@ -73,10 +73,6 @@ class Channel final : public PageTransport {
   // Starts it.
   void start_write_back() {
     if (state_ == State::ready && pages_->dirty()) pages_->start_write_back();
-  }
-  // The program has ordered or completed what it wrote.
-  void flag_may_follow() {
-    if (state_ == State::ready) pages_->flag_may_follow();
   }
   // The program writes past the cache.
   void wrote_directly() { wrote_directly_ = true; }
@@ -116,7 +112,7 @@ class Channel final : public PageTransport {
   std::mutex mutex_;
   std::optional<PageCache> pages_;
   size_t memory_ = 0;  // taken from the budget
-  uint64_t seen_acquires_ = 0;
+  uint64_t seen_orderings_ = 0, seen_acquires_ = 0;
   uint64_t puts_at_quiet_ = 0;  // the cache's count at the last quiet
   uint64_t puts_timed_ = 0;
   bool wrote_directly_ = false;  // since the last quiet

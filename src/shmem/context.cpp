@@ -47,13 +47,14 @@ Channel* Context::open_channel(shmem_ctx_t ctx, bool owned, bool serialised) {
   for (size_t i = 0; i < used && channel == nullptr; ++i) {
     if (!channels[i].load()->is_open()) channel = channels[i].load();
   }
-  if (channel == nullptr) {
+  const bool reused = channel != nullptr;
+  if (!reused) {
     if (used == most_channels) return nullptr;
     channel = new Channel;
     channels[used].store(channel);
   }
   channel->open(ctx, next_context_id++, owned, serialised);
-  if (channel == channels[used].load()) channels_used.store(used + 1, std::memory_order_release);
+  if (!reused) channels_used.store(used + 1, std::memory_order_release);
   return channel;
 }
 
@@ -77,6 +78,12 @@ void Context::close_channel(Channel* channel) {
 
 void Context::acquire() {
   acquires.fetch_add(1, std::memory_order_acq_rel);
+  ordered();
+}
+
+// After the count of acquires: who sees this one sees that one, too.
+void Context::ordered() {
+  orderings.fetch_add(1, std::memory_order_acq_rel);
   if (!threaded) default_channel.catch_up();
 }
 
@@ -84,7 +91,7 @@ void Context::acquire_others(Channel* writer, uint64_t* seen_by_writer) {
   if (channels_used.load(std::memory_order_acquire) == 0) return;
   const uint64_t before = acquires.fetch_add(1, std::memory_order_acq_rel);
   if (*seen_by_writer == before) *seen_by_writer = before + 1;
-  if (!threaded && writer != &default_channel) default_channel.catch_up();
+  ordered();
 }
 
 void Context::drop_in_others(Channel* writer, int pe, const void* object, size_t bytes) {

@@ -45,7 +45,9 @@ struct Context {
   std::array<std::atomic<Channel*>, most_channels> channels{};
   std::atomic<size_t> channels_used{0};
 
-  // How many acquires the process has made. Caches that are used without a lock have seen all of them; others look before each use.
+  // How many calls that order the process has made, and how many of these were acquires. Caches that are used without a lock have seen all
+  // of them; others look before each use.
+  std::atomic<uint64_t> orderings{0};
   std::atomic<uint64_t> acquires{0};
 
   std::mutex mutex;  // covers what follows; contexts are created and destroyed rarely
@@ -77,6 +79,8 @@ struct Context {
 
   // Nothing that any cache read before may be served after.
   void acquire();
+  // A call that orders or completes was made: the word that is put next, through any context, may be a flag.
+  void ordered();
   // The same for all but `writer`, whose own writes have become visible.
   void acquire_others(Channel* writer, uint64_t* seen_by_writer);
   // [object, object + bytes) of `pe` was changed through `writer`, and is there: caches of other contexts drop what they read of it.

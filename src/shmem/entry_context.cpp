@@ -21,8 +21,11 @@ void shmem_ctx_destroy(shmem_ctx_t ctx) {
   if (!active()) return next.ctx_destroy(ctx);
   Channel* channel = context.find(ctx);
   if (channel != nullptr && channel != &context.default_channel) context.close_channel(channel);
-  const Inside inside_library;
-  next.ctx_destroy(ctx);
+  {
+    const Inside inside_library;
+    next.ctx_destroy(ctx);
+  }
+  channel == nullptr ? context.acquire() : context.ordered();  // it completes what was written through it, as a quiet does
 }
 
 // PEs are counted in the team there, so it is not known to the cache: what goes through it is passed on.

@@ -27,23 +27,26 @@ void quiet(shmem_ctx_t ctx) {
     }
     return context.acquire();
   }
-  const ChannelLock lock(channel);
-  channel->tallies.quiets_passed += 1;
-  channel->complete();
-  channel->flag_may_follow();
+  {
+    const ChannelLock lock(channel);
+    channel->tallies.quiets_passed += 1;
+    channel->complete();
+  }
+  context.ordered();
 }
 
 void fence(shmem_ctx_t ctx) {
   Channel* channel = context.find(ctx);
   if (channel == nullptr) {
     const Inside inside_library;
-    return next.ctx_fence(ctx);
+    next.ctx_fence(ctx);
+  } else {
+    const ChannelLock lock(channel);
+    channel->tallies.quiets_passed += 1;
+    channel->start_write_back();
+    channel->fence();
   }
-  const ChannelLock lock(channel);
-  channel->tallies.quiets_passed += 1;
-  channel->start_write_back();
-  channel->fence();
-  channel->flag_may_follow();
+  context.ordered();
 }
 
 Wait::Wait() {
@@ -79,7 +82,7 @@ Release::Release(bool synchronises) : synchronises_(synchronises) {
 }
 Release::~Release() {
   --inside;
-  if (synchronises_) context.acquire();
+  synchronises_ ? context.acquire() : context.ordered();
 }
 
 }  // namespace nearcache::shmem

@@ -86,26 +86,41 @@ void before_fetch(Channel* channel, int pe, uint64_t address, size_t bytes) {
   if (cache != nullptr) cache->before_direct_fetch(pe, address, bytes);
 }
 
+// Whether the value that an atomic of this thread brings may be how the program learns of other PEs' writes.
+bool acquiring() { return !unordered && !context.relaxed_atomics.load(std::memory_order_relaxed); }
+
 // A program that spins on an atomic waits: the answer may depend on what is still dirty here. Relaxed ones are many, and seldom awaited;
-// who orders by itself does so before it waits, and else the engine starts once in many.
+// who orders by itself has mostly done so.
 void start_for_fetch() {
-  constexpr uint32_t relaxed_a_start = 16;
-  static thread_local uint32_t relaxed = 0;
-  if (unordered) return;
-  if (!context.relaxed_atomics.load(std::memory_order_relaxed) || ++relaxed % relaxed_a_start == 0) context.start_write_back();
+  constexpr uint32_t relaxed_a_start = 16, unordered_a_start = 64;
+  static thread_local uint32_t fetches = 0;
+  ++fetches;
+  if (acquiring() || fetches % (unordered ? unordered_a_start : relaxed_a_start) == 0) context.start_write_back();
 }
 
-// The same of a program that spins on a word which is loads and stores away, mostly its own: it reads it twice in a row.
-void look_for_spinning(const void* word, int pe) {
+// The same of a program that spins on a word which no cache holds: it reads it twice in a row. Who looks at several in turn, or does
+// more in its loop, has its answer a little later.
+bool looks_like_spinning(const void* word, int pe) {
+  constexpr uint32_t reads_a_start = 64;
   static thread_local const void* last = nullptr;
   static thread_local int last_pe = -1;
-  if (word == last && pe == last_pe) context.start_write_back();
+  static thread_local uint32_t reads = 0;
+  const bool again = word == last && pe == last_pe;
   last = word;
   last_pe = pe;
+  return again || ++reads % reads_a_start == 0;
+}
+void look_for_spinning(const void* word, int pe) {
+  if (looks_like_spinning(word, pe)) context.start_write_back();
 }
 
-// Whether the value that a call of this thread brings may be how the program learns of other PEs' writes.
-bool acquiring() { return !unordered && !context.relaxed_atomics.load(std::memory_order_relaxed); }
+// A get that the cache serves or fetches. True if the program may be waiting for an answer: the cache has started what was written through
+// its own context, and the caller starts the others when the lock is given back.
+bool get_cached(PageCache* cache, int pe, uint64_t address, void* to, size_t bytes) {
+  const uint64_t before = cache->waits_suspected();
+  cache->get(pe, address, to, bytes);
+  return cache->waits_suspected() != before;
+}
 
 uint64_t bits_of(const void* address) { return reinterpret_cast<uint64_t>(address); }
 
@@ -116,6 +131,7 @@ void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
   const uint64_t address = bits_of(from);
   switch (way_of(channel, pe, address, bytes)) {
     case Way::host: {
+      look_for_spinning(from, pe);
       const Inside inside_library;
       if (channel == &context.default_channel) return next.getmem(to, from, bytes, pe);
       return next.ctx_getmem(ctx, to, from, bytes, pe);
@@ -127,16 +143,25 @@ void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
       return channel->get_plainly(to, address, bytes, pe);
     }
     case Way::direct: {
+      look_for_spinning(from, pe);
       const ChannelLock lock(channel);
       before_get(channel, pe, address, bytes);
       return channel->get_plainly(to, address, bytes, pe);
     }
     case Way::cached: {
-      const ChannelLock lock(channel);
-      PageCache* cache = channel->cache();
-      if (cache != nullptr) return cache->get(pe, address, to, bytes);
-      count_get(channel, bytes);
-      return channel->get_plainly(to, address, bytes, pe);
+      bool may_wait = false;
+      {
+        const ChannelLock lock(channel);
+        if (PageCache* cache = channel->cache()) {
+          may_wait = get_cached(cache, pe, address, to, bytes);
+        } else {
+          count_get(channel, bytes);
+          channel->get_plainly(to, address, bytes, pe);
+          may_wait = looks_like_spinning(from, pe);
+        }
+      }
+      if (may_wait) context.start_write_back();
+      return;
     }
   }
 }
@@ -175,24 +200,28 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(from);
   const Way way = way_of(channel, pe, address, bytes);
+  if (way != Way::cached) look_for_spinning(from, pe);
   if (way == Way::host) return false;
   if (way == Way::straight) {
-    look_for_spinning(from, pe);
     const StraightLock lock(channel);
     count_get(channel, bytes);
     if (!unordered) channel->fetches_outstanding();
     channel->get_nbi(to, address, bytes, pe);
     return true;
   }
-  const ChannelLock lock(channel);
-  if (!unordered) channel->fetches_outstanding();
-  PageCache* cache = way == Way::cached ? channel->cache() : nullptr;
-  if (cache != nullptr && (channel->follows_last_get(pe, address, bytes) || cache->holds(pe, address, bytes))) {
-    cache->get(pe, address, to, bytes);
-    return true;
+  bool may_wait = false;
+  {
+    const ChannelLock lock(channel);
+    if (!unordered) channel->fetches_outstanding();
+    PageCache* cache = way == Way::cached ? channel->cache() : nullptr;
+    if (cache != nullptr && (channel->follows_last_get(pe, address, bytes) || cache->holds(pe, address, bytes))) {
+      may_wait = get_cached(cache, pe, address, to, bytes);
+    } else {
+      before_get(channel, pe, address, bytes);
+      channel->get_nbi(to, address, bytes, pe);
+    }
   }
-  before_get(channel, pe, address, bytes);
-  channel->get_nbi(to, address, bytes, pe);
+  if (may_wait) context.start_write_back();
   return true;
 }
 

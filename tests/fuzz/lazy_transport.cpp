@@ -94,6 +94,19 @@ void LazyTransport::direct_put(uint64_t address, const void* from, size_t bytes,
   if (check("direct put", address, bytes, pe)) send(address, from, bytes, pe);
 }
 
+void LazyTransport::direct_fetch(uint64_t address, uint8_t value, int pe) {
+  if (!check("atomic", address, 1, pe)) return;
+  if (under_way(address, pe) && byte(address, pe).put_epoch == epoch_) fail("an atomic and a put that nothing orders", address, pe);
+  for (size_t i = 0; i < pieces_.size();) {
+    if (pieces_[i].pe == pe && pieces_[i].epoch < epoch_) {
+      deliver(i);
+    } else {
+      ++i;
+    }
+  }
+  byte(address, pe).value = value;
+}
+
 void LazyTransport::send(uint64_t address, const void* from, size_t bytes, int pe) {
   const auto* at = static_cast<const uint8_t*>(from);
   for (size_t i = 0; i < bytes; ++i) {

@@ -34,6 +34,8 @@ class LazyTransport final : public PageTransport {
 
   // What the front end issues past the cache: not checked against what the program wrote.
   void direct_put(uint64_t address, const void* from, size_t bytes, int pe);
+  // A fetching atomic past the cache changes one byte: done when it returns, after the puts before the last fence.
+  void direct_fetch(uint64_t address, uint8_t value, int pe);
   // The program writes, and has written: the cache owes the target these bytes. What they replace may still be put in between, so each
   // must differ from it.
   void program_writes(uint64_t address, const void* from, size_t bytes, int pe);

@@ -82,6 +82,8 @@ class Model {
       case 26: case 27: return others_write();
       case 28: return repeat_get();
       case 29: return others_write_all_then_acquire();
+      case 30: return direct_fetch();
+      case 31: return other_context_fetches();
       default: return operation_ < 9 ? get() : put();
     }
   }
@@ -283,6 +285,35 @@ class Model {
       wrote_directly(where.address + i, where.pe, value);
       net_->direct_put(where.address + i, &value, 1, where.pe);
     }
+  }
+
+  // A fetching atomic: what it changes is there when it returns.
+  void direct_fetch() {
+    const Range where = range(8);
+    if (!ours(where)) return;
+    order_direct(where);
+    cache_.before_direct_fetch(where.pe, where.address, where.bytes);
+    for (size_t i = 0; i < where.bytes; ++i) {
+      if (net_->owed(where.address + i, where.pe)) return fail("a byte is dirty after before_direct_fetch");
+    }
+    for (size_t i = 0; i < where.bytes; ++i) {
+      Known& byte = known(where.address + i, where.pe);
+      byte = {next_value(), {}, false, false};
+      net_->direct_fetch(where.address + i, byte.newest, where.pe);
+    }
+  }
+
+  // The program changes something through another context, and knows that it is there.
+  void other_context_fetches() {
+    const Range where = range(8);
+    for (size_t i = 0; i < where.bytes; ++i) {
+      const uint64_t at = where.address + i;
+      Known& byte = known(at, where.pe);
+      if (net_->owed(at, where.pe) || net_->under_way(at, where.pe)) continue;
+      byte = {next_value(), {}, false, byte.direct};
+      net_->memory(at, where.pe) = byte.newest;
+    }
+    cache_.overtaken(where.pe, where.address, where.bytes);
   }
 
   // Another PE may write where nothing of ours is dirty or not delivered.

@@ -98,6 +98,58 @@ TEST(PageCache, FewPagesAreDirtyAtATime) {
   }
 }
 
+// A network where all is done at once.
+class Memory final : public PageTransport {
+ public:
+  explicit Memory(size_t bytes) : bytes_(bytes, 0) {}
+  void get(void* to, uint64_t address, size_t bytes, int) override { std::memcpy(to, &bytes_[address], bytes); }
+  void get_nbi(void* to, uint64_t address, size_t bytes, int pe) override { get(to, address, bytes, pe); }
+  void put(uint64_t address, const void* from, size_t bytes, int) override { std::memcpy(&bytes_[address], from, bytes); }
+  void fence() override {}
+  void quiet() override {}
+  Extent extent(uint64_t, size_t, int) override { return {0, bytes_.size()}; }
+  uint8_t operator[](size_t at) const { return bytes_[at]; }
+
+ private:
+  Bytes bytes_;
+};
+
+TEST(PageCache, MoreDirtyPagesThanThereAreNumbersForAreHeld) {
+  constexpr size_t page = 256, pages = 70000;
+  PageCacheOptions options = small_cache();
+  options.page = page;
+  options.line = 64;
+  options.size = pages * page;
+  for (const size_t wanted : {pages, size_t{65535}, size_t{65536}, SIZE_MAX}) {
+    options.dirty_pages = wanted;
+    Memory memory(pages * page);
+    PageCache cache;
+    ASSERT_LT(PageCache::memory_bytes(options), size_t{64} << 20);
+    ASSERT_TRUE(cache.create(options, &memory));
+    for (size_t i = 0; i < pages; ++i) {
+      const auto value = static_cast<uint8_t>(i % 251 + 1);
+      cache.put(1, i * page + i % page, &value, 1);
+    }
+    EXPECT_EQ(cache.broken(), nullptr) << cache.broken();
+    cache.release();
+    for (size_t i = 0; i < pages; ++i) ASSERT_EQ(memory[i * page + i % page], i % 251 + 1) << "with " << wanted << " at page " << i;
+  }
+}
+
+TEST(PageCache, NoDirtyPagesAreTakenAsOneAndNoReadaheadAsMoreThanCanBeNumbered) {
+  PageCacheOptions options = small_cache();
+  options.dirty_pages = 0;
+  options.readahead = SIZE_MAX;
+  Memory memory(64 << 10);
+  PageCache cache;
+  ASSERT_TRUE(cache.create(options, &memory));
+  const uint8_t value = 7;
+  for (size_t at = 0; at < 64 << 10; at += 512) cache.put(1, at, &value, 1);
+  EXPECT_EQ(cache.broken(), nullptr) << cache.broken();
+  cache.release();
+  for (size_t at = 0; at < 64 << 10; at += 512) ASSERT_EQ(memory[at], 7);
+}
+
 TEST(PageCache, WriteBehindDoesNotWait) {
   Pages pages;
   for (size_t at = 0; at < 8 * 1024; at += 512) pages.put(at, 16);

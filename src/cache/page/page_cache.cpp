@@ -14,6 +14,14 @@ constexpr size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 // Reads of so few different words in a row are polling.
 constexpr int polled_words = 4;
 
+// What the fields of pages and arrivals can count, and what is of use: no more masks than there are pages.
+PageCacheOptions within_bounds(PageCacheOptions o) {
+  constexpr size_t most_masks = UINT16_MAX, most_readahead = size_t{1} << 30;
+  o.dirty_pages = std::clamp<size_t>(o.dirty_pages, 1, std::min<size_t>(most_masks, std::max<size_t>(o.size / o.page, 1)));
+  o.readahead = std::min(o.readahead, most_readahead);
+  return o;
+}
+
 size_t staging_bytes(const PageCacheOptions& o) { return std::max(o.page, std::min(std::max(o.readahead, o.page), o.size / 8)); }
 size_t mask_words(const PageCacheOptions& o) { return o.page / 64; }
 
@@ -39,11 +47,13 @@ Layout layout_of(const PageCacheOptions& o, size_t written_bytes) {
 // An index whose chains are all empty, so that hit() and put_quickly() find nothing.
 PageCache::PageCache() { pool_.create_empty(); }
 
-size_t PageCache::memory_bytes(const PageCacheOptions& o) {
+size_t PageCache::memory_bytes(const PageCacheOptions& options) {
+  const PageCacheOptions o = within_bounds(options);
   return layout_of(o, sizeof(Written) + 2 * mask_words(o) * sizeof(uint64_t)).end + sizeof(PageCache);
 }
 
-bool PageCache::create(const PageCacheOptions& options, PageTransport* transport) {
+bool PageCache::create(const PageCacheOptions& given, PageTransport* transport) {
+  const PageCacheOptions options = within_bounds(given);
   mask_words_ = mask_words(options);
   written_bytes_ = sizeof(Written) + 2 * mask_words_ * sizeof(uint64_t);
   const Layout at = layout_of(options, written_bytes_);
@@ -193,7 +203,7 @@ void PageCache::look(int pe, uint64_t address, size_t bytes) {
   polled_ = 0;
   if (polling) {
     ++counters_.polls;
-    start_write_back();  // what is awaited may be the answer to what was written
+    suspect_wait();  // what is awaited may be the answer to what was written
     before_direct_get(pe, address, bytes);
     drop_lines(pe, address, bytes);
   }

@@ -34,8 +34,8 @@ struct PageCacheOptions {
   size_t size = 1 << 20;         // bytes of pages
   size_t page = 1024;            // bytes, a power of two, 256 to 65536
   size_t line = 64;              // bytes, a power of two, page/64 to page
-  size_t dirty_pages = 64;       // pages with written bytes at a time, at most
-  size_t readahead = 32 << 10;   // bytes fetched ahead at once, at most; 0: never
+  size_t dirty_pages = 64;       // pages with written bytes at a time, at most; taken as one of 1 to 65,535, and to the number of pages
+  size_t readahead = 32 << 10;   // bytes fetched ahead at once, at most; 0: never. More than 1 GiB is taken as that
   // Nothing is served that was fetched longer ago than this, even to a program that never synchronises and polls among many
   // other reads: refetching a full cache a second costs less than a hundredth of it.
   double longest_age_ns = 1e9;
@@ -60,7 +60,7 @@ class PageCache {
   PageCache(const PageCache&) = delete;
   PageCache& operator=(const PageCache&) = delete;
 
-  // Takes its memory. False, and the cache stays unusable, when the system refuses. pre: options are in their ranges.
+  // Takes its memory. False, and the cache stays unusable, when the system refuses. pre: size, page and line are in their ranges.
   bool create(const PageCacheOptions& options, PageTransport* transport);
   // Bytes of memory that create() takes at most.
   static size_t memory_bytes(const PageCacheOptions& options);
@@ -109,6 +109,10 @@ class PageCache {
 
   // Forgets [address, address + bytes) of every PE: dirty bytes too, which are never put.
   void forget(uint64_t address, size_t bytes);
+
+  // How often a get made it seem that the program waits for another PE's answer. What was written here was started then; what was written
+  // elsewhere is for the front end to start.
+  uint64_t waits_suspected() const { return waits_suspected_; }
 
   bool dirty() const;      // something is not put yet
   bool in_flight() const;  // something is under way: puts, or what is fetched ahead
@@ -161,7 +165,7 @@ class PageCache {
   static constexpr uint32_t hits_a_look = 47;
   // So many pages in a row, put with no more than 64 bytes' span in them, show that the program writes here and there.
   static constexpr uint32_t scattered_pages = 64;
-  // Reads from the network between two starts of write-back: a put costs half of what a get does, so this adds a hundredth.
+  // Reads from the network between two starts of write-back that nobody asked for: a put costs half of what a get does, so this adds a hundredth.
   static constexpr uint32_t reads_a_write_back = 64;
   static uint64_t poll_bit(uint64_t address) { return uint64_t{1} << (((address >> 3) ^ (address >> 12)) & 63); }
   bool look_at_polls(uint64_t address) {
@@ -241,6 +245,7 @@ class PageCache {
   bool make_way(int pe, uint64_t address, size_t bytes);
   void lose(int pe, uint64_t begin, uint64_t end);
   void count_read();
+  void suspect_wait();
   bool put_around(int pe, uint64_t address, const void* from, size_t bytes);
   void write_through(Page& page, size_t offset, const void* from, size_t bytes);
   void learn_scatter(const Page& page);
@@ -257,7 +262,8 @@ class PageCache {
   char* writes_ = nullptr;
   size_t written_bytes_ = 0, mask_words_ = 0;
 
-  uint32_t reads_since_write_back_ = 0;
+  uint32_t network_reads_ = 0;
+  uint64_t waits_suspected_ = 0;
   uint32_t scattered_ = 0;            // pages in a row that were put with a few bytes in them
   uint32_t puts_around_ = 0;
   RecentPages<64> put_around_;        // pages that were put to past the cache

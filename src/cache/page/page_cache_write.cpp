@@ -200,11 +200,15 @@ void PageCache::lose(int pe, uint64_t begin, uint64_t end) {
 
 // A program that reads again and again may wait for the answer to what it wrote: written bytes are not held back forever.
 void PageCache::count_read() {
-  if (maybe_dirty_ && ++reads_since_write_back_ >= reads_a_write_back) start_write_back();
+  if (++network_reads_ % reads_a_write_back == 0) suspect_wait();
+}
+
+void PageCache::suspect_wait() {
+  ++waits_suspected_;
+  start_write_back();
 }
 
 void PageCache::start_write_back() {
-  reads_since_write_back_ = 0;
   if (!maybe_dirty_) return;
   for (uint32_t i = oldest_written_; i != none; i = written_at(i).newer) write_back(pool_[written_at(i).page]);
   maybe_dirty_ = false;
@@ -287,7 +291,6 @@ void PageCache::before_direct_update(int pe, uint64_t address, size_t bytes) {
 // Puts that come before it are delivered before it, so they are there with it; but only the standard says so, and they are rare.
 void PageCache::before_direct_fetch(int pe, uint64_t address, size_t bytes) {
   if (data_ == nullptr) return;
-  count_read();
   if (make_way(pe, address, bytes)) lose(pe, address, address + bytes);
 }
 

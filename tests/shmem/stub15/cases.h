@@ -9,7 +9,7 @@ struct stub_case {
   const char *name;
   void (*run)(void);
 };
-extern const struct stub_case unordered_cases[];
+extern const struct stub_case order_cases[], unordered_cases[];
 
 enum { heap_bytes = 256 << 10 };
 extern char *heap; /* symmetric; nothing of it is cached */

@@ -1,0 +1,185 @@
+/* What starts write-back, and which put goes at once: of every context, whichever the program waits through. */
+#include "cases.h"
+
+static long *flag(void) { return word_at(16 << 10); }
+static long *other(void) { return word_at(32 << 10); }
+
+static shmem_ctx_t made(void) {
+  shmem_ctx_t ctx;
+  if (shmem_ctx_create(0, &ctx) != 0) EXPECT(0 && "shmem_ctx_create");
+  return ctx;
+}
+
+static shmem_ctx_t made_by_team(void) {
+  shmem_ctx_t ctx;
+  if (shmem_team_create_ctx(SHMEM_TEAM_WORLD, 0, &ctx) != 0) EXPECT(0 && "shmem_team_create_ctx");
+  return ctx;
+}
+
+static void poll(shmem_ctx_t ctx, int reads) {
+  for (int i = 0; i < reads; i++) (void)shmem_ctx_long_g(ctx, other(), 1);
+}
+
+/* The answer that is polled for depends on a put through another context. */
+static void polling_through(shmem_ctx_t ctx) {
+  begin();
+  shmem_long_p(flag(), 1, 1);
+  EXPECT(!put_arrived(flag()));
+  poll(ctx, 200);
+  EXPECT(put_arrived(flag()));
+}
+static void polling_through_one_context_starts_all(void) { polling_through(made()); }
+static void polling_through_a_teams_context_starts_all(void) { polling_through(made_by_team()); }
+static void polling_through_an_uncached_context_starts_all(void) {
+  const shmem_ctx_t ctx = made();
+  EXPECT(nearcache_shmem_ctx_uncached(ctx) == NEARCACHE_SHMEM_OK);
+  polling_through(ctx);
+}
+static void polling_of_an_uncached_range_starts_all(void) {
+  EXPECT(nearcache_shmem_uncached(other(), sizeof(long)) == NEARCACHE_SHMEM_OK);
+  const shmem_ctx_t ctx = made();
+  begin();
+  shmem_ctx_long_p(ctx, flag() + 64, 1, 1);
+  shmem_ctx_long_p(ctx, flag(), 1, 1);
+  for (int i = 0; i < 10; i++) (void)shmem_long_g(other(), 1);
+  EXPECT(put_arrived(flag()));
+}
+/* The default context polls, among reads of other words; another one has the flag. */
+static void reads_of_many_words_start_all(void) {
+  const shmem_ctx_t ctx = made();
+  begin();
+  shmem_ctx_long_p(ctx, flag() + 64, 1, 1);
+  shmem_ctx_long_p(ctx, flag(), 1, 1);
+  int there = 0;
+  for (int round = 0; round < 100 && !there; round++) {
+    for (size_t i = 0; i < 64; i++) (void)shmem_long_g(word_at((size_t)(64 << 10) + i * 1024), 1);
+    there = put_arrived(flag());
+    stub_clear();
+    nearcache_shmem_acquire();
+  }
+  EXPECT(there);
+}
+static void polling_by_non_blocking_gets_starts_all(void) {
+  const shmem_ctx_t ctx = made();
+  begin();
+  shmem_long_p(flag(), 1, 1);
+  long value = 0;
+  for (int i = 0; i < 200; i++) {
+    shmem_ctx_long_get_nbi(ctx, &value, other(), 1, 1);
+    shmem_ctx_quiet(ctx);
+  }
+  EXPECT(put_arrived(flag()));
+}
+
+/* A word that is put after a call that orders may be a flag. */
+static void flag_after(void (*order)(shmem_ctx_t), const char *what, int line) {
+  const shmem_ctx_t ctx = made();
+  shmem_ctx_long_p(ctx, flag() + 64, 1, 1);
+  shmem_long_p(flag() + 128, 1, 1);
+  for (int through_ctx = 0; through_ctx < 2; through_ctx++) {
+    order(ctx);
+    stub_clear();
+    long *word = flag() + 256 * (through_ctx + 1);
+    through_ctx ? shmem_ctx_long_p(ctx, word, 1, 1) : shmem_long_p(word, 1, 1);
+    expect(put_arrived(word), what, line);
+    shmem_ctx_long_p(ctx, flag() + 64, 1, 1);
+    shmem_long_p(flag() + 128, 1, 1);
+  }
+}
+#define FLAG_AFTER(order) flag_after(order, "the first word after " #order " goes at once", __LINE__)
+
+static void barrier_all(shmem_ctx_t ctx) { (void)ctx, shmem_barrier_all(); }
+static void sync_all(shmem_ctx_t ctx) { (void)ctx, shmem_sync_all(); }
+static void quiet(shmem_ctx_t ctx) { (void)ctx, shmem_quiet(); }
+static void fence(shmem_ctx_t ctx) { (void)ctx, shmem_fence(); }
+static void ctx_quiet(shmem_ctx_t ctx) { shmem_ctx_quiet(ctx); }
+static void ctx_fence(shmem_ctx_t ctx) { shmem_ctx_fence(ctx); }
+static void wait_until(shmem_ctx_t ctx) { (void)ctx, shmem_long_wait_until(other(), SHMEM_CMP_NE, 0); }
+static void test(shmem_ctx_t ctx) {
+  (void)ctx;
+  stub_result = 1;
+  (void)shmem_long_test(other(), SHMEM_CMP_NE, 0);
+}
+static void clear_lock(shmem_ctx_t ctx) { (void)ctx, shmem_clear_lock(other()); }
+static void set_lock(shmem_ctx_t ctx) { (void)ctx, shmem_set_lock(other()); }
+static void allocate(shmem_ctx_t ctx) { (void)ctx, (void)shmem_malloc(64); }
+static void fetch(shmem_ctx_t ctx) { (void)ctx, (void)shmem_long_atomic_fetch(other(), 1); }
+
+static void a_flag_after_any_call_that_orders_goes_at_once(void) {
+  FLAG_AFTER(barrier_all);
+  FLAG_AFTER(sync_all);
+  FLAG_AFTER(quiet);
+  FLAG_AFTER(fence);
+  FLAG_AFTER(ctx_quiet);
+  FLAG_AFTER(ctx_fence);
+  FLAG_AFTER(wait_until);
+  FLAG_AFTER(test);
+  FLAG_AFTER(clear_lock);
+  FLAG_AFTER(set_lock);
+  FLAG_AFTER(allocate);
+  FLAG_AFTER(fetch);
+}
+
+static void only_the_first_word_goes_at_once(void) {
+  shmem_barrier_all();
+  stub_clear();
+  shmem_long_p(flag(), 1, 1);
+  shmem_long_p(flag() + 1, 1, 1);
+  EXPECT(arrived("putmem") == 1);
+}
+
+/* It completes what was written through a context that the cache does not know. */
+static void the_end_of_a_teams_context_acquires(void) {
+  const shmem_ctx_t ctx = made_by_team();
+  (void)shmem_long_g(other(), 1);
+  shmem_ctx_long_p(ctx, other(), 7, 1);
+  *(long *)stub_remote(other()) = 7; /* where the stub only records it */
+  shmem_ctx_destroy(ctx);
+  EXPECT(shmem_long_g(other(), 1) == 7);
+}
+
+/* 1,024 are known; one that goes makes room, and those beyond are passed on. */
+static void more_contexts_than_are_known(void) {
+  enum { known = 1024, all = known + 8 };
+  static shmem_ctx_t contexts[all];
+  for (int i = 0; i < all; i++) contexts[i] = made();
+  for (int again = 0; again < 3; again++) {
+    shmem_ctx_destroy(contexts[500]);
+    contexts[500] = made();
+    shmem_ctx_destroy(contexts[all - 1]);
+    contexts[all - 1] = made();
+  }
+  stub_clear();
+  shmem_ctx_long_p(contexts[500], flag(), 1, 1);
+  shmem_ctx_long_p(contexts[all - 1], flag() + 64, 1, 1);
+  EXPECT(stub_calls() > 0);
+  for (int i = 0; i < all; i++) shmem_ctx_destroy(contexts[i]);
+}
+
+/* A value that came back is there: a get through another context must not serve what it read before. */
+static void a_relaxed_atomic_is_seen_through_other_contexts(void) {
+  const shmem_ctx_t ctx = made();
+  nearcache_shmem_set_relaxed_atomics(1);
+  (void)shmem_long_g(other(), 1);
+  (void)shmem_ctx_long_g(ctx, other() + 64, 1);
+  (void)shmem_ctx_long_atomic_fetch_add(ctx, other(), 1, 1);
+  *(long *)stub_remote(other()) = 7;
+  EXPECT(shmem_long_g(other(), 1) == 7);
+  (void)shmem_long_atomic_fetch_add(other() + 64, 1, 1);
+  *(long *)stub_remote(other() + 64) = 8;
+  EXPECT(shmem_ctx_long_g(ctx, other() + 64, 1) == 8);
+}
+
+const struct stub_case order_cases[] = {
+    {"polling_through_one_context_starts_all", polling_through_one_context_starts_all},
+    {"polling_through_a_teams_context_starts_all", polling_through_a_teams_context_starts_all},
+    {"polling_through_an_uncached_context_starts_all", polling_through_an_uncached_context_starts_all},
+    {"polling_of_an_uncached_range_starts_all", polling_of_an_uncached_range_starts_all},
+    {"reads_of_many_words_start_all", reads_of_many_words_start_all},
+    {"polling_by_non_blocking_gets_starts_all", polling_by_non_blocking_gets_starts_all},
+    {"a_flag_after_any_call_that_orders_goes_at_once", a_flag_after_any_call_that_orders_goes_at_once},
+    {"only_the_first_word_goes_at_once", only_the_first_word_goes_at_once},
+    {"the_end_of_a_teams_context_acquires", the_end_of_a_teams_context_acquires},
+    {"more_contexts_than_are_known", more_contexts_than_are_known},
+    {"a_relaxed_atomic_is_seen_through_other_contexts", a_relaxed_atomic_is_seen_through_other_contexts},
+    {NULL, NULL}};
