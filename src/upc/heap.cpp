@@ -156,6 +156,7 @@ uint64_t check(const char* file, int line, const char* call, ncupc_ptr p) {
 
 void heap_free(const char* file, int line, const char* call, ncupc_ptr p) {
   if (ncupc_is_null(p)) return;
+  release();  // what this thread has written to it comes before it is used again; and its id is there, if this thread has just set it
   const uint64_t id = check(file, line, call, p);
   const uint64_t block = ncupc_address(p);
   const Kind kind = kind_of(id);
@@ -166,7 +167,6 @@ void heap_free(const char* file, int line, const char* call, ncupc_ptr p) {
     pools[local].free(block);
     return return_local();
   }
-  release();  // what this thread has written to it comes before it is used again
   if (word_compare_swap(ncupc_thread(p), block - 16, id, gone) != id) check(file, line, call, p);
   if (owner == me()) {
     pools[kind].free(block);
