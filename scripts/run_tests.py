@@ -10,9 +10,13 @@ import xml.etree.ElementTree as xml
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import test_lanes
 from console import ROOT, Failed, Status, build_targets, build_words, configure, configure_words
 
 BUILD = ROOT / "build"
+LANES = BUILD / "lanes"
+EARLY = [f"{folder}/all" for folder in ("src/shmem", "src/upc", "apps/shmem", "tests/shmem", "tests/upc")]  # what the early lanes run
+SLOWEST = 20  # tests that are listed at the end
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class Stage:
     skipped: int = 0
     seconds: float = 0
     failures: list = field(default_factory=list)
+    durations: list = field(default_factory=list)  # (seconds, test)
 
 
 def arguments():
@@ -65,9 +70,11 @@ def surroundings(given):
 def count(stage, junit):
     """Adds the results of a JUnit file; how ctest and pytest both tell theirs."""
     for case in xml.parse(junit).getroot().iter("testcase"):
+        name = ".".join(filter(None, [case.get("classname"), case.get("name")]))
+        stage.durations.append((float(case.get("time") or 0), name))
         if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
             stage.failed += 1
-            stage.failures.append(".".join(filter(None, [case.get("classname"), case.get("name")])))
+            stage.failures.append(name)
         elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
             stage.skipped += 1
         else:
@@ -88,11 +95,11 @@ def staged(name, work):
     return stage
 
 
-def build(folder, settings, targets=()):
+def build(folder, settings, targets=(), title=""):
     log = folder / "log"
     folder.mkdir(exist_ok=True)
     log.write_text("")
-    with Status(f"building {folder.name}") as status:
+    with Status(f"building {title or folder.name}") as status:
         configure(folder, settings, log)
         build_targets(folder, targets, log, status)
         status.done()
@@ -110,22 +117,23 @@ def ctest(stage, folder, env, selection=(), timeout=300):
         raise Failed(f"ctest in {folder} ended with exit code {done.returncode}")
 
 
-def pytest(stage, given, env):
-    junit = BUILD / "pytest.xml"
-    junit.unlink(missing_ok=True)
-    words = [sys.executable, "-m", "pytest", "-q", f"--junitxml={junit}", "-p", "no:cacheprovider"]
-    # `long` tests need their switch, `slow` ones are left out on demand.
+def pytest_words(given):
+    """`long` tests need their switch, `slow` ones are left out on demand."""
     marks = [] if given.long else ["not long"]
     marks += ["not slow"] if given.quick else []
-    words += ["-m", " and ".join(marks)] if marks else []
-    done = subprocess.run(words + (given.pytest or ["tests"]), env=env, cwd=ROOT, stdin=subprocess.DEVNULL)
-    if done.returncode == 5:  # nothing was collected
+    return ["-m", " and ".join(marks)] if marks else []
+
+
+def finish(stage, lane):
+    """Waits for a lane and counts its tests."""
+    code = lane.wait()
+    if code == 5:  # nothing was collected
         return
-    if not junit.exists():
-        raise Failed(f"pytest left no results (exit code {done.returncode})")
-    count(stage, junit)
-    if done.returncode != 0 and not stage.failed:
-        raise Failed(f"pytest ended with exit code {done.returncode}")
+    if not lane.junit.exists():
+        raise Failed(f"pytest left no results (exit code {code})")
+    count(stage, lane.junit)
+    if code != 0 and not stage.failed:
+        raise Failed(f"pytest ended with exit code {code}")
 
 
 def sanitizer_build(name):
@@ -163,15 +171,47 @@ def mutated(stage, env):
     count(stage, junit)
 
 
+def build_stage(settings, targets=(), title=""):
+    return staged(f"build{title and ' of ' + title}", lambda stage: build(BUILD, settings, targets, title))
+
+
+def uses_ninja():
+    """Whether single folders can be built: make has no targets for them."""
+    cache = BUILD / "CMakeCache.txt"
+    return "CMAKE_GENERATOR:INTERNAL=Ninja" in cache.read_text() if cache.exists() else bool(shutil.which("ninja"))
+
+
+def lane_stages(lanes):
+    for lane in lanes:
+        yield staged(f"tests, lane {lane.name}", lambda stage, lane=lane: finish(stage, lane))
+
+
 def all_stages(given, env):
+    """Builds and tests, in an order that keeps the processors busy: programs of OpenSHMEM are few and their tests mostly wait, so these run
+    while the rest is built; so do builds with sanitizers beside the other tests."""
     settings = {"CMAKE_BUILD_TYPE": "Release", "NEARCACHE_BUILD_TESTS": "ON", "NEARCACHE_BUILD_APPS": "ON", "NEARCACHE_BUILD_BENCH": "ON"}
-    yield staged("build", lambda stage: build(BUILD, settings))
-    if not given.pytest:
-        yield staged("unit tests", lambda stage: ctest(stage, BUILD, env))
-    ahead = None if given.quick or given.pytest else build_sanitized_ahead()
+    if given.pytest:
+        lane = test_lanes.Lane("chosen", given.pytest)
+        yield build_stage(settings)
+        lane.start(pytest_words(given), env, LANES, live=True)
+        yield from lane_stages([lane])
+        return
+    early, late = test_lanes.lanes()
+    ahead = None
+    first = EARLY if uses_ninja() else ()
     try:
-        yield staged("programs, commands and documents", lambda stage: pytest(stage, given, env))
+        yield build_stage(settings, first, "OpenSHMEM and UPC")
+        for lane in early:
+            lane.start(pytest_words(given), env, LANES)
+        yield build_stage(settings)
+        ahead = None if given.quick else build_sanitized_ahead()
+        for lane in late:
+            lane.start(pytest_words(given), env, LANES)
+        yield staged("unit tests", lambda stage: ctest(stage, BUILD, env))
+        yield from lane_stages([*early, *late])
     except BaseException:
+        for lane in (*early, *late):
+            lane.stop()
         if ahead:
             ahead.terminate()
         raise
@@ -191,8 +231,11 @@ def main():
     stages = []
     for stage in all_stages(given, surroundings(given)):
         stages.append(stage)
-        if stage.name == "build" and stage.failed:
+        if stage.name.startswith("build") and stage.failed:
             break  # nothing to run
+    print(f"\nthe {SLOWEST} slowest tests")
+    for seconds, name in sorted((each for stage in stages for each in stage.durations), reverse=True)[:SLOWEST]:
+        print(f"  {seconds:8.1f} s  {name}")
     print("\nsummary")
     for stage in stages:
         print(f"  {stage.name:36} {stage.passed:5} passed {stage.failed:4} failed {stage.skipped:4} skipped {stage.seconds:8.1f} s")

@@ -1,8 +1,7 @@
+#include "summary_text.h"
+
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
-
-#include "../common/mpi_version.h"
-#include "summary.h"
 
 namespace barnes_hut {
 namespace {
@@ -45,8 +44,8 @@ std::string summary_text(const Summary& s) {
   return text + fmt::format("force: {:.3f} us per body\n", 1e6 * s.force_per_body());
 }
 
-std::string summary_json(const Summary& s, const Options& options) {
-  Json json = {{"format", "barnes-hut-summary"}, {"version", 1}, {"input", options.input_name()}, {"mpi", apps::mpi_version()}};
+std::string summary_json(const Summary& s, const Options& options, const std::string& mpi) {
+  Json json = {{"format", "barnes-hut-summary"}, {"version", 1}, {"input", options.input_name()}, {"mpi", mpi}};
   json.update({{"ranks", s.ranks}, {"bodies", s.bodies}, {"steps", s.phases - 1}, {"force_phases", s.phases}});
   json.update({{"theta", options.theta}, {"softening", options.softening}, {"time_step", options.time_step}});
   json["fetch"] = options.fetch == Fetch::native ? "native" : "plain";

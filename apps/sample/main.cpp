@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "common/agreement.h"
+#include "common/mpi_version.h"
 #include "common/program.h"
 #include "common/shared_file.h"
 #include "graph/load.h"
@@ -61,7 +62,7 @@ void run(MPI_Comm comm, const Options& options) {
   if (!options.json.empty()) {
     SharedFile file(comm, options.json);
     if (rank == 0) {
-      const std::string json = summary_json(summary, options);
+      const std::string json = summary_json(summary, options, apps::mpi_version());
       file.write(0, json.data(), json.size());
     }
     file.finish();

@@ -18,20 +18,30 @@ def compiler(mpi):
     return wrapper.with_name(wrapper.name.replace("mpicc", "mpif90"))
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """{(MPI, program, binding): its path}, each built once for all tests."""
+    return {}, tmp_path_factory.mktemp("fortran")
+
+
 @pytest.fixture
-def build(mpi, tmp_path):
+def build(mpi, built):
     """Builds a program of this folder in one binding; skips where there is no Fortran."""
     if not shutil.which("gfortran"):
         pytest.skip("no gfortran")
     if mpi.family == "abi" or not compiler(mpi).exists():
         pytest.skip(f"{mpi.tag} brings no Fortran binding")
+    programs, folder = built
 
     def build_one(name, binding):
-        output = tmp_path / name
-        subprocess.run([str(compiler(mpi)), "-cpp", "-O1", "-w", "-ffree-line-length-none", "-fallow-argument-mismatch",
-                        f"-I{HERE}", f"-DBINDING_{binding}", str(HERE / f"{name}.F90"), "-o", str(output)],
-                       check=True, timeout=120)
-        return output
+        key = mpi.tag, name, binding
+        if key not in programs:
+            output = folder / "-".join(key)
+            subprocess.run([str(compiler(mpi)), "-cpp", "-O1", "-w", "-ffree-line-length-none", "-fallow-argument-mismatch",
+                            f"-I{HERE}", f"-DBINDING_{binding}", str(HERE / f"{name}.F90"), "-o", str(output)],
+                           check=True, timeout=120)
+            programs[key] = output
+        return programs[key]
     return build_one
 
 

@@ -85,14 +85,15 @@ def compile_program(program, static, folder, more=()):
             return None, messages or f"upcc ended with {code}"
         objects.append(output)
     joined, renamed = folder / f"{program.symbol}.r.o", folder / f"{program.symbol}.o"
-    for words in (["ld", "-r", "-o", joined, *objects],
-                  ["objcopy", "--redefine-sym", f"ncupc_main={program.symbol}", joined],
-                  ["objcopy", "--keep-global-symbol", program.symbol, joined, renamed]):
+    steps = [["objcopy", "--redefine-sym", f"ncupc_main={program.symbol}", "--keep-global-symbol", program.symbol, objects[0], renamed]]
+    if len(objects) > 1:  # names that they share become local once they are one
+        steps = [["ld", "-r", "-o", joined, *objects], [*steps[0][:-2], joined, renamed]]
+    for words in steps:
         done = subprocess.run(list(map(str, words)), capture_output=True, text=True)
         if done.returncode != 0:
             return None, done.stderr
     for path in {*objects, joined}:
-        path.unlink()
+        path.unlink(missing_ok=True)
     return renamed, ""
 
 

@@ -1,0 +1,68 @@
+"""Runs pytest in lanes: several at a time, since most of a test of parallel programs is waiting for a launcher.
+
+A lane is one pytest of its own over some files. What polls for messages without a pause (MPICH) is all in one lane, so that never more
+ranks than one program's burn the processors; what one test file prepares for all of its tests is prepared once.
+"""
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from console import ROOT
+
+SHMEM = ("tests/shmem", "tests/apps/test_shmem_apps.py")
+LANGUAGE = ("tests/upc/test_language.py", "tests/upc/test_random_c.py")
+MPI = ("tests/mpi", "tests/model", "tests/apps")
+
+
+@dataclass
+class Lane:
+    """Files for one pytest, and what has become of it."""
+    name: str
+    files: list
+    junit: Path = None
+    log: Path = None
+    process: subprocess.Popen = field(default=None, repr=False)
+
+    def start(self, options, env, folder, live=False):
+        """Starts pytest. `live`: what it says is shown at once, not once it is complete."""
+        folder.mkdir(exist_ok=True)
+        self.junit, self.log = folder / f"{self.name}.xml", None if live else folder / f"{self.name}.log"
+        self.junit.unlink(missing_ok=True)
+        words = [sys.executable, "-m", "pytest", "-q", f"--junitxml={self.junit}", "-p", "no:cacheprovider", *options, *self.files]
+        with open(self.log or os.devnull, "w") as log:
+            self.process = subprocess.Popen(words, env=env, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=None if live else log,
+                                            stderr=None if live else subprocess.STDOUT)
+
+    def wait(self):
+        """Waits for its end, says what it said, and returns the exit code."""
+        code = self.process.wait()
+        if self.log:
+            print(self.log.read_text(errors="replace"), flush=True)
+        return code
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)  # pytest ends its fixtures
+            self.process.wait()
+
+
+def test_files():
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py"))
+
+
+def lanes():
+    """(lanes that need nothing but OpenSHMEM and UPC, the others). Each file is in one lane; one that none names is in the last."""
+    files = test_files()
+
+    def take(*prefixes):
+        taken = [name for name in files if any(name == each or name.startswith(each + "/") for each in prefixes)]
+        files[:] = [name for name in files if name not in taken]
+        return taken
+
+    early = [Lane("language", take(*LANGUAGE)), Lane("shmem", take(*SHMEM)), Lane("upc", take("tests/upc"))]
+    late = [Lane("mpi", take(*MPI)), Lane("commands", take(*files))]
+    return [lane for lane in early if lane.files], [lane for lane in late if lane.files]  # pytest without files would run all
+
