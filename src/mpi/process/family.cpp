@@ -1,6 +1,6 @@
 #include "mpi/process/family.h"
 
-#include "mpi/process/objects.h"
+#include "base/loaded_objects.h"
 
 namespace nearcache::mpi {
 

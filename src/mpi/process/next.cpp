@@ -26,7 +26,7 @@ void* next_symbol(const char* symbol) { return dlsym(RTLD_NEXT, symbol); }
 
 #include "base/log.h"
 #include "mpi/process/family.h"
-#include "mpi/process/objects.h"
+#include "base/loaded_objects.h"
 
 namespace {
 

@@ -19,7 +19,7 @@ bool creation_is_visible(const void*, std::string*) { return true; }
 #include <set>
 #include <vector>
 
-#include "mpi/process/objects.h"
+#include "base/loaded_objects.h"
 
 namespace nearcache::mpi {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nearcache::mpi {
+namespace nearcache {
 
 struct LoadedObject {
   std::string path;  // empty for the executable
@@ -27,4 +27,4 @@ void for_each_symbol(const LoadedObject& object, const std::function<bool(const 
 bool defines_symbol(const LoadedObject& object, std::string_view symbol);
 bool imports_symbol(const LoadedObject& object, std::string_view symbol);
 
-}  // namespace nearcache::mpi
+}  // namespace nearcache

@@ -1,11 +1,11 @@
-#include "mpi/process/objects.h"
+#include "base/loaded_objects.h"
 
 #include <elf.h>
 #include <link.h>
 
 #include <algorithm>
 
-namespace nearcache::mpi {
+namespace nearcache {
 namespace {
 
 struct SymbolTable {
@@ -99,4 +99,4 @@ void for_each_symbol(const LoadedObject& object, const std::function<bool(const 
 bool defines_symbol(const LoadedObject& object, std::string_view symbol) { return has_symbol(object, symbol, true); }
 bool imports_symbol(const LoadedObject& object, std::string_view symbol) { return has_symbol(object, symbol, false); }
 
-}  // namespace nearcache::mpi
+}  // namespace nearcache
