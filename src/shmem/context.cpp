@@ -8,6 +8,7 @@
 #include "shmem/network_model.h"
 #include "shmem/next.h"
 #include "shmem/report_gather.h"
+#include "shmem/visibility.h"
 
 extern char** environ;
 
@@ -140,8 +141,9 @@ void context_start(int level) {
   context.budget.set_limit(limit != 0 ? limit : node_memory_bytes() / 10 / launched_on_node());
   context.memory.start(context.pes, context.pe, context.options.skip_cheap && !network_modelled(), context.cache_options.line);
   if (report_wanted()) report_prepare();
-  context.caching = context.options.shmem && next_usable();
-  if (!next_usable() && context.pe == 0) log(LogLevel::warning, "%s", next_complaint().c_str());
+  if (context.options.shmem) context.obstacle = next_usable() ? what_passes_by() : next_complaint();
+  context.caching = context.options.shmem && context.obstacle.empty();
+  if (!context.obstacle.empty() && context.pe == 0) log(LogLevel::warning, "nothing is cached: %s", context.obstacle.c_str());
   context.default_channel.open(SHMEM_CTX_DEFAULT, 0, false, false);
   enabled = context.caching || network_modelled();
   atexit(at_exit);

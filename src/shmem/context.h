@@ -30,7 +30,8 @@ struct Context {
   bool started = false;
   bool finished = false;
   bool threaded = false;  // SHMEM_THREAD_MULTIPLE: channels lock
-  bool caching = false;   // not switched off
+  bool caching = false;   // neither switched off nor kept from it
+  std::string obstacle;   // why nothing may be cached, if so
   bool implicit_end = false;  // start_pes: the program ends without shmem_finalize
   int pe = 0;
   int pes = 1;

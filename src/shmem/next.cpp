@@ -162,7 +162,7 @@ bool next_usable() {
 
 std::string next_complaint() {
   if (next_usable()) return {};
-  return "the program's OpenSHMEM library is not the one that this object was built for: nothing is cached; "
+  return "the program's OpenSHMEM library is not the one that this object was built for; "
          "preload the object for that library (nearcache run finds it)";
 }
 

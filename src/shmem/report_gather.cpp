@@ -130,7 +130,7 @@ void report_write() {
 WindowReport report_of(const Channel& channel) {
   WindowReport report;
   report.id = static_cast<int>(channel.id());
-  if (channel.obstacle() != nullptr) report.bypass = channel.obstacle();
+  report.bypass = channel.obstacle() != nullptr ? channel.obstacle() : context.obstacle;
   channel.fill_counters(&report.counters);
   return report;
 }

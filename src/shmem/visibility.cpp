@@ -1,0 +1,115 @@
+#include "shmem/visibility.h"
+
+#ifdef NEARCACHE_STATIC
+
+namespace nearcache::shmem {
+std::string what_passes_by() { return {}; }
+}  // namespace nearcache::shmem
+
+#else
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "base/loaded_objects.h"
+
+namespace nearcache::shmem {
+namespace {
+
+using Names = std::set<std::string, std::less<>>;
+
+// Functions whose wrapper acts, and those that may be called without our seeing it: queries, and what starts OpenSHMEM.
+const Names& seen_names() {
+  static const Names names{
+#define NEARCACHE_SEEN(name) #name,
+#define NEARCACHE_UNWATCHED(name)
+#include "seen_symbols.inc"
+#undef NEARCACHE_SEEN
+#undef NEARCACHE_UNWATCHED
+  };
+  return names;
+}
+const Names& unwatched_names() {
+  static const Names names{
+#define NEARCACHE_SEEN(name)
+#define NEARCACHE_UNWATCHED(name) #name,
+#include "seen_symbols.inc"
+#undef NEARCACHE_SEEN
+#undef NEARCACHE_UNWATCHED
+  };
+  return names;
+}
+
+bool is_function_of_shmem(std::string_view name) { return name.starts_with("shmem_") || name.starts_with("shmemx_"); }
+
+// The symbols of one object that have to do with OpenSHMEM.
+struct ShmemSymbols {
+  Names defined, imported;
+
+  explicit ShmemSymbols(const LoadedObject& object) {
+    for_each_symbol(object, [&](const char* symbol, bool is_defined) {
+      const std::string_view name = symbol;
+      if (name.starts_with("shmem") || name.starts_with("pshmem") || name.starts_with("SHMEM_") || unwatched_names().contains(name) ||
+          seen_names().contains(name))
+        (is_defined ? defined : imported).emplace(name);
+      return true;
+    });
+  }
+  // An OpenSHMEM, or a part of one.
+  bool is_library(const LoadedObject& object) const {
+    return defined.contains("pshmem_init") || (defined.contains("shmem_init") && !imported.contains("pshmem_init")) ||
+           object.name().starts_with("mca_") || object.name().starts_with("libmca_");
+  }
+  // A tool: it wraps calls.
+  bool wraps() const {
+    return std::any_of(defined.begin(), defined.end(), [](const std::string& name) { return is_function_of_shmem(name); });
+  }
+};
+
+// `shmem_barrier_all_` and `SHMEM_BARRIER_ALL` are how Fortran compilers spell a call; the library's variables are upper case, too.
+bool is_fortran_call(const std::string& name) {
+  if (name.starts_with("SHMEM_CTX_") || name.starts_with("SHMEM_TEAM_")) return false;
+  const bool upper = name.starts_with("SHMEM_") && std::none_of(name.begin(), name.end(), [](unsigned char c) { return std::islower(c); });
+  return upper || (name.ends_with('_') && (is_function_of_shmem(name) || is_function_of_shmem(std::string_view(name).substr(1))));
+}
+
+std::string name_of(const LoadedObject& object) { return object.path.empty() ? "the program" : std::string(object.name()); }
+
+// What of the calls of `object` escapes us; empty if nothing. `in_front`: what it wraps comes before us.
+std::string escape_of(const LoadedObject& object, bool in_front) {
+  const ShmemSymbols symbols(object);
+  if (symbols.is_library(object)) return {};
+  const bool below = symbols.wraps() && !in_front;  // its pshmem_ calls are those that we made
+  for (const std::string& name : symbols.imported) {
+    if (is_fortran_call(name)) return name_of(object) + " calls OpenSHMEM from Fortran (" + name + "), which Nearcache does not see";
+    if (name.starts_with("pshmem")) {
+      const std::string call = name.substr(1);
+      if (below || unwatched_names().contains(call)) continue;
+      return name_of(object) + " calls " + name + ", which Nearcache does not see" + (symbols.wraps() ? " (preload Nearcache before it)" : "");
+    }
+    if (is_function_of_shmem(name) && !seen_names().contains(name) && !unwatched_names().contains(name))
+      return name_of(object) + " calls " + name + ", which Nearcache does not know";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string what_passes_by() {
+  const std::vector<LoadedObject> objects = loaded_objects();
+  const void* here = reinterpret_cast<const void*>(&what_passes_by);
+  const auto own = std::find_if(objects.begin(), objects.end(), [&](const LoadedObject& object) { return object.contains(here); });
+  for (auto object = objects.begin(); object != objects.end(); ++object) {
+    if (object == own) continue;
+    std::string escape = escape_of(*object, object < own);
+    if (!escape.empty()) return escape;
+  }
+  return {};
+}
+
+}  // namespace nearcache::shmem
+
+#endif
