@@ -103,6 +103,9 @@ def run(words, timeout, **variables):
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         return None, process.communicate()[0]
+    except BaseException:  # the terminal's interrupt does not reach that session
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
 
 
 def judge(code, output, timeout):

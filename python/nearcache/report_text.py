@@ -1,4 +1,5 @@
 """Shows a report as text."""
+import re
 import sys
 
 from rich.console import Console
@@ -8,6 +9,13 @@ from rich.text import Text
 
 from .report_counts import access_types, api, bytes_text, hit_rate, processes, traffic_rows
 from .report_file import DAMAGE, damaged
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def _safe(text):
+    """Names that others chose, without markup and without what a terminal would take for a command."""
+    return escape(CONTROL.sub("?", str(text)))
 
 
 def _grid(*columns):
@@ -26,7 +34,7 @@ def header(document):
         rows.append(("network", f"MODELLED, not measured: {document['modelled']}"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for name, value in rows:
-        table.add_row(name, escape(" ".join(str(value).split())))
+        table.add_row(name, _safe(" ".join(str(value).split())))
     return table
 
 
@@ -61,9 +69,9 @@ def contexts(document):
                   ("written back by", "right"), ("size", "right"), ("not cached because", "left"))
     for row in document["windows"]:
         counters = row["counters"]
-        table.add_row(escape(row["name"]), row["mode"], str(row["ranks"]), f"{counters.get('gets', 0):,}", f"{100 * hit_rate(counters):.1f}%",
+        table.add_row(_safe(row["name"]), _safe(row["mode"]), str(row["ranks"]), f"{counters.get('gets', 0):,}", f"{100 * hit_rate(counters):.1f}%",
                       f"{counters.get('puts', 0):,}", f"{counters.get('network_puts', 0):,}", bytes_text(counters.get("storage_bytes", 0)),
-                      escape(row.get("bypass") or ""))
+                      _safe(row.get("bypass") or ""))
     return table
 
 
@@ -77,9 +85,9 @@ def windows(document):
         storage = counters.get("storage_bytes", 0)
         filled = f"{100 * counters.get('stored_bytes', 0) / storage:.0f}%" if storage else "-"
         name = f"{window['id']} {window['name']}" if window.get("name") else str(window["id"])
-        table.add_row(escape(name), window["mode"], window["policy"], str(window["ranks"]), f"{counters.get('gets', 0):,}",
+        table.add_row(_safe(name), _safe(window["mode"]), _safe(window["policy"]), str(window["ranks"]), f"{counters.get('gets', 0):,}",
                       f"{100 * hit_rate(counters):.1f}%", bytes_text(storage), filled,
-                      f"{counters.get('entries', 0):,}", escape(window.get("bypass") or ""))
+                      f"{counters.get('entries', 0):,}", _safe(window.get("bypass") or ""))
     return table
 
 
@@ -93,7 +101,7 @@ def render(document, console):
     verdict = document["verdict"]
     console.print()
     console.print(Text("the cache helped: " if verdict["helped"] else "no gain: ", style="bold green" if verdict["helped"] else "bold yellow")
-                  + Text(verdict["text"], style="default"))
+                  + Text(CONTROL.sub("?", verdict["text"]), style="default"))
 
 
 def show(document, width=None):

@@ -1,5 +1,10 @@
 """`nearcache advise` on programs that ought to be told different things, and on numbers made up for the rest."""
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import launch
 import pytest
@@ -180,3 +185,23 @@ def test_no_mode_is_recommended_that_would_serve_old_data_or_that_nobody_can_vou
     window = judgement.judge(evidence(**case)).windows[0]
     assert window.mode == (mode or "off")
     assert window.helps == (mode is not None)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_folder_and_program_go_when_advise_is_ended_by_a_signal(fake_home, tmp_path, number):
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho $$ > started\nexec sleep 60\n")
+    program.chmod(0o755)
+    process = subprocess.Popen([sys.executable, "-m", "nearcache", "advise", "--mpi", "mpich-4.0.2", "--", program], cwd=tmp_path,
+                               env={**os.environ, "PYTHONPATH": str(launch.ROOT / "python")}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    started = tmp_path / "started"
+    while not started.exists() or not started.read_text():
+        assert process.poll() is None, process.stdout.read()
+        time.sleep(0.05)
+    assert list(tmp_path.glob("nearcache-advise-*"))
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == -number
+    assert not list(tmp_path.glob("nearcache-advise-*"))
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(started.read_text()), 0)

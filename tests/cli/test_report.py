@@ -45,6 +45,13 @@ def test_a_run_that_gained_nothing_is_told_so(nearcache, tmp_path):
     assert "no gain: no get was repeated: the cache did not help" in text
 
 
+def test_names_are_no_commands_to_the_terminal(nearcache, tmp_path):
+    document = json.loads(EXAMPLE.read_text())
+    windows = [{**document["windows"][0], "name": "a\x1b[2Jb", "bypass": "c\x9bd"}]
+    text = nearcache("report", changed(tmp_path, program="p\x1b]0;title\x07q", windows=windows)).stdout
+    assert "p?]0;title?q" in text and "a?[2Jb" in text and "\x1b" not in text and "\x9b" not in text
+
+
 @pytest.mark.parametrize("changes, message", [
     ({"format": "something-else"}, "is no report of Nearcache: its format is 'something-else'"),
     ({"version": 3}, "version 3; this nearcache reads versions 1 and 2"),

@@ -1,5 +1,6 @@
 """`nearcache report FILE --html OUT` without a browser: what is refused and how, and what the page consists of."""
 import json
+import os
 import re
 from pathlib import Path
 
@@ -30,6 +31,27 @@ def test_example_agrees_with_itself(ranks):
         assert sum(row["gets"] for row in details[part]) == totals["gets"]
         assert all(row["hits"] <= row["gets"] for row in details[part])
     assert all(row["times"] * row["keys"] <= row["gets"] < 2 * row["times"] * row["keys"] for row in details["reuse"]["classes"])
+
+
+def test_page_is_made_as_often_as_it_is_asked_for():
+    from nearcache import html
+    document = json.loads(EXAMPLE.read_text())
+    assert html.page(document) == html.page(document)
+
+
+def test_failed_write_leaves_what_was_there_and_nothing_else(tmp_path, monkeypatch):
+    from nearcache import files
+    from nearcache.errors import NearcacheError
+    path = tmp_path / "page.html"
+    files.write_whole(path, b"old")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+    monkeypatch.setattr(os, "replace", fail)
+    for name in (path, tmp_path / "new.html"):
+        with pytest.raises(NearcacheError, match=f"cannot write {name}: No space left on device"):
+            files.write_whole(name, b"new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"] and path.read_bytes() == b"old"
 
 
 def test_page_goes_to_standard_output_and_needs_nothing_from_elsewhere(nearcache):

@@ -1,12 +1,13 @@
 """The command line of `nearcache advise`."""
 import json as json_module
-import os
 import shutil
 import sys
 
 import click
 
+from ..ended import signals_as_exceptions
 from ..errors import NearcacheError
+from ..files import write_whole
 from . import judgement, measure, text
 
 
@@ -35,7 +36,7 @@ def advise(words, tag, keep, traces, json, width):
     if traces:
         show(judgement.judge(measure.evidence_of(traces)), None, json, width)
         return
-    with measure.folder_for(keep) as prefix:
+    with signals_as_exceptions(), measure.folder_for(keep) as prefix:
         code, note = measure.run_traced(list(words), prefix, tag, [])
         sys.stdout.flush()
         if note:
@@ -52,9 +53,5 @@ def show(advice, words, json, width):
         click.echo(document)
         return
     if json:
-        try:
-            with open(json, "w", encoding="utf-8") as file:
-                file.write(document + "\n")
-        except OSError as error:
-            raise NearcacheError(f"{os.fspath(json)}: {error.strerror}") from None
+        write_whole(json, (document + "\n").encode())
     click.echo(text.render(advice, words, width or min(120, shutil.get_terminal_size((100, 24)).columns)), nl=False)

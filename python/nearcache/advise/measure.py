@@ -1,12 +1,12 @@
 """Gathers what advice is built on: traces of a run, and what nearcache-simulate makes of them."""
 import os
 import shutil
-import subprocess
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from .. import run, simulate, tables
+from ..ended import run_to_its_end
 from ..errors import NearcacheError, Refused
 
 
@@ -38,13 +38,13 @@ def folder_for(keep):
 def run_traced(words, prefix, tag, values):
     """Runs the command with a trace; returns its exit code."""
     trace = next(option for option in tables.load().options if option.name == "trace")
-    started, choices = run.prepare(words, [*values, (trace, prefix)], tag)
+    started, choices = run.prepare(words, [*values, (trace, prefix.replace("%", "%%"))], tag)
     if choices[0].object.is_shmem:
         raise Refused("advise works by a trace of MPI windows, and this program communicates by OpenSHMEM: run it with "
                       "NEARCACHE_SHMEM=on and off instead, with NEARCACHE_REPORT=1")
     note = "; ".join(choice.note for choice in choices if choice.note)
     try:
-        return subprocess.run(started, check=False).returncode, note
+        return run_to_its_end(started), note
     except OSError as error:
         raise Refused(f"cannot start {started[0]}: {error.strerror}") from None
 

@@ -2,12 +2,13 @@
 
     timeline, histograms, ranks, adaptations    figures with their tables, drawn by svg and bars
     verdict, settings                           words, key figures, windows, options, counters
-    page                                        all of it in template/
+    whole_page                                  all of it in template/
 """
 import os
 import sys
 
 from ..errors import NearcacheError
+from ..files import write_whole
 from ..report_file import DAMAGE, damaged
 
 
@@ -17,7 +18,7 @@ def page(document):
         import jinja2  # noqa: F401
     except ImportError:
         raise NearcacheError("--html needs the Python package jinja2: pip install jinja2, or Debian's python3-jinja2") from None
-    from .page import render
+    from .whole_page import render
     from .settings import library_tables
     tables = library_tables()
     try:
@@ -34,8 +35,4 @@ def write(document, source, out):
     if out == "-":
         sys.stdout.buffer.write(text)
         return
-    try:
-        with open(out, "wb") as file:
-            file.write(text)
-    except OSError as error:
-        raise NearcacheError(f"cannot write {out}: {error.strerror}") from None
+    write_whole(out, text)

@@ -1,0 +1,46 @@
+"""What a command leaves behind goes, too, when the command is ended by a signal."""
+import os
+import signal
+import subprocess
+from contextlib import contextmanager
+
+SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+
+class Ended(BaseException):
+    """A signal that ends this process, as an exception."""
+
+
+@contextmanager
+def signals_as_exceptions():
+    """SIGTERM and SIGHUP are raised inside, so that `finally` is reached, and end this process afterwards as ever."""
+    def end(number, _frame):
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)  # cleaning up is not interrupted
+        raise Ended(number)
+
+    before = {number: signal.getsignal(number) for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN}
+    for number in before:
+        signal.signal(number, end)
+    try:
+        yield
+    except Ended as ended:
+        signal.signal(ended.args[0], signal.SIG_DFL)
+        os.kill(os.getpid(), ended.args[0])
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def run_to_its_end(words, patience=10):
+    """The exit code of a command, which is ended with us: by SIGTERM, so that a launcher takes its ranks along."""
+    process = subprocess.Popen(words)
+    try:
+        return process.wait()
+    except BaseException:
+        process.terminate()
+        try:
+            process.wait(patience)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        raise

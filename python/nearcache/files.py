@@ -1,0 +1,25 @@
+"""Writes files whole or not at all."""
+import os
+import stat
+
+from .errors import NearcacheError
+
+
+def write_whole(path, data):
+    """Bytes to a file, which takes its name only when all is written: a failure leaves what was there before. What is no regular file is
+    written as it is."""
+    try:
+        special = os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode)
+        target = path if special else os.path.realpath(path)
+        beside = target if special else f"{target}.part.{os.getpid()}"
+        try:
+            with open(beside, "wb") as file:
+                file.write(data)
+            if not special:
+                os.replace(beside, target)
+        except OSError:
+            if not special and os.path.exists(beside):
+                os.unlink(beside)
+            raise
+    except OSError as error:
+        raise NearcacheError(f"cannot write {path}: {error.strerror}") from None
