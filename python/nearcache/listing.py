@@ -16,8 +16,13 @@ Every option is a row of one table (`src/base/options.def`); its names are deriv
 - `nearcache run --<name>`, which sets that variable for the ranks;
 - info key `nearcache_<name>` of a window, for the options of scope `window`; it wins over the environment.
 
-Values: *bytes* take the suffixes k, M, G, T; *time* takes ns, us, ms, s (without one: ns); *bool* is true or false.
-An unknown option or an ill-formed value is reported with what is allowed, and the default is kept.
+Values: *bytes* take the suffixes k, M, G, T, a *power* is such a number that is a power of two; *time* takes ns, us, ms, s (without one: ns);
+*bool* is true or false. Numbers lie in the range given, ends included. A *path* may hold `%p` (the number of the process that writes), `%h` (its host),
+`%r` (its rank) and `%j` (the job: the scheduler's number and step, else the launcher's name for it), so that jobs do not overwrite each other's files; `%%` is a percent sign.
+
+`nearcache run` refuses an unknown option, or a value that is not allowed, before anything is started. Where such a value comes to the library by
+the environment or an info key, a message names the option, the value and what is allowed, and the default (of a window: what the environment says) is in force.
+A program that runs with more rights than who started it (set-user-id) takes nothing from the environment.
 """
 
 COUNTERS_HEAD = """# Counters
@@ -42,9 +47,9 @@ def _markdown_table(names, rows):
 def options_markdown(tables):
     parts = [OPTIONS_HEAD]
     for scope, title in (("window", "Of a window"), ("process", "Of a process")):
-        rows = [(f"`{option.name}`", option.type, f"`{option.default}`" if option.default else "(empty)", option.unit or "-", option.help)
+        rows = [(f"`{option.name}`", option.type, f"`{option.default}`" if option.default else "(empty)", option.range or "-", option.unit or "-", option.help)
                 for option in tables.options if option.scope == scope]
-        parts.append(f"## {title}\n\n" + _markdown_table(("option", "type", "default", "unit", "what it does"), rows) + "\n")
+        parts.append(f"## {title}\n\n" + _markdown_table(("option", "type", "default", "range", "unit", "what it does"), rows) + "\n")
     return "\n".join(parts)
 
 
@@ -66,8 +71,8 @@ def show_options(tables, markdown, width):
     if markdown:
         click.echo(options_markdown(tables), nl=False)
         return
-    _print(("option", "type", "default", "scope", "what it does"),
-           [(option.name, option.type, option.default, option.scope, option.help) for option in tables.options], width)
+    _print(("option", "type", "default", "range", "scope", "what it does"),
+           [(option.name, option.type, option.default, option.range, option.scope, option.help) for option in tables.options], width)
 
 
 def show_counters(tables, markdown, width):

@@ -3,27 +3,52 @@ import os
 import sys
 
 from . import command, home, mpi, preload, shmem, tables
-from .errors import Refused
+from .errors import NearcacheError, Refused
+from .values import read_bytes
 
 
 def variables_of(values):
     """NEARCACHE_* variables for a list of (option, text), after checking them."""
     variables = {}
     for option, text in values:
-        if option.name == "report":
-            # Ranks may run in another folder; `-` is the short report on standard error.
-            text = "1" if text in ("-", "1") else os.path.abspath(text)
-        if option.name == "trace" and text:
-            text = os.path.abspath(text)
         option.check(text)
+        if option.name == "report" and text in ("", "0", "1", "-"):
+            text = "1" if text == "-" else text  # `-` is the short report on standard error
+        elif option.type == "path" and text:
+            # Ranks may run in another folder, whose name is no pattern.
+            text = os.path.normpath(os.path.join(os.getcwd().replace("%", "%%"), text))
         variables[option.variable] = text
     return variables
 
 
 def inherited_variables(environment):
     """The options in our own environment: launchers would not pass them on to other hosts."""
-    names = {option.variable for option in tables.load().options}
-    return {name: value for name, value in environment.items() if name in names}
+    options = {option.variable: option for option in tables.load().options}
+    found = {name: value for name, value in environment.items() if name in options}
+    for name, value in found.items():
+        options[name].check(value, name)
+    return found
+
+
+def check_pages(variables):
+    """The library's rules for a page cache whose sizes depend on each other (src/shmem/cache_options.cpp)."""
+    def read(name):
+        option = tables.load().option(name)
+        return read_bytes(variables.get(option.variable, option.default))
+    page, line, size = read("shmem_page"), read("shmem_line"), read("shmem_size")
+    if not page / 64 <= line <= page:
+        raise NearcacheError(f"--shmem-line: {line:.0f} is not allowed; allowed: from {page / 64:.0f} to {page:.0f} (a page)")
+    if size < 8 * page:
+        raise NearcacheError(f"--shmem-size: {size:.0f} is not allowed; allowed: at least {8 * page:.0f} bytes (8 pages)")
+
+
+def warn_of_folders(variables):
+    """Says so when a file is to be written to a folder that is not here; it may be where its writer runs."""
+    for option in tables.load().options:
+        path = variables.get(option.variable, "") if option.type == "path" else ""
+        folder = os.path.dirname(path)
+        if path not in ("", "0", "1", "-") and "%" not in folder and folder and not os.path.isdir(folder):
+            print(f"nearcache: {option.flag}: there is no folder {folder} here", file=sys.stderr)
 
 
 def choose_objects(parsed, tag):
@@ -67,10 +92,12 @@ def prepare(words, values, tag=None, environment=None):
         raise Refused("the programs stand in a file that the launcher reads; name them on the command line")
     if not parsed.programs:
         raise Refused(f"there is no program in: {' '.join(words)}")
+    variables = {**inherited_variables(environment), **variables_of(values)}
+    check_pages(variables)
     choices = choose_objects(parsed, tag)
+    warn_of_folders(variables)
     warn_of_launcher(parsed.launcher, choices[0].object)
     warn_of_memory_hook(parsed, choices[0].object, environment)
-    variables = {**inherited_variables(environment), **variables_of(values)}
     return preload.insert(parsed, [choice.object.path for choice in choices], variables, environment), choices
 
 

@@ -4,18 +4,9 @@ import json
 import re
 from dataclasses import dataclass
 
-from . import home
+from . import home, values
 from .host_defects import HostDefect
 from .errors import NearcacheError
-
-# What the text of each type looks like; `mode` and `policy` name their values in the help text.
-PATTERNS = {
-    "bool": (re.compile(r"(true|false|on|off|yes|no|1|0)", re.I), "true or false"),
-    "count": (re.compile(r"\d+"), "a whole number"),
-    "bytes": (re.compile(r"\d+(\.\d+)?\s*([kKMGT](i?B)?|B)?"), "bytes: a number, also with k, M, G or T"),
-    "time": (re.compile(r"\d+(\.\d+)?\s*(ns|us|ms|s)?"), "a time: a number, also with ns, us, ms or s"),
-    "ratio": (re.compile(r"\d+(\.\d*)?|\.\d+"), "a number"),
-}
 
 
 @dataclass(frozen=True)
@@ -24,6 +15,8 @@ class Option:
     scope: str
     type: str
     default: str
+    least: str  # the range of a number; empty for what is none
+    most: str
     unit: str
     help: str
 
@@ -46,17 +39,18 @@ class Option:
             return []
         return re.split(r", | or ", self.help.rpartition(": ")[2])
 
-    def check(self, text):
-        """Raises an error that says what is allowed unless `text` is a value of this option."""
+    @property
+    def range(self):
+        return f"{self.least} to {self.most}" if self.least else ""
+
+    def check(self, text, said_as=""):
+        """Raises an error that says what is allowed unless `text` is a value of this option; `said_as` is its name there, without it the flag."""
         if self.values:
-            good, allowed = text in self.values, ", ".join(self.values)
-        elif self.type in PATTERNS:
-            pattern, allowed = PATTERNS[self.type]
-            good = pattern.fullmatch(text)
+            allowed = "" if text.lower() in self.values else ", ".join(self.values)
         else:
-            return
-        if not good:
-            raise NearcacheError(f"{self.flag}: '{text}' is not allowed; allowed: {allowed}")
+            allowed = values.problem(self.type, text, self.least, self.most)
+        if allowed:
+            raise NearcacheError(f"{said_as or self.flag}: '{text}' is not allowed; allowed: {allowed}")
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,15 @@
 
 namespace nearcache {
 
-std::string LinkModel::set(const std::string& text) {
+bool parse_link(std::string_view text, double* latency_ns, double* ns_per_byte) {
   const size_t comma = text.find(',');
-  if (comma == std::string::npos || !parse_ratio(text.substr(0, comma), &latency_) || !parse_ratio(text.substr(comma + 1), &per_byte_))
-    return "model: '" + text + "' is not allowed; allowed: L,G in ns and ns/byte, such as 1900,0.17";
-  return {};
+  return comma != std::string_view::npos && parse_ratio(text.substr(0, comma), latency_ns) &&
+         parse_ratio(text.substr(comma + 1), ns_per_byte) && *latency_ns <= 1e9 && *ns_per_byte <= 1e6;
+}
+
+std::string LinkModel::set(const std::string& text) {
+  if (parse_link(text, &latency_, &per_byte_)) return {};
+  return "model: '" + text + "' is not allowed; allowed: " + parse_link_allowed;
 }
 
 double LinkModel::start(double bytes) {

@@ -6,8 +6,13 @@
 
 #include <mutex>
 #include <string>
+#include <string_view>
 
 namespace nearcache {
+
+// "L,G": nanoseconds and nanoseconds per byte. False if it is none, or of a network slower than any.
+bool parse_link(std::string_view text, double* latency_ns, double* ns_per_byte);
+inline constexpr const char* parse_link_allowed = "L,G in ns (at most 1e9) and ns/byte (at most 1e6), such as 1900,0.17";
 
 class LinkModel {
  public:

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/environment.h"
+
 namespace nearcache {
 
 // A control group without a limit says "max", which does not read as a number.
@@ -33,7 +35,7 @@ uint64_t node_memory_bytes() {
 uint64_t launched_on_node() {
   uint64_t most = 1;
   for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE"}) {
-    const char* text = getenv(name);
+    const char* text = environment_value(name);
     if (text != nullptr) most = std::max<uint64_t>(most, strtoull(text, nullptr, 10));
   }
   return most;

@@ -1,8 +1,13 @@
 #include "base/options.h"
 
 #include <array>
+#include <bit>
+#include <charconv>
+#include <type_traits>
 #include <utility>
 
+#include "base/link_model.h"
+#include "base/path_pattern.h"
 #include "base/text.h"
 
 namespace nearcache {
@@ -40,16 +45,25 @@ const char* name_of(const Table& table, Value value) {
 bool parse_mode(std::string_view text, Mode* value) { return parse_name(modes, text, value); }
 bool parse_policy(std::string_view text, PolicyKind* value) { return parse_name(policies, text, value); }
 bool parse_time(std::string_view text, uint64_t* value) { return parse_time_ns(text, value); }
-bool parse_text(std::string_view text, std::string* value) { return *value = text, true; }
+bool parse_path(std::string_view text, std::string* value) { return *value = text, is_path_pattern(text); }
+
+bool parse_power(std::string_view text, uint64_t* value) { return parse_bytes(text, value) && std::has_single_bit(*value); }
+
+bool parse_model(std::string_view text, std::string* value) {
+  double latency_ns, ns_per_byte;
+  return *value = text, text.empty() || parse_link(text, &latency_ns, &ns_per_byte);
+}
 
 constexpr const char* allowed_mode = "off, transparent, always or user";
 constexpr const char* allowed_policy = "rate, clampi, clampi-temporal, clampi-positional, lru, sieve or tinylfu";
 constexpr const char* allowed_bool = "true or false";
 constexpr const char* allowed_count = "a whole number";
-constexpr const char* allowed_bytes = "a number of bytes, with k, M, G or T if wanted";
+constexpr const char* allowed_bytes = "bytes, with k, M, G or T if wanted,";
+constexpr const char* allowed_power = "a power of two, with k, M, G or T if wanted,";
 constexpr const char* allowed_time = "a time with ns, us, ms or s";
-constexpr const char* allowed_ratio = "a number that is not negative";
-constexpr const char* allowed_text = "any text";
+constexpr const char* allowed_ratio = "a number";
+constexpr const char* allowed_model = parse_link_allowed;
+constexpr const char* allowed_path = "a path with %p (process), %h (host), %r (rank), %j (job) and %% for a percent sign";
 
 std::string show(Mode value) { return mode_name(value); }
 std::string show(PolicyKind value) { return policy_name(value); }
@@ -57,10 +71,27 @@ std::string show(bool value) { return value ? "true" : "false"; }
 std::string show(uint64_t value) { return std::to_string(value); }
 std::string show(const std::string& value) { return value; }
 std::string show(double value) {
-  std::string text = std::to_string(value);
-  while (text.back() == '0') text.pop_back();
-  if (text.back() == '.') text.pop_back();
-  return text;
+  char text[32];  // the shortest that reads back the same; in no language of the user's
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+// Sets `to` if `text` is a value between the ends that are given.
+template <class Value>
+bool set_within(std::string_view text, std::string_view least, std::string_view most, bool (*parse)(std::string_view, Value*), Value* to) {
+  Value value{}, end{};
+  if (!parse(text, &value)) return false;
+  if constexpr (std::is_arithmetic_v<Value>) {
+    if (!least.empty() && parse(least, &end) && value < end) return false;
+    if (!most.empty() && parse(most, &end) && value > end) return false;
+  }
+  *to = std::move(value);
+  return true;
+}
+
+std::string refusal(std::string_view name, std::string_view text, std::string_view allowed, std::string_view least, std::string_view most) {
+  std::string what = std::string(name) + ": '" + std::string(text) + "' is not allowed; allowed: " + std::string(allowed);
+  if (!least.empty()) what += " from " + std::string(least) + " to " + std::string(most);
+  return what;
 }
 
 // Variables of ours that are no options of the library; the UPC runtime and upcc have theirs.
@@ -75,22 +106,21 @@ const char* mode_name(Mode mode) { return name_of(modes, mode); }
 const char* policy_name(PolicyKind policy) { return name_of(policies, policy); }
 
 Options::Options() {
-#define NEARCACHE_OPTION(scope, name, type, default_text, unit, help) parse_##type(default_text, &name);
+#define NEARCACHE_OPTION(scope, name, type, default_text, least, most, unit, help) parse_##type(default_text, &name);
 #include "base/options.def"
 #undef NEARCACHE_OPTION
 }
 
 std::string Options::set(std::string_view name, std::string_view text) {
-#define NEARCACHE_OPTION(scope, option, type, default_text, unit, help)                                  \
-  if (name == #option) {                                                                                 \
-    if (parse_##type(text, &option)) return {};                                                          \
-    return std::string(name) + ": '" + std::string(text) + "' is not allowed; allowed: " + allowed_##type; \
-  }
+#define NEARCACHE_OPTION(scope, option, type, default_text, least, most, unit, help) \
+  if (name == #option)                                                               \
+    return set_within(text, least, most, parse_##type, &option) ? std::string() : refusal(name, text, allowed_##type, least, most);
 #include "base/options.def"
 #undef NEARCACHE_OPTION
   std::vector<std::string> names;
   for (const OptionRow& row : option_rows()) names.emplace_back(row.name);
-  return "there is no option '" + std::string(name) + "'; nearest: " + nearest_name(name, names);
+  const std::string near = close_name(name, names);
+  return "there is no option '" + std::string(name) + "'; " + (near.empty() ? "`nearcache options` lists all" : "nearest: " + near);
 }
 
 std::vector<std::string> Options::read_environment(char** environment) {
@@ -110,7 +140,8 @@ std::vector<std::string> Options::read_environment(char** environment) {
 
 const std::vector<OptionRow>& option_rows() {
   static const std::vector<OptionRow> rows = {
-#define NEARCACHE_OPTION(scope, name, type, default_text, unit, help) {#scope, #name, #type, default_text, unit, help},
+#define NEARCACHE_OPTION(scope, name, type, default_text, least, most, unit, help) \
+  {#scope, #name, #type, default_text, least, most, unit, help},
 #include "base/options.def"
 #undef NEARCACHE_OPTION
   };
@@ -118,7 +149,7 @@ const std::vector<OptionRow>& option_rows() {
 }
 
 std::string option_text(const Options& options, std::string_view name) {
-#define NEARCACHE_OPTION(scope, option, type, default_text, unit, help) \
+#define NEARCACHE_OPTION(scope, option, type, default_text, least, most, unit, help) \
   if (name == #option) return show(options.option);
 #include "base/options.def"
 #undef NEARCACHE_OPTION

@@ -19,9 +19,11 @@ using mode = Mode;
 using policy = PolicyKind;
 using count = uint64_t;
 using bytes = uint64_t;
+using power = uint64_t;  // bytes, a power of two
 using time = uint64_t;  // nanoseconds
 using ratio = double;
-using text = std::string;
+using model = std::string;  // L,G of a network, or empty
+using path = std::string;   // may hold what base/path_pattern.h replaces
 }  // namespace option_type
 
 struct Options {
@@ -32,14 +34,16 @@ struct Options {
 #define NEARCACHE_TYPE_bytes option_type::bytes
 #define NEARCACHE_TYPE_time option_type::time
 #define NEARCACHE_TYPE_ratio option_type::ratio
-#define NEARCACHE_TYPE_text option_type::text
-#define NEARCACHE_OPTION(scope, name, type, default_text, unit, help) NEARCACHE_TYPE_##type name{};
+#define NEARCACHE_TYPE_power option_type::power
+#define NEARCACHE_TYPE_model option_type::model
+#define NEARCACHE_TYPE_path option_type::path
+#define NEARCACHE_OPTION(scope, name, type, default_text, least, most, unit, help) NEARCACHE_TYPE_##type name{};
 #include "base/options.def"
 #undef NEARCACHE_OPTION
 
   Options();  // every option at its default
 
-  // Sets the option `name` from text. Returns an empty string, or what is wrong and what is allowed.
+  // Sets the option `name` from text. Returns an empty string, or what is wrong and what is allowed; then nothing is changed.
   std::string set(std::string_view name, std::string_view text);
 
   // Reads every NEARCACHE_* variable of an environment; returns one message per unknown or ill-formed one.
@@ -51,6 +55,8 @@ struct OptionRow {
   const char* name;
   const char* type;
   const char* default_text;
+  const char* least;  // the range of a number, ends included; empty for what is none
+  const char* most;
   const char* unit;
   const char* help;
 };

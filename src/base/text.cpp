@@ -4,8 +4,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
-#include <limits>
 #include <numeric>
 
 namespace nearcache {
@@ -17,10 +15,9 @@ std::string lower_case(std::string_view text) {
 }
 
 bool parse_ratio(std::string_view text, double* value) {
-  const std::string copy(text);
-  char* end = nullptr;
-  const double number = std::strtod(copy.c_str(), &end);
-  if (copy.empty() || *end != '\0' || !std::isfinite(number) || number < 0) return false;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number) || number < 0) return false;
   *value = number;
   return true;
 }
@@ -37,10 +34,9 @@ bool parse_count(std::string_view text, uint64_t* value) {
 static bool split_number(std::string_view text, double* number, std::string* suffix) {
   const std::string copy = lower_case(text);
   if (copy.empty() || (!std::isdigit(static_cast<unsigned char>(copy[0])) && copy[0] != '.')) return false;
-  char* end = nullptr;
-  *number = std::strtod(copy.c_str(), &end);
-  *suffix = end;
-  return std::isfinite(*number);
+  const auto [end, error] = std::from_chars(copy.data(), copy.data() + copy.size(), *number);
+  *suffix = std::string(end, copy.data() + copy.size());
+  return error == std::errc() && std::isfinite(*number);
 }
 
 static bool scale_to_whole(double number, double factor, uint64_t* value) {
@@ -102,9 +98,9 @@ static size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string nearest_name(std::string_view word, const std::vector<std::string>& names) {
+std::string close_name(std::string_view word, const std::vector<std::string>& names) {
   std::string best;
-  size_t least = std::numeric_limits<size_t>::max();
+  size_t least = std::max<size_t>(2, word.size() / 3) + 1;
   for (const std::string& name : names) {
     const size_t distance = edit_distance(word, name);
     if (distance < least) {

@@ -18,7 +18,7 @@ bool parse_bool(std::string_view text, bool* value);
 
 std::string lower_case(std::string_view text);
 
-// The name with the smallest edit distance to `word`.
-std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
+// The name with the smallest edit distance to `word`, if so few edits can be a slip: two, or a third of the word. Else "".
+std::string close_name(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace nearcache

@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/log.h"
 #include "shmem/cache_options.h"
 #include "shmem/network_model.h"
 #include "shmem/next.h"
 #include "shmem/report_gather.h"
 #include "shmem/visibility.h"
-
-extern char** environ;
+#include "telemetry/report_file.h"
 
 namespace nearcache::shmem {
 
@@ -24,7 +24,7 @@ static PageCache nothing;  // serves nothing
 PageCache* quick_cache = &nothing;
 PageCache* no_cache() { return &nothing; }
 
-Context::Context() : option_errors(options.read_environment(environ)) {
+Context::Context() : option_errors(options.read_environment(environment_all())) {
   set_log_level(static_cast<int>(std::min<uint64_t>(options.verbose, 2)));
   relaxed_atomics = options.shmem_relaxed_atomics;
   cache_options = page_cache_options(options, &option_errors);
@@ -114,7 +114,7 @@ void Context::start_write_back() {
 
 namespace {
 
-bool report_wanted() { return !context.options.report.empty() && context.options.report != "0"; }
+bool report_wanted() { return report_is_wanted(context.options.report); }
 
 // Runs before the OpenSHMEM library's own exit handler, as it is registered later.
 void at_exit() { context_finish(context.implicit_end); }

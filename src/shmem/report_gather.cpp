@@ -122,7 +122,7 @@ void report_write() {
     report.modelled = network_model_label();
     report.options = context.options;
     for (auto& [id, row] : rows) report.windows.push_back(std::move(row));
-    write_report(report, context.options.report);
+    write_report(report, context.options.report, context.pe);
   }
   next.barrier_all();
 }

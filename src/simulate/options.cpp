@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "telemetry/report.h"
+#include "base/link_model.h"
 #include "base/text.h"
 
 namespace nearcache::simulate {
@@ -51,11 +52,9 @@ bool set_mode(const std::string& name, StudyOptions* study, std::string* wrong) 
 
 bool set_model(const std::string& text, StudyOptions* study, std::string* wrong) {
   if (text.empty()) return true;
-  const size_t comma = text.find(',');
   Cost cost;
-  if (comma == std::string::npos || !parse_ratio(text.substr(0, comma), &cost.latency_ns) ||
-      !parse_ratio(text.substr(comma + 1), &cost.ns_per_byte)) {
-    *wrong = fmt::format("--model: '{}' is not allowed; allowed: L,G in ns and ns per byte, such as 1900,0.17", text);
+  if (!parse_link(text, &cost.latency_ns, &cost.ns_per_byte)) {
+    *wrong = fmt::format("--model: '{}' is not allowed; allowed: {}", text, parse_link_allowed);
     return false;
   }
   study->model = cost;

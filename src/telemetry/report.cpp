@@ -45,6 +45,18 @@ double share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// Names that others chose, such as a program's, without what a terminal would take for a command.
+std::string printable(const std::string& text) {
+  std::string clean;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool second_set = c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;  // U+0080 to U+009F
+    if (second_set) ++i;
+    clean += c < 0x20 || c == 0x7f || second_set ? '?' : text[i];
+  }
+  return clean;
+}
+
 std::string formatted(const char* format, auto... values) {
   char line[512];
   snprintf(line, sizeof line, format, values...);
@@ -67,6 +79,16 @@ Verdict openshmem_verdict(const Report& report, const Counters& totals, double s
   return measured_verdict("hits and joined puts", saved, wall);
 }
 
+// Why no get was a hit. That none was repeated can be said only where most were kept.
+std::string no_hit_verdict(const Counters& c) {
+  const char* why = "no get was repeated while its data was valid";
+  if (c.bypassed == c.gets)
+    why = "all gets went past the cache: own rank, cheap targets, too large, or layouts that are not understood";
+  else if (2 * (c.conflicting + c.capacity + c.failing) > c.gets - c.bypassed)
+    why = "no get was a hit, as most were turned away or pushed each other out: the index or the storage is small, or storing did not pay";
+  return std::string(why) + ": the cache did not help";
+}
+
 Verdict verdict_of(const Report& report) {
   const Counters totals = totals_of(report);
   const Spread wall = spread_of(report.ranks, [](const RankReport& r) { return r.wall_seconds; });
@@ -74,7 +96,7 @@ Verdict verdict_of(const Report& report) {
                                                       static_cast<double>(report.ranks.size());
   if (report.api == Api::openshmem) return openshmem_verdict(report, totals, saved, wall.mean);
   if (totals.gets == 0) return {false, 0, "no gets were seen on windows that can be cached: the cache did not help"};
-  if (hits_of(totals) == 0) return {false, 0, "no get was repeated while its data was valid: the cache did not help"};
+  if (hits_of(totals) == 0) return {false, 0, no_hit_verdict(totals)};
   return measured_verdict("hits", saved, wall.mean);
 }
 
@@ -184,7 +206,7 @@ std::string report_text(const Report& report) {
   const Spread hits = spread_of(report.ranks, [](const RankReport& r) {
     return 100 * share(hits_of(r.counters), r.counters.gets);
   });
-  std::string text = formatted("nearcache %s: %zu %s of %s\n", version_text(), report.ranks.size(), mpi ? "ranks" : "PEs", report.program.c_str());
+  std::string text = formatted("nearcache %s: %zu %s of %s\n", version_text(), report.ranks.size(), mpi ? "ranks" : "PEs", printable(report.program).c_str());
   if (!report.modelled.empty()) text += "  network    MODELLED: " + report.modelled + "\n";
   text += formatted("  gets       %llu, %.1f%% hits (min %.1f, mean %.1f, max %.1f over %s)\n",
                     static_cast<unsigned long long>(c.gets), 100 * share(hits_of(c), c.gets), hits.min, hits.mean, hits.max,
@@ -192,8 +214,8 @@ std::string report_text(const Report& report) {
   text += mpi ? mpi_text(c) : openshmem_text(c);
   for (const WindowReport& window : report.windows) {
     if (window.bypass.empty()) continue;
-    const std::string what = mpi ? "window " + std::to_string(window.id) : window.name;
-    text += "  " + what + "   not cached: " + window.bypass + "\n";
+    const std::string what = mpi ? "window " + std::to_string(window.id) : printable(window.name);
+    text += "  " + what + "   not cached: " + printable(window.bypass) + "\n";
   }
   text += "  verdict    " + verdict.text + "\n";
   return text;

@@ -1,4 +1,4 @@
-// Where a report goes, and what it says of the program that made it.
+// Writing the report to where the option `report` says.
 #pragma once
 
 #include <string>
@@ -7,10 +7,14 @@
 
 namespace nearcache {
 
-// The file name of the running program, "?" if the system does not tell.
+// The name of the running program's file, without folders.
 std::string program_name();
 
-// Prints the report on standard error (`where` is 1), or writes it to the path `where` as JSON; says so if it cannot.
-void write_report(const Report& report, const std::string& where);
+// The values of option `report`: empty or 0, none; 1 or -, text on standard error; else the path of a JSON file.
+bool report_is_wanted(const std::string& where);
+bool report_is_file(const std::string& where);
+
+// `rank` is the writer's, for the path.
+void write_report(const Report& report, const std::string& where, int rank);
 
 }  // namespace nearcache

@@ -1,15 +1,23 @@
-// Prints the tables of options, counters and known defects of hosts as JSON.
+// Prints the tables of options, counters and known defects of hosts as JSON. With arguments NAME=VALUE: what the library says of each, a line
+// for an argument, empty where the value is allowed.
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "base/options.h"
 #include "telemetry/report.h"
 
-int main() {
+static void check(const std::string& setting) {
+  const size_t equals = std::min(setting.find('='), setting.size());
+  nearcache::Options options;
+  std::cout << options.set(setting.substr(0, equals), setting.substr(std::min(equals + 1, setting.size()))) << '\n';
+}
+
+static void print_tables() {
   nlohmann::ordered_json tables = {{"nearcache", nearcache::version_text()}};
   for (const nearcache::OptionRow& row : nearcache::option_rows()) {
     tables["options"].push_back({{"scope", row.scope}, {"name", row.name}, {"type", row.type},
-                                 {"default", row.default_text}, {"unit", row.unit}, {"help", row.help}});
+                                 {"default", row.default_text}, {"least", row.least}, {"most", row.most}, {"unit", row.unit}, {"help", row.help}});
   }
 #define NEARCACHE_COUNTER(name, kind, unit, help) \
   tables["counters"].push_back({{"name", #name}, {"kind", #kind}, {"unit", unit}, {"help", help}});
@@ -20,5 +28,10 @@ int main() {
 #include "mpi/process/host_defects.def"
 #undef NEARCACHE_HOST_DEFECT
   std::cout << tables.dump(1) << '\n';
+}
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) check(argv[i]);
+  if (argc == 1) print_tables();
   return std::cout.good() ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 #include "telemetry/trace_writer.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -63,8 +64,10 @@ class SignalsBlocked {
 TraceWriter::~TraceWriter() { close(); }
 
 std::string TraceWriter::open(const std::string& path, const TraceOrigin& origin) {
-  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file_ < 0) return strerror(errno);
+  // Not to wait for somebody who reads a FIFO; later the thread may wait for a slow one.
+  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
+  if (file_ < 0) return errno == ENXIO ? "nobody reads it" : strerror(errno);
+  fcntl(file_, F_SETFL, fcntl(file_, F_GETFL) & ~O_NONBLOCK);
   start_ns_ = system_ns();
   const std::vector<uint8_t> header = header_of(origin);
   pool_.resize(blocks);
@@ -82,6 +85,8 @@ std::string TraceWriter::open(const std::string& path, const TraceOrigin& origin
     }
   }
   if (!wrong.empty()) {
+    struct stat status {};
+    if (fstat(file_, &status) == 0 && S_ISREG(status.st_mode)) unlink(path.c_str());
     ::close(file_);
     file_ = -1;
     return wrong;

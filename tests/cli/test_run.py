@@ -33,11 +33,11 @@ def dry(nearcache, *words, **more):
 
 def test_every_option_of_the_table_is_an_option_of_run(fake_home, nearcache):
     from nearcache import tables
-    examples = {"mode": "always", "policy": "lru", "bytes": "2M", "count": "3", "bool": "false", "time": "5us", "ratio": "0.5",
-                "text": "text"}
-    for option in tables.load().options:
-        done = dry(nearcache, option.flag, examples[option.type], "--", "ls")
-        assert f" {option.variable}=" in done.stdout, option.name
+    examples = {"mode": "always", "policy": "lru", "bool": "false", "model": "1900,0.17", "path": "text"}
+    options = tables.load().options
+    words = [word for option in options for word in (option.flag, option.most or examples[option.type])]
+    done = dry(nearcache, *words, "--", "ls")
+    assert all(f" {option.variable}=" in done.stdout for option in options), done.stdout + done.stderr
     help_text = nearcache("run", "--help").stdout
     assert all(option.flag in help_text for option in tables.load().options)
 
@@ -49,6 +49,7 @@ def test_underscores_work_in_option_names(fake_home, nearcache):
 def test_report_file_is_made_absolute_and_dash_is_the_short_report(fake_home, nearcache, tmp_path):
     assert f"NEARCACHE_REPORT={tmp_path}/r.json" in dry(nearcache, "--report", "r.json", "--", "ls", cwd=tmp_path).stdout
     assert "NEARCACHE_REPORT=1 " in dry(nearcache, "--report", "-", "--", "ls").stdout
+    assert "NEARCACHE_REPORT=0 " in dry(nearcache, "--report", "0", "--", "ls").stdout
 
 
 def test_options_of_the_environment_reach_ranks_and_command_line_wins(fake_home, nearcache):
@@ -65,10 +66,35 @@ def test_options_of_the_environment_reach_ranks_and_command_line_wins(fake_home,
     (["--index", "-1"], "whole number"),
     (["--adaptive", "maybe"], "true or false"),
     (["--progress-time", "5 minutes"], "a time"),
+    (["--storage", "99999999999999999999"], "bytes, with k, M, G or T if wanted, from 0 to 32G"),
+    (["--index", "0"], "a whole number from 1 to"),
+    (["--index-increase", "0"], "a number from 1 to 1024"),
+    (["--shmem-dirty-pages", "65536"], "from 1 to 65535"),
+    (["--model", "abc"], "L,G in ns"),
+    (["--report", "50%.json"], "%% for a percent sign"),
+    (["--shmem-line", "2k"], "from 16 to 1024 (a page)"),
+    (["--shmem-size", "4k"], "at least 8192 bytes (8 pages)"),
 ])
 def test_bad_values_are_reported_with_what_is_allowed(fake_home, nearcache, words, message):
     done = dry(nearcache, *words, "--", "ls")
     assert done.returncode == 2 and message in done.stderr and words[0] in done.stderr
+
+
+def test_bad_values_of_the_environment_are_refused_before_anything_starts(fake_home, nearcache):
+    done = dry(nearcache, "--", "ls", env={"NEARCACHE_SAMPLE": "0"})
+    assert done.returncode == 2 and "NEARCACHE_SAMPLE: '0' is not allowed; allowed: a whole number from 1 to 4096" in done.stderr
+
+
+def test_folder_of_a_report_that_is_not_here_is_told(fake_home, nearcache, tmp_path):
+    done = dry(nearcache, "--report", "/nonexistent/x.json", "--", "ls")
+    assert done.returncode == 0 and "--report: there is no folder /nonexistent here" in done.stderr
+    for path in ("x.json", "%j/x.json", "-", "0", ""):
+        assert not dry(nearcache, "--report", path, "--", "ls", cwd=tmp_path).stderr
+
+
+def test_own_folder_is_no_pattern(fake_home, nearcache, tmp_path):
+    (tmp_path / "50%").mkdir()
+    assert "/50%%/x.%p.json" in dry(nearcache, "--report", "x.%p.json", "--", "ls", cwd=tmp_path / "50%").stdout
 
 
 def test_unknown_option_is_reported_with_the_nearest(fake_home, nearcache):

@@ -5,6 +5,7 @@ import launch
 import pytest
 
 from nearcache import tables
+from nearcache.errors import NearcacheError
 
 
 def test_options_lists_every_option_with_its_default(fake_home, nearcache):
@@ -53,6 +54,31 @@ def test_tests_leave_out_only_what_the_table_of_host_defects_has(fake_home):
     excuses += [(tag, name) for (tag, _), (_, name) in host_defects.ARGUMENTS.items()]
     for tag, name in excuses:
         assert rows[name].concerns(*tag.split("-")), (tag, name)
+
+
+TEXTS = ["", "0", "1", "2", "3", "64", "65535", "65536", "4096", "1k", "1K", "1.5k", "1kib", "1kb", "1b", "1ib", "1 k", "48", "32G", "33G", "1T", "1e3", "1E3", "0x10",
+         "1.", ".5", ".", "+1", "-1", "nan", "inf", "1e400", "10us", "1US", "1s", "3600s", "3601s", "1m", "99999999999999999999", "true", "YES", "maybe",
+         "always", "ALWAYS", "lru", "1900,0.17", "1900", "1,2,3", "1e9,1e6", "1e10,0", " 1", "1\n", "a.json", "%p.%%", "%", "%x", "\u0663"]
+
+
+def test_command_and_library_allow_the_same_values(fake_home):
+    """Every option with many texts: what the command takes, the library does, and what it refuses is refused by both."""
+    program = launch.BUILD / "bin" / "nearcache-tables"
+    if not program.exists():
+        pytest.skip("nearcache-tables is not built")
+    pairs = [(option, text) for option in tables.load().options for text in [*TEXTS, option.least, option.most, option.default]]
+    done = subprocess.run([program, *(f"{option.name}={text}" for option, text in pairs)], capture_output=True, text=True)
+    answers = done.stdout.replace("1\n'", "1'").splitlines()  # of the text with a line's end
+    assert len(answers) == len(pairs)
+    for (option, text), answer in zip(pairs, answers):
+        try:
+            option.check(text)
+            refused = ""
+        except NearcacheError as error:
+            refused = str(error)
+        assert bool(refused) == bool(answer), (option.name, text, refused, answer)
+        if refused and not option.values:
+            assert refused.partition("allowed: ")[2] == answer.partition("allowed: ")[2]
 
 
 def test_damaged_tables_are_reported(fake_home, nearcache):

@@ -133,6 +133,38 @@ TEST(Report, SaysHonestlyThatTheCacheDidNotHelp) {
   EXPECT_NE(report_json(report).find("\"ranks\": 0"), std::string::npos);
 }
 
+// One rank with 100 gets that missed.
+Report without_hits(uint64_t conflicting, uint64_t failing, uint64_t bypassed) {
+  Report report;
+  RankReport one;
+  one.counters.gets = 100;
+  one.counters.conflicting = conflicting;
+  one.counters.failing = failing;
+  one.counters.bypassed = bypassed;
+  one.counters.direct = 100 - conflicting - failing - bypassed;
+  report.ranks.push_back(one);
+  return report;
+}
+
+TEST(Report, SaysThatNothingWasRepeatedOnlyWhereMostWasKept) {
+  EXPECT_NE(report_text(without_hits(0, 0, 0)).find("no get was repeated"), std::string::npos);
+  EXPECT_NE(report_text(without_hits(10, 10, 30)).find("no get was repeated"), std::string::npos);
+  for (const Report& report : {without_hits(99, 0, 0), without_hits(0, 60, 0), without_hits(20, 10, 45)}) {
+    EXPECT_EQ(report_text(report).find("no get was repeated"), std::string::npos);
+    EXPECT_NE(report_text(report).find("the index or the storage is small"), std::string::npos);
+  }
+  EXPECT_NE(report_text(without_hits(0, 0, 100)).find("all gets went past the cache"), std::string::npos);
+}
+
+TEST(Report, TheTextHoldsNoCommandsForTheTerminal) {
+  Report report = example();
+  report.program = "pro\x1b[31mgram\r\n\x07\xc2\x9b\x7f \xc3\xa4";
+  report.windows[1].bypass = "an \x1b]0;object\x07";
+  const std::string text = report_text(report);
+  EXPECT_NE(text.find("of pro?[31mgram????? \xc3\xa4\n"), std::string::npos) << text;
+  for (const char c : text) EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n');
+}
+
 TEST(Report, AModelledNetworkIsLabelled) {
   Report report = example();
   report.modelled = "L=1900ns G=0.17ns/B";

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <clocale>
+
 namespace nearcache {
 namespace {
 
@@ -54,10 +56,21 @@ TEST(Text, CountsAreWholeNumbers) {
   for (const char* text : {"", "4.5", "4k", "-4", "18446744073709551616"}) EXPECT_FALSE(parse_count(text, &value)) << text;
 }
 
-TEST(Text, TheNearestNameHasTheFewestEdits) {
-  EXPECT_EQ(nearest_name("storge", {"mode", "storage", "index"}), "storage");
-  EXPECT_EQ(nearest_name("", {"policy", "mode"}), "mode");
-  EXPECT_EQ(nearest_name("x", {}), "");
+TEST(Text, TheCloseNameHasTheFewestEditsIfTheyCanBeASlip) {
+  EXPECT_EQ(close_name("storge", {"mode", "storage", "index"}), "storage");
+  EXPECT_EQ(close_name("progress_tiem", {"progress_time", "progress_calls"}), "progress_time");
+  EXPECT_EQ(close_name("foo", {"policy", "mode"}), "");
+  EXPECT_EQ(close_name("", {"policy", "mode"}), "");
+  EXPECT_EQ(close_name("x", {}), "");
+}
+
+TEST(Text, NumbersAreReadAsTheyAreWhateverLanguageTheProgramSpeaks) {
+  uint64_t bytes = 0;
+  for (const char* text : {"0x10", "1,5k", " 1"}) EXPECT_FALSE(parse_bytes(text, &bytes)) << text;
+  const char* german = setlocale(LC_NUMERIC, "de_DE.UTF-8");  // where it is installed
+  EXPECT_TRUE(parse_bytes("1.5k", &bytes));
+  EXPECT_EQ(bytes, 1536u);
+  if (german != nullptr) setlocale(LC_NUMERIC, "C");
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 """Windows, options and counters: the tables at the end of the page."""
 from .. import tables as known
+from .. import values
 from ..errors import NearcacheError
 from ..report_counts import access_types, api, bytes_text, hit_rate, processes, traffic_rows
 from . import scale
 from .parts import LABELS, Section, Table, counted
 
-UNITS = {"": 1, "k": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
 def library_tables():
@@ -68,17 +68,11 @@ def windows(document):
     return part
 
 
-def _value(text):
-    """A number of a text with a suffix, the truth of a bool, or the text: to compare values that are written differently."""
-    text = text.strip()
-    if text.lower() in ("true", "on", "yes", "false", "off", "no"):
-        return text.lower() in ("true", "on", "yes")
-    digits = text.rstrip("kMGTBinsum")
-    unit = text[len(digits):].strip().removesuffix("B").removesuffix("i")
-    try:
-        return float(digits) * UNITS[unit]
-    except (ValueError, KeyError):
-        return text
+def _value(text, kind):
+    """What a text means, to compare values that are written differently; a text that is none stands for itself."""
+    read = values.TYPES.get(kind, (None,))[0]
+    value = read(text.strip()) if read else text.lower()
+    return text if value is None else value
 
 
 def options(document, tables):
@@ -87,7 +81,7 @@ def options(document, tables):
     rows = []
     for name, value in given.items():
         option = tables.option(name) if tables else None
-        if option is None or _value(value) != _value(option.default):
+        if option is None or _value(value, option.type) != _value(option.default, option.type):
             rows.append([name, value or "(empty)", (option.default or "(empty)") if option else "unknown", option.help if option else "-"])
     columns = [("option", "text"), ("value", "text"), ("default", "text"), ("what it does", "text")]
     if tables is None and rows:

@@ -2,18 +2,17 @@
 
 #include <algorithm>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "mpi/process/network_model.h"
 #include "mpi/process/next.h"
 #include "mpi/process/report_gather.h"
 
-extern char** environ;
-
 namespace nearcache::mpi {
 
 Context context;
 
-Context::Context() : option_errors(options.read_environment(environ)) {
+Context::Context() : option_errors(options.read_environment(environment_all())) {
   set_log_level(static_cast<int>(std::min<uint64_t>(options.verbose, 2)));
 }
 

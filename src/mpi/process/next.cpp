@@ -24,6 +24,7 @@ void* next_symbol(const char* symbol) { return dlsym(RTLD_NEXT, symbol); }
 #include <cstring>
 #include <mutex>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "mpi/process/family.h"
 #include "base/loaded_objects.h"
@@ -143,7 +144,7 @@ void lead_entries_past_us() {}
 // Rank 0 speaks for all, where the launcher says who we are before MPI does.
 bool speaks_for_all() {
   for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
-    if (const char* rank = std::getenv(variable)) return std::strcmp(rank, "0") == 0;
+    if (const char* rank = environment_value(variable)) return std::strcmp(rank, "0") == 0;
   return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/path_pattern.h"
 #include "telemetry/report_file.h"
 #include "mpi/process/context.h"
 #include "mpi/process/network_model.h"
@@ -16,13 +17,12 @@ namespace nearcache::mpi {
 inline Observer::Lock Observer::locked() { return Lock(context.threaded ? &mutex_ : nullptr); }
 
 void Observer::start() {
-  const std::string& report = context.options.report;
-  if (!report.empty() && report != "0" && report != "1") {
+  if (report_is_file(context.options.report)) {
     profile_ = std::make_unique<Profile>();
     profiling_ = true;
   }
   if (context.options.trace.empty()) return;
-  path_ = context.options.trace + "." + std::to_string(context.rank) + ".nctrace";
+  path_ = expand_path(context.options.trace, context.rank) + "." + std::to_string(context.rank) + ".nctrace";
   char host[256] = {};
   gethostname(host, sizeof host - 1);
   const TraceOrigin origin{static_cast<uint32_t>(context.rank), static_cast<uint32_t>(context.ranks), host, program_name(),

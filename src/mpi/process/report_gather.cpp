@@ -145,7 +145,7 @@ std::string library_line() {
 }
 
 void context_report() {
-  if (context.options.report.empty() || context.options.report == "0" || !context.started || context.same_node.empty()) return;
+  if (!report_is_wanted(context.options.report) || !context.started || context.same_node.empty()) return;
   const auto ranks = static_cast<size_t>(context.ranks);
   const RankMessage mine = rank_message();
   const std::vector<WindowMessage> my_windows = windows_of_rank();
@@ -166,7 +166,7 @@ void context_report() {
   report.options = context.options;
   for (const RankMessage& rank : all) report.ranks.push_back({rank.wall_seconds, rank.counters});
   report.windows = merge(windows);
-  write_report(report, context.options.report);
+  write_report(report, context.options.report, context.rank);
 }
 
 }  // namespace nearcache::mpi

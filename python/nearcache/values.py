@@ -1,0 +1,73 @@
+"""What options are written as, by type: the same texts as the library takes (src/base/text.cpp, path_pattern.cpp)."""
+import re
+
+NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
+BYTES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+TIMES = {"": 1, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+MOST_LATENCY_NS, MOST_NS_PER_BYTE = 1e9, 1e6
+
+
+def _with_unit(text, units, ending=""):
+    found = re.fullmatch(rf"({NUMBER})([a-z]*?){ending}", text.lower())
+    if not found or found[2] not in units:
+        return None
+    whole = found[1].isdigit() and float(units[found[2]]).is_integer()
+    return int(found[1]) * int(units[found[2]]) if whole else float(found[1]) * units[found[2]]
+
+
+def read_bytes(text):
+    return _with_unit(text, BYTES, "(?:ib|b)?")
+
+
+def read_power(text):
+    value = read_bytes(text)
+    return value if value and float(value).is_integer() and int(value) & (int(value) - 1) == 0 else None
+
+
+def read_time(text):
+    return _with_unit(text, TIMES)
+
+
+def read_count(text):
+    return int(text) if re.fullmatch(r"[0-9]+", text) else None
+
+
+def read_ratio(text):
+    return float(text) if re.fullmatch(NUMBER, text.lower()) else None
+
+
+def read_bool(text):
+    return {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}.get(text.lower())
+
+
+def read_model(text):
+    parts = [read_ratio(part) for part in text.split(",", 1)]
+    good = not text or (len(parts) == 2 and None not in parts and parts[0] <= MOST_LATENCY_NS and parts[1] <= MOST_NS_PER_BYTE)
+    return text if good else None
+
+
+def read_path(text):
+    return text if re.fullmatch(r"(?:[^%]|%[phrj%])*", text, re.S) else None
+
+
+# By type: reads a text, None if it is ill-formed; and what is allowed.
+TYPES = {
+    "bool": (read_bool, "true or false"),
+    "count": (read_count, "a whole number"),
+    "bytes": (read_bytes, "bytes, with k, M, G or T if wanted,"),
+    "power": (read_power, "a power of two, with k, M, G or T if wanted,"),
+    "time": (read_time, "a time with ns, us, ms or s"),
+    "ratio": (read_ratio, "a number"),
+    "model": (read_model, f"L,G in ns (at most {MOST_LATENCY_NS:.0e}) and ns/byte (at most {MOST_NS_PER_BYTE:.0e}), such as 1900,0.17".replace("e+0", "e")),
+    "path": (read_path, "a path with %p (process), %h (host), %r (rank), %j (job) and %% for a percent sign"),
+}
+
+
+def problem(kind, text, least="", most=""):
+    """What is allowed, if `text` is no value of the type or lies outside of the range; else nothing."""
+    read, allowed = TYPES[kind]
+    value = read(text)
+    if least:
+        allowed += f" from {least} to {most}"
+    inside = value is not None and (not least or read(least) <= value <= read(most))
+    return "" if inside else allowed

@@ -1,0 +1,12 @@
+// Variables of the environment that a process may believe: none in one that has more rights than who started it (set-user-id).
+#pragma once
+
+namespace nearcache {
+
+// The value of a variable, or nullptr.
+const char* environment_value(const char* name);
+
+// All of them, as `environ` has them; nullptr where none may be believed.
+char** environment_all();
+
+}  // namespace nearcache
