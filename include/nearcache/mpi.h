@@ -49,7 +49,8 @@ NEARCACHE_API int nearcache_set_mode(MPI_Win win, nearcache_mode mode);
 /* Drops everything cached for `win` and sets its statistics to zero; learned costs are forgotten too. */
 NEARCACHE_API int nearcache_reset(MPI_Win win);
 
-/* CLaMPI's names, so that its users can switch: the info key and its values, and the invalidation. */
+/* CLaMPI's names, so that its users can switch: the info key and its values, which are also taken as its numbers 1, 2 and 3, and the
+ * invalidation. */
 #define CLAMPI_MODE "CLAMPI_MODE"
 #define CLAMPI_TRANSPARENT "CLAMPI_TRANSPARENT"
 #define CLAMPI_ALWAYS_CACHE "CLAMPI_ALWAYS_CACHE"

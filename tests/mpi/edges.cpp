@@ -404,6 +404,37 @@ void large_count_gets() {
 }
 #endif
 
+// A program without repeats is passed by after a while; what it asks for is counted all the same.
+void bytes_are_counted_while_the_cache_sleeps() {
+  constexpr int64_t gets = 3000, count = 4096;
+  Words words(count, "transparent", {{"nearcache_skip_cheap", "true"}});
+  if (!origin()) return;
+  int64_t got[2];
+  for (int64_t i = 0; i < gets; i++) {
+    words.get(got, 1, i, 2);
+    words.flush(1);
+    EXPECT(Words::right(got, 1, i, 2));
+  }
+  const nearcache_stats stats = check::stats(words.win);
+  EXPECT_CACHED(stats.gets == gets && stats.bypassed > 1000);
+  EXPECT_CACHED(stats.bytes_requested == gets * 16 && stats.bytes_from_network == gets * 16);
+}
+
+// An error, which fetches nothing.
+void gets_outside_an_epoch_count_no_bytes() {
+  Words words(64);
+  MPI_Win_unlock_all(words.win);
+  MPI_Win_set_errhandler(words.win, MPI_ERRORS_RETURN);
+  if (origin()) {
+    int64_t got = 0;
+    words.get(&got, 1, 5);
+    const nearcache_stats stats = check::stats(words.win);
+    EXPECT_CACHED(stats.gets == 1 && stats.bypassed == 1 && stats.bytes_requested == 0 && stats.bytes_from_network == 0);
+  }
+  check::hidden_barrier();
+  MPI_Win_lock_all(0, words.win);
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -428,5 +459,7 @@ int main(int argc, char **argv) {
 #if MPI_VERSION >= 4
                      {"large_count_gets", large_count_gets},
 #endif
+                     {"bytes_are_counted_while_the_cache_sleeps", bytes_are_counted_while_the_cache_sleeps},
+                     {"gets_outside_an_epoch_count_no_bytes", gets_outside_an_epoch_count_no_bytes},
                      {"get_of_own_rank_sees_own_stores", get_of_own_rank_sees_own_stores}});
 }

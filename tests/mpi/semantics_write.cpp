@@ -236,6 +236,24 @@ void set_info_switches_mode() {
   });
 }
 
+void clampi_modes_by_name_and_number() {
+  const struct {
+    const char *value;
+    nearcache_mode mode;
+  } rows[] = {{"CLAMPI_TRANSPARENT", NEARCACHE_MODE_TRANSPARENT}, {"CLAMPI_ALWAYS_CACHE", NEARCACHE_MODE_ALWAYS}, {"CLAMPI_USER_DEFINED", NEARCACHE_MODE_USER},
+              {"1", NEARCACHE_MODE_TRANSPARENT}, {"2", NEARCACHE_MODE_ALWAYS}, {"3", NEARCACHE_MODE_USER}};
+  for (const auto &row : rows) {
+    MPI_Info info = check::info("CLAMPI_MODE", row.value);
+    int64_t *memory;
+    MPI_Win win;
+    MPI_Win_allocate(64, 8, info, MPI_COMM_WORLD, &memory, &win);
+    MPI_Info_free(&info);
+    nearcache_mode mode = NEARCACHE_MODE_OFF;
+    EXPECT_CACHED(nearcache_get_mode(win, &mode) == MPI_SUCCESS && mode == row.mode);
+    MPI_Win_free(&win);
+  }
+}
+
 void clampi_info_key() {
   MPI_Info info = check::info("CLAMPI_MODE", "CLAMPI_ALWAYS_CACHE");
   int64_t *memory;
@@ -282,6 +300,7 @@ void add_mode_rows(std::vector<check::Case> &cases) {
   cases.push_back({"win_free_and_create", win_free_and_create});
   cases.push_back({"set_info_switches_mode", set_info_switches_mode});
   cases.push_back({"clampi_info_key", clampi_info_key});
+  cases.push_back({"clampi_modes_by_name_and_number", clampi_modes_by_name_and_number});
 }
 
 }  // namespace semantics

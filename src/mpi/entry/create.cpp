@@ -20,11 +20,11 @@ std::string info_value(MPI_Info info, const std::string& key, bool* found) {
   return value;
 }
 
-// CLaMPI's values, by name, with or without its prefix.
+// CLaMPI's values, by name or, as programs compiled with its own header have them, by number.
 std::string mode_of_clampi(const std::string& value) {
-  if (value == "CLAMPI_TRANSPARENT") return "transparent";
-  if (value == "CLAMPI_ALWAYS_CACHE") return "always";
-  if (value == "CLAMPI_USER_DEFINED") return "user";
+  if (value == "CLAMPI_TRANSPARENT" || value == "1") return "transparent";
+  if (value == "CLAMPI_ALWAYS_CACHE" || value == "2") return "always";
+  if (value == "CLAMPI_USER_DEFINED" || value == "3") return "user";
   return value;
 }
 

@@ -59,16 +59,24 @@ Window::Decision Window::pass(const Access& access) {
   return decision;
 }
 
+// What a get asks for, without a closer look at it.
+static uint64_t bytes_of(const GetCall& call) {
+  const Layout* layout = call.origin_count > 0 ? layout_of(call.origin_type) : nullptr;
+  return layout == nullptr ? 0 : layout->size * static_cast<uint64_t>(call.origin_count);
+}
+
 Window::Decision Window::decide(const GetCall& call, bool request) {
   ++counters_.gets;
   if (!valid_target(call.target)) return pass({});
   Access access{};
   if (options_.mode == Mode::transparent && options_.skip_cheap && dormant()) {
-    if (observed_) understand(call, &access);
+    if (!observed_ || !understand(call, &access)) access.bytes = bytes_of(call);
+    counters_.bytes_requested += access.bytes;
     return pass(access);
   }
   const Target& target = this->target(call.target);
-  if (!understand(call, &access) || !epoch_is_open(target)) return pass(access);
+  // Errors that MPI reports, mostly: nothing is fetched, as far as we know.
+  if (!understand(call, &access) || !epoch_is_open(target)) return pass({});
   counters_.bytes_requested += access.bytes;
   if (bypassed(target, access) || !ensure_cache()) return pass(access);
   update_generation();
