@@ -82,23 +82,34 @@ void Live::create(Random &random) {
     MPI_Alloc_mem(std::max<int64_t>(bytes, 8), MPI_INFO_NULL, &memory);
     MPI_Win_create(memory, bytes, unit, info, communicator, &win);
   }
+  windows.push_back(win);
+  // A second window over the same memory: in mode always a broken promise, where either of them is written through.
+  if (!oracle.read_only_common && !without.twins && below(random, 3) == 0) {
+    MPI_Win_create(memory, bytes, unit, info, communicator, &win);
+    windows.push_back(win);
+  }
   MPI_Info_free(&info);
   std::copy(oracle.content[rank].begin(), oracle.content[rank].end(), memory);
   std::vector<int> all_units(size);
   MPI_Allgather(&unit, 1, MPI_INT, all_units.data(), 1, MPI_INT, communicator);
   units_of_targets = all_units;
   if (style == Sync::held) {
-    MPI_Win_lock_all(0, win);
-    MPI_Win_sync(win);
+    for (const MPI_Win each : windows) {
+      MPI_Win_lock_all(0, each);
+      MPI_Win_sync(each);
+    }
     MPI_Barrier(communicator);
   }
 }
 
 void Live::free() {
-  if (style == Sync::held) {
-    MPI_Win_unlock_all(win);
+  // The first one last: it may own the memory.
+  for (size_t i = windows.size(); i-- > 0;) {
+    if (style == Sync::held) {
+      MPI_Win_unlock_all(windows[i]);
+    }
+    MPI_Win_free(&windows[i]);
   }
-  MPI_Win_free(&win);
   if (!allocated) {
     MPI_Free_mem(memory);
   }
@@ -123,7 +134,9 @@ void Live::store(const Plan &plan) {
 
 // One phase: the owners' stores, then everybody's gets and writes in epochs of one kind.
 void Live::phase(Random &common, Random &own, int gets) {
-  Plan plan = oracle.plan_phase(common, shapes, mixed ? (Sync)below(common, 4) : style);
+  win = windows[below(common, (int64_t)windows.size())];
+  const Sync drawn = mixed ? (Sync)below(common, 4) : style;
+  Plan plan = oracle.plan_phase(common, shapes, drawn == Sync::lock && without.locks ? Sync::lock_all : drawn, user_writes);
   present = plan.sync;
   current = &plan;
   ready.assign(size, {});
@@ -139,7 +152,9 @@ void Live::phase(Random &common, Random &own, int gets) {
     MPI_Win_unlock(rank, win);
   }
   if (user_writes && check::cached()) {
-    nearcache_invalidate(win);  // ends the read-only phase: the stores, and the writes of the phase before
+    for (const MPI_Win each : windows) {
+      nearcache_invalidate(each);  // ends the read-only phase: the stores, and the writes of the phase before
+    }
   }
   MPI_Barrier(communicator);
   switch (plan.sync) {
@@ -218,6 +233,7 @@ void Live::run_locks(Random &own, Plan &plan, int gets) {
     operations += 2;
     completed(target, true);
   }
+  take_turns();
 }
 
 // One operation on `target` (any: -1).
@@ -226,7 +242,7 @@ void Live::act(Random &own, Plan &plan, int target, bool passive) {
     return;
   }
   if (below(own, 40) == 0 || oracle.spots.empty()) {
-    return odd_get(own);
+    return odd_call(own, passive);
   }
   for (int attempt = 0; attempt < 10; attempt++) {
     Spot spot = oracle.spots[below(own, (int64_t)oracle.spots.size())];
@@ -240,16 +256,25 @@ void Live::act(Random &own, Plan &plan, int target, bool passive) {
 }
 
 void Live::synchronise(Random &own, int target) {
-  const int kind = (int)below(own, 5);
+  const int kind = (int)below(own, 6);
+  int *failing = kind < 4 && !without.failures && below(own, 10) == 0 ? lazy_mpi_failing() : nullptr;
+  if (failing != nullptr) {
+    *failing = 1;
+  }
+  int code = MPI_SUCCESS;
   switch (kind) {
-    case 0: MPI_Win_flush(target, win); break;
-    case 1: MPI_Win_flush_all(win); break;
-    case 2: MPI_Win_flush_local(target, win); break;
-    case 3: MPI_Win_flush_local_all(win); break;
-    default: wait_requests(own); break;
+    case 0: code = MPI_Win_flush(target, win); break;
+    case 1: code = MPI_Win_flush_all(win); break;
+    case 2: code = MPI_Win_flush_local(target, win); break;
+    case 3: code = MPI_Win_flush_local_all(win); break;
+    case 4: wait_requests(own); break;
+    default: without.status ? wait_requests(own) : look_at_requests(own); break;
+  }
+  if (failing != nullptr) {
+    *failing = 0;
   }
   operations++;
-  if (kind < 4) {
+  if (kind < 4 && code == MPI_SUCCESS) {  // one that failed has completed nothing
     completed(kind % 2 ? -1 : target, kind < 2);
   }
 }
@@ -294,6 +319,10 @@ void Live::completed(int target, bool at_target) {
     }
   }
   pending = std::move(later);
+  for (Pending &get : looked_at) {
+    MPI_Wait(&get.request, MPI_STATUS_IGNORE);
+  }
+  looked_at.clear();
   std::deque<Writing> unfinished;
   for (Writing &each : writing) {
     const Write &write = *each.write;

@@ -13,8 +13,21 @@ inline uint64_t seed = 1;
 inline int64_t operations;         // of this rank
 inline std::vector<Shape> shapes;  // of this episode
 
-// What a host MPI gets wrong by itself is left out (tests/mpi/host_defects.py).
-inline bool without_requests;             // MPI_Rget
+// What is not drawn: what a host MPI gets wrong by itself (tests/mpi/host_defects.py), and what one looks for the cause of a difference without.
+struct Without {
+  bool requests;     // MPI_Rget
+  bool status;       // MPI_Request_get_status
+  bool sessions;     // communicators of sessions
+  bool odd_calls;    // to MPI_PROC_NULL, and to ranks that no window has
+  bool odd_flushes;  // of these, flushes
+  bool failures;     // of gets and flushes, which the lazy MPI makes
+  bool twins;        // two windows over the same memory
+  bool locks;        // epochs of MPI_Win_lock
+};
+inline Without without;
+
+// Gets of this rank that the cache may answer: by full hits (modes always and user), by pending ones (transparent).
+inline int64_t gets_kept, gets_joined;
 
 // An origin buffer with canaries around and between its data, and what it must hold at last.
 struct Buffer {
@@ -41,6 +54,12 @@ struct Writing {
   MPI_Request request = MPI_REQUEST_NULL;
 };
 
+// Of the lazy MPI, if it is below: so many calls fail now without doing anything. Null otherwise.
+inline int *lazy_mpi_failing() {
+  static int *const counter = (int *)dlsym(RTLD_DEFAULT, "lazy_mpi_failing");
+  return counter;
+}
+
 class Live {
  public:
   Live(Random &random, MPI_Comm of);  // collective, `random` common
@@ -56,17 +75,20 @@ class Live {
   void run_locks(Random &own, Plan &plan, int gets);
   void act(Random &own, Plan &plan, int target, bool passive);
   void get(Random &own, const Spot &spot, bool passive);
-  void odd_get(Random &own);
+  void odd_call(Random &own, bool passive);
+  void take_turns();
   bool write_next(Random &own, Plan &plan, int target, bool passive);
   void issue(Random &own, const Write &write);
   void synchronise(Random &own, int target);
   void wait_requests(Random &own);
+  void look_at_requests(Random &own);
   void completed(int target, bool at_target);
   void check_memory();
   void explain(const Pending &get) const;
 
   MPI_Comm communicator;
-  MPI_Win win = MPI_WIN_NULL;
+  std::vector<MPI_Win> windows;  // all over the same memory
+  MPI_Win win = MPI_WIN_NULL;    // the one that this phase uses
   int rank, size, unit;
   std::vector<int> units_of_targets;
   const char *mode;
@@ -74,11 +96,12 @@ class Live {
   Sync style;
   bool mixed;
   Sync present;  // the phase's
-  const Plan *current = nullptr;
+  Plan *current = nullptr;
   uint8_t *memory = nullptr;
   Oracle oracle;
   std::vector<std::vector<uint8_t>> ready;  // bytes this rank wrote and flushed in this phase
   std::deque<Pending> pending;
+  std::deque<Pending> looked_at;  // requests that are known to be complete, and their overwritten buffers
   std::deque<Writing> writing;
 };
 

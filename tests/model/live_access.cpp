@@ -31,6 +31,13 @@ void pack(std::vector<uint8_t> &to, int64_t origin, const std::vector<Block> &bl
   }
 }
 
+// While it lives errors of the window are returned instead of fatal.
+struct Forgiving {
+  explicit Forgiving(MPI_Win of) : win(of) { MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN); }
+  ~Forgiving() { MPI_Win_set_errhandler(win, MPI_ERRORS_ARE_FATAL); }
+  MPI_Win win;
+};
+
 std::vector<uint8_t> packed(const std::vector<uint8_t> &memory, const Spot &spot) {
   std::vector<uint8_t> all;
   for (const Block &block : blocks_of(shapes[spot.shape].layouts[spot.layout], spot.count)) {
@@ -38,6 +45,20 @@ std::vector<uint8_t> packed(const std::vector<uint8_t> &memory, const Spot &spot
     all.insert(all.end(), from, from + block.bytes);
   }
   return all;
+}
+
+// Over the lazy MPI, now and then: the call fails once without having done anything. False: it is to be issued (again).
+template <class Issue>
+bool fails_first(Random &own, Issue issue) {
+  int *failing = lazy_mpi_failing();
+  if (failing == nullptr || without.failures || below(own, 20) != 0) {
+    return false;
+  }
+  *failing = 1;
+  const int code = issue();
+  const bool done = code == MPI_SUCCESS;  // the cache answered it
+  *failing = 0;
+  return done;
 }
 
 }  // namespace
@@ -49,24 +70,48 @@ void Live::get(Random &own, const Spot &spot, bool passive) {
   Pending &made = pending.back();
   pack(made.buffer.expected, made.buffer.origin, side.blocks, packed(oracle.content[spot.target], spot).data());
   const MPI_Aint displacement = spot.base / units_of_targets[spot.target];
-  if (passive && !without_requests && below(own, 5) == 0) {
-    made.what = "rget";
-    MPI_Rget(made.buffer.address(), side.count, side.type, spot.target, displacement, spot.count, target.type, win,
-             &made.request);
-  } else {
-    MPI_Get(made.buffer.address(), side.count, side.type, spot.target, displacement, spot.count, target.type, win);
+  const bool request = passive && !without.requests && below(own, 5) == 0;
+  made.what = request ? "rget" : "get";
+  const auto issue = [&] {
+    return request ? MPI_Rget(made.buffer.address(), side.count, side.type, spot.target, displacement, spot.count, target.type, win,
+                              &made.request)
+                   : MPI_Get(made.buffer.address(), side.count, side.type, spot.target, displacement, spot.count, target.type, win);
+  };
+  if (!fails_first(own, issue)) {
+    issue();
   }
+  gets_kept += oracle.read_only_common || user_writes;
+  gets_joined += strcmp(mode, "transparent") == 0;
   operations++;
 }
 
-// Gets that must do nothing.
-void Live::odd_get(Random &own) {
-  Spot spot{below(own, 2) ? MPI_PROC_NULL : (int)below(own, size), 0, 0, 0, 0};
-  if (spot.target == MPI_PROC_NULL) {
-    uint8_t untouched = 0x77;
-    MPI_Get(&untouched, 1, MPI_BYTE, MPI_PROC_NULL, 0, 1, MPI_BYTE, win);
-    EXPECT_EQ(untouched, 0x77);
+// Calls to MPI_PROC_NULL, which do nothing, or to a rank that is none, which fail. Neither may touch anything, nor complete anything.
+void Live::odd_call(Random &own, bool passive) {
+  if (without.odd_calls) {
+    return;
   }
+  const int wrong[] = {size, size + 3, 1 << 20};
+  const int target = below(own, 2) ? MPI_PROC_NULL : wrong[below(own, 3)];
+  constexpr int64_t kept = 0x7777777777777777;
+  int64_t origin = kept, result = kept, compared = kept;
+  MPI_Request request = MPI_REQUEST_NULL;
+  const Forgiving forgiving(win);
+  switch (below(own, !passive ? 6 : without.odd_flushes ? 10 : 14)) {
+    case 0: MPI_Get(&result, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win); break;
+    case 1: MPI_Put(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win); break;
+    case 2: MPI_Accumulate(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win); break;
+    case 3: MPI_Get_accumulate(&origin, 1, MPI_INT64_T, &result, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win); break;
+    case 4: MPI_Fetch_and_op(&origin, &result, MPI_INT64_T, target, 0, MPI_SUM, win); break;
+    case 5: MPI_Compare_and_swap(&origin, &compared, &result, MPI_INT64_T, target, 0, win); break;
+    case 6: MPI_Rget(&result, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win, &request); break;
+    case 7: MPI_Rput(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win, &request); break;
+    case 8: MPI_Raccumulate(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win, &request); break;
+    case 9: MPI_Rget_accumulate(&origin, 1, MPI_INT64_T, &result, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win, &request); break;
+    case 10: case 11: MPI_Win_flush(target, win); break;
+    default: MPI_Win_flush_local(target, win); break;
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  check::expect(origin == kept && result == kept, "seed %llu: a call to rank %d of %d changed a buffer", (unsigned long long)seed, target, size);
   operations++;
 }
 
@@ -74,7 +119,7 @@ void Live::odd_get(Random &own) {
 bool Live::write_next(Random &own, Plan &plan, int target, bool passive) {
   (void)passive;
   for (Write &write : plan.writes) {
-    if (!write.done && write.writer == rank && (target < 0 || write.spot.target == target)) {
+    if (!write.done && write.writer == rank && write.kind != Kind::locked && (target < 0 || write.spot.target == target)) {
       write.done = true;
       issue(own, write);
       operations++;
@@ -82,6 +127,25 @@ bool Live::write_next(Random &own, Plan &plan, int target, bool passive) {
     }
   }
   return false;
+}
+
+// Adds to a word that only an exclusive lock guards: every rank reads what the one before it wrote.
+void Live::take_turns() {
+  for (Write &write : current->writes) {
+    if (write.kind != Kind::locked || write.writer != rank) {
+      continue;
+    }
+    const MPI_Aint at = write.spot.base / units_of_targets[write.spot.target];
+    int64_t word = 0, addend = 0;
+    std::memcpy(&addend, write.payload.data(), 8);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, write.spot.target, 0, win);
+    MPI_Get(&word, 8, MPI_BYTE, write.spot.target, at, 8, MPI_BYTE, win);
+    MPI_Win_flush(write.spot.target, win);
+    word = (int64_t)((uint64_t)word + (uint64_t)addend);
+    MPI_Put(&word, 8, MPI_BYTE, write.spot.target, at, 8, MPI_BYTE, win);
+    MPI_Win_unlock(write.spot.target, win);
+    operations += 3;
+  }
 }
 
 void Live::issue(Random &own, const Write &write) {
@@ -124,6 +188,25 @@ void Live::issue(Random &own, const Write &write) {
                          spot.count, target.type, MPI_REPLACE, win);
     }
   }
+}
+
+// Asks whether gets are done without giving their requests up. A buffer whose get is done is the program's again, which writes to it.
+void Live::look_at_requests(Random &own) {
+  std::deque<Pending> later;
+  for (Pending &get : pending) {
+    if (get.request == MPI_REQUEST_NULL || below(own, 2)) {
+      later.push_back(std::move(get));
+      continue;
+    }
+    for (int done = 0; !done;) {
+      MPI_Request_get_status(get.request, &done, MPI_STATUS_IGNORE);
+    }
+    check::expect(get.buffer.actual == get.buffer.expected, "seed %llu: rget from rank %d byte %lld in mode %s is wrong when its request is said to be done",
+                  (unsigned long long)seed, get.spot.target, (long long)get.spot.base, mode);
+    std::fill(get.buffer.actual.begin(), get.buffer.actual.end(), 0xEE);
+    looked_at.push_back(std::move(get));
+  }
+  pending = std::move(later);
 }
 
 // Waits for all requests of gets by one of the calls there are.

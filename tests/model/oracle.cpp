@@ -113,7 +113,7 @@ bool Oracle::may_write(int rank, int target, const std::vector<Block> &blocks, i
 void Oracle::apply(const Write &write, const std::vector<Shape> &shapes) {
   std::vector<uint8_t> &memory = content[write.spot.target];
   const uint8_t *from = write.payload.data();
-  if (write.kind == Kind::sum) {
+  if (write.kind == Kind::sum || write.kind == Kind::locked) {
     int64_t value, addend;
     std::memcpy(&value, &memory[write.spot.base], 8);
     std::memcpy(&addend, from, 8);
@@ -157,8 +157,8 @@ void Oracle::add_write(Random &random, const std::vector<Shape> &shapes, Plan &p
   plan.writes.push_back(std::move(write));
 }
 
-// A word that several ranks add to in the same phase, in any order.
-void Oracle::add_sum(Random &random, Plan &plan) {
+// A word that all ranks add to in the same phase, in any order: by accumulates, or in turns, as the holders of an exclusive lock.
+void Oracle::add_sum(Random &random, Plan &plan, Kind kind) {
   const int target = (int)below(random, size);
   if (bytes[target] < 16 || read_only_common) {
     return;
@@ -169,7 +169,7 @@ void Oracle::add_sum(Random &random, Plan &plan) {
   }
   std::memset(&writer[target][at], everybody, 8);
   for (int rank = 0; rank < size; rank++) {
-    Write write{Kind::sum, rank, {target, 0, 0, 1, at}, random_bytes(random, 8), false};
+    Write write{kind, rank, {target, 0, 0, 1, at}, random_bytes(random, 8), false};
     apply(write, {});
     plan.writes.push_back(std::move(write));
   }
@@ -186,7 +186,7 @@ void Oracle::add_store(Random &random, Plan &plan) {
   plan.stores.push_back(std::move(store));
 }
 
-Plan Oracle::plan_phase(Random &random, const std::vector<Shape> &shapes, Sync sync) {
+Plan Oracle::plan_phase(Random &random, const std::vector<Shape> &shapes, Sync sync, bool cached) {
   Plan plan;
   plan.sync = sync;
   for (auto &row : writer) {
@@ -198,7 +198,10 @@ Plan Oracle::plan_phase(Random &random, const std::vector<Shape> &shapes, Sync s
   }
   before = content;  // stores are done before the phase begins
   for (int64_t i = 0; i < changes * 2 && !spots.empty(); i++) {
-    below(random, 8) == 0 ? add_sum(random, plan) : add_write(random, shapes, plan);
+    below(random, 8) == 0 ? add_sum(random, plan, Kind::sum) : add_write(random, shapes, plan);
+  }
+  if (sync == Sync::lock && !cached && below(random, 2)) {
+    add_sum(random, plan, Kind::locked);
   }
   return plan;
 }

@@ -26,7 +26,7 @@ struct Spot {
   int64_t base;  // byte that the displacement points at
 };
 
-enum class Kind { put, rput, accumulate, raccumulate, get_accumulate, fetch_and_op, compare_and_swap, sum };
+enum class Kind { put, rput, accumulate, raccumulate, get_accumulate, fetch_and_op, compare_and_swap, sum, locked };
 
 struct Write {
   Kind kind;
@@ -65,13 +65,14 @@ struct Oracle {
   void make_spots(Random &random, const std::vector<Shape> &shapes, int many);
   bool may_read(int reader, const Spot &spot, const std::vector<Shape> &shapes,
                 const std::vector<std::vector<uint8_t>> &ready) const;
-  Plan plan_phase(Random &random, const std::vector<Shape> &shapes, Sync sync);
+  // `cached`: what was read stays cached for the whole phase, so that no rank may wait for another's writes in it.
+  Plan plan_phase(Random &random, const std::vector<Shape> &shapes, Sync sync, bool cached);
   void apply(const Write &write, const std::vector<Shape> &shapes);
 
  private:
   bool may_write(int rank, int target, const std::vector<Block> &blocks, int64_t base) const;
   void add_write(Random &random, const std::vector<Shape> &shapes, Plan &plan);
-  void add_sum(Random &random, Plan &plan);
+  void add_sum(Random &random, Plan &plan, Kind kind);
   void add_store(Random &random, Plan &plan);
   bool private_to(int rank, int target, int64_t from, int64_t to) const;
 };

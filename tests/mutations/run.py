@@ -148,7 +148,7 @@ class Mutants:
         env.update(NEARCACHE_BUILD=str(self.build), NEARCACHE_TEST_MPIS=self.mpi, PYTHONPATH=str(self.tree / "python"))
         if os.geteuid() == 0:
             env.update({f"{name}_ALLOW_RUN_AS_ROOT{end}": "1" for name in ("OMPI", "PRTE") for end in ("", "_CONFIRM")})
-        seconds = max(SECONDS, 5 * self.needed.get(test, 120))
+        seconds = max(SECONDS, 3 * self.needed.get(test, 200))
         return execute(self.command(*test), seconds, env, self.tree)
 
     def check_unchanged(self, test):
@@ -183,9 +183,11 @@ PYTEST_TARGETS = {
     "tests/mpi/test_known_failures": ("nearcache_mpi.{mpi}", "lazy_mpi.{mpi}", "known_failures.{mpi}", "edges.{mpi}"),
     "tests/mpi/test_runtime": ("nearcache_mpi.{mpi}", "lazy_mpi.{mpi}", "count_mpi.{mpi}", "progress.{mpi}", "threads.{mpi}"),
     "tests/model": ("nearcache_mpi.{mpi}", "lazy_mpi.{mpi}", "model.{mpi}"),
-    "tests/shmem/front": ("nearcache_shmem.{shmem}",),
-    "tests/shmem": ("nearcache_shmem.{shmem}",),
-    "tests/upc": ("nearcache_upc.{shmem}",),
+    "tests/shmem/front": ("nearcache_shmem.{shmem}", "shmem_front.{shmem}", "shmem_front_ends.{shmem}", "shmem_front_threads.{shmem}"),
+    "tests/shmem/test_stub15": ("nearcache_shmem.stub-1.5", "stub15", "stub15_calls", "stub15_cases"),
+    "tests/shmem/test_contract": ("nearcache_shmem.{shmem}", "shmem_contract.{shmem}"),
+    "tests/upc/test_runtime": ("upc_accesses.{shmem}", "upc_barriers.{shmem}", "upc_copies.{shmem}", "upc_heap.{shmem}", "upc_litmus.{shmem}",
+                               "upc_locks.{shmem}", "upc_pointers.{shmem}", "upc_statics.{shmem}"),
 }
 
 
