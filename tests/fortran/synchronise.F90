@@ -167,6 +167,7 @@ contains
     HANDLE(MPI_Request) :: request(2)
     STATUSES(statuses, 2)
     integer, asynchronous, save :: two(2)
+    integer :: i
     logical :: flag
     call MPI_Win_lock_all(0, win IERR
     if (rank == 0) then
@@ -189,6 +190,18 @@ contains
         call MPI_Test(request(1), flag, status IERR
       end do
       call expect('rget, test', two(1), 71)
+      ! What a query finds complete is the program's again, before the wait.
+      call MPI_Rget(two(1), 1, MPI_INTEGER, 1, zero + 5, 1, MPI_INTEGER, win, request(1) IERR
+      flag = .false.
+      do while (.not. flag)
+        call MPI_Request_get_status(request(1), flag, status IERR
+      end do
+      i = two(1)
+      two(1) = -55
+      call MPI_Wait(request(1), status IERR
+      call MPI_Get(two(2), 1, MPI_INTEGER, 1, zero + 5, 1, MPI_INTEGER, win IERR
+      call MPI_Win_flush(1, win IERR
+      call expect('rget, request_get_status', two(2), i)
       call MPI_Raccumulate(given, 1, MPI_INTEGER, 1, zero, 1, MPI_INTEGER, MPI_SUM, win, request(1) IERR
       call MPI_Waitall(1, request, statuses IERR
       call MPI_Win_flush(1, win IERR

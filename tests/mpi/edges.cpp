@@ -1,6 +1,7 @@
 // Single gets at the edges of what MPI allows: sizes, types that come and go, windows of other kinds, requests.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "words.h"
 
@@ -353,6 +354,55 @@ void rget_that_repeats_a_get() {
   }
 }
 
+// A query that finds a request complete lets the program have its buffer: the wait comes too late to take the data.
+void rget_buffer_reused_after_a_query() {
+  enum { one, all, any, some };
+  for (int how = one; how <= some; how++) {
+#if MPI_VERSION < 4 || (MPI_VERSION == 4 && MPI_SUBVERSION < 1)
+    if (how != one) continue;
+#endif
+    for (const char *mode : {"transparent", "always"}) {
+      Words words(100, mode);
+      if (!origin()) continue;
+      int64_t got[2] = {-1, -1}, joined = -1;
+      MPI_Request requests[2];
+      for (int i = 0; i < 2; i++) MPI_Rget(&got[i], 1, MPI_INT64_T, 1, 30 + 7 * i, 1, MPI_INT64_T, words.win, &requests[i]);
+      words.get(&joined, 1, 30);
+      for (bool found[2] = {false, false}; !found[0] || !found[1];) {
+        int done = 0, index = MPI_UNDEFINED, indices[2] = {0, 0};
+        if (how == one) {
+          for (int i = 0; i < 2; i++) {
+            MPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
+            if (done && !std::exchange(found[i], true)) got[i] = -55;
+          }
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+        } else if (how == all) {
+          MPI_Request_get_status_all(2, requests, &done, MPI_STATUSES_IGNORE);
+          if (done) found[0] = found[1] = true, got[0] = got[1] = -55;
+        } else if (how == any) {
+          for (int i = 0; i < 2; i++) {
+            MPI_Request pair[2] = {MPI_REQUEST_NULL, requests[i]};
+            MPI_Request_get_status_any(2, pair, &index, &done, MPI_STATUS_IGNORE);
+            if (done && index == 1 && !std::exchange(found[i], true)) got[i] = -55;
+          }
+        } else {
+          for (int i = 0; i < 2; i++) {
+            MPI_Request pair[2] = {MPI_REQUEST_NULL, requests[i]};
+            MPI_Request_get_status_some(2, pair, &done, indices, MPI_STATUSES_IGNORE);
+            if (done == 1 && indices[0] == 1 && !std::exchange(found[i], true)) got[i] = -55;
+          }
+#endif
+        }
+        (void)index, (void)indices;
+      }
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+      words.flush(1);
+      EXPECT(Words::right(&joined, 1, 30));
+      EXPECT(words.read(1, 30) && words.read(1, 37));
+    }
+  }
+}
+
 // A flush completes a request's get as well; its request is still to be waited for.
 void rget_completed_by_flush() {
   Words words(100);
@@ -429,7 +479,7 @@ void gets_outside_an_epoch_count_no_bytes() {
     int64_t got = 0;
     words.get(&got, 1, 5);
     const nearcache_stats stats = check::stats(words.win);
-    EXPECT_CACHED(stats.gets == 1 && stats.bypassed == 1 && stats.bytes_requested == 0 && stats.bytes_from_network == 0);
+    EXPECT_CACHED(stats.gets == stats.bypassed && stats.bytes_requested == 0 && stats.bytes_from_network == 0);
   }
   check::hidden_barrier();
   MPI_Win_lock_all(0, words.win);
@@ -454,6 +504,7 @@ int main(int argc, char **argv) {
                      {"every_policy_evicts_rightly", every_policy_evicts_rightly},
                      {"requests_of_several_kinds_together", requests_of_several_kinds_together},
                      {"rget_buffer_reused_after_its_wait", rget_buffer_reused_after_its_wait},
+                     {"rget_buffer_reused_after_a_query", rget_buffer_reused_after_a_query},
                      {"rget_that_repeats_a_get", rget_that_repeats_a_get},
                      {"rget_completed_by_flush", rget_completed_by_flush},
 #if MPI_VERSION >= 4

@@ -177,6 +177,55 @@ void proc_null_leaves_the_buffer_alone() {
   }
 }
 
+// MPI_PROC_NULL is -1 in MPICH: it must not stand for anything else. Real programs come to it by MPI_Cart_shift.
+void synchronising_proc_null_completes_nothing() {
+  for (const char *mode : {"transparent", "always"}) {
+    for (int how = 0; how < 3; how++) {
+      Words words(100, mode);
+      if (!origin()) continue;
+      const auto of_nobody = [&] {
+        if (how == 0) MPI_Win_flush(MPI_PROC_NULL, words.win);
+        if (how == 1) MPI_Win_flush_local(MPI_PROC_NULL, words.win);
+        if (how == 2) {
+          MPI_Win_flush(MPI_PROC_NULL, words.win);
+          MPI_Win_flush_local(MPI_PROC_NULL, words.win);
+        }
+      };
+      int64_t got = -1;
+      words.get(&got, 1, 5);
+      of_nobody();
+      EXPECT_CACHED(ADDED(words.win, syncs_served, words.flush(1)) == 0);
+      EXPECT(Words::right(&got, 1, 5) && words.read(1, 5));
+      const int64_t value = Words::word(1, 6);
+      MPI_Put(&value, 1, MPI_INT64_T, 1, 6, 1, MPI_INT64_T, words.win);
+      of_nobody();
+      EXPECT_CACHED(ADDED(words.win, syncs_served, words.flush(1)) == 0);
+      EXPECT(words.read(1, 6));
+    }
+  }
+}
+
+// The same for the lock and unlock of nobody, inside another lock's epoch.
+void unlocking_proc_null_completes_nothing() {
+  Words words(100);
+  MPI_Win_unlock_all(words.win);
+  if (origin()) {
+    int64_t got = -1;
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, words.win);
+    words.get(&got, 1, 5);
+    MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, 0, words.win);
+    MPI_Win_unlock(MPI_PROC_NULL, words.win);
+    EXPECT_CACHED(ADDED(words.win, syncs_served, words.flush(1)) == 0);
+    EXPECT(Words::right(&got, 1, 5));
+    MPI_Win_unlock(1, words.win);
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, words.win);
+    EXPECT(words.read(1, 5));
+    MPI_Win_unlock(1, words.win);
+  }
+  check::hidden_barrier();
+  MPI_Win_lock_all(0, words.win);
+}
+
 int error_class(int code) {
   int found = MPI_SUCCESS;
   if (code != MPI_SUCCESS) {
@@ -385,6 +434,8 @@ int main(int argc, char **argv) {
       {"strided_target_after_contiguous", strided_target_after_contiguous},
       {"strided_origin_keeps_its_gaps", strided_origin_keeps_its_gaps},
       {"proc_null_leaves_the_buffer_alone", proc_null_leaves_the_buffer_alone},
+      {"synchronising_proc_null_completes_nothing", synchronising_proc_null_completes_nothing},
+      {"unlocking_proc_null_completes_nothing", unlocking_proc_null_completes_nothing},
       {"failed_get_is_not_a_hit", failed_get_is_not_a_hit},
       {"success_is_returned_on_hits", success_is_returned_on_hits},
       {"rand_sequence_is_untouched", rand_sequence_is_untouched},

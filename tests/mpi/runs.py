@@ -7,12 +7,20 @@ import host_defects
 LAYERS = ["cached", "lazy"]
 
 
+# What is preloaded below Nearcache.
+BELOW = {"cached": [], "lazy": ["liblazy_mpi.so"], "shim": ["libshim_mpi.so"]}
+
+
+def below_of(mpi, layer):
+    return [mpi.binary(name) for name in BELOW[layer]]
+
+
 def run(mpi, layer, ranks, program, *args, timeout=120, env=None, tcp=False):
     """Runs and checks; says whether the host alone fails as well when the cached run fails."""
     reason = host_defects.broken(mpi, program)
     if reason:
         pytest.skip(reason)
-    below = [mpi.binary("liblazy_mpi.so")] if layer == "lazy" else []
+    below = below_of(mpi, layer)
     arguments = [*args, *host_defects.excepted(mpi, program)]
     result = launch.run(mpi, ranks, program, *arguments, below=below, timeout=timeout, env=env, tcp=tcp)
     hint = ""
@@ -24,7 +32,7 @@ def run(mpi, layer, ranks, program, *args, timeout=120, env=None, tcp=False):
 
 def agrees_with_host(mpi, layer, ranks, program, *args, timeout=120):
     """Runs and checks; False, where the host alone fails at the very same: that says nothing of Nearcache."""
-    below = [mpi.binary("liblazy_mpi.so")] if layer == "lazy" else []
+    below = below_of(mpi, layer)
     arguments = [*args, *host_defects.excepted(mpi, program)]
     result = launch.run(mpi, ranks, program, *arguments, below=below, timeout=timeout)
     if result.code != 0 and launch.run(mpi, ranks, program, *arguments, preload=False, below=below, timeout=timeout).code != 0:

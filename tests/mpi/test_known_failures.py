@@ -24,6 +24,12 @@ def test_edges(mpi, preload, layer):
     runs.run(mpi, layer, 2, "edges")
 
 
+@pytest.mark.parametrize("threads", [True, False], ids=["threads", "single"])
+def test_calls_that_fail_and_syncs_that_are_overtaken(mpi, preload, threads):
+    result = runs.run(mpi, "shim", 2, "faults", *([] if threads else ["--single"]))
+    assert len(result.lines("ok")) >= 8
+
+
 @pytest.mark.few_mpis
 def test_ten_thousand_window_cycles_leak_nothing(mpi, preload):
     if mpi.family != "mpich":

@@ -135,10 +135,15 @@ class alignas(64) GetCache {
   void store(std::byte* to, const std::byte* from, uint64_t bytes) const { storage_.store(to, from, bytes); }
 
   // Drops everything: O(1). Gets under way complete, but are not kept.
-  void invalidate() { set_generation(generation_ + 1); }
+  void invalidate() {
+    ++drops_;
+    set_generation(given_);
+  }
+  // Drops everything if `generation` is another than at the last call.
   void set_generation(uint32_t generation) {
-    if (generation == generation_) return;
-    generation_ = generation;
+    given_ = generation;
+    if (generation + drops_ == generation_) return;
+    generation_ = generation + drops_;
     stale_ = index_.used() != 0;
   }
   uint32_t generation() const { return generation_; }
@@ -266,7 +271,8 @@ class alignas(64) GetCache {
   Index index_;
   uint64_t now_ = 0;  // gets looked up
   uint64_t requested_bytes_ = 0;
-  uint32_t generation_ = 0;
+  uint32_t generation_ = 0;          // given_ + drops_: what was dropped stays so whatever the caller's count is
+  uint32_t given_ = 0, drops_ = 0;
   PolicyKind policy_ = PolicyKind::rate;
   bool stale_ = false;  // contents of older generations are still there
   Relative<Entry> entries_;

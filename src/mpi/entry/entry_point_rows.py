@@ -21,7 +21,13 @@ class Row:
 
     @property
     def name(self):
-        return self.symbol[len("MPI_"):]
+        """Of its field in the table `next`: Get of MPI_Get, X_Continue of MPIX_Continue."""
+        return self.symbol[len("MPI_"):] if self.symbol.startswith("MPI_") else self.symbol[len("MPI"):]
+
+    @property
+    def enters_ours(self):
+        """Fortran's entry point converts its arguments and enters our C function."""
+        return self.kind in ("window", "get", "rget", "write")
 
     @property
     def everywhere(self):
@@ -40,8 +46,8 @@ def parse_parameter(text):
 
 def parse_row(line, number, path):
     parts = [p.strip() for p in line.split("|", 2)]
-    kind = re.fullmatch(r"(window|acquire|acquire_if|complete|release|next)(?:\((.*)\))?", parts[0])
-    prototype = re.fullmatch(r"(\w+)\s+(MPI_\w+)\((.*)\)", parts[-1])
+    kind = re.fullmatch(r"(window|get|rget|write|acquire|acquire_if|complete|query|release|unkept|next)(?:\((.*)\))?", parts[0])
+    prototype = re.fullmatch(r"(\w+)\s+(MPIX?_\w+)\((.*)\)", parts[-1])
     if len(parts) != 3 or not kind or not prototype:
         raise SystemExit(f"{path}:{number}: expected `kind | requirement | prototype`: {line}")
     arguments = [a.strip() for a in kind.group(2).split(",")] if kind.group(2) else []

@@ -39,7 +39,7 @@ std::vector<MPI_Request> FortranRequests::converted() const {
   return handles;
 }
 
-void FortranRequests::completed() { watch_.completed(converted().data()); }
+void FortranRequests::completed(int code) { watch_.completed(code, converted().data()); }
 
 }  // namespace nearcache::mpi::fortran
 

@@ -43,6 +43,9 @@ inline MPI_Fint win_out(MPI_Win win) { return win; }
 // A buffer's address: MPI_BOTTOM is an object's address in Fortran, and null in C.
 void* address_in(const void* buffer);
 
+// Whether an output flag or count tells that something is complete (see the C wrappers).
+inline bool says_done(int code, const MPI_Fint* output) { return code != MPI_SUCCESS || *output > 0; }
+
 inline void set_error(MPI_Fint* ierror, int code) {
   if (ierror) *ierror = code;
 }
@@ -54,8 +57,8 @@ void* fortran_symbol(const char* name);
 class FortranRequests {
  public:
   FortranRequests(int count, const MPI_Fint* requests);
-  void completed();
-  void released() { watch_.released(); }
+  void completed(int code);
+  RequestWatch& watch() { return watch_; }
 
  private:
   std::vector<MPI_Request> converted() const;

@@ -3,7 +3,7 @@
 
     generate_entry_points.py --table entry_points.txt --family mpich --cc gcc --include DIR --define X --out DIR
 
-writes into DIR: next_fields.inc, declared.h, rename.h, predefined.inc, entry_points.gen.cpp, fortran.gen.cpp,
+writes into DIR: next_fields.inc, declared.h, rename.h, predefined.inc, entry_points.gen.cpp, rma_calls.gen.cpp, fortran.gen.cpp,
 symbols.inc, trampolines.S, exports.map, symbols.txt. What the MPI declares is asked of its own mpi.h.
 """
 import argparse
@@ -27,7 +27,7 @@ def preprocess(args, *extra):
 
 
 def declared_names(header):
-    return set(re.findall(r"\b(MPI_\w+)\s*\(", header))
+    return set(re.findall(r"\b(MPIX?_\w+)\s*\(", header))
 
 
 def applicable(rows, declared, family):
@@ -55,25 +55,76 @@ def predefined_objects(args):
     return sorted(set(re.findall(r"OMPI_PREDEFINED_GLOBAL\s*\([^,]+,\s*(ompi_\w+)\s*\)", macros)))
 
 
-def wrapper(row):
-    """The generated body of a row of kind acquire, acquire_if, complete or release."""
-    call = f"next.{row.name}({', '.join(p.name for p in row.parameters)})"
-    head = f'extern "C" {row.returns} {row.symbol}({row.parameter_text}) {{\n'
-    if row.kind == "acquire":
-        return (head + f"  note_own_writes();\n  const int code = {call};\n  note_own_writes();\n  note_acquire();\n"
-                "  return code;\n}\n")
-    if row.kind == "acquire_if":
-        return head + f"  const int code = {call};\n  if (says_done(code, {row.arguments[0]})) note_acquire();\n  return code;\n}}\n"
-    if row.kind == "release":
-        request = row.arguments[0]
-        return (head + f"  if (requests_tracked()) [[unlikely]]\n    RequestWatch(1, {request}).released();\n"
-                f"  return {call};\n}}\n")
+def acquiring(row, call):
+    return f"  note_own_writes();\n  const int code = {call};\n  note_own_writes();\n  note_acquire();\n  return code;\n"
+
+
+def acquiring_if(row, call):
+    return f"  const int code = {call};\n  if (says_done(code, {row.arguments[0]})) note_acquire();\n  return code;\n"
+
+
+def completing(row, call):
     count, requests = row.arguments[:2]
     done = f"says_done(code, {row.arguments[2]})" if len(row.arguments) > 2 else "true"
-    return (head + f"  if (!requests_tracked()) {{\n    const int code = {call};\n"
+    return (f"  if (!requests_tracked()) {{\n    const int code = {call};\n"
             f"    if ({done}) note_acquire();\n    return code;\n  }}\n"
             f"  RequestWatch watch({count}, {requests});\n  const int code = {call};\n"
-            f"  watch.completed({requests});\n  if ({done}) note_acquire();\n  return code;\n}}\n")
+            f"  watch.completed(code, {requests});\n  if ({done}) note_acquire();\n  return code;\n")
+
+
+def querying(row, call):
+    count, requests, done = row.arguments[:3]
+    if count == "1":
+        requests = "&" + requests
+    if done == "result":  # returned instead of an error code
+        return (f"  const int result = {call};\n  if (result == 0) return result;\n"
+                f"  if (requests_tracked()) [[unlikely]]\n    RequestWatch({count}, {requests}).all_found_complete();\n"
+                "  note_acquire();\n  return result;\n")
+    return (f"  const int code = {call};\n  if (!says_done(code, {done})) return code;\n"
+            f"  if (code == MPI_SUCCESS && requests_tracked()) [[unlikely]] {{\n"
+            f"    RequestWatch watch({count}, {requests});\n    {found(row)}\n  }}\n  note_acquire();\n  return code;\n")
+
+
+def found(row):
+    """Which requests a query found complete."""
+    done, indices = row.arguments[2], row.arguments[3:]
+    if not indices:
+        return "watch.all_found_complete();"
+    if done == "flag":
+        return f"watch.found_complete(*{indices[0]});"  # MPI_UNDEFINED is no request's index
+    return f"for (int i = 0; i < *{done}; ++i) watch.found_complete({indices[0]}[i]);"
+
+
+def releasing(row, call):
+    request = row.arguments[0]
+    return (f"  if (!requests_tracked()) [[likely]]\n    return {call};\n  RequestWatch watch(1, {request});\n"
+            f"  const int code = {call};\n  watch.released(code);\n  return code;\n")
+
+
+def not_keeping(row, call):
+    count, requests = row.arguments
+    return (f"  if (requests_tracked()) [[unlikely]]\n    RequestWatch({count}, {requests}).not_to_be_kept();\n"
+            f"  const int code = {call};\n  note_acquire();\n  return code;\n")
+
+
+GENERATED = {"acquire": acquiring, "acquire_if": acquiring_if, "complete": completing, "query": querying, "release": releasing,
+             "unkept": not_keeping}
+
+
+def parameters(row):
+    # Some MPIs declare this one without const.
+    return row.parameter_text.replace("const void *compare_addr", "NEARCACHE_COMPARE_CONST void *compare_addr")
+
+
+def head_and_call(row):
+    return (f'extern "C" {row.returns} {row.symbol}({parameters(row)}) {{\n',
+            f"next.{row.name}({', '.join(p.name for p in row.parameters)})")
+
+
+def wrapper(row):
+    """The generated body of a row of a kind that tells the cache what the call means."""
+    head, call = head_and_call(row)
+    return head + GENERATED[row.kind](row, call) + "}\n"
 
 
 def entry_points(rows):
@@ -82,7 +133,37 @@ def entry_points(rows):
              "// and then an acquire too many does no harm.\n"
              "static inline bool says_done(int code, const int* output) {\n"
              "  return code != MPI_SUCCESS || output == nullptr || *output > 0;\n}\n\n")
-    return text + "\n".join(wrapper(r) for r in rows if r.kind in ("acquire", "acquire_if", "complete", "release"))
+    return text + "\n".join(wrapper(r) for r in rows if r.kind in GENERATED)
+
+
+THE_GET = "{origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype}"
+
+
+def get(row):
+    """All but the hot path is out of line, so that a hit does not pay for its registers."""
+    head, call = head_and_call(row)
+    names = ", ".join(p.name for p in row.parameters)
+    work = f"cached_get(*window, {THE_GET}, issue)" if row.kind == "get" else f"cached_rget(*window, {THE_GET}, request, issue)"
+    hit = f"  if (plain_hit(window, {THE_GET})) return MPI_SUCCESS;\n" if row.kind == "get" else ""
+    return (f"[[gnu::noinline]] static int slow_{row.name}(Window* window, {parameters(row)}) {{\n"
+            f"  const auto issue = [&] {{ return {call}; }};\n  return {work};\n}}\n\n"
+            f"{head}  Window* window = find_window(win);\n{hit}"
+            "  if (left_alone(window)) {\n    if (window != nullptr) window->get_issued_uncached(target_rank);\n"
+            f"    return {call};\n  }}\n  return slow_{row.name}(window, {names});\n}}\n")
+
+
+def write_call(row):
+    head, call = head_and_call(row)
+    names = {p.name for p in row.parameters}
+    count, type_ = ("target_count", "target_datatype") if "target_count" in names else ("1", "datatype")
+    return (f"{head}  return noted_write(win, TraceWrite::{row.arguments[0]}, target_rank, target_disp, {count}, {type_}, "
+            f"[&] {{ return {call}; }});\n}}\n")
+
+
+def rma_calls(rows):
+    text = NOTICE + '#include "mpi/entry/get.h"\n#include "mpi/entry/write.h"\n\nusing namespace nearcache::mpi;\nusing nearcache::TraceWrite;\n\n'
+    make = {"get": get, "rget": get, "write": write_call}
+    return text + "\n".join(make[r.kind](r) for r in rows if r.kind in make)
 
 
 def trampolines(symbols):
@@ -120,7 +201,7 @@ def main():
     symbols += [(name, entry.target) for entry in fortran for name in entry.names]
 
     write(args.out / "next_fields.inc", "".join(
-        f"NEARCACHE_NEXT({r.name}, {int(not r.everywhere)})\n" for r in rows))
+        f"NEARCACHE_NEXT({r.name}, {r.symbol}, {int(not r.everywhere)})\n" for r in rows))
     write(args.out / "declared.h", NOTICE + "".join(f"#define NEARCACHE_HAS_{r.name} 1\n" for r in rows))
     write(args.out / "rename.h", NOTICE + "".join(
         f"#pragma redefine_extname {r.symbol} caching_{r.symbol}\n" for r in exported))
@@ -128,6 +209,7 @@ def main():
         f"NEARCACHE_PREDEFINED({name})\n" for name in predefined_objects(args)))
     write(args.out / "symbols.inc", "".join(f'NEARCACHE_SYMBOL({name})\n' for name, _ in symbols))
     write(args.out / "entry_points.gen.cpp", entry_points(rows))
+    write(args.out / "rma_calls.gen.cpp", rma_calls(rows))
     write(args.out / "fortran.gen.cpp", NOTICE + generate_fortran.source(fortran, args.family))
     write(args.out / "trampolines.S", trampolines(symbols))
     names = sorted(name for name, _ in symbols)

@@ -20,7 +20,8 @@ def has_buffer(row):
 
 
 def entries(rows, family):
-    rows = [r for r in rows if not r.name.startswith("Session_")]  # they only count; Fortran needs no more of them
+    # Sessions only count, Fortran needs no more of them; extensions have no Fortran forms.
+    rows = [r for r in rows if not r.name.startswith(("Session_", "X_"))]
     if family == "openmpi":
         return [e for r in rows if not r.name.endswith("_c") for e in openmpi_entries(r)]
     if family == "mpich":
@@ -37,7 +38,7 @@ def openmpi_entries(row):
     lower = row.symbol.lower()
     f77 = manglings(lower)
     f08 = lower + "_f08_"
-    if row.kind == "window":
+    if row.enters_ours:
         if row.name in ("Win_allocate", "Win_allocate_shared"):  # `use mpi` with a type(c_ptr)
             f77 += manglings(lower + "_cptr")
         target = "fortran_" + lower
@@ -49,7 +50,7 @@ def openmpi_entries(row):
 def mpich_entry(row):
     lower = row.symbol.lower()
     name = lower[:-2] + "_f08_large_" if row.name.endswith("_c") else lower + "_f08_"
-    make = window_call if row.kind == "window" else lambda r, target: passed_call(r, target, name)
+    make = window_call if row.enters_ours else lambda r, target: passed_call(r, target, name)
     return Entry("fortran_" + name, [name], make(row, "fortran_" + name))
 
 
@@ -98,35 +99,60 @@ def window_call(row, target):
 
 
 def passed_call(row, target, below):
-    """Hands everything to the next Fortran symbol, then tells the cache."""
+    """Hands everything to the next Fortran symbol, then tells the cache. The error code is looked at, so it is asked for where the
+    program does not."""
     count = len(row.parameters) + 1 + HIDDEN_LENGTHS
     words = [f"a{i}" for i in range(count)]
-    place = {p.name: f"a{i}" for i, p in enumerate(row.parameters)}
+    place = {p.name: f"static_cast<const MPI_Fint*>(a{i})" for i, p in enumerate(row.parameters)}
     ierror = f"a{len(row.parameters)}"
-    integer = lambda word: f"static_cast<const MPI_Fint*>({word})"  # noqa: E731
+    handed = ["&code" if w == ierror else w for w in words]
     lines = [f'extern "C" void {target}({", ".join("Word " + w for w in words)}) {{',
              f"  using Below = void ({', '.join(['Word'] * count)});",
              f'  static Below* const below = reinterpret_cast<Below*>(fortran_symbol("{below}"));',
-             f"  if (!below) return set_error(static_cast<MPI_Fint*>({ierror}), {FAILED});"]
-    call = f"below({', '.join(words)});"
-    if row.kind == "acquire":
-        lines += ["  " + call, "  note_acquire();"]
-    elif row.kind == "acquire_if":
-        lines += ["  " + call, f"  if (*{integer(place[row.arguments[0]])} != 0) note_acquire();"]
-    elif row.kind == "release":
-        lines += [f"  if (requests_tracked()) FortranRequests(1, {integer(place[row.arguments[0]])}).released();", "  " + call]
+             f"  if (!below) return set_error(static_cast<MPI_Fint*>({ierror}), {FAILED});",
+             "  MPI_Fint code = MPI_SUCCESS;"]
+    lines += FORTRAN[row.kind](row, place, f"below({', '.join(handed)});")
+    return "\n".join(lines + [f"  set_error(static_cast<MPI_Fint*>({ierror}), code);", "}\n"])
+
+
+def acquiring(row, place, call):
+    return ["  note_own_writes();", "  " + call, "  note_own_writes();", "  note_acquire();"]
+
+
+def acquiring_if(row, place, call):
+    return ["  " + call, f"  if (says_done(code, {place[row.arguments[0]]})) note_acquire();"]
+
+
+def requests_of(row, place):
+    counted, requests = row.arguments[:2] if row.kind != "release" else ("1", row.arguments[0])
+    return f"{counted if counted == '1' else f'static_cast<int>(*{place[counted]})'}, {place[requests]}"
+
+
+def completing(row, place, call):
+    done = f"if (says_done(code, {place[row.arguments[2]]})) " if len(row.arguments) > 2 else ""
+    return ["  if (requests_tracked()) {", f"    FortranRequests requests({requests_of(row, place)});",
+            "    " + call, "    requests.completed(code);", "  } else {", "    " + call, "  }", f"  {done}note_acquire();"]
+
+
+def querying(row, place, call):
+    done, indices = row.arguments[2], row.arguments[3:]
+    if not indices:
+        told = ["watch.all_found_complete();"]
+    elif done == "flag":
+        told = [f"if (*{place[indices[0]]} != MPI_UNDEFINED) watch.found_complete(static_cast<int>(*{place[indices[0]]}) - 1);"]
     else:
-        lines += completing_call(row, place, integer, call)
-    return "\n".join(lines + ["}\n"])
+        told = [f"for (MPI_Fint i = 0; i < *{place[done]}; ++i) watch.found_complete(static_cast<int>({place[indices[0]]}[i]) - 1);"]
+    return ["  " + call, f"  if (code == MPI_SUCCESS && *{place[done]} > 0 && requests_tracked()) {{",
+            f"    FortranRequests requests({requests_of(row, place)});", "    RequestWatch& watch = requests.watch();",
+            *("    " + line for line in told), "  }", f"  if (says_done(code, {place[done]})) note_acquire();"]
 
 
-def completing_call(row, place, integer, call):
-    counted, requests = row.arguments[:2]
-    count = counted if counted == "1" else f"static_cast<int>(*{integer(place[counted])})"
-    done = f"if (*{integer(place[row.arguments[2]])} != 0) " if len(row.arguments) > 2 else ""
-    return ["  if (requests_tracked()) {", f"    FortranRequests requests({count}, {integer(place[requests])});",
-            "    " + call, "    requests.completed();", "  } else {", "    " + call, "  }",
-            f"  {done}note_acquire();"]
+def releasing(row, place, call):
+    return ["  if (requests_tracked()) {", f"    FortranRequests requests({requests_of(row, place)});", "    " + call,
+            "    requests.watch().released(code);", "  } else {", "    " + call, "  }"]
+
+
+FORTRAN = {"acquire": acquiring, "acquire_if": acquiring_if, "complete": completing, "query": querying, "release": releasing}
 
 
 def aliases(fortran):

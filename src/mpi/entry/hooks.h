@@ -24,14 +24,19 @@ class RequestWatch {
  public:
   RequestWatch(int count, const MPI_Request* before);
 
-  // After the call: tracked requests that are MPI_REQUEST_NULL now are complete.
-  void completed(const MPI_Request* after);
+  // After a call that frees what it completes: tracked requests that are MPI_REQUEST_NULL now are complete. If it returned an error,
+  // there is no telling which of them brought their data: they end, and nothing of them is kept.
+  void completed(int code, const MPI_Request* after);
 
-  // Request `index` is complete.
-  void completed_one(int index);
+  // After a successful call that only looks: request `index` is complete, or all are. The program may change their buffers from now on.
+  void found_complete(int index);
+  void all_found_complete();
+
+  // Before a call after which there is no telling when they are complete.
+  void not_to_be_kept();
 
   // The program let go of them (MPI_Request_free): they complete with their epoch.
-  void released();
+  void released(int code);
 
  private:
   struct Found {
@@ -39,6 +44,7 @@ class RequestWatch {
     uint64_t key;     // the handle, as it was
     uint64_t ticket;  // tells the request from a later one that MPI gives the same handle
   };
+  static void end(const Found& found, bool succeeded);
   std::vector<Found> found_;  // the tracked ones among the requests, as they were before the call
 };
 

@@ -38,7 +38,7 @@ int nearcache_invalidate(MPI_Win win) {
   if (window == nullptr) return MPI_ERR_WIN;
   const WindowLock lock(window->mutex());
   window->invalidate();
-  if (window->observed()) window->observe_sync(nearcache::TraceSync::invalidate, Window::all_targets);
+  if (window->observed()) window->observe_sync(nearcache::TraceSync::invalidate, nearcache::Targets::all());
   return MPI_SUCCESS;
 }
 

@@ -20,9 +20,12 @@ int passed_down(TraceSync kind, Call call) {
   return rc;
 }
 
-// A call that completes operations on `target` (or all). `after` runs under the lock once MPI has returned success.
-template <class Call, class After>
-int completing(MPI_Win handle, int target, TraceSync kind, Call call, After after) {
+constexpr auto nothing = [](Window&, Targets) {};
+
+// A call that completes operations on targets, which `targets_of(window)` says. `after` runs under the lock once MPI has returned
+// success. A rank that is no target (MPI_PROC_NULL, or a wrong one) is MPI's affair alone; the call counts as an acquire all the same.
+template <class TargetsOf, class Call, class After>
+int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call, After after) {
   const bool local = kind == TraceSync::flush_local;
   Window* window = context.windows.find(handle);
   if (window == nullptr) {
@@ -31,84 +34,91 @@ int completing(MPI_Win handle, int target, TraceSync kind, Call call, After afte
     return rc;
   }
   context.progress.called();
+  const Targets targets = targets_of(*window);
   if (!context.threaded && window->nothing_to_complete()) {
     const int rc = passed_down(kind, call);
-    window->synced(target, local);
-    if (window->observed()) window->observe_sync(kind, target);
-    if (rc == MPI_SUCCESS) after(*window);
+    window->synced(targets, local, rc == MPI_SUCCESS);
+    if (window->observed()) window->observe_sync(kind, targets);
+    if (rc == MPI_SUCCESS) after(*window, targets);
     context.acquire();
     return rc;
   }
   WindowLock lock(window->mutex());
-  const Window::Completion completion = window->begin_sync(target, local);
+  const Window::Completion completion = window->begin_sync(targets, local);
   lock.unlock();
   const int rc = passed_down(kind, call);
   WindowLock again(window->mutex());
   window->end_sync(completion, rc == MPI_SUCCESS);
-  if (window->observed()) window->observe_sync(kind, target);
-  if (rc == MPI_SUCCESS) after(*window);
+  if (window->observed()) window->observe_sync(kind, targets);
+  if (rc == MPI_SUCCESS) after(*window, targets);
   again.unlock();
   context.acquire();
   return rc;
 }
 
-template <class Call>
-int completing(MPI_Win handle, int target, TraceSync kind, Call call) {
-  return completing(handle, target, kind, call, [](Window&) {});
-}
-
 // A flush need not be passed down when nothing at all is outstanding, in an epoch that is known to be open.
-template <class Call>
-int flush(MPI_Win handle, int target, TraceSync kind, Call call) {
+template <class TargetsOf, class Call>
+int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
   Window* window = context.windows.find(handle);
   if (window != nullptr && window->caching()) {
     WindowLock lock(window->mutex());
-    if (window->may_serve_flush(target)) {
+    const Targets targets = targets_of(*window);
+    if (window->may_serve_flush(targets)) {
       window->flush_served();
-      if (window->observed()) window->observe_sync(kind, target);
+      if (window->observed()) window->observe_sync(kind, targets);
       lock.unlock();
       if (context.progress.flush_served()) window->call_for_progress();
       context.acquire();
       return MPI_SUCCESS;
     }
   }
-  return completing(handle, target, kind, call);
+  return completing(handle, targets_of, kind, call, nothing);
 }
 
 // A call that completes nothing of ours, but opens or closes an epoch, or tells of other ranks' accesses.
-template <class Call, class After>
-int opening(MPI_Win handle, int target, TraceSync kind, Call call, After after) {
+template <class TargetsOf, class Call, class After>
+int opening(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call, After after) {
   const int rc = passed_down(kind, call);
   Window* window = context.windows.find(handle);
   context.progress.called();
   if (window != nullptr && rc == MPI_SUCCESS) {
     const WindowLock lock(window->mutex());
+    const Targets targets = targets_of(*window);
     ++window->counters().syncs_passed;
-    if (window->observed()) window->observe_sync(kind, target);
-    after(*window);
+    if (window->observed()) window->observe_sync(kind, targets);
+    after(*window, targets);
   }
   context.acquire();
   return rc;
 }
 
-// The ranks of `group` in the window's group.
-std::vector<int> ranks_in_window(MPI_Group group, MPI_Win handle) {
-  int size = 0;
-  MPI_Group all = MPI_GROUP_NULL;
-  if (next.Group_size(group, &size) != MPI_SUCCESS || next.Win_get_group(handle, &all) != MPI_SUCCESS) return {};
-  std::vector<int> theirs(static_cast<size_t>(size)), ours(static_cast<size_t>(size), MPI_UNDEFINED);
-  for (int i = 0; i < size; ++i) theirs[static_cast<size_t>(i)] = i;
-  if (size > 0) next.Group_translate_ranks(group, size, theirs.data(), all, ours.data());
-  next.Group_free(&all);
-  return ours;
+constexpr auto all = [](const Window&) { return Targets::all(); };
+
+auto one(int rank) {
+  return [rank](const Window& window) { return window.targets(rank); };
 }
 
-constexpr auto nothing = [](Window&) {};
+// The ranks of `group` in the window's group.
+std::vector<uint32_t> targets_in_window(MPI_Group group, const Window& window) {
+  int size = 0;
+  MPI_Group members = MPI_GROUP_NULL;
+  if (next.Group_size(group, &size) != MPI_SUCCESS || next.Win_get_group(window.handle(), &members) != MPI_SUCCESS) return {};
+  std::vector<int> theirs(static_cast<size_t>(size)), ours(static_cast<size_t>(size), MPI_UNDEFINED);
+  for (int i = 0; i < size; ++i) theirs[static_cast<size_t>(i)] = i;
+  if (size > 0) next.Group_translate_ranks(group, size, theirs.data(), members, ours.data());
+  next.Group_free(&members);
+  std::vector<uint32_t> targets;
+  for (const int rank : ours) {
+    if (window.valid_target(rank)) targets.push_back(static_cast<uint32_t>(rank));
+  }
+  return targets;
+}
 
 }  // namespace
 }  // namespace nearcache::mpi
 
 using namespace nearcache::mpi;
+using nearcache::Targets;
 using nearcache::TraceSync;
 
 extern "C" {
@@ -123,73 +133,79 @@ int MPI_Win_flush(int rank, MPI_Win win) {
     context.acquire();
     return MPI_SUCCESS;
   }
-  return flush(win, rank, TraceSync::flush, [&] { return next.Win_flush(rank, win); });
+  return flush(win, one(rank), TraceSync::flush, [&] { return next.Win_flush(rank, win); });
 }
 
 int MPI_Win_flush_local(int rank, MPI_Win win) {
-  return flush(win, rank, TraceSync::flush_local, [&] { return next.Win_flush_local(rank, win); });
+  return flush(win, one(rank), TraceSync::flush_local, [&] { return next.Win_flush_local(rank, win); });
 }
 
 int MPI_Win_flush_all(MPI_Win win) {
-  return flush(win, Window::all_targets, TraceSync::flush, [&] { return next.Win_flush_all(win); });
+  return flush(win, all, TraceSync::flush, [&] { return next.Win_flush_all(win); });
 }
 
 int MPI_Win_flush_local_all(MPI_Win win) {
-  return flush(win, Window::all_targets, TraceSync::flush_local, [&] { return next.Win_flush_local_all(win); });
+  return flush(win, all, TraceSync::flush_local, [&] { return next.Win_flush_local_all(win); });
 }
 
 int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
-  return opening(win, rank, TraceSync::lock, [&] { return next.Win_lock(lock_type, rank, assert, win); },
-                 [&](Window& window) { window.open_epoch(rank, true); });
+  return opening(win, one(rank), TraceSync::lock, [&] { return next.Win_lock(lock_type, rank, assert, win); },
+                 [&](Window& window, Targets target) {
+                   if (target.is_one()) window.epochs().lock(target.rank(), lock_type == MPI_LOCK_EXCLUSIVE);
+                 });
 }
 
 int MPI_Win_unlock(int rank, MPI_Win win) {
-  return completing(win, rank, TraceSync::unlock, [&] { return next.Win_unlock(rank, win); },
-                    [&](Window& window) { window.open_epoch(rank, false); });
+  return completing(win, one(rank), TraceSync::unlock, [&] { return next.Win_unlock(rank, win); },
+                    [](Window& window, Targets target) {
+                      if (target.is_one()) window.epochs().unlock(target.rank());
+                    });
 }
 
 int MPI_Win_lock_all(int assert, MPI_Win win) {
-  return opening(win, Window::all_targets, TraceSync::lock_all, [&] { return next.Win_lock_all(assert, win); }, [](Window& window) { window.open_epoch_of_all(true); });
+  return opening(win, all, TraceSync::lock_all, [&] { return next.Win_lock_all(assert, win); },
+                 [](Window& window, Targets) { window.epochs().lock_all(); });
 }
 
 int MPI_Win_unlock_all(MPI_Win win) {
-  return completing(win, Window::all_targets, TraceSync::unlock_all, [&] { return next.Win_unlock_all(win); },
-                    [](Window& window) { window.open_epoch_of_all(false); });
+  return completing(win, all, TraceSync::unlock_all, [&] { return next.Win_unlock_all(win); },
+                    [](Window& window, Targets) { window.epochs().unlock_all(); });
 }
 
 int MPI_Win_fence(int assert, MPI_Win win) {
-  return completing(win, Window::all_targets, TraceSync::fence, [&] { return next.Win_fence(assert, win); },
-                    [&](Window& window) { window.open_fence_epoch((assert & MPI_MODE_NOSUCCEED) == 0); });
+  return completing(win, all, TraceSync::fence, [&] { return next.Win_fence(assert, win); },
+                    [&](Window& window, Targets) { window.epochs().fence((assert & MPI_MODE_NOSUCCEED) == 0); });
 }
 
 int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
-  const std::vector<int> targets = context.windows.find(win) != nullptr ? ranks_in_window(group, win) : std::vector<int>();
-  return opening(win, Window::all_targets, TraceSync::start, [&] { return next.Win_start(group, assert, win); },
-                 [&](Window& window) { window.start_epoch(targets); });
+  const Window* window = context.windows.find(win);
+  const std::vector<uint32_t> targets = window != nullptr ? targets_in_window(group, *window) : std::vector<uint32_t>();
+  return opening(win, all, TraceSync::start, [&] { return next.Win_start(group, assert, win); },
+                 [&](Window& its, Targets) { its.epochs().start(targets); });
 }
 
 int MPI_Win_complete(MPI_Win win) {
-  return completing(win, Window::all_targets, TraceSync::complete, [&] { return next.Win_complete(win); },
-                    [](Window& window) { window.complete_epoch(); });
+  return completing(win, all, TraceSync::complete, [&] { return next.Win_complete(win); },
+                    [](Window& window, Targets) { window.epochs().complete(); });
 }
 
 int MPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
-  return opening(win, Window::all_targets, TraceSync::post, [&] { return next.Win_post(group, assert, win); }, nothing);
+  return opening(win, all, TraceSync::post, [&] { return next.Win_post(group, assert, win); }, nothing);
 }
 
 int MPI_Win_wait(MPI_Win win) {
-  return opening(win, Window::all_targets, TraceSync::wait, [&] { return next.Win_wait(win); }, nothing);
+  return opening(win, all, TraceSync::wait, [&] { return next.Win_wait(win); }, nothing);
 }
 
 #ifdef NEARCACHE_HAS_Win_test
 int MPI_Win_test(MPI_Win win, int* flag) {
-  return opening(win, Window::all_targets, TraceSync::wait, [&] { return next.Win_test(win, flag); }, nothing);
+  return opening(win, all, TraceSync::wait, [&] { return next.Win_test(win, flag); }, nothing);
 }
 #endif
 
 #ifdef NEARCACHE_HAS_Win_sync
 int MPI_Win_sync(MPI_Win win) {
-  return opening(win, Window::all_targets, TraceSync::win_sync, [&] { return next.Win_sync(win); }, nothing);
+  return opening(win, all, TraceSync::win_sync, [&] { return next.Win_sync(win); }, nothing);
 }
 #endif
 

@@ -92,7 +92,7 @@ void fill(Function*& field, const char* name, const char* profiling_name) {
 }
 
 void fill_table() {
-#define NEARCACHE_NEXT(name, optional) fill(next.name, "MPI_" #name, "PMPI_" #name);
+#define NEARCACHE_NEXT(name, symbol, optional) fill(next.name, #symbol, "P" #symbol);
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
 #ifdef NEARCACHE_FAMILY_OPENMPI
@@ -104,8 +104,8 @@ void fill_table() {
 
 // A function that every MPI of the family has, but not the one that is loaded.
 const char* missing_function() {
-#define NEARCACHE_NEXT(name, optional) \
-  if (!optional && !next.name) return "MPI_" #name;
+#define NEARCACHE_NEXT(name, symbol, optional) \
+  if (!optional && !next.name) return #symbol;
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
   return nullptr;

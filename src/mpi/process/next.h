@@ -10,9 +10,9 @@
 
 #ifdef NEARCACHE_STATIC
 // Functions that not every MPI has are weak references: their fields may be null.
-#define NEARCACHE_NEXT_WEAK_0(name)
-#define NEARCACHE_NEXT_WEAK_1(name) extern "C" decltype(MPI_##name) PMPI_##name __attribute__((weak));
-#define NEARCACHE_NEXT(name, optional) NEARCACHE_NEXT_WEAK_##optional(name)
+#define NEARCACHE_NEXT_WEAK_0(symbol)
+#define NEARCACHE_NEXT_WEAK_1(symbol) extern "C" decltype(symbol) P##symbol __attribute__((weak));
+#define NEARCACHE_NEXT(name, symbol, optional) NEARCACHE_NEXT_WEAK_##optional(symbol)
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
 #endif
@@ -23,9 +23,9 @@ namespace nearcache::mpi {
 // Rows with a requirement may be null even then, where the library that the program runs with is another build.
 struct Next {
 #ifdef NEARCACHE_STATIC
-#define NEARCACHE_NEXT(name, optional) decltype(&::MPI_##name) name = &::PMPI_##name;
+#define NEARCACHE_NEXT(name, symbol, optional) decltype(&::symbol) name = &::P##symbol;
 #else
-#define NEARCACHE_NEXT(name, optional) decltype(&::MPI_##name) name = nullptr;
+#define NEARCACHE_NEXT(name, symbol, optional) decltype(&::symbol) name = nullptr;
 #endif
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT

@@ -18,16 +18,24 @@ const Layout& byte_layout() {
   return layout;
 }
 
+// The last element's distance from the first; what no memory can hold counts as a quarter of all addresses.
+static int64_t distance_of_last(const Elements& elements) {
+  constexpr int64_t far_away = INT64_MAX / 4;
+  int64_t distance = 0;
+  if (elements.count - 1 > static_cast<uint64_t>(INT64_MAX) ||
+      __builtin_mul_overflow(static_cast<int64_t>(elements.count - 1), elements.layout->extent, &distance))
+    return elements.layout->extent < 0 ? -far_away : far_away;
+  return std::clamp(distance, -far_away, far_away);
+}
+
 int64_t Elements::lowest() const {
   if (count == 0) return 0;
-  const int64_t last = static_cast<int64_t>(count - 1) * layout->extent;
-  return layout->true_lb + std::min<int64_t>(0, last);
+  return layout->true_lb + std::min<int64_t>(0, distance_of_last(*this));
 }
 
 int64_t Elements::highest() const {
   if (count == 0) return 0;
-  const int64_t last = static_cast<int64_t>(count - 1) * layout->extent;
-  return layout->true_ub + std::max<int64_t>(0, last);
+  return layout->true_ub + std::max<int64_t>(0, distance_of_last(*this));
 }
 
 namespace {

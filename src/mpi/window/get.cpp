@@ -14,8 +14,10 @@ bool Window::understand(const GetCall& call, Access* access) const {
   if (origin == nullptr || target == nullptr) return false;
   access->origin = {origin, static_cast<uint64_t>(call.origin_count)};
   const Elements there{target, static_cast<uint64_t>(call.target_count)};
-  access->bytes = access->origin.bytes();
-  if (access->bytes == 0 || access->bytes != there.bytes()) return false;
+  if (__builtin_mul_overflow(origin->size, access->origin.count, &access->bytes)) access->bytes = 0;
+  uint64_t bytes_there = 0;
+  if (__builtin_mul_overflow(target->size, there.count, &bytes_there)) return false;
+  if (access->bytes == 0 || access->bytes != bytes_there) return false;
   access->key.target = static_cast<uint32_t>(call.target);
   const bool contiguous = there.contiguous();
   if (identity_.unit == 0) {
@@ -28,25 +30,33 @@ bool Window::understand(const GetCall& call, Access* access) const {
   } else {
     int64_t start = 0;
     if (__builtin_mul_overflow(static_cast<int64_t>(call.displacement), identity_.unit, &start)) return false;
+    if (__builtin_add_overflow(start, there.lowest(), &access->from) || __builtin_add_overflow(start, there.highest(), &access->to)) return false;
     access->key.displacement = contiguous ? start + there.first_offset() : start;
     access->key.layout = contiguous ? 0 : target->id;
-    access->from = start + (contiguous ? there.first_offset() : there.lowest());
-    access->to = contiguous ? access->from + static_cast<int64_t>(access->bytes) : start + there.highest();
+    if (contiguous) {
+      access->from = access->key.displacement;
+      access->to = access->from + static_cast<int64_t>(access->bytes);
+    }
     access->contiguous_target = contiguous;
   }
   access->hash = hash_key(access->key);
   return true;
 }
 
-bool Window::bypassed(const Target& target, const Access& access) {
+// 0 where it cannot be known.
+uint64_t Window::bytes_of(const GetCall& call) {
+  const Layout* origin = call.origin_count < 0 ? nullptr : layout_of(call.origin_type);
+  uint64_t bytes = 0;
+  if (origin == nullptr || __builtin_mul_overflow(origin->size, static_cast<uint64_t>(call.origin_count), &bytes)) return 0;
+  return bytes;
+}
+
+bool Window::bypassed(const Access& access) {
   if (access.key.target == static_cast<uint32_t>(identity_.rank) || access.bytes > options_.max_get) return true;
-  const bool far = (target.flags & target_far) != 0;
-  return (cheap_sizes_[far] >> CostModel::class_of(access.bytes) & 1) != 0;
+  return (cheap_sizes_[is_far(access.key.target)] >> CostModel::class_of(access.bytes) & 1) != 0;
 }
 
 Window::Decision Window::pass(const Access& access) {
-  ++counters_.bypassed;
-  counters_.bytes_from_network += access.bytes;
   observe(TraceOutcome::bypassed, access, 0);
   Decision decision{};
   decision.answer = Answer::pass;
@@ -59,26 +69,36 @@ Window::Decision Window::pass(const Access& access) {
   return decision;
 }
 
-// What a get asks for, without a closer look at it.
-static uint64_t bytes_of(const GetCall& call) {
-  const Layout* layout = call.origin_count > 0 ? layout_of(call.origin_type) : nullptr;
-  return layout == nullptr ? 0 : layout->size * static_cast<uint64_t>(call.origin_count);
+static bool of_predefined_types(const GetCall& call) {
+  return named_types.find(call.origin_type) != nullptr && named_types.find(call.target_type) != nullptr;
+}
+
+// The get goes past the cache, and MPI has taken it.
+void Window::passed(const GetCall& call, const Decision& decision) {
+  ++counters_.gets;
+  ++counters_.bypassed;
+  counters_.bytes_requested += decision.access.bytes;
+  counters_.bytes_from_network += decision.access.bytes;
+  if (!valid_target(call.target)) return;
+  epochs_.get_issued(static_cast<uint32_t>(call.target));
+  join_sample(call.target, decision);
 }
 
 Window::Decision Window::decide(const GetCall& call, bool request) {
-  ++counters_.gets;
-  if (!valid_target(call.target)) return pass({});
   Access access{};
+  if (!valid_target(call.target)) return pass(access);
   if (options_.mode == Mode::transparent && options_.skip_cheap && dormant()) {
-    if (!observed_ || !understand(call, &access)) access.bytes = bytes_of(call);
-    counters_.bytes_requested += access.bytes;
+    if (!observed_) {
+      access.bytes = bytes_of(call);
+    } else {
+      understand(call, &access);
+    }
     return pass(access);
   }
-  const Target& target = this->target(call.target);
-  // Errors that MPI reports, mostly: nothing is fetched, as far as we know.
-  if (!understand(call, &access) || !epoch_is_open(target)) return pass({});
-  counters_.bytes_requested += access.bytes;
-  if (bypassed(target, access) || !ensure_cache()) return pass(access);
+  if (!understand(call, &access)) return pass(access);
+  if (!epochs_.open(access.key.target)) return pass({});  // an error, mostly, which MPI reports
+  if (request && host_has(HostDefect::rget_before_data) && !of_predefined_types(call)) return pass(access);
+  if (bypassed(access) || !ensure_cache()) return pass(access);
   update_generation();
   const GetCache::Lookup found = cache_->lookup(access.hash, access.key, access.bytes, access.from, access.to);
   switch (found.found) {
@@ -88,16 +108,24 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
       return request ? pass(access) : partial(call, access, found);
     case GetCache::Found::pending:
     case GetCache::Found::pending_partial:
-      return request ? pass(access) : join(call, access, found);
+      // A request and another get must not depend on each other: each is complete by calls of its own, or fails by itself.
+      return request || pending_[found.token].of_request ? pass(access) : join(call, access, found);
     case GetCache::Found::none:
       break;
   }
-  return miss(target, access);
+  return miss(access);
+}
+
+// Counts a get all of whose bytes are here, or on their way.
+void Window::served(const Access& access) {
+  ++counters_.gets;
+  counters_.bytes_requested += access.bytes;
+  counters_.bytes_from_cache += access.bytes;
 }
 
 Window::Decision Window::serve(const GetCall& call, const Access& access, EntryId entry) {
+  served(access);
   ++counters_.hits_full;
-  counters_.bytes_from_cache += access.bytes;
   observe(TraceOutcome::full, access, access.bytes);
   if (access.origin.layout->dense) {
     copy_bytes(static_cast<std::byte*>(call.origin) + access.origin.first_offset(), cache_->data(entry), access.bytes);
@@ -122,8 +150,8 @@ Window::Decision Window::join(const GetCall& call, const Access& access, const G
   Decision decision{};
   decision.access = access;
   if (found.found == GetCache::Found::pending) {
+    served(access);
     ++counters_.hits_pending;
-    counters_.bytes_from_cache += access.bytes;
     observe(TraceOutcome::pending, access, access.bytes);
     add_waiter(found.token, call.origin, access.origin, access.bytes);
     decision.answer = Answer::served;
@@ -132,12 +160,12 @@ Window::Decision Window::join(const GetCall& call, const Access& access, const G
   decision.head = usable_head(access, found.have);
   if (decision.head == 0) {
     cache_->discard(found.entry);
-    return miss(target(call.target), access);
+    return miss(access);
   }
-  ++counters_.hits_partial;
-  counters_.bytes_from_cache += decision.head;
   observe(TraceOutcome::partial, access, decision.head);
-  add_waiter(found.token, call.origin, access.origin, decision.head);
+  decision.record = found.token;
+  decision.serial = pending_[found.token].serial;
+  decision.waiter = add_waiter(found.token, call.origin, access.origin, decision.head);
   decision.answer = Answer::tail;
   return decision;
 }
@@ -147,7 +175,7 @@ Window::Decision Window::partial(const GetCall& call, const Access& access, cons
   const uint64_t head = usable_head(access, found.have);
   if (head == 0) {
     cache_->discard(found.entry);
-    return miss(target(call.target), access);
+    return miss(access);
   }
   Decision decision{};
   decision.access = access;
@@ -157,20 +185,18 @@ Window::Decision Window::partial(const GetCall& call, const Access& access, cons
     const PendingGet& get = pending_[found.token];
     if (get.start + get.bytes < access.bytes) {
       cache_->discard(found.entry);
-      return miss(target(call.target), access);
+      return miss(access);
     }
     copy_bytes(to, cache_->data(found.entry), get.start);
     const uint64_t rest = access.bytes - get.start;
     add_waiter(found.token, to + get.start, {&byte_layout(), rest}, rest);
+    served(access);
     ++counters_.hits_pending;
-    counters_.bytes_from_cache += access.bytes;
     observe(TraceOutcome::pending, access, access.bytes);
     decision.answer = Answer::served;
     return decision;
   }
   copy_bytes(to, cache_->data(found.entry), head);
-  ++counters_.hits_partial;
-  counters_.bytes_from_cache += head;
   observe(TraceOutcome::partial, access, head);
   decision.answer = Answer::tail;
   decision.head = head;
@@ -180,29 +206,41 @@ Window::Decision Window::partial(const GetCall& call, const Access& access, cons
   return decision;
 }
 
-Window::Decision Window::miss(const Target& target, const Access& access) {
+Window::Decision Window::miss(const Access& access) {
   Decision decision{};
   decision.answer = Answer::miss;
   decision.access = access;
   decision.generation = cache_->generation();
   decision.write_seq = cache_->writes().now();
-  decision.sampled = sample_is_due(target);
+  decision.sampled = sample_is_due(access.key.target);
   return decision;
 }
 
-void Window::add_waiter(uint32_t record, void* origin, const Elements& elements, uint64_t bytes) {
+uint32_t Window::add_waiter(uint32_t record, void* origin, const Elements& elements, uint64_t bytes) {
   const uint32_t at = waiters_.take();
   layout_hold(elements.layout);
   waiters_[at] = {pending_[record].waiters, origin, elements, bytes};
   pending_[record].waiters = at;
+  return at;
+}
+
+void Window::tail_refused(const Decision& decision) {
+  if (decision.record == no_record || pending_[decision.record].serial != decision.serial) return;
+  for (uint32_t* link = &pending_[decision.record].waiters; *link != no_record; link = &waiters_[*link].after) {
+    if (*link != decision.waiter) continue;
+    *link = waiters_[decision.waiter].after;
+    layout_drop(waiters_[decision.waiter].elements.layout);
+    waiters_.give_back(decision.waiter);
+    return;
+  }
 }
 
 // The standard leaves a get that overlaps an own put of the same epoch undefined; it must not be kept.
 bool Window::overlaps_outstanding_write(const Access& access) {
-  const Target& target = targets_[access.key.target];
-  if ((target.flags & target_writes) == 0) return false;
-  return target.writes_since == writes_unknown ||
-         cache_->writes().overwritten(access.key.target, access.from, access.to, target.writes_since);
+  const uint32_t target = access.key.target;
+  if (!epochs_.writes_outstanding(target)) return false;
+  const uint32_t since = epochs_.mark(target);
+  return since == Epochs::no_mark || cache_->writes().overwritten(target, access.from, access.to, since);
 }
 
 static TraceOutcome outcome_of(GetCache::Insert how) {
@@ -283,16 +321,20 @@ uint32_t Window::add_record(const GetCall& call, const Decision& decision) {
     get.start = decision.head;
   }
   layout_hold(get.elements.layout);
-  pending_.append(&target(call.target).pending, &PendingGet::of_target, at);
+  pending_.append(&pending_of_target_[access.key.target], &PendingGet::of_target, at);
   pending_.append(&pending_of_all_, &PendingGet::of_window, at);
   return at;
 }
 
 uint32_t Window::issued(const GetCall& call, const Decision& decision) {
   const Access& access = decision.access;
-  outstanding(call.target, target_gets);
+  epochs_.get_issued(access.key.target);
   join_sample(call.target, decision);
+  ++counters_.gets;
+  counters_.bytes_requested += access.bytes;
+  counters_.bytes_from_cache += decision.head;
   counters_.bytes_from_network += access.bytes - decision.head;
+  if (decision.answer == Answer::tail) ++counters_.hits_partial;
   if (cache_ == nullptr) return no_record;
   maybe_adapt();
   update_generation();

@@ -17,7 +17,7 @@ void Window::tell_plain_hit(const Key& key, uint64_t hash, uint64_t bytes) {
 
 void Window::tell_plain_flush(int target) {
   if (context.observer.only_tracing()) [[likely]] return context.observer.trace_flush(identity_.id, target);
-  observe_sync(TraceSync::flush, target);
+  observe_sync(TraceSync::flush, targets(target));
 }
 
 void Window::tell_levels() {
@@ -32,8 +32,17 @@ Window::Decision Window::observe_uncached(const GetCall& call, bool may_sample) 
   decision.answer = Answer::pass;
   if (!valid_target(call.target) || !understand(call, &decision.access)) return decision;
   tell(TraceOutcome::uncached, decision.access, 0);
-  decision.sampled = may_sample && sample_is_due(target(call.target));
+  decision.sampled = may_sample && sample_is_due(static_cast<uint32_t>(call.target));
   return decision;
+}
+
+// A trace knows one target, or all by -1. What is about none of them is an acquire all the same.
+void Window::observe_sync(TraceSync kind, Targets targets) {
+  if (targets.is_none()) {
+    context.observer.acquire();
+  } else {
+    context.observer.sync(identity_.id, kind, targets.is_all() ? -1 : static_cast<int>(targets.rank()));
+  }
 }
 
 void Window::observe_write(TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {

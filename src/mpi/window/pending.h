@@ -27,6 +27,7 @@ struct PendingGet {
   void* origin = nullptr;
   Elements elements;
   uint64_t bytes = 0;
+  bool of_request = false;  // of an Rget
   uint64_t start = 0;  // where in the entry its bytes begin: behind the head of a partial hit
 };
 

@@ -88,23 +88,36 @@ RequestWatch::RequestWatch(int count, const MPI_Request* before) {
   }
 }
 
-void RequestWatch::completed(const MPI_Request* after) {
+void RequestWatch::completed(int code, const MPI_Request* after) {
   for (const Found& found : found_) {
-    if (after[found.index] == MPI_REQUEST_NULL) completed_one(found.index);
+    if (after[found.index] == MPI_REQUEST_NULL) end(found, code == MPI_SUCCESS);
   }
 }
 
-void RequestWatch::completed_one(int index) {
+void RequestWatch::found_complete(int index) {
   for (const Found& found : found_) {
-    Tracked tracked;
-    if (found.index != index || !take(found.key, found.ticket, &tracked)) continue;
-    const WindowLock lock(tracked.window->mutex());
-    tracked.window->request_completed(tracked.record, tracked.serial);
+    if (found.index == index) end(found, true);
   }
 }
 
-void RequestWatch::released() {
+void RequestWatch::all_found_complete() {
+  for (const Found& found : found_) end(found, true);
+}
+
+void RequestWatch::not_to_be_kept() {
+  for (const Found& found : found_) end(found, false);
+}
+
+void RequestWatch::end(const Found& found, bool succeeded) {
   Tracked tracked;
+  if (!take(found.key, found.ticket, &tracked)) return;
+  const WindowLock lock(tracked.window->mutex());
+  tracked.window->request_completed(tracked.record, tracked.serial, succeeded);
+}
+
+void RequestWatch::released(int code) {
+  Tracked tracked;
+  if (code != MPI_SUCCESS) return;
   for (const Found& found : found_) take(found.key, found.ticket, &tracked);
 }
 

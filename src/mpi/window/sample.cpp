@@ -15,28 +15,29 @@ double worthless_below_ns(uint64_t bytes) { return 2 * (35 + 0.08 * static_cast<
 
 }  // namespace
 
-bool Window::sample_is_due(const Target& target) {
+bool Window::sample_is_due(uint32_t target) {
   if (--until_sample_ > 0) return false;
   until_sample_ = ++samples_taken_ < samples_at_first ? 1 : sample_every;
   // Another target's outstanding operations would be counted for this one's.
-  return sample_.target < 0 && (target.flags & (target_gets | target_writes)) == 0;
+  return sample_.target < 0 && !epochs_.outstanding(target);
 }
 
 // In mode transparent only repeats inside an epoch can be served. A program without any must not pay for the search:
 // after a span in which fewer than one get in 64 was one, most gets pass, and short spans look again.
 bool Window::dormant() {
   constexpr uint32_t first_span = 1024, short_span = 64, pause = 4096;
-  if (dormant_gets_ > 0) {
-    --dormant_gets_;
+  Dormancy& now = dormancy_;
+  if (now.dormant_gets > 0) {
+    --now.dormant_gets;
     return true;
   }
-  if (++awake_gets_ <= awake_span_) return false;
+  if (++now.awake_gets <= now.awake_span) return false;
   const uint64_t hits = counters_.hits_pending + counters_.hits_partial;
-  const bool repeats = (hits - hits_then_) * 64 >= awake_span_;
-  hits_then_ = hits;
-  awake_gets_ = 0;
-  awake_span_ = repeats ? first_span : short_span;
-  dormant_gets_ = repeats ? 0 : pause;
+  const bool repeats = (hits - now.hits_then) * 64 >= now.awake_span;
+  now.hits_then = hits;
+  now.awake_gets = 0;
+  now.awake_span = repeats ? first_span : short_span;
+  now.dormant_gets = repeats ? 0 : pause;
   return !repeats;
 }
 
@@ -51,7 +52,7 @@ void Window::sample_issued(int target, uint64_t bytes, uint64_t ticks) {
 void Window::end_sample(const Completion& completion) {
   if (completion.started == 0) return;
   const uint64_t ticks = sample_.ticks + (sample_ticks() - completion.started);
-  const bool far = (target(sample_.target).flags & target_far) != 0;
+  const bool far = is_far(static_cast<uint32_t>(sample_.target));
   const uint64_t bytes = sample_.bytes / sample_.gets;
   const double ns = sample_ns(ticks) / static_cast<double>(sample_.gets);
   costs_[far].sample(bytes, ns);

@@ -4,16 +4,12 @@
 
 namespace nearcache::mpi {
 
-// Takes what MPI is about to complete off the books: what other threads issue from now on is not among it. Records of
-// gets stay in their lists until MPI has returned, since another thread's synchronisation may be the first to.
-Window::Completion Window::begin_sync(int target, bool local) {
-  Completion completion{target, serials_};
-  clear_outstanding(target, local);
-  ++syncs_under_way_;
-  quiet_ = false;
+// Records of gets stay in their lists until MPI has returned, since another thread's synchronisation may be the first to.
+Window::Completion Window::begin_sync(Targets targets, bool local) {
+  Completion completion{epochs_.begin(targets, local, cache_ == nullptr ? Epochs::no_mark : cache_->writes().now()), serials_};
   ++counters_.syncs_passed;
   if (sample_.target >= 0) {
-    if (target == all_targets || target == sample_.target) {
+    if (targets.cover(static_cast<uint32_t>(sample_.target))) {
       completion.started = sample_ticks();
     } else {
       sample_ = Sample();
@@ -22,33 +18,17 @@ Window::Completion Window::begin_sync(int target, bool local) {
   return completion;
 }
 
-void Window::clear_outstanding(int target, bool local) {
-  const uint8_t completed = static_cast<uint8_t>(local ? target_gets : target_gets | target_writes);
-  for (size_t i = 0; i < touched_.size();) {
-    uint8_t& flags = targets_[touched_[i]].flags;
-    if (target == all_targets || touched_[i] == static_cast<uint32_t>(target)) flags = static_cast<uint8_t>(flags & ~completed);
-    if ((flags & (target_gets | target_writes)) != 0) {
-      ++i;
-      continue;
-    }
-    flags = static_cast<uint8_t>(flags & ~target_listed);
-    touched_[i] = touched_.back();
-    touched_.pop_back();
+void Window::end_sync(const Completion& completion, bool succeeded) {
+  epochs_.end(completion.sync, succeeded);
+  if (!succeeded) {
+    sample_ = Sample();
+    return;
   }
-}
-
-void Window::end_sync(Completion completion, bool succeeded) {
-  --syncs_under_way_;
-  update_quiet();
   if (completion.started != 0 && sample_.target >= 0) end_sample(completion);
-  if (completion.target == all_targets) {
-    for (uint32_t at = pending_of_all_.first; at != no_record && pending_[at].serial <= completion.up_to; at = pending_of_all_.first)
-      complete(at, succeeded);
-  } else if (valid_target(completion.target)) {
-    const auto& list = target(completion.target).pending;
-    for (uint32_t at = list.first; at != no_record && pending_[at].serial <= completion.up_to; at = list.first)
-      complete(at, succeeded);
-  }
+  const Targets targets = completion.sync.targets;
+  if (targets.is_none()) return;
+  const auto& list = targets.is_all() ? pending_of_all_ : pending_of_target_[targets.rank()];
+  for (uint32_t at = list.first; at != no_record && pending_[at].serial <= completion.up_to; at = list.first) complete(at, true);
 }
 
 void Window::call_for_progress() {
@@ -88,7 +68,7 @@ void Window::complete(uint32_t record, bool succeeded) {
 
 void Window::release(uint32_t record) {
   PendingGet& get = pending_[record];
-  pending_.remove(&target(static_cast<int>(get.target)).pending, &PendingGet::of_target, record);
+  pending_.remove(&pending_of_target_[get.target], &PendingGet::of_target, record);
   pending_.remove(&pending_of_all_, &PendingGet::of_window, record);
   layout_drop(get.elements.layout);
   get.serial = 0;
@@ -106,22 +86,20 @@ void Window::serve_waiters(PendingGet* get, const std::byte* packed, bool succee
   }
 }
 
-void Window::request_completed(uint32_t record, uint64_t serial) {
+void Window::request_completed(uint32_t record, uint64_t serial, bool succeeded) {
   if (record >= pending_.size() || pending_[record].serial != serial) return;
-  if (observed_) observe_sync(TraceSync::request, static_cast<int>(pending_[record].target));
-  complete(record, true);
+  if (observed_) observe_sync(TraceSync::request, Targets::one(pending_[record].target));
+  complete(record, succeeded);
 }
 
-void Window::write(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {
+void Window::write_begins(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {
   if (!valid_target(target)) return;
+  const auto rank = static_cast<uint32_t>(target);
+  if (sample_.target == target) sample_ = Sample();  // its synchronisation would be measured with the write's
   int64_t from = 0, to = 0;
-  if (!range_of(displacement, count, type, &from, &to)) {
-    write_unknown(target);
-  } else if (from == to) {
-    outstanding(target, target_writes);
-  } else {
-    write_range(target, from, to);
-  }
+  if (!range_of(displacement, count, type, &from, &to)) from = INT64_MIN, to = INT64_MAX;
+  epochs_.write_begins(rank, cache_ == nullptr ? Epochs::no_mark : cache_->writes().now());
+  if (from != to) write_range(rank, from, to);
 }
 
 bool Window::range_of(MPI_Aint displacement, MPI_Count count, MPI_Datatype type, int64_t* from, int64_t* to) const {
@@ -132,23 +110,15 @@ bool Window::range_of(MPI_Aint displacement, MPI_Count count, MPI_Datatype type,
     return false;
   const Elements elements{layout, static_cast<uint64_t>(count)};
   *from = *to = start;
-  if (elements.bytes() == 0) return true;
-  *from = start + elements.lowest();
-  *to = start + elements.highest();
-  return true;
+  if (layout->size == 0 || count == 0) return true;
+  return !__builtin_add_overflow(start, elements.lowest(), from) && !__builtin_add_overflow(start, elements.highest(), to);
 }
 
-void Window::write_unknown(int target) {
-  if (valid_target(target)) write_range(target, INT64_MIN, INT64_MAX);
-}
-
-void Window::write_range(int target, int64_t from, int64_t to) {
-  Target& at = this->target(target);
-  if ((at.flags & target_writes) == 0) at.writes_since = cache_ == nullptr ? writes_unknown : cache_->writes().now();
-  outstanding(target, target_writes);
-  if (sample_.target == target) sample_ = Sample();  // its synchronisation would be measured with the write's
+void Window::write_range(uint32_t target, int64_t from, int64_t to) {
   if (cache_ == nullptr) return;
-  cache_->record_write(static_cast<uint32_t>(target), from, to);
+  const uint32_t before = cache_->writes().now();
+  cache_->record_write(target, from, to);
+  if (cache_->writes().now() < before) epochs_.forget_marks();  // the numbers began anew
 }
 
 }  // namespace nearcache::mpi

@@ -8,14 +8,10 @@
 namespace nearcache::mpi {
 
 Window::Window(WindowIdentity identity, const Options& options, std::string obstacle)
-    : identity_(std::move(identity)), options_(options), obstacle_(std::move(obstacle)) {
-  targets_.resize(static_cast<size_t>(identity_.ranks));
-  rank_count_ = static_cast<uint32_t>(identity_.ranks);
+    : epochs_(static_cast<uint32_t>(identity.ranks)), identity_(std::move(identity)), options_(options), obstacle_(std::move(obstacle)) {
+  pending_of_target_.resize(epochs_.ranks());
   plain_type_ = MPI_DATATYPE_NULL;
   handle_ = identity_.handle;
-  for (size_t rank = 0; rank < identity_.far.size(); ++rank) {
-    if (identity_.far[rank] != 0) targets_[rank].flags |= target_far;
-  }
   const Mode wanted = options_.mode;
   options_.mode = Mode::off;
   adopt_mode(wanted);
@@ -31,10 +27,7 @@ void Window::set_mode(Mode mode) {
   adopt_mode(mode);
   if (!caching_ || !unknown_outstanding_.exchange(false)) return;
   // What threads called while nothing was cached was not noted by target: anything may be outstanding.
-  for (int rank = 0; rank < identity_.ranks; ++rank) {
-    outstanding(rank, target_gets | target_writes);
-    target(rank).writes_since = writes_unknown;
-  }
+  epochs_.all_outstanding();
 }
 
 void Window::adopt_mode(Mode mode) {
@@ -79,6 +72,7 @@ void Window::reset() {
   costs_[0] = costs_[1] = CostModel();
   cheap_sizes_[0] = cheap_sizes_[1] = 0;
   samples_taken_ = 0;
+  dormancy_ = Dormancy();
 }
 
 // The cache is made at the first get that may need it: a window that is only written costs nothing.
@@ -130,7 +124,7 @@ bool Window::ensure_cache() {
   }
   cache_ = GetCache::create(region_.base(), geometry, settings);
   context.budget.give_back(wants() - cache_->memory());  // storage is whole granules
-  for (const uint32_t rank : touched_) targets_[rank].writes_since = writes_unknown;
+  epochs_.forget_marks();  // the cache has not seen what is outstanding
   update_generation();
   return true;
 }
@@ -163,32 +157,6 @@ bool Window::learn_plain_type(MPI_Datatype type) {
   plain_type_ = type;
   plain_type_size_ = static_cast<uint32_t>(layout->size);
   return true;
-}
-
-void Window::list(int target) {
-  quiet_ = false;
-  this->target(target).flags |= target_listed;
-  touched_.push_back(static_cast<uint32_t>(target));
-}
-
-void Window::set_flag(int target, uint8_t flag, bool on) {
-  if (!valid_target(target)) return;
-  uint8_t& flags = this->target(target).flags;
-  flags = static_cast<uint8_t>(on ? flags | flag : flags & ~flag);
-}
-
-void Window::start_epoch(const std::vector<int>& targets) {
-  fence_epoch_ = false;
-  for (const int rank : targets) {
-    if (!valid_target(rank)) continue;
-    set_flag(rank, target_started, true);
-    started_.push_back(static_cast<uint32_t>(rank));
-  }
-}
-
-void Window::complete_epoch() {
-  for (const uint32_t rank : started_) set_flag(static_cast<int>(rank), target_started, false);
-  started_.clear();
 }
 
 void Window::fill_counters(Counters* counters) const {

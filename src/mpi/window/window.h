@@ -10,6 +10,7 @@
 
 #include "cache/get/cost_model.h"
 #include "cache/get/get_cache.h"
+#include "front/epochs.h"
 #include "base/copy.h"
 #include "base/options.h"
 #include "telemetry/stats.h"
@@ -39,20 +40,6 @@ class WindowLock {
  private:
   std::mutex* mutex_;
 };
-
-// What is known of one target of a window.
-struct Target {
-  RecordPool<PendingGet>::List pending;  // in order of issue
-  uint32_t writes_since = 0;  // number of the last own write before the outstanding ones; see writes_unknown
-  uint8_t flags = 0;
-};
-inline constexpr uint32_t writes_unknown = UINT32_MAX;  // some are outstanding that no cache has recorded
-inline constexpr uint8_t target_access = 1;    // an access epoch of this target alone is open (lock, start)
-inline constexpr uint8_t target_gets = 2;      // gets that MPI does not know to be complete
-inline constexpr uint8_t target_writes = 4;    // puts or accumulates, likewise
-inline constexpr uint8_t target_far = 8;       // on another node
-inline constexpr uint8_t target_listed = 16;   // in Window::touched_
-inline constexpr uint8_t target_started = 32;  // in the group of MPI_Win_start
 
 // A get, as the program asked for it; counts as MPI_Count.
 struct GetCall {
@@ -108,62 +95,41 @@ class Window {
   void reset();
   void fill_counters(Counters* counters) const;
 
-  // Epochs, as far as the program's calls were seen. A fence may open one; a lock or start after it says it did not.
-  void open_epoch_of_all(bool open) {
-    epoch_of_all_ = open;
-    fence_epoch_ = false;
-  }
-  void open_fence_epoch(bool open) { fence_epoch_ = open; }
-  void open_epoch(int target, bool open) {
-    set_flag(target, target_access, open);
-    fence_epoch_ = false;
-  }
-  void start_epoch(const std::vector<int>& targets);
-  void complete_epoch();
-  bool epoch_is_open(const Target& target) const {
-    return epoch_of_all_ || fence_epoch_ || (target.flags & (target_access | target_started)) != 0;
-  }
+  // Epochs, as far as the program's calls were seen, and what is outstanding.
+  Epochs& epochs() { return epochs_; }
+  // The target of a call, by the rank that the program gave: none for MPI_PROC_NULL and ranks outside of the group.
+  Targets targets(int rank) const { return Targets::named(rank, epochs_.ranks()); }
+  bool valid_target(int rank) const { return targets(rank).is_one(); }
 
-  bool valid_target(int target) const { return target >= 0 && target < identity_.ranks; }
-  Target& target(int rank) { return targets_[static_cast<size_t>(rank)]; }
-
-  // Notes that MPI has something of this target to complete.
-  void outstanding(int target, uint8_t what) {
-    if (!valid_target(target)) return;
-    Target& at = this->target(target);
-    if ((at.flags & target_listed) == 0) list(target);
-    at.flags |= what;
-  }
-  // The same while nothing is cached, so that the mode may be switched on in the middle of an epoch. Without the lock.
-  void outstanding_uncached(int target, uint8_t what) {
+  // Something is issued while nothing is cached: noted, so that the mode may be switched on in the middle of an epoch. Without the lock.
+  void get_issued_uncached(int target) {
     if (context.threaded) {
       unknown_outstanding_.store(true, std::memory_order_relaxed);
     } else if (valid_target(target)) {
-      outstanding(target, what);
-      this->target(target).writes_since = writes_unknown;
+      epochs_.get_issued(static_cast<uint32_t>(target));
+    }
+  }
+  void write_issued_uncached(int target) {
+    if (context.threaded) {
+      unknown_outstanding_.store(true, std::memory_order_relaxed);
+    } else if (valid_target(target)) {
+      epochs_.write_begins(static_cast<uint32_t>(target), Epochs::no_mark);
+      epochs_.write_issued(static_cast<uint32_t>(target));
     }
   }
 
-  // A flush of `target` (or all) would complete nothing, and is no error: a passive epoch is known to be open.
-  bool may_serve_flush(int target) const {
-    if (syncs_under_way_ != 0 || !context.progress.available()) return false;
-    if (target == all_targets) return epoch_of_all_ && touched_.empty();
-    if (static_cast<size_t>(target) >= targets_.size()) return false;
-    const Target& at = targets_[static_cast<size_t>(target)];
-    return (epoch_of_all_ || (at.flags & target_access) != 0) && (at.flags & (target_gets | target_writes)) == 0;
-  }
-
-  static constexpr int all_targets = -1;
+  // A flush would complete nothing, and is no error: a passive epoch is known to be open.
+  bool may_serve_flush(Targets targets) const { return context.progress.available() && epochs_.flush_is_empty(targets); }
 
   void flush_served() { ++syncs_served_; }
   // Lets MPI make progress while it is not called for anything else. Takes the lock itself.
   void call_for_progress();
   // The shortest way to know that a flush of `target` may be served.
   bool serves_plain_flush(int target) const {
-    return plain_ && epoch_of_all_ && quiet_ && static_cast<uint32_t>(target) < rank_count_;
+    return plain_ && epochs_.open_for_all() && epochs_.quiet() && static_cast<uint32_t>(target) < epochs_.ranks();
   }
 
-  // --- Gets (window_get.cpp). ---
+  // --- Gets (get.cpp). ---
 
   enum class Answer : uint8_t {
     pass,    // not for the cache: issue the get as it is
@@ -176,6 +142,8 @@ class Window {
     Access access;
     uint64_t head = 0;         // tail: bytes that the cache has
     EntryId entry = no_entry;  // tail: of the head, if it may grow
+    uint32_t record = no_record, waiter = no_record;  // tail: of the get that its head goes along with
+    uint64_t serial = 0;                              // of that get
     bool sampled = false;      // measure the get
     uint32_t generation = 0;   // of the cache, and own writes, when it was decided: both must still hold when
     uint32_t write_seq = 0;    // the get has been issued, or another thread came between
@@ -190,44 +158,49 @@ class Window {
   uint32_t issued(const GetCall& call, const Decision& decision);
 
   // A passed get has been issued.
-  void passed(const GetCall& call, const Decision& decision) {
-    outstanding(call.target, target_gets);
-    join_sample(call.target, decision);
-  }
+  void passed(const GetCall& call, const Decision& decision);
+  // The get of a tail was refused: what went along for its head must not be written to.
+  void tail_refused(const Decision& decision);
 
   void sample_issued(int target, uint64_t bytes, uint64_t ticks);
 
-  // --- Synchronisation (window_sync.cpp). ---
+  // --- Synchronisation (sync.cpp). ---
 
   // What MPI is about to complete; taken before it is called.
   struct Completion {
-    int target;            // or all_targets
+    Epochs::Sync sync;
     uint64_t up_to;        // serial of the last get that had been issued by then
     uint64_t started = 0;  // of the sampled synchronisation, in ticks; 0: not sampled
   };
   // `local`: puts and accumulates complete at the origin only.
-  Completion begin_sync(int target, bool local);
-  void end_sync(Completion completion, bool succeeded);
+  Completion begin_sync(Targets targets, bool local);
+  // If it failed nothing is complete: what was outstanding is, gets that wait for their data go on waiting.
+  void end_sync(const Completion& completion, bool succeeded);
   // The short way, without other threads, where no get waits to be stored and none is being measured.
   bool nothing_to_complete() const {
-    return pending_of_all_.first == no_record && sample_.target < 0 && syncs_under_way_ == 0;
+    return pending_of_all_.first == no_record && sample_.target < 0 && !epochs_.under_way();
   }
-  void synced(int target, bool local) {
-    clear_outstanding(target, local);
-    update_quiet();
+  void synced(Targets targets, bool local, bool succeeded) {
+    epochs_.end(epochs_.begin(targets, local, Epochs::no_mark), succeeded);
     ++counters_.syncs_passed;
   }
 
-  // The get of a record that a request belongs to has arrived.
-  void request_completed(uint32_t record, uint64_t serial);
+  // The get of a record that a request belongs to has arrived, or has failed.
+  void request_completed(uint32_t record, uint64_t serial, bool succeeded);
   uint64_t serial_of(uint32_t record) { return pending_[record].serial; }
+  void belongs_to_request(uint32_t record) { pending_[record].of_request = true; }
 
   // --- Own writes. ---
-  void write(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type);
-  void write_unknown(int target);  // anywhere at the target
+  // Before it is issued, and after.
+  void write_begins(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type);
+  void write_issued(int target) {
+    if (valid_target(target)) epochs_.write_issued(static_cast<uint32_t>(target));
+  }
   // Tells the trace.
   void observe_write(TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type);
-  void observe_sync(TraceSync kind, int target) { context.observer.sync(identity_.id, kind, target); }
+  void observe_sync(TraceSync kind, Targets targets);
+
+  static constexpr MPI_Count plain_count_limit = INT32_MAX;
 
   // The flush that follows a plain hit.
   void tell_plain_flush(int target);
@@ -239,22 +212,21 @@ class Window {
   // Set up for the first time: nothing can be outstanding yet.
   void adopt_mode(Mode mode);
   bool learn_plain_type(MPI_Datatype type);
-  void update_quiet() { quiet_ = touched_.empty() && syncs_under_way_ == 0; }
+  bool is_far(uint32_t target) const { return target < identity_.far.size() && identity_.far[target] != 0; }
   bool ensure_cache();
   void drop_cache();
   void update_generation() {
     if (options_.mode == Mode::transparent) cache_->set_generation(context.acquires.load(std::memory_order_relaxed));
   }
-  void list(int target);
-  void clear_outstanding(int target, bool local);
-  void write_range(int target, int64_t from, int64_t to);
+  void write_range(uint32_t target, int64_t from, int64_t to);
   // The bytes that a write touches; false where only MPI knows. An empty range if it touches none.
   bool range_of(MPI_Aint displacement, MPI_Count count, MPI_Datatype type, int64_t* from, int64_t* to) const;
-  void set_flag(int target, uint8_t flag, bool on);
 
   bool understand(const GetCall& call, Access* access) const;
-  bool bypassed(const Target& target, const Access& access);
+  static uint64_t bytes_of(const GetCall& call);
+  bool bypassed(const Access& access);
   Decision pass(const Access& access);
+  void served(const Access& access);
   void missed(const Access& access, TraceOutcome outcome);
   void observe(TraceOutcome outcome, const Access& access, uint64_t from_cache) {
     if (observed_ && access.hash != 0) [[unlikely]] tell(outcome, access, from_cache);
@@ -265,9 +237,9 @@ class Window {
   Decision serve(const GetCall& call, const Access& access, EntryId entry);
   Decision join(const GetCall& call, const Access& access, const GetCache::Lookup& found);
   Decision partial(const GetCall& call, const Access& access, const GetCache::Lookup& found);
-  Decision miss(const Target& target, const Access& access);
+  Decision miss(const Access& access);
   uint64_t usable_head(const Access& access, uint64_t have) const;
-  void add_waiter(uint32_t record, void* origin, const Elements& elements, uint64_t bytes);
+  uint32_t add_waiter(uint32_t record, void* origin, const Elements& elements, uint64_t bytes);
   EntryId find_room(const Decision& decision, uint32_t record);
   uint32_t add_record(const GetCall& call, const Decision& decision);
   bool overlaps_outstanding_write(const Access& access);
@@ -286,7 +258,7 @@ class Window {
     sample_.bytes += decision.access.bytes;
     ++sample_.gets;
   }
-  bool sample_is_due(const Target& target);
+  bool sample_is_due(uint32_t target);
   void judge_class(bool far, uint64_t bytes);
   bool dormant();
 
@@ -296,28 +268,22 @@ class Window {
   int64_t plain_unit_ = 1;       // identity_.unit
   MPI_Datatype plain_type_{};    // the last predefined contiguous type, and its size; 0: none yet
   uint32_t plain_type_size_ = 0;
-  uint32_t rank_count_ = 0;      // of targets_
   bool plain_ = false;           // plain hits may be served: mode always or user, unit known, no other threads
-  bool epoch_of_all_ = false;    // lock_all
-  bool quiet_ = true;            // nothing is outstanding at any target
   const bool observed_ = context.observer.wanted();
   std::atomic<bool> caching_{false};
   std::atomic<bool> unknown_outstanding_{false};
-  bool fence_epoch_ = false;
+  Epochs epochs_;
   uint64_t plain_hits_ = 0;      // gets served by serve_plain_hit; not in counters_ yet
   uint64_t plain_bytes_ = 0;
   uint64_t syncs_served_ = 0;
-  std::vector<Target> targets_;
-  uint32_t syncs_under_way_ = 0;
-  std::vector<uint32_t> touched_;  // targets with something outstanding
 
   WindowIdentity identity_;
   Options options_;
   std::string obstacle_;
   std::mutex mutex_;
-  std::vector<uint32_t> started_;
   Region region_;
   RecordPool<PendingGet> pending_;
+  std::vector<RecordPool<PendingGet>::List> pending_of_target_;
   RecordPool<Waiter> waiters_;
   std::vector<std::byte> scratch_;
   RecordPool<PendingGet>::List pending_of_all_;
@@ -326,7 +292,7 @@ class Window {
   uint64_t evictions_before_ = 0;   // of caches that were dropped
   uint64_t write_drops_before_ = 0;
 
-  // Sampling of what gets cost (window_sample.cpp): near and far targets apart.
+  // Sampling of what gets cost (sample.cpp): near and far targets apart.
   struct Sample {
     int target = -1;
     uint64_t bytes = 0, gets = 0, ticks = 0;
@@ -339,9 +305,12 @@ class Window {
   ProfileLevels levels_told_;
   uint32_t samples_taken_ = 0;
 
-  // Mode transparent: gets looked at in this span, gets let pass until the next, and hits when the span began.
-  uint32_t awake_gets_ = 0, awake_span_ = 1024, dormant_gets_ = 0;
-  uint64_t hits_then_ = 0;
+  // Mode transparent, where nothing repeats: gets looked at in this span, gets let pass until the next, and hits when the span began.
+  struct Dormancy {
+    uint32_t awake_gets = 0, awake_span = 1024, dormant_gets = 0;
+    uint64_t hits_then = 0;
+  };
+  Dormancy dormancy_;
 };
 
 // The window of a handle, for hot paths: a program mostly goes on with the one it used last.
@@ -354,13 +323,14 @@ inline Window* find_window(MPI_Win handle) {
 }
 
 [[gnu::always_inline]] inline bool Window::serve_plain_hit(const GetCall& call) {
-  if (static_cast<uint32_t>(call.target) >= rank_count_ || cache_ == nullptr) return false;
+  if (static_cast<uint32_t>(call.target) >= epochs_.ranks() || cache_ == nullptr) return false;
   if (call.origin_type != call.target_type || call.origin_count != call.target_count || call.origin_count <= 0) return false;
   if (call.origin_type != plain_type_ && !learn_plain_type(call.origin_type)) return false;
-  if (!epoch_of_all_ && !epoch_is_open(targets_[static_cast<size_t>(call.target)])) return false;
+  if (!epochs_.open(static_cast<uint32_t>(call.target))) return false;
   Key key;
   if (__builtin_mul_overflow(static_cast<int64_t>(call.displacement), plain_unit_, &key.displacement)) return false;
   key.target = static_cast<uint32_t>(call.target);
+  if (call.origin_count > plain_count_limit) return false;  // a large count: its bytes are computed with care elsewhere
   const uint64_t bytes = plain_type_size_ * static_cast<uint64_t>(call.origin_count);
   const uint64_t hash = hash_key(key);
   const std::byte* data = cache_->hit(hash, key, bytes);

@@ -354,6 +354,23 @@ int MPI_Request_get_status(MPI_Request request, int *done, MPI_Status *status) {
   return PMPI_Request_get_status(request, done, status);
 }
 
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+int MPI_Request_get_status_all(int count, const MPI_Request *requests, int *done, MPI_Status *statuses) {
+  complete_all(count, requests, 0);
+  return PMPI_Request_get_status_all(count, requests, done, statuses);
+}
+
+int MPI_Request_get_status_any(int count, const MPI_Request *requests, int *index, int *done, MPI_Status *status) {
+  complete_all(count, requests, 0);
+  return PMPI_Request_get_status_any(count, requests, index, done, status);
+}
+
+int MPI_Request_get_status_some(int count, const MPI_Request *requests, int *out, int *indices, MPI_Status *statuses) {
+  complete_all(count, requests, 0);
+  return PMPI_Request_get_status_some(count, requests, out, indices, statuses);
+}
+#endif
+
 /* A freed request's get stays due until the next synchronisation; only the request is done. */
 int MPI_Request_free(MPI_Request *request) {
   struct get *get;

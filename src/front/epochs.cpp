@@ -1,0 +1,105 @@
+#include "front/epochs.h"
+
+namespace nearcache {
+
+void Epochs::set(uint32_t target, uint8_t flags, bool on) {
+  uint8_t& its = targets_[target].flags;
+  its = static_cast<uint8_t>(on ? its | flags : its & ~flags);
+}
+
+void Epochs::lock(uint32_t target, bool is_exclusive) {
+  fence_ = false;
+  set(target, locked, true);
+  set(target, exclusive, is_exclusive);
+}
+
+void Epochs::unlock(uint32_t target) { set(target, locked | exclusive, false); }
+
+void Epochs::start(const std::vector<uint32_t>& targets) {
+  fence_ = false;
+  for (const uint32_t target : targets) set(target, started, true);
+  started_.insert(started_.end(), targets.begin(), targets.end());
+}
+
+void Epochs::complete() {
+  for (const uint32_t target : started_) set(target, started, false);
+  started_.clear();
+}
+
+void Epochs::list(uint32_t target) {
+  quiet_ = false;
+  set(target, listed, true);
+  touched_.push_back(target);
+}
+
+void Epochs::write_begins(uint32_t target, uint32_t mark) {
+  Target& at = targets_[target];
+  if ((at.flags & writes) == 0) at.mark = mark;
+  note(target, writes, &Target::last_write);
+  ++at.being_issued;
+  ++being_issued_;
+}
+
+void Epochs::write_issued(uint32_t target) {
+  --targets_[target].being_issued;
+  --being_issued_;
+  note(target, writes, &Target::last_write);
+}
+
+void Epochs::forget_marks() {
+  ++era_;
+  for (const uint32_t target : touched_) targets_[target].mark = no_mark;
+}
+
+void Epochs::all_outstanding() {
+  for (uint32_t target = 0; target < ranks_; ++target) {
+    note(target, gets, &Target::last_get);
+    note(target, writes, &Target::last_write);
+    targets_[target].mark = no_mark;
+  }
+}
+
+Epochs::Sync Epochs::begin(Targets targets, bool local, uint32_t mark) {
+  ++under_way_;
+  quiet_ = false;
+  return {targets, numbers_, local, being_issued_ == 0 ? mark : no_mark, era_};
+}
+
+void Epochs::settle(Target* target, const Sync& sync) {
+  if (target->last_get <= sync.up_to) target->flags = static_cast<uint8_t>(target->flags & ~gets);
+  if (sync.local) return;
+  target->flags = static_cast<uint8_t>(target->flags & ~exclusive);
+  if (target->last_write <= sync.up_to && target->being_issued == 0) {
+    target->flags = static_cast<uint8_t>(target->flags & ~writes);
+  } else if (sync.mark != no_mark && sync.era == era_ && target->mark < sync.mark) {
+    target->mark = sync.mark;
+  }
+}
+
+void Epochs::end(const Sync& sync, bool succeeded) {
+  --under_way_;
+  if (succeeded) {
+    if (sync.targets.is_one()) settle(&targets_[sync.targets.rank()], sync);
+    for (size_t i = 0; i < touched_.size();) {
+      Target& target = targets_[touched_[i]];
+      if (sync.targets.is_all()) settle(&target, sync);
+      if ((target.flags & (gets | writes)) != 0) {
+        ++i;
+        continue;
+      }
+      target.flags = static_cast<uint8_t>(target.flags & ~listed);
+      touched_[i] = touched_.back();
+      touched_.pop_back();
+    }
+  }
+  update_quiet();
+}
+
+bool Epochs::flush_is_empty(Targets targets) const {
+  if (under_way_ != 0 || targets.is_none()) return false;
+  if (targets.is_all()) return of_all_ && touched_.empty();
+  const Target& target = targets_[targets.rank()];
+  return (of_all_ || (target.flags & locked) != 0) && (target.flags & (gets | writes | exclusive)) == 0;
+}
+
+}  // namespace nearcache

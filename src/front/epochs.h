@@ -1,0 +1,116 @@
+// The epochs of a window as this rank's calls opened and closed them, and what the library below has to complete at which target.
+//
+// Every operation takes a number. A synchronisation completes what has one when it begins, and takes it off the books when it has
+// ended, and has succeeded: while it is under way, and after it failed, everything is outstanding still. So another thread that looks
+// meanwhile finds what is true, and a flush that is tried again goes down again.
+//
+// A write is noted before it is issued, since from then on the data may change, and again once it has been: a synchronisation that began
+// in between may or may not have completed it. No locks: the caller has one for a window.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "front/targets.h"
+
+namespace nearcache {
+
+class Epochs {
+ public:
+  explicit Epochs(uint32_t ranks) : targets_(ranks), ranks_(ranks) {}
+
+  uint32_t ranks() const { return ranks_; }
+
+  // --- Access epochs. A fence may open one; a lock or a start after it says that it did not. ---
+
+  void lock_all() { of_all_ = true, fence_ = false; }
+  void unlock_all() { of_all_ = false; }
+  void fence(bool opens) { fence_ = opens; }
+  void lock(uint32_t target, bool exclusive);
+  void unlock(uint32_t target);
+  void start(const std::vector<uint32_t>& targets);
+  void complete();
+
+  bool open_for_all() const { return of_all_; }
+  bool open(uint32_t target) const { return of_all_ || fence_ || (targets_[target].flags & (locked | started)) != 0; }
+
+  // --- What is outstanding. ---
+
+  void get_issued(uint32_t target) { note(target, gets, &Target::last_get); }
+
+  // `mark`: the caller's number of all its writes before this one. Of the writes that are outstanding at a target the lowest is kept.
+  void write_begins(uint32_t target, uint32_t mark);
+  void write_issued(uint32_t target);
+  static constexpr uint32_t no_mark = UINT32_MAX;  // some are outstanding whose number is not known
+  uint32_t mark(uint32_t target) const { return targets_[target].mark; }
+  // The caller's numbers mean nothing any more.
+  void forget_marks();
+  bool gets_outstanding(uint32_t target) const { return (targets_[target].flags & gets) != 0; }
+  bool writes_outstanding(uint32_t target) const { return (targets_[target].flags & writes) != 0; }
+  bool outstanding(uint32_t target) const { return (targets_[target].flags & (gets | writes)) != 0; }
+  const std::vector<uint32_t>& touched() const { return touched_; }  // targets with something outstanding
+  // Anything may be, everywhere: calls were not noted.
+  void all_outstanding();
+
+  // --- Synchronisation. ---
+
+  struct Sync {
+    Targets targets;
+    uint64_t up_to;  // the last number that had been given when it began
+    bool local;      // writes complete at the origin only
+    uint32_t mark;   // every write that the caller numbered up to this had been issued; no_mark: that is not known
+    uint32_t era;    // of the caller's numbers
+  };
+  Sync begin(Targets targets, bool local, uint32_t mark);
+  void end(const Sync& sync, bool succeeded);
+  bool under_way() const { return under_way_ != 0; }
+
+  // Nothing is outstanding and no synchronisation is under way, at any target.
+  bool quiet() const { return quiet_; }
+
+  // A flush would complete nothing, and is no error: a passive epoch is known to be open. The first flush of an exclusive epoch
+  // goes down: a library may take the lock at the first call that needs it, and the program may use it to keep others out.
+  bool flush_is_empty(Targets targets) const;
+
+ private:
+  static constexpr uint8_t locked = 1;     // MPI_Win_lock of this target alone
+  static constexpr uint8_t exclusive = 2;  // exclusively, and nothing has gone down since that needs the lock
+  static constexpr uint8_t started = 4;    // in the group of MPI_Win_start
+  static constexpr uint8_t gets = 8;       // gets are outstanding
+  static constexpr uint8_t writes = 16;    // puts or accumulates are
+  static constexpr uint8_t listed = 32;    // in touched_
+
+  struct Target {
+    uint64_t last_get = 0, last_write = 0;  // numbers of the last ones
+    uint32_t being_issued = 0;              // writes that have begun and have not been issued
+    uint32_t mark = no_mark;
+    uint8_t flags = 0;
+  };
+
+  void note(uint32_t target, uint8_t what, uint64_t Target::*last) {
+    Target& at = targets_[target];
+    at.*last = ++numbers_;
+    if ((at.flags & listed) == 0) list(target);
+    at.flags = static_cast<uint8_t>(at.flags | what);
+  }
+  void list(uint32_t target);
+  void set(uint32_t target, uint8_t flags, bool on);
+  void settle(Target* target, const Sync& sync);
+  void update_quiet() { quiet_ = touched_.empty() && under_way_ == 0; }
+
+  // What a hit and its flush look at comes first.
+  bool of_all_ = false;  // lock_all
+  bool fence_ = false;
+  bool quiet_ = true;
+  std::vector<Target> targets_;
+  uint32_t ranks_;
+  uint32_t under_way_ = 0;
+  uint32_t being_issued_ = 0;  // writes, at all targets
+  uint64_t numbers_ = 0;
+  uint32_t era_ = 0;
+  std::vector<uint32_t> touched_;
+  std::vector<uint32_t> started_;
+};
+
+}  // namespace nearcache

@@ -1,0 +1,109 @@
+// The way of one get, from the program to the cache or to MPI (docs/architecture.md): what the generated MPI_Get, MPI_Rget
+// and their large-count forms share.
+#pragma once
+
+#include <climits>
+
+#include "mpi/mpi_api.h"
+#include "mpi/process/next.h"
+#include "mpi/window/requests.h"
+#include "mpi/window/sample_clock.h"
+#include "mpi/window/window.h"
+
+namespace nearcache::mpi {
+
+// The hot path: a hit of predefined types, from here to the copy without a call. Threads take the way with locks.
+[[gnu::always_inline]] inline bool plain_hit(Window* window, const GetCall& call) {
+  if (window == nullptr || !window->serves_plain_hits()) return false;
+  if (!window->serve_plain_hit(call)) return false;
+  if (context.progress.get_served()) [[unlikely]] window->call_for_progress();
+  return true;
+}
+
+// Nobody wants to know of a get of this window.
+inline bool left_alone(const Window* window) { return window == nullptr || (!window->caching() && !window->observed()); }
+
+// A get of a window that is not cached, for the trace.
+template <class Issue>
+[[gnu::noinline]] int observed_get(Window& window, const GetCall& call, Issue issue) {
+  WindowLock lock(window.mutex());
+  const Window::Decision decision = window.observe_uncached(call, true);
+  lock.unlock();
+  const uint64_t start = sample_ticks();
+  const int rc = issue();
+  const uint64_t ticks = sample_ticks() - start;
+  const WindowLock again(window.mutex());
+  if (decision.sampled && rc == MPI_SUCCESS) window.sample_issued(call.target, decision.access.bytes, ticks);
+  return rc;
+}
+
+// Fetches what a partial hit lacks. It begins at a whole displacement (Window::usable_head).
+int fetch_tail(const Window& window, const GetCall& call, const Window::Decision& decision);
+
+// `issue` hands the call to MPI.
+template <class Issue>
+int cached_get(Window& window, const GetCall& call, Issue issue) {
+  if (!window.caching()) {
+    window.get_issued_uncached(call.target);
+    return window.observed() ? observed_get(window, call, issue) : issue();
+  }
+  WindowLock lock(window.mutex());
+  const Window::Decision decision = window.decide(call, false);
+  lock.unlock();
+  if (decision.answer == Window::Answer::served) {
+    if (context.progress.get_served()) window.call_for_progress();
+    return MPI_SUCCESS;
+  }
+  context.progress.called();
+  const uint64_t start = decision.sampled ? sample_ticks() : 0;
+  const int rc = decision.answer == Window::Answer::tail ? fetch_tail(window, call, decision) : issue();
+  const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;
+  const WindowLock again(window.mutex());
+  if (rc != MPI_SUCCESS) {
+    window.tail_refused(decision);
+    return rc;
+  }
+  if (decision.sampled) window.sample_issued(call.target, decision.access.bytes, ticks);
+  if (decision.answer == Window::Answer::pass) {
+    window.passed(call, decision);
+  } else {
+    window.issued(call, decision);
+  }
+  return rc;
+}
+
+// An Rget that is served needs a request of its own all the same: that of an empty get is complete at once.
+inline int empty_request(const Window& window, int target, MPI_Request* request) {
+  return next.Rget(nullptr, 0, MPI_BYTE, target, 0, 0, MPI_BYTE, window.handle(), request);
+}
+
+template <class Issue>
+int cached_rget(Window& window, const GetCall& call, MPI_Request* request, Issue issue) {
+  if (!window.caching()) {
+    window.get_issued_uncached(call.target);
+    if (window.observed()) {
+      const WindowLock lock(window.mutex());
+      window.observe_uncached(call, false);
+    }
+    return issue();
+  }
+  WindowLock lock(window.mutex());
+  const Window::Decision decision = window.decide(call, true);
+  lock.unlock();
+  context.progress.called();
+  if (decision.answer == Window::Answer::served) return empty_request(window, call.target, request);
+  const int rc = issue();
+  const WindowLock again(window.mutex());
+  if (rc != MPI_SUCCESS) return rc;
+  if (decision.answer == Window::Answer::pass) {
+    window.passed(call, decision);
+    return rc;
+  }
+  const uint32_t record = window.issued(call, decision);
+  if (record == no_record) return rc;
+  window.belongs_to_request(record);
+  request_track(*request, &window, record, window.serial_of(record));
+  return rc;
+}
+
+}  // namespace nearcache::mpi

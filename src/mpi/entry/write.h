@@ -1,0 +1,38 @@
+// Puts and accumulates: passed to MPI, and noted so that no entry older than a write of our own is served. What the generated
+// entry points of all of them share.
+#pragma once
+
+#include "mpi/mpi_api.h"
+#include "mpi/process/next.h"
+#include "mpi/window/window.h"
+
+namespace nearcache::mpi {
+
+// The write is noted before it is issued: once MPI has it, the data may change at any time. And after, since a synchronisation of
+// another thread that began in between does not complete it.
+template <class Issue>
+int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type, Issue issue) {
+  Window* window = context.windows.find(handle);
+  if (window == nullptr) return issue();
+  context.progress.called();
+  bool noted = false;
+  {
+    const WindowLock lock(window->mutex());
+    ++(kind == TraceWrite::put ? window->counters().puts : window->counters().accumulates);
+    if (window->observed()) window->observe_write(kind, target, displacement, count, type);
+    if (window->caching()) {
+      noted = true;
+      window->write_begins(target, displacement, count, type);
+    } else {
+      window->write_issued_uncached(target);
+    }
+  }
+  const int rc = issue();
+  if (noted) {
+    const WindowLock lock(window->mutex());
+    window->write_issued(target);
+  }
+  return rc;
+}
+
+}  // namespace nearcache::mpi

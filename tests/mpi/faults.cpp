@@ -1,0 +1,186 @@
+// Calls that fail, and synchronisation that another thread overtakes: run over shim_mpi, which a test tells what to do.
+#include <algorithm>
+#include <thread>
+
+#include "words.h"
+
+namespace {
+
+// A switch of shim_mpi. Without it (a run on the host alone) nothing fails and nothing waits.
+template <class... Arguments>
+long shim(const char *name, Arguments... arguments) {
+  auto *function = reinterpret_cast<long (*)(Arguments...)>(dlsym(RTLD_DEFAULT, name));
+  return function != nullptr ? function(arguments...) : 0;
+}
+
+bool shimmed() { return dlsym(RTLD_DEFAULT, "shim_fail") != nullptr; }
+
+constexpr int64_t garbage = -4242;
+
+// The flush that fails completes nothing: the one that is called again must reach MPI, and what was fetched must be kept as it came.
+void flush_is_tried_again_after_a_failure() {
+  for (const char *mode : {"transparent", "always"}) {
+    Words words(100, mode);
+    if (!origin() || !shimmed()) continue;
+    int64_t got = -1, again = -1;
+    words.get(&got, 1, 7);
+    words.get(&again, 1, 7);  // goes along with the first
+    shim("shim_fail", "MPI_Win_flush", 1);
+    EXPECT(MPI_Win_flush(1, words.win) != MPI_SUCCESS);
+    const long flushes = shim("shim_calls", "MPI_Win_flush");
+    EXPECT(MPI_Win_flush(1, words.win) == MPI_SUCCESS);
+    EXPECT_CACHED(shim("shim_calls", "MPI_Win_flush") == flushes + 1);
+    EXPECT(Words::right(&got, 1, 7) && Words::right(&again, 1, 7));
+    EXPECT(words.read(1, 7));
+  }
+}
+
+void put_is_outstanding_after_a_failed_flush() {
+  for (const char *mode : {"transparent", "always"}) {
+    for (const bool all : {false, true}) {
+      Words words(100, mode);
+      if (!origin() || !shimmed()) continue;
+      const char *name = all ? "MPI_Win_flush_all" : "MPI_Win_flush";
+      const auto flush = [&] { return all ? MPI_Win_flush_all(words.win) : MPI_Win_flush(1, words.win); };
+      const int64_t value = Words::word(1, 3);
+      MPI_Put(&value, 1, MPI_INT64_T, 1, 3, 1, MPI_INT64_T, words.win);
+      shim("shim_fail", name, 1);
+      EXPECT(flush() != MPI_SUCCESS);
+      const long flushes = shim("shim_calls", name);
+      EXPECT(flush() == MPI_SUCCESS);
+      EXPECT_EQ(shim("shim_calls", name), flushes + 1);
+    }
+  }
+}
+
+void failed_unlock_leaves_the_epoch_open() {
+  Words words(100);
+  MPI_Win_unlock_all(words.win);
+  if (origin() && shimmed()) {
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, words.win);
+    int64_t got = -1;
+    words.get(&got, 1, 9);
+    shim("shim_fail", "MPI_Win_unlock", 1);
+    EXPECT(MPI_Win_unlock(1, words.win) != MPI_SUCCESS);
+    EXPECT(words.read(1, 11));
+    EXPECT(MPI_Win_unlock(1, words.win) == MPI_SUCCESS);
+    EXPECT(Words::right(&got, 1, 9));
+  }
+  MPI_Win_lock_all(0, words.win);
+  if (origin()) EXPECT(words.read(1, 9) && words.read(1, 11));
+}
+
+// A request that failed is null all the same; its buffer holds anything.
+void failed_wait_keeps_nothing() {
+  const char *const names[] = {"MPI_Wait", "MPI_Test", "MPI_Waitall"};
+  for (int how = 0; how < 3; how++) {
+    Words words(100);
+    if (!origin() || !shimmed()) continue;
+    int64_t got = -1;
+    MPI_Request request;
+    MPI_Rget(&got, 1, MPI_INT64_T, 1, 20 + how, 1, MPI_INT64_T, words.win, &request);
+    shim("shim_fail", names[how], 1);
+    int done = 0, code = MPI_SUCCESS;
+    if (how == 0) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (how == 1) code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (how == 2) code = MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+    EXPECT(code != MPI_SUCCESS);
+    EXPECT_CACHED(check::stats(words.win).entries == 0);
+    words.flush(1);
+    EXPECT(words.read(1, 20 + how));
+  }
+}
+
+// A get that was refused after its head had been found under way: nothing may be written to its buffer any more.
+void refused_tail_leaves_the_buffer_alone() {
+  for (const char *mode : {"transparent", "always"}) {
+    Words words(100, mode);
+    if (!origin() || !shimmed()) continue;
+    int64_t head[4], longer[8];
+    std::fill_n(longer, 8, garbage);
+    words.get(head, 1, 40, 4);
+    shim("shim_fail", "MPI_Get", 1);
+    EXPECT(words.get(longer, 1, 40, 8) != MPI_SUCCESS);
+    words.flush(1);
+    EXPECT(Words::right(head, 1, 40, 4));
+    for (const int64_t word : longer) EXPECT_EQ(word, garbage);
+    EXPECT(words.read(1, 40, 8));
+  }
+}
+
+void refused_get_is_not_counted() {
+  Words words(100);
+  if (!origin() || !shimmed()) return;
+  shim("shim_fail", "MPI_Get", 1);
+  int64_t got = -1;
+  const auto before = check::stats(words.win);
+  EXPECT(words.get(&got, 1, 60) != MPI_SUCCESS);
+  const auto after = check::stats(words.win);
+  EXPECT_EQ(after.gets, before.gets);
+  EXPECT_EQ(after.bytes_requested, before.bytes_requested);
+  EXPECT_EQ(after.bytes_from_network, before.bytes_from_network);
+}
+
+// An MPI may take the lock at the first call that needs it; the program may use it to keep others out.
+void first_flush_of_an_exclusive_lock_goes_down() {
+  Words words(100);
+  MPI_Win_unlock_all(words.win);
+  if (origin() && shimmed()) {
+    for (int round = 0; round < 2; round++) {
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, words.win);
+      const long flushes = shim("shim_calls", "MPI_Win_flush");
+      words.flush(1);
+      EXPECT_EQ(shim("shim_calls", "MPI_Win_flush"), flushes + 1);
+      words.flush(1);
+      EXPECT_CACHED(shim("shim_calls", "MPI_Win_flush") == flushes + 1);
+      MPI_Win_unlock(1, words.win);
+    }
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, words.win);
+    const long flushes = shim("shim_calls", "MPI_Win_flush");
+    words.flush(1);
+    EXPECT_CACHED(shim("shim_calls", "MPI_Win_flush") == flushes);
+    MPI_Win_unlock(1, words.win);
+  }
+  check::hidden_barrier();
+  MPI_Win_lock_all(0, words.win);
+}
+
+// One thread's flush is completing its put while another reads the same word: what that one got may be older than the put.
+void get_during_another_threads_flush_of_a_put() {
+  Words words(100);
+  if (!origin() || !shimmed()) return;
+  const int64_t value = 777;
+  words.read(1, 1);  // the cache is there
+  shim("shim_hold");
+  std::thread writer([&] {
+    MPI_Put(&value, 1, MPI_INT64_T, 1, 30, 1, MPI_INT64_T, words.win);
+    words.flush(1);
+  });
+  shim("shim_wait_for_flush");
+  int64_t racing = -1;
+  words.get(&racing, 1, 30);
+  words.flush(1);
+  shim("shim_let_go");
+  writer.join();
+  int64_t got = -1;
+  words.get(&got, 1, 30);
+  words.flush(1);
+  EXPECT_EQ(got, value);
+}
+
+}  // namespace
+
+// With --single there are no threads, and the cache takes its short ways.
+int main(int argc, char **argv) {
+  const bool single = std::any_of(argv + 1, argv + argc, [](const char *word) { return std::strcmp(word, "--single") == 0; });
+  return check::run(argc, argv, 2,
+                    {{"flush_is_tried_again_after_a_failure", flush_is_tried_again_after_a_failure},
+                     {"put_is_outstanding_after_a_failed_flush", put_is_outstanding_after_a_failed_flush},
+                     {"failed_unlock_leaves_the_epoch_open", failed_unlock_leaves_the_epoch_open},
+                     {"failed_wait_keeps_nothing", failed_wait_keeps_nothing},
+                     {"refused_tail_leaves_the_buffer_alone", refused_tail_leaves_the_buffer_alone},
+                     {"refused_get_is_not_counted", refused_get_is_not_counted},
+                     {"first_flush_of_an_exclusive_lock_goes_down", first_flush_of_an_exclusive_lock_goes_down},
+                     {"get_during_another_threads_flush_of_a_put", [=] { single ? void() : get_during_another_threads_flush_of_a_put(); }}},
+                    single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE);
+}
