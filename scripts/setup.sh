@@ -62,7 +62,7 @@ clang_runtime_present() {
     compgen -G "$("$clang" -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
 }
 
-# By whatever name; those that tests/cli/browser.py looks for.
+# By whatever name; those that tests/support/browser.py looks for.
 browser_present() {
     local name
     for name in chromium chromium-browser google-chrome google-chrome-stable; do

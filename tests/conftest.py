@@ -1,8 +1,7 @@
 """Fixtures of all tests: `mpi` runs a test once for every MPI of the build, `shmem` once for every OpenSHMEM."""
 import pytest
 
-import launch
-import launch_shmem
+from support import launch, launch_shmem
 
 
 def newest_of_each_family(mpis):

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-import launch
+from support import launch
 
 
 def run(mpi, ranks, *args, preload=False, env=None):

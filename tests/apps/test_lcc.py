@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-import launch
+from support import launch
 
 pytestmark = pytest.mark.few_mpis
 

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-import launch
+from support import launch
 
 
 def run_lcc(mpi, path, preload, rows=(), **options):

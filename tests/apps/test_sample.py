@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-import launch
+from support import launch
 
 MASK = 2**64 - 1
 GRAPH = ["--rmat", 8, "--edge-factor", 4, "--seed", 3]

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-import launch
+from support import launch
 
 sys.path.insert(0, str(launch.ROOT / "bench"))
 from scale import dragonfly, simgrid  # noqa: E402

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-import launch
-import launch_shmem
+from support import launch, launch_shmem
 
 SMALL = ("--n", 50_000, "--operations", 500)
 PROGRAMS = {

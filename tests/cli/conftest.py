@@ -6,17 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from support import launch
+from support.programs import PROGRAM, compiled
 
-import launch
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from programs import PROGRAM, compiled  # noqa: E402
-
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
 TAGS = ("abi-1.0", "mpich-4.0.2", "mpich-5.0.2", "openmpi-4.1.4", "openmpi-5.0.11")
+
 
 @pytest.fixture(scope="session")
 def tables_text():

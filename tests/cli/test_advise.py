@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-import launch
+from support import launch
 import pytest
 
 from nearcache.advise import judgement, measure, text

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-import launch
+from support import launch
 
 sys.path.insert(0, str(launch.ROOT / "bench"))
 from driver import openshmem, shmem, shmem_apps, shmem_hit  # noqa: E402

@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-import launch
-import launch_upc
+from support import launch, launch_upc
 
 sys.path.insert(0, str(launch.ROOT / "bench"))
 from driver import upc, upc_build, upc_source  # noqa: E402

@@ -3,7 +3,7 @@ import os
 import sys
 from pathlib import Path
 
-import launch
+from support import launch
 import pytest
 
 from nearcache import doctor, home
@@ -48,7 +48,7 @@ def test_missing_objects_are_wrong_and_the_cure_is_named(fake_home, nearcache):
 
 def test_self_test_without_preloading_is_wrong(mpi, fake_home, nearcache):
     """A self-test that never sees the library, under the launcher of every MPI."""
-    from programs import compiled
+    from support.programs import compiled
     source = r"""
 #include <mpi.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ def test_root_is_told_what_open_mpi_wants(monkeypatch):
     ("libmpi.so.40", "Open MPI v4.1.9, package: x", [], ["known to be wrong"]),
 ])
 def test_known_defects_of_a_host_are_told(fake_home, tmp_path, name, text, seen, unseen):
-    from programs import fake_library
+    from support.programs import fake_library
     item = home.PreloadObject("mpich-4.0.2", tmp_path / "object", tmp_path / "selftest")
     findings = doctor.host_findings(item, fake_library(tmp_path, name, text))
     told = "\n".join(finding.text for finding in findings)

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
-import launch
+from support import launch
 
 pytest.importorskip("matplotlib")
 sys.path.insert(0, str(launch.ROOT / "bench"))

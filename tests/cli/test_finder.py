@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from programs import compiled, fake_library
+from support.programs import compiled, fake_library
 
 from nearcache import elf, libraries, mpi
 from nearcache.errors import Refused

@@ -3,9 +3,7 @@ import copy
 import json
 from pathlib import Path
 
-import browser as browsers
-import launch
-import make_report_example
+from support import browser as browsers, launch, make_report_example
 import pytest
 
 HERE = Path(__file__).resolve().parent

@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-import make_report_example
+from support import make_report_example
 import pytest
 
 HERE = Path(__file__).resolve().parent

@@ -2,7 +2,7 @@
 import os
 import shutil
 
-import launch
+from support import launch
 import pytest
 
 

@@ -2,10 +2,9 @@
 import os
 import shutil
 
-import launch
-import launch_shmem
+from support import launch, launch_shmem
 import pytest
-from programs import compiled
+from support.programs import compiled
 
 from nearcache import doctor, libraries, mpi, preload, shmem as openshmem
 from nearcache.errors import Refused

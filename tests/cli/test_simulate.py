@@ -2,11 +2,11 @@
 import csv
 import json
 
-import launch
+from support import launch
 import pytest
 
 from nearcache import simulate
-from trace_file import rounds
+from support.trace_file import rounds
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """`nearcache options` and `nearcache counters`."""
 import subprocess
 
-import launch
+from support import launch
 import pytest
 
 from nearcache import tables
@@ -48,7 +48,7 @@ def test_command_and_library_agree_on_the_tables():
 
 
 def test_tests_leave_out_only_what_the_table_of_host_defects_has(fake_home):
-    import host_defects
+    from support import host_defects
     rows = {row.name: row for row in tables.load().host_defects}
     excuses = [(key[0], name) for key, name in [*host_defects.CASES.items(), *host_defects.BROKEN_PROGRAMS.items()]]
     excuses += [(tag, name) for (tag, _), (_, name) in host_defects.ARGUMENTS.items()]

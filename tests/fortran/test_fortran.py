@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import launch
+from support import launch
 
 HERE = Path(__file__).resolve().parent
 BINDINGS = ["MPIF_H", "MPI", "MPI_F08"]

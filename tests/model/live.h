@@ -13,7 +13,7 @@ inline uint64_t seed = 1;
 inline int64_t operations;         // of this rank
 inline std::vector<Shape> shapes;  // of this episode
 
-// What is not drawn: what a host MPI gets wrong by itself (tests/mpi/host_defects.py), and what one looks for the cause of a difference without.
+// What is not drawn: what a host MPI gets wrong by itself (tests/support/host_defects.py), and what one looks for the cause of a difference without.
 struct Without {
   bool requests;     // MPI_Rget
   bool status;       // MPI_Request_get_status

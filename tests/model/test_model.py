@@ -1,13 +1,9 @@
 """Random programs against an uncached oracle: model.cpp."""
 import os
-import sys
-from pathlib import Path
 
-import launch
 import pytest
+from support import launch, runs
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "mpi"))
-import runs  # noqa: E402
 
 SEED = int(os.environ.get("NEARCACHE_TEST_SEED", "1"))
 BATCHES = 3

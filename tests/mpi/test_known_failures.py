@@ -1,7 +1,7 @@
 """What the published prototype gets wrong, and what else could go wrong with single gets."""
-import launch
+from support import launch
 import pytest
-import runs
+from support import runs
 
 # Rows about the flush of one rank among several need a third rank; more ranks than cores are slow elsewhere.
 THREE_RANKS = ("flush_all_completes,flush_of_one_rank_completes_only_its_gets,"

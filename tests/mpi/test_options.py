@@ -2,7 +2,7 @@
 import json
 import os
 
-import launch
+from support import launch
 import pytest
 
 # Ends that no run outlives, or that have a test of their own: a second for each get, no report, no trace.

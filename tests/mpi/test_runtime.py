@@ -3,9 +3,9 @@ import re
 import subprocess
 from pathlib import Path
 
-import launch
+from support import launch
 import pytest
-import runs
+from support import runs
 
 
 def test_ranks_that_only_hit_let_a_third_one_finish(mpi, preload):

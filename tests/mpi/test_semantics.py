@@ -1,6 +1,6 @@
 """Every call of the semantics table: another rank changes the data between two gets, the new value must be seen."""
 import pytest
-import runs
+from support import runs
 
 
 @pytest.mark.parametrize("layer", runs.LAYERS)

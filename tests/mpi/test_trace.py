@@ -2,7 +2,7 @@
 import json
 import subprocess
 
-import launch
+from support import launch
 import pytest
 
 BLOCKS = 256  # of access_patterns; 256 bytes each

@@ -3,10 +3,10 @@ import os
 import shutil
 import subprocess
 
-import launch
+from support import launch
 import pytest
 
-import host_defects
+from support import host_defects
 
 NETWORK = "10.213.77"
 HOSTS = {f"{NETWORK}.1": "nearcache-a", f"{NETWORK}.2": "nearcache-b"}

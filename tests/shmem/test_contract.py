@@ -1,6 +1,6 @@
 """The contract of docs/semantics.md, case by case, with the cache; and without, to tell the library's own defects."""
 import pytest
-import shmem_runs
+from support import shmem_runs
 
 # Open MPI 4.1.4 over tcp hangs in calls on contexts that were created.
 NO_CONTEXTS = ("ping_pong", "the_", "neighbouring", "a_fence", "a_quiet_and", "a_put", "strided", "atomics", "bulk", "what_is", "own_memory", "a_question",

@@ -3,8 +3,7 @@ import re
 import subprocess
 import sys
 
-import launch
-import launch_shmem
+from support import launch, launch_shmem
 import pytest
 
 sys.path.insert(0, str(launch.ROOT / "src" / "shmem"))

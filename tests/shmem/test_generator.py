@@ -2,7 +2,7 @@
 import subprocess
 import sys
 
-import launch
+from support import launch
 import pytest
 
 FOLDER = launch.ROOT / "src" / "shmem"

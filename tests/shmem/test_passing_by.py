@@ -3,7 +3,7 @@ import os
 import subprocess
 from pathlib import Path
 
-import launch
+from support import launch
 import pytest
 
 HERE = Path(__file__).resolve().parent

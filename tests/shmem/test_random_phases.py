@@ -1,7 +1,7 @@
 """Random programs on 2 to 4 PEs against a serial replay: 200,000 operations; two million under ./test --long."""
-import launch
+from support import launch
 import pytest
-import shmem_runs
+from support import shmem_runs
 
 FACTOR = 10 if launch.LONG else 1
 

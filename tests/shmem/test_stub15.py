@@ -1,7 +1,7 @@
 """Every call of OpenSHMEM 1.5 through Nearcache, against a library that records what reaches it."""
 import os
 
-import launch
+from support import launch
 import pytest
 
 FOLDER = launch.BUILD / "stub15"

@@ -1,8 +1,8 @@
 """Threads on one context, with a page cache so small that they are in each other's way all the time. Over shared memory: over tcp
 Open MPI 4.1.4 hangs now and then where several threads communicate, without Nearcache as well."""
-import launch
+from support import launch
 import pytest
-import shmem_runs
+from support import shmem_runs
 
 
 @pytest.mark.parametrize("cache", [{}, shmem_runs.TINY], ids=["default", "tiny"])

@@ -7,8 +7,7 @@ import subprocess
 
 import pytest
 
-import launch
-import launch_upc
+from support import launch, launch_upc
 
 pytestmark = launch_upc.needs_upc
 APPS = launch.ROOT / "apps" / "upc"

@@ -1,9 +1,7 @@
 """The UPC runtime's collectives, atomics and non-blocking copies: C programs that call them at random, and UPC programs (collectives/)."""
 from pathlib import Path
 
-import launch
-import launch_shmem
-import launch_upc
+from support import launch, launch_shmem, launch_upc
 import pytest
 
 # Elements are read one by one to check them: fewer where each is a round trip.

@@ -3,8 +3,7 @@ import re
 import shutil
 import subprocess
 
-import launch
-import launch_upc
+from support import launch, launch_upc
 import pytest
 
 pytestmark = launch_upc.needs_upc

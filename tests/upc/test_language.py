@@ -5,9 +5,8 @@ A run of ./test starts each program once, in a combination of threads, kind of T
 """
 import re
 
-import language_programs
-import language_suite
-import launch_upc
+from support.upc import language_programs, language_suite
+from support import launch_upc
 import pytest
 
 pytestmark = launch_upc.needs_upc

@@ -3,7 +3,7 @@ import re
 import shutil
 import subprocess
 
-import launch_upc  # noqa: F401  (makes the package importable)
+from support import launch_upc  # noqa: F401  (makes the package importable)
 import pytest
 
 pytest.importorskip("pycparser")

@@ -2,7 +2,7 @@
 import shutil
 import subprocess
 
-import launch_upc  # noqa: F401  (makes the package importable)
+from support import launch_upc  # noqa: F401  (makes the package importable)
 import pytest
 
 pytest.importorskip("pycparser")

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import launch_upc  # noqa: F401  (makes the package importable)
+from support import launch_upc  # noqa: F401  (makes the package importable)
 import pytest
 
 pytest.importorskip("pycparser")

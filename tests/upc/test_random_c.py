@@ -2,10 +2,9 @@
 import shutil
 import subprocess
 
-import launch
-import launch_upc
+from support import launch, launch_upc
 import pytest
-import random_c
+from support.upc import random_c
 
 pytestmark = launch_upc.needs_upc
 

@@ -1,8 +1,7 @@
 """The UPC runtime by C programs as the translator would emit them: tests/upc/runtime/*.c."""
 import pytest
 
-import launch
-import launch_shmem
+from support import launch, launch_shmem
 
 # Small, as many programs may run at the same time.
 HEAP = {"NEARCACHE_UPC_SHARED_HEAP": "32M", "SMA_SYMMETRIC_SIZE": "64M"}

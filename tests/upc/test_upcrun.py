@@ -5,9 +5,7 @@ import subprocess
 import sys
 import time
 
-import launch
-import launch_shmem
-import launch_upc
+from support import launch, launch_shmem, launch_upc
 import pytest
 
 pytestmark = launch_upc.needs_upc

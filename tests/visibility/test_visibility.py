@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-import launch
+from support import launch
 
 HERE = Path(__file__).resolve().parent
 

@@ -1,7 +1,7 @@
 """An object that was built for another family of MPI says so and leaves the program as it was."""
 import pytest
 
-import launch
+from support import launch
 
 
 def others(mpi):

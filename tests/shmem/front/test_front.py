@@ -3,8 +3,7 @@ import json
 import subprocess
 import sys
 
-import launch
-import launch_shmem
+from support import launch, launch_shmem
 import pytest
 
 WRITES = ["put_then_barrier", "put_then_quiet_then_atomic", "own_puts_are_read_back", "bytes_of_one_line_by_two_pes",

@@ -1,5 +1,5 @@
 """The surroundings in which the programs of this folder run: which network, which cache."""
-import launch_shmem
+from . import launch_shmem
 
 # A modelled network over shared memory: other PEs' memory is then far, so it is cached. No latency worth waiting for.
 MODEL = {"NEARCACHE_MODEL": "300,0"}

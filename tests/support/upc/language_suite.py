@@ -11,9 +11,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import launch
-import language_programs
-import launch_upc
+from .. import launch
+from . import language_programs
+from .. import launch_upc
 
 CFLAGS = ["-O1", "-Wall", "-Werror"]
 DIAGNOSTIC = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|error|warning): (?P<text>.*)$", re.M)

@@ -16,9 +16,9 @@ import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import families
+from . import families
 
-FOLDER = Path(__file__).resolve().parent / "language"
+FOLDER = Path(__file__).resolve().parents[2] / "upc" / "language"
 HEADER = re.compile(r"^// ([a-z]+): (.*)$", re.M)
 MARKED = re.compile(r"// (error|warning): (.*)$")
 

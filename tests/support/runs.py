@@ -1,8 +1,8 @@
 """The ways in which the tests of this folder run a program: cached, and cached over the lazy MPI."""
-import launch
+from . import launch
 import pytest
 
-import host_defects
+from . import host_defects
 
 LAYERS = ["cached", "lazy"]
 

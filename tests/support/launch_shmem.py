@@ -11,7 +11,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-import launch
+from . import launch
 
 
 @dataclass(frozen=True)

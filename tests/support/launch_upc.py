@@ -20,8 +20,7 @@ from pathlib import Path
 
 import pytest
 
-import launch
-import launch_shmem
+from . import launch, launch_shmem
 
 sys.path.insert(0, str(launch.ROOT / "python"))
 

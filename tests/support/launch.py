@@ -13,7 +13,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("NEARCACHE_BUILD", ROOT / "build")).resolve()
 LONG = os.environ.get("NEARCACHE_TEST_LONG", "") not in ("", "0")
 

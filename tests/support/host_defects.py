@@ -4,7 +4,7 @@ Each row is as narrow as the defect shows here: (tag, program, case): name of th
 """
 import json
 
-import launch
+from . import launch
 
 CASES = {
     ("openmpi-5.0.11", "known_failures", "empty_gets_take_no_entry"): "empty_gets_hang",

@@ -1,0 +1,1 @@
+"""What the tests share; tests/README.md says what is where."""

@@ -1,0 +1,1 @@
+"""The programs of the UPC language suite: written ones, generated families, random C."""
