@@ -100,6 +100,8 @@ static inline long long ncupc_least(long long a, long long b) { return a < b ? a
 
 /* A tentative definition: of several files, one stays. */
 #define NCUPC_TENTATIVE __attribute__((weak))
+/* One with an initialiser: a second one is the linker's error. */
+#define NCUPC_DEFINED __attribute__((nocommon))
 
 /* Gives `*variable` its memory: `count` elements of `size` bytes in blocks of `block`, zeroed. Placed again, from another file, it must be
  * the same; else an error that names both places. */

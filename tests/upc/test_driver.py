@@ -248,10 +248,100 @@ def test_definition_that_is_a_name_of_the_runtimes_is_no_trouble(upcc, write):
 
 def test_options_of_other_upc_compilers_are_ignored_with_a_note(upcc, write):
     write(a_upc="#include <upc.h>\nshared int a;\n")
-    for option in ("-network=udp", "-pthreads=4", "-pthreads", "-opt", "-fupc-pthreads-model-tls", "-uses-mpi"):
-        code, _, err = upcc(option, "-c", "a.upc")
+    for option in ("-network=udp", "-pthreads=4", "-pthreads", "-opt", "-fupc-pthreads-model-tls", "-uses-mpi", "-network smp", "--network smp", "-nolines", "--opt",
+                   "-noopt", "--no-opt", "-heap-offset=3"):
+        code, _, err = upcc(*option.split(), "-c", "a.upc")
         assert code == 0 and option in err and len(err.splitlines()) == 1
     assert upcc("-Wc,-O1,-g", "-c", "a.upc") == (0, "", "")
+
+
+def test_a_header_beside_the_source_is_found_between_angle_brackets(upcc, write, tmp_path):
+    """As with Berkeley's upcc; what the compiler finds elsewhere stays what it was."""
+    (tmp_path / "src").mkdir()
+    write(**{"src/mine_h": "#define MINE 3\nint helper(void);\n", "src/stdlib_h": "#error not this one\n",
+             "src/a_upc": "#include <upc.h>\n#include <mine.h>\nshared int a[THREADS * MINE];\nint main(void) { return helper(); }\n",
+             "src/b_c": "#include <mine.h>\nint helper(void) { return MINE - 3; }\n", "src/c_upc": "#include <upc.h>\n#include <stdlib.h>\nint *p = NULL;\n"})
+    good(upcc("src/a.upc", "src/b.c", "-o", "program"))
+    good(upcc("-c", "src/c.upc"))
+    assert "shared int a[" in good(upcc("-E", "src/a.upc"))
+    assert "mine.h" in good(upcc("-MM", "src/a.upc"))
+    good(upcc("-MMD", "-c", "src/a.upc"))
+    assert "mine.h" in (tmp_path / "a.d").read_text()
+    write(**{"src/d_upc": "#include <upc.h>\n#include <mine.h>\n#include <nowhere.h>\n"})
+    code, _, err = upcc("-c", "src/d.upc")
+    assert code == 1 and "nowhere.h" in err and "mine.h" not in err
+
+
+OLD = """\
+#include <upc.h>
+#include <stdio.h>
+shared int a[2 * THREADS];
+int main(void) {
+  int i, fence_count = 0;
+  forall (i = 0; i < 2 * THREADS; i++; &a[i]) a[i] = i;
+  barrier;
+  barrier_notify 3;
+  barrier_wait 3;
+  fence;
+  barrier 4;
+  if (MYTHREAD == 0) printf("%d %d\\n", a[2 * THREADS - 1], fence_count);
+  return 0;
+}
+"""
+
+
+def test_keywords_of_upc_1_0_by_an_option(upcc, write, tmp_path):
+    write(old_upc=OLD)
+    good(upcc("--upc-1.0", "-Wall", "-Werror", "old.upc", "-o", "old"))
+    assert output(tmp_path / "old", 2) == "3 0\n"
+
+
+@pytest.mark.parametrize("statement, new", [("forall (i = 0; i < 3; i++; i) ;", "upc_forall"), ("barrier;", "upc_barrier"), ("barrier 3;", "upc_barrier"),
+                                            ("barrier_wait(3);", "upc_wait"), ("barrier_notify 3;", "upc_notify"), ("fence;", "upc_fence")])
+def test_a_keyword_of_upc_1_0_is_named_where_it_is_not_understood(upcc, write, statement, new):
+    write(old_upc=f"#include <upc.h>\nint f(int i) {{\n  {statement}\n  return i;\n}}\n")
+    code, _, err = upcc("-c", "old.upc")
+    assert code == 1 and re.search(rf"^old\.upc:3:\d+: error: .*UPC 1\.0's name of {new}: upcc --upc-1\.0 takes it", err, re.M), err
+
+
+def test_names_of_upc_1_0_are_free_without_the_option(upcc, write):
+    write(a_upc="#include <upc.h>\nint fence(int barrier) { int forall = barrier; return forall; }\nint g(void) { return fence(2); }\n")
+    good(upcc("-Wall", "-Werror", "-c", "a.upc"))
+
+
+def test_a_variable_of_a_header_is_one_in_all_files(upcc, write, tmp_path):
+    """Tentative definitions, as compilers took them before GCC 10."""
+    write(h_h="int number; double list[3];\n", a_upc='#include <upc.h>\n#include "h.h"\nint f(void);\nint main(void) { number = 2; return f(); }\n',
+          b_upc='#include <upc.h>\n#include "h.h"\nint g(void);\nint f(void) { return number - 2 + g() + THREADS - THREADS; }\n',
+          c_c='#include "h.h"\nint g(void) { return number - 2; }\n')
+    good(upcc("a.upc", "b.upc", "c.c", "-o", "program"))
+    assert output(tmp_path / "program", 1) == ""
+    code, _, err = upcc("-fno-common", "a.upc", "b.upc", "c.c", "-o", "other")
+    assert code == 1 and "number" in err
+
+
+def test_shared_objects_with_initialisers_are_defined_once(upcc, write):
+    write(a_upc="#include <upc.h>\nshared int x = 1;\nint main(void) { return 0; }\n", b_upc="#include <upc.h>\nshared int x = 2;\n")
+    code, _, err = upcc("a.upc", "b.upc", "-o", "program")
+    assert code == 1 and re.search(r"multiple definition of .x", err)
+
+
+def test_options_of_berkeleys_upcc_that_mean_something(upcc, write, tmp_path, monkeypatch):
+    write(hello_upc=HELLO)
+    good(upcc("-trans", "hello.upc"))
+    assert (tmp_path / "hello.c").exists()
+    for words in (["-shared-heap=96MB"], ["-shared-heap", "96"], ["--shared-heap=96M"]):
+        good(upcc(*words, "hello.upc", "-o", "hello"))
+    from nearcache.upcc import upcrun
+    with launch_upc.home():
+        assert upcrun.plan(["./hello"], 2, environment={}).variables["NEARCACHE_UPC_SHARED_HEAP"] == str(96 << 20)
+        assert upcrun.plan(["./hello"], 2, heap=1 << 20, environment={}).variables["NEARCACHE_UPC_SHARED_HEAP"] == str(1 << 20)
+        assert "NEARCACHE_UPC_SHARED_HEAP" not in upcrun.plan(["./hello"], 2, environment={"NEARCACHE_UPC_SHARED_HEAP": "5M"}).variables
+    linker = tmp_path / "linker"
+    linker.write_text('#!/bin/sh\necho linked by it\nexec cc "$@"\n')
+    linker.chmod(0o755)
+    assert good(upcc(f"-link-with={linker}", "hello.upc", "-o", "hello")) == "linked by it\n"
+    assert output(tmp_path / "hello", 1) == "1 threads, nothing, 9\n"
 
 
 def test_feature_macro_of_the_source_counts(upcc, write):
@@ -270,6 +360,9 @@ def test_feature_macro_of_the_source_counts(upcc, write):
     (["-c", "missing.upc"], "missing.upc: there is no such file"),
     (["-T=0", "a.upc"], "-T wants a number of threads"),
     (["-T=many", "a.upc"], "'many'"),
+    (["-T=1025", "a.upc"], "1,024 threads at most; --struct-pointers allows more"),
+    (["-T=99999999", "--struct-pointers", "a.upc"], "16,777,216 threads at most"),
+    (["-shared-heap=much", "a.upc"], "-shared-heap wants a size such as 512M"),
     (["-c", "-o", "x.o", "a.upc", "a.upc"], "several files"),
     (["a.upc", "-o"], "-o wants a value"),
     (["--shmem=sandia-9", "a.upc"], "sandia-9"),
@@ -377,6 +470,20 @@ def test_debug_switch_shows_where_a_mistake_is(upcc, write, monkeypatch):
 def test_long_expressions_are_translated(upcc, write):
     write(a_upc="int f(int x) { return " + " + ".join(["x"] * 1500) + "; }\n")
     good(upcc("-c", "a.upc"))
+
+
+@pytest.mark.parametrize("opening, closing, depth", [("(", ")", 3000), ("1 + (", ")", 3000), ("a[", "]", 1000)])
+def test_deep_nesting_is_translated(upcc, write, opening, closing, depth):
+    write(a_upc=f"#include <upc.h>\nshared int a[THREADS];\nint f(int x) {{ return {opening * depth}x{closing * depth}; }}\n")
+    good(upcc("--translate", "a.upc"))
+
+
+def test_nesting_beyond_all_bounds_is_told_in_a_line(upcc, write, monkeypatch):
+    from nearcache.upcc import translate
+    monkeypatch.setattr(translate, "DEEP", 2000)
+    write(a_upc=f"#include <upc.h>\nint f(int x) {{ return {'(' * 3000}x{')' * 3000}; }}\n")
+    code, _, err = upcc("--translate", "a.upc")
+    assert code == 1 and err.splitlines()[0] == "upcc: error: a.upc is nested too deeply for upcc"
 
 
 def test_missing_or_old_pycparser_is_told(upcc, write, monkeypatch):

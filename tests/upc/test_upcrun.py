@@ -156,6 +156,24 @@ def test_fixed_number_is_checked_without_upcrun_too():
     assert done.returncode not in (0, None) and "2" in done.stderr and "3" in done.stderr
 
 
+def test_more_threads_than_a_pointer_can_name_are_refused_before_anything_starts(program, tmp_path):
+    for number, most in ((99999999, "1,024"), (1025, "1,024")):
+        done = upcrun("-n", number, "--launcher-args", "--no-such-option", program)
+        assert done.returncode == 2 and f"runs on {most} threads at most" in done.stderr and "--struct-pointers" in done.stderr
+    large = launch_upc.upcc(PROGRAM, "--struct-pointers")
+    assert dumped("-n", 1025, large)[1][1:3] == ["-n", "1025"]
+    assert "runs on 16,777,216 threads at most" in upcrun("-n", 99999999, large).stderr
+    stripped = launch_upc.upcc(PROGRAM, "-Wl,-s")
+    assert "runs on 16,777,216 threads at most" in upcrun("-n", 99999999, stripped).stderr
+
+
+def test_options_of_berkeleys_upcrun_are_taken(program):
+    done = upcrun("-q", "-localhost", "-c", 4, "-n", 2, program)
+    assert done.returncode == 0 and sorted(done.stdout.splitlines()) == ["thread 0 of 2", "thread 1 of 2"]
+    done = upcrun("-c", 4, "-n", 1, program)
+    assert "-c 4 has no meaning here and is ignored" in done.stderr
+
+
 def test_wrong_use_is_told(program, tmp_path):
     done = upcrun(program)
     assert done.returncode == 2 and done.stderr.startswith("upcrun: how many threads?")

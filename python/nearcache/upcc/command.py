@@ -5,6 +5,7 @@ import shlex
 from dataclasses import dataclass, field
 
 from .diagnostics import UpcError
+from .preprocess import MAX_THREADS
 
 # Options of C compilers whose value may be the next word.
 ONE_VALUE = {"-o", "-I", "-D", "-U", "-L", "-l", "-x", "-include", "-imacros", "-isystem", "-idirafter", "-iquote", "-isysroot", "-iprefix",
@@ -16,7 +17,10 @@ PREPROCESS_VALUES = {"-D", "-U", "-include", "-imacros", "-Xpreprocessor"}
 DEPENDENCIES = {"-MD", "-MMD", "-MP", "-MG"}
 ASKED = re.compile(r"-print-|-dump|--print-|--target-help|-###")
 # Of Berkeley UPC's and GNU UPC's compilers, in many a Makefile; they mean nothing here.
-OTHERS = re.compile(r"--?network=|-nonetwork$|-pthreads(=|$)|-(no-)?opt$|-uses-(mpi|threads)$|-translator=|-norc$|-fupc-")
+OTHERS = re.compile(r"--?network=|--?nonetwork$|--?pthreads(=|$)|--?(no-?)?opt$|-uses-(mpi|threads)$|--?translator=|-norc$|-fupc-|--?(no)?lines$|--?heap-offset=|"
+                    r"-nopthreads$|--?(no)?size-warn$|-extern-main$|-inst$|-W[uw],")
+MEGABYTE = 1 << 20
+UNITS = {"": MEGABYTE, "K": 1 << 10, "M": MEGABYTE, "G": 1 << 30, "T": 1 << 40}
 LANGUAGES = {".upc": "upc", ".uph": "upc", ".c": "c", ".i": "cpp-output", ".s": "assembler", ".S": "assembler-with-cpp"}
 OTHER_SOURCES = {".cc", ".cpp", ".cxx", ".C", ".f", ".f90", ".F", ".F90"}
 
@@ -37,7 +41,13 @@ UPC:
   -T=N, -T N            N threads, fixed when compiling (also -fupc-threads-N, --threads=N); without it, when the program starts
   --struct-pointers     pointers to shared of 16 bytes, for machines beyond the limits of the packed form of 8 (1,024 threads, blocks of 2^20
                         elements, 16 GiB of each thread); for every file of a program
+  --upc-1.0             forall, barrier, barrier_notify, barrier_wait and fence are keywords, as in UPC 1.0
   --strict, --relaxed   what accesses are without strict or relaxed  [relaxed]
+As for Berkeley's upcc:
+  -shared-heap=SIZE     what upcrun gives each thread for shared data if it is not told; a number alone is of megabytes
+  -link-with=COMMAND    links in place of the C compiler
+  -trans                as --translate
+  -network, -pthreads, -opt, -nolines and their like are ignored, with a note
 Toolchain:
   --cc=COMMAND          the C compiler  [environment variable CC, or cc]
   --shmem=TAG           the OpenSHMEM, where there are several (oshmem-4.1.4)
@@ -76,6 +86,9 @@ class Invocation:
     dry: bool = False
     cc: str = ""
     shmem: str = ""
+    old_names: bool = False  # UPC 1.0's keywords
+    heap: int = 0            # bytes of shared heap that upcrun gives each thread; 0: as usual
+    linker: str = ""         # a command in place of the C compiler
     preprocessing: list = field(default_factory=list)  # -D, -U, -include: used up by the preprocessor
     compiling: list = field(default_factory=list)      # for the preprocessor and the compiler
     linking: list = field(default_factory=list)        # for the linker, at any place
@@ -108,6 +121,20 @@ def thread_count(text):
     if not re.fullmatch(r"[0-9]+", text) or int(text) < 1:
         raise usage(f"-T wants a number of threads, 1 or more, and not '{text}'")
     return int(text)
+
+
+def heap_size(text):
+    """Bytes; a number alone is of megabytes, as Berkeley's upcc takes it."""
+    match = re.fullmatch(r"(\d+)\s*([KMGT]?)(?:i?B)?", text, re.I)
+    if not match or not int(match[1]):
+        raise usage(f"-shared-heap wants a size such as 512M, and not '{text}'")
+    return int(match[1]) * UNITS[match[2].upper()]
+
+
+def dashed(word):
+    """(word, name) of an option of Berkeley's, which may begin with one dash or two."""
+    name, equals, value = word.lstrip("-").partition("=")
+    return f"--{name}{equals}{value}", f"--{name}"
 
 
 class _Parser:
@@ -173,6 +200,14 @@ class _Parser:
             result.shmem = self.value(word, "--shmem")
         elif word.startswith("-Wc,"):
             result.compiling += word.split(",")[1:]
+        elif word in ("--upc-1.0", "-upc-1.0"):
+            result.old_names = True
+        elif re.match(r"--?shared-heap(=|$)", word):
+            result.heap = heap_size(self.value(*dashed(word)))
+        elif re.match(r"--?link-with(=|$)", word):
+            result.linker = self.value(*dashed(word))
+        elif word in ("-network", "--network"):
+            result.ignored.append(f"{word} {self.value(word, word)}")
         elif OTHERS.match(word):
             result.ignored.append(word)
         else:
@@ -232,6 +267,10 @@ def parse(words):
     result = _Parser(expanded(list(words))).run()
     if result.mode in ("help", "version", "ask"):
         return result
+    most = MAX_THREADS[result.struct_pointers]
+    if result.threads > most:
+        more = "" if result.struct_pointers else "; --struct-pointers allows more"
+        raise usage(f"-T={result.threads}: a pointer to shared holds {most:,} threads at most{more}")
     files = [item for item in result.inputs if item.kind != "word"]
     if not files and result.verbose and len(words) == 1:
         return result  # cc -v tells its version

@@ -98,7 +98,8 @@ class Conversions:
 
     def cast(self, node):
         target = self.type_of(node.to_type.type)
-        value = self.value(node.expr)
+        found = self.expression(node.expr)
+        value = self.loaded(found)
         source = value.type
         coord = node.coord or node.expr.coord
         if target.is_array or target.is_function:
@@ -107,6 +108,8 @@ class Conversions:
         if target.is_pointer_to_shared:
             return Value(self._cast_to_shared(value, target, coord), target.unqualified())
         if target.is_shared:  # the value is private, whatever the type says
+            if not isinstance(found, Place):
+                self.error(coord, f"a cast of what is not shared to '{target}'")
             if types.element_of(target).block is not None and target.is_record:
                 self.error(coord, f"a cast to '{target}'")
         node.to_type = self.rewritten_typename(node.to_type)

@@ -52,6 +52,8 @@ class Declarations:
                     self.error(node.coord, "[*] cannot lay out what a pointer-to-shared points to: only an array that is declared")
                     target = target.qualified((), types.INDEFINITE)
                 target = self.complete_layout(target, node) if target.is_shared else target
+                if target.is_array and target.is_shared:
+                    self._check_threads_in_sizes(target, node.coord, "an array")
                 return self._qualify(types.Pointer(target), node.quals)
             case c_ast.ArrayDecl():
                 element = self.type_of(node.type)
@@ -60,6 +62,8 @@ class Declarations:
                 length = None
                 if node.dim is not None and not (isinstance(node.dim, c_ast.ID) and node.dim.name == "*"):
                     length = self.evaluate(node.dim)
+                    if length is None and element.is_shared:
+                        self._must_be_constant_size(node.dim, node.coord)
                 return types.Array(element, node.dim, length, node.dim_quals or ())
             case c_ast.FuncDecl():
                 return self._function(node)
@@ -77,8 +81,13 @@ class Declarations:
         plain = {str(qual) for qual in quals or () if qual != "shared"}
         if {"strict", "relaxed"} <= plain | kind.quals:
             self.error(self._place(quals), "both strict and relaxed")
+        base = types.element_of(kind)
+        if "restrict" in plain and (base.is_arithmetic or base.is_record):
+            self.error(self._place(quals), f"restrict is for pointers, and not for '{base}'")
         if block is None:
             return kind.qualified(plain) if plain else kind
+        if "_Atomic" in plain | base.quals:
+            self.error(self._place(quals), "accesses to shared objects cannot be _Atomic: upc_atomic.h has atomic operations")
         if kind.is_shared:
             have = types.element_of(kind).block
             if not have.same(block) and block.value != 1:
@@ -109,7 +118,7 @@ class Declarations:
             if self.threads is None and self._names_threads(layout):
                 self.error(qual.coord, "the layout is not constant: THREADS is not known here; compile with -T=N")
                 return types.CYCLIC
-            if self.type_of_operand(layout).is_arithmetic and self.type_of_operand(layout).floating:
+            if not types.may_index(self.type_of_operand(layout)):
                 self.error(qual.coord, "the layout is not an integer")
                 return types.CYCLIC
             self._must_be_constant(layout, qual.coord)
@@ -280,7 +289,10 @@ class Declarations:
 
     def parameter_type(self, node):
         """Adjusted: arrays and functions are pointers."""
-        kind = self.type_of(node.type)
+        declarator = node.type
+        if isinstance(declarator, c_ast.ArrayDecl):  # a pointer: its size may be anything
+            declarator = c_ast.ArrayDecl(declarator.type, None, declarator.dim_quals, declarator.coord)
+        kind = self.type_of(declarator)
         if kind.is_array:
             if types.element_of(kind).block is STAR:
                 self.error(node.coord, "[*] cannot lay out a parameter: it is a pointer")
@@ -299,6 +311,9 @@ class Declarations:
         """strict and relaxed are for what is shared."""
         at = kind
         while True:
+            if at.is_function:
+                at = at.result
+                continue
             base = types.element_of(at)
             if base.quals & {"strict", "relaxed"} and base.block is None:
                 self.error(node.coord, f"{'strict' if 'strict' in base.quals else 'relaxed'} is for shared types only")
@@ -362,49 +377,54 @@ class Declarations:
 
     def check_shared_object(self, kind, node, storage):
         """The constraints on the declaration of a shared object (6.5.1, 6.5.2, 6.5.3)."""
-        if kind.is_void:
+        if types.element_of(kind).is_void:
             self.error(node.coord, f"'{node.name}' cannot be of type shared void")
             return
+        for word in ("register", "auto", "_Thread_local", "__thread"):
+            if word in storage:
+                self.error(node.coord, f"'{node.name}' cannot be {word}: a shared object is static")
         if kind.is_record and kind.body.fields is None and "extern" not in storage:
             self.error(node.coord, f"'{node.name}' is of an incomplete type: {kind}")
         if not kind.is_array:
             return
+        threads_dimensions = self._check_threads_in_sizes(kind, node.coord, f"'{node.name}'")
+        has_sizes = all(each.count is not None for each in kind.dimensions())
+        if self.threads is None and threads_dimensions == 0 and has_sizes and types.element_of(kind).block.value != 0:
+            self.error(node.coord, f"the size of '{node.name}' must be a multiple of THREADS in one dimension, as THREADS is not known "
+                       "here: write n * THREADS, compile with -T=N, or declare it shared []")
+
+    def _check_threads_in_sizes(self, kind, coord, what):
+        """The constraints on the sizes of a shared array type (6.5.2.1), and in how many dimensions THREADS is where it is not known."""
         threads_dimensions = 0
         for each in kind.dimensions():
             if each.count is None:
                 continue
-            named = self._names_threads(each.count)
-            if named and self.threads is None:
+            if self.threads is None and self._names_threads(each.count):
                 threads_dimensions += 1
-                if named > 1 or not self._is_multiple_of_threads(each.count):
-                    self.error(node.coord, f"the size of '{node.name}' must be a multiple of THREADS that names THREADS once: n * THREADS")
+                if self._names_threads(each.count) > 1 or not self._is_multiple_of_threads(each.count):
+                    self.error(coord, f"the size of {what} must be a positive multiple of THREADS that names THREADS once: n * THREADS")
             elif each.length is not None and each.length < 0:
-                self.error(node.coord, f"the size of '{node.name}' is negative")
-            elif each.length is None and not named:
-                self._must_be_constant_size(each.count, node)
-        if self.threads is not None:
-            return
+                self.error(coord, f"the size of {what} is negative")
         if threads_dimensions > 1:
-            self.error(node.coord, f"THREADS may be in one dimension of '{node.name}' only")
-        block = types.element_of(kind).block
-        has_sizes = all(each.count is not None for each in kind.dimensions())
-        if threads_dimensions and block.value == 0:
-            self.error(node.coord, f"'{node.name}' is all on one thread: THREADS cannot be in its size where it is not known before the start")
-        if threads_dimensions == 0 and has_sizes and block.value != 0:
-            self.error(node.coord, f"the size of '{node.name}' must be a multiple of THREADS in one dimension, as THREADS is not known "
-                       "here: write n * THREADS, compile with -T=N, or declare it shared []")
+            self.error(coord, f"THREADS may be in one dimension of {what} only")
+        if threads_dimensions and types.element_of(kind).block.value == 0:
+            self.error(coord, f"{what} is all on one thread: THREADS cannot be in its size where it is not known before the start")
+        return threads_dimensions
 
     def _is_multiple_of_threads(self, node):
         match node:
             case c_ast.ID(name="THREADS"):
                 return True
             case c_ast.BinaryOp(op="*"):
-                return self._is_multiple_of_threads(node.left) or self._is_multiple_of_threads(node.right)
+                inside, other = (node.left, node.right) if self._names_threads(node.left) else (node.right, node.left)
+                factor = self.evaluate(other)
+                return self._is_multiple_of_threads(inside) and (factor is None or factor > 0)
             case c_ast.Cast():
                 return self._is_multiple_of_threads(node.expr)
         return False
 
-    def _must_be_constant_size(self, node, decl):
+    def _must_be_constant_size(self, node, coord):
+        """No shared array has a length that is known when the program runs only, THREADS aside."""
         class Names(c_ast.NodeVisitor):
             found = None
 
@@ -412,7 +432,14 @@ class Declarations:
                 symbol = scope.find(at.name)
                 if symbol is not None and symbol.kind == "object":
                     self.found = at.name
+
+            def visit_UnaryOp(self, at):
+                if at.op != "sizeof":
+                    self.visit(at.expr)
         scope, names = self.scope, Names()
         names.visit(node)
+        kind = self.type_of_operand(node)
         if names.found:
-            self.error(decl.coord, f"the size of shared '{decl.name}' is not constant: {names.found}")
+            self.error(coord, f"the size of a shared array is not constant: {names.found}")
+        elif not types.may_index(kind):
+            self.error(coord, f"the size of a shared array is not an integer, but of type '{kind}'")

@@ -54,7 +54,7 @@ class Driver(Runner):
         if mode == "translate":
             self.say(f"upcc: {item.path} is not UPC: nothing to translate")
             return None
-        return self.plain(item)
+        return self.plain(item, source.beside if item.kind == "c" and source else ())
 
     def preprocessed(self, item):
         """The Source of a file; of C that the preprocessor refuses as UPC, None: the C compiler shall say what is wrong."""
@@ -76,6 +76,8 @@ class Driver(Runner):
     def only_preprocess(self, item):
         words = translate.words_of(self.invocation, self.tools) + self.invocation.preprocessing
         if item.kind in ("upc", "c"):
+            source = self.preprocessed(item)
+            words += source.beside if source else ()
             words = [word for word in preprocess_command(item.path, words, self.tools.upc_headers, self.invocation.threads,
                                                          self.invocation.struct_pointers) if word not in ("-dD", "-dI")]
             words[words.index("-E")] = self.invocation.mode
@@ -84,11 +86,11 @@ class Driver(Runner):
         words += self.invocation.dependencies
         self.run(words + (["-o", self.invocation.output] if self.invocation.output else []))
 
-    def plain(self, item):
+    def plain(self, item, beside=()):
         """A source for the C compiler alone."""
         language = [] if item.kind in ("other", "c") and not item.path == "-" else ["-x", item.kind]
         words = translate.words_of(self.invocation, self.tools) + self.invocation.preprocessing + self.dependency_words(item)
-        words += ["-isystem", str(self.tools.headers)]
+        words += [*beside, "-isystem", str(self.tools.headers)]
         if self.invocation.mode == "-fsyntax-only":
             return self.run([*words, "-fsyntax-only", *language, item.path])
         output = self.output_for(item)
@@ -112,7 +114,7 @@ class Driver(Runner):
     def upc(self, item, source):
         self.say(source.messages.rstrip())
         if self.dependency_words(item):
-            words = translate.words_of(self.invocation, self.tools) + self.invocation.preprocessing
+            words = [*translate.words_of(self.invocation, self.tools), *self.invocation.preprocessing, *source.beside]
             words = preprocess_command(item.path, words, self.tools.upc_headers, self.invocation.threads, self.invocation.struct_pointers)
             self.run([*words, *self.dependency_words(item), "-o", os.devnull])
         text = self.translated(item, source)
@@ -124,7 +126,7 @@ class Driver(Runner):
             Path(path).write_text(text, errors="surrogateescape")
         if mode == "translate":
             return None
-        words = [*self.tools.cc, *translate.compile_words(self.invocation), *self.tools.shmem_words(), "-isystem", self.tools.headers]
+        words = [*self.tools.cc, translate.COMMON, *translate.compile_words(self.invocation), *self.tools.shmem_words(), "-isystem", self.tools.headers]
         words += self.upc_definitions() + position_words(self.tools.cc)
         if mode == "-fsyntax-only":
             return self.run([*words, mode, "-x", "c", path])
@@ -140,7 +142,7 @@ class Driver(Runner):
         if self.invocation.verbose:
             self.say(f"upcc: translating {item.path}")
         try:
-            return translate.translate(item.path, source, self.invocation, self.tools, self.say)
+            return translate.deeply(translate.translate, item.path, source, self.invocation, self.tools, self.say)
         except (translate.Failed, UpcError):
             raise
         except Exception as error:  # a mistake of ours must not look like one of the user's

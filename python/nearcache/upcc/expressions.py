@@ -10,6 +10,7 @@ from . import types
 from .arithmetic_types import INT, SIZE, arithmetic
 from .constants import constant_type, is_zero
 from .convert import Place, Value
+from .keywords import old_name_hint
 from .typenames import call, identifier, pointer_declarator
 from .upc_ast import StatementExpr
 
@@ -173,7 +174,7 @@ class Expressions:
         if symbol is None:
             if not (name.startswith("__builtin_") or name in KNOWN_NAMES or name in self.implicit):
                 self.implicit.add(name)
-                self.error(node.coord, f"'{name}' is not declared")
+                self.error(node.coord, f"'{name}' is not declared{old_name_hint(name)}")
             return Value(node, types.Unknown())
         if symbol.kind == "constant":
             return Value(node, INT, null=False)
@@ -323,6 +324,8 @@ class Expressions:
 
     def _called(self, node, name):
         if name and self.scope.find(name) is None:
+            if old_name_hint(name):
+                self.error(node.coord, f"'{name}' is not declared{old_name_hint(name)}")
             return Value(node.name, types.Unknown())  # a builtin, or one that the C compiler warns of
         return self.value(node.name)
 

@@ -28,6 +28,9 @@ UPC = (
     "upc_blocksizeof upc_elemsizeof upc_localsizeof"
 ).split()
 
+# Names of UPC 1.0, for --upc-1.0 and for a hint to it.
+OLD_NAMES = {"forall": "upc_forall", "barrier": "upc_barrier", "barrier_notify": "upc_notify", "barrier_wait": "upc_wait", "fence": "upc_fence"}
+
 # GNU C's further types: one token each, combined with others as int and long are.
 GNU_TYPES = (
     "__int128 __int128_t __uint128_t __float80 __float128 __ibm128 __bf16 __fp16 __auto_type _Decimal32 _Decimal64 _Decimal128 "
@@ -85,3 +88,8 @@ PUNCTUATORS = {
     ")": "RPAREN", "[": "LBRACKET", "]": "RBRACKET", "{": "LBRACE", "}": "RBRACE", ",": "COMMA", ".": "PERIOD",
     "[[": "ATTRIBUTE_BEGIN", ";": "SEMI", ":": "COLON", "<:": "LBRACKET", ":>": "RBRACKET", "<%": "LBRACE", "%>": "RBRACE",
 }  # fmt: skip
+
+
+def old_name_hint(name):
+    """What a message about `name` adds where it was a keyword of UPC 1.0; empty for others."""
+    return f" ('{name}' is UPC 1.0's name of {OLD_NAMES[name]}: upcc --upc-1.0 takes it)" if name in OLD_NAMES else ""

@@ -11,7 +11,7 @@ import re
 
 from pycparser import c_lexer
 
-from .keywords import ALIASES, KEYWORDS, PUNCTUATORS, UPC
+from .keywords import ALIASES, KEYWORDS, OLD_NAMES, PUNCTUATORS, UPC
 
 _ESCAPE = r"\\."
 _PUNCTUATOR = "|".join(re.escape(text) for text in sorted(PUNCTUATORS, key=len, reverse=True))
@@ -68,6 +68,7 @@ class UpcLexer(c_lexer.CLexer):
     def __init__(self, error_func, *, dialect="legacy"):
         super().__init__(error_func, dialect=dialect)
         self.system_files = frozenset()
+        self.old_names = False  # are the keywords of UPC 1.0 some too?
         self._tokens = iter(())
 
     def input(self, text, filename=""):
@@ -83,7 +84,7 @@ class UpcLexer(c_lexer.CLexer):
         append = tokens.append
         plain_c = {word: kind for word, kind in KEYWORDS.items() if word not in UPC}
         keywords = self._keywords_of(filename, plain_c)
-        keyword, alias, punctuators = keywords.get, ALIASES.get, PUNCTUATORS
+        keyword, alias, punctuators = keywords.get, {**ALIASES, **OLD_NAMES}.get, PUNCTUATORS
         line, line_start = 1, 0
         brackets = []  # of the brackets open here: is it one of an expression, a parameter list or an initialiser?
         for match in _MASTER.finditer(text):
@@ -131,8 +132,9 @@ class UpcLexer(c_lexer.CLexer):
         return tokens
 
     def _keywords_of(self, filename, plain_c):
-        in_c_header = filename in self.system_files and "upc" not in filename
-        return plain_c if in_c_header else KEYWORDS
+        if filename in self.system_files:
+            return KEYWORDS if "upc" in filename else plain_c
+        return {**KEYWORDS, **{old: KEYWORDS[new] for old, new in OLD_NAMES.items()}} if self.old_names else KEYWORDS
 
     @staticmethod
     def _is_initialiser(tokens, brackets):

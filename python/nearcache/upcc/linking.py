@@ -1,6 +1,7 @@
 """Links a UPC program: the user's objects, the runtime, the cache, the OpenSHMEM."""
 import os
 import re
+import shlex
 import subprocess
 
 
@@ -8,14 +9,16 @@ def link(runner, tools, objects):
     """Links the objects, and words for the linker among them."""
     invocation = runner.invocation
     flags = invocation.compiling + invocation.linking
+    linker = shlex.split(invocation.linker) or tools.cc
     output = ["-o", invocation.output or "a.out"]
     if {"-shared", "-r"} & set(flags):  # no program yet
-        runner.run([*tools.cc, *flags, *objects, *output])
+        runner.run([*linker, *flags, *objects, *output])
         return
     if not invocation.dry:
         objects = renamed_mains(runner, tools, objects)
-    fixed = [f"-Wl,--defsym=ncupc_static_threads={invocation.threads}"] if invocation.threads else []  # for upcrun
-    runner.run([*tools.cc, *flags, *objects, *tools.link_words(invocation.struct_pointers), *fixed, "-pthread", *output])
+    known = {"ncupc_static_threads": invocation.threads, "ncupc_shared_heap": invocation.heap, "ncupc_struct_pointers": int(invocation.struct_pointers)}
+    fixed = [f"-Wl,--defsym={name}={value}" for name, value in known.items() if value]  # for upcrun
+    runner.run([*linker, *flags, *objects, *tools.link_words(invocation.struct_pointers), *fixed, "-pthread", *output])
 
 
 def renamed_mains(runner, tools, words):

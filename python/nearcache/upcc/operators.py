@@ -92,12 +92,14 @@ class Operators:
         if isinstance(node.expr, c_ast.Typename):
             kind = self.type_of_operand(node.expr)
             if not kind.is_shared:
+                self._must_have_a_size(kind, node)
                 node.expr = self.rewritten_typename(node.expr)
                 return Value(node, SIZE)
         else:
             called = set(_called(node.expr))
             found = self.expression(node.expr)
             if isinstance(found, Value):
+                self._must_have_a_size(found.type, node)
                 node.expr = found.node
                 return Value(node, SIZE)
             kind = found.type
@@ -105,6 +107,10 @@ class Operators:
             if found.bits:
                 self.error(node.coord, "sizeof a bit-field")
         return Value(self._size_of_shared(kind, node), SIZE)
+
+    def _must_have_a_size(self, kind, node):
+        if kind.is_void or kind.is_function:
+            self.error(node.coord, f"sizeof an incomplete type or a function: '{kind}'")
 
     def _size_of_shared(self, kind, node):
         element = types.element_of(kind)

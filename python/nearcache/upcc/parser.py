@@ -21,10 +21,11 @@ _MOST_ERRORS = 20  # of one file; further ones mostly follow from these
 class UpcParser(StatementGrammar):
     """A parser of one text. After parse(), `skipped` lists the errors of system headers' declarations that were left out."""
 
-    def __init__(self, system_files=(), header_bodies=False):
+    def __init__(self, system_files=(), header_bodies=False, old_names=False):
         # C23 for what headers already use: f(...) without parameters, enum E : type.
         super().__init__(lexer=UpcLexer, dialect="c23")
         self.clex.system_files = frozenset(system_files)
+        self.clex.old_names = old_names
         self.header_bodies = header_bodies  # parse the bodies of functions in system headers too?
         self.skipped = []
         self._errors = []
@@ -136,6 +137,9 @@ def _integer(name):
     return c_ast.Decl(name.name, [], [], [], [], kind, None, None, name.coord)
 
 
-def parse(text, filename, system_files=()):
-    """The syntax tree (c_ast.FileAST) of a preprocessed UPC source; raises diagnostics.UpcError, or UpcErrors if there are several."""
-    return UpcParser(system_files).parse(text, filename)
+def parse(text, filename, system_files=(), old_names=False):
+    """The syntax tree (c_ast.FileAST) of a preprocessed UPC source; raises diagnostics.UpcError, or UpcErrors if there are several.
+
+    old_names: UPC 1.0's keywords (keywords.OLD_NAMES) are read as those that they became.
+    """
+    return UpcParser(system_files, old_names=old_names).parse(text, filename)

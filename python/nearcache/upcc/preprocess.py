@@ -13,6 +13,7 @@ from .diagnostics import UpcError
 
 VERSION = "201311L"  # __UPC_VERSION__ of UPC 1.3
 MAX_BLOCK_SIZE = {False: 1 << 20, True: (1 << 31) - 1}  # by whether pointers are structs: what their phases hold
+MAX_THREADS = {False: 1 << 10, True: 1 << 24}  # by the same
 LIBRARIES = ("COLLECTIVE", "TICK", "ATOMIC", "CASTABLE", "NB")
 
 MARKER = re.compile(r'#\s+(\d+)\s+"((?:[^"\\]|\\.)*)"((?:\s+\d)*)')
@@ -34,6 +35,7 @@ class Source:
     prologue: list = field(default_factory=list)     # lines for the head of the C output
     includes_upc: bool = False                       # whether one of our headers is included
     messages: str = ""                               # the preprocessor's warnings
+    beside: tuple = ()                               # words that let `#include <x.h>` find what lies beside the source, where that is wanted
 
     def uses_upc(self):
         """Whether this is UPC at all, and not C: by its headers, or by words in the text of its own files."""

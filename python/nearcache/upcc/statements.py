@@ -1,5 +1,6 @@
 """Statements: upc_forall, the synchronisation statements and pragmas; the others hold expressions and declarations."""
 import copy
+import re
 
 from pycparser import c_ast
 
@@ -7,6 +8,10 @@ from . import types
 from .diagnostics import UpcError
 from .scope import Scope
 from .typenames import call, identifier, number
+
+
+ASSEMBLER_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\[\s*\w+\s*\]')  # and names of operands
+ASSEMBLER_NAMES = re.compile(r"[A-Za-z_]\w*")
 
 
 class Statements:
@@ -149,15 +154,26 @@ class Statements:
             made = call(f"NCUPC_{kind}")
         else:
             value = self.value(node.expr)
-            if not types.may_index(value.type):
-                self.error(node.coord, f"the expression of upc_{node.kind} must be an integer, not a '{value.type}'")
+            if not (value.type.is_arithmetic or value.type.is_unknown):
+                self.error(node.coord, f"the expression of upc_{node.kind} must be a number, not a '{value.type}'")
             made = call(f"NCUPC_{kind}_EXPR", value.node)
         made.coord = node.coord
         return made
 
     def on_Switch(self, node):
-        node.cond = self.value(node.cond).node
+        value = self.value(node.cond)
+        if value.type.is_pointer_to_shared:
+            self.error(node.coord, f"the expression of switch must be an integer, not a '{value.type}'")
+        node.cond = value.node
         node.stmt = self.body(node.stmt)
+        return node
+
+    def on_Asm(self, node):
+        """Its text is the C compiler's, for which a shared object is something else."""
+        for name in ASSEMBLER_NAMES.findall(ASSEMBLER_STRINGS.sub(" ", node.text)):
+            symbol = self.scope.find(name)
+            if symbol is not None and symbol.kind == "object" and symbol.type.is_shared:
+                self.error(node.coord, f"'{name}' is shared and cannot be an operand of asm: copy it to a private variable")
         return node
 
     def on_Case(self, node):
@@ -176,14 +192,18 @@ class Statements:
         return node
 
     def on_Return(self, node):
+        result = self.function.type.result if self.function is not None else types.Unknown()
         if node.expr is None:
+            if not (self.returns_status or result.is_void or result.is_unknown):
+                self.error(node.coord, f"return without a value in a function that returns '{result}'")
             node.expr = number(0) if self.returns_status else None
             return node
         value = self.value(node.expr)
-        result = self.function.type.result if self.function is not None else types.Unknown()
         if result.is_void and not value.type.is_void and not value.type.is_unknown and self.returns_status:
             node.expr = value.node
             return node
+        if result.is_void and not (value.type.is_void or value.type.is_unknown):
+            self.error(node.coord, "return with a value in a function that returns none")
         node.expr = value.node if result.is_void else self.converted(value, result, node.coord, "return")
         return node
 

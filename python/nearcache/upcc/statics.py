@@ -46,6 +46,8 @@ class Statics:
         kind = self.sized_by_initializer(self.complete_layout(kind, node), node.init)
         self.check_shared_object(kind, node, storage)
         self.rewritten_specifier_only(node)
+        if hoisted and node.name in self.scope.names:
+            self.error(node.coord, f"'{node.name}' is declared twice in one block")
         symbol = self.declared(node, kind, c_name)
         symbol.storage = storage
         self.shared_names.add(symbol.c_name)
@@ -61,8 +63,8 @@ class Statics:
         if node.init is not None:
             self.initialisations.append(self._filling(node, kind, symbol))
         static = "static" in storage or hoisted
-        weak = ["NCUPC_TENTATIVE"] if not static and node.init is None else []
-        return self.definitions_before([pointer_declaration(symbol.c_name, ["static"] if static else [], weak, node.coord)])
+        kind_of_definition = [] if static else ["NCUPC_TENTATIVE" if node.init is None else "NCUPC_DEFINED"]
+        return self.definitions_before([pointer_declaration(symbol.c_name, ["static"] if static else [], kind_of_definition, node.coord)])
 
     def rewritten_specifier_only(self, node):
         """The struct or enumeration that the declaration defines is kept; its declarator is not."""
@@ -249,6 +251,17 @@ class Statics:
         symbol = Symbol(node.name, "function" if kind.is_function else "object", kind, c_name=c_name, storage=node.storage or (), coord=node.coord)
         return self.scope.add(symbol)
 
+    def _same_multiples(self, have, kind):
+        """Whether sizes with THREADS in them are the same multiples of it."""
+        if not (have.is_array and kind.is_array):
+            return True
+        for one, other in zip(have.dimensions(), kind.dimensions()):
+            if one.count is not None and other.count is not None and one.length is None and other.length is None:
+                a, b = self._without_threads(one.count), self._without_threads(other.count)
+                if a is not None and b is not None and a != b:
+                    return False
+        return True
+
     def _redeclared(self, before, node, kind):
         have = before.type
         if have.is_shared != kind.is_shared:
@@ -257,7 +270,7 @@ class Statics:
             one, other = types.element_of(have), types.element_of(kind)
             if not one.block.same(other.block):
                 self.error(node.coord, f"'{node.name}' has block size {one.block} where it was declared before, and {other.block} here")
-            elif not types.same(have, kind):
+            elif not (types.same(have, kind) and self._same_multiples(have, kind)):
                 self.error(node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'")
         elif not types.same_sharing(have, kind):  # in C they are the same type
             self.error(node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'")

@@ -154,13 +154,20 @@ class TokenReader(CParser):
         if bad:
             raise UpcError(self._here(), bad)
         self._check_misspelled_type()
-        raise UpcError(coord, f"expected {what} before {self._token_text()}{self._keyword_as_name()}")
+        raise UpcError(coord, f"expected {what} before {self._token_text()}{self._keyword_as_name() or self._old_keyword()}")
 
     def _keyword_as_name(self):
         """A hint for `int shared = 3;`, where the error comes behind the keyword."""
         before = self._list[self._index - 1]
         is_keyword = self._index > 0 and before.type in keywords.UPC_QUALIFIERS
         return f" ('{before.value}' is a keyword of UPC)" if is_keyword else ""
+
+    def _old_keyword(self):
+        """A hint for UPC 1.0's `forall (i = 0; i < n; i++; i)` and `barrier_wait 3;`, which look like names."""
+        at = self._index - 1
+        while at > 0 and self._list[at].type not in ("SEMI", "LBRACE", "RBRACE") and self._list[at].value not in keywords.OLD_NAMES:
+            at -= 1
+        return keywords.old_name_hint(self._list[at].value)
 
     def _check_misspelled_type(self):
         """`foo x` or `shared foo *x`, where foo was read as a name, is most often a type that nobody declared."""

@@ -1,13 +1,17 @@
 """From a UPC file to C text: preprocessor, parser, lowering, printer; and its diagnostics in terms of the source."""
+import concurrent.futures
+import os
 import re
 import sys
+import threading
 import traceback
 
 from . import assemble, diagnostics
 from .diagnostics import ERROR, WARNING, UpcError, UpcErrors
-from .preprocess import preprocess
+from .preprocess import PreprocessError, preprocess
 
-DEEP = 20000  # nesting of expressions: long chains of + in generated programs
+DEEP = 400000  # calls within each other: 20,000 levels of nesting, as generated programs have them
+STACK = 1 << 30  # bytes of address space for them: a few calls of Python's are calls of C's too
 
 # Types that GUPC knows without any header: bale names that of atomic domains in front of its #include lines.
 PREDECLARED_IN = "<upc>"  # "upc" in the name of a header makes it one in UPC
@@ -17,18 +21,29 @@ typedef shared struct ncupc_atomicdomain upc_atomicdomain_t;
 """
 
 
+# Headers of UPC programs define variables (`int count;`), which the compilers of their time took for one of all files.
+COMMON = "-fcommon"
+
+
 class Failed(Exception):
     """The diagnostics have been shown."""
 
 
 def words_of(invocation, toolchain):
     """The C compiler and what both the preprocessor and the compiler are told."""
-    return [*toolchain.cc, *invocation.compiling, *toolchain.shmem_words()]
+    return [*toolchain.cc, COMMON, *invocation.compiling, *toolchain.shmem_words()]
 
 
 def preprocessed(path, invocation, toolchain):
+    """The Source of a file. `#include <x.h>` finds x.h beside the file too, as with other UPC compilers, if it is nowhere else."""
     words = words_of(invocation, toolchain) + invocation.preprocessing
-    return preprocess(path, words, invocation.threads, toolchain.upc_headers, invocation.struct_pointers)
+    try:
+        return preprocess(path, words, invocation.threads, toolchain.upc_headers, invocation.struct_pointers)
+    except PreprocessError:
+        beside = ("-I", os.path.dirname(path) or ".")
+        source = preprocess(path, [*words, *beside], invocation.threads, toolchain.upc_headers, invocation.struct_pointers)
+        source.beside = beside
+        return source
 
 
 def compile_words(invocation):
@@ -45,21 +60,32 @@ def compile_words(invocation):
 def translate(path, source, invocation, toolchain, show):
     """The C text of a preprocessed source. `show` is given the text of each diagnostic; Failed after errors."""
     from . import lower, parser, printer
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, DEEP))
     try:
         system_files = source.system_files | {PREDECLARED_IN}
-        tree = parser.parse(PREDECLARED + source.text, str(path), system_files)
+        tree = parser.parse(PREDECLARED + source.text, str(path), system_files, invocation.old_names)
         lowered = lower.lower(tree, system_files, threads=invocation.threads or None, strict=invocation.strict, name=str(path),
                               struct_pointers=invocation.struct_pointers)
         printed = printer.print_file(lowered)
         report(lowered.diagnostics, source, show, invocation.compiling)
     except (UpcError, UpcErrors) as error:
         report(error.diagnostics, source, show, invocation.compiling)
-    finally:
-        sys.setrecursionlimit(limit)
+    except RecursionError:
+        report([(None, ERROR, f"{path} is nested too deeply for upcc")], source, show)
     words = [*toolchain.cc, *compile_words(invocation), *toolchain.shmem_words(), "-isystem", str(toolchain.headers)]
     return assemble.assemble(path, source.prologue, printed, words)
+
+
+def deeply(function, *arguments):
+    """Calls a function that nests as deeply as the program does which it translates, on a stack of its own."""
+    limit, size = sys.getrecursionlimit(), threading.stack_size()
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        try:
+            sys.setrecursionlimit(max(limit, DEEP))
+            threading.stack_size(STACK)
+            return thread.submit(function, *arguments).result()
+        finally:
+            threading.stack_size(size)
+            sys.setrecursionlimit(limit)
 
 
 def report(found, source, show, words=()):

@@ -16,6 +16,7 @@ from ..cli import RunCommand
 from ..errors import NearcacheError
 from . import toolchain
 from .diagnostics import UpcError
+from .preprocess import MAX_THREADS
 
 HEAP = "NEARCACHE_UPC_SHARED_HEAP"
 SYMMETRIC = ("SMA_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE")  # of the library's own heap
@@ -60,19 +61,31 @@ class Size(click.ParamType):
         return int(match[1]) * UNITS[match[2].upper()]
 
 
-def static_threads(program):
-    """The number of threads that a program was linked for (upcc -T), or None."""
+@dataclass
+class Linked:
+    """What a program was linked for; None and False where it was stripped of it."""
+    threads: int = None  # upcc -T
+    heap: int = None     # upcc -shared-heap
+    struct_pointers: bool = False
+    told: bool = False   # whether it has any symbols
+
+
+def linked(program):
     try:
         listed = subprocess.run(["nm", program], capture_output=True, text=True).stdout
     except OSError:
-        return None
-    match = re.search(r"^([0-9a-f]+) [Aa] ncupc_static_threads$", listed, re.M)
-    return int(match[1], 16) if match else None
+        return Linked()
+    known = {name: int(value, 16) for value, name in re.findall(r"^([0-9a-f]+) [Aa] ncupc_(\w+)$", listed, re.M)}
+    return Linked(known.get("static_threads"), known.get("shared_heap"), "struct_pointers" in known, " ncupc_main\n" in listed)
 
 
-def thread_count(asked, program):
-    """How many threads to start; raises where the program was compiled for another number."""
-    fixed = static_threads(program)
+def thread_count(asked, program, built):
+    """How many threads to start; raises where the program was compiled for another number, or cannot name so many."""
+    fixed = built.threads
+    most = MAX_THREADS[built.struct_pointers or not built.told]
+    if asked and asked > most:
+        more = "; compiled with upcc --struct-pointers it would run on more" if most < MAX_THREADS[True] else ""
+        raise NearcacheError(f"-n {asked}: {program} runs on {most:,} threads at most{more}")
     if asked is None and fixed is None:
         raise NearcacheError("how many threads? upcrun -n N (the program was not compiled for a number of its own by upcc -T=N)")
     if asked and fixed and asked != fixed:
@@ -117,7 +130,9 @@ def plan(words, threads, cache=None, heap=None, per_node=None, tag="", more=(), 
     if program is None:
         raise NearcacheError(f"there is no program {words[0]}")
     program = os.path.join(".", program) if os.path.exists(words[0]) and "/" not in program else program
-    threads = thread_count(threads, program)
+    built = linked(program)
+    threads = thread_count(threads, program, built)
+    heap = heap or (built.heap if HEAP not in environment else None)
     oshrun, family = launcher(tag)
     variables = dict(run.variables_of(values))
     if cache is not None:
@@ -141,10 +156,13 @@ def plan(words, threads, cache=None, heap=None, per_node=None, tag="", more=(), 
 @click.option("--shared-heap", "-shared-heap", "heap", type=Size(), metavar="SIZE", help="Memory of each thread for shared data, such as 512M  [64M]")
 @click.option("--shmem-tag", "tag", default="", metavar="TAG", help="The OpenSHMEM, where there are several (oshmem-4.1.4)")
 @click.option("--launcher-args", "more", default="", metavar="WORDS", help="Options for oshrun, in one word: '--hostfile hosts'")
+@click.option("-q", "quiet", is_flag=True, help="As of Berkeley's upcrun; nothing is said in any case")
+@click.option("-localhost", is_flag=True, help="As of Berkeley's upcrun: threads run here unless the launcher is told of other machines")
+@click.option("-c", "cores", type=click.IntRange(min=1), metavar="N", help="As of Berkeley's upcrun (cores of a node); ignored, with a note")
 @click.option("--dump-options", is_flag=True, help="Print what would be set and started, and stop")
 @click.option("-v", "--show", is_flag=True, help="Print what is started")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENTS]")
-def main(words, threads, per_node, cache, heap, tag, more, dump_options, show, **given):
+def main(words, threads, per_node, cache, heap, tag, more, dump_options, show, cores, quiet, **given):
     """Run a UPC program that upcc has linked.
 
     Options that are not described here are the cache's, as of `nearcache run`: `--report -` prints a report of it at the end.
@@ -152,6 +170,8 @@ def main(words, threads, per_node, cache, heap, tag, more, dump_options, show, *
     context = click.get_current_context()
     values = [(option, given[option.name]) for option in tables.load().options
               if option.name in given and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE]
+    if cores and not quiet:
+        click.echo(f"upcrun: note: -c {cores} has no meaning here and is ignored (--launcher-args has the launcher's own options)", err=True)
     if heap and heap > LARGEST_HEAP:
         click.echo(f"upcrun: note: more than {LARGEST_HEAP >> 30}G for each thread need programs compiled with --struct-pointers", err=True)
     try:

@@ -15,7 +15,7 @@ from .. import launch
 from . import language_programs
 from .. import launch_upc
 
-CFLAGS = ["-O1", "-Wall", "-Werror"]
+CFLAGS = ["-O1", "-Wall", "-Werror", "-fno-common"]  # objcopy cannot make common symbols local
 DIAGNOSTIC = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|error|warning): (?P<text>.*)$", re.M)
 WORKERS = min(4, os.cpu_count() or 1)
 

@@ -1,4 +1,4 @@
-// The expression of a barrier statement is an int: a structure is none (6.6.1).
+// The expression of a barrier statement may be assigned to an int: a structure may not (6.6.1).
 struct s { int x; };
 
 int main(void)
