@@ -1,10 +1,10 @@
 #include "base/environment.h"
 
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
-extern char** environ;
 
 namespace nearcache {
 

@@ -44,7 +44,7 @@ inline MPI_Fint win_out(MPI_Win win) { return win; }
 void* address_in(const void* buffer);
 
 // Whether an output flag or count tells that something is complete (see the C wrappers).
-inline bool says_done(int code, const MPI_Fint* output) { return code != MPI_SUCCESS || *output > 0; }
+inline bool fortran_says_done(int code, const MPI_Fint* output) { return code != MPI_SUCCESS || *output > 0; }
 
 inline void set_error(MPI_Fint* ierror, int code) {
   if (ierror) *ierror = code;

@@ -120,7 +120,7 @@ def acquiring(row, place, call):
 
 
 def acquiring_if(row, place, call):
-    return ["  " + call, f"  if (says_done(code, {place[row.arguments[0]]})) note_acquire();"]
+    return ["  " + call, f"  if (fortran_says_done(code, {place[row.arguments[0]]})) note_acquire();"]
 
 
 def requests_of(row, place):
@@ -129,7 +129,7 @@ def requests_of(row, place):
 
 
 def completing(row, place, call):
-    done = f"if (says_done(code, {place[row.arguments[2]]})) " if len(row.arguments) > 2 else ""
+    done = f"if (fortran_says_done(code, {place[row.arguments[2]]})) " if len(row.arguments) > 2 else ""
     return ["  if (requests_tracked()) {", f"    FortranRequests requests({requests_of(row, place)});",
             "    " + call, "    requests.completed(code);", "  } else {", "    " + call, "  }", f"  {done}note_acquire();"]
 
@@ -144,7 +144,7 @@ def querying(row, place, call):
         told = [f"for (MPI_Fint i = 0; i < *{place[done]}; ++i) watch.found_complete(static_cast<int>({place[indices[0]]}[i]) - 1);"]
     return ["  " + call, f"  if (code == MPI_SUCCESS && *{place[done]} > 0 && requests_tracked()) {{",
             f"    FortranRequests requests({requests_of(row, place)});", "    RequestWatch& watch = requests.watch();",
-            *("    " + line for line in told), "  }", f"  if (says_done(code, {place[done]})) note_acquire();"]
+            *("    " + line for line in told), "  }", f"  if (fortran_says_done(code, {place[done]})) note_acquire();"]
 
 
 def releasing(row, place, call):
