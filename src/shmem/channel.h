@@ -9,6 +9,7 @@
 #include "cache/page/page_cache.h"
 #include "telemetry/stats.h"
 #include "shmem/shmem_api.h"
+#include "shmem/typical_time.h"
 
 namespace nearcache::shmem {
 
@@ -31,8 +32,7 @@ struct Tallies {
   Tally gets, get_bytes, puts, put_bytes;  // past the cache
   Tally accumulates;  // strided puts and atomics
   Tally quiets_passed, quiets_made;  // the program's quiets and fences; those issued for the cache
-  Tally get_ns, get_ns_least;        // blocking gets for the cache: all together, the cheapest
-  Tally put_ns_least;                // the cheapest put that was timed
+  Tally get_ns;  // blocking gets for the cache: all together
 };
 
 // Channels are never deleted, so that another thread may look at one while its context goes: they are used again.
@@ -80,6 +80,8 @@ class Channel final : public PageTransport {
   void fetches_outstanding() { fetches_outstanding_ = true; }
   // A non-blocking get of the program continues where its last one was.
   bool follows_last_get(int pe, uint64_t address, size_t bytes);
+  // What lies around the access that the cache is asked for next, so that it is looked up once; empty: to be looked up.
+  void surrounded_by(const Extent& around) { around_ = around; }
 
   Tallies tallies;
   void fill_counters(Counters* counters) const;
@@ -119,6 +121,8 @@ class Channel final : public PageTransport {
   bool fetches_outstanding_ = false;
   int last_get_pe_ = -1;
   uint64_t last_get_end_ = 0;
+  Extent around_;
+  TypicalTime get_time_, put_time_;  // of the cache's own transfers; not all puts are timed
 };
 
 // Holds a channel's lock where threads make it necessary.

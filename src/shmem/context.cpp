@@ -88,7 +88,7 @@ void Context::ordered() {
   if (!threaded) default_channel.catch_up();
 }
 
-void Context::acquire_others(Channel* writer, uint64_t* seen_by_writer) {
+void Context::acquire_others(uint64_t* seen_by_writer) {
   if (channels_used.load(std::memory_order_acquire) == 0) return;
   const uint64_t before = acquires.fetch_add(1, std::memory_order_acq_rel);
   if (*seen_by_writer == before) *seen_by_writer = before + 1;

@@ -82,8 +82,8 @@ struct Context {
   void acquire();
   // A call that orders or completes was made: the word that is put next, through any context, may be a flag.
   void ordered();
-  // The same for all but `writer`, whose own writes have become visible.
-  void acquire_others(Channel* writer, uint64_t* seen_by_writer);
+  // The same for all contexts but one, whose own writes have become visible: `seen_by_writer` is its count.
+  void acquire_others(uint64_t* seen_by_writer);
   // [object, object + bytes) of `pe` was changed through `writer`, and is there: caches of other contexts drop what they read of it.
   // No lock is held.
   void drop_in_others(Channel* writer, int pe, const void* object, size_t bytes);

@@ -45,10 +45,10 @@ void make_uncached(uint64_t begin, uint64_t end) {
 // Under threads the lock may be held over a transfer: a hint does not wait for that.
 void prefetch(uint64_t address, size_t bytes, int pe) {
   SymmetricMemory& memory = context.memory;
-  if (bytes == 0 || !memory.valid_pe(pe) || pe == context.pe || memory.uncached(address, 1)) return;
-  const MemoryKind kind = memory.find(address, 1).kind;
-  if (kind == MemoryKind::unknown || memory.near(pe, kind, address)) return;
-  bytes = std::min<uint64_t>(bytes, memory.cacheable_extent(address, 1).end - address);
+  if (bytes == 0 || !memory.valid_pe(pe) || pe == context.pe) return;
+  const SymmetricMemory::Resolved place = memory.resolve(address, 1);
+  if (place.kind == MemoryKind::unknown || place.uncached || memory.near(pe, place.kind, address)) return;
+  bytes = std::min<uint64_t>(bytes, place.cacheable.end - address);
   Channel& channel = context.default_channel;
   std::unique_lock lock(channel.mutex(), std::defer_lock);
   if (context.threaded && !lock.try_lock()) return;

@@ -69,16 +69,19 @@ Segment SymmetricMemory::find(uint64_t address, size_t bytes) const {
   return {};
 }
 
-Extent SymmetricMemory::cacheable_extent(uint64_t address, size_t bytes) const {
+SymmetricMemory::Resolved SymmetricMemory::resolve(uint64_t address, size_t bytes) const {
   const Segment segment = find(address, bytes);
   if (segment.kind == MemoryKind::unknown) return {};
-  Extent extent = segment.extent;
   const Ranges* ranges = ranges_.load(std::memory_order_acquire);
-  if (ranges == nullptr) return extent;
+  if (ranges == nullptr || ranges->uncached.empty()) return {segment.kind, false, segment.extent};
+  Extent extent = segment.extent;
   const auto behind = first_behind(ranges->uncached, address);
-  if (behind != ranges->uncached.end()) extent.end = std::max(address + bytes, std::min(extent.end, behind->begin));
+  if (behind != ranges->uncached.end()) {
+    if (behind->begin < address + bytes) return {segment.kind, true, {}};
+    extent.end = std::min(extent.end, behind->begin);
+  }
   if (behind != ranges->uncached.begin()) extent.begin = std::max(extent.begin, (behind - 1)->end);
-  return extent;
+  return {segment.kind, false, extent};
 }
 
 bool SymmetricMemory::ask(int pe, MemoryKind kind, uint64_t address) {
@@ -89,13 +92,6 @@ bool SymmetricMemory::ask(int pe, MemoryKind kind, uint64_t address) {
   }
   near_[static_cast<size_t>(pe) * kinds + static_cast<size_t>(kind)].store(is ? is_near : is_far, std::memory_order_relaxed);
   return is;
-}
-
-bool SymmetricMemory::uncached(uint64_t address, size_t bytes) const {
-  const Ranges* ranges = ranges_.load(std::memory_order_acquire);
-  if (ranges == nullptr || ranges->uncached.empty()) return false;
-  const auto behind = first_behind(ranges->uncached, address);
-  return behind != ranges->uncached.end() && behind->begin < address + bytes;
 }
 
 void SymmetricMemory::replace_ranges(std::unique_ptr<Ranges> ranges) {

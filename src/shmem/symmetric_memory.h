@@ -33,8 +33,13 @@ class SymmetricMemory {
 
   // What surrounds [address, address + bytes), bytes > 0; kind unknown if the range is not inside of one segment. O(1) for the heap.
   Segment find(uint64_t address, size_t bytes) const;
-  // The same, clipped to what is not uncached. pre: the range is not uncached.
-  Extent cacheable_extent(uint64_t address, size_t bytes) const;
+  // All that a miss needs to know of its range: its segment's kind, whether any of it is uncached, and else what may be fetched around it.
+  struct Resolved {
+    MemoryKind kind = MemoryKind::unknown;
+    bool uncached = false;
+    Extent cacheable;
+  };
+  Resolved resolve(uint64_t address, size_t bytes) const;
 
   // Whether the memory of `pe` in a segment of this kind is loads and stores away: the own PE, or shmem_ptr of an object in it says so.
   // Asked once for each PE and kind. pre: pe is a PE; `address` lies in such a segment.
@@ -43,8 +48,6 @@ class SymmetricMemory {
     return known != 0 ? known == is_near : ask(pe, kind, address);
   }
 
-  // Any byte of the range is uncached.
-  bool uncached(uint64_t address, size_t bytes) const;
   // Adds a range, already rounded to whole lines.
   void add_uncached(uint64_t address, size_t bytes);
 

@@ -17,15 +17,23 @@ enum class Way {
   cached
 };
 
-Way way_of(const Channel* channel, int pe, uint64_t address, size_t bytes) {
-  if (channel == nullptr || bytes == 0 || !context.memory.valid_pe(pe)) return Way::host;
-  if (pe == context.pe) return Way::straight;
-  const MemoryKind kind = context.memory.find(address, bytes).kind;
-  if (kind == MemoryKind::unknown) return Way::direct;
-  if (context.memory.near(pe, kind, address)) return Way::straight;
-  if (bytes > context.options.shmem_max_transfer || context.memory.uncached(address, bytes)) return Way::direct;
-  return Way::cached;
+// With what may be fetched around it, if it is cached.
+struct Route {
+  Way way;
+  Extent around;
+};
+
+Route route_of(const Channel* channel, int pe, uint64_t address, size_t bytes) {
+  if (channel == nullptr || bytes == 0 || !context.memory.valid_pe(pe)) return {Way::host, {}};
+  if (pe == context.pe) return {Way::straight, {}};
+  const SymmetricMemory::Resolved place = context.memory.resolve(address, bytes);
+  if (place.kind == MemoryKind::unknown) return {Way::direct, {}};
+  if (context.memory.near(pe, place.kind, address)) return {Way::straight, {}};
+  if (bytes > context.options.shmem_max_transfer || place.uncached) return {Way::direct, {}};
+  return {Way::cached, place.cacheable};
 }
+
+Way way_of(const Channel* channel, int pe, uint64_t address, size_t bytes) { return route_of(channel, pe, address, bytes).way; }
 
 // For what has no cache to mind: only contexts that a thread must have for itself are locked, as our other threads write back through them.
 class StraightLock {
@@ -116,9 +124,12 @@ void look_for_spinning(const void* word, int pe) {
 
 // A get that the cache serves or fetches. True if the program may be waiting for an answer: the cache has started what was written through
 // its own context, and the caller starts the others when the lock is given back.
-bool get_cached(PageCache* cache, int pe, uint64_t address, void* to, size_t bytes) {
+bool get_cached(Channel* channel, const Extent& around, int pe, uint64_t address, void* to, size_t bytes) {
+  PageCache* cache = channel->ready_cache();
   const uint64_t before = cache->waits_suspected();
+  channel->surrounded_by(around);
   cache->get(pe, address, to, bytes);
+  channel->surrounded_by({});  // what is asked later may be of another time
   return cache->waits_suspected() != before;
 }
 
@@ -129,7 +140,8 @@ uint64_t bits_of(const void* address) { return reinterpret_cast<uint64_t>(addres
 void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(from);
-  switch (way_of(channel, pe, address, bytes)) {
+  const auto [way, around] = route_of(channel, pe, address, bytes);
+  switch (way) {
     case Way::host: {
       look_for_spinning(from, pe);
       const Inside inside_library;
@@ -152,8 +164,8 @@ void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
       bool may_wait = false;
       {
         const ChannelLock lock(channel);
-        if (PageCache* cache = channel->cache()) {
-          may_wait = get_cached(cache, pe, address, to, bytes);
+        if (channel->cache() != nullptr) {
+          may_wait = get_cached(channel, around, pe, address, to, bytes);
         } else {
           count_get(channel, bytes);
           channel->get_plainly(to, address, bytes, pe);
@@ -199,7 +211,7 @@ void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
 bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(from);
-  const Way way = way_of(channel, pe, address, bytes);
+  const auto [way, around] = route_of(channel, pe, address, bytes);
   if (way != Way::cached) look_for_spinning(from, pe);
   if (way == Way::host) return false;
   if (way == Way::straight) {
@@ -215,7 +227,7 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
     if (!unordered) channel->fetches_outstanding();
     PageCache* cache = way == Way::cached ? channel->cache() : nullptr;
     if (cache != nullptr && (channel->follows_last_get(pe, address, bytes) || cache->holds(pe, address, bytes))) {
-      may_wait = get_cached(cache, pe, address, to, bytes);
+      may_wait = get_cached(channel, around, pe, address, to, bytes);
     } else {
       before_get(channel, pe, address, bytes);
       channel->get_nbi(to, address, bytes, pe);
