@@ -1,4 +1,5 @@
-/* The optional libraries as C functions: <upc_tick.h>, <upc_atomic.h>, <upc_castable.h>, <upc_nb.h>. Part of nearcache/upc_runtime.h.
+/* The optional libraries as C functions: <upc_tick.h>, <upc_atomic.h>, <upc_castable.h>, <upc_nb.h>, <upc_io.h>, and Berkeley's
+ * extensions. Part of nearcache/upc_runtime.h.
  *
  * What they do is said in the headers of nearcache/upc. The macros add the source line that errors name. */
 #ifndef NEARCACHE_UPC_RUNTIME_OPTIONAL_H
@@ -10,9 +11,11 @@
 extern "C" {
 #endif
 
+#include "nearcache/upc/bupc_collectivev.h"
 #include "nearcache/upc/bupc_extensions.h"
 #include "nearcache/upc/upc_atomic.h"
 #include "nearcache/upc/upc_castable.h"
+#include "nearcache/upc/upc_io.h"
 #include "nearcache/upc/upc_nb.h"
 
 /* ---- upc_atomic.h ---- */

@@ -106,6 +106,10 @@ bool apply(AtomicType type, upc_op_t operation, uint64_t old, uint64_t operand1,
     *changed = operand1;
     return true;
   }
+  if (operation == masked_set) {
+    *changed = (old & ~operand2) | (operand1 & operand2);
+    return true;
+  }
   if (operation == UPC_CSWAP) {
     *changed = operand2;
     return equal(type, old, operand1);

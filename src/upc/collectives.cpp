@@ -23,7 +23,8 @@ const char* name_of(uint32_t tag) {
                                       "upc_all_permute",
                                       "upc_all_reduce",
                                       "upc_all_prefix_reduce",
-                                      "upc_all_atomicdomain"};
+                                      "upc_all_atomicdomain",
+                                      "bupc_allv"};
   const uint32_t kind = tag >> kind_shift;
   return kind < std::size(names) ? names[kind] : "";
 }

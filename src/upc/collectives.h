@@ -18,7 +18,7 @@
 namespace nearcache::upc {
 
 // The collectives, as their messages name them.
-enum class Kind : uint8_t { none, broadcast, scatter, gather, gather_all, exchange, permute, reduce, prefix_reduce, atomicdomain };
+enum class Kind : uint8_t { none, broadcast, scatter, gather, gather_all, exchange, permute, reduce, prefix_reduce, atomicdomain, values };
 
 struct Call {
   const char* file;  // of the program's call; may be null

@@ -30,7 +30,8 @@ struct Control {
   uint64_t payload[2][barrier_rounds];  // of instance 1
   uint64_t heap;                        // the boundaries of the two ends of the heap. See heap.cpp
   uint64_t freed;                       // the list of blocks of this thread that others have freed
-  uint64_t padding[6];
+  uint64_t node;                        // the first thread within reach of this one
+  uint64_t padding[5];
   uint64_t collectives[4096];           // for src/upc/collectives*: flags of theirs, all 0 at start
 };
 constexpr size_t control_bytes = guard_bytes + (sizeof(Control) + 4095) / 4096 * 4096;

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "upc/internal.h"
+#include "upc/copies.h"
 #include "upc/unordered.h"
 
 using namespace nearcache::upc;
@@ -61,6 +61,19 @@ upc_handle_t copy(ncupc_ptr to, ncupc_ptr from, size_t bytes) {
 
 }  // namespace
 
+namespace nearcache::upc {
+
+upc_handle_t last_copy() { return started; }
+
+bool copy_is_complete(upc_handle_t handle) { return handle <= completed; }
+
+void complete_copy(upc_handle_t handle, const char* call) {
+  if (handle > started) ncupc_error(nullptr, 0, call, "%llu is no handle of this thread", static_cast<unsigned long long>(handle));
+  complete_up_to(handle);
+}
+
+}  // namespace nearcache::upc
+
 extern "C" {
 
 upc_handle_t upc_memcpy_nb(ncupc_ptr to, ncupc_ptr from, size_t bytes) { return copy(to, from, bytes); }
@@ -76,10 +89,7 @@ void upc_memget_nbi(void* to, ncupc_ptr from, size_t bytes) { get(to, from, byte
 void upc_memput_nbi(ncupc_ptr to, const void* from, size_t bytes) { put(to, from, bytes); }
 void upc_memset_nbi(ncupc_ptr to, int value, size_t bytes) { upc_memset(to, value, bytes); }
 
-void upc_sync(upc_handle_t handle) {
-  if (handle > started) ncupc_error(nullptr, 0, "upc_sync", "%llu is no handle of this thread", static_cast<unsigned long long>(handle));
-  complete_up_to(handle);
-}
+void upc_sync(upc_handle_t handle) { complete_copy(handle, "upc_sync"); }
 
 // Nothing of OpenSHMEM tells whether a copy is complete, so the first attempt waits for it: that takes one round trip, and never an
 // action of the program of another thread.

@@ -92,6 +92,9 @@ void find_near_threads() {
     ncupc_near[thread] = thread == ncupc_mythread ? runtime.arena : static_cast<char*>(shmem_ptr(runtime.arena, thread));
     if (ncupc_near[thread] == nullptr) runtime.any_far = true;
   }
+  size_t first = 0;
+  while (ncupc_near[first] == nullptr) ++first;
+  reinterpret_cast<Control*>(runtime.arena + guard_bytes)->node = first;
   ncupc_caching = runtime.any_far && nearcache_shmem_caching();
   runtime.looks_before_yield = looks_before_yield();
 }

@@ -26,6 +26,30 @@ ERRORS = {
     "unaligned": "upc_atomic_relaxed: the target is not aligned",
     "handle": "upc_sync: 99 is no handle",
 }
+# Functions whose errors name no source line.
+ERRORS_OF_EXTENSIONS = {
+    "bupc_handle": "bupc_waitsync_all: 98 is no handle",
+    "region": "bupc_begin_accessregion: within another region",
+    "no_region": "bupc_end_accessregion: no bupc_begin_accessregion",
+    "runs_differ": "bupc_memput_fstrided: the destination has 32 bytes, the source 31",
+    "atomic_null": "bupc_atomicI_fetchadd_strict: the target is a null pointer",
+    "atomic_unaligned": "bupc_atomicD_set_relaxed: the target is not aligned",
+    "no_semaphore": "bupc_sem_post: this is no semaphore",
+    "semaphore_freed": "bupc_sem_free: this is no semaphore",
+    "semaphore_kind": "bupc_sem_alloc: flags 0x3 are not one of each kind",
+    "semaphore_boolean": "bupc_sem_postN: 2 of a boolean semaphore",
+    "semaphore_full": "bupc_sem_post: the value is above BUPC_SEM_MAXVALUE",
+    "signal_elsewhere": "bupc_memput_signal: the destination is on thread",
+    "value_root": "bupc_allv_broadcast: the root is 3, and must be a thread",
+    "value_types": "bupc_allv_reduce: the arguments differ from those of thread",
+    "value_function": "bupc_allv_reduce: functions of the caller's own",
+    "value_bits": "bupc_allv_prefix_reduce: UPC_AND, UPC_OR and UPC_XOR are not for floating-point",
+    "value_nowhere": "bupc_allv_gather: the array is a null pointer at its root",
+    "value_permutation": "threads send to thread",
+    "no_file": "upc_all_fsync: this is no open file",
+    "no_distance": "bupc_thread_distance: there is no thread 3 among 3",
+    "private_address": "bupc_local_to_shared: the pointer is not to shared memory",
+}
 
 
 def run(shmem, program, threads, *args, tcp=False, cache=True, above=()):
@@ -83,9 +107,38 @@ def test_a_wrong_call_ends_all_threads_with_its_source_line(shmem, wrong):
     assert wrong == "handle" or all("errors.c:" in line for line in lines)
 
 
+@pytest.mark.parametrize("wrong", ERRORS_OF_EXTENSIONS)
+def test_a_wrong_call_of_an_extension_ends_all_threads_with_a_message(shmem, wrong):
+    result = run(shmem, "upc_coll_errors", 3, wrong)
+    assert result.code not in (0, None)
+    lines = [line for line in result.output.splitlines() if line.startswith("upc: thread ")]
+    assert any(ERRORS_OF_EXTENSIONS[wrong] in line for line in lines), result.output
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("network", NETWORKS)
+def test_extensions_of_berkeley(shmem, network, threads):
+    over(shmem, network, "upc_coll_bupc", threads, 15)
+
+
+def test_extensions_where_some_threads_are_near(shmem):
+    nodes = launch.BUILD / "lib" / shmem.tag / "upc_two_nodes.so"
+    assert run(shmem, "upc_coll_bupc", 4, 15, above=[nodes]).check().lines("ok")
+
+
+@pytest.mark.parametrize("network, threads, elements", [("near", 1, 200000), ("near", 3, 200000), ("tcp", 2, 200000)])
+def test_files_as_posix_sees_them(shmem, network, threads, elements, tmp_path):
+    over(shmem, network, "upc_coll_io", threads, tmp_path, threads, elements)
+
+
+@pytest.mark.parametrize("program", ["bupc", "io"])
+def test_extensions_with_pointers_as_structs(shmem, program, tmp_path):
+    over(shmem, "tcp", f"upc_coll_{program}_struct", 2, *([5] if program == "bupc" else [tmp_path]))
+
+
 @launch_upc.needs_upc
 @pytest.mark.parametrize("tcp, threads", [(False, 1), (False, 4), (True, 3)])
-@pytest.mark.parametrize("program", ["sample_sort", "histogram", "matrix_vector"])
+@pytest.mark.parametrize("program", ["sample_sort", "histogram", "matrix_vector", "extensions"])
 def test_upc_programs(program, tcp, threads):
     compiled = launch_upc.upcc(Path(__file__).parent / "collectives" / f"{program}.upc", "-O1")
     assert launch_upc.run(compiled, threads, tcp=tcp).check().stdout.startswith("ok ")

@@ -191,7 +191,7 @@ def require_parser():
 
 def version_text():
     return (f"upcc (Nearcache) {__version__}: UPC 1.3 for OpenSHMEM\n"
-            "Static and dynamic THREADS; upc_collective, upc_tick, upc_atomic, upc_castable, upc_nb")
+            "Static and dynamic THREADS; upc_collective, upc_tick, upc_atomic, upc_castable, upc_nb, upc_io")
 
 
 def main(words=None):

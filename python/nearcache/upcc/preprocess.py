@@ -14,7 +14,7 @@ from .diagnostics import UpcError
 VERSION = "201311L"  # __UPC_VERSION__ of UPC 1.3
 MAX_BLOCK_SIZE = {False: 1 << 20, True: (1 << 31) - 1}  # by whether pointers are structs: what their phases hold
 MAX_THREADS = {False: 1 << 10, True: 1 << 24}  # by the same
-LIBRARIES = ("COLLECTIVE", "TICK", "ATOMIC", "CASTABLE", "NB")
+LIBRARIES = {"COLLECTIVE": 1, "TICK": 1, "ATOMIC": 1, "CASTABLE": 1, "NB": 1, "IO": 2}  # and their versions
 
 MARKER = re.compile(r'#\s+(\d+)\s+"((?:[^"\\]|\\.)*)"((?:\s+\d)*)')
 DIRECTIVE = re.compile(r"#\s*(define|undef|include|include_next|import)\b\s*(.*)")
@@ -73,7 +73,7 @@ def unquoted(name):
 def predefined(threads=None, struct_pointers=False):
     """The macros of UPC, by name. THREADS is one of them where the number of threads is fixed: #if may ask for it."""
     macros = {"__UPC__": "1", "__UPC_VERSION__": VERSION, "UPC_MAX_BLOCK_SIZE": str(MAX_BLOCK_SIZE[struct_pointers])}
-    macros.update({f"__UPC_{library}__": "1" for library in LIBRARIES})
+    macros.update({f"__UPC_{library}__": str(version) for library, version in LIBRARIES.items()})
     if threads:
         macros.update({"__UPC_STATIC_THREADS__": "1", "THREADS": str(threads)})
     else:

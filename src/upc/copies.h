@@ -1,0 +1,16 @@
+// Copies that do not block, as upc_nb.h and Berkeley's functions number them.
+#pragma once
+
+#include "upc/internal.h"
+
+#pragma GCC visibility push(hidden)
+namespace nearcache::upc {
+
+// The handle of the last copy that was started; all with smaller ones came before it.
+upc_handle_t last_copy();
+bool copy_is_complete(upc_handle_t handle);
+// An error of `call` if this thread never got the handle.
+void complete_copy(upc_handle_t handle, const char* call);
+
+}  // namespace nearcache::upc
+#pragma GCC visibility pop
