@@ -204,7 +204,7 @@ class Declarations:
 
     def _record(self, node):
         keyword = "struct" if isinstance(node, c_ast.Struct) else "union"
-        known = self.bodies.get(id(node))
+        known = self.bodies.get(node)
         if known is not None:
             return types.Record(known)
         body = None
@@ -216,8 +216,7 @@ class Declarations:
             body = types.Body(keyword, node)
             if node.name:
                 self.scope.tags[node.name] = body
-        self.bodies[id(node)] = body
-        self.kept_nodes.append(node)  # so that no other node gets its id
+        self.bodies[node] = body
         if node.decls is not None:
             if body.node is not node:
                 body.node = node
@@ -245,15 +244,14 @@ class Declarations:
         return fields
 
     def _enumeration(self, node):
-        if id(node) in self.bodies:
-            return self.bodies[id(node)]
+        if node in self.bodies:
+            return self.bodies[node]
         if node.values is None:
             known = self.scope.find_tag(node.name)
             if isinstance(known, types.Arithmetic):
                 return known
         kind = types.Arithmetic(["int"], 4, node=node)
-        self.bodies[id(node)] = kind
-        self.kept_nodes.append(node)
+        self.bodies[node] = kind
         if node.name:
             self.scope.tags[node.name] = kind
         if node.values is not None:

@@ -116,15 +116,14 @@ class Expressions:
             whole_rows = known != 1
             if whole_rows:
                 index = c_ast.BinaryOp("*", index if isinstance(index, c_ast.Constant) else c_ast.Cast(self.difference_type(), index), count)
-        before = self.sums.get(id(pointer))
+        before = self.sums.get(pointer)
         if before is not None:
             pointer, earlier = before
             index = c_ast.BinaryOp("+", copy.copy(earlier), index)
-        step = "ncupc_element" if id(pointer) in self.first_elements else "ncupc_add"
+        step = "ncupc_element" if pointer in self.first_elements else "ncupc_add"
         made = call(step, pointer, index, self.size(element), self.block_size(element))
         if whole_rows or before is not None:  # a[i][j] is one step from a
-            self.sums[id(made)] = (pointer, index)
-            self.kept_nodes.append(made)
+            self.sums[made] = (pointer, index)
         return made
 
     def temporary(self, kind, init):
@@ -180,8 +179,7 @@ class Expressions:
             return Value(node, INT, null=False)
         node.name = symbol.c_name
         if symbol.kind == "object" and symbol.type.is_shared:
-            self.first_elements.add(id(node))
-            self.kept_nodes.append(node)
+            self.first_elements.add(node)
             return Place(node, symbol.type)
         return Value(node, symbol.type, lvalue=symbol.kind == "object")
 

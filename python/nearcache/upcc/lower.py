@@ -57,12 +57,11 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initia
         self.returns_status = False
         self.coord = None      # of what is lowered, for nodes that are made
         self.packing = pragmas.Packing()
-        self.bodies = {}       # id of a struct's, union's or enumeration's node -> types.Body or type
-        self.kept_nodes = []   # whose ids are keys
-        self.printed = set()   # ids of the definitions that are in the output
+        self.bodies = {}       # node of a struct, union or enumeration -> types.Body or type
+        self.printed = set()   # nodes of the definitions that are in the output
         self.definitions = []  # of structs to print before the declaration under way
-        self.sums = {}         # id of a call of ncupc_add or ncupc_element -> (pointer, index)
-        self.first_elements = set()  # ids of the names of shared objects, which begin on thread 0
+        self.sums = {}         # call of ncupc_add or ncupc_element -> (pointer, index)
+        self.first_elements = set()  # names of shared objects, which begin on thread 0
         self.emitted_arrays = set()  # typedef names of arrays that C can have
         self.unprinted = set()       # typedef names of arrays that C cannot have
         self.not_evaluated = set()   # functions that operands of sizeof call which are not in the output
@@ -162,7 +161,7 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initia
         while isinstance(node, (c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.FuncDecl, c_ast.TypeDecl)):
             node = node.type
         if isinstance(node, (c_ast.Struct, c_ast.Union, c_ast.Enum)):
-            self.printed.add(id(node))
+            self.printed.add(node)
             self.type_of(node)
             if isinstance(node, c_ast.Enum):
                 return

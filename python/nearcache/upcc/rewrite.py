@@ -63,7 +63,7 @@ class Rewriting:
     def _keep_definition(self, node):
         """A struct or enumeration that is defined where its own declaration is not printed."""
         if isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls is not None or isinstance(node, c_ast.Enum) and node.values is not None:
-            if id(node) not in self.printed:
+            if node not in self.printed:
                 self._name_tag(node)
                 self.definitions.append(self._specifier(node))
 
@@ -89,9 +89,8 @@ class Rewriting:
 
     def _once(self, node):
         """Its definition where it is printed first, its tag from then on."""
-        if id(node) not in self.printed:
-            self.printed.add(id(node))
-            self.kept_nodes.append(node)
+        if node not in self.printed:
+            self.printed.add(node)
             for each in node.values.enumerators if isinstance(node, c_ast.Enum) else ():
                 if getattr(each, "value", None) is not None and not isinstance(each.value, c_ast.Constant):
                     each.value = self.value(copy.deepcopy(each.value)).node
@@ -105,10 +104,9 @@ class Rewriting:
         if node.decls is None:
             return node
         self.type_of(node)
-        if id(node) in self.printed:
+        if node in self.printed:
             return self._once(node)
-        self.printed.add(id(node))
-        self.kept_nodes.append(node)
+        self.printed.add(node)
         for each in node.decls:
             if isinstance(each, c_ast.Decl):
                 each.quals = plain_quals(each.quals or [])
