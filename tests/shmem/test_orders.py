@@ -1,7 +1,6 @@
 """Program order of own accesses: every sequence of them, with the cache and, so that a defect of the library is told, without."""
-import launch
 import pytest
-from support import shmem_runs
+from support import launch, shmem_runs
 
 
 def test_every_short_sequence_over_tcp(shmem, preload_shmem):
