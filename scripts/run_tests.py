@@ -27,7 +27,7 @@ class Sanitizer:
     label: str
 
 
-SANITIZERS = {"address": Sanitizer("address,undefined", ("unit_tests", "thread_tests", "fuzz_get_cache", "fuzz_page_cache"), "unit"),
+SANITIZERS = {"address": Sanitizer("address,undefined", ("unit_tests", "thread_tests", "fuzz_get_cache", "fuzz_page_cache", "fuzz_trace"), "unit"),
               "thread": Sanitizer("thread", ("thread_tests",), "threads")}
 ROOT_VARIABLES = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
 

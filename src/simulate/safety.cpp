@@ -181,39 +181,67 @@ class WindowCheck {
   std::vector<Key> keys_;
 };
 
-// Plays one rank's trace. Gets are held back until the next time is known, which they came before.
+// Reads a trace ahead of another reader, for what comes after a get: so that no get has to be held back until that is met.
+class TimesAhead {
+ public:
+  std::string open(const std::string& path) {
+    std::string wrong = reader_.open(path);
+    reader_.show_times();
+    return wrong;
+  }
+
+  // Until when event `number` (the first is 1), of time `now`, may have happened: the next time that the trace tells, if no phase begins before.
+  uint64_t after(uint64_t number, uint64_t now) {
+    if (number < met_at_) return until_;
+    until_ = now;
+    for (TraceEvent event; reader_.next(&event);) {
+      if (++read_ <= number) continue;
+      const uint64_t then = reader_.header().start_ns + event.ns;
+      if (then <= now && !is_phase(event)) continue;
+      until_ = std::max(now, then);
+      met_at_ = read_;
+      return until_;
+    }
+    met_at_ = UINT64_MAX;
+    return until_;
+  }
+
+  static bool is_phase(const TraceEvent& event) {
+    return event.kind == TraceKind::sync && begins_phase(static_cast<TraceSync>(event.detail));
+  }
+
+ private:
+  TraceReader reader_;
+  uint64_t read_ = 0;
+  uint64_t met_at_ = 0, until_ = 0;
+};
+
+// Plays one rank's trace.
 class RankCheck {
  public:
   RankCheck(const RankTrace& trace, std::vector<std::unique_ptr<WindowCheck>>* windows) : trace_(trace), windows_(*windows) {}
 
+  std::string open() { return ahead_.open(trace_.path); }
+
   void event(const TraceEvent& event) {
+    ++number_;
     const uint64_t now = trace_.header.start_ns + event.ns;
-    if (now > now_) play(now);
-    now_ = now;
-    if (event.kind == TraceKind::get) held_.emplace_back(event, epoch_);
+    if (event.kind == TraceKind::get && event.window < windows_.size() && windows_[event.window] != nullptr)
+      windows_[event.window]->get(event, now, ahead_.after(number_, now), epoch_);
     if (event.kind != TraceKind::sync || event.detail == static_cast<uint8_t>(TraceSync::invalidate)) return;
     ++epoch_;
+    if (!TimesAhead::is_phase(event)) return;
     const auto kind = static_cast<TraceSync>(event.detail);
-    if (!begins_phase(kind)) return;
-    play(now);
     for (size_t at = 0; at < windows_.size(); ++at) {
       if (windows_[at] != nullptr && (kind == TraceSync::acquire || event.window == at)) windows_[at]->sync(kind, now);
     }
   }
-  void finish() { play(now_); }
 
  private:
-  void play(uint64_t now) {
-    for (const auto& [get, epoch] : held_) {
-      if (get.window < windows_.size() && windows_[get.window] != nullptr) windows_[get.window]->get(get, now_, now, epoch);
-    }
-    held_.clear();
-  }
-
   const RankTrace& trace_;
   std::vector<std::unique_ptr<WindowCheck>>& windows_;
-  std::vector<std::pair<TraceEvent, uint64_t>> held_;
-  uint64_t now_ = 0, epoch_ = 1;
+  TimesAhead ahead_;
+  uint64_t number_ = 0, epoch_ = 1;
 };
 
 void add(RuleResult* to, const RuleResult& from) {
@@ -316,8 +344,8 @@ class SafetyRun {
     for (size_t at = 0; at < shared.size(); ++at)
       checks.push_back(shared[at] == nullptr ? nullptr : std::make_unique<WindowCheck>(*shared[at], trace.windows[at].rank, origin_ns_));
     RankCheck rank(trace, &checks);
-    const std::string wrong = walk_through(trace, [&](const TraceEvent& event) { rank.event(event); });
-    rank.finish();
+    std::string wrong = rank.open();
+    if (wrong.empty()) wrong = walk_through(trace, [&](const TraceEvent& event) { rank.event(event); });
     for (size_t at = 0; at < checks.size(); ++at) {
       if (checks[at] == nullptr) continue;
       WindowSafety& window = safety_.windows[by_id_[trace.windows[at].id]];

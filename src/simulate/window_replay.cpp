@@ -81,8 +81,10 @@ void WindowReplay::set_mode(Mode mode) {
   mode_ = mode;
 }
 
+// The id may come back, as another window: nothing of this one may be left to complete.
 void WindowReplay::free() {
   complete_all();
+  targets_.clear();
   result();
   drop_cache();
 }
@@ -259,10 +261,13 @@ void WindowReplay::complete(uint32_t at) {
   free_records_.push_back(at);
 }
 
-// Of all targets: in order of issue.
+// Of all targets: in order of issue. None is pending afterwards.
 void WindowReplay::complete_all() {
   std::vector<uint32_t> all;
-  for (auto& [rank, target] : targets_) all.insert(all.end(), target.pending.begin(), target.pending.end());
+  for (auto& [rank, target] : targets_) {
+    all.insert(all.end(), target.pending.begin(), target.pending.end());
+    target.pending.clear();
+  }
   std::sort(all.begin(), all.end(), [this](uint32_t a, uint32_t b) { return records_[a].serial < records_[b].serial; });
   for (const uint32_t at : all) complete(at);
 }
@@ -288,7 +293,6 @@ void WindowReplay::sync(TraceSync kind, int64_t target) {
   if (target < 0) {
     complete_all();
     if (!local) return targets_.clear();
-    for (auto& [rank, each] : targets_) each.pending.clear();
     std::erase_if(targets_, [](const auto& each) { return !each.second.writes; });
     return;
   }

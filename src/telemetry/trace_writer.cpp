@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <ctime>
@@ -43,6 +45,12 @@ void store_number(uint8_t* at, uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) at[i] = static_cast<uint8_t>(value >> (8 * i));
 }
 
+// What a block's header says of its size.
+void store_sizes(uint8_t* block, uint64_t bytes, uint64_t records) {
+  store_number(block + 4, bytes - trace_block_header_bytes, 4);
+  store_number(block + 8, records, 4);
+}
+
 // The program's signals are not for our thread.
 class SignalsBlocked {
  public:
@@ -68,6 +76,7 @@ std::string TraceWriter::open(const std::string& path, const TraceOrigin& origin
   file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
   if (file_ < 0) return errno == ENXIO ? "nobody reads it" : strerror(errno);
   fcntl(file_, F_SETFL, fcntl(file_, F_GETFL) & ~O_NONBLOCK);
+  seekable_ = lseek(file_, 0, SEEK_CUR) == 0;
   start_ns_ = system_ns();
   const std::vector<uint8_t> header = header_of(origin);
   pool_.resize(blocks);
@@ -75,6 +84,9 @@ std::string TraceWriter::open(const std::string& path, const TraceOrigin& origin
     block.bytes.resize(block_bytes);
     free_.push_back(&block);
   }
+  current_ = free_.back();
+  free_.pop_back();
+  start_block();
   std::string wrong = write_all(header.data(), header.size()) ? std::string() : strerror(errno);
   if (wrong.empty()) {
     const SignalsBlocked blocked;
@@ -91,9 +103,6 @@ std::string TraceWriter::open(const std::string& path, const TraceOrigin& origin
     file_ = -1;
     return wrong;
   }
-  current_ = free_.back();
-  free_.pop_back();
-  start_block();
   return {};
 }
 
@@ -109,6 +118,7 @@ std::string TraceWriter::close() {
   {
     const std::lock_guard lock(mutex_);
     full_.push_back(current_);
+    complete_.store(0, std::memory_order_relaxed);
     closing_ = true;
   }
   work_.notify_one();
@@ -119,25 +129,24 @@ std::string TraceWriter::close() {
 }
 
 void TraceWriter::start_block() {
-  uint8_t* begin = current_->bytes.data();
-  at_ = begin + trace_block_header_bytes;
-  end_ = begin + block_bytes;
+  begin_ = current_->bytes.data();
+  at_ = begin_ + trace_block_header_bytes;
+  end_ = begin_ + block_bytes;
   records_ = 0;
   window_ = no_window;
   last_target_ = last_displacement_ = 0;
   last_was_acquire_ = false;
   last_ns_ = now_ns();
-  store_number(begin + 16, last_ns_, 8);
+  store_number(begin_, trace_block_magic, 4);
+  store_sizes(begin_, trace_block_header_bytes, 0);
+  store_number(begin_ + 12, 0, 4);
+  store_number(begin_ + 16, last_ns_, 8);
+  store_number(begin_ + 24, dropped_before_, 8);
 }
 
 void TraceWriter::finish_block() {
-  uint8_t* begin = current_->bytes.data();
-  current_->used = static_cast<size_t>(at_ - begin);
-  store_number(begin, trace_block_magic, 4);
-  store_number(begin + 4, current_->used - trace_block_header_bytes, 4);
-  store_number(begin + 8, records_, 4);
-  store_number(begin + 12, 0, 4);
-  store_number(begin + 24, dropped_before_, 8);
+  current_->used = static_cast<size_t>(at_ - begin_);
+  store_sizes(begin_, current_->used, records_);
 }
 
 // The block is full: it goes to the thread if there is another to go on with, else what it holds is lost.
@@ -146,6 +155,7 @@ void TraceWriter::next_block() {
   bool kept = false;
   {
     const std::lock_guard lock(mutex_);
+    complete_.store(0, std::memory_order_relaxed);
     if (!free_.empty()) {
       full_.push_back(current_);
       current_ = free_.back();
@@ -166,7 +176,11 @@ void TraceWriter::next_block() {
 void TraceWriter::write_blocks() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    work_.wait(lock, [this] { return !full_.empty() || closing_; });
+    const bool due = !work_.wait_for(lock, std::chrono::milliseconds(unwritten_ms), [this] { return !full_.empty() || closing_; });
+    if (due) {
+      write_part(&lock);
+      continue;
+    }
     if (full_.empty()) return;
     Block* block = full_.front();
     full_.erase(full_.begin());
@@ -179,14 +193,35 @@ void TraceWriter::write_blocks() {
   }
 }
 
+// What is complete of the block that is being filled. All others are free while this is asked for, so it will not be dropped, and what is
+// complete of it stays as it is until this thread has written the whole.
+void TraceWriter::write_part(std::unique_lock<std::mutex>* lock) {
+  const uint64_t complete = complete_.load(std::memory_order_acquire);
+  const size_t bytes = complete >> 32;
+  if (!seekable_ || bytes == part_bytes_ || bytes == 0) return;
+  const uint8_t* block = current_->bytes.data();
+  lock->unlock();
+  uint8_t header[trace_block_header_bytes];
+  store_number(header, trace_block_magic, 4);
+  store_sizes(header, bytes, complete & UINT32_MAX);
+  store_number(header + 12, 0, 4);
+  std::memcpy(header + 16, block + 16, 16);
+  // At once, so that a run which is killed just now leaves the part or none.
+  const iovec pieces[] = {{header, sizeof header}, {const_cast<uint8_t*>(block) + sizeof header, bytes - sizeof header}};
+  if (pwritev(file_, pieces, 2, place_) == static_cast<ssize_t>(bytes)) part_bytes_ = bytes;
+  lock->lock();
+}
+
 bool TraceWriter::write_all(const uint8_t* from, size_t bytes) {
+  part_bytes_ = 0;
   while (bytes > 0) {
-    const ssize_t done = ::write(file_, from, bytes);
+    const ssize_t done = seekable_ ? ::pwrite(file_, from, bytes, place_) : ::write(file_, from, bytes);
     if (done < 0) {
       if (errno == EINTR) continue;
       return false;
     }
     from += done;
+    place_ += done;
     bytes -= static_cast<size_t>(done);
   }
   return true;

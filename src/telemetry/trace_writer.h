@@ -1,11 +1,14 @@
 // Writes one rank's trace (trace_format.h): records go into blocks in memory, full blocks to the file by a thread of their own.
 //
 // A get costs some tens of instructions and no system call. If the disk is slower than the program and all blocks are full, the
-// block just filled is dropped and counted: the program never waits before `close`.
+// block just filled is dropped and counted: the program never waits before `close`. What there is of a block that fills slowly is written
+// every second, and again with the rest once that is there, so a run that is killed loses no more than its last second.
 #pragma once
 
 #include <pthread.h>
+#include <sys/types.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -39,6 +42,7 @@ class TraceWriter {
  public:
   static constexpr size_t block_bytes = 256 * 1024;
   static constexpr int blocks = 8;
+  static constexpr int unwritten_ms = 1000;  // at most, of what has been recorded
 
   ~TraceWriter();
 
@@ -109,7 +113,11 @@ class TraceWriter {
     field(static_cast<uint64_t>(static_cast<int64_t>(target) + 1));
     end_record();
   }
-  void end_record() { ++records_; }
+  // Lets the thread have what is complete of the block: bytes and records in one word, so that they fit each other.
+  void end_record() {
+    ++records_;
+    complete_.store(static_cast<uint64_t>(at_ - begin_) << 32 | records_, std::memory_order_release);
+  }
   void head(TraceKind kind, unsigned detail) { *at_++ = trace_head(kind, detail); }
   void field(uint64_t value) { at_ = put_varint(at_, value); }
   void select(uint64_t window);
@@ -120,13 +128,16 @@ class TraceWriter {
   void start_block();
   void finish_block();
   void next_block();
-  void write_blocks();  // the thread
+  // Of the thread:
+  void write_blocks();
+  void write_part(std::unique_lock<std::mutex>* lock);
   bool write_all(const uint8_t* from, size_t bytes);
 
   static constexpr ptrdiff_t longest_record = 256;  // names are cut to fit
   static constexpr uint64_t no_window = UINT64_MAX;
 
   uint8_t* at_ = nullptr;
+  uint8_t* begin_ = nullptr;  // of the block
   uint8_t* end_ = nullptr;
   uint64_t window_ = no_window;
   int64_t last_target_ = 0;
@@ -139,9 +150,13 @@ class TraceWriter {
   uint64_t dropped_ = 0, dropped_before_ = 0;  // in all; since the last block that was kept
 
   int file_ = -1;
-  Block* current_ = nullptr;
+  bool seekable_ = false;     // a pipe gets whole blocks only
+  off_t place_ = 0;           // where the next block goes; the thread's, once it runs
+  size_t part_bytes_ = 0;     // of that block, in the file already; the thread's
+  std::atomic<uint64_t> complete_{0};  // of the current block
   std::thread thread_;
-  std::mutex mutex_;  // covers what follows
+  std::mutex mutex_;  // covers what follows; complete_ goes back to 0 under it
+  Block* current_ = nullptr;
   std::condition_variable work_;
   std::vector<Block> pool_;
   std::vector<Block*> free_, full_;

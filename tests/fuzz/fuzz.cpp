@@ -1,10 +1,23 @@
-// A fuzz target: an engine against its model on arbitrary bytes. With clang and NEARCACHE_FUZZ=ON a libFuzzer target; otherwise a
+// A fuzz target: an engine against its model on arbitrary bytes, or the trace reader and all behind it on damaged traces. With clang and NEARCACHE_FUZZ=ON a libFuzzer target; otherwise a
 // program that runs kept inputs and random ones:
-//   fuzz_<engine> [--runs N] [--seed S] [file or folder ...]
+//   fuzz_<target> [--runs N] [--seed S] [file or folder ...]
 #include "fuzz.h"
 
 #include <cstdio>
 #include <cstdlib>
+#include <random>
+
+namespace nearcache::test {
+
+// Half of the inputs are long, so that storage and write log fill.
+std::vector<uint8_t> arbitrary_bytes(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<uint8_t> input(random() % (seed % 2 == 0 ? 300 : 6000));
+  for (uint8_t& byte : input) byte = static_cast<uint8_t>(random());
+  return input;
+}
+
+}  // namespace nearcache::test
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string wrong = nearcache::test::run_fuzz_target(data, size);
@@ -20,9 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <random>
 #include <string_view>
-#include <vector>
 
 namespace {
 
@@ -39,14 +50,6 @@ std::vector<std::filesystem::path> files_of(const char* name) {
   for (const auto& entry : std::filesystem::directory_iterator(name)) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
-}
-
-// Half of the inputs are long, so that storage and write log fill; each seed gives one input.
-Bytes random_input(uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Bytes input(random() % (seed % 2 == 0 ? 300 : 6000));
-  for (uint8_t& byte : input) byte = static_cast<uint8_t>(random());
-  return input;
 }
 
 }  // namespace
@@ -67,13 +70,13 @@ int main(int count, char** words) {
     }
   }
   for (uint64_t run = 0; run < runs; ++run) {
-    const Bytes input = random_input(seed + run);
+    const Bytes input = nearcache::test::fuzz_input(seed + run);
     const std::string wrong = nearcache::test::run_fuzz_target(input.data(), input.size());
     if (wrong.empty()) continue;
     std::fprintf(stderr, "%s: seed %llu: %s\n", nearcache::test::fuzz_target, static_cast<unsigned long long>(seed + run), wrong.c_str());
     return 1;
   }
-  std::printf("%llu kept and %llu random inputs agree with the model\n", static_cast<unsigned long long>(kept),
+  std::printf("%llu kept and %llu random inputs are as they should be\n", static_cast<unsigned long long>(kept),
               static_cast<unsigned long long>(runs));
   return 0;
 }

@@ -68,6 +68,39 @@ Study study_of(TraceBytes trace, Amount storage, std::optional<Mode> mode = std:
   return study;
 }
 
+// The id of a window that was freed is used again, as MPIs do with handles; its gets were pending, or flushed before.
+TraceBytes trace_of_a_used_id(bool flushed) {
+  TraceBytes trace;
+  trace.block();
+  const auto gets = [&trace](int first) {
+    for (int i = 0; i < 24; ++i) trace.get(1 + static_cast<uint32_t>(i % 3), (first + i) % 48 * 512, 300);
+  };
+  for (int round = 0; round < 50; ++round) {
+    trace.created(1, 0, 4, mode_always).select(1).sync(TraceSync::lock_all);
+    gets(round * 7);
+    if (flushed) trace.sync(TraceSync::flush);
+    trace.freed(1).select(1);  // the record of its creation was dropped
+    gets(round * 5);
+    trace.sync(TraceSync::flush, 1);
+    gets(round * 5);  // those of ranks 2 and 3 are pending still
+    trace.sync(TraceSync::unlock_all).freed(1);
+  }
+  trace.end();
+  return trace;
+}
+
+TEST(Replay, GetsThatWerePendingWhenTheirWindowWasFreedAreCompletedOnce) {
+  for (const PolicyKind policy : test::all_policies) {
+    WindowResult results[2];
+    for (const bool flushed : {false, true})
+      results[flushed] = study_of(trace_of_a_used_id(flushed), amount("64K", 65536), std::nullopt, policy).rows[0].total;
+    EXPECT_EQ(results[0].hits_full, 50u * 8);
+    EXPECT_EQ(results[0].hits_pending, 50u * 16);
+    EXPECT_EQ(results[0].hits_full, results[1].hits_full);
+    EXPECT_EQ(results[0].hits_pending, results[1].hits_pending);
+  }
+}
+
 TEST(Replay, IsWhatTheEngineDoesByHand) {
   const std::vector<Get> gets = skewed_gets(20000, 700, 3);
   for (const PolicyKind policy : test::all_policies) {

@@ -2,12 +2,14 @@
 #include "simulate/safety.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
 
 #include "telemetry/trace_writer.h"
 #include "simulate/written_pages.h"
+#include "trace_bytes.h"
 
 namespace nearcache::simulate {
 namespace {
@@ -164,6 +166,47 @@ TEST(WrittenPages, a_write_of_unknown_place_is_a_write_everywhere) {
   WrittenPages pages;
   pages.add({3, 1, INT64_MIN, INT64_MAX, 100, 200, false});
   EXPECT_NE(pages.between(3, 1 << 30, (1 << 30) + 8, 0, 0, 150), nullptr);
+}
+
+long most_kib_until_now() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+TEST(Safety, gets_take_no_memory_however_long_the_trace_tells_no_time) {
+  constexpr int gets = 1000000;
+  test::TraceBytes trace(0, 2);
+  trace.block().created(window, 0, 2, 2).select(window);
+  for (int i = 0; i < gets; ++i) trace.get(1, i % 4 * 64, 64);
+  trace.time(1000).end();
+  const test::TemporaryFolder folder;
+  StudyOptions options;
+  options.traces = {folder.write("t", trace)};
+  const long before = most_kib_until_now();
+  Safety safety;
+  EXPECT_EQ(run_safety(options, &safety), "");
+  EXPECT_EQ(safety.windows.at(0).always.hits, gets - 4u);
+  EXPECT_LT(most_kib_until_now() - before, 64 * 1024);  // one event of each get would be 120 MB
+}
+
+// The time of the get itself is no time after it, and an acquire without a time ends the phase all the same.
+TEST(Safety, a_get_is_over_at_the_next_time_or_phase) {
+  test::TraceBytes reader(0, 2), writer(1, 2);
+  reader.block(0).created(window, 0, 2, 2).select(window).time(1000);
+  reader.get(1, 0, 64).get(1, 0, 64).sync(TraceSync::flush, 1);  // between 1000 and 2000, where a store is
+  reader.time(1000).get(1, 0, 64).sync(TraceSync::acquire).get(1, 0, 64).end();
+  writer.block(0).created(window, 1, 2, 2).select(window).time(1500).owner_write(0, 4096, 100).end();
+  const test::TemporaryFolder folder;
+  StudyOptions options;
+  options.traces = {folder.write("t.0", reader), folder.write("t.1", writer)};
+  Safety safety;
+  EXPECT_EQ(run_safety(options, &safety), "");
+  const WindowSafety& found = safety.windows.at(0);
+  EXPECT_EQ(found.always.hits, 3u);
+  EXPECT_EQ(found.always.stale, 3u);
+  EXPECT_EQ(found.user.invalidations, 1u);
+  EXPECT_EQ(found.user.hits, 2u);
 }
 
 }  // namespace

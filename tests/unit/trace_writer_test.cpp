@@ -37,6 +37,15 @@ class TraceWriterTest : public testing::Test {
     return events;
   }
 
+  // Also while it is being written.
+  int64_t gets_in_file() const {
+    TraceReader reader;
+    int64_t gets = 0;
+    if (!reader.open(path()).empty()) return 0;
+    for (TraceEvent event; reader.next(&event);) gets += event.kind == TraceKind::get ? 1 : 0;
+    return gets;
+  }
+
   std::string folder;
   uint64_t dropped_as_read = 0;
 };
@@ -121,6 +130,29 @@ TEST_F(TraceWriterTest, many_blocks_are_one_trace) {
   EXPECT_EQ(seen, gets);
   EXPECT_EQ(writer.dropped(), 0u);
   EXPECT_LE(std::filesystem::file_size(path()), gets * 10);
+}
+
+// As if the run were killed: nothing closes the trace before it is read.
+TEST_F(TraceWriterTest, a_run_that_is_killed_leaves_what_it_recorded) {
+  TraceWriter writer;
+  ASSERT_EQ(writer.open(path(), {}), "");
+  TracedWindow window;
+  window.id = 7;
+  writer.window_created(window);
+  int64_t recorded = 0;
+  bool whole = true;
+  for (const int64_t until : {3, 70, 90000}) {  // the last of them in another block than the first
+    for (; recorded < until; ++recorded) writer.get(7, TraceOutcome::direct, 1, recorded * 1000, 64);
+    // A test that waits half a minute has failed.
+    for (int looks = 0; looks < 3000 && gets_in_file() < recorded; ++looks) usleep(10000);
+    int64_t seen = 0;
+    for (const TraceEvent& event : read(&whole)) seen += event.kind == TraceKind::get && event.displacement == seen * 1000 ? 1 : 0;
+    ASSERT_EQ(seen, recorded);
+    EXPECT_FALSE(whole);
+  }
+  EXPECT_EQ(writer.close(), "");
+  EXPECT_EQ(read(&whole).size(), static_cast<size_t>(recorded) + 2) << "nothing is there twice";
+  EXPECT_TRUE(whole);
 }
 
 // A pipe that nobody reads is the slowest disk of all: it takes 64 KiB and then blocks.
