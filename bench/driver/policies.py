@@ -1,4 +1,4 @@
-"""The peers of the policy study over traces of our own programs: what each saves, beside what is possible at all.
+"""The peers of the policy study over traces of our own programs and of patterns (patterns.py): what each saves, beside what is possible at all.
 
 The programs run once with their gets recorded; nearcache-simulate then replays the traces through the library's engine, with
 every policy at the same storage. Reference is the lower of the best fixed set and the clairvoyant schedule (docs/trace.md).
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+from . import patterns
 from .build import Failure
 
 POLICIES = ("lru", "sieve", "tinylfu", "clampi", "rate")
@@ -52,6 +53,11 @@ def measure(launch, arguments):
             results += rows(name, simulate(launch, traces))
             for trace in traces:
                 os.remove(trace)
+        for name, gets in patterns.patterns(arguments.quick):
+            print(f"bench: replaying {name}", file=sys.stderr, flush=True)
+            trace = os.path.join(folder, "pattern.0.nctrace")
+            patterns.write(trace, gets)
+            results += rows(name, simulate(launch, [trace]))
     details = {"model_L,G": MODEL, "mode": "as each program sets it"}
     if left_out:
         details["left_out"] = ", ".join(left_out)

@@ -204,6 +204,36 @@ TEST(Policy, TinyLfuAdmitsWhatBecameFrequent) {
   EXPECT_GE(hits, 45);
 }
 
+// Who was asked for last is due last: exchanging equals keeps nothing.
+TEST(Policy, OfACycleThatIsLargerThanTheCacheAPartStays) {
+  constexpr int64_t keys = 2000, rounds = 20, kept = keys / 4;
+  Engine engine(sized(2 * kept, kept * 64, PolicyKind::rate));
+  int64_t hits = 0;
+  for (int64_t i = 0; i < rounds * keys; ++i) hits += engine.get(at(i % keys * 100), 64);
+  EXPECT_GT(hits, (rounds - 1) * kept * 85 / 100);  // 72 of 100 where every newcomer of equal worth comes in
+  EXPECT_GT(engine.cache->inertia.factor(), 2);
+}
+
+TEST(Inertia, RisesWithVictimsThatComeBackAndFallsWithNewcomersThatDo) {
+  Inertia inertia;
+  EXPECT_EQ(inertia.factor(), 1);
+  const auto exchange = [&inertia](bool victim_returns) {
+    for (uint64_t i = 1; i <= 4000; ++i) {
+      const uint64_t victim = hash_key(at(static_cast<int64_t>(i))), newcomer = hash_key(at(-static_cast<int64_t>(i)));
+      inertia.exchanged(victim, newcomer);
+      inertia.asked(hash_key(at(static_cast<int64_t>(i), 2)));  // of no pair
+      inertia.asked(victim_returns ? victim : newcomer);
+      inertia.asked(victim_returns ? newcomer : victim);  // the pair is settled
+    }
+  };
+  exchange(false);
+  EXPECT_EQ(inertia.factor(), 1);
+  exchange(true);
+  EXPECT_EQ(inertia.factor(), 5);
+  exchange(false);
+  EXPECT_EQ(inertia.factor(), 1);
+}
+
 TEST(Policy, StaleEntriesGoFirst) {
   for (const PolicyKind policy : all_policies) {
     Engine engine(sized(64, 4 * 64, policy));

@@ -373,6 +373,7 @@ void GetCache::reset() {
   worth_ = Worth();
   reuse_ = ReuseRates();
   price = PriceOfStorage();
+  inertia = Inertia();
   sketch_.clear();
   ghosts_.clear();
   evictions_ = write_drops_ = 0;

@@ -24,6 +24,7 @@
 #include "cache/get/entry.h"
 #include "cache/get/ghosts.h"
 #include "cache/get/index.h"
+#include "cache/get/policy/inertia.h"
 #include "cache/get/policy/policy.h"
 #include "cache/get/policy/queue.h"
 #include "cache/get/policy/reuse_rates.h"
@@ -224,6 +225,7 @@ class alignas(64) GetCache {
   }
   EntryId drawn[4] = {};   // rate: descriptors drawn at this miss
   PriceOfStorage price;    // rate
+  Inertia inertia;         // rate
   EntryId random_entry();  // one that may be evicted, or no_entry
   PolicyQueues& queues() { return queues_; }
   QueueLinks* links() { return links_.get(); }
