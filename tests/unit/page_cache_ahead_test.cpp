@@ -94,6 +94,20 @@ TEST(PageCacheAhead, ReadaheadShrinksWhenItIsNotUsed) {
   EXPECT_LE(last, 2048u);
 }
 
+TEST(PageCacheAhead, WhatIsFetchedInVainHalvesTheReadahead) {
+  Readahead readahead;
+  readahead.create(32 << 10, 64, 1024);
+  const size_t limit = readahead.limit(), near_bytes = readahead.near_bytes();
+  readahead.count(8, 56);
+  EXPECT_EQ(readahead.limit(), limit / 2);
+  EXPECT_EQ(readahead.near_bytes(), near_bytes / 2);
+  for (int i = 0; i < 20; ++i) readahead.count(0, 64);
+  EXPECT_EQ(readahead.limit(), 64u);
+  EXPECT_EQ(readahead.near_bytes(), 64u);
+  for (int i = 0; i < 20; ++i) readahead.count(64, 0);
+  EXPECT_EQ(readahead.limit(), limit);
+}
+
 TEST(PageCacheAhead, ReadaheadOfNothingIsNone) {
   Pages pages(reading_ahead(0), Laziness::late, mebibyte);
   for (size_t at = 0; at < 64 << 10; at += 8) pages.get(at, 8);
@@ -267,7 +281,7 @@ TEST(PageCachePolls, WhatWasWrittenIsOnItsWayWhileTheProgramPolls) {
 TEST(PageCachePolls, WhatWasWrittenIsOnItsWayAfterAHundredReadsFromTheNetwork) {
   Pages pages;
   pages.put(8192, 8);
-  for (size_t i = 0; i < 100; ++i) pages.read(16384 + 1024 * i, 8);
+  for (size_t i = 0; i < 100; ++i) pages.read(16384 + 64 * i, 8);  // seven pages, which push out none
   EXPECT_FALSE(pages.net.anything_owed());
 }
 

@@ -291,6 +291,30 @@ TEST(PageCacheOrder, ADirectUpdateKeepsTheRestOfTheLine) {
 
 }  // namespace
 // Writes here and there gain nothing in pages: they go straight out, keep their order, and leave what was read where it is.
+// A block is freed while a put to it is under way: its bytes are read again only when the put is complete.
+TEST(PageCacheOrder, AForgottenPutUnderWayIsNotOvertaken) {
+  Pages pages;
+  pages.put(8192, 8);
+  pages.start_write_back();
+  pages.cache.forget(Pages::base + 8192, 64);
+  pages.sound();
+  EXPECT_GT(pages.waits([&] { pages.get(8192, 8); }), 1u) << "a quiet and a get";
+  pages.release();
+}
+
+TEST(PageCacheOrder, LongAccessesPastTheCacheAreRememberedHoweverManyThereAre) {
+  InFlight in_flight;
+  constexpr uint64_t bytes = 5000, apart = 1 << 20;
+  for (uint64_t i = 0; i < 40; ++i) in_flight.add(static_cast<int>(i % 3), i * apart, i * apart + bytes);
+  for (uint64_t i = 0; i < 40; ++i) {
+    EXPECT_TRUE(in_flight.may_overlap(static_cast<int>(i % 3), i * apart + bytes - 1, i * apart + bytes)) << i;
+    EXPECT_TRUE(in_flight.may_overlap(static_cast<int>(i % 3), i * apart, i * apart + 1)) << i;
+  }
+  EXPECT_FALSE(in_flight.may_overlap(1, 41 * apart, 41 * apart + 8));
+  in_flight.clear();
+  EXPECT_FALSE(in_flight.may_overlap(0, 0, bytes));
+}
+
 TEST(PageCacheOrder, ScatteredWritesGoAroundTheCacheInOrder) {
   Pages pages(small_cache(), Laziness::late, 1 << 20);
   const size_t page = 1024;
@@ -302,6 +326,24 @@ TEST(PageCacheOrder, ScatteredWritesGoAroundTheCacheInOrder) {
   for (size_t i = 0; i < 4; ++i) EXPECT_TRUE(pages.served(i * 64, 8, 2)) << "they push out what was read";
   for (size_t i = 0; i < 60; ++i) pages.put((i * 211 % 997) * page + 512, 8);  // again, over those under way
   for (size_t i = 0; i < 60; ++i) pages.get((i * 211 % 997) * page + 508, 16);
+  pages.release();
+}
+
+// A small put around the cache over two lines of which one is here and the other on its way from before it.
+TEST(PageCacheOrder, AScatteredWriteOverALineOnItsWayIsNotUndone) {
+  Pages pages(small_cache(), Laziness::late, 1 << 20);
+  const size_t page = 1024, at = 998 * page;
+  for (size_t i = 0; i < 200; ++i) pages.put((i * 389 % 997) * page + 8, 8);
+  pages.release();
+  for (int attempt = 0; attempt < 4; ++attempt) {  // one put in 64 is no scattered one
+    const size_t lines = at + static_cast<size_t>(attempt) * 4 * page;
+    pages.get(lines, 8);
+    pages.prefetch(lines + 64, 8);
+    pages.put(lines + 60, 8);
+    pages.quiet();
+    pages.get(lines, 128);
+    pages.get(lines + 64, 64);
+  }
   pages.release();
 }
 

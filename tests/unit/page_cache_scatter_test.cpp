@@ -102,4 +102,20 @@ TEST(PageCacheScatter, LongerReadsGoPastTheCacheAsTheyAre) {
 }
 
 }  // namespace
+// Of a program that reads here and there: the page that was passed just now and those beside it are cached when they are read next.
+TEST(PageCacheScatter, APageReadAgainOrBesideOneIsCached) {
+  ScatteredReads reads;
+  const ScatteredReads::Seen seen{true, 0, 1000, 1000};
+  uint64_t number = 0;
+  const auto passes = [&] { return reads.passes(1, number += 1000, seen); };
+  for (int i = 0; i < 2 * 256 + 8; ++i) passes();
+  int passed = 0;
+  for (int i = 0; i < 60; ++i) {
+    if (!passes()) continue;
+    ++passed;
+    EXPECT_FALSE(reads.passes(1, i % 3 == 0 ? number : i % 3 == 1 ? number + 1 : number - 1, seen)) << i;
+  }
+  EXPECT_GT(passed, 40);
+}
+
 }  // namespace nearcache::test

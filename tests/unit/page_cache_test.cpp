@@ -223,6 +223,20 @@ TEST(PageCache, MemoryOfWhichNothingIsKnownIsReadAsAskedAndNotKept) {
   pages.release();
 }
 
+// More PEs than chains: pages of one number and of different PEs stand in one chain.
+TEST(PageCache, PagesOfDifferentPEsAreToldApart) {
+  PagePool pool;
+  constexpr size_t frames = 8;
+  std::vector<uint64_t> memory(PagePool::bytes(frames) / sizeof(uint64_t) + 8);
+  const uintptr_t start = (reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64;
+  pool.create(reinterpret_cast<void*>(start), frames);
+  bool used = false;
+  Page& page = pool.insert(pool.victim(&used), 0, 5);
+  EXPECT_EQ(pool.find(0, 5), &page);
+  for (int pe = 1; pe < 200; ++pe) EXPECT_EQ(pool.find(pe, 5), nullptr) << pe;
+  EXPECT_EQ(pool.find(0, 6), nullptr);
+}
+
 TEST(PageCache, AWorkingSetOutlivesAScan) {
   PageCacheOptions options = small_cache();
   options.size = 64 << 10;
