@@ -302,6 +302,28 @@ TEST(PageCacheOrder, AForgottenPutUnderWayIsNotOvertaken) {
   pages.release();
 }
 
+TEST(PageCacheOrder, AReleaseCompletesWhatWentPastTheCache) {
+  Pages pages;
+  pages.cache.before_direct_put(1, Pages::base + 8192, 8);
+  EXPECT_TRUE(pages.cache.in_flight());
+  pages.release();
+  EXPECT_EQ(pages.cache.counters().quiets, 1u);
+}
+
+TEST(PageCacheOrder, AScatteredWriteIsReadWhenItHasArrived) {
+  Pages pages(small_cache(), Laziness::late, 1 << 20);
+  for (size_t i = 0; i < 200; ++i) pages.put((i * 389 % 997) * 1024 + 8, 8);
+  pages.release();
+  int awaited = 0;
+  for (size_t i = 0; i < 4; ++i) {  // one in 64 goes through the cache
+    const size_t at = (i * 211 % 997) * 1024 + 512;
+    pages.put(at, 8);
+    if (!pages.cache.dirty()) awaited += pages.waits([&] { pages.get(at - 8, 24); }) > 1 ? 1 : 0;
+    pages.release();
+  }
+  EXPECT_GE(awaited, 3) << "a quiet and a get";
+}
+
 TEST(PageCacheOrder, LongAccessesPastTheCacheAreRememberedHoweverManyThereAre) {
   InFlight in_flight;
   constexpr uint64_t bytes = 5000, apart = 1 << 20;
