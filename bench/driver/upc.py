@@ -8,7 +8,7 @@ from .upc_source import write_source
 
 PROGRAM = "bench_upc"
 # As bench_upc.upc numbers them.
-GET, PUT, PUT_ALONE, BARRIER, BROADCAST, REDUCE, SUM, FILL, COPY = range(9)
+GET, PUT, PUT_ALONE, BARRIER, BROADCAST, REDUCE, SUM, FILL, COPY, HISTOGRAM, POLL = range(11)
 SIZES = [1 << k for k in range(23)]  # 1 B .. 4 MiB
 QUICK_SIZES = SIZES[::3] + [SIZES[-1]]
 COLLECTIVE_SIZES = [8, 64, 512, 4096, 32768, 262144, 1 << 20]
@@ -88,14 +88,17 @@ def loops(launch, quick):
     """The other thread's array, element by element. Only reading is a figure: what a put costs without a cache is a matter of the
     network's buffers."""
     rows, details = [], {}
-    for name, what in {"sum += a[i]": SUM, "a[i] = f(i)": FILL, "b[i] = a[i]": COPY}.items():
-        words = ["--what", what, "--elements", 20000 if quick else 100000]
+    for name, what in {"sum += a[i]": SUM, "a[i] = f(i)": FILL, "b[i] = a[i]": COPY,
+                       "sum += a[i], histogram": HISTOGRAM, "strict read": POLL}.items():
+        words = ["--what", what, "--elements", 20000 if quick or what == POLL else 100000]
         runs = in_turn({side: lambda side=side: launch.side(side, "tcp", PROGRAM, words) for side in (PLAIN, CACHED)}, 3 if quick else 7)
         gained = speedup(runs[PLAIN], runs[CACHED])
         rows.append({"loop": name, "elements": words[-1], "uncached_s": summarise([run["seconds"] for run in runs[PLAIN]]),
                      "cached_s": summarise([run["seconds"] for run in runs[CACHED]]), "speedup": gained})
         details[what] = gained["median"]
-    return rows, {"sequential_sum_speedup_tcp": details[SUM]}, {"fill_speedup_tcp": details[FILL], "copy_speedup_tcp": details[COPY]}
+    return rows, {"sequential_sum_speedup_tcp": details[SUM]}, {
+        "fill_speedup_tcp": details[FILL], "copy_speedup_tcp": details[COPY], "histogram_speedup_tcp": details[HISTOGRAM],
+        "strict_read_speedup_tcp": details[POLL]}
 
 
 # --- translation ---------------------------------------------------------------------------------------------------------------

@@ -3,13 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <upc_atomic.h>
 #include <upc_collective.h>
 #include <upc_relaxed.h>
 
 #include "../../apps/upc/common/program.h"
 #include "bench_upc_raw.h"
 
-enum { GET, PUT, PUT_ALONE, BARRIER, BROADCAST, REDUCE, SUM, FILL, COPY };
+enum { GET, PUT, PUT_ALONE, BARRIER, BROADCAST, REDUCE, SUM, FILL, COPY, HISTOGRAM, POLL };
 
 static long what = GET, size = 8, repetitions = 1000, elements = 100000;
 
@@ -105,8 +106,9 @@ static bool collectives(void) {
   return correct;
 }
 
-// Both arrays lie on the other thread, whole.
+// Both arrays lie on the other thread, whole. A histogram counts a sixteenth of what it reads by relaxed atomics, so that reads count, too.
 static bool loops(double *seconds) {
+  upc_atomicdomain_t *domain = upc_all_atomicdomain_alloc(UPC_LONG, UPC_INC | UPC_GET, 0);
   shared [] long *shared *arrays = upc_all_alloc(THREADS, sizeof(shared [] long *));
   arrays[MYTHREAD] = upc_alloc((size_t)(2 * elements) * sizeof(long));
   long *mine = (long *)arrays[MYTHREAD];
@@ -124,10 +126,15 @@ static bool loops(double *seconds) {
       if (what == SUM) sum += from[i];
       if (what == FILL) to[i] = 3 * i;
       if (what == COPY) to[i] = from[i];
+      if (what == HISTOGRAM) {
+        sum += from[i];
+        if (i % 16 == 0) upc_atomic_relaxed(domain, NULL, UPC_INC, &to[i / 16 % 256], NULL, NULL);
+      }
+      if (what == POLL) sum += *(strict shared [] long *)from + 3 * i;
     }
     upc_fence;
     *seconds = seconds_now() - begin;
-    if (what != SUM)
+    if (what == FILL || what == COPY)
       for (long i = 0; i < elements; i++) sum += to[i];
     correct = sum == 3 * (elements * (elements - 1) / 2);
   }
@@ -135,12 +142,13 @@ static bool loops(double *seconds) {
   upc_free(arrays[MYTHREAD]);
   upc_barrier;
   upc_all_free(arrays);
+  upc_all_atomicdomain_free(domain);
   return correct;
 }
 
 int main(int argc, char **argv) {
   options_read(argc, argv, (struct choice[]){
-    {"what", &what, false, "0 get, 1 put and fence, 2 put, 3 barrier, 4 broadcast, 5 reduce, 6 sum, 7 fill, 8 copy"},
+    {"what", &what, false, "0 get, 1 put and fence, 2 put, 3 barrier, 4 broadcast, 5 reduce, 6 sum, 7 fill, 8 copy, 9 histogram, 10 strict reads"},
     {"size", &size, false, "bytes of a transfer, or of a thread's part"},
     {"repetitions", &repetitions, false, "of a transfer or collective"},
     {"elements", &elements, false, "of an array that loops run over"},
