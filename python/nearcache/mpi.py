@@ -179,22 +179,30 @@ def of_program(word, launcher):
         if interpreter and is_python(interpreter[0]):
             return [of_python(interpreter[0], launcher)]
         return [_by_launcher(launcher, f"{path} is a script")]
-    reason = elf.ignores_preload(path)
-    if reason:
-        raise Refused(f"{path} cannot be preloaded: {reason}, so the loader ignores LD_PRELOAD")
+    check_preload(path)
     return of_binary(path)
 
 
-def of_binary(path):
-    """The same for a program file."""
+def check_preload(path):
+    """Refused where the loader would preload nothing into a binary."""
+    reason = elf.ignores_preload(path)
+    if reason:
+        raise Refused(f"{path} cannot be preloaded: {reason}, so the loader ignores LD_PRELOAD")
     try:
         static = not elf.read(path).interpreter
-        shmem_library, mpi_library, missing = libraries.used_by(path)
     except ValueError as error:
         raise Refused(str(error)) from None
     if static:
         raise Refused(f"{path} is statically linked: nothing can be preloaded. Link it with libnearcache_mpi.a "
                       "(OpenSHMEM: libnearcache_shmem.a) instead")
+
+
+def of_binary(path):
+    """The same for a program file."""
+    try:
+        shmem_library, mpi_library, missing = libraries.used_by(path)
+    except ValueError as error:
+        raise Refused(str(error)) from None
     found = [of_shmem_library(shmem_library)] if shmem_library else []
     if mpi_library:
         found.append(of_library(mpi_library) or _unknown(mpi_library))

@@ -2,7 +2,7 @@
 import os
 import sys
 
-from . import command, home, mpi, preload, shmem, tables
+from . import command, elf, home, mpi, preload, shmem, tables
 from .errors import NearcacheError, Refused
 from .values import read_bytes
 
@@ -55,6 +55,10 @@ def choose_objects(parsed, tag):
     """The preload objects for all programs of a command."""
     objects = home.find().objects()
     if tag:
+        for program in parsed.programs:  # one that runs without Nearcache would keep the others waiting
+            path = command.locate(parsed.words[program.start])
+            if path and elf.is_elf(path):
+                mpi.check_preload(path)
         return [preload.by_tag(tag, objects)]
     found = [mpi.of_program(parsed.words[program.start], parsed.launcher) for program in parsed.programs]
     families = sorted({"+".join(item.family for item in used) for used in found})

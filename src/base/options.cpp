@@ -139,7 +139,7 @@ std::vector<std::string> Options::read_environment(char** environment) {
 }
 
 const std::vector<OptionRow>& option_rows() {
-  static const std::vector<OptionRow> rows = {
+  static const std::vector<OptionRow>& rows = *new std::vector<OptionRow>{
 #define NEARCACHE_OPTION(scope, name, type, default_text, least, most, unit, help) \
   {#scope, #name, #type, default_text, least, most, unit, help},
 #include "base/options.def"

@@ -15,6 +15,7 @@
 
 #pragma GCC visibility push(default)
 #include <mpi.h>
+#include "extensions.h"
 #pragma GCC visibility pop
 
 #if defined(NEARCACHE_FAMILY_OPENMPI) && !defined(NEARCACHE_STATIC)

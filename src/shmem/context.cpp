@@ -124,6 +124,7 @@ void at_exit() { context_finish(context.implicit_end); }
 void context_start(int level) {
   if (context.started) return;
   context.started = true;
+  context.home.settle();
   context.started_ns = system_ns();
   context.threaded = level == SHMEM_THREAD_MULTIPLE;
   {
@@ -151,6 +152,7 @@ void context_start(int level) {
 
 void context_finish(bool report) {
   if (!context.started || context.finished) return;
+  if (!context.home.here()) return context_abandon();  // a forked child's copy of what the parent will write back
   context.finished = true;
   if (enabled) {
     context.each_channel([](Channel& channel) {

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "telemetry/report.h"
 #include "telemetry/stats.h"
 #include "shmem/channel.h"
@@ -27,6 +28,7 @@ struct Context {
   PageCacheOptions cache_options;
   std::vector<std::string> option_errors;  // what was wrong with the environment, for PE 0 to tell
 
+  HomeProcess home;
   bool started = false;
   bool finished = false;
   bool threaded = false;  // SHMEM_THREAD_MULTIPLE: channels lock

@@ -9,7 +9,7 @@ class ThreadEnd {
  public:
   void note() { writes_ = true; }
   ~ThreadEnd() {
-    if (!writes_ || !enabled || inside != 0) return;
+    if (!writes_ || !enabled || inside != 0 || !context.home.here()) return;
     context.each_channel([](Channel& channel) {
       if (channel.foreign()) return;
       const ChannelLock lock(&channel);

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <ctime>
 #include <system_error>
+#include <utility>
 
 namespace nearcache {
 namespace {
@@ -72,6 +73,7 @@ class SignalsBlocked {
 TraceWriter::~TraceWriter() { close(); }
 
 std::string TraceWriter::open(const std::string& path, const TraceOrigin& origin) {
+  home_.settle();
   // Not to wait for somebody who reads a FIFO; later the thread may wait for a slow one.
   file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
   if (file_ < 0) return errno == ENXIO ? "nobody reads it" : strerror(errno);
@@ -91,7 +93,7 @@ std::string TraceWriter::open(const std::string& path, const TraceOrigin& origin
   if (wrong.empty()) {
     const SignalsBlocked blocked;
     try {
-      thread_ = std::thread([this] { write_blocks(); });
+      writing_->thread = std::thread([this] { write_blocks(); });
     } catch (const std::system_error& error) {
       wrong = error.what();
     }
@@ -108,6 +110,11 @@ std::string TraceWriter::open(const std::string& path, const TraceOrigin& origin
 
 std::string TraceWriter::close() {
   if (file_ < 0) return {};
+  if (!home_.here()) {
+    [[maybe_unused]] const Writing* left_alone = writing_.release();
+    ::close(std::exchange(file_, -1));
+    return {};
+  }
   room();
   head(TraceKind::end, 0);
   field(now_ns());
@@ -116,13 +123,13 @@ std::string TraceWriter::close() {
   end_record();
   finish_block();
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(writing_->mutex);
     full_.push_back(current_);
     complete_.store(0, std::memory_order_relaxed);
     closing_ = true;
   }
-  work_.notify_one();
-  thread_.join();
+  writing_->work.notify_one();
+  writing_->thread.join();
   if (::close(file_) != 0 && error_ == 0) error_ = errno;
   file_ = -1;
   return error_ == 0 ? std::string() : strerror(error_);
@@ -154,7 +161,7 @@ void TraceWriter::next_block() {
   finish_block();
   bool kept = false;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(writing_->mutex);
     complete_.store(0, std::memory_order_relaxed);
     if (!free_.empty()) {
       full_.push_back(current_);
@@ -164,7 +171,7 @@ void TraceWriter::next_block() {
     }
   }
   if (kept) {
-    work_.notify_one();
+    writing_->work.notify_one();
     dropped_before_ = 0;
   } else {
     dropped_ += records_;
@@ -174,9 +181,10 @@ void TraceWriter::next_block() {
 }
 
 void TraceWriter::write_blocks() {
-  std::unique_lock lock(mutex_);
+  Writing& writing = *writing_;
+  std::unique_lock lock(writing.mutex);
   for (;;) {
-    const bool due = !work_.wait_for(lock, std::chrono::milliseconds(unwritten_ms), [this] { return !full_.empty() || closing_; });
+    const bool due = !writing.work.wait_for(lock, std::chrono::milliseconds(unwritten_ms), [this] { return !full_.empty() || closing_; });
     if (due) {
       write_part(&lock);
       continue;

@@ -11,12 +11,14 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/process.h"
 #include "telemetry/trace_format.h"
 
 namespace nearcache {
@@ -49,7 +51,7 @@ class TraceWriter {
   // Creates the file and starts the writing thread. Returns an empty string, or what is wrong.
   std::string open(const std::string& path, const TraceOrigin& origin);
   bool is_open() const { return file_ >= 0; }
-  // Writes what is left, waits for the disk, and closes. Returns an empty string, or what went wrong on the way.
+  // Writes what is left, waits for the disk, and closes; in a forked child it only closes. Returns an empty string, or what went wrong on the way.
   std::string close();
   uint64_t dropped() const { return dropped_; }
 
@@ -154,10 +156,15 @@ class TraceWriter {
   off_t place_ = 0;           // where the next block goes; the thread's, once it runs
   size_t part_bytes_ = 0;     // of that block, in the file already; the thread's
   std::atomic<uint64_t> complete_{0};  // of the current block
-  std::thread thread_;
-  std::mutex mutex_;  // covers what follows; complete_ goes back to 0 under it
+  HomeProcess home_;  // where the thread is
   Block* current_ = nullptr;
-  std::condition_variable work_;
+  // In a forked child the thread can be neither joined nor ended, and the condition not be destroyed, as it is waited for there for ever.
+  struct Writing {
+    std::thread thread;
+    std::mutex mutex;  // covers what follows; complete_ goes back to 0 under it
+    std::condition_variable work;
+  };
+  std::unique_ptr<Writing> writing_ = std::make_unique<Writing>();
   std::vector<Block> pool_;
   std::vector<Block*> free_, full_;
   bool closing_ = false;

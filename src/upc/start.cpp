@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "nearcache/shmem.h"
+#include "base/process.h"
 #include "upc/barrier.h"
 #include "upc/guard.h"
 #include "upc/heap.h"
@@ -102,11 +103,11 @@ void find_near_threads() {
 using Action = void (*)();
 Action end_actions[16];
 size_t number_of_end_actions = 0;
-pid_t process = 0;  // not that of a child which the program forks
+HomeProcess home;
 
 // Runs at exit(), before the OpenSHMEM library's own handler, as it is registered later; the program's handlers have run.
 void end(int status, void*) {
-  if (runtime.ending || getpid() != process) return;
+  if (runtime.ending || !home.here()) return;
   fflush(nullptr);  // a launcher may end the others as soon as one has ended with a nonzero status
   end_barrier(status);
   runtime.ending = true;
@@ -134,7 +135,7 @@ void start() {
   runtime.all_near = internal_barrier(runtime.any_far ? 1 : 0) == 0;
   initialise_statics();
   internal_barrier(0);
-  process = getpid();
+  home.settle();
   on_exit(end, nullptr);
 }
 

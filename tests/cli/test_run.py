@@ -4,6 +4,7 @@ import shutil
 
 from support import launch
 import pytest
+from programs import compiled
 
 
 def launch_words(mpi, ranks=2):
@@ -95,6 +96,16 @@ def test_folder_of_a_report_that_is_not_here_is_told(fake_home, nearcache, tmp_p
 def test_own_folder_is_no_pattern(fake_home, nearcache, tmp_path):
     (tmp_path / "50%").mkdir()
     assert "/50%%/x.%p.json" in dry(nearcache, "--report", "x.%p.json", "--", "ls", cwd=tmp_path / "50%").stdout
+
+
+@pytest.mark.parametrize("named", [(), ("--mpi", "mpich-5.0.2")])
+def test_a_program_among_several_that_cannot_be_preloaded_is_refused(fake_home, nearcache, tmp_path, named):
+    static = compiled(tmp_path, "static", "int main(void) { return 0; }", "cc", "-static")
+    setuid = compiled(tmp_path, "setuid", "int main(void) { return 0; }", "cc")
+    setuid.chmod(0o4755)
+    for program, reason in ((static, "statically linked"), (setuid, "setuid")):
+        done = nearcache("run", *named, "--dry-run", "--", "mpiexec", "-n", "1", program, ":", "-n", "1", program)
+        assert done.returncode != 0 and reason in done.stderr
 
 
 def test_unknown_option_is_reported_with_the_nearest(fake_home, nearcache):

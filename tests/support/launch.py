@@ -111,6 +111,12 @@ def rank_environment(mpi, preload, below, above, env, tcp):
     return [f"{name}={value}" for name, value in variables.items()]
 
 
+def launcher_variables():
+    """What launchers need here: they may be started by root, on fewer cores than ranks."""
+    return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
+            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+
+
 def run(mpi, ranks, program, *args, preload=True, below=(), above=(), env=None, tcp=False, timeout=120,
         extra=(), cwd=None):
     """Runs a program (a name of the build, or a path) on `ranks` ranks and waits for it.
@@ -123,9 +129,7 @@ def run(mpi, ranks, program, *args, preload=True, below=(), above=(), env=None, 
                str(binary), *map(str, args)]
     surroundings = {name: value for name, value in os.environ.items()
                     if not name.startswith(("NEARCACHE_", "LD_PRELOAD"))}
-    surroundings.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                        PRTE_ALLOW_RUN_AS_ROOT="1", PRTE_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                        PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
+    surroundings.update(launcher_variables())
     return execute(command, timeout, surroundings, cwd)
 
 

@@ -4,9 +4,12 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "simulate/trace_reader.h"
@@ -49,6 +52,28 @@ class TraceWriterTest : public testing::Test {
   std::string folder;
   uint64_t dropped_as_read = 0;
 };
+
+// The child has neither the thread nor a right to the file.
+TEST_F(TraceWriterTest, AForkedChildEndsWithoutWaitingForTheThreadOrWriting) {
+  auto writer = std::make_unique<TraceWriter>();
+  ASSERT_EQ(writer->open(path(), TraceOrigin()), "");
+  writer->get(1, TraceOutcome::full, 1, 0, 8);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(10);
+    writer.reset();
+    _exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  writer->get(1, TraceOutcome::full, 1, 8, 8);
+  EXPECT_EQ(writer->close(), "");
+  bool whole = false;
+  const std::vector<TraceEvent> events = read(&whole);
+  EXPECT_TRUE(whole);
+  EXPECT_EQ(std::ranges::count_if(events, [](const TraceEvent& event) { return event.kind == TraceKind::get; }), 2);
+}
 
 TEST(Varint, IsReadAsItWasWrittenInAsFewBytesAsItNeeds) {
   for (int bits = 0; bits <= 64; ++bits) {

@@ -49,42 +49,44 @@ void read_info(MPI_Info info, Options* options) {
 
 // What all ranks of a window must know alike, in one small reduction beside the several that creation makes: the
 // largest id any of them would give, whether displacement units differ, and whether every rank's calls are visible.
-// False if the window is to be left alone.
-bool agree(MPI_Comm comm, int64_t unit, bool visible, WindowIdentity* identity) {
-  int64_t mine[4], most[4];
+// Empty if all is well, else why the window is to be left alone.
+std::string agree(MPI_Comm comm, int64_t unit, bool visible, WindowIdentity* identity) {
+  Exchange exchange(4, 4);
+  std::vector<uint64_t>& mine = exchange.sent();
+  const std::vector<uint64_t>& most = exchange.received();
   {
     const std::lock_guard lock(context.mutex);
-    mine[0] = context.next_window_id;
+    mine[0] = static_cast<uint64_t>(context.next_window_id);
   }
-  mine[1] = unit;
-  mine[2] = -unit;
+  mine[1] = static_cast<uint64_t>(unit);
+  mine[2] = static_cast<uint64_t>(-unit);
   mine[3] = visible ? 0 : 1;
-  if (next.Allreduce(mine, most, 4, MPI_INT64_T, MPI_MAX, comm) != MPI_SUCCESS) return false;
-  identity->id = most[0];
-  identity->unit = most[1] == -most[2] && most[1] > 0 ? most[1] : 0;
+  if (next.Iallreduce(mine.data(), exchange.received().data(), 4, MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
+    return "MPI_Iallreduce failed";
+  if (!exchange.wait(patience_ns(identity->ranks))) {
+    context.world.give_up(std::move(exchange));
+    return "another rank does not answer";
+  }
+  identity->id = static_cast<int64_t>(most[0]);
+  identity->unit = most[1] == -most[2] && unit > 0 ? unit : 0;
   const std::lock_guard lock(context.mutex);
-  context.next_window_id = std::max(context.next_window_id, most[0] + 1);
-  return most[3] == 0;
+  context.next_window_id = std::max(context.next_window_id, identity->id + 1);
+  return most[3] == 0 ? "" : "another rank's synchronisation is not visible";
 }
 
-// Which ranks of the communicator run on other nodes, as far as MPI_COMM_WORLD tells.
-std::vector<uint8_t> far_ranks(MPI_Comm comm, int ranks) {
-  std::vector<uint8_t> far(static_cast<size_t>(ranks), 1);
-  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  if (context.same_node.empty()) return far;
-  if (next.Comm_group(comm, &group) != MPI_SUCCESS) return far;
-  if (next.Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
-    std::vector<int> here(far.size()), there(far.size(), MPI_UNDEFINED);
-    for (size_t i = 0; i < here.size(); ++i) here[i] = static_cast<int>(i);
-    next.Group_translate_ranks(group, ranks, here.data(), world, there.data());
-    for (size_t i = 0; i < far.size(); ++i) {
-      if (there[i] >= 0 && static_cast<size_t>(there[i]) < context.same_node.size())
-        far[i] = context.same_node[static_cast<size_t>(there[i])] == 0;
-    }
-    next.Group_free(&world);
-  }
-  next.Group_free(&group);
-  return far;
+// Settles what the ranks of a window must know of each other. Empty, or why the window is to be left alone.
+std::string settle(MPI_Comm comm, int64_t unit, const void* caller, WindowIdentity* identity) {
+  std::string invisible;
+  const bool visible = creation_is_visible(caller, &invisible);
+  next.Comm_rank(comm, &identity->rank);
+  next.Comm_size(comm, &identity->ranks);
+  const std::vector<int> members = context.world.members(comm);
+  if (members.empty()) return "its communicator reaches outside of the ranks that were started together";
+  if (context.world.given_up() || !context.world.meet(comm, members, &identity->far, patience_ns(identity->ranks)))
+    return "another rank does not answer";
+  context_limit_memory();
+  const std::string disagreement = agree(comm, unit, visible, identity);
+  return visible || disagreement.empty() ? disagreement : invisible;
 }
 
 int forget_window(MPI_Win handle, int, void* attribute, void*);
@@ -148,19 +150,21 @@ void tell_of_creation(const Window& window, const Exposed& memory) {
   context.observer.window_created(traced, memory.base);
 }
 
+// Windows that were made before a driver was loaded ask it from now on, too.
+void look_for_devices() {
+  if (context.devices.present()) return;
+  context.devices.look();
+  if (!context.devices.present()) return;
+  for (Window* window : context.windows.all()) window->leave_short_ways();
+}
+
 void adopt(MPI_Win handle, MPI_Info info, MPI_Comm comm, const Exposed& memory, int64_t unit, std::string obstacle, const void* caller) {
-  context_start(false);
-  std::string invisible;
-  const bool visible = creation_is_visible(caller, &invisible);
+  context_start();
   WindowIdentity identity;
   identity.handle = handle;
-  next.Comm_rank(comm, &identity.rank);
-  next.Comm_size(comm, &identity.ranks);
-  if (!agree(comm, unit, visible, &identity)) {
-    log(LogLevel::info, "a window is left alone: %s", visible ? "another rank's synchronisation is not visible" : invisible.c_str());
-    return;
-  }
-  identity.far = far_ranks(comm, identity.ranks);
+  const std::string reason = settle(comm, unit, caller, &identity);
+  if (!reason.empty()) return log(LogLevel::info, "a window is left alone: %s", reason.c_str());
+  look_for_devices();
   Options options = context.options;
   read_info(info, &options);
   if (obstacle.empty()) log(LogLevel::info, "window %lld: mode %s", static_cast<long long>(identity.id), mode_name(options.mode));

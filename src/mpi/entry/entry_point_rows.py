@@ -15,7 +15,7 @@ class Row:
     arguments: list  # of the kind: acquire_if(flag) has ["flag"]
     requirement: str
     returns: str
-    symbol: str  # MPI_Get
+    symbol: str  # MPI_Get, MPIX_Comm_agree
     parameter_text: str
     parameters: list = field(default_factory=list)
 

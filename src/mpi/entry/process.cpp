@@ -1,7 +1,38 @@
 // Start and end of MPI: the context learns of its job, the report is written.
 #include "mpi/process/context.h"
+
+#include <cstring>
+
 #include "mpi/mpi_api.h"
 #include "mpi/process/next.h"
+
+namespace nearcache::mpi {
+namespace {
+
+#ifdef NEARCACHE_HAS_Session_init
+bool says_multiple(MPI_Info info) {
+  char value[64] = {};
+  int flag = 0;
+  return info != MPI_INFO_NULL && next.Info_get(info, "thread_level", sizeof value - 1, value, &flag) == MPI_SUCCESS && flag != 0 &&
+         std::strcmp(value, "MPI_THREAD_MULTIPLE") == 0;
+}
+
+// What the program asked for counts too: an MPI need not say what it has provided.
+bool has_threads([[maybe_unused]] MPI_Info asked, [[maybe_unused]] MPI_Session session) {
+  bool multiple = says_multiple(asked);
+#ifdef NEARCACHE_HAS_Session_get_info
+  MPI_Info provided = MPI_INFO_NULL;
+  if (next.Session_get_info != nullptr && next.Session_get_info(session, &provided) == MPI_SUCCESS && provided != MPI_INFO_NULL) {
+    multiple = multiple || says_multiple(provided);
+    next.Info_free(&provided);
+  }
+#endif
+  return multiple;
+}
+#endif
+
+}  // namespace
+}  // namespace nearcache::mpi
 
 using namespace nearcache::mpi;
 
@@ -9,29 +40,43 @@ extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
   const int rc = next.Init(argc, argv);
-  if (rc == MPI_SUCCESS) context_start(true);
+  if (rc == MPI_SUCCESS) context_start();
   return rc;
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int rc = next.Init_thread(argc, argv, required, provided);
-  if (rc == MPI_SUCCESS) context_start(true);
+  if (rc == MPI_SUCCESS) context_start();
   return rc;
 }
 
 int MPI_Finalize(void) {
-  context_report();
-  context.observer.stop();
-  context.progress.stop();
+  context_stop(true);
   return next.Finalize();
 }
 
 #ifdef NEARCACHE_HAS_Session_init
 int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
-  return next.Session_init(info, errhandler, session);
+  const int rc = next.Session_init(info, errhandler, session);
+  if (rc != MPI_SUCCESS) return rc;
+  {
+    const std::lock_guard lock(context.mutex);
+    ++context.sessions;
+  }
+  context_begin(has_threads(info, *session));
+  return rc;
 }
 
-int MPI_Session_finalize(MPI_Session* session) { return next.Session_finalize(session); }
+// The last session of a program that has sessions only is the end of MPI.
+int MPI_Session_finalize(MPI_Session* session) {
+  bool last = false;
+  {
+    const std::lock_guard lock(context.mutex);
+    last = --context.sessions == 0;
+  }
+  if (last && !context.world.has_model()) context_stop(false);
+  return next.Session_finalize(session);
+}
 #endif
 
 }  // extern "C"

@@ -5,14 +5,18 @@
 #include <mutex>
 #include <vector>
 
+#include "base/immortal.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "telemetry/report.h"
 #include "telemetry/stats.h"
 #include "mpi/mpi_api.h"
+#include "mpi/process/device_memory.h"
 #include "mpi/process/host_defects.h"
 #include "mpi/process/observer.h"
 #include "mpi/process/progress.h"
+#include "mpi/process/world.h"
 #include "mpi/window/window_table.h"
 
 namespace nearcache::mpi {
@@ -29,19 +33,22 @@ struct Context {
   Window* last_window = nullptr;  // the one used last; only without other threads, which might free it meanwhile
   Progress progress;
   MemoryBudget budget;
+  DeviceMemory devices;
   Observer observer;
 
   // How many acquires the program has made; transparent windows serve nothing older. Wraps after 2^32.
   std::atomic<uint32_t> acquires{1};
   std::atomic<int> transparent_windows{0};
 
+  HomeProcess home;
   bool started = false;
-  bool threaded = false;  // MPI_THREAD_MULTIPLE: windows lock
+  bool threaded = false;  // MPI_THREAD_MULTIPLE, in MPI_Init or in any session: windows lock
   int rank = 0;
   int ranks = 1;
   uint64_t started_ns = 0;
   HostDefects host_defects;        // of the MPI that runs
-  std::vector<uint8_t> same_node;  // by rank of MPI_COMM_WORLD: runs on this node
+  World world;
+  int sessions = 0;  // of the program, that are open
 
   std::mutex mutex;  // covers what follows; windows are created and freed rarely
   int64_t next_window_id = 0;
@@ -59,16 +66,29 @@ struct Context {
   }
 };
 
-extern Context context;
+// Used by calls until the very end of the process: a name for it that costs nothing.
+extern Immortal<Context> immortal_context;
+inline constexpr Context& context = immortal_context.object;
 
 // Whether the MPI below does this wrong by itself; known from context_start on.
 inline bool host_has(HostDefect defect) { return context.host_defects.has(defect); }
 
-// Learns ranks, node and thread level as soon as MPI is initialised; idempotent. `collective` when all ranks of
-// MPI_COMM_WORLD call it together: else (MPI_Init was not seen) every rank counts as far, and there is no report.
-void context_start(bool collective);
+// MPI_Init or a session has begun: notes the time, and the thread level, which any of them may raise. `threads`: a session has
+// MPI_THREAD_MULTIPLE.
+void context_begin(bool threads);
 
-// Gathers and writes the report of option `report`; collective over MPI_COMM_WORLD, before MPI_Finalize.
+// Learns rank and size, and opens what the options ask for: after MPI_Init, or for a program's first window where it has sessions only. Idempotent.
+// Talks to no other rank.
+void context_start();
+
+// What caches may use together, as far as it is known how many ranks share this node.
+void context_limit_memory();
+
+// The end of MPI is next, or that of the last session: writes the report, closes the trace. A trace of sessions goes on (not `for_good`), as
+// a program may begin new ones.
+void context_stop(bool for_good);
+
+// Gathers and writes the report of option `report`; collective over all ranks, before the end of MPI.
 void context_report();
 
 }  // namespace nearcache::mpi

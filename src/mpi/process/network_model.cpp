@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
+#include "base/clock.h"
 #include "base/link_model.h"
 #include "mpi/types/layout.h"
 #include "mpi/process/next.h"
@@ -27,95 +30,107 @@ struct Model {
   Next real;  // the functions below
   std::mutex mutex;
   std::unordered_map<Deadline, double, DeadlineHash> deadlines;
+  // By request handle, in order of their start. MPICH gives all requests that are complete at once the same handle.
+  std::multimap<uint64_t, double> requests;
 };
 
 Model& model() {
-  static Model instance;
+  static Model& instance = *new Model;  // needed until the process ends
   return instance;
 }
 
-uint64_t key_of(MPI_Win window) {
+template <class Handle>
+uint64_t key_of(Handle handle) {
   uint64_t bits = 0;
-  std::memcpy(&bits, &window, sizeof(window));
+  static_assert(sizeof(handle) <= sizeof(bits));
+  std::memcpy(&bits, &handle, sizeof(handle));
   return bits;
 }
 
-void started(MPI_Win window, int target, MPI_Count count, MPI_Datatype type) {
+// Notes a transfer. Returns when it will be complete, 0 for what moves no bytes.
+double started(MPI_Win window, int target, MPI_Count count, MPI_Datatype type) {
   const Layout* layout = count > 0 && target >= 0 ? layout_of(type) : nullptr;
-  const double bytes = layout == nullptr ? 0 : static_cast<double>(layout->size) * static_cast<double>(count);
+  if (layout == nullptr || layout->size == 0) return 0;
   Model& m = model();
-  const double complete = m.link.start(bytes);
+  const double complete = m.link.start(static_cast<double>(layout->size) * static_cast<double>(count));
   const std::lock_guard lock(m.mutex);
   double& deadline = m.deadlines[{key_of(window), target}];
   deadline = std::max(deadline, complete);
+  return complete;
 }
 
-// Waits until everything to `target` (-1: to all) of the window would have arrived.
-void arrived(MPI_Win window, int target) {
+void requested(MPI_Request request, double complete) {
+  if (complete == 0) return;
+  Model& m = model();
+  const std::lock_guard lock(m.mutex);
+  m.requests.emplace(key_of(request), complete);
+}
+
+// Waits until everything would have arrived that `chosen` says.
+template <class Chosen>
+void wait_for(Chosen chosen) {
   Model& m = model();
   double until = 0;
   {
     const std::lock_guard lock(m.mutex);
-    for (auto it = m.deadlines.begin(); it != m.deadlines.end();) {
-      if (it->first.window == key_of(window) && (target < 0 || it->first.target == target)) {
-        until = std::max(until, it->second);
-        it = m.deadlines.erase(it);
-      } else {
-        ++it;
-      }
-    }
+    std::erase_if(m.deadlines, [&](const auto& entry) {
+      if (!chosen(entry.first)) return false;
+      until = std::max(until, entry.second);
+      return true;
+    });
   }
   LinkModel::wait_until(until);
 }
 
-int modelled_get(void* o, int oc, MPI_Datatype ot, int t, MPI_Aint d, int tc, MPI_Datatype tt, MPI_Win w) {
-  started(w, t, oc, ot);
-  return model().real.Get(o, oc, ot, t, d, tc, tt, w);
+void arrived(MPI_Win window, int target) {
+  wait_for([=](const Deadline& deadline) { return deadline == Deadline{key_of(window), target}; });
 }
-int modelled_put(const void* o, int oc, MPI_Datatype ot, int t, MPI_Aint d, int tc, MPI_Datatype tt, MPI_Win w) {
-  started(w, t, oc, ot);
-  return model().real.Put(o, oc, ot, t, d, tc, tt, w);
+void arrived_all(MPI_Win window) {
+  wait_for([=](const Deadline& deadline) { return deadline.window == key_of(window); });
 }
-int modelled_flush(int t, MPI_Win w) {
-  const int rc = model().real.Win_flush(t, w);
-  arrived(w, t);
-  return rc;
-}
-int modelled_flush_local(int t, MPI_Win w) {
-  const int rc = model().real.Win_flush_local(t, w);
-  arrived(w, t);
-  return rc;
-}
-int modelled_flush_all(MPI_Win w) {
-  const int rc = model().real.Win_flush_all(w);
-  arrived(w, -1);
-  return rc;
-}
-int modelled_flush_local_all(MPI_Win w) {
-  const int rc = model().real.Win_flush_local_all(w);
-  arrived(w, -1);
-  return rc;
-}
-int modelled_unlock(int t, MPI_Win w) {
-  const int rc = model().real.Win_unlock(t, w);
-  arrived(w, t);
-  return rc;
-}
-int modelled_unlock_all(MPI_Win w) {
-  const int rc = model().real.Win_unlock_all(w);
-  arrived(w, -1);
-  return rc;
-}
-int modelled_fence(int assert, MPI_Win w) {
-  const int rc = model().real.Win_fence(assert, w);
-  arrived(w, -1);
-  return rc;
-}
-int modelled_complete(MPI_Win w) {
-  const int rc = model().real.Win_complete(w);
-  arrived(w, -1);
-  return rc;
-}
+
+// The modelled ones among the requests of a call.
+class RequestDeadlines {
+ public:
+  RequestDeadlines(int count, const MPI_Request* requests) {
+    Model& m = model();
+    const std::lock_guard lock(m.mutex);
+    if (m.requests.empty()) return;
+    for (int i = 0; i < count; ++i) {
+      const auto found = m.requests.find(key_of(requests[i]));
+      if (found != m.requests.end()) found_.push_back({i, found->first, found->second});
+    }
+  }
+
+  // One of them would not have arrived yet.
+  bool ahead() const {
+    return !found_.empty() && std::ranges::max(found_, {}, &Found::complete).complete > static_cast<double>(system_ns());
+  }
+
+  // Waits for those that MPI has completed.
+  void wait_for_completed(const MPI_Request* after) {
+    Model& m = model();
+    double until = 0;
+    for (const Found& found : found_) {
+      if (after[found.index] != MPI_REQUEST_NULL) continue;
+      until = std::max(until, found.complete);
+      const std::lock_guard lock(m.mutex);
+      const auto it = m.requests.find(found.key);
+      if (it != m.requests.end()) m.requests.erase(it);
+    }
+    LinkModel::wait_until(until);
+  }
+
+ private:
+  struct Found {
+    int index;
+    uint64_t key;
+    double complete;
+  };
+  std::vector<Found> found_;
+};
+
+#include "network_model.inc"
 
 }  // namespace
 
@@ -126,16 +141,7 @@ std::string network_model_install(const std::string& text) {
   if (!wrong.empty()) return wrong;
   m.installed = true;
   m.real = next;
-  next.Get = modelled_get;
-  next.Put = modelled_put;
-  next.Win_flush = modelled_flush;
-  next.Win_flush_local = modelled_flush_local;
-  next.Win_flush_all = modelled_flush_all;
-  next.Win_flush_local_all = modelled_flush_local_all;
-  next.Win_unlock = modelled_unlock;
-  next.Win_unlock_all = modelled_unlock_all;
-  next.Win_fence = modelled_fence;
-  next.Win_complete = modelled_complete;
+  put_in_place();
   return {};
 }
 

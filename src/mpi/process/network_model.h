@@ -1,6 +1,6 @@
-// A modelled network under the cache: delays the completion of gets and puts to L + size * G, so that a network that
-// is not here can be studied on one machine. Always labelled as modelled in every output. Operations with requests and
-// atomics pass at the speed of the network that is there.
+// A modelled network under the cache: delays the completion of every one-sided operation to L + size * G, so that a network that
+// is not here can be studied on one machine. Always labelled as modelled in every output. Operations of no bytes take no time. Which functions
+// it stands before is derived from entry_points.txt (generate_model.py), so that none is forgotten.
 //
 // It stands at the table of functions below us, so that programs with and without the cache see the same network,
 // and costs nothing while it is not asked for. When a transfer is complete, base/link_model.h tells.

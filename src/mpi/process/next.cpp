@@ -33,8 +33,8 @@ namespace {
 
 constexpr int refused = 1;  // a failure in every MPI: MPI_SUCCESS is 0, and 1 is an error class in all of them
 
-enum class State { empty, usable, wrong };
-std::atomic<State> state{State::empty};
+enum class TableState { empty, usable, wrong };
+std::atomic<TableState> state{TableState::empty};
 std::mutex filling;
 
 const char* const symbols[] = {
@@ -150,7 +150,7 @@ bool speaks_for_all() {
 
 // Written once, before `state` becomes wrong. Not a plain global: we run before those are constructed.
 std::string& complaint() {
-  static std::string text;
+  static std::string& text = *new std::string;
   return text;
 }
 
@@ -159,22 +159,22 @@ void complain_of(std::string text) {
   if (speaks_for_all()) log(LogLevel::warning, "%s", complaint().c_str());
 }
 
-State find_mpi() {
+TableState find_mpi() {
   const Family family = loaded_family();
-  if (family == Family::none) return State::empty;
+  if (family == Family::none) return TableState::empty;
   if (!dlsym(RTLD_NEXT, "PMPI_Init")) find_private_mpi();
   if (family != built_family()) {
     complain_of(std::string("this object is for ") + family_name(built_family()) + ", but the program runs with " +
                 family_name(family) + ": nothing is cached; preload the object for that MPI (nearcache run finds it)");
-    return State::wrong;
+    return TableState::wrong;
   }
   fill_table();
   if (const char* name = missing_function()) {
     complain_of(std::string("the program's MPI has no ") + name +
                 ", which the MPI that this object was built for has: nothing is cached; build Nearcache with that MPI");
-    return State::wrong;
+    return TableState::wrong;
   }
-  return State::usable;
+  return TableState::usable;
 }
 
 }  // namespace
@@ -186,18 +186,18 @@ void* next_symbol(const char* symbol) {
 }
 
 void next_fill() {
-  if (state.load(std::memory_order_acquire) != State::empty) return;
+  if (state.load(std::memory_order_acquire) != TableState::empty) return;
   const std::lock_guard<std::mutex> guard(filling);
-  if (state.load(std::memory_order_relaxed) != State::empty) return;
-  const State found = find_mpi();
-  if (found == State::usable) lead_entries_to_wrappers();
-  if (found == State::wrong) lead_entries_past_us();
+  if (state.load(std::memory_order_relaxed) != TableState::empty) return;
+  const TableState found = find_mpi();
+  if (found == TableState::usable) lead_entries_to_wrappers();
+  if (found == TableState::wrong) lead_entries_past_us();
   state.store(found, std::memory_order_release);
 }
 
 bool next_usable() {
   next_fill();
-  return state.load(std::memory_order_acquire) == State::usable;
+  return state.load(std::memory_order_acquire) == TableState::usable;
 }
 
 std::string next_complaint() { return next_usable() ? std::string() : complaint(); }
@@ -208,7 +208,7 @@ std::string next_complaint() { return next_usable() ? std::string() : complaint(
 // The way of a first call when no MPI was there at start: where the entry point leads now.
 void* nearcache_resolve_entry(unsigned index) {
   nearcache::mpi::next_fill();
-  if (state.load(std::memory_order_acquire) == State::empty)
+  if (state.load(std::memory_order_acquire) == TableState::empty)
     return reinterpret_cast<void*>(&nearcache::mpi::refuse_call);
   return nearcache_slots[index];
 }

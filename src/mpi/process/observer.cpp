@@ -35,8 +35,16 @@ void Observer::start() {
 
 void Observer::stop() {
   if (!tracing_) return;
+  {
+    const Lock lock = locked();
+    look_at_all();
+  }
+  close();
+}
+
+void Observer::close() {
+  if (!tracing_) return;
   const Lock lock = locked();
-  look_at_all();
   tracing_ = only_tracing_ = false;
   const std::string wrong = trace_.close();
   if (!wrong.empty()) log(LogLevel::warning, "trace: '%s' is not whole: %s", path_.c_str(), wrong.c_str());

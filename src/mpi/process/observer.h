@@ -31,8 +31,9 @@ class Observer {
  public:
   // Opens what the options ask for; after MPI_Init, on every rank.
   void start();
-  // Closes the trace; before MPI_Finalize.
+  // Looks at own windows for the last time and closes the trace; before MPI_Finalize.
   void stop();
+  void close();
 
   bool wanted() const { return tracing_ || profiling_; }
   bool tracing() const { return tracing_; }
@@ -41,6 +42,7 @@ class Observer {
 
   // There is a trace and nothing else, and no other thread: a hit may be told by `trace_hit`, its flush by `trace_flush`.
   bool only_tracing() const { return only_tracing_; }
+  void threads_came() { only_tracing_ = false; }
   void trace_hit(int64_t window, uint32_t target, int64_t displacement, uint64_t bytes) {
     trace_.get(static_cast<uint64_t>(window), TraceOutcome::full, target, displacement, bytes);
   }

@@ -42,7 +42,7 @@ class Progress {
   void start();
   void stop();
 
-  // Goes down to MPI. Without MPI_COMM_WORLD (sessions only) there is nothing to call: then no flush is served.
+  // Goes down to MPI. Without a request to test there is nothing to call: then no flush is served.
   void call();
   bool available() const { return started_; }
 

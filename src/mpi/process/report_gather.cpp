@@ -1,11 +1,14 @@
 // Brings the counters of all ranks to rank 0 and writes the report there.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <map>
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "telemetry/gather_plan.h"
 #include "telemetry/report_file.h"
 #include "mpi/process/context.h"
 #include "mpi/process/network_model.h"
@@ -75,50 +78,80 @@ RankMessage rank_message() {
   return message;
 }
 
-// The lists of all ranks, in their order, at rank 0; empty elsewhere. Collective.
-template <class Item>
-std::vector<std::vector<Item>> gather_lists(const std::vector<Item>& mine) {
-  const auto ranks = static_cast<size_t>(context.ranks);
-  const bool root = context.rank == 0;
-  const int my_bytes = static_cast<int>(mine.size() * sizeof(Item));
-  std::vector<int> bytes(root ? ranks : 0), offsets(root ? ranks : 0);
-  next.Gather(&my_bytes, 1, MPI_INT, bytes.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
-  size_t total = 0;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    offsets[i] = static_cast<int>(total);
-    total += static_cast<size_t>(bytes[i]);
+// Brings what ranks have to say to rank 0. Where somebody does not come (world.h), it is over: `failed`.
+class Gathering {
+ public:
+  // False where nobody can be asked. Ranks that have met may be far apart in time; of others nobody knows whether they come at all.
+  bool start() {
+    World& world = context.world;
+    if (!world.known() || world.given_up()) return false;
+    const bool met = world.all_met();
+    patience_ = met ? no_limit : 60ull * 1000000000;
+    comm_ = met || world.has_model() ? world.everybody() : MPI_COMM_NULL;
+    std::vector<uint8_t> far;
+    return comm_ != MPI_COMM_NULL && (met || world.meet(comm_, world.members(comm_), &far, patience_));
   }
-  std::vector<Item> all(total / sizeof(Item));
-  next.Gatherv(mine.data(), my_bytes, MPI_BYTE, all.data(), bytes.data(), offsets.data(), MPI_BYTE, 0, MPI_COMM_WORLD);
-  std::vector<std::vector<Item>> lists(bytes.size());
-  auto at = all.begin();
-  for (size_t i = 0; i < lists.size(); ++i) {
-    const auto items = static_cast<ptrdiff_t>(static_cast<size_t>(bytes[i]) / sizeof(Item));
-    lists[i].assign(at, at + items);
-    at += items;
-  }
-  return lists;
-}
+  bool failed() const { return failed_; }
 
-std::vector<WindowMessage> joined(const std::vector<std::vector<WindowMessage>>& lists) {
-  std::vector<WindowMessage> all;
-  for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
-  return all;
-}
+  // Rank 0 calls `visit(rank, items, count)` for pieces of all ranks' lists. Collective.
+  template <class Item, class Visit>
+  void gather(const std::vector<Item>& mine, Visit visit) {
+    static_assert(sizeof(Item) % sizeof(uint64_t) == 0);
+    const std::vector<uint64_t> lengths = lengths_of_all(mine.size());
+    if (failed_) return;
+    const uint64_t longest = *std::ranges::max_element(lengths);
+    const GatherPlan plan = GatherPlan::of(longest, sizeof(Item), lengths.size());
+    const size_t words = plan.items * sizeof(Item) / sizeof(uint64_t);
+    for (uint64_t round = 0; round < plan.rounds; ++round) {
+      const uint64_t first = round * plan.items;
+      Exchange exchange(words, context.rank == 0 ? words * lengths.size() : 0);
+      if (first < mine.size())
+        std::memcpy(exchange.sent().data(), mine.data() + first, std::min<size_t>(plan.items, mine.size() - first) * sizeof(Item));
+      next.Igather(exchange.sent().data(), static_cast<int>(words), MPI_UINT64_T, exchange.received().data(), static_cast<int>(words),
+                   MPI_UINT64_T, 0, comm_, exchange.request());
+      if (!wait(&exchange)) return;
+      for (size_t rank = 0; context.rank == 0 && rank < lengths.size(); ++rank) {
+        if (first >= lengths[rank]) continue;
+        visit(rank, reinterpret_cast<const Item*>(exchange.received().data() + rank * words), std::min(plan.items, lengths[rank] - first));
+      }
+    }
+  }
+
+ private:
+  std::vector<uint64_t> lengths_of_all(uint64_t mine) {
+    Exchange exchange(1, static_cast<size_t>(context.ranks));
+    exchange.sent()[0] = mine;
+    next.Iallgather(exchange.sent().data(), 1, MPI_UINT64_T, exchange.received().data(), 1, MPI_UINT64_T, comm_, exchange.request());
+    wait(&exchange);
+    return exchange.received();
+  }
+
+  bool wait(Exchange* exchange) {
+    if (exchange->wait(patience_)) return true;
+    context.world.give_up(std::move(*exchange));
+    failed_ = true;
+    return false;
+  }
+
+  MPI_Comm comm_{};
+  uint64_t patience_ = no_limit;
+  bool failed_ = false;
+};
 
 // Up to 30 KiB a rank come to rank 0: of very many ranks the report does without.
-std::vector<std::vector<uint64_t>> gather_profiles() {
+std::vector<uint64_t> packed_profile() {
   constexpr int most_ranks = 16384;
   Profile* profile = context.ranks > most_ranks ? nullptr : context.observer.profile();
-  if (profile != nullptr) profile->tick(system_ns() - context.started_ns);  // what came after the last look
-  return gather_lists(profile == nullptr ? std::vector<uint64_t>() : ReportDetails::pack(*profile));
+  if (profile == nullptr) return {};
+  profile->tick(system_ns() - context.started_ns);  // what came after the last look
+  return ReportDetails::pack(*profile);
 }
 
 // Windows with the same id and size are one window, seen by its ranks.
-std::vector<WindowReport> merge(const std::vector<WindowMessage>& messages) {
-  std::map<std::pair<int64_t, int32_t>, WindowReport> windows;
-  for (const WindowMessage& message : messages) {
-    WindowReport& window = windows[{message.id, message.ranks}];
+class WindowMerger {
+ public:
+  void add(const WindowMessage& message) {
+    WindowReport& window = windows_[{message.id, message.ranks}];
     window.id = static_cast<int>(message.id);
     window.ranks = message.ranks;
     window.mode = message.mode;
@@ -126,10 +159,15 @@ std::vector<WindowReport> merge(const std::vector<WindowMessage>& messages) {
     if (message.bypass[0] != '\0') window.bypass = message.bypass;
     window.counters += message.counters;
   }
-  std::vector<WindowReport> merged;
-  for (auto& [key, window] : windows) merged.push_back(std::move(window));
-  return merged;
-}
+  std::vector<WindowReport> merged() {
+    std::vector<WindowReport> merged;
+    for (auto& [key, window] : windows_) merged.push_back(std::move(window));
+    return merged;
+  }
+
+ private:
+  std::map<std::pair<int64_t, int32_t>, WindowReport> windows_;
+};
 
 }  // namespace
 
@@ -145,16 +183,27 @@ std::string library_line() {
 }
 
 void context_report() {
-  if (!report_is_wanted(context.options.report) || !context.started || context.same_node.empty()) return;
-  const auto ranks = static_cast<size_t>(context.ranks);
-  const RankMessage mine = rank_message();
-  const std::vector<WindowMessage> my_windows = windows_of_rank();
-  const bool root = context.rank == 0;
-  std::vector<RankMessage> all(root ? ranks : 0);
-  next.Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD);
-  const std::vector<WindowMessage> windows = joined(gather_lists(my_windows));
-  std::vector<std::vector<uint64_t>> profiles = gather_profiles();
-  if (!root) return;
+  if (!report_is_wanted(context.options.report) || !context.started) return;
+  Gathering gathering;
+  if (!gathering.start()) {
+    if (context.rank == 0) log(LogLevel::warning, "no report is written: other ranks run without Nearcache, or cannot be asked");
+    return;
+  }
+  std::vector<RankMessage> ranks(static_cast<size_t>(context.ranks));
+  std::vector<std::vector<uint64_t>> profiles(ranks.size());
+  WindowMerger windows;
+  gathering.gather(std::vector{rank_message()}, [&](size_t rank, const RankMessage* message, uint64_t) { ranks[rank] = *message; });
+  if (!gathering.failed()) {
+    gathering.gather(windows_of_rank(), [&](size_t, const WindowMessage* messages, uint64_t count) {
+      for (uint64_t i = 0; i < count; ++i) windows.add(messages[i]);
+    });
+  }
+  if (!gathering.failed()) {
+    gathering.gather(packed_profile(), [&](size_t rank, const uint64_t* words, uint64_t count) {
+      profiles[rank].insert(profiles[rank].end(), words, words + count);
+    });
+  }
+  if (context.rank != 0 || gathering.failed()) return;
   Report report;
   for (size_t rank = 0; rank < profiles.size(); ++rank) report.details.add(static_cast<int>(rank), profiles[rank]);
   char host[256] = {};
@@ -164,8 +213,8 @@ void context_report() {
   report.program = program_name();
   report.modelled = network_model_label();
   report.options = context.options;
-  for (const RankMessage& rank : all) report.ranks.push_back({rank.wall_seconds, rank.counters});
-  report.windows = merge(windows);
+  for (const RankMessage& rank : ranks) report.ranks.push_back({rank.wall_seconds, rank.counters});
+  report.windows = windows.merged();
   write_report(report, context.options.report, context.rank);
 }
 

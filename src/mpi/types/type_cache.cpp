@@ -24,7 +24,7 @@ struct TypeCache {
 };
 
 TypeCache& types() {
-  static TypeCache cache;
+  static TypeCache& cache = *new TypeCache;  // needed until the process ends
   return cache;
 }
 
@@ -78,7 +78,7 @@ const Layout* intern(Layout* layout) {
   return layout;
 }
 
-int copy_nothing(MPI_Datatype, int, void*, void*, void*, int* flag) {
+int copy_no_layout(MPI_Datatype, int, void*, void*, void*, int* flag) {
   *flag = 0;
   return MPI_SUCCESS;
 }
@@ -97,7 +97,7 @@ int layout_keyval() {
   TypeCache& cache = types();
   const std::lock_guard lock(cache.mutex);
   if (cache.keyval == MPI_KEYVAL_INVALID)
-    next.Type_create_keyval(copy_nothing, forget_layout, &cache.keyval, nullptr);
+    next.Type_create_keyval(copy_no_layout, forget_layout, &cache.keyval, nullptr);
   return cache.keyval;
 }
 

@@ -6,6 +6,10 @@
 
 namespace nearcache::mpi {
 
+static bool on_host(const GetCall& call, const Elements& origin) {
+  return context.devices.is_host(static_cast<const std::byte*>(call.origin) + origin.lowest(), static_cast<uint64_t>(origin.highest() - origin.lowest()));
+}
+
 // Everything the cache must know of the call. False where only MPI can say what it means, or that it is wrong.
 bool Window::understand(const GetCall& call, Access* access) const {
   if (call.origin_count < 0 || call.target_count < 0) return false;
@@ -18,6 +22,7 @@ bool Window::understand(const GetCall& call, Access* access) const {
   uint64_t bytes_there = 0;
   if (__builtin_mul_overflow(target->size, there.count, &bytes_there)) return false;
   if (access->bytes == 0 || access->bytes != bytes_there) return false;
+  if (context.devices.present() && !on_host(call, access->origin)) return false;
   access->key.target = static_cast<uint32_t>(call.target);
   const bool contiguous = there.contiguous();
   if (identity_.unit == 0) {

@@ -26,7 +26,7 @@ struct RequestTable {
 };
 
 RequestTable& table() {
-  static RequestTable requests;
+  static RequestTable& requests = *new RequestTable;  // needed until the process ends
   return requests;
 }
 

@@ -45,20 +45,20 @@ std::string upper(std::string text) {
 }
 
 const Names& our_names() {
-  static const Names names(std::begin(exported), std::end(exported));
+  static const Names& names = *new Names(std::begin(exported), std::end(exported));
   return names;
 }
 
 // Our calls in C that act on windows or may be acquires. Beginning and end of MPI may pass us by unseen.
 const std::vector<std::string>& watched_calls() {
-  static const std::vector<std::string> calls = [] {
+  static const std::vector<std::string>& calls = *new std::vector<std::string>([] {
     std::vector<std::string> list;
     for (const std::string name : exported)
       if (name.starts_with("MPI_") && name != upper(name) && !name.starts_with("MPI_Init") &&
           !name.starts_with("MPI_Session_") && name != "MPI_Finalize")
         list.push_back(name);
     return list;
-  }();
+  }());
   return calls;
 }
 

@@ -36,7 +36,8 @@ void Window::adopt_mode(Mode mode) {
   context.transparent_windows += counts(mode) - counts(options_.mode);
   options_.mode = mode;
   caching_ = mode != Mode::off && obstacle_.empty();
-  plain_ = caching_ && storage_is_used() && identity_.unit > 0 && !context.threaded && context.progress.available();
+  plain_ = caching_ && storage_is_used() && identity_.unit > 0 && !context.threaded && context.progress.available() &&
+           !context.devices.present();
   plain_unit_ = identity_.unit;
 }
 

@@ -205,6 +205,9 @@ class Window {
   // The flush that follows a plain hit.
   void tell_plain_flush(int target);
 
+  // What the short ways rely on is no more: one thread, progress between served calls, memory of the processor's own.
+  void leave_short_ways() { plain_ = false; }
+
   Counters& counters() { return counters_; }
   bool serves_plain_hits() const { return plain_; }
 

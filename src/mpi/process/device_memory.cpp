@@ -1,0 +1,172 @@
+#include "mpi/process/device_memory.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+extern "C" void* __libc_stack_end __attribute__((weak));
+
+namespace nearcache::mpi {
+namespace {
+
+// What of the drivers' interfaces is needed, in their binary form. Each answers `true` for what the processor may not touch.
+
+constexpr int success = 0;
+
+struct Cuda {
+  static constexpr unsigned attribute_memory_type = 2, type_host = 1;
+  int (*pointer_get_attribute)(void*, unsigned, uintptr_t) = nullptr;
+
+  void find(void* library) { pointer_get_attribute = reinterpret_cast<decltype(pointer_get_attribute)>(dlsym(library, "cuPointerGetAttribute")); }
+  bool found() const { return pointer_get_attribute != nullptr; }
+  // Memory that CUDA has nothing to do with is an error to it. Managed memory counts as the device's.
+  bool is_device(const void* at) const {
+    unsigned type = 0;
+    return pointer_get_attribute(&type, attribute_memory_type, reinterpret_cast<uintptr_t>(at)) == success && type != type_host;
+  }
+};
+
+struct Hip {
+  // The numbers of memory types differ between ROCm 5 and 6; the pointers do not.
+  struct Attributes {
+    int type, device;
+    void *device_pointer, *host_pointer;
+    int is_managed;
+    unsigned flags;
+    uint64_t more[8];
+  };
+  int (*pointer_get_attributes)(Attributes*, const void*) = nullptr;
+  int (*get_last_error)() = nullptr;
+  int (*peek_at_last_error)() = nullptr;
+
+  void find(void* library) {
+    pointer_get_attributes = reinterpret_cast<decltype(pointer_get_attributes)>(dlsym(library, "hipPointerGetAttributes"));
+    get_last_error = reinterpret_cast<decltype(get_last_error)>(dlsym(library, "hipGetLastError"));
+    peek_at_last_error = reinterpret_cast<decltype(peek_at_last_error)>(dlsym(library, "hipPeekAtLastError"));
+  }
+  bool found() const { return pointer_get_attributes != nullptr && get_last_error != nullptr && peek_at_last_error != nullptr; }
+  // The answer may be an error, which must not become the program's. One that waits to be looked at would be lost: then nothing is asked.
+  bool is_device(const void* at) const {
+    if (peek_at_last_error() != success) return true;
+    Attributes attributes{};
+    if (pointer_get_attributes(&attributes, at) != success) return get_last_error(), false;
+    return attributes.device_pointer != nullptr && (attributes.host_pointer == nullptr || attributes.is_managed != 0);
+  }
+};
+
+struct LevelZero {
+  struct Context {
+    int structure = 0xd;
+    const void* next = nullptr;
+    uint32_t flags = 0;
+  };
+  struct Properties {
+    int structure = 0x17;
+    void* next = nullptr;
+    int type = 0;
+    uint64_t id = 0, page_size = 0;
+  };
+  static constexpr int type_unknown = 0, type_host = 1;
+  static constexpr uint32_t most_drivers = 8;
+  int (*driver_get)(uint32_t*, void**) = nullptr;
+  int (*context_create)(void*, const Context*, void**) = nullptr;
+  int (*get_properties)(void*, const void*, Properties*, void**) = nullptr;
+  void* contexts[most_drivers] = {};
+  uint32_t count = 0;
+
+  void find(void* library) {
+    driver_get = reinterpret_cast<decltype(driver_get)>(dlsym(library, "zeDriverGet"));
+    context_create = reinterpret_cast<decltype(context_create)>(dlsym(library, "zeContextCreate"));
+    get_properties = reinterpret_cast<decltype(get_properties)>(dlsym(library, "zeMemGetAllocProperties"));
+    if (driver_get == nullptr || context_create == nullptr || get_properties == nullptr) return;
+    // Before the program has called zeInit there is no driver, and no memory of a device. Any context of a driver knows all its memory.
+    void* drivers[most_drivers];
+    uint32_t drivers_found = most_drivers;
+    if (driver_get(&drivers_found, drivers) != success) return;
+    const Context description;
+    for (uint32_t i = 0; i < drivers_found && i < most_drivers; ++i) {
+      if (context_create(drivers[i], &description, &contexts[count]) == success) ++count;
+    }
+  }
+  bool found() const { return count > 0; }
+  bool is_device(const void* at) const {
+    for (uint32_t i = 0; i < count; ++i) {
+      Properties properties;
+      void* device = nullptr;
+      if (get_properties(contexts[i], at, &properties, &device) != success) continue;
+      if (properties.type != type_unknown && properties.type != type_host) return true;
+    }
+    return false;
+  }
+};
+
+template <class Driver>
+struct Loaded : Driver {
+  bool look(const char* name) {
+    if (this->found()) return true;
+    void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);  // held from now on
+    if (library != nullptr) this->find(library);
+    return this->found();
+  }
+};
+
+// Written by `look` only, before `present_` says so.
+constinit Loaded<Cuda> cuda;
+constinit Loaded<Hip> hip;
+constinit Loaded<LevelZero> level_zero;
+
+uintptr_t executable_begin() {
+  uintptr_t begin = UINTPTR_MAX;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* found) {
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
+          const uintptr_t at = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+          if (at < *static_cast<uintptr_t*>(found)) *static_cast<uintptr_t*>(found) = at;
+        }
+        return 1;  // the executable comes first
+      },
+      &begin);
+  return begin;
+}
+
+// The program's own data, what malloc gets by brk, and the first thread's stack are no driver's to give away. Anything else may be unmapped and
+// then mapped by a driver, so that what it was once says nothing.
+bool certainly_host(uintptr_t at) {
+  static const uintptr_t begin = executable_begin();
+  if (at >= begin && at < reinterpret_cast<uintptr_t>(sbrk(0))) return true;
+  const int here = 0;
+  return &__libc_stack_end != nullptr && at >= reinterpret_cast<uintptr_t>(&here) && at < reinterpret_cast<uintptr_t>(__libc_stack_end);
+}
+
+constexpr uintptr_t block_of(uintptr_t at) { return at >> 16; }
+
+}  // namespace
+
+void DeviceMemory::look() {
+  const bool with_cuda = cuda.look("libcuda.so.1");
+  bool with_hip = false;
+  for (const char* name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so.4", "libamdhip64.so"})
+    with_hip = with_hip || hip.look(name);
+  const bool with_level_zero = level_zero.look("libze_loader.so.1");
+  if (with_cuda || with_hip || with_level_zero) present_.store(true, std::memory_order_release);
+}
+
+bool DeviceMemory::is_host(const void* first, uint64_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(first);
+  const auto last = begin + (bytes == 0 ? 0 : bytes - 1);
+  for (const uintptr_t at : {begin, last}) {
+    if (certainly_host(at)) continue;
+    if (block_of(at) == device_block_.load(std::memory_order_relaxed)) return false;
+    if (!ask(reinterpret_cast<const void*>(at))) continue;
+    device_block_.store(block_of(at), std::memory_order_relaxed);
+    return false;
+  }
+  return true;
+}
+
+bool DeviceMemory::ask(const void* at) {
+  return (cuda.found() && cuda.is_device(at)) || (hip.found() && hip.is_device(at)) || (level_zero.found() && level_zero.is_device(at));
+}
+
+}  // namespace nearcache::mpi

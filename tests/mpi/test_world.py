@@ -1,0 +1,82 @@
+"""Jobs of several programs, spawned ones, sessions, late threads, forks: world.cpp."""
+import json
+import os
+import re
+
+from support import launch
+import pytest
+
+
+def hits(result, what):
+    """Hits by rank, of all lines of `what`."""
+    return [int(found) for _, found in sorted(re.findall(rf"^ok {what} rank (\d+) hits (\d+)", result.output, re.M))]
+
+
+def two_programs(mpi, way, env=None, timeout=60):
+    """Rank 0 with Nearcache, rank 1 without."""
+    binary = str(mpi.binary("world"))
+    first = ["env", *launch.rank_environment(mpi, True, (), (), env, False), binary, way]
+    second = ["env", *launch.rank_environment(mpi, False, (), (), None, False), binary, way]
+    surroundings = {**os.environ, **launch.launcher_variables()}
+    return launch.execute([*launch.launcher(mpi, 1), *first, ":", "-n", "1", *second], timeout, surroundings)
+
+
+@pytest.mark.few_mpis
+def test_a_rank_without_nearcache_is_not_waited_for_in_init(mpi, preload):
+    result = two_programs(mpi, "nothing", timeout=30).check()
+    assert hits(result, "nothing") == [0, 0]
+
+
+@pytest.mark.few_mpis
+def test_a_window_with_a_rank_without_nearcache_is_left_alone_and_said_so(mpi, preload, tmp_path):
+    result = two_programs(mpi, "window", {"NEARCACHE_REPORT": str(tmp_path / "report.json")}).check()
+    assert hits(result, "window") == [0, 0]
+    assert "rank 0: another rank of this job does not answer" in result.output
+    assert "no report is written" in result.output and not (tmp_path / "report.json").exists()
+
+
+def test_a_communicator_beyond_the_own_world_is_left_alone(mpi, preload):
+    result = launch.run(mpi, 1, "world", "beyond", timeout=60)
+    if result.code != 0 and launch.run(mpi, 1, "world", "beyond", preload=False, timeout=60).code != 0:
+        pytest.skip("this MPI cannot spawn here")
+    result.check()
+    assert "does not answer" not in result.output
+
+
+@pytest.mark.one_mpi
+def test_the_report_is_whole_where_no_window_spans_all_ranks(mpi, preload, tmp_path):
+    report = tmp_path / "report.json"
+    result = launch.run(mpi, 4, "world", "halves", env={"NEARCACHE_REPORT": str(report)}).check()
+    assert hits(result, "halves") == [144] * 4
+    assert json.loads(report.read_text())["ranks"] == 4
+
+
+def session_run(mpi, way, **more):
+    if mpi.family == "openmpi" and mpi.version < (5,) or mpi.family == "mpich" and mpi.version < (5,):
+        pytest.skip("this MPI has no sessions, or counts them as a preview")
+    result = launch.run(mpi, 2, "world", way, **more)
+    if result.code != 0 and launch.run(mpi, 2, "world", way, preload=False).code != 0:
+        pytest.skip("the host alone fails as well")
+    return result.check()
+
+
+def test_sessions_are_cached_and_reported_like_all_others(mpi, preload, tmp_path):
+    report = tmp_path / "report.json"
+    result = session_run(mpi, "sessions", env={"NEARCACHE_REPORT": str(report)})
+    assert hits(result, "sessions") == [144] * 4
+    assert json.loads(report.read_text())["ranks"] == 2
+
+
+@pytest.mark.parametrize("way", ["session_threads", "late_threads"])
+def test_threads_that_come_late_take_locks(mpi, preload, way):
+    session_run(mpi, way)
+
+
+@pytest.mark.few_mpis
+@pytest.mark.parametrize("trace", [False, True])
+def test_a_forked_child_ends_and_leaves_its_parent_alone(mpi, preload, tmp_path, trace):
+    env = {"NEARCACHE_TRACE": str(tmp_path / "t")} if trace else {}
+    result = launch.run(mpi, 2, "world", "fork", env=env, timeout=60).check()
+    assert hits(result, "fork") == [144] * 2
+    if trace:
+        assert all((tmp_path / f"t.{rank}.nctrace").stat().st_size > 0 for rank in (0, 1))

@@ -1,0 +1,260 @@
+// Jobs that are not one program on one MPI_COMM_WORLD: several programs, a spawned one, sessions, thread levels that come late, forks. Which of
+// them is the first argument; each rank prints `ok WHAT rank R hits H`, or FAILED.
+#include <mpi.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "nearcache/mpi.h"
+
+#pragma weak nearcache_get_stats
+
+namespace {
+
+constexpr int count = 16;
+
+const char *what = "";
+int failures = 0;
+
+void expect(bool good, const char *text) {
+  if (good) return;
+  ++failures;
+  std::printf("FAILED %s: %s\n", what, text);
+  std::fflush(stdout);
+}
+
+nearcache_stats stats(MPI_Win win) {
+  nearcache_stats result{};
+  result.size = sizeof result;
+  if (nearcache_get_stats != nullptr) nearcache_get_stats(win, &result);
+  return result;
+}
+
+// A window of words over `comm`, of which each rank reads its neighbour's `rounds` times.
+class Words {
+ public:
+  explicit Words(MPI_Comm comm) {
+    MPI_Comm_rank(comm, &rank_);
+    MPI_Comm_size(comm, &ranks_);
+    for (int i = 0; i < count; ++i) memory_[i] = 100 * rank_ + i;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "nearcache_mode", "always");
+    MPI_Win_create(memory_, sizeof memory_, sizeof *memory_, info, comm, &win_);
+    MPI_Info_free(&info);
+    MPI_Barrier(comm);
+    MPI_Win_lock_all(0, win_);
+  }
+  void read(int rounds) {
+    const int target = (rank_ + 1) % ranks_;
+    for (int round = 0; round < rounds; ++round) {
+      for (int i = 0; i < count; ++i) {
+        int64_t got = -1;
+        MPI_Get(&got, 1, MPI_INT64_T, target, i, 1, MPI_INT64_T, win_);
+        MPI_Win_flush(target, win_);
+        if (got != 100 * target + i) expect(false, "a wrong value");
+      }
+    }
+  }
+  nearcache_stats end(MPI_Comm comm) {
+    const nearcache_stats result = stats(win_);
+    MPI_Barrier(comm);
+    MPI_Win_unlock_all(win_);
+    MPI_Win_free(&win_);
+    return result;
+  }
+  MPI_Win win() const { return win_; }
+
+ private:
+  int rank_ = 0, ranks_ = 1;
+  int64_t memory_[count];
+  MPI_Win win_;
+};
+
+void tell(int rank, unsigned long long hits) {
+  if (failures == 0) std::printf("ok %s rank %d hits %llu\n", what, rank, hits);
+  std::fflush(stdout);
+}
+
+int world_rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+void read_in_world() {
+  Words words(MPI_COMM_WORLD);
+  words.read(10);
+  tell(world_rank(), words.end(MPI_COMM_WORLD).hits_full);
+}
+
+// Two halves of the job have windows of their own, and none spans both.
+void read_in_halves() {
+  MPI_Comm half;
+  MPI_Comm_split(MPI_COMM_WORLD, world_rank() / 2, 0, &half);
+  Words words(half);
+  words.read(10);
+  tell(world_rank(), words.end(half).hits_full);
+  MPI_Comm_free(&half);
+}
+
+// The child runs without Nearcache; after the merged communicator the parents' own is cached as ever.
+void read_beyond_the_world(char *program) {
+  MPI_Comm children, all;
+  char way[] = "child";
+  char *arguments[] = {way, nullptr};
+  MPI_Comm_spawn(program, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+  MPI_Intercomm_merge(children, 0, &all);
+  Words shared(all);
+  shared.read(3);
+  expect(shared.end(all).hits_full == 0, "a window that reaches into another job is cached");
+  MPI_Comm_free(&all);
+  MPI_Comm_disconnect(&children);
+  read_in_world();
+}
+
+void be_a_child() {
+  MPI_Comm parents, all;
+  MPI_Comm_get_parent(&parents);
+  MPI_Intercomm_merge(parents, 1, &all);
+  Words shared(all);
+  shared.read(3);
+  shared.end(all);
+  MPI_Comm_free(&all);
+  MPI_Comm_disconnect(&parents);
+}
+
+#if MPI_VERSION >= 4
+// Two threads that read from the cache: where they take no locks, counts are lost.
+void read_in_threads(Words *words, MPI_Comm comm, int rank) {
+  constexpr int rounds = 20000;
+  words->read(1);
+  const auto before = stats(words->win()).gets;
+  const auto read = [&] {
+    for (int round = 0; round < rounds; ++round) {
+      int64_t got = -1;
+      MPI_Get(&got, 1, MPI_INT64_T, 1 - rank, round % count, 1, MPI_INT64_T, words->win());
+      if (got != 100 * (1 - rank) + round % count) expect(false, "a wrong value in a thread");
+    }
+  };
+  std::thread other(read);
+  read();
+  other.join();
+  const nearcache_stats after = words->end(comm);
+  if (nearcache_get_stats != nullptr) expect(after.gets - before == 2 * rounds, "two threads have lost counts: they take no locks");
+  tell(rank, after.hits_full);
+}
+
+MPI_Session begin_session(const char *threads) {
+  MPI_Session session;
+  MPI_Info info = MPI_INFO_NULL;
+  if (threads != nullptr) {
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "thread_level", threads);
+  }
+  MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &session);
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  return session;
+}
+
+MPI_Comm all_of(MPI_Session session, const char *name) {
+  MPI_Group group;
+  MPI_Comm comm;
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, name, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+  MPI_Group_free(&group);
+  return comm;
+}
+
+// No MPI_Init: flushes are served and reports written all the same. And again in a second session.
+void read_in_sessions() {
+  for (const char *name : {"first", "second"}) {
+    MPI_Session session = begin_session(nullptr);
+    MPI_Comm comm = all_of(session, name);
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    Words words(comm);
+    words.read(10);
+    const nearcache_stats ended = words.end(comm);
+    if (nearcache_get_stats != nullptr) expect(ended.syncs_served > 0, "flushes of a session's window are not served");
+    tell(rank, ended.hits_full);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+  }
+}
+
+void threads_by_a_session() {
+  MPI_Init(nullptr, nullptr);
+  {
+    Words words(MPI_COMM_WORLD);
+    MPI_Session session = begin_session("MPI_THREAD_MULTIPLE");
+    read_in_threads(&words, MPI_COMM_WORLD, world_rank());
+    MPI_Session_finalize(&session);
+  }
+  MPI_Finalize();
+}
+
+void threads_after_a_session() {
+  MPI_Session session = begin_session("MPI_THREAD_SINGLE");
+  MPI_Comm comm = all_of(session, "windows");
+  int rank = 0, provided = 0;
+  MPI_Comm_rank(comm, &rank);
+  {
+    Words words(comm);
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+    if (provided == MPI_THREAD_MULTIPLE) {
+      read_in_threads(&words, comm, rank);
+    } else {
+      words.end(comm);
+      std::printf("skipped %s: thread level %d\n", what, provided);
+    }
+  }
+  MPI_Comm_free(&comm);
+  MPI_Session_finalize(&session);
+  MPI_Finalize();
+}
+#endif
+
+// A child that ends by exit() runs the library's ends too, without its threads.
+void fork_and_read() {
+  Words words(MPI_COMM_WORLD);
+  words.read(1);
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) std::exit(0);
+  for (int tenths = 0; tenths < 100 && child > 0; ++tenths) {
+    if (waitpid(child, nullptr, WNOHANG) == child) break;
+    usleep(100000);
+    if (tenths == 99) expect(false, "the forked child does not end");
+  }
+  words.read(9);
+  tell(world_rank(), words.end(MPI_COMM_WORLD).hits_full);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  const std::string way = argc > 1 ? argv[1] : "";
+  what = argc > 1 ? argv[1] : "";
+#if MPI_VERSION >= 4
+  if (way == "sessions") read_in_sessions();
+  if (way == "session_threads") threads_by_a_session();
+  if (way == "late_threads") threads_after_a_session();
+#endif
+  if (way == "sessions" || way == "session_threads" || way == "late_threads") return failures > 0;
+  MPI_Init(&argc, &argv);
+  if (way == "window") read_in_world();
+  if (way == "halves") read_in_halves();
+  if (way == "beyond") read_beyond_the_world(argv[0]);
+  if (way == "child") be_a_child();
+  if (way == "fork") fork_and_read();
+  if (way == "nothing") tell(world_rank(), 0);
+  MPI_Finalize();
+  return failures > 0;
+}
