@@ -1,12 +1,9 @@
 /* Ways to end. ends start_pes: without shmem_finalize; ends exit: by exit() out of a function; ends global: shmem_global_exit(3). In the
- * first two each PE puts to its neighbour last of all, and the neighbour waits for it with its eyes only. ends fork: a child's exit() writes nothing
- * back that its parent has put; looked at through shmem_ptr. */
+ * first two each PE puts to its neighbour last of all, and the neighbour waits for it with its eyes only. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static long words[1000];
 
@@ -22,36 +19,6 @@ static void leave(void) {
   exit(0);
 }
 
-static long arrived(const long *there) {
-  long sum = 0;
-  for (int i = 100; i < 1000; ++i) sum += there[i] == 5;
-  return sum;
-}
-
-static void fork_with_unwritten_bytes(void) {
-  const int right = (shmem_my_pe() + 1) % shmem_n_pes();
-  long *block = shmem_calloc(1000, sizeof *block);
-  const long *there = shmem_ptr(block, right);
-  if (there == NULL) {
-    printf("skipped: shmem_ptr gives nothing\n");
-    return;
-  }
-  for (int i = 0; i < 1000; ++i) shmem_long_p(&block[i], 5, right);
-  const long before = arrived(there);
-  fflush(stdout);
-  const pid_t child = fork();
-  if (child == 0) exit(0);
-  waitpid(child, NULL, 0);
-  const long after = arrived(there);
-  shmem_quiet();
-  if (before != 0 || after != 0 || arrived(there) != 900)
-    printf("FAILED fork: %ld words there before, %ld after the child's exit, %ld after quiet\n", before, after, arrived(there));
-  else
-    printf("ok fork\n");
-  shmem_barrier_all();
-  shmem_finalize();
-}
-
 int main(int argc, char **argv) {
   const char *how = argc > 1 ? argv[1] : "";
   if (strcmp(how, "start_pes") == 0) {
@@ -64,10 +31,6 @@ int main(int argc, char **argv) {
     shmem_long_p(&words[1], 1, (shmem_my_pe() + 1) % shmem_n_pes());
     if (shmem_my_pe() == 0) shmem_global_exit(3);
     for (;;) shmem_long_wait_until(&words[2], SHMEM_CMP_EQ, 1);
-  }
-  if (strcmp(how, "fork") == 0) {
-    fork_with_unwritten_bytes();
-    return 0;
   }
   leave();
 }

@@ -79,11 +79,6 @@ def test_what_was_put_before_the_end_arrives(shmem, preload_shmem, how):
     assert len(launch_shmem.run(shmem, 2, "shmem_front_ends", how).check().lines("ok:")) == 1
 
 
-def test_a_forked_child_writes_nothing_back(shmem, preload_shmem):
-    result = launch_shmem.run(shmem, 2, "shmem_front_ends", "fork", **THROUGH_MEMORY).check()
-    assert len(result.lines("ok")) == 2, result.output
-
-
 def test_global_exit_ends_all(shmem, preload_shmem):
     assert launch_shmem.run(shmem, 2, "shmem_front_ends", "global").code == 3
 
