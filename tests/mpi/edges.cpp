@@ -485,6 +485,42 @@ void gets_outside_an_epoch_count_no_bytes() {
   MPI_Win_lock_all(0, words.win);
 }
 
+// Memory of a GPU is not for the processor: gets into it are MPI's alone, repeated ones and those of cached bytes, too. The last case, as
+// the driver stays loaded.
+void device_memory_is_left_to_mpi() {
+  char program[4096] = {};
+  EXPECT(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+  const std::string folder = std::string(program).substr(0, std::string(program).rfind('/'));
+  void *driver = dlopen((folder + "/../fake_driver/libcuda.so.1").c_str(), RTLD_NOW);
+  if (!EXPECT(driver != nullptr)) return;
+  const auto allocate = reinterpret_cast<void *(*)(size_t)>(dlsym(driver, "fake_driver_allocate"));
+  const auto questions = reinterpret_cast<long (*)()>(dlsym(driver, "fake_driver_questions"));
+  auto *device = static_cast<int64_t *>(allocate(1 << 16));
+  for (const char *mode : {"transparent", "always"}) {
+    Words words(200, mode);
+    if (!origin()) continue;
+    for (int round = 0; round < 3; round++) {
+      words.get(&device[round], 1, 50, 8);
+      words.get(&device[100], 1, 50, 8);
+      words.flush(1);
+      EXPECT(Words::right(&device[round], 1, 50, 8) && Words::right(&device[100], 1, 50, 8));
+    }
+    EXPECT_CACHED(check::stats(words.win).bypassed == 6 && check::stats(words.win).entries == 0);
+    EXPECT(words.read(1, 50, 8) && words.read(1, 50, 8));
+    words.get(device, 1, 50, 8);
+    words.flush(1);
+    EXPECT(Words::right(device, 1, 50, 8));
+    EXPECT_CACHED(check::stats(words.win).bypassed == 7);
+    MPI_Request request;
+    MPI_Rget(&device[7], 1, MPI_INT64_T, 1, 90, 1, MPI_INT64_T, words.win, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT(Words::right(&device[7], 1, 90));
+    EXPECT_CACHED(check::stats(words.win).bypassed == 8);
+    EXPECT_CACHED(strcmp(mode, "always") != 0 || check::stats(words.win).hits_full == 1);
+  }
+  EXPECT_CACHED(!origin() || questions() > 0);
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -512,5 +548,6 @@ int main(int argc, char **argv) {
 #endif
                      {"bytes_are_counted_while_the_cache_sleeps", bytes_are_counted_while_the_cache_sleeps},
                      {"gets_outside_an_epoch_count_no_bytes", gets_outside_an_epoch_count_no_bytes},
-                     {"get_of_own_rank_sees_own_stores", get_of_own_rank_sees_own_stores}});
+                     {"get_of_own_rank_sees_own_stores", get_of_own_rank_sees_own_stores},
+                     {"device_memory_is_left_to_mpi", device_memory_is_left_to_mpi}});
 }
