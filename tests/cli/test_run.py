@@ -4,7 +4,7 @@ import shutil
 
 from support import launch
 import pytest
-from programs import compiled
+from support.programs import compiled
 
 
 def launch_words(mpi, ranks=2):
