@@ -143,10 +143,10 @@ def test_modelled_network_is_labelled_and_counts_shared_memory_as_far(shmem, pre
 
 
 @pytest.mark.parametrize("variable, value, allowed", [
-    ("NEARCACHE_SHMEM_PAGE", "1000", "a power of two from 256 to 65536"),
+    ("NEARCACHE_SHMEM_PAGE", "1000", "a power of two, with k, M, G or T if wanted, from 256 to 64k"),
     ("NEARCACHE_SHMEM_LINE", "8", "a power of two from 16 to 1024"),
-    ("NEARCACHE_SHMEM_SIZE", "4k", "from 8192 to"),
-    ("NEARCACHE_SHMEM_DIRTY_PAGES", "0", "at least 1"),
+    ("NEARCACHE_SHMEM_SIZE", "4k", "at least 8192 bytes (8 pages)"),
+    ("NEARCACHE_SHMEM_DIRTY_PAGES", "0", "a whole number from 1 to 65535"),
     ("NEARCACHE_SHMEM", "perhaps", "true or false"),
     ("NEARCACHE_SHMEM_PAEG", "1k", "nearest: shmem_page")])
 def test_options_that_are_wrong_are_named_with_what_is_allowed(shmem, preload_shmem, variable, value, allowed):
