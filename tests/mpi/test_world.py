@@ -51,13 +51,19 @@ def test_the_report_is_whole_where_no_window_spans_all_ranks(mpi, preload, tmp_p
     assert json.loads(report.read_text())["ranks"] == 4
 
 
+def done(result):
+    """Every rank has said how it ended."""
+    return result.code == 0 and len(result.lines("ok")) >= 2
+
+
 def session_run(mpi, way, **more):
     if mpi.family == "openmpi" and mpi.version < (5,) or mpi.family == "mpich" and mpi.version < (5,):
         pytest.skip("this MPI has no sessions, or counts them as a preview")
     result = launch.run(mpi, 2, "world", way, **more)
-    if result.code != 0 and launch.run(mpi, 2, "world", way, preload=False).code != 0:
-        pytest.skip("the host alone fails as well")
-    return result.check()
+    if not done(result) and not done(launch.run(mpi, 2, "world", way, preload=False)):
+        pytest.skip("the host alone does not come to its end, either")  # Open MPI 5.0.11 ends such a program without a word
+    assert done(result.check())
+    return result
 
 
 def test_sessions_are_cached_and_reported_like_all_others(mpi, preload, tmp_path):
