@@ -195,7 +195,6 @@ void threads_by_a_session() {
     Words words(MPI_COMM_WORLD);
     MPI_Session session = begin_session("MPI_THREAD_MULTIPLE");
     read_in_threads(&words, MPI_COMM_WORLD, world_rank());
-    tell(world_rank(), 0);
     MPI_Session_finalize(&session);
   }
   MPI_Finalize();
@@ -211,7 +210,6 @@ void threads_after_a_session() {
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
     if (provided == MPI_THREAD_MULTIPLE) {
       read_in_threads(&words, comm, rank);
-      tell(rank, 0);
     } else {
       words.end(comm);
       std::printf("skipped %s: thread level %d\n", what, provided);
