@@ -37,7 +37,7 @@ class Inertia {
   static constexpr uint32_t slots = 1024;  // 8 KiB; of 512 more pairs are overwritten before one of them is asked for again
   static constexpr uint32_t sampled = 4;   // one in so many exchanges
   static constexpr double step = 1.05;     // learned within some tens of pairs, as runs may be short
-  static constexpr double most = 5;        // 8 costs beginnings of graphs 0.3 points, 4 costs cycles 1 to 2
+  static constexpr double most = 5;        // tried from 4 to 8, with other steps: more costs beginnings of graphs, less costs cycles
 
   struct Awaited {
     uint32_t tag = 0;  // 0: none
