@@ -43,8 +43,10 @@ inline MPI_Fint win_out(MPI_Win win) { return win; }
 // A buffer's address: MPI_BOTTOM is an object's address in Fortran, and null in C.
 void* address_in(const void* buffer);
 
-// Whether an output flag or count tells that something is complete (see the C wrappers).
-inline bool fortran_says_done(int code, const MPI_Fint* output) { return code != MPI_SUCCESS || *output > 0; }
+// Whether an output flag or count tells that something is complete. What .true. is differs between compilers: 1 or -1.
+inline bool fortran_tells(const MPI_Fint* output) { return *output != 0 && *output != MPI_UNDEFINED; }
+// The same after a call that may have failed (see the C wrappers).
+inline bool fortran_says_done(int code, const MPI_Fint* output) { return code != MPI_SUCCESS || fortran_tells(output); }
 
 inline void set_error(MPI_Fint* ierror, int code) {
   if (ierror) *ierror = code;

@@ -142,7 +142,7 @@ def querying(row, place, call):
         told = [f"if (*{place[indices[0]]} != MPI_UNDEFINED) watch.found_complete(static_cast<int>(*{place[indices[0]]}) - 1);"]
     else:
         told = [f"for (MPI_Fint i = 0; i < *{place[done]}; ++i) watch.found_complete(static_cast<int>({place[indices[0]]}[i]) - 1);"]
-    return ["  " + call, f"  if (code == MPI_SUCCESS && *{place[done]} > 0 && requests_tracked()) {{",
+    return ["  " + call, f"  if (code == MPI_SUCCESS && fortran_tells({place[done]}) && requests_tracked()) {{",
             f"    FortranRequests requests({requests_of(row, place)});", "    RequestWatch& watch = requests.watch();",
             *("    " + line for line in told), "  }", f"  if (fortran_says_done(code, {place[done]})) note_acquire();"]
 
