@@ -45,7 +45,7 @@ GOALS = {
     "speedup_tcp": (">=", 5), "cost_saved_25": (">=", 0.60), "fill_25": (">=", 0.95), "time_ratio_100": (">=", 8),
     "trace_added_ns": ("<=", 50), "trace_bytes_per_get": ("<=", 16),
     "speedup_over_native": (">=", 1.5),
-    "share_of_reference_min": (">=", 0.85), "share_of_reference_mean": (">=", 0.92), "worst_behind_peers_points": ("<=", 4),
+    "share_of_reference_min": (">=", 0.85), "share_of_reference_mean": (">=", 0.95), "worst_behind_peers_points": ("<=", 2),
     "worst_over_best_fixed": ("<=", 1.10), "overlap_ratio_64k": (">=", 0.95),
     "lcc_speedup_p32": (">=", 5), "barnes_hut_speedup_p16": (">=", 5), "speedup_p128_min": (">=", 1.0),
     "copy_speedup_tcp": (">=", 90), "copy_gets": ("<=", 100), "copy_puts": ("<=", 100), "rand_gets_ratio": ("<=", 1.03),
