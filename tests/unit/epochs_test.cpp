@@ -40,6 +40,13 @@ TEST(Epochs, a_synchronisation_of_no_target_completes_nothing) {
   EXPECT_FALSE(epochs.flush_is_empty(Targets::none()));
 }
 
+TEST(Epochs, a_flush_of_no_target_goes_down_where_nothing_is_outstanding_too) {
+  Epochs epochs(ranks);
+  epochs.lock_all();
+  EXPECT_TRUE(epochs.flush_is_empty(Targets::one(0)));
+  EXPECT_FALSE(epochs.flush_is_empty(Targets::none()));
+}
+
 TEST(Epochs, one_target_is_completed_alone) {
   Epochs epochs(ranks);
   epochs.lock_all();
@@ -147,6 +154,18 @@ TEST(Epochs, numbers_that_begin_anew_are_compared_with_no_older_ones) {
   write(epochs, 1, 1);
   epochs.end(sync, true);
   EXPECT_EQ(epochs.mark(1), Epochs::no_mark);
+}
+
+TEST(Epochs, a_synchronisation_from_before_moves_no_mark_of_the_new_numbers) {
+  Epochs epochs(ranks);
+  write(epochs, 1, 4000000000u);
+  const Epochs::Sync old = epochs.begin(Targets::one(1), false, 4000000001u);
+  epochs.forget_marks();
+  synchronise(epochs, Targets::one(1));
+  write(epochs, 1, 1);
+  epochs.end(old, true);
+  EXPECT_TRUE(epochs.writes_outstanding(1));
+  EXPECT_EQ(epochs.mark(1), 1u);
 }
 
 TEST(Epochs, the_first_flush_of_an_exclusive_epoch_goes_down) {
