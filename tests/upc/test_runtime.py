@@ -71,6 +71,13 @@ def test_program_order_where_nothing_caches(shmem, name, uncached):
     check(run(shmem, name, 2, tcp=True, args=[ROUNDS_OVER_TCP[name]], env=uncached, above=[late]), 2)
 
 
+@pytest.mark.parametrize("cache", [True, False])
+def test_a_block_is_freed_right_after_its_allocation(shmem, cache):
+    """Its mark at thread 0 may still be under way: it is complete before it is asked for."""
+    late = launch.BUILD / "lib" / shmem.tag / "upc_late_sets.so"
+    check(run(shmem, "errors", 2, tcp=True, cache=cache, args=["free-at-once"], above=[late]), 2)
+
+
 def ends(result, status, message=None, line=None):
     """The program has ended on all threads with this status, and has said where it was misused."""
     assert result.code == status, result.output
