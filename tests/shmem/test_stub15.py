@@ -33,7 +33,7 @@ ORDER = ["polling_through_one_context_starts_all", "polling_through_a_teams_cont
          "polling_through_an_uncached_context_starts_all", "polling_of_an_uncached_range_starts_all", "reads_of_many_words_start_all",
          "polling_by_non_blocking_gets_starts_all", "a_flag_after_any_call_that_orders_goes_at_once",
          "only_the_first_word_goes_at_once", "the_end_of_a_teams_context_acquires", "more_contexts_than_are_known",
-         "a_relaxed_atomic_is_seen_through_other_contexts"]
+         "a_relaxed_atomic_is_seen_through_other_contexts", "a_forked_child_writes_nothing_back"]
 CASES = [*ORDER, "a_get_after_a_fetching_atomic_pays_no_quiet", "a_put_before_a_fetching_atomic_is_ordered",
          "ordered_atomics_acquire_and_start_write_back", "unordered_calls_cost_the_cache_nothing",
          "unordered_atomics_drop_what_they_change", "spinning_on_unordered_atomics_starts_write_back",

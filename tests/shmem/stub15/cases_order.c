@@ -1,4 +1,9 @@
 /* What starts write-back, and which put goes at once: of every context, whichever the program waits through. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "cases.h"
 
 static long *flag(void) { return word_at(16 << 10); }
@@ -170,6 +175,31 @@ static void a_relaxed_atomic_is_seen_through_other_contexts(void) {
   EXPECT(shmem_ctx_long_g(ctx, other() + 64, 1) == 8);
 }
 
+/* Its exit runs our handlers, and those of destructors come after them. */
+static int forked;
+__attribute__((destructor)) static void the_end_of_the_child(void) {
+  if (forked) _exit(stub_calls() == 0 ? 0 : 3);
+}
+
+/* The child has a copy of what the parent will write back, and may not talk to anybody. */
+static void a_forked_child_writes_nothing_back(void) {
+  begin();
+  shmem_long_p(other(), 7, 1);
+  EXPECT(stub_calls() == 0);
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    forked = 1;
+    alarm(20); /* in case that it waits for ever */
+    exit(0);
+  }
+  int status = -1;
+  EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT(stub_calls() == 0);
+  shmem_quiet();
+  EXPECT(put_arrived(other()) && remote_value(other()) == 7);
+}
+
 const struct stub_case order_cases[] = {
     {"polling_through_one_context_starts_all", polling_through_one_context_starts_all},
     {"polling_through_a_teams_context_starts_all", polling_through_a_teams_context_starts_all},
@@ -182,4 +212,5 @@ const struct stub_case order_cases[] = {
     {"the_end_of_a_teams_context_acquires", the_end_of_a_teams_context_acquires},
     {"more_contexts_than_are_known", more_contexts_than_are_known},
     {"a_relaxed_atomic_is_seen_through_other_contexts", a_relaxed_atomic_is_seen_through_other_contexts},
+    {"a_forked_child_writes_nothing_back", a_forked_child_writes_nothing_back},
     {NULL, NULL}};
