@@ -4,11 +4,18 @@
 #include <unistd.h>
 
 #include <cstdlib>
-
+#include <cstring>
+#include <initializer_list>
 
 namespace nearcache {
 
 const char* environment_value(const char* name) { return secure_getenv(name); }
+
+bool launched_as_first() {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const char* rank = environment_value(variable)) return std::strcmp(rank, "0") == 0;
+  return true;
+}
 
 char** environment_all() { return getauxval(AT_SECURE) != 0 ? nullptr : environ; }
 

@@ -114,6 +114,14 @@ void Context::start_write_back() {
 
 namespace {
 
+// When the process is loaded: later nobody comes by to say it.
+[[maybe_unused]] const bool said_who_starts = [] {
+  if (!context.options.shmem || !launched_as_first() || next_symbol("shmem_init") == nullptr) return false;
+  const std::string past = what_starts_past_us();
+  if (!past.empty()) log(LogLevel::warning, "nothing is cached: %s", past.c_str());
+  return !past.empty();
+}();
+
 bool report_wanted() { return report_is_wanted(context.options.report); }
 
 // Runs before the OpenSHMEM library's own exit handler, as it is registered later.

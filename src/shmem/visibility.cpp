@@ -4,6 +4,7 @@
 
 namespace nearcache::shmem {
 std::string what_passes_by() { return {}; }
+std::string what_starts_past_us() { return {}; }
 }  // namespace nearcache::shmem
 
 #else
@@ -52,8 +53,8 @@ struct ShmemSymbols {
   explicit ShmemSymbols(const LoadedObject& object) {
     for_each_symbol(object, [&](const char* symbol, bool is_defined) {
       const std::string_view name = symbol;
-      if (name.starts_with("shmem") || name.starts_with("pshmem") || name.starts_with("SHMEM_") || unwatched_names().contains(name) ||
-          seen_names().contains(name))
+      if (name.starts_with("shmem") || name.starts_with("pshmem") || name.starts_with("SHMEM_") || name == "pstart_pes" ||
+          unwatched_names().contains(name) || seen_names().contains(name))
         (is_defined ? defined : imported).emplace(name);
       return true;
     });
@@ -96,12 +97,50 @@ std::string escape_of(const LoadedObject& object, bool in_front) {
   return {};
 }
 
+std::vector<LoadedObject>::const_iterator find_own(const std::vector<LoadedObject>& objects) {
+  const void* here = reinterpret_cast<const void*>(&find_own);
+  return std::find_if(objects.begin(), objects.end(), [&](const LoadedObject& object) { return object.contains(here); });
+}
+
+constexpr const char* const starts[] = {"shmem_init", "shmem_init_thread", "start_pes"};
+
+// The call of the profiling interface by which an object starts OpenSHMEM; empty if it imports none.
+std::string profiling_start(const ShmemSymbols& symbols) {
+  for (const char* start : starts) {
+    std::string name = std::string("p") + start;
+    if (symbols.imported.contains(name)) return name;
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string what_starts_past_us() {
+  const std::vector<LoadedObject> objects = loaded_objects();
+  const auto own = find_own(objects);
+  std::vector<ShmemSymbols> symbols;
+  for (const LoadedObject& object : objects) symbols.emplace_back(object);
+  const auto in_front = static_cast<size_t>(own - objects.begin());
+  std::string escape;
+  for (size_t i = 0; i < objects.size(); ++i) {
+    if (i == in_front || symbols[i].is_library(objects[i]) || symbols[i].wraps()) continue;
+    for (const char* start : starts) {
+      if (!symbols[i].imported.contains(start)) continue;
+      size_t taker = 0;
+      while (taker < in_front && !symbols[taker].defined.contains(start)) ++taker;
+      const std::string call = taker < in_front ? profiling_start(symbols[taker]) : std::string();
+      if (call.empty()) return {};  // it may be this one, which we see
+      escape = name_of(objects[taker]) + " calls " + call + ", so that Nearcache is not started (preload Nearcache before it)";
+    }
+    const std::string call = profiling_start(symbols[i]);
+    if (!call.empty() && escape.empty()) escape = name_of(objects[i]) + " calls " + call + ", so that Nearcache is not started";
+  }
+  return escape;
+}
 
 std::string what_passes_by() {
   const std::vector<LoadedObject> objects = loaded_objects();
-  const void* here = reinterpret_cast<const void*>(&what_passes_by);
-  const auto own = std::find_if(objects.begin(), objects.end(), [&](const LoadedObject& object) { return object.contains(here); });
+  const auto own = find_own(objects);
   for (auto object = objects.begin(); object != objects.end(); ++object) {
     if (object == own) continue;
     std::string escape = escape_of(*object, object < own);

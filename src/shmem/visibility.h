@@ -12,4 +12,8 @@ namespace nearcache::shmem {
 // The first thing found that passes us by, naming the object and the call; empty if nothing does. Looks at what is loaded now.
 std::string what_passes_by();
 
+// For the time before that: who starts OpenSHMEM by a call that we do not see, so that we are never asked. Empty where nothing that is loaded
+// starts it, or a call that starts it may come to us.
+std::string what_starts_past_us();
+
 }  // namespace nearcache::shmem

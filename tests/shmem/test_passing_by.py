@@ -69,6 +69,37 @@ def test_a_tool_behind_is_fine(more, tmp_path):
     assert outcome(tmp_path, more, below=[tool])[0] == "cached"
 
 
+STARTER = "void pshmem_init(void);\nvoid shmem_init(void) { pshmem_init(); }\n"
+
+
+def test_a_tool_in_front_that_starts_the_library_past_us_is_told(more, tmp_path):
+    """Nearcache is never started then, and nobody would say why nothing is cached."""
+    tool = shared(tmp_path / "libtool.so", STARTER)
+    word, output = outcome(tmp_path, more, above=[tool])
+    assert word == "left alone" and output.count("nothing is cached: libtool.so calls pshmem_init, so that Nearcache is not started") == 1
+    word, output = outcome(tmp_path, more, above=[tool], env={"PMI_RANK": "1"})
+    assert word == "left alone" and "nothing is cached" not in output
+    word, output = outcome(tmp_path, more, above=[tool], env={"NEARCACHE_SHMEM": "off"})
+    assert word == "left alone" and "nothing is cached" not in output
+
+
+def test_a_program_that_starts_the_library_past_us_is_told(more, tmp_path):
+    word, output = outcome(tmp_path, more, "-Dshmem_init=pshmem_init")
+    assert word == "left alone" and "nothing is cached: the program calls pshmem_init" in output
+
+
+def test_a_tool_that_wraps_another_start_is_no_obstacle(more, tmp_path):
+    tool = shared(tmp_path / "libtool.so", STARTER.replace("shmem_init", "shmem_init_thread"))
+    word, output = outcome(tmp_path, more, above=[tool])
+    assert word == "cached" and "nothing is cached" not in output
+
+
+def test_a_tool_behind_that_wraps_the_start_is_fine(more, tmp_path):
+    tool = shared(tmp_path / "libtool.so", STARTER)
+    word, output = outcome(tmp_path, more, below=[tool])
+    assert word == "cached" and "nothing is cached" not in output
+
+
 @pytest.mark.parametrize("call, expected", [("shmem_barrier_all", "cached"), ("pshmem_barrier_all", "left alone")])
 def test_libraries_of_the_program_are_looked_at(more, tmp_path, call, expected):
     solver = shared(tmp_path / "libsolver.so", SOLVER, f"-DCALL={call}")

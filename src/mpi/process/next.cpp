@@ -141,13 +141,6 @@ void lead_entries_to_wrappers() {}
 void lead_entries_past_us() {}
 #endif
 
-// Rank 0 speaks for all, where the launcher says who we are before MPI does.
-bool speaks_for_all() {
-  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
-    if (const char* rank = environment_value(variable)) return std::strcmp(rank, "0") == 0;
-  return true;
-}
-
 // Written once, before `state` becomes wrong. Not a plain global: we run before those are constructed.
 std::string& complaint() {
   static std::string& text = *new std::string;
@@ -156,7 +149,7 @@ std::string& complaint() {
 
 void complain_of(std::string text) {
   complaint() = std::move(text);
-  if (speaks_for_all()) log(LogLevel::warning, "%s", complaint().c_str());
+  if (launched_as_first()) log(LogLevel::warning, "%s", complaint().c_str());
 }
 
 TableState find_mpi() {
