@@ -82,6 +82,9 @@ CASES = {
     "upc_fence;": "NCUPC_FENCE();",
     "i = upc_blocksizeof(a);": "i = (size_t) 4;",
     "i = upc_elemsizeof(a);": "i = sizeof(double);",
+    "_Static_assert(upc_blocksizeof(a) == 4, \"in a function\");": "_Static_assert((size_t) 4 == 4, \"in a function\");",
+    "i = bupc_assert_type(x, shared int);": "i = 1;",
+    "i = bupc_assert_type(count(), int) + bupc_assert_type(n++, shared int);": "i = 1 + 0;",
     "i = sizeof(m);": "i = (size_t) THREADS * 10 * sizeof(int);",
     "i = MYTHREAD + THREADS;": "i = MYTHREAD + THREADS;",
     "upc_forall (i = 0; i < n; i++; i) x = i;":

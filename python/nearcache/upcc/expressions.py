@@ -11,7 +11,8 @@ from .arithmetic_types import INT, SIZE, arithmetic
 from .constants import constant_type, is_zero
 from .convert import Place, Value
 from .keywords import old_name_hint
-from .typenames import call, identifier, pointer_declarator
+from .operators import called_names
+from .typenames import call, identifier, number, pointer_declarator
 from .upc_ast import StatementExpr
 
 SETJMP = {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__builtin_setjmp"}
@@ -304,6 +305,8 @@ class Expressions:
             node.args.exprs[0] = self.rewritten_typename(node.args.exprs[0])
             return Value(node, SIZE)
         given = node.args.exprs if node.args is not None else []
+        if name == "bupc_assert_type" and self.scope.find(name) is None:
+            return self._assert_type(node)
         if name in ("__builtin_va_arg", "va_arg") and isinstance(given[-1], c_ast.Typename):
             kind = self.type_of(given[1].type)
             node.args.exprs = [self.value(given[0]).node, self.rewritten_typename(given[1])]
@@ -319,6 +322,22 @@ class Expressions:
         if name in SETJMP:
             return Value(self.landing(node), INT)
         return Value(node, kind.result.unqualified() if kind.is_function else self._builtin_result(name, given))
+
+    def _assert_type(self, node):
+        """Berkeley's question whether two types, or those of expressions that are not evaluated, are one: 1, or 0 and a warning."""
+        given = node.args.exprs if node.args is not None else []
+        if len(given) != 2:
+            self.error(node.coord, f"bupc_assert_type takes two types or expressions, not {len(given)}")
+            return Value(number(0), INT)
+        one, other = map(self.type_of_operand, given)
+        for each in given:
+            self.not_evaluated |= set(called_names(each))
+        found = types.identical(one, other) and self.same_multiples(one, other)
+        if found is None:
+            self.error(node.coord, "bupc_assert_type: upcc does not know these types, only the C compiler does")
+        elif not found:
+            self.warn(node.coord, f"bupc_assert_type: '{one}' and '{other}' are different types")
+        return Value(number(int(found is True)), INT)
 
     def _called(self, node, name):
         if name and self.scope.find(name) is None:

@@ -128,8 +128,7 @@ class Lowering(Constants, Conversions, Declarations, Expressions, Forall, Initia
             case c_ast.Pragma():
                 return self.pragma(node)
             case c_ast.StaticAssert():
-                node.cond = self.value(node.cond).node
-                return [node]
+                return [self.on_StaticAssert(node)]
         return [node]
 
     def pragma(self, node):

@@ -40,12 +40,12 @@ def has_effects(node):
     return any(has_effects(child) for _, child in node.children())
 
 
-def _called(node):
+def called_names(node):
     """The names of the functions that an expression calls."""
     if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
         yield node.name.name
     for _, child in node.children():
-        yield from _called(child)
+        yield from called_names(child)
 
 
 class Operators:
@@ -96,7 +96,7 @@ class Operators:
                 node.expr = self.rewritten_typename(node.expr)
                 return Value(node, SIZE)
         else:
-            called = set(_called(node.expr))
+            called = set(called_names(node.expr))
             found = self.expression(node.expr)
             if isinstance(found, Value):
                 self._must_have_a_size(found.type, node)
@@ -124,7 +124,7 @@ class Operators:
         if isinstance(node.expr, c_ast.Typename):
             kind = self.type_of_operand(node.expr)
         else:
-            self.not_evaluated |= set(_called(node.expr))
+            self.not_evaluated |= set(called_names(node.expr))
             found = self.expression(node.expr)
             kind = found.type
             if isinstance(found, Place) and found.bits:

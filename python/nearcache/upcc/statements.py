@@ -176,6 +176,10 @@ class Statements:
                 self.error(node.coord, f"'{name}' is shared and cannot be an operand of asm: copy it to a private variable")
         return node
 
+    def on_StaticAssert(self, node):
+        node.cond = self.value(node.cond).node
+        return node
+
     def on_Case(self, node):
         if isinstance(node.expr, c_ast.Node) and type(node.expr).__name__ in self.visitors:
             node.expr = self.value(node.expr).node

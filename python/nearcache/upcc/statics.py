@@ -251,7 +251,7 @@ class Statics:
         symbol = Symbol(node.name, "function" if kind.is_function else "object", kind, c_name=c_name, storage=node.storage or (), coord=node.coord)
         return self.scope.add(symbol)
 
-    def _same_multiples(self, have, kind):
+    def same_multiples(self, have, kind):
         """Whether sizes with THREADS in them are the same multiples of it."""
         if not (have.is_array and kind.is_array):
             return True
@@ -270,7 +270,7 @@ class Statics:
             one, other = types.element_of(have), types.element_of(kind)
             if not one.block.same(other.block):
                 self.error(node.coord, f"'{node.name}' has block size {one.block} where it was declared before, and {other.block} here")
-            elif not (types.same(have, kind) and self._same_multiples(have, kind)):
+            elif not (types.same(have, kind) and self.same_multiples(have, kind)):
                 self.error(node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'")
         elif not types.same_sharing(have, kind):  # in C they are the same type
             self.error(node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'")

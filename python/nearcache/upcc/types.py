@@ -260,6 +260,31 @@ def same(a, b):
     return True
 
 
+def identical(a, b):
+    """Whether two types are one, with their qualifiers and layouts at every level; None where only the C compiler knows."""
+    if a.is_unknown or b.is_unknown:
+        return None
+    if a.kind != b.kind or a.quals != b.quals or (a.block is None) != (b.block is None) or a.block is not None and not a.block.same(b.block):
+        return False
+    if a.is_arithmetic:
+        return a.node is b.node and a.words == b.words
+    if a.is_pointer:
+        return identical(a.target, b.target)
+    if a.is_array:
+        if (a.count is None) != (b.count is None) or a.length != b.length:
+            return False
+        return identical(a.element, b.element)
+    if a.is_record:
+        return a.body is b.body
+    if a.is_function:
+        one, other = a.parameters or [], b.parameters or []
+        if (a.parameters is None) != (b.parameters is None) or a.variadic != b.variadic or len(one) != len(other):
+            return False
+        parts = [identical(a.result, b.result), *(identical(x.unqualified(), y.unqualified()) for x, y in zip(one, other))]
+        return False if False in parts else None if None in parts else True
+    return True
+
+
 def may_index(kind):
     """Whether it is an integer's type: what may be added to a pointer, choose a thread, or be the value of a barrier."""
     return kind.is_unknown or kind.is_arithmetic and not kind.floating
