@@ -60,7 +60,7 @@ def session_run(mpi, way, **more):
     if mpi.family == "openmpi" and mpi.version < (5,) or mpi.family == "mpich" and mpi.version < (5,):
         pytest.skip("this MPI has no sessions, or counts them as a preview")
     result = launch.run(mpi, 2, "world", way, **more)
-    if not done(result) and not done(launch.run(mpi, 2, "world", way, preload=False)):
+    if not done(result) and not done(launch.run(mpi, 2, "world", way, preload=False, below=more.get("below", ()))):
         pytest.skip("the host alone does not do this")  # Open MPI 5.0.11 ends such a program without a word; MPICH gives no threads that late
     assert done(result.check())
     return result
@@ -71,6 +71,13 @@ def test_sessions_are_cached_and_reported_like_all_others(mpi, preload, tmp_path
     result = session_run(mpi, "sessions", env={"NEARCACHE_REPORT": str(report)})
     assert hits(result, "sessions") == [144] * 4
     assert json.loads(report.read_text())["ranks"] == 2
+
+
+def test_a_session_whose_end_failed_goes_on(mpi, preload, tmp_path):
+    report = tmp_path / "report.json"
+    result = session_run(mpi, "failed_end", below=[mpi.binary("libshim_mpi.so")], env={"NEARCACHE_REPORT": str(report)})
+    assert hits(result, "failed_end") == [304] * 2
+    assert json.loads(report.read_text())["totals"]["hits_full"] == 608
 
 
 @pytest.mark.parametrize("way", ["session_threads", "late_threads"])

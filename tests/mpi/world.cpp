@@ -1,5 +1,6 @@
 // Jobs that are not one program on one MPI_COMM_WORLD: several programs, a spawned one, sessions, thread levels that come late, forks. Which of
 // them is the first argument; each rank prints `ok WHAT rank R hits H`, or FAILED.
+#include <dlfcn.h>
 #include <mpi.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -189,6 +190,29 @@ void read_in_sessions() {
   }
 }
 
+// A switch of shim_mpi.
+void let_fail(const char *name, int times) {
+  if (auto *shim = reinterpret_cast<void (*)(const char *, int)>(dlsym(RTLD_DEFAULT, "shim_fail"))) shim(name, times);
+}
+
+// The only session goes on after an MPI_Session_finalize that failed, and is over after the next. Nearcache may have a session of its own,
+// which fails first.
+void end_a_session_twice() {
+  MPI_Session session = begin_session(nullptr);
+  MPI_Comm comm = all_of(session, "windows");
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  Words words(comm);
+  words.read(10);
+  let_fail("MPI_Session_finalize", nearcache_get_stats != nullptr ? 2 : 1);
+  expect(MPI_Session_finalize(&session) != MPI_SUCCESS, "MPI_Session_finalize does not fail");
+  let_fail("MPI_Session_finalize", 0);
+  words.read(10);
+  tell(rank, words.end(comm).hits_full);
+  MPI_Comm_free(&comm);
+  MPI_Session_finalize(&session);
+}
+
 void threads_by_a_session() {
   MPI_Init(nullptr, nullptr);
   {
@@ -244,10 +268,11 @@ int main(int argc, char **argv) {
   what = argc > 1 ? argv[1] : "";
 #if MPI_VERSION >= 4
   if (way == "sessions") read_in_sessions();
+  if (way == "failed_end") end_a_session_twice();
   if (way == "session_threads") threads_by_a_session();
   if (way == "late_threads") threads_after_a_session();
 #endif
-  if (way == "sessions" || way == "session_threads" || way == "late_threads") return failures > 0;
+  if (way == "sessions" || way == "failed_end" || way == "session_threads" || way == "late_threads") return failures > 0;
   MPI_Init(&argc, &argv);
   if (way == "window") read_in_world();
   if (way == "halves") read_in_halves();

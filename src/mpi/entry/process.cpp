@@ -67,15 +67,24 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* sess
   return rc;
 }
 
-// The last session of a program that has sessions only is the end of MPI.
+// The last session of a program that has sessions only is the end of MPI, unless the call fails.
 int MPI_Session_finalize(MPI_Session* session) {
   bool last = false;
   {
     const std::lock_guard lock(context.mutex);
     last = --context.sessions == 0;
   }
-  if (last && !context.world.has_model()) context_stop(false);
-  return next.Session_finalize(session);
+  const bool end = last && !context.world.has_model();
+  if (end) context_stop(false);
+  const int rc = next.Session_finalize(session);
+  if (rc != MPI_SUCCESS) {
+    {
+      const std::lock_guard lock(context.mutex);
+      ++context.sessions;
+    }
+    if (end) context_start();
+  }
+  return rc;
 }
 #endif
 

@@ -76,8 +76,7 @@ void World::stop() {
   if (!has_session_) return;
   if (everybody_ != MPI_Comm{}) next.Comm_free(&everybody_);
   everybody_ = MPI_Comm{};
-  next.Session_finalize(&session_);
-  has_session_ = false;
+  has_session_ = next.Session_finalize(&session_) != MPI_SUCCESS;
 #endif
 }
 

@@ -187,3 +187,7 @@ int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses) {
 }
 
 int MPI_Request_free(MPI_Request *request) { return fails("MPI_Request_free") ? MPI_ERR_OTHER : PMPI_Request_free(request); }
+
+#if MPI_VERSION >= 4
+int MPI_Session_finalize(MPI_Session *session) { return fails("MPI_Session_finalize") ? MPI_ERR_OTHER : PMPI_Session_finalize(session); }
+#endif
