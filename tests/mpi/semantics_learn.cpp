@@ -254,6 +254,33 @@ void add_other_windows(std::vector<Row> &rows) {
                   }});
 }
 
+// Where the host has them (ULFM); its own name tells, as Nearcache exports the other in any case. MPICH has the functions, but no network layer
+// that can: they end the program.
+template <typename Function>
+Function of_ulfm(const char *name) {
+#ifndef OPEN_MPI
+  return nullptr;
+#endif
+  const std::string hidden = std::string("P") + name;
+  return dlsym(RTLD_DEFAULT, hidden.c_str()) != nullptr ? reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name)) : nullptr;
+}
+
+void add_agreements(std::vector<Row> &rows) {
+  if (const auto agree = of_ulfm<int (*)(MPI_Comm, int *)>("MPIX_Comm_agree")) {
+    rows.push_back(collective("comm_agree", [agree](Place &) {
+      int flag = 1;
+      EXPECT_EQ(agree(W, &flag), MPI_SUCCESS);
+    }));
+  }
+  if (const auto shrink = of_ulfm<int (*)(MPI_Comm, MPI_Comm *)>("MPIX_Comm_shrink")) {
+    rows.push_back(collective("comm_shrink", [shrink](Place &) {
+      MPI_Comm made;
+      EXPECT_EQ(shrink(W, &made), MPI_SUCCESS);
+      HIDDEN(MPI_Comm_free)(&made);
+    }));
+  }
+}
+
 // Messages that the row only probed for.
 void after_row(const Row &row) {
   if (origin() && (row.name == "probe" || row.name == "iprobe")) {
@@ -334,6 +361,7 @@ void add_learn_rows(std::vector<check::Case> &cases) {
   add_constructors(rows);
   add_nonblocking(rows);
   add_other_windows(rows);
+  add_agreements(rows);
   for (const Row &row : rows) {
     cases.push_back({"learn_" + row.name, [row] { run_transparent(row); }});
     cases.push_back({"always_" + row.name, [row] { run_always(row); }});

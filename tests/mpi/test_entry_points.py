@@ -17,7 +17,3 @@ def test_no_function_is_asked_for_that_is_never_called():
     """A library that lacks it would be left uncached for nothing."""
     text = "".join(path.read_text() for path in SOURCES.rglob("*") if path.suffix in (".cpp", ".h", ".py"))
     assert [row.symbol for row in rows("next") if not re.search(rf"\b(next|real)\.{row.name}\b", text)] == []
-
-
-def test_agreement_after_a_failure_is_an_acquire():
-    assert {"MPIX_Comm_agree", "MPIX_Comm_shrink"} <= {row.symbol for row in rows("acquire")}

@@ -8,3 +8,5 @@ def test_every_row_of_the_semantics_table(mpi, preload, layer):
     result = runs.run(mpi, layer, 2, "semantics")
     assert len(result.lines("ok")) > 150
     assert not result.lines("skipped")
+    has_ulfm = mpi.family == "openmpi" and mpi.version >= (5,)
+    assert ("ok learn_comm_agree\n" in result.output) == ("ok learn_comm_shrink\n" in result.output) == has_ulfm
