@@ -11,39 +11,57 @@ namespace {
 struct SymbolTable {
   const ElfW(Sym)* symbols = nullptr;
   const char* names = nullptr;
-  size_t count = 0;
+  const uint32_t* gnu_hash = nullptr;
+  const uint32_t* hash = nullptr;
+};
+
+struct GnuHash {
+  explicit GnuHash(const uint32_t* table)
+      : buckets(table[0]), first(table[1]), bucket(reinterpret_cast<const uint32_t*>(reinterpret_cast<const ElfW(Addr)*>(table + 4) + table[2])),
+        chain(bucket + buckets) {}
+  uint32_t buckets, first;  // `first`: the first symbol that is in the table
+  const uint32_t* bucket;
+  const uint32_t* chain;  // from `first` on: hashes, the lowest bit says that a chain ends
 };
 
 // DT_GNU_HASH does not state how many symbols there are: the longest chain's end is the last one.
-size_t gnu_hash_count(const uint32_t* table) {
-  const uint32_t buckets = table[0], first = table[1], bloom_words = table[2];
-  const auto* bloom = reinterpret_cast<const ElfW(Addr)*>(table + 4);
-  const auto* bucket = reinterpret_cast<const uint32_t*>(bloom + bloom_words);
-  const uint32_t* chain = bucket + buckets;
+size_t count_of(const SymbolTable& table) {
+  if (table.hash) return table.hash[1];
+  if (!table.gnu_hash) return 0;
+  const GnuHash hash(table.gnu_hash);
   uint32_t last = 0;
-  for (uint32_t i = 0; i < buckets; i++) last = std::max(last, bucket[i]);
-  if (last < first) return first;  // nothing is defined; imports come before
-  while ((chain[last - first] & 1) == 0) last++;
+  for (uint32_t i = 0; i < hash.buckets; i++) last = std::max(last, hash.bucket[i]);
+  if (last < hash.first) return hash.first;  // nothing is defined; imports come before
+  while ((hash.chain[last - hash.first] & 1) == 0) last++;
   return last + 1;
 }
 
 SymbolTable symbol_table(const LoadedObject& object) {
   SymbolTable found;
-  const uint32_t *gnu_hash = nullptr, *hash = nullptr;
   // glibc relocates these addresses in place in most objects; others (the vDSO) hold offsets.
   const auto address = [&](ElfW(Addr) value) { return value < object.base ? value + object.base : value; };
   for (const auto* entry = static_cast<const ElfW(Dyn)*>(object.dynamic); entry && entry->d_tag != DT_NULL; entry++) {
     const auto at = address(entry->d_un.d_ptr);
     if (entry->d_tag == DT_SYMTAB) found.symbols = reinterpret_cast<const ElfW(Sym)*>(at);
     if (entry->d_tag == DT_STRTAB) found.names = reinterpret_cast<const char*>(at);
-    if (entry->d_tag == DT_GNU_HASH) gnu_hash = reinterpret_cast<const uint32_t*>(at);
-    if (entry->d_tag == DT_HASH) hash = reinterpret_cast<const uint32_t*>(at);
+    if (entry->d_tag == DT_GNU_HASH) found.gnu_hash = reinterpret_cast<const uint32_t*>(at);
+    if (entry->d_tag == DT_HASH) found.hash = reinterpret_cast<const uint32_t*>(at);
   }
-  if (hash)
-    found.count = hash[1];
-  else if (gnu_hash)
-    found.count = gnu_hash_count(gnu_hash);
   return found;
+}
+
+// The table holds what is defined, not what is imported.
+bool defines_by_hash(const SymbolTable& table, std::string_view symbol) {
+  const GnuHash hash(table.gnu_hash);
+  uint32_t sum = 5381;
+  for (const char c : symbol) sum = sum * 33 + static_cast<unsigned char>(c);
+  uint32_t at = hash.buckets > 0 ? hash.bucket[sum % hash.buckets] : 0;
+  if (at < hash.first) return false;
+  for (;; ++at) {
+    const uint32_t entry = hash.chain[at - hash.first];
+    if ((entry | 1) == (sum | 1) && symbol == table.names + table.symbols[at].st_name) return table.symbols[at].st_shndx != SHN_UNDEF;
+    if (entry & 1) return false;
+  }
 }
 
 int add_object(dl_phdr_info* info, size_t, void* list) {
@@ -61,6 +79,8 @@ int add_object(dl_phdr_info* info, size_t, void* list) {
 }
 
 bool has_symbol(const LoadedObject& object, std::string_view symbol, bool wanted_defined) {
+  const SymbolTable table = symbol_table(object);
+  if (wanted_defined && table.gnu_hash && table.symbols && table.names) return defines_by_hash(table, symbol);
   bool found = false;
   for_each_symbol(object, [&](const char* name, bool defined) {
     found = defined == wanted_defined && symbol == name;
@@ -90,7 +110,8 @@ std::vector<LoadedObject> loaded_objects() {
 void for_each_symbol(const LoadedObject& object, const std::function<bool(const char*, bool)>& visit) {
   const SymbolTable table = symbol_table(object);
   if (!table.symbols || !table.names) return;
-  for (size_t i = 1; i < table.count; i++) {
+  const size_t count = count_of(table);
+  for (size_t i = 1; i < count; i++) {
     const auto& symbol = table.symbols[i];
     if (!visit(table.names + symbol.st_name, symbol.st_shndx != SHN_UNDEF)) return;
   }

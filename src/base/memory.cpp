@@ -1,24 +1,25 @@
 #include "base/memory.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 
 #include "base/environment.h"
 
 namespace nearcache {
 
-// A control group without a limit says "max", which does not read as a number.
+// A control group without a limit says "max", which does not read as a number. Without stdio, whose files are blocks of the program's heap.
 static uint64_t control_group_limit() {
   for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    FILE* file = fopen(path, "r");
-    if (file == nullptr) continue;
-    unsigned long long bytes = 0;
-    const int read = fscanf(file, "%llu", &bytes);
-    fclose(file);
-    if (read == 1 && bytes > 0) return bytes;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) continue;
+    char text[32] = {};
+    const ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    const uint64_t bytes = length > 0 ? strtoull(text, nullptr, 10) : 0;
+    if (bytes > 0) return bytes;
   }
   return UINT64_MAX;
 }

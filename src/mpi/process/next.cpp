@@ -19,15 +19,16 @@ void* next_symbol(const char* symbol) { return dlsym(RTLD_NEXT, symbol); }
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 
 #include "base/environment.h"
+#include "base/loaded_objects.h"
 #include "base/log.h"
 #include "mpi/process/family.h"
-#include "base/loaded_objects.h"
 
 namespace {
 
@@ -84,6 +85,13 @@ void* object_symbol(const char* symbol) {
 }
 #endif
 
+// A look-up that fails leaves its message in the program's heap: what no object defines is not looked up.
+bool defined_by_any(const std::vector<LoadedObject>& objects, const char* name, const char* profiling_name) {
+  return std::ranges::any_of(objects, [&](const LoadedObject& object) {
+    return !object.name().starts_with("libnearcache") && (defines_symbol(object, name) || defines_symbol(object, profiling_name));
+  });
+}
+
 template <typename Function>
 void fill(Function*& field, const char* name, const char* profiling_name) {
   void* found = next_symbol(name);
@@ -92,7 +100,9 @@ void fill(Function*& field, const char* name, const char* profiling_name) {
 }
 
 void fill_table() {
-#define NEARCACHE_NEXT(name, symbol, optional) fill(next.name, #symbol, "P" #symbol);
+  const std::vector<LoadedObject> objects = loaded_objects();
+#define NEARCACHE_NEXT(name, symbol, optional) \
+  if (!optional || defined_by_any(objects, #symbol, "P" #symbol)) fill(next.name, #symbol, "P" #symbol);
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
 #ifdef NEARCACHE_FAMILY_OPENMPI

@@ -1,0 +1,136 @@
+#include "base/private_heap.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+namespace nearcache::private_heap {
+namespace {
+
+constexpr size_t reserved = size_t{1} << 30;
+constexpr size_t grown_at_once = size_t{1} << 20;
+constexpr size_t given_back = size_t{256} << 10;  // the memory of freed blocks from here on
+constexpr size_t largest = reserved / 4;
+constexpr size_t page = 4096;
+
+struct Header {  // right before every block
+  uint32_t size_class;
+  uint32_t distance;  // from the beginning of the piece of that size
+  uint64_t unused;
+};
+static_assert(sizeof(Header) == alignment);
+
+struct Free {
+  Free* next;
+};
+
+// 16, 32, ... 128, and four steps to each power of two from there.
+constexpr unsigned small_classes = 8;
+constexpr unsigned class_of(size_t bytes) {
+  if (bytes <= 128) return static_cast<unsigned>((bytes + 15) / 16) - 1;
+  const auto width = static_cast<unsigned>(std::bit_width(bytes - 1));
+  const size_t below = size_t{1} << (width - 1), step = below / 4;
+  return small_classes + (width - 8) * 4 + static_cast<unsigned>((bytes - below + step - 1) / step) - 1;
+}
+constexpr size_t bytes_of(unsigned size_class) {
+  if (size_class < small_classes) return (size_class + 1) * size_t{16};
+  const size_t below = size_t{128} << (size_class - small_classes) / 4;
+  return below + below / 4 * ((size_class - small_classes) % 4 + 1);
+}
+static_assert(class_of(129) == small_classes && bytes_of(class_of(129)) == 160 && bytes_of(class_of(256)) == 256 && bytes_of(class_of(257)) == 320);
+constexpr unsigned classes = class_of(largest) + 1;
+
+// Constant-initialised: the first allocations come before any constructor.
+constinit pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+constinit std::atomic<uintptr_t> begin{0};  // of the reserved addresses, once there are any
+constinit bool refused = false;
+constinit size_t used = 0, accessible = 0;
+constinit Free* freed[classes] = {};
+
+class Lock {
+ public:
+  Lock() { pthread_mutex_lock(&mutex); }
+  ~Lock() { pthread_mutex_unlock(&mutex); }
+};
+
+// Addresses that may not be touched yet count against no limit of memory.
+bool reserve() {
+  if (begin.load(std::memory_order_relaxed) != 0) return true;
+  if (refused) return false;
+  void* found = mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  refused = found == MAP_FAILED;
+  if (refused) return false;
+  // A child that is forked while another thread allocates finds the heap in order.
+  pthread_atfork([] { pthread_mutex_lock(&mutex); }, [] { pthread_mutex_unlock(&mutex); }, [] { pthread_mutex_unlock(&mutex); });
+  begin.store(reinterpret_cast<uintptr_t>(found), std::memory_order_relaxed);
+  return true;
+}
+
+// The next `bytes` addresses.
+std::byte* extend(size_t bytes) {
+  if (!reserve() || bytes > reserved - used) return nullptr;
+  auto* const base = reinterpret_cast<std::byte*>(begin.load(std::memory_order_relaxed));
+  if (used + bytes > accessible) {
+    const size_t more = (used + bytes - accessible + grown_at_once - 1) / grown_at_once * grown_at_once;
+    if (mprotect(base + accessible, more, PROT_READ | PROT_WRITE) != 0) return nullptr;
+    accessible += more;
+  }
+  std::byte* const found = base + used;
+  used += bytes;
+  return found;
+}
+
+const Header& header_of(const void* block) { return static_cast<const Header*>(block)[-1]; }
+
+}  // namespace
+
+void* allocate(size_t bytes, size_t align) {
+  const size_t spare = align > alignment ? align : 0;
+  if (bytes > largest - sizeof(Header) || spare > largest - sizeof(Header) - bytes) return nullptr;
+  const unsigned size_class = class_of(bytes + spare + sizeof(Header));
+  std::byte* piece = nullptr;
+  {
+    const Lock lock;
+    if (Free* found = freed[size_class]; found != nullptr) {
+      freed[size_class] = found->next;
+      piece = reinterpret_cast<std::byte*>(found);
+    } else {
+      piece = extend(bytes_of(size_class));
+    }
+  }
+  if (piece == nullptr) return nullptr;
+  const auto at = reinterpret_cast<uintptr_t>(piece) + sizeof(Header);
+  auto* const block = reinterpret_cast<Header*>(spare == 0 ? at : (at + spare - 1) & ~(spare - 1));
+  block[-1] = {size_class, static_cast<uint32_t>(reinterpret_cast<std::byte*>(block) - piece), 0};
+  return block;
+}
+
+bool owns(const void* block) {
+  const uintptr_t from = begin.load(std::memory_order_relaxed);
+  return from != 0 && reinterpret_cast<uintptr_t>(block) - from < reserved;
+}
+
+void release(void* block) {
+  const Header header = header_of(block);
+  auto* const piece = static_cast<std::byte*>(block) - header.distance;
+  const size_t bytes = bytes_of(header.size_class);
+  if (bytes >= given_back) {  // but for its first page, which keeps the list
+    const uintptr_t first = (reinterpret_cast<uintptr_t>(piece) + sizeof(Free) + page - 1) & ~(page - 1);
+    const uintptr_t last = (reinterpret_cast<uintptr_t>(piece) + bytes) & ~(page - 1);
+    madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  }
+  auto* const free = new (piece) Free;
+  const Lock lock;
+  free->next = freed[header.size_class];
+  freed[header.size_class] = free;
+}
+
+size_t usable_bytes(const void* block) {
+  const Header& header = header_of(block);
+  return bytes_of(header.size_class) - header.distance;
+}
+
+}  // namespace nearcache::private_heap

@@ -1,0 +1,45 @@
+// In a preloaded object, malloc and its kin are those of private_heap.h (ld --wrap). Blocks that libc or the program allocated are freed where
+// they came from.
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/private_heap.h"
+
+namespace heap = nearcache::private_heap;
+
+extern "C" {
+
+void* __real_malloc(size_t bytes);
+void* __real_realloc(void* block, size_t bytes);
+void* __real_aligned_alloc(size_t align, size_t bytes);
+void __real_free(void* block);
+
+void* __wrap_malloc(size_t bytes) {
+  void* found = heap::allocate(bytes);
+  return found != nullptr ? found : __real_malloc(bytes);
+}
+
+void* __wrap_realloc(void* block, size_t bytes) {
+  if (block == nullptr) return __wrap_malloc(bytes);
+  if (!heap::owns(block)) return __real_realloc(block, bytes);
+  const size_t has = heap::usable_bytes(block);
+  if (bytes <= has && bytes >= has / 2) return block;
+  void* found = __wrap_malloc(bytes);
+  if (found == nullptr) return nullptr;
+  std::memcpy(found, block, bytes < has ? bytes : has);
+  heap::release(block);
+  return found;
+}
+
+void* __wrap_aligned_alloc(size_t align, size_t bytes) {
+  void* found = heap::allocate(bytes, align);
+  return found != nullptr ? found : __real_aligned_alloc(align, bytes);
+}
+
+void __wrap_free(void* block) {
+  if (heap::owns(block)) return heap::release(block);
+  __real_free(block);
+}
+
+}  // extern "C"
