@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "cache/get/cached_window.h"
+
 namespace nearcache::simulate {
 
 struct Cost {
@@ -15,7 +17,10 @@ struct Cost {
   double get(uint64_t bytes) const { return of(1, bytes); }
 };
 
-// What a hit costs by the library's own reckoning (Window::copy_ns): the copy and the bookkeeping around it.
-inline double hit_ns(uint64_t hits, uint64_t bytes) { return 50.0 * static_cast<double>(hits) + 0.15 * static_cast<double>(bytes); }
+// What hits cost together by the library's own reckoning.
+inline double hit_ns(uint64_t hits, uint64_t bytes) {
+  const double fixed = hit_cost_ns(0);
+  return fixed * static_cast<double>(hits) + (hit_cost_ns(1) - fixed) * static_cast<double>(bytes);
+}
 
 }  // namespace nearcache::simulate

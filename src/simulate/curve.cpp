@@ -125,13 +125,13 @@ class CurveRun {
     selection.sample = sample_of(use);
     const Sample& sample = selection.sample;
     MemoryBudget budget;
-    RankParts<WindowReplay> parts(trace, selection, [&](uint32_t at, const uint32_t* acquires) {
+    RankParts<WindowReplay> parts(trace, selection, [&](uint32_t at, const std::atomic<uint32_t>* acquires) {
       WindowCurve& curve = curves_.windows[content_of(trace.windows[at], &contents_)];
       curve.sample_rate = std::min(curve.sample_rate, sample.rate());
       const uint64_t storage = sample.scaled(curve.points[point].storage_bytes);
       const uint64_t index = std::max<uint64_t>(sample.scaled(use[at].keys * 3 / 2), 16);
       const Mode mode = options_.selection.mode_of(trace.windows[at]);
-      return std::make_unique<WindowReplay>(trace.windows[at],
+      return std::make_unique<WindowReplay>(trace.windows[at], trace.targets[at],
                                             window_settings(options_, curves_.traces.cost, options_.policies.front(), storage, index, mode), acquires,
                                             &budget);
     });

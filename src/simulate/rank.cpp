@@ -1,8 +1,11 @@
 #include "simulate/rank.h"
 
 #include <algorithm>
+#include <set>
 
 namespace nearcache::simulate {
+
+static constexpr uint32_t most_ranks_in_a_row = 1 << 16;
 
 std::string look_through(const std::string& path, RankTrace* trace, CostModel* costs) {
   TraceReader reader;
@@ -12,8 +15,13 @@ std::string look_through(const std::string& path, RankTrace* trace, CostModel* c
   trace->path = path;
   trace->header = reader.header();
   TraceEvent event;
+  std::vector<std::set<uint32_t>> named;
   while (reader.next(&event)) {
     ++trace->records;
+    if (event.kind == TraceKind::get || event.kind == TraceKind::write) {
+      if (event.window >= named.size()) named.resize(event.window + 1);
+      if (reader.windows()[event.window].ranks > most_ranks_in_a_row) named[event.window].insert(event.target);
+    }
     if (event.kind == TraceKind::cost && event.value > 0) costs->sample(event.bytes, static_cast<double>(event.value));
     if (event.kind != TraceKind::get) continue;
     if (event.window >= trace->gets.size()) trace->gets.resize(event.window + 1);
@@ -21,6 +29,11 @@ std::string look_through(const std::string& path, RankTrace* trace, CostModel* c
   }
   trace->windows = reader.windows();
   trace->gets.resize(trace->windows.size());
+  named.resize(trace->windows.size());
+  for (size_t at = 0; at < trace->windows.size(); ++at) {
+    const uint32_t ranks = trace->windows[at].ranks;
+    trace->targets.push_back(ranks > most_ranks_in_a_row ? TargetNumbers({named[at].begin(), named[at].end()}) : TargetNumbers(ranks));
+  }
   trace->dropped = reader.dropped();
   trace->cut_short = reader.cut_short();
   return reader.error();

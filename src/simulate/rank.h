@@ -1,6 +1,7 @@
 // One rank's trace as a whole: what is in it, and the walk through its records that replays and bounds have in common.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "base/options.h"
 #include "simulate/progress.h"
 #include "simulate/sample.h"
+#include "simulate/target_numbers.h"
 #include "simulate/trace_reader.h"
 
 namespace nearcache::simulate {
@@ -21,6 +23,7 @@ struct RankTrace {
   TraceHeader header;
   std::vector<TraceWindowInfo> windows;
   std::vector<uint64_t> gets;  // by window, those of the own rank left out
+  std::vector<TargetNumbers> targets;  // by window
   uint64_t records = 0;
   uint64_t dropped = 0;
   bool cut_short = false;
@@ -83,12 +86,13 @@ class RankParts {
     if (kind == TraceSync::invalidate) {
       if (part == nullptr) return;
       part->invalidate();
-      if (part->mode() == Mode::transparent) ++acquires_;
+      if (part->mode() == Mode::transparent) acquire();
       return;
     }
     if (part != nullptr) part->sync(kind, event.sync_target);
-    ++acquires_;
+    acquire();
   }
+  void acquire() { acquires_.store(acquires_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
   void window(Part* part, const TraceEvent& event) {
     if (part == nullptr) return;
     if (event.detail == static_cast<uint8_t>(TraceWindow::freed)) part->free();
@@ -96,7 +100,7 @@ class RankParts {
   }
 
   const Selection selection_;
-  uint32_t acquires_ = 1;
+  std::atomic<uint32_t> acquires_{1};
   std::vector<std::unique_ptr<Part>> parts_;
 };
 

@@ -8,7 +8,7 @@ namespace nearcache::simulate {
 
 static constexpr uint64_t largest_get = UINT32_MAX - granule_bytes;  // that the engine stores
 
-ReuseCollector::ReuseCollector(const TraceWindowInfo& info, const Settings& settings, const uint32_t* acquires)
+ReuseCollector::ReuseCollector(const TraceWindowInfo& info, const Settings& settings, const std::atomic<uint32_t>* acquires)
     : info_(info), mode_(settings.mode), settings_(settings), acquires_(acquires) {
   reuse_.needs_no_storage = mode_ == Mode::transparent || mode_ == Mode::off;
 }
@@ -19,7 +19,7 @@ void ReuseCollector::set_mode(Mode mode) {
   if (mode == Mode::always || mode == Mode::user) reuse_.needs_no_storage = false;
 }
 
-// How many of `have` bytes serve this get: as WindowReplay::usable_head.
+// How many of `have` bytes serve this get: as CachedWindow::usable_head.
 uint64_t ReuseCollector::head_of(const TraceEvent& get, uint64_t have) const {
   if (have >= get.bytes) return get.bytes;
   if (get.layout != 0 || info_.unit == 0) return 0;

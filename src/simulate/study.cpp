@@ -131,14 +131,14 @@ class StudyRun {
   std::string replay(const RankTrace& trace, const RankContent& content, StudyRow* row) {
     MemoryBudget budget;
     if (options_.adaptive) budget.set_limit(options_.library.max_storage);
-    RankParts<WindowReplay> parts(trace, options_.selection, [&](uint32_t at, const uint32_t* acquires) {
+    RankParts<WindowReplay> parts(trace, options_.selection, [&](uint32_t at, const std::atomic<uint32_t>* acquires) {
       const uint64_t storage = options_.storages[row->storage].of(content.windows[at].bytes);
       const uint64_t index = std::max<uint64_t>(options_.indexes[row->index].of(content.windows[at].keys), 1);
       row->storage_bytes += storage;
       row->index_entries += index;
       const Mode mode = options_.selection.mode_of(trace.windows[at]);
-      return std::make_unique<WindowReplay>(trace.windows[at], window_settings(options_, study_.traces.cost, row->policy, storage, index, mode),
-                                            acquires, &budget);
+      return std::make_unique<WindowReplay>(trace.windows[at], trace.targets[at],
+                                            window_settings(options_, study_.traces.cost, row->policy, storage, index, mode), acquires, &budget);
     });
     std::string wrong = walk(trace, &parts, &progress_);
     if (!wrong.empty()) return wrong;
@@ -172,36 +172,18 @@ size_t content_of(const TraceWindowInfo& info, std::vector<WindowContent>* windo
 }
 
 WindowSettings window_settings(const StudyOptions& options, const Cost& cost, PolicyKind policy, uint64_t storage, uint64_t index, Mode mode) {
-  const Options& library = options.library;
-  WindowSettings settings;
-  settings.mode = mode;
-  settings.cost = cost;
-  settings.max_get = library.max_get;
-  settings.skip_cheap = library.skip_cheap;
-  settings.most_storage = library.max_storage;
-  GetCacheSettings& cache = settings.cache;
-  cache.policy = policy;
-  cache.storage_bytes = storage;
-  cache.index_capacity = index;
-  cache.sample = static_cast<uint32_t>(std::min<uint64_t>(library.sample, 4096));
-  cache.anchors = static_cast<uint32_t>(std::min<uint64_t>(library.anchors, 64));
-  cache.tuner.adaptive = options.adaptive;
-  cache.tuner.interval = std::max<uint64_t>(library.adapt_interval, 1);
-  cache.tuner.conflict_threshold = library.conflict_threshold;
-  cache.tuner.capacity_threshold = library.capacity_threshold;
-  cache.tuner.sparsity_threshold = library.sparsity_threshold;
-  cache.tuner.stable_threshold = library.stable_threshold;
-  cache.tuner.free_threshold = library.free_threshold;
-  cache.tuner.index_increase = library.index_increase;
-  cache.tuner.index_decrease = library.index_decrease;
-  cache.tuner.storage_increase = library.storage_increase;
-  cache.tuner.storage_decrease = library.storage_decrease;
+  WindowSettings settings{CachingRules(options.library), cost, options.library.max_storage};
+  settings.rules.mode = mode;
+  settings.rules.cache.policy = policy;
+  settings.rules.cache.storage_bytes = storage;
+  settings.rules.cache.index_capacity = index;
+  settings.rules.cache.tuner.adaptive = options.adaptive;
   return settings;
 }
 
 std::string collect_reuse(const StudyOptions& options, const RankTrace& trace, const Sample& sample, bool intervals, Progress* progress,
                           std::vector<Reuse>* reuse) {
-  RankParts<ReuseCollector> parts(trace, options.selection, [&](uint32_t at, const uint32_t* acquires) {
+  RankParts<ReuseCollector> parts(trace, options.selection, [&](uint32_t at, const std::atomic<uint32_t>* acquires) {
     const TraceWindowInfo& window = trace.windows[at];
     const ReuseCollector::Settings settings{options.selection.mode_of(window), options.library.max_get, sample, intervals};
     return std::make_unique<ReuseCollector>(window, settings, acquires);

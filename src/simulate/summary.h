@@ -33,7 +33,7 @@ struct WindowFacts {
   uint64_t distinct_keys = 0, distinct_bytes = 0;
   std::map<uint64_t, uint64_t> repeats;                   // keys that were asked for so many times
   std::array<uint64_t, size_classes> sizes{}, size_bytes{};  // gets of at most 2^i bytes; their bytes
-  std::array<uint64_t, trace_outcomes> outcomes{};
+  std::array<uint64_t, outcome_count> outcomes{};
   std::array<uint64_t, trace_syncs> syncs{};
   uint64_t own_writes = 0, own_write_bytes = 0;           // puts and accumulates by the rank
   uint64_t owner_writes = 0, owner_write_bytes = 0;       // stores into the rank's own memory that were noticed

@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* outcome_names[trace_outcomes] = {"uncached", "full", "pending", "partial", "direct",
+constexpr const char* outcome_names[outcome_count] = {"uncached", "full", "pending", "partial", "direct",
                                                        "conflicting", "capacity", "failing", "bypassed"};
 constexpr const char* sync_names[trace_syncs] = {"fence", "lock", "lock_all", "unlock", "unlock_all", "flush", "flush_local", "start",
                                                  "complete", "post", "wait", "win_sync", "request", "acquire", "invalidate"};

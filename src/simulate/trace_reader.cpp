@@ -187,7 +187,7 @@ bool TraceReader::decode_place(TraceEvent* event) {
 
 bool TraceReader::decode_get(TraceEvent* event, unsigned detail) {
   event->detail = detail & 15;
-  if (event->detail >= trace_outcomes || !decode_place(event)) return false;
+  if (event->detail >= outcome_count || !decode_place(event)) return false;
   if (is_far(event->displacement) || event->bytes > far_away) return false;
   event->layout = 0;
   event->from = event->displacement;

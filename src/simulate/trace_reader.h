@@ -38,7 +38,7 @@ struct TraceEvent {
   static constexpr uint32_t no_window = UINT32_MAX;
 
   TraceKind kind = TraceKind::end;
-  uint8_t detail = 0;            // TraceOutcome, TraceSync, TraceWrite or TraceWindow
+  uint8_t detail = 0;            // Outcome, TraceSync, TraceWrite or TraceWindow
   uint32_t window = no_window;   // index into TraceReader::windows()
   uint32_t target = 0;           // get, write
   int64_t sync_target = -1;      // sync: -1: all, or none

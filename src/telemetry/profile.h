@@ -19,7 +19,7 @@ struct ProfileLevels {
 
 // One point of the timeline: counts since the start, levels at its end.
 struct ProfilePoint {
-  std::array<uint64_t, trace_outcomes> gets{};  // by TraceOutcome
+  std::array<uint64_t, outcome_count> gets{};  // by Outcome
   ProfileLevels levels;
   ProfilePoint& operator+=(const ProfilePoint& other);
 };
@@ -93,7 +93,7 @@ class Profile {
   static constexpr size_t most_adaptations = 64;
 
   // A get of `bytes` bytes of `target`, of which the cache had `from_cache`. True now and then: time to call `tick`.
-  bool get(TraceOutcome outcome, uint32_t target, uint64_t bytes, uint64_t from_cache, uint64_t hash);
+  bool get(Outcome outcome, uint32_t target, uint64_t bytes, uint64_t from_cache, uint64_t hash);
   // Levels have changed by the difference of the two.
   void level(const ProfileLevels& before, const ProfileLevels& after);
   void tick(uint64_t ns) { timeline_.advance(ns, point_); }
@@ -117,11 +117,11 @@ class Profile {
   uint32_t until_tick_ = 1;
 };
 
-inline bool outcome_is_hit(TraceOutcome outcome) {
-  return outcome == TraceOutcome::full || outcome == TraceOutcome::pending || outcome == TraceOutcome::partial;
+inline bool outcome_is_hit(Outcome outcome) {
+  return outcome == Outcome::full || outcome == Outcome::pending || outcome == Outcome::partial;
 }
 
-inline bool Profile::get(TraceOutcome outcome, uint32_t target, uint64_t bytes, uint64_t from_cache, uint64_t hash) {
+inline bool Profile::get(Outcome outcome, uint32_t target, uint64_t bytes, uint64_t from_cache, uint64_t hash) {
   ++point_.gets[static_cast<size_t>(outcome)];
   const uint64_t hit = outcome_is_hit(outcome) ? 1 : 0;
   Size& size = sizes_[bytes <= 1 ? 0 : static_cast<size_t>(64 - __builtin_clzll(bytes - 1)) & 63];

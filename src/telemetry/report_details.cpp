@@ -10,7 +10,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr size_t classes = 64;
-constexpr size_t point_words = static_cast<size_t>(trace_outcomes) + 4;
+constexpr size_t point_words = static_cast<size_t>(outcome_count) + 4;
 constexpr size_t most_targets = 256;  // a table of more is no use to a reader
 
 // Takes words from the front; `good` turns false when there are too few.
@@ -36,13 +36,13 @@ class Words {
 };
 
 json point_json(const ProfilePoint& point) {
-  static constexpr const char* names[trace_outcomes] = {nullptr,  "hits_full",   "hits_pending", "hits_partial", "direct",
+  static constexpr const char* names[outcome_count] = {nullptr,  "hits_full",   "hits_pending", "hits_partial", "direct",
                                                         "conflicting", "capacity", "failing",      "bypassed"};
   json object = json::object();
   uint64_t gets = 0;
   for (const uint64_t count : point.gets) gets += count;
   object["gets"] = gets;
-  for (int i = 1; i < trace_outcomes; ++i) object[names[i]] = point.gets[static_cast<size_t>(i)];
+  for (int i = 1; i < outcome_count; ++i) object[names[i]] = point.gets[static_cast<size_t>(i)];
   object["storage_bytes"] = point.levels.storage_bytes;
   object["stored_bytes"] = point.levels.stored_bytes;
   object["index_entries"] = point.levels.index_entries;

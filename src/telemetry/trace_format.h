@@ -32,6 +32,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/outcome.h"
+
 namespace nearcache {
 
 inline constexpr char trace_magic[9] = "NCTRACE\n";
@@ -40,10 +42,6 @@ inline constexpr uint32_t trace_block_magic = 0x4b42434e;  // "NCBK"
 inline constexpr size_t trace_block_header_bytes = 32;
 
 enum class TraceKind : uint8_t { get, sync, write, window, cost, owner_write, time, end };
-
-// What became of a get; the access types of counters.def.
-enum class TraceOutcome : uint8_t { uncached, full, pending, partial, direct, conflicting, capacity, failing, bypassed };
-inline constexpr int trace_outcomes = 9;
 
 // What was called. `acquire` is any other call by which a program may learn of another's write (a receive, a collective).
 enum class TraceSync : uint8_t {

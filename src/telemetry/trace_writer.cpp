@@ -250,7 +250,7 @@ void TraceWriter::time() {
   last_ns_ = now;
 }
 
-void TraceWriter::get(uint64_t window, TraceOutcome outcome, uint32_t target, int64_t displacement, uint64_t bytes,
+void TraceWriter::get(uint64_t window, Outcome outcome, uint32_t target, int64_t displacement, uint64_t bytes,
                       uint32_t layout, int64_t lowest, uint64_t span) {
   begin(window);
   if ((++gets_ & 31) == 0) time();

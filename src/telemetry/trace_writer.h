@@ -56,14 +56,14 @@ class TraceWriter {
   uint64_t dropped() const { return dropped_; }
 
   // A get of `bytes` bytes at byte `displacement` of `target`'s memory.
-  void get(uint64_t window, TraceOutcome outcome, uint32_t target, int64_t displacement, uint64_t bytes) {
+  void get(uint64_t window, Outcome outcome, uint32_t target, int64_t displacement, uint64_t bytes) {
     begin(window);
     if ((++gets_ & 31) == 0) time();
     put_get(trace_head(TraceKind::get, static_cast<unsigned>(outcome)), target, displacement, bytes);
     end_record();
   }
   // The same of a strided or scattered target: `layout` names its shape, the bytes lie in [lowest, lowest + span).
-  void get(uint64_t window, TraceOutcome outcome, uint32_t target, int64_t displacement, uint64_t bytes, uint32_t layout,
+  void get(uint64_t window, Outcome outcome, uint32_t target, int64_t displacement, uint64_t bytes, uint32_t layout,
            int64_t lowest, uint64_t span);
   // `target` -1: all, or none.
   void sync(uint64_t window, TraceSync kind, int target);

@@ -104,8 +104,10 @@ class Model {
     key.displacement = static_cast<int64_t>(input_.below(30)) * 40;
     const uint64_t bytes = 1 + (input_.byte() % 8 == 0 ? input_.below(2000) : input_.byte() % 200);
     const bool bare = input_.byte() % 8 == 0;
-    if (const std::byte* plain = cache_->hit(hash_key(key), key, bytes); plain != nullptr)
+    bool absent = false;
+    if (const std::byte* plain = cache_->hit(hash_key(key), key, bytes, &absent); plain != nullptr)
       return is_now(key, reinterpret_cast<const uint8_t*>(plain), bytes) ? nullptr : "a plain hit served a value that is not allowed";
+    if (absent != (cache_->find(hash_key(key), key) == no_entry)) return "a key is said to be absent that is not, or the other way";
     const auto found = cache_->lookup(hash_key(key), key, bytes, key.displacement,
                                       key.displacement + static_cast<int64_t>(bytes) * stride(key));
     switch (found.found) {

@@ -38,7 +38,7 @@ class RandomTrace {
     const auto place = static_cast<int64_t>(below(64) * 200);
     const uint64_t bytes = 1 + below(below(2) != 0 ? 400 : 4000);
     switch (below(16)) {
-      default: trace_.get(target, place, bytes, static_cast<TraceOutcome>(below(trace_outcomes))); break;
+      default: trace_.get(target, place, bytes, static_cast<Outcome>(below(outcome_count))); break;
       case 8: trace_.scattered(target, place, bytes, 1 + static_cast<uint32_t>(below(3)), place - 64, bytes + 128); break;
       case 9:
       case 10: trace_.sync(static_cast<TraceSync>(below(trace_syncs)), static_cast<int>(below(5)) - 1); break;

@@ -13,11 +13,11 @@ namespace {
 
 ProfilePoint with_hits(uint64_t hits) {
   ProfilePoint point;
-  point.gets[static_cast<size_t>(TraceOutcome::full)] = hits;
+  point.gets[static_cast<size_t>(Outcome::full)] = hits;
   return point;
 }
 
-uint64_t hits(const ProfilePoint& point) { return point.gets[static_cast<size_t>(TraceOutcome::full)]; }
+uint64_t hits(const ProfilePoint& point) { return point.gets[static_cast<size_t>(Outcome::full)]; }
 
 TEST(Timeline, slots_without_a_point_keep_what_held_before) {
   Timeline timeline;
@@ -70,10 +70,10 @@ TEST(ReuseSample, of_many_keys_it_keeps_a_share_that_stands_for_all) {
 
 TEST(ReportDetails, ranks_with_different_slots_are_put_on_one_time_line) {
   Profile brief, lasting;
-  brief.get(TraceOutcome::full, 0, 8, 8, 1);
+  brief.get(Outcome::full, 0, 8, 8, 1);
   brief.tick(0);
   for (uint64_t i = 0; i < 300; ++i) {
-    lasting.get(TraceOutcome::direct, 1, 8, 0, i + 7);
+    lasting.get(Outcome::direct, 1, 8, 0, i + 7);
     lasting.tick(i * Timeline::first_slot_ns);
   }
   ReportDetails details;
@@ -92,7 +92,7 @@ TEST(ReportDetails, ranks_with_different_slots_are_put_on_one_time_line) {
 
 TEST(ReportDetails, what_is_cut_short_or_too_long_is_refused) {
   Profile profile;
-  profile.get(TraceOutcome::full, 3, 8, 8, 1);
+  profile.get(Outcome::full, 3, 8, 8, 1);
   profile.tick(0);
   const std::vector<uint64_t> packed = ReportDetails::pack(profile);
   for (size_t size = 0; size < packed.size(); ++size) {

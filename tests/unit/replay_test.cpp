@@ -264,7 +264,7 @@ TEST(Replay, RanksAreReplayedAloneAndSummed) {
 }
 
 Reuse reuse_of(const std::vector<Get>& gets) {
-  static const uint32_t acquires = 1;
+  static const std::atomic<uint32_t> acquires = 1;
   TraceWindowInfo info;
   info.announced = true;
   info.rank = 0;

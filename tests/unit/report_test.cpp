@@ -14,7 +14,7 @@ Profile example_profile(int rank) {
   Profile profile;
   profile.level({}, {1 << 20, 4096, 512, 3});
   for (uint64_t i = 0; i < 20; ++i) {
-    const TraceOutcome outcome = i < 3 ? TraceOutcome::direct : TraceOutcome::full;
+    const Outcome outcome = i < 3 ? Outcome::direct : Outcome::full;
     profile.get(outcome, static_cast<uint32_t>(i % 2 + static_cast<uint64_t>(rank)), 64, i < 3 ? 0 : 64, 1000 + i % 3);
     profile.tick(i * 250000);
   }

@@ -35,7 +35,7 @@ class SafetyTest : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder); }
 
   std::string path(uint32_t rank) const { return folder + "/t." + std::to_string(rank) + ".nctrace"; }
-  void read(int64_t displacement) { ranks[0].get(window, TraceOutcome::uncached, 1, displacement, 64); }
+  void read(int64_t displacement) { ranks[0].get(window, Outcome::uncached, 1, displacement, 64); }
   void barrier() {
     for (TraceWriter& rank : ranks) rank.mark();
     usleep(200);

@@ -64,11 +64,11 @@ class TraceBytes {
   TraceBytes& select(uint64_t id) { return head(TraceKind::window, TraceWindow::select).varint(id); }
   TraceBytes& freed(uint64_t id) { return head(TraceKind::window, TraceWindow::freed).varint(id); }
   TraceBytes& mode(uint64_t id, uint8_t mode) { return head(TraceKind::window, TraceWindow::mode).varint(id).varint(mode); }
-  TraceBytes& get(uint32_t target, int64_t displacement, uint64_t size, TraceOutcome outcome = TraceOutcome::uncached) {
+  TraceBytes& get(uint32_t target, int64_t displacement, uint64_t size, Outcome outcome = Outcome::uncached) {
     return head(TraceKind::get, outcome).place(target, displacement).varint(size);
   }
   TraceBytes& scattered(uint32_t target, int64_t displacement, uint64_t size, uint32_t layout, int64_t lowest, uint64_t span) {
-    head(TraceKind::get, static_cast<unsigned>(TraceOutcome::direct) | 16u).place(target, displacement).varint(size);
+    head(TraceKind::get, static_cast<unsigned>(Outcome::direct) | 16u).place(target, displacement).varint(size);
     return varint(layout).varint(zigzag(lowest - displacement)).varint(span);
   }
   TraceBytes& sync(TraceSync kind, int target = -1) {

@@ -47,7 +47,7 @@ Read read_bytes(TraceBytes& trace) { return read_bytes(trace.close().bytes); }
 TraceBytes small_trace() {
   TraceBytes trace(2, 8);
   trace.block(500).created(7, 1, 4, 2, "rows", 8).select(7);
-  trace.sync(TraceSync::lock_all).get(3, 100, 64).get(0, 40, 8, TraceOutcome::full).time(25).scattered(2, 1000, 24, 5, 990, 300);
+  trace.sync(TraceSync::lock_all).get(3, 100, 64).get(0, 40, 8, Outcome::full).time(25).scattered(2, 1000, 24, 5, 990, 300);
   trace.write(1, 60, 16, TraceWrite::fetch).sync(TraceSync::flush, 3).cost(64, 2100).owner_write(4096, 8192, 77);
   trace.block(9000).select(7).get(3, 200, 1).sync(TraceSync::acquire).mode(7, 0).freed(7).end(4);
   return trace;
@@ -77,7 +77,7 @@ TEST(Trace, PlacesAreRelativeToTheLastGetOrWriteOfTheBlock) {
   EXPECT_EQ(read.events[2].displacement, 100);
   EXPECT_EQ(read.events[2].to, 164);
   EXPECT_EQ(read.events[3].displacement, 40);
-  EXPECT_EQ(read.events[3].detail, static_cast<uint8_t>(TraceOutcome::full));
+  EXPECT_EQ(read.events[3].detail, static_cast<uint8_t>(Outcome::full));
   EXPECT_EQ(read.events[4].layout, 5u);
   EXPECT_EQ(read.events[4].from, 990);
   EXPECT_EQ(read.events[4].to, 1290);
@@ -196,7 +196,7 @@ TEST(Trace, WhatTheLibraryWritesIsRead) {
   for (int i = 0; i < 30000; ++i) {
     const Get get{static_cast<uint32_t>(random() % 5), static_cast<int64_t>(random() % (uint64_t{1} << (1 + random() % 40))), random() % 5000};
     gets.push_back(get);
-    writer.get(random() % 3 == 0 ? 4u : 9u, TraceOutcome::direct, get.target, get.displacement, get.bytes);
+    writer.get(random() % 3 == 0 ? 4u : 9u, Outcome::direct, get.target, get.displacement, get.bytes);
     if (random() % 8 == 0) writer.sync(4, TraceSync::flush, static_cast<int>(get.target));
   }
   ASSERT_EQ(writer.close(), "");

@@ -57,7 +57,7 @@ class TraceWriterTest : public testing::Test {
 TEST_F(TraceWriterTest, AForkedChildEndsWithoutWaitingForTheThreadOrWriting) {
   auto writer = std::make_unique<TraceWriter>();
   ASSERT_EQ(writer->open(path(), TraceOrigin()), "");
-  writer->get(1, TraceOutcome::full, 1, 0, 8);
+  writer->get(1, Outcome::full, 1, 0, 8);
   const pid_t child = fork();
   if (child == 0) {
     alarm(10);
@@ -67,7 +67,7 @@ TEST_F(TraceWriterTest, AForkedChildEndsWithoutWaitingForTheThreadOrWriting) {
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  writer->get(1, TraceOutcome::full, 1, 8, 8);
+  writer->get(1, Outcome::full, 1, 8, 8);
   EXPECT_EQ(writer->close(), "");
   bool whole = false;
   const std::vector<TraceEvent> events = read(&whole);
@@ -104,8 +104,8 @@ TEST_F(TraceWriterTest, every_kind_of_record_comes_back) {
   window.mode = 2;
   window.name = std::string(200, 'n');  // cut to what fits
   writer.window_created(window);
-  writer.get(7, TraceOutcome::direct, 3, int64_t{1} << 40, 4096);
-  writer.get(7, TraceOutcome::pending, 1, -64, 24, 9, -128, 256);
+  writer.get(7, Outcome::direct, 3, int64_t{1} << 40, 4096);
+  writer.get(7, Outcome::pending, 1, -64, 24, 9, -128, 256);
   writer.sync(7, TraceSync::flush, 3);
   writer.sync(7, TraceSync::fence, -1);
   writer.write(7, TraceWrite::fetch, 1, 16, 8);
@@ -141,7 +141,7 @@ TEST_F(TraceWriterTest, many_blocks_are_one_trace) {
   ASSERT_EQ(writer.open(path(), {}), "");
   constexpr uint64_t gets = 400000;
   for (uint64_t i = 0; i < gets; ++i) {
-    writer.get(i % 2, TraceOutcome::full, static_cast<uint32_t>(i % 5), static_cast<int64_t>(i * 64 % 100000), 64);
+    writer.get(i % 2, Outcome::full, static_cast<uint32_t>(i % 5), static_cast<int64_t>(i * 64 % 100000), 64);
     if (i % 100000 == 0) usleep(50000);  // so that the thread keeps up on a busy machine
   }
   EXPECT_EQ(writer.close(), "");
@@ -167,7 +167,7 @@ TEST_F(TraceWriterTest, a_run_that_is_killed_leaves_what_it_recorded) {
   int64_t recorded = 0;
   bool whole = true;
   for (const int64_t until : {3, 70, 90000}) {  // the last of them in another block than the first
-    for (; recorded < until; ++recorded) writer.get(7, TraceOutcome::direct, 1, recorded * 1000, 64);
+    for (; recorded < until; ++recorded) writer.get(7, Outcome::direct, 1, recorded * 1000, 64);
     // A test that waits half a minute has failed.
     for (int looks = 0; looks < 3000 && gets_in_file() < recorded; ++looks) usleep(10000);
     int64_t seen = 0;
@@ -188,7 +188,7 @@ TEST_F(TraceWriterTest, a_disk_that_stands_still_costs_records_and_they_are_coun
   TraceWriter writer;
   ASSERT_EQ(writer.open(path(), {}), "");
   constexpr uint64_t gets = 1000000;  // twice what all blocks hold
-  for (uint64_t i = 0; i < gets; ++i) writer.get(0, TraceOutcome::full, 1, static_cast<int64_t>(i * 1000), 64);
+  for (uint64_t i = 0; i < gets; ++i) writer.get(0, Outcome::full, 1, static_cast<int64_t>(i * 1000), 64);
   EXPECT_GT(writer.dropped(), 0u) << "nothing was read, and yet the program got here";
   std::string got;
   std::thread drain([&] {

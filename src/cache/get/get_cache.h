@@ -80,9 +80,13 @@ class alignas(64) GetCache {
 
   // The whole way of a hit that needs no second thought: the data of an entry that is cached, of the present
   // generation, written after by none, and long enough; null for all else, which `lookup` sorts out.
-  [[gnu::always_inline]] const std::byte* hit(uint64_t hash, const Key& key, uint64_t bytes) {
+  // `absent`: nothing at all is there under this key, so `lookup` need not look again.
+  [[gnu::always_inline]] const std::byte* hit(uint64_t hash, const Key& key, uint64_t bytes, bool* absent) {
     const EntryId id = index_.find(hash, key);
-    if (id == no_entry) return nullptr;
+    if (id == no_entry) {
+      *absent = true;
+      return nullptr;
+    }
     Entry& entry = entries_[id];
     if (entry.state != State::cached || entry.generation != generation_ || entry.write_seq != writes_.now() ||
         bytes > entry.size)
@@ -94,6 +98,11 @@ class alignas(64) GetCache {
     return storage_.data(id);
   }
 
+  // What `lookup` does for a get that `hit` found to be absent.
+  void looked_up_absent(uint64_t bytes) {
+    ++now_;
+    requested_bytes_ += bytes;
+  }
   // One get of `bytes` bytes that touch [from, to) of the target. Counts the access and ages the cache.
   Lookup lookup(uint64_t hash, const Key& key, uint64_t bytes, int64_t from, int64_t to);
 

@@ -33,11 +33,11 @@ template <class Issue>
   const int rc = issue();
   const uint64_t ticks = sample_ticks() - start;
   const WindowLock again(window.mutex());
-  if (decision.sampled && rc == MPI_SUCCESS) window.sample_issued(call.target, decision.access.bytes, ticks);
+  if (decision.sampled && rc == MPI_SUCCESS) window.sample_issued(call.target, decision.get.bytes, ticks);
   return rc;
 }
 
-// Fetches what a partial hit lacks. It begins at a whole displacement (Window::usable_head).
+// Fetches what a partial hit lacks. It begins at a whole displacement (CachedWindow::usable_head).
 int fetch_tail(const Window& window, const GetCall& call, const Window::Decision& decision);
 
 // `issue` hands the call to MPI.
@@ -50,21 +50,21 @@ int cached_get(Window& window, const GetCall& call, Issue issue) {
   WindowLock lock(window.mutex());
   const Window::Decision decision = window.decide(call, false);
   lock.unlock();
-  if (decision.answer == Window::Answer::served) {
+  if (decision.answer() == Window::Answer::served) {
     if (context.progress.get_served()) window.call_for_progress();
     return MPI_SUCCESS;
   }
   context.progress.called();
   const uint64_t start = decision.sampled ? sample_ticks() : 0;
-  const int rc = decision.answer == Window::Answer::tail ? fetch_tail(window, call, decision) : issue();
+  const int rc = decision.answer() == Window::Answer::tail ? fetch_tail(window, call, decision) : issue();
   const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;
   const WindowLock again(window.mutex());
   if (rc != MPI_SUCCESS) {
     window.tail_refused(decision);
     return rc;
   }
-  if (decision.sampled) window.sample_issued(call.target, decision.access.bytes, ticks);
-  if (decision.answer == Window::Answer::pass) {
+  if (decision.sampled) window.sample_issued(call.target, decision.get.bytes, ticks);
+  if (decision.answer() == Window::Answer::pass) {
     window.passed(call, decision);
   } else {
     window.issued(call, decision);
@@ -91,11 +91,11 @@ int cached_rget(Window& window, const GetCall& call, MPI_Request* request, Issue
   const Window::Decision decision = window.decide(call, true);
   lock.unlock();
   context.progress.called();
-  if (decision.answer == Window::Answer::served) return empty_request(window, call.target, request);
+  if (decision.answer() == Window::Answer::served) return empty_request(window, call.target, request);
   const int rc = issue();
   const WindowLock again(window.mutex());
   if (rc != MPI_SUCCESS) return rc;
-  if (decision.answer == Window::Answer::pass) {
+  if (decision.answer() == Window::Answer::pass) {
     window.passed(call, decision);
     return rc;
   }

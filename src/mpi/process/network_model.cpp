@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/link_model.h"
-#include "mpi/types/layout.h"
+#include "mpi/types/type_table.h"
 #include "mpi/process/next.h"
 
 namespace nearcache::mpi {

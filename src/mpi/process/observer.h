@@ -18,7 +18,7 @@ namespace nearcache::mpi {
 // A get as observers see it.
 struct ObservedGet {
   int64_t window;
-  TraceOutcome outcome;
+  Outcome outcome;
   uint32_t target;
   int64_t displacement;  // bytes
   uint64_t bytes, from_cache;
@@ -44,7 +44,7 @@ class Observer {
   bool only_tracing() const { return only_tracing_; }
   void threads_came() { only_tracing_ = false; }
   void trace_hit(int64_t window, uint32_t target, int64_t displacement, uint64_t bytes) {
-    trace_.get(static_cast<uint64_t>(window), TraceOutcome::full, target, displacement, bytes);
+    trace_.get(static_cast<uint64_t>(window), Outcome::full, target, displacement, bytes);
   }
   void trace_flush(int64_t window, int target) { trace_.flush(static_cast<uint64_t>(window), target); }
 

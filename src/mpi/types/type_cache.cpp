@@ -2,9 +2,8 @@
 // datatype, which MPI deletes with it, so that a handle used again never finds an old layout.
 #include <algorithm>
 #include <mutex>
-#include <unordered_map>
 
-#include "mpi/types/layout.h"
+#include "cache/get/layout.h"
 #include "mpi/process/next.h"
 #include "mpi/types/type_map.h"
 #include "mpi/types/type_table.h"
@@ -17,25 +16,13 @@ namespace {
 
 struct TypeCache {
   std::mutex building;  // held while a layout is made; taken before `mutex`
-  std::mutex mutex;  // covers all below, and additions to named_types
+  std::mutex mutex;  // covers `keyval`, and additions to named_types
   int keyval = MPI_KEYVAL_INVALID;
-  uint32_t next_id = 1;
-  std::unordered_multimap<uint64_t, const Layout*> by_content;
 };
 
 TypeCache& types() {
   static TypeCache& cache = *new TypeCache;  // needed until the process ends
   return cache;
-}
-
-uint64_t content_hash(const Layout& layout) {
-  uint64_t hash = static_cast<uint64_t>(layout.extent) * 0x9e3779b97f4a7c15u;
-  for (const Block& block : layout.blocks) {
-    hash = (hash ^ static_cast<uint64_t>(block.offset)) * 0xff51afd7ed558ccdu;
-    hash = (hash ^ block.length) * 0xc4ceb9fe1a85ec53u;
-    hash ^= hash >> 29;
-  }
-  return hash;
 }
 
 Layout* make_layout(MPI_Datatype datatype) {
@@ -51,30 +38,6 @@ Layout* make_layout(MPI_Datatype datatype) {
     layout->true_ub = &block == &layout->blocks.front() ? end : std::max(layout->true_ub, end);
   }
   layout->dense = layout->blocks.size() == 1 && static_cast<int64_t>(layout->size) == layout->extent;
-  return layout;
-}
-
-// Gives equal layouts one object and one id, so that datatypes built twice share their entries. Null when the ids
-// are used up, which takes 2^32 different layouts.
-const Layout* intern(Layout* layout) {
-  TypeCache& cache = types();
-  const std::lock_guard lock(cache.mutex);
-  const uint64_t hash = content_hash(*layout);
-  const auto [first, last] = cache.by_content.equal_range(hash);
-  for (auto it = first; it != last; ++it) {
-    if (it->second->extent != layout->extent || it->second->blocks != layout->blocks) continue;
-    // A program may build what is predefined too; then the predefined one serves, or becomes permanent.
-    if (layout->permanent) it->second->permanent = true;
-    delete layout;
-    layout_hold(it->second);
-    return it->second;
-  }
-  if (cache.next_id == UINT32_MAX) {
-    delete layout;
-    return nullptr;
-  }
-  layout->id = cache.next_id++;
-  cache.by_content.emplace(hash, layout);
   return layout;
 }
 
@@ -119,7 +82,7 @@ const Layout* derived_layout(MPI_Datatype datatype) {
   Layout* made = make_layout(datatype);
   const bool named = is_named(datatype);
   if (made != nullptr) made->permanent = named;
-  const Layout* layout = made == nullptr ? nullptr : intern(made);
+  const Layout* layout = made == nullptr ? nullptr : layout_intern(made);
   if (named) {
     if (layout != nullptr) remember_named(datatype, layout);
     return layout;
@@ -135,24 +98,6 @@ const Layout* layout_of(MPI_Datatype datatype) {
   const Layout* layout = named_types.find(datatype);
   if (layout != nullptr) return layout;
   return derived_layout(datatype);
-}
-
-void layout_hold(const Layout* layout) {
-  if (!layout->permanent) layout->references.fetch_add(1, std::memory_order_relaxed);
-}
-
-void layout_drop(const Layout* layout) {
-  if (layout->permanent) return;
-  TypeCache& cache = types();
-  const std::lock_guard lock(cache.mutex);
-  if (layout->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  const auto [first, last] = cache.by_content.equal_range(content_hash(*layout));
-  for (auto it = first; it != last; ++it) {
-    if (it->second != layout) continue;
-    cache.by_content.erase(it);
-    break;
-  }
-  delete layout;
 }
 
 }  // namespace nearcache::mpi

@@ -3,7 +3,8 @@
 
 #include <vector>
 
-#include "mpi/types/layout.h"
+#include "cache/get/layout.h"
+#include "mpi/mpi_api.h"
 
 namespace nearcache::mpi {
 

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "mpi/types/layout.h"
+#include "cache/get/layout.h"
+#include "mpi/mpi_api.h"
 
 namespace nearcache::mpi {
 
@@ -48,6 +49,10 @@ class NamedTypes {
   Slot slots_[size];
   size_t count_ = 0;
 };
+
+// The layout of a datatype, or null if it is of a kind that we cannot read. The pointer is good while the datatype
+// lives; hold() makes it outlive the datatype. Thread-safe.
+const Layout* layout_of(MPI_Datatype datatype);
 
 extern NamedTypes named_types;
 

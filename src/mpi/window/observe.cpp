@@ -3,15 +3,14 @@
 
 namespace nearcache::mpi {
 
-void Window::tell(TraceOutcome outcome, const Access& access, uint64_t from_cache) {
-  const bool due = context.observer.get({identity_.id, outcome, access.key.target, access.key.displacement, access.bytes,
-                                         from_cache, access.key.layout, access.from, access.to, access.hash});
+void Window::tell(Outcome outcome, const RemoteGet& get, uint64_t from_cache) {
+  const bool due = context.observer.get({identity_.id, outcome, get.key.target, get.key.displacement, get.bytes, from_cache, get.key.layout, get.from, get.to, get.hash});
   if (due) tell_levels();
 }
 
 void Window::tell_plain_hit(const Key& key, uint64_t hash, uint64_t bytes) {
   if (context.observer.only_tracing()) [[likely]] return context.observer.trace_hit(identity_.id, key.target, key.displacement, bytes);
-  const bool due = context.observer.get({identity_.id, TraceOutcome::full, key.target, key.displacement, bytes, bytes, 0, 0, 0, hash});
+  const bool due = context.observer.get({identity_.id, Outcome::full, key.target, key.displacement, bytes, bytes, 0, 0, 0, hash});
   if (due) tell_levels();
 }
 
@@ -22,17 +21,16 @@ void Window::tell_plain_flush(int target) {
 
 void Window::tell_levels() {
   ProfileLevels now;
-  if (cache_ != nullptr) now = {cache_->storage_bytes(), cache_->stored_bytes(), cache_->index_capacity(), cache_->entries()};
+  if (const GetCache* cache = cached_.cache(); cache != nullptr) now = {cache->storage_bytes(), cache->stored_bytes(), cache->index_capacity(), cache->entries()};
   context.observer.levels(levels_told_, now);
   levels_told_ = now;
 }
 
 Window::Decision Window::observe_uncached(const GetCall& call, bool may_sample) {
-  Decision decision{};
-  decision.answer = Answer::pass;
-  if (!valid_target(call.target) || !understand(call, &decision.access)) return decision;
-  tell(TraceOutcome::uncached, decision.access, 0);
-  decision.sampled = may_sample && sample_is_due(static_cast<uint32_t>(call.target));
+  Decision decision;
+  if (!valid_target(call.target) || !understand(call, &decision.get)) return decision;
+  tell(Outcome::uncached, decision.get, 0);
+  decision.sampled = may_sample && sampling_.miss_is_due(!epochs().outstanding(static_cast<uint32_t>(call.target)));
   return decision;
 }
 

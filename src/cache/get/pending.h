@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "cache/get/entry.h"
-#include "mpi/types/layout.h"
+#include "cache/get/layout.h"
 
-namespace nearcache::mpi {
+namespace nearcache {
 
 inline constexpr uint32_t no_record = UINT32_MAX;
 
@@ -77,4 +77,4 @@ class RecordPool {
   std::vector<uint32_t> free_;
 };
 
-}  // namespace nearcache::mpi
+}  // namespace nearcache

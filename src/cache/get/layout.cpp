@@ -1,9 +1,11 @@
-#include "mpi/types/layout.h"
+#include "cache/get/layout.h"
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <unordered_map>
 
-namespace nearcache::mpi {
+namespace nearcache {
 
 const Layout& byte_layout() {
   struct ByteLayout : Layout {
@@ -16,6 +18,71 @@ const Layout& byte_layout() {
   };
   static const ByteLayout layout;
   return layout;
+}
+
+namespace {
+
+struct LayoutTable {
+  std::mutex mutex;
+  uint32_t next_id = 1;
+  std::unordered_multimap<uint64_t, const Layout*> by_content;
+};
+
+LayoutTable& layouts() {
+  static LayoutTable& table = *new LayoutTable;  // needed until the process ends
+  return table;
+}
+
+uint64_t content_hash(const Layout& layout) {
+  uint64_t hash = static_cast<uint64_t>(layout.extent) * 0x9e3779b97f4a7c15u;
+  for (const Block& block : layout.blocks) {
+    hash = (hash ^ static_cast<uint64_t>(block.offset)) * 0xff51afd7ed558ccdu;
+    hash = (hash ^ block.length) * 0xc4ceb9fe1a85ec53u;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+}  // namespace
+
+const Layout* layout_intern(Layout* layout) {
+  LayoutTable& table = layouts();
+  const std::lock_guard lock(table.mutex);
+  const uint64_t hash = content_hash(*layout);
+  const auto [first, last] = table.by_content.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    if (it->second->extent != layout->extent || it->second->blocks != layout->blocks) continue;
+    // A program may build what is predefined too; then the predefined one serves, or becomes permanent.
+    if (layout->permanent) it->second->permanent = true;
+    delete layout;
+    layout_hold(it->second);
+    return it->second;
+  }
+  if (table.next_id == UINT32_MAX) {
+    delete layout;
+    return nullptr;
+  }
+  layout->id = table.next_id++;
+  table.by_content.emplace(hash, layout);
+  return layout;
+}
+
+void layout_hold(const Layout* layout) {
+  if (!layout->permanent) layout->references.fetch_add(1, std::memory_order_relaxed);
+}
+
+void layout_drop(const Layout* layout) {
+  if (layout->permanent) return;
+  LayoutTable& table = layouts();
+  const std::lock_guard lock(table.mutex);
+  if (layout->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const auto [first, last] = table.by_content.equal_range(content_hash(*layout));
+  for (auto it = first; it != last; ++it) {
+    if (it->second != layout) continue;
+    table.by_content.erase(it);
+    break;
+  }
+  delete layout;
 }
 
 // The last element's distance from the first; what no memory can hold counts as a quarter of all addresses.
@@ -79,4 +146,4 @@ void pack(const void* address, const Elements& elements, uint64_t bytes, std::by
   });
 }
 
-}  // namespace nearcache::mpi
+}  // namespace nearcache

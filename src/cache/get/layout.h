@@ -1,4 +1,4 @@
-// Where the bytes of a datatype lie: its type map as a list of blocks, found once per datatype.
+// Where the bytes of a datatype lie: its type map as a list of blocks. Where layouts come from is the front end's affair.
 #pragma once
 
 #include <atomic>
@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mpi/mpi_api.h"
-
-namespace nearcache::mpi {
+namespace nearcache {
 
 struct Block {
   int64_t offset;
@@ -42,16 +40,17 @@ struct Elements {
   int64_t highest() const;
 };
 
-// The layout of a datatype, or null if it is of a kind that we cannot read. The pointer is good while the datatype
-// lives; hold() makes it outlive the datatype. Thread-safe.
-const Layout* layout_of(MPI_Datatype datatype);
 // Of single bytes, for parts of what a datatype describes.
 const Layout& byte_layout();
+// Gives equal layouts one object and one id, so that datatypes built twice share their entries; held once. Null when the ids are used up, which
+// takes 2^32 different layouts. Takes `layout`, made by new. These are thread-safe.
+const Layout* layout_intern(Layout* layout);
 void layout_hold(const Layout* layout);
+// A layout that nobody holds is gone, unless it is permanent.
 void layout_drop(const Layout* layout);
 
 // Copies packed bytes to where elements lie at `address`, and back; `bytes` may end inside the elements.
 void unpack(const std::byte* packed, uint64_t bytes, void* address, const Elements& elements);
 void pack(const void* address, const Elements& elements, uint64_t bytes, std::byte* packed);
 
-}  // namespace nearcache::mpi
+}  // namespace nearcache

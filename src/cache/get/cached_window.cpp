@@ -1,0 +1,475 @@
+#include "cache/get/cached_window.h"
+
+#include <algorithm>
+#include <climits>
+
+#include "base/copy.h"
+
+namespace nearcache {
+namespace {
+
+Outcome outcome_of(GetCache::Insert how) {
+  switch (how) {
+    case GetCache::Insert::direct:
+      return Outcome::direct;
+    case GetCache::Insert::conflicting:
+      return Outcome::conflicting;
+    case GetCache::Insert::capacity:
+      return Outcome::capacity;
+    case GetCache::Insert::no_room:
+    case GetCache::Insert::not_admitted:
+      break;
+  }
+  return Outcome::failing;
+}
+
+}  // namespace
+
+// --- Rules, and the life of the cache. ---
+
+CachingRules::CachingRules(const Options& options) : mode(options.mode), max_get(options.max_get), skip_cheap(options.skip_cheap) {
+  cache.policy = options.policy;
+  cache.storage_bytes = options.storage;
+  cache.index_capacity = options.index;
+  cache.sample = static_cast<uint32_t>(options.sample);
+  cache.anchors = static_cast<uint32_t>(options.anchors);
+  cache.tuner.adaptive = options.adaptive;
+  cache.tuner.interval = options.adapt_interval;
+  cache.tuner.conflict_threshold = options.conflict_threshold;
+  cache.tuner.capacity_threshold = options.capacity_threshold;
+  cache.tuner.sparsity_threshold = options.sparsity_threshold;
+  cache.tuner.stable_threshold = options.stable_threshold;
+  cache.tuner.free_threshold = options.free_threshold;
+  cache.tuner.index_increase = options.index_increase;
+  cache.tuner.index_decrease = options.index_decrease;
+  cache.tuner.storage_increase = options.storage_increase;
+  cache.tuner.storage_decrease = options.storage_decrease;
+}
+
+bool CachingRules::same_cache(const CachingRules& other) const {
+  return cache.policy == other.cache.policy && cache.storage_bytes == other.cache.storage_bytes && cache.index_capacity == other.cache.index_capacity &&
+         cache.tuner.adaptive == other.cache.tuner.adaptive && cache.sample == other.cache.sample && cache.anchors == other.cache.anchors;
+}
+
+CachedWindow::CachedWindow(const WindowShape& shape, const CachingRules& rules, MemoryBudget* budget, const std::atomic<uint32_t>* acquires, Data data)
+    : epochs_(shape.ranks), data_(data), shape_(shape), rules_(rules), budget_(budget), acquires_(acquires), pending_of_target_(shape.ranks) {}
+
+void CachedWindow::set_mode(Mode mode) {
+  if (mode == rules_.mode) return;
+  drop_cache();
+  rules_.mode = mode;
+}
+
+void CachedWindow::set_rules(const CachingRules& rules) {
+  if (!rules.same_cache(rules_) || rules.mode != rules_.mode) drop_cache();
+  rules_ = rules;
+}
+
+void CachedWindow::invalidate() {
+  if (cache_ == nullptr) return;
+  if (!cache_->empty()) ++counts_.invalidations;
+  if (rules_.mode != Mode::transparent) cache_->invalidate();
+}
+
+void CachedWindow::reset() {
+  if (cache_ != nullptr) {
+    if (rules_.mode != Mode::transparent) cache_->invalidate();
+    cache_->reset();
+  }
+  counts_ = CacheCounts();
+}
+
+GetCache::Geometry CachedWindow::growth_within(uint64_t limit) const {
+  // Storage is addressed in granules by 32 bits; an entry that is worth an index slot has some 128 bytes.
+  limit = std::min<uint64_t>(limit, uint64_t{UINT32_MAX} * granule_bytes / 2);
+  return {std::min<uint64_t>(std::max(limit / 128, rules_.cache.index_capacity), uint64_t{1} << 28), storage_is_used() ? limit : 0};
+}
+
+bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
+  if (cache_ != nullptr) return true;
+  GetCacheSettings settings = rules_.cache;
+  if (!storage_is_used()) settings.storage_bytes = 0;
+  settings.index_capacity = std::max<uint64_t>(settings.index_capacity, 1);
+  GetCache::Geometry geometry = growth;
+  while (!region_.reserve(GetCache::region_bytes(geometry))) {
+    geometry.most_storage /= 2;
+    geometry.most_index /= 2;
+    if (geometry.most_index < 16) return false;
+  }
+  settings.index_capacity = std::min(settings.index_capacity, std::max<uint64_t>(geometry.most_index, 1));
+  settings.storage_bytes = std::min(settings.storage_bytes, geometry.most_storage);
+  const auto wants = [&settings] { return GetCache::memory_for(settings.index_capacity, settings.storage_bytes); };
+  while (!budget_->take(wants())) {
+    if (settings.index_capacity <= 16) {
+      region_.release();
+      return false;
+    }
+    settings.index_capacity /= 2;
+    settings.storage_bytes /= 2;
+  }
+  cache_ = GetCache::create(region_.base(), geometry, settings);
+  budget_->give_back(wants() - cache_->memory());  // storage is whole granules
+  epochs_.forget_marks();  // the cache has not seen what is outstanding
+  update_generation();
+  return true;
+}
+
+void CachedWindow::drop_cache() {
+  if (cache_ == nullptr) return;
+  // Waiters of gets under way are served all the same: their records outlive the cache.
+  for (uint32_t at = 0; at < pending_.size(); ++at) pending_[at].entry = no_entry;
+  counts_.evictions += cache_->evictions();
+  counts_.write_drops += cache_->write_drops();
+  budget_->give_back(cache_->memory());
+  cache_ = nullptr;
+  region_.release();
+}
+
+int CachedWindow::adapt() {
+  const int changes = cache_->adapt(budget_);
+  counts_.adaptations += static_cast<uint64_t>(changes);
+  return changes;
+}
+
+CacheCounts CachedWindow::counts() const {
+  CacheCounts counts = counts_;
+  if (cache_ == nullptr) return counts;
+  counts.evictions += cache_->evictions();
+  counts.write_drops += cache_->write_drops();
+  return counts;
+}
+
+// --- What a get is answered. ---
+
+void CachedWindow::passed(uint64_t bytes, Targets target) {
+  ++counts_.gets;
+  ++counts_.bypassed;
+  counts_.bytes_requested += bytes;
+  counts_.bytes_from_network += bytes;
+  if (target.is_one()) epochs_.get_issued(target.rank());
+}
+
+CachedWindow::Decision CachedWindow::look_up(const RemoteGet& get, bool request) {
+  update_generation();
+  const GetCache::Lookup found = cache_->lookup(get.hash, get.key, get.bytes, get.from, get.to);
+  switch (found.found) {
+    case GetCache::Found::full:
+      return serve(get, found.entry);
+    case GetCache::Found::partial:
+      return request ? Decision() : partial(get, found);
+    case GetCache::Found::pending:
+    case GetCache::Found::pending_partial:
+      // A request and another get must not depend on each other: each is complete by calls of its own, or fails by itself.
+      return request || pending_[found.token].of_request ? Decision() : join(get, found);
+    case GetCache::Found::none:
+      break;
+  }
+  return miss();
+}
+
+CachedWindow::Decision CachedWindow::look_up_absent(const RemoteGet& get) {
+  cache_->looked_up_absent(get.bytes);
+  return miss();
+}
+
+static void deliver(const RemoteGet& get, const std::byte* data) {
+  if (get.elements.layout->dense) {
+    copy_bytes(static_cast<std::byte*>(get.origin) + get.elements.first_offset(), data, get.bytes);
+  } else {
+    unpack(data, get.bytes, get.origin, get.elements);
+  }
+}
+
+CachedWindow::Decision CachedWindow::serve(const RemoteGet& get, EntryId entry) {
+  served(get.bytes);
+  ++counts_.hits_full;
+  if (moves_data()) deliver(get, cache_->data(entry));
+  Decision decision;
+  decision.answer = Answer::served;
+  decision.outcome = Outcome::full;
+  return decision;
+}
+
+// All of it comes with the get of `record`: its first `bytes` bytes go to `to` then.
+CachedWindow::Decision CachedWindow::serve_pending(const RemoteGet& get, uint32_t record, void* to, const Elements& elements, uint64_t bytes) {
+  served(get.bytes);
+  ++counts_.hits_pending;
+  add_waiter(record, to, elements, bytes);
+  Decision decision;
+  decision.answer = Answer::served;
+  decision.outcome = Outcome::pending;
+  return decision;
+}
+
+// How much of a head may be used: the tail must begin at a whole displacement, and go into one run of the origin.
+uint64_t CachedWindow::usable_head(const RemoteGet& get, uint64_t have) const {
+  const bool one_run = !moves_data() || get.elements.contiguous();
+  if (!get.contiguous_target || !one_run || get.bytes - have > INT_MAX) return 0;
+  const int64_t past = (get.key.displacement + static_cast<int64_t>(have)) % shape_.unit;
+  const auto excess = static_cast<uint64_t>(past < 0 ? past + shape_.unit : past);
+  return have > excess ? have - excess : 0;
+}
+
+// The get goes along with one that is under way; if that one is shorter, only the tail is fetched besides.
+CachedWindow::Decision CachedWindow::join(const RemoteGet& get, const GetCache::Lookup& found) {
+  if (found.found == GetCache::Found::pending) return serve_pending(get, found.token, get.origin, get.elements, get.bytes);
+  const uint64_t head = usable_head(get, found.have);
+  if (head == 0) {
+    cache_->discard(found.entry);
+    return miss();
+  }
+  Decision decision = miss();
+  decision.answer = Answer::tail;
+  decision.outcome = Outcome::partial;
+  decision.head = head;
+  decision.record = found.token;
+  decision.serial = pending_[found.token].serial;
+  decision.waiter = add_waiter(found.token, get.origin, get.elements, head);
+  return decision;
+}
+
+CachedWindow::Decision CachedWindow::partial(const RemoteGet& get, const GetCache::Lookup& found) {
+  const uint64_t head = usable_head(get, found.have);
+  if (head == 0) {
+    cache_->discard(found.entry);
+    return miss();
+  }
+  std::byte* to = moves_data() ? static_cast<std::byte*>(get.origin) + get.elements.first_offset() : nullptr;
+  // A repeat of a get whose tail is under way waits for that tail.
+  if (cache_->entry(found.entry).state == State::growing) {
+    const PendingGet tail = pending_[found.token];
+    if (tail.start + tail.bytes < get.bytes) {
+      cache_->discard(found.entry);
+      return miss();
+    }
+    if (moves_data()) copy_bytes(to, cache_->data(found.entry), tail.start);
+    const uint64_t rest = get.bytes - tail.start;
+    return serve_pending(get, found.token, moves_data() ? to + tail.start : nullptr, {&byte_layout(), rest}, rest);
+  }
+  if (moves_data()) copy_bytes(to, cache_->data(found.entry), head);
+  Decision decision = miss();
+  decision.answer = Answer::tail;
+  decision.outcome = Outcome::partial;
+  decision.head = head;
+  decision.entry = found.entry;
+  return decision;
+}
+
+CachedWindow::Decision CachedWindow::miss() const {
+  Decision decision;
+  decision.answer = Answer::miss;
+  decision.generation = cache_->generation();
+  decision.write_seq = cache_->writes().now();
+  decision.insertions = insertions_;
+  return decision;
+}
+
+uint32_t CachedWindow::add_waiter(uint32_t record, void* origin, const Elements& elements, uint64_t bytes) {
+  if (!moves_data()) return no_record;
+  const uint32_t at = waiters_.take();
+  layout_hold(elements.layout);
+  waiters_[at] = {pending_[record].waiters, origin, elements, bytes};
+  pending_[record].waiters = at;
+  return at;
+}
+
+void CachedWindow::tail_refused(const Decision& decision) {
+  if (decision.record == no_record || !is_of(decision.record, decision.serial)) return;
+  for (uint32_t* link = &pending_[decision.record].waiters; *link != no_record; link = &waiters_[*link].after) {
+    if (*link != decision.waiter) continue;
+    *link = waiters_[decision.waiter].after;
+    layout_drop(waiters_[decision.waiter].elements.layout);
+    waiters_.give_back(decision.waiter);
+    return;
+  }
+}
+
+// --- What is kept of a get that was issued. ---
+
+// MPI leaves a get that overlaps an own put of the same epoch undefined; it must not be kept.
+bool CachedWindow::overlaps_outstanding_write(const RemoteGet& get) const {
+  const uint32_t target = get.key.target;
+  if (!epochs_.writes_outstanding(target)) return false;
+  const uint32_t since = epochs_.mark(target);
+  return since == Epochs::no_mark || cache_->writes().overwritten(target, get.from, get.to, since);
+}
+
+// Counts a get that was fetched, by what became of its entry.
+void CachedWindow::missed(Outcome outcome, Issued* issued) {
+  switch (outcome) {
+    case Outcome::direct:
+      ++counts_.direct;
+      break;
+    case Outcome::conflicting:
+      ++counts_.conflicting;
+      break;
+    case Outcome::capacity:
+      ++counts_.capacity;
+      break;
+    default:
+      ++counts_.failing;
+      break;
+  }
+  issued->outcome = outcome;
+  issued->told = true;
+}
+
+EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, uint32_t record, Issued* issued) {
+  if (decision.answer == Answer::tail) {
+    if (decision.entry == no_entry || cache_->find(get.hash, get.key) != decision.entry) return no_entry;
+    if (cache_->entry(decision.entry).size < decision.head) return no_entry;  // not the entry it was
+    return cache_->grow(get.hash, decision.entry, get.bytes, record);
+  }
+  // Another thread may have put an entry of this name there meanwhile.
+  if (insertions_ != decision.insertions && cache_->find(get.hash, get.key) != no_entry) {
+    missed(Outcome::failing, issued);
+    return no_entry;
+  }
+  if (!storage_is_used()) {
+    const EntryId entry = cache_->insert_bare(get.hash, get.key, get.bytes, record);
+    missed(entry == no_entry ? Outcome::failing : Outcome::direct, issued);
+    return entry;
+  }
+  if (rules_.skip_cheap && !cache_->worth_storing(get.hash, get.bytes, hit_cost_ns(get.bytes))) {
+    cache_->remember(get.hash);
+    missed(Outcome::failing, issued);
+    return no_entry;
+  }
+  const GetCache::Inserted inserted = cache_->insert(get.hash, get.key, get.bytes, record);
+  missed(outcome_of(inserted.how), issued);
+  issued->crowded = issued->outcome == Outcome::capacity || issued->outcome == Outcome::failing;
+  return inserted.entry;
+}
+
+uint32_t CachedWindow::add_record(const RemoteGet& get, const Decision& decision) {
+  const uint32_t at = pending_.take();
+  PendingGet& record = pending_[at];
+  record = PendingGet();
+  record.target = get.key.target;
+  record.serial = ++serials_;
+  record.write_seq = decision.write_seq;
+  record.origin = get.origin;
+  record.elements = get.elements;
+  record.bytes = get.bytes;
+  if (decision.answer == Answer::tail) {
+    // Its bytes come behind the head, into one run of the origin.
+    record.bytes = get.bytes - decision.head;
+    record.start = decision.head;
+    if (moves_data()) record.origin = static_cast<std::byte*>(get.origin) + decision.head;
+  }
+  if (moves_data()) layout_hold(record.elements.layout);
+  pending_.append(&pending_of_target_[record.target], &PendingGet::of_target, at);
+  pending_.append(&pending_of_all_, &PendingGet::of_window, at);
+  return at;
+}
+
+CachedWindow::Issued CachedWindow::issued(const RemoteGet& get, const Decision& decision) {
+  Issued issued;
+  epochs_.get_issued(get.key.target);
+  ++counts_.gets;
+  counts_.bytes_requested += get.bytes;
+  counts_.bytes_from_cache += decision.head;
+  counts_.bytes_from_network += get.bytes - decision.head;
+  if (decision.answer == Answer::tail) ++counts_.hits_partial;
+  if (cache_ == nullptr) return issued;
+  update_generation();
+  // Another thread's synchronisation or write came between: what was fetched may be older than that.
+  const bool overtaken = cache_->generation() != decision.generation || cache_->writes().now() != decision.write_seq;
+  if (overtaken || overlaps_outstanding_write(get)) {
+    if (decision.answer == Answer::miss) missed(Outcome::failing, &issued);
+    return issued;
+  }
+  const uint32_t record = add_record(get, decision);
+  const EntryId entry = find_room(get, decision, record, &issued);
+  if (entry == no_entry) {
+    release(record);
+    return issued;
+  }
+  ++insertions_;
+  pending_[record].entry = entry;
+  issued.record = record;
+  return issued;
+}
+
+// --- Synchronisation. ---
+
+// Records of gets stay in their lists until the synchronisation has returned, since another thread's may be the first to.
+CachedWindow::Completion CachedWindow::begin_sync(Targets targets, bool local) {
+  return {epochs_.begin(targets, local, cache_ == nullptr ? Epochs::no_mark : cache_->writes().now()), serials_};
+}
+
+void CachedWindow::end_sync(const Completion& completion, bool succeeded) {
+  epochs_.end(completion.sync, succeeded);
+  const Targets targets = completion.sync.targets;
+  if (!succeeded || targets.is_none()) return;
+  const auto& list = targets.is_all() ? pending_of_all_ : pending_of_target_[targets.rank()];
+  for (uint32_t at = list.first; at != no_record && pending_[at].serial <= completion.up_to; at = list.first) complete(at, true);
+}
+
+bool CachedWindow::request_completed(uint32_t record, uint64_t serial, bool succeeded) {
+  if (!is_of(record, serial)) return false;
+  complete(record, succeeded);
+  return true;
+}
+
+// The data of a get has arrived where the program wanted it: stores it, and copies it to whoever waited for it.
+void CachedWindow::complete(uint32_t record, bool succeeded) {
+  const PendingGet get = pending_[record];
+  const std::byte* packed = moves_data() && succeeded ? packed_data(get) : nullptr;
+  if (get.entry != no_entry && cache_ != nullptr) take_data(get, packed, succeeded);
+  serve_waiters(get, packed, succeeded);
+  release(record);
+}
+
+// The arrived bytes in a row; null where they are not, and only the storage wants them.
+const std::byte* CachedWindow::packed_data(const PendingGet& get) {
+  if (get.elements.contiguous() || get.start > 0) return static_cast<const std::byte*>(get.origin) + get.elements.first_offset();
+  if (get.waiters == no_record) return nullptr;
+  scratch_.resize(get.bytes);
+  pack(get.origin, get.elements, get.bytes, scratch_.data());
+  return scratch_.data();
+}
+
+void CachedWindow::take_data(const PendingGet& get, const std::byte* packed, bool succeeded) {
+  update_generation();
+  if (!succeeded || !cache_->keeps(get.entry)) return cache_->abandon(get.entry, get.write_seq);
+  std::byte* storage = cache_->data(get.entry) + get.start;
+  if (packed != nullptr) {
+    cache_->store(storage, packed, get.bytes);
+  } else if (moves_data()) {
+    pack(get.origin, get.elements, get.bytes, storage);
+  }
+  cache_->complete(get.entry, get.start + get.bytes, get.write_seq);
+}
+
+void CachedWindow::serve_waiters(const PendingGet& get, const std::byte* packed, bool succeeded) {
+  for (uint32_t at = get.waiters; at != no_record;) {
+    const Waiter waiter = waiters_[at];
+    if (succeeded) unpack(packed, waiter.bytes, waiter.origin, waiter.elements);
+    layout_drop(waiter.elements.layout);
+    waiters_.give_back(at);
+    at = waiter.after;
+  }
+}
+
+void CachedWindow::release(uint32_t record) {
+  PendingGet& get = pending_[record];
+  pending_.remove(&pending_of_target_[get.target], &PendingGet::of_target, record);
+  pending_.remove(&pending_of_all_, &PendingGet::of_window, record);
+  if (moves_data()) layout_drop(get.elements.layout);
+  get.serial = 0;
+  get.entry = no_entry;
+  pending_.give_back(record);
+}
+
+// --- Own writes. ---
+
+void CachedWindow::write_begins(uint32_t target, int64_t from, int64_t to) {
+  epochs_.write_begins(target, cache_ == nullptr ? Epochs::no_mark : cache_->writes().now());
+  if (from == to || cache_ == nullptr) return;
+  const uint32_t before = cache_->writes().now();
+  cache_->record_write(target, from, to);
+  if (cache_->writes().now() < before) epochs_.forget_marks();  // the numbers began anew
+}
+
+}  // namespace nearcache

@@ -1,0 +1,221 @@
+// The cache of one window as a front end drives it: which gets it answers, what of a get under way is to be kept, what own writes and
+// synchronisation mean for it, and the mode's rule. Knows no MPI: the front end says what a call means (key, bytes, target), issues the gets,
+// tells when they are complete. `src/mpi/window` does it for programs, `src/simulate` for traces, with the same decisions.
+//
+//   look_up      full: copied          pending: copied when the other get is complete          partial: the head is
+//   issued       room in the cache, and a record of the get under way
+//   begin_sync   what a synchronisation will complete
+//   end_sync     the data of those records is stored, and copied to who waited for it
+//
+// No locks: the caller has one for a window, and need not hold it while it issues a get or synchronises.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/memory.h"
+#include "base/options.h"
+#include "base/outcome.h"
+#include "base/region.h"
+#include "cache/get/get_cache.h"
+#include "cache/get/layout.h"
+#include "cache/get/pending.h"
+#include "front/epochs.h"
+
+namespace nearcache {
+
+// What the options ask of a window's cache.
+struct CachingRules {
+  explicit CachingRules(const Options& options);
+  CachingRules() = default;
+  // Would a cache made by the other rules be another one?
+  bool same_cache(const CachingRules& other) const;
+
+  Mode mode = Mode::off;
+  uint64_t max_get = 4 << 20;
+  bool skip_cheap = true;  // a miss is stored only if that seems worth the copy
+  GetCacheSettings cache;
+};
+
+struct WindowShape {
+  uint32_t rank = 0, ranks = 1;
+  int64_t unit = 1;  // displacement unit of all ranks, 0 if they differ
+};
+
+// A get, as far as the cache must know it.
+struct RemoteGet {
+  Key key;
+  uint64_t hash;
+  uint64_t bytes;
+  int64_t from, to;        // bytes of the target, for comparison with own writes
+  bool contiguous_target;  // then the tail of a partial hit can be fetched
+  void* origin;            // what data is copied to and from; a simulation has none
+  Elements elements;
+};
+
+// What has come of the gets.
+struct CacheCounts {
+  uint64_t gets = 0, bytes_requested = 0, bytes_from_cache = 0, bytes_from_network = 0;
+  uint64_t hits_full = 0, hits_pending = 0, hits_partial = 0;
+  uint64_t direct = 0, conflicting = 0, capacity = 0, failing = 0, bypassed = 0;
+  uint64_t evictions = 0, write_drops = 0, invalidations = 0, adaptations = 0;
+};
+
+// What a hit costs: bookkeeping and the copy.
+inline constexpr double hit_cost_ns(uint64_t bytes) { return 50 + 0.15 * static_cast<double>(bytes); }
+
+class CachedWindow {
+ public:
+  enum class Data : uint8_t { moved, simulated };
+
+  // `acquires` counts what may let the program know of others' writes; in mode transparent nothing older is served.
+  CachedWindow(const WindowShape& shape, const CachingRules& rules, MemoryBudget* budget, const std::atomic<uint32_t>* acquires, Data data);
+  ~CachedWindow() { drop_cache(); }
+  CachedWindow(const CachedWindow&) = delete;
+  CachedWindow& operator=(const CachedWindow&) = delete;
+
+  const WindowShape& shape() const { return shape_; }
+  const CachingRules& rules() const { return rules_; }
+  Mode mode() const { return rules_.mode; }
+  // Gets under way are completed, and go to those who wait for them; nothing of them is kept.
+  void set_mode(Mode mode);
+  void set_rules(const CachingRules& rules);
+  // Nothing that was read before is served. In mode transparent it is the caller that has to count an acquire.
+  void invalidate();
+  void reset();  // an empty cache, and all counts 0
+
+  // The cache is made at the first get that may need it: a window that is only written costs nothing. `growth` says how far adapting may go.
+  // False: there is no memory within the budget, or no addresses.
+  bool make_cache(const GetCache::Geometry& growth);
+  // As far as caches of these rules may grow within `limit` bytes.
+  GetCache::Geometry growth_within(uint64_t limit) const;
+  GetCache* cache() { return cache_; }
+  const GetCache* cache() const { return cache_; }
+
+  Epochs& epochs() { return epochs_; }
+  const Epochs& epochs() const { return epochs_; }
+
+  // --- Gets. ---
+
+  // Never cached: own memory, and what is too large.
+  bool never_cached(const RemoteGet& get) const { return get.key.target == shape_.rank || get.bytes > rules_.max_get; }
+
+  enum class Answer : uint8_t {
+    pass,    // not for the cache: issue the get as it is, then call `passed`
+    served,  // done, or will be when the epoch's gets are
+    tail,    // the head is done: fetch the rest with a get of its own, then call `issued` or `tail_refused`
+    miss     // issue the get, then call `issued`
+  };
+  struct Decision {
+    Answer answer = Answer::pass;
+    Outcome outcome = Outcome::bypassed;  // of a get that is served or has a head
+    uint64_t head = 0;                    // tail: bytes that the cache has
+    EntryId entry = no_entry;             // tail: of the head, if it may grow
+    uint32_t record = no_record, waiter = no_record;  // tail: of the get that its head goes along with
+    uint64_t serial = 0;                              // of that get
+    uint32_t generation = 0;  // of the cache, own writes and insertions, when it was decided: where they are others
+    uint32_t write_seq = 0;   // when the get has been issued, another thread came between
+    uint64_t insertions = 0;
+  };
+  // `request`: the get has a request of its own (MPI_Rget) and must not depend on another get's completion. The cache has been made.
+  Decision look_up(const RemoteGet& get, bool request);
+  // The same where the caller has found the key to be absent (GetCache::hit).
+  Decision look_up_absent(const RemoteGet& get);
+
+  struct Issued {
+    uint32_t record = no_record;  // no_record if nothing is to be kept
+    Outcome outcome = Outcome::failing;
+    bool told = false;     // `outcome` is news; that of a tail was told before
+    bool crowded = false;  // there was no free room
+  };
+  // The get of a miss or a tail has been issued.
+  Issued issued(const RemoteGet& get, const Decision& decision);
+  // A get that went past the cache has been issued; one to a rank that is no target is not outstanding anywhere.
+  void passed(uint64_t bytes, Targets target);
+  // The get of a tail was refused: what went along for its head must not be written to.
+  void tail_refused(const Decision& decision);
+
+  bool adapt_is_due() const { return cache_ != nullptr && cache_->adapt_is_due(); }
+  int adapt();  // returns how many sizes changed
+
+  // --- Synchronisation. ---
+
+  // What is about to be completed; taken before it is.
+  struct Completion {
+    Epochs::Sync sync;
+    uint64_t up_to;  // serial of the last get that had been issued by then
+  };
+  // `local`: own writes complete at the origin only.
+  Completion begin_sync(Targets targets, bool local);
+  // If it failed nothing is complete: what was outstanding is, gets that wait for their data go on waiting.
+  void end_sync(const Completion& completion, bool succeeded);
+  // No get waits to be stored, no synchronisation is under way: the short way of both.
+  bool nothing_to_complete() const { return pending_of_all_.first == no_record && !epochs_.under_way(); }
+  void synced(Targets targets, bool local, bool succeeded) { epochs_.end(epochs_.begin(targets, local, Epochs::no_mark), succeeded); }
+
+  // The get of a record that a request belongs to has arrived, or has failed. False if the record is of another get by now.
+  bool request_completed(uint32_t record, uint64_t serial, bool succeeded);
+  void belongs_to_request(uint32_t record) { pending_[record].of_request = true; }
+  uint64_t serial_of(uint32_t record) { return pending_[record].serial; }
+  uint32_t target_of(uint32_t record) { return pending_[record].target; }
+  bool is_of(uint32_t record, uint64_t serial) { return record < pending_.size() && pending_[record].serial == serial; }
+
+  // --- Own writes: of [from, to), before they are issued, and after. ---
+  void write_begins(uint32_t target, int64_t from, int64_t to);
+  void write_issued(uint32_t target) { epochs_.write_issued(target); }
+
+  CacheCounts counts() const;
+  uint64_t pending_and_partial_hits() const { return counts_.hits_pending + counts_.hits_partial; }
+
+ private:
+  bool storage_is_used() const { return rules_.mode != Mode::transparent; }
+  bool moves_data() const { return data_ == Data::moved; }
+  void drop_cache();
+  void update_generation() {
+    if (rules_.mode == Mode::transparent) cache_->set_generation(acquires_->load(std::memory_order_relaxed));
+  }
+
+  void served(uint64_t bytes) {
+    ++counts_.gets;
+    counts_.bytes_requested += bytes;
+    counts_.bytes_from_cache += bytes;
+  }
+  Decision serve(const RemoteGet& get, EntryId entry);
+  Decision serve_pending(const RemoteGet& get, uint32_t record, void* to, const Elements& elements, uint64_t bytes);
+  Decision join(const RemoteGet& get, const GetCache::Lookup& found);
+  Decision partial(const RemoteGet& get, const GetCache::Lookup& found);
+  Decision miss() const;
+  uint64_t usable_head(const RemoteGet& get, uint64_t have) const;
+  uint32_t add_waiter(uint32_t record, void* origin, const Elements& elements, uint64_t bytes);
+  bool overlaps_outstanding_write(const RemoteGet& get) const;
+  uint32_t add_record(const RemoteGet& get, const Decision& decision);
+  EntryId find_room(const RemoteGet& get, const Decision& decision, uint32_t record, Issued* issued);
+  void missed(Outcome outcome, Issued* issued);
+  void complete(uint32_t record, bool succeeded);
+  const std::byte* packed_data(const PendingGet& get);
+  void take_data(const PendingGet& get, const std::byte* packed, bool succeeded);
+  void serve_waiters(const PendingGet& get, const std::byte* packed, bool succeeded);
+  void release(uint32_t record);
+
+  // What a hit and its flush look at comes first.
+  GetCache* cache_ = nullptr;
+  Epochs epochs_;
+  RecordPool<PendingGet>::List pending_of_all_;
+  const Data data_;
+  WindowShape shape_;
+  CachingRules rules_;
+  MemoryBudget* budget_;
+  const std::atomic<uint32_t>* acquires_;
+  Region region_;
+  RecordPool<PendingGet> pending_;
+  std::vector<RecordPool<PendingGet>::List> pending_of_target_;
+  RecordPool<Waiter> waiters_;
+  std::vector<std::byte> scratch_;
+  uint64_t serials_ = 0;
+  uint64_t insertions_ = 0;
+  CacheCounts counts_;  // evictions and write drops: of caches that were dropped
+};
+
+}  // namespace nearcache

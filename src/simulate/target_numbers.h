@@ -1,0 +1,35 @@
+// Numbers for the targets of a window, so that what is kept of each can lie in a row.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace nearcache::simulate {
+
+class TargetNumbers {
+ public:
+  static constexpr uint32_t none = UINT32_MAX;
+
+  // Ranks 0 to `ranks` - 1, each its own number.
+  explicit TargetNumbers(uint32_t ranks = 0) : count_(ranks) {}
+  // Those that a trace names, sorted: of a window whose size is not known, or too large for rows.
+  explicit TargetNumbers(std::vector<uint32_t> named)
+      : count_(static_cast<uint32_t>(named.size())), named_(std::make_shared<const std::vector<uint32_t>>(std::move(named))) {}
+
+  uint32_t count() const { return count_; }
+  // `none` for what is no target: files lie.
+  uint32_t of(uint32_t rank) const {
+    if (named_ == nullptr) return rank < count_ ? rank : none;
+    const auto at = std::lower_bound(named_->begin(), named_->end(), rank);
+    return at != named_->end() && *at == rank ? static_cast<uint32_t>(at - named_->begin()) : none;
+  }
+
+ private:
+  uint32_t count_;
+  std::shared_ptr<const std::vector<uint32_t>> named_;
+};
+
+}  // namespace nearcache::simulate

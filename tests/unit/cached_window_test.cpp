@@ -1,0 +1,426 @@
+// The MPI-free half of a window, over a network that moves data only when a synchronisation makes it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "cache/get/cached_window.h"
+
+namespace nearcache {
+namespace {
+
+constexpr uint32_t ranks = 4, own_rank = 0;
+constexpr int64_t memory_bytes = 4096;
+using Answer = CachedWindow::Answer;
+
+// The memory of all ranks, a cached window over it, and what was issued and has not been completed.
+struct Program {
+  explicit Program(Mode mode, CachedWindow::Data data = CachedWindow::Data::moved, uint64_t storage = 1 << 16)
+      : window({own_rank, ranks, 1}, rules(mode, storage), &budget, &acquires, data) {
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      memory[rank].resize(memory_bytes);
+      for (size_t at = 0; at < memory[rank].size(); ++at) memory[rank][at] = static_cast<std::byte>(at * 7 + rank * 31);
+    }
+  }
+  static CachingRules rules(Mode mode, uint64_t storage) {
+    CachingRules rules{Options()};
+    rules.mode = mode;
+    rules.cache.storage_bytes = storage;
+    rules.cache.index_capacity = 256;
+    return rules;
+  }
+
+  static RemoteGet of(uint32_t target, int64_t at, uint64_t bytes, void* origin) {
+    RemoteGet get{};
+    get.key = {at, target, 0};
+    get.hash = hash_key(get.key);
+    get.bytes = bytes;
+    get.from = at;
+    get.to = at + static_cast<int64_t>(bytes);
+    get.contiguous_target = true;
+    get.origin = origin;
+    get.elements = {&byte_layout(), bytes};
+    return get;
+  }
+
+  CachedWindow::Decision look_up(const RemoteGet& get, bool request = false) {
+    EXPECT_TRUE(window.make_cache(window.growth_within(1 << 20)));
+    return window.look_up(get, request);
+  }
+  uint32_t issue(const RemoteGet& get, const CachedWindow::Decision& decision) {
+    const uint64_t head = decision.answer == Answer::tail ? decision.head : 0;
+    moves.push_back({get.key.target, [=, this] {
+                       std::memcpy(static_cast<std::byte*>(get.origin) + head, &memory[get.key.target][static_cast<size_t>(get.key.displacement) + head],
+                                   get.bytes - head);
+                     }});
+    if (decision.answer != Answer::pass) return window.issued(get, decision).record;
+    window.passed(get.bytes, Targets::one(get.key.target));
+    return no_record;
+  }
+  CachedWindow::Decision get(const RemoteGet& get) {
+    const CachedWindow::Decision decision = look_up(get);
+    if (decision.answer != Answer::served) issue(get, decision);
+    return decision;
+  }
+  void put(uint32_t target, int64_t at, std::vector<std::byte> data) {
+    window.write_begins(target, at, at + static_cast<int64_t>(data.size()));
+    moves.push_back({target, [=, this] { std::memcpy(&memory[target][static_cast<size_t>(at)], data.data(), data.size()); }});
+    window.write_issued(target);
+  }
+  void sync(Targets targets, bool succeeds = true) {
+    const CachedWindow::Completion completion = window.begin_sync(targets, false);
+    if (succeeds) move(targets);
+    window.end_sync(completion, succeeds);
+  }
+  void move(Targets targets) {
+    std::erase_if(moves, [&](const Move& each) {
+      if (targets.cover(each.target)) each.now();
+      return targets.cover(each.target);
+    });
+  }
+  bool is_memory(const void* buffer, uint32_t target, int64_t at, uint64_t bytes) const {
+    return std::memcmp(buffer, &memory[target][static_cast<size_t>(at)], bytes) == 0;
+  }
+
+  struct Move {
+    uint32_t target;
+    std::function<void()> now;
+  };
+  MemoryBudget budget;
+  std::atomic<uint32_t> acquires{1};
+  std::vector<std::byte> memory[ranks];
+  std::deque<Move> moves;
+  CachedWindow window;
+};
+
+using Buffer = std::array<std::byte, 256>;
+
+TEST(CachedWindowTest, a_completed_get_is_served_again) {
+  Program program(Mode::always);
+  Buffer first{}, second{};
+  EXPECT_EQ(program.get(Program::of(1, 64, 32, first.data())).answer, Answer::miss);
+  program.sync(Targets::one(1));
+  const CachedWindow::Decision repeat = program.get(Program::of(1, 64, 32, second.data()));
+  EXPECT_EQ(repeat.answer, Answer::served);
+  EXPECT_EQ(repeat.outcome, Outcome::full);
+  EXPECT_TRUE(program.is_memory(second.data(), 1, 64, 32));
+  EXPECT_EQ(program.window.counts().hits_full, 1u);
+  EXPECT_EQ(program.window.counts().bytes_from_cache, 32u);
+}
+
+TEST(CachedWindowTest, a_repeat_of_a_get_under_way_is_filled_when_that_completes) {
+  Program program(Mode::always);
+  Buffer first{}, second{};
+  program.get(Program::of(1, 0, 64, first.data()));
+  const CachedWindow::Decision repeat = program.get(Program::of(1, 0, 40, second.data()));
+  EXPECT_EQ(repeat.answer, Answer::served);
+  EXPECT_EQ(repeat.outcome, Outcome::pending);
+  EXPECT_EQ(second, Buffer{});
+  program.sync(Targets::one(2));
+  EXPECT_EQ(second, Buffer{});
+  program.sync(Targets::all());
+  EXPECT_TRUE(program.is_memory(second.data(), 1, 0, 40));
+  EXPECT_EQ(second[40], std::byte{});
+}
+
+TEST(CachedWindowTest, a_longer_get_fetches_what_the_cache_lacks) {
+  Program program(Mode::always);
+  Buffer first{}, second{}, third{};
+  program.get(Program::of(2, 100, 16, first.data()));
+  program.sync(Targets::all());
+  const CachedWindow::Decision longer = program.get(Program::of(2, 100, 50, second.data()));
+  EXPECT_EQ(longer.answer, Answer::tail);
+  EXPECT_EQ(longer.head, 16u);
+  program.sync(Targets::all());
+  EXPECT_TRUE(program.is_memory(second.data(), 2, 100, 50));
+  EXPECT_EQ(program.get(Program::of(2, 100, 50, third.data())).answer, Answer::served);
+  EXPECT_TRUE(program.is_memory(third.data(), 2, 100, 50));
+}
+
+TEST(CachedWindowTest, a_get_that_waits_for_a_tail_has_all_its_bytes_with_it) {
+  Program program(Mode::always);
+  Buffer first{}, second{}, third{};
+  program.get(Program::of(2, 100, 16, first.data()));
+  program.sync(Targets::all());
+  program.get(Program::of(2, 100, 50, second.data()));
+  const CachedWindow::Decision joined = program.get(Program::of(2, 100, 48, third.data()));
+  EXPECT_EQ(joined.answer, Answer::served);
+  EXPECT_EQ(joined.outcome, Outcome::pending);
+  program.sync(Targets::all());
+  EXPECT_TRUE(program.is_memory(third.data(), 2, 100, 48));
+}
+
+TEST(CachedWindowTest, a_failed_synchronisation_completes_nothing_and_the_next_does) {
+  Program program(Mode::always);
+  Buffer first{}, joined{}, later{};
+  program.get(Program::of(1, 0, 64, first.data()));
+  program.get(Program::of(1, 0, 64, joined.data()));
+  program.sync(Targets::all(), false);
+  EXPECT_EQ(joined, Buffer{});
+  EXPECT_FALSE(program.window.nothing_to_complete());
+  EXPECT_EQ(program.get(Program::of(1, 0, 64, later.data())).outcome, Outcome::pending);
+  program.sync(Targets::all());
+  EXPECT_TRUE(program.is_memory(joined.data(), 1, 0, 64));
+  EXPECT_TRUE(program.is_memory(later.data(), 1, 0, 64));
+}
+
+TEST(CachedWindowTest, a_get_issued_while_a_synchronisation_is_under_way_is_not_completed_by_it) {
+  Program program(Mode::always);
+  Buffer first{}, second{}, third{};
+  program.get(Program::of(1, 0, 64, first.data()));
+  const CachedWindow::Completion completion = program.window.begin_sync(Targets::all(), false);
+  program.get(Program::of(1, 128, 64, second.data()));
+  program.window.end_sync(completion, true);
+  EXPECT_EQ(program.get(Program::of(1, 128, 64, third.data())).outcome, Outcome::pending);
+}
+
+TEST(CachedWindowTest, what_overlaps_an_unfinished_own_write_is_not_kept) {
+  Program program(Mode::always);
+  Buffer first{}, second{};
+  program.put(1, 10, std::vector<std::byte>(8, std::byte{1}));
+  EXPECT_EQ(program.get(Program::of(1, 0, 64, first.data())).answer, Answer::miss);
+  program.sync(Targets::all());
+  EXPECT_EQ(program.get(Program::of(1, 0, 64, second.data())).answer, Answer::miss);
+}
+
+TEST(CachedWindowTest, an_own_write_ends_what_it_touches_and_nothing_else) {
+  Program program(Mode::always);
+  Buffer near{}, far{}, again{};
+  program.get(Program::of(1, 0, 64, near.data()));
+  program.get(Program::of(1, 128, 64, far.data()));
+  program.sync(Targets::all());
+  program.put(1, 63, {std::byte{1}});
+  program.sync(Targets::all());
+  EXPECT_EQ(program.get(Program::of(1, 0, 64, again.data())).answer, Answer::miss);
+  EXPECT_EQ(program.get(Program::of(1, 128, 64, again.data())).answer, Answer::served);
+}
+
+TEST(CachedWindowTest, transparent_serves_repeats_under_way_only) {
+  Program program(Mode::transparent);
+  Buffer first{}, second{}, third{};
+  program.get(Program::of(1, 0, 64, first.data()));
+  EXPECT_EQ(program.get(Program::of(1, 0, 64, second.data())).outcome, Outcome::pending);
+  program.sync(Targets::all());
+  ++program.acquires;
+  EXPECT_TRUE(program.is_memory(second.data(), 1, 0, 64));
+  EXPECT_EQ(program.get(Program::of(1, 0, 64, third.data())).answer, Answer::miss);
+}
+
+TEST(CachedWindowTest, an_acquire_between_look_up_and_issue_keeps_the_get_from_being_joined) {
+  Program program(Mode::transparent);
+  Buffer first{}, second{};
+  const RemoteGet get = Program::of(1, 0, 64, first.data());
+  const CachedWindow::Decision decision = program.look_up(get);
+  ++program.acquires;  // another thread's
+  EXPECT_EQ(program.issue(get, decision), no_record);
+  EXPECT_EQ(program.get(Program::of(1, 0, 64, second.data())).answer, Answer::miss);
+}
+
+TEST(CachedWindowTest, two_threads_that_miss_the_same_key_make_one_entry) {
+  Program program(Mode::always);
+  Buffer first{}, second{}, third{};
+  const RemoteGet one = Program::of(1, 0, 64, first.data()), other = Program::of(1, 0, 64, second.data());
+  const CachedWindow::Decision a = program.look_up(one), b = program.look_up(other);
+  EXPECT_EQ(a.answer, Answer::miss);
+  EXPECT_EQ(b.answer, Answer::miss);
+  EXPECT_NE(program.issue(one, a), no_record);
+  EXPECT_EQ(program.issue(other, b), no_record);
+  program.sync(Targets::all());
+  EXPECT_EQ(program.get(Program::of(1, 0, 64, third.data())).answer, Answer::served);
+  EXPECT_EQ(program.window.cache()->entries(), 1u);
+  EXPECT_EQ(program.window.cache()->check(), nullptr);
+}
+
+TEST(CachedWindowTest, invalidation_keeps_nothing_of_gets_under_way) {
+  Program program(Mode::user);
+  Buffer first{}, second{};
+  program.get(Program::of(1, 0, 64, first.data()));
+  program.window.invalidate();
+  program.sync(Targets::all());
+  EXPECT_EQ(program.get(Program::of(1, 0, 64, second.data())).answer, Answer::miss);
+  EXPECT_EQ(program.window.counts().invalidations, 1u);
+}
+
+TEST(CachedWindowTest, a_change_of_mode_serves_who_waits_and_keeps_nothing) {
+  Program program(Mode::always);
+  Buffer first{}, second{}, third{};
+  program.get(Program::of(1, 0, 64, first.data()));
+  program.get(Program::of(1, 0, 64, second.data()));
+  program.window.set_mode(Mode::user);
+  EXPECT_EQ(program.budget.used(), 0u);
+  program.sync(Targets::all());
+  EXPECT_TRUE(program.is_memory(second.data(), 1, 0, 64));
+  EXPECT_EQ(program.get(Program::of(1, 0, 64, third.data())).answer, Answer::miss);
+}
+
+TEST(CachedWindowTest, requests_and_other_gets_do_not_wait_for_each_other) {
+  Program program(Mode::always);
+  Buffer first{}, second{}, third{};
+  const RemoteGet rget = Program::of(1, 0, 64, first.data());
+  const uint32_t record = program.issue(rget, program.look_up(rget, true));
+  ASSERT_NE(record, no_record);
+  program.window.belongs_to_request(record);
+  const uint64_t serial = program.window.serial_of(record);
+  EXPECT_EQ(program.look_up(Program::of(1, 0, 64, second.data())).answer, Answer::pass);
+  program.move(Targets::one(1));
+  EXPECT_TRUE(program.window.request_completed(record, serial, true));
+  EXPECT_FALSE(program.window.request_completed(record, serial, true)) << "the record is free, or another get's";
+  first.fill(std::byte{});  // the program's again
+  EXPECT_EQ(program.get(Program::of(1, 0, 64, third.data())).outcome, Outcome::full);
+  EXPECT_TRUE(program.is_memory(third.data(), 1, 0, 64));
+
+  program.get(Program::of(2, 0, 64, second.data()));
+  EXPECT_EQ(program.look_up(Program::of(2, 0, 64, third.data()), true).answer, Answer::pass);
+}
+
+TEST(CachedWindowTest, nothing_is_kept_of_a_failed_request) {
+  Program program(Mode::always);
+  Buffer first{}, second{};
+  const RemoteGet rget = Program::of(1, 0, 64, first.data());
+  const uint32_t record = program.issue(rget, program.look_up(rget, true));
+  program.window.belongs_to_request(record);
+  program.window.request_completed(record, program.window.serial_of(record), false);
+  EXPECT_EQ(program.get(Program::of(1, 0, 64, second.data())).answer, Answer::miss);
+}
+
+TEST(CachedWindowTest, the_head_of_a_refused_tail_is_not_written) {
+  Program program(Mode::always);
+  Buffer first{}, second{};
+  program.get(Program::of(1, 0, 32, first.data()));
+  const CachedWindow::Decision longer = program.look_up(Program::of(1, 0, 64, second.data()));
+  ASSERT_EQ(longer.answer, Answer::tail);
+  program.window.tail_refused(longer);
+  program.sync(Targets::all());
+  EXPECT_EQ(second, Buffer{});
+}
+
+TEST(CachedWindowTest, own_memory_and_large_gets_are_never_cached) {
+  Program program(Mode::always);
+  EXPECT_TRUE(program.window.never_cached(Program::of(own_rank, 0, 8, nullptr)));
+  EXPECT_FALSE(program.window.never_cached(Program::of(1, 0, program.window.rules().max_get, nullptr)));
+  EXPECT_TRUE(program.window.never_cached(Program::of(1, 0, program.window.rules().max_get + 1, nullptr)));
+}
+
+TEST(CachedWindowTest, a_cache_takes_what_the_budget_has_or_is_not_made) {
+  Program program(Mode::always, CachedWindow::Data::moved, 1 << 20);
+  program.budget.set_limit(1 << 18);
+  EXPECT_TRUE(program.window.make_cache(program.window.growth_within(1 << 18)));
+  EXPECT_LE(program.budget.used(), uint64_t{1 << 18});
+  EXPECT_GT(program.window.cache()->storage_bytes(), 0u);
+  program.window.set_mode(Mode::off);
+  EXPECT_EQ(program.budget.used(), 0u);
+  program.window.set_mode(Mode::always);
+  program.budget.set_limit(1000);
+  EXPECT_FALSE(program.window.make_cache(program.window.growth_within(1 << 18)));
+  EXPECT_EQ(program.budget.used(), 0u);
+}
+
+TEST(CachedWindowTest, a_simulation_decides_the_same_and_touches_no_data) {
+  Program moved(Mode::always), simulated(Mode::always, CachedWindow::Data::simulated);
+  Buffer buffer{};
+  std::mt19937 random(1);
+  for (int step = 0; step < 5000; ++step) {
+    const auto target = static_cast<uint32_t>(1 + random() % 3);
+    const auto at = static_cast<int64_t>(random() % 60 * 64);
+    const uint64_t bytes = 1 + random() % 64;
+    if (random() % 4 == 0) {
+      moved.sync(Targets::one(target));
+      simulated.window.end_sync(simulated.window.begin_sync(Targets::one(target), false), true);
+    }
+    const RemoteGet real = Program::of(target, at, bytes, buffer.data());
+    RemoteGet none = Program::of(target, at, bytes, nullptr);
+    none.elements = {};
+    const CachedWindow::Decision a = moved.get(real), b = simulated.look_up(none);
+    if (b.answer != Answer::served) simulated.window.issued(none, b);
+    ASSERT_EQ(a.answer, b.answer) << step;
+    ASSERT_EQ(a.head, b.head) << step;
+  }
+  EXPECT_EQ(moved.window.counts().hits_full, simulated.window.counts().hits_full);
+  EXPECT_GT(simulated.window.counts().hits_partial, 0u);
+  EXPECT_GT(simulated.window.counts().hits_pending, 0u);
+}
+
+// Random gets, own puts, others' writes (after which there is an acquire, or an invalidation), failing and partial synchronisation. What a get
+// brought is looked at when it is complete: it must be what the memory held at some time since it was called.
+class CachedWindowRandomTest : public testing::TestWithParam<std::tuple<Mode, int>> {};
+
+TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
+  const auto [mode, seed] = GetParam();
+  Program program(mode, CachedWindow::Data::moved, 1 << 12);
+  std::mt19937 random(static_cast<unsigned>(seed));
+  struct Asked {
+    RemoteGet get;
+    std::vector<std::byte> held;  // by the memory, when it was called
+    bool defined;                 // no own write was outstanding there
+  };
+  std::deque<Asked> asked;
+  std::deque<Buffer> buffers;
+  struct Write {
+    uint32_t target;
+    int64_t from, to;
+  };
+  std::vector<Write> writes;
+  const auto overlaps = [](const Write& write, const RemoteGet& get) { return write.target == get.key.target && write.from < get.to && get.from < write.to; };
+  uint64_t compared = 0;
+  for (int step = 0; step < 20000; ++step) {
+    const auto target = static_cast<uint32_t>(1 + random() % 3);
+    const auto at = static_cast<int64_t>(random() % 40 * 24);
+    const uint64_t bytes = 1 + random() % 120;
+    const unsigned what = random() % 100;
+    if (what < 70) {
+      const RemoteGet get = Program::of(target, at, bytes, buffers.emplace_back().data());
+      program.get(get);
+      const std::byte* held = &program.memory[target][static_cast<size_t>(at)];
+      const bool defined = std::none_of(writes.begin(), writes.end(), [&](const Write& write) { return overlaps(write, get); });
+      asked.push_back({get, {held, held + bytes}, defined});
+    } else if (what < 78) {
+      const Write write{target, at, at + static_cast<int64_t>(bytes)};
+      for (Asked& each : asked) each.defined = each.defined && !overlaps(write, each.get);
+      writes.push_back(write);
+      program.put(target, at, std::vector<std::byte>(bytes, static_cast<std::byte>(random())));
+    } else if (what < 82) {  // another rank writes; nobody reads there meanwhile, and then this rank learns of it
+      program.sync(Targets::all());
+      writes.clear();
+      program.memory[target][static_cast<size_t>(at)] = static_cast<std::byte>(random());
+      if (mode == Mode::transparent) {
+        ++program.acquires;
+      } else {
+        program.window.invalidate();
+      }
+    } else if (what < 84) {
+      program.sync(Targets::all(), false);
+      continue;
+    } else {
+      const Targets targets = random() % 3 == 0 ? Targets::all() : Targets::one(target);
+      program.sync(targets);
+      std::erase_if(writes, [&](const Write& write) { return targets.cover(write.target); });
+      if (mode == Mode::transparent) ++program.acquires;
+      std::erase_if(asked, [&](const Asked& each) {
+        if (!targets.cover(each.get.key.target)) return false;
+        if (each.defined) {
+          EXPECT_EQ(std::memcmp(each.get.origin, each.held.data(), each.get.bytes), 0) << "step " << step;
+          ++compared;
+        }
+        return true;
+      });
+    }
+    if (what >= 78 && what < 82) asked.clear();
+    if (asked.empty()) buffers.clear();
+    ASSERT_FALSE(HasFailure());
+  }
+  EXPECT_GT(compared, 5000u);
+  if (program.window.cache() != nullptr) {
+    EXPECT_EQ(program.window.cache()->check(), nullptr);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(modes, CachedWindowRandomTest,
+                         testing::Combine(testing::Values(Mode::transparent, Mode::always, Mode::user), testing::Range(1, 5)));
+
+}  // namespace
+}  // namespace nearcache
