@@ -105,8 +105,11 @@ class Model {
     const uint64_t bytes = 1 + (input_.byte() % 8 == 0 ? input_.below(2000) : input_.byte() % 200);
     const bool bare = input_.byte() % 8 == 0;
     bool absent = false;
-    if (const std::byte* plain = cache_->hit(hash_key(key), key, bytes, &absent); plain != nullptr)
-      return is_now(key, reinterpret_cast<const uint8_t*>(plain), bytes) ? nullptr : "a plain hit served a value that is not allowed";
+    if (const EntryId plain = cache_->find_hit(hash_key(key), key, bytes, &absent); plain != no_entry) {
+      if (!is_now(key, stored(plain), bytes)) return "a plain hit served a value that is not allowed";
+      cache_->count_hit(plain, bytes);
+      return nullptr;
+    }
     if (absent != (cache_->find(hash_key(key), key) == no_entry)) return "a key is said to be absent that is not, or the other way";
     const auto found = cache_->lookup(hash_key(key), key, bytes, key.displacement,
                                       key.displacement + static_cast<int64_t>(bytes) * stride(key));

@@ -34,7 +34,7 @@ TEST(Options, TheDefaultsAreThoseOfTheTable) {
   EXPECT_EQ(options.storage, 1u << 20);
   EXPECT_EQ(options.index, 4096u);
   EXPECT_TRUE(options.adaptive);
-  EXPECT_EQ(options.progress_time, 10000u);
+  EXPECT_EQ(options.progress_time, 4000u);
 }
 
 TEST(Options, NamesOfModesAndPoliciesAreTaken) {

@@ -121,7 +121,7 @@ class CachedWindow {
   };
   // `request`: the get has a request of its own (MPI_Rget) and must not depend on another get's completion. The cache has been made.
   Decision look_up(const RemoteGet& get, bool request);
-  // The same where the caller has found the key to be absent (GetCache::hit).
+  // The same where the caller has found the key to be absent (GetCache::find_hit).
   Decision look_up_absent(const RemoteGet& get);
 
   struct Issued {

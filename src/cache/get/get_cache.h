@@ -78,27 +78,28 @@ class alignas(64) GetCache {
     uint64_t have;
   };
 
-  // The whole way of a hit that needs no second thought: the data of an entry that is cached, of the present
-  // generation, written after by none, and long enough; null for all else, which `lookup` sorts out.
+  // The whole way of a hit that needs no second thought, in two steps with the copy between them. First: an entry that is cached, of the present
+  // generation, written after by none, and long enough; no_entry for all else, which `lookup` sorts out.
   // `absent`: nothing at all is there under this key, so `lookup` need not look again.
-  [[gnu::always_inline]] const std::byte* hit(uint64_t hash, const Key& key, uint64_t bytes, bool* absent) {
+  [[gnu::always_inline]] EntryId find_hit(uint64_t hash, const Key& key, uint64_t bytes, bool* absent) const {
     const EntryId id = index_.find(hash, key);
     if (id == no_entry) {
       *absent = true;
-      return nullptr;
+      return no_entry;
     }
-    Entry& entry = entries_[id];
-    if (entry.state != State::cached || entry.generation != generation_ || entry.write_seq != writes_.now() ||
-        bytes > entry.size)
-      return nullptr;
+    const Entry& entry = entries_[id];
+    const bool serves = entry.state == State::cached && entry.generation == generation_ && entry.write_seq == writes_.now() && bytes <= entry.size;
+    return serves ? id : no_entry;
+  }
+  // Then: it counts.
+  [[gnu::always_inline]] void count_hit(EntryId id, uint64_t bytes) {
     ++now_;
     ++hits_;
     requested_bytes_ += bytes;
     touch(id);
-    return storage_.data(id);
   }
 
-  // What `lookup` does for a get that `hit` found to be absent.
+  // What `lookup` does for a get that `find_hit` found to be absent.
   void looked_up_absent(uint64_t bytes) {
     ++now_;
     requested_bytes_ += bytes;

@@ -28,7 +28,7 @@ class Index {
   uint64_t bytes() const { return bucket_count_ * sizeof(Bucket); }
   uint64_t used() const { return used_; }
 
-  EntryId find(uint64_t hash, const Key& key) const {
+  [[gnu::always_inline]] EntryId find(uint64_t hash, const Key& key) const {
     const uint32_t tag = tag_of(hash);
     const uint32_t first = first_bucket(hash);
     const EntryId id = find_in(first, tag, key);
@@ -89,7 +89,7 @@ class Index {
 #endif
   }
 
-  EntryId find_in(uint32_t bucket_at, uint32_t tag, const Key& key) const {
+  [[gnu::always_inline]] EntryId find_in(uint32_t bucket_at, uint32_t tag, const Key& key) const {
     const Bucket& bucket = buckets_[bucket_at];
     for (uint32_t mask = matches(bucket, tag); mask != 0; mask &= mask - 1) {
       const EntryId id = bucket.ids[__builtin_ctz(mask)];

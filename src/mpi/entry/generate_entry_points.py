@@ -143,16 +143,18 @@ THE_GET = "{origin_addr, origin_count, origin_datatype, target_rank, target_disp
 
 
 def get(row):
-    """All but the hot path is out of line, so that a hit does not pay for its registers."""
+    """All but the hot path is out of line with the same parameters, so that a hit does not pay for its registers and others for one jump."""
     head, call = head_and_call(row)
     names = ", ".join(p.name for p in row.parameters)
-    work = f"cached_get(*window, {THE_GET}, issue)" if row.kind == "get" else f"cached_rget(*window, {THE_GET}, request, issue)"
-    hit = f"  if (plain_hit(window, {THE_GET})) return MPI_SUCCESS;\n" if row.kind == "get" else ""
-    return (f"[[gnu::noinline]] static int slow_{row.name}(Window* window, {parameters(row)}) {{\n"
-            f"  const auto issue = [&] {{ return {call}; }};\n  return {work};\n}}\n\n"
-            f"{head}  Window* window = find_window(win);\n{hit}"
+    plain = row.kind == "get"
+    work = f"cached_get(*window, {THE_GET}, issue)" if plain else f"cached_rget(*window, {THE_GET}, request, issue)"
+    last = "  const Window* last = context.last_window;\n" if plain else ""
+    other = f"  if (plain_hit_of_another(window, last, win, {THE_GET})) return MPI_SUCCESS;\n" if plain else ""
+    hit = f"  if (plain_hit(context.last_window, win, {THE_GET})) return MPI_SUCCESS;\n" if plain else ""
+    return (f"[[gnu::noinline]] static int slow_{row.name}({parameters(row)}) {{\n{last}  Window* window = find_window(win);\n{other}"
             "  if (left_alone(window)) {\n    if (window != nullptr) window->get_issued_uncached(target_rank);\n"
-            f"    return {call};\n  }}\n  return slow_{row.name}(window, {names});\n}}\n")
+            f"    return {call};\n  }}\n  const auto issue = [&] {{ return {call}; }};\n  return {work};\n}}\n\n"
+            f"{head}{hit}  return slow_{row.name}({names});\n}}\n")
 
 
 def write_call(row):

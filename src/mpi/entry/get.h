@@ -12,12 +12,20 @@
 
 namespace nearcache::mpi {
 
-// The hot path: a hit of predefined types, from here to the copy without a call. Threads take the way with locks.
-[[gnu::always_inline]] inline bool plain_hit(Window* window, const GetCall& call) {
-  if (window == nullptr || !window->serves_plain_hits()) return false;
+// The hot path: a hit of the window and the predefined type that were used last, from here to the copy without a call. Threads take the way
+// with locks.
+[[gnu::always_inline]] inline bool plain_hit(Window* window, MPI_Win handle, const GetCall& call) {
+  if (window == nullptr || window->handle() != handle || !window->serves_plain_hits()) return false;
   if (!window->serve_plain_hit(call)) return false;
-  if (context.progress.get_served()) [[unlikely]] window->call_for_progress();
+  if (context.progress.served()) [[unlikely]] window->call_for_progress();
   return true;
+}
+
+// Another window or type than the last time: the hot path may be taken after all.
+inline bool plain_hit_of_another(Window* window, const Window* last, MPI_Win handle, const GetCall& call) {
+  if (window == nullptr) return false;
+  const bool other_type = window->learn_plain_type(call.origin_type);
+  return (other_type || window != last) && plain_hit(window, handle, call);
 }
 
 // Nobody wants to know of a get of this window.
@@ -51,7 +59,7 @@ int cached_get(Window& window, const GetCall& call, Issue issue) {
   const Window::Decision decision = window.decide(call, false);
   lock.unlock();
   if (decision.answer() == Window::Answer::served) {
-    if (context.progress.get_served()) window.call_for_progress();
+    if (context.progress.served()) window.call_for_progress();
     return MPI_SUCCESS;
   }
   context.progress.called();

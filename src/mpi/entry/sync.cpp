@@ -67,7 +67,7 @@ int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
       window->flush_served();
       if (window->observed()) window->observe_sync(kind, targets);
       lock.unlock();
-      if (context.progress.flush_served()) window->call_for_progress();
+      if (context.progress.served()) window->call_for_progress();
       context.acquire();
       return MPI_SUCCESS;
     }
@@ -114,6 +114,12 @@ std::vector<uint32_t> targets_in_window(MPI_Group group, const Window& window) {
   return targets;
 }
 
+// Out of line, so that what follows a hit does not pay for its registers.
+[[gnu::noinline]] int slow_flush(int rank, MPI_Win win) {
+  find_window(win);  // the last window used, for the hot path
+  return flush(win, one(rank), TraceSync::flush, [&] { return next.Win_flush(rank, win); });
+}
+
 }  // namespace
 }  // namespace nearcache::mpi
 
@@ -125,15 +131,13 @@ extern "C" {
 
 int MPI_Win_flush(int rank, MPI_Win win) {
   // The hot path: what follows a hit.
-  Window* window = find_window(win);
-  if (window != nullptr && window->serves_plain_flush(rank)) {
-    window->flush_served();
-    if (window->observed()) [[unlikely]] window->tell_plain_flush(rank);
-    if (context.progress.flush_served()) [[unlikely]] window->call_for_progress();
-    context.acquire();
-    return MPI_SUCCESS;
-  }
-  return flush(win, one(rank), TraceSync::flush, [&] { return next.Win_flush(rank, win); });
+  Window* window = context.last_window;
+  if (window == nullptr || window->handle() != win || !window->serves_plain_flush(rank)) return slow_flush(rank, win);
+  window->flush_served();
+  if (window->observed()) [[unlikely]] window->tell_plain_flush(rank);
+  if (context.progress.served()) [[unlikely]] window->call_for_progress();
+  context.acquire();
+  return MPI_SUCCESS;
 }
 
 int MPI_Win_flush_local(int rank, MPI_Win win) {

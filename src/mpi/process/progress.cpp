@@ -1,5 +1,7 @@
 #include "mpi/process/progress.h"
 
+#include <algorithm>
+
 #include "mpi/process/context.h"
 #include "mpi/process/next.h"
 
@@ -21,6 +23,20 @@ void Progress::stop() {
   next.Wait(&request_, MPI_STATUS_IGNORE);
 }
 
+bool Progress::time_is_up() {
+  const uint64_t now = clock_ticks();
+  const uint64_t since_look = now - looked_at_;
+  looked_at_ = now;
+  if (called_) {
+    called_ = false;
+    called_at_ = now;
+  }
+  const bool due = now - called_at_ >= ticks_;
+  if (due) called_at_ = now;
+  until_look_ = since_look < least_ticks_ / 2 ? calls_between_looks_ : 1;
+  return due;
+}
+
 void Progress::call() {
 #ifdef NEARCACHE_FAMILY_SIMGRID
   // The simulated network needs no help, and a test there sleeps in virtual time.
@@ -28,11 +44,20 @@ void Progress::call() {
 #endif
   int flag = 0;
   if (!started_) return;
-  if (!context.threaded) {
-    next.Test(&request_, &flag, MPI_STATUS_IGNORE);
-  } else if (mutex_.try_lock()) {  // else another thread is at it already
-    next.Test(&request_, &flag, MPI_STATUS_IGNORE);
-    mutex_.unlock();
+  if (context.threaded && !mutex_.try_lock()) return;  // another thread is at it already
+  const uint64_t began = clock_ticks();
+  next.Test(&request_, &flag, MPI_STATUS_IGNORE);
+  took(clock_ticks() - began);
+  if (context.threaded) mutex_.unlock();
+}
+
+void Progress::took(uint64_t ticks) {
+  const uint64_t idle = idle_ticks_;
+  idle_ticks_ = ticks < idle ? ticks : idle + idle / 64 + 1;  // upwards too: the processor's speed changes
+  if (ticks > 2 * idle) {
+    ticks_ = least_ticks_;
+  } else {
+    ticks_ = std::min(ticks_ + ticks_ / 4, least_ticks_ / 2 * 5);
   }
 }
 

@@ -1,10 +1,10 @@
 // Keeps MPI's progress going while calls are answered from the cache (docs/semantics.md, "Progress").
 //
-// Many MPI libraries move other ranks' one-sided traffic only inside MPI calls, so after 16 served gets, or 10 us,
-// one call goes down. A flush after a served get counts with it. The call is a test of a request that never
-// completes: over tcp MPICH 5 takes 270 ns for it, 430 ns for an empty flush and 590 ns for a probe, and all do the
-// same for progress. The clock costs 11 ns, a third of a small hit: while calls come fast it is read on every fourth only, which
-// is as good, since four fast calls are over long before the time is.
+// Many MPI libraries move other ranks' one-sided traffic only inside MPI calls, so after 4 us of served calls one goes down. It is a test of a
+// request that never completes: over tcp MPICH 5 takes 270 ns for it, 430 ns for an empty flush and 590 ns for a probe, and all do the
+// same for progress. The clock costs 11 ns, a third of a small hit: while calls come fast it is read on every eighth only, which is as good, since
+// eight fast calls are over long before the time is. A call that took no longer than such calls take at least found nothing to do: then the next
+// one comes later, after 10 us in the end, and the first that finds something brings them back to 4.
 #pragma once
 
 #include <atomic>
@@ -29,13 +29,14 @@ class Racy {
   std::atomic<T> value_;
 };
 
-// One for a process. Threads that race on it lose a count, or call down once more.
+// One for a process. Threads that race on it look at the clock once more or less, or call down once more.
 class Progress {
  public:
+  // `calls`: served calls between two looks at the clock; `time_ns`: between two calls.
   void configure(uint64_t calls, uint64_t time_ns) {
-    most_calls_ = calls == 0 ? 1 : static_cast<int64_t>(calls < INT32_MAX ? calls : INT32_MAX);
-    left_ = most_calls_;
-    most_ticks_ = static_cast<uint64_t>(static_cast<double>(time_ns) / ns_per_tick());
+    calls_between_looks_ = static_cast<int>(calls < INT32_MAX ? calls : INT32_MAX);
+    least_ticks_ = static_cast<uint64_t>(static_cast<double>(time_ns) / ns_per_tick());
+    ticks_ = least_ticks_;
   }
 
   // Begins and ends what `call` needs of MPI: after MPI_Init, before MPI_Finalize.
@@ -46,58 +47,24 @@ class Progress {
   void call();
   bool available() const { return started_; }
 
-  // A get was served. True if MPI must be called now; after a first get the flush is waited for instead.
-  bool get_served() {
-    if (!after_get_) [[likely]] {
-      after_get_ = true;
-      return false;
-    }
-    return count();
-  }
+  // A get or a flush was served. True if MPI must be called now.
+  bool served() { return --until_look_ <= 0 && time_is_up(); }
 
-  // A flush was served. True if MPI must be called now.
-  bool flush_served() {
-    after_get_ = false;
-    return count();
-  }
-
-  // MPI was called for another reason.
-  void called() {
-    left_ = most_calls_;
-    after_get_ = false;
-  }
+  // MPI was called for another reason. When, the next look at the clock says: it is at most a few served calls later.
+  void called() { called_ = true; }
 
  private:
-  bool count() {
-    if (--left_ <= 0) return due(clock_ticks());
-    return --until_clock_ <= 0 && time_is_up();
-  }
+  [[gnu::noinline]] bool time_is_up();
+  void took(uint64_t ticks);
 
-  [[gnu::noinline]] bool time_is_up() {
-    const uint64_t now = clock_ticks();
-    const uint64_t since_look = now - looked_at_;
-    looked_at_ = now;
-    if (now - called_at_ >= most_ticks_) return due(now);
-    until_clock_ = since_look < most_ticks_ / 4 ? 4 : 1;
-    return false;
-  }
-
-  [[gnu::noinline]] bool due(uint64_t now) {
-    left_ = most_calls_;
-    called_at_ = now;
-    looked_at_ = now;
-    until_clock_ = 4;
-    after_get_ = false;
-    return true;
-  }
-
-  Racy<int64_t> left_ = 16;  // served calls until one must go down
-  int64_t most_calls_ = 16;
-  uint64_t most_ticks_ = 20000;
+  int calls_between_looks_ = 8;
+  Racy<int> until_look_ = 1;
+  Racy<bool> called_ = false;
+  uint64_t least_ticks_ = 8000;
+  Racy<uint64_t> ticks_ = 8000;             // between two calls, by what the last ones found
   Racy<uint64_t> called_at_ = 0;
   Racy<uint64_t> looked_at_ = 0;
-  Racy<int> until_clock_ = 1;
-  Racy<bool> after_get_ = false;
+  Racy<uint64_t> idle_ticks_ = UINT64_MAX;  // that a call takes which finds nothing to do
   std::mutex mutex_;  // a request may be tested by one thread at a time
   MPI_Request request_{};
   bool started_ = false;

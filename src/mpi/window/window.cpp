@@ -88,6 +88,7 @@ void Window::maybe_adapt() {
 
 // A program's gets are mostly of one type: the last one is kept at hand.
 bool Window::learn_plain_type(MPI_Datatype type) {
+  if (!plain_ || type == plain_type_) return false;
   const Layout* layout = named_types.find(type);
   if (layout == nullptr || !layout->dense || layout->size > UINT32_MAX) return false;
   plain_type_ = type;

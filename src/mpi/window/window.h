@@ -132,6 +132,8 @@ class Window {
   Decision decide(const GetCall& call, bool request);
   // Serves a get that is a plain hit: predefined contiguous types, cached, valid. False leaves it to `decide`, which goes on from what was found.
   bool serve_plain_hit(const GetCall& call);
+  // The short way knows one datatype, the last one: this one from now on, if it is of the kind. False if it is known already, or is not.
+  bool learn_plain_type(MPI_Datatype type);
   // A get of a window that is not cached, which a trace wants all the same. Its answer is `pass`.
   Decision observe_uncached(const GetCall& call, bool may_sample);
   // The get of a miss or a tail has been issued. Returns its record, no_record if nothing is to be kept.
@@ -191,7 +193,6 @@ class Window {
  private:
   // Set up for the first time: nothing can be outstanding yet.
   void adopt_mode(Mode mode);
-  bool learn_plain_type(MPI_Datatype type);
   bool is_far(uint32_t target) const { return target < identity_.far.size() && identity_.far[target] != 0; }
   bool ensure_cache();
   // The bytes that a write touches; false where only MPI knows. An empty range if it touches none.
@@ -257,7 +258,7 @@ inline Window* find_window(MPI_Win handle) {
   GetCache* cache = cached_.cache();
   if (static_cast<uint32_t>(call.target) >= epochs().ranks() || cache == nullptr) return false;
   if (call.origin_type != call.target_type || call.origin_count != call.target_count || call.origin_count <= 0) return false;
-  if (call.origin_type != plain_type_ && !learn_plain_type(call.origin_type)) return false;
+  if (call.origin_type != plain_type_) return false;
   if (!epochs().open(static_cast<uint32_t>(call.target))) return false;
   Key key;
   if (__builtin_mul_overflow(static_cast<int64_t>(call.displacement), plain_unit_, &key.displacement)) return false;
@@ -266,18 +267,20 @@ inline Window* find_window(MPI_Win handle) {
   const uint64_t bytes = plain_type_size_ * static_cast<uint64_t>(call.origin_count);
   const uint64_t hash = hash_key(key);
   bool absent = false;
-  const std::byte* data = cache->hit(hash, key, bytes, &absent);
-  if (data == nullptr) {
+  const EntryId entry = cache->find_hit(hash, key, bytes, &absent);
+  if (entry == no_entry) {
     if (absent) absent_ = {true, key, hash, bytes};
     return false;
   }
-  ++plain_hits_;
-  plain_bytes_ += bytes;
+  const std::byte* data = cache->data(entry);
   if (bytes == sizeof(uint64_t)) {  // the commonest get of all: no call
     std::memcpy(call.origin, data, sizeof(uint64_t));
   } else {
     copy_bytes(call.origin, data, bytes);
   }
+  cache->count_hit(entry, bytes);
+  ++plain_hits_;
+  plain_bytes_ += bytes;
   if (observed_) [[unlikely]] tell_plain_hit(key, hash, bytes);
   return true;
 }
