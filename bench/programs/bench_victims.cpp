@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "bench.h"
-#include "cache/get/get_cache.h"
+#include "cache/get/policy/policy_view.h"
 #include "base/region.h"
 #include "gets.h"
 
@@ -113,7 +113,7 @@ class Run {
       return;
     }
     if (turned_away_++ % look != 0) return;
-    const Visits visits = expected_visits(cache_->index(), sample_);
+    const Visits visits = expected_visits(nearcache::PolicyView(*cache_).index(), sample_);
     visited_ += visits.visited;
     used_ += visits.used;
     ++looks_;

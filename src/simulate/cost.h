@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "cache/get/cached_window.h"
+#include "cache/get/cost_model.h"
 
 namespace nearcache::simulate {
 

@@ -1,4 +1,4 @@
-#include "cache/get/get_cache.h"
+#include "cache/get/policy/policy_view.h"
 
 #include "engine.h"
 
@@ -285,7 +285,7 @@ TEST(GetCache, StorageBeyondFourGiBServesWhatIsAtItsEnd) {
 TEST(GetCache, CountsBeyondFourThousandMillionBytes) {
   Engine engine(sized(64, 4096));
   for (int i = 0; i < 5; ++i) engine.lookup(at(0), uint64_t{1} << 32);
-  EXPECT_EQ(engine.cache->average_bytes(), uint64_t{1} << 32);
+  EXPECT_EQ(PolicyView(*engine.cache).average_bytes(), uint64_t{1} << 32);
 }
 
 TEST(GetCache, ResetForgetsEverythingButItsSizes) {

@@ -1,4 +1,4 @@
-#include "cache/get/policy/policy.h"
+#include "cache/get/policy/policy_view.h"
 
 #include <random>
 
@@ -211,7 +211,7 @@ TEST(Policy, OfACycleThatIsLargerThanTheCacheAPartStays) {
   int64_t hits = 0;
   for (int64_t i = 0; i < rounds * keys; ++i) hits += engine.get(at(i % keys * 100), 64);
   EXPECT_GT(hits, (rounds - 1) * kept * 85 / 100);  // 72 of 100 where every newcomer of equal worth comes in
-  EXPECT_GT(engine.cache->inertia.factor(), 2);
+  EXPECT_GT(PolicyView(*engine.cache).rate().inertia.factor(), 2);
 }
 
 TEST(Inertia, RisesWithVictimsThatComeBackAndFallsWithNewcomersThatDo) {

@@ -63,9 +63,6 @@ struct CacheCounts {
   uint64_t evictions = 0, write_drops = 0, invalidations = 0, adaptations = 0;
 };
 
-// What a hit costs: bookkeeping and the copy.
-inline constexpr double hit_cost_ns(uint64_t bytes) { return 50 + 0.15 * static_cast<double>(bytes); }
-
 class CachedWindow {
  public:
   enum class Data : uint8_t { moved, simulated };

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include "cache/get/policy/policy_view.h"
+
 namespace nearcache {
 namespace {
 
@@ -12,9 +14,6 @@ constexpr uint64_t round_up(uint64_t bytes) { return (bytes + page - 1) / page *
 
 // Free pieces need descriptors too; a quarter more than entries is enough for storage that is at all crowded.
 uint64_t descriptors_for(uint64_t index_capacity) { return index_capacity + index_capacity / 4 + 16; }
-
-// What the tuner takes a hit to cost: the look-up and the copy out of storage.
-double hit_ns(uint64_t bytes) { return 50 + 0.15 * static_cast<double>(bytes); }
 
 }  // namespace
 
@@ -101,7 +100,7 @@ void GetCache::touch_with_care(EntryId id) {
     const bool given_up = policy_ == PolicyKind::rate && (entry.flags & flag_given_up) != 0;
     worth_.first_hit(entry.size, (entry.flags & flag_returned) != 0, entry.idle(now()), given_up);
   }
-  policy().touched(*this, id);
+  policy().touched(PolicyView(*this), id);
   entry.flags |= flag_was_hit;
 }
 
@@ -160,7 +159,7 @@ void GetCache::drop(EntryId id) {
     storage_.free_descriptor(id);
     return;
   }
-  policy().removed(*this, id);
+  policy().removed(PolicyView(*this), id);
   note_gone(entry);
   --live_;
   storage_.release(id);
@@ -206,7 +205,7 @@ GetCache::Insert GetCache::make_index_room(uint64_t hash, EntryId id, const Newc
   ++conflicting_;
   EntryId path[2 * Index::slots_per_bucket];
   const int count = index_.path(hash, path);
-  EntryId victim = policy().conflict_victim(*this, path, count, newcomer);
+  EntryId victim = policy().conflict_victim(PolicyView(*this), path, count, newcomer);
   // An index that is full by count, not along this path, gives way anywhere.
   if (victim == no_entry && count == 0) victim = random_entry();
   if (victim == no_entry) return Insert::not_admitted;
@@ -218,7 +217,7 @@ bool GetCache::allocate(EntryId id, const Newcomer& newcomer, bool* evicted) {
   *evicted = false;
   if (storage_.allocate(id, newcomer.bytes)) return true;
   if (newcomer.bytes > storage_.bytes()) return false;
-  *evicted = policy().make_room(*this, newcomer);
+  *evicted = policy().make_room(PolicyView(*this), newcomer);
   return *evicted && storage_.allocate(id, newcomer.bytes);
 }
 
@@ -246,7 +245,7 @@ GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t byte
   if (stale_) purge();
   age_sketch();
   Newcomer newcomer{key, hash, bytes, sketch_.count(hash)};
-  policy().judge(*this, &newcomer);
+  policy().judge(PolicyView(*this), &newcomer);
   const bool seen = newcomer.past > 0;
   note_miss(hash);
   sketch_.raise(hash, newcomer.past + 1);
@@ -277,7 +276,7 @@ GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t byte
   under_way();
   worth_.stored(bytes, seen);
   if (seen) entry.flags |= flag_returned;
-  policy().inserted(*this, id, newcomer);
+  policy().inserted(PolicyView(*this), id, newcomer);
   if (evicted) ++no_room_;
   return {evicted ? Insert::capacity : how, id};
 }
@@ -300,7 +299,7 @@ EntryId GetCache::grow(uint64_t hash, EntryId id, uint64_t bytes, uint32_t token
   if (entries_[id].state != State::cached || bytes > UINT32_MAX - granule_bytes) return no_entry;
   const uint64_t room = storage_.room(id);
   if (storage_.extend(id, bytes)) {
-    policy().extended(*this, id, storage_.room(id) - room);
+    policy().extended(PolicyView(*this), id, storage_.room(id) - room);
   } else {
     const EntryId moved = storage_.new_descriptor();
     if (moved == no_entry) return no_entry;
@@ -320,14 +319,14 @@ EntryId GetCache::grow(uint64_t hash, EntryId id, uint64_t bytes, uint32_t token
     to.state = State::pending;  // holds storage; becomes growing below
     std::memcpy(storage_.data(moved), storage_.data(id), from.size);
     index_.erase(hash, id);
-    policy().removed(*this, id);
+    policy().removed(PolicyView(*this), id);
     storage_.release(id);
     if (!index_.insert(hash, moved)) {  // a slot was freed just now: cannot fail, but weak caching allows it
       --live_;
       storage_.release(moved);
       return no_entry;
     }
-    policy().inserted(*this, moved, {entries_[moved].key(), hash, bytes, 0, 0});
+    policy().inserted(PolicyView(*this), moved, {entries_[moved].key(), hash, bytes, 0, 0});
     to.hits = from.hits;
     to.stamp = from.stamp;
     to.last_hit = from.last_hit;
@@ -372,8 +371,8 @@ void GetCache::reset() {
   if (pending_ == 0) purge();
   worth_ = Worth();
   reuse_ = ReuseRates();
-  price = PriceOfStorage();
-  inertia = Inertia();
+  rate_.price = PriceOfStorage();
+  rate_.inertia = Inertia();
   sketch_.clear();
   ghosts_.clear();
   evictions_ = write_drops_ = 0;
@@ -392,7 +391,7 @@ TunerView GetCache::look() {
   judged_gets_ = judged_gets_ * fade + gets;
   judged_returning_ = judged_returning_ * fade + static_cast<double>(returning_ - returning_then_);
   view.returning = gets * judged_returning_ / std::max(judged_gets_, 1.0);
-  view.hit_cost = std::min(1.0, hit_ns(average_bytes()) / std::max(cost_ns(average_bytes()), 1.0));
+  view.hit_cost = std::min(1.0, hit_cost_ns(average_bytes()) / std::max(cost_ns(average_bytes()), 1.0));
   view.entries = index_.used();
   view.index_capacity = index_.capacity();
   view.storage_bytes = storage_.bytes();
@@ -509,7 +508,7 @@ const char* GetCache::check() const {
     if (entries_[id].state == State::bare && (entries_[id].flags & flag_orphan) == 0) ++bare;
   }
   if (reachable + bare != index_.used()) return "the index counts other entries than there are";
-  return policy().check(*this);
+  return policy().check(PolicyView(const_cast<GetCache&>(*this)));  // which looks only
 }
 
 const char* GetCache::check_queues(int count) const {

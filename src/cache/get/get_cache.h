@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "cache/get/cost_model.h"
 #include "cache/get/entry.h"
 #include "cache/get/ghosts.h"
 #include "cache/get/index.h"
@@ -37,6 +38,13 @@
 #include "base/options.h"
 
 namespace nearcache {
+
+// What policy rate remembers beside entries.
+struct RateMemory {
+  EntryId drawn[4] = {};  // descriptors drawn at this miss
+  PriceOfStorage price;
+  Inertia inertia;
+};
 
 struct GetCacheSettings {
   PolicyKind policy = PolicyKind::rate;
@@ -200,26 +208,20 @@ class alignas(64) GetCache {
   // Every link, count and bin agrees; for tests. Returns what is wrong, or null.
   const char* check() const;
 
-  // For policies.
-  Entry& entry(EntryId id) { return entries_[id]; }
-  Storage& storage() { return storage_; }
-  Index& index() { return index_; }
-  Sketch& sketch() { return sketch_; }
-  ReuseRates& reuse() { return reuse_; }
+  const Entry& entry(EntryId id) const { return entries_[id]; }
+
+ private:
+  friend class PolicyView;  // policies see another face (policy/policy_view.h)
+  GetCache() = default;
+
   const Policy& policy() const { return policy_of(policy_); }
   uint32_t now() const { return static_cast<uint32_t>(now_); }
-  uint64_t gets() const { return now_; }
-  uint64_t average_bytes() const { return now_ == 0 ? 0 : requested_bytes_ / now_; }
-  // Gets since this was last asked.
-  uint64_t gets_since_observed() { return now_ - std::exchange(observed_at_, now_); }
-  uint32_t sample() const { return sample_; }
-  uint32_t anchors() const { return anchors_; }
   // One get in eight, in no order that a program could have: its hit is looked at closely.
   bool hit_is_sampled() const { return now_ * 0x9e3779b97f4a7c15u >> 61 == 0; }
+  uint64_t average_bytes() const { return now_ == 0 ? 0 : requested_bytes_ / now_; }
   bool evictable(EntryId id) const { return entries_[id].state == State::cached; }
   bool is_stale(EntryId id) const { return entries_[id].generation != generation_; }
   void evict(EntryId id);
-  // rate: an entry drawn at random; if it has not been hit and has waited for too long, it counts as not worth its copy.
   void look_at(EntryId id);
   uint32_t random() {
     random_ ^= random_ << 13;
@@ -233,17 +235,8 @@ class alignas(64) GetCache {
     __builtin_prefetch(&entries_[id]);
     return id;
   }
-  EntryId drawn[4] = {};   // rate: descriptors drawn at this miss
-  PriceOfStorage price;    // rate
-  Inertia inertia;         // rate
   EntryId random_entry();  // one that may be evicted, or no_entry
-  PolicyQueues& queues() { return queues_; }
-  QueueLinks* links() { return links_.get(); }
-  // Do the first `count` queues hold all entries, each in the queue that its flags name?
   const char* check_queues(int count) const;
-
- private:
-  GetCache() = default;
 
   void under_way() {
     if (pending_++ == 0) under_way_seq_ = writes_.now();
@@ -317,6 +310,7 @@ class alignas(64) GetCache {
   Ghosts ghosts_;
   PolicyQueues queues_;
   Relative<QueueLinks> links_;
+  RateMemory rate_;
   WriteLog writes_;
 };
 

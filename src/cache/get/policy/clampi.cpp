@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cache/get/get_cache.h"
+#include "cache/get/policy/policy_view.h"
 
 namespace nearcache {
 namespace {
@@ -15,19 +15,19 @@ class ClampiPolicy final : public Policy {
   explicit ClampiPolicy(PolicyKind kind)
       : temporal_(kind != PolicyKind::clampi_positional), positional_(kind != PolicyKind::clampi_temporal) {}
 
-  void judge(GetCache&, Newcomer* newcomer) const override { newcomer->value = 0; }
-  void inserted(GetCache& cache, EntryId id, const Newcomer&) const override { cache.entry(id).stamp = cache.now(); }
-  void touched(GetCache& cache, EntryId id) const override { cache.entry(id).stamp = cache.now(); }
-  void removed(GetCache&, EntryId) const override {}
+  void judge(PolicyView, Newcomer* newcomer) const override { newcomer->value = 0; }
+  void inserted(PolicyView cache, EntryId id, const Newcomer&) const override { cache.entry(id).stamp = cache.now(); }
+  void touched(PolicyView cache, EntryId id) const override { cache.entry(id).stamp = cache.now(); }
+  void removed(PolicyView, EntryId) const override {}
 
-  EntryId conflict_victim(GetCache& cache, const EntryId* path, int count, const Newcomer&) const override {
+  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count, const Newcomer&) const override {
     EntryId victim = no_entry;
     double least = INFINITY;
     for (int i = 0; i < count; ++i) consider(cache, path[i], &victim, &least);
     return victim;
   }
 
-  bool make_room(GetCache& cache, const Newcomer&) const override {
+  bool make_room(PolicyView cache, const Newcomer&) const override {
     const Index& index = cache.index();
     const uint64_t slots = index.slot_count();
     const uint64_t start = (uint64_t{cache.random()} * slots) >> 32;
@@ -43,19 +43,19 @@ class ClampiPolicy final : public Policy {
   }
 
  private:
-  void consider(GetCache& cache, EntryId id, EntryId* victim, double* least) const {
+  void consider(PolicyView cache, EntryId id, EntryId* victim, double* least) const {
     if (!cache.evictable(id)) return;
     const double score = cache.is_stale(id) ? -1 : (temporal_ ? recency(cache, id) : 1) * (positional_ ? position(cache, id) : 1);
     if (score < *least) *least = score, *victim = id;
   }
 
-  static double recency(GetCache& cache, EntryId id) {
+  static double recency(PolicyView cache, EntryId id) {
     const auto now = static_cast<double>(cache.gets());
     const double age = cache.now() - cache.entry(id).stamp;
     return (now - age) / now;
   }
 
-  static double position(GetCache& cache, EntryId id) {
+  static double position(PolicyView cache, EntryId id) {
     const double average = std::max<double>(1, static_cast<double>(cache.average_bytes()));
     const double adjacent = static_cast<double>(cache.storage().free_around(id));
     return std::min(std::abs(average - adjacent) / average, 1.0);

@@ -1,23 +1,23 @@
 // Exact least recently used, for comparison: evicts from the cold end until the newcomer fits.
-#include "cache/get/get_cache.h"
+#include "cache/get/policy/policy_view.h"
 
 namespace nearcache {
 namespace {
 
 class LruPolicy final : public Policy {
  public:
-  void judge(GetCache&, Newcomer* newcomer) const override { newcomer->value = 0; }
-  void inserted(GetCache& cache, EntryId id, const Newcomer&) const override { put_first(cache, id); }
-  void removed(GetCache& cache, EntryId id) const override {
+  void judge(PolicyView, Newcomer* newcomer) const override { newcomer->value = 0; }
+  void inserted(PolicyView cache, EntryId id, const Newcomer&) const override { put_first(cache, id); }
+  void removed(PolicyView cache, EntryId id) const override {
     cache.queues().queue[0].take_out(cache.links(), id, cache.storage().room(id));
   }
-  void touched(GetCache& cache, EntryId id) const override {
+  void touched(PolicyView cache, EntryId id) const override {
     removed(cache, id);
     put_first(cache, id);
   }
-  void extended(GetCache& cache, EntryId, uint64_t more) const override { cache.queues().queue[0].bytes += more; }
+  void extended(PolicyView cache, EntryId, uint64_t more) const override { cache.queues().queue[0].bytes += more; }
 
-  EntryId conflict_victim(GetCache& cache, const EntryId* path, int count, const Newcomer&) const override {
+  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count, const Newcomer&) const override {
     EntryId victim = no_entry;
     for (int i = 0; i < count; ++i) {
       const EntryId id = path[i];
@@ -27,7 +27,7 @@ class LruPolicy final : public Policy {
     return victim;
   }
 
-  bool make_room(GetCache& cache, const Newcomer& newcomer) const override {
+  bool make_room(PolicyView cache, const Newcomer& newcomer) const override {
     uint64_t largest = 0;
     bool evicted = false;
     const uint64_t wanted = uint64_t{granules_of(newcomer.bytes)} * granule_bytes;
@@ -43,10 +43,10 @@ class LruPolicy final : public Policy {
     return evicted;
   }
 
-  const char* check(const GetCache& cache) const override { return cache.check_queues(1); }
+  const char* check(PolicyView cache) const override { return cache.check_queues(1); }
 
  private:
-  static void put_first(GetCache& cache, EntryId id) {
+  static void put_first(PolicyView cache, EntryId id) {
     cache.entry(id).stamp = cache.now();
     cache.queues().queue[0].push_front(cache.links(), id, cache.storage().room(id));
   }

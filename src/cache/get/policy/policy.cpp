@@ -1,6 +1,10 @@
-#include "cache/get/policy/policy.h"
+#include "cache/get/policy/policy_view.h"
 
 namespace nearcache {
+
+void Policy::extended(PolicyView, EntryId, uint64_t) const {}
+
+const char* Policy::check(PolicyView) const { return nullptr; }
 
 const Policy& policy_of(PolicyKind kind) {
   switch (kind) {

@@ -11,7 +11,7 @@
 
 namespace nearcache {
 
-class GetCache;
+class PolicyView;
 
 // A get that missed and wants in.
 struct Newcomer {
@@ -38,21 +38,21 @@ class Policy {
   virtual ~Policy() = default;
 
   // What keeping the newcomer is worth; `make_room` and `conflict_victim` compare it.
-  virtual void judge(GetCache& cache, Newcomer* newcomer) const = 0;
-  virtual void inserted(GetCache& cache, EntryId id, const Newcomer& newcomer) const = 0;
-  virtual void touched(GetCache& cache, EntryId id) const = 0;
+  virtual void judge(PolicyView cache, Newcomer* newcomer) const = 0;
+  virtual void inserted(PolicyView cache, EntryId id, const Newcomer& newcomer) const = 0;
+  virtual void touched(PolicyView cache, EntryId id) const = 0;
   // `id` leaves; called before its storage is released.
-  virtual void removed(GetCache& cache, EntryId id) const = 0;
+  virtual void removed(PolicyView cache, EntryId id) const = 0;
   // The storage of `id` has grown by `more` bytes where it lies.
-  virtual void extended(GetCache&, EntryId, uint64_t /*more*/) const {}
+  virtual void extended(PolicyView cache, EntryId id, uint64_t more) const;
 
   // One of `count` entries to evict for the newcomer's place in the index, or no_entry if it is not worth it.
-  virtual EntryId conflict_victim(GetCache& cache, const EntryId* path, int count, const Newcomer& newcomer) const = 0;
+  virtual EntryId conflict_victim(PolicyView cache, const EntryId* path, int count, const Newcomer& newcomer) const = 0;
   // Evicts until the newcomer may fit. False if nothing (more) was evicted for it.
-  virtual bool make_room(GetCache& cache, const Newcomer& newcomer) const = 0;
+  virtual bool make_room(PolicyView cache, const Newcomer& newcomer) const = 0;
 
   // Is what the policy keeps in order? For tests: what is wrong, or null.
-  virtual const char* check(const GetCache&) const { return nullptr; }
+  virtual const char* check(PolicyView cache) const;
 };
 
 const Policy& policy_of(PolicyKind kind);

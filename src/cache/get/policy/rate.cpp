@@ -20,7 +20,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "cache/get/get_cache.h"
+#include "cache/get/policy/policy_view.h"
 
 namespace nearcache {
 namespace {
@@ -39,13 +39,13 @@ void halve_past(Entry& entry, uint32_t now) {
   entry.last_hit = Entry::coarse(age / 2 - std::min(idle, age / 2));
 }
 
-Situation situation_of(GetCache& cache, EntryId id) {
+Situation situation_of(PolicyView cache, EntryId id) {
   Entry& entry = cache.entry(id);
   if (cache.now() - entry.stamp > old_in_periods * cache.sketch().period()) halve_past(entry, cache.now());
   return {entry.size, entry.hits, cache.now() - entry.stamp, entry.idle(cache.now())};
 }
 
-double value(GetCache& cache, EntryId id) {
+double value(PolicyView cache, EntryId id) {
   if (cache.is_stale(id)) return 0;
   return cache.reuse().rate(situation_of(cache, id)) * cache.cost_ns(cache.entry(id).size);
 }
@@ -60,7 +60,7 @@ struct Window {
 
 class WindowSearch {
  public:
-  WindowSearch(GetCache& cache, uint64_t bytes) : cache_(cache), bytes_(uint64_t{granules_of(bytes)} * granule_bytes) {}
+  WindowSearch(PolicyView cache, uint64_t bytes) : cache_(cache), bytes_(uint64_t{granules_of(bytes)} * granule_bytes) {}
 
   // Grows from `anchor`; false if no window was found whose loss is below `limit`.
   bool grow(EntryId anchor, double limit, Window* window) {
@@ -72,8 +72,8 @@ class WindowSearch {
       if (window->value >= limit || ++entries > longest_window || !take_cheaper(window)) return false;
       take_free(window);
     }
-    window->loss = window->value - leftover_part * cache_.price.of_byte() * static_cast<double>(window->bytes - bytes_);
-    if (is_exchange(*window)) window->loss *= cache_.inertia.factor();
+    window->loss = window->value - leftover_part * cache_.rate().price.of_byte() * static_cast<double>(window->bytes - bytes_);
+    if (is_exchange(*window)) window->loss *= cache_.rate().inertia.factor();
     return window->loss < limit;
   }
   // One for another, not one of many that the window has room for: what these are worth will show with none of them alone.
@@ -112,11 +112,11 @@ class WindowSearch {
     window->value += its_value;
   }
 
-  GetCache& cache_;
+  PolicyView cache_;
   uint64_t bytes_;
 };
 
-void evict_window(GetCache& cache, const Window& window) {
+void evict_window(PolicyView cache, const Window& window) {
   EntryId ids[2 * longest_window + 2];
   int count = 0;
   for (EntryId id = window.first;; id = cache.entry(id).after) {
@@ -128,11 +128,11 @@ void evict_window(GetCache& cache, const Window& window) {
 
 class RatePolicy final : public Policy {
  public:
-  void judge(GetCache& cache, Newcomer* newcomer) const override {
+  void judge(PolicyView cache, Newcomer* newcomer) const override {
     // Drawn ahead, so that their descriptors come from memory all at once.
-    for (EntryId& id : cache.drawn) id = cache.random_descriptor();
+    for (EntryId& id : cache.rate().drawn) id = cache.random_descriptor();
     ReuseRates& reuse = cache.reuse();
-    cache.inertia.asked(newcomer->hash);
+    cache.rate().inertia.asked(newcomer->hash);
     if (newcomer->past == 0) reuse.first(newcomer->bytes, cache.now());
     if (newcomer->past == 1) reuse.second(newcomer->bytes, cache.now());
     const uint32_t age = newcomer->past > 0 ? cache.sketch().memory_span() : 0;
@@ -141,7 +141,7 @@ class RatePolicy final : public Policy {
     reuse.miss(cache.now());
   }
 
-  void inserted(GetCache& cache, EntryId id, const Newcomer& newcomer) const override {
+  void inserted(PolicyView cache, EntryId id, const Newcomer& newcomer) const override {
     Entry& entry = cache.entry(id);
     const uint32_t age = newcomer.past > 0 ? cache.sketch().memory_span() : 0;
     entry.hits = static_cast<uint8_t>(newcomer.past);  // counters end at 255
@@ -150,23 +150,23 @@ class RatePolicy final : public Policy {
   }
 
   // Called for first hits and for a sample of the others; GetCache::touch counts the rest.
-  void touched(GetCache& cache, EntryId id) const override {
+  void touched(PolicyView cache, EntryId id) const override {
     Entry& entry = cache.entry(id);
     if (entry.hits == UINT8_MAX) halve_past(entry, cache.now() - 1);
     const uint32_t age = cache.now() - 1 - entry.stamp;
-    if ((entry.flags & flag_was_hit) == 0) cache.inertia.asked(hash_key(entry.key()));
+    if ((entry.flags & flag_was_hit) == 0) cache.rate().inertia.asked(hash_key(entry.key()));
     if (entry.hits == 0) cache.reuse().second(entry.size, cache.now());
     if (cache.hit_is_sampled()) cache.reuse().hit({entry.size, entry.hits, age, entry.idle(cache.now() - 1)}, sampled_hits);
     ++entry.hits;
     entry.last_hit = Entry::coarse(cache.now() - entry.stamp);
   }
 
-  void removed(GetCache& cache, EntryId id) const override {
+  void removed(PolicyView cache, EntryId id) const override {
     const Entry& entry = cache.entry(id);
     if ((entry.flags & flag_was_hit) != 0) cache.sketch().raise(hash_key(entry.key()), entry.hits);
   }
 
-  EntryId conflict_victim(GetCache& cache, const EntryId* path, int count, const Newcomer& newcomer) const override {
+  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count, const Newcomer& newcomer) const override {
     EntryId victim = no_entry;
     double least = newcomer.value;
     for (int i = 0; i < count; ++i) {
@@ -177,12 +177,12 @@ class RatePolicy final : public Policy {
     return victim;
   }
 
-  bool make_room(GetCache& cache, const Newcomer& newcomer) const override {
+  bool make_room(PolicyView cache, const Newcomer& newcomer) const override {
     WindowSearch search(cache, newcomer.bytes);
     Window best;
     double limit = newcomer.value;
     for (uint32_t i = 0; i < cache.anchors(); ++i) {
-      const EntryId anchor = i < std::size(cache.drawn) && cache.evictable(cache.drawn[i]) ? cache.drawn[i] : cache.random_entry();
+      const EntryId anchor = i < std::size(cache.rate().drawn) && cache.evictable(cache.rate().drawn[i]) ? cache.rate().drawn[i] : cache.random_entry();
       Window window;
       if (anchor == no_entry || !search.grow(anchor, limit, &window)) continue;
       best = window;
@@ -190,18 +190,18 @@ class RatePolicy final : public Policy {
       if (limit <= 0) break;
     }
     if (best.first == no_entry) return false;
-    cache.price.paid(best.value, static_cast<double>(best.bytes), price_weight);
-    if (search.is_exchange(best)) cache.inertia.exchanged(hash_key(cache.entry(best.anchor).key()), newcomer.hash);
+    cache.rate().price.paid(best.value, static_cast<double>(best.bytes), price_weight);
+    if (search.is_exchange(best)) cache.rate().inertia.exchanged(hash_key(cache.entry(best.anchor).key()), newcomer.hash);
     evict_window(cache, best);
     return true;
   }
 
  private:
   // A random entry stands for all descriptors over the gets since the last look.
-  static void observe(GetCache& cache) {
+  static void observe(PolicyView cache) {
     const uint64_t gets = cache.gets_since_observed();
     if (cache.storage().descriptors_touched() == 0) return;
-    const EntryId id = cache.drawn[0];
+    const EntryId id = cache.rate().drawn[0];
     if (!cache.evictable(id) || cache.is_stale(id)) return;
     cache.look_at(id);
     const auto all = static_cast<float>(cache.storage().descriptors_touched());

@@ -3,28 +3,28 @@
 // Entries stand in the order of their arrival; a hit sets a bit and moves nothing. A hand walks from the oldest to the
 // newest: it clears set bits and evicts the first entry whose bit is clear, and stays where it was. Entries differ in
 // size here, so it goes on until one piece is large enough for the newcomer, as the paper's variable-size form does.
-#include "cache/get/get_cache.h"
+#include "cache/get/policy/policy_view.h"
 
 namespace nearcache {
 namespace {
 
 class SievePolicy final : public Policy {
  public:
-  void judge(GetCache&, Newcomer* newcomer) const override { newcomer->value = 0; }
-  void inserted(GetCache& cache, EntryId id, const Newcomer&) const override {
+  void judge(PolicyView, Newcomer* newcomer) const override { newcomer->value = 0; }
+  void inserted(PolicyView cache, EntryId id, const Newcomer&) const override {
     cache.entry(id).stamp = cache.now();
     forget_visit(cache, id);
     cache.queues().queue[0].push_front(cache.links(), id, cache.storage().room(id));
   }
-  void removed(GetCache& cache, EntryId id) const override {
+  void removed(PolicyView cache, EntryId id) const override {
     if (cache.queues().hand == id) cache.queues().hand = cache.links()[id].before;
     cache.queues().queue[0].take_out(cache.links(), id, cache.storage().room(id));
   }
-  void touched(GetCache& cache, EntryId id) const override { cache.entry(id).flags |= flag_visited; }
-  void extended(GetCache& cache, EntryId, uint64_t more) const override { cache.queues().queue[0].bytes += more; }
+  void touched(PolicyView cache, EntryId id) const override { cache.entry(id).flags |= flag_visited; }
+  void extended(PolicyView cache, EntryId, uint64_t more) const override { cache.queues().queue[0].bytes += more; }
 
   // Of the entries in the way the oldest without a hit since the hand passed, or else the oldest.
-  EntryId conflict_victim(GetCache& cache, const EntryId* path, int count, const Newcomer&) const override {
+  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count, const Newcomer&) const override {
     EntryId victim = no_entry;
     const auto rank = [&](EntryId id) {
       const uint64_t age = cache.now() - cache.entry(id).stamp;
@@ -36,7 +36,7 @@ class SievePolicy final : public Policy {
     return victim;
   }
 
-  bool make_room(GetCache& cache, const Newcomer& newcomer) const override {
+  bool make_room(PolicyView cache, const Newcomer& newcomer) const override {
     uint64_t largest = 0;
     bool evicted = false;
     const uint64_t wanted = uint64_t{granules_of(newcomer.bytes)} * granule_bytes;
@@ -50,17 +50,17 @@ class SievePolicy final : public Policy {
     return evicted;
   }
 
-  const char* check(const GetCache& cache) const override { return cache.check_queues(1); }
+  const char* check(PolicyView cache) const override { return cache.check_queues(1); }
 
  private:
-  static bool is_visited(GetCache& cache, EntryId id) { return (cache.entry(id).flags & flag_visited) != 0; }
+  static bool is_visited(PolicyView cache, EntryId id) { return (cache.entry(id).flags & flag_visited) != 0; }
 
-  static void forget_visit(GetCache& cache, EntryId id) {
+  static void forget_visit(PolicyView cache, EntryId id) {
     if (is_visited(cache, id)) cache.entry(id).flags ^= flag_visited;
   }
 
   // Moves the hand onto the next victim. Two rounds clear every bit; after them nothing can go.
-  static EntryId advance(GetCache& cache) {
+  static EntryId advance(PolicyView cache) {
     EntryId& hand = cache.queues().hand;
     for (int wraps = 0; wraps <= 2;) {
       if (hand == no_entry) {

@@ -7,7 +7,7 @@
 // itself the candidate; one that loses is not cached.
 #include <algorithm>
 
-#include "cache/get/get_cache.h"
+#include "cache/get/policy/policy_view.h"
 
 namespace nearcache {
 namespace {
@@ -16,55 +16,55 @@ enum Segment : uint8_t { window, probation, protected_part };
 constexpr uint64_t window_share = 100;  // a hundredth of the storage, as in the paper's general-purpose setting
 constexpr double protected_share = 0.8;
 
-uint64_t window_limit(GetCache& cache) { return cache.storage().bytes() / window_share; }
+uint64_t window_limit(PolicyView cache) { return cache.storage().bytes() / window_share; }
 
-Segment segment_of(GetCache& cache, EntryId id) {
+Segment segment_of(PolicyView cache, EntryId id) {
   return static_cast<Segment>((cache.entry(id).flags & flags_segment) >> segment_shift);
 }
 
-void enter(GetCache& cache, EntryId id, Segment segment) {
+void enter(PolicyView cache, EntryId id, Segment segment) {
   Entry& entry = cache.entry(id);
   entry.flags = static_cast<uint8_t>((entry.flags & ~flags_segment) | (segment << segment_shift));
   cache.queues().queue[segment].push_front(cache.links(), id, cache.storage().room(id));
 }
 
-void leave(GetCache& cache, EntryId id) {
+void leave(PolicyView cache, EntryId id) {
   cache.queues().queue[segment_of(cache, id)].take_out(cache.links(), id, cache.storage().room(id));
 }
 
-void move(GetCache& cache, EntryId id, Segment segment) {
+void move(PolicyView cache, EntryId id, Segment segment) {
   leave(cache, id);
   enter(cache, id, segment);
 }
 
-double density(GetCache& cache, uint64_t hash, uint64_t bytes) {
+double density(PolicyView cache, uint64_t hash, uint64_t bytes) {
   return (cache.sketch().count(hash) + 1) * cache.cost_ns(bytes) / std::max<uint32_t>(granules_of(bytes), 1);
 }
 
-double density(GetCache& cache, EntryId id) {
+double density(PolicyView cache, EntryId id) {
   const Entry& entry = cache.entry(id);
   return cache.is_stale(id) ? 0 : density(cache, hash_key(entry.key()), entry.size);
 }
 
 // The least recently used entry of a segment that may go.
-EntryId coldest(GetCache& cache, Segment segment) {
+EntryId coldest(PolicyView cache, Segment segment) {
   EntryId id = cache.queues().queue[segment].last;
   while (id != no_entry && !cache.evictable(id)) id = cache.links()[id].before;
   return id;
 }
 
-EntryId main_victim(GetCache& cache) {
+EntryId main_victim(PolicyView cache) {
   const EntryId id = coldest(cache, probation);
   return id != no_entry ? id : coldest(cache, protected_part);
 }
 
 class TinyLfuPolicy final : public Policy {
  public:
-  void judge(GetCache& cache, Newcomer* newcomer) const override {
+  void judge(PolicyView cache, Newcomer* newcomer) const override {
     newcomer->value = density(cache, newcomer->hash, newcomer->bytes);
   }
 
-  void inserted(GetCache& cache, EntryId id, const Newcomer&) const override {
+  void inserted(PolicyView cache, EntryId id, const Newcomer&) const override {
     cache.entry(id).stamp = cache.now();
     // What is larger than the window has won its contest, or there was none.
     enter(cache, id, cache.storage().room(id) > window_limit(cache) ? probation : window);
@@ -73,12 +73,12 @@ class TinyLfuPolicy final : public Policy {
       move(cache, cache.queues().queue[window].last, probation);
     }
   }
-  void removed(GetCache& cache, EntryId id) const override { leave(cache, id); }
-  void extended(GetCache& cache, EntryId id, uint64_t more) const override {
+  void removed(PolicyView cache, EntryId id) const override { leave(cache, id); }
+  void extended(PolicyView cache, EntryId id, uint64_t more) const override {
     cache.queues().queue[segment_of(cache, id)].bytes += more;
   }
 
-  void touched(GetCache& cache, EntryId id) const override {
+  void touched(PolicyView cache, EntryId id) const override {
     Entry& entry = cache.entry(id);
     entry.stamp = cache.now();
     cache.sketch().advance(cache.gets());
@@ -89,7 +89,7 @@ class TinyLfuPolicy final : public Policy {
     while (kept.bytes > limit && kept.first != kept.last) move(cache, kept.last, probation);
   }
 
-  EntryId conflict_victim(GetCache& cache, const EntryId* path, int count, const Newcomer& newcomer) const override {
+  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count, const Newcomer& newcomer) const override {
     EntryId victim = no_entry;
     double least = newcomer.value;
     for (int i = 0; i < count; ++i) {
@@ -100,7 +100,7 @@ class TinyLfuPolicy final : public Policy {
     return victim;
   }
 
-  bool make_room(GetCache& cache, const Newcomer& newcomer) const override {
+  bool make_room(PolicyView cache, const Newcomer& newcomer) const override {
     const uint64_t wanted = uint64_t{granules_of(newcomer.bytes)} * granule_bytes;
     const bool passes_window = wanted <= window_limit(cache);
     uint64_t largest = 0;
@@ -116,12 +116,12 @@ class TinyLfuPolicy final : public Policy {
     return evicted;
   }
 
-  const char* check(const GetCache& cache) const override { return cache.check_queues(3); }
+  const char* check(PolicyView cache) const override { return cache.check_queues(3); }
 
  private:
   // Who goes so that a newcomer may enter the window: where it overflows, the loser of its coldest entry and the main
   // part's victim; the winner moves to the main part.
-  static EntryId contest(GetCache& cache, uint64_t wanted) {
+  static EntryId contest(PolicyView cache, uint64_t wanted) {
     const EntryId victim = main_victim(cache);
     const EntryId candidate = coldest(cache, window);
     const bool overflows = cache.queues().queue[window].bytes + wanted > window_limit(cache);
