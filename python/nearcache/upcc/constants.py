@@ -9,6 +9,7 @@ from pycparser import c_ast
 
 from . import types
 from .arithmetic_types import INT, SIZE, arithmetic, promoted, usual, wrapped
+from .part import Part
 
 ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "0": 0, "\\": 92, "'": 39, '"': 34, "?": 63, "e": 27}
 INTEGERS = [arithmetic(words.split()) for words in ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long")]
@@ -69,8 +70,9 @@ def _held(value, kind):
     return None if kind.signed and kept != value else (kept, kind)
 
 
-class Constants:
-    """Part of the lowering."""
+class Constants(Part):
+    """Values, and sizes of types, where they are known here."""
+    needs = ("declarations", "expressions")
 
     def evaluate(self, node):
         """The value of an integer constant expression, or None."""
@@ -106,8 +108,8 @@ class Constants:
 
     def _named_constant(self, node):
         if node.name == "THREADS":
-            return None if self.threads is None else (self.threads, INT)
-        symbol = self.scope.find(node.name)
+            return None if self.unit.threads is None else (self.unit.threads, INT)
+        symbol = self.unit.scope.find(node.name)
         if symbol is None or symbol.kind != "constant" or symbol.value is None:
             return None
         return symbol.value, next((kind for kind in INTEGERS if wrapped(symbol.value, kind) == symbol.value), INT)
@@ -116,11 +118,11 @@ class Constants:
         if node.op in ("sizeof", "_Alignof", "__alignof__"):
             if not isinstance(node.expr, c_ast.Typename):
                 return None
-            kind = self.type_of_operand(node.expr)
+            kind = self.expressions.type_of_operand(node.expr)
             value = self.size_of(kind) if node.op == "sizeof" else self._alignment(kind)
             return None if value is None else (value, SIZE)
         if node.op == "upc_blocksizeof" and isinstance(node.expr, c_ast.Typename):
-            block = types.element_of(self.type_of_operand(node.expr)).block
+            block = types.element_of(self.expressions.type_of_operand(node.expr)).block
             return None if block is None or block.value is None else (block.value, SIZE)
         operand = self._constant(node.expr) if node.op == "!" or node.op in UNARY else None
         if operand is None:
@@ -165,7 +167,7 @@ class Constants:
         return wrapped(chosen[0], kind), kind
 
     def _cast_constant(self, node):
-        kind = self.type_of(node.to_type.type)
+        kind = self.declarations.type_of(node.to_type.type)
         if not kind.is_arithmetic or kind.floating or kind.size is None:
             return None
         value = self.evaluate(node.expr)

@@ -2,6 +2,7 @@
 from pycparser import c_ast
 
 from . import types
+from .part import Part
 from .typenames import call, identifier
 
 
@@ -38,8 +39,9 @@ def has_phase(pointer):
     return pointer.target.is_void or block_of(pointer).value not in (0, 1)
 
 
-class Conversions:
-    """Part of the lowering."""
+class Conversions(Part):
+    """Values as another type's."""
+    needs = ("accesses", "constants", "declarations", "expressions", "rewriting")
 
     def converted(self, value, target, coord, what):
         """The syntax of `value` as a `target`, as an assignment converts it. what: for messages, "assignment to 'p'"."""
@@ -52,7 +54,7 @@ class Conversions:
             if source.is_unknown:
                 return value.node
             given = "a private pointer" if source.is_pointer else f"a value of type '{source}'"
-            self.error(coord, f"{what}: {given} is not a pointer-to-shared ('{target}')")
+            self.unit.error(coord, f"{what}: {given} is not a pointer-to-shared ('{target}')")
             return identifier(NULL)
         if source.is_pointer_to_shared and not target.is_unknown:
             return self._from_shared(value, target, coord, what)
@@ -62,9 +64,9 @@ class Conversions:
         if target.is_arithmetic and target.words == ["_Bool"]:
             return self.truth(value)
         if target.is_pointer:
-            self.error(coord, f"{what}: a pointer-to-shared ('{value.type}') becomes a private pointer only by a cast")
+            self.unit.error(coord, f"{what}: a pointer-to-shared ('{value.type}') becomes a private pointer only by a cast")
         else:
-            self.error(coord, f"{what}: a pointer-to-shared ('{value.type}') is not of type '{target}'")
+            self.unit.error(coord, f"{what}: a pointer-to-shared ('{value.type}') is not of type '{target}'")
         return value.node
 
     def _between_shared(self, value, target, coord, what):
@@ -72,16 +74,16 @@ class Conversions:
         if target.target.is_void or source.target.is_void:
             return self._to_or_from_generic(value, target)
         if not block_of(source).same(block_of(target)):
-            self.error(coord, f"{what}: the block sizes differ, {block_of(source)} and {block_of(target)} ('{source}' and '{target}'); "
-                       "the phase is lost, so a cast is needed")
+            self.unit.error(coord, f"{what}: the block sizes differ, {block_of(source)} and {block_of(target)} ('{source}' and '{target}'); "
+                            "the phase is lost, so a cast is needed")
         elif not types.same(source.target, target.target):
-            self.warn(coord, f"{what}: pointers to different types ('{source}' and '{target}')")
+            self.unit.warn(coord, f"{what}: pointers to different types ('{source}' and '{target}')")
             if has_phase(source) and not self._same_size(source, target):
                 return call("ncupc_unphased", value.node)
         else:
             lost = types.element_of(source.target).quals & {"const", "volatile"} - types.element_of(target.target).quals
             if lost:
-                self.warn(coord, f"{what}: the qualifier {' '.join(sorted(lost))} of what is pointed to is lost")
+                self.unit.warn(coord, f"{what}: the qualifier {' '.join(sorted(lost))} of what is pointed to is lost")
         return value.node
 
     def _to_or_from_generic(self, value, target):
@@ -93,26 +95,26 @@ class Conversions:
         a, b = types.element_of(source.target), types.element_of(target.target)
         if types.same(a, b):
             return True
-        a, b = self.size_of(a), self.size_of(b)
+        a, b = self.constants.size_of(a), self.constants.size_of(b)
         return a is not None and a == b
 
     def cast(self, node):
-        target = self.type_of(node.to_type.type)
-        found = self.expression(node.expr)
-        value = self.loaded(found)
+        target = self.declarations.type_of(node.to_type.type)
+        found = self.expressions.expression(node.expr)
+        value = self.accesses.loaded(found)
         source = value.type
         coord = node.coord or node.expr.coord
         if target.is_array or target.is_function:
-            self.error(coord, f"a cast to '{target}'")
+            self.unit.error(coord, f"a cast to '{target}'")
             return value
         if target.is_pointer_to_shared:
             return Value(self._cast_to_shared(value, target, coord), target.unqualified())
         if target.is_shared:  # the value is private, whatever the type says
             if not isinstance(found, Place):
-                self.error(coord, f"a cast of what is not shared to '{target}'")
+                self.unit.error(coord, f"a cast of what is not shared to '{target}'")
             if types.element_of(target).block is not None and target.is_record:
-                self.error(coord, f"a cast to '{target}'")
-        node.to_type = self.rewritten_typename(node.to_type)
+                self.unit.error(coord, f"a cast to '{target}'")
+        node.to_type = self.rewriting.rewritten_typename(node.to_type)
         result = target.unqualified()
         if source.is_pointer_to_shared and not target.is_void:
             return Value(self._cast_from_shared(value, node, target, coord), result)
@@ -129,7 +131,7 @@ class Conversions:
             return value.node
         if not source.is_pointer_to_shared:
             given = f"a private pointer ('{source}')" if source.is_pointer else f"a value of type '{source}'"
-            self.error(coord, f"{given} cannot be cast to a pointer-to-shared ('{target}')")
+            self.unit.error(coord, f"{given} cannot be cast to a pointer-to-shared ('{target}')")
             return identifier(NULL)
         if source.target.is_void or target.target.is_void:
             return self._to_or_from_generic(value, target)
@@ -146,7 +148,7 @@ class Conversions:
                 return self.truth(value)
             node.expr = call("ncupc_integer", value.node)
             return node
-        self.error(coord, f"a pointer-to-shared ('{value.type}') cannot be cast to '{target}'")
+        self.unit.error(coord, f"a pointer-to-shared ('{value.type}') cannot be cast to '{target}'")
         return node
 
     def truth(self, value):

@@ -5,8 +5,10 @@ from pycparser import c_ast, c_generator
 
 from . import types
 from .arithmetic_types import arithmetic
+from .part import Part
 from .preprocess import MAX_BLOCK_SIZE
 from .rewrite import innermost
+from .scope import Symbol
 
 STAR = types.Block(None, None, "*")
 # The same in a type that a typedef names: worked out for each array that is declared with it, however many dimensions that adds.
@@ -38,18 +40,23 @@ def reshaped(kind, typedef):
     return made
 
 
-class Declarations:
-    """Part of the lowering."""
+class Declarations(Part):
+    """The types that declarators name, and whether they are allowed."""
+    needs = ("constants", "expressions")
+
+    def __init__(self, unit):
+        super().__init__(unit)
+        self._bodies = {}  # node of a struct, union or enumeration -> types.Body or type
 
     def type_of(self, node):
         """The type that a declarator (c_ast.TypeDecl, PtrDecl, ...) gives its name."""
         match node:
             case c_ast.TypeDecl():
-                return self._qualify(self._specified(node.type, node), node.quals)
+                return self._qualify(self.specified(node.type, node), node.quals)
             case c_ast.PtrDecl():
                 target = self.type_of(node.type)
                 if target.is_shared and types.element_of(target).block is STAR:
-                    self.error(node.coord, "[*] cannot lay out what a pointer-to-shared points to: only an array that is declared")
+                    self.unit.error(node.coord, "[*] cannot lay out what a pointer-to-shared points to: only an array that is declared")
                     target = target.qualified((), types.INDEFINITE)
                 target = self.complete_layout(target, node) if target.is_shared else target
                 if target.is_array and target.is_shared:
@@ -58,10 +65,10 @@ class Declarations:
             case c_ast.ArrayDecl():
                 element = self.type_of(node.type)
                 if element.is_function:
-                    self.error(node.coord, "an array of functions")
+                    self.unit.error(node.coord, "an array of functions")
                 length = None
                 if node.dim is not None and not (isinstance(node.dim, c_ast.ID) and node.dim.name == "*"):
-                    length = self.evaluate(node.dim)
+                    length = self.constants.evaluate(node.dim)
                     if length is None and element.is_shared:
                         self._must_be_constant_size(node.dim, node.coord)
                 return types.Array(element, node.dim, length, node.dim_quals or ())
@@ -69,35 +76,35 @@ class Declarations:
                 return self._function(node)
             case c_ast.Typename() | c_ast.Decl() | c_ast.Typedef():
                 return self.type_of(node.type)
-        return self._specified(node, node)
+        return self.specified(node, node)
 
     def _qualify(self, kind, quals):
         block = None
         for qual in quals or ():
             if qual == "shared":
                 if block is not None:
-                    self.error(qual.coord, "shared is said twice")
+                    self.unit.error(qual.coord, "shared is said twice")
                 block = self._layout(qual)
         plain = {str(qual) for qual in quals or () if qual != "shared"}
         if {"strict", "relaxed"} <= plain | kind.quals:
-            self.error(self._place(quals), "both strict and relaxed")
+            self.unit.error(self._place(quals), "both strict and relaxed")
         base = types.element_of(kind)
         if "restrict" in plain and (base.is_arithmetic or base.is_record):
-            self.error(self._place(quals), f"restrict is for pointers, and not for '{base}'")
+            self.unit.error(self._place(quals), f"restrict is for pointers, and not for '{base}'")
         if block is None:
             return kind.qualified(plain) if plain else kind
         if "_Atomic" in plain | base.quals:
-            self.error(self._place(quals), "accesses to shared objects cannot be _Atomic: upc_atomic.h has atomic operations")
+            self.unit.error(self._place(quals), "accesses to shared objects cannot be _Atomic: upc_atomic.h has atomic operations")
         if kind.is_shared:
             have = types.element_of(kind).block
             if not have.same(block) and block.value != 1:
-                self.error(self._place(quals), f"the type is shared {have} already; here it is shared {block}")
+                self.unit.error(self._place(quals), f"the type is shared {have} already; here it is shared {block}")
             block = have
         if kind.is_function:
-            self.error(self._place(quals), "a function cannot be shared")
+            self.unit.error(self._place(quals), "a function cannot be shared")
             return kind
         if kind.is_void and block.value not in (0, 1):
-            self.error(self._place(quals), "a pointer to shared void is generic and has no layout")
+            self.unit.error(self._place(quals), "a pointer to shared void is generic and has no layout")
             block = types.CYCLIC
         return kind.qualified(plain, block)
 
@@ -113,27 +120,27 @@ class Declarations:
             return types.INDEFINITE
         if layout == "[*]":
             return STAR
-        value = self.evaluate(layout)
+        value = self.constants.evaluate(layout)
         if value is None:
-            if self.threads is None and self._names_threads(layout):
-                self.error(qual.coord, "the layout is not constant: THREADS is not known here; compile with -T=N")
+            if self.unit.threads is None and self._names_threads(layout):
+                self.unit.error(qual.coord, "the layout is not constant: THREADS is not known here; compile with -T=N")
                 return types.CYCLIC
-            if not types.may_index(self.type_of_operand(layout)):
-                self.error(qual.coord, "the layout is not an integer")
+            if not types.may_index(self.expressions.type_of_operand(layout)):
+                self.unit.error(qual.coord, "the layout is not an integer")
                 return types.CYCLIC
             self._must_be_constant(layout, qual.coord)
             return types.Block(None, layout, c_generator.CGenerator().visit(layout))
         if value < 0:
-            self.error(qual.coord, f"the layout is negative: {value}")
+            self.unit.error(qual.coord, f"the layout is negative: {value}")
             return types.CYCLIC
         self._check_block_size(value, qual.coord)
         return types.Block(value)
 
     def _check_block_size(self, value, coord):
-        limit = MAX_BLOCK_SIZE[self.struct_pointers]
+        limit = MAX_BLOCK_SIZE[self.unit.struct_pointers]
         if value > limit:
-            more = "" if self.struct_pointers else "; --struct-pointers allows more"
-            self.error(coord, f"the block size {value} is larger than UPC_MAX_BLOCK_SIZE ({limit}{more})")
+            more = "" if self.unit.struct_pointers else "; --struct-pointers allows more"
+            self.unit.error(coord, f"the block size {value} is larger than UPC_MAX_BLOCK_SIZE ({limit}{more})")
 
     def _must_be_constant(self, node, coord):
         """Names of objects and calls cannot stand in a layout; sizes that only the C compiler knows can."""
@@ -151,10 +158,10 @@ class Declarations:
             def visit_UnaryOp(self, at):
                 if at.op != "sizeof":
                     self.visit(at.expr)
-        scope, names = self.scope, Names()
+        scope, names = self.unit.scope, Names()
         names.visit(node)
         if names.found:
-            self.error(coord, f"the layout is not a constant expression: {names.found}")
+            self.unit.error(coord, f"the layout is not a constant expression: {names.found}")
 
     @staticmethod
     def _names_threads(node):
@@ -169,7 +176,7 @@ class Declarations:
 
     # Specifiers
 
-    def _specified(self, node, around):
+    def specified(self, node, around):
         match node:
             case c_ast.IdentifierType():
                 return self._named(node)
@@ -180,13 +187,13 @@ class Declarations:
             case c_ast.TypeOf():
                 if isinstance(node.expr, c_ast.Typename):
                     return self.type_of(node.expr.type)
-                kind = self.type_of_operand(node.expr)
+                kind = self.expressions.type_of_operand(node.expr)
                 return kind.unqualified() if kind.is_shared else kind  # of its value, so that ({ typeof(a) b = a; ...}) works for shared a
             case c_ast.Typename():
                 return self.type_of(node.type)
         inner = getattr(node, "type", None)
         if isinstance(inner, c_ast.Node):  # with attributes
-            return self._specified(inner, around)
+            return self.specified(inner, around)
         return types.Unknown(node)
 
     def _named(self, node):
@@ -194,7 +201,7 @@ class Declarations:
         if len(names) == 1:
             if names[0] == "void":
                 return types.Void()
-            symbol = self.scope.find(names[0])
+            symbol = self.unit.scope.find(names[0])
             if symbol is not None and symbol.kind == "typedef":
                 return symbol.type
         known = arithmetic(names)
@@ -204,28 +211,28 @@ class Declarations:
 
     def _record(self, node):
         keyword = "struct" if isinstance(node, c_ast.Struct) else "union"
-        known = self.bodies.get(node)
+        known = self._bodies.get(node)
         if known is not None:
             return types.Record(known)
         body = None
         if node.name:
-            at = self.scope.tags.get(node.name) if node.decls is not None else self.scope.find_tag(node.name)
+            at = self.unit.scope.tags.get(node.name) if node.decls is not None else self.unit.scope.find_tag(node.name)
             if isinstance(at, types.Body) and (at.fields is None or node.decls is None):
                 body = at
         if body is None:
             body = types.Body(keyword, node)
             if node.name:
-                self.scope.tags[node.name] = body
-        self.bodies[node] = body
+                self.unit.scope.tags[node.name] = body
+        self._bodies[node] = body
         if node.decls is not None:
             if body.node is not node:
                 body.node = node
             body.fields = []  # known while its members are read: they may point to it
-            body.plain = not (node.attributes or self.packing.changed)
+            body.plain = not (node.attributes or self.unit.packing.changed)
             body.fields = self._members(node)
             for each in node.decls:
                 if isinstance(each, c_ast.Pragma):
-                    self.packing.follow(each)
+                    self.unit.packing.follow(each)
             body.plain = body.plain and not any(map(_is_placed, node.decls))
         return types.Record(body)
 
@@ -236,40 +243,40 @@ class Declarations:
                 continue
             kind = self.type_of(decl.type)
             if kind.is_shared:
-                self.error(decl.coord, f"member '{decl.name}' cannot be shared: a member may be a pointer to shared, and a whole "
-                           f"{'struct' if isinstance(node, c_ast.Struct) else 'union'} may be shared")
+                self.unit.error(decl.coord, f"member '{decl.name}' cannot be shared: a member may be a pointer to shared, and a whole "
+                                f"{'struct' if isinstance(node, c_ast.Struct) else 'union'} may be shared")
                 kind = kind.unqualified()
             self.check_reference_type(kind, decl)
             fields.append((decl.name, kind, decl.bitsize))
         return fields
 
     def _enumeration(self, node):
-        if node in self.bodies:
-            return self.bodies[node]
+        if node in self._bodies:
+            return self._bodies[node]
         if node.values is None:
-            known = self.scope.find_tag(node.name)
+            known = self.unit.scope.find_tag(node.name)
             if isinstance(known, types.Arithmetic):
                 return known
         kind = types.Arithmetic(["int"], 4, node=node)
-        self.bodies[node] = kind
+        self._bodies[node] = kind
         if node.name:
-            self.scope.tags[node.name] = kind
+            self.unit.scope.tags[node.name] = kind
         if node.values is not None:
             value = -1
             for each in node.values.enumerators:
                 if not isinstance(each, c_ast.Enumerator):
                     continue
                 if each.value is not None:
-                    value = self.evaluate(each.value)
+                    value = self.constants.evaluate(each.value)
                 elif value is not None:
                     value += 1
-                self.add_constant(each.name, value, each.coord)
+                self.unit.scope.add(Symbol(each.name, "constant", types.Arithmetic(["int"], 4), value=value, coord=each.coord))
         return kind
 
     def _function(self, node):
         result = self.type_of(node.type)
         if result.is_shared and not result.is_void:
-            self.error(node.coord, "a function cannot return a shared object, only a pointer to one")
+            self.unit.error(node.coord, "a function cannot return a shared object, only a pointer to one")
             result = result.unqualified()
         if node.args is None:
             return types.Function(result, None, False)
@@ -293,14 +300,14 @@ class Declarations:
         kind = self.type_of(declarator)
         if kind.is_array:
             if types.element_of(kind).block is STAR:
-                self.error(node.coord, "[*] cannot lay out a parameter: it is a pointer")
+                self.unit.error(node.coord, "[*] cannot lay out a parameter: it is a pointer")
                 kind = kind.qualified((), types.INDEFINITE)
             kind = types.Pointer((self.complete_layout(kind, node) if kind.is_shared else kind).element)
         elif kind.is_function:
             kind = types.Pointer(kind)
         if kind.is_shared:
             name = f" '{node.name}'" if node.name else ""
-            self.error(node.coord, f"parameter{name} cannot be shared, only a pointer to shared")
+            self.unit.error(node.coord, f"parameter{name} cannot be shared, only a pointer to shared")
             kind = kind.unqualified()
         self.check_reference_type(kind, node)
         return kind
@@ -314,7 +321,7 @@ class Declarations:
                 continue
             base = types.element_of(at)
             if base.quals & {"strict", "relaxed"} and base.block is None:
-                self.error(node.coord, f"{'strict' if 'strict' in base.quals else 'relaxed'} is for shared types only")
+                self.unit.error(node.coord, f"{'strict' if 'strict' in base.quals else 'relaxed'} is for shared types only")
                 return
             if not base.is_pointer:
                 return
@@ -334,7 +341,7 @@ class Declarations:
     def named_layout(self, kind, node):
         """The type that a typedef names: [*] waits for the arrays that are declared."""
         if types.element_of(kind).block is STAR:
-            self.warn(node.coord, "[*] in a typedef is not UPC 1.3 (6.5.1.1): each array of this type is laid out by its own size")
+            self.unit.warn(node.coord, "[*] in a typedef is not UPC 1.3 (6.5.1.1): each array of this type is laid out by its own size")
             self.complete_layout(kind, node)
             return kind.qualified((), NAMED_STAR)
         return kind
@@ -343,15 +350,15 @@ class Declarations:
         total, times_threads = 1, False
         for each in kind.dimensions():
             factor = each.length
-            if factor is None and self.threads is None and each.count is not None:
-                factor = self._without_threads(each.count)
+            if factor is None and self.unit.threads is None and each.count is not None:
+                factor = self.without_threads(each.count)
                 times_threads = times_threads or factor is not None
             if factor is None:
-                self.error(node.coord, "[*] needs an array whose size is known here")
+                self.unit.error(node.coord, "[*] needs an array whose size is known here")
                 return types.CYCLIC
             total *= factor
-        if times_threads or self.threads is not None:
-            block = total if times_threads else -(-total // self.threads)
+        if times_threads or self.unit.threads is not None:
+            block = total if times_threads else -(-total // self.unit.threads)
             self._check_block_size(block, node.coord)
             return types.Block(block)
         text = f"({total} + THREADS - 1) / THREADS"
@@ -359,7 +366,7 @@ class Declarations:
                                                   c_ast.Constant("int", "1")), c_ast.ID("THREADS"))
         return types.Block(None, made, text)
 
-    def _without_threads(self, node):
+    def without_threads(self, node):
         """The other factor of a dimension that is a multiple of THREADS, where THREADS is not known; None if it is none."""
         match node:
             case c_ast.ID(name="THREADS"):
@@ -367,29 +374,29 @@ class Declarations:
             case c_ast.BinaryOp(op="*"):
                 for one, other in ((node.left, node.right), (node.right, node.left)):
                     if self._names_threads(one) == 1:
-                        inside, factor = self._without_threads(one), self.evaluate(other)
+                        inside, factor = self.without_threads(one), self.constants.evaluate(other)
                         return None if inside is None or factor is None else inside * factor
             case c_ast.Cast():
-                return self._without_threads(node.expr)
+                return self.without_threads(node.expr)
         return None
 
     def check_shared_object(self, kind, node, storage):
         """The constraints on the declaration of a shared object (6.5.1, 6.5.2, 6.5.3)."""
         if types.element_of(kind).is_void:
-            self.error(node.coord, f"'{node.name}' cannot be of type shared void")
+            self.unit.error(node.coord, f"'{node.name}' cannot be of type shared void")
             return
         for word in ("register", "auto", "_Thread_local", "__thread"):
             if word in storage:
-                self.error(node.coord, f"'{node.name}' cannot be {word}: a shared object is static")
+                self.unit.error(node.coord, f"'{node.name}' cannot be {word}: a shared object is static")
         if kind.is_record and kind.body.fields is None and "extern" not in storage:
-            self.error(node.coord, f"'{node.name}' is of an incomplete type: {kind}")
+            self.unit.error(node.coord, f"'{node.name}' is of an incomplete type: {kind}")
         if not kind.is_array:
             return
         threads_dimensions = self._check_threads_in_sizes(kind, node.coord, f"'{node.name}'")
         has_sizes = all(each.count is not None for each in kind.dimensions())
-        if self.threads is None and threads_dimensions == 0 and has_sizes and types.element_of(kind).block.value != 0:
-            self.error(node.coord, f"the size of '{node.name}' must be a multiple of THREADS in one dimension, as THREADS is not known "
-                       "here: write n * THREADS, compile with -T=N, or declare it shared []")
+        if self.unit.threads is None and threads_dimensions == 0 and has_sizes and types.element_of(kind).block.value != 0:
+            self.unit.error(node.coord, f"the size of '{node.name}' must be a multiple of THREADS in one dimension, as THREADS is not known "
+                            "here: write n * THREADS, compile with -T=N, or declare it shared []")
 
     def _check_threads_in_sizes(self, kind, coord, what):
         """The constraints on the sizes of a shared array type (6.5.2.1), and in how many dimensions THREADS is where it is not known."""
@@ -397,16 +404,16 @@ class Declarations:
         for each in kind.dimensions():
             if each.count is None:
                 continue
-            if self.threads is None and self._names_threads(each.count):
+            if self.unit.threads is None and self._names_threads(each.count):
                 threads_dimensions += 1
                 if self._names_threads(each.count) > 1 or not self._is_multiple_of_threads(each.count):
-                    self.error(coord, f"the size of {what} must be a positive multiple of THREADS that names THREADS once: n * THREADS")
+                    self.unit.error(coord, f"the size of {what} must be a positive multiple of THREADS that names THREADS once: n * THREADS")
             elif each.length is not None and each.length < 0:
-                self.error(coord, f"the size of {what} is negative")
+                self.unit.error(coord, f"the size of {what} is negative")
         if threads_dimensions > 1:
-            self.error(coord, f"THREADS may be in one dimension of {what} only")
+            self.unit.error(coord, f"THREADS may be in one dimension of {what} only")
         if threads_dimensions and types.element_of(kind).block.value == 0:
-            self.error(coord, f"{what} is all on one thread: THREADS cannot be in its size where it is not known before the start")
+            self.unit.error(coord, f"{what} is all on one thread: THREADS cannot be in its size where it is not known before the start")
         return threads_dimensions
 
     def _is_multiple_of_threads(self, node):
@@ -415,7 +422,7 @@ class Declarations:
                 return True
             case c_ast.BinaryOp(op="*"):
                 inside, other = (node.left, node.right) if self._names_threads(node.left) else (node.right, node.left)
-                factor = self.evaluate(other)
+                factor = self.constants.evaluate(other)
                 return self._is_multiple_of_threads(inside) and (factor is None or factor > 0)
             case c_ast.Cast():
                 return self._is_multiple_of_threads(node.expr)
@@ -434,10 +441,10 @@ class Declarations:
             def visit_UnaryOp(self, at):
                 if at.op != "sizeof":
                     self.visit(at.expr)
-        scope, names = self.scope, Names()
+        scope, names = self.unit.scope, Names()
         names.visit(node)
-        kind = self.type_of_operand(node)
+        kind = self.expressions.type_of_operand(node)
         if names.found:
-            self.error(coord, f"the size of a shared array is not constant: {names.found}")
+            self.unit.error(coord, f"the size of a shared array is not constant: {names.found}")
         elif not types.may_index(kind):
-            self.error(coord, f"the size of a shared array is not an integer, but of type '{kind}'")
+            self.unit.error(coord, f"the size of a shared array is not an integer, but of type '{kind}'")

@@ -6,7 +6,9 @@ import copy
 from pycparser import c_ast
 
 from . import types
-from .typenames import call, identifier, number
+from .part import Part
+from .scope import Scope
+from .typenames import call, difference_type, identifier, number
 
 
 def _counter(node):
@@ -25,13 +27,54 @@ def _counter(node):
     return name, condition.right, condition.op == "<="
 
 
-class Forall:
-    """Part of the lowering."""
+class Forall(Part):
+    """The loops, and what a longjmp out of them needs."""
+    needs = ("declarations", "expressions", "statements", "typenames")
+
+    def __init__(self, unit):
+        super().__init__(unit)
+        self._number = 0
 
     def landing(self, node):
         """A call of setjmp: a longjmp to it leaves each upc_forall in between without its end, so their count becomes what it is here."""
-        self.jumps_land = True
-        return call("NCUPC_LANDED", number(self.controlled), node)
+        self.unit.function.jumps_land = True
+        return call("NCUPC_LANDED", number(self.unit.function.controlled), node)
+
+    def statement(self, node):
+        """Lowers a upc_forall."""
+        coord = node.coord
+        self.unit.scope = Scope(self.unit.scope)
+        head = c_ast.For(None, copy.deepcopy(node.cond), copy.deepcopy(node.next), None)
+        shares = node.affinity is not None and not isinstance(node.affinity, c_ast.Continue)
+        self.unit.function.controlled += shares
+        before = self.statements.loop_head(node)
+        mine = others = None
+        if shares:
+            self._number += 1
+            flag = f"ncupc_forall{self._number}"
+            skip = self._skipping(head, node.affinity)
+            mine = self._affinity(node.affinity, flag)
+            others = skip(mine.args.exprs[1]) if skip is not None else None
+        body = self.statements.body(node.stmt)
+        self.unit.scope = self.unit.scope.parent
+        self.unit.function.controlled -= shares
+        if mine is not None:
+            before.insert(0, call("NCUPC_FORALL", identifier(flag)))
+            before[0].coord = coord
+            if not isinstance(body, c_ast.Compound):
+                body = c_ast.Compound([body], body.coord)
+            body = c_ast.Compound([c_ast.If(mine, body, others, coord)], coord)
+        made = c_ast.For(node.init, node.cond, node.next, body, coord)
+        return c_ast.Compound([*before, made], coord) if before else made
+
+    def _affinity(self, node, flag):
+        value = self.expressions.value(node)
+        kind = value.type
+        if kind.is_pointer_to_shared:
+            return call("NCUPC_MINE_PTR", identifier(flag), value.node)
+        if not types.may_index(kind):
+            self.unit.error(node.coord, f"the affinity of upc_forall must be an integer, a pointer-to-shared or continue, not a '{kind}'")
+        return call("NCUPC_MINE_INT", identifier(flag), value.node)
 
     def _is_fixed(self, node):
         """Whether an expression of private variables and constants, without effects, can be evaluated once more."""
@@ -39,24 +82,24 @@ class Forall:
             case c_ast.Constant():
                 return True
             case c_ast.ID():
-                symbol = self.scope.find(node.name)
+                symbol = self.unit.scope.find(node.name)
                 return node.name in ("THREADS", "MYTHREAD") or symbol is not None and (
                     symbol.kind == "constant" or symbol.type.is_arithmetic and not symbol.type.is_shared and not symbol.type.floating
                     and "volatile" not in symbol.type.quals)
             case c_ast.BinaryOp():
                 return node.op in "+-*/" and self._is_fixed(node.left) and self._is_fixed(node.right)
             case c_ast.Cast():
-                kind = self.type_of(node.to_type.type)
+                kind = self.declarations.type_of(node.to_type.type)
                 return kind.is_arithmetic and not kind.floating and self._is_fixed(node.expr)
         return False
 
-    def skipping(self, head, affinity):
+    def _skipping(self, head, affinity):
         """A function that gives the statement for iterations of others, from the lowered affinity; or None. Nothing is lowered yet."""
         found = _counter(head)
         if found is None:
             return None
         name, bound, inclusive = found
-        symbol = self.scope.find(name)
+        symbol = self.unit.scope.find(name)
         if symbol is None or not self._is_counter(symbol) or not self._is_fixed(bound):
             return None
         bound = copy.deepcopy(bound)
@@ -76,15 +119,16 @@ class Forall:
             "volatile" not in kind.quals
 
     def _skip(self, name, bound, inclusive, array, affinity):
-        left = c_ast.BinaryOp("-", c_ast.Cast(self.difference_type(), self.value(bound).node), c_ast.Cast(self.difference_type(), identifier(name)))
+        left = c_ast.BinaryOp("-", c_ast.Cast(difference_type(), self.expressions.value(bound).node),
+                              c_ast.Cast(difference_type(), identifier(name)))
         if inclusive:
             left = c_ast.BinaryOp("+", left, number(1))
         if array is None:
             return call("NCUPC_SKIP_INT", identifier(name), left)
-        symbol = self.scope.find(array)
+        symbol = self.unit.scope.find(array)
         kind = types.decayed(symbol.type) if symbol is not None else types.Unknown()
         if not kind.is_pointer_to_shared or kind.target.is_array or kind.target.is_void:
             return None
         if symbol.type.is_pointer and symbol.type.is_shared:
             return None  # the pointer itself would have to be read again
-        return call("NCUPC_SKIP_PTR", identifier(name), left, copy.deepcopy(affinity), self.block_size(kind.target))
+        return call("NCUPC_SKIP_PTR", identifier(name), left, copy.deepcopy(affinity), self.typenames.block_size(kind.target))

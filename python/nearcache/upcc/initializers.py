@@ -5,21 +5,33 @@ from pycparser import c_ast
 
 from . import types
 from .convert import Value
+from .part import Part
 
 
-class Initializers:
-    """Part of the lowering."""
+class Initializers(Part):
+    """Initialisers of objects, and of compound literals."""
+    needs = ("accesses", "conversions", "expressions")
 
-    def initializer(self, node, kind):
-        """The syntax of an initialiser of a `kind`."""
+    def __init__(self, unit):
+        super().__init__(unit)
+        self._of_shared = False
+
+    def initializer(self, node, kind, of_shared=False):
+        """The syntax of an initialiser of a `kind`; of a shared object it may not have more than there are elements."""
+        outer, self._of_shared = self._of_shared, of_shared or self._of_shared
+        made = self._initializer(node, kind)
+        self._of_shared = outer
+        return made
+
+    def _initializer(self, node, kind):
         if isinstance(node, c_ast.InitList):
             return self._list(node, kind)
-        value = self.value(node)
-        return self.converted(value, kind, node.coord, "initialiser")
+        value = self.expressions.value(node)
+        return self.conversions.converted(value, kind, node.coord, "initialiser")
 
     def _list(self, node, kind):
         if not (kind.is_array or kind.is_record):
-            node.exprs = [self.initializer(each, kind) for each in node.exprs]
+            node.exprs = [self._initializer(each, kind) for each in node.exprs]
             return node
         members = self._members_of(kind)
         for position, item in enumerate(node.exprs):
@@ -29,15 +41,15 @@ class Initializers:
                 continue
             target = next(members, None)
             if target is None:
-                if self.filling:
-                    self.error(item.coord, f"more initialisers than '{kind}' has elements")
-                node.exprs[position] = self.expression_in_list(item)
+                if self._of_shared:
+                    self.unit.error(item.coord, f"more initialisers than '{kind}' has elements")
+                node.exprs[position] = self._expression_in_list(item)
                 continue
             node.exprs[position], members = self._item(item, target, members)
         return node
 
-    def expression_in_list(self, item):
-        return self._list(item, types.Unknown()) if isinstance(item, c_ast.InitList) else self.value(item).node
+    def _expression_in_list(self, item):
+        return self._list(item, types.Unknown()) if isinstance(item, c_ast.InitList) else self.expressions.value(item).node
 
     def _item(self, item, target, members):
         """(lowered, the members that follow): braces may be left out around the members of a member."""
@@ -49,13 +61,13 @@ class Initializers:
             target = next(members, None)
             if target is None:
                 return value.node, members
-        return self.converted(value, target, item.coord, "initialiser"), members
+        return self.conversions.converted(value, target, item.coord, "initialiser"), members
 
     def _value_for(self, item, target):
-        found = self.expression(item)
+        found = self.expressions.expression(item)
         if isinstance(found, Value) and found.type.is_array:
             return found
-        return self.loaded(found)
+        return self.accesses.loaded(found)
 
     @staticmethod
     def _fills(value, item, target):
@@ -93,58 +105,3 @@ class Initializers:
         fields = kind.body.fields or ()
         at = next((i for i, (member, _, _) in enumerate(fields) if member == name), len(fields))
         return (each for member, each, _ in fields[at + 1:] if member is not None or each.is_record)
-
-    def check_constant(self, node, name):
-        """The initialiser of a static object, lowered, reads nothing and calls nothing of the program."""
-        class Reads(c_ast.NodeVisitor):
-            found = None
-
-            def visit_FuncCall(self, at):
-                called = at.name.name if isinstance(at.name, c_ast.ID) else "a function"
-                if called.startswith("NCUPC_GET"):
-                    self.found = "a shared object"
-                elif not called.startswith(("ncupc_", "__builtin_")):
-                    self.found = f"{called}()"
-                self.generic_visit(at)
-
-            def visit_UnaryOp(self, at):
-                if at.op not in ("&", "sizeof"):
-                    self.visit(at.expr)
-
-            def visit_ID(self, at):
-                symbol = scope.find(at.name)
-                if symbol is not None and symbol.kind == "object" and not (symbol.type.is_shared or symbol.type.is_array):
-                    self.found = f"'{at.name}'"
-        scope, reads = self.scope, Reads()
-        reads.visit(node)
-        if reads.found:
-            self.error(node.coord, f"the initialiser of '{name}' is not constant: it reads {reads.found}")
-
-    def mentions_shared(self, node):
-        """Whether a lowered initialiser holds what C does not take for a constant."""
-        class Calls(c_ast.NodeVisitor):
-            found = False
-
-            def visit_FuncCall(self, at):
-                name = at.name.name if isinstance(at.name, c_ast.ID) else ""
-                if name.startswith(("ncupc_", "NCUPC_")):
-                    self.found = True
-                self.generic_visit(at)
-
-            def visit_ID(self, at):
-                symbol = scope.find(at.name)
-                self.found = self.found or at.name in ("THREADS", "MYTHREAD") or at.name in shared_names or (
-                    symbol is not None and symbol.kind == "object" and symbol.type.is_shared)
-        scope, shared_names, calls = self.scope, self.shared_names, Calls()
-        calls.visit(node)
-        return calls.found
-
-    @staticmethod
-    def with_static_null(node):
-        """NCUPC_NULL as a static initialiser writes it."""
-        class Nulls(c_ast.NodeVisitor):
-            def visit_ID(self, at):
-                if at.name == "NCUPC_NULL":
-                    at.name = "NCUPC_NULL_INIT"
-        Nulls().visit(node)
-        return node

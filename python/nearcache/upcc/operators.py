@@ -6,7 +6,9 @@ from pycparser import c_ast
 from . import types, upc_ast
 from .arithmetic_types import DIFFERENCE, INT, SIZE, promoted, usual
 from .convert import Place, Value
-from .typenames import call, identifier, number
+from .expressions import called_names
+from .part import Part
+from .typenames import call, difference_type, identifier, number, size_type
 
 COMPARISONS = {"<", ">", "<=", ">="}
 READING = ("NCUPC_GET", "ncupc_")  # calls of the runtime that lowering makes and that change nothing
@@ -40,16 +42,9 @@ def has_effects(node):
     return any(has_effects(child) for _, child in node.children())
 
 
-def called_names(node):
-    """The names of the functions that an expression calls."""
-    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
-        yield node.name.name
-    for _, child in node.children():
-        yield from called_names(child)
-
-
-class Operators:
-    """Part of the lowering."""
+class Operators(Part):
+    """Visitors for Expressions, and what an update of an object by an operator becomes."""
+    needs = ("accesses", "conversions", "expressions", "rewriting", "typenames")
 
     # Unary expressions
 
@@ -69,87 +64,87 @@ class Operators:
                 return Value(node, types.Pointer(types.Void()))
             case "_Alignof" | "__alignof__" | "__alignof" | "alignof":
                 return self._alignof(node)
-        value = self.value(node.expr)
+        value = self.expressions.value(node.expr)
         if node.op == "!":
             if value.type.is_pointer_to_shared:
                 return Value(call("ncupc_is_null", value.node), INT)
             node.expr = value.node
             return Value(node, INT)
         if value.type.is_pointer_to_shared:
-            self.error(node.coord, f"{node.op} of a pointer-to-shared")
+            self.unit.error(node.coord, f"{node.op} of a pointer-to-shared")
         node.expr = value.node
         return Value(node, promoted(value.type))
 
     def _alignof(self, node):
         if isinstance(node.expr, c_ast.Typename):
-            kind = self.type_of_operand(node.expr)
-            node.expr = self.typename(kind.unqualified()) if kind.is_shared else self.rewritten_typename(node.expr)
+            kind = self.expressions.type_of_operand(node.expr)
+            node.expr = self.typenames.typename(kind.unqualified()) if kind.is_shared else self.rewriting.rewritten_typename(node.expr)
         else:
-            node.expr = self.typename(self.type_of_operand(node.expr).unqualified())
+            node.expr = self.typenames.typename(self.expressions.type_of_operand(node.expr).unqualified())
         return Value(node, SIZE)
 
     def _sizeof(self, node):
         if isinstance(node.expr, c_ast.Typename):
-            kind = self.type_of_operand(node.expr)
+            kind = self.expressions.type_of_operand(node.expr)
             if not kind.is_shared:
                 self._must_have_a_size(kind, node)
-                node.expr = self.rewritten_typename(node.expr)
+                node.expr = self.rewriting.rewritten_typename(node.expr)
                 return Value(node, SIZE)
         else:
             called = set(called_names(node.expr))
-            found = self.expression(node.expr)
+            found = self.expressions.expression(node.expr)
             if isinstance(found, Value):
                 self._must_have_a_size(found.type, node)
                 node.expr = found.node
                 return Value(node, SIZE)
             kind = found.type
-            self.not_evaluated |= called
+            self.expressions.leave_unevaluated(called)
             if found.bits:
-                self.error(node.coord, "sizeof a bit-field")
+                self.unit.error(node.coord, "sizeof a bit-field")
         return Value(self._size_of_shared(kind, node), SIZE)
 
     def _must_have_a_size(self, kind, node):
         if kind.is_void or kind.is_function:
-            self.error(node.coord, f"sizeof an incomplete type or a function: '{kind}'")
+            self.unit.error(node.coord, f"sizeof an incomplete type or a function: '{kind}'")
 
     def _size_of_shared(self, kind, node):
         element = types.element_of(kind)
         if element.is_void or (kind.is_array and any(each.count is None for each in kind.dimensions())):
-            self.error(node.coord, f"sizeof an incomplete type: '{kind}'")
-        known, count = self.count_of(kind)
-        size = self.size(element)
+            self.unit.error(node.coord, f"sizeof an incomplete type: '{kind}'")
+        known, count = self.typenames.count_of(kind)
+        size = self.typenames.size(element)
         return size if known == 1 else c_ast.BinaryOp("*", count, size)
 
     def _upc_sizeof(self, node):
         if isinstance(node.expr, c_ast.Typename):
-            kind = self.type_of_operand(node.expr)
+            kind = self.expressions.type_of_operand(node.expr)
         else:
-            self.not_evaluated |= set(called_names(node.expr))
-            found = self.expression(node.expr)
+            self.expressions.leave_unevaluated(called_names(node.expr))
+            found = self.expressions.expression(node.expr)
             kind = found.type
             if isinstance(found, Place) and found.bits:
-                self.error(node.coord, f"{node.op} of a bit-field")
+                self.unit.error(node.coord, f"{node.op} of a bit-field")
         if not kind.is_shared:
-            self.error(node.coord, f"{node.op} needs something shared, not a '{kind}'")
+            self.unit.error(node.coord, f"{node.op} needs something shared, not a '{kind}'")
             return Value(number(0), SIZE)
         element = types.element_of(kind)
         if element.is_void:
-            self.error(node.coord, f"{node.op} of shared void")
+            self.unit.error(node.coord, f"{node.op} of shared void")
             return Value(number(0), SIZE)
         if node.op == "upc_blocksizeof":
-            return Value(c_ast.Cast(self.size_type(), self.block_size(element)), SIZE)
+            return Value(c_ast.Cast(size_type(), self.typenames.block_size(element)), SIZE)
         if node.op == "upc_elemsizeof":
-            return Value(self.size(element), SIZE)
-        return Value(call("ncupc_localsize", self.count_of(kind)[1], self.size(element), self.block_size(element)), SIZE)
+            return Value(self.typenames.size(element), SIZE)
+        return Value(call("ncupc_localsize", self.typenames.count_of(kind)[1], *self.typenames.layout(element)), SIZE)
 
     def _address(self, node):
-        found = self.expression(node.expr)
+        found = self.expressions.expression(node.expr)
         if isinstance(found, Place):
             if found.bits:
-                self.error(node.coord, "the address of a bit-field")
+                self.unit.error(node.coord, "the address of a bit-field")
             return Value(found.pointer, types.Pointer(found.type))
         if not (found.lvalue or found.type.is_function or found.type.is_unknown):
-            self.error(node.coord, f"{self._what(node.expr)} is no lvalue: it has no address")
+            self.unit.error(node.coord, f"{self._what(node.expr)} is no lvalue: it has no address")
         node.expr = found.node
         return Value(node, found.type if found.type.is_unknown else types.Pointer(found.type))
 
@@ -157,91 +152,91 @@ class Operators:
     def _what(node):
         return f"'{node.name}'" if isinstance(node, c_ast.ID) else "the expression"
 
-    def _must_be_lvalue(self, node, found):
+    def must_be_lvalue(self, node, found):
         if isinstance(found, Value) and not (found.lvalue or found.type.is_unknown):
-            self.error(node.coord, f"{self._what(node)} is no lvalue: it cannot be assigned to")
+            self.unit.error(node.coord, f"{self._what(node)} is no lvalue: it cannot be assigned to")
 
     def _dereference(self, node):
-        value = self.value(node.expr)
+        value = self.expressions.value(node.expr)
         if value.type.is_pointer_to_shared:
             return Place(value.node, value.type.target)
         node.expr = value.node
         if value.type.is_pointer:
             return Value(node, value.type.target, lvalue=True)
         if not value.type.is_unknown:
-            self.error(node.coord, f"* needs a pointer, not a '{value.type}'")
+            self.unit.error(node.coord, f"* needs a pointer, not a '{value.type}'")
         return Value(node, types.Unknown(), lvalue=True)
 
     def _step(self, node):
         """++ and --, before and after."""
         operator, after = node.op[-1], node.op.startswith("p")
-        found = self.expression(node.expr)
-        self._must_be_lvalue(node.expr, found)
+        found = self.expressions.expression(node.expr)
+        self.must_be_lvalue(node.expr, found)
         if isinstance(found, Value):
             if not found.type.is_pointer_to_shared:
                 node.expr = found.node
                 return Value(node, types.decayed(found.type))
             one = number(1) if operator == "+" else c_ast.UnaryOp("-", number(1))
-            return self._moved(found, one, after)
-        return self._update_shared(found, operator, Value(number(1), INT), after)
+            return self.moved(found, one, after)
+        return self.update_shared(found, operator, Value(number(1), INT), after)
 
     def _evaluated_first(self, operand, items):
         """The operand of a compound assignment, before the old value is read: what it calls may change the object."""
         if not has_effects(operand):
             return operand
-        name, declaration = self.operand_temporary(operand)
+        name, declaration = self.accesses.operand_temporary(operand)
         items.append(declaration)
         return identifier(name)
 
-    def _moved(self, found, index, after=False):
+    def moved(self, found, index, after=False):
         """p += index of a pointer-to-shared that lies in private memory."""
         kind = found.type.unqualified()
         lvalue, items = found.node, []
         if not pure(lvalue):
-            name, declaration = self.address_temporary(lvalue)
+            name, declaration = self.accesses.address_temporary(lvalue)
             items.append(declaration)
             lvalue = c_ast.UnaryOp("*", identifier(name))
         index = self._evaluated_first(index, items)
         if not after:
-            moved = c_ast.Assignment("=", lvalue, self.added(copy.deepcopy(lvalue), index, kind.target))
-            return Value(self.sequence(*items, moved) if items else moved, kind)
-        name, before = self.pointer_temporary(copy.deepcopy(lvalue))
-        moved = c_ast.Assignment("=", lvalue, self.added(identifier(name), index, kind.target))
-        return Value(self.sequence(*items, before, moved, identifier(name)), kind)
+            moved = c_ast.Assignment("=", lvalue, self.accesses.added(copy.deepcopy(lvalue), index, kind.target))
+            return Value(self.accesses.sequence(*items, moved) if items else moved, kind)
+        name, before = self.accesses.pointer_temporary(copy.deepcopy(lvalue))
+        moved = c_ast.Assignment("=", lvalue, self.accesses.added(identifier(name), index, kind.target))
+        return Value(self.accesses.sequence(*items, before, moved, identifier(name)), kind)
 
-    def _update_shared(self, place, operator, operand, after=False):
+    def update_shared(self, place, operator, operand, after=False):
         """`place operator= operand`; yields the value before if `after`, else what was stored."""
         kind = place.type.unqualified()
         items, at = [], place.pointer
         if not isinstance(at, c_ast.ID):
-            name, declaration = self.pointer_temporary(at)
+            name, declaration = self.accesses.pointer_temporary(at)
             items, at = [declaration], identifier(name)
         operand = Value(self._evaluated_first(operand.node, items), operand.type)
         here = Place(at, place.type, place.bits)
-        old = self.loaded(here).node
+        old = self.accesses.loaded(here).node
         if after:
-            name, before = self.temporary(kind, old)
+            name, before = self.accesses.temporary(kind, old)
             items.append(before)
             old = identifier(name)
         if kind.is_pointer_to_shared:
             if operator not in "+-" or not types.may_index(operand.type):
-                self.error(self.coord, f"{operator}= of a pointer-to-shared by '{operand.type}'")
-            new = self.added(old, self.steps(operator, operand), kind.target)
+                self.unit.error(self.unit.coord, f"{operator}= of a pointer-to-shared by '{operand.type}'")
+            new = self.accesses.added(old, self.accesses.steps(operator, operand), kind.target)
         else:
             if kind.is_record:
-                self.error(self.coord, f"{operator}= of a '{kind}'")
+                self.unit.error(self.unit.coord, f"{operator}= of a '{kind}'")
             new = c_ast.BinaryOp(operator, old, operand.node)
-        items.append(self.stored(here, new))
+        items.append(self.accesses.stored(here, new))
         if after:
             items.append(identifier(name))
-        return Value(self.sequence(*items) if len(items) > 1 else items[0], kind)
+        return Value(self.accesses.sequence(*items) if len(items) > 1 else items[0], kind)
 
     # Binary expressions
 
     def visit_BinaryOp(self, node):
-        left, right = self.value(node.left), self.value(node.right)
+        left, right = self.expressions.value(node.left), self.expressions.value(node.right)
         if node.op in ("&&", "||"):
-            node.left, node.right = self.truth(left), self.truth(right)
+            node.left, node.right = self.conversions.truth(left), self.conversions.truth(right)
             return Value(node, INT)
         if left.type.is_pointer_to_shared or right.type.is_pointer_to_shared:
             return self._on_shared_pointers(node, left, right)
@@ -261,23 +256,24 @@ class Operators:
         if operator in ("==", "!="):
             return Value(self._equality(operator, left, right, coord), INT)
         if operator in COMPARISONS:
-            kind, a, b = self.common_pointer(left, right, coord, f"operator {operator}")
+            kind, a, b = self.conversions.common_pointer(left, right, coord, f"operator {operator}")
             if kind.target.is_void:
-                self.error(coord, f"{operator} on pointers to shared void")
+                self.unit.error(coord, f"{operator} on pointers to shared void")
                 return Value(number(0), INT)
             element = types.element_of(kind.target)
-            return Value(c_ast.BinaryOp(operator, call("ncupc_compare", a, b, self.size(element), self.block_size(element)), number(0)), INT)
+            compared = call("ncupc_compare", a, b, *self.typenames.layout(element))
+            return Value(c_ast.BinaryOp(operator, compared, number(0)), INT)
         if operator == "-" and left.type.is_pointer_to_shared and right.type.is_pointer_to_shared:
             return Value(self._difference(left, right, coord), DIFFERENCE)
         if operator == "+" and not left.type.is_pointer:
             left, right = right, left
         if operator not in "+-" or not left.type.is_pointer_to_shared or not types.may_index(right.type):
-            self.error(coord, f"operator {operator} on '{left.type}' and '{right.type}'")
+            self.unit.error(coord, f"operator {operator} on '{left.type}' and '{right.type}'")
             return Value(node, types.Unknown())
         index = right.node
         if operator == "-":
-            index = c_ast.UnaryOp("-", index if isinstance(index, c_ast.Constant) and right.type.signed else c_ast.Cast(self.difference_type(), index))
-        return Value(self.added(left.node, index, left.type.target), left.type)
+            index = c_ast.UnaryOp("-", index if isinstance(index, c_ast.Constant) and right.type.signed else c_ast.Cast(difference_type(), index))
+        return Value(self.accesses.added(left.node, index, left.type.target), left.type)
 
     def _equality(self, operator, left, right, coord):
         if left.null or right.null:
@@ -288,37 +284,37 @@ class Operators:
                 if not (left.type.target.is_void or right.type.target.is_void or types.same(left.type, right.type)):
                     self._compare_different(operator, left.type, right.type, coord)
             else:
-                _, a, b = self.common_pointer(left, right, coord, f"operator {operator}")
+                _, a, b = self.conversions.common_pointer(left, right, coord, f"operator {operator}")
             same = call("ncupc_equal", a, b)
         return same if operator == "==" else c_ast.UnaryOp("!", same)
 
     def _compare_different(self, operator, left, right, coord):
         one, other = types.element_of(left.target).block, types.element_of(right.target).block
         if not one.same(other):
-            self.warn(coord, f"{operator} of pointers-to-shared with block sizes {one} and {other}, without a cast")
+            self.unit.warn(coord, f"{operator} of pointers-to-shared with block sizes {one} and {other}, without a cast")
         else:
-            self.warn(coord, f"{operator} of pointers to different types ('{left}' and '{right}')")
+            self.unit.warn(coord, f"{operator} of pointers to different types ('{left}' and '{right}')")
 
     def _difference(self, left, right, coord):
-        kind, a, b = self.common_pointer(left, right, coord, "operator -")
+        kind, a, b = self.conversions.common_pointer(left, right, coord, "operator -")
         target = kind.target
         if target.is_void:
-            self.error(coord, "the difference of pointers to shared void")
+            self.unit.error(coord, "the difference of pointers to shared void")
             return number(0)
         element = types.element_of(target)
-        made = call("ncupc_diff", a, b, self.size(element), self.block_size(element))
+        made = call("ncupc_diff", a, b, *self.typenames.layout(element))
         if target.is_array:
-            made = c_ast.BinaryOp("/", made, c_ast.Cast(self.difference_type(), self.count_of(target)[1]))
+            made = c_ast.BinaryOp("/", made, c_ast.Cast(difference_type(), self.typenames.count_of(target)[1]))
         return made
 
     def visit_TernaryOp(self, node):
-        condition = self.value(node.cond)
+        condition = self.expressions.value(node.cond)
         if node.iftrue is None:
             return self._elvis(node, condition)
-        left, right = self.value(node.iftrue), self.value(node.iffalse)
-        node.cond, node.iftrue, node.iffalse = self.truth(condition), left.node, right.node
+        left, right = self.expressions.value(node.iftrue), self.expressions.value(node.iffalse)
+        node.cond, node.iftrue, node.iffalse = self.conversions.truth(condition), left.node, right.node
         if left.type.is_pointer_to_shared or right.type.is_pointer_to_shared:
-            kind, node.iftrue, node.iffalse = self.common_pointer(left, right, node.coord, "operator ?:")
+            kind, node.iftrue, node.iffalse = self.conversions.common_pointer(left, right, node.coord, "operator ?:")
             return Value(node, kind)
         return Value(node, self._common(left, right))
 
@@ -333,11 +329,12 @@ class Operators:
         return left.type
 
     def _elvis(self, node, condition):
-        other = self.value(node.iffalse)
+        other = self.expressions.value(node.iffalse)
         if not (condition.type.is_pointer_to_shared or other.type.is_pointer_to_shared):
             node.cond, node.iffalse = condition.node, other.node
             return Value(node, self._common(condition, other))
-        name, declaration = self.temporary(condition.type, condition.node)
+        name, declaration = self.accesses.temporary(condition.type, condition.node)
         kept = Value(identifier(name), condition.type)
-        kind, a, b = self.common_pointer(kept, other, node.coord, "operator ?:")
-        return Value(self.sequence(declaration, c_ast.TernaryOp(self.truth(Value(identifier(name), condition.type)), a, b)), kind)
+        kind, a, b = self.conversions.common_pointer(kept, other, node.coord, "operator ?:")
+        chosen = c_ast.TernaryOp(self.conversions.truth(Value(identifier(name), condition.type)), a, b)
+        return Value(self.accesses.sequence(declaration, chosen), kind)

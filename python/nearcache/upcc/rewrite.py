@@ -4,6 +4,7 @@ import copy
 from pycparser import c_ast
 
 from .convert import Place
+from .part import Part
 from .typenames import POINTER, plain_quals
 
 
@@ -16,33 +17,57 @@ def innermost(node):
     return node
 
 
-class Rewriting:
-    """Part of the lowering."""
+class Rewriting(Part):
+    """Declarators and type names of the source, in place."""
+    needs = ("declarations", "expressions", "typenames")
+
+    def __init__(self, unit):
+        super().__init__(unit)
+        self._printed = set()     # nodes of the definitions that are in the output
+        self._left_out = set()    # typedef names of arrays that C cannot have
+        self._definitions = []    # of structs to print before the declaration under way
+
+    def is_printed(self, node):
+        """The definition of a struct or enumeration is in the output already, as that of a system header is."""
+        self._printed.add(node)
+
+    def leave_out(self, name):
+        """C has no typedef of this name: the type is written out where it is used."""
+        self._left_out.add(name)
+
+    def definitions_before(self, made):
+        """With the structs whose definitions stood in what is no longer printed."""
+        if not self._definitions:
+            return made
+        coord = made[0].coord if made else self.unit.coord
+        before = [c_ast.Decl(None, [], [], [], [], each, None, None, coord) for each in self._definitions]
+        self._definitions = []
+        return before + made
 
     def rewritten(self, node, parameter=False):
         """The same declarator in C. pre: type_of(node) was asked for, in the same scope."""
         match node:
             case c_ast.TypeDecl():
-                if getattr(node.type, "names", [""])[0] in self.unprinted:
-                    return self.declarator(self.type_of(node).unqualified(), node.declname)
+                if getattr(node.type, "names", [""])[0] in self._left_out:
+                    return self.typenames.declarator(self.declarations.type_of(node).unqualified(), node.declname)
                 node.quals = plain_quals(node.quals or [])
-                if RESTRICT & set(node.quals) and self.type_of(node).is_pointer_to_shared:
+                if RESTRICT & set(node.quals) and self.declarations.type_of(node).is_pointer_to_shared:
                     node.quals = [word for word in node.quals if word not in RESTRICT]
                 node.type = self._specifier(node.type)
                 return node
             case c_ast.PtrDecl():
-                if self.type_of(node.type).is_shared:
-                    self._keep_definition(innermost(node).type)
+                if self.declarations.type_of(node.type).is_shared:
+                    self.keep_definition(innermost(node).type)
                     return self._pointer(node, node.quals)
                 node.quals = plain_quals(node.quals or [])
                 node.type = self.rewritten(node.type)
                 return node
             case c_ast.ArrayDecl():
-                if parameter and self.type_of(node.type).is_shared:
+                if parameter and self.declarations.type_of(node.type).is_shared:
                     return self._pointer(node, [word for word in node.dim_quals or [] if word != "static"])
                 node.type = self.rewritten(node.type)
                 if node.dim is not None and not parameter and not isinstance(node.dim, c_ast.Constant):
-                    node.dim = self.value(copy.deepcopy(node.dim)).node
+                    node.dim = self.expressions.value(copy.deepcopy(node.dim)).node
                 return node
             case c_ast.FuncDecl():
                 node.type = self.rewritten(node.type)
@@ -60,12 +85,12 @@ class Rewriting:
         made.attributes = inner.attributes
         return made
 
-    def _keep_definition(self, node):
+    def keep_definition(self, node):
         """A struct or enumeration that is defined where its own declaration is not printed."""
         if isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls is not None or isinstance(node, c_ast.Enum) and node.values is not None:
-            if node not in self.printed:
-                self._name_tag(node)
-                self.definitions.append(self._specifier(node))
+            if node not in self._printed:
+                self.typenames.name_tag(node)
+                self._definitions.append(self._specifier(node))
 
     def _specifier(self, node):
         match node:
@@ -82,20 +107,15 @@ class Rewriting:
             node.type = self._specifier(inner)
         return node
 
-    def _name_tag(self, node):
-        if not node.name:
-            self.unnamed += 1
-            node.name = f"ncupc_unnamed_{self.unnamed}"
-
     def _once(self, node):
         """Its definition where it is printed first, its tag from then on."""
-        if node not in self.printed:
-            self.printed.add(node)
+        if node not in self._printed:
+            self._printed.add(node)
             for each in node.values.enumerators if isinstance(node, c_ast.Enum) else ():
                 if getattr(each, "value", None) is not None and not isinstance(each.value, c_ast.Constant):
-                    each.value = self.value(copy.deepcopy(each.value)).node
+                    each.value = self.expressions.value(copy.deepcopy(each.value)).node
             return node
-        self._name_tag(node)
+        self.typenames.name_tag(node)
         if isinstance(node, c_ast.Enum):
             return c_ast.Enum(node.name, None, None)
         return type(node)(node.name, None)
@@ -103,10 +123,10 @@ class Rewriting:
     def _record_specifier(self, node):
         if node.decls is None:
             return node
-        self.type_of(node)
-        if node in self.printed:
+        self.declarations.type_of(node)
+        if node in self._printed:
             return self._once(node)
-        self.printed.add(node)
+        self._printed.add(node)
         for each in node.decls:
             if isinstance(each, c_ast.Decl):
                 each.quals = plain_quals(each.quals or [])
@@ -114,20 +134,20 @@ class Rewriting:
         return node
 
     def _typeof(self, node):
-        kind = self._specified(node, None)
+        kind = self.declarations.specified(node, None)
         if isinstance(node.expr, c_ast.Typename) and not kind.is_shared:
             node.expr = self.rewritten_typename(node.expr)
         elif kind.is_shared:
-            return c_ast.TypeOf("__typeof__", self.typename(kind.unqualified()))
+            return c_ast.TypeOf("__typeof__", self.typenames.typename(kind.unqualified()))
         else:
-            found = self.expression(node.expr)
-            node.expr = self.typename(kind.unqualified()) if isinstance(found, Place) else found.node
+            found = self.expressions.expression(node.expr)
+            node.expr = self.typenames.typename(kind.unqualified()) if isinstance(found, Place) else found.node
         return node
 
     def rewritten_typename(self, node):
-        kind = self.type_of(node.type)
+        kind = self.declarations.type_of(node.type)
         if kind.is_shared and kind.is_array:
-            return self.typename(kind.unqualified())
+            return self.typenames.typename(kind.unqualified())
         node.quals = plain_quals(node.quals or [])
         node.type = self.rewritten(node.type)
         return node

@@ -8,8 +8,10 @@ import re
 from pycparser import c_ast
 
 from . import types
+from .part import Part
 from .rewrite import innermost
 from .scope import Symbol
+from .static_values import mentions_shared, only_null, what_it_reads, with_static_null
 from .typenames import POINTER, call, identifier, number, plain_type
 
 ESCAPE = re.compile(r'\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)')
@@ -27,48 +29,48 @@ def pointer_declaration(name, storage=(), attributes=(), coord=None):
     return c_ast.Decl(name, [], [], list(storage), [], declarator, None, None, coord)
 
 
-class Statics:
-    """Part of the lowering."""
+class Statics(Part):
+    """Objects with static storage, shared and private."""
+    needs = ("accesses", "constants", "conversions", "declarations", "expressions", "initializers", "rewriting", "typenames")
 
-    def definitions_before(self, made):
-        """With the structs whose definitions stood in what is no longer printed."""
-        if not self.definitions:
-            return made
-        before = [c_ast.Decl(None, [], [], [], [], each, None, None, made[0].coord if made else self.coord) for each in self.definitions]
-        self.definitions = []
-        return before + made
+    def __init__(self, unit):
+        super().__init__(unit)
+        self._shared_names = set()     # C names of shared objects
+        self._placed = {}              # C name -> (Symbol, coord) of shared objects that this file defines
+        self._initialisations = []     # statements
 
     # Shared objects
 
     def shared_object(self, node, kind, c_name=None, hoisted=False):
         """The declaration in C of a static shared object."""
         storage = node.storage or []
-        kind = self.sized_by_initializer(self.complete_layout(kind, node), node.init)
-        self.check_shared_object(kind, node, storage)
+        kind = self.sized_by_initializer(self.declarations.complete_layout(kind, node), node.init)
+        self.declarations.check_shared_object(kind, node, storage)
         self.rewritten_specifier_only(node)
-        if hoisted and node.name in self.scope.names:
-            self.error(node.coord, f"'{node.name}' is declared twice in one block")
+        if hoisted and node.name in self.unit.scope.names:
+            self.unit.error(node.coord, f"'{node.name}' is declared twice in one block")
         symbol = self.declared(node, kind, c_name)
         symbol.storage = storage
-        self.shared_names.add(symbol.c_name)
+        self._shared_names.add(symbol.c_name)
         extern = "extern" in storage and node.init is None
         if extern:
-            return self.definitions_before([pointer_declaration(symbol.c_name, ["extern"], coord=node.coord)])
+            return self.rewriting.definitions_before([pointer_declaration(symbol.c_name, ["extern"], coord=node.coord)])
         if node.init is not None and symbol.defined:
-            self.error(node.coord, f"'{node.name}' is initialised twice")
+            self.unit.error(node.coord, f"'{node.name}' is initialised twice")
         symbol.defined = symbol.defined or node.init is not None
         if kind.is_array and any(each.count is None for each in kind.dimensions()):
-            self.error(node.coord, f"the size of '{node.name}' is missing")
-        self.placed[symbol.c_name] = (symbol, node.coord)
+            self.unit.error(node.coord, f"the size of '{node.name}' is missing")
+        self._placed[symbol.c_name] = (symbol, node.coord)
         if node.init is not None:
-            self.initialisations.append(self._filling(node, kind, symbol))
+            self._initialisations.append(self._filling(node, kind, symbol))
         static = "static" in storage or hoisted
         kind_of_definition = [] if static else ["NCUPC_TENTATIVE" if node.init is None else "NCUPC_DEFINED"]
-        return self.definitions_before([pointer_declaration(symbol.c_name, ["static"] if static else [], kind_of_definition, node.coord)])
+        made = pointer_declaration(symbol.c_name, ["static"] if static else [], kind_of_definition, node.coord)
+        return self.rewriting.definitions_before([made])
 
     def rewritten_specifier_only(self, node):
         """The struct or enumeration that the declaration defines is kept; its declarator is not."""
-        self._keep_definition(innermost(node.type).type)
+        self.rewriting.keep_definition(innermost(node.type).type)
 
     def sized_by_initializer(self, kind, init):
         """An array without a size has that of its initialiser."""
@@ -96,7 +98,7 @@ class Statics:
         for item in init.exprs:
             if isinstance(item, c_ast.NamedInitializer) and isinstance(item.name[0], c_ast.ArrayDesignator):
                 index = item.name[0].expr
-                at = self.evaluate(getattr(index, "last", index))
+                at = self.constants.evaluate(getattr(index, "last", index))
                 if at is None:
                     return None
                 item, flat = item.expr, 0
@@ -123,25 +125,25 @@ class Statics:
         """A block that stores the initial values of a shared object: those that this thread owns."""
         element = types.element_of(kind)
         private = kind.unqualified()
-        self.filling = True
-        values = self.initializer(node.init, private)
-        self.filling = False
-        self.check_constant(values, node.name)
+        values = self.initializers.initializer(node.init, private, of_shared=True)
+        self._check_constant(values, node.name)
         if not kind.is_array:
             values = c_ast.InitList([values], node.coord)
             private = types.Array(private, None, 1)
         elif any(each.length is None for each in kind.dimensions()[1:]):
-            self.error(node.coord, f"'{node.name}' cannot be initialised: its inner dimensions are not known before the start")
+            self.unit.error(node.coord, f"'{node.name}' cannot be initialised: its inner dimensions are not known before the start")
         if kind.is_array and kind.length is None:
             private = types.Array(kind.element.unqualified(), None, None)
-        constant = not self.mentions_shared(values)
+        constant = not self._mentions_shared(values)
         if constant:
-            self.with_static_null(values)
-        initial = c_ast.Decl("ncupc_initial", ["const"], [], ["static"] if constant else [], [], self.declarator(private, "ncupc_initial"), values, None, node.coord)
+            with_static_null(values)
+        declarator = self.typenames.declarator(private, "ncupc_initial")
+        initial = c_ast.Decl("ncupc_initial", ["const"], [], ["static"] if constant else [], [], declarator, values, None, node.coord)
         innermost(initial.type).quals = ["const"]
-        size = self.size(element)
+        size = self.typenames.size(element)
         count = c_ast.BinaryOp("/", c_ast.UnaryOp("sizeof", identifier("ncupc_initial")), size)
-        fill = call("ncupc_fill", identifier(symbol.c_name), identifier("ncupc_initial"), count, size, self.count_of(kind)[1], self.block_size(element))
+        fill = call("ncupc_fill", identifier(symbol.c_name), identifier("ncupc_initial"), count, size, self.typenames.count_of(kind)[1],
+                    self.typenames.block_size(element))
         fill.coord = node.coord
         return c_ast.Compound([initial, fill], node.coord)
 
@@ -152,44 +154,42 @@ class Statics:
         static = not local or "static" in (node.storage or [])
         init = node.init
         if init is None or "extern" in (node.storage or []) and local:
-            node.type = self.rewritten(node.type)
-            return self.definitions_before([node])
+            node.type = self.rewriting.rewritten(node.type)
+            return self.rewriting.definitions_before([node])
         name = f"initialiser of '{node.name}'" if not isinstance(init, c_ast.InitList) else ""
         if isinstance(init, c_ast.InitList):
-            lowered = self.initializer(init, kind)
+            lowered = self.initializers.initializer(init, kind)
         else:
-            found = self.expression(init)
+            found = self.expressions.expression(init)
             is_string = isinstance(init, c_ast.Constant) and init.type == "string"
-            lowered = found.node if is_string and kind.is_array else self.converted(self.loaded(found), kind, init.coord or node.coord, name)
-        if not static or not self.mentions_shared(lowered) or self._only_null(lowered):
-            node.init = self.with_static_null(lowered) if static else lowered
-            node.type = self.rewritten(node.type)
-            return self.definitions_before([node])
-        self.check_constant(lowered, node.name)
+            if is_string and kind.is_array:
+                lowered = found.node
+            else:
+                lowered = self.conversions.converted(self.accesses.loaded(found), kind, init.coord or node.coord, name)
+        if not static or not self._mentions_shared(lowered) or only_null(lowered):
+            node.init = with_static_null(lowered) if static else lowered
+            node.type = self.rewriting.rewritten(node.type)
+            return self.rewriting.definitions_before([node])
+        self._check_constant(lowered, node.name)
         return self._initialised_later(node, kind, symbol, lowered, local)
 
-    @staticmethod
-    def _only_null(node):
-        """Whether NCUPC_NULL is all that C would not take."""
-        class Calls(c_ast.NodeVisitor):
-            found = False
+    def _check_constant(self, node, name):
+        """The initialiser of a static object, lowered, reads nothing and calls nothing of the program."""
+        read = what_it_reads(node, self.unit.scope)
+        if read:
+            self.unit.error(node.coord, f"the initialiser of '{name}' is not constant: it reads {read}")
 
-            def visit_FuncCall(self, at):
-                self.found = True
-
-            def visit_ID(self, at):
-                self.found = self.found or at.name != "NCUPC_NULL"
-        calls = Calls()
-        calls.visit(node)
-        return not calls.found
+    def _mentions_shared(self, node):
+        return mentions_shared(node, self.unit.scope, self._shared_names)
 
     def _initialised_later(self, node, kind, symbol, lowered, local):
         kind = self.sized_by_initializer(kind, lowered)
         plain = self._without_const(kind)
-        self._keep_definition(innermost(node.type).type)
-        node.init, node.type = None, self.declarator(plain, symbol.c_name)
+        self.rewriting.keep_definition(innermost(node.type).type)
+        node.init, node.type = None, self.typenames.declarator(plain, symbol.c_name)
         if plain.is_array or plain.is_record:
-            initial = c_ast.Decl("ncupc_initial", [], [], [], [], self.declarator(plain, "ncupc_initial"), lowered, None, node.coord)
+            declarator = self.typenames.declarator(plain, "ncupc_initial")
+            initial = c_ast.Decl("ncupc_initial", [], [], [], [], declarator, lowered, None, node.coord)
             copied = call("__builtin_memcpy", c_ast.UnaryOp("&", identifier(symbol.c_name)), c_ast.UnaryOp("&", identifier("ncupc_initial")),
                           c_ast.UnaryOp("sizeof", identifier("ncupc_initial")))
             copied.coord = node.coord
@@ -197,14 +197,13 @@ class Statics:
         else:
             block = c_ast.Assignment("=", identifier(symbol.c_name), lowered, node.coord)
         if not local:
-            self.initialisations.append(block)
-            return self.definitions_before([node])
-        self.temporaries += 1
-        once = f"ncupc_once{self.temporaries}"
+            self._initialisations.append(block)
+            return self.rewriting.definitions_before([node])
+        once = f"ncupc_once{self.unit.next_temporary()}"
         flag = c_ast.Decl(once, [], [], ["static"], [], c_ast.TypeDecl(once, [], None, c_ast.IdentifierType(["int"])), None, None, node.coord)
         first = c_ast.If(c_ast.UnaryOp("!", identifier(once)),
                          c_ast.Compound([c_ast.Assignment("=", identifier(once), number(1)), block], node.coord), None, node.coord)
-        return self.definitions_before([node, flag, first])
+        return self.rewriting.definitions_before([node, flag, first])
 
     def _without_const(self, kind):
         """The type with an object that can be stored to later."""
@@ -223,13 +222,13 @@ class Statics:
     def module(self):
         """The two functions and their registration; every file has them, so that THREADS and the pointers' form are checked."""
         placing = []
-        for symbol, coord in self.placed.values():
+        for symbol, coord in self._placed.values():
             kind, element = symbol.type, types.element_of(symbol.type)
             made = call("ncupc_place", c_ast.UnaryOp("&", identifier(symbol.c_name)), c_ast.Constant("string", f'"{symbol.name}"'),
-                        self.size(element), self.count_of(kind)[1], self.block_size(element), identifier("NCUPC_HERE"))
+                        self.typenames.size(element), self.typenames.count_of(kind)[1], self.typenames.block_size(element), identifier("NCUPC_HERE"))
             made.coord = coord
             placing.append(made)
-        functions = [("ncupc_place_statics", placing), ("ncupc_initialise_statics", self.initialisations)]
+        functions = [("ncupc_place_statics", placing), ("ncupc_initialise_statics", self._initialisations)]
         made, names = [], []
         for name, items in functions:
             if not items:
@@ -239,17 +238,17 @@ class Statics:
             void = c_ast.ParamList([plain_type("void")])
             declarator = c_ast.FuncDecl(void, c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["void"])))
             made.append(c_ast.FuncDef(c_ast.Decl(name, [], [], ["static"], [], declarator, None, None), None, c_ast.Compound(items)))
-        quoted = self.name.replace("\\", "\\\\").replace('"', '\\"')
+        quoted = self.unit.name.replace("\\", "\\\\").replace('"', '\\"')
         made.append(call("NCUPC_MODULE", c_ast.Constant("string", f'"{quoted}"'), *names))
         return made
 
     def declared(self, node, kind, c_name=None):
         """The symbol of an object or function; a declaration before it is completed."""
-        before = self.scope.names.get(node.name)
+        before = self.unit.scope.names.get(node.name)
         if before is not None and before.kind in ("object", "function"):
             return self._redeclared(before, node, kind)
         symbol = Symbol(node.name, "function" if kind.is_function else "object", kind, c_name=c_name, storage=node.storage or (), coord=node.coord)
-        return self.scope.add(symbol)
+        return self.unit.scope.add(symbol)
 
     def same_multiples(self, have, kind):
         """Whether sizes with THREADS in them are the same multiples of it."""
@@ -257,7 +256,7 @@ class Statics:
             return True
         for one, other in zip(have.dimensions(), kind.dimensions()):
             if one.count is not None and other.count is not None and one.length is None and other.length is None:
-                a, b = self._without_threads(one.count), self._without_threads(other.count)
+                a, b = self.declarations.without_threads(one.count), self.declarations.without_threads(other.count)
                 if a is not None and b is not None and a != b:
                     return False
         return True
@@ -265,15 +264,16 @@ class Statics:
     def _redeclared(self, before, node, kind):
         have = before.type
         if have.is_shared != kind.is_shared:
-            self.error(node.coord, f"'{node.name}' is {'shared' if have.is_shared else 'private'} where it was declared before, and not so here")
+            was = "shared" if have.is_shared else "private"
+            self.unit.error(node.coord, f"'{node.name}' is {was} where it was declared before, and not so here")
         elif kind.is_shared:
             one, other = types.element_of(have), types.element_of(kind)
             if not one.block.same(other.block):
-                self.error(node.coord, f"'{node.name}' has block size {one.block} where it was declared before, and {other.block} here")
+                self.unit.error(node.coord, f"'{node.name}' has block size {one.block} where it was declared before, and {other.block} here")
             elif not (types.same(have, kind) and self.same_multiples(have, kind)):
-                self.error(node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'")
+                self.unit.error(node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'")
         elif not types.same_sharing(have, kind):  # in C they are the same type
-            self.error(node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'")
+            self.unit.error(node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'")
         if not (have.is_array and have.count is not None and kind.is_array and kind.count is None):
             before.type = kind
         return before

@@ -3,6 +3,8 @@ import copy
 
 from pycparser import c_ast
 
+from .part import Part
+
 POINTER = "ncupc_ptr"
 UPC_WORDS = {"strict", "relaxed"}
 
@@ -34,17 +36,31 @@ def plain_type(word):
     return c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, c_ast.IdentifierType([word])))
 
 
-class Typenames:
-    """Part of the lowering."""
+def size_type():
+    return plain_type("size_t")
+
+
+def difference_type():
+    return plain_type("ptrdiff_t")
+
+
+class Typenames(Part):
+    """The names and sizes of types, in C."""
+    needs = ("expressions",)
+
+    def __init__(self, unit):
+        super().__init__(unit)
+        self._emitted_arrays = set()  # typedef names of arrays that C can have
+        self._unnamed = 0
 
     def declarator(self, kind, name=None, quals=None):
         """The syntax of a declaration of `name` as a `kind`, shared or not: what is printed is the type of the value."""
         quals = sorted(plain_quals(kind.quals)) if quals is None else quals
         alias = self.alias_of(kind)
-        if kind.is_array and not (alias and alias in self.emitted_arrays):
+        if kind.is_array and not (alias and alias in self._emitted_arrays):
             dim = copy.deepcopy(kind.count) if kind.length is None and kind.count is not None else None
             if dim is not None:
-                dim = self.value(dim).node
+                dim = self.expressions.value(dim).node
             elif kind.length is not None:
                 dim = number(kind.length)
             return c_ast.ArrayDecl(self.declarator(kind.element, name), dim, kind.dim_quals)
@@ -64,7 +80,7 @@ class Typenames:
 
     def alias_of(self, kind):
         """The typedef name by which the source called a type, unless something else of that name hides it here."""
-        symbol = self.scope.find(kind.alias) if kind.alias else None
+        symbol = self.unit.scope.find(kind.alias) if kind.alias else None
         return None if symbol is not None and symbol.kind != "typedef" else kind.alias
 
     def specifier(self, kind):
@@ -84,8 +100,14 @@ class Typenames:
 
     def tag_of(self, body):
         """The tag of a struct; one without a tag gets one, in its definition too."""
-        self._name_tag(body.node)
+        self.name_tag(body.node)
         return body.node.name
+
+    def name_tag(self, node):
+        """Gives a struct or enumeration without a tag one."""
+        if not node.name:
+            self._unnamed += 1
+            node.name = f"ncupc_unnamed_{self._unnamed}"
 
     def typename(self, kind):
         return c_ast.Typename(None, sorted(plain_quals(kind.quals)), None, self.declarator(kind))
@@ -107,7 +129,11 @@ class Typenames:
         block = kind.block
         if block.value is not None:
             return number(block.value)
-        return self.value(copy.deepcopy(block.node)).node
+        return self.expressions.value(copy.deepcopy(block.node)).node
+
+    def layout(self, kind):
+        """Size and block size: the last arguments of many calls of the runtime."""
+        return self.size(kind), self.block_size(kind)
 
     def count_of(self, kind):
         """How many elements a shared array type has, in C; the value where it is known, as an int."""
@@ -116,19 +142,21 @@ class Typenames:
             if each.length is not None:
                 known *= each.length
             else:
-                factors.append(self.value(copy.deepcopy(each.count)).node)
+                factors.append(self.expressions.value(copy.deepcopy(each.count)).node)
         made = None
         for factor in factors:
-            factor = c_ast.Cast(self.size_type(), factor)
+            factor = c_ast.Cast(size_type(), factor)
             made = factor if made is None else c_ast.BinaryOp("*", made, factor)
         if made is None:
             return known, number(known)
         return None, made if known == 1 else c_ast.BinaryOp("*", made, number(known))
 
-    @staticmethod
-    def size_type():
-        return plain_type("size_t")
-
-    @staticmethod
-    def difference_type():
-        return plain_type("ptrdiff_t")
+    def named(self, kind, name):
+        """A type under its typedef name, where C has the name for the same type."""
+        if kind.quals & {"const", "volatile", "_Atomic"} or (kind.is_array and any(each.length is None for each in kind.dimensions())):
+            return kind
+        made = kind.copy()
+        made.alias = name
+        if kind.is_array:
+            self._emitted_arrays.add(name)
+        return made

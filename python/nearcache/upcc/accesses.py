@@ -1,0 +1,127 @@
+"""Accesses to shared objects: gets, puts, steps of pointers-to-shared, and the temporaries that these need."""
+import copy
+
+from pycparser import c_ast
+
+from . import types
+from .constants import is_zero
+from .convert import Value
+from .part import Part
+from .typenames import call, difference_type, identifier, pointer_declarator
+from .upc_ast import StatementExpr
+
+
+class Accesses(Part):
+    """Reads, writes and moves by the runtime's calls."""
+    needs = ("typenames",)
+
+    def __init__(self, unit):
+        super().__init__(unit)
+        self._sums = {}               # call of ncupc_add or ncupc_element -> (pointer, index)
+        self._first_elements = set()  # names of shared objects, which begin on thread 0
+
+    def begins_an_object(self, node):
+        """The node is the name of a shared object."""
+        self._first_elements.add(node)
+
+    def is_strict(self, kind):
+        """Whether an access is strict: by its type, or by the pragma in force (6.5.1.1). A volatile object is one that others change without
+        a word, and its value must not come out of a cache: strict too."""
+        quals = types.element_of(kind).quals
+        return bool({"strict", "volatile"} & quals) or ("relaxed" not in quals and self.unit.strict)
+
+    def _access(self, name, place):
+        return name + ("_STRICT" if self.is_strict(place.type) else "")
+
+    def loaded(self, found):
+        if isinstance(found, Value):
+            kind = types.decayed(found.type)
+            if kind is not found.type:
+                return Value(found.node, kind, found.null)
+            return found
+        kind = found.type
+        if kind.is_array:
+            return Value(found.pointer, types.Pointer(kind.element))
+        self._check_object(found)
+        if found.bits:
+            record, member = found.bits
+            node = call(self._access("NCUPC_GET_BITS", found), self.typenames.value_type(record), identifier(member), found.pointer)
+        else:
+            node = call(self._access("NCUPC_GET", found), self.typenames.value_type(kind), found.pointer)
+        return Value(node, kind.unqualified())
+
+    def _check_object(self, place):
+        kind = place.type
+        if kind.is_void:
+            self.unit.error(self.unit.coord, "a pointer to shared void points to no object: cast it to another pointer-to-shared first")
+        elif kind.is_record and kind.body.fields is None:
+            self.unit.error(self.unit.coord, f"'{kind}' is incomplete")
+
+    def stored(self, place, node):
+        """The syntax of storing the value `node`; it yields what was stored."""
+        kind = place.type
+        self._check_object(place)
+        if kind.is_array:
+            self.unit.error(self.unit.coord, "assignment to a shared array")
+            return node
+        if "const" in kind.quals:
+            self.unit.error(self.unit.coord, "assignment to a shared object that is const")
+        if place.bits:
+            record, member = place.bits
+            return call(self._access("NCUPC_PUT_BITS", place), self.typenames.value_type(record), identifier(member), place.pointer, node)
+        return call(self._access("NCUPC_PUT", place), self.typenames.value_type(kind), place.pointer, node)
+
+    def added(self, pointer, index, target):
+        """The syntax of `pointer` moved by `index` objects of type `target`."""
+        element = types.element_of(target)
+        if target.is_void:
+            self.unit.error(self.unit.coord, "arithmetic on a pointer to shared void")
+            return pointer
+        if target.is_record and target.body.fields is None:
+            self.unit.error(self.unit.coord, f"arithmetic on a pointer to an incomplete type: '{target}'")
+            return pointer
+        if is_zero(index):
+            return pointer
+        whole_rows = False
+        if target.is_array:
+            known, count = self.typenames.count_of(target)
+            whole_rows = known != 1
+            if whole_rows:
+                index = c_ast.BinaryOp("*", index if isinstance(index, c_ast.Constant) else c_ast.Cast(difference_type(), index), count)
+        before = self._sums.get(pointer)
+        if before is not None:
+            pointer, earlier = before
+            index = c_ast.BinaryOp("+", copy.copy(earlier), index)
+        step = "ncupc_element" if pointer in self._first_elements else "ncupc_add"
+        made = call(step, pointer, index, *self.typenames.layout(element))
+        if whole_rows or before is not None:  # a[i][j] is one step from a
+            self._sums[made] = (pointer, index)
+        return made
+
+    def temporary(self, kind, init):
+        """(name, declaration) of a new variable with the value `init`."""
+        return self._variable(lambda name: self.typenames.declarator(kind.unqualified(), name, quals=[]), init)
+
+    def operand_temporary(self, init):
+        """The same of the C compiler's own type."""
+        return self._variable(lambda name: c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["__auto_type"])), init)
+
+    def pointer_temporary(self, init):
+        """The same of a pointer-to-shared."""
+        return self._variable(pointer_declarator, init)
+
+    def address_temporary(self, lvalue):
+        """The same of the address of a pointer-to-shared in private memory."""
+        return self._variable(lambda name: c_ast.PtrDecl([], pointer_declarator(name)), c_ast.UnaryOp("&", lvalue))
+
+    def _variable(self, declarator_of, init):
+        name = f"ncupc_t{self.unit.next_temporary()}"
+        return name, c_ast.Decl(name, [], [], [], [], declarator_of(name), init, None, self.unit.coord)
+
+    def steps(self, operator, value):
+        """The syntax of how many elements `p += value` or `p -= value` moves a pointer-to-shared on."""
+        return value.node if operator == "+" else c_ast.UnaryOp("-", c_ast.Cast(difference_type(), value.node))
+
+    def sequence(self, *items):
+        """({ a; b; c; })"""
+        return StatementExpr(c_ast.Compound(list(items), self.unit.coord), self.unit.coord)

@@ -1,0 +1,151 @@
+"""Declarations and definitions of the program: typedefs, objects, functions, at file scope and within functions."""
+from pycparser import c_ast
+
+from . import main_function, types
+from .declare import reshaped
+from .part import Part
+from .rewrite import innermost
+from .scope import Scope, Symbol
+from .typenames import call, plain_quals
+from .unit import Function
+
+
+class Definitions(Part):
+    """What the program declares becomes symbols, and C: lists of nodes."""
+    needs = ("declarations", "expressions", "rewriting", "statements", "statics", "typenames")
+
+    def __init__(self, unit):
+        super().__init__(unit)
+        self._static_locals = 0
+
+    def external(self, node):
+        """A declaration or definition at file scope."""
+        match node:
+            case c_ast.FuncDef():
+                return self.function_definition(node)
+            case c_ast.Decl():
+                return self._global_declaration(node)
+            case c_ast.Typedef():
+                return self.type_definition(node)
+            case c_ast.Pragma():
+                return self.unit.pragma(node)
+            case c_ast.StaticAssert():
+                return [self.statements.on_StaticAssert(node)]
+        return [node]
+
+    def type_definition(self, node):
+        kind = reshaped(self.declarations.type_of(node.type), node)
+        self.declarations.check_reference_type(kind, node)
+        kind = self.declarations.named_layout(kind, node) if kind.is_shared else kind
+        named = self.typenames.named(kind, node.name)
+        self.unit.scope.add(Symbol(node.name, "typedef", named, coord=node.coord))
+        if kind.is_array and named.alias is None and (kind.is_shared or self.unit.function.symbol is None):
+            self.rewriting.leave_out(node.name)  # C cannot have it: its size is not known before the start
+            self.rewriting.keep_definition(innermost(node.type).type)
+            return self.rewriting.definitions_before([])
+        node.quals = plain_quals(node.quals or [])
+        node.type = self.rewriting.rewritten(node.type)
+        return self.rewriting.definitions_before([node])
+
+    def _global_declaration(self, node):
+        kind = self.declarations.type_of(node.type)
+        if node.name is None:
+            return self._tag_declaration(node, kind)
+        self.declarations.check_reference_type(kind, node)
+        if kind.is_shared and not kind.is_function:
+            return self.statics.shared_object(node, kind)
+        kind = self.statics.sized_by_initializer(kind, node.init)
+        symbol = self.statics.declared(node, kind, main_function.NAME if node.name == "main" and kind.is_function else None)
+        node.quals = plain_quals(node.quals or [])
+        if symbol.c_name == main_function.NAME:
+            return []  # the runtime's header declares it
+        if kind.is_function:
+            return self.rewriting.definitions_before([self._prototype(node, symbol)])
+        return self.statics.private_object(node, kind, symbol, local=False)
+
+    def _tag_declaration(self, node, kind):
+        """struct s { ... }; alone"""
+        if kind.is_shared:
+            self.unit.warn(node.coord, "shared declares nothing here")
+        node.quals = plain_quals(node.quals or [])
+        node.type = self.rewriting.rewritten(node.type)
+        return [node]
+
+    def _prototype(self, node, symbol):
+        node.type = self.rewriting.rewritten(node.type)
+        if symbol.c_name != node.name:
+            innermost(node.type).declname = node.name = symbol.c_name
+        return node
+
+    def local_declaration(self, node):
+        kind = self.declarations.type_of(node.type)
+        if node.name is None:
+            return self._tag_declaration(node, kind)
+        self.declarations.check_reference_type(kind, node)
+        storage = node.storage or []
+        if kind.is_shared and not kind.is_function:
+            return self._local_shared(node, kind, storage)
+        if self._is_auto_type(node):
+            kind = self.expressions.type_of_operand(node.init)
+        kind = self.statics.sized_by_initializer(kind, node.init)
+        symbol = self.unit.scope.add(Symbol(node.name, "function" if kind.is_function else "object",
+                                            types.decayed(kind) if self._is_auto_type(node) else kind, storage=storage, coord=node.coord))
+        node.quals = plain_quals(node.quals or [])
+        if kind.is_function:
+            return self.rewriting.definitions_before([self._prototype(node, symbol)])
+        return self.statics.private_object(node, symbol.type, symbol, local=True)
+
+    @staticmethod
+    def _is_auto_type(node):
+        return isinstance(node.type, c_ast.TypeDecl) and getattr(node.type.type, "names", None) == ["__auto_type"]
+
+    def _local_shared(self, node, kind, storage):
+        if "extern" in storage:
+            return self.statics.shared_object(node, kind)
+        if "static" not in storage:
+            self.unit.error(node.coord, f"'{node.name}' cannot be shared: an automatic variable is private; declare it static, or outside of "
+                            "the function")
+            kind = self.declarations.complete_layout(kind, node)
+            self.unit.scope.add(Symbol(node.name, "object", kind, coord=node.coord))
+            return []
+        self._static_locals += 1
+        c_name = f"{node.name}_in_{self.unit.function.symbol.name}_{self._static_locals}"
+        made = self.statics.shared_object(node, kind, c_name, hoisted=True)
+        self.unit.function.hoisted += [each for each in made if each.name is not None]
+        return [each for each in made if each.name is None]
+
+    # Functions
+
+    def function_definition(self, node):
+        unit = self.unit
+        outer, scope = unit.function, unit.scope
+        nested = outer.symbol is not None
+        kind = self.declarations.type_of(node.decl.type)
+        main = node.decl.name == "main" and not nested
+        symbol = self.statics.declared(node.decl, kind, main_function.NAME if main else None)
+        function = unit.function = Function(symbol, main, outer.hoisted)
+        unit.scope = Scope(scope)
+        self._parameters(node)
+        node.decl.quals = plain_quals(node.decl.quals or [])
+        node.decl = self._prototype(node.decl, symbol)
+        for each in node.param_decls or ():
+            each.quals, each.type = plain_quals(each.quals or []), self.rewriting.rewritten(each.type, parameter=True)
+        node.body = self.statements.compound(node.body, scope=unit.scope)
+        if function.jumps_land:
+            node.body.block_items.insert(0, call("NCUPC_ENTERED"))
+        if main:
+            main_function.complete(node)
+        unit.function, unit.scope = outer, scope
+        if nested:
+            outer.hoisted = function.hoisted
+        return self.rewriting.definitions_before([node] if nested else [*function.hoisted, node])
+
+    def _parameters(self, node):
+        """Declares the parameters of a function definition in the scope of its body."""
+        declarator = node.decl.type
+        while not isinstance(declarator, c_ast.FuncDecl):
+            declarator = declarator.type
+        given = node.param_decls or (declarator.args.params if declarator.args is not None else ())
+        for each in given:
+            if isinstance(each, c_ast.Decl) and each.name:
+                self.unit.scope.add(Symbol(each.name, "object", self.declarations.parameter_type(each), coord=each.coord))

@@ -1,0 +1,73 @@
+"""Lowered initialisers of static objects: what of them C does not take for a constant."""
+from pycparser import c_ast
+
+
+def what_it_reads(node, scope):
+    """What an initialiser reads or calls of the program, for a message; None where it is constant."""
+    class Reads(c_ast.NodeVisitor):
+        found = None
+
+        def visit_FuncCall(self, at):
+            called = at.name.name if isinstance(at.name, c_ast.ID) else "a function"
+            if called.startswith("NCUPC_GET"):
+                self.found = "a shared object"
+            elif not called.startswith(("ncupc_", "__builtin_")):
+                self.found = f"{called}()"
+            self.generic_visit(at)
+
+        def visit_UnaryOp(self, at):
+            if at.op not in ("&", "sizeof"):
+                self.visit(at.expr)
+
+        def visit_ID(self, at):
+            symbol = scope.find(at.name)
+            if symbol is not None and symbol.kind == "object" and not (symbol.type.is_shared or symbol.type.is_array):
+                self.found = f"'{at.name}'"
+    reads = Reads()
+    reads.visit(node)
+    return reads.found
+
+
+def mentions_shared(node, scope, shared_names):
+    """Whether an initialiser has something of UPC in it: calls of the runtime, THREADS, names of shared objects (also `shared_names`, of C)."""
+    class Mentions(c_ast.NodeVisitor):
+        found = False
+
+        def visit_FuncCall(self, at):
+            name = at.name.name if isinstance(at.name, c_ast.ID) else ""
+            if name.startswith(("ncupc_", "NCUPC_")):
+                self.found = True
+            self.generic_visit(at)
+
+        def visit_ID(self, at):
+            symbol = scope.find(at.name)
+            self.found = self.found or at.name in ("THREADS", "MYTHREAD") or at.name in shared_names or (
+                symbol is not None and symbol.kind == "object" and symbol.type.is_shared)
+    mentions = Mentions()
+    mentions.visit(node)
+    return mentions.found
+
+
+def only_null(node):
+    """Whether NCUPC_NULL is all that C would not take."""
+    class Others(c_ast.NodeVisitor):
+        found = False
+
+        def visit_FuncCall(self, at):
+            self.found = True
+
+        def visit_ID(self, at):
+            self.found = self.found or at.name != "NCUPC_NULL"
+    others = Others()
+    others.visit(node)
+    return not others.found
+
+
+def with_static_null(node):
+    """NCUPC_NULL as a static initialiser writes it."""
+    class Nulls(c_ast.NodeVisitor):
+        def visit_ID(self, at):
+            if at.name == "NCUPC_NULL":
+                at.name = "NCUPC_NULL_INIT"
+    Nulls().visit(node)
+    return node

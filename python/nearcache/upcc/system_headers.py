@@ -1,0 +1,50 @@
+"""System headers: their declarations are known to the program, with types that are worked out when they are asked for, and not printed."""
+from pycparser import c_ast
+
+from .declare import reshaped
+from .part import Part
+from .scope import Symbol
+from .unit import Function
+
+
+class SystemHeaders(Part):
+    """Declares what is in them."""
+    needs = ("declarations", "rewriting", "typenames")
+
+    def declare(self, node):
+        match node:
+            case c_ast.Pragma():
+                self.unit.pragma(node)
+            case c_ast.FuncDef():
+                self._declare_lazily(node.decl, "function")
+            case c_ast.Typedef():
+                self._declare_tags(node.type)
+                self._declare_lazily(node, "typedef")
+            case c_ast.Decl():
+                self._declare_tags(node.type)
+                if node.name:
+                    self._declare_lazily(node, "function" if isinstance(node.type, c_ast.FuncDecl) else "object")
+
+    def _declare_tags(self, node):
+        while isinstance(node, (c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.FuncDecl, c_ast.TypeDecl)):
+            node = node.type
+        if isinstance(node, (c_ast.Struct, c_ast.Union, c_ast.Enum)):
+            self.rewriting.is_printed(node)
+            self.declarations.type_of(node)
+            if isinstance(node, c_ast.Enum):
+                return
+            for each in node.decls or ():
+                if isinstance(each, c_ast.Decl):
+                    self._declare_tags(each.type)
+
+    def _declare_lazily(self, node, kind):
+        def resolve():
+            unit = self.unit
+            scope, function, unit.scope, unit.function = unit.scope, unit.function, unit.globals, Function()
+            found = self.declarations.type_of(node.type)
+            if kind == "typedef":
+                found = self.typenames.named(reshaped(found, node), node.name)
+            unit.scope, unit.function = scope, function
+            return found
+        symbol = Symbol(node.name, kind, resolve=resolve, storage=node.storage or (), coord=node.coord)
+        self.unit.globals.names.setdefault(node.name, symbol)

@@ -1,0 +1,53 @@
+"""What all parts of the lowering know of the file that they translate: its options, the scope and function under way, and what was found wrong."""
+from . import diagnostics, pragmas
+from .diagnostics import UpcErrors
+from .scope import Scope
+
+TOO_MANY = 50  # errors after which the rest would only be their echo
+
+
+class Function:
+    """The function under way; without a symbol at file scope. `hoisted`: declarations to print before the outermost one."""
+
+    def __init__(self, symbol=None, is_main=False, hoisted=()):
+        self.symbol, self.is_main, self.hoisted = symbol, is_main, list(hoisted)
+        self.controlled = 0      # how many upc_forall with an affinity are around
+        self.jumps_land = False  # whether it calls setjmp
+
+
+class Unit:
+    def __init__(self, threads, strict, name, struct_pointers):
+        self.threads, self.strict, self.name, self.struct_pointers = threads, strict, name, struct_pointers
+        self.scope = self.globals = Scope()
+        self.function = Function()
+        self.coord = None  # of what is lowered, for nodes that are made
+        self.packing = pragmas.Packing()
+        self.found = []    # diagnostics
+        self._temporaries = 0
+
+    def _report(self, coord, severity, message):
+        entry = (coord or self.coord, severity, message)
+        if not any(str(entry[0]) == str(old[0]) and message == old[2] for old in self.found):
+            self.found.append(entry)
+        if severity == diagnostics.ERROR and len(self.found) >= TOO_MANY:
+            raise UpcErrors(self.found)
+
+    def error(self, coord, message):
+        self._report(coord, diagnostics.ERROR, message)
+
+    def warn(self, coord, message):
+        self._report(coord, diagnostics.WARNING, message)
+
+    def next_temporary(self):
+        """A number for the name of a variable that is made."""
+        self._temporaries += 1
+        return self._temporaries
+
+    def pragma(self, node):
+        """Follows a pragma; what of it is left for the C compiler."""
+        mode = pragmas.mode(node)
+        if mode is None:
+            self.packing.follow(node)
+            return [node]
+        self.strict = mode
+        return []
