@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "nearcache/shmem.h"
-#include "upc/in_flight.h"
 #include "upc/internal.h"
 
 using namespace nearcache::upc;
@@ -32,8 +31,6 @@ int ncupc_until_poll = loads_a_poll_near;
 
 namespace {
 
-InFlight in_flight;
-
 char* symmetric(uint64_t offset) { return runtime.arena + offset; }
 int pe_of(ncupc_ptr p) { return static_cast<int>(ncupc_thread(p)); }
 
@@ -50,15 +47,15 @@ namespace nearcache::upc {
 
 void before_far_read(size_t thread, uint64_t offset, size_t bytes) {
   check_far(offset);
-  if (!ncupc_caching && in_flight.overlaps(thread, offset, bytes)) ncupc_complete();
+  if (!ncupc_caching && runtime.in_flight.overlaps(thread, offset, bytes)) ncupc_complete();
 }
 
 void before_far_write(size_t thread, uint64_t offset, size_t bytes) {
   check_far(offset);
   ncupc_writing = 1;
   if (ncupc_caching) return;
-  if (in_flight.overlaps(thread, offset, bytes)) shmem_fence();  // puts to one PE stay in order
-  in_flight.add(thread, offset, bytes);
+  if (runtime.in_flight.overlaps(thread, offset, bytes)) shmem_fence();  // puts to one PE stay in order
+  runtime.in_flight.add(thread, offset, bytes);
 }
 
 void read_bytes(void* to, ncupc_ptr from, size_t bytes) {
@@ -85,7 +82,7 @@ extern "C" {
 
 void ncupc_complete(void) {
   ncupc_writing = 0;
-  in_flight.clear();
+  runtime.in_flight.clear();
   shmem_quiet();
 }
 
@@ -136,17 +133,15 @@ void ncupc_put_far_strict(ncupc_ptr to, const void* from, size_t bytes) {
 
 void ncupc_poll(void) {
   count_loads_anew();
-  static unsigned polls = 0;
   progress();
-  if (++polls % 64 == 0) sched_yield();
+  if (++runtime.polls.relaxed % 64 == 0) sched_yield();
 }
 
 void ncupc_poll_strict(void) {
   count_loads_anew();
   progress();
-  static unsigned polls = 0;
-  if (++polls * 16 >= static_cast<unsigned>(runtime.looks_before_yield)) {
-    polls = 0;
+  if (++runtime.polls.strict * 16 >= static_cast<unsigned>(runtime.polls.looks_before_yield)) {
+    runtime.polls.strict = 0;
     sched_yield();
   }
 }

@@ -6,12 +6,15 @@
 // different words (parity): a thread may be in the next barrier while another still waits in this one, but not in the one after.
 #include <shmem.h>
 
-#include "upc/barrier.h"
+#include "upc/internal.h"
 
 namespace nearcache::upc {
 namespace {
 
 constexpr uint64_t epoch_mask = (uint64_t{1} << 30) - 1;
+
+constexpr Phase& phase = runtime.barriers.phase;
+constexpr bool& notified = runtime.barriers.notified;
 
 enum Instance { program = 0, internal = 1 };
 
@@ -36,20 +39,7 @@ void end_with_status(const Expression& end) {
   if (status != 0) upc_global_exit(status);
 }
 
-// A barrier under way, or between two.
-struct Phase {
-  uint64_t epoch = 0;
-  int round = 0;
-  Expression expression;
-  const char* call = "";
-  const char* file = nullptr;
-  int line = 0;
-
-  void start(const Expression& own);
-  void send() const;
-  bool advance();  // takes the messages that are there; true when all have come
-  void combine(const Expression& other);
-};
+}  // namespace
 
 void Phase::start(const Expression& own) {
   ++epoch;
@@ -88,8 +78,7 @@ void Phase::combine(const Expression& other) {
   if (other.kind == Expression::value_given) expression = other;
 }
 
-Phase phase;
-bool notified = false;
+namespace {
 
 void finish_phase() {
   Waiter waiter;
@@ -132,9 +121,8 @@ void CollectiveWaiter::pause() {
 
 // The same algorithm with a payload beside each message, and nothing to compare: the maximum, as a message may come by several ways.
 uint64_t internal_barrier(uint64_t contribution) {
-  static uint64_t epoch = 0;
   release();
-  ++epoch;
+  const uint64_t epoch = ++runtime.barriers.internal_epoch;
   ++runtime.collective_calls;
   for (int round = 0; more(round); ++round) {
     const uint64_t place = ((internal * 2 + epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8;

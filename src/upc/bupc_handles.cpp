@@ -1,12 +1,9 @@
 // Berkeley UPC's copies that do not block: other names for those of upc_nb.h, sets of handles, and regions.
-#include "upc/copies.h"
+#include "upc/internal.h"
 
 using namespace nearcache::upc;
 
 namespace {
-
-bool in_region = false;
-upc_handle_t before_region = 0;
 
 // Handles that are complete become the complete one. Returns how many are not, and the first that was started of these.
 size_t mark_complete(bupc_handle_t* handles, size_t n, bupc_handle_t* first) {
@@ -71,15 +68,15 @@ void bupc_waitsynci(void) { upc_synci(); }
 int bupc_trysynci(void) { return upc_synci_attempt(); }
 
 void bupc_begin_accessregion(void) {
-  if (in_region) ncupc_error(nullptr, 0, "bupc_begin_accessregion", "within another region");
-  in_region = true;
-  before_region = last_copy();
+  if (runtime.copies.in_region) ncupc_error(nullptr, 0, "bupc_begin_accessregion", "within another region");
+  runtime.copies.in_region = true;
+  runtime.copies.before_region = last_copy();
 }
 
 bupc_handle_t bupc_end_accessregion(void) {
-  if (!in_region) ncupc_error(nullptr, 0, "bupc_end_accessregion", "no bupc_begin_accessregion came before it");
-  in_region = false;
-  return last_copy() == before_region ? BUPC_COMPLETE_HANDLE : last_copy();
+  if (!runtime.copies.in_region) ncupc_error(nullptr, 0, "bupc_end_accessregion", "no bupc_begin_accessregion came before it");
+  runtime.copies.in_region = false;
+  return last_copy() == runtime.copies.before_region ? BUPC_COMPLETE_HANDLE : last_copy();
 }
 
 }  // extern "C"

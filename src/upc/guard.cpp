@@ -1,7 +1,5 @@
 // An access through a null pointer to shared is a load or store in a page without rights, so the test for it costs nothing. The handler
 // tells it from other faults, which go to whoever handled them before.
-#include "upc/guard.h"
-
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,7 +9,7 @@
 namespace nearcache::upc {
 namespace {
 
-struct sigaction before_us;
+constexpr struct sigaction& before_us = runtime.guard.before_us;
 
 void set_rights(int rights) {
   for (int thread = 0; thread < ncupc_threads; ++thread) {

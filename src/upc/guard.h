@@ -1,8 +1,14 @@
 // The guard page at the start of every thread's arena that is within reach.
 #pragma once
 
+#include <signal.h>
+
 #pragma GCC visibility push(hidden)
 namespace nearcache::upc {
+
+struct Guard {
+  struct sigaction before_us = {};  // what handled faults before
+};
 
 void guard_start();
 void guard_end();

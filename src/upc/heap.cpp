@@ -4,20 +4,16 @@
 // A block has an id before it, at the thread its pointer names (a global block's is thread 0, whoever allocated it). A free takes the id
 // from `allocated` to `freed` by compare-and-swap, which finds bad pointers and double frees, and gives the block to the thread that
 // allocated it: by a list of its own, which that thread empties before it allocates.
-#include "upc/heap.h"
-
 #include <algorithm>
 
 #include "upc/heap_ends.h"
-#include "upc/pool.h"
+#include "upc/internal.h"
 
 namespace nearcache::upc {
 namespace {
 
-enum Kind { local = 0, global = 1 };
-
-Pool pools[2];
-size_t next_chunk[2] = {64 * 1024, 64 * 1024};
+using Kind = Heap::Kind;
+constexpr Kind local = Heap::local, global = Heap::global;
 
 size_t me() { return static_cast<size_t>(ncupc_mythread); }
 
@@ -25,26 +21,26 @@ size_t me() { return static_cast<size_t>(ncupc_mythread); }
 // own word; global memory, which is all threads' words, when this thread has no more room.
 void return_local() {
   constexpr size_t much = size_t{1} << 20;
-  const size_t cut = pools[local].trim_low(heap_local_begin() * heap_page, heap_page, much);
+  const size_t cut = runtime.heap.pools[local].trim_low(heap_local_begin() * heap_page, heap_page, much);
   if (cut != 0) heap_give_local(static_cast<uint32_t>(cut / heap_page));
 }
 
 void return_global() {
   const uint32_t end = heap_global_end();
-  const size_t cut = pools[global].trim_high(end * heap_page, heap_page, heap_page);
+  const size_t cut = runtime.heap.pools[global].trim_high(end * heap_page, heap_page, heap_page);
   if (cut != 0) heap_give_global(end, static_cast<uint32_t>(cut / heap_page));
 }
 
 // A chunk with room for a block of `bytes`; at best as much as all chunks before, at worst what is needed.
 bool extend(Kind kind, size_t bytes) {
   const size_t needed = heap_align(bytes + Pool::chunk_overhead);
-  for (size_t wanted = std::max(needed, next_chunk[kind]);; wanted = std::max(needed, heap_align(wanted / 2))) {
+  for (size_t wanted = std::max(needed, runtime.heap.next_chunk[kind]);; wanted = std::max(needed, heap_align(wanted / 2))) {
     const uint32_t pages = static_cast<uint32_t>(wanted / heap_page);
     const uint64_t page = kind == local ? heap_take_local(pages) : heap_take_global(pages);
     if (page != 0) {
-      pools[kind].add_chunk(page * heap_page, wanted);
+      runtime.heap.pools[kind].add_chunk(page * heap_page, wanted);
       const size_t most = heap_align((runtime.arena_bytes - runtime.heap_start) / 16);
-      next_chunk[kind] = std::min(std::max(next_chunk[kind], wanted) * 2, std::max(most, heap_page));
+      runtime.heap.next_chunk[kind] = std::min(std::max(runtime.heap.next_chunk[kind], wanted) * 2, std::max(most, heap_page));
       return true;
     }
     if (wanted == needed) return false;
@@ -83,15 +79,15 @@ void take_back() {
     const uint64_t block = entry & ~uint64_t{1};
     const Kind kind = static_cast<Kind>(entry & 1);
     entry = own_word(block);
-    pools[kind].free(block);
+    runtime.heap.pools[kind].free(block);
   }
   return_local();
 }
 
 uint64_t allocate(Kind kind, size_t bytes) {
   take_back();
-  uint64_t block = pools[kind].allocate(bytes);
-  for (bool returned = false; block == 0; block = pools[kind].allocate(bytes)) {
+  uint64_t block = runtime.heap.pools[kind].allocate(bytes);
+  for (bool returned = false; block == 0; block = runtime.heap.pools[kind].allocate(bytes)) {
     if (extend(kind, bytes)) continue;
     if (returned) return 0;
     returned = true;
@@ -163,26 +159,26 @@ void heap_free(const char* file, int line, const char* call, ncupc_ptr p) {
   const size_t owner = owner_of(id);
   const uint64_t gone = make_id(block, kind, owner, freed);
   if (kind == local && owner == me()) {
-    pools[local].id(block) = gone;
-    pools[local].free(block);
+    runtime.heap.pools[local].id(block) = gone;
+    runtime.heap.pools[local].free(block);
     return return_local();
   }
   if (word_compare_swap(ncupc_thread(p), block - 16, id, gone) != id) check(file, line, call, p);
   if (owner == me()) {
-    pools[kind].free(block);
+    runtime.heap.pools[kind].free(block);
   } else {
     hand_back(owner, block, kind);
   }
 }
 
 void heap_start() {
-  for (Pool& pool : pools) pool.start(runtime.arena);
+  for (Pool& pool : runtime.heap.pools) pool.start(runtime.arena);
   heap_start_ends(static_cast<uint32_t>(runtime.heap_start / heap_page), static_cast<uint32_t>(runtime.arena_bytes / heap_page));
 }
 
 uint64_t heap_allocate_local(size_t bytes) {
   const uint64_t block = allocate(local, bytes);
-  if (block != 0) pools[local].id(block) = make_id(block, local, me(), allocated);
+  if (block != 0) runtime.heap.pools[local].id(block) = make_id(block, local, me(), allocated);
   return block;
 }
 

@@ -1,7 +1,8 @@
 // The shared heap: two ends of the arena's rest, global blocks (the same offset on all threads) from below, local ones from above.
 #pragma once
 
-#include "upc/internal.h"
+#include "nearcache/upc_runtime.h"
+#include "upc/pool.h"
 
 #pragma GCC visibility push(hidden)
 namespace nearcache::upc {
@@ -9,6 +10,12 @@ namespace nearcache::upc {
 // The ends grow by pages.
 constexpr size_t heap_page = 4096;
 inline size_t heap_align(size_t bytes) { return (bytes + heap_page - 1) / heap_page * heap_page; }
+
+struct Heap {
+  enum Kind { local = 0, global = 1 };
+  Pool pools[2];
+  size_t next_chunk[2] = {64 * 1024, 64 * 1024};
+};
 
 void heap_start();
 

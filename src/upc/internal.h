@@ -1,10 +1,4 @@
-// What the parts of the UPC runtime share: the arena, words that threads poll and change atomically, transfers, completion.
-//
-// Layout of the arena, the same in every PE:
-//   [0, guard_bytes)              nothing: an access through a null pointer to shared, or a member of one, faults (guard.cpp)
-//   [guard_bytes, control_bytes)  the words of the runtime's own protocols (Control), never cached
-//   [control_bytes, heap_start)   static shared data
-//   [heap_start, arena_bytes)     the heap: global blocks from its start up, local ones from its end down
+// What the parts of the UPC runtime share: words that threads poll and change atomically, transfers, completion.
 //
 // Words are 64 bits: only 64-bit compare-and-swap, swap, fetch_add, set and fetch of the library underneath are sound everywhere.
 // Where all threads are within reach of each other words are changed by the processor's own atomics, else always by the library's: the
@@ -15,40 +9,11 @@
 #include <cstdint>
 
 #include "nearcache/upc_runtime.h"
+#include "upc/arena.h"
+#include "upc/runtime.h"
 
 #pragma GCC visibility push(hidden)
 namespace nearcache::upc {
-
-constexpr int barrier_rounds = 24;  // 2^24 threads
-
-constexpr size_t guard_bytes = 4096;
-
-struct Control {
-  uint64_t unused[8];                   // always 0, for what only wants to call the library
-  // Dissemination barriers, [instance][parity][round]: 0 the program's, 1 the runtime's own (collective allocation). See barrier.cpp.
-  uint64_t barrier[2][2][barrier_rounds];
-  uint64_t payload[2][barrier_rounds];  // of instance 1
-  uint64_t heap;                        // the boundaries of the two ends of the heap. See heap.cpp
-  uint64_t freed;                       // the list of blocks of this thread that others have freed
-  uint64_t node;                        // the first thread within reach of this one
-  uint64_t padding[5];
-  uint64_t collectives[4096];           // for src/upc/collectives*: flags of theirs, all 0 at start
-};
-constexpr size_t control_bytes = guard_bytes + (sizeof(Control) + 4095) / 4096 * 4096;
-#define NCUPC_CONTROL(member) (nearcache::upc::guard_bytes + offsetof(nearcache::upc::Control, member))
-
-struct Runtime {
-  char* arena = nullptr;    // this thread's; the symmetric address of the others'
-  size_t arena_bytes = 0;
-  size_t heap_start = 0;
-  bool started = false;     // between the start and the end of the program
-  bool ending = false;
-  bool all_near = false;    // every thread is within reach of loads and stores of every other
-  bool any_far = false;     // some thread is out of this thread's reach
-  int looks_before_yield = 20;
-  uint32_t collective_calls = 0;  // that this thread has begun: allocations, and those of upc_collective.h
-};
-extern Runtime runtime;
 
 void set_threads(int threads, int me);
 
@@ -108,9 +73,6 @@ void before_far_write(size_t thread, uint64_t offset, size_t bytes);
 
 // A barrier of the runtime's own, in between the program's: returns the greatest of what threads contribute. release and acquire.
 uint64_t internal_barrier(uint64_t contribution);
-
-// Collective end of the program: `action` runs once, after the last barrier, before shmem_finalize (contexts must be gone then).
-void at_end(void (*action)());
 
 }  // namespace nearcache::upc
 #pragma GCC visibility pop

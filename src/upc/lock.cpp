@@ -4,8 +4,6 @@
 //
 // A lock is its tail. A node: the next node, and whether it must wait. Nodes are named by (thread + 1) << 40 | offset. This thread's nodes
 // in use are in a table, by lock.
-#include "upc/heap.h"
-#include "upc/held_locks.h"
 #include "upc/internal.h"
 
 namespace nearcache::upc {
@@ -13,9 +11,6 @@ namespace {
 
 constexpr uint64_t next_at = 0, waits_at = 8;
 constexpr size_t lock_bytes = 64, node_bytes = 64;  // a cache line each
-
-HeldLocks held;
-uint64_t free_nodes = 0;  // linked through their first words
 
 size_t me() { return static_cast<size_t>(ncupc_mythread); }
 uint64_t& own(uint64_t offset) { return *reinterpret_cast<uint64_t*>(runtime.arena + offset); }
@@ -25,9 +20,9 @@ size_t thread_of(uint64_t name) { return static_cast<size_t>(name >> 40) - 1; }
 uint64_t offset_of(uint64_t name) { return name & ((uint64_t{1} << 40) - 1); }
 
 uint64_t take_node(const char* file, int line, const char* call) {
-  uint64_t node = free_nodes;
+  uint64_t node = runtime.locks.free_nodes;
   if (node != 0) {
-    free_nodes = own(node);
+    runtime.locks.free_nodes = own(node);
   } else {
     node = heap_allocate_local(node_bytes);
     if (node == 0) ncupc_error(file, line, call, "no room in the shared heap: raise --shared-heap (NEARCACHE_UPC_SHARED_HEAP)");
@@ -38,8 +33,8 @@ uint64_t take_node(const char* file, int line, const char* call) {
 }
 
 void give_node(uint64_t node) {
-  own(node) = free_nodes;
-  free_nodes = node;
+  own(node) = runtime.locks.free_nodes;
+  runtime.locks.free_nodes = node;
 }
 
 uint64_t key_of(ncupc_ptr lock) { return static_cast<uint64_t>(ncupc_thread(lock)) << 40 | ncupc_address(lock); }
@@ -50,11 +45,11 @@ void check_pointer(const char* file, int line, const char* call, ncupc_ptr lock)
 
 // A lock that this thread held may have been freed by another, and be a new one at the same address now: nobody holds it.
 bool holds(ncupc_ptr lock) {
-  const HeldLocks::Entry* entry = held.find(key_of(lock));
+  const HeldLocks::Entry* entry = runtime.locks.held.find(key_of(lock));
   if (entry == nullptr) return false;
   if (word_fetch(ncupc_thread(lock), ncupc_address(lock)) != 0) return true;
   give_node(entry->node);
-  held.remove(key_of(lock));
+  runtime.locks.held.remove(key_of(lock));
   return false;
 }
 
@@ -66,14 +61,14 @@ uint64_t new_lock(const char* file, int line, const char* call) {
 }
 
 void note(const char* file, int line, const char* call, ncupc_ptr lock, uint64_t node) {
-  if (!held.add({key_of(lock), node})) ncupc_error(file, line, call, "no memory for the table of locks");
+  if (!runtime.locks.held.add({key_of(lock), node})) ncupc_error(file, line, call, "no memory for the table of locks");
 }
 
 void free_lock(const char* file, int line, const char* call, ncupc_ptr lock) {
   if (ncupc_is_null(lock)) return;
   if (holds(lock)) {
-    give_node(held.find(key_of(lock))->node);
-    held.remove(key_of(lock));
+    give_node(runtime.locks.held.find(key_of(lock))->node);
+    runtime.locks.held.remove(key_of(lock));
   }
   heap_free(file, line, call, lock);
 }
@@ -99,8 +94,7 @@ ncupc_ptr ncupc_global_lock_alloc(const char* file, int line) {
 
 // Each lock on the next thread.
 ncupc_ptr ncupc_all_lock_alloc(const char* file, int line) {
-  static size_t turn = 0;
-  const size_t home = turn++ % static_cast<size_t>(ncupc_threads);
+  const size_t home = runtime.locks.made++ % static_cast<size_t>(ncupc_threads);
   const uint64_t block = home == me() ? new_lock(file, line, "upc_all_lock_alloc") : 0;
   return ncupc_make(internal_barrier(block), home, 0);
 }
@@ -138,11 +132,11 @@ int ncupc_lock_attempt(const char* file, int line, ncupc_ptr lock) {
 
 void ncupc_unlock(const char* file, int line, ncupc_ptr lock) {
   check_pointer(file, line, "upc_unlock", lock);
-  const HeldLocks::Entry* entry = held.find(key_of(lock));
+  const HeldLocks::Entry* entry = runtime.locks.held.find(key_of(lock));
   if (entry == nullptr) ncupc_error(file, line, "upc_unlock", "this thread does not hold the lock");
   const uint64_t node = entry->node;
   release();
-  held.remove(key_of(lock));
+  runtime.locks.held.remove(key_of(lock));
   if (own_word(node + next_at) != 0 ||
       word_compare_swap(ncupc_thread(lock), ncupc_address(lock), name_of(node), 0) != name_of(node)) {
     Waiter waiter;  // another has swapped itself in, and is about to say so

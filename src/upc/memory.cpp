@@ -8,7 +8,7 @@ using namespace nearcache::upc;
 
 namespace {
 
-// Large enough that a network's bandwidth is reached, small enough for a second-level cache.
+// Large enough that a network's bandwidth is reached, small enough for a second-level cache. Only within a call: no state.
 constexpr size_t buffer_bytes = 64 * 1024;
 char buffer[buffer_bytes];
 

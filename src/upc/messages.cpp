@@ -1,5 +1,3 @@
-#include "upc/messages.h"
-
 #include <shmem.h>
 
 #include <algorithm>
@@ -22,21 +20,12 @@ constexpr size_t emptied_words = 64;
 constexpr size_t all_slots = (all_words - emptied_words) / slot_words;
 static_assert(2 * barrier_rounds < emptied_words && all_slots / (2 * barrier_rounds) >= 2);
 
-uint64_t sent[2 * barrier_rounds];
-uint64_t received[2 * barrier_rounds];
-
 unsigned index(Channel channel) { return 2 * channel.round + (channel.up ? 0 : 1); }
-
-// Slots of a ring: a power of two, more than 16 would never be used.
-size_t depth() {
-  static const size_t slots = std::min<size_t>(16, std::bit_floor(all_slots / std::max(1U, 2 * message_rounds())));
-  return slots;
-}
 
 uint64_t emptied_offset(unsigned channel) { return NCUPC_CONTROL(collectives) + sizeof(uint64_t) * channel; }
 
 uint64_t slot_offset(unsigned channel, uint64_t number) {
-  const size_t slot = channel * depth() + number % depth();
+  const size_t slot = channel * runtime.mailboxes.depth + number % runtime.mailboxes.depth;
   return NCUPC_CONTROL(collectives) + sizeof(uint64_t) * (emptied_words + slot * slot_words);
 }
 
@@ -52,8 +41,8 @@ void put_words(size_t thread, uint64_t offset, const uint64_t* words, size_t cou
 
 void send_slot(Channel channel, const Call& call, const void* data, size_t bytes) {
   const unsigned c = index(channel);
-  const uint64_t number = ++sent[c];
-  for (CollectiveWaiter waiter; number - own_word(emptied_offset(c)) > depth();) waiter.pause();
+  const uint64_t number = ++runtime.mailboxes.sent[c];
+  for (CollectiveWaiter waiter; number - own_word(emptied_offset(c)) > runtime.mailboxes.depth;) waiter.pause();
   uint64_t words[slot_words];
   words[0] = number << 32 | call.tag;
   size_t count = 1;
@@ -74,7 +63,7 @@ uint32_t take(uint64_t offset, uint64_t number) {
 
 void receive_slot(Channel channel, const Call& call, void* data, size_t bytes) {
   const unsigned c = index(channel);
-  const uint64_t number = ++received[c];
+  const uint64_t number = ++runtime.mailboxes.received[c];
   uint64_t offset = slot_offset(c, number);
   check_tag(call, take(offset, number), sender(channel));
   for (size_t done = 0; done < bytes; done += 4) {
@@ -82,7 +71,7 @@ void receive_slot(Channel channel, const Call& call, void* data, size_t bytes) {
     std::memcpy(static_cast<char*>(data) + done, &half, std::min<size_t>(4, bytes - done));
   }
   // Twice for each turn of the ring, so that the sender need not wait for the last word of it.
-  if (number % (depth() / 2) == 0) put_words(sender(channel), emptied_offset(c), &number, 1);
+  if (number % (runtime.mailboxes.depth / 2) == 0) put_words(sender(channel), emptied_offset(c), &number, 1);
 }
 
 size_t neighbour(unsigned round, bool above) {
@@ -91,6 +80,11 @@ size_t neighbour(unsigned round, bool above) {
 }
 
 }  // namespace
+
+// A power of two, of which more than 16 would never be used.
+void messages_start() {
+  runtime.mailboxes.depth = std::min<size_t>(16, std::bit_floor(all_slots / std::max(1U, 2 * message_rounds())));
+}
 
 unsigned message_rounds() { return static_cast<unsigned>(std::bit_width(threads() - 1)); }
 
@@ -117,7 +111,7 @@ void receive(Channel channel, const Call& call, void* data, size_t bytes) {
 }
 
 void send_and_receive(Channel channel, const Call& call, const void* out, size_t out_bytes, void* in, size_t in_bytes) {
-  const size_t burst = slot_bytes * std::max<size_t>(1, depth() / 2);
+  const size_t burst = slot_bytes * std::max<size_t>(1, runtime.mailboxes.depth / 2);
   const size_t most = std::max(out_bytes, in_bytes);
   size_t done = 0;
   do {

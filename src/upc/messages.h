@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "upc/internal.h"
+#include "upc/arena.h"
 
 #pragma GCC visibility push(hidden)
 namespace nearcache::upc {
@@ -23,6 +23,15 @@ struct Call;
 
 // A word among the mailboxes that no channel uses: the lock of atomic accesses to pointers-to-shared of two words.
 constexpr uint64_t pair_lock_offset = NCUPC_CONTROL(collectives) + 63 * sizeof(uint64_t);
+
+struct Mailboxes {
+  uint64_t sent[2 * barrier_rounds] = {};      // messages of each channel
+  uint64_t received[2 * barrier_rounds] = {};
+  size_t depth = 0;                            // slots of a ring
+};
+
+// Divides the mailboxes. pre: the number of threads is known.
+void messages_start();
 
 struct Channel {
   unsigned round;

@@ -7,25 +7,22 @@
 
 #include <cstring>
 
-#include "upc/copies.h"
+#include "upc/internal.h"
 #include "upc/unordered.h"
 
 using namespace nearcache::upc;
 
 namespace {
 
-upc_handle_t started = 0;    // the number of the last copy
-upc_handle_t completed = 0;  // all up to here are complete
-
 upc_handle_t start() {
   ncupc_writing = 1;  // so that a release, and the end of the program, wait for it
-  return ++started;
+  return ++runtime.copies.started;
 }
 
 void complete_up_to(upc_handle_t handle) {
-  if (handle <= completed) return;
+  if (handle <= runtime.copies.completed) return;
   ncupc_complete();
-  completed = started;
+  runtime.copies.completed = runtime.copies.started;
 }
 
 upc_handle_t get(void* to, ncupc_ptr from, size_t bytes) {
@@ -63,12 +60,12 @@ upc_handle_t copy(ncupc_ptr to, ncupc_ptr from, size_t bytes) {
 
 namespace nearcache::upc {
 
-upc_handle_t last_copy() { return started; }
+upc_handle_t last_copy() { return runtime.copies.started; }
 
-bool copy_is_complete(upc_handle_t handle) { return handle <= completed; }
+bool copy_is_complete(upc_handle_t handle) { return handle <= runtime.copies.completed; }
 
 void complete_copy(upc_handle_t handle, const char* call) {
-  if (handle > started) ncupc_error(nullptr, 0, call, "%llu is no handle of this thread", static_cast<unsigned long long>(handle));
+  if (handle > runtime.copies.started) ncupc_error(nullptr, 0, call, "%llu is no handle of this thread", static_cast<unsigned long long>(handle));
   complete_up_to(handle);
 }
 
@@ -98,7 +95,7 @@ int upc_sync_attempt(upc_handle_t handle) {
   return 1;
 }
 
-void upc_synci(void) { complete_up_to(started); }
+void upc_synci(void) { complete_up_to(runtime.copies.started); }
 
 int upc_synci_attempt(void) {
   upc_synci();

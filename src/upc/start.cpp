@@ -9,17 +9,12 @@
 #include <cstring>
 
 #include "nearcache/shmem.h"
-#include "base/process.h"
-#include "upc/barrier.h"
-#include "upc/guard.h"
-#include "upc/heap.h"
 #include "upc/internal.h"
-#include "upc/statics.h"
 #include "upc/surroundings.h"
 
 namespace nearcache::upc {
 
-Runtime runtime;
+constinit Runtime runtime;
 
 namespace {
 
@@ -97,21 +92,14 @@ void find_near_threads() {
   while (ncupc_near[first] == nullptr) ++first;
   reinterpret_cast<Control*>(runtime.arena + guard_bytes)->node = first;
   ncupc_caching = runtime.any_far && nearcache_shmem_caching();
-  runtime.looks_before_yield = looks_before_yield();
 }
-
-using Action = void (*)();
-Action end_actions[16];
-size_t number_of_end_actions = 0;
-HomeProcess home;
 
 // Runs at exit(), before the OpenSHMEM library's own handler, as it is registered later; the program's handlers have run.
 void end(int status, void*) {
-  if (runtime.ending || !home.here()) return;
+  if (runtime.ending || !runtime.home.here()) return;
   fflush(nullptr);  // a launcher may end the others as soon as one has ended with a nonzero status
   end_barrier(status);
   runtime.ending = true;
-  while (number_of_end_actions > 0) end_actions[--number_of_end_actions]();
   runtime.started = false;
   guard_end();
   shmem_finalize();
@@ -129,24 +117,19 @@ void start() {
   const size_t statics_end = place_statics(control_bytes);
   allocate_arena(statics_end, heap_bytes());
   find_near_threads();
+  polls_start(looks_before_yield());
   guard_start();
+  messages_start();
   heap_start();
   shmem_barrier_all();  // the words of all threads are there
   runtime.all_near = internal_barrier(runtime.any_far ? 1 : 0) == 0;
   initialise_statics();
   internal_barrier(0);
-  home.settle();
+  runtime.home.settle();
   on_exit(end, nullptr);
 }
 
 }  // namespace
-
-void at_end(void (*action)()) {
-  constexpr size_t room = sizeof end_actions / sizeof *end_actions;
-  if (number_of_end_actions == room) ncupc_error(nullptr, 0, "at_end", "more than %zu actions", room);
-  end_actions[number_of_end_actions++] = action;
-}
-
 }  // namespace nearcache::upc
 
 int main(int argc, char** argv) {

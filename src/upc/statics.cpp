@@ -1,41 +1,29 @@
-#include "upc/statics.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
+#include "upc/internal.h"
+
 namespace nearcache::upc {
 namespace {
 
-ncupc_module* first_module = nullptr;
-ncupc_module** last_link = &first_module;
-
-// A variable that has been placed.
-struct Placed {
-  const ncupc_ptr* variable;
-  size_t size, count, block;
-  const char* file;
-  int line;
-};
-Placed* placed = nullptr;
-size_t number_placed = 0, room = 0;
-size_t place_at = 0, placed_end = 0;
-bool measuring = false;
+constexpr Statics& state = runtime.statics;
+using Placed = Statics::Placed;
 
 void remember(const Placed& one) {
-  if (number_placed == room) {
-    room = room == 0 ? 64 : 2 * room;
-    placed = static_cast<Placed*>(realloc(placed, room * sizeof *placed));
-    if (placed == nullptr) ncupc_error(nullptr, 0, "start", "no memory for the table of static shared data");
+  if (state.number_placed == state.room) {
+    state.room = state.room == 0 ? 64 : 2 * state.room;
+    state.placed = static_cast<Placed*>(realloc(state.placed, state.room * sizeof *state.placed));
+    if (state.placed == nullptr) ncupc_error(nullptr, 0, "start", "no memory for the table of static shared data");
   }
-  placed[number_placed++] = one;
+  state.placed[state.number_placed++] = one;
 }
 
 // A tentative definition that another file has, too.
 bool placed_before(const Placed& one, const char* name) {
   if (ncupc_is_null(*one.variable)) return false;
-  for (size_t i = 0; i < number_placed; ++i) {
-    const Placed& other = placed[i];
+  for (size_t i = 0; i < state.number_placed; ++i) {
+    const Placed& other = state.placed[i];
     if (other.variable != one.variable) continue;
     if (other.size != one.size || other.count != one.count || other.block != one.block) {
       ncupc_error(one.file, one.line, name, "%zu elements of %zu bytes in blocks of %zu, but %zu of %zu bytes in blocks of %zu in %s:%d",
@@ -65,37 +53,37 @@ void check(const ncupc_module& module) {
 // Arrays begin a cache line, scalars share one.
 size_t aligned_place(size_t bytes) {
   const size_t alignment = bytes >= 64 ? 64 : 16;
-  return (place_at + alignment - 1) / alignment * alignment;
+  return (state.place_at + alignment - 1) / alignment * alignment;
 }
 
 }  // namespace
 
 size_t measure_statics(int threads) {
   set_threads(threads, 0);
-  place_at = 0;
-  measuring = true;
-  for (const ncupc_module* module = first_module; module != nullptr; module = module->next) {
+  state.place_at = 0;
+  state.measuring = true;
+  for (const ncupc_module* module = state.first_module; module != nullptr; module = module->next) {
     if (module->place != nullptr) module->place();
   }
-  measuring = false;
-  return place_at;
+  state.measuring = false;
+  return state.place_at;
 }
 
 size_t place_statics(size_t start) {
-  place_at = start;
-  for (const ncupc_module* module = first_module; module != nullptr; module = module->next) check(*module);
-  for (const ncupc_module* module = first_module; module != nullptr; module = module->next) {
+  state.place_at = start;
+  for (const ncupc_module* module = state.first_module; module != nullptr; module = module->next) check(*module);
+  for (const ncupc_module* module = state.first_module; module != nullptr; module = module->next) {
     if (module->place != nullptr) module->place();
   }
-  placed_end = place_at;
-  return placed_end;
+  state.placed_end = state.place_at;
+  return state.placed_end;
 }
 
 void initialise_statics() {
-  memset(runtime.arena + control_bytes, 0, placed_end - control_bytes);
-  free(placed);
-  placed = nullptr;
-  for (const ncupc_module* module = first_module; module != nullptr; module = module->next) {
+  memset(runtime.arena + control_bytes, 0, state.placed_end - control_bytes);
+  free(state.placed);
+  state.placed = nullptr;
+  for (const ncupc_module* module = state.first_module; module != nullptr; module = module->next) {
     if (module->initialise != nullptr) module->initialise();
   }
 }
@@ -107,22 +95,22 @@ using namespace nearcache::upc;
 extern "C" {
 
 void ncupc_add_module(ncupc_module* module) {
-  *last_link = module;
-  last_link = &module->next;
+  *state.last_link = module;
+  state.last_link = &module->next;
 }
 
 void ncupc_place(ncupc_ptr* variable, const char* name, size_t size, size_t count, size_t block, const char* file, int line) {
   const size_t bytes = ncupc_localsize(count, size, block);
-  if (measuring) {
-    place_at = std::min<size_t>(aligned_place(bytes) + bytes + 1, NCUPC_MAX_ADDRESS);
+  if (state.measuring) {
+    state.place_at = std::min<size_t>(aligned_place(bytes) + bytes + 1, NCUPC_MAX_ADDRESS);
     return;
   }
   const Placed one{variable, size, count, block, file, line};
   if (placed_before(one, name)) return;
-  place_at = aligned_place(bytes);
-  *variable = ncupc_make(place_at, 0, 0);
-  place_at += std::max<size_t>(bytes, 1);
-  if (place_at >= NCUPC_MAX_ADDRESS || bytes >= NCUPC_MAX_ADDRESS) {
+  state.place_at = aligned_place(bytes);
+  *variable = ncupc_make(state.place_at, 0, 0);
+  state.place_at += std::max<size_t>(bytes, 1);
+  if (state.place_at >= NCUPC_MAX_ADDRESS || bytes >= NCUPC_MAX_ADDRESS) {
     ncupc_error(file, line, name, "static shared data needs more than %llu bytes a thread, which pointers to shared cannot name",
                 static_cast<unsigned long long>(NCUPC_MAX_ADDRESS));
   }

@@ -6,7 +6,6 @@
 #include <initializer_list>
 
 #include "upc/internal.h"
-#include "upc/statics.h"
 
 namespace nearcache::upc {
 namespace {

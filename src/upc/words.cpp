@@ -23,8 +23,8 @@ void let_others_first(size_t thread) {
 }
 
 // Around an atomic of the library.
-struct Call {
-  explicit Call(size_t thread) { let_others_first(thread); }
+struct LibraryAtomic {
+  explicit LibraryAtomic(size_t thread) { let_others_first(thread); }
   const Unordered unordered;
 };
 
@@ -32,13 +32,13 @@ struct Call {
 
 uint64_t word_fetch(size_t thread, uint64_t offset) {
   if (runtime.all_near) return __atomic_load_n(near_word(thread, offset), __ATOMIC_SEQ_CST);
-  const Call call(thread);
+  const LibraryAtomic atomic(thread);
   return static_cast<uint64_t>(shmem_long_atomic_fetch(symmetric(offset), pe(thread)));
 }
 
 void word_set(size_t thread, uint64_t offset, uint64_t value) {
   if (runtime.all_near) return __atomic_store_n(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
-  const Call call(thread);
+  const LibraryAtomic atomic(thread);
   shmem_long_atomic_set(symmetric(offset), static_cast<long>(value), pe(thread));
   ncupc_writing = 1;
 }
@@ -51,7 +51,7 @@ void word_put(size_t thread, uint64_t offset, uint64_t value) {
 
 uint64_t word_swap(size_t thread, uint64_t offset, uint64_t value) {
   if (runtime.all_near) return __atomic_exchange_n(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
-  const Call call(thread);
+  const LibraryAtomic atomic(thread);
   return static_cast<uint64_t>(shmem_long_atomic_swap(symmetric(offset), static_cast<long>(value), pe(thread)));
 }
 
@@ -60,33 +60,36 @@ uint64_t word_compare_swap(size_t thread, uint64_t offset, uint64_t expected, ui
     __atomic_compare_exchange_n(near_word(thread, offset), &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     return expected;  // now what was there
   }
-  const Call call(thread);
+  const LibraryAtomic atomic(thread);
   return static_cast<uint64_t>(
       shmem_long_atomic_compare_swap(symmetric(offset), static_cast<long>(expected), static_cast<long>(value), pe(thread)));
 }
 
 uint64_t word_fetch_add(size_t thread, uint64_t offset, uint64_t value) {
   if (runtime.all_near) return __atomic_fetch_add(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
-  const Call call(thread);
+  const LibraryAtomic atomic(thread);
   return static_cast<uint64_t>(shmem_long_atomic_fetch_add(symmetric(offset), static_cast<long>(value), pe(thread)));
 }
 
 // Open MPI's library works on what other PEs ask of this one only inside of calls that wait for another PE; its tests, fences, quiets
 // with nothing under way, and all calls on one's own PE do not. So its progress function is called itself where there is one. Elsewhere,
 // as with Sandia's, a test does; a get from another PE now and then is what works everywhere.
+void polls_start(int looks_before_yield) {
+  runtime.polls.looks_before_yield = looks_before_yield;
+  runtime.polls.library_progress = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "opal_progress"));
+}
+
 void progress() {
   if (!runtime.any_far) return;
-  static void (*const host_progress)() = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "opal_progress"));
-  if (host_progress != nullptr) return host_progress();
-  static unsigned calls = 0;
+  if (runtime.polls.library_progress != nullptr) return runtime.polls.library_progress();
   const Unordered unordered;
   shmem_long_test(symmetric(NCUPC_CONTROL(unused)), SHMEM_CMP_NE, 0);
-  if (++calls % 64 == 0) (void)shmem_long_atomic_fetch(symmetric(NCUPC_CONTROL(unused)), (ncupc_mythread + 1) % ncupc_threads);
+  if (++runtime.polls.tests % 64 == 0) (void)shmem_long_atomic_fetch(symmetric(NCUPC_CONTROL(unused)), (ncupc_mythread + 1) % ncupc_threads);
 }
 
 void Waiter::pause() {
   progress();
-  if (++looks_ % static_cast<unsigned>(runtime.looks_before_yield) == 0) {
+  if (++looks_ % static_cast<unsigned>(runtime.polls.looks_before_yield) == 0) {
     sched_yield();
   } else {
 #if defined(__x86_64__)

@@ -1,0 +1,46 @@
+// The one object of the runtime's state: what its parts know of the program and of this thread. Each part has its own in it, and changes no
+// other's. It is there before main, when files register their static data; start.cpp starts the parts one after the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/process.h"
+#include "upc/barrier.h"
+#include "upc/copies.h"
+#include "upc/guard.h"
+#include "upc/heap.h"
+#include "upc/in_flight.h"
+#include "upc/locks.h"
+#include "upc/messages.h"
+#include "upc/polls.h"
+#include "upc/statics.h"
+
+#pragma GCC visibility push(hidden)
+namespace nearcache::upc {
+
+struct Runtime {
+  char* arena = nullptr;    // this thread's; the symmetric address of the others'
+  size_t arena_bytes = 0;
+  size_t heap_start = 0;
+  HomeProcess home;
+  bool started = false;     // between the start and the end of the program
+  bool ending = false;
+  bool all_near = false;    // every thread is within reach of loads and stores of every other
+  bool any_far = false;     // some thread is out of this thread's reach
+  uint32_t collective_calls = 0;  // that this thread has begun: allocations, and those of upc_collective.h
+
+  Statics statics;
+  Guard guard;
+  InFlight in_flight;
+  Polls polls;
+  Barriers barriers;
+  Mailboxes mailboxes;
+  Heap heap;
+  Locks locks;
+  Copies copies;
+};
+extern Runtime runtime;
+
+}  // namespace nearcache::upc
+#pragma GCC visibility pop
