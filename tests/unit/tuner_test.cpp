@@ -103,16 +103,15 @@ TEST(Tuner, SmallSizesGrowInLargerStepsButNotBeyondTheDefaults) {
   EXPECT_LE(advise({}, view).storage_bytes, 1400 * 1024u + 1);
 }
 
-TEST(Tuner, LittleStorageNeedsLittleEvidence) {
+TEST(Tuner, LittleStorageGrowsToTheDefaultWithoutEvidence) {
   TunerView view = quiet();
   view.no_room = 500;
   view.returning = 10;
   view.storage_bytes = 4 * mib;
   EXPECT_EQ(advise({}, view).storage_bytes, 4 * mib);
-  view.storage_bytes = 512 * 1024;
-  EXPECT_GE(advise({}, view).storage_bytes, mib);
+  view.storage_bytes = 64 * 1024;
   view.returning = 0;
-  EXPECT_EQ(advise({}, view).storage_bytes, 512 * 1024u);
+  EXPECT_EQ(advise({}, view).storage_bytes, mib);
 }
 
 TEST(Tuner, AnEarlyLookShrinksNothing) {

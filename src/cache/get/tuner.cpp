@@ -9,11 +9,9 @@ namespace {
 constexpr uint64_t least_index = 512;
 constexpr uint64_t least_storage = 256 * 1024;
 
-// Below these sizes, the defaults, steps are twice as large and a tenth of the evidence suffices: few keys fit into little
-// storage, so that few of them can have come back yet, while a mistake costs little.
+// The defaults. Below them a mistake costs little: an index takes twice as large steps, a storage needs no evidence that anything repeats.
 constexpr uint64_t small_index = 4096;
 constexpr uint64_t small_storage = 1024 * 1024;
-constexpr double small_evidence = 0.1;
 
 uint64_t scaled(uint64_t value, double factor) {
   return static_cast<uint64_t>(static_cast<double>(value) * factor) + 1;
@@ -43,12 +41,12 @@ uint64_t index_for(const TunerSettings& settings, const TunerView& view, double 
 
 uint64_t storage_for(const TunerSettings& settings, const TunerView& view, double no_room, double hits) {
   const uint64_t has = view.storage_bytes;
-  // Gets that never repeat would grow the storage to its limit for nothing.
+  // Gets that never repeat would grow the storage to its limit for nothing. But a program may read for long before it repeats (LCC's first 700
+  // gets are of as many keys), and what little storage has turned away by then is missed once more.
   const double repeating = (static_cast<double>(view.hits) + view.returning) / static_cast<double>(view.gets);
   if (no_room > settings.capacity_threshold && has > 0) {
-    const double needed = settings.capacity_threshold * (has < small_storage ? small_evidence : 1);
-    if (repeating > needed) return grown(has, settings.storage_increase, small_storage);
-    return std::max(has, least_storage);
+    if (has < small_storage) return small_storage;
+    return repeating > settings.capacity_threshold ? scaled(has, std::max(1.0, settings.storage_increase)) : has;
   }
   if (view.early || hits <= settings.stable_threshold) return has;
   // What growing a full storage has just made free is no reason to shrink it again, or the size would swing.
