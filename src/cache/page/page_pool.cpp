@@ -8,12 +8,12 @@ namespace {
 
 size_t head_count(size_t frames) { return std::bit_ceil(2 * frames); }
 size_t ghost_count(size_t frames) { return std::bit_ceil(frames); }
-constexpr size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+constexpr size_t to_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
 size_t PagePool::bytes(size_t frames) {
-  return (frames + 1) * sizeof(Page) + rounded(head_count(frames) * sizeof(uint32_t)) + rounded(ghost_count(frames) * sizeof(uint64_t));
+  return (frames + 1) * sizeof(Page) + to_lines(head_count(frames) * sizeof(uint32_t)) + to_lines(ghost_count(frames) * sizeof(uint64_t));
 }
 
 void PagePool::create(void* memory, size_t frames) {
@@ -21,7 +21,7 @@ void PagePool::create(void* memory, size_t frames) {
   pages_ = static_cast<Page*>(memory);
   heads_ = reinterpret_cast<uint32_t*>(pages_ + frames + 1);
   const size_t heads = head_count(frames);
-  ghosts_ = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(heads_) + rounded(heads * sizeof(uint32_t)));
+  ghosts_ = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(heads_) + to_lines(heads * sizeof(uint32_t)));
   shift_ = 64 - std::countr_zero(heads);
   ghost_slots_ = ghost_count(frames);
   in_limit_ = frames / 4 > 0 ? frames / 4 : 1;

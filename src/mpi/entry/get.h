@@ -23,7 +23,7 @@ namespace nearcache::mpi {
 
 // Another window or type than the last time: the hot path may be taken after all.
 inline bool plain_hit_of_another(Window* window, const Window* last, MPI_Win handle, const GetCall& call) {
-  if (window == nullptr) return false;
+  if (window == nullptr || (window == last && window->knows_plain_type(call.origin_type))) return false;
   const bool other_type = window->learn_plain_type(call.origin_type);
   return (other_type || window != last) && plain_hit(window, handle, call);
 }

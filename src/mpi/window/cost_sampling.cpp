@@ -34,8 +34,7 @@ void CostSampling::issued(int target, uint64_t bytes, uint64_t ticks) {
   ticks_ += ticks;
 }
 
-uint64_t CostSampling::sync_begins(Targets targets) {
-  if (idle()) return 0;
+uint64_t CostSampling::begin_measured(Targets targets) {
   if (targets.cover(static_cast<uint32_t>(target_))) return sample_ticks();
   drop();
   return 0;

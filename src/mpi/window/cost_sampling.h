@@ -33,7 +33,7 @@ class CostSampling {
   void drop() { target_ = -1, bytes_ = gets_ = ticks_ = 0; }
 
   // Around a synchronisation. `begin` returns its time if it is measured, else 0.
-  uint64_t sync_begins(Targets targets);
+  uint64_t sync_begins(Targets targets) { return idle() ? 0 : begin_measured(targets); }
   struct Result {
     uint64_t bytes = 0;  // a get, in the mean
     double ns = 0;
@@ -48,6 +48,8 @@ class CostSampling {
   const CostModel& costs() const { return costs_[1].samples() > 0 ? costs_[1] : costs_[0]; }
 
  private:
+  uint64_t begin_measured(Targets targets);
+
   int target_ = -1;
   uint64_t bytes_ = 0, gets_ = 0, ticks_ = 0;
   uint32_t until_miss_ = 1;

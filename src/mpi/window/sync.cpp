@@ -10,7 +10,8 @@ Window::Completion Window::begin_sync(Targets targets, bool local) {
 
 void Window::end_sync(const Completion& completion, bool succeeded) {
   if (!succeeded) sampling_.drop();
-  const CostSampling::Result result = sampling_.sync_ends(completion.began);
+  if (completion.began == 0) return cached_.end_sync(completion.cached, succeeded);
+  const CostSampling::Result result = sampling_.sync_ends(completion.began);  // before data is stored
   cached_.end_sync(completion.cached, succeeded);
   if (result.target < 0) return;
   sampling_.learn(result, is_far(static_cast<uint32_t>(result.target)), options_.skip_cheap);

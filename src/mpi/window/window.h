@@ -134,6 +134,7 @@ class Window {
   bool serve_plain_hit(const GetCall& call);
   // The short way knows one datatype, the last one: this one from now on, if it is of the kind. False if it is known already, or is not.
   bool learn_plain_type(MPI_Datatype type);
+  bool knows_plain_type(MPI_Datatype type) const { return type == plain_type_; }
   // A get of a window that is not cached, which a trace wants all the same. Its answer is `pass`.
   Decision observe_uncached(const GetCall& call, bool may_sample);
   // The get of a miss or a tail has been issued. Returns its record, no_record if nothing is to be kept.
