@@ -118,6 +118,9 @@ class Model {
         return is_now(key, stored(found.entry), bytes) ? nullptr : "a hit served a value that is not allowed";
       case GetCache::Found::partial:
         if (found.have >= bytes) return "a partial hit has all bytes";
+        if (cache_->entry(found.entry).state == State::growing &&
+            (found.token >= records_.size() || !records_[found.token].alive || records_[found.token].entry != found.entry))
+          return "a growing entry names another get";
         if (!is_now(key, stored(found.entry), found.have)) return "a partial hit served a value that is not allowed";
         return grow(key, found.entry, found.have, bytes);
       case GetCache::Found::pending:

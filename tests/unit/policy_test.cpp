@@ -146,10 +146,12 @@ TEST(Policy, HitsUnderEveryPolicyShowThatStoringPays) {
 TEST(Policy, ThePastOfAnEntrySurvivesItsEviction) {
   Engine engine(sized(200, 512));
   for (int i = 0; i < 30; ++i) engine.get(at(0), 512);
-  engine.cache->invalidate();
+  const PolicyView view(*engine.cache);
+  view.evict(engine.lookup(at(0), 512).entry);
+  EXPECT_GE(view.sketch().count(hash_key(at(0))), 25u);
   engine.get(at(1000), 512);  // takes the whole storage
-  for (int i = 0; i < 3; ++i) engine.get(at(0), 512);
-  EXPECT_TRUE(engine.get(at(0), 512));
+  engine.get(at(0), 512);
+  EXPECT_TRUE(engine.get(at(0), 512)) << "it is worth more than what came for it";
 }
 
 TEST(Policy, LruEvictsWhatWasUsedLeastRecently) {
@@ -191,6 +193,16 @@ TEST(Policy, TinyLfuKeepsWhatIsFrequentFromAScan) {
   int hits = 0;
   for (int64_t i = 0; i < 150; ++i) hits += engine.get(at(i * 100), 64);
   EXPECT_GE(hits, 145);
+}
+
+// What is larger than the window has its contest at once.
+TEST(Policy, TinyLfuKeepsWhatIsFrequentFromAScanOfLargeOnes) {
+  Engine engine(sized(400, 20 * 512, PolicyKind::tinylfu));
+  for (int round = 0; round < 5; ++round) {
+    for (int64_t i = 0; i < 20; ++i) engine.get(at(i * 1000), 512);  // all that there is room for
+  }
+  for (int64_t i = 0; i < 200; ++i) engine.get(at(i * 1000, 2), 512);
+  for (int64_t i = 0; i < 20; ++i) EXPECT_EQ(engine.lookup(at(i * 1000), 512).found, GetCache::Found::full) << i;
 }
 
 TEST(Policy, TinyLfuAdmitsWhatBecameFrequent) {
@@ -236,14 +248,18 @@ TEST(Inertia, RisesWithVictimsThatComeBackAndFallsWithNewcomersThatDo) {
 
 TEST(Policy, StaleEntriesGoFirst) {
   for (const PolicyKind policy : all_policies) {
-    Engine engine(sized(64, 4 * 64, policy));
-    for (int round = 0; round < 5; ++round) {
-      for (int64_t i = 0; i < 4; ++i) engine.get(at(i * 100), 64);
+    for (const bool under_way : {false, true}) {
+      Engine engine(sized(64, 5 * 64, policy));
+      const auto kept = engine.insert(at(5000), 64);
+      if (!under_way) engine.arrive(kept.entry, 64);
+      for (int round = 0; round < 5; ++round) {
+        for (int64_t i = 0; i < 4; ++i) engine.get(at(i * 100), 64);
+      }
+      engine.cache->invalidate();
+      for (int64_t i = 10; i < 14; ++i) engine.get(at(i * 100), 64);
+      EXPECT_EQ(engine.cache->evictions(), 0u) << policy_name(policy);
+      for (int64_t i = 10; i < 14; ++i) EXPECT_TRUE(engine.get(at(i * 100), 64)) << policy_name(policy);
     }
-    engine.cache->invalidate();
-    for (int64_t i = 10; i < 14; ++i) engine.get(at(i * 100), 64);
-    EXPECT_EQ(engine.cache->evictions(), 0u) << policy_name(policy);
-    for (int64_t i = 10; i < 14; ++i) EXPECT_TRUE(engine.get(at(i * 100), 64)) << policy_name(policy);
   }
 }
 

@@ -136,6 +136,26 @@ TEST_F(TraceWriterTest, every_kind_of_record_comes_back) {
   EXPECT_EQ(events[9].kind, TraceKind::window);
 }
 
+// One get in 32 says how long ago the last one was that said so.
+TEST_F(TraceWriterTest, times_of_records_are_those_of_the_run) {
+  const uint64_t begin = system_ns();
+  TraceWriter writer;
+  ASSERT_EQ(writer.open(path(), {}), "");
+  for (int i = 0; i < 32 * 10; ++i) {
+    writer.get(1, Outcome::full, 1, 0, 8);
+    if (i % 32 == 0) usleep(2000);
+  }
+  EXPECT_EQ(writer.close(), "");
+  const uint64_t elapsed = system_ns() - begin;
+  uint64_t last = 0;
+  for (const TraceEvent& event : read()) {
+    EXPECT_GE(event.ns, last);
+    last = event.ns;
+  }
+  EXPECT_GE(last, 9 * uint64_t{2000000});
+  EXPECT_LE(last, elapsed);
+}
+
 TEST_F(TraceWriterTest, many_blocks_are_one_trace) {
   TraceWriter writer;
   ASSERT_EQ(writer.open(path(), {}), "");

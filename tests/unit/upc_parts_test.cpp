@@ -147,6 +147,15 @@ TEST(UpcInFlight, OneWordDoesNotHinderOthers) {
   EXPECT_FALSE(in_flight.overlaps(1, 64000, 0));
 }
 
+TEST(UpcInFlight, WhatHasArrivedHindersNothing) {
+  InFlight in_flight;
+  in_flight.add(1, 64000, 8);
+  in_flight.clear();
+  in_flight.add(1, 128, 8);
+  EXPECT_FALSE(in_flight.overlaps(1, 64000, 8));
+  EXPECT_TRUE(in_flight.overlaps(1, 128, 8));
+}
+
 TEST(UpcHeldLocks, FindsWhatIsHeldAndNothingElse) {
   std::mt19937 random(7);
   static HeldLocks held;  // lives as long as the process, as the runtime's

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <string>
+#include <vector>
 
 namespace nearcache {
 namespace {
@@ -34,6 +36,7 @@ class WriteTrackerTest : public testing::TestWithParam<bool> {
 
 TEST_P(WriteTrackerTest, finds_the_page_of_one_store_and_only_once) {
   const int range = tracker.watch(memory, bytes);
+  EXPECT_TRUE(!GetParam() || tracker.means(range) == std::string("checksums"));
   EXPECT_TRUE(look(range).empty());
   memory[5 * page + 17] = 1;
   const auto runs = look(range);

@@ -166,11 +166,12 @@ void GetCache::drop(EntryId id) {
 }
 
 void GetCache::evict(EntryId id) {
-  if (!is_stale(id)) ++evictions_;
+  ++evictions_;
   drop(id);
 }
 
-// Throws out what older generations left. Without gets under way everything is stale, and clearing is cheapest.
+// Throws out what older generations left, before anything new comes in: policies see nothing stale. Without gets under way everything is, and clearing
+// is cheapest.
 void GetCache::purge() {
   stale_ = false;
   if (pending_ == 0) {
@@ -182,7 +183,7 @@ void GetCache::purge() {
     return;
   }
   for (EntryId id = 0; id < storage_.descriptors_touched(); ++id) {
-    if (entries_[id].state == State::cached && is_stale(id)) drop(id);
+    if (entries_[id].state == State::cached && entries_[id].generation != generation_) drop(id);
   }
 }
 

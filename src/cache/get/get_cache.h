@@ -220,7 +220,6 @@ class alignas(64) GetCache {
   bool hit_is_sampled() const { return now_ * 0x9e3779b97f4a7c15u >> 61 == 0; }
   uint64_t average_bytes() const { return now_ == 0 ? 0 : requested_bytes_ / now_; }
   bool evictable(EntryId id) const { return entries_[id].state == State::cached; }
-  bool is_stale(EntryId id) const { return entries_[id].generation != generation_; }
   void evict(EntryId id);
   void look_at(EntryId id);
   uint32_t random() {

@@ -45,7 +45,7 @@ class ClampiPolicy final : public Policy {
  private:
   void consider(PolicyView cache, EntryId id, EntryId* victim, double* least) const {
     if (!cache.evictable(id)) return;
-    const double score = cache.is_stale(id) ? -1 : (temporal_ ? recency(cache, id) : 1) * (positional_ ? position(cache, id) : 1);
+    const double score = (temporal_ ? recency(cache, id) : 1) * (positional_ ? position(cache, id) : 1);
     if (score < *least) *least = score, *victim = id;
   }
 

@@ -30,7 +30,6 @@ class PolicyView {
   bool hit_is_sampled() const { return cache_.hit_is_sampled(); }
 
   bool evictable(EntryId id) const { return cache_.evictable(id); }
-  bool is_stale(EntryId id) const { return cache_.is_stale(id); }
   void evict(EntryId id) const { cache_.evict(id); }
   // rate: an entry drawn at random; if it has not been hit and has waited for too long, it counts as not worth its copy.
   void look_at(EntryId id) const { cache_.look_at(id); }

@@ -46,7 +46,6 @@ Situation situation_of(PolicyView cache, EntryId id) {
 }
 
 double value(PolicyView cache, EntryId id) {
-  if (cache.is_stale(id)) return 0;
   return cache.reuse().rate(situation_of(cache, id)) * cache.cost_ns(cache.entry(id).size);
 }
 
@@ -202,7 +201,7 @@ class RatePolicy final : public Policy {
     const uint64_t gets = cache.gets_since_observed();
     if (cache.storage().descriptors_touched() == 0) return;
     const EntryId id = cache.rate().drawn[0];
-    if (!cache.evictable(id) || cache.is_stale(id)) return;
+    if (!cache.evictable(id)) return;
     cache.look_at(id);
     const auto all = static_cast<float>(cache.storage().descriptors_touched());
     cache.reuse().exposed(situation_of(cache, id), all * static_cast<float>(gets));

@@ -43,7 +43,7 @@ double density(PolicyView cache, uint64_t hash, uint64_t bytes) {
 
 double density(PolicyView cache, EntryId id) {
   const Entry& entry = cache.entry(id);
-  return cache.is_stale(id) ? 0 : density(cache, hash_key(entry.key()), entry.size);
+  return density(cache, hash_key(entry.key()), entry.size);
 }
 
 // The least recently used entry of a segment that may go.
