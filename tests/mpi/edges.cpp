@@ -1,4 +1,7 @@
 // Single gets at the edges of what MPI allows: sizes, types that come and go, windows of other kinds, requests.
+#include <sys/mman.h>
+#include <ucontext.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -485,17 +488,47 @@ void gets_outside_an_epoch_count_no_bytes() {
   MPI_Win_lock_all(0, words.win);
 }
 
-// Memory of a GPU is not for the processor: gets into it are MPI's alone, repeated ones and those of cached bytes, too. The last case, as
-// the driver stays loaded.
-void device_memory_is_left_to_mpi() {
-  char program[4096] = {};
-  EXPECT(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
-  const std::string folder = std::string(program).substr(0, std::string(program).rfind('/'));
-  void *driver = dlopen((folder + "/../fake_driver/libcuda.so.1").c_str(), RTLD_NOW);
-  if (!EXPECT(driver != nullptr)) return;
-  const auto allocate = reinterpret_cast<void *(*)(size_t)>(dlsym(driver, "fake_driver_allocate"));
-  const auto questions = reinterpret_cast<long (*)()>(dlsym(driver, "fake_driver_questions"));
-  auto *device = static_cast<int64_t *>(allocate(1 << 16));
+// A stand-in for a GPU's driver, which stays loaded.
+class Driver {
+ public:
+  explicit Driver(const char *name) {
+    char program[4096] = {};
+    EXPECT(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+    const std::string folder = std::string(program).substr(0, std::string(program).rfind('/'));
+    library_ = dlopen((folder + "/../fake_driver/" + name).c_str(), RTLD_NOW);
+    EXPECT(library_ != nullptr);
+  }
+  explicit operator bool() const { return library_ != nullptr; }
+
+  int64_t *allocate(size_t bytes, void *at = nullptr) const { return (int64_t *)call<void *>("fake_driver_allocate", at, bytes); }
+  void free() const { call<void>("fake_driver_free"); }
+  long questions() const { return call<long>("fake_driver_questions"); }
+  template <class Result, class... Arguments>
+  Result call(const char *name, Arguments... arguments) const {
+    return reinterpret_cast<Result (*)(Arguments...)>(dlsym(library_, name))(arguments...);
+  }
+
+ private:
+  void *library_;
+};
+
+constexpr size_t device_bytes = 1 << 18;
+
+// A get into memory that is, or is not, a device's: passed by, or a hit.
+void get_into(const Words &words, int64_t *to, bool device, const char *what) {
+  const auto before = check::stats(words.win);
+  std::fill_n(to, 8, -1);
+  words.get(to, 1, 50, 8);
+  words.flush(1);
+  EXPECT(Words::right(to, 1, 50, 8));
+  const auto after = check::stats(words.win);
+  check::expect(!check::cached() || (after.bypassed - before.bypassed == device && after.hits_full - before.hits_full == !device),
+                "%s: %d bypassed, %d hits", what, (int)(after.bypassed - before.bypassed), (int)(after.hits_full - before.hits_full));
+}
+
+// Memory of a GPU is not for the processor: gets into it are MPI's alone, repeated ones and those of cached bytes, too.
+void leave_device_memory_alone(const Driver &driver) {
+  auto *device = driver.allocate(device_bytes);
   for (const char *mode : {"transparent", "always"}) {
     Words words(200, mode);
     if (!origin()) continue;
@@ -518,7 +551,75 @@ void device_memory_is_left_to_mpi() {
     EXPECT_CACHED(check::stats(words.win).bypassed == 8);
     EXPECT_CACHED(strcmp(mode, "always") != 0 || check::stats(words.win).hits_full == 1);
   }
-  EXPECT_CACHED(!origin() || questions() > 0);
+  EXPECT_CACHED(!origin() || driver.questions() > 0);
+  driver.free();
+}
+
+// What the driver gives back may be the program's at once, and the other way round.
+void follow_memory_that_changes_hands(const Driver &driver) {
+  Words words(200);
+  auto *memory = driver.allocate(device_bytes);
+  if (!origin()) return driver.free();
+  EXPECT(words.read(1, 50, 8));
+  get_into(words, memory, true, "a device's");
+  driver.free();
+  EXPECT(mmap(memory, device_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == memory);
+  get_into(words, memory, false, "the program's again");
+  get_into(words, memory, false, "the program's still");
+  munmap(memory, device_bytes);
+  driver.allocate(device_bytes, memory);
+  get_into(words, memory, true, "a device's again");
+  driver.free();
+}
+
+// A thread's or a fiber's stack may be anywhere, with a device's memory between it and the first stack.
+void tell_stacks_apart(const Driver &driver) {
+  Words words(200);
+  auto *stack = (char *)mmap(nullptr, 2 * device_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  static int64_t *device;
+  device = driver.allocate(device_bytes, stack + device_bytes);
+  if (origin()) {
+    EXPECT(words.read(1, 50, 8));
+    static const Words *there;
+    static ucontext_t here, fiber;
+    there = &words;
+    getcontext(&fiber);
+    fiber.uc_stack.ss_sp = stack;
+    fiber.uc_stack.ss_size = device_bytes;
+    fiber.uc_link = &here;
+    makecontext(&fiber, [] { get_into(*there, device, true, "a device's, from a fiber"); }, 0);
+    swapcontext(&here, &fiber);
+  }
+  driver.free();
+  munmap(stack, device_bytes);
+}
+
+// HIP's answer for the program's own memory is an error, which is not the program's; and one that waits to be looked at is not taken away.
+void keep_errors_for_the_program(const Driver &driver, const Words &words) {
+  auto *memory = (int64_t *)mmap(nullptr, device_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  get_into(words, memory, false, "the program's");
+  EXPECT_EQ(driver.call<int>("hipPeekAtLastError"), 0);
+  driver.call<void>("fake_driver_fail", 7);
+  get_into(words, memory, true, "nothing can be asked");
+  EXPECT_EQ(driver.call<int>("hipGetLastError"), 7);
+  munmap(memory, device_bytes);
+}
+
+// The last case, as drivers stay loaded: each is found though others were before, and by windows that were there before.
+void device_memory_is_left_to_mpi() {
+  Words older(200);
+  if (origin()) EXPECT(older.read(1, 50, 8));
+  for (const char *name : {"libcuda.so.1", "libamdhip64.so.6", "libze_loader.so.1"}) {
+    const Driver driver(name);
+    if (!driver) return;
+    leave_device_memory_alone(driver);
+    follow_memory_that_changes_hands(driver);
+    tell_stacks_apart(driver);
+    auto *device = driver.allocate(device_bytes);
+    if (origin()) get_into(older, device, true, name);
+    if (origin() && strcmp(name, "libamdhip64.so.6") == 0) keep_errors_for_the_program(driver, older);
+    driver.free();
+  }
 }
 
 }  // namespace

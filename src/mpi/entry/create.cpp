@@ -152,9 +152,9 @@ void tell_of_creation(const Window& window, const Exposed& memory) {
 
 // Windows that were made before a driver was loaded ask it from now on, too.
 void look_for_devices() {
-  if (context.devices.present()) return;
+  const bool asked_before = context.devices.present();
   context.devices.look();
-  if (!context.devices.present()) return;
+  if (asked_before || !context.devices.present()) return;
   for (Window* window : context.windows.all()) window->leave_short_ways();
 }
 

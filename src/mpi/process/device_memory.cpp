@@ -4,6 +4,8 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <mutex>
+
 extern "C" void* __libc_stack_end __attribute__((weak));
 
 namespace nearcache::mpi {
@@ -100,17 +102,24 @@ struct LevelZero {
   }
 };
 
+// Found in one thread, and asked by others from then on.
 template <class Driver>
-struct Loaded : Driver {
+class Loaded {
+ public:
   bool look(const char* name) {
-    if (this->found()) return true;
+    if (ready_.load(std::memory_order_relaxed)) return true;
     void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);  // held from now on
-    if (library != nullptr) this->find(library);
-    return this->found();
+    if (library != nullptr) driver_.find(library);
+    if (driver_.found()) ready_.store(true, std::memory_order_release);
+    return driver_.found();
   }
+  bool is_device(const void* at) const { return ready_.load(std::memory_order_acquire) && driver_.is_device(at); }
+
+ private:
+  Driver driver_;
+  std::atomic<bool> ready_{false};
 };
 
-// Written by `look` only, before `present_` says so.
 constinit Loaded<Cuda> cuda;
 constinit Loaded<Hip> hip;
 constinit Loaded<LevelZero> level_zero;
@@ -130,20 +139,30 @@ uintptr_t executable_begin() {
   return begin;
 }
 
-// The program's own data, what malloc gets by brk, and the first thread's stack are no driver's to give away. Anything else may be unmapped and
-// then mapped by a driver, so that what it was once says nothing.
+// The heap follows the executable, but where the loader was the program that was run: then it may be anywhere.
+constexpr int terabyte = 40;
+
+// Kernels leave so much below the start of the stack to it, whatever its limit (Linux: at least 128 MiB). A stack that begins farther away is
+// not the first one, but a thread's or a fiber's, and what is in between may be anything.
+constexpr uintptr_t stack_of_its_own = uintptr_t{8} << 20;
+
+// The program's own data, what malloc gets by brk, and the first stack are no driver's to give away. Anything else may be unmapped and
+// then mapped by a driver, and the other way round, so that what it was once says nothing: no answer is kept.
 bool certainly_host(uintptr_t at) {
   static const uintptr_t begin = executable_begin();
-  if (at >= begin && at < reinterpret_cast<uintptr_t>(sbrk(0))) return true;
+  const auto brk_end = reinterpret_cast<uintptr_t>(sbrk(0));
+  if (at >= begin && at < brk_end && begin >> terabyte == brk_end >> terabyte) return true;
+  if (&__libc_stack_end == nullptr) return false;
   const int here = 0;
-  return &__libc_stack_end != nullptr && at >= reinterpret_cast<uintptr_t>(&here) && at < reinterpret_cast<uintptr_t>(__libc_stack_end);
+  const auto low = reinterpret_cast<uintptr_t>(&here), high = reinterpret_cast<uintptr_t>(__libc_stack_end);
+  return low < high && high - low < stack_of_its_own && at >= low && at < high;
 }
-
-constexpr uintptr_t block_of(uintptr_t at) { return at >> 16; }
 
 }  // namespace
 
 void DeviceMemory::look() {
+  static constinit std::mutex mutex;
+  const std::lock_guard lock(mutex);
   const bool with_cuda = cuda.look("libcuda.so.1");
   bool with_hip = false;
   for (const char* name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so.4", "libamdhip64.so"})
@@ -152,21 +171,14 @@ void DeviceMemory::look() {
   if (with_cuda || with_hip || with_level_zero) present_.store(true, std::memory_order_release);
 }
 
-bool DeviceMemory::is_host(const void* first, uint64_t bytes) {
+bool DeviceMemory::is_host(const void* first, uint64_t bytes) const {
   const auto begin = reinterpret_cast<uintptr_t>(first);
   const auto last = begin + (bytes == 0 ? 0 : bytes - 1);
-  for (const uintptr_t at : {begin, last}) {
-    if (certainly_host(at)) continue;
-    if (block_of(at) == device_block_.load(std::memory_order_relaxed)) return false;
-    if (!ask(reinterpret_cast<const void*>(at))) continue;
-    device_block_.store(block_of(at), std::memory_order_relaxed);
-    return false;
+  for (const uintptr_t address : {begin, last}) {
+    const auto* at = reinterpret_cast<const void*>(address);
+    if (!certainly_host(address) && (cuda.is_device(at) || hip.is_device(at) || level_zero.is_device(at))) return false;
   }
   return true;
-}
-
-bool DeviceMemory::ask(const void* at) {
-  return (cuda.found() && cuda.is_device(at)) || (hip.found() && hip.is_device(at)) || (level_zero.found() && level_zero.is_device(at));
 }
 
 }  // namespace nearcache::mpi

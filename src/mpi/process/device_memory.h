@@ -16,14 +16,10 @@ class DeviceMemory {
   bool present() const { return present_.load(std::memory_order_relaxed); }
 
   // Whether the processor may read and write `bytes` bytes from `first` on. Any thread.
-  bool is_host(const void* first, uint64_t bytes);
+  bool is_host(const void* first, uint64_t bytes) const;
 
  private:
-  bool ask(const void* at);
-
   std::atomic<bool> present_{false};
-  // A block in which an address of a device was found. A block that is the processor's again by now costs a miss, and no more.
-  std::atomic<uintptr_t> device_block_{0};
 };
 
 }  // namespace nearcache::mpi
