@@ -1,4 +1,4 @@
-"""Jobs of several programs, spawned ones, sessions, late threads, forks: world.cpp."""
+"""Jobs of several programs, spawned ones, sessions, late threads, forks, ends: world.cpp."""
 import json
 import os
 import re
@@ -93,3 +93,13 @@ def test_a_forked_child_ends_and_leaves_its_parent_alone(mpi, preload, tmp_path,
     assert hits(result, "fork") == [144] * 2
     if trace:
         assert all((tmp_path / f"t.{rank}.nctrace").stat().st_size > 0 for rank in (0, 1))
+
+
+def test_calls_that_come_when_all_statics_are_destroyed_are_served(mpi, preload, tmp_path):
+    report = tmp_path / "report.json"
+    result = launch.run(mpi, 2, "world", "very_end", env={"NEARCACHE_REPORT": str(report), "NEARCACHE_TRACE": str(tmp_path / "t")}, timeout=60)
+    if not done(result) and not done(launch.run(mpi, 2, "world", "very_end", preload=False, timeout=60)):
+        pytest.skip("the host alone does not do this")
+    assert done(result.check())
+    assert hits(result, "very_end") == [144] * 2
+    assert json.loads(report.read_text())["ranks"] == 2

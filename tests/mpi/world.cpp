@@ -1,5 +1,5 @@
-// Jobs that are not one program on one MPI_COMM_WORLD: several programs, a spawned one, sessions, thread levels that come late, forks. Which of
-// them is the first argument; each rank prints `ok WHAT rank R hits H`, or FAILED.
+// Jobs that are not one program on one MPI_COMM_WORLD: several programs, a spawned one, sessions, thread levels that come late, forks, ends. Which
+// of them is the first argument; each rank prints `ok WHAT rank R hits H`, or FAILED.
 #include <dlfcn.h>
 #include <mpi.h>
 #include <sys/wait.h>
@@ -245,6 +245,16 @@ void threads_after_a_session() {
 }
 #endif
 
+// Functions of the program that run last, when the statics of all libraries have been destroyed.
+Words *late_words;
+
+__attribute__((destructor)) void read_at_the_very_end() {
+  if (late_words == nullptr) return;
+  late_words->read(9);
+  tell(world_rank(), late_words->end(MPI_COMM_WORLD).hits_full);
+  MPI_Finalize();
+}
+
 // A child that ends by exit() runs the library's ends too, without its threads.
 void fork_and_read() {
   Words words(MPI_COMM_WORLD);
@@ -280,6 +290,12 @@ int main(int argc, char **argv) {
   if (way == "child") be_a_child();
   if (way == "fork") fork_and_read();
   if (way == "nothing") tell(world_rank(), 0);
+  if (way == "very_end") {
+    static Words words(MPI_COMM_WORLD);
+    words.read(1);
+    late_words = &words;
+    return failures > 0;
+  }
   MPI_Finalize();
   return failures > 0;
 }
