@@ -46,12 +46,16 @@ void Channel::open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised) 
 
 void Channel::close() {
   bits_.store(no_bits(), std::memory_order_release);
-  leave_uncached();
+  give_cache_back();
 }
 
 void Channel::leave_uncached() {
+  if (state_ == State::ready) complete();
+  give_cache_back();
+}
+
+void Channel::give_cache_back() {
   if (state_ == State::ready) {
-    complete();
     if (quick_cache == &*pages_) quick_cache = no_cache();
     pages_.reset();
     context.budget.give_back(memory_);

@@ -40,7 +40,7 @@ class Channel final : public PageTransport {
  public:
   // A context begins. `owned`: it is private to the calling thread. `serialised`: at most one thread at a time may be inside of it.
   void open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised);
-  // It is gone: gives the memory back. The lock is held.
+  // It is gone, and complete: gives the memory back. The lock is held.
   void close();
 
   bool is(uint64_t bits) const { return bits_.load(std::memory_order_acquire) == bits; }
@@ -102,6 +102,7 @@ class Channel final : public PageTransport {
 
   static uint64_t no_bits();
   PageCache* create_cache();
+  void give_cache_back();
   bool wrote() const;
 
   std::atomic<uint64_t> bits_{no_bits()};

@@ -1,6 +1,7 @@
 /* What starts write-back, and which put goes at once: of every context, whichever the program waits through. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -175,6 +176,92 @@ static void a_relaxed_atomic_is_seen_through_other_contexts(void) {
   EXPECT(shmem_ctx_long_g(ctx, other() + 64, 1) == 8);
 }
 
+/* Where a call is among those that arrived; beyond all if it is not. */
+static int place_of(const char *part) {
+  int at = 0;
+  while (at < stub_calls() && !strstr(stub_call(at)->name, part)) at++;
+  return at;
+}
+
+static void dirty(shmem_ctx_t ctx) {
+  begin();
+  shmem_ctx_long_p(ctx, flag() + 64, 1, 1); /* may go at once */
+  shmem_ctx_long_p(ctx, flag(), 1, 1);
+  EXPECT(!put_arrived(flag()));
+}
+
+/* Not by the library's own quiet in them, which need not be one of this context. */
+static void releases_complete_what_was_written(void) {
+  static const char *const names[] = {"barrier_all", "clear_lock"};
+  for (int i = 0; i < 2; i++) {
+    dirty(SHMEM_CTX_DEFAULT);
+    i == 0 ? shmem_barrier_all() : shmem_clear_lock(other());
+    EXPECT(put_arrived(flag()));
+    EXPECT(place_of("putmem") < place_of("quiet") && place_of("quiet") < place_of(names[i]) && place_of(names[i]) < stub_calls());
+  }
+}
+
+static void releases_start_what_was_written_through_other_contexts(void) {
+  const shmem_ctx_t ctx = made();
+  for (int i = 0; i < 2; i++) {
+    dirty(ctx);
+    i == 0 ? shmem_barrier_all() : shmem_clear_lock(other());
+    EXPECT(put_arrived(flag()));
+  }
+}
+
+static void a_context_that_goes_completes_what_was_written(void) {
+  const shmem_ctx_t ctx = made(), uncached = made();
+  dirty(ctx);
+  shmem_ctx_destroy(ctx);
+  EXPECT(put_arrived(flag()) && arrived("quiet") == 1);
+  dirty(uncached);
+  EXPECT(nearcache_shmem_ctx_uncached(uncached) == NEARCACHE_SHMEM_OK);
+  EXPECT(put_arrived(flag()) && arrived("quiet") == 1);
+}
+
+/* Its value is known after the quiet, and may say what others wrote before it. */
+static void a_quiet_after_a_non_blocking_get_acquires(void) {
+  long value = 0;
+  begin();
+  (void)shmem_long_g(other(), 1);
+  shmem_long_get_nbi(&value, flag(), 1, 1);
+  *(long *)stub_remote(other()) = 7;
+  shmem_quiet();
+  EXPECT(shmem_long_g(other(), 1) == 7);
+}
+
+/* The program's own transfers may be under way. */
+static void a_quiet_goes_down_though_nothing_was_written(void) {
+  begin();
+  (void)shmem_long_g(other(), 1);
+  shmem_quiet();
+  stub_clear();
+  shmem_quiet();
+  EXPECT(arrived("quiet") == 1);
+}
+
+static void what_was_fetched_ahead_is_here_after_a_quiet(void) {
+  begin();
+  (void)shmem_long_g(other(), 1);
+  nearcache_shmem_prefetch(flag(), 256, 1);
+  EXPECT(arrived("getmem_nbi") == 1);
+  shmem_quiet();
+  stub_clear();
+  (void)shmem_long_g(flag(), 1);
+  EXPECT(stub_calls() == 0);
+}
+
+/* Also where PEs that are loads and stores away are cached. */
+static void own_memory_is_never_cached(void) {
+  for (long value = 1; value < 4; value++) {
+    *other() = value;
+    EXPECT(shmem_long_g(other(), 0) == value);
+    shmem_long_p(flag(), value, 0);
+    EXPECT(*flag() == value);
+  }
+}
+
 /* Its exit runs our handlers, and those of destructors come after them. */
 static int forked;
 __attribute__((destructor)) static void the_end_of_the_child(void) {
@@ -213,4 +300,11 @@ const struct stub_case order_cases[] = {
     {"more_contexts_than_are_known", more_contexts_than_are_known},
     {"a_relaxed_atomic_is_seen_through_other_contexts", a_relaxed_atomic_is_seen_through_other_contexts},
     {"a_forked_child_writes_nothing_back", a_forked_child_writes_nothing_back},
+    {"releases_complete_what_was_written", releases_complete_what_was_written},
+    {"releases_start_what_was_written_through_other_contexts", releases_start_what_was_written_through_other_contexts},
+    {"a_context_that_goes_completes_what_was_written", a_context_that_goes_completes_what_was_written},
+    {"a_quiet_after_a_non_blocking_get_acquires", a_quiet_after_a_non_blocking_get_acquires},
+    {"a_quiet_goes_down_though_nothing_was_written", a_quiet_goes_down_though_nothing_was_written},
+    {"what_was_fetched_ahead_is_here_after_a_quiet", what_was_fetched_ahead_is_here_after_a_quiet},
+    {"own_memory_is_never_cached", own_memory_is_never_cached},
     {NULL, NULL}};
