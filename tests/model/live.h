@@ -19,8 +19,8 @@ struct Without {
   bool status;       // MPI_Request_get_status
   bool sessions;     // communicators of sessions
   bool odd_calls;    // to MPI_PROC_NULL, and to ranks that no window has
-  bool odd_flushes;  // of these, flushes
-  bool failures;     // of gets and flushes, which the lazy MPI makes
+  bool odd_flushes;  // of these, flushes and unlocks
+  bool failures;     // of gets, flushes, waits and tests, which the lazy MPI makes
   bool twins;        // two windows over the same memory
   bool locks;        // epochs of MPI_Win_lock
 };

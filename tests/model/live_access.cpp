@@ -96,7 +96,8 @@ void Live::odd_call(Random &own, bool passive) {
   int64_t origin = kept, result = kept, compared = kept;
   MPI_Request request = MPI_REQUEST_NULL;
   const Forgiving forgiving(win);
-  switch (below(own, !passive ? 6 : without.odd_flushes ? 10 : 14)) {
+  const int draws = !passive ? 6 : without.odd_flushes ? 10 : present == Sync::lock ? 16 : 14;
+  switch (below(own, draws)) {
     case 0: MPI_Get(&result, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win); break;
     case 1: MPI_Put(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win); break;
     case 2: MPI_Accumulate(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win); break;
@@ -108,7 +109,12 @@ void Live::odd_call(Random &own, bool passive) {
     case 8: MPI_Raccumulate(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win, &request); break;
     case 9: MPI_Rget_accumulate(&origin, 1, MPI_INT64_T, &result, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win, &request); break;
     case 10: case 11: MPI_Win_flush(target, win); break;
-    default: MPI_Win_flush_local(target, win); break;
+    case 12: case 13: MPI_Win_flush_local(target, win); break;
+    default:
+      if (target == MPI_PROC_NULL) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
+      }
+      MPI_Win_unlock(target, win);
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   check::expect(origin == kept && result == kept, "seed %llu: a call to rank %d of %d changed a buffer", (unsigned long long)seed, target, size);
@@ -119,7 +125,7 @@ void Live::odd_call(Random &own, bool passive) {
 bool Live::write_next(Random &own, Plan &plan, int target, bool passive) {
   (void)passive;
   for (Write &write : plan.writes) {
-    if (!write.done && write.writer == rank && write.kind != Kind::locked && (target < 0 || write.spot.target == target)) {
+    if (!write.done && write.writer == rank && write.kind != Kind::locked && write.kind != Kind::guarded && (target < 0 || write.spot.target == target)) {
       write.done = true;
       issue(own, write);
       operations++;
@@ -129,21 +135,34 @@ bool Live::write_next(Random &own, Plan &plan, int target, bool passive) {
   return false;
 }
 
-// Adds to a word that only an exclusive lock guards: every rank reads what the one before it wrote.
+// Adds to a word that only an exclusive lock guards: every rank reads what the one before it wrote. Where the lock is another rank's, it is known to
+// be taken by a flush.
 void Live::take_turns() {
-  for (Write &write : current->writes) {
-    if (write.kind != Kind::locked || write.writer != rank) {
+  for (const Write &write : current->writes) {
+    const bool guarded = write.kind == Kind::guarded;
+    if ((write.kind != Kind::locked && !guarded) || write.writer != rank) {
       continue;
     }
-    const MPI_Aint at = write.spot.base / units_of_targets[write.spot.target];
+    const int target = write.spot.target, locked = guarded ? (target + 1) % size : target;
+    const MPI_Aint at = write.spot.base / units_of_targets[target];
     int64_t word = 0, addend = 0;
     std::memcpy(&addend, write.payload.data(), 8);
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, write.spot.target, 0, win);
-    MPI_Get(&word, 8, MPI_BYTE, write.spot.target, at, 8, MPI_BYTE, win);
-    MPI_Win_flush(write.spot.target, win);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, locked, 0, win);
+    if (guarded) {
+      MPI_Win_flush(locked, win);
+      MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win);
+    }
+    MPI_Get(&word, 8, MPI_BYTE, target, at, 8, MPI_BYTE, win);
+    MPI_Win_flush(target, win);
     word = (int64_t)((uint64_t)word + (uint64_t)addend);
-    MPI_Put(&word, 8, MPI_BYTE, write.spot.target, at, 8, MPI_BYTE, win);
-    MPI_Win_unlock(write.spot.target, win);
+    if (guarded) {
+      usleep(50);  // in which another rank may come in that has no lock
+    }
+    MPI_Put(&word, 8, MPI_BYTE, target, at, 8, MPI_BYTE, win);
+    if (guarded) {
+      MPI_Win_unlock(target, win);
+    }
+    MPI_Win_unlock(locked, win);
     operations += 3;
   }
 }
@@ -209,51 +228,65 @@ void Live::look_at_requests(Random &own) {
   pending = std::move(later);
 }
 
-// Waits for all requests of gets by one of the calls there are.
+// Waits for all requests of gets by one of the calls there are; of which one may fail, over the lazy MPI: then its requests are gone, and their
+// buffers hold anything.
 void Live::wait_requests(Random &own) {
   std::vector<MPI_Request> requests;
-  for (Pending &get : pending) {
-    if (get.request != MPI_REQUEST_NULL) {
-      requests.push_back(get.request);
-    }
-  }
-  const int count = (int)requests.size();
-  std::vector<int> indices(count + 1);
-  int left = count, many = 0, index = 0;
-  switch (below(own, 5)) {
-    case 0: MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE); break;
-    case 1:
-      for (; left > 0; left--) {
-        MPI_Waitany(count, requests.data(), &index, MPI_STATUS_IGNORE);
-      }
-      break;
-    case 2:
-      for (; left > 0; left -= many) {
-        MPI_Waitsome(count, requests.data(), &many, indices.data(), MPI_STATUSES_IGNORE);
-      }
-      break;
-    case 3:
-      for (; left > 0; left -= many) {
-        MPI_Testsome(count, requests.data(), &many, indices.data(), MPI_STATUSES_IGNORE);
-      }
-      break;
-    default:
-      for (MPI_Request &request : requests) {
-        for (int done = 0; !done;) {
-          MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        }
-      }
-  }
+  std::vector<Pending> asked;
   std::deque<Pending> later;
   for (Pending &get : pending) {
     if (get.request == MPI_REQUEST_NULL) {
       later.push_back(std::move(get));
-    } else if (get.buffer.actual != get.buffer.expected) {
-      check::expect(false, "seed %llu: rget from rank %d byte %lld in mode %s is wrong after its request is done",
-                    (unsigned long long)seed, get.spot.target, (long long)get.spot.base, mode);
+    } else {
+      requests.push_back(get.request);
+      asked.push_back(std::move(get));
     }
   }
   pending = std::move(later);
+  const int count = (int)requests.size(), how = (int)below(own, 6);
+  std::vector<int> indices(count + 1);
+  int left = count, many = 0, index = 0;
+  std::vector<int> codes(count, MPI_SUCCESS);
+  int *failing = how < 3 && !without.failures && below(own, 2) ? lazy_mpi_failing() : nullptr;
+  if (failing != nullptr) {
+    *failing = 1;
+  }
+  switch (how) {
+    case 0: codes.assign(count, MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE)); break;
+    case 1:
+      for (int i = 0; i < count; i++) {
+        codes[i] = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+      }
+      break;
+    case 2:
+      for (int i = 0; i < count; i++) {
+        for (int done = 0; !done;) {
+          codes[i] = MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
+        }
+      }
+      break;
+    case 3:
+      for (; left > 0; left--) {
+        MPI_Waitany(count, requests.data(), &index, MPI_STATUS_IGNORE);
+      }
+      break;
+    case 4:
+      for (; left > 0; left -= many) {
+        MPI_Waitsome(count, requests.data(), &many, indices.data(), MPI_STATUSES_IGNORE);
+      }
+      break;
+    default:
+      for (; left > 0; left -= many) {
+        MPI_Testsome(count, requests.data(), &many, indices.data(), MPI_STATUSES_IGNORE);
+      }
+  }
+  if (failing != nullptr) {
+    *failing = 0;
+  }
+  for (int i = 0; i < count; i++) {
+    check::expect(codes[i] != MPI_SUCCESS || asked[i].buffer.actual == asked[i].buffer.expected, "seed %llu: rget from rank %d byte %lld in mode %s is wrong after its request is done",
+                  (unsigned long long)seed, asked[i].spot.target, (long long)asked[i].spot.base, mode);
+  }
 }
 
 }  // namespace model

@@ -2,7 +2,7 @@
 // both sides, all modes, all kinds of epochs. Every byte of every destination is checked, gaps included, and all
 // window memory after every phase.
 //
-//   model [--seed N] [--ops N] [--phases N] [--without-DRAW ...]       DRAW: derived-accumulates, or what `Without` of live.h says
+//   model [--seed N] [--ops N] [--phases N] [--sessions] [--without-DRAW ...]       DRAW: derived-accumulates, or what `Without` of live.h says
 //
 // prints `ok model` and `model: seed N, M operations, ...`, or what differs first
 #include "live.h"
@@ -21,15 +21,10 @@ constexpr uint64_t gets_that_hit = 3000;
 MPI_Session session = MPI_SESSION_NULL;
 
 MPI_Comm session_communicator() {
-  MPI_Comm made;
-  MPI_Group world;
   if (session == MPI_SESSION_NULL) {
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
   }
-  MPI_Group_from_session_pset(session, "mpi://WORLD", &world);
-  MPI_Comm_create_from_group(world, "model", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made);
-  MPI_Group_free(&world);
-  return made;
+  return check::session_world(session, "model");
 }
 
 void end_session() {
@@ -49,9 +44,9 @@ MPI_Comm random_communicator(Random &random) {
     return session_communicator();
   }
   if (below(random, 3) == 0) {
-    MPI_Comm_split(MPI_COMM_WORLD, check::rank % 2, -check::rank, &made);  // in reverse order
+    MPI_Comm_split(check::world, check::rank % 2, -check::rank, &made);  // in reverse order
   } else {
-    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    MPI_Comm_dup(check::world, &made);
   }
   return made;
 }

@@ -26,7 +26,7 @@ struct Spot {
   int64_t base;  // byte that the displacement points at
 };
 
-enum class Kind { put, rput, accumulate, raccumulate, get_accumulate, fetch_and_op, compare_and_swap, sum, locked };
+enum class Kind { put, rput, accumulate, raccumulate, get_accumulate, fetch_and_op, compare_and_swap, sum, locked, guarded };
 
 struct Write {
   Kind kind;

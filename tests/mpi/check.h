@@ -3,7 +3,8 @@
 //
 //   int main(int argc, char **argv) { return check::run(argc, argv, 2, {{"name", function}, ...}); }
 //
-// and prints `ok NAME`, `skipped NAME: why` or `FAILED NAME: detail`. Arguments: --only A,B  --except A,B.
+// and prints `ok NAME`, `skipped NAME: why` or `FAILED NAME: detail`. Arguments: --only A,B  --except A,B  --sessions
+// (no MPI_Init: check::world is a session's; for programs that use no other).
 #ifndef NEARCACHE_TESTS_CHECK_H
 #define NEARCACHE_TESTS_CHECK_H
 
@@ -41,6 +42,7 @@ struct Case {
 };
 
 inline int rank, ranks;
+inline MPI_Comm world;           // of all ranks
 inline MPI_Comm hidden_comm;     // see hidden_barrier
 inline int failures;             // of the current case, on this rank
 inline std::string skip_reason;  // set by skip()
@@ -126,23 +128,68 @@ inline bool run_case(const Case &each) {
   return all == 0;
 }
 
+#if MPI_VERSION >= 4
+inline MPI_Session session = MPI_SESSION_NULL;
+
+// All ranks, by a session.
+inline MPI_Comm session_world(MPI_Session of, const char *name) {
+  MPI_Group group;
+  MPI_Comm made;
+  MPI_Group_from_session_pset(of, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, name, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made);
+  MPI_Group_free(&group);
+  return made;
+}
+#endif
+
+// The thread level that there is.
+inline int start(bool sessions, int *argc, char ***argv, int thread_level) {
+  int provided = thread_level;
+  if (!sessions) {
+    MPI_Init_thread(argc, argv, thread_level, &provided);
+    world = MPI_COMM_WORLD;
+  }
+#if MPI_VERSION >= 4
+  if (sessions) {
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    world = session_world(session, "check");
+  }
+#endif
+  MPI_Comm_rank(world, &rank);
+  MPI_Comm_size(world, &ranks);
+  HIDDEN(MPI_Comm_dup)(world, &hidden_comm);
+  return provided;
+}
+
+inline void end(bool sessions) {
+  HIDDEN(MPI_Comm_free)(&hidden_comm);
+  if (!sessions) {
+    MPI_Finalize();
+  }
+#if MPI_VERSION >= 4
+  if (sessions) {
+    MPI_Comm_free(&world);
+    MPI_Session_finalize(&session);
+  }
+#endif
+}
+
 inline int run(int argc, char **argv, int least_ranks, const std::vector<Case> &cases,
                int thread_level = MPI_THREAD_SINGLE) {
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, thread_level, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  HIDDEN(MPI_Comm_dup)(MPI_COMM_WORLD, &hidden_comm);
   std::vector<std::string> only, except;
+  bool sessions = false;
   for (int i = 1; i < argc; i++) {
     if (std::strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
       only = split(argv[++i]);
     } else if (std::strcmp(argv[i], "--except") == 0 && i + 1 < argc) {
       except = split(argv[++i]);
+    } else if (std::strcmp(argv[i], "--sessions") == 0) {
+      sessions = MPI_VERSION >= 4;
     } else {
       rest.emplace_back(argv[i]);
     }
   }
+  const int provided = start(sessions, &argc, &argv, thread_level);
   int failed = 0;
   if (ranks < least_ranks || provided < thread_level) {
     if (rank == 0) {
@@ -156,8 +203,7 @@ inline int run(int argc, char **argv, int least_ranks, const std::vector<Case> &
       }
     }
   }
-  HIDDEN(MPI_Comm_free)(&hidden_comm);
-  MPI_Finalize();
+  end(sessions);
   return failed > 0;
 }
 

@@ -5,6 +5,9 @@
  * target or request: flush(1) moves nothing of rank 2, a test of a request succeeds at its third call.
  * A cache that reads a destination too early, or skips a synchronisation that is due, serves poison.
  *
+ * An exclusive lock of another rank is taken by the first call that needs it, as the standard allows too: the program may rely on it from its
+ * first flush on.
+ *
  * An Rget is a generalised request here, completed when its data has been moved. One lock guards the queue;
  * gets are handed to the host under it, so that a thread's flush covers what another one has just issued. */
 #include <mpi.h>
@@ -42,12 +45,84 @@ static struct get *queue; /* in the order of the calls */
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static long long deferred;
 
-/* What a program over this MPI may set, by dlsym: so many of the next gets and flushes fail without doing anything; and what another
- * thread does while a synchronisation is under way, after it has been decided what it completes. */
+/* What a program over this MPI may set, by dlsym: so many of the next gets and flushes fail without doing anything, and of the next waits and tests
+ * of a request, which free it and move no data; and what another thread does while a synchronisation is under way, after it has been decided what it
+ * completes. */
 int lazy_mpi_failing;
 void (*lazy_mpi_meanwhile)(void);
 
 static int fails(void) { return lazy_mpi_failing > 0 && lazy_mpi_failing-- > 0; }
+
+/* Exclusive locks that the program has and the host was not asked for. */
+struct lock {
+  int rank, assertion;
+  MPI_Win win;
+  struct lock *next;
+};
+
+static struct lock *locks;
+static pthread_mutex_t locks_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What the process stores at its own rank needs the lock at once. */
+static int lock_can_wait(int type, int rank, MPI_Win win) {
+  int ranks = 0, own = 0;
+  MPI_Group group;
+  PMPI_Win_get_group(win, &group);
+  PMPI_Group_size(group, &ranks);
+  PMPI_Group_rank(group, &own);
+  PMPI_Group_free(&group);
+  return type == MPI_LOCK_EXCLUSIVE && rank >= 0 && rank < ranks && rank != own;
+}
+
+int MPI_Win_lock(int type, int rank, int assertion, MPI_Win win) {
+  if (!lock_can_wait(type, rank, win)) {
+    return PMPI_Win_lock(type, rank, assertion, win);
+  }
+  struct lock *lock = malloc(sizeof *lock);
+  pthread_mutex_lock(&locks_lock);
+  *lock = (struct lock){rank, assertion, win, locks};
+  locks = lock;
+  pthread_mutex_unlock(&locks_lock);
+  return MPI_SUCCESS;
+}
+
+/* Before every call about `target` of `win`. (Large-count writes are left out: no test makes them under a lock.) */
+static void take_locks(MPI_Win win, int target) {
+  pthread_mutex_lock(&locks_lock);
+  for (struct lock **link = &locks; *link;) {
+    struct lock *lock = *link;
+    if (lock->win == win && (target == EVERY_TARGET || lock->rank == target)) {
+      PMPI_Win_lock(MPI_LOCK_EXCLUSIVE, lock->rank, lock->assertion, win);
+      *link = lock->next;
+      free(lock);
+    } else {
+      link = &lock->next;
+    }
+  }
+  pthread_mutex_unlock(&locks_lock);
+}
+
+#define WRITE(name, parameters, arguments) \
+  int name parameters {                    \
+    take_locks(win, target);               \
+    return P##name arguments;              \
+  }
+#define ORIGIN const void *from, int count, MPI_Datatype type
+#define RESULT void *to, int to_count, MPI_Datatype to_type
+#define TARGET int target, MPI_Aint at, int there, MPI_Datatype type_there
+WRITE(MPI_Put, (ORIGIN, TARGET, MPI_Win win), (from, count, type, target, at, there, type_there, win))
+WRITE(MPI_Rput, (ORIGIN, TARGET, MPI_Win win, MPI_Request *request), (from, count, type, target, at, there, type_there, win, request))
+WRITE(MPI_Accumulate, (ORIGIN, TARGET, MPI_Op op, MPI_Win win), (from, count, type, target, at, there, type_there, op, win))
+WRITE(MPI_Raccumulate, (ORIGIN, TARGET, MPI_Op op, MPI_Win win, MPI_Request *request),
+      (from, count, type, target, at, there, type_there, op, win, request))
+WRITE(MPI_Get_accumulate, (ORIGIN, RESULT, TARGET, MPI_Op op, MPI_Win win),
+      (from, count, type, to, to_count, to_type, target, at, there, type_there, op, win))
+WRITE(MPI_Rget_accumulate, (ORIGIN, RESULT, TARGET, MPI_Op op, MPI_Win win, MPI_Request *request),
+      (from, count, type, to, to_count, to_type, target, at, there, type_there, op, win, request))
+WRITE(MPI_Fetch_and_op, (const void *from, void *to, MPI_Datatype type, int target, MPI_Aint at, MPI_Op op, MPI_Win win),
+      (from, to, type, target, at, op, win))
+WRITE(MPI_Compare_and_swap, (const void *from, const void *compared, void *to, MPI_Datatype type, int target, MPI_Aint at, MPI_Win win),
+      (from, compared, to, type, target, at, win))
 
 /* Only what the host would accept is held back: errors are the host's to report, at the call. */
 static int can_wait(const struct get *get) {
@@ -97,6 +172,7 @@ static void hold(const struct get *get) {
 }
 
 static int issue(const struct get *get, MPI_Request *request) {
+  take_locks(get->win, get->target);
 #if HAVE_LARGE
   if (get->large) {
     return request ? PMPI_Rget_c(get->origin, get->origin_count, get->origin_type, get->target, get->displacement,
@@ -225,6 +301,7 @@ int MPI_Rget_c(void *origin, MPI_Count origin_count, MPI_Datatype origin_type, i
     if (fails()) {                                  \
       return MPI_ERR_OTHER;                         \
     }                                               \
+    take_locks(win, target);                        \
     struct get *started = start(win, target);       \
     if (lazy_mpi_meanwhile) {                       \
       lazy_mpi_meanwhile();                         \
@@ -300,12 +377,48 @@ static void complete_one(int count, const MPI_Request *requests) {
   }
 }
 
+static int is_held(MPI_Request request) {
+  const struct get *get;
+  pthread_mutex_lock(&queue_lock);
+  for (get = queue; get && get->request != request; get = get->next) {
+  }
+  pthread_mutex_unlock(&queue_lock);
+  return get != NULL && request != MPI_REQUEST_NULL;
+}
+
+/* A call that completes these fails if it is to, and if there is data to lose: they are done, without it. */
+static int fails_with(int count, const MPI_Request *requests) {
+  int held = 0;
+  for (int i = 0; i < count; i++) {
+    held += is_held(requests[i]);
+  }
+  if (held == 0 || !fails()) {
+    return 0;
+  }
+  for (int i = 0; i < count; i++) {
+    struct get *get = take(requests[i], 1);
+    if (get) {
+      PMPI_Grequest_complete(get->request);
+      release(get);
+    }
+  }
+  return 1;
+}
+
 int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+  if (fails_with(1, request)) {
+    PMPI_Wait(request, status);
+    return MPI_ERR_OTHER;
+  }
   complete(*request, 1);
   return PMPI_Wait(request, status);
 }
 
 int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses) {
+  if (fails_with(count, requests)) {
+    PMPI_Waitall(count, requests, statuses);
+    return MPI_ERR_IN_STATUS;
+  }
   complete_all(count, requests, 1);
   return PMPI_Waitall(count, requests, statuses);
 }
@@ -330,6 +443,11 @@ int MPI_Waitsome(int count, MPI_Request *requests, int *out, int *indices, MPI_S
 }
 
 int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
+  if (fails_with(1, request)) {
+    *done = 1;
+    PMPI_Wait(request, status);
+    return MPI_ERR_OTHER;
+  }
   complete(*request, 0);
   return PMPI_Test(request, done, status);
 }
