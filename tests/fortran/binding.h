@@ -6,6 +6,8 @@
 #define HANDLE(kind) type(kind)
 #define STATUS(name) type(MPI_Status) :: name
 #define STATUSES(name, n) type(MPI_Status) :: name(n)
+#define TAG_OF(status) status%MPI_TAG
+#define TAG_OF_NTH(statuses, i) statuses(i)%MPI_TAG
 #define IERR )
 #elif defined(BINDING_MPI)
 #define USE_BINDING use mpi
@@ -13,6 +15,8 @@
 #define HANDLE(kind) integer
 #define STATUS(name) integer :: name(MPI_STATUS_SIZE)
 #define STATUSES(name, n) integer :: name(MPI_STATUS_SIZE, n)
+#define TAG_OF(status) status(MPI_TAG)
+#define TAG_OF_NTH(statuses, i) statuses(MPI_TAG, i)
 #define IERR , ierr)
 #else
 #define USE_BINDING
@@ -20,5 +24,7 @@
 #define HANDLE(kind) integer
 #define STATUS(name) integer :: name(MPI_STATUS_SIZE)
 #define STATUSES(name, n) integer :: name(MPI_STATUS_SIZE, n)
+#define TAG_OF(status) status(MPI_TAG)
+#define TAG_OF_NTH(statuses, i) statuses(MPI_TAG, i)
 #define IERR , ierr)
 #endif

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support import launch
+from support import host_defects, launch
 
 HERE = Path(__file__).resolve().parent
 BINDINGS = ["MPIF_H", "MPI", "MPI_F08"]
@@ -79,3 +79,16 @@ def test_repeats_are_hits_and_own_writes_are_seen_in_mode_always(mpi, preload, b
     # Twenty gets of one word from the allocated window: the first one misses; each is counted once.
     assert 19 <= totals["hits_full"] + totals["hits_pending"]
     assert totals["gets"] < 50
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_requests_and_windows_answer_as_without_nearcache(mpi, preload, build, binding):
+    assert len(launch.run(mpi, 2, build("results", binding)).check().lines("ok")) > 20
+    if not host_defects.broken(mpi, f"results-{binding}"):
+        launch.run(mpi, 2, build("results", binding), preload=False).check()
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_the_network_model_delays_what_requests_complete(mpi, preload, build, binding):
+    result = launch.run(mpi, 2, build("results", binding), "modelled", env={"NEARCACHE_MODEL": "20000000,0"}).check()
+    assert len(result.lines("ok")) == 5

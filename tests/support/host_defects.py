@@ -15,6 +15,7 @@ CASES = {
 # Whole programs that an MPI cannot run. (What `model` finds wrong in a host is told apart seed by seed: test_model.py.)
 BROKEN_PROGRAMS = {
     ("mpich-4.0.2", "progress"): "put_never_arrives",
+    ("mpich-4.0.2", "results-MPI_F08"): "f08_indices",
 }
 
 # Arguments that keep a program off what an MPI gets wrong. (Of later MPICHs the same shows over tcp only.)

@@ -57,6 +57,10 @@ def test_a_program_that_synchronises_by_pmpi_is_not_cached(mpi, preload, tmp_pat
     assert word == "left alone" and "the program calls PMPI_Win_flush_all" in output
 
 
+def test_what_is_only_passed_on_need_not_be_seen(mpi, preload, tmp_path):
+    assert outcome(mpi, program(mpi, tmp_path, "-DASKS_PMPI"))[0] == "cached"
+
+
 @pytest.mark.parametrize("place, expected", [("above", "left alone"), ("below", "cached")])
 def test_a_profiler_in_front_hides_calls_and_one_behind_does_not(mpi, preload, tmp_path, place, expected):
     tool = shared(mpi, "profiler.c", tmp_path / "libprofiler.so")

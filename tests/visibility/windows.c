@@ -1,6 +1,6 @@
 /* Makes a window and says whether Nearcache caches it: `window cached` or `window left alone`.
  * -DMADE_ELSEWHERE: make_window is in a shared object, as if a part of the MPI library made it.
- * -DCALLS_PMPI: the program flushes by PMPI, which Nearcache does not see. */
+ * -DCALLS_PMPI: the program flushes by PMPI, which Nearcache does not see. -DASKS_PMPI: it asks for the window's group so. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -28,6 +28,11 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   make_window(&memory, sizeof memory, &win);
   MPI_Win_lock_all(0, win);
+#ifdef ASKS_PMPI
+  MPI_Group group;
+  PMPI_Win_get_group(win, &group);
+  MPI_Group_free(&group);
+#endif
   flush_all(win);
   MPI_Win_unlock_all(win);
   if (rank == 0 && nearcache_get_mode)

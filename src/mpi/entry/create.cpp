@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "mpi/entry/create.h"
 #include "mpi/mpi_api.h"
 #include "mpi/process/next.h"
 #include "mpi/window/requests.h"
@@ -132,13 +133,7 @@ int forget_window(MPI_Win handle, int, void* attribute, void*) {
   return MPI_SUCCESS;
 }
 
-// The memory that this rank exposes; null where it is not known.
-struct Exposed {
-  const void* base;
-  MPI_Aint bytes;
-};
-
-void tell_of_creation(const Window& window, const Exposed& memory) {
+void tell_of_creation(const Window& window, const Creation::Exposed& memory) {
   const WindowIdentity& identity = window.identity();
   TracedWindow traced;
   traced.id = static_cast<uint64_t>(identity.id);
@@ -158,88 +153,43 @@ void look_for_devices() {
   for (Window* window : context.windows.all()) window->leave_short_ways();
 }
 
-void adopt(MPI_Win handle, MPI_Info info, MPI_Comm comm, const Exposed& memory, int64_t unit, std::string obstacle, const void* caller) {
+const char* text_of(Obstacle obstacle) {
+  switch (obstacle) {
+    case Obstacle::dynamic_window: return "a dynamic window: what is attached may change at any time";
+    case Obstacle::shared_window: return "a shared-memory window: its targets are loads and stores away";
+    case Obstacle::none: break;
+  }
+  return "";
+}
+
+}  // namespace
+
+void adopt(MPI_Win handle, const Creation& creation) {
   context_start();
   WindowIdentity identity;
   identity.handle = handle;
-  const std::string reason = settle(comm, unit, caller, &identity);
+  const std::string reason = settle(creation.comm, creation.unit, creation.caller, &identity);
   if (!reason.empty()) return log(LogLevel::info, "a window is left alone: %s", reason.c_str());
   look_for_devices();
   Options options = context.options;
-  read_info(info, &options);
-  if (obstacle.empty()) log(LogLevel::info, "window %lld: mode %s", static_cast<long long>(identity.id), mode_name(options.mode));
-  auto* window = new Window(std::move(identity), options, std::move(obstacle));
+  read_info(creation.info, &options);
+  if (creation.obstacle == Obstacle::none)
+    log(LogLevel::info, "window %lld: mode %s", static_cast<long long>(identity.id), mode_name(options.mode));
+  auto* window = new Window(std::move(identity), options, text_of(creation.obstacle));
   const int keyval = window_keyval();
   if (keyval == MPI_KEYVAL_INVALID || next.Win_set_attr(handle, keyval, window) != MPI_SUCCESS) {
     delete window;
     return;
   }
   context.windows.add(handle, window);
-  if (window->observed()) tell_of_creation(*window, memory);
+  if (window->observed()) tell_of_creation(*window, creation.memory);
 }
 
-constexpr const char* dynamic_obstacle = "a dynamic window: what is attached may change at any time";
-constexpr const char* shared_obstacle = "a shared-memory window: its targets are loads and stores away";
-
-}  // namespace
 }  // namespace nearcache::mpi
 
 using namespace nearcache::mpi;
 
 extern "C" {
-
-int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  const int rc = next.Win_create(base, size, disp_unit, info, comm, win);
-  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {base, size}, disp_unit, "", __builtin_return_address(0));
-  context.acquire();
-  return rc;
-}
-
-int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  const int rc = next.Win_allocate(size, disp_unit, info, comm, baseptr, win);
-  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {*static_cast<void**>(baseptr), size}, disp_unit, "", __builtin_return_address(0));
-  context.acquire();
-  return rc;
-}
-
-int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  const int rc = next.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
-  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {*static_cast<void**>(baseptr), size}, disp_unit, shared_obstacle, __builtin_return_address(0));
-  context.acquire();
-  return rc;
-}
-
-int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  const int rc = next.Win_create_dynamic(info, comm, win);
-  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {nullptr, 0}, 1, dynamic_obstacle, __builtin_return_address(0));
-  context.acquire();
-  return rc;
-}
-
-#ifdef NEARCACHE_HAS_Win_create_c
-int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  const int rc = next.Win_create_c(base, size, disp_unit, info, comm, win);
-  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {base, size}, disp_unit, "", __builtin_return_address(0));
-  context.acquire();
-  return rc;
-}
-
-int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  const int rc = next.Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
-  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {*static_cast<void**>(baseptr), size}, disp_unit, "", __builtin_return_address(0));
-  context.acquire();
-  return rc;
-}
-
-int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  const int rc = next.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
-  if (rc == MPI_SUCCESS) adopt(*win, info, comm, {*static_cast<void**>(baseptr), size}, disp_unit, shared_obstacle, __builtin_return_address(0));
-  context.acquire();
-  return rc;
-}
-#endif
-
-int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) { return next.Win_attach(win, base, size); }
 
 int MPI_Win_detach(MPI_Win win, const void* base) {
   Window* window = context.windows.find(win);

@@ -27,7 +27,13 @@ class Row:
     @property
     def enters_ours(self):
         """Fortran's entry point converts its arguments and enters our C function."""
-        return self.kind in ("window", "get", "rget", "write")
+        return self.of_rma or self.kind == "window"
+
+    @property
+    def of_rma(self):
+        """In RmaNext: of windows and requests, which a layer below the cache may do itself."""
+        windows = any(p.type in ("MPI_Win", "MPI_Win*") for p in self.parameters) and self.requirement != "openmpi"
+        return windows or self.kind in ("complete", "query", "release", "unkept")
 
     @property
     def everywhere(self):
@@ -46,7 +52,7 @@ def parse_parameter(text):
 
 def parse_row(line, number, path):
     parts = [p.strip() for p in line.split("|", 2)]
-    kind = re.fullmatch(r"(window|get|rget|write|acquire|acquire_if|complete|query|release|unkept|next)(?:\((.*)\))?", parts[0])
+    kind = re.fullmatch(r"(window|create|pass|get|rget|write|acquire|acquire_if|complete|query|release|unkept|next)(?:\((.*)\))?", parts[0])
     prototype = re.fullmatch(r"(\w+)\s+(MPIX?_\w+)\((.*)\)", parts[-1])
     if len(parts) != 3 or not kind or not prototype:
         raise SystemExit(f"{path}:{number}: expected `kind | requirement | prototype`: {line}")

@@ -4,12 +4,27 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <string>
+
 #include "base/log.h"
 
 namespace nearcache::mpi::fortran {
 namespace {
 
-// A common block: the first definition in the program's symbol order is the one that all of it uses.
+// Common blocks, under all names that compilers give them, and an object of MPICH's. The first definition in the program's symbol order
+// is the one that all of it uses.
+std::array<const void*, 5> all_named(const std::string& common, const char* object) {
+  std::string upper = common;
+  std::ranges::transform(upper, upper.begin(), [](char c) { return c == '_' ? c : static_cast<char>(c - 'a' + 'A'); });
+  std::array<const void*, 5> found{};
+  const std::string names[] = {common + "_", common, common + "__", upper, object};
+  // Null is the address of none of the program's variables.
+  for (size_t i = 0; i < found.size(); ++i) found[i] = dlsym(RTLD_DEFAULT, names[i].c_str());
+  return found;
+}
+
+// MPI_BOTTOM.
 const void* find_bottom() {
   for (const char* name : {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"})
     if (const void* found = dlsym(RTLD_DEFAULT, name)) return found;
@@ -30,16 +45,29 @@ void* fortran_symbol(const char* name) {
   return found;
 }
 
-FortranRequests::FortranRequests(int count, const MPI_Fint* requests)
-    : count_(count), requests_(requests), watch_(count, converted().data()) {}
-
-std::vector<MPI_Request> FortranRequests::converted() const {
-  std::vector<MPI_Request> handles(count_ > 0 ? count_ : 0);
-  for (size_t i = 0; i < handles.size(); i++) handles[i] = request_in(requests_ + i);
-  return handles;
+bool status_ignored(const MPI_Fint* status) {
+  static const auto ignored = all_named("mpi_fortran_status_ignore", "MPIR_F08_MPI_STATUS_IGNORE_OBJ");
+  return std::ranges::find(ignored, status) != ignored.end();
 }
 
-void FortranRequests::completed(int code) { watch_.completed(code, converted().data()); }
+bool statuses_ignored(const MPI_Fint* statuses) {
+  static const auto ignored = all_named("mpi_fortran_statuses_ignore", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
+  return std::ranges::find(ignored, statuses) != ignored.end();
+}
+
+int predefined_keyval(MPI_Fint keyval) {
+#ifdef NEARCACHE_FAMILY_MPICH
+  keyval -= 1;  // the names of Fortran and of C differ by that
+#endif
+  for (const int known : {MPI_WIN_BASE, MPI_WIN_SIZE, MPI_WIN_DISP_UNIT, MPI_WIN_CREATE_FLAVOR, MPI_WIN_MODEL})
+    if (keyval == known) return known;
+  return MPI_KEYVAL_INVALID;
+}
+
+MPI_Aint predefined_value(int keyval, const void* value) {
+  if (keyval == MPI_WIN_BASE) return reinterpret_cast<MPI_Aint>(value);
+  return keyval == MPI_WIN_SIZE ? *static_cast<const MPI_Aint*>(value) : *static_cast<const int*>(value);
+}
 
 }  // namespace nearcache::mpi::fortran
 

@@ -3,8 +3,8 @@
 
     generate_entry_points.py --table entry_points.txt --family mpich --cc gcc --include DIR --define X --out DIR
 
-writes into DIR: next_fields.inc, network_model.inc, extensions.h, declared.h, rename.h, predefined.inc, entry_points.gen.cpp, rma_calls.gen.cpp, fortran.gen.cpp,
-symbols.inc, trampolines.S, exports.map, symbols.txt. What the MPI declares is asked of its own mpi.h.
+writes into DIR: rma_next.inc, mpi_next.inc, network_model.inc, extensions.h, declared.h, rename.h, predefined.inc, entry_points.gen.cpp, rma_calls.gen.cpp, fortran.gen.cpp,
+symbols.inc, passed.inc, trampolines.S, exports.map, symbols.txt. What the MPI declares is asked of its own mpi.h.
 """
 import argparse
 import re
@@ -102,6 +102,10 @@ def releasing(row, call):
             f"  const int code = {call};\n  watch.released(code);\n  return code;\n")
 
 
+def passing(row, call):
+    return f"  return {call};\n"
+
+
 def not_keeping(row, call):
     count, requests = row.arguments
     return (f"  if (requests_tracked()) [[unlikely]]\n    RequestWatch({count}, {requests}).not_to_be_kept();\n"
@@ -109,7 +113,7 @@ def not_keeping(row, call):
 
 
 GENERATED = {"acquire": acquiring, "acquire_if": acquiring_if, "complete": completing, "query": querying, "release": releasing,
-             "unkept": not_keeping}
+             "unkept": not_keeping, "pass": passing}
 
 
 def parameters(row):
@@ -157,6 +161,21 @@ def get(row):
             f"{head}{hit}  return slow_{row.name}({names});\n}}\n")
 
 
+# What keeps windows of a kind from being cached.
+OBSTACLES = {(): "none", ("dynamic",): "dynamic_window", ("shared",): "shared_window"}
+
+
+def creation(row):
+    head, call = head_and_call(row)
+    names = {p.name for p in row.parameters}
+    base = "base" if "base" in names else "*static_cast<void**>(baseptr)" if "baseptr" in names else None
+    memory = f"{{{base}, size}}" if base else "{nullptr, 0}"
+    unit = "disp_unit" if "disp_unit" in names else "1"
+    return (f"{head}  const int rc = {call};\n"
+            f"  if (rc == MPI_SUCCESS) adopt(*win, {{info, comm, {memory}, {unit}, Obstacle::{OBSTACLES[tuple(row.arguments)]}, __builtin_return_address(0)}});\n"
+            "  note_acquire();\n  return rc;\n}\n")
+
+
 def write_call(row):
     head, call = head_and_call(row)
     names = {p.name for p in row.parameters}
@@ -166,8 +185,8 @@ def write_call(row):
 
 
 def rma_calls(rows):
-    text = NOTICE + '#include "mpi/entry/get.h"\n#include "mpi/entry/write.h"\n\nusing namespace nearcache::mpi;\nusing nearcache::TraceWrite;\n\n'
-    make = {"get": get, "rget": get, "write": write_call}
+    text = NOTICE + '#include "mpi/entry/create.h"\n#include "mpi/entry/get.h"\n#include "mpi/entry/hooks.h"\n#include "mpi/entry/write.h"\n\nusing namespace nearcache::mpi;\nusing nearcache::TraceWrite;\n\n'
+    make = {"create": creation, "get": get, "rget": get, "write": write_call}
     return text + "\n".join(make[r.kind](r) for r in rows if r.kind in make)
 
 
@@ -205,8 +224,9 @@ def main():
     symbols = [(r.symbol, f"caching_{r.symbol}") for r in exported]
     symbols += [(name, entry.target) for entry in fortran for name in entry.names]
 
-    write(args.out / "next_fields.inc", "".join(
-        f"NEARCACHE_NEXT({r.name}, {r.symbol}, {int(not r.everywhere)})\n" for r in rows))
+    for name, half in (("rma_next.inc", True), ("mpi_next.inc", False)):
+        write(args.out / name, "".join(
+            f"NEARCACHE_NEXT({r.name}, {r.symbol}, {int(not r.everywhere)})\n" for r in rows if r.of_rma == half))
     write(args.out / "extensions.h", NOTICE + "".join(
         f'extern "C" {r.returns} {r.symbol}({r.parameter_text});\n' for r in rows if r.requirement == "ulfm"))
     write(args.out / "declared.h", NOTICE + "".join(f"#define NEARCACHE_HAS_{r.name} 1\n" for r in rows))
@@ -216,6 +236,7 @@ def main():
     write(args.out / "predefined.inc", "".join(
         f"NEARCACHE_PREDEFINED({name})\n" for name in predefined_objects(args)))
     write(args.out / "symbols.inc", "".join(f'NEARCACHE_SYMBOL({name})\n' for name, _ in symbols))
+    write(args.out / "passed.inc", "".join(f'NEARCACHE_PASSED({r.symbol})\n' for r in exported if r.kind == "pass"))
     write(args.out / "entry_points.gen.cpp", entry_points(rows))
     write(args.out / "rma_calls.gen.cpp", rma_calls(rows))
     write(args.out / "fortran.gen.cpp", NOTICE + generate_fortran.source(fortran, args.family))

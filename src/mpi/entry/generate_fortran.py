@@ -2,7 +2,8 @@
 from dataclasses import dataclass
 
 HANDLES = {"MPI_Comm": "comm", "MPI_Group": "group", "MPI_Info": "info", "MPI_Op": "op",
-           "MPI_Datatype": "datatype", "MPI_Win": "win"}
+           "MPI_Datatype": "datatype", "MPI_Win": "win", "MPI_Errhandler": "errhandler", "MPI_Request": "request"}
+OF_REQUESTS = ("complete", "query", "release")
 FAILED = "MPI_ERR_OTHER"
 # Strings bring their lengths after the last argument, and no call of ours has more of them than this.
 HIDDEN_LENGTHS = 6
@@ -16,7 +17,7 @@ class Entry:
 
 
 def has_buffer(row):
-    return any(p.type in ("void*", "const void*") and p.name != "baseptr" for p in row.parameters)
+    return any(p.type in ("void*", "const void*") and p.name not in ("baseptr", "attribute_val") for p in row.parameters)
 
 
 def entries(rows, family):
@@ -25,7 +26,7 @@ def entries(rows, family):
     if family == "openmpi":
         return [e for r in rows if not r.name.endswith("_c") for e in openmpi_entries(r)]
     if family == "mpich":
-        return [mpich_entry(r) for r in rows if not has_buffer(r)]
+        return [e for r in rows if not has_buffer(r) for e in mpich_entries(r)]
     return []
 
 
@@ -39,23 +40,33 @@ def openmpi_entries(row):
     f77 = manglings(lower)
     f08 = lower + "_f08_"
     if row.enters_ours:
-        if row.name in ("Win_allocate", "Win_allocate_shared"):  # `use mpi` with a type(c_ptr)
+        if row.name in ("Win_allocate", "Win_allocate_shared", "Win_shared_query"):  # `use mpi` with a type(c_ptr)
             f77 += manglings(lower + "_cptr")
         target = "fortran_" + lower
-        return [Entry(target, f77 + [f08], window_call(row, target))]
+        return [Entry(target, f77 + [f08], entering_call(row, target, lower + "_"))]
     return [Entry("fortran_" + lower, f77, passed_call(row, "fortran_" + lower, lower + "_")),
             Entry("fortran_" + f08, [f08], passed_call(row, "fortran_" + f08, f08))]
 
 
-def mpich_entry(row):
+def mpich_entries(row):
     lower = row.symbol.lower()
     name = lower[:-2] + "_f08_large_" if row.name.endswith("_c") else lower + "_f08_"
-    make = window_call if row.enters_ours else lambda r, target: passed_call(r, target, name)
-    return Entry("fortran_" + name, [name], make(row, "fortran_" + name))
+    make = entering_call if row.enters_ours else passed_call
+    found = [Entry("fortran_" + name, [name], make(row, "fortran_" + name, name))]
+    if row.name == "Win_get_attr":  # ends in no MPI_X at all
+        found.append(Entry("fortran_" + lower, manglings(lower), make(row, "fortran_" + lower, lower + "_")))
+    return found
 
 
-def window_argument(parameter):
-    """(Fortran parameter, C argument, declaration before the call, statement after success) of one C parameter."""
+def count_of(row):
+    """How many requests an array of a call has."""
+    counted = row.arguments[0] if row.kind != "release" else "1"
+    return counted if counted == "1" else "*" + counted
+
+
+def argument(row, parameter):
+    """(Fortran parameter, C argument, declaration before the call, statement after it) of one C parameter. What declares an object leaves
+    its results to the Fortran variable at the end."""
     kind, name = parameter.type, parameter.name
     if kind == "int":
         return f"const MPI_Fint* {name}", f"static_cast<int>(*{name})", "", ""
@@ -67,35 +78,64 @@ def window_argument(parameter):
         return f"void* {name}", name, "", ""
     if kind in ("void*", "const void*"):
         return f"void* {name}", f"address_in({name})", "", ""
-    if kind == "MPI_Win*":
-        return f"MPI_Fint* {name}", f"&c_{name}", f"MPI_Win c_{name} = win_in({name});", f"*{name} = win_out(c_{name});"
-    if kind == "MPI_Request*":
-        return (f"MPI_Fint* {name}", f"&c_{name}", f"MPI_Request c_{name} = MPI_REQUEST_NULL;",
-                f"*{name} = request_out(c_{name});")
+    if kind in ("MPI_Request*", "const MPI_Request*") and row.kind in OF_REQUESTS:
+        return f"MPI_Fint* {name}", f"c_{name}.data()", f"Requests c_{name}({name}, {count_of(row)});", ""
+    if kind == "MPI_Status*":
+        which, count = ("status", "1") if name == "status" else ("statuses", count_of(row))
+        return f"MPI_Fint* {name}", f"c_{name}.data()", f"Statuses c_{name}({name}, {count}, {which}_ignored({name}));", ""
+    if kind == "int*" and name == "array_of_indices":
+        return f"MPI_Fint* {name}", name, "", f"for (int i = 0; i < c_outcount; ++i) {name}[i] = index_out({name}[i]);"
     if kind == "int*":
-        return f"MPI_Fint* {name}", f"&c_{name}", f"int c_{name} = 0;", f"*{name} = c_{name};"
+        out = f"index_out(c_{name})" if name == "indx" else f"c_{name}"
+        first = "MPI_UNDEFINED" if name == "indx" else "0"
+        return f"MPI_Fint* {name}", f"&c_{name}", f"int c_{name} = {first};", f"*{name} = {out};"
+    if kind in ("MPI_Aint*", "MPI_Count*"):
+        return f"{kind} {name}", name, "", ""
+    if kind == "MPI_Win*":  # a new window's variable may hold anything
+        first = f"win_in({name})" if row.name == "Win_free" else "MPI_WIN_NULL"
+        return f"MPI_Fint* {name}", f"&c_{name}", f"MPI_Win c_{name} = {first};", f"*{name} = win_out(c_{name});"
+    if kind[:-1] in HANDLES and kind[-1] == "*":
+        what = HANDLES[kind[:-1]]
+        return f"MPI_Fint* {name}", f"&c_{name}", f"{kind[:-1]} c_{name} = MPI_{what.upper()}_NULL;", f"*{name} = {what}_out(c_{name});"
     raise SystemExit(f"generate_fortran.py: no rule for a parameter of type {kind}")
 
 
-def window_call(row, target):
+def entering_call(row, target, below):
     """Converts the arguments and enters our own MPI_X."""
+    if row.name == "Win_get_attr":
+        return attribute_call(row, target, below)
     if row.name == "Init":
         parameters, arguments, before, after = [], ["nullptr", "nullptr"], [], []
     else:
         taken = [p for p in row.parameters if p.name not in ("argc", "argv")]
-        rules = [window_argument(p) for p in taken]
-        if row.name != "Win_free":  # a new window's variable may hold anything
-            rules = [(a, b, c.replace("= win_in(win)", "= MPI_WIN_NULL"), d) for a, b, c, d in rules]
+        rules = [argument(row, p) for p in taken]
         parameters = [r[0] for r in rules]
         arguments = ["nullptr"] * (len(row.parameters) - len(taken)) + [r[1] for r in rules]
         before, after = [r[2] for r in rules if r[2]], [r[3] for r in rules if r[3]]
     lines = [f'extern "C" void {target}({", ".join(parameters + ["MPI_Fint* ierror"])}) {{']
     lines += ["  " + b for b in before]
     lines.append(f"  const int code = {row.symbol}({', '.join(arguments)});")
-    if after:
+    if row.kind in OF_REQUESTS:  # a call that fails has results all the same
+        lines += ["  " + a for a in after]
+    elif after:
         lines.append("  if (code == MPI_SUCCESS) {")
         lines += ["    " + a for a in after] + ["  }"]
     return "\n".join(lines + ["  set_error(ierror, code);", "}\n"])
+
+
+def attribute_call(row, target, below):
+    """A window's own attributes are pointers in C and values in Fortran; the program's are between it and the Fortran library."""
+    parameters = "const MPI_Fint* win, const MPI_Fint* win_keyval, MPI_Aint* attribute_val, MPI_Fint* flag, MPI_Fint* ierror"
+    types = "const MPI_Fint*, const MPI_Fint*, MPI_Aint*, MPI_Fint*, MPI_Fint*"
+    return (f'extern "C" void {target}({parameters}) {{\n'
+            "  if (const int keyval = predefined_keyval(*win_keyval); keyval != MPI_KEYVAL_INVALID) {\n"
+            "    void* value = nullptr;\n    int found = 0;\n"
+            f"    const int code = {row.symbol}(win_in(win), keyval, &value, &found);\n"
+            "    if (code == MPI_SUCCESS) *flag = found;\n"
+            "    if (code == MPI_SUCCESS && found != 0) *attribute_val = predefined_value(keyval, value);\n"
+            "    return set_error(ierror, code);\n  }\n"
+            f'  static auto* const below = reinterpret_cast<void (*)({types})>(fortran_symbol("{below}"));\n'
+            f"  if (!below) return set_error(ierror, {FAILED});\n  below(win, win_keyval, attribute_val, flag, ierror);\n}}\n")
 
 
 def passed_call(row, target, below):
@@ -123,36 +163,7 @@ def acquiring_if(row, place, call):
     return ["  " + call, f"  if (fortran_says_done(code, {place[row.arguments[0]]})) note_acquire();"]
 
 
-def requests_of(row, place):
-    counted, requests = row.arguments[:2] if row.kind != "release" else ("1", row.arguments[0])
-    return f"{counted if counted == '1' else f'static_cast<int>(*{place[counted]})'}, {place[requests]}"
-
-
-def completing(row, place, call):
-    done = f"if (fortran_says_done(code, {place[row.arguments[2]]})) " if len(row.arguments) > 2 else ""
-    return ["  if (requests_tracked()) {", f"    FortranRequests requests({requests_of(row, place)});",
-            "    " + call, "    requests.completed(code);", "  } else {", "    " + call, "  }", f"  {done}note_acquire();"]
-
-
-def querying(row, place, call):
-    done, indices = row.arguments[2], row.arguments[3:]
-    if not indices:
-        told = ["watch.all_found_complete();"]
-    elif done == "flag":
-        told = [f"if (*{place[indices[0]]} != MPI_UNDEFINED) watch.found_complete(static_cast<int>(*{place[indices[0]]}) - 1);"]
-    else:
-        told = [f"for (MPI_Fint i = 0; i < *{place[done]}; ++i) watch.found_complete(static_cast<int>({place[indices[0]]}[i]) - 1);"]
-    return ["  " + call, f"  if (code == MPI_SUCCESS && fortran_tells({place[done]}) && requests_tracked()) {{",
-            f"    FortranRequests requests({requests_of(row, place)});", "    RequestWatch& watch = requests.watch();",
-            *("    " + line for line in told), "  }", f"  if (fortran_says_done(code, {place[done]})) note_acquire();"]
-
-
-def releasing(row, place, call):
-    return ["  if (requests_tracked()) {", f"    FortranRequests requests({requests_of(row, place)});", "    " + call,
-            "    requests.watch().released(code);", "  } else {", "    " + call, "  }"]
-
-
-FORTRAN = {"acquire": acquiring, "acquire_if": acquiring_if, "complete": completing, "query": querying, "release": releasing}
+FORTRAN = {"acquire": acquiring, "acquire_if": acquiring_if}
 
 
 def aliases(fortran):

@@ -34,7 +34,7 @@ def body_of_request_call(row, names, call):
 def body(row):
     """The statements of a row's wrapper; None if the model has nothing to do with it."""
     names = [p.name for p in row.parameters]
-    call = f"model().real.{row.name}({', '.join(names)})"
+    call = f"model().layer.below.{row.name}({', '.join(names)})"
     if "target_rank" in names and "win" in names:
         return body_of_transfer(row, names, call)
     if row.name in ONE_TARGET:
@@ -51,8 +51,8 @@ def parameters_of(row):
 
 
 def source(rows):
-    """Functions modelled_X, and put_in_place(), which installs them."""
-    modelled = [(row, lines) for row in rows if (lines := body(row)) is not None]
+    """Functions modelled_X, and cover(), which puts them into a table."""
+    modelled = [(row, lines) for row in rows if row.of_rma and (lines := body(row)) is not None]
     text = "".join(f"int modelled_{row.name}({parameters_of(row)}) {{\n  " + "\n  ".join(lines) + "\n}\n" for row, lines in modelled)
-    return text + "void put_in_place() {\n" + "".join(
-        f"  if (next.{row.name} != nullptr) next.{row.name} = modelled_{row.name};\n" for row, _ in modelled) + "}\n"
+    return text + "void cover(RmaNext* table) {\n" + "".join(
+        f"  if (table->{row.name} != nullptr) table->{row.name} = modelled_{row.name};\n" for row, _ in modelled) + "}\n"

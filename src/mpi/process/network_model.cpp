@@ -24,10 +24,12 @@ struct DeadlineHash {
   size_t operator()(const Deadline& d) const { return (d.window * 0x9e3779b97f4a7c15u) ^ static_cast<size_t>(d.target); }
 };
 
+void cover(RmaNext* table);
+
 struct Model {
   bool installed = false;
   LinkModel link;
-  Next real;  // the functions below
+  RmaLayer layer{LayerPlace::network_model, cover};
   std::mutex mutex;
   std::unordered_map<Deadline, double, DeadlineHash> deadlines;
   // By request handle, in order of their start. MPICH gives all requests that are complete at once the same handle.
@@ -140,8 +142,7 @@ std::string network_model_install(const std::string& text) {
   const std::string wrong = m.link.set(text);
   if (!wrong.empty()) return wrong;
   m.installed = true;
-  m.real = next;
-  put_in_place();
+  install(&m.layer);
   return {};
 }
 

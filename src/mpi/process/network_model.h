@@ -2,7 +2,7 @@
 // is not here can be studied on one machine. Always labelled as modelled in every output. Operations of no bytes take no time. Which functions
 // it stands before is derived from entry_points.txt (generate_model.py), so that none is forgotten.
 //
-// It stands at the table of functions below us, so that programs with and without the cache see the same network,
+// It is a layer of the stack below us (front/layer_stack.h), so that programs with and without the cache see the same network,
 // and costs nothing while it is not asked for. When a transfer is complete, base/link_model.h tells.
 #pragma once
 

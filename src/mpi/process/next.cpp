@@ -1,5 +1,14 @@
 #include "mpi/process/next.h"
 
+namespace nearcache::mpi {
+
+void install(RmaLayer* layer) {
+  static LayerStack<RmaNext>& stack = *new LayerStack<RmaNext>;  // needed until the process ends
+  stack.install(layer, &next);
+}
+
+}  // namespace nearcache::mpi
+
 #ifdef NEARCACHE_STATIC
 
 #include <dlfcn.h>
@@ -103,7 +112,8 @@ void fill_table() {
   const std::vector<LoadedObject> objects = loaded_objects();
 #define NEARCACHE_NEXT(name, symbol, optional) \
   if (!optional || defined_by_any(objects, #symbol, "P" #symbol)) fill(next.name, #symbol, "P" #symbol);
-#include "next_fields.inc"
+#include "rma_next.inc"
+#include "mpi_next.inc"
 #undef NEARCACHE_NEXT
 #ifdef NEARCACHE_FAMILY_OPENMPI
 #define NEARCACHE_PREDEFINED(name) predefined.name = object_symbol(#name);
@@ -116,7 +126,8 @@ void fill_table() {
 const char* missing_function() {
 #define NEARCACHE_NEXT(name, symbol, optional) \
   if (!optional && !next.name) return #symbol;
-#include "next_fields.inc"
+#include "rma_next.inc"
+#include "mpi_next.inc"
 #undef NEARCACHE_NEXT
   return nullptr;
 }

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "front/layer_stack.h"
 #include "mpi/mpi_api.h"
 
 #ifdef NEARCACHE_STATIC
@@ -13,24 +14,38 @@
 #define NEARCACHE_NEXT_WEAK_0(symbol)
 #define NEARCACHE_NEXT_WEAK_1(symbol) extern "C" decltype(symbol) P##symbol __attribute__((weak));
 #define NEARCACHE_NEXT(name, symbol, optional) NEARCACHE_NEXT_WEAK_##optional(symbol)
-#include "next_fields.inc"
+#include "rma_next.inc"
+#include "mpi_next.inc"
 #undef NEARCACHE_NEXT
 #endif
 
 namespace nearcache::mpi {
 
-// One field for every row of entry_points.txt that this MPI's header declares (#ifdef NEARCACHE_HAS_Put_c tells).
-// Rows with a requirement may be null even then, where the library that the program runs with is another build.
-struct Next {
 #ifdef NEARCACHE_STATIC
 #define NEARCACHE_NEXT(name, symbol, optional) decltype(&::symbol) name = &::P##symbol;
 #else
 #define NEARCACHE_NEXT(name, symbol, optional) decltype(&::symbol) name = nullptr;
 #endif
-#include "next_fields.inc"
-#undef NEARCACHE_NEXT
+
+// One field for every row of entry_points.txt that this MPI's header declares (#ifdef NEARCACHE_HAS_Put_c tells).
+// Rows with a requirement may be null even then, where the library that the program runs with is another build.
+//
+// One-sided communication, windows, and what completes requests: layers below the cache may have functions of their own for these.
+struct RmaNext {
+#include "rma_next.inc"
 };
+// The rest, which is the host MPI's alone.
+struct MpiNext {
+#include "mpi_next.inc"
+};
+#undef NEARCACHE_NEXT
+
+struct Next : RmaNext, MpiNext {};
 extern Next next;
+
+// Puts a layer between us and what is below (front/layer_stack.h). Not while other threads call.
+using RmaLayer = Layer<RmaNext>;
+void install(RmaLayer* layer);
 
 // Fills the table if it is not filled yet. Runs when the object is loaded; if no MPI is there by then (a Python
 // program), again at the first MPI call. Any thread may call it.
