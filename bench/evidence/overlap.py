@@ -5,6 +5,8 @@ from . import style
 from .figure import Figure, Study
 from .table import values, where
 
+COLOURS = {"plain": 7, "copied": 4, "direct": 0, "first": 1, "capacity": 2, "failing": 3}
+
 
 def measure(laboratory):
     laboratory.say("overlap over tcp and the network model")
@@ -16,10 +18,10 @@ def draw(rows):
     figure, both = style.panels(2, share_y=True)
     for axes, network in zip(both, ("tcp", "model")):
         of_network = where(rows, network=network)
-        for place, access in enumerate(values(of_network, "access")):
+        for access in values(of_network, "access"):
             # Of a type that hardly came about nothing is known.
-            shown = [row for row in where(of_network, access=access) if access == "plain" or row["of_this_type"] > 0.5]
-            style.line(axes, shown, "size", "overlap", access, (7, 0, 1, 2, 3)[place])
+            shown = [row for row in where(of_network, access=access) if row["of_this_type"] is None or row["of_this_type"] > 0.5]
+            style.line(axes, shown, "size", "overlap", access, COLOURS[access])
         style.sizes_axis(axes, values(of_network, "size"))
         axes.set_ylim(0, 1)
         axes.set_title(style.NETWORKS[network])
@@ -33,6 +35,7 @@ STUDY = Study("overlap", (
            "Section IV.A.1: foMPI overlaps up to 85% at 64 KB and is the upper bound; direct and capacity accesses, which copy, stay below it "
            "alike; failing ones overlap more of large gets.",
            "`bench/run overlap`: get, compute for 1.5 times the plain latency, flush; what the two calls take beside the computation is exposed. direct has "
-           "storage that was used before, first storage that is touched for the first time. SimGrid is left out: the cache's "
+           "storage that was used before, first storage that is touched for the first time; copied are plain gets whose bytes the program "
+           "copies itself after the flush, L/(L + copy): the bound of what keeps them. SimGrid is left out: the cache's "
            "own work takes no time there.", draw),
 ), measure, (6, 25))

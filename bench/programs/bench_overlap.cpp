@@ -2,9 +2,11 @@
 //
 // Latency is get + flush. Then get, compute for a while longer than the plain latency, flush: what the two calls take
 // beside the computation is the exposed time. The driver makes the overlap of both. Access types take turns get by get, each
-// with a window of its own over the same memory and into the same buffer, so that a disturbance meets all of them.
+// with a window of its own over the same memory and into the same buffer, so that a disturbance meets all of them. `copied` are plain gets whose
+// bytes the program copies after the flush: what no cache can be better than that must keep them.
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "bench.h"
@@ -23,6 +25,7 @@ struct Series {
   std::unique_ptr<Window> window;
   std::size_t batch = 0;  // gets between two invalidations, 0: none
   std::size_t issued = 0;
+  std::vector<unsigned char> copies;  // where the program copies what it got, in turn; empty: it does not
   nearcache_stats before;
   std::vector<double> latency_ns, exposed_ns;
 };
@@ -45,9 +48,12 @@ class Measurement {
   void add(const char *access, std::size_t storage, std::size_t batch) {
     series_.push_back({access, std::make_unique<Window>(memory_, bench::InfoKeys{{"nearcache_mode", "user"},
                        {"nearcache_adaptive", "false"}, {"nearcache_skip_cheap", "false"}, {"nearcache_index", "65536"},
-                       {"nearcache_storage", std::to_string(storage)}}), batch, 0, {}, {}, {}});
+                       {"nearcache_storage", std::to_string(storage)}}), batch, 0, {}, {}, {}, {}});
   }
-  void add_plain() { series_.push_back({"plain", std::make_unique<Window>(memory_, bench::InfoKeys{{"nearcache_mode", "off"}}), 0, 0, {}, {}, {}}); }
+  void add_plain(const char *access, std::size_t copies) {
+    series_.push_back({access, std::make_unique<Window>(memory_, bench::InfoKeys{{"nearcache_mode", "off"}}), 0, 0,
+                       std::vector<unsigned char>(copies * size_), {}, {}, {}});
+  }
 
   double latency(Series &series) {
     std::int64_t start = bench::now_ns();
@@ -74,7 +80,10 @@ class Measurement {
     MPI_Get(destination_, static_cast<int>(size_), MPI_BYTE, target, displacement, static_cast<int>(size_), MPI_BYTE,
             series.window->handle());
   }
-  void flush(Series &series) { MPI_Win_flush(target, series.window->handle()); }
+  void flush(Series &series) {
+    MPI_Win_flush(target, series.window->handle());
+    if (!series.copies.empty()) std::memcpy(&series.copies[series.issued % (series.copies.size() / size_) * size_], destination_, size_);
+  }
 
   std::size_t size_, places_;
   Window memory_;
@@ -117,7 +126,8 @@ void take_turns(Measurement &measurement, std::size_t repetitions, std::int64_t 
 void measure(std::size_t size, std::size_t repetitions, double compute, Rows &rows) {
   constexpr std::size_t batch = 64, entries = 16;
   Measurement measurement(size, 3 * repetitions + 4096);
-  measurement.add_plain();
+  measurement.add_plain("plain", 0);
+  measurement.add_plain("copied", 2 * batch);  // as much as `direct` stores into
   measurement.add("direct", 2 * (batch + 1) * std::max<std::size_t>(size, 16) + 4096, batch);
   measurement.add("first", (2 * repetitions + 1) * std::max<std::size_t>(size, 16) + 4096, 0);
   measurement.add("capacity", entries * std::max<std::size_t>(size, 16), 0);
