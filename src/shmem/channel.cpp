@@ -110,7 +110,6 @@ void Channel::complete() {
   if (tallies.quiets_made == made_before) {  // the program's own transfers may be under way
     const Inside inside_library;
     is_default_ ? next.quiet() : next.ctx_quiet(handle_);
-    if (cache != nullptr) cache->quieted();
   }
   if (cache != nullptr) puts_at_quiet_ = cache->counters().puts;
   wrote_directly_ = false;

@@ -242,8 +242,8 @@ static void a_quiet_goes_down_though_nothing_was_written(void) {
 }
 
 static void what_was_fetched_ahead_is_here_after_a_quiet(void) {
-  begin();
   (void)shmem_long_g(other(), 1);
+  stub_clear();
   nearcache_shmem_prefetch(flag(), 256, 1);
   EXPECT(arrived("getmem_nbi") == 1);
   shmem_quiet();
