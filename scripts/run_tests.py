@@ -15,7 +15,8 @@ from console import ROOT, Failed, Status, build_targets, build_words, configure,
 
 BUILD = ROOT / "build"
 LANES = BUILD / "lanes"
-EARLY = [f"{folder}/all" for folder in ("src/shmem", "src/upc", "apps/shmem", "tests/shmem", "tests/upc")]  # what the early lanes run
+# What the early lanes run, and the table of options that `upcrun` reads.
+EARLY = ["nearcache_tables_json", *(f"{folder}/all" for folder in ("src/shmem", "src/upc", "apps/shmem", "tests/shmem", "tests/upc"))]
 SLOWEST = 20  # tests that are listed at the end
 
 
