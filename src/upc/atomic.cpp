@@ -5,11 +5,6 @@
 #include "upc/atomic_access.h"
 #include "upc/collectives.h"
 
-#undef upc_all_atomicdomain_alloc
-#undef upc_all_atomicdomain_free
-#undef upc_atomic_strict
-#undef upc_atomic_relaxed
-
 using namespace nearcache::upc;
 
 namespace {
@@ -110,18 +105,6 @@ int upc_atomic_isfast(upc_type_t type, upc_op_t ops, ncupc_ptr addr) {
   constexpr upc_op_t any = UPC_GET | UPC_SET, integers = any | UPC_CSWAP | UPC_ADD | UPC_SUB | UPC_INC | UPC_DEC;
   const bool integer = atomic_type.family == Family::signed_integer || atomic_type.family == Family::unsigned_integer;
   return (ops & ~(integer ? integers : any)) == 0;
-}
-
-ncupc_ptr upc_all_atomicdomain_alloc(upc_type_t type, upc_op_t ops, upc_atomichint_t hints) {
-  return ncupc_all_atomicdomain_alloc(nullptr, 0, type, ops, hints);
-}
-void upc_all_atomicdomain_free(ncupc_ptr domain) { ncupc_all_atomicdomain_free(nullptr, 0, domain); }
-void upc_atomic_relaxed(ncupc_ptr domain, void* fetch, upc_op_t op, ncupc_ptr target, const void* operand1,
-                        const void* operand2) {
-  ncupc_atomic_relaxed(nullptr, 0, domain, fetch, op, target, operand1, operand2);
-}
-void upc_atomic_strict(ncupc_ptr domain, void* fetch, upc_op_t op, ncupc_ptr target, const void* operand1, const void* operand2) {
-  ncupc_atomic_strict(nullptr, 0, domain, fetch, op, target, operand1, operand2);
 }
 
 }  // extern "C"

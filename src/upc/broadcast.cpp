@@ -11,8 +11,6 @@
 
 #include "upc/collectives.h"
 
-#undef upc_all_broadcast
-
 namespace nearcache::upc {
 namespace {
 
@@ -110,7 +108,5 @@ void ncupc_all_broadcast(const char* file, int line, ncupc_ptr dst, ncupc_ptr sr
   agree(call, bytes);
   broadcast(call, dst, src, bytes);
 }
-
-void upc_all_broadcast(ncupc_ptr dst, ncupc_ptr src, size_t bytes, int flags) { ncupc_all_broadcast(nullptr, 0, dst, src, bytes, flags); }
 
 }  // extern "C"

@@ -6,12 +6,6 @@
 
 #include "upc/collectives.h"
 
-#undef upc_all_scatter
-#undef upc_all_gather
-#undef upc_all_gather_all
-#undef upc_all_exchange
-#undef upc_all_permute
-
 namespace nearcache::upc {
 namespace {
 
@@ -172,18 +166,6 @@ void ncupc_all_exchange(const char* file, int line, ncupc_ptr dst, ncupc_ptr src
 
 void ncupc_all_permute(const char* file, int line, ncupc_ptr dst, ncupc_ptr src, ncupc_ptr perm, size_t bytes, int flags) {
   permute(begin_copy(file, line, Kind::permute, "upc_all_permute", flags, dst, src, bytes), dst, src, perm, bytes);
-}
-
-void upc_all_scatter(ncupc_ptr dst, ncupc_ptr src, size_t bytes, int flags) { ncupc_all_scatter(nullptr, 0, dst, src, bytes, flags); }
-
-void upc_all_gather(ncupc_ptr dst, ncupc_ptr src, size_t bytes, int flags) { ncupc_all_gather(nullptr, 0, dst, src, bytes, flags); }
-
-void upc_all_gather_all(ncupc_ptr dst, ncupc_ptr src, size_t bytes, int flags) { ncupc_all_gather_all(nullptr, 0, dst, src, bytes, flags); }
-
-void upc_all_exchange(ncupc_ptr dst, ncupc_ptr src, size_t bytes, int flags) { ncupc_all_exchange(nullptr, 0, dst, src, bytes, flags); }
-
-void upc_all_permute(ncupc_ptr dst, ncupc_ptr src, ncupc_ptr perm, size_t bytes, int flags) {
-  ncupc_all_permute(nullptr, 0, dst, src, perm, bytes, flags);
 }
 
 }  // extern "C"

@@ -186,13 +186,6 @@ uint64_t heap_allocate_local(size_t bytes) {
 
 using namespace nearcache::upc;
 
-#undef upc_all_alloc
-#undef upc_global_alloc
-#undef upc_alloc
-#undef upc_local_alloc
-#undef upc_free
-#undef upc_all_free
-
 extern "C" {
 
 ncupc_ptr ncupc_alloc(const char* file, int line, size_t bytes) { return allocate_local(file, line, "upc_alloc", bytes); }
@@ -220,12 +213,5 @@ void ncupc_all_free(const char* file, int line, ncupc_ptr p) {
   internal_barrier(0);
   if (me() == 0) heap_free(file, line, "upc_all_free", p);
 }
-
-ncupc_ptr upc_alloc(size_t bytes) { return ncupc_alloc(nullptr, 0, bytes); }
-ncupc_ptr upc_local_alloc(size_t blocks, size_t bytes) { return ncupc_local_alloc(nullptr, 0, blocks, bytes); }
-ncupc_ptr upc_global_alloc(size_t blocks, size_t bytes) { return ncupc_global_alloc(nullptr, 0, blocks, bytes); }
-ncupc_ptr upc_all_alloc(size_t blocks, size_t bytes) { return ncupc_all_alloc(nullptr, 0, blocks, bytes); }
-void upc_free(ncupc_ptr p) { ncupc_free(nullptr, 0, p); }
-void upc_all_free(ncupc_ptr p) { ncupc_all_free(nullptr, 0, p); }
 
 }  // extern "C"

@@ -78,14 +78,6 @@ void free_lock(const char* file, int line, const char* call, ncupc_ptr lock) {
 
 using namespace nearcache::upc;
 
-#undef upc_all_lock_alloc
-#undef upc_global_lock_alloc
-#undef upc_lock
-#undef upc_lock_attempt
-#undef upc_unlock
-#undef upc_lock_free
-#undef upc_all_lock_free
-
 extern "C" {
 
 ncupc_ptr ncupc_global_lock_alloc(const char* file, int line) {
@@ -154,13 +146,5 @@ void ncupc_all_lock_free(const char* file, int line, ncupc_ptr lock) {
   internal_barrier(0);
   if (ncupc_thread(lock) == me()) free_lock(file, line, "upc_all_lock_free", lock);
 }
-
-ncupc_ptr upc_global_lock_alloc(void) { return ncupc_global_lock_alloc(nullptr, 0); }
-ncupc_ptr upc_all_lock_alloc(void) { return ncupc_all_lock_alloc(nullptr, 0); }
-void upc_lock(ncupc_ptr lock) { ncupc_lock(nullptr, 0, lock); }
-int upc_lock_attempt(ncupc_ptr lock) { return ncupc_lock_attempt(nullptr, 0, lock); }
-void upc_unlock(ncupc_ptr lock) { ncupc_unlock(nullptr, 0, lock); }
-void upc_lock_free(ncupc_ptr lock) { ncupc_lock_free(nullptr, 0, lock); }
-void upc_all_lock_free(ncupc_ptr lock) { ncupc_all_lock_free(nullptr, 0, lock); }
 
 }  // extern "C"

@@ -12,14 +12,6 @@ using namespace nearcache::upc;
                                        T (*function)(T, T), upc_flag_t flags) {                                                            \
     prefix_reduce<T>(begin(file, line, Kind::prefix_reduce, "upc_all_prefix_reduce" #suffix, flags, dst, src), dst, src, op, count, block, \
                      function);                                                                                                            \
-  }                                                                                                                                        \
-  void(upc_all_reduce##suffix)(ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t count, size_t block, T (*function)(T, T),                 \
-                               upc_flag_t flags) {                                                                                         \
-    ncupc_all_reduce##suffix(nullptr, 0, dst, src, op, count, block, function, flags);                                                     \
-  }                                                                                                                                        \
-  void(upc_all_prefix_reduce##suffix)(ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t count, size_t block, T (*function)(T, T),          \
-                                      upc_flag_t flags) {                                                                                  \
-    ncupc_all_prefix_reduce##suffix(nullptr, 0, dst, src, op, count, block, function, flags);                                              \
   }
 
 extern "C" {

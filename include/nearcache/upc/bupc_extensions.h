@@ -1,20 +1,12 @@
 /* Berkeley UPC's extensions, for programs that use them without asking for Berkeley's compiler: its <upc.h> has them, and so has ours.
- * Here: timers, poll, threads and pointers; what else there is has files of its own. C code that nearcache/upc_runtime.h is for takes this
- * file, too: a pointer to shared is an ncupc_ptr there. */
+ * Here: timers, poll, threads and pointers; what else there is has files of its own. */
 #ifndef NEARCACHE_UPC_BUPC_EXTENSIONS_H
 #define NEARCACHE_UPC_BUPC_EXTENSIONS_H
 
 #include <stddef.h>
 
+#include "upc_declare.h"
 #include "upc_tick.h"
-
-#ifdef NEARCACHE_UPC_RUNTIME_LIBRARY_H
-#define NCUPC_SHARED ncupc_ptr
-#define NCUPC_SHARED_CONST ncupc_ptr
-#else
-#define NCUPC_SHARED shared void *
-#define NCUPC_SHARED_CONST shared const void *
-#endif
 
 #include "bupc_atomics.h"
 #include "bupc_copies.h"

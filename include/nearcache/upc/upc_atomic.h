@@ -26,25 +26,37 @@ typedef int upc_atomichint_t;
 #define UPC_ATOMIC_HINT_LATENCY 1
 #define UPC_ATOMIC_HINT_THROUGHPUT 2
 
-#ifndef NEARCACHE_UPC_RUNTIME_LIBRARY_H
-
 #include <stddef.h>
+#ifdef NEARCACHE_UPC_RUNTIME_LIBRARY_H
+#define NCUPC_DOMAIN ncupc_ptr
+#else
 #include <upc.h>
-
-/* Shared: any thread may use a pointer to a domain that another one stored. In C it is an ncupc_ptr. */
+/* Shared: any thread may use a pointer to a domain that another one stored. */
 typedef shared struct ncupc_atomicdomain upc_atomicdomain_t;
+#define NCUPC_DOMAIN upc_atomicdomain_t *
+#endif
+
+#include "upc_declare.h"
 
 /* Both are collective, with the same arguments on every thread. All threads get the same pointer. */
-upc_atomicdomain_t *upc_all_atomicdomain_alloc(upc_type_t type, upc_op_t ops, upc_atomichint_t hints);
-void upc_all_atomicdomain_free(upc_atomicdomain_t *domain);
+NCUPC_LINED(NCUPC_DOMAIN, all_atomicdomain_alloc, (upc_type_t type, upc_op_t ops, upc_atomichint_t hints), (type, ops, hints))
+NCUPC_LINED(void, all_atomicdomain_free, (NCUPC_DOMAIN domain), (domain))
 
-void upc_atomic_strict(upc_atomicdomain_t *domain, void *restrict fetch_ptr, upc_op_t op, shared void *restrict target,
-                       const void *restrict operand1, const void *restrict operand2);
-void upc_atomic_relaxed(upc_atomicdomain_t *domain, void *restrict fetch_ptr, upc_op_t op, shared void *restrict target,
-                        const void *restrict operand1, const void *restrict operand2);
+#define NCUPC_DECLARE_ATOMIC(name)                                                                                          \
+  NCUPC_LINED(void, name, (NCUPC_DOMAIN domain, void *NCUPC_RESTRICT fetch_ptr, upc_op_t op, NCUPC_SHARED_RESTRICT(void) target, \
+                           const void *NCUPC_RESTRICT operand1, const void *NCUPC_RESTRICT operand2),                        \
+              (domain, fetch_ptr, op, target, operand1, operand2))
+NCUPC_DECLARE_ATOMIC(atomic_strict)
+NCUPC_DECLARE_ATOMIC(atomic_relaxed)
 
 /* Whether each of ops on objects like addr is one operation of the network. */
-int upc_atomic_isfast(upc_type_t type, upc_op_t ops, shared void *addr);
+int upc_atomic_isfast(upc_type_t type, upc_op_t ops, NCUPC_SHARED addr);
 
+#ifdef NEARCACHE_UPC_RUNTIME_LIBRARY_H
+#define upc_all_atomicdomain_alloc(...) ncupc_all_atomicdomain_alloc(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_atomicdomain_free(...) ncupc_all_atomicdomain_free(NCUPC_HERE, __VA_ARGS__)
+#define upc_atomic_strict(...) ncupc_atomic_strict(NCUPC_HERE, __VA_ARGS__)
+#define upc_atomic_relaxed(...) ncupc_atomic_relaxed(NCUPC_HERE, __VA_ARGS__)
 #endif
+
 #endif

@@ -18,14 +18,15 @@ typedef struct {
   int probablyCastable;   /* it may */
 } upc_thread_info_t;
 
-#ifndef NEARCACHE_UPC_RUNTIME_LIBRARY_H
-
 #include <stddef.h>
+#ifndef NEARCACHE_UPC_RUNTIME_LIBRARY_H
 #include <upc.h>
+#endif
+
+#include "upc_declare.h"
 
 /* The address at which this thread loads and stores what ptr points to; NULL if it cannot, or ptr is null. */
-void *upc_cast(const shared void *ptr);
+void *upc_cast(NCUPC_SHARED_CONST ptr);
 upc_thread_info_t upc_thread_info(size_t threadId);
 
-#endif
 #endif

@@ -1,8 +1,7 @@
 /* Collectives (UPC library specifications 1.3, section 7.3; upc_types.h has the flags and operations).
  *
  * Every thread calls them, with the same arguments. `flags` is one of UPC_IN_* or'ed with one of UPC_OUT_*; 0 is both ALLSYNC. nbytes is
- * the size of one thread's block. Blocks lie as in shared [nbytes] char[nbytes * THREADS], from thread 0 on, or all in one thread.
- * C code that nearcache/upc_runtime.h is for takes the constants from here, and the functions from there. */
+ * the size of one thread's block. Blocks lie as in shared [nbytes] char[nbytes * THREADS], from thread 0 on, or all in one thread. */
 #ifndef NEARCACHE_UPC_UPC_COLLECTIVE_H
 #define NEARCACHE_UPC_UPC_COLLECTIVE_H
 
@@ -16,72 +15,85 @@
 #define UPC_FUNC 0x200UL
 #define UPC_NONCOMM_FUNC 0x400UL
 
-#ifndef NEARCACHE_UPC_RUNTIME_LIBRARY_H
-
 #include <stddef.h>
+#ifndef NEARCACHE_UPC_RUNTIME_LIBRARY_H
 #include <upc.h>
+#endif
+
+#include "upc_declare.h"
+
+#define NCUPC_DECLARE_COLLECTIVE(name)                                                                               \
+  NCUPC_LINED(void, name, (NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src, size_t nbytes,    \
+                           upc_flag_t flags), (dst, src, nbytes, flags))
 
 /* One block, to all threads. */
-void upc_all_broadcast(shared void *restrict dst, shared const void *restrict src, size_t nbytes, upc_flag_t flags);
+NCUPC_DECLARE_COLLECTIVE(all_broadcast)
 /* Block i of one thread to thread i, and back. */
-void upc_all_scatter(shared void *restrict dst, shared const void *restrict src, size_t nbytes, upc_flag_t flags);
-void upc_all_gather(shared void *restrict dst, shared const void *restrict src, size_t nbytes, upc_flag_t flags);
+NCUPC_DECLARE_COLLECTIVE(all_scatter)
+NCUPC_DECLARE_COLLECTIVE(all_gather)
 /* Every thread's block to every thread, which has nbytes * THREADS bytes at dst. */
-void upc_all_gather_all(shared void *restrict dst, shared const void *restrict src, size_t nbytes, upc_flag_t flags);
+NCUPC_DECLARE_COLLECTIVE(all_gather_all)
 /* Block j of thread i becomes block i of thread j. */
-void upc_all_exchange(shared void *restrict dst, shared const void *restrict src, size_t nbytes, upc_flag_t flags);
+NCUPC_DECLARE_COLLECTIVE(all_exchange)
 /* The block of thread i to thread perm[i]. */
-void upc_all_permute(shared void *restrict dst, shared const void *restrict src, shared const int *restrict perm, size_t nbytes,
-                     upc_flag_t flags);
+NCUPC_LINED(void, all_permute, (NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src,
+                                NCUPC_SHARED_RESTRICT(const int) perm, size_t nbytes, upc_flag_t flags),
+            (dst, src, perm, nbytes, flags))
 
-/* The reduction of nelems elements at src, in blocks of blk_size elements from src's thread and phase on (0: all in one thread), to the one
- * element at dst. */
-void upc_all_reduceC(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems, size_t blk_size,
-                     signed char (*func)(signed char, signed char), upc_flag_t flags);
-void upc_all_reduceUC(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems, size_t blk_size,
-                     unsigned char (*func)(unsigned char, unsigned char), upc_flag_t flags);
-void upc_all_reduceS(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems, size_t blk_size,
-                     short (*func)(short, short), upc_flag_t flags);
-void upc_all_reduceUS(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems, size_t blk_size,
-                     unsigned short (*func)(unsigned short, unsigned short), upc_flag_t flags);
-void upc_all_reduceI(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems, size_t blk_size,
-                     int (*func)(int, int), upc_flag_t flags);
-void upc_all_reduceUI(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems, size_t blk_size,
-                     unsigned int (*func)(unsigned int, unsigned int), upc_flag_t flags);
-void upc_all_reduceL(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems, size_t blk_size,
-                     long (*func)(long, long), upc_flag_t flags);
-void upc_all_reduceUL(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems, size_t blk_size,
-                     unsigned long (*func)(unsigned long, unsigned long), upc_flag_t flags);
-void upc_all_reduceF(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems, size_t blk_size,
-                     float (*func)(float, float), upc_flag_t flags);
-void upc_all_reduceD(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems, size_t blk_size,
-                     double (*func)(double, double), upc_flag_t flags);
-void upc_all_reduceLD(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems, size_t blk_size,
-                     long double (*func)(long double, long double), upc_flag_t flags);
+/* The types of reductions and the ends of their functions' names. */
+#define NCUPC_FOR_REDUCTION_TYPES(X) \
+  X(C, signed char)                  \
+  X(UC, unsigned char)               \
+  X(S, short)                        \
+  X(US, unsigned short)              \
+  X(I, int)                          \
+  X(UI, unsigned int)                \
+  X(L, long)                         \
+  X(UL, unsigned long)               \
+  X(F, float)                        \
+  X(D, double)                       \
+  X(LD, long double)
 
-/* dst[i] becomes the reduction of src[0] to src[i]. dst has the thread, phase and blocks of src. */
-void upc_all_prefix_reduceC(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems,
-                            size_t blk_size, signed char (*func)(signed char, signed char), upc_flag_t flags);
-void upc_all_prefix_reduceUC(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems,
-                            size_t blk_size, unsigned char (*func)(unsigned char, unsigned char), upc_flag_t flags);
-void upc_all_prefix_reduceS(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems,
-                            size_t blk_size, short (*func)(short, short), upc_flag_t flags);
-void upc_all_prefix_reduceUS(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems,
-                            size_t blk_size, unsigned short (*func)(unsigned short, unsigned short), upc_flag_t flags);
-void upc_all_prefix_reduceI(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems,
-                            size_t blk_size, int (*func)(int, int), upc_flag_t flags);
-void upc_all_prefix_reduceUI(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems,
-                            size_t blk_size, unsigned int (*func)(unsigned int, unsigned int), upc_flag_t flags);
-void upc_all_prefix_reduceL(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems,
-                            size_t blk_size, long (*func)(long, long), upc_flag_t flags);
-void upc_all_prefix_reduceUL(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems,
-                            size_t blk_size, unsigned long (*func)(unsigned long, unsigned long), upc_flag_t flags);
-void upc_all_prefix_reduceF(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems,
-                            size_t blk_size, float (*func)(float, float), upc_flag_t flags);
-void upc_all_prefix_reduceD(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems,
-                            size_t blk_size, double (*func)(double, double), upc_flag_t flags);
-void upc_all_prefix_reduceLD(shared void *restrict dst, shared const void *restrict src, upc_op_t op, size_t nelems,
-                            size_t blk_size, long double (*func)(long double, long double), upc_flag_t flags);
+#define NCUPC_DECLARE_REDUCTION(name, T)                                                                                                  \
+  NCUPC_LINED(void, name, (NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src, upc_op_t op, size_t nelems,             \
+                           size_t blk_size, T (*func)(T, T), upc_flag_t flags), (dst, src, op, nelems, blk_size, func, flags))
+/* upc_all_reduceT: the reduction of nelems elements at src, in blocks of blk_size elements from src's thread and phase on (0: all in one
+ * thread), to the one element at dst. upc_all_prefix_reduceT: dst[i] becomes the reduction of src[0] to src[i]; dst has the thread, phase and
+ * blocks of src. */
+#define NCUPC_DECLARE_REDUCTIONS(suffix, T)      \
+  NCUPC_DECLARE_REDUCTION(all_reduce##suffix, T) \
+  NCUPC_DECLARE_REDUCTION(all_prefix_reduce##suffix, T)
+NCUPC_FOR_REDUCTION_TYPES(NCUPC_DECLARE_REDUCTIONS)
 
+#ifdef NEARCACHE_UPC_RUNTIME_LIBRARY_H
+#define upc_all_broadcast(...) ncupc_all_broadcast(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_scatter(...) ncupc_all_scatter(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_gather(...) ncupc_all_gather(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_gather_all(...) ncupc_all_gather_all(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_exchange(...) ncupc_all_exchange(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_permute(...) ncupc_all_permute(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_reduceC(...) ncupc_all_reduceC(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_reduceUC(...) ncupc_all_reduceUC(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_reduceS(...) ncupc_all_reduceS(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_reduceUS(...) ncupc_all_reduceUS(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_reduceI(...) ncupc_all_reduceI(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_reduceUI(...) ncupc_all_reduceUI(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_reduceL(...) ncupc_all_reduceL(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_reduceUL(...) ncupc_all_reduceUL(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_reduceF(...) ncupc_all_reduceF(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_reduceD(...) ncupc_all_reduceD(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_reduceLD(...) ncupc_all_reduceLD(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_prefix_reduceC(...) ncupc_all_prefix_reduceC(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_prefix_reduceUC(...) ncupc_all_prefix_reduceUC(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_prefix_reduceS(...) ncupc_all_prefix_reduceS(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_prefix_reduceUS(...) ncupc_all_prefix_reduceUS(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_prefix_reduceI(...) ncupc_all_prefix_reduceI(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_prefix_reduceUI(...) ncupc_all_prefix_reduceUI(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_prefix_reduceL(...) ncupc_all_prefix_reduceL(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_prefix_reduceUL(...) ncupc_all_prefix_reduceUL(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_prefix_reduceF(...) ncupc_all_prefix_reduceF(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_prefix_reduceD(...) ncupc_all_prefix_reduceD(NCUPC_HERE, __VA_ARGS__)
+#define upc_all_prefix_reduceLD(...) ncupc_all_prefix_reduceLD(NCUPC_HERE, __VA_ARGS__)
 #endif
+
 #endif

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "upc_declare.h"
 #include "upc_types.h"
 
 #ifndef __UPC_IO__
@@ -71,15 +72,13 @@ struct upc_local_memvec {
 };
 #ifdef NEARCACHE_UPC_RUNTIME_LIBRARY_H
 #define NCUPC_FILE ncupc_ptr
-#define NCUPC_BUFFER ncupc_ptr
 #else
 struct ncupc_file;
 typedef shared struct ncupc_file upc_file_t;
 #define NCUPC_FILE upc_file_t *
-#define NCUPC_BUFFER shared void *
 #endif
 struct upc_shared_memvec {
-  NCUPC_BUFFER baseaddr; /* phase 0 is what counts */
+  NCUPC_SHARED baseaddr; /* phase 0 is what counts */
   size_t blocksize;      /* bytes; 0: all on one thread */
   size_t len;
 };
@@ -103,8 +102,8 @@ int upc_all_fcntl(NCUPC_FILE fd, int command, void *argument);
  * phase counts as 0; with the common file pointer the threads share the work. */
 upc_off_t upc_all_fread_local(NCUPC_FILE fd, void *buffer, size_t size, size_t nmemb, upc_flag_t flags);
 upc_off_t upc_all_fwrite_local(NCUPC_FILE fd, void *buffer, size_t size, size_t nmemb, upc_flag_t flags);
-upc_off_t upc_all_fread_shared(NCUPC_FILE fd, NCUPC_BUFFER buffer, size_t blocksize, size_t size, size_t nmemb, upc_flag_t flags);
-upc_off_t upc_all_fwrite_shared(NCUPC_FILE fd, NCUPC_BUFFER buffer, size_t blocksize, size_t size, size_t nmemb, upc_flag_t flags);
+upc_off_t upc_all_fread_shared(NCUPC_FILE fd, NCUPC_SHARED buffer, size_t blocksize, size_t size, size_t nmemb, upc_flag_t flags);
+upc_off_t upc_all_fwrite_shared(NCUPC_FILE fd, NCUPC_SHARED buffer, size_t blocksize, size_t size, size_t nmemb, upc_flag_t flags);
 
 /* From and to lists of runs, at each thread its own, without the file pointers. Both lists have as many bytes; reading ends at the first run that
  * is over the end of the file. */
@@ -122,8 +121,8 @@ upc_off_t upc_all_fwrite_list_shared(NCUPC_FILE fd, size_t memvec_entries, const
  * returns. */
 void upc_all_fread_local_async(NCUPC_FILE fd, void *buffer, size_t size, size_t nmemb, upc_flag_t flags);
 void upc_all_fwrite_local_async(NCUPC_FILE fd, void *buffer, size_t size, size_t nmemb, upc_flag_t flags);
-void upc_all_fread_shared_async(NCUPC_FILE fd, NCUPC_BUFFER buffer, size_t blocksize, size_t size, size_t nmemb, upc_flag_t flags);
-void upc_all_fwrite_shared_async(NCUPC_FILE fd, NCUPC_BUFFER buffer, size_t blocksize, size_t size, size_t nmemb, upc_flag_t flags);
+void upc_all_fread_shared_async(NCUPC_FILE fd, NCUPC_SHARED buffer, size_t blocksize, size_t size, size_t nmemb, upc_flag_t flags);
+void upc_all_fwrite_shared_async(NCUPC_FILE fd, NCUPC_SHARED buffer, size_t blocksize, size_t size, size_t nmemb, upc_flag_t flags);
 void upc_all_fread_list_local_async(NCUPC_FILE fd, size_t memvec_entries, const struct upc_local_memvec *memvec, size_t filevec_entries,
                                     const struct upc_filevec *filevec, upc_flag_t flags);
 void upc_all_fwrite_list_local_async(NCUPC_FILE fd, size_t memvec_entries, const struct upc_local_memvec *memvec, size_t filevec_entries,

@@ -18,24 +18,25 @@ typedef uint64_t upc_handle_t;
 /* The handle of a copy that is complete already. */
 #define UPC_COMPLETE_HANDLE ((upc_handle_t)0)
 
-#ifndef NEARCACHE_UPC_RUNTIME_LIBRARY_H
-
 #include <stddef.h>
+#ifndef NEARCACHE_UPC_RUNTIME_LIBRARY_H
 #include <upc.h>
+#endif
 
-upc_handle_t upc_memcpy_nb(shared void *restrict dst, shared const void *restrict src, size_t n);
-upc_handle_t upc_memget_nb(void *restrict dst, shared const void *restrict src, size_t n);
-upc_handle_t upc_memput_nb(shared void *restrict dst, const void *restrict src, size_t n);
-upc_handle_t upc_memset_nb(shared void *dst, int c, size_t n);
+#include "upc_declare.h"
+
+upc_handle_t upc_memcpy_nb(NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src, size_t n);
+upc_handle_t upc_memget_nb(void *NCUPC_RESTRICT dst, NCUPC_SHARED_RESTRICT(const void) src, size_t n);
+upc_handle_t upc_memput_nb(NCUPC_SHARED_RESTRICT(void) dst, const void *NCUPC_RESTRICT src, size_t n);
+upc_handle_t upc_memset_nb(NCUPC_SHARED dst, int c, size_t n);
 void upc_sync(upc_handle_t handle);
 int upc_sync_attempt(upc_handle_t handle);
 
-void upc_memcpy_nbi(shared void *restrict dst, shared const void *restrict src, size_t n);
-void upc_memget_nbi(void *restrict dst, shared const void *restrict src, size_t n);
-void upc_memput_nbi(shared void *restrict dst, const void *restrict src, size_t n);
-void upc_memset_nbi(shared void *dst, int c, size_t n);
+void upc_memcpy_nbi(NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src, size_t n);
+void upc_memget_nbi(void *NCUPC_RESTRICT dst, NCUPC_SHARED_RESTRICT(const void) src, size_t n);
+void upc_memput_nbi(NCUPC_SHARED_RESTRICT(void) dst, const void *NCUPC_RESTRICT src, size_t n);
+void upc_memset_nbi(NCUPC_SHARED dst, int c, size_t n);
 void upc_synci(void);
 int upc_synci_attempt(void);
 
-#endif
 #endif
