@@ -91,7 +91,8 @@ class Generator:
             lambda: f"if ({self.integer(depth)}) {{ {self.statement(2)} }} else {self.statement(2)}",
             lambda: f"switch ({self.integer(2)} & 3) {{ case 0: {self.statement(2)} break; case 1: {self.statement(2)} default: {self.statement(1)} }}",
             lambda: f"for (int k = 0; k < 3; k++) {{ {self.statement(2)} if (whole[k] & 1) continue; {self.statement(1)} }}",
-            lambda: f"{self.place(1)} = {self.place(1)} = {self.integer(2)};")
+            # The first place must not read what the second assignment writes: C orders neither before the other.
+            lambda: f"{self.place(0)} = {self.place(1)} = {self.integer(2)};")
 
     def function(self, number, statements):
         body = "\n  ".join(self.statement() for _ in range(statements))
