@@ -245,11 +245,10 @@ void threads_after_a_session() {
 }
 #endif
 
-// Functions of the program that run last, when the statics of all libraries have been destroyed.
+// Called by a library below Nearcache that ends after it, when Nearcache's statics have been destroyed.
 Words *late_words;
 
-__attribute__((destructor)) void read_at_the_very_end() {
-  if (late_words == nullptr) return;
+void read_at_the_very_end() {
   late_words->read(9);
   tell(world_rank(), late_words->end(MPI_COMM_WORLD).hits_full);
   MPI_Finalize();
@@ -294,6 +293,7 @@ int main(int argc, char **argv) {
     static Words words(MPI_COMM_WORLD);
     words.read(1);
     late_words = &words;
+    *static_cast<void (**)()>(dlsym(RTLD_DEFAULT, "shim_at_end")) = read_at_the_very_end;
     return failures > 0;
   }
   MPI_Finalize();

@@ -201,7 +201,7 @@ PYTEST_TARGETS = {
     "tests/mpi/test_semantics": ("nearcache_mpi.{mpi}", "lazy_mpi.{mpi}", "semantics.{mpi}"),
     "tests/mpi/test_known_failures": ("nearcache_mpi.{mpi}", "lazy_mpi.{mpi}", "known_failures.{mpi}", "edges.{mpi}", "shim_mpi.{mpi}",
                                      "faults.{mpi}"),
-    "tests/mpi/test_world": ("nearcache_mpi.{mpi}", "world.{mpi}"),
+    "tests/mpi/test_world": ("nearcache_mpi.{mpi}", "world.{mpi}", "shim_mpi.{mpi}"),
     "tests/mpi/test_runtime": ("nearcache_mpi.{mpi}", "lazy_mpi.{mpi}", "count_mpi.{mpi}", "progress.{mpi}", "threads.{mpi}"),
     "tests/model": ("nearcache_mpi.{mpi}", "lazy_mpi.{mpi}", "model.{mpi}"),
     "tests/shmem/front": ("nearcache_shmem.{shmem}", "shmem_front.{shmem}", "shmem_front_ends.{shmem}", "shmem_front_threads.{shmem}"),

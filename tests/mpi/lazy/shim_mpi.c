@@ -8,7 +8,8 @@
  *                            Gets bring what is at the target when they are called
  *   shim_wait_for_flush()    returns once a flush is at the gate
  *   shim_let_go()            opens the gate
- *   shim_calls(name)         how many calls of that name came */
+ *   shim_calls(name)         how many calls of that name came
+ *   shim_at_end              a function that is called when the objects above have ended, and their statics are destroyed */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
@@ -37,6 +38,14 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct name names[NAMES];
 static struct put held[64];
 static int puts_held, holding, at_gate, open_gate;
+
+EXPORT void (*shim_at_end)(void);
+
+__attribute__((destructor)) static void end(void) {
+  if (shim_at_end) {
+    shim_at_end();
+  }
+}
 
 static struct name *of(const char *text) {
   for (int i = 0; i < NAMES; i++) {
