@@ -1,7 +1,6 @@
 #include "shmem/channel.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -9,13 +8,6 @@
 #include "shmem/next.h"
 
 namespace nearcache::shmem {
-
-uint64_t handle_bits(shmem_ctx_t ctx) {
-  static_assert(sizeof ctx <= sizeof(uint64_t));
-  uint64_t bits = 0;
-  std::memcpy(&bits, &ctx, sizeof ctx);
-  return bits;
-}
 
 // What no handle is: the address of an object of ours.
 uint64_t Channel::no_bits() {
@@ -234,9 +226,6 @@ void Channel::fill_counters(Counters* c) const {
   if (put_ns > hit_ns && p.puts > p.network_puts) c->saved_ns += (p.puts - p.network_puts) * (put_ns - hit_ns);
 }
 
-ChannelLock::ChannelLock(Channel* channel) : channel_(context.threaded ? channel : nullptr) {
-  if (channel_ != nullptr) channel_->mutex().lock();
-  channel->catch_up();
-}
+ChannelLock::ChannelLock(Channel* channel) : channel_(channel), lock_(context.threaded ? &channel->mutex() : nullptr) { channel->catch_up(); }
 
 }  // namespace nearcache::shmem

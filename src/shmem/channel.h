@@ -7,13 +7,13 @@
 #include <thread>
 
 #include "cache/page/page_cache.h"
+#include "front/handle_bits.h"
+#include "front/optional_lock.h"
 #include "telemetry/stats.h"
 #include "shmem/shmem_api.h"
 #include "shmem/typical_time.h"
 
 namespace nearcache::shmem {
-
-uint64_t handle_bits(shmem_ctx_t ctx);
 
 // Counted by the front end. Under threads a count may get lost; none is worth a locked instruction.
 class Tally {
@@ -130,19 +130,12 @@ class Channel final : public PageTransport {
 class ChannelLock {
  public:
   explicit ChannelLock(Channel* channel);
-  ~ChannelLock() {
-    if (channel_ != nullptr) channel_->mutex().unlock();
-  }
-  ChannelLock(const ChannelLock&) = delete;
-  ChannelLock& operator=(const ChannelLock&) = delete;
-  Channel* release() {
-    Channel* held = channel_;
-    channel_ = nullptr;
-    return held;
-  }
+  // Leaves it locked; null if it is not.
+  Channel* release() { return lock_.release() ? channel_ : nullptr; }
 
  private:
-  Channel* channel_;  // null: not locked
+  Channel* channel_;
+  OptionalLock lock_;
 };
 
 }  // namespace nearcache::shmem

@@ -1,8 +1,17 @@
 #include "shmem/next.h"
 
-#include <dlfcn.h>
+namespace nearcache::shmem {
+
+void install(NextLayer* layer) {
+  static LayerStack<Next>& stack = *new LayerStack<Next>;  // needed until the process ends
+  stack.install(layer, &next);
+}
+
+}  // namespace nearcache::shmem
 
 #ifdef NEARCACHE_STATIC
+
+#include <dlfcn.h>
 
 // Functions outside of the standard (shmemx_, shmalloc) need not have a twin: those are weak references, and may be null.
 #define NEARCACHE_TWIN_0
@@ -38,13 +47,8 @@ void* next_symbol(const char* symbol) { return dlsym(RTLD_NEXT, symbol); }
 
 #else
 
-#include <link.h>
-
-#include <atomic>
-#include <mutex>
-#include <vector>
-
 #include "base/log.h"
+#include "front/library_below.h"
 
 namespace nearcache::shmem {
 
@@ -77,49 +81,14 @@ constinit Next next{
 
 namespace {
 
-enum class State { empty, usable, wrong };
-std::atomic<State> state{State::empty};
-std::mutex filling;
-
-// A library that was opened privately (RTLD_LOCAL, as Python opens its modules) is not in the global order that RTLD_NEXT follows. Held
-// for the life of the process.
-void* private_library = nullptr;
-
-int add_path(dl_phdr_info* info, size_t, void* list) {
-  if (info->dlpi_name && *info->dlpi_name) static_cast<std::vector<std::string>*>(list)->emplace_back(info->dlpi_name);
-  return 0;
-}
-
-void find_private_library() {
-  std::vector<std::string> paths;
-  dl_iterate_phdr(add_path, &paths);
-  for (const auto& path : paths) {
-    void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    if (handle && dlsym(handle, "pshmem_init")) {
-      private_library = handle;
-      return;
-    }
-    if (handle) dlclose(handle);
-  }
-}
-
-template <typename Function>
-void fill(Function*& field, const char* name, const char* profiling_name) {
-  void* found = next_symbol(name);
-  if (!found) found = next_symbol(profiling_name);
-  field = reinterpret_cast<Function*>(found);
-}
+using State = LibraryBelow::State;
+constinit LibraryBelow below{"pshmem_init"};
 
 void fill_table() {
-#define NEARCACHE_NEXT(field, symbol, extension) fill(next.field, #symbol, "p" #symbol);
+  const TableFiller filler(below);
+#define NEARCACHE_NEXT(field, symbol, extension) filler.fill(&next.field, #symbol, "p" #symbol, false);
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
-}
-
-// Data, unlike functions, may have been copied into the executable, which comes before us: the first one counts.
-[[maybe_unused]] void* data_symbol(const char* symbol) {
-  void* found = dlsym(RTLD_DEFAULT, symbol);
-  return found || !private_library ? found : dlsym(private_library, symbol);
 }
 
 }  // namespace
@@ -129,7 +98,7 @@ static shmem_ctx_t no_context{};
 constinit shmem_ctx_t* default_context = &no_context;
 
 static bool find_default_context() {
-  void* found = data_symbol(NEARCACHE_SHMEM_DEFAULT_CONTEXT);
+  void* found = below.data(NEARCACHE_SHMEM_DEFAULT_CONTEXT);
   if (found) default_context = static_cast<shmem_ctx_t*>(found);
   return found != nullptr;
 }
@@ -138,26 +107,18 @@ static bool find_default_context() { return true; }
 #endif
 
 static State find_library() {
-  if (!dlsym(RTLD_NEXT, "shmem_init")) find_private_library();
-  if (!next_symbol("shmem_init")) return State::empty;
+  if (!below.symbol("shmem_init")) return State::missing;
   fill_table();
   return find_default_context() ? State::usable : State::wrong;
 }
 
-void* next_symbol(const char* symbol) {
-  void* found = dlsym(RTLD_NEXT, symbol);
-  return found || !private_library ? found : dlsym(private_library, symbol);
-}
+void* next_symbol(const char* symbol) { return below.symbol(symbol); }
 
-void next_fill() {
-  if (state.load(std::memory_order_acquire) != State::empty) return;
-  const std::lock_guard<std::mutex> guard(filling);
-  if (state.load(std::memory_order_relaxed) == State::empty) state.store(find_library(), std::memory_order_release);
-}
+void next_fill() { below.look(find_library); }
 
 bool next_usable() {
   next_fill();
-  return state.load(std::memory_order_acquire) == State::usable;
+  return below.state() == State::usable;
 }
 
 std::string next_complaint() {

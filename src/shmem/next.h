@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "front/layer_stack.h"
 #include "shmem/shmem_api.h"
 
 #pragma GCC visibility push(hidden)
@@ -20,6 +21,10 @@ struct Next {
 #undef NEARCACHE_NEXT
 };
 extern Next next;
+
+// Puts a layer between us and the library (front/layer_stack.h). Not while other threads call.
+using NextLayer = Layer<Next>;
+void install(NextLayer* layer);
 
 // Fills the table if it is not filled yet. Runs when the object is loaded; if no OpenSHMEM is there by then, again at the first call.
 // Any thread may call it.

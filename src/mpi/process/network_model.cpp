@@ -1,14 +1,14 @@
 #include "mpi/process/network_model.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/link_model.h"
+#include "front/deadlines.h"
+#include "front/handle_bits.h"
 #include "mpi/types/type_table.h"
 #include "mpi/process/next.h"
 
@@ -30,8 +30,8 @@ struct Model {
   bool installed = false;
   LinkModel link;
   RmaLayer layer{LayerPlace::network_model, cover};
-  std::mutex mutex;
-  std::unordered_map<Deadline, double, DeadlineHash> deadlines;
+  Deadlines<Deadline, DeadlineHash> deadlines;
+  std::mutex mutex;  // of what follows
   // By request handle, in order of their start. MPICH gives all requests that are complete at once the same handle.
   std::multimap<uint64_t, double> requests;
 };
@@ -41,23 +41,13 @@ Model& model() {
   return instance;
 }
 
-template <class Handle>
-uint64_t key_of(Handle handle) {
-  uint64_t bits = 0;
-  static_assert(sizeof(handle) <= sizeof(bits));
-  std::memcpy(&bits, &handle, sizeof(handle));
-  return bits;
-}
-
 // Notes a transfer. Returns when it will be complete, 0 for what moves no bytes.
 double started(MPI_Win window, int target, MPI_Count count, MPI_Datatype type) {
   const Layout* layout = count > 0 && target >= 0 ? layout_of(type) : nullptr;
   if (layout == nullptr || layout->size == 0) return 0;
   Model& m = model();
   const double complete = m.link.start(static_cast<double>(layout->size) * static_cast<double>(count));
-  const std::lock_guard lock(m.mutex);
-  double& deadline = m.deadlines[{key_of(window), target}];
-  deadline = std::max(deadline, complete);
+  m.deadlines.add({handle_bits(window), target}, complete);
   return complete;
 }
 
@@ -65,30 +55,14 @@ void requested(MPI_Request request, double complete) {
   if (complete == 0) return;
   Model& m = model();
   const std::lock_guard lock(m.mutex);
-  m.requests.emplace(key_of(request), complete);
-}
-
-// Waits until everything would have arrived that `chosen` says.
-template <class Chosen>
-void wait_for(Chosen chosen) {
-  Model& m = model();
-  double until = 0;
-  {
-    const std::lock_guard lock(m.mutex);
-    std::erase_if(m.deadlines, [&](const auto& entry) {
-      if (!chosen(entry.first)) return false;
-      until = std::max(until, entry.second);
-      return true;
-    });
-  }
-  LinkModel::wait_until(until);
+  m.requests.emplace(handle_bits(request), complete);
 }
 
 void arrived(MPI_Win window, int target) {
-  wait_for([=](const Deadline& deadline) { return deadline == Deadline{key_of(window), target}; });
+  model().deadlines.wait_for([wanted = Deadline{handle_bits(window), target}](const Deadline& deadline) { return deadline == wanted; });
 }
 void arrived_all(MPI_Win window) {
-  wait_for([=](const Deadline& deadline) { return deadline.window == key_of(window); });
+  model().deadlines.wait_for([bits = handle_bits(window)](const Deadline& deadline) { return deadline.window == bits; });
 }
 
 // The modelled ones among the requests of a call.
@@ -99,7 +73,7 @@ class RequestDeadlines {
     const std::lock_guard lock(m.mutex);
     if (m.requests.empty()) return;
     for (int i = 0; i < count; ++i) {
-      const auto found = m.requests.find(key_of(requests[i]));
+      const auto found = m.requests.find(handle_bits(requests[i]));
       if (found != m.requests.end()) found_.push_back({i, found->first, found->second});
     }
   }

@@ -26,26 +26,17 @@ void* next_symbol(const char* symbol) { return dlsym(RTLD_NEXT, symbol); }
 
 #else
 
-#include <dlfcn.h>
-
-#include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 
 #include "base/environment.h"
-#include "base/loaded_objects.h"
 #include "base/log.h"
+#include "front/library_below.h"
 #include "mpi/process/family.h"
 
 namespace {
 
 constexpr int refused = 1;  // a failure in every MPI: MPI_SUCCESS is 0, and 1 is an error class in all of them
-
-enum class TableState { empty, usable, wrong };
-std::atomic<TableState> state{TableState::empty};
-std::mutex filling;
 
 const char* const symbols[] = {
 #define NEARCACHE_SYMBOL(name) #name,
@@ -73,50 +64,17 @@ constinit Predefined predefined;
 
 namespace {
 
-// Where a library that was loaded privately (RTLD_LOCAL, as Python loads its modules) keeps its MPI: not in the
-// global order that RTLD_NEXT follows. Held for the life of the process.
-void* private_mpi = nullptr;
-
-void find_private_mpi() {
-  for (const auto& object : loaded_objects()) {
-    if (object.path.empty() || object.name().starts_with("libnearcache") || !defines_symbol(object, "PMPI_Init"))
-      continue;
-    private_mpi = dlopen(object.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    if (private_mpi) return;
-  }
-}
-
-#ifdef NEARCACHE_FAMILY_OPENMPI
-// Data, unlike functions, may have been copied into the executable, which comes before us: the first one counts.
-void* object_symbol(const char* symbol) {
-  void* found = dlsym(RTLD_DEFAULT, symbol);
-  return found || !private_mpi ? found : dlsym(private_mpi, symbol);
-}
-#endif
-
-// A look-up that fails leaves its message in the program's heap: what no object defines is not looked up.
-bool defined_by_any(const std::vector<LoadedObject>& objects, const char* name, const char* profiling_name) {
-  return std::ranges::any_of(objects, [&](const LoadedObject& object) {
-    return !object.name().starts_with("libnearcache") && (defines_symbol(object, name) || defines_symbol(object, profiling_name));
-  });
-}
-
-template <typename Function>
-void fill(Function*& field, const char* name, const char* profiling_name) {
-  void* found = next_symbol(name);
-  if (!found) found = next_symbol(profiling_name);
-  field = reinterpret_cast<Function*>(found);
-}
+using State = LibraryBelow::State;
+constinit LibraryBelow below{"PMPI_Init"};
 
 void fill_table() {
-  const std::vector<LoadedObject> objects = loaded_objects();
-#define NEARCACHE_NEXT(name, symbol, optional) \
-  if (!optional || defined_by_any(objects, #symbol, "P" #symbol)) fill(next.name, #symbol, "P" #symbol);
+  const TableFiller filler(below);
+#define NEARCACHE_NEXT(name, symbol, optional) filler.fill(&next.name, #symbol, "P" #symbol, !optional);
 #include "rma_next.inc"
 #include "mpi_next.inc"
 #undef NEARCACHE_NEXT
 #ifdef NEARCACHE_FAMILY_OPENMPI
-#define NEARCACHE_PREDEFINED(name) predefined.name = object_symbol(#name);
+#define NEARCACHE_PREDEFINED(name) predefined.name = below.data(#name);
 #include "predefined.inc"
 #undef NEARCACHE_PREDEFINED
 #endif
@@ -162,7 +120,7 @@ void lead_entries_to_wrappers() {}
 void lead_entries_past_us() {}
 #endif
 
-// Written once, before `state` becomes wrong. Not a plain global: we run before those are constructed.
+// Written once, before the state becomes wrong. Not a plain global: we run before those are constructed.
 std::string& complaint() {
   static std::string& text = *new std::string;
   return text;
@@ -173,45 +131,41 @@ void complain_of(std::string text) {
   if (launched_as_first()) log(LogLevel::warning, "%s", complaint().c_str());
 }
 
-TableState find_mpi() {
+State find_mpi() {
   const Family family = loaded_family();
-  if (family == Family::none) return TableState::empty;
-  if (!dlsym(RTLD_NEXT, "PMPI_Init")) find_private_mpi();
+  if (family == Family::none) return State::missing;
   if (family != built_family()) {
     complain_of(std::string("this object is for ") + family_name(built_family()) + ", but the program runs with " +
                 family_name(family) + ": nothing is cached; preload the object for that MPI (nearcache run finds it)");
-    return TableState::wrong;
+    return State::wrong;
   }
   fill_table();
   if (const char* name = missing_function()) {
     complain_of(std::string("the program's MPI has no ") + name +
                 ", which the MPI that this object was built for has: nothing is cached; build Nearcache with that MPI");
-    return TableState::wrong;
+    return State::wrong;
   }
-  return TableState::usable;
+  return State::usable;
 }
 
 }  // namespace
 
 void* next_symbol(const char* symbol) {
-  void* found = dlsym(RTLD_NEXT, symbol);
-  if (!found && private_mpi) found = dlsym(private_mpi, symbol);
-  return found;
+  return below.symbol(symbol);
 }
 
 void next_fill() {
-  if (state.load(std::memory_order_acquire) != TableState::empty) return;
-  const std::lock_guard<std::mutex> guard(filling);
-  if (state.load(std::memory_order_relaxed) != TableState::empty) return;
-  const TableState found = find_mpi();
-  if (found == TableState::usable) lead_entries_to_wrappers();
-  if (found == TableState::wrong) lead_entries_past_us();
-  state.store(found, std::memory_order_release);
+  below.look([] {
+    const State found = find_mpi();
+    if (found == State::usable) lead_entries_to_wrappers();
+    if (found == State::wrong) lead_entries_past_us();
+    return found;
+  });
 }
 
 bool next_usable() {
   next_fill();
-  return state.load(std::memory_order_acquire) == TableState::usable;
+  return below.state() == State::usable;
 }
 
 std::string next_complaint() { return next_usable() ? std::string() : complaint(); }
@@ -222,7 +176,7 @@ std::string next_complaint() { return next_usable() ? std::string() : complaint(
 // The way of a first call when no MPI was there at start: where the entry point leads now.
 void* nearcache_resolve_entry(unsigned index) {
   nearcache::mpi::next_fill();
-  if (state.load(std::memory_order_acquire) == TableState::empty)
+  if (nearcache::mpi::below.state() == nearcache::LibraryBelow::State::missing)
     return reinterpret_cast<void*>(&nearcache::mpi::refuse_call);
   return nearcache_slots[index];
 }

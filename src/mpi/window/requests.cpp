@@ -1,10 +1,10 @@
 #include "mpi/window/requests.h"
 
 #include <atomic>
-#include <cstring>
 #include <mutex>
 #include <unordered_map>
 
+#include "front/handle_bits.h"
 #include "mpi/window/window.h"
 
 namespace nearcache::mpi {
@@ -30,13 +30,6 @@ RequestTable& table() {
   return requests;
 }
 
-uint64_t key_of(MPI_Request request) {
-  uint64_t bits = 0;
-  static_assert(sizeof(request) <= sizeof(bits));
-  std::memcpy(&bits, &request, sizeof(request));
-  return bits;
-}
-
 // No longer tracked from now on. False if it was not.
 bool take(uint64_t key, uint64_t ticket, Tracked* taken) {
   RequestTable& requests = table();
@@ -57,7 +50,7 @@ bool take(uint64_t key, uint64_t ticket, Tracked* taken) {
 void request_track(MPI_Request request, Window* window, uint32_t record, uint64_t serial) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
-  requests.tracked.emplace(key_of(request), Tracked{window, record, serial, ++requests.tickets});
+  requests.tracked.emplace(handle_bits(request), Tracked{window, record, serial, ++requests.tickets});
   requests.count = requests.tracked.size();
 }
 
@@ -82,7 +75,7 @@ RequestWatch::RequestWatch(int count, const MPI_Request* before) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
   for (int i = 0; i < count; ++i) {
-    const uint64_t key = key_of(before[i]);
+    const uint64_t key = handle_bits(before[i]);
     const auto [first, last] = requests.tracked.equal_range(key);
     for (auto it = first; it != last; ++it) found_.push_back({i, key, it->second.ticket});
   }

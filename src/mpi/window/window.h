@@ -11,6 +11,7 @@
 #include "base/copy.h"
 #include "base/options.h"
 #include "cache/get/cached_window.h"
+#include "front/optional_lock.h"
 #include "mpi/mpi_api.h"
 #include "mpi/process/context.h"
 #include "mpi/types/type_table.h"
@@ -23,21 +24,9 @@ namespace nearcache::mpi {
 
 // Locks in programs with MPI_THREAD_MULTIPLE only: an uncontended lock would be a third of a hit.
 // Never held while MPI is called for something that may wait.
-class WindowLock {
+class WindowLock : public OptionalLock {
  public:
-  explicit WindowLock(std::mutex& mutex) : mutex_(context.threaded ? &mutex : nullptr) {
-    if (mutex_ != nullptr) mutex_->lock();
-  }
-  ~WindowLock() { unlock(); }
-  WindowLock(const WindowLock&) = delete;
-  WindowLock& operator=(const WindowLock&) = delete;
-  void unlock() {
-    if (mutex_ != nullptr) mutex_->unlock();
-    mutex_ = nullptr;
-  }
-
- private:
-  std::mutex* mutex_;
+  explicit WindowLock(std::mutex& mutex) : OptionalLock(context.threaded ? &mutex : nullptr) {}
 };
 
 // A get, as the program asked for it; counts as MPI_Count.

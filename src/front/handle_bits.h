@@ -1,0 +1,17 @@
+// A handle of the library below as a key of 64 bits, whether it is a number there or a pointer.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace nearcache {
+
+template <class Handle>
+uint64_t handle_bits(Handle handle) {
+  static_assert(sizeof handle <= sizeof(uint64_t));
+  uint64_t bits = 0;
+  std::memcpy(&bits, &handle, sizeof handle);
+  return bits;
+}
+
+}  // namespace nearcache
