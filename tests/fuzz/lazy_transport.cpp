@@ -79,11 +79,11 @@ void LazyTransport::put(uint64_t address, const void* from, size_t bytes, int pe
   for (size_t i = 0; i < bytes; ++i) {
     Byte& target = byte(address + i, pe);
     const uint8_t value = static_cast<const uint8_t*>(from)[i];
-    if (!target.owed) fail("a put of what the program did not write", address + i, pe);
+    if (!target.owed) fail("11: a put of what the program did not write", address + i, pe);
     const bool before = target.owed_before && value == target.before;
     target.owed_before = false;
     if (before) continue;
-    if (target.owed && value != target.expected) fail("a put of a wrong value", address + i, pe);
+    if (target.owed && value != target.expected) fail("11: a put of a wrong value", address + i, pe);
     owed_ -= target.owed;
     target.owed = false;
   }
@@ -96,7 +96,7 @@ void LazyTransport::direct_put(uint64_t address, const void* from, size_t bytes,
 
 void LazyTransport::direct_fetch(uint64_t address, uint8_t value, int pe) {
   if (!check("atomic", address, 1, pe)) return;
-  if (under_way(address, pe) && byte(address, pe).put_epoch == epoch_) fail("an atomic and a put that nothing orders", address, pe);
+  if (under_way(address, pe) && byte(address, pe).put_epoch == epoch_) fail("12: an atomic and a put that nothing orders", address, pe);
   for (size_t i = 0; i < pieces_.size();) {
     if (pieces_[i].pe == pe && pieces_[i].epoch < epoch_) {
       deliver(i);
@@ -111,7 +111,7 @@ void LazyTransport::send(uint64_t address, const void* from, size_t bytes, int p
   const auto* at = static_cast<const uint8_t*>(from);
   for (size_t i = 0; i < bytes; ++i) {
     Byte& target = byte(address + i, pe);
-    if (target.put_epoch == epoch_) fail("two puts that nothing orders", address + i, pe);
+    if (target.put_epoch == epoch_) fail("12: two puts that nothing orders", address + i, pe);
     target.put_epoch = epoch_;
     ++target.undelivered;
   }

@@ -101,7 +101,6 @@ TEST(PageCacheScatter, LongerReadsGoPastTheCacheAsTheyAre) {
   }), 100u);
 }
 
-}  // namespace
 // Of a program that reads here and there: the page that was passed just now and those beside it are cached when they are read next.
 TEST(PageCacheScatter, APageReadAgainOrBesideOneIsCached) {
   ScatteredReads reads;
@@ -118,4 +117,30 @@ TEST(PageCacheScatter, APageReadAgainOrBesideOneIsCached) {
   EXPECT_GT(passed, 40);
 }
 
+TEST(ScatteredPuts, PagesInARowThatHeldLittleShowIt) {
+  ScatteredPuts puts;
+  for (int i = 0; i < 63; ++i) puts.gave_up(true);
+  EXPECT_FALSE(puts.likely());
+  puts.gave_up(true);
+  EXPECT_TRUE(puts.likely());
+  puts.gave_up(false);
+  EXPECT_FALSE(puts.likely());
+}
+
+TEST(ScatteredPuts, MostGoAroundButForATrialNowAndThen) {
+  ScatteredPuts puts;
+  int passed = 0;
+  for (uint64_t i = 0; i < 640; ++i) passed += puts.passes(1, 1000 * i);
+  EXPECT_EQ(passed, 630);
+}
+
+TEST(ScatteredPuts, APageThatIsPutToAgainOrTheOneBehindItTakesThePut) {
+  ScatteredPuts puts;
+  EXPECT_TRUE(puts.passes(1, 7));
+  EXPECT_FALSE(puts.passes(1, 7));
+  EXPECT_FALSE(puts.passes(1, 8));
+  EXPECT_TRUE(puts.passes(2, 8)) << "of another PE";
+}
+
+}  // namespace
 }  // namespace nearcache::test

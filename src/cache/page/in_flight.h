@@ -34,6 +34,17 @@ class InFlight {
     }
   }
 
+  // Whether all that `other` tells of is told of here; for tests.
+  bool covers(const InFlight& other) const {
+    for (size_t i = 0; i < bit_count / 64; ++i)
+      if ((other.bits_[i] & ~bits_[i]) != 0) return false;
+    return std::all_of(other.range_, other.range_ + other.ranges_, [&](const Range& theirs) {
+      return std::any_of(range_, range_ + ranges_, [&](const Range& ours) {
+        return (ours.pe == theirs.pe || ours.pe == every_pe) && ours.begin <= theirs.begin && theirs.end <= ours.end;
+      });
+    });
+  }
+
   // False only if nothing in [begin, end) of `pe` is under way.
   bool may_overlap(int pe, uint64_t begin, uint64_t end) const {
     if (!any_ || begin >= end) return false;

@@ -4,15 +4,10 @@
 #include <bit>
 #include <new>
 
-#include "base/clock.h"
-
 namespace nearcache {
 namespace {
 
 constexpr size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-// Reads of so few different words in a row are polling.
-constexpr int polled_words = 4;
 
 // What the fields of pages and arrivals can count, and what is of use: no more masks than there are pages.
 PageCacheOptions within_bounds(PageCacheOptions o) {
@@ -23,17 +18,16 @@ PageCacheOptions within_bounds(PageCacheOptions o) {
 }
 
 size_t staging_bytes(const PageCacheOptions& o) { return std::max(o.page, std::min(std::max(o.readahead, o.page), o.size / 8)); }
-size_t mask_words(const PageCacheOptions& o) { return o.page / 64; }
 
 struct Layout {
-  size_t pages, writes, arrivals, fetched, sent, arrived, data, end;
+  size_t pages, masks, arrivals, fetched, sent, arrived, data, end;
 };
 
-Layout layout_of(const PageCacheOptions& o, size_t written_bytes) {
+Layout layout_of(const PageCacheOptions& o) {
   const size_t staging = staging_bytes(o);
   Layout at{};
-  at.writes = at.pages + PagePool::bytes(o.size / o.page);
-  at.arrivals = at.writes + rounded(o.dirty_pages * written_bytes);
+  at.masks = at.pages + PagePool::bytes(o.size / o.page);
+  at.arrivals = at.masks + rounded(WriteMasks::bytes(o.dirty_pages, o.page));
   at.fetched = at.arrivals + rounded(sizeof(Arrivals));
   at.sent = at.fetched + staging;
   at.arrived = at.sent + staging;
@@ -48,15 +42,12 @@ Layout layout_of(const PageCacheOptions& o, size_t written_bytes) {
 PageCache::PageCache() { pool_.create_empty(); }
 
 size_t PageCache::memory_bytes(const PageCacheOptions& options) {
-  const PageCacheOptions o = within_bounds(options);
-  return layout_of(o, sizeof(Written) + 2 * mask_words(o) * sizeof(uint64_t)).end + sizeof(PageCache);
+  return layout_of(within_bounds(options)).end + sizeof(PageCache);
 }
 
 bool PageCache::create(const PageCacheOptions& given, PageTransport* transport) {
   const PageCacheOptions options = within_bounds(given);
-  mask_words_ = mask_words(options);
-  written_bytes_ = sizeof(Written) + 2 * mask_words_ * sizeof(uint64_t);
-  const Layout at = layout_of(options, written_bytes_);
+  const Layout at = layout_of(options);
   if (!region_.reserve(at.end)) return false;
   char* base = static_cast<char*>(region_.base());
   options_ = options;
@@ -66,7 +57,7 @@ bool PageCache::create(const PageCacheOptions& given, PageTransport* transport) 
   page_mask_ = options.page - 1;
   pool_.create(base + at.pages, options.size / options.page);
   data_ = base + at.data;
-  writes_ = base + at.writes;
+  masks_.create(base + at.masks, options.dirty_pages, options.page);
   fetched_ = base + at.fetched;
   sent_ = base + at.sent;
   staging_bytes_ = staging_bytes(options);
@@ -74,10 +65,6 @@ bool PageCache::create(const PageCacheOptions& given, PageTransport* transport) 
   arrivals_->create(base + at.arrived, 2 * staging_bytes_);
   readahead_.create(std::min<size_t>(options.readahead, longest_fetch()), options.line, options.page);
   pace_.create(std::clamp<uint64_t>(pool_.frames() / 4, 1, Arrivals::most / 2));
-  for (uint32_t i = static_cast<uint32_t>(options.dirty_pages); i-- > 0;) {
-    written_at(i).older = free_written_;
-    free_written_ = i;
-  }
   return true;
 }
 
@@ -129,12 +116,12 @@ bool PageCache::known(const Page& page, size_t begin, size_t end) const {
   uint64_t missing = lines_of(begin, end) & ~page.valid;
   if (missing == 0) return true;
   if (page.written == 0) return false;
-  Written& w = written(page);
+  Mask& m = written(page);
   for (; missing != 0; missing &= missing - 1) {
     const size_t line = static_cast<size_t>(std::countr_zero(missing)) << line_shift_;
     const size_t last = std::min(end, line + line_bytes());
     for (size_t at = std::max(begin, line); at < last;) {
-      const size_t known_to = std::max(dirty(w).next_unset(at), flying(w).next_unset(at));
+      const size_t known_to = masks_.written_to(m, at);
       if (known_to == at) return false;
       at = known_to;
     }
@@ -157,7 +144,7 @@ bool PageCache::use(Page& page, size_t begin, size_t end) {
 }
 
 void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
-  if (hits_since_look_ + slow_hits_since_look_ >= hits_a_look) look(pe, address, bytes);
+  if (polls_.time_to_look()) look(pe, address, bytes);
   const uint64_t end = address + bytes;
   const uint64_t ahead_used = counters_.ahead_lines_used;
   bool served = true;
@@ -184,33 +171,28 @@ void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
   if (served) {
     ++counters_.hits;
     counters_.hit_bytes += bytes;
-    ++slow_hits_since_look_;
-    polled_ |= poll_bit(address);
+    polls_.slow_hit(address);
   }
   if (counters_.ahead_lines_used != ahead_used) follow_stream(pe, address);
 }
 
 // Reads here and there gain nothing from pages, which only cost them time: most of them are passed to the network as they are.
 bool PageCache::reads_go_around(int pe, uint64_t number) {
-  return scattered_reads_.passes(pe, number, {pool_.full(), hits_so_far(), counters_.timed_gets, get_ticks_});
+  return scattered_reads_.passes(pe, number, {pool_.full(), hits_so_far(), counters_.timed_gets, get_ns_});
 }
 
 // Every so many hits: is the program polling, and is what it reads old?
 void PageCache::look(int pe, uint64_t address, size_t bytes) {
-  fast_hits_ += hits_since_look_ >= hits_a_look ? hits_a_look - 1 : hits_since_look_;
-  hits_since_look_ = slow_hits_since_look_ = 0;
-  const bool polling = std::popcount(polled_) <= polled_words;
-  polled_ = 0;
-  if (polling) {
+  if (polls_.look()) {
     ++counters_.polls;
     suspect_wait();  // what is awaited may be the answer to what was written
     before_direct_get(pe, address, bytes);
     drop_lines(pe, address, bytes);
   }
-  const uint64_t now = clock_ticks();
-  if (fresh_since_ == 0) {
-    fresh_since_ = now;
-  } else if (ticks_to_ns(now - fresh_since_) > options_.longest_age_ns) {
+  const double now = now_ns();
+  if (fresh_since_ns_ == 0) {
+    fresh_since_ns_ = now;
+  } else if (now - fresh_since_ns_ > options_.longest_age_ns) {
     release();  // as own bytes in flight are fetched anew after an acquire
     acquire();
   }
@@ -219,7 +201,7 @@ void PageCache::look(int pe, uint64_t address, size_t bytes) {
 void PageCache::put_slowly(int pe, uint64_t address, const void* from, size_t bytes) {
   const bool flag = flag_may_follow_ && bytes <= sizeof(uint64_t);
   flag_may_follow_ = false;
-  if (scattered_ >= scattered_pages && put_around(pe, address, from, bytes)) return;
+  if (scattered_puts_.likely() && put_around(pe, address, from, bytes)) return;
   const uint64_t end = address + bytes;
   for (uint64_t at = address; at < end;) {
     const size_t offset = at & page_mask_;
@@ -248,7 +230,7 @@ bool PageCache::holds(int pe, uint64_t address, size_t bytes) const {
 
 void PageCache::acquire() {
   ++counters_.acquires;
-  fresh_since_ = 0;
+  fresh_since_ns_ = 0;
   pace_.interrupted();
   if (++epoch_ != 0) return;
   // After 2^32 acquires: no page may seem to be of the new ones.
@@ -283,14 +265,14 @@ bool PageCache::in_flight() const { return puts_flying_ || lost_.any() || (arriv
 
 const PageCacheCounters& PageCache::counters() const {
   PageCacheCounters& c = counters_;
-  const uint64_t fast = fast_hits_ + std::min(hits_since_look_, hits_a_look - 1);
-  c.gets += fast - counted_fast_hits_;
-  c.hits += fast - counted_fast_hits_;
-  counted_fast_hits_ = fast;
+  const uint64_t quick = polls_.quick_hits();
+  c.gets += quick - counted_quick_hits_;
+  c.hits += quick - counted_quick_hits_;
+  counted_quick_hits_ = quick;
   c.get_bytes += hit_bytes_ - counted_hit_bytes_;
   c.hit_bytes += hit_bytes_ - counted_hit_bytes_;
   counted_hit_bytes_ = hit_bytes_;
-  c.get_ns = static_cast<uint64_t>(ticks_to_ns(get_ticks_));
+  c.get_ns = static_cast<uint64_t>(get_ns_);
   return c;
 }
 

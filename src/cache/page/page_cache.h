@@ -1,31 +1,92 @@
 // The page cache: a write-back cache of other PEs' memory, one per context (Ferguson and Buettner, PGAS 2015, section III).
 //
-// Memory is cached in pages of lines. A line is *valid* when it was fetched whole after the last acquire; a byte is *written* when this
-// process put it: *dirty* until its put is issued, then *in flight* until the next quiet. A read is served when every byte is in a
-// valid line or written, in any mix. Only written bytes are ever put. Program order of this process's own accesses holds:
-// a byte is in flight at most once at a time (a fence comes between two puts of it), and nothing is fetched from
-// under a put in flight unless the page still holds the bytes that the fetch may miss.
+// Memory is cached in pages of lines, which are fetched, and bytes, which are written. Only bytes that the program wrote are ever put, so
+// that PEs which write to different bytes of a line do not overwrite each other. OpenSHMEM completes transfers only all together, by a quiet
+// that is a round trip of its own, so the cache waits as seldom as it can: what is demanded is fetched by a blocking get, what is fetched
+// ahead arrives in a staging area and is merged at the next quiet around what was written meanwhile.
 //
-// OpenSHMEM completes transfers only all together (quiet), so the cache waits as seldom as it can: what is demanded is fetched by
-// a blocking get, what is fetched ahead arrives in a staging area and is merged at the next quiet around what was written meanwhile.
+// What a byte of a page can be. Its line is absent, pending (on its way into the staging area) or valid; the byte itself may besides be dirty
+// (this process wrote it, and nobody has put it) and in flight (its put was issued, and no quiet came since). What is called absent below
+// need not even have a page. A byte that is lost is in flight and in no page: only InFlight knows of it, by line, and may name too many.
+//
+//     byte       line     dirty  in flight  a read of it          put     put back   quiet       acquire  page evicted
+//     absent     absent     -       -       fetches its line      dirty   -          -           -        -
+//     pending    pending    -       -       waits by a quiet      dirty   -          clean       absent   absent
+//     clean      valid      -       -       is served             dirty   -          -           absent   absent
+//     dirty      any       yes      -       is served             -       in flight  -           -        lost, by its put
+//     in flight  any        -      yes      is served             both    -          clean [1]   lost     lost
+//     both       any       yes     yes      is served             -       in flight  dirty       dirty    lost, by its put
+//                                                                         [2]                    [3]
+//     lost       -          -      yes      a quiet, then fetches dirty   -          absent      -        -
+//
+//     [1] if its line was written whole since the acquire, or is valid; absent otherwise.  [2] behind a fence.
+//     [3] and what is in flight of it is lost.
+//
+// What goes past the cache moves bytes too. Before a direct get of it a dirty byte is put back, and a quiet completes what is in flight.
+// A direct put makes any byte lost; so does an atomic or strided put, which a fence orders behind what was dirty or in flight; a fetching
+// atomic, which is done when it returns, leaves a byte absent that was not written. Of what another context has changed (overtaken) clean and pending bytes become absent, those in flight
+// lost, and dirty ones stay: they are put after it. forget() makes all of it absent, or lost where it was in flight.
+//
+// Invariants. broken() checks the first ten after every operation of the unit and fuzz tests and cites them; the others are checked by the
+// transport and the model of these tests (tests/fuzz/lazy_transport.h, page_model.h), which know what the program wrote and what it may see.
+//
+//      1  A line is ahead (fetched before it was asked for, and not used yet) only if it is valid.
+//      2  A hit serves at once what is valid and not ahead: `quick` is always that.
+//      3  No line is both valid and pending.
+//      4  A line is pending only for an arrival that was asked for since the last acquire: a read that waits for it waits once.
+//      5  A page has a write mask exactly while a byte of it is dirty or in flight, and page and mask name each other.
+//      6  Every mask is either free or in the list of written pages, oldest first.
+//      7  All that is set in a mask lies within its bounds.
+//      8  While a byte is dirty maybe_dirty_ is set, while one is in flight puts_flying_ is: a release passes neither over.
+//      9  What awaits a fence (unfenced_) awaits a quiet, too (lost_).
+//     10  A page is in its hash's chain and in one queue; a frame without a page is in no chain.
+//     11  Only bytes that the program wrote are put, with the value that it wrote last, and each is put, unless forgotten.
+//     12  Two puts of a byte are never under way at a time, and no atomic beside a put, unless a fence came between them.
+//     13  Nothing is fetched from under a put in flight unless its page still holds the bytes that the fetch may miss.
+//     14  What was read before an acquire is not served after it, in particular not what arrives after it.
+//     15  A line is valid only if all of it was fetched or written that can be read there: extents end where memory does.
+//
+// What it may cost.
+//
+// - A hit: the multiplication of the hash, the loads of its chain's head and of the page's state (one line of the processor's cache), and
+//   the copy; some 80 instructions for a word. It must not call anything, read the time, move a page in a list (so Am is a clock
+//   with a flag, not a list by last use), or write anything but that flag and the cache's own counts. Every 47th hit is looked at, as a
+//   program may be polling, and costs some 300.
+// - A put to a page that has a mask already: the same, with bits set in the mask in the place of the lines' test; about 100 instructions.
+//   The first put to a page takes a mask, and where there is none left puts back the page that was written longest ago: a put is
+//   buffered by the transport, so that no put waits for the network, but for the fence of invariant 12.
+// - A miss: one blocking get, of microseconds. What it does besides is some 450 instructions where the read is passed on, and up to 1,200
+//   where it is cached: most of it for finding streams, taking the page and emptying its predecessor. It waits for a quiet only
+//   where invariant 13 makes it, or where its line is pending. A fetch ahead never waits: it is dropped where there is no room.
+//
+// What was tried and given up:
+//
+// - Arrival straight into the pages: a put to the page, or its eviction, had to wait for the quiet.
+// - One list of all direct writes, that dropped their ranges at each quiet: programs of atomics lost all that they had read. So InFlight is a
+//   set that may say yes too often, and forgets all at each quiet.
+// - Keeping the part of a line that lies inside of an extent: two extents met in one line, and it was served whole. Hence invariant 15.
+// - Taking a fetching atomic for a write under way, as it has the form of one: the next get of its line paid a quiet.
+// - Masks without bounds: looking for set bits in a whole page cost more than the put of a few bytes.
+// - Every miss looked for streams, and all reads were cached: reads here and there paid 1,200 instructions each for pages that nobody asked
+//   for again (Readahead's doubt, ScatteredReads).
 //
 // Not thread-safe: the front end locks. No system call, no allocation after create(). All state lies in one region.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "cache/page/arrivals.h"
-#include "cache/page/byte_mask.h"
 #include "cache/page/in_flight.h"
 #include "cache/page/page_pool.h"
 #include "cache/page/page_transport.h"
+#include "cache/page/poll_detector.h"
 #include "cache/page/prefetch_pace.h"
 #include "cache/page/readahead.h"
-#include "cache/page/recent_pages.h"
+#include "cache/page/scattered_puts.h"
 #include "cache/page/scattered_reads.h"
+#include "cache/page/write_masks.h"
 #include "base/region.h"
 
 namespace nearcache {
@@ -130,7 +191,7 @@ class PageCache {
     const size_t last = offset + bytes - 1;
     if (last > page_mask_) return false;
     const uint64_t lines = lines_between(offset >> line_shift_, last >> line_shift_);
-    if ((page.quick & lines) != lines || look_at_polls(address)) return false;
+    if ((page.quick & lines) != lines || polls_.quick_hit(address)) return false;
     page.referenced = 1;
     hit_bytes_ += bytes;
     std::memcpy(to, data_ + (static_cast<size_t>(&page - &pool_[0]) << page_shift_) + offset, bytes);
@@ -148,46 +209,24 @@ class PageCache {
   }
 
  private:
-  static constexpr uint32_t none = PagePool::none;
-
-  // The written bytes of one page. Two masks of a bit a byte follow it: dirty, in flight.
-  struct Written {
-    uint32_t page;
-    uint32_t newer, older;  // in the order in which the pages were first written; the free ones by `older`
-    uint16_t low, high;     // the words [low, high) of both masks hold all that is set
-    uint64_t bits[];
-  };
+  using Mask = WriteMasks::Mask;
 
   static uint64_t lines_between(size_t first, size_t last) { return ((uint64_t{2} << (last - first)) - 1) << first; }
 
-  // Polling shows in few addresses that are read over and over. Every so many hits that is looked at: an odd number, so that
-  // several addresses polled in turn take turns here too.
-  static constexpr uint32_t hits_a_look = 47;
-  // So many pages in a row, put with no more than 64 bytes' span in them, show that the program writes here and there.
-  static constexpr uint32_t scattered_pages = 64;
   // Reads from the network between two starts of write-back that nobody asked for: a put costs half of what a get does, so this adds a hundredth.
   static constexpr uint32_t reads_a_write_back = 64;
-  static uint64_t poll_bit(uint64_t address) { return uint64_t{1} << (((address >> 3) ^ (address >> 12)) & 63); }
-  bool look_at_polls(uint64_t address) {
-    polled_ |= poll_bit(address);
-    return ++hits_since_look_ >= hits_a_look;
-  }
 
   char* frame(const Page& page) const { return data_ + (static_cast<size_t>(pool_.index_of(page)) << page_shift_); }
-  Written& written(const Page& page) const { return written_at(page.written - 1u); }
-  Written& written_at(uint32_t i) const { return *reinterpret_cast<Written*>(writes_ + i * written_bytes_); }
-  ByteMask dirty(Written& w) const { return {w.bits, mask_words_, w.low, w.high}; }
-  ByteMask flying(Written& w) const { return {w.bits + mask_words_, mask_words_, w.low, w.high}; }
+  Mask& written(const Page& page) const { return masks_[page.written]; }
+  ByteMask dirty(Mask& m) const { return masks_.dirty(m); }
+  ByteMask flying(Mask& m) const { return masks_.flying(m); }
   size_t page_bytes() const { return page_mask_ + 1; }
   size_t line_bytes() const { return size_t{1} << line_shift_; }
   uint64_t address_of(const Page& page) const { return page.number << page_shift_; }
   uint64_t lines_of(size_t begin, size_t end) const { return lines_between(begin >> line_shift_, (end - 1) >> line_shift_); }
 
   void write_in_page(Page& page, size_t offset, const void* from, size_t bytes) {
-    Written& w = written(page);
-    w.low = static_cast<uint16_t>(std::min<size_t>(w.low, offset / 64));
-    w.high = static_cast<uint16_t>(std::max<size_t>(w.high, (offset + bytes - 1) / 64 + 1));
-    dirty(w).set(offset, offset + bytes);
+    masks_.set_dirty(written(page), offset, offset + bytes);
     std::memcpy(frame(page) + offset, from, bytes);
     page.referenced = 1;
     maybe_dirty_ = true;
@@ -207,9 +246,12 @@ class PageCache {
   bool known(const Page& page, size_t begin, size_t end) const;
   bool use(Page& page, size_t begin, size_t end);  // whether it is known; marks it as used
   void look(int pe, uint64_t address, size_t bytes);
+  double now_ns() const { return transport_->now_ns(); }
   bool reads_go_around(int pe, uint64_t number);
-  uint64_t hits_so_far() const { return counters_.hits - counted_fast_hits_ + fast_hits_ + hits_since_look_; }
+  uint64_t hits_so_far() const { return counters_.hits - counted_quick_hits_ + polls_.quick_hits(); }
   void drop_lines(int pe, uint64_t address, size_t bytes);
+
+  bool awaited(const Page& page) const;  // page_cache_check.cpp
 
   // page_cache_fetch.cpp: from the network
   bool fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end);
@@ -248,7 +290,6 @@ class PageCache {
   void suspect_wait();
   bool put_around(int pe, uint64_t address, const void* from, size_t bytes);
   void write_through(Page& page, size_t offset, const void* from, size_t bytes);
-  void learn_scatter(const Page& page);
 
   // What a hit reads comes first, in one line of the processor's cache.
   PagePool pool_;
@@ -256,23 +297,17 @@ class PageCache {
   int page_shift_ = 10, line_shift_ = 6;
   size_t page_mask_ = 1023;
   uint32_t epoch_ = 1;
-  uint32_t hits_since_look_ = 0;
-  uint64_t polled_ = 0;
   uint64_t hit_bytes_ = 0;
-  char* writes_ = nullptr;
-  size_t written_bytes_ = 0, mask_words_ = 0;
+  PollDetector polls_;
+  WriteMasks masks_;
 
   uint32_t network_reads_ = 0;
   uint64_t waits_suspected_ = 0;
-  uint32_t scattered_ = 0;            // pages in a row that were put with a few bytes in them
-  uint32_t puts_around_ = 0;
-  RecentPages<64> put_around_;        // pages that were put to past the cache
-  bool maybe_dirty_ = false;    // false: no byte is dirty
+  bool maybe_dirty_ = false;      // false: no byte is dirty
   bool flag_may_follow_ = false;  // the next put of at most a word is put at once
   PageTransport* transport_ = nullptr;
   PageCacheOptions options_;
   Region region_;
-  uint32_t newest_written_ = none, oldest_written_ = none, free_written_ = none;
   InFlight lost_;               // under way since the last quiet, and held by no page
   InFlight unfenced_;           // of these, what was issued since the last fence
   bool puts_flying_ = false;    // a put was issued since the last quiet
@@ -282,12 +317,11 @@ class PageCache {
   size_t staging_bytes_ = 0;    // of each
   Readahead readahead_;
   ScatteredReads scattered_reads_;
+  ScatteredPuts scattered_puts_;
   PrefetchPace pace_;
-  uint64_t fast_hits_ = 0;      // before the last look
-  uint32_t slow_hits_since_look_ = 0;
-  uint64_t fresh_since_ = 0;    // ticks at the first look after the last acquire
-  uint64_t get_ticks_ = 0;      // of counters_.timed_gets
-  mutable uint64_t counted_fast_hits_ = 0, counted_hit_bytes_ = 0;  // those that are in counters_ already
+  double fresh_since_ns_ = 0;   // the first look after the last acquire; 0: there was none
+  double get_ns_ = 0;           // of counters_.timed_gets
+  mutable uint64_t counted_quick_hits_ = 0, counted_hit_bytes_ = 0;  // those that are in counters_ already
   mutable PageCacheCounters counters_;
 };
 

@@ -3,7 +3,6 @@
 #include <bit>
 
 #include "cache/page/page_cache.h"
-#include "base/clock.h"
 #include "base/copy.h"
 
 namespace nearcache {
@@ -72,10 +71,10 @@ void PageCache::fetch_uncached(int pe, uint64_t begin, uint64_t end, char* to) {
   get_past(pe, begin, to, bytes);
   const Page* page = current(pe, begin >> page_shift_);
   if (page == nullptr || page->written == 0) return;
-  Written& w = written(*page);
+  Mask& m = written(*page);
   const size_t offset = begin & page_mask_;
   for (size_t i = 0; i < bytes; ++i)
-    if (dirty(w).test(offset + i) || flying(w).test(offset + i)) to[i] = frame(*page)[offset + i];
+    if (masks_.written(m, offset + i)) to[i] = frame(*page)[offset + i];
 }
 
 void PageCache::fetch_strides(int pe, const Extent& access, const Extent& around, int64_t stride, int strides) {
@@ -98,9 +97,9 @@ void PageCache::fetch_lines(int pe, const Extent& lines, const Extent& demanded)
     only = &take(pe, number);
     if (only->written == 0) to = frame(*only) + (lines.begin & page_mask_);
   }
-  const uint64_t start = clock_ticks();
+  const double start = now_ns();
   transport_->get(to, lines.begin, bytes, pe);
-  get_ticks_ += clock_ticks() - start;
+  get_ns_ += now_ns() - start;
   ++counters_.timed_gets;
   ++counters_.network_gets;
   counters_.network_get_bytes += bytes;
@@ -142,14 +141,14 @@ void PageCache::merge(Page& page, size_t begin, size_t end, const char* from) {
     copy_bytes(to, from, end - begin);
     return;
   }
-  Written& w = written(page);
+  Mask& m = written(page);
   for (size_t at = begin; at < end;) {
-    const size_t kept_to = std::max(dirty(w).next_unset(at), flying(w).next_unset(at));
+    const size_t kept_to = masks_.written_to(m, at);
     if (kept_to > at) {
       at = kept_to;
       continue;
     }
-    const size_t fresh_to = std::min({dirty(w).next_set(at), flying(w).next_set(at), end});
+    const size_t fresh_to = std::min(masks_.next_written(m, at), end);
     std::memcpy(to + (at - begin), from + (at - begin), fresh_to - at);
     at = fresh_to;
   }
@@ -211,9 +210,9 @@ void PageCache::prefetch(int pe, uint64_t address, size_t bytes) {
 }
 
 void PageCache::await_arrivals() {
-  const uint64_t begin = clock_ticks();
+  const double begin = now_ns();
   complete();
-  pace_.waited(begin, clock_ticks());
+  pace_.waited(begin, now_ns());
 }
 
 void PageCache::complete() {
@@ -229,9 +228,9 @@ void PageCache::quieted() {
     if ((*arrivals_)[i].epoch == epoch_) merge_arrival((*arrivals_)[i]);
   arrivals_->clear();
   if (!puts_flying_ && !lost_.any()) return;
-  for (uint32_t i = oldest_written_; i != none;) {
-    Page& page = pool_[written_at(i).page];
-    i = written_at(i).newer;
+  for (uint32_t i = masks_.oldest(); i != 0;) {
+    Page& page = pool_[masks_[i].page];
+    i = masks_[i].newer;
     promote(page);
     flying(written(page)).clear_all();
     release_mask(page);

@@ -6,31 +6,14 @@
 #include "base/copy.h"
 
 namespace nearcache {
-namespace {
 
-// Of puts that go around the cache, one in so many goes through it all the same, to see whether that still holds.
-constexpr uint32_t puts_a_trial = 64;
-
-}  // namespace
-
-// Called when a page must give up its mask to another one, before it is put.
-void PageCache::learn_scatter(const Page& page) {
-  const Written& w = written(page);
-  const bool few = w.high - w.low == 1;
-  scattered_ = few ? std::min(scattered_ + 1, scattered_pages) : 0;
-}
-
-// Writes here and there gain nothing by waiting in pages, and their pages would push out what was read. So a small put to a page of
-// which nothing is written is issued at once, unless its page or the one before it was put to just now. A line that is here takes it too.
+// Issues a small put to a page of which nothing is written at once, if it is one of many here and there. A line that is here takes it too.
 bool PageCache::put_around(int pe, uint64_t address, const void* from, size_t bytes) {
   const uint64_t number = address >> page_shift_, end = address + bytes;
   if (bytes > line_bytes() || (end - 1) >> page_shift_ != number) return false;
   Page* page = current(pe, number);
   if (page != nullptr && page->written != 0) return false;
-  const uint64_t name = page_name(pe, number);
-  if (put_around_.has(name) || put_around_.has(name - 1)) return false;
-  put_around_.add(name);
-  if (++puts_around_ % puts_a_trial == 0) return false;
+  if (!scattered_puts_.passes(pe, number)) return false;
   if (unfenced_.may_overlap(pe, address, end)) fence();
   lose(pe, address, end);
   transport_->put(address, from, bytes, pe);
@@ -56,23 +39,13 @@ void PageCache::write_through(Page& page, size_t offset, const void* from, size_
 
 // Gives `page` a write mask; the page written longest ago gives up its own when there is none left.
 void PageCache::attach(Page& page) {
-  if (free_written_ == none) {
-    Page& oldest = pool_[written_at(oldest_written_).page];
-    learn_scatter(oldest);
+  if (masks_.full()) {
+    Page& oldest = pool_[masks_[masks_.oldest()].page];
+    scattered_puts_.gave_up(written(oldest).high - written(oldest).low == 1);
     write_back(oldest);
     detach(oldest);
   }
-  const uint32_t i = free_written_;
-  Written& w = written_at(i);
-  free_written_ = w.older;
-  w.page = pool_.index_of(page);
-  w.low = static_cast<uint16_t>(mask_words_);
-  w.high = 0;
-  w.older = newest_written_;
-  w.newer = none;
-  (newest_written_ != none ? written_at(newest_written_).newer : oldest_written_) = i;
-  newest_written_ = i;
-  page.written = static_cast<uint16_t>(i + 1);
+  page.written = masks_.take(pool_.index_of(page));
 }
 
 // pre: nothing of the page is dirty.
@@ -85,39 +58,30 @@ void PageCache::detach(Page& page) {
 
 // What was fetched for a line with bytes in flight may be older than they are: it must not come over them when their mask is gone.
 void PageCache::lose_flying(Page& page) {
-  Written& w = written(page);
-  const ByteMask mask = flying(w);
+  ByteMask mask = flying(written(page));
   for (size_t at = mask.next_set(0); at < page_bytes();) {
     const size_t end = mask.next_unset(at);
     lose(page.pe, address_of(page) + at, address_of(page) + end);
     page.pending &= ~lines_of(at, end);
     at = end < page_bytes() ? mask.next_set(end) : end;
   }
-  flying(w).clear_all();
+  mask.clear_all();
 }
 
 // Gives the mask back if nothing is written.
 void PageCache::release_mask(Page& page) {
-  const uint32_t i = page.written - 1u;
-  Written& w = written_at(i);
-  if (!dirty(w).empty() || !flying(w).empty()) return;
-  (w.newer != none ? written_at(w.newer).older : newest_written_) = w.older;
-  (w.older != none ? written_at(w.older).newer : oldest_written_) = w.newer;
-  w.older = free_written_;
-  free_written_ = i;
-  page.written = 0;
+  if (masks_.give_back(page.written)) page.written = 0;
 }
 
 // Lines that were written whole since the last acquire are as good as fetched.
 void PageCache::promote(Page& page) {
   if (page.epoch != epoch_) return;
-  Written& w = written(page);
-  const ByteMask d = dirty(w), f = flying(w);
-  for (size_t line = d.low() * 64 / line_bytes() * line_bytes(); line < d.high() * 64; line += line_bytes()) {
+  Mask& m = written(page);
+  for (size_t line = m.low * 64u / line_bytes() * line_bytes(); line < m.high * 64u; line += line_bytes()) {
     const size_t end = line + line_bytes();
     size_t at = line;
     for (size_t next = at; at < end; at = next) {
-      next = std::max(d.next_unset(at), f.next_unset(at));
+      next = masks_.written_to(m, at);
       if (next == at) break;
     }
     if (at < end) continue;
@@ -168,10 +132,10 @@ void PageCache::send(int pe, uint64_t begin, uint64_t end) {
     const size_t offset = at & page_mask_;
     const size_t piece = static_cast<size_t>(std::min<uint64_t>(end - at, page_bytes() - offset));
     Page& page = *pool_.find(pe, at >> page_shift_);
-    Written& w = written(page);
-    again = again || flying(w).any(offset, offset + piece);
-    dirty(w).clear(offset, offset + piece);
-    flying(w).set(offset, offset + piece);
+    Mask& m = written(page);
+    again = again || flying(m).any(offset, offset + piece);
+    dirty(m).clear(offset, offset + piece);
+    flying(m).set(offset, offset + piece);
     if (across) {
       copy_bytes(sent_ + (at - begin), frame(page) + offset, piece);
     } else {
@@ -210,7 +174,7 @@ void PageCache::suspect_wait() {
 
 void PageCache::start_write_back() {
   if (!maybe_dirty_) return;
-  for (uint32_t i = oldest_written_; i != none; i = written_at(i).newer) write_back(pool_[written_at(i).page]);
+  for (uint32_t i = masks_.oldest(); i != 0; i = masks_[i].newer) write_back(pool_[masks_[i].page]);
   maybe_dirty_ = false;
 }
 
@@ -224,9 +188,9 @@ void PageCache::release() {
 // the page's mask. `pe` < 0: of every PE.
 template <class Action>
 void PageCache::each_written(int pe, uint64_t address, uint64_t end, Action action) {
-  for (uint32_t i = oldest_written_; i != none;) {
-    Page& page = pool_[written_at(i).page];
-    i = written_at(i).newer;
+  for (uint32_t i = masks_.oldest(); i != 0;) {
+    Page& page = pool_[masks_[i].page];
+    i = masks_[i].newer;
     const uint64_t base = address_of(page);
     if ((pe >= 0 && page.pe != pe) || base >= end || base + page_bytes() <= address) continue;
     action(page, static_cast<size_t>(std::max(address, base) - base), static_cast<size_t>(std::min<uint64_t>(end - base, page_bytes())));
@@ -309,13 +273,13 @@ void PageCache::overtaken(int pe, uint64_t address, size_t bytes) {
 void PageCache::forget(uint64_t address, size_t bytes) {
   if (data_ == nullptr || bytes == 0) return;
   each_written(-1, address, address + bytes, [&](Page& page, size_t from, size_t to) {
-    Written& w = written(page);
-    if (flying(w).any(from, to)) lose(page.pe, address_of(page) + from, address_of(page) + to);
-    dirty(w).clear(from, to);
-    flying(w).clear(from, to);
+    Mask& m = written(page);
+    if (flying(m).any(from, to)) lose(page.pe, address_of(page) + from, address_of(page) + to);
+    dirty(m).clear(from, to);
+    flying(m).clear(from, to);
     release_mask(page);
   });
-  if (oldest_written_ == none) maybe_dirty_ = false;
+  if (masks_.empty()) maybe_dirty_ = false;
   drop_lines(-1, address, bytes);
 }
 

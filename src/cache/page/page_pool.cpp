@@ -145,22 +145,22 @@ const char* PagePool::broken() const {
   size_t chained = 0;
   for (size_t h = 0; h < head_count(frames_); ++h) {
     for (uint32_t i = heads_[h]; i != frames_; i = pages_[i].chain) {
-      if (i > frames_) return "a chain leads nowhere";
-      if (++chained > frames_) return "a chain has a circle";
-      if (hash(pages_[i].pe, pages_[i].number) != h) return "a page stands in another page's chain";
-      if (pages_[i].queue == unused) return "an unused frame is in a chain";
+      if (i > frames_) return "10: a chain leads nowhere";
+      if (++chained > frames_) return "10: a chain has a circle";
+      if (hash(pages_[i].pe, pages_[i].number) != h) return "10: a page stands in another page's chain";
+      if (pages_[i].queue == unused) return "10: an unused frame is in a chain";
     }
   }
-  if (chained != in_.length + main_.length) return "chains and queues hold different numbers of pages";
+  if (chained != in_.length + main_.length) return "10: chains and queues hold different numbers of pages";
   size_t listed = 0;
   for (const List* list : {&free_, &in_, &main_}) {
     size_t length = 0;
     for (uint32_t i = list->oldest; i != none; i = pages_[i].newer)
-      if (++length > frames_) return "a queue has a circle";
-    if (length != list->length) return "a queue's length is wrong";
+      if (++length > frames_) return "10: a queue has a circle";
+    if (length != list->length) return "10: a queue's length is wrong";
     listed += length;
   }
-  return listed == never_used_ ? nullptr : "a frame is in no queue";
+  return listed == never_used_ ? nullptr : "10: a frame is in no queue";
 }
 
 }  // namespace nearcache

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/clock.h"
+
 namespace nearcache {
 
 // The bytes around an access that may be fetched with it, [begin, end).
@@ -29,6 +31,9 @@ class PageTransport {
   // range itself. Empty when nothing is known of that range: then nothing of it is kept. No line of the cache has bytes of two extents,
   // and an extent grows only before an acquire.
   virtual Extent extent(uint64_t address, size_t bytes, int pe) = 0;
+
+  // Nanoseconds since some moment: the time in which transfers take what they take.
+  virtual double now_ns() { return ticks_to_ns(clock_ticks()); }
 
  protected:
   ~PageTransport() = default;

@@ -25,11 +25,11 @@ class PrefetchPace {
 
   void used(uint64_t lines) { uses_ += lines; }
 
-  // A use had to wait from `begin` to `end` (ticks).
-  void waited(uint64_t begin, uint64_t end) {
+  // A use had to wait from `begin` to `end` (ns).
+  void waited(double begin, double end) {
     if (last_end_ != 0 && uses_ > 0) {
       if (waits_ < waits_to_learn) {
-        learn(static_cast<double>(end - begin), static_cast<double>(begin - last_end_) / static_cast<double>(uses_));
+        learn(end - begin, (begin - last_end_) / static_cast<double>(uses_));
       } else {
         sample(end - last_end_);
       }
@@ -60,17 +60,18 @@ class PrefetchPace {
     go_to(level_of(static_cast<uint64_t>(wanted)));
   }
 
-  void sample(uint64_t ticks) {
+  void sample(double ns) {
     if (settling_ > 0) {  // the program still moves to a new distance
       settling_ -= std::min(settling_, uses_);
       return;
     }
-    ticks_ += ticks;
+    ns_ += ns;
     sampled_ += uses_;
     if (sampled_ < std::max(uses_a_sample, 2 * distance())) return;
-    const double cost = static_cast<double>(ticks_) / static_cast<double>(sampled_);
+    const double cost = ns_ / static_cast<double>(sampled_);
     cost_[level_] = cost_[level_] == 0 ? cost : 0.5 * (cost_[level_] + cost);
-    ticks_ = sampled_ = 0;
+    ns_ = 0;
+    sampled_ = 0;
     go_to(next_level());
   }
 
@@ -97,9 +98,9 @@ class PrefetchPace {
   }
 
   int top_ = 0, level_ = 0, waits_ = 0, stayed_ = 0;
-  uint64_t uses_ = 0, last_end_ = 0, ticks_ = 0, sampled_ = 0, settling_ = 0;
-  double wait_ = 0, between_ = 0;
-  double cost_[levels] = {};  // ticks a use, by distance
+  uint64_t uses_ = 0, sampled_ = 0, settling_ = 0;
+  double last_end_ = 0, ns_ = 0, wait_ = 0, between_ = 0;
+  double cost_[levels] = {};  // ns a use, by distance
 };
 
 }  // namespace nearcache

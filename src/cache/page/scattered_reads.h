@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include "cache/page/recent_pages.h"
-#include "base/clock.h"
 
 namespace nearcache {
 
@@ -19,7 +18,8 @@ class ScatteredReads {
   struct Seen {
     bool full;              // a new page pushes out another one
     uint64_t hits;          // so far
-    uint64_t gets, ticks;   // that were timed, and what they took
+    uint64_t gets;          // that were timed,
+    double gets_ns;         // and what they took
   };
 
   // A read within page `number` of `pe` finds no such page. True: it should be read past the cache.
@@ -52,7 +52,7 @@ class ScatteredReads {
     } else if (--spans_to_pass_ == 0) {
       passing_ = false;
     }
-    const double get_ns = seen.gets == 0 ? 0 : ticks_to_ns(seen.ticks) / static_cast<double>(seen.gets);
+    const double get_ns = seen.gets == 0 ? 0 : seen.gets_ns / static_cast<double>(seen.gets);
     worthwhile_ = static_cast<uint64_t>(span * std::clamp(bookkeeping_ns / std::max(get_ns, 1.0), 1.0 / 64, 1.0 / 8));
     hits_then_ = seen.hits;
     misses_ = 0;

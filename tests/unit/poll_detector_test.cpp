@@ -1,0 +1,78 @@
+#include "cache/page/poll_detector.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace nearcache::test {
+namespace {
+
+// What the look after some rounds of hits on these addresses says.
+bool polling(const std::vector<uint64_t>& addresses) {
+  PollDetector polls;
+  for (uint32_t i = 0; !polls.time_to_look(); ++i) polls.quick_hit(addresses[i % addresses.size()]);
+  return polls.look();
+}
+
+TEST(PollDetector, AFewWordsReadOverAndOverArePolled) {
+  EXPECT_TRUE(polling({0x1000}));
+  EXPECT_TRUE(polling({0x1000, 0x1008}));
+  EXPECT_TRUE(polling({0x1000, 0x1008, 0x8000, 0xff00}));
+}
+
+TEST(PollDetector, ManyWordsAreNot) {
+  std::vector<uint64_t> words;
+  for (uint64_t i = 0; i < 8; ++i) words.push_back(8 * i);
+  EXPECT_FALSE(polling(words)) << "beside each other";
+  for (uint64_t i = 0; i < 8; ++i) words[i] = 4096 * i;
+  EXPECT_FALSE(polling(words)) << "of several pages";
+}
+
+TEST(PollDetector, BytesOfAWordAreOneWord) {
+  EXPECT_TRUE(polling({0x1000, 0x1001, 0x1002, 0x1003, 0x1004, 0x1005, 0x1006, 0x1007}));
+}
+
+TEST(PollDetector, ALookIsDueAfterSoManyHits) {
+  PollDetector polls;
+  for (uint32_t i = 1; i < PollDetector::hits_a_look; ++i) ASSERT_FALSE(polls.quick_hit(64));
+  EXPECT_FALSE(polls.time_to_look());
+  EXPECT_TRUE(polls.quick_hit(64));
+  EXPECT_TRUE(polls.time_to_look());
+  polls.look();
+  EXPECT_FALSE(polls.time_to_look());
+  EXPECT_FALSE(polls.quick_hit(64));
+}
+
+TEST(PollDetector, SlowHitsCountAsWell) {
+  PollDetector polls;
+  for (uint32_t i = 0; i < PollDetector::hits_a_look; ++i) {
+    EXPECT_FALSE(polls.time_to_look());
+    polls.slow_hit(4096 * i);
+  }
+  EXPECT_TRUE(polls.time_to_look());
+  EXPECT_FALSE(polls.look());
+}
+
+TEST(PollDetector, WhatWasReadBeforeALookIsForgotten) {
+  PollDetector polls;
+  for (uint64_t i = 0; i < 40; ++i) polls.slow_hit(4096 * i);
+  polls.look();
+  polls.slow_hit(64);
+  EXPECT_TRUE(polls.look());
+}
+
+TEST(PollDetector, TheHitThatIsKeptBackForALookIsNotServed) {
+  PollDetector polls;
+  uint64_t served = 0;
+  for (int i = 0; i < 1000; ++i) {
+    if (!polls.quick_hit(64)) {
+      ++served;
+    } else {
+      polls.look();
+    }
+    EXPECT_EQ(polls.quick_hits(), served);
+  }
+}
+
+}  // namespace
+}  // namespace nearcache::test
