@@ -4,7 +4,7 @@ import json
 import signal
 import sys
 
-from . import (adapt, barnes_hut, bypass, context, hit, instructions, lcc, miss, normal, overlap, policies, report, scale,
+from . import (adapt, barnes_hut, bypass, context, hit, instructions, lcc, miss, normal, overlap, pages, policies, report, scale,
                shmem, shmem_apps, shmem_hit, trace, upc)
 from .build import DEFAULT_MPI, ROOT, Build, Failure
 from .launch import Launch
@@ -15,7 +15,7 @@ MEASUREMENTS = {"hit": hit, "miss": miss, "bypass": bypass, "lcc": lcc, "normal"
 # Not part of `all`: they need valgrind or SimGrid, or have names of figures that another measurement has, too.
 EXTRA = {"instructions": instructions, "barnes_hut": barnes_hut, "scale": scale}
 # Of OpenSHMEM programs; --mpi has no say in them.
-OPENSHMEM = {"shmem": shmem, "shmem_apps": shmem_apps, "shmem_hit": shmem_hit, "upc": upc}
+OPENSHMEM = {"pages": pages, "shmem": shmem, "shmem_apps": shmem_apps, "shmem_hit": shmem_hit, "upc": upc}
 
 
 def parse():

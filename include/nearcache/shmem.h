@@ -79,8 +79,8 @@ static inline void nearcache_shmem_prefetch(const void *ptr, size_t bytes, int p
   if (nearcache_shmem_impl_prefetch) nearcache_shmem_impl_prefetch(ptr, bytes, pe);
 }
 
-/* How many accesses ahead of their use a loop should prefetch, from the latency and the time between uses that the library measures while
- * the loop runs: ask for it now and then, such as every 16th iteration, as it adapts. 0 without the library. */
+/* How many accesses ahead of their use a loop should prefetch: 64, or as many as find place, by the size of what was prefetched last. So
+ * ask for it now and then, such as every 16th iteration. 0 without the library. */
 static inline size_t nearcache_shmem_prefetch_distance(void) {
   return nearcache_shmem_impl_prefetch_distance ? nearcache_shmem_impl_prefetch_distance() : 0;
 }

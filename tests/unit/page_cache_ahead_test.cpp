@@ -3,7 +3,6 @@
 
 #include <random>
 
-#include "base/clock.h"
 #include "pages.h"
 
 namespace nearcache::test {
@@ -98,13 +97,15 @@ TEST(PageCacheAhead, WhatIsFetchedInVainHalvesTheReadahead) {
   Readahead readahead;
   readahead.create(32 << 10, 64, 1024);
   const size_t limit = readahead.limit(), near_bytes = readahead.near_bytes();
-  readahead.count(8, 56);
+  readahead.count(128, 896);
+  EXPECT_EQ(readahead.limit(), limit) << "one of eight saved a get";
+  readahead.count(100, 924);
   EXPECT_EQ(readahead.limit(), limit / 2);
   EXPECT_EQ(readahead.near_bytes(), near_bytes / 2);
-  for (int i = 0; i < 20; ++i) readahead.count(0, 64);
+  for (int i = 0; i < 20; ++i) readahead.count(0, 1024);
   EXPECT_EQ(readahead.limit(), 64u);
   EXPECT_EQ(readahead.near_bytes(), 64u);
-  for (int i = 0; i < 20; ++i) readahead.count(64, 0);
+  for (int i = 0; i < 20; ++i) readahead.count(1024, 0);
   EXPECT_EQ(readahead.limit(), limit);
 }
 
@@ -285,28 +286,34 @@ TEST(PageCachePolls, WhatWasWrittenIsOnItsWayAfterAHundredReadsFromTheNetwork) {
   EXPECT_FALSE(pages.net.anything_owed());
 }
 
-TEST(PageCacheAhead, ThePrefetchDistanceFollowsTheLatency) {
-  const auto distance = [](uint64_t latency_ns) {
-    PageCacheOptions options = small_cache();
-    options.size = 1 << 20;
-    Pages pages(options, Laziness::late);
-    pages.net.on_wait([=] {
-      for (const uint64_t end = system_ns() + latency_ns; system_ns() < end;) {}
-    });
-    // A loop of about two microseconds a step, beside the latency.
-    for (size_t i = 0; i < 400; ++i) {
-      uint64_t value;
-      const uint64_t address = Pages::base + i * 7919 % (pages.size / 8) * 8;
-      pages.cache.prefetch(1, Pages::base + (i + 1) * 7919 % (pages.size / 8) * 8, 8);
-      pages.cache.get(1, address, &value, 8);
-      for (const uint64_t end = system_ns() + 2000; system_ns() < end;) {}
-    }
-    pages.sound();
+TEST(PageCacheAhead, ThePrefetchDistanceIsWhatFindsPlace) {
+  Pages pages(reading_ahead(), Laziness::late, mebibyte);  // a staging area of 64 KiB
+  EXPECT_EQ(pages.cache.prefetch_distance(), 64u);
+  const auto after = [&](size_t bytes) {
+    for (size_t i = 0; i < 50; ++i) pages.prefetch(i * 16384 % mebibyte, bytes);
     return pages.cache.prefetch_distance();
   };
-  const uint64_t near = distance(0), far = distance(100000);
-  EXPECT_GE(near, 1u);
-  EXPECT_GT(far, near);
+  EXPECT_EQ(after(8), 64u);
+  EXPECT_NEAR(static_cast<double>(after(4096)), 16, 1);
+  EXPECT_EQ(after(8), 64u);
+}
+
+TEST(PageCacheAhead, ThePrefetchDistanceIsWhatASmallCacheHolds) {
+  Pages pages;  // 16 pages
+  EXPECT_EQ(pages.cache.prefetch_distance(), 4u);
+}
+
+// What lies around each element comes with it, so that the next column finds its elements here.
+TEST(PageCacheAhead, ColumnsOfAMatrixAreReadWithFewWaits) {
+  constexpr size_t rows = 400, width = 2400;
+  Pages pages(reading_ahead(), Laziness::late, mebibyte);
+  const auto read = [&](size_t columns) {
+    return pages.waits([&] {
+      for (size_t column = 0; column < columns; ++column)
+        for (size_t row = 0; row < rows; ++row) pages.get(row * width + column * 8, 8);
+    });
+  };
+  EXPECT_LE(read(30), rows / 3);
 }
 
 }  // namespace

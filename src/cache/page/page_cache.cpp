@@ -63,8 +63,7 @@ bool PageCache::create(const PageCacheOptions& given, PageTransport* transport) 
   staging_bytes_ = staging_bytes(options);
   arrivals_ = new (base + at.arrivals) Arrivals;
   arrivals_->create(base + at.arrived, 2 * staging_bytes_);
-  readahead_.create(std::min<size_t>(options.readahead, longest_fetch()), options.line, options.page);
-  pace_.create(std::clamp<uint64_t>(pool_.frames() / 4, 1, Arrivals::most / 2));
+  readahead_.create(std::min<size_t>(options.readahead, longest_fetch()), options.line, options.page, options.heuristics);
   return true;
 }
 
@@ -137,7 +136,6 @@ bool PageCache::use(Page& page, size_t begin, size_t end) {
   const auto lines = static_cast<size_t>(std::popcount(first_used));
   counters_.ahead_lines_used += lines;
   readahead_.count(lines, 0);
-  pace_.used(lines);
   page.ahead &= ~first_used;
   page.quick = page.valid & ~page.ahead;
   return true;
@@ -178,7 +176,7 @@ void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
 
 // Reads here and there gain nothing from pages, which only cost them time: most of them are passed to the network as they are.
 bool PageCache::reads_go_around(int pe, uint64_t number) {
-  return scattered_reads_.passes(pe, number, {pool_.full(), hits_so_far(), counters_.timed_gets, get_ns_});
+  return options_.heuristics.scattered_reads && scattered_reads_.passes(pe, number, {pool_.full(), hits_so_far(), counters_.timed_gets, get_ns_});
 }
 
 // Every so many hits: is the program polling, and is what it reads old?
@@ -201,7 +199,7 @@ void PageCache::look(int pe, uint64_t address, size_t bytes) {
 void PageCache::put_slowly(int pe, uint64_t address, const void* from, size_t bytes) {
   const bool flag = flag_may_follow_ && bytes <= sizeof(uint64_t);
   flag_may_follow_ = false;
-  if (scattered_puts_.likely() && put_around(pe, address, from, bytes)) return;
+  if (options_.heuristics.scattered_puts && scattered_puts_.likely() && put_around(pe, address, from, bytes)) return;
   const uint64_t end = address + bytes;
   for (uint64_t at = address; at < end;) {
     const size_t offset = at & page_mask_;
@@ -231,7 +229,6 @@ bool PageCache::holds(int pe, uint64_t address, size_t bytes) const {
 void PageCache::acquire() {
   ++counters_.acquires;
   fresh_since_ns_ = 0;
-  pace_.interrupted();
   if (++epoch_ != 0) return;
   // After 2^32 acquires: no page may seem to be of the new ones.
   for (uint32_t i = 0; i < pool_.frames(); ++i) pool_[i].epoch = 0;

@@ -59,6 +59,8 @@
 //   where it is cached: most of it for finding streams, taking the page and emptying its predecessor. It waits for a quiet only
 //   where invariant 13 makes it, or where its line is pending. A fetch ahead never waits: it is dropped where there is no room.
 //
+// What is guessed, and what each guess gains, is in docs/architecture.md; `bench/run pages` measures it with each one switched off.
+//
 // What was tried and given up:
 //
 // - Arrival straight into the pages: a put to the page, or its eviction, had to wait for the quiet.
@@ -69,6 +71,12 @@
 // - Masks without bounds: looking for set bits in a whole page cost more than the put of a few bytes.
 // - Every miss looked for streams, and all reads were cached: reads here and there paid 1,200 instructions each for pages that nobody asked
 //   for again (Readahead's doubt, ScatteredReads).
+// - A prefetch distance that was learned from measured waits: of words it took 3 to 16% longer than always 64, and of 2 KiB each, where it asked
+//   for more than the staging area holds, two to three times as long as what fits.
+// - Fetching less ahead as soon as two of three lines were unused, counted by 64: a line costs 50 ns and saves microseconds, and evictions
+//   show unused lines in bursts. Now one of eight must be used, of a thousand: runs of 256 B take 40% less time, a search of a graph a third.
+// - Strided fetches of the element's line alone: the next column of a matrix found nothing. Now what lies around each comes
+//   with it, in 36 to 65% less time.
 //
 // Not thread-safe: the front end locks. No system call, no allocation after create(). All state lies in one region.
 #pragma once
@@ -78,11 +86,11 @@
 #include <cstring>
 
 #include "cache/page/arrivals.h"
+#include "cache/page/heuristics.h"
 #include "cache/page/in_flight.h"
 #include "cache/page/page_pool.h"
 #include "cache/page/page_transport.h"
 #include "cache/page/poll_detector.h"
-#include "cache/page/prefetch_pace.h"
 #include "cache/page/readahead.h"
 #include "cache/page/scattered_puts.h"
 #include "cache/page/scattered_reads.h"
@@ -100,6 +108,7 @@ struct PageCacheOptions {
   // Nothing is served that was fetched longer ago than this, even to a program that never synchronises and polls among many
   // other reads: refetching a full cache a second costs less than a hundredth of it.
   double longest_age_ns = 1e9;
+  PageHeuristics heuristics;
 };
 
 // What happened, since create(). Bytes and calls.
@@ -140,8 +149,8 @@ class PageCache {
   // A hint: starts fetching what is not here. Never waits, and does nothing where there is no room or the range is not
   // inside its extent; a range that reaches over its end is clipped.
   void prefetch(int pe, uint64_t address, size_t bytes);
-  // How many accesses ahead a program should prefetch: from the measured latency and the time between uses.
-  uint64_t prefetch_distance() const { return pace_.distance(); }
+  // How many accesses ahead a program should prefetch: as many as are of use, if what it prefetches finds place.
+  uint64_t prefetch_distance() const;
 
   // Nothing read before is served afterwards; written bytes stay. O(1).
   void acquire();
@@ -211,6 +220,9 @@ class PageCache {
  private:
   using Mask = WriteMasks::Mask;
 
+  // Prefetched lines arrive together: the first use of one waits for all that are under way. So a distance of 64 is a wait in 64 uses.
+  static constexpr uint64_t longest_prefetch_distance = 64;
+
   static uint64_t lines_between(size_t first, size_t last) { return ((uint64_t{2} << (last - first)) - 1) << first; }
 
   // Reads from the network between two starts of write-back that nobody asked for: a put costs half of what a get does, so this adds a hundredth.
@@ -265,7 +277,6 @@ class PageCache {
   bool fetch_ahead(int pe, Extent lines);
   void follow_stream(int pe, uint64_t address);
   bool wanted(int pe, uint64_t line);
-  void await_arrivals();
   void complete();
   Extent lines_around(const Extent& bytes, const Extent& around) const;
   Extent whole_lines(const Extent& bytes, const Extent& around) const;
@@ -318,7 +329,7 @@ class PageCache {
   Readahead readahead_;
   ScatteredReads scattered_reads_;
   ScatteredPuts scattered_puts_;
-  PrefetchPace pace_;
+  uint64_t prefetch_bytes_ = 0;  // of one prefetch: a mean of the last ones
   double fresh_since_ns_ = 0;   // the first look after the last acquire; 0: there was none
   double get_ns_ = 0;           // of counters_.timed_gets
   mutable uint64_t counted_quick_hits_ = 0, counted_hit_bytes_ = 0;  // those that are in counters_ already

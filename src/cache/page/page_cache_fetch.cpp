@@ -33,7 +33,7 @@ bool PageCache::fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end)
   const uint64_t lines = lines_of(offset, offset + static_cast<size_t>(end - begin));
   Page* page = current(pe, begin >> page_shift_);
   if (page != nullptr && (page->pending & lines) != 0) {
-    await_arrivals();
+    complete();
     return true;  // if it did not come, its lines are pending no more
   }
   const Extent around = transport_->extent(begin, static_cast<size_t>(wanted_end - begin), pe);
@@ -82,7 +82,7 @@ void PageCache::fetch_strides(int pe, const Extent& access, const Extent& around
     const auto distance = static_cast<uint64_t>(stride * i);
     const Extent next = lines_around({access.begin + distance, access.end + distance}, around);
     if (next.begin >= next.end) return;
-    if (!fetch_ahead(pe, next)) return;
+    if (!fetch_ahead(pe, whole_lines(readahead_.near(next), around))) return;
   }
   ++counters_.readaheads;
 }
@@ -207,12 +207,12 @@ void PageCache::prefetch(int pe, uint64_t address, size_t bytes) {
   lines = whole_lines({lines.begin, std::min(lines.end, lines.begin + longest_fetch())}, around);
   ++counters_.prefetches;
   if (!fetch_ahead(pe, lines)) ++counters_.prefetches_dropped;
+  prefetch_bytes_ = (7 * prefetch_bytes_ + (lines.end - lines.begin)) / 8;
 }
 
-void PageCache::await_arrivals() {
-  const double begin = now_ns();
-  complete();
-  pace_.waited(begin, now_ns());
+uint64_t PageCache::prefetch_distance() const {
+  const uint64_t fit = 2 * staging_bytes_ / std::max<uint64_t>(prefetch_bytes_, line_bytes());
+  return std::clamp<uint64_t>(std::min<uint64_t>(fit, pool_.frames() / 4), 1, longest_prefetch_distance);
 }
 
 void PageCache::complete() {

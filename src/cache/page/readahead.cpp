@@ -11,11 +11,14 @@ constexpr uint64_t up(uint64_t address, uint64_t unit) { return (address + unit 
 // Below it a blocking get of the next window costs about what the call that starts it early and the quiet that ends it cost.
 constexpr size_t worth_starting_early = 4096;
 // Elements ahead of a strided stream, at most: each is a transfer of its own.
-constexpr int most_strides = 16;
+constexpr int most_strides = 32;
 // Strides further apart than this are taken for chance.
 constexpr uint64_t longest_stride = 1 << 20;
-// How many lines fetched ahead are looked at between two changes of the limit.
-constexpr size_t lines_a_look = 64;
+// How many lines fetched ahead are looked at between two changes of the limit: several long fetches, as each pushes out pages of older ones,
+// whose unused lines are then counted all at once.
+constexpr size_t lines_a_look = 1024;
+// A line that is used saves a get, microseconds; one that is not costs its bytes' time, some 50 ns. So of so many one must be used.
+constexpr size_t unused_for_a_used = 8;
 constexpr int misses_a_look = 32;
 constexpr uint32_t misses_to_doubt = 256;
 // A stream that goes on for so many fetches with a window at the limit shows that the limit is too low.
@@ -25,12 +28,13 @@ constexpr int first_strides = 4;
 
 }  // namespace
 
-void Readahead::create(size_t most, size_t line, size_t page) {
+void Readahead::create(size_t most, size_t line, size_t page, const PageHeuristics& heuristics) {
+  on_ = heuristics;
   most_ = most;
   line_ = line;
   page_ = page;
   limit_ = most;
-  near_ = most == 0 ? line : std::min(page, 4 * line);
+  near_ = most == 0 || !on_.near ? line : std::min(page, 4 * line);
 }
 
 Readahead::Match Readahead::match(int pe, uint64_t address, uint64_t begin, uint64_t end) {
@@ -45,12 +49,12 @@ Readahead::Match Readahead::match(int pe, uint64_t address, uint64_t begin, uint
     }
     if (stream.pe != pe) continue;
     const uint64_t window = stream.window;  // 0 for a strided one
-    if ((stream.direction >= 0 && begin - stream.end < window) || (stream.direction <= 0 && stream.begin - end < window)) {
+    if (on_.streams && ((stream.direction >= 0 && begin - stream.end < window) || (stream.direction <= 0 && stream.begin - end < window))) {
       found.continued = &stream;
       return found;
     }
     const auto distance = static_cast<int64_t>(address - stream.last);
-    if (distance == stream.stride && distance != 0) found.strided = &stream;
+    if (distance == stream.stride && distance != 0 && on_.strides) found.strided = &stream;
     const auto away = static_cast<uint64_t>(distance < 0 ? -distance : distance);
     if (away < nearest && stream.repeats == 0) {
       nearest = away;
@@ -65,12 +69,12 @@ Readahead::Plan Readahead::missed(int pe, uint64_t address, uint64_t begin, uint
   learn_near(resident);
   if (most_ == 0) return {{begin, end}};
   // Where nothing has gone on for long, streams are looked for a quarter of the time: that is most of what a miss costs here.
-  if (unmatched_ > misses_to_doubt && clock_ % 64 >= 16) return around(begin, end);
+  if (on_.doubt && unmatched_ > misses_to_doubt && clock_ % 64 >= 16) return {near({begin, end})};
   const Match found = match(pe, address, begin, end);
   unmatched_ = found.continued != nullptr || found.strided != nullptr ? 0 : unmatched_ + 1;
   if (found.continued != nullptr) return sequential(*found.continued, begin, end);
   if (found.strided != nullptr) return strided(*found.strided, address, begin, end);
-  const Plan plan = around(begin, end);
+  const Plan plan{near({begin, end})};
   Stream& stream = found.nearby != nullptr ? *found.nearby : *found.oldest;
   stream.stride = found.nearby != nullptr ? static_cast<int64_t>(address - stream.last) : 0;
   stream.pe = pe;
@@ -113,11 +117,11 @@ Readahead::Plan Readahead::strided(Stream& stream, uint64_t address, uint64_t be
   stream.end = end;
   stream.window = 0;  // never continued as a sequential one
   stream.depth = std::min(stream.depth == 0 ? first_strides : 2 * stream.depth, most_strides);
-  if (limit_ < line_ * static_cast<size_t>(stream.depth)) {
+  if (limit_ < near_ * static_cast<size_t>(stream.depth)) {
     if (++stream.at_limit % fetches_to_raise_limit == 0) limit_ = std::min(2 * limit_, most_);
-    stream.depth = static_cast<int>(limit_ / line_);
+    stream.depth = static_cast<int>(std::max(limit_ / near_, size_t{1}));
   }
-  Plan plan{{begin, end}};
+  Plan plan{near({begin, end})};
   plan.stride = stream.stride;
   plan.strides = stream.depth;
   // The next miss comes behind what is fetched now.
@@ -125,20 +129,20 @@ Readahead::Plan Readahead::strided(Stream& stream, uint64_t address, uint64_t be
   return plan;
 }
 
-// The aligned block of `near_` bytes that holds the beginning.
-Readahead::Plan Readahead::around(uint64_t begin, uint64_t end) const {
-  const uint64_t block = down(begin, near_);
-  return {{block, std::max<uint64_t>(end, block + near_)}};
+Extent Readahead::near(const Extent& lines) const {
+  const uint64_t block = down(lines.begin, near_);
+  return {block, std::max<uint64_t>(lines.end, block + near_)};
 }
 
 void Readahead::learn_near(bool resident) {
   resident_misses_ += resident ? 1 : 0;
   if (++misses_ < misses_a_look) return;
-  if (resident_misses_ * 4 > misses_) near_ = std::min(most_ == 0 ? line_ : page_, 2 * near_);
+  if (on_.near && on_.grow && resident_misses_ * 4 > misses_) near_ = std::min(most_ == 0 ? line_ : page_, 2 * near_);
   misses_ = resident_misses_ = 0;
 }
 
 Extent Readahead::used(int pe, uint64_t address) {
+  if (!on_.early) return {};
   for (Stream& stream : streams_) {
     if (stream.pe != pe || stream.direction == 0) continue;
     if (address < stream.begin || address >= stream.end) continue;
@@ -175,7 +179,7 @@ void Readahead::count(size_t used, size_t unused) {
   used_ += used;
   unused_ += unused;
   if (used_ + unused_ < lines_a_look) return;
-  if (used_ * 2 < unused_) {  // two of three came for nothing
+  if (on_.limit && used_ * unused_for_a_used < unused_) {
     limit_ = std::max(limit_ / 2, line_);
     near_ = std::max(near_ / 2, line_);
   } else if (unused_ * 8 < used_ && limit_ < most_) {

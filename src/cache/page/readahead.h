@@ -1,14 +1,16 @@
 // How much more than what is asked for a fetch brings: forward, backward, with a stride, or what lies around it.
 //
-// Up to 8 streams are watched at once. A fetch where a stream's last one ended continues it, and fetches twice as much as the one
-// before, up to a limit; two equal distances make a strided stream. Where nothing continues, `near` bytes around are
-// fetched: more where misses come back to pages that are here already. Both the limit and `near` shrink when what they
-// brought is not used (Ferguson and Buettner, section III.A, fetch a page's rest after two lines, and never less again).
+// Up to 8 streams are watched at once. A fetch where a stream's last one ended continues it, and fetches twice as much as the one before, up
+// to a limit; two equal distances make a strided stream, whose next elements are fetched ahead. Where nothing continues, and around each
+// element of a strided stream, `near` bytes are fetched: more where misses come back to pages that are here already. Both the limit and
+// `near` shrink when too little of what they brought is used (Ferguson and Buettner, section III.A, fetch a page's rest after two lines, and
+// never less again).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "cache/page/heuristics.h"
 #include "cache/page/page_transport.h"
 
 namespace nearcache {
@@ -16,15 +18,18 @@ namespace nearcache {
 class Readahead {
  public:
   // `most`: bytes fetched ahead at once, 0 for never; sizes of line and page in bytes.
-  void create(size_t most, size_t line, size_t page);
+  void create(size_t most, size_t line, size_t page, const PageHeuristics& heuristics = {});
 
   struct Plan {
     Extent fetch;              // what to fetch at once, lines; contains what was missed
-    int64_t stride = 0;        // of a strided stream: fetch also `strides` elements further on, not waiting
+    int64_t stride = 0;        // of a strided stream: fetch also `strides` elements further on, not waiting, and what lies around each
     int strides = 0;
   };
   // The lines [begin, end) of `pe` were missed by an access at `address`; `resident`: their page holds other lines.
   Plan missed(int pe, uint64_t address, uint64_t begin, uint64_t end, bool resident);
+
+  // The aligned block of near_bytes() that holds the first of these lines, and all of them.
+  Extent near(const Extent& lines) const;
 
   // Lines at `address` that were fetched ahead are used now. What to fetch next without waiting; empty mostly.
   Extent used(int pe, uint64_t address);
@@ -61,11 +66,11 @@ class Readahead {
   Match match(int pe, uint64_t address, uint64_t begin, uint64_t end);
   Plan sequential(Stream& stream, uint64_t begin, uint64_t end);
   Plan strided(Stream& stream, uint64_t address, uint64_t begin, uint64_t end);
-  Plan around(uint64_t begin, uint64_t end) const;
   void learn_near(bool resident);
 
   static constexpr int stream_count = 8;
   Stream streams_[stream_count];
+  PageHeuristics on_;
   size_t most_ = 0, line_ = 64, page_ = 1024;
   size_t limit_ = 0, near_ = 64;
   uint32_t clock_ = 0;
