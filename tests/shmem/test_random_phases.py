@@ -1,15 +1,16 @@
-"""Random programs on 2 to 4 PEs against a serial replay: 200,000 operations; two million under ./test --long."""
+"""Random programs on 2 to 4 PEs against a serial replay: 150,000 operations; one and a half million under ./test --long."""
 from support import launch
 import pytest
 from support import shmem_runs
 
 FACTOR = 10 if launch.LONG else 1
+OPERATIONS = {2: 24_000, 3: 16_000, 4: 8_000}  # PEs beyond the processors take turns: each costs more than the one before
 
 
 @pytest.mark.parametrize("pes", [2, 3, 4])
 @pytest.mark.parametrize("cache", [{}, shmem_runs.TINY, shmem_runs.COARSE], ids=["default", "tiny", "coarse"])
 def test_memory_is_that_of_a_serial_replay(shmem, preload_shmem, pes, cache):
-    shmem_runs.check_cached(shmem_runs.over_model(shmem, pes, "shmem_random_phases", pes, 24_000 * FACTOR, 3, env=cache))
+    shmem_runs.check_cached(shmem_runs.over_model(shmem, pes, "shmem_random_phases", pes, OPERATIONS[pes] * FACTOR, 3, env=cache))
 
 
 @pytest.mark.parametrize("pes", [2, 3, 4])
