@@ -19,4 +19,10 @@ bool launched_as_first() {
 
 char** environment_all() { return getauxval(AT_SECURE) != 0 ? nullptr : environ; }
 
+std::string host_name() {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
 }  // namespace nearcache

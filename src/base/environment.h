@@ -1,5 +1,7 @@
-// Variables of the environment that a process may believe: none in one that has more rights than who started it (set-user-id).
+// What surrounds the process: its host, and the variables that it may believe, none in one that has more rights than who started it (set-user-id).
 #pragma once
+
+#include <string>
 
 namespace nearcache {
 
@@ -11,5 +13,7 @@ bool launched_as_first();
 
 // All of them, as `environ` has them; nullptr where none may be believed.
 char** environment_all();
+
+std::string host_name();
 
 }  // namespace nearcache

@@ -7,12 +7,6 @@
 namespace nearcache {
 namespace {
 
-std::string host_name() {
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  return host;
-}
-
 // Names of jobs are made parts of a file's name: "prterun-host-1234@1" is fine, a slash is not.
 std::string without_slashes(std::string text) {
   for (char& c : text) {

@@ -1,7 +1,5 @@
 #include "shmem/report_gather.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -106,7 +104,7 @@ void report_write() {
   fill(mine);
   next.barrier_all();
   if (context.pe == 0) {
-    Report report;
+    Report report = new_report(context.options, library_line(), network_model_label());
     report.api = Api::openshmem;
     std::map<int64_t, WindowReport> rows;
     for (int pe = 0; pe < context.pes; ++pe) {
@@ -114,13 +112,6 @@ void report_write() {
       next.getmem(&message, mine, sizeof message, pe);
       add(message, &report, &rows);
     }
-    char host[256] = {};
-    gethostname(host, sizeof host - 1);
-    report.host = host;
-    report.library = library_line();
-    report.program = program_name();
-    report.modelled = network_model_label();
-    report.options = context.options;
     for (auto& [id, row] : rows) report.windows.push_back(std::move(row));
     write_report(report, context.options.report, context.pe);
   }

@@ -4,7 +4,9 @@
 
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "base/path_pattern.h"
 #include "base/whole_file.h"
@@ -17,6 +19,16 @@ std::string program_name() {
   if (length <= 0) return "?";
   const char* slash = strrchr(name, '/');
   return slash == nullptr ? name : slash + 1;
+}
+
+Report new_report(const Options& options, std::string library, std::string modelled) {
+  Report report;
+  report.host = host_name();
+  report.program = program_name();
+  report.options = options;
+  report.library = std::move(library);
+  report.modelled = std::move(modelled);
+  return report;
 }
 
 bool report_is_wanted(const std::string& where) { return !where.empty() && where != "0"; }

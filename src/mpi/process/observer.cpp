@@ -1,10 +1,9 @@
 #include "mpi/process/observer.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/log.h"
 #include "base/path_pattern.h"
 #include "telemetry/report_file.h"
@@ -23,9 +22,7 @@ void Observer::start() {
   }
   if (context.options.trace.empty()) return;
   path_ = expand_path(context.options.trace, context.rank) + "." + std::to_string(context.rank) + ".nctrace";
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  const TraceOrigin origin{static_cast<uint32_t>(context.rank), static_cast<uint32_t>(context.ranks), host, program_name(),
+  const TraceOrigin origin{static_cast<uint32_t>(context.rank), static_cast<uint32_t>(context.ranks), host_name(), program_name(),
                            library_line(), network_model_label()};
   const std::string wrong = trace_.open(path_, origin);
   if (!wrong.empty()) log(LogLevel::warning, "trace: cannot write '%s': %s", path_.c_str(), wrong.c_str());

@@ -1,6 +1,4 @@
 // Brings the counters of all ranks to rank 0 and writes the report there.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -204,15 +202,8 @@ void context_report() {
     });
   }
   if (context.rank != 0 || gathering.failed()) return;
-  Report report;
+  Report report = new_report(context.options, library_line(), network_model_label());
   for (size_t rank = 0; rank < profiles.size(); ++rank) report.details.add(static_cast<int>(rank), profiles[rank]);
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  report.host = host;
-  report.library = library_line();
-  report.program = program_name();
-  report.modelled = network_model_label();
-  report.options = context.options;
   for (const RankMessage& rank : ranks) report.ranks.push_back({rank.wall_seconds, rank.counters});
   report.windows = windows.merged();
   write_report(report, context.options.report, context.rank);

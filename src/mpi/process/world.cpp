@@ -1,12 +1,11 @@
 #include "mpi/process/world.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "mpi/process/next.h"
 
@@ -19,10 +18,8 @@ constexpr uint64_t hash_word(uint64_t sum, uint64_t word) {
 }
 
 uint64_t hash_of_host() {
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
   uint64_t sum = 1;
-  for (const char* at = host; *at != '\0'; ++at) sum = hash_word(sum, static_cast<unsigned char>(*at));
+  for (const char c : host_name()) sum = hash_word(sum, static_cast<unsigned char>(c));
   return sum | 1;
 }
 
