@@ -112,7 +112,7 @@ def test_texts_that_are_no_unicode_do_not_stop_it(nearcache, tmp_path):
 
 def test_options_are_compared_by_value(nearcache, tmp_path, fake_home):
     document = make_report_example.make(2)
-    document["options"] = {"storage": "1048576", "progress_time": "10000", "sparsity_threshold": "0.1", "adaptive": "true", "index": "512", "policy": "lru"}
+    document["options"] = {"storage": "1048576", "progress_time": "4000", "sparsity_threshold": "0.1", "adaptive": "true", "index": "512", "policy": "lru"}
     page = nearcache("report", written(tmp_path, document), "--html", "-").stdout
     section = page[page.index('<h2 id="options">'):page.index('<h2 id="counters">')]
     assert re.findall(r'<th scope="row" class="text">(\w+)</th>', section) == ["index", "policy"]
