@@ -3,12 +3,14 @@
 // Latency is get + flush. Then get, compute for a while longer than the plain latency, flush: what the two calls take
 // beside the computation is the exposed time. The driver makes the overlap of both. Access types take turns get by get, each
 // with a window of its own over the same memory and into the same buffer, so that a disturbance meets all of them. `copied` are plain gets whose
-// bytes the program copies after the flush: what no cache can be better than that must keep them.
+// bytes the program copies after the flush, as the library would and into memory like its own: what keeps them cannot be better.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 
+#include "base/copy.h"
+#include "base/region.h"
 #include "bench.h"
 
 using bench::Rows;
@@ -25,7 +27,7 @@ struct Series {
   std::unique_ptr<Window> window;
   std::size_t batch = 0;  // gets between two invalidations, 0: none
   std::size_t issued = 0;
-  std::vector<unsigned char> copies;  // where the program copies what it got, in turn; empty: it does not
+  nearcache::Region copies;  // where the program copies what it got, in turn; empty: it does not
   nearcache_stats before;
   std::vector<double> latency_ns, exposed_ns;
 };
@@ -51,8 +53,11 @@ class Measurement {
                        {"nearcache_storage", std::to_string(storage)}}), batch, 0, {}, {}, {}, {}});
   }
   void add_plain(const char *access, std::size_t copies) {
-    series_.push_back({access, std::make_unique<Window>(memory_, bench::InfoKeys{{"nearcache_mode", "off"}}), 0, 0,
-                       std::vector<unsigned char>(copies * size_), {}, {}, {}});
+    series_.push_back({access, std::make_unique<Window>(memory_, bench::InfoKeys{{"nearcache_mode", "off"}}), 0, 0, {}, {}, {}, {}});
+    nearcache::Region &region = series_.back().copies;
+    if (copies == 0 || !region.reserve(copies * size_)) return;
+    nearcache::Region::prefer_large_pages(region.base(), region.bytes());
+    std::memset(region.base(), 1, region.bytes());
   }
 
   double latency(Series &series) {
@@ -82,7 +87,9 @@ class Measurement {
   }
   void flush(Series &series) {
     MPI_Win_flush(target, series.window->handle());
-    if (!series.copies.empty()) std::memcpy(&series.copies[series.issued % (series.copies.size() / size_) * size_], destination_, size_);
+    if (series.copies.base() == nullptr) return;
+    auto *to = static_cast<unsigned char *>(series.copies.base()) + series.issued % (series.copies.bytes() / size_) * size_;
+    nearcache::copy_aside(to, destination_, size_);
   }
 
   std::size_t size_, places_;
