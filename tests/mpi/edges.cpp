@@ -622,6 +622,52 @@ void device_memory_is_left_to_mpi() {
   }
 }
 
+// Which bytes a put touches is not known where ranks count in different units: it ends all that is cached of its target.
+void put_where_units_differ() {
+  std::vector<int64_t> memory(8, 5);
+  MPI_Info info = check::info("nearcache_mode", "always");
+  MPI_Win win;
+  MPI_Win_create(memory.data(), 64, check::rank == 1 ? 8 : 1, info, MPI_COMM_WORLD, &win);
+  MPI_Info_free(&info);
+  check::hidden_barrier();
+  MPI_Win_lock_all(0, win);
+  if (origin()) {
+    int64_t got = 0;
+    const int64_t put = 7;
+    const auto read = [&] {
+      MPI_Get(&got, 1, MPI_INT64_T, 1, 3, 1, MPI_INT64_T, win);
+      MPI_Win_flush(1, win);
+      return got;
+    };
+    EXPECT(read() == 5);
+    EXPECT_CACHED(ADDED(win, hits_full, read()) == 1);
+    MPI_Put(&put, 1, MPI_INT64_T, 1, 3, 1, MPI_INT64_T, win);
+    MPI_Win_flush(1, win);
+    EXPECT(read() == 7);
+  }
+  check::hidden_barrier();
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+}
+
+// A flush that has nothing to complete is an acquire all the same: in mode transparent no get goes along with one from before it.
+void flush_of_nothing_is_an_acquire() {
+  Words words(20, "transparent", {{"nearcache_skip_cheap", "false"}});
+  if (!origin()) {
+    return;
+  }
+  int64_t first = 0, second = 0, third = 0;
+  const auto before = check::stats(words.win);
+  words.get(&first, 1, 3);
+  words.get(&second, 1, 3);
+  EXPECT_CACHED(check::stats(words.win).hits_pending - before.hits_pending == 1);
+  words.flush(0);
+  words.get(&third, 1, 3);
+  EXPECT_CACHED(check::stats(words.win).hits_pending - before.hits_pending == 1);
+  words.flush(1);
+  EXPECT(Words::right(&first, 1, 3) && Words::right(&second, 1, 3) && Words::right(&third, 1, 3));
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -650,5 +696,7 @@ int main(int argc, char **argv) {
                      {"bytes_are_counted_while_the_cache_sleeps", bytes_are_counted_while_the_cache_sleeps},
                      {"gets_outside_an_epoch_count_no_bytes", gets_outside_an_epoch_count_no_bytes},
                      {"get_of_own_rank_sees_own_stores", get_of_own_rank_sees_own_stores},
-                     {"device_memory_is_left_to_mpi", device_memory_is_left_to_mpi}});
+                     {"device_memory_is_left_to_mpi", device_memory_is_left_to_mpi},
+                     {"put_where_units_differ", put_where_units_differ},
+                     {"flush_of_nothing_is_an_acquire", flush_of_nothing_is_an_acquire}});
 }
