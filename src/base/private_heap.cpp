@@ -2,7 +2,9 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -10,10 +12,10 @@
 namespace nearcache::private_heap {
 namespace {
 
-constexpr size_t reserved = size_t{1} << 30;
+constexpr size_t most_reserved = size_t{1} << 30;
 constexpr size_t grown_at_once = size_t{1} << 20;
 constexpr size_t given_back = size_t{256} << 10;  // the memory of freed blocks from here on
-constexpr size_t largest = reserved / 4;
+constexpr size_t largest = most_reserved / 4;
 constexpr size_t page = 4096;
 
 struct Header {  // right before every block
@@ -46,6 +48,7 @@ constexpr unsigned classes = class_of(largest) + 1;
 // Constant-initialised: the first allocations come before any constructor.
 constinit pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 constinit std::atomic<uintptr_t> begin{0};  // of the reserved addresses, once there are any
+constinit std::atomic<size_t> reserved{0};  // how many
 constinit bool refused = false;
 constinit size_t used = 0, accessible = 0;
 constinit Free* freed[classes] = {};
@@ -56,22 +59,30 @@ class Lock {
   ~Lock() { pthread_mutex_unlock(&mutex); }
 };
 
-// Addresses that may not be touched yet count against no limit of memory.
+// Addresses that may not be touched yet count against no limit of memory, but against that of addresses (ulimit -v), of which the program needs most.
+size_t bytes_to_reserve() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return most_reserved;
+  return std::min<size_t>(most_reserved, limit.rlim_cur / 64 / grown_at_once * grown_at_once);
+}
+
 bool reserve() {
   if (begin.load(std::memory_order_relaxed) != 0) return true;
   if (refused) return false;
-  void* found = mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const size_t bytes = bytes_to_reserve();  // none: mmap refuses
+  void* found = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   refused = found == MAP_FAILED;
   if (refused) return false;
   // A child that is forked while another thread allocates finds the heap in order.
   pthread_atfork([] { pthread_mutex_lock(&mutex); }, [] { pthread_mutex_unlock(&mutex); }, [] { pthread_mutex_unlock(&mutex); });
+  reserved.store(bytes, std::memory_order_relaxed);
   begin.store(reinterpret_cast<uintptr_t>(found), std::memory_order_relaxed);
   return true;
 }
 
 // The next `bytes` addresses.
 std::byte* extend(size_t bytes) {
-  if (!reserve() || bytes > reserved - used) return nullptr;
+  if (!reserve() || bytes > reserved.load(std::memory_order_relaxed) - used) return nullptr;
   auto* const base = reinterpret_cast<std::byte*>(begin.load(std::memory_order_relaxed));
   if (used + bytes > accessible) {
     const size_t more = (used + bytes - accessible + grown_at_once - 1) / grown_at_once * grown_at_once;
@@ -110,7 +121,7 @@ void* allocate(size_t bytes, size_t align) {
 
 bool owns(const void* block) {
   const uintptr_t from = begin.load(std::memory_order_relaxed);
-  return from != 0 && reinterpret_cast<uintptr_t>(block) - from < reserved;
+  return from != 0 && reinterpret_cast<uintptr_t>(block) - from < reserved.load(std::memory_order_relaxed);
 }
 
 void release(void* block) {
