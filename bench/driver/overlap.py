@@ -30,7 +30,7 @@ def measure(launch, arguments):
     copied = [row["ratio"] for row in results if (row["network"], row["size"], row["access"]) == ("tcp", JUDGED, COPIED)]
     details["bound_64k"] = copied[0]
     stored = [row["ratio"] for row in results if (row["network"], row["size"]) == ("tcp", JUDGED) and row["access"] in STORED]
-    return results, {"overlap_ratio_64k": min(ratios) if loaded else None, "overlap_of_bound_64k": min(stored) / copied[0] if loaded else None}, details
+    return results, {"overlap_ratio_64k": min(ratios) if loaded else None, "overlap_of_bound_64k": min(stored) / copied[0] if loaded and copied[0] else None}, details
 
 
 def judged(network, rows):

@@ -210,36 +210,24 @@ Pattern ptrans() {
   return make.done("ptrans");
 }
 
-// A grid of 512 x 512 on each PE: the edges of four neighbours are read in every step.
-Pattern stencil_by_gets() {
+// A grid of 512 x 512 on each PE: the edges of four neighbours are accessed in every step.
+Pattern stencil(unsigned seed, void (Maker::*access)(std::uint64_t, std::uint32_t, int), const char *name) {
   constexpr std::uint64_t n = 512;
-  Maker make(14);
+  Maker make(seed);
   for (int step = 0; step < 30; ++step) {
-    for (std::uint64_t i = 0; i < n; ++i) make.get(((n - 1) * n + i) * 8, 8, 1);
-    for (std::uint64_t i = 0; i < n; ++i) make.get(i * 8, 8, 2);
+    for (std::uint64_t i = 0; i < n; ++i) (make.*access)(((n - 1) * n + i) * 8, 8, 1);
+    for (std::uint64_t i = 0; i < n; ++i) (make.*access)(i * 8, 8, 2);
     for (std::uint64_t i = 0; i < n; ++i) {
-      make.get((i * n + n - 1) * 8, 8, 3);
-      make.get(i * n * 8, 8, 4);
+      (make.*access)((i * n + n - 1) * 8, 8, 3);
+      (make.*access)(i * n * 8, 8, 4);
     }
     make.barrier();
   }
-  return make.done("stencil: edges read");
+  return make.done(name);
 }
 
-Pattern stencil_by_puts() {
-  constexpr std::uint64_t n = 512;
-  Maker make(15);
-  for (int step = 0; step < 30; ++step) {
-    for (std::uint64_t i = 0; i < n; ++i) make.put(((n - 1) * n + i) * 8, 8, 1);
-    for (std::uint64_t i = 0; i < n; ++i) make.put(i * 8, 8, 2);
-    for (std::uint64_t i = 0; i < n; ++i) {
-      make.put((i * n + n - 1) * 8, 8, 3);
-      make.put(i * n * 8, 8, 4);
-    }
-    make.barrier();
-  }
-  return make.done("stencil: edges written");
-}
+Pattern stencil_by_gets() { return stencil(14, &Maker::get, "stencil: edges read"); }
+Pattern stencil_by_puts() { return stencil(15, &Maker::put, "stencil: edges written"); }
 
 // Breadth-first search: lists of neighbours, and for each of these its distance, which is marked atomically where nobody was there.
 Pattern graph() {

@@ -72,10 +72,7 @@ void CachedWindow::invalidate() {
 }
 
 void CachedWindow::reset() {
-  if (cache_ != nullptr) {
-    if (rules_.mode != Mode::transparent) cache_->invalidate();
-    cache_->reset();
-  }
+  if (cache_ != nullptr) cache_->reset();
   counts_ = CacheCounts();
 }
 

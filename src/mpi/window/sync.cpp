@@ -16,7 +16,7 @@ void Window::end_sync(const Completion& completion, bool succeeded) {
   if (result.target < 0) return;
   sampling_.learn(result, is_far(static_cast<uint32_t>(result.target)), options_.skip_cheap);
   if (observed_) context.observer.cost(result.bytes, result.ns);
-  if (cached_.cache() != nullptr) cached_.cache()->set_costs(sampling_.costs().latency_ns(), sampling_.costs().ns_per_byte());
+  tell_costs();
 }
 
 void Window::call_for_progress() {

@@ -62,7 +62,7 @@ void Window::invalidate() {
 }
 
 void Window::reset() {
-  if (cached_.cache() != nullptr && mode() == Mode::transparent) context.acquire();
+  invalidate();
   cached_.reset();
   counters_ = Counters();
   plain_hits_ = plain_bytes_ = syncs_served_ = 0;
@@ -83,7 +83,12 @@ void Window::maybe_adapt() {
   GetCache& cache = *cached_.cache();
   if (cached_.adapt() > 0 && observed_)
     context.observer.adapted({identity_.id, system_ns() - context.started_ns, cache.index_capacity(), cache.storage_bytes()});
-  if (sampling_.costs().samples() > 0) cache.set_costs(sampling_.costs().latency_ns(), sampling_.costs().ns_per_byte());
+  tell_costs();
+}
+
+void Window::tell_costs() {
+  const CostModel& costs = sampling_.costs();
+  if (cached_.cache() != nullptr && costs.samples() > 0) cached_.cache()->set_costs(costs.latency_ns(), costs.ns_per_byte());
 }
 
 // A program's gets are mostly of one type: the last one is kept at hand.

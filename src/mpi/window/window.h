@@ -201,6 +201,7 @@ class Window {
   void tell_plain_hit(const Key& key, uint64_t hash, uint64_t bytes);
   void tell_levels();
   void maybe_adapt();
+  void tell_costs();  // to the cache, what was measured
   void estimate_times(Counters* counters) const;
 
   // What a hit reads and writes lies together, in two cache lines.
