@@ -187,33 +187,102 @@ void communicator_freed_and_reordered() {
   MPI_Win_free(&win);
 }
 
-// A dynamic window's displacements are addresses, and what is behind them changes hands: it is bypassed.
-void dynamic_window_is_right() {
-  std::vector<int64_t> memory(16, check::rank + 7);
-  MPI_Info info = check::info("nearcache_mode", "always");
-  MPI_Win win;
-  MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &win);
-  MPI_Info_free(&info);
-  MPI_Win_attach(win, memory.data(), memory.size() * 8);
-  MPI_Aint mine;
-  MPI_Get_address(memory.data(), &mine);
-  std::vector<MPI_Aint> all(check::ranks);
-  MPI_Allgather(&mine, 1, MPI_AINT, all.data(), 1, MPI_AINT, MPI_COMM_WORLD);
-  for (int64_t turn = 0; turn < 4; turn++) {
-    memory[3] = turn * 10 + check::rank;
+// A dynamic window's displacements are addresses. Every rank attaches memory of its own, which is the same memory each time.
+class Attached {
+ public:
+  explicit Attached(const char *mode) : memory(16) {
+    MPI_Info info = check::info("nearcache_mode", mode);
+    MPI_Info_set(info, "nearcache_skip_cheap", "false");
+    MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &win);
+    MPI_Info_free(&info);
+    MPI_Aint mine;
+    MPI_Get_address(memory.data(), &mine);
+    addresses.resize(check::ranks);
+    MPI_Allgather(&mine, 1, MPI_AINT, addresses.data(), 1, MPI_AINT, MPI_COMM_WORLD);
+    fill(1);
+    attach();
     check::hidden_barrier();
-    if (origin()) {
-      int64_t got = -1;
-      MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
-      MPI_Get(&got, 1, MPI_INT64_T, 1, all[1] + 24, 1, MPI_INT64_T, win);
-      MPI_Win_unlock(1, win);
-      EXPECT_EQ(got, turn * 10 + 1);
+    MPI_Win_lock_all(0, win);
+  }
+
+  ~Attached() {
+    MPI_Win_unlock_all(win);
+    check::hidden_barrier();
+    MPI_Win_detach(win, memory.data());
+    MPI_Win_free(&win);
+  }
+
+  void attach() { MPI_Win_attach(win, memory.data(), memory.size() * 8); }
+
+  void fill(int64_t turn) {
+    for (int i = 0; i < 16; i++) {
+      memory[i] = turn * 100 + check::rank * 20 + i;
+    }
+  }
+
+  // Rank 1's word 3 must be that of `turn`; by an Rget, and by a get and a repeat of it.
+  void read(int64_t turn) const {
+    int64_t got[3] = {-1, -1, -1};
+    MPI_Request request;
+    const MPI_Aint at = addresses[1] + 24;
+    MPI_Rget(&got[0], 1, MPI_INT64_T, 1, at, 1, MPI_INT64_T, win, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Get(&got[1], 1, MPI_INT64_T, 1, at, 1, MPI_INT64_T, win);
+    MPI_Get(&got[2], 1, MPI_INT64_T, 1, at, 1, MPI_INT64_T, win);
+    MPI_Win_flush(1, win);
+    for (const int64_t each : got) {
+      EXPECT_EQ(each, turn * 100 + 20 + 3);
+    }
+  }
+
+  MPI_Win win;
+  std::vector<int64_t> memory;
+  std::vector<MPI_Aint> addresses;
+};
+
+void memory_of_a_dynamic_window_is_cached() {
+  Attached window("always");
+  if (origin()) {
+    EXPECT_CACHED(ADDED(window.win, hits_full, window.read(1)) == 2);
+    EXPECT_CACHED(ADDED(window.win, hits_full, window.read(1)) == 3);
+  }
+}
+
+// Other memory at the same addresses, as ranks see to together: what the reader detaches or attaches tells it.
+void memory_is_attached_anew() {
+  Attached window("always");
+  std::vector<int64_t> more(16);
+  for (int64_t turn = 1; turn < 3; turn++) {
+    if (origin()) window.read(turn);
+    check::hidden_barrier();
+    if (!origin()) {
+      MPI_Win_detach(window.win, window.memory.data());
+      window.fill(turn + 1);
+      window.attach();
+    } else if (turn == 1) {
+      MPI_Win_attach(window.win, more.data(), more.size() * 8);
+    } else {
+      MPI_Win_detach(window.win, more.data());
     }
     check::hidden_barrier();
   }
-  EXPECT_CACHED(check::stats(win).hits_full == 0);
-  MPI_Win_detach(win, memory.data());
-  MPI_Win_free(&win);
+  if (origin()) window.read(3);
+}
+
+// In mode transparent a rank need do no more than learn of it.
+void memory_is_attached_anew_elsewhere() {
+  Attached window("transparent");
+  for (int64_t turn = 2; turn < 6; turn++) {
+    if (origin()) EXPECT_CACHED(ADDED(window.win, hits_pending, window.read(turn - 1)) > 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!origin()) {
+      MPI_Win_detach(window.win, window.memory.data());
+      window.fill(turn);
+      window.attach();
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (origin()) window.read(5);
 }
 
 void shared_window_is_right() {
@@ -681,7 +750,9 @@ int main(int argc, char **argv) {
                      {"get_accumulate_as_a_get", get_accumulate_as_a_get},
                      {"displacement_unit_of_each_rank", displacement_unit_of_each_rank},
                      {"communicator_freed_and_reordered", communicator_freed_and_reordered},
-                     {"dynamic_window_is_right", dynamic_window_is_right},
+                     {"memory_of_a_dynamic_window_is_cached", memory_of_a_dynamic_window_is_cached},
+                     {"memory_is_attached_anew", memory_is_attached_anew},
+                     {"memory_is_attached_anew_elsewhere", memory_is_attached_anew_elsewhere},
                      {"shared_window_is_right", shared_window_is_right},
                      {"sizes_about_the_limit", sizes_about_the_limit},
                      {"every_policy_evicts_rightly", every_policy_evicts_rightly},

@@ -155,7 +155,6 @@ void look_for_devices() {
 
 const char* text_of(Obstacle obstacle) {
   switch (obstacle) {
-    case Obstacle::dynamic_window: return "a dynamic window: what is attached may change at any time";
     case Obstacle::shared_window: return "a shared-memory window: its targets are loads and stores away";
     case Obstacle::none: break;
   }
@@ -168,6 +167,7 @@ void adopt(MPI_Win handle, const Creation& creation) {
   context_start();
   WindowIdentity identity;
   identity.handle = handle;
+  identity.dynamic = creation.dynamic;
   const std::string reason = settle(creation.comm, creation.unit, creation.caller, &identity);
   if (!reason.empty()) return log(LogLevel::info, "a window is left alone: %s", reason.c_str());
   look_for_devices();
@@ -185,19 +185,29 @@ void adopt(MPI_Win handle, const Creation& creation) {
   if (window->observed()) tell_of_creation(*window, creation.memory);
 }
 
+// This rank attached or detached memory of a dynamic window. Ranks do that together, mostly, and then the same addresses mean other memory.
+static void memory_changes(MPI_Win handle) {
+  Window* window = context.windows.find(handle);
+  if (window == nullptr) return;
+  const WindowLock lock(window->mutex());
+  window->invalidate();
+}
+
 }  // namespace nearcache::mpi
 
 using namespace nearcache::mpi;
 
 extern "C" {
 
+int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
+  const int rc = next.Win_attach(win, base, size);
+  memory_changes(win);
+  return rc;
+}
+
 int MPI_Win_detach(MPI_Win win, const void* base) {
-  Window* window = context.windows.find(win);
   const int rc = next.Win_detach(win, base);
-  if (window != nullptr) {
-    const WindowLock lock(window->mutex());
-    window->invalidate();
-  }
+  memory_changes(win);
   return rc;
 }
 

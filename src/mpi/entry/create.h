@@ -8,7 +8,7 @@
 namespace nearcache::mpi {
 
 // Why no window of a kind is cached.
-enum class Obstacle { none, dynamic_window, shared_window };
+enum class Obstacle { none, shared_window };
 
 struct Creation {
   MPI_Info info;
@@ -18,6 +18,7 @@ struct Creation {
     MPI_Aint bytes;
   } memory;
   int64_t unit;  // of displacements
+  bool dynamic;  // its memory is attached later
   Obstacle obstacle;
   const void* caller;  // where the program's call returns to
 };

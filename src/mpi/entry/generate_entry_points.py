@@ -163,7 +163,7 @@ def get(row):
 
 
 # What keeps windows of a kind from being cached.
-OBSTACLES = {(): "none", ("dynamic",): "dynamic_window", ("shared",): "shared_window"}
+OBSTACLES = {"shared": "shared_window"}
 
 
 def creation(row):
@@ -172,8 +172,10 @@ def creation(row):
     base = "base" if "base" in names else "*static_cast<void**>(baseptr)" if "baseptr" in names else None
     memory = f"{{{base}, size}}" if base else "{nullptr, 0}"
     unit = "disp_unit" if "disp_unit" in names else "1"
+    kind = "".join(row.arguments)
+    dynamic = str(kind == "dynamic").lower()
     return (f"{head}  const int rc = {call};\n"
-            f"  if (rc == MPI_SUCCESS) adopt(*win, {{info, comm, {memory}, {unit}, Obstacle::{OBSTACLES[tuple(row.arguments)]}, __builtin_return_address(0)}});\n"
+            f"  if (rc == MPI_SUCCESS) adopt(*win, {{info, comm, {memory}, {unit}, {dynamic}, Obstacle::{OBSTACLES.get(kind, 'none')}, __builtin_return_address(0)}});\n"
             "  note_acquire();\n  return rc;\n}\n")
 
 

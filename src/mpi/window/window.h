@@ -45,12 +45,13 @@ struct WindowIdentity {
   MPI_Win handle = MPI_WIN_NULL;
   int rank = 0, ranks = 1; // in the window's group
   int64_t unit = 1;        // displacement unit of all ranks, 0 if they differ
+  bool dynamic = false;    // displacements are addresses of attached memory: nothing is known of what lies around a get
   std::vector<uint8_t> far; // by rank
 };
 
 class Window {
  public:
-  // `obstacle` says why nothing may ever be cached (a dynamic window, ...); empty if all is well.
+  // `obstacle` says why nothing may ever be cached (a shared-memory window, ...); empty if all is well.
   Window(WindowIdentity identity, const Options& options, std::string obstacle);
   ~Window();
 
