@@ -123,33 +123,36 @@ static void a_question_before_polling_by_get(void) { ask_and_poll(look_by_get); 
 static void a_question_before_polling_by_get_nbi(void) { ask_and_poll(look_by_nbi); }
 static void a_question_before_polling_by_atomic_fetch(void) { ask_and_poll(look_by_fetch); }
 
-// PE 1 stores the time to a word of its own; PE 0, which reads it over and over, must see that within 100 gets that began later.
+// PE 1 stores to a word of its own; PE 0, which reads it over and over, must see that within 100 gets that began later. The time is taken
+// after the store: PE 1 may lose its processor between the two, while PE 0 polls on.
 static void poll(long *places[], int count) {
   clean();
-  enum { kept = 4096 };
+  enum { kept = 4096, settled = 200 };
   static long began[kept];
+  long *const polls_so_far = &flags[1], *const stored = &flags[2];
   for (long round = 1; round <= 5; ++round) {
     if (me == 0) {
-      const long before = load(&flags[0]);
-      shmem_long_p(&flags[0], round, 1);
-      shmem_quiet();
       long polls = 0, found = 0;
-      const long old = before;
       do {
         began[polls % kept] = now_ns();
         for (int i = 0; i + 1 < count; ++i) shmem_long_g(places[i], 1);
         found = shmem_long_g(places[count - 1], 1);
-        ++polls;
-      } while (found == old);
-      flags[0] = found;
+        *(volatile long *)polls_so_far = ++polls;
+      } while (found != round);
+      shmem_barrier_all();
+      const long then = shmem_long_atomic_fetch(stored, 1);
       long late = 0;
-      for (long i = polls > kept ? polls - kept : 0; i < polls; ++i) late += began[i % kept] > found;
+      for (long i = polls > kept ? polls - kept : 0; i < polls; ++i) late += began[i % kept] > then;
       if (late > 100) fail("%ld polls after the change did not see it", late);
+      *polls_so_far = 0;
     } else if (me == 1) {
-      shmem_long_wait_until(&flags[0], SHMEM_CMP_EQ, round);
-      for (const long until_then = now_ns() + 3000000; now_ns() < until_then;)
+      while (shmem_long_atomic_fetch(polls_so_far, 0) < settled)
         if (over_tcp()) progress();  // over shared memory PE 0's polls would not answer it
-      *(volatile long *)places[count - 1] = now_ns();
+      *(volatile long *)places[count - 1] = round;
+      *(volatile long *)stored = now_ns();
+      shmem_barrier_all();
+    } else {
+      shmem_barrier_all();
     }
     // Not the library's barrier only: PE 1 must move others' transfers while it is polled.
     shmem_barrier_all();
@@ -157,7 +160,7 @@ static void poll(long *places[], int count) {
 }
 static void polls_of_a_word(void) { poll((long *[]){(long *)heap + 8}, 1); }
 static void polls_of_two_words_of_a_line(void) { poll((long *[]){(long *)heap + 8, (long *)heap + 9}, 2); }
-static void polls_of_three_words_of_three_pages(void) { poll((long *[]){(long *)heap, (long *)(heap + 8000), (long *)data}, 3); }
+static void polls_of_three_words_of_three_pages(void) { poll((long *[]){(long *)heap, (long *)(heap + 8000), (long *)(heap + 16000)}, 3); }
 
 // PE 0 puts what it then polls; its owner changes it once more.
 static void polls_of_what_was_put(void) {

@@ -242,6 +242,26 @@ TEST(PageCachePolls, AChangeIsSeenWhereTwoAddressesArePolled) {
   EXPECT_LE(polls_until_seen(pages, {64, 4096}), 100u) << "of two pages";
 }
 
+// Wherever they lie: pages whose hashes meet are served slowly, but for one, and so is a word across two pages. None of the words may
+// take every look, at which what is polled is fetched anew, from the others.
+TEST(PageCachePolls, AChangeIsSeenWhicheverWordsArePolled) {
+  std::mt19937 random(11);
+  for (int run = 0; run < 300; ++run) {
+    PageCacheOptions options = small_cache();
+    options.page = 256;
+    options.line = 8;
+    options.size = 2 << 10;
+    options.readahead = run % 2 == 0 ? 0 : 32 << 10;
+    Pages pages(options, Laziness::eager, 16 << 10);
+    std::vector<size_t> places(run % 4 + 1);
+    for (size_t& place : places) place = random() % (pages.size - 8) & ~(random() % 4 == 0 ? size_t{0} : size_t{7});
+    for (size_t i = 0; i < places.size(); ++i) {
+      std::rotate(places.begin(), places.begin() + 1, places.end());
+      ASSERT_LE(polls_until_seen(pages, places), 100u) << "run " << run << ", word " << i << " of " << places.size();
+    }
+  }
+}
+
 TEST(PageCachePolls, AChangeIsSeenAmongManyReadsWhenItIsOld) {
   PageCacheOptions options = small_cache();
   options.longest_age_ns = 0;

@@ -34,8 +34,7 @@ TEST(PollDetector, BytesOfAWordAreOneWord) {
 
 TEST(PollDetector, ALookIsDueAfterSoManyHits) {
   PollDetector polls;
-  for (uint32_t i = 1; i < PollDetector::hits_a_look; ++i) ASSERT_FALSE(polls.quick_hit(64));
-  EXPECT_FALSE(polls.time_to_look());
+  for (uint32_t i = 1; i < PollDetector::reads_a_look; ++i) ASSERT_FALSE(polls.quick_hit(64));
   EXPECT_TRUE(polls.quick_hit(64));
   EXPECT_TRUE(polls.time_to_look());
   polls.look();
@@ -43,13 +42,31 @@ TEST(PollDetector, ALookIsDueAfterSoManyHits) {
   EXPECT_FALSE(polls.quick_hit(64));
 }
 
-TEST(PollDetector, SlowHitsCountAsWell) {
-  PollDetector polls;
-  for (uint32_t i = 0; i < PollDetector::hits_a_look; ++i) {
-    EXPECT_FALSE(polls.time_to_look());
-    polls.slow_hit(4096 * i);
+// Reads of every kind between two looks: the second one is due at the same read, or words that are read slowly would take every look.
+TEST(PollDetector, AllReadsCount) {
+  for (uint32_t kinds = 0; kinds < 27; ++kinds) {
+    PollDetector polls;
+    const uint32_t kind[] = {kinds % 3, kinds / 3 % 3, kinds / 9};
+    for (uint32_t read = 0; read < 10 * PollDetector::reads_a_look; ++read) {
+      const bool due = read % PollDetector::reads_a_look == PollDetector::reads_a_look - 1;
+      if (kind[read % 3] == 0) {
+        ASSERT_EQ(polls.quick_hit(64), due) << "read " << read;
+      } else {
+        ASSERT_EQ(polls.time_to_look(), due) << "read " << read;
+        if (!due) kind[read % 3] == 1 ? polls.slow_hit(64) : polls.miss();
+      }
+      if (due) polls.look();
+    }
   }
-  EXPECT_TRUE(polls.time_to_look());
+}
+
+TEST(PollDetector, HitsAmongMissesArePollsUnlessTheyAreFew) {
+  PollDetector polls;
+  for (int i = 0; i < 15; ++i) polls.slow_hit(64), polls.miss(), polls.miss();
+  EXPECT_TRUE(polls.look());
+  for (int i = 0; i < 11; ++i) polls.slow_hit(64), polls.miss(), polls.miss(), polls.miss();
+  EXPECT_FALSE(polls.look());
+  for (int i = 0; i < 46; ++i) polls.miss();
   EXPECT_FALSE(polls.look());
 }
 

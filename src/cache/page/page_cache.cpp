@@ -142,7 +142,8 @@ bool PageCache::use(Page& page, size_t begin, size_t end) {
 }
 
 void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
-  if (polls_.time_to_look()) look(pe, address, bytes);
+  const bool looked_at = polls_.time_to_look();
+  if (looked_at) look(pe, address, bytes);
   const uint64_t end = address + bytes;
   const uint64_t ahead_used = counters_.ahead_lines_used;
   bool served = true;
@@ -169,8 +170,8 @@ void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
   if (served) {
     ++counters_.hits;
     counters_.hit_bytes += bytes;
-    polls_.slow_hit(address);
   }
+  if (!looked_at) served ? polls_.slow_hit(address) : polls_.miss();
   if (counters_.ahead_lines_used != ahead_used) follow_stream(pe, address);
 }
 
@@ -179,9 +180,9 @@ bool PageCache::reads_go_around(int pe, uint64_t number) {
   return options_.heuristics.scattered_reads && scattered_reads_.passes(pe, number, {pool_.full(), hits_so_far(), counters_.timed_gets, get_ns_});
 }
 
-// Every so many hits: is the program polling, and is what it reads old?
+// Every so many reads: is the program polling, and is what it reads old?
 void PageCache::look(int pe, uint64_t address, size_t bytes) {
-  if (polls_.look()) {
+  if (polls_.look() && holds(pe, address, bytes)) {
     ++counters_.polls;
     suspect_wait();  // what is awaited may be the answer to what was written
     before_direct_get(pe, address, bytes);

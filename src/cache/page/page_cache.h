@@ -50,7 +50,7 @@
 //
 // - A hit: the multiplication of the hash, the loads of its chain's head and of the page's state (one line of the processor's cache), and
 //   the copy; some 80 instructions for a word. It must not call anything, read the time, move a page in a list (so Am is a clock
-//   with a flag, not a list by last use), or write anything but that flag and the cache's own counts. Every 47th hit is looked at, as a
+//   with a flag, not a list by last use), or write anything but that flag and the cache's own counts. Every 47th read is looked at, as a
 //   program may be polling, and costs some 300.
 // - A put to a page that has a mask already: the same, with bits set in the mask in the place of the lines' test; about 100 instructions.
 //   The first put to a page takes a mask, and where there is none left puts back the page that was written longest ago: a put is

@@ -6,34 +6,43 @@
 
 namespace nearcache {
 
-// Counts what is served from the cache, and asks to be looked at every so often. A hit costs an increment, a shift and an OR.
+// Notes what is served from the cache, and asks to be looked at every so many reads. A hit costs an increment, a shift and an OR.
 class PollDetector {
  public:
-  // An odd number, so that several addresses polled in turn take turns in being the one that is looked at.
-  static constexpr uint32_t hits_a_look = 47;
+  // An odd number, so that several words polled in turn take turns in being the one that is looked at, however each of them is read:
+  // quickly, slowly or from the network. So all reads count.
+  static constexpr uint32_t reads_a_look = 47;
   // Reads of so few different words in a row are polling.
   static constexpr int polled_words = 4;
+  // Or of others between them that are fetched, where at least one of so many reads is a hit.
+  static constexpr uint32_t reads_a_hit = 3;
 
   // A hit at `address` is about to be served quickly. True if it must not be: it is time to look.
   bool quick_hit(uint64_t address) {
     words_ |= bit_of(address);
-    return ++quick_ >= hits_a_look;
+    return ++reads_ >= reads_a_look;
   }
+  // A read that is no quick hit begins. It, too, may be the one to look at; then it is not told below.
+  bool time_to_look() const { return reads_ + 1 >= reads_a_look; }
   void slow_hit(uint64_t address) {
     words_ |= bit_of(address);
+    ++reads_;
     ++slow_;
   }
-  bool time_to_look() const { return quick_ + slow_ >= hits_a_look; }
-  // Whether all hits since the last look were of a few words. Begins anew.
+  void miss() {
+    ++reads_;
+    ++misses_;
+  }
+  // Whether the hits since the last look were many, and of a few words. Begins anew.
   bool look() {
-    const bool polling = few(words_);
-    served_ += served_since_look();
-    quick_ = slow_ = 0;
+    const bool polling = (served() - misses_) * reads_a_hit >= served() && few(words_);
+    quick_ += quick_since_look();
+    reads_ = slow_ = misses_ = 0;
     words_ = 0;
     return polling;
   }
   // Hits served quickly so far: not the one that was kept back for a look.
-  uint64_t quick_hits() const { return served_ + served_since_look(); }
+  uint64_t quick_hits() const { return quick_ + quick_since_look(); }
 
  private:
   static uint64_t bit_of(uint64_t address) { return uint64_t{1} << (((address >> 3) ^ (address >> 12)) & 63); }
@@ -42,11 +51,12 @@ class PollDetector {
     for (int i = 0; i < polled_words; ++i) words &= words - 1;
     return words == 0;
   }
-  uint64_t served_since_look() const { return std::min(quick_, hits_a_look - 1); }
+  uint32_t served() const { return std::min(reads_, reads_a_look - 1); }
+  uint64_t quick_since_look() const { return served() - slow_ - misses_; }
 
-  uint32_t quick_ = 0, slow_ = 0;  // since the last look
-  uint64_t words_ = 0;             // of these hits, by hash
-  uint64_t served_ = 0;            // quickly, before the last look
+  uint32_t reads_ = 0, slow_ = 0, misses_ = 0;  // since the last look; of these hits served slowly, and misses
+  uint64_t words_ = 0;                          // of the hits, by hash
+  uint64_t quick_ = 0;                          // hits before the last look
 };
 
 }  // namespace nearcache
