@@ -490,6 +490,26 @@ void rget_completed_by_flush() {
   }
 }
 
+// What Rgets cost is measured, however they are waited for.
+void cost_of_rgets_is_known() {
+  for (const bool test : {false, true}) {
+    for (const char *mode : {"always", "transparent"}) {
+      Words words(100, mode);
+      for (int i = 0; origin() && i < 10; i++) {
+        int64_t got = -1;
+        MPI_Request request;
+        MPI_Rget(&got, 1, MPI_INT64_T, 1, i, 1, MPI_INT64_T, words.win, &request);
+        for (int done = 0; test && !done;) {
+          MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        EXPECT(Words::right(&got, 1, i));
+      }
+      EXPECT_CACHED(!origin() || check::stats(words.win).remote_ns > 0);
+    }
+  }
+}
+
 void get_of_own_rank_sees_own_stores() {
   Words words(100, "transparent");
   for (int64_t turn = 0; turn < 3; turn++) {
@@ -761,6 +781,7 @@ int main(int argc, char **argv) {
                      {"rget_buffer_reused_after_a_query", rget_buffer_reused_after_a_query},
                      {"rget_that_repeats_a_get", rget_that_repeats_a_get},
                      {"rget_completed_by_flush", rget_completed_by_flush},
+                     {"cost_of_rgets_is_known", cost_of_rgets_is_known},
 #if MPI_VERSION >= 4
                      {"large_count_gets", large_count_gets},
 #endif

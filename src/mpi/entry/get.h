@@ -35,7 +35,7 @@ inline bool left_alone(const Window* window) { return window == nullptr || (!win
 template <class Issue>
 [[gnu::noinline]] int observed_get(Window& window, const GetCall& call, Issue issue) {
   WindowLock lock(window.mutex());
-  const Window::Decision decision = window.observe_uncached(call, true);
+  const Window::Decision decision = window.observe_uncached(call, false);
   lock.unlock();
   const uint64_t start = sample_ticks();
   const int rc = issue();
@@ -85,33 +85,48 @@ inline int empty_request(const Window& window, int target, MPI_Request* request)
   return next.Rget(nullptr, 0, MPI_BYTE, target, 0, 0, MPI_BYTE, window.handle(), request);
 }
 
+// An Rget that MPI answers: issued, measured where that is due, and its request tracked where anything of it is to be kept.
+template <class Issue>
+int issued_rget(Window& window, const GetCall& call, const Window::Decision& decision, MPI_Request* request, Issue issue) {
+  const uint64_t start = decision.sampled ? sample_ticks() : 0;
+  const int rc = issue();
+  const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;
+  const WindowLock lock(window.mutex());
+  if (rc != MPI_SUCCESS) return rc;
+  uint64_t sample = 0;
+  if (decision.sampled) {
+    sample = window.sample_request(call.target, decision.get.bytes, ticks);
+  } else {
+    window.request_joined(call.target, decision.get.bytes);
+  }
+  uint32_t record = no_record;
+  if (decision.answer() != Window::Answer::pass) {
+    record = window.issued(call, decision);
+  } else if (window.caching()) {
+    window.passed(call, decision);
+  }
+  if (record == no_record && sample == 0) return rc;
+  if (record != no_record) window.belongs_to_request(record);
+  request_track(*request, &window, record, record != no_record ? window.serial_of(record) : 0, sample);
+  return rc;
+}
+
 template <class Issue>
 int cached_rget(Window& window, const GetCall& call, MPI_Request* request, Issue issue) {
   if (!window.caching()) {
     window.get_issued_uncached(call.target);
-    if (window.observed()) {
-      const WindowLock lock(window.mutex());
-      window.observe_uncached(call, false);
-    }
-    return issue();
+    if (!window.observed()) return issue();
+    WindowLock lock(window.mutex());
+    const Window::Decision decision = window.observe_uncached(call, true);
+    lock.unlock();
+    return issued_rget(window, call, decision, request, issue);
   }
   WindowLock lock(window.mutex());
   const Window::Decision decision = window.decide(call, true);
   lock.unlock();
   context.progress.called();
   if (decision.answer() == Window::Answer::served) return empty_request(window, call.target, request);
-  const int rc = issue();
-  const WindowLock again(window.mutex());
-  if (rc != MPI_SUCCESS) return rc;
-  if (decision.answer() == Window::Answer::pass) {
-    window.passed(call, decision);
-    return rc;
-  }
-  const uint32_t record = window.issued(call, decision);
-  if (record == no_record) return rc;
-  window.belongs_to_request(record);
-  request_track(*request, &window, record, window.serial_of(record));
-  return rc;
+  return issued_rget(window, call, decision, request, issue);
 }
 
 }  // namespace nearcache::mpi

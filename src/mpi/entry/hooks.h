@@ -44,8 +44,10 @@ class RequestWatch {
     uint64_t key;     // the handle, as it was
     uint64_t ticket;  // tells the request from a later one that MPI gives the same handle
   };
-  static void end(const Found& found, bool succeeded);
+  static void end(const Found& found, bool succeeded, uint64_t ticks = 0);
+  static void tested(const Found& found, uint64_t ticks);
   std::vector<Found> found_;  // the tracked ones among the requests, as they were before the call
+  uint64_t began_ = 0;        // the call, in ticks, if it is of one request, which is measured
 };
 
 }  // namespace nearcache::mpi

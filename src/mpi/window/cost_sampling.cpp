@@ -14,36 +14,57 @@ double worthless_below_ns(uint64_t bytes) { return 2 * (35 + 0.08 * static_cast<
 
 }  // namespace
 
-bool CostSampling::miss_is_due(bool alone) {
+bool CostSampling::due() {
   if (--until_miss_ > 0) return false;
   until_miss_ = ++taken_ < samples_at_first ? 1 : sample_every;
-  return idle() && alone;
+  return true;
 }
 
-bool CostSampling::passed_is_due(uint32_t every) {
+bool CostSampling::miss_is_due(bool alone) { return due() && idle() && alone; }
+
+// A program need not wait for a request at all: it may leave that to the end of the epoch.
+bool CostSampling::request_miss_is_due() { return due() && (request_idle() || ++request_rests_ > samples_to_judge); }
+
+bool CostSampling::passed_is_due(uint32_t every, bool request) {
   if (--until_passed_ > 0) return false;
   until_passed_ = every;
-  return idle();
+  return request ? request_idle() : idle();
 }
 
 void CostSampling::issued(int target, uint64_t bytes, uint64_t ticks) {
-  if (target_ >= 0 && target_ != target) return;
-  target_ = target;
-  bytes_ += bytes;
-  gets_ += 1;
-  ticks_ += ticks;
+  if (!idle() && gets_.target != target) return;
+  gets_.target = target;
+  gets_.add(bytes);
+  gets_.ticks += ticks;
 }
 
+uint64_t CostSampling::request_issued(int target, uint64_t bytes, uint64_t ticks) {
+  request_ = Measured{target, bytes, 1, ticks};
+  request_rests_ = 0;
+  return ++requests_;
+}
+
+CostSampling::Result CostSampling::request_waited(uint64_t number, uint64_t ticks, bool complete) {
+  if (number != requests_ || request_idle()) return {};
+  request_.ticks += ticks;
+  if (!complete) return {};
+  const Result result = ticks != 0 ? request_.result() : Result();
+  drop_request();
+  return result;
+}
+
+CostSampling::Result CostSampling::Measured::result() const { return {bytes / gets, sample_ns(ticks) / static_cast<double>(gets), target}; }
+
 uint64_t CostSampling::begin_measured(Targets targets) {
-  if (targets.cover(static_cast<uint32_t>(target_))) return sample_ticks();
+  if (targets.cover(static_cast<uint32_t>(gets_.target))) return sample_ticks();
   drop();
   return 0;
 }
 
 CostSampling::Result CostSampling::sync_ends(uint64_t began) {
   if (began == 0 || idle()) return {};
-  const uint64_t ticks = ticks_ + (sample_ticks() - began);
-  const Result result{bytes_ / gets_, sample_ns(ticks) / static_cast<double>(gets_), target_};
+  gets_.ticks += sample_ticks() - began;
+  const Result result = gets_.result();
   drop();
   return result;
 }

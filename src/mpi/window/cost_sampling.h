@@ -1,4 +1,5 @@
-// What remote gets of a window cost, measured on a few of them: the get itself plus its share of the synchronisation that completes it.
+// What remote gets of a window cost, measured on a few of them: the get itself plus its share of the synchronisation that completes it, or
+// of the wait for its request.
 // Where that is no more than a hit would cost, caching cannot gain and gets are passed (design, "do no harm").
 #pragma once
 
@@ -9,37 +10,51 @@
 
 namespace nearcache::mpi {
 
-// One measurement at a time, of one target; near and far targets are judged apart.
+// One measurement of gets at a time, of one target, and one of a get with a request; near and far targets are judged apart.
 class CostSampling {
  public:
   // Is this miss to be measured? `alone`: nothing is outstanding at its target, which would be counted for it.
   bool miss_is_due(bool alone);
+  // The same of an Rget: what else is outstanding is not completed by its wait.
+  bool request_miss_is_due();
   // Now and then a passed get is measured, since a target that is cheap now need not stay so.
-  bool passed_is_due(uint32_t every);
-  bool idle() const { return target_ < 0; }
+  bool passed_is_due(uint32_t every, bool request);
+  bool idle() const { return gets_.target < 0; }
+  bool request_idle() const { return request_.target < 0; }
 
   // A get that is measured took so long to issue.
   void issued(int target, uint64_t bytes, uint64_t ticks);
   // Gets that are completed along with a measured one share the cost of its synchronisation.
   void joined(int target, uint64_t bytes) {
-    if (target_ != target) return;
-    bytes_ += bytes;
-    ++gets_;
+    if (gets_.target == target) gets_.add(bytes);
   }
   // The synchronisation would be measured with the write's.
   void write_begins(int target) {
-    if (target_ == target) drop();
+    if (gets_.target == target) drop();
   }
-  void drop() { target_ = -1, bytes_ = gets_ = ticks_ = 0; }
+  void drop() { gets_ = Measured(); }
 
   // Around a synchronisation. `begin` returns its time if it is measured, else 0.
-  uint64_t sync_begins(Targets targets) { return idle() ? 0 : begin_measured(targets); }
+  uint64_t sync_begins(Targets targets) {
+    if (!request_idle() && targets.cover(static_cast<uint32_t>(request_.target))) drop_request();  // its wait finds nothing to do
+    return idle() ? 0 : begin_measured(targets);
+  }
   struct Result {
     uint64_t bytes = 0;  // a get, in the mean
     double ns = 0;
     int target = -1;
   };
   Result sync_ends(uint64_t began);
+
+  // An Rget that is measured took so long to issue. Returns the number by which its wait is told.
+  uint64_t request_issued(int target, uint64_t bytes, uint64_t ticks);
+  // Rgets that are under way together share the cost of the first one's wait.
+  void request_joined(int target, uint64_t bytes) {
+    if (request_.target == target) request_.add(bytes);
+  }
+  // A wait or a test of it alone took so long, and has completed it or has not; 0: it was completed otherwise. No target where nothing was measured.
+  Result request_waited(uint64_t number, uint64_t ticks, bool complete);
+  void drop_request() { request_ = Measured(); }
 
   // Takes a result. `judge`: sizes may be found to be cheap.
   void learn(const Result& result, bool far, bool judge);
@@ -48,10 +63,18 @@ class CostSampling {
   const CostModel& costs() const { return costs_[1].samples() > 0 ? costs_[1] : costs_[0]; }
 
  private:
+  struct Measured {
+    int target = -1;
+    uint64_t bytes = 0, gets = 0, ticks = 0;
+    void add(uint64_t more) { bytes += more, ++gets; }
+    Result result() const;
+  };
+  bool due();
   uint64_t begin_measured(Targets targets);
 
-  int target_ = -1;
-  uint64_t bytes_ = 0, gets_ = 0, ticks_ = 0;
+  Measured gets_, request_;
+  uint64_t requests_ = 0;        // that were measured, or are
+  uint32_t request_rests_ = 0;   // Rgets that were due since, while it is not waited for
   uint32_t until_miss_ = 1;
   uint32_t until_passed_ = 1 << 16;
   uint32_t taken_ = 0;

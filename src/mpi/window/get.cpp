@@ -56,11 +56,11 @@ uint64_t Window::bytes_of(const GetCall& call) {
   return bytes;
 }
 
-Window::Decision Window::pass(const RemoteGet& get) {
+Window::Decision Window::pass(const RemoteGet& get, bool request) {
   observe(Outcome::bypassed, get, 0);
   Decision decision;
   decision.get = get;
-  decision.sampled = sampling_.passed_is_due(context.observer.tracing() ? 64 : 1 << 16) && get.bytes > 0;
+  decision.sampled = sampling_.passed_is_due(context.observer.tracing() ? 64 : 1 << 16, request) && get.bytes > 0;
   return decision;
 }
 
@@ -75,44 +75,44 @@ void Window::passed(const GetCall& call, const Decision& decision) {
 }
 
 Window::Decision Window::decide(const GetCall& call, bool request) {
-  if (std::exchange(absent_.known, false)) return decide_absent(call);
+  if (std::exchange(absent_.known, false)) return decide_absent(call, request);
   RemoteGet get{};
-  if (!valid_target(call.target)) return pass(get);
+  if (!valid_target(call.target)) return pass(get, request);
   if (mode() == Mode::transparent && options_.skip_cheap && dormancy_.passes(cached_.pending_and_partial_hits())) {
     if (!observed_) {
       get.bytes = bytes_of(call);
     } else {
       understand(call, &get);
     }
-    return pass(get);
+    return pass(get, request);
   }
-  if (!understand(call, &get)) return pass(get);
-  if (!epochs().open(get.key.target)) return pass({});  // an error, mostly, which MPI reports
-  if (request && host_has(HostDefect::rget_before_data) && !of_predefined_types(call)) return pass(get);
-  if (bypassed(get) || !ensure_cache()) return pass(get);
-  return decided(get, cached_.look_up(get, request));
+  if (!understand(call, &get)) return pass(get, request);
+  if (!epochs().open(get.key.target)) return pass({}, request);  // an error, mostly, which MPI reports
+  if (request && host_has(HostDefect::rget_before_data) && !of_predefined_types(call)) return pass(get, request);
+  if (bypassed(get) || !ensure_cache()) return pass(get, request);
+  return decided(get, cached_.look_up(get, request), request);
 }
 
 // The key, its hash and the look into the index are those of serve_plain_hit.
-Window::Decision Window::decide_absent(const GetCall& call) {
+Window::Decision Window::decide_absent(const GetCall& call, bool request) {
   RemoteGet get{};
   get.key = absent_.key;
   get.hash = absent_.hash;
   get.bytes = absent_.bytes;
   get.from = get.key.displacement;
-  if (__builtin_add_overflow(get.from, static_cast<int64_t>(get.bytes), &get.to)) return pass({});
+  if (__builtin_add_overflow(get.from, static_cast<int64_t>(get.bytes), &get.to)) return pass({}, request);
   get.contiguous_target = true;
   get.origin = call.origin;
   get.elements = {plain_layout_, static_cast<uint64_t>(call.origin_count)};
-  if (bypassed(get)) return pass(get);
-  return decided(get, cached_.look_up_absent(get));
+  if (bypassed(get)) return pass(get, request);
+  return decided(get, cached_.look_up_absent(get), request);
 }
 
-Window::Decision Window::decided(const RemoteGet& get, const CachedWindow::Decision& cached) {
+Window::Decision Window::decided(const RemoteGet& get, const CachedWindow::Decision& cached, bool request) {
   Decision decision{cached, get};
   switch (cached.answer) {
     case Answer::pass:
-      return pass(get);
+      return pass(get, request);
     case Answer::served:
       observe(cached.outcome, get, get.bytes);
       break;
@@ -120,7 +120,7 @@ Window::Decision Window::decided(const RemoteGet& get, const CachedWindow::Decis
       observe(cached.outcome, get, cached.head);
       break;
     case Answer::miss:
-      decision.sampled = sampling_.miss_is_due(!epochs().outstanding(get.key.target));
+      decision.sampled = miss_is_sampled(get.key.target, request);
       break;
   }
   return decision;

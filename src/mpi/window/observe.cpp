@@ -26,11 +26,11 @@ void Window::tell_levels() {
   levels_told_ = now;
 }
 
-Window::Decision Window::observe_uncached(const GetCall& call, bool may_sample) {
+Window::Decision Window::observe_uncached(const GetCall& call, bool request) {
   Decision decision;
   if (!valid_target(call.target) || !understand(call, &decision.get)) return decision;
   tell(Outcome::uncached, decision.get, 0);
-  decision.sampled = may_sample && sampling_.miss_is_due(!epochs().outstanding(static_cast<uint32_t>(call.target)));
+  decision.sampled = miss_is_sampled(static_cast<uint32_t>(call.target), request);
   return decision;
 }
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "front/handle_bits.h"
+#include "mpi/window/sample_clock.h"
 #include "mpi/window/window.h"
 
 namespace nearcache::mpi {
@@ -14,6 +15,7 @@ struct Tracked {
   Window* window;
   uint32_t record;
   uint64_t serial;
+  uint64_t sample;
   uint64_t ticket;
 };
 
@@ -30,27 +32,32 @@ RequestTable& table() {
   return requests;
 }
 
-// No longer tracked from now on. False if it was not.
-bool take(uint64_t key, uint64_t ticket, Tracked* taken) {
+// False if it is not tracked any more.
+bool look(uint64_t key, uint64_t ticket, Tracked* found, bool take = false) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
   const auto [first, last] = requests.tracked.equal_range(key);
   for (auto it = first; it != last; ++it) {
     if (it->second.ticket != ticket) continue;
-    *taken = it->second;
-    requests.tracked.erase(it);
-    requests.count = requests.tracked.size();
+    *found = it->second;
+    if (take) {
+      requests.tracked.erase(it);
+      requests.count = requests.tracked.size();
+    }
     return true;
   }
   return false;
 }
 
+// No longer tracked from now on. False if it was not.
+bool take(uint64_t key, uint64_t ticket, Tracked* taken) { return look(key, ticket, taken, true); }
+
 }  // namespace
 
-void request_track(MPI_Request request, Window* window, uint32_t record, uint64_t serial) {
+void request_track(MPI_Request request, Window* window, uint32_t record, uint64_t serial, uint64_t sample) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
-  requests.tracked.emplace(handle_bits(request), Tracked{window, record, serial, ++requests.tickets});
+  requests.tracked.emplace(handle_bits(request), Tracked{window, record, serial, sample, ++requests.tickets});
   requests.count = requests.tracked.size();
 }
 
@@ -77,14 +84,30 @@ RequestWatch::RequestWatch(int count, const MPI_Request* before) {
   for (int i = 0; i < count; ++i) {
     const uint64_t key = handle_bits(before[i]);
     const auto [first, last] = requests.tracked.equal_range(key);
-    for (auto it = first; it != last; ++it) found_.push_back({i, key, it->second.ticket});
+    for (auto it = first; it != last; ++it) {
+      found_.push_back({i, key, it->second.ticket});
+      if (it->second.sample != 0 && count == 1) began_ = sample_ticks();
+    }
   }
 }
 
 void RequestWatch::completed(int code, const MPI_Request* after) {
+  const uint64_t ticks = began_ != 0 ? sample_ticks() - began_ : 0;
   for (const Found& found : found_) {
-    if (after[found.index] == MPI_REQUEST_NULL) end(found, code == MPI_SUCCESS);
+    if (after[found.index] == MPI_REQUEST_NULL) {
+      end(found, code == MPI_SUCCESS, ticks);
+    } else if (ticks != 0) {
+      tested(found, ticks);
+    }
   }
+}
+
+// It is not complete, and stays tracked.
+void RequestWatch::tested(const Found& found, uint64_t ticks) {
+  Tracked tracked;
+  if (!look(found.key, found.ticket, &tracked)) return;
+  const WindowLock lock(tracked.window->mutex());
+  tracked.window->request_waited(tracked.sample, ticks, false);
 }
 
 void RequestWatch::found_complete(int index) {
@@ -101,10 +124,11 @@ void RequestWatch::not_to_be_kept() {
   for (const Found& found : found_) end(found, false);
 }
 
-void RequestWatch::end(const Found& found, bool succeeded) {
+void RequestWatch::end(const Found& found, bool succeeded, uint64_t ticks) {
   Tracked tracked;
   if (!take(found.key, found.ticket, &tracked)) return;
   const WindowLock lock(tracked.window->mutex());
+  if (tracked.sample != 0) tracked.window->request_waited(tracked.sample, succeeded ? ticks : 0, true);
   tracked.window->request_completed(tracked.record, tracked.serial, succeeded);
 }
 

@@ -1,4 +1,4 @@
-// Requests of Rgets whose data is to be kept: the program may change the buffer once the request is complete, so
+// Requests of Rgets whose data is to be kept, or whose cost is measured: the program may change the buffer once the request is complete, so
 // the data must be taken then, not at the end of the epoch.
 #pragma once
 
@@ -11,7 +11,8 @@ namespace nearcache::mpi {
 
 class Window;
 
-void request_track(MPI_Request request, Window* window, uint32_t record, uint64_t serial);
+// `sample`: the number by which its wait is measured, 0 if it is not. No record: it is measured only.
+void request_track(MPI_Request request, Window* window, uint32_t record, uint64_t serial, uint64_t sample);
 
 // The window is being freed: its requests need no tracking any more.
 void requests_forget(const Window* window);

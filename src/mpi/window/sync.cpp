@@ -13,6 +13,12 @@ void Window::end_sync(const Completion& completion, bool succeeded) {
   if (completion.began == 0) return cached_.end_sync(completion.cached, succeeded);
   const CostSampling::Result result = sampling_.sync_ends(completion.began);  // before data is stored
   cached_.end_sync(completion.cached, succeeded);
+  learn_cost(result);
+}
+
+void Window::request_waited(uint64_t sample, uint64_t ticks, bool complete) { learn_cost(sampling_.request_waited(sample, ticks, complete)); }
+
+void Window::learn_cost(const CostSampling::Result& result) {
   if (result.target < 0) return;
   sampling_.learn(result, is_far(static_cast<uint32_t>(result.target)), options_.skip_cheap);
   if (observed_) context.observer.cost(result.bytes, result.ns);

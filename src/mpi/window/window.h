@@ -126,7 +126,7 @@ class Window {
   bool learn_plain_type(MPI_Datatype type);
   bool knows_plain_type(MPI_Datatype type) const { return type == plain_type_; }
   // A get of a window that is not cached, which a trace wants all the same. Its answer is `pass`.
-  Decision observe_uncached(const GetCall& call, bool may_sample);
+  Decision observe_uncached(const GetCall& call, bool request);
   // The get of a miss or a tail has been issued. Returns its record, no_record if nothing is to be kept.
   uint32_t issued(const GetCall& call, const Decision& decision);
 
@@ -136,6 +136,11 @@ class Window {
   void tail_refused(const Decision& decision) { cached_.tail_refused(decision.cached); }
 
   void sample_issued(int target, uint64_t bytes, uint64_t ticks) { sampling_.issued(target, bytes, ticks); }
+  // The same of an Rget; returns the number by which its wait is told.
+  uint64_t sample_request(int target, uint64_t bytes, uint64_t ticks) { return sampling_.request_issued(target, bytes, ticks); }
+  void request_joined(int target, uint64_t bytes) { sampling_.request_joined(target, bytes); }
+  // What is measured took so long in a wait or a test of its request alone.
+  void request_waited(uint64_t sample, uint64_t ticks, bool complete);
 
   // --- Synchronisation (sync.cpp). ---
 
@@ -149,7 +154,7 @@ class Window {
   // If it failed nothing is complete: what was outstanding is, gets that wait for their data go on waiting.
   void end_sync(const Completion& completion, bool succeeded);
   // The short way, without other threads, where no get waits to be stored and none is being measured.
-  bool nothing_to_complete() const { return cached_.nothing_to_complete() && sampling_.idle(); }
+  bool nothing_to_complete() const { return cached_.nothing_to_complete() && sampling_.idle() && sampling_.request_idle(); }
   void synced(Targets targets, bool local, bool succeeded) {
     cached_.synced(targets, local, succeeded);
     ++counters_.syncs_passed;
@@ -192,9 +197,12 @@ class Window {
   bool understand(const GetCall& call, RemoteGet* get) const;
   static uint64_t bytes_of(const GetCall& call);
   bool bypassed(const RemoteGet& get) const { return cached_.never_cached(get) || sampling_.cheap(is_far(get.key.target), get.bytes); }
-  Decision pass(const RemoteGet& get);
-  Decision decide_absent(const GetCall& call);
-  Decision decided(const RemoteGet& get, const CachedWindow::Decision& decision);
+  Decision pass(const RemoteGet& get, bool request);
+  Decision decide_absent(const GetCall& call, bool request);
+  Decision decided(const RemoteGet& get, const CachedWindow::Decision& decision, bool request);
+  bool miss_is_sampled(uint32_t target, bool request) {
+    return request ? sampling_.request_miss_is_due() : sampling_.miss_is_due(!epochs().outstanding(target));
+  }
   void observe(Outcome outcome, const RemoteGet& get, uint64_t from_cache) {
     if (observed_ && get.hash != 0) [[unlikely]] tell(outcome, get, from_cache);
   }
@@ -202,6 +210,7 @@ class Window {
   void tell_plain_hit(const Key& key, uint64_t hash, uint64_t bytes);
   void tell_levels();
   void maybe_adapt();
+  void learn_cost(const CostSampling::Result& result);
   void tell_costs();  // to the cache, what was measured
   void estimate_times(Counters* counters) const;
 
