@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "cache/get/get_cache.h"
@@ -129,7 +130,72 @@ class Model {
       case GetCache::Found::none:
         break;
     }
-    return issue(key, bytes, bare);
+    bool served = false;
+    const char* wrong = overlap(key, bytes, &served);
+    return wrong != nullptr || served ? wrong : issue(key, bytes, bare);
+  }
+
+  static Key shifted(const Key& key, uint64_t by) { return {key.displacement + static_cast<int64_t>(by), key.target, key.layout}; }
+
+  // What entries that begin elsewhere have of a get, beside all those there are.
+  const char* overlap(const Key& key, uint64_t bytes, bool* served) {
+    const GetCache::Overlap found = cache_->overlap(key, bytes);
+    if (key.layout != 0) return found.found == GetCache::Found::none ? nullptr : "a strided get is said to lie within contiguous bytes";
+    if (cache_->ranges().complete() && found.found != GetCache::Found::full) {
+      const auto [head, tail] = overlapping(key, bytes);
+      if (head >= bytes) return "an entry that contains a get was not found";
+      if (found.found != GetCache::Found::pending && (found.head < head || found.tail < tail)) return "an overlapping entry was not found";
+    }
+    switch (found.found) {
+      case GetCache::Found::none:
+        return nullptr;
+      case GetCache::Found::full:
+        *served = true;
+        cache_->count_overlap(found.entry);
+        if (!lies_within(found, key, bytes)) return "a get is said to lie within an entry that does not contain it";
+        return is_now(key, stored(found.entry) + found.offset, bytes) ? nullptr : "a part of an entry served a value that is not allowed";
+      case GetCache::Found::pending: {
+        *served = true;
+        if (found.token >= records_.size() || !records_[found.token].alive || records_[found.token].entry != found.entry)
+          return "a part of a get under way names another";
+        if (!lies_within(found, key, bytes)) return "a get is said to lie within one under way that does not contain it";
+        return is_now(key, records_[found.token].data.data() + found.offset, bytes) ? nullptr : "a part of a get under way would serve a value that is not allowed";
+      }
+      default:
+        break;
+    }
+    if (found.head + found.tail == 0 || found.head >= bytes || found.tail >= bytes) return "an overlap has no bytes, or all";
+    if (found.head > 0 && (!lies_within(found, key, found.head) || !is_now(key, stored(found.entry) + found.offset, found.head)))
+      return "the head of an overlap is not what it should be";
+    if (found.tail > 0 && (cache_->entry(found.last_entry).displacement != key.displacement + static_cast<int64_t>(bytes - found.tail) ||
+                           !is_now(shifted(key, bytes - found.tail), stored(found.last_entry), found.tail)))
+      return "the tail of an overlap is not what it should be";
+    return nullptr;
+  }
+
+  bool lies_within(const GetCache::Overlap& found, const Key& key, uint64_t bytes) const {
+    const Entry& entry = cache_->entry(found.entry);
+    return entry.layout == 0 && entry.target == key.target && entry.displacement + static_cast<int64_t>(found.offset) == key.displacement &&
+           found.offset + bytes <= entry.size;
+  }
+
+  // By looking at all entries that no write and no epoch can have made stale: how many first and last bytes of a get are cached.
+  std::pair<uint64_t, uint64_t> overlapping(const Key& key, uint64_t bytes) const {
+    uint64_t head = 0, tail = 0;
+    const int64_t end = key.displacement + static_cast<int64_t>(bytes);
+    for (int64_t at = 0; at < 30; ++at) {
+      const Key other{at * 40, key.target, 0};
+      const EntryId id = cache_->find(hash_key(other), other);
+      if (id == no_entry) continue;
+      const Entry& entry = cache_->entry(id);
+      const int64_t its_end = entry.displacement + entry.size;
+      if (entry.state != State::cached || entry.generation != cache_->generation() || entry.write_seq != cache_->writes().now()) continue;
+      if (entry.displacement <= key.displacement && its_end > key.displacement)
+        head = std::max(head, static_cast<uint64_t>(its_end - key.displacement));
+      if (entry.displacement > key.displacement && entry.displacement < end && its_end >= end)
+        tail = std::max(tail, static_cast<uint64_t>(end - entry.displacement));
+    }
+    return {head, tail};
   }
 
   uint32_t new_record(const Key& key, uint64_t start, uint64_t bytes) {

@@ -53,8 +53,10 @@ Live::Live(Random &random, MPI_Comm of) : communicator(of) {
   style = (Sync)below(random, 5);
   mixed = style != Sync::held && below(random, 3) == 0;
   const int displacement_units[] = {1, 4, 8};
+  const int common_unit = displacement_units[below(random, 3)];
+  const bool units_differ = below(random, 3) == 0;
   for (int i = 0; i < size; i++) {
-    const int chosen = displacement_units[below(random, 3)];
+    const int chosen = units_differ ? displacement_units[below(random, 3)] : common_unit;
     unit = i == rank ? chosen : unit;
     const int64_t kind = below(random, 10);
     oracle.bytes.push_back(kind == 0 ? 0 : kind == 1 ? 20000 : (256 + below(random, 4000)) / 8 * 8);

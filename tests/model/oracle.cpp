@@ -57,7 +57,9 @@ bool Oracle::private_to(int rank, int target, int64_t from, int64_t to) const {
 void Oracle::make_spots(Random &random, const std::vector<Shape> &shapes, int many) {
   for (int attempt = 0; attempt < many * 20 && (int)spots.size() < many; attempt++) {
     Spot spot;
-    spot.target = (int)below(random, size);
+    // Many spots begin where another does, or a few words further.
+    const bool near = !spots.empty() && below(random, 2) == 0;
+    spot.target = near ? spots.back().target : (int)below(random, size);
     spot.shape = (int)below(random, (int64_t)shapes.size());
     spot.layout = (int)below(random, (int64_t)shapes[spot.shape].layouts.size());
     spot.count = below(random, 3) ? 1 : 1 + (int)below(random, shapes[spot.shape].layouts[spot.layout].predefined ? 40 : 4);
@@ -70,9 +72,9 @@ void Oracle::make_spots(Random &random, const std::vector<Shape> &shapes, int ma
     if (room < 0) {
       continue;
     }
-    // Multiples of 8 suit every displacement unit and basic type. Many spots begin at the same place.
-    const int64_t base = -least + below(random, room + 1);
-    spot.base = (below(random, 3) == 0 && !spots.empty() ? spots.back().base : base) / 8 * 8;
+    // Multiples of 8 suit every displacement unit and basic type.
+    const int64_t base = near ? spots.back().base + 8 * below(random, 6) : -least + below(random, room + 1);
+    spot.base = base / 8 * 8;
     if (spot.base + least >= 0 && spot.base + most <= bytes[spot.target]) {
       spots.push_back(spot);
     }

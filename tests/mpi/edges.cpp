@@ -26,6 +26,56 @@ void longer_get_is_a_partial_hit() {
   EXPECT(words.read(1, 30, 25) && words.read(1, 30, 3));
 }
 
+// Gets that begin within what is cached, or across its ends, in flight and arrived.
+void parts_and_overlaps_of_cached_gets() {
+  Words words(400);
+  if (!origin()) {
+    return;
+  }
+  EXPECT(words.read(1, 100, 50));
+  EXPECT_CACHED(ADDED(words.win, hits_full, EXPECT(words.read(1, 120, 30) && words.read(1, 149) && words.read(1, 101, 2))) == 3);
+  EXPECT_CACHED(ADDED(words.win, bytes_from_network, EXPECT(words.read(1, 140, 25))) == 15 * 8);
+  EXPECT_CACHED(ADDED(words.win, bytes_from_network, EXPECT(words.read(1, 90, 20))) == 10 * 8);
+  EXPECT_CACHED(ADDED(words.win, hits_full, EXPECT(words.read(1, 90, 20) && words.read(1, 140, 25))) == 2);
+  EXPECT(words.read(1, 200, 30));
+  EXPECT_CACHED(ADDED(words.win, bytes_from_network, EXPECT(words.read(1, 145, 70))) == (200 - 165) * 8);
+  EXPECT_CACHED(ADDED(words.win, hits_partial, EXPECT(words.read(1, 300, 20) && words.read(1, 290, 40))) == 0);
+  int64_t all[50], part[10];
+  EXPECT_CACHED(ADDED(words.win, hits_pending, (words.get(all, 1, 340, 50), words.get(part, 1, 355, 10))) == 1);
+  words.flush(1);
+  EXPECT(Words::right(all, 1, 340, 50) && Words::right(part, 1, 355, 10));
+}
+
+// The same into an origin with gaps, and of a datatype at the target that is one run but does not begin where the call says.
+void parts_into_gaps_and_beside_the_displacement() {
+  Words words(200);
+  MPI_Datatype every_second, shifted;
+  MPI_Type_vector(4, 1, 2, MPI_INT64_T, &every_second);
+  const int length = 4, offset = 3;
+  MPI_Type_indexed(1, &length, &offset, MPI_INT64_T, &shifted);
+  MPI_Type_commit(&every_second);
+  MPI_Type_commit(&shifted);
+  if (origin()) {
+    EXPECT(words.read(1, 20, 30));
+    int64_t gaps[8] = {-1, -1, -1, -1, -1, -1, -1, -1}, four[4];
+    const auto into_gaps = [&](int64_t at) { MPI_Get(gaps, 1, every_second, 1, at, 4, MPI_INT64_T, words.win), words.flush(1); };
+    const auto beside = [&](int64_t at) { MPI_Get(four, 4, MPI_INT64_T, 1, at, 1, shifted, words.win), words.flush(1); };
+    EXPECT_CACHED(ADDED(words.win, hits_full, into_gaps(33)) == 1);
+    for (int i = 0; i < 4; i++) {
+      EXPECT(Words::right(&gaps[2 * i], 1, 33 + i) && (i == 3 || gaps[2 * i + 1] == -1));
+    }
+    EXPECT_CACHED(ADDED(words.win, hits_full, beside(40)) == 1);
+    EXPECT(Words::right(four, 1, 43, 4));
+    into_gaps(48);
+    beside(45);
+    for (int i = 0; i < 4; i++) {
+      EXPECT(Words::right(&gaps[2 * i], 1, 48 + i) && Words::right(four, 1, 48, 4));
+    }
+  }
+  MPI_Type_free(&every_second);
+  MPI_Type_free(&shifted);
+}
+
 // Growing gets of one place, all before one flush, and again when they are cached.
 void growing_gets_in_one_epoch() {
   for (const char *mode : {"transparent", "always"}) {
@@ -762,6 +812,8 @@ void flush_of_nothing_is_an_acquire() {
 int main(int argc, char **argv) {
   return check::run(argc, argv, 2,
                     {{"longer_get_is_a_partial_hit", longer_get_is_a_partial_hit},
+                     {"parts_and_overlaps_of_cached_gets", parts_and_overlaps_of_cached_gets},
+                     {"parts_into_gaps_and_beside_the_displacement", parts_into_gaps_and_beside_the_displacement},
                      {"growing_gets_in_one_epoch", growing_gets_in_one_epoch},
                      {"several_windows_at_once", several_windows_at_once},
                      {"datatype_freed_before_the_flush", datatype_freed_before_the_flush},

@@ -20,8 +20,8 @@ using Answer = CachedWindow::Answer;
 
 // The memory of all ranks, a cached window over it, and what was issued and has not been completed.
 struct Program {
-  explicit Program(Mode mode, CachedWindow::Data data = CachedWindow::Data::moved, uint64_t storage = 1 << 16)
-      : window({own_rank, ranks, 1}, rules(mode, storage), &budget, &acquires, data) {
+  explicit Program(Mode mode, CachedWindow::Data data = CachedWindow::Data::moved, uint64_t storage = 1 << 16, int64_t unit = 1)
+      : window({own_rank, ranks, unit}, rules(mode, storage), &budget, &acquires, data) {
     for (uint32_t rank = 0; rank < ranks; ++rank) {
       memory[rank].resize(memory_bytes);
       for (size_t at = 0; at < memory[rank].size(); ++at) memory[rank][at] = static_cast<std::byte>(at * 7 + rank * 31);
@@ -53,10 +53,10 @@ struct Program {
     return window.look_up(get, request);
   }
   uint32_t issue(const RemoteGet& get, const CachedWindow::Decision& decision) {
-    const uint64_t head = decision.answer == Answer::tail ? decision.head : 0;
+    const uint64_t head = decision.answer == Answer::rest ? decision.head : 0;
     moves.push_back({get.key.target, [=, this] {
                        std::memcpy(static_cast<std::byte*>(get.origin) + head, &memory[get.key.target][static_cast<size_t>(get.key.displacement) + head],
-                                   get.bytes - head);
+                                   get.bytes - (decision.answer == Answer::rest ? decision.from_cache() : 0));
                      }});
     if (decision.answer != Answer::pass) return window.issued(get, decision).record;
     window.passed(get.bytes, Targets::one(get.key.target));
@@ -134,7 +134,7 @@ TEST(CachedWindowTest, a_longer_get_fetches_what_the_cache_lacks) {
   program.get(Program::of(2, 100, 16, first.data()));
   program.sync(Targets::all());
   const CachedWindow::Decision longer = program.get(Program::of(2, 100, 50, second.data()));
-  EXPECT_EQ(longer.answer, Answer::tail);
+  EXPECT_EQ(longer.answer, Answer::rest);
   EXPECT_EQ(longer.head, 16u);
   program.sync(Targets::all());
   EXPECT_TRUE(program.is_memory(second.data(), 2, 100, 50));
@@ -293,10 +293,103 @@ TEST(CachedWindowTest, the_head_of_a_refused_tail_is_not_written) {
   Buffer first{}, second{};
   program.get(Program::of(1, 0, 32, first.data()));
   const CachedWindow::Decision longer = program.look_up(Program::of(1, 0, 64, second.data()));
-  ASSERT_EQ(longer.answer, Answer::tail);
-  program.window.tail_refused(longer);
+  ASSERT_EQ(longer.answer, Answer::rest);
+  program.window.rest_refused(longer);
   program.sync(Targets::all());
   EXPECT_EQ(second, Buffer{});
+}
+
+TEST(CachedWindowTest, a_part_of_a_cached_get_is_served) {
+  Program program(Mode::always);
+  Buffer first{}, second{};
+  program.get(Program::of(1, 64, 128, first.data()));
+  program.sync(Targets::all());
+  const CachedWindow::Decision part = program.get(Program::of(1, 100, 60, second.data()));
+  EXPECT_EQ(part.answer, Answer::served);
+  EXPECT_EQ(part.outcome, Outcome::full);
+  EXPECT_TRUE(program.is_memory(second.data(), 1, 100, 60));
+  EXPECT_EQ(program.window.counts().hits_full, 1u);
+}
+
+TEST(CachedWindowTest, a_longer_cached_get_is_preferred_to_the_head_of_a_shorter_one) {
+  Program program(Mode::always);
+  Buffer first{}, second{}, third{};
+  program.get(Program::of(1, 64, 8, first.data()));
+  program.get(Program::of(1, 32, 128, second.data()));
+  program.sync(Targets::all());
+  EXPECT_EQ(program.look_up(Program::of(1, 64, 64, third.data()), true).answer, Answer::served);
+  EXPECT_TRUE(program.is_memory(third.data(), 1, 64, 64));
+}
+
+TEST(CachedWindowTest, a_part_of_a_get_under_way_is_filled_when_that_completes) {
+  Program program(Mode::always);
+  Buffer first{}, second{};
+  program.get(Program::of(1, 0, 64, first.data()));
+  const CachedWindow::Decision part = program.get(Program::of(1, 24, 40, second.data()));
+  EXPECT_EQ(part.answer, Answer::served);
+  EXPECT_EQ(part.outcome, Outcome::pending);
+  program.sync(Targets::one(1));
+  EXPECT_TRUE(program.is_memory(second.data(), 1, 24, 40));
+  EXPECT_EQ(second[40], std::byte{});
+}
+
+TEST(CachedWindowTest, an_overlap_fetches_what_is_missing_at_either_end) {
+  struct Case {
+    int64_t at;
+    uint64_t bytes, head, tail;
+  };
+  for (const Case& each : {Case{80, 50, 20, 0}, Case{30, 40, 0, 20}, Case{20, 100, 0, 0}}) {
+    Program program(Mode::always);
+    Buffer first{}, second{}, third{};
+    program.get(Program::of(2, 50, 50, first.data()));
+    program.sync(Targets::all());
+    const CachedWindow::Decision over = program.get(Program::of(2, each.at, each.bytes, second.data()));
+    EXPECT_EQ(over.answer, each.head + each.tail > 0 ? Answer::rest : Answer::miss) << "what lies in the middle is fetched again";
+    EXPECT_EQ(over.head, each.head);
+    EXPECT_EQ(over.tail, each.tail);
+    program.sync(Targets::all());
+    EXPECT_TRUE(program.is_memory(second.data(), 2, each.at, each.bytes));
+    EXPECT_EQ(program.window.counts().bytes_from_network, 50 + each.bytes - each.head - each.tail);
+    EXPECT_EQ(program.get(Program::of(2, each.at, each.bytes, third.data())).answer, Answer::served);
+    EXPECT_TRUE(program.is_memory(third.data(), 2, each.at, each.bytes));
+  }
+}
+
+TEST(CachedWindowTest, two_cached_gets_serve_what_they_hold_together) {
+  Program program(Mode::always);
+  Buffer first{}, second{}, third{}, fourth{};
+  program.get(Program::of(2, 0, 50, first.data()));
+  program.get(Program::of(2, 40, 50, second.data()));
+  program.get(Program::of(2, 120, 50, second.data() + 60));
+  program.sync(Targets::all());
+  EXPECT_EQ(program.get(Program::of(2, 30, 50, third.data())).answer, Answer::served);
+  EXPECT_TRUE(program.is_memory(third.data(), 2, 30, 50));
+  const CachedWindow::Decision gap = program.get(Program::of(2, 60, 100, fourth.data()));
+  EXPECT_EQ(gap.head, 30u);
+  EXPECT_EQ(gap.tail, 40u);
+  program.sync(Targets::all());
+  EXPECT_TRUE(program.is_memory(fourth.data(), 2, 60, 100));
+}
+
+TEST(CachedWindowTest, an_rget_is_served_by_what_contains_it_and_by_nothing_less) {
+  Program program(Mode::always);
+  Buffer first{}, second{};
+  program.get(Program::of(1, 0, 64, first.data()));
+  EXPECT_EQ(program.look_up(Program::of(1, 8, 8, second.data()), true).answer, Answer::miss) << "the other is under way";
+  program.sync(Targets::all());
+  EXPECT_EQ(program.look_up(Program::of(1, 8, 8, second.data()), true).answer, Answer::served);
+  EXPECT_EQ(program.look_up(Program::of(1, 32, 64, second.data()), true).answer, Answer::miss);
+}
+
+TEST(CachedWindowTest, what_is_fetched_of_an_overlap_begins_at_a_whole_displacement) {
+  Program program(Mode::always, CachedWindow::Data::moved, 1 << 16, 8);
+  Buffer first{}, second{};
+  program.get(Program::of(1, 0, 20, first.data()));
+  program.sync(Targets::all());
+  const CachedWindow::Decision over = program.get(Program::of(1, 8, 32, second.data()));
+  EXPECT_EQ(over.head, 8u);
+  program.sync(Targets::all());
+  EXPECT_TRUE(program.is_memory(second.data(), 1, 8, 32));
 }
 
 TEST(CachedWindowTest, own_memory_and_large_gets_are_never_cached) {
@@ -326,7 +419,7 @@ TEST(CachedWindowTest, a_simulation_decides_the_same_and_touches_no_data) {
   std::mt19937 random(1);
   for (int step = 0; step < 5000; ++step) {
     const auto target = static_cast<uint32_t>(1 + random() % 3);
-    const auto at = static_cast<int64_t>(random() % 60 * 64);
+    const auto at = static_cast<int64_t>(random() % 400 * 8);
     const uint64_t bytes = 1 + random() % 64;
     if (random() % 4 == 0) {
       moved.sync(Targets::one(target));

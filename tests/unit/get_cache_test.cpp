@@ -250,7 +250,12 @@ TEST(GetCache, EqualSizesAtAnyStrideAreAllResidentWhenTheyFit) {
 TEST(GetCache, AnEntryCostsAtMost64BytesBesideItsDataAtNineTenthsOfTheIndex) {
   for (const uint64_t index : {10000u, 100000u}) {
     Engine engine(sized(index, index * 64));
-    for (uint64_t i = 0; i < index * 9 / 10; ++i) engine.get(at(static_cast<int64_t>(i) * 64), 64);
+    MemoryBudget budget;
+    for (uint64_t i = 0; i < index * 9 / 10; ++i) {
+      engine.get(at(static_cast<int64_t>(i) * 64), 64);
+      engine.cache->overlap(at(static_cast<int64_t>(i) * 64 + 64), 64);
+      if (engine.cache->ranges().change_is_due()) engine.cache->adapt(&budget);
+    }
     ASSERT_EQ(engine.cache->entries(), index * 9 / 10);
     EXPECT_LE(engine.cache->metadata_bytes(), 64 * engine.cache->entries());
   }

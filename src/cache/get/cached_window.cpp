@@ -87,6 +87,7 @@ bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
   GetCacheSettings settings = rules_.cache;
   if (!storage_is_used()) settings.storage_bytes = 0;
   settings.index_capacity = std::max<uint64_t>(settings.index_capacity, 1);
+  settings.ranges = shape_.unit != 0;
   GetCache::Geometry geometry = growth;
   while (!region_.reserve(GetCache::region_bytes(geometry))) {
     geometry.most_storage /= 2;
@@ -151,21 +152,46 @@ CachedWindow::Decision CachedWindow::look_up(const RemoteGet& get, bool request)
   const GetCache::Lookup found = cache_->lookup(get.hash, get.key, get.bytes, get.from, get.to);
   switch (found.found) {
     case GetCache::Found::full:
-      return serve(get, found.entry);
+      return serve(get, found.entry, 0);
     case GetCache::Found::partial:
-      return request ? Decision() : partial(get, found);
-    case GetCache::Found::pending:
     case GetCache::Found::pending_partial:
+      if (get.contiguous_target) {
+        const GetCache::Overlap overlap = cache_->overlap(get.key, get.bytes);
+        if (overlap.found == GetCache::Found::full) return serve_overlap(get, overlap);
+      }
+      if (found.found == GetCache::Found::partial) return request ? Decision() : partial(get, found);
+      [[fallthrough]];
+    case GetCache::Found::pending:
       // A request and another get must not depend on each other: each is complete by calls of its own, or fails by itself.
-      return request || pending_[found.token].of_request ? Decision() : join(get, found);
+      return may_join(found.token, request) ? join(get, found) : Decision();
     case GetCache::Found::none:
       break;
   }
-  return miss();
+  return no_exact_hit(get, request);
 }
 
 CachedWindow::Decision CachedWindow::look_up_absent(const RemoteGet& get) {
   cache_->looked_up_absent(get.bytes);
+  return no_exact_hit(get, false);
+}
+
+// What begins elsewhere may have the bytes.
+CachedWindow::Decision CachedWindow::no_exact_hit(const RemoteGet& get, bool request) {
+  if (!get.contiguous_target || !cache_->may_overlap()) return miss();
+  const GetCache::Overlap overlap = cache_->overlap(get.key, get.bytes);
+  switch (overlap.found) {
+    case GetCache::Found::full:
+      return serve_overlap(get, overlap);
+    case GetCache::Found::pending:
+      if (!may_join(overlap.token, request)) break;
+      return serve_pending(get, overlap.token, {no_record, get.origin, get.elements, overlap.offset, get.bytes});
+    case GetCache::Found::partial:
+      if (request) break;
+      return serve_parts(get, overlap);
+    case GetCache::Found::pending_partial:
+    case GetCache::Found::none:
+      break;
+  }
   return miss();
 }
 
@@ -177,21 +203,26 @@ static void deliver(const RemoteGet& get, const std::byte* data) {
   }
 }
 
-CachedWindow::Decision CachedWindow::serve(const RemoteGet& get, EntryId entry) {
+CachedWindow::Decision CachedWindow::serve(const RemoteGet& get, EntryId entry, uint64_t offset) {
   served(get.bytes);
   ++counts_.hits_full;
-  if (moves_data()) deliver(get, cache_->data(entry));
+  if (moves_data()) deliver(get, cache_->data(entry) + offset);
   Decision decision;
   decision.answer = Answer::served;
   decision.outcome = Outcome::full;
   return decision;
 }
 
-// All of it comes with the get of `record`: its first `bytes` bytes go to `to` then.
-CachedWindow::Decision CachedWindow::serve_pending(const RemoteGet& get, uint32_t record, void* to, const Elements& elements, uint64_t bytes) {
+CachedWindow::Decision CachedWindow::serve_overlap(const RemoteGet& get, const GetCache::Overlap& overlap) {
+  cache_->count_overlap(overlap.entry);
+  return serve(get, overlap.entry, overlap.offset);
+}
+
+// All of it comes with the get of `record`; `waiter` says what of it goes where then.
+CachedWindow::Decision CachedWindow::serve_pending(const RemoteGet& get, uint32_t record, const Waiter& waiter) {
   served(get.bytes);
   ++counts_.hits_pending;
-  add_waiter(record, to, elements, bytes);
+  add_waiter(record, waiter);
   Decision decision;
   decision.answer = Answer::served;
   decision.outcome = Outcome::pending;
@@ -200,8 +231,7 @@ CachedWindow::Decision CachedWindow::serve_pending(const RemoteGet& get, uint32_
 
 // How much of a head may be used: the tail must begin at a whole displacement, and go into one run of the origin.
 uint64_t CachedWindow::usable_head(const RemoteGet& get, uint64_t have) const {
-  const bool one_run = !moves_data() || get.elements.contiguous();
-  if (!get.contiguous_target || !one_run || get.bytes - have > INT_MAX) return 0;
+  if (!get.contiguous_target || !in_one_run(get) || get.bytes - have > INT_MAX) return 0;
   const int64_t past = (get.key.displacement + static_cast<int64_t>(have)) % shape_.unit;
   const auto excess = static_cast<uint64_t>(past < 0 ? past + shape_.unit : past);
   return have > excess ? have - excess : 0;
@@ -209,19 +239,19 @@ uint64_t CachedWindow::usable_head(const RemoteGet& get, uint64_t have) const {
 
 // The get goes along with one that is under way; if that one is shorter, only the tail is fetched besides.
 CachedWindow::Decision CachedWindow::join(const RemoteGet& get, const GetCache::Lookup& found) {
-  if (found.found == GetCache::Found::pending) return serve_pending(get, found.token, get.origin, get.elements, get.bytes);
+  if (found.found == GetCache::Found::pending) return serve_pending(get, found.token, {no_record, get.origin, get.elements, 0, get.bytes});
   const uint64_t head = usable_head(get, found.have);
   if (head == 0) {
     cache_->discard(found.entry);
     return miss();
   }
   Decision decision = miss();
-  decision.answer = Answer::tail;
+  decision.answer = Answer::rest;
   decision.outcome = Outcome::partial;
   decision.head = head;
   decision.record = found.token;
   decision.serial = pending_[found.token].serial;
-  decision.waiter = add_waiter(found.token, get.origin, get.elements, head);
+  decision.waiter = add_waiter(found.token, {no_record, get.origin, get.elements, 0, head});
   return decision;
 }
 
@@ -241,14 +271,47 @@ CachedWindow::Decision CachedWindow::partial(const RemoteGet& get, const GetCach
     }
     if (moves_data()) copy_bytes(to, cache_->data(found.entry), tail.start);
     const uint64_t rest = get.bytes - tail.start;
-    return serve_pending(get, found.token, moves_data() ? to + tail.start : nullptr, {&byte_layout(), rest}, rest);
+    return serve_pending(get, found.token, {no_record, moves_data() ? to + tail.start : nullptr, {&byte_layout(), rest}, 0, rest});
   }
   if (moves_data()) copy_bytes(to, cache_->data(found.entry), head);
   Decision decision = miss();
-  decision.answer = Answer::tail;
+  decision.answer = Answer::rest;
   decision.outcome = Outcome::partial;
   decision.head = head;
   decision.entry = found.entry;
+  return decision;
+}
+
+// Of a get that begins where no entry does, the head or the tail or both are copied; all of it is kept when the rest is there.
+CachedWindow::Decision CachedWindow::serve_parts(const RemoteGet& get, const GetCache::Overlap& overlap) {
+  if (!in_one_run(get)) return miss();
+  std::byte* to = moves_data() ? static_cast<std::byte*>(get.origin) + get.elements.first_offset() : nullptr;
+  const bool all = overlap.head + overlap.tail >= get.bytes;
+  const uint64_t head = all ? overlap.head : usable_head(get, overlap.head);
+  const uint64_t tail = all ? get.bytes - head : overlap.tail;
+  const uint64_t rest = get.bytes - head - tail;
+  if (head + tail == 0 || rest > INT_MAX || (get.key.displacement + static_cast<int64_t>(head)) % shape_.unit != 0) return miss();
+  if (head > 0) {
+    cache_->count_overlap(overlap.entry);
+    if (moves_data()) copy_bytes(to, cache_->data(overlap.entry) + overlap.offset, head);
+  }
+  if (tail > 0) {
+    cache_->count_overlap(overlap.last_entry);
+    if (moves_data()) copy_bytes(to + (get.bytes - tail), cache_->data(overlap.last_entry) + (overlap.tail - tail), tail);
+  }
+  Decision decision = miss();
+  if (all) {
+    served(get.bytes);
+    ++counts_.hits_full;
+    decision.answer = Answer::served;
+    decision.outcome = Outcome::full;
+    return decision;
+  }
+  decision.answer = Answer::rest;
+  decision.outcome = Outcome::partial;
+  decision.head = head;
+  decision.tail = tail;
+  decision.whole = true;
   return decision;
 }
 
@@ -261,16 +324,17 @@ CachedWindow::Decision CachedWindow::miss() const {
   return decision;
 }
 
-uint32_t CachedWindow::add_waiter(uint32_t record, void* origin, const Elements& elements, uint64_t bytes) {
+uint32_t CachedWindow::add_waiter(uint32_t record, const Waiter& waiter) {
   if (!moves_data()) return no_record;
   const uint32_t at = waiters_.take();
-  layout_hold(elements.layout);
-  waiters_[at] = {pending_[record].waiters, origin, elements, bytes};
+  layout_hold(waiter.elements.layout);
+  waiters_[at] = waiter;
+  waiters_[at].after = pending_[record].waiters;
   pending_[record].waiters = at;
   return at;
 }
 
-void CachedWindow::tail_refused(const Decision& decision) {
+void CachedWindow::rest_refused(const Decision& decision) {
   if (decision.record == no_record || !is_of(decision.record, decision.serial)) return;
   for (uint32_t* link = &pending_[decision.record].waiters; *link != no_record; link = &waiters_[*link].after) {
     if (*link != decision.waiter) continue;
@@ -291,8 +355,11 @@ bool CachedWindow::overlaps_outstanding_write(const RemoteGet& get) const {
   return since == Epochs::no_mark || cache_->writes().overwritten(target, get.from, get.to, since);
 }
 
-// Counts a get that was fetched, by what became of its entry.
-void CachedWindow::missed(Outcome outcome, Issued* issued) {
+// Counts a get that was fetched, by what became of its entry. One that was served in part has been counted.
+void CachedWindow::missed(const Decision& decision, Outcome outcome, Issued* issued) {
+  issued->outcome = outcome;
+  if (decision.answer == Answer::rest) return;
+  issued->told = true;
   switch (outcome) {
     case Outcome::direct:
       ++counts_.direct;
@@ -307,33 +374,31 @@ void CachedWindow::missed(Outcome outcome, Issued* issued) {
       ++counts_.failing;
       break;
   }
-  issued->outcome = outcome;
-  issued->told = true;
 }
 
 EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, uint32_t record, Issued* issued) {
-  if (decision.answer == Answer::tail) {
+  if (decision.answer == Answer::rest && !decision.whole) {
     if (decision.entry == no_entry || cache_->find(get.hash, get.key) != decision.entry) return no_entry;
     if (cache_->entry(decision.entry).size < decision.head) return no_entry;  // not the entry it was
     return cache_->grow(get.hash, decision.entry, get.bytes, record);
   }
   // Another thread may have put an entry of this name there meanwhile.
   if (insertions_ != decision.insertions && cache_->find(get.hash, get.key) != no_entry) {
-    missed(Outcome::failing, issued);
+    missed(decision, Outcome::failing, issued);
     return no_entry;
   }
   if (!storage_is_used()) {
     const EntryId entry = cache_->insert_bare(get.hash, get.key, get.bytes, record);
-    missed(entry == no_entry ? Outcome::failing : Outcome::direct, issued);
+    missed(decision, entry == no_entry ? Outcome::failing : Outcome::direct, issued);
     return entry;
   }
   if (rules_.skip_cheap && !cache_->worth_storing(get.hash, get.bytes, hit_cost_ns(get.bytes))) {
     cache_->remember(get.hash);
-    missed(Outcome::failing, issued);
+    missed(decision, Outcome::failing, issued);
     return no_entry;
   }
   const GetCache::Inserted inserted = cache_->insert(get.hash, get.key, get.bytes, record);
-  missed(outcome_of(inserted.how), issued);
+  missed(decision, outcome_of(inserted.how), issued);
   issued->crowded = issued->outcome == Outcome::capacity || issued->outcome == Outcome::failing;
   return inserted.entry;
 }
@@ -348,7 +413,7 @@ uint32_t CachedWindow::add_record(const RemoteGet& get, const Decision& decision
   record.origin = get.origin;
   record.elements = get.elements;
   record.bytes = get.bytes;
-  if (decision.answer == Answer::tail) {
+  if (decision.answer == Answer::rest && !decision.whole) {
     // Its bytes come behind the head, into one run of the origin.
     record.bytes = get.bytes - decision.head;
     record.start = decision.head;
@@ -365,15 +430,15 @@ CachedWindow::Issued CachedWindow::issued(const RemoteGet& get, const Decision& 
   epochs_.get_issued(get.key.target);
   ++counts_.gets;
   counts_.bytes_requested += get.bytes;
-  counts_.bytes_from_cache += decision.head;
-  counts_.bytes_from_network += get.bytes - decision.head;
-  if (decision.answer == Answer::tail) ++counts_.hits_partial;
+  counts_.bytes_from_cache += decision.from_cache();
+  counts_.bytes_from_network += get.bytes - decision.from_cache();
+  if (decision.answer == Answer::rest) ++counts_.hits_partial;
   if (cache_ == nullptr) return issued;
   update_generation();
   // Another thread's synchronisation or write came between: what was fetched may be older than that.
   const bool overtaken = cache_->generation() != decision.generation || cache_->writes().now() != decision.write_seq;
   if (overtaken || overlaps_outstanding_write(get)) {
-    if (decision.answer == Answer::miss) missed(Outcome::failing, &issued);
+    missed(decision, Outcome::failing, &issued);
     return issued;
   }
   const uint32_t record = add_record(get, decision);
@@ -442,7 +507,7 @@ void CachedWindow::take_data(const PendingGet& get, const std::byte* packed, boo
 void CachedWindow::serve_waiters(const PendingGet& get, const std::byte* packed, bool succeeded) {
   for (uint32_t at = get.waiters; at != no_record;) {
     const Waiter waiter = waiters_[at];
-    if (succeeded) unpack(packed, waiter.bytes, waiter.origin, waiter.elements);
+    if (succeeded) unpack(packed + waiter.start, waiter.bytes, waiter.origin, waiter.elements);
     layout_drop(waiter.elements.layout);
     waiters_.give_back(at);
     at = waiter.after;

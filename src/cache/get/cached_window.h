@@ -2,7 +2,7 @@
 // synchronisation mean for it, and the mode's rule. Knows no MPI: the front end says what a call means (key, bytes, target), issues the gets,
 // tells when they are complete. `src/mpi/window` does it for programs, `src/simulate` for traces, with the same decisions.
 //
-//   look_up      full: copied          pending: copied when the other get is complete          partial: the head is
+//   look_up      full: copied          pending: copied when the other get is complete          partial: a part is
 //   issued       room in the cache, and a record of the get under way
 //   begin_sync   what a synchronisation will complete
 //   end_sync     the data of those records is stored, and copied to who waited for it
@@ -50,7 +50,7 @@ struct RemoteGet {
   uint64_t hash;
   uint64_t bytes;
   int64_t from, to;        // bytes of the target, for comparison with own writes
-  bool contiguous_target;  // then the tail of a partial hit can be fetched
+  bool contiguous_target;  // at known bytes: it may be served by what contains or overlaps it, and the rest be fetched
   void* origin;            // what data is copied to and from; a simulation has none
   Elements elements;
 };
@@ -102,19 +102,21 @@ class CachedWindow {
   enum class Answer : uint8_t {
     pass,    // not for the cache: issue the get as it is, then call `passed`
     served,  // done, or will be when the epoch's gets are
-    tail,    // the head is done: fetch the rest with a get of its own, then call `issued` or `tail_refused`
+    rest,    // a part is done: fetch the rest with a get of its own, then call `issued` or `rest_refused`
     miss     // issue the get, then call `issued`
   };
   struct Decision {
     Answer answer = Answer::pass;
-    Outcome outcome = Outcome::bypassed;  // of a get that is served or has a head
-    uint64_t head = 0;                    // tail: bytes that the cache has
-    EntryId entry = no_entry;             // tail: of the head, if it may grow
-    uint32_t record = no_record, waiter = no_record;  // tail: of the get that its head goes along with
+    Outcome outcome = Outcome::bypassed;  // of a get that is served, whole or in part
+    uint64_t head = 0, tail = 0;          // rest: bytes served before and behind it
+    bool whole = false;                   // rest: the get is kept as a whole, under its own name
+    EntryId entry = no_entry;             // rest: of the head, if it may grow
+    uint32_t record = no_record, waiter = no_record;  // rest: of the get that its head goes along with
     uint64_t serial = 0;                              // of that get
     uint32_t generation = 0;  // of the cache, own writes and insertions, when it was decided: where they are others
     uint32_t write_seq = 0;   // when the get has been issued, another thread came between
     uint64_t insertions = 0;
+    uint64_t from_cache() const { return head + tail; }
   };
   // `request`: the get has a request of its own (MPI_Rget) and must not depend on another get's completion. The cache has been made.
   Decision look_up(const RemoteGet& get, bool request);
@@ -124,15 +126,15 @@ class CachedWindow {
   struct Issued {
     uint32_t record = no_record;  // no_record if nothing is to be kept
     Outcome outcome = Outcome::failing;
-    bool told = false;     // `outcome` is news; that of a tail was told before
+    bool told = false;     // `outcome` is news; that of a rest was told before
     bool crowded = false;  // there was no free room
   };
-  // The get of a miss or a tail has been issued.
+  // The get of a miss or a rest has been issued.
   Issued issued(const RemoteGet& get, const Decision& decision);
   // A get that went past the cache has been issued; one to a rank that is no target is not outstanding anywhere.
   void passed(uint64_t bytes, Targets target);
-  // The get of a tail was refused: what went along for its head must not be written to.
-  void tail_refused(const Decision& decision);
+  // The get of a rest was refused: what went along for its head must not be written to.
+  void rest_refused(const Decision& decision);
 
   bool adapt_is_due() const { return cache_ != nullptr && cache_->adapt_is_due(); }
   int adapt();  // returns how many sizes changed
@@ -179,17 +181,22 @@ class CachedWindow {
     counts_.bytes_requested += bytes;
     counts_.bytes_from_cache += bytes;
   }
-  Decision serve(const RemoteGet& get, EntryId entry);
-  Decision serve_pending(const RemoteGet& get, uint32_t record, void* to, const Elements& elements, uint64_t bytes);
+  Decision serve(const RemoteGet& get, EntryId entry, uint64_t offset);
+  Decision serve_overlap(const RemoteGet& get, const GetCache::Overlap& overlap);
+  Decision serve_pending(const RemoteGet& get, uint32_t record, const Waiter& waiter);
+  bool may_join(uint32_t record, bool request) { return !request && !pending_[record].of_request; }
+  Decision serve_parts(const RemoteGet& get, const GetCache::Overlap& overlap);
+  Decision no_exact_hit(const RemoteGet& get, bool request);
   Decision join(const RemoteGet& get, const GetCache::Lookup& found);
   Decision partial(const RemoteGet& get, const GetCache::Lookup& found);
   Decision miss() const;
+  bool in_one_run(const RemoteGet& get) const { return !moves_data() || get.elements.contiguous(); }
   uint64_t usable_head(const RemoteGet& get, uint64_t have) const;
-  uint32_t add_waiter(uint32_t record, void* origin, const Elements& elements, uint64_t bytes);
+  uint32_t add_waiter(uint32_t record, const Waiter& waiter);
   bool overlaps_outstanding_write(const RemoteGet& get) const;
   uint32_t add_record(const RemoteGet& get, const Decision& decision);
   EntryId find_room(const RemoteGet& get, const Decision& decision, uint32_t record, Issued* issued);
-  void missed(Outcome outcome, Issued* issued);
+  void missed(const Decision& decision, Outcome outcome, Issued* issued);
   void complete(uint32_t record, bool succeeded);
   const std::byte* packed_data(const PendingGet& get);
   void take_data(const PendingGet& get, const std::byte* packed, bool succeeded);

@@ -18,12 +18,12 @@ uint64_t descriptors_for(uint64_t index_capacity) { return index_capacity + inde
 }  // namespace
 
 uint64_t GetCache::region_bytes(const Geometry& g) {
-  return round_up(sizeof(GetCache)) + round_up(Index::bytes_for(g.most_index)) + round_up(Sketch::bytes_for(g.most_index)) +
+  return round_up(sizeof(GetCache)) + round_up(Index::bytes_for(g.most_index)) + round_up(Ranges::bytes_for(g.most_index)) + round_up(Sketch::bytes_for(g.most_index)) +
          round_up(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(QueueLinks))) + page + Region::large_page + round_up(Storage::backed_bytes(g.most_storage));
 }
 
 uint64_t GetCache::memory_for(uint64_t index_capacity, uint64_t storage_bytes) {
-  return sizeof(GetCache) + Index::bytes_for(index_capacity) + Sketch::bytes_for(index_capacity) +
+  return sizeof(GetCache) + Index::bytes_for(index_capacity) + Ranges::bytes_for(index_capacity) + Sketch::bytes_for(index_capacity) +
          descriptors_for(index_capacity) * (sizeof(Entry) + sizeof(QueueLinks)) + Storage::backed_bytes(storage_bytes);
 }
 
@@ -53,12 +53,14 @@ GetCache* GetCache::create(void* region, const Geometry& geometry, const GetCach
     return part;
   };
   std::byte* buckets = take(Index::bytes_for(cache->geometry_.most_index));
+  std::byte* blocks = take(Ranges::bytes_for(cache->geometry_.most_index));
   std::byte* counters = take(Sketch::bytes_for(cache->geometry_.most_index));
   const uint64_t most_descriptors = descriptors_for(cache->geometry_.most_index);
   auto* entries = reinterpret_cast<Entry*>(take(most_descriptors * sizeof(Entry)));
   cache->links_.set(reinterpret_cast<QueueLinks*>(take(most_descriptors * sizeof(QueueLinks))));
   cache->entries_.set(entries);
   cache->index_.attach(buckets, entries, index);
+  cache->ranges_.attach(blocks, entries, index, settings.ranges);
   cache->sketch_.attach(counters, index);
   // On a large page's boundary, so that all of the storage can lie in such pages.
   const auto beyond = reinterpret_cast<uintptr_t>(at) % Region::large_page;
@@ -72,7 +74,7 @@ GetCache* GetCache::create(void* region, const Geometry& geometry, const GetCach
 uint64_t GetCache::metadata_bytes() const {
   const uint64_t fixed = sizeof(GetCache) - (writes_.now() == 0 ? sizeof(WriteLog) : 0);
   const uint64_t links = keeps_queues(policy_) ? storage_.descriptors_touched() * sizeof(QueueLinks) : 0;
-  return fixed + index_.bytes() + sketch_.bytes() + storage_.descriptors_touched() * sizeof(Entry) + links;
+  return fixed + index_.bytes() + ranges_.bytes() + sketch_.bytes() + storage_.descriptors_touched() * sizeof(Entry) + links;
 }
 
 // The one place that says whether what an entry holds may be served.
@@ -148,13 +150,81 @@ void GetCache::forget(EntryId id) {
 void GetCache::supersede(EntryId id) {
   Entry& entry = entries_[id];
   if ((entry.flags & flag_orphan) != 0) return;
-  index_.erase(hash_key(entry.key()), id);
+  unlist(hash_key(entry.key()), id);
   entry.flags |= flag_orphan;
+}
+
+bool GetCache::list(uint64_t hash, EntryId id) {
+  if (!index_.insert(hash, id)) return false;
+  ranges_.add(id);
+  return true;
+}
+
+void GetCache::unlist(uint64_t hash, EntryId id) {
+  index_.erase(hash, id);
+  ranges_.remove(id);
+}
+
+void GetCache::list_ranges(Ranges::Listed which) {
+  ranges_.list_anew(which);
+  for (EntryId id = 0; id < storage_.descriptors_touched(); ++id) {
+    const Entry& entry = entries_[id];
+    if ((entry.holds_storage() || entry.state == State::bare) && (entry.flags & flag_orphan) == 0) ranges_.add(id);
+  }
+}
+
+GetCache::Overlap GetCache::search_ranges(const Key& key, uint64_t bytes) {
+  Overlap found;
+  int64_t end = 0;
+  if (key.layout != 0 || bytes > uint64_t{INT64_MAX} || __builtin_add_overflow(key.displacement, static_cast<int64_t>(bytes), &end)) return found;
+  if (ranges_.listed() == Ranges::Listed::none) list_ranges(Ranges::Listed::all);
+  // Calls `look` for every valid entry that holds byte `at`, until it returns true.
+  const auto each_holding = [&](int64_t at, auto look) {
+    for (uint64_t levels = ranges_.levels(); levels != 0; levels &= levels - 1) {
+      EntryId ids[Ranges::most_found];
+      const int count = ranges_.holding(key.target, at, __builtin_ctzll(levels), ids);
+      for (int i = 0; i < count; ++i) {
+        Entry& entry = entries_[ids[i]];
+        if (!fresh(entry, entry.displacement, entry.displacement + entry.size, entry.size)) {
+          forget(ids[i]);
+        } else if (look(ids[i], entry)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  };
+  const auto arrived = [](const Entry& entry) { return entry.state == State::cached || entry.state == State::growing; };
+  const bool full = each_holding(key.displacement, [&](EntryId id, const Entry& entry) {
+    const auto offset = static_cast<uint64_t>(key.displacement - entry.displacement);
+    const uint64_t has = entry.size - offset;
+    if (arrived(entry) && has > found.head) {
+      if (found.found != Found::pending || has >= bytes) found.entry = id, found.offset = offset;
+      found.head = has;
+    } else if (!arrived(entry) && has >= bytes && found.found == Found::none) {
+      found.found = Found::pending;
+      found.entry = id, found.offset = offset, found.token = entry.token;
+    }
+    return found.head >= bytes;
+  });
+  if (full) {
+    found.found = Found::full;
+  } else if (found.found == Found::none) {
+    each_holding(end - 1, [&](EntryId id, const Entry& entry) {
+      const auto has = static_cast<uint64_t>(end - entry.displacement);
+      if (arrived(entry) && has < bytes && has > found.tail) found.last_entry = id, found.tail = has;
+      return false;
+    });
+    if (found.head > 0 || found.tail > 0) found.found = Found::partial;
+  }
+  // A few bytes less of a get save nothing.
+  ranges_.looked(found.found == Found::full || found.found == Found::pending || found.head + found.tail >= 1024);
+  return found;
 }
 
 void GetCache::drop(EntryId id) {
   Entry& entry = entries_[id];
-  if ((entry.flags & flag_orphan) == 0) index_.erase(hash_key(entry.key()), id);
+  if ((entry.flags & flag_orphan) == 0) unlist(hash_key(entry.key()), id);
   if (entry.state == State::bare) {
     storage_.free_descriptor(id);
     return;
@@ -176,6 +246,7 @@ void GetCache::purge() {
   stale_ = false;
   if (pending_ == 0) {
     index_.clear();
+    ranges_.clear();
     storage_.clear();
     live_ = 0;
     queues_ = PolicyQueues();
@@ -202,7 +273,7 @@ EntryId GetCache::random_entry() {
 }
 
 GetCache::Insert GetCache::make_index_room(uint64_t hash, EntryId id, const Newcomer& newcomer) {
-  if (index_.insert(hash, id)) return Insert::direct;
+  if (list(hash, id)) return Insert::direct;
   ++conflicting_;
   EntryId path[2 * Index::slots_per_bucket];
   const int count = index_.path(hash, path);
@@ -211,7 +282,7 @@ GetCache::Insert GetCache::make_index_room(uint64_t hash, EntryId id, const Newc
   if (victim == no_entry && count == 0) victim = random_entry();
   if (victim == no_entry) return Insert::not_admitted;
   evict(victim);
-  return index_.insert(hash, id) ? Insert::conflicting : Insert::no_room;
+  return list(hash, id) ? Insert::conflicting : Insert::no_room;
 }
 
 bool GetCache::allocate(EntryId id, const Newcomer& newcomer, bool* evicted) {
@@ -287,7 +358,7 @@ EntryId GetCache::insert_bare(uint64_t hash, const Key& key, uint64_t bytes, uin
   const EntryId id = storage_.new_descriptor();
   if (id == no_entry) return no_entry;
   name_entry(id, key, bytes, token).state = State::bare;
-  if (!index_.insert(hash, id)) {
+  if (!list(hash, id)) {
     storage_.free_descriptor(id);
     ++conflicting_;
     return no_entry;
@@ -319,10 +390,10 @@ EntryId GetCache::grow(uint64_t hash, EntryId id, uint64_t bytes, uint32_t token
     to.flags = from.flags;
     to.state = State::pending;  // holds storage; becomes growing below
     std::memcpy(storage_.data(moved), storage_.data(id), from.size);
-    index_.erase(hash, id);
+    unlist(hash, id);
     policy().removed(PolicyView(*this), id);
     storage_.release(id);
-    if (!index_.insert(hash, moved)) {  // a slot was freed just now: cannot fail, but weak caching allows it
+    if (!list(hash, moved)) {  // a slot was freed just now: cannot fail, but weak caching allows it
       --live_;
       storage_.release(moved);
       return no_entry;
@@ -342,7 +413,11 @@ EntryId GetCache::grow(uint64_t hash, EntryId id, uint64_t bytes, uint32_t token
 
 void GetCache::complete(EntryId id, uint64_t bytes, uint32_t write_seq) {
   Entry& entry = entries_[id];
-  entry.size = static_cast<uint32_t>(bytes);
+  if (entry.size != bytes) {
+    ranges_.remove(id);
+    entry.size = static_cast<uint32_t>(bytes);
+    ranges_.add(id);
+  }
   entry.state = State::cached;
   entry.write_seq = write_seq;
   --pending_;
@@ -370,6 +445,7 @@ void GetCache::record_write(uint32_t target, int64_t from, int64_t to) {
 void GetCache::reset() {
   invalidate();
   if (pending_ == 0) purge();
+  ranges_.list_anew(Ranges::Listed::none);
   worth_ = Worth();
   reuse_ = ReuseRates();
   rate_.price = PriceOfStorage();
@@ -406,6 +482,10 @@ TunerView GetCache::look() {
 }
 
 int GetCache::adapt(MemoryBudget* budget) {
+  if (ranges_.change_is_due()) {
+    list_ranges(ranges_.listed() == Ranges::Listed::all ? Ranges::Listed::some : Ranges::Listed::all);
+    if (!adapt_is_due()) return 0;
+  }
   const TunerView view = look();
   const int changes = apply(advise(tuner_, view), budget);
   if (tuner_.adaptive) look_at_ = turned_away() + tuner_patience(index_.used());
@@ -445,6 +525,7 @@ int GetCache::apply(TunerAdvice advice, MemoryBudget* budget) {
 void GetCache::resize_index(uint64_t capacity) {
   if (stale_) purge();
   index_.reset_capacity(capacity);
+  ranges_.reset_capacity(capacity);
   sketch_.resize(capacity);
   storage_.limit_descriptors(descriptors_for(capacity));
   // Bare entries lie in no address list; the descriptors themselves are walked.
@@ -452,7 +533,7 @@ void GetCache::resize_index(uint64_t capacity) {
     Entry& entry = entries_[id];
     const bool holds = entry.holds_storage() || entry.state == State::bare;
     if (!holds || (entry.flags & flag_orphan) != 0) continue;
-    if (index_.insert(hash_key(entry.key()), id)) continue;
+    if (list(hash_key(entry.key()), id)) continue;
     entry.flags |= flag_orphan;  // not in the index any more
     if (entry.state == State::cached) evict(id);
   }
@@ -504,10 +585,16 @@ const char* GetCache::check() const {
   if (uint64_t{place} * granule_bytes != storage_.bytes() && storage_.first() != no_entry) return "storage is not covered";
   if (free_bytes != storage_.free_bytes()) return "the count of free bytes is wrong";
   if (live != live_) return "the count of entries is wrong";
-  uint64_t bare = 0;
+  uint64_t bare = 0, listed = 0;
   for (EntryId id = 0; id < storage_.descriptors_touched(); ++id) {
-    if (entries_[id].state == State::bare && (entries_[id].flags & flag_orphan) == 0) ++bare;
+    const Entry& entry = entries_[id];
+    if ((entry.state != State::bare && !entry.holds_storage()) || (entry.flags & flag_orphan) != 0) continue;
+    bare += entry.state == State::bare ? 1 : 0;
+    const int places = ranges_.places_of(id);
+    if (places == 0 && ranges_.complete() && entry.layout == 0 && entry.size > 0) return "an entry is not found by its place";
+    listed += static_cast<uint64_t>(places);
   }
+  if (listed != ranges_.places()) return "places of what is no entry are listed";
   if (reachable + bare != index_.used()) return "the index counts other entries than there are";
   return policy().check(PolicyView(const_cast<GetCache&>(*this)));  // which looks only
 }

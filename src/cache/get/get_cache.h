@@ -2,7 +2,7 @@
 //
 // An entry is named by (target, displacement, layout) and holds the bytes that one get fetched. Four parts do the work,
 // each behind an interface of its own: Index finds an entry in two cache lines, Storage keeps the bytes, a Policy says who
-// goes and who may come, the tuner sizes both. The engine knows no MPI: the caller issues the gets, tells when their
+// goes and who may come, the tuner sizes both. What no key finds is looked for by its place in memory (Ranges). The engine knows no MPI: the caller issues the gets, tells when their
 // data has arrived, and copies between its buffers and the storage.
 //
 //        lookup: none                        data arrived
@@ -30,6 +30,7 @@
 #include "cache/get/policy/queue.h"
 #include "cache/get/policy/reuse_rates.h"
 #include "cache/get/policy/sketch.h"
+#include "cache/get/ranges.h"
 #include "cache/get/storage.h"
 #include "cache/get/tuner.h"
 #include "cache/get/worth.h"
@@ -52,6 +53,7 @@ struct GetCacheSettings {
   uint64_t index_capacity = 4096;
   uint32_t sample = 16;  // clampi: index slots looked at for a victim
   uint32_t anchors = 4;  // rate: places in storage looked at for a victim
+  bool ranges = true;    // contiguous entries are found by parts of them: displacements are bytes
   TunerSettings tuner;
 };
 
@@ -114,6 +116,25 @@ class alignas(64) GetCache {
   }
   // One get of `bytes` bytes that touch [from, to) of the target. Counts the access and ages the cache.
   Lookup lookup(uint64_t hash, const Key& key, uint64_t bytes, int64_t from, int64_t to);
+
+  // What contiguous entries have of the bytes [displacement, displacement + bytes) of a target that no key finds.
+  struct Overlap {
+    Found found = Found::none;  // full, pending: all of it, in `entry`; partial: what follows
+    EntryId entry = no_entry;
+    uint32_t token = 0;         // pending
+    uint64_t offset = 0;        // of the first byte asked for in `entry`
+    uint64_t head = 0;          // partial: so many first bytes are in `entry`, 0 for none
+    EntryId last_entry = no_entry;
+    uint64_t tail = 0;          // partial: so many last bytes are the first of `last_entry`
+  };
+  // After `lookup`, or `looked_up_absent`: is there to be a look?
+  bool may_overlap() const { return ranges_.asked(now_); }
+  Overlap overlap(const Key& key, uint64_t bytes) { return may_overlap() ? search_ranges(key, bytes) : Overlap(); }
+  // What `overlap` found in a cached entry is used.
+  void count_overlap(EntryId id) {
+    ++hits_;
+    touch(id);
+  }
 
   enum class Insert : uint8_t {
     direct,       // there was room
@@ -190,7 +211,7 @@ class alignas(64) GetCache {
 
   bool adapt_is_due() const {
     const uint64_t since = now_ - adapted_at_;
-    return since >= tuner_.interval || (turned_away() >= look_at_ && since >= tuner_gap);
+    return ranges_.change_is_due() || since >= tuner_.interval || (turned_away() >= look_at_ && since >= tuner_gap);
   }
   // Looks at the last interval and resizes within the budget; returns how many sizes changed.
   int adapt(MemoryBudget* budget);
@@ -209,6 +230,7 @@ class alignas(64) GetCache {
   const char* check() const;
 
   const Entry& entry(EntryId id) const { return entries_[id]; }
+  const Ranges& ranges() const { return ranges_; }
 
  private:
   friend class PolicyView;  // policies see another face (policy/policy_view.h)
@@ -260,6 +282,11 @@ class alignas(64) GetCache {
   bool allocate(EntryId id, const Newcomer& newcomer, bool* evicted);
   // What every entry of a get under way begins with.
   Entry& name_entry(EntryId id, const Key& key, uint64_t bytes, uint32_t token);
+  // Puts an entry where it can be found, and takes it from there.
+  bool list(uint64_t hash, EntryId id);
+  void unlist(uint64_t hash, EntryId id);
+  void list_ranges(Ranges::Listed which);
+  Overlap search_ranges(const Key& key, uint64_t bytes);
   void drop(EntryId id);
   void forget(EntryId id);
   void purge();
@@ -302,6 +329,7 @@ class alignas(64) GetCache {
   Geometry geometry_;
   TunerSettings tuner_;
   Storage storage_;
+  Ranges ranges_;
   Sketch sketch_;
   Worth worth_;
   ReuseRates reuse_;

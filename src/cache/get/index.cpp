@@ -86,7 +86,7 @@ bool Index::make_room(uint32_t first, uint32_t second, uint32_t* freed) {
   return false;
 }
 
-void Index::erase(uint64_t hash, EntryId id) {
+bool Index::erase(uint64_t hash, EntryId id) {
   const uint32_t tag = tag_of(hash);
   const uint32_t first = first_bucket(hash);
   for (const uint32_t bucket_at : {first, other_bucket(first, tag)}) {
@@ -96,9 +96,26 @@ void Index::erase(uint64_t hash, EntryId id) {
       if (bucket.ids[slot] != id) continue;
       bucket.tags[slot] = 0;
       --used_;
-      return;
+      return true;
     }
   }
+  return false;
+}
+
+int Index::alike(uint64_t hash, EntryId* ids) const {
+  int count = 0;
+  const uint32_t tag = tag_of(hash);
+  const uint32_t first = first_bucket(hash);
+  const uint32_t second = other_bucket(first, tag);
+  for (const uint32_t bucket_at : {first, second}) {
+    const Bucket& bucket = buckets_[bucket_at];
+    for (uint32_t mask = matches(bucket, tag); mask != 0; mask &= mask - 1) {
+      if (ids != nullptr) ids[count] = bucket.ids[__builtin_ctz(mask)];
+      ++count;
+    }
+    if (second == first) break;
+  }
+  return count;
 }
 
 int Index::path(uint64_t hash, EntryId* ids) const {

@@ -37,11 +37,15 @@ class Index {
 
   // Adds an entry that is not there yet. False if it found no slot along a bounded path, or the index is full.
   bool insert(uint64_t hash, EntryId id);
-  void erase(uint64_t hash, EntryId id);
+  // False if it was not there.
+  bool erase(uint64_t hash, EntryId id);
 
   // The entries that lie where `hash` could go: the insertion path from which a conflicting access takes its
   // victim. Returns how many; at most 16.
   int path(uint64_t hash, EntryId* ids) const;
+
+  // The entries that were inserted under `hash`, or under another of the same tag and buckets; `ids` may be null. Returns how many; at most 16.
+  int alike(uint64_t hash, EntryId* ids) const;
 
   void clear();
   // Empties the index and gives it another capacity; the caller inserts the entries again.

@@ -31,12 +31,12 @@ struct PendingGet {
   uint64_t start = 0;  // where in the entry its bytes begin: behind the head of a partial hit
 };
 
-// A get that was answered by one under way: the first `bytes` of its data are to be copied to `origin`.
+// A get that was answered by one under way: `bytes` of its data, from `start` on, are to be copied to `origin`.
 struct Waiter {
   uint32_t after = no_record;
   void* origin = nullptr;
   Elements elements;
-  uint64_t bytes = 0;
+  uint64_t start = 0, bytes = 0;
 };
 
 // Records by number, with a list of free ones; numbers stay, addresses do not.

@@ -45,8 +45,8 @@ template <class Issue>
   return rc;
 }
 
-// Fetches what a partial hit lacks. It begins at a whole displacement (CachedWindow::usable_head).
-int fetch_tail(const Window& window, const GetCall& call, const Window::Decision& decision);
+// Fetches what a partial hit lacks. It begins at a whole displacement.
+int fetch_rest(const Window& window, const GetCall& call, const Window::Decision& decision);
 
 // `issue` hands the call to MPI.
 template <class Issue>
@@ -64,11 +64,11 @@ int cached_get(Window& window, const GetCall& call, Issue issue) {
   }
   context.progress.called();
   const uint64_t start = decision.sampled ? sample_ticks() : 0;
-  const int rc = decision.answer() == Window::Answer::tail ? fetch_tail(window, call, decision) : issue();
+  const int rc = decision.answer() == Window::Answer::rest ? fetch_rest(window, call, decision) : issue();
   const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;
   const WindowLock again(window.mutex());
   if (rc != MPI_SUCCESS) {
-    window.tail_refused(decision);
+    window.rest_refused(decision);
     return rc;
   }
   if (decision.sampled) window.sample_issued(call.target, decision.get.bytes, ticks);

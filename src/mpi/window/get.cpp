@@ -116,8 +116,8 @@ Window::Decision Window::decided(const RemoteGet& get, const CachedWindow::Decis
     case Answer::served:
       observe(cached.outcome, get, get.bytes);
       break;
-    case Answer::tail:
-      observe(cached.outcome, get, cached.head);
+    case Answer::rest:
+      observe(cached.outcome, get, cached.from_cache());
       break;
     case Answer::miss:
       decision.sampled = miss_is_sampled(get.key.target, request);

@@ -127,13 +127,13 @@ class Window {
   bool knows_plain_type(MPI_Datatype type) const { return type == plain_type_; }
   // A get of a window that is not cached, which a trace wants all the same. Its answer is `pass`.
   Decision observe_uncached(const GetCall& call, bool request);
-  // The get of a miss or a tail has been issued. Returns its record, no_record if nothing is to be kept.
+  // The get of a miss or a rest has been issued. Returns its record, no_record if nothing is to be kept.
   uint32_t issued(const GetCall& call, const Decision& decision);
 
   // A passed get has been issued.
   void passed(const GetCall& call, const Decision& decision);
-  // The get of a tail was refused.
-  void tail_refused(const Decision& decision) { cached_.tail_refused(decision.cached); }
+  // The get of a rest was refused.
+  void rest_refused(const Decision& decision) { cached_.rest_refused(decision.cached); }
 
   void sample_issued(int target, uint64_t bytes, uint64_t ticks) { sampling_.issued(target, bytes, ticks); }
   // The same of an Rget; returns the number by which its wait is told.
