@@ -45,6 +45,7 @@ GOALS = {
     "speedup_tcp": (">=", 5), "cost_saved_25": (">=", 0.60), "fill_25": (">=", 0.95), "time_ratio_100": (">=", 8),
     "trace_added_ns": ("<=", 50), "trace_bytes_per_get": ("<=", 16),
     "speedup_over_native": (">=", 1.5),
+    "clients_speedup_geomean": (">=", 4), "clients_speedup_least": (">=", 2.5), "clients_worst": (">=", 0.98),
     "share_of_reference_min": (">=", 0.85), "share_of_reference_mean": (">=", 0.95), "worst_behind_peers_points": ("<=", 2),
     "worst_over_best_fixed": ("<=", 1.10), "overlap_ratio_64k": (">=", 0.95), "overlap_of_bound_64k": (">=", 0.97),
     "lcc_speedup_p32": (">=", 5), "barnes_hut_speedup_p16": (">=", 5), "speedup_p128_min": (">=", 1.0),

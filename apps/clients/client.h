@@ -1,0 +1,65 @@
+// What the programs of this folder have in common: each is one function, which is given its size and returns a checksum.
+#pragma once
+
+#include <mpi.h>
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "common/hash.h"
+
+namespace clients {
+
+struct Job {
+  MPI_Comm comm;
+  int rank, ranks;
+  std::int64_t size, rounds;  // what they count: see the program's head
+};
+
+struct Outcome {
+  std::uint64_t checksum = 0;   // of this rank; sums over ranks are compared
+  std::uint64_t gets = 0;       // of other ranks
+  std::vector<double> seconds;  // of each round
+};
+
+Outcome cg(const Job& job);
+Outcome hash_map(const Job& job);
+Outcome spmv_lock(const Job& job);
+Outcome spmv_dynamic(const Job& job);
+Outcome samples_fence(const Job& job);
+Outcome samples_lock(const Job& job);
+Outcome lu(const Job& job);
+
+inline std::uint64_t digest(double value) { return apps::mix64(std::bit_cast<std::uint64_t>(value)); }
+
+/// The sum of the values' digests: depends on every bit, not on the order.
+inline std::uint64_t digest(const std::vector<double>& values) {
+  std::uint64_t sum = 0;
+  for (const double value : values) sum += digest(value);
+  return sum;
+}
+
+/// What is stored into window memory before is there for the gets of all ranks after, and the other way round.
+inline void synchronise(const Job& job, MPI_Win window) {
+  MPI_Win_sync(window);
+  MPI_Barrier(job.comm);
+  MPI_Win_sync(window);
+}
+
+/// Calls `work(round)` for each, and takes its time.
+template <class Work>
+void run_rounds(const Job& job, Outcome& outcome, Work work) {
+  for (std::int64_t round = 0; round < job.rounds; ++round) {
+    const double start = MPI_Wtime();
+    work(round);
+    outcome.seconds.push_back(MPI_Wtime() - start);
+  }
+}
+
+inline double sum_of_all(const Job& job, double value) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, job.comm);
+  return value;
+}
+
+}  // namespace clients

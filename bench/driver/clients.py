@@ -1,0 +1,71 @@
+"""Programs in the shape of public codes (apps/clients) as their users would run them, no option set: plain and with Nearcache in turn, over tcp
+and shared memory. What a round takes is the median over the runs, so that a disturbance costs a round of one run, and no more."""
+import json
+import os
+import tempfile
+
+from .build import Failure
+from .numbers import geometric_mean, median, summarise
+
+REPEATING = ("cg", "hash_map", "spmv_lock", "spmv_dynamic")  # these read the same again between two synchronisations
+CLIENTS = (*REPEATING, "samples_fence", "samples_lock", "lu")
+NETWORKS = ("tcp", "shared")
+# A round of shared memory takes a tenth of the time and less.
+ROUNDS, QUICK_ROUNDS = {"tcp": 10, "shared": 100}, {"tcp": 5, "shared": 50}
+PAIRS, QUICK_PAIRS = {"tcp": 11, "shared": 21}, {"tcp": 3, "shared": 7}
+
+
+def measure(launch, arguments):
+    rounds, pairs = (QUICK_ROUNDS, QUICK_PAIRS) if arguments.quick else (ROUNDS, PAIRS)
+    loaded = launch.build.preload().exists()
+    results = [compared(launch, network, client, {"rounds": rounds[network]}, pairs[network], loaded)
+               for network in NETWORKS for client in CLIENTS]
+    return results, figures(results) if loaded else {}, {}
+
+
+def figures(results):
+    ratios = {(row["network"], row["client"]): row["speedup"]["median"] for row in results}
+    repeating = [ratios["tcp", client] for client in REPEATING]
+    return {"clients_speedup_geomean": geometric_mean(repeating), "clients_speedup_least": min(repeating),
+            "clients_worst": min(ratios.values())}
+
+
+def compared(launch, network, client, flags, pairs, loaded=True):
+    runs = {False: [], True: []}
+    for pair in range(pairs):
+        for cached in (False, True) if pair % 2 else (True, False):
+            runs[cached].append(one_run(launch, network, client, flags, cached and loaded))
+    found = {run["checksum"] for each in runs.values() for run in each}
+    if len(found) != 1:
+        raise Failure(f"{client} over {network}: checksums {', '.join(sorted(found))}")
+    plain, cached = ([run["seconds"] for run in runs[side]] for side in (False, True))
+    return {"network": network, "client": client, "gets": runs[False][0]["gets"],
+            "hit_share": hit_share(launch, network, client, flags) if loaded else None,
+            "plain_s": undisturbed(plain), "cached_s": undisturbed(cached), "speedup": speedup(plain, cached)}
+
+
+def undisturbed(runs):
+    """The sum over the rounds of their medians: what is learned in the first rounds counts, too."""
+    return sum(median(each) for each in zip(*runs))
+
+
+def speedup(plain, cached):
+    """Its interval from the ratios of neighbouring runs."""
+    ratios = [sum(a) / sum(b) for a, b in zip(plain, cached)]
+    return {**summarise(ratios), "median": undisturbed(plain) / undisturbed(cached)}
+
+
+def one_run(launch, network, client, flags, cached, options=None):
+    words = [client, *(word for key, value in flags.items() for word in (f"--{key}", value))]
+    output = launch.run("clients", words, network=network, cached=cached, options=options)
+    return json.loads(output[output.index("{"):])
+
+
+def hit_share(launch, network, client, flags):
+    """Of the gets that the cache looked at; a run of its own, as a report is an option."""
+    with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
+        report = os.path.join(folder, "report.json")
+        one_run(launch, network, client, flags, True, {"report": report})
+        with open(report, encoding="utf-8") as file:
+            totals = json.load(file)["totals"]
+    return (totals["hits_full"] + totals["hits_partial"] + totals["hits_pending"]) / max(1, totals["gets"])
