@@ -30,6 +30,8 @@ class Sanitizer:
 
 SANITIZERS = {"address": Sanitizer("address,undefined", ("unit_tests", "thread_tests", "fuzz_get_cache", "fuzz_page_cache", "fuzz_trace"), "unit"),
               "thread": Sanitizer("thread", ("thread_tests",), "threads")}
+SANITIZER_OPTIONS = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1", "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+                     "TSAN_OPTIONS": "halt_on_error=1"}
 ROOT_VARIABLES = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
 
 
@@ -106,14 +108,21 @@ def build(folder, settings, targets=(), title=""):
         status.done()
 
 
-def ctest(stage, folder, env, selection=(), timeout=300):
-    junit = folder / "ctest.xml"
-    junit.unlink(missing_ok=True)
-    done = subprocess.run(["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=ignore", "--timeout", str(timeout),
-                           "--output-junit", junit, "-j", str(os.cpu_count() or 1), *selection], env=env, stdin=subprocess.DEVNULL)
-    if not junit.exists():
+def results(folder):
+    return folder / "ctest.xml"
+
+
+def ctest_words(folder, selection=(), jobs=None):
+    return ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=ignore", "--timeout", "600", "--output-junit", results(folder),
+            "-j", str(jobs or os.cpu_count() or 1), *selection]
+
+
+def ctest(stage, folder, env, selection=()):
+    results(folder).unlink(missing_ok=True)
+    done = subprocess.run(ctest_words(folder, selection), env=env, stdin=subprocess.DEVNULL)
+    if not results(folder).exists():
         raise Failed(f"ctest in {folder} left no results (exit code {done.returncode})")
-    count(stage, junit)
+    count(stage, results(folder))
     if done.returncode != 0 and not stage.failed:
         raise Failed(f"ctest in {folder} ended with exit code {done.returncode}")
 
@@ -143,23 +152,29 @@ def sanitizer_build(name):
                                     "NEARCACHE_BUILD_APPS": "OFF", "NEARCACHE_BUILD_BENCH": "OFF"}
 
 
-def build_sanitized_ahead():
-    """Starts to build while tests run, which mostly wait. What fails here is built again, and told, in its turn."""
+def start_sanitized(env):
+    """Starts to build and run the tests with sanitizers while others run, which mostly wait. What cannot be built is tried again, and told, later."""
     steps = []
     for name in SANITIZERS:
         folder, settings = sanitizer_build(name)
-        steps += [configure_words(folder, settings), build_words(folder, SANITIZERS[name].targets, jobs=1)]
-    script = " && ".join(shlex.join(map(str, words)) for words in steps)
-    return subprocess.Popen(["nice", "-n", "19", "sh", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        folder.mkdir(exist_ok=True)
+        results(folder).unlink(missing_ok=True)
+        for words in (configure_words(folder, settings), build_words(folder, SANITIZERS[name].targets, jobs=1)):
+            steps.append(shlex.join(["nice", "-n", "19", *map(str, words)]) + " >/dev/null 2>&1 && ")
+        words = ["nice", "-n", "5", *ctest_words(folder, ("-L", SANITIZERS[name].label), jobs=1)]
+        steps.append(f"{shlex.join(map(str, words))} >{shlex.quote(str(folder / 'tests.log'))} 2>&1\n")
+    return subprocess.Popen(["sh", "-c", "".join(steps)], env={**SANITIZER_OPTIONS, **env}, stdin=subprocess.DEVNULL)
 
 
 def sanitized(stage, name, env):
-    """Unit and fuzz tests in a build with a sanitizer."""
+    """The results of unit and fuzz tests in a build with a sanitizer."""
     folder, settings = sanitizer_build(name)
-    build(folder, settings, SANITIZERS[name].targets)
-    options = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1", "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-               "TSAN_OPTIONS": "halt_on_error=1"}
-    ctest(stage, folder, {**options, **env}, ("-L", SANITIZERS[name].label))
+    if not results(folder).exists():
+        build(folder, settings, SANITIZERS[name].targets)
+        ctest(stage, folder, {**SANITIZER_OPTIONS, **env}, ("-L", SANITIZERS[name].label))
+        return
+    print((folder / "tests.log").read_text(errors="replace"), flush=True)
+    count(stage, results(folder))
 
 
 def mutated(stage, env):
@@ -205,7 +220,7 @@ def all_stages(given, env):
         for lane in early:
             lane.start(pytest_words(given), env, LANES)
         yield build_stage(settings)
-        ahead = None if given.quick else build_sanitized_ahead()
+        ahead = None if given.quick else start_sanitized(env)
         for lane in late:
             lane.start(pytest_words(given), env, LANES)
         yield staged("unit tests", lambda stage: ctest(stage, BUILD, env))

@@ -64,6 +64,7 @@ def test_any_number_of_ranks_gives_the_same_bits(mpi, tmp_path):
     assert len(outputs) == len(checksums) == 1
 
 
+@pytest.mark.few_mpis
 def test_plain_native_and_preloaded_give_the_same_bits(mpi, preload, tmp_path):
     # Few bodies: where there are more processes than cores, each of the plain gets may wait for the target's turn.
     case = ("--bodies", 100, "--theta", 0.9, "--steps", 1, "--output", tmp_path / "out.tsv")

@@ -96,6 +96,7 @@ def test_the_sample_depends_on_the_seed_and_not_on_ranks_or_the_way_of_fetching(
     assert checksum(2, "--sample-seed", 2) != checksum(2)
 
 
+@pytest.mark.few_mpis
 @pytest.mark.parametrize("way", [[], ["--whole-lists"]], ids=["entries", "lists"])
 def test_cached_and_uncached_agree(mpi, preload, tmp_path, way):
     args = [*GRAPH, "--batches", 8, "--batch", 16, "--feature-bytes", 256, *way]

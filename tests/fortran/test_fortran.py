@@ -53,6 +53,7 @@ def run_with_report(mpi, binary, folder, mode, *args):
     return json.loads(report.read_text())["totals"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("binding", BINDINGS)
 def test_programs_are_right_without_nearcache(mpi, build, binding):
     for name in ("learn", "synchronise"):

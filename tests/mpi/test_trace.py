@@ -1,10 +1,12 @@
-"""Traces of real programs hold what the programs did, under every MPI."""
+"""Traces of real programs hold what the programs did."""
 import json
 import subprocess
 
 from support import launch
 import pytest
 
+# One front end writes traces, whatever the MPI.
+pytestmark = pytest.mark.few_mpis
 BLOCKS = 256  # of access_patterns; 256 bytes each
 OWN_BYTES = 256 * BLOCKS * 8
 

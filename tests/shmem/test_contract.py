@@ -22,6 +22,7 @@ def test_the_cases_over_tcp(shmem, preload_shmem, pes):
     assert len(result.lines("ok")) == 46
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pes", [2, 3])
 def test_the_cases_without_the_cache(shmem, pes):
     """What fails here is no fault of the cache."""

@@ -7,6 +7,7 @@ def test_every_short_sequence_over_tcp(shmem, preload_shmem):
     shmem_runs.check_cached(shmem_runs.over_tcp(shmem, 2, "shmem_orders", 3, 16, 4, 6))
 
 
+@pytest.mark.long
 def test_every_short_sequence_without_the_cache(shmem):
     shmem_runs.over_tcp(shmem, 2, "shmem_orders", 3, 16, preload=False).check()
 
