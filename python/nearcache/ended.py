@@ -34,13 +34,19 @@ def signals_as_exceptions():
 
 def run_to_its_end(words, patience=10):
     """The exit code of a command, which is ended with us: by SIGTERM, so that a launcher takes its ranks along."""
-    process = subprocess.Popen(words)
+    process = None
+    # A signal that comes while the process is being started waits until it can be ended.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [*SIGNALS, signal.SIGINT])
     try:
+        process = subprocess.Popen(words, preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask))
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         return process.wait()
     except BaseException:
-        process.terminate()
-        try:
-            process.wait(patience)
-        except subprocess.TimeoutExpired:
-            process.kill()
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if process:
+            process.terminate()
+            try:
+                process.wait(patience)
+            except subprocess.TimeoutExpired:
+                process.kill()
         raise

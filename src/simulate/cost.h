@@ -1,7 +1,10 @@
 // What gets cost in a simulation: the same line L + size * G for every get, so that totals are all it takes.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "cache/get/cost_model.h"
 
@@ -22,5 +25,36 @@ inline double hit_ns(uint64_t hits, uint64_t bytes) {
   const double fixed = hit_cost_ns(0);
   return fixed * static_cast<double>(hits) + (hit_cost_ns(1) - fixed) * static_cast<double>(bytes);
 }
+
+// What a trace has measured. On a busy machine some gets take longer than the network does, and all of them may; none takes less. So both the mean
+// is told and what the quickest tenth took, which the machine's other work hardly touches.
+class CostSamples {
+ public:
+  void add(uint64_t bytes, double ns) {
+    model_.sample(bytes, ns);
+    if (kept_.size() < most_kept) kept_.push_back({bytes, ns});
+  }
+  uint32_t samples() const { return model_.samples(); }
+  Cost mean() const { return {model_.latency_ns(), model_.ns_per_byte()}; }
+  Cost least() const {
+    const Cost line = mean();
+    std::vector<double> shares;
+    for (const Sample& sample : kept_) shares.push_back(sample.ns / std::max(line.get(sample.bytes), 1.0));
+    if (shares.empty()) return line;
+    const auto tenth = shares.begin() + static_cast<ptrdiff_t>(shares.size() / 10);
+    std::nth_element(shares.begin(), tenth, shares.end());
+    const double share = std::min(*tenth, 1.0);
+    return {line.latency_ns * share, line.ns_per_byte * share};
+  }
+
+ private:
+  static constexpr size_t most_kept = size_t{1} << 20;
+  struct Sample {
+    uint64_t bytes;
+    double ns;
+  };
+  CostModel model_;
+  std::vector<Sample> kept_;
+};
 
 }  // namespace nearcache::simulate

@@ -10,8 +10,15 @@ std::string text_for_json(const std::string& text) {
 }
 
 ordered_json cost_json(const Traces& traces) {
-  return {{"latency_ns", traces.cost.latency_ns}, {"ns_per_byte", traces.cost.ns_per_byte}, {"from", traces.cost_from},
-          {"samples", traces.cost_samples}};
+  const auto line = [](const Cost& cost) { return ordered_json{{"latency_ns", cost.latency_ns}, {"ns_per_byte", cost.ns_per_byte}}; };
+  ordered_json json = line(traces.cost);
+  json["from"] = traces.cost_from;
+  json["samples"] = traces.cost_samples;
+  json["measured"] = json["least"] = nullptr;
+  if (traces.cost_samples == 0) return json;
+  json["measured"] = line(traces.cost_measured);
+  json["least"] = line(traces.cost_least);
+  return json;
 }
 
 ordered_json traces_json(const Traces& traces) {

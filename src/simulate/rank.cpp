@@ -7,7 +7,7 @@ namespace nearcache::simulate {
 
 static constexpr uint32_t most_ranks_in_a_row = 1 << 16;
 
-std::string look_through(const std::string& path, RankTrace* trace, CostModel* costs) {
+std::string look_through(const std::string& path, RankTrace* trace, CostSamples* costs) {
   TraceReader reader;
   std::string wrong = reader.open(path);
   if (!wrong.empty()) return wrong;
@@ -22,7 +22,7 @@ std::string look_through(const std::string& path, RankTrace* trace, CostModel* c
       if (event.window >= named.size()) named.resize(event.window + 1);
       if (reader.windows()[event.window].ranks > most_ranks_in_a_row) named[event.window].insert(event.target);
     }
-    if (event.kind == TraceKind::cost && event.value > 0) costs->sample(event.bytes, static_cast<double>(event.value));
+    if (event.kind == TraceKind::cost && event.value > 0) costs->add(event.bytes, static_cast<double>(event.value));
     if (event.kind != TraceKind::get) continue;
     if (event.window >= trace->gets.size()) trace->gets.resize(event.window + 1);
     trace->gets[event.window] += event.target != reader.windows()[event.window].rank;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/get/cost_model.h"
+#include "simulate/cost.h"
 #include "cache/get/entry.h"
 #include "base/options.h"
 #include "simulate/progress.h"
@@ -30,7 +30,7 @@ struct RankTrace {
 };
 
 // Reads the whole trace once; its sampled costs are added to `costs`. Returns an empty string, or what is wrong with it.
-std::string look_through(const std::string& path, RankTrace* trace, CostModel* costs);
+std::string look_through(const std::string& path, RankTrace* trace, CostSamples* costs);
 
 // What of a trace is played: which windows, by which rule, which of their keys.
 struct Selection {

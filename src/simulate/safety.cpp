@@ -126,7 +126,10 @@ class WindowCheck {
       : shared_(shared), self_(self), origin_ns_(origin_ns), foreign_(shared.writes, self) {}
 
   void get(const TraceEvent& get, uint64_t from_ns, uint64_t to_ns, uint64_t epoch) {
-    if (get.target == self_) return;
+    if (get.target == self_) {
+      ++own_gets;
+      return;
+    }
     ++gets;
     bytes += get.bytes;
     const uint32_t number = table_.number_of(hash_key({get.displacement, get.target, get.layout}));
@@ -149,7 +152,7 @@ class WindowCheck {
     ++user.invalidations;
   }
 
-  uint64_t gets = 0, bytes = 0;
+  uint64_t gets = 0, bytes = 0, own_gets = 0;
   RuleResult transparent, user, always;
 
  private:
@@ -351,6 +354,7 @@ class SafetyRun {
       WindowSafety& window = safety_.windows[by_id_[trace.windows[at].id]];
       window.gets += checks[at]->gets;
       window.bytes += checks[at]->bytes;
+      window.own_gets += checks[at]->own_gets;
       add(&window.transparent, checks[at]->transparent);
       add(&window.user, checks[at]->user);
       add(&window.always, checks[at]->always);

@@ -39,6 +39,7 @@ struct WindowSafety {
   uint8_t mode = 0;
   uint32_t ranks = 0, traced_ranks = 0;  // of the window; whose traces there are
   uint64_t gets = 0, bytes = 0;          // of other ranks' memory
+  uint64_t own_gets = 0;                 // of the own one, which are never cached
   uint64_t puts = 0, stores = 0;         // writes by puts and accumulates, noticed writes into own memory
   uint64_t writes_while_read = 0;        // of these, not over before the first get, not begun after the last
   RuleResult transparent, user, always;

@@ -28,7 +28,7 @@ std::string safety_json(const Safety& safety) {
   for (const WindowSafety& window : safety.windows) {
     json["windows"].push_back({{"id", window.id}, {"name", text_for_json(window.name)}, {"mode", mode_name(static_cast<Mode>(window.mode))},
                                {"ranks", window.ranks}, {"traced_ranks", window.traced_ranks}, {"gets", window.gets},
-                               {"bytes", window.bytes}, {"puts", window.puts}, {"stores", window.stores},
+                               {"bytes", window.bytes}, {"own_gets", window.own_gets}, {"puts", window.puts}, {"stores", window.stores},
                                {"writes_while_read", window.writes_while_read}, {"transparent", rule_json(window.transparent)},
                                {"user", rule_json(window.user)}, {"always", rule_json(window.always)}});
   }

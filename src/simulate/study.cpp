@@ -194,17 +194,19 @@ std::string collect_reuse(const StudyOptions& options, const RankTrace& trace, c
 }
 
 std::string look_through(const StudyOptions& options, Traces* traces) {
-  CostModel costs;
+  CostSamples costs;
   for (const std::string& path : options.traces) {
     std::string wrong = look_through(path, &traces->ranks.emplace_back(), &costs);
     if (!wrong.empty()) return wrong;
   }
   traces->cost_samples = costs.samples();
+  traces->cost_measured = costs.mean();
+  traces->cost_least = costs.least();
   if (options.model) {
     traces->cost = *options.model;
     traces->cost_from = "model";
   } else if (costs.samples() > 0) {
-    traces->cost = {costs.latency_ns(), costs.ns_per_byte()};
+    traces->cost = traces->cost_measured;
     traces->cost_from = "trace";
   } else {
     traces->cost_from = "assumed";

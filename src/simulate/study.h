@@ -39,6 +39,7 @@ struct Traces {
   std::vector<RankTrace> ranks;
   Cost cost;
   std::string cost_from;  // "trace", "model" or "assumed"
+  Cost cost_least, cost_measured;  // what was measured: of the quickest tenth of the samples, in the mean
   uint32_t cost_samples = 0;
 };
 

@@ -9,6 +9,7 @@ import time
 from support import launch
 import pytest
 
+from nearcache import ended
 from nearcache.advise import judgement, measure, text
 
 # Gets cost what a network's would, whatever this machine does meanwhile.
@@ -98,6 +99,16 @@ def test_a_mode_that_the_program_chose_wrongly_is_a_danger(advise):
 
 
 @pytest.mark.few_mpis
+def test_a_cost_can_be_given_for_another_network(mpi, preload, nearcache, advise, tmp_path):
+    done = nearcache("advise", "--keep", tmp_path / "kept", "--mpi", mpi.tag, "--model", "1e6,0", "--", *launch.launcher(mpi, 2),
+                     mpi.binary("access_patterns"), "read_only", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Caching would help") and "1,000,000 ns + 0.00 ns/B (given)" in done.stdout
+    cheap = nearcache("advise", "--from", tmp_path / "kept", "--model", "60,0")
+    assert cheap.stdout.startswith("Don't bother") and "hardly more than a hit" in cheap.stdout
+
+
+@pytest.mark.few_mpis
 def test_a_program_that_fails_gets_no_advice(advise, tmp_path):
     done = advise("read_only", "-", 7, check=False)
     assert done.returncode == 7
@@ -128,11 +139,15 @@ def rule(hits=0, stale=0, size=100, **more):
     return {"hits": hits, "hit_bytes": hits * size, "stale": stale, "invalidations": 0, "example": None, **more}
 
 
-def evidence(latency=10000.0, gets=100000, hits=90000, seconds=2.0, stale=0, user_stale=0, writes=0, dropped=0, ranks=1, epoch_hits=0):
-    window = {"id": 1, "name": "", "mode": "transparent", "ranks": ranks, "traced_ranks": 1, "gets": gets, "bytes": gets * 100, "puts": writes,
-              "stores": 0, "writes_while_read": writes, "transparent": rule(), "user": rule(hits, user_stale), "always": rule(hits, stale)}
-    cost = {"latency_ns": latency, "ns_per_byte": 0.1, "from": "trace", "samples": 10}
-    share = hits / gets
+def evidence(latency=10000.0, gets=100000, hits=90000, seconds=2.0, stale=0, user_stale=0, writes=0, dropped=0, ranks=1, epoch_hits=0, least=None,
+             cost_from="trace", own_gets=0, left_alone=()):
+    window = {"id": 1, "name": "", "mode": "transparent", "ranks": ranks, "traced_ranks": 1, "gets": gets, "bytes": gets * 100,
+              "own_gets": own_gets, "puts": writes, "stores": 0, "writes_while_read": writes, "transparent": rule(), "user": rule(hits, user_stale), "always": rule(hits, stale)}
+    measured = {"latency_ns": latency, "ns_per_byte": 0.1}
+    cost = {**measured, "from": cost_from, "samples": 10, "measured": measured, "least": {**measured, "latency_ns": least or latency}}
+    if cost_from == "assumed":
+        cost.update(samples=0, measured=None, least=None)
+    share = hits / max(1, gets)
     points = [{"storage_bytes": size, "cost_saved": share * saved, "hit_ratio": share * saved, "byte_hit_ratio": share * saved}
               for size, saved in ((100000, 0.2), (500000, 0.7), (900000, 0.97), (2000000, 1.0))]
     curve = {"id": 1, "ranks": 1, "gets": gets, "bytes": gets * 100, "distinct_keys": gets - hits, "distinct_bytes": 100 * (gets - hits), "points": points}
@@ -140,7 +155,7 @@ def evidence(latency=10000.0, gets=100000, hits=90000, seconds=2.0, stale=0, use
     within = {"id": 1, "hits_full": epoch_hits, "hits_pending": 0, "hits_partial": 0, "hit_bytes": epoch_hits * 100}
     return measure.Evidence(safety={"cost": cost, "traces": [trace], "windows": [window]},
                             summary={"span": {"first_ns": 0, "last_ns": int(seconds * 1e9)}}, curve={"windows": [curve]},
-                            transparent={"rows": [{"windows": [within]}]})
+                            transparent={"rows": [{"windows": [within]}]}, left_alone=list(left_alone))
 
 
 def test_storage_is_the_least_that_saves_nearly_all():
@@ -179,12 +194,98 @@ def test_repeats_within_an_epoch_that_save_too_little_are_not_said_to_come_too_l
     assert not advice.helps and "only after a synchronisation" in text.render(advice)
 
 
+def test_without_a_measured_cost_there_is_no_verdict_but_by_counts():
+    advice = judgement.judge(evidence(cost_from="assumed"))
+    said = text.render(advice, width=300)
+    assert (advice.verdict, advice.helps, advice.windows[0].undecided) == ("unknown", False, True)
+    assert said.startswith("No verdict") and "--model L,G" in said and "it depends (100,000 gets, 90% repeats)" in said
+    assert "ns/B" not in said
+    advice = judgement.judge(evidence(cost_from="assumed", hits=10))
+    assert advice.verdict == "no" and "hardly repeat" in text.render(advice)
+
+
+def test_the_verdict_is_the_same_when_other_work_makes_gets_and_the_run_longer():
+    """Three times as long a run, mean gets nine times: the quickest ones are what they were."""
+    for quiet, helps in ((10000.0, True), (60.0, False)):
+        idle = judgement.judge(evidence(latency=quiet))
+        busy = judgement.judge(evidence(latency=9 * quiet, least=quiet, seconds=6.0))
+        assert idle.helps == busy.helps == helps
+        assert idle.windows[0].mode == busy.windows[0].mode
+
+
+def test_both_bounds_are_said_where_they_differ():
+    said = text.render(judgement.judge(evidence(latency=15000.0, least=5000.0)), width=200)
+    assert said.startswith("Caching would help: 0.44 s to 1.34 s of 2.00 s")
+    assert "15,000 ns + 0.10 ns/B (measured; the quickest 5,000 ns" in said
+    assert text.render(judgement.judge(evidence())).startswith("Caching would help: about 0.89 s of 2.00 s")
+
+
+def test_a_given_cost_takes_the_place_of_the_measured_one_in_the_time_of_the_run():
+    there = evidence(latency=1000.0, seconds=2.0)
+    there.safety["cost"].update({"from": "model", "latency_ns": 20000.0, "ns_per_byte": 0.1})
+    advice = judgement.judge(there)
+    assert advice.wall_seconds == pytest.approx(2.0 + 100000 * (20010 - 1010) * 1e-9)
+    assert advice.saved_seconds == advice.saved_seconds_least == pytest.approx(90000 * (20010 - 80 - 15) * 1e-9)
+    assert "(given)" in text.render(advice)
+
+
+def test_nothing_that_saves_nothing_is_said_to_save_as_much_as_any_mode():
+    advice = judgement.judge(evidence(latency=70.0, epoch_hits=0))
+    assert "as much as any mode" not in text.render(advice)
+    advice = judgement.judge(evidence(epoch_hits=90000))
+    assert advice.windows[0].mode == "transparent" and "as much as any mode" in text.render(advice)
+
+
+def test_own_gets_are_told_apart_and_windows_without_others_share_a_line():
+    assert "(100,000 gets, 90% repeats; 7 of own memory not counted)" in text.render(judgement.judge(evidence(own_gets=7)), width=200)
+    found = evidence()
+    for number in (2, 3):
+        found.safety["windows"].append({**found.safety["windows"][0], "id": number, "gets": 0, "bytes": 0, "own_gets": number, "always": rule(), "user": rule()})
+    said = text.render(judgement.judge(found), width=200)
+    assert "windows 2, 3: no rank read another rank's memory (5 gets of own memory)\n" in said
+    assert "window 2:" not in said
+
+
+def test_why_windows_were_left_alone_is_said():
+    assert "Windows that Nearcache left alone: it is of another tool.\n" in text.render(judgement.judge(evidence(left_alone=["it is of another tool"])))
+
+
+@pytest.mark.parametrize("model", ["", "x", "5", "1e12,0"])
+def test_a_cost_that_is_none_is_refused_before_anything_runs(nearcache, tmp_path, model):
+    done = nearcache("advise", "--model", model, "--", "touch", tmp_path / "ran")
+    assert done.returncode == 2 and "is not allowed; allowed: L,G" in " ".join(done.stderr.split())
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.parametrize("case, mode", [({"writes": 3}, "always"), ({"writes": 3, "stale": 5}, "user"),
                                         ({"writes": 3, "stale": 5, "user_stale": 1}, None), ({"dropped": 1}, None), ({"ranks": 2}, None)])
 def test_no_mode_is_recommended_that_would_serve_old_data_or_that_nobody_can_vouch_for(case, mode):
     window = judgement.judge(evidence(**case)).windows[0]
     assert window.mode == (mode or "off")
     assert window.helps == (mode is not None)
+
+
+def test_a_signal_that_comes_while_the_program_is_being_started_ends_it_too(monkeypatch):
+    started = []
+
+    class Popen(subprocess.Popen):
+        def __init__(self, *words, **how):
+            super().__init__(*words, **how)
+            started.append(self)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def end(number, _frame):
+        raise ended.Ended(number)
+
+    monkeypatch.setattr(ended.subprocess, "Popen", Popen)
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        with pytest.raises(ended.Ended):
+            ended.run_to_its_end(["sleep", "60"])
+        assert started[0].poll() == -signal.SIGTERM
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        started[0].kill()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

@@ -54,7 +54,7 @@ def test_json_and_csv_say_the_same(nearcache, run, tmp_path):
     document = json.loads((tmp_path / "a.json").read_text())
     assert (document["format"], document["version"]) == ("nearcache-simulation", 1)
     assert [trace["rank"] for trace in document["traces"]] == [0, 1]
-    assert document["cost"] == {"latency_ns": 1000.0, "ns_per_byte": 1.0, "from": "model", "samples": 0}
+    assert document["cost"] == {"latency_ns": 1000.0, "ns_per_byte": 1.0, "from": "model", "samples": 0, "measured": None, "least": None}
     window, = document["windows"]
     assert (window["id"], window["name"], window["gets"], window["distinct_keys"]) == (5, "rows", 100, 30)
     with open(tmp_path / "a.csv", encoding="utf-8") as file:

@@ -8,6 +8,7 @@ import click
 from ..ended import signals_as_exceptions
 from ..errors import NearcacheError
 from ..files import write_whole
+from ..values import problem
 from . import judgement, measure, text
 
 
@@ -18,14 +19,22 @@ class AdviseCommand(click.Command):
         return parser
 
 
+def checked_model(_context, _option, text):
+    wrong = problem("model", text) if text is not None else ""
+    if wrong or text == "":
+        raise click.BadParameter(f"'{text}' is not allowed; allowed: {wrong or problem('model', 'x')}")
+    return text
+
+
 @click.command(cls=AdviseCommand)
 @click.option("--mpi", "tag", metavar="TAG", help="Use the preload object of this MPI without looking at the program")
 @click.option("--keep", metavar="PREFIX", help="Keep the traces, as PREFIX.<rank>.nctrace  [default: they are deleted]")
 @click.option("--from", "traces", multiple=True, metavar="TRACE", help="Run nothing: judge these traces (a file, or a prefix for all ranks)")
+@click.option("--model", metavar="L,G", callback=checked_model, help="A get of n bytes costs L + G*n ns where the program is to run, instead of what this run measures")
 @click.option("--json", metavar="FILE", help="Write the advice as JSON, too; - is standard output, without the text")
 @click.option("--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
-def advise(words, tag, keep, traces, json, width):
+def advise(words, tag, keep, traces, model, json, width):
     """Run COMMAND (mpiexec ... ./program ...) once, and say whether caching would help it.
 
     The run records a trace; from it follow which mode is safe (what was written while it was read), how much time hits would
@@ -34,7 +43,7 @@ def advise(words, tag, keep, traces, json, width):
     if bool(words) == bool(traces):
         raise click.UsageError("give either a command after --, or --from with traces of an earlier run")
     if traces:
-        show(judgement.judge(measure.evidence_of(traces)), None, json, width)
+        show(judgement.judge(measure.evidence_of(traces, model)), None, json, width)
         return
     with signals_as_exceptions(), measure.folder_for(keep) as prefix:
         code, note = measure.run_traced(list(words), prefix, tag, [])
@@ -43,7 +52,7 @@ def advise(words, tag, keep, traces, json, width):
             click.echo(f"nearcache: {note}", err=True)
         if code:
             raise NearcacheError(f"the program ended with exit code {code}: there is no advice on a run that failed", code if 0 < code < 126 else 1)
-        advice = judgement.judge(measure.evidence_of([prefix]))
+        advice = judgement.judge(measure.evidence_of([prefix], model))
     show(advice, list(words), json, width)
 
 

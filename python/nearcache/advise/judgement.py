@@ -20,8 +20,11 @@ class WindowAdvice:
     helps: bool
     saved_seconds: float      # a rank, mean
     reasons: list             # sentences, the most important first
-    gets: int = 0
+    saved_seconds_least: float = 0.0  # the same if gets cost what the quickest of them took
+    gets: int = 0             # of other ranks' memory
+    own_gets: int = 0         # of the rank's own, which needs no cache
     repeats: float = 0.0      # share of the gets
+    undecided: bool = False   # would depend on what a get costs, which is not known
     now: str = ""             # the mode it had in this run
     danger: str = ""          # the mode it had would have served old data
     storage_bytes: int = 0    # a rank; 0 where nothing is stored
@@ -32,9 +35,11 @@ class WindowAdvice:
 
 @dataclass
 class Advice:
+    verdict: str           # helps, no, or unknown: it would depend on what a get costs, which is not known
     helps: bool
     saved_seconds: float   # a rank, mean over ranks
-    wall_seconds: float
+    saved_seconds_least: float
+    wall_seconds: float    # of the run; with a given cost of gets, what it would take there
     get_seconds: float     # a rank: what the gets cost in this run, were none cached
     cost: dict
     complete: bool         # every rank's trace is there and whole
@@ -42,6 +47,7 @@ class Advice:
     ranks: int
     modelled: str
     windows: list
+    left_alone: list       # reasons why Nearcache did not touch other windows
     settings: dict         # for all windows, when they agree: option name to value
     notes: list
 
@@ -113,6 +119,10 @@ class Judge:
     def __init__(self, evidence):
         self.safety, self.summary = evidence.safety, evidence.summary
         self.cost = evidence.safety["cost"]
+        self.known = self.cost["from"] != "assumed"
+        # Other work on the machine makes gets and the run longer, not the quickest gets: what is worth it by these is so however busy it is.
+        self.least = self.cost["least"] if self.cost["from"] == "trace" and self.cost["least"] else self.cost
+        self.left_alone = evidence.left_alone
         self.curves = {window["id"]: window for window in evidence.curve["windows"]}
         self.transparent = {window["id"]: window for window in evidence.transparent["rows"][0]["windows"]}
         traces = evidence.safety["traces"]
@@ -125,16 +135,28 @@ class Judge:
 
     def advice(self):
         complete = self.whole and self.traced == self.ranks
-        get_ns = sum(cost_ns(self.cost, window["gets"], window["bytes"]) for window in self.safety["windows"])
-        # Samples of a busy machine may say that gets took longer than the whole run: then they are too dear in proportion.
-        self.scale = min(1.0, 1e9 * self.wall * max(1, self.traced) / get_ns) if get_ns else 1.0
-        get_ns *= self.scale
+        get_seconds = self.settle_times()
         windows = [self.window(window) for window in self.safety["windows"]]
-        saved = sum(window.saved_seconds for window in windows if window.helps)
-        return Advice(helps=any(window.helps for window in windows), saved_seconds=saved, wall_seconds=self.wall,
-                      get_seconds=1e-9 * get_ns / max(1, self.traced), cost=self.cost, complete=complete, program=self.trace["program"],
-                      ranks=self.ranks, modelled=self.trace["modelled"], windows=windows, settings=settings_of(windows),
-                      notes=self.notes(complete))
+        helped = [window for window in windows if window.helps]
+        return Advice(verdict="helps" if helped else "unknown" if any(window.undecided for window in windows) else "no", helps=bool(helped),
+                      saved_seconds=sum(window.saved_seconds for window in helped),
+                      saved_seconds_least=sum(window.saved_seconds_least for window in helped), wall_seconds=self.wall, get_seconds=get_seconds,
+                      cost=self.cost, complete=complete, program=self.trace["program"], ranks=self.ranks, modelled=self.trace["modelled"],
+                      windows=windows, left_alone=self.left_alone, settings=settings_of(windows), notes=self.notes(complete))
+
+    def settle_times(self):
+        """Seconds of all gets, a rank. Those of a run whose gets cost something else are exchanged in the time of the run."""
+        def seconds(cost):
+            gets = sum(cost_ns(cost, window["gets"], window["bytes"]) for window in self.safety["windows"])
+            return 1e-9 * gets / max(1, self.traced)
+        # Samples of a busy machine may say that gets took longer than the whole run: then they are too dear in proportion.
+        measured = min(seconds(self.cost["measured"]), self.wall) if self.cost["measured"] else 0.0
+        if self.cost["from"] == "model":
+            self.scale = 1.0
+            self.wall += seconds(self.cost) - measured
+            return seconds(self.cost)
+        self.scale = measured / seconds(self.cost) if measured else 1.0
+        return measured
 
     def notes(self, complete):
         notes = []
@@ -142,12 +164,12 @@ class Judge:
             missing = self.ranks - self.traced
             notes.append(f"traces of {missing} of {self.ranks} ranks are missing" if missing > 0 else
                          "a trace is not whole (records were dropped, or the program did not reach MPI_Finalize)")
-        if self.cost["from"] == "assumed":
-            notes.append("no get was measured in this run: times are for an assumed network")
+        if self.cost["from"] == "model":
+            notes.append("what a get costs was given: times are those of a run in which the rest takes as long as in this one")
         if self.trace["modelled"]:
             notes.append(f"the network was modelled: {self.trace['modelled']}")
         if len(self.safety["traces"]) and not any(window["gets"] for window in self.safety["windows"]):
-            notes.append("own-rank and shared-memory accesses are not counted: they are not remote")
+            notes.append("gets of a rank's own memory and shared-memory accesses are not remote")
         return notes
 
     def window(self, window):
@@ -155,21 +177,27 @@ class Judge:
         complete = self.whole and window["traced_ranks"] == window["ranks"] and self.traced == self.ranks
         mode, reasons = safe_mode(window, complete)
         advice = WindowAdvice(id=window["id"], mode="off", helps=False, saved_seconds=0.0, reasons=[], gets=window["gets"], now=window["mode"],
-                              repeats=window["always"]["hits"] / max(1, window["gets"]))
+                              own_gets=window["own_gets"], repeats=window["always"]["hits"] / max(1, window["gets"]))
         if window["mode"] in ("always", "user") and window[window["mode"]]["stale"] and mode != window["mode"]:
             advice.danger = f"in this run it was in mode {window['mode']}, which is not safe: {reasons[-1]}"
         if window["gets"] == 0:
             advice.reasons = ["no rank read another rank's memory through it"]
             return advice
-        saved = self.saved_ns(window, mode)
-        transparent = self.saved_ns(window, "transparent")
-        if transparent >= 0.9 * saved and mode != "transparent":
-            mode, saved = "transparent", transparent
-            reasons = ["its gets repeat within an epoch, so `transparent`, which needs no promise, saves as much as any mode"]
-        advice.saved_seconds = 1e-9 * self.scale * saved / max(1, window["traced_ranks"])
-        if not self.worth(advice.saved_seconds):
-            advice.reasons = self.why_not(window, mode, reasons, advice.saved_seconds)
-            advice.saved_seconds = max(0.0, advice.saved_seconds)
+        if self.transparent_hits(window) > 0 and self.saved_ns(window, "transparent") >= 0.9 * self.saved_ns(window, mode) and mode != "transparent":
+            mode = "transparent"
+            reasons = ["its gets repeat before others' writes must be seen, so `transparent`, which needs no promise, saves as much as any mode"]
+        ranks = max(1, window["traced_ranks"])
+        advice.saved_seconds = max(0.0, 1e-9 * self.scale * self.saved_ns(window, mode) / ranks)
+        advice.saved_seconds_least = min(advice.saved_seconds, max(0.0, 1e-9 * self.saved_ns(window, mode, self.least) / ranks))
+        reason = self.too_few(window, mode, reasons)
+        if not reason and not self.known:
+            advice.saved_seconds = advice.saved_seconds_least = 0.0
+            advice.undecided = True
+            reason = ["whether that is worth it depends on what a get costs, which was not measured", *reasons]
+        if not reason and not self.worth(advice):
+            reason = self.too_little(window, advice)
+        if reason:
+            advice.reasons = reason
             return advice
         advice.helps, advice.mode, advice.reasons = True, mode, reasons
         if mode == "user":
@@ -177,16 +205,17 @@ class Judge:
         self.add_storage(advice)
         return advice
 
-    def saved_ns(self, window, mode):
+    def saved_ns(self, window, mode, cost=None):
         """Over all ranks: what hits of the library's own engine save, with room for everything."""
+        cost = cost or self.cost
         if mode == "transparent":
             row = self.transparent.get(window["id"])
-            return gain_ns(self.cost, self.transparent_hits(window), row["hit_bytes"] if row else 0)
+            return gain_ns(cost, self.transparent_hits(window), row["hit_bytes"] if row else 0)
         curve = self.curves.get(window["id"])
         best = max(curve["points"], key=lambda point: point["cost_saved"], default=None) if curve else None
         if best is None:
             return 0.0
-        always = gain_ns(self.cost, best["hit_ratio"] * curve["gets"], best["byte_hit_ratio"] * curve["bytes"])
+        always = gain_ns(cost, best["hit_ratio"] * curve["gets"], best["byte_hit_ratio"] * curve["bytes"])
         # Of these hits `user` keeps what its invalidations leave.
         return always * (window[mode]["hits"] / max(1, window["always"]["hits"]))
 
@@ -194,8 +223,9 @@ class Judge:
         row = self.transparent.get(window["id"])
         return row["hits_full"] + row["hits_pending"] + row["hits_partial"] if row else 0
 
-    def worth(self, seconds):
-        return seconds >= LEAST_SECONDS and seconds >= LEAST_SHARE * self.wall
+    def worth(self, advice):
+        """A busy machine makes the run longer, and the mean get in proportion, but not the quickest one."""
+        return advice.saved_seconds_least >= LEAST_SECONDS and advice.saved_seconds >= LEAST_SHARE * self.wall
 
     def add_storage(self, advice):
         curve = self.curves.get(advice.id)
@@ -205,16 +235,20 @@ class Judge:
         advice.index_entries = index_for(curve, advice.storage_bytes)
         advice.curve = [(point["storage_bytes"], point["cost_saved"]) for point in curve["points"]]
 
-    def why_not(self, window, mode, reasons, seconds):
-        mean = window["bytes"] / window["gets"]
-        get = cost_ns(self.cost, 1, mean)
-        if get <= 2 * hit_ns(1, mean):
-            return [f"a get of {mean:,.0f} B costs {get:,.0f} ns here, hardly more than a hit (the targets are a memory copy away)"]
+    def too_few(self, window, mode, reasons):
+        """Why no cache could help, by counts alone; nothing if it could."""
         if window["always"]["hits"] < 0.01 * window["gets"]:
             return [f"its gets hardly repeat: {window['always']['hits']:,} of {window['gets']:,} asked for what the same rank had read before"]
         if mode == "transparent" and self.transparent_hits(window) < 0.01 * window["gets"]:
             return ["gets repeat, but only after a synchronisation by which others' writes must be seen", *reasons]
-        return [f"all its gets together would save {max(0.0, seconds):.4f} s a rank, too little beside {self.wall:.3f} s"]
+        return []
+
+    def too_little(self, window, advice):
+        mean = window["bytes"] / window["gets"]
+        get = cost_ns(self.least, 1, mean)
+        if get <= 2 * hit_ns(1, mean):
+            return [f"a get of {mean:,.0f} B costs {get:,.0f} ns here, hardly more than a hit (the targets are a memory copy away)"]
+        return [f"all its gets together would save {advice.saved_seconds:.4f} s a rank, too little beside {self.wall:.3f} s"]
 
 
 def settings_of(windows):

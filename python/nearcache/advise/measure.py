@@ -5,9 +5,12 @@ import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from .. import run, simulate, tables
+from .. import report_file, run, simulate, tables
 from ..ended import run_to_its_end
 from ..errors import NearcacheError, Refused
+
+
+REPORT = ".report.json"  # behind the traces' prefix
 
 
 @dataclass
@@ -17,6 +20,7 @@ class Evidence:
     summary: dict
     curve: dict        # under mode `always`
     transparent: dict  # a simulation with room for everything
+    left_alone: list   # reasons why other windows were not touched
 
 
 @contextmanager
@@ -37,8 +41,9 @@ def folder_for(keep):
 
 def run_traced(words, prefix, tag, values):
     """Runs the command with a trace; returns its exit code."""
-    trace = next(option for option in tables.load().options if option.name == "trace")
-    started, choices = run.prepare(words, [*values, (trace, prefix.replace("%", "%%"))], tag)
+    prefix, options = prefix.replace("%", "%%"), tables.load()
+    values = [*values, (options.option("trace"), prefix), (options.option("report"), prefix + REPORT)]
+    started, choices = run.prepare(words, values, tag)
     if choices[0].object.is_shmem:
         raise Refused("advise works by a trace of MPI windows, and this program communicates by OpenSHMEM: run it with "
                       "NEARCACHE_SHMEM=on and off instead, with NEARCACHE_REPORT=1")
@@ -49,9 +54,18 @@ def run_traced(words, prefix, tag, values):
         raise Refused(f"cannot start {started[0]}: {error.strerror}") from None
 
 
-def evidence_of(names):
-    """Asks nearcache-simulate. `names` are traces, or their prefix."""
+def evidence_of(names, model=None):
+    """Asks nearcache-simulate. `names` are traces, or their prefix; `model` is what a get costs: L,G."""
+    left_alone = [reason for name in names for reason in windows_left_alone(name + REPORT)]
     names = simulate.traces(names)
-    return Evidence(safety=simulate.ask(names, "--safety"), summary=simulate.ask(names, "--summary"),
-                    curve=simulate.ask(names, "--curve", "--mode", "always"),
-                    transparent=simulate.ask(names, "--mode", "transparent", "--storage", "100%", "--no-bounds"))
+    given = ["--model", model] if model else []
+    return Evidence(safety=simulate.ask(names, "--safety", *given), summary=simulate.ask(names, "--summary"),
+                    curve=simulate.ask(names, "--curve", "--mode", "always", *given),
+                    transparent=simulate.ask(names, "--mode", "transparent", "--storage", "100%", "--no-bounds", *given), left_alone=left_alone)
+
+
+def windows_left_alone(path):
+    """Why windows were not cached, by the report of the run; nothing where there is none."""
+    if not os.path.exists(path):
+        return []
+    return list(dict.fromkeys(window["bypass"] for window in report_file.load(path)["windows"] if window.get("bypass")))

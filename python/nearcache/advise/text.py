@@ -15,19 +15,33 @@ def seconds(value):
 
 
 def headline(advice):
+    if advice.verdict == "unknown":
+        return ("No verdict: what a get costs was not measured in this run. Say what it costs where the program is to run, by --model L,G "
+                "(ns and ns a byte), or run longer.")
     if not advice.helps:
         return "Don't bother: caching would not make this run faster."
     share = min(100.0, 100 * advice.saved_seconds / advice.wall_seconds) if advice.wall_seconds else 0
-    return (f"Caching would help: about {seconds(advice.saved_seconds)} of {seconds(advice.wall_seconds)} a rank "
-            f"({share:.0f}%).")
+    return f"Caching would help: {range_of(advice)} of {seconds(advice.wall_seconds)} a rank ({share:.0f}%)."
+
+
+def range_of(saved):
+    """What is saved, by the quickest gets and by the mean, where these differ: the machine was busy."""
+    if saved.saved_seconds_least >= 0.8 * saved.saved_seconds:
+        return f"about {seconds(saved.saved_seconds)}"
+    return f"{seconds(saved.saved_seconds_least)} to {seconds(saved.saved_seconds)}"
+
+
+def gets_of(window):
+    own = f"; {window.own_gets:,} of own memory not counted" if window.own_gets else ""
+    return f"{window.gets:,} gets, {100 * window.repeats:.0f}% repeats{own}"
 
 
 def window_lines(window):
     title = f"window {window.id}"
     if not window.helps:
-        yield f"{title}: leave it as it is ({window.gets:,} gets, {100 * window.repeats:.0f}% repeats)"
+        yield f"{title}: {'it depends' if window.undecided else 'leave it as it is'} ({gets_of(window)})"
     else:
-        yield f"{title}: mode {window.mode}, saves about {seconds(window.saved_seconds)} a rank ({window.gets:,} gets, {100 * window.repeats:.0f}% repeats)"
+        yield f"{title}: mode {window.mode}, saves {range_of(window)} a rank ({gets_of(window)})"
     yield from (f"    {reason}" for reason in window.reasons)
     if window.danger:
         yield f"    DANGER: {window.danger}"
@@ -76,13 +90,32 @@ def what_to_set(advice, command):
         yield f"In the program (window {window.id}):  {calls}"
 
 
+def windows_without_gets(advice):
+    idle = [window for window in advice.windows if not window.gets]
+    if idle:
+        own = sum(window.own_gets for window in idle)
+        yield (f"{'window' if len(idle) == 1 else 'windows'} {', '.join(str(window.id) for window in idle)}: no rank read another rank's memory"
+               + (f" ({own:,} gets of own memory)" if own else ""))
+
+
+def least_of(cost):
+    """What the quickest gets cost, where others took longer."""
+    least = cost.get("least")
+    if cost["from"] != "trace" or not least or least["latency_ns"] >= 0.8 * cost["latency_ns"]:
+        return ""
+    return f"; the quickest {least['latency_ns']:,.0f} ns + {least['ns_per_byte']:.2f} ns/B"
+
+
 def render(advice, command=None, width=100):
     cost = advice.cost
-    paragraphs = [[headline(advice)],
-                  [f"{advice.program}, {advice.ranks} ranks, {seconds(advice.wall_seconds)}; a get costs {cost['latency_ns']:,.0f} ns + "
-                   f"{cost['ns_per_byte']:.2f} ns/B ({'measured' if cost['from'] == 'trace' else cost['from']}), all of them "
-                   f"{seconds(advice.get_seconds)} a rank if none is cached."]]
-    paragraphs += [list(window_lines(window)) for window in advice.windows]
+    about = f"{advice.program}, {advice.ranks} ranks, {seconds(advice.wall_seconds)}"
+    if cost["from"] != "assumed":
+        about += (f"; a get costs {cost['latency_ns']:,.0f} ns + {cost['ns_per_byte']:.2f} ns/B "
+                  f"({'measured' if cost['from'] == 'trace' else 'given'}{least_of(cost)}), all of them {seconds(advice.get_seconds)} a rank if none is cached")
+    paragraphs = [[headline(advice)], [about + "."]]
+    paragraphs += [list(window_lines(window)) for window in advice.windows if window.gets]
+    paragraphs += [[line] for line in windows_without_gets(advice)]
+    paragraphs += [[f"Windows that Nearcache left alone: {reason}."] for reason in advice.left_alone]
     paragraphs += [[line] for line in what_to_set(advice, command)]
     paragraphs += [[f"Note: {note}."] for note in advice.notes]
     if any(window.helps and window.mode != "transparent" for window in advice.windows):

@@ -1,0 +1,29 @@
+#include "simulate/cost.h"
+
+#include <gtest/gtest.h>
+
+namespace nearcache::simulate {
+namespace {
+
+TEST(CostSamples, TheLeastIsWhatTheQuickestTenthTook) {
+  CostSamples quiet, busy;
+  for (int i = 0; i < 1000; ++i) {
+    const uint64_t bytes = i % 2 == 0 ? 8 : 4096;
+    const double ns = 1000 + 0.5 * static_cast<double>(bytes) + i % 7;
+    quiet.add(bytes, ns);
+    busy.add(bytes, i % 5 < 4 ? 3 * ns : ns);  // another process had the processor
+  }
+  EXPECT_NEAR(quiet.mean().latency_ns, 1003, 10);
+  EXPECT_NEAR(quiet.least().latency_ns, 1000, 10);
+  EXPECT_GT(busy.mean().latency_ns, 2000);
+  EXPECT_NEAR(busy.least().latency_ns, 1000, 100);
+  EXPECT_NEAR(busy.least().get(4096), 3048, 300);
+}
+
+TEST(CostSamples, NothingMeasuredIsNothing) {
+  EXPECT_EQ(CostSamples().samples(), 0u);
+  EXPECT_EQ(CostSamples().least().latency_ns, 0);
+}
+
+}  // namespace
+}  // namespace nearcache::simulate
