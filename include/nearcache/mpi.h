@@ -6,7 +6,7 @@
  *
  * A window's mode is set at creation by the info key "nearcache_mode" with the value "off", "transparent",
  * "always" or "user", later by MPI_Win_set_info or nearcache_set_mode, and for all windows of a program by the
- * environment variable NEARCACHE_MODE. Other options have info keys too: see docs/options.md. */
+ * environment variable NEARCACHE_MODE ("user" from there holds from the first call of nearcache_invalidate on). Other options have info keys too: see docs/options.md. */
 #ifndef NEARCACHE_MPI_H
 #define NEARCACHE_MPI_H
 

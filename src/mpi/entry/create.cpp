@@ -34,18 +34,22 @@ void set_from_info(Options* options, const char* name, const std::string& key, c
   if (!wrong.empty() && context.rank == 0) log(LogLevel::warning, "info key %s: %s", key.c_str(), wrong.c_str());
 }
 
-void read_info(MPI_Info info, Options* options) {
-  bool found = false;
+// Whether it names a mode.
+bool read_info(MPI_Info info, Options* options) {
+  bool found = false, names_mode = false;
   for (const char* key : {"CLAMPI_MODE", "clampi_mode"}) {
     const std::string value = info_value(info, key, &found);
     if (found) set_from_info(options, "mode", key, mode_of_clampi(value));
+    names_mode = names_mode || found;
   }
   for (const OptionRow& row : option_rows()) {
     if (std::strcmp(row.scope, "window") != 0) continue;
     const std::string key = std::string("nearcache_") + row.name;
     const std::string value = info_value(info, key, &found);
     if (found) set_from_info(options, row.name, key, value);
+    names_mode = names_mode || (found && std::strcmp(row.name, "mode") == 0);
   }
+  return names_mode;
 }
 
 // What all ranks of a window must know alike, in one small reduction beside the several that creation makes: the
@@ -120,6 +124,21 @@ void remember_freed(Window* window) {
   if (context.freed_windows.size() < most_remembered) context.freed_windows.push_back(std::move(report));
 }
 
+// The report has a row for each reason, with no id that a window could have.
+void remember_left_alone(const std::string& reason) {
+  const std::lock_guard lock(context.mutex);
+  int id = -1;
+  for (const WindowReport& row : context.freed_windows) {
+    if (row.id < 0 && row.bypass == reason) return;
+    id = std::min(id, row.id - 1);
+  }
+  WindowReport row;
+  row.id = id;
+  row.mode = mode_name(Mode::off);
+  row.bypass = reason;
+  context.freed_windows.insert(context.freed_windows.begin(), std::move(row));
+}
+
 // Runs when MPI deletes the window's attributes: however the window is freed, even by a call that we do not see.
 int forget_window(MPI_Win handle, int, void* attribute, void*) {
   auto* window = static_cast<Window*>(attribute);
@@ -169,10 +188,12 @@ void adopt(MPI_Win handle, const Creation& creation) {
   identity.handle = handle;
   identity.dynamic = creation.dynamic;
   const std::string reason = settle(creation.comm, creation.unit, creation.caller, &identity);
+  if (!reason.empty()) remember_left_alone(reason);
   if (!reason.empty()) return log(LogLevel::info, "a window is left alone: %s", reason.c_str());
   look_for_devices();
   Options options = context.options;
-  read_info(creation.info, &options);
+  const bool awaits_invalidate = !read_info(creation.info, &options) && options.mode == Mode::user && !context.invalidates;
+  if (awaits_invalidate) options.mode = Mode::transparent;
   if (creation.obstacle == Obstacle::none)
     log(LogLevel::info, "window %lld: mode %s", static_cast<long long>(identity.id), mode_name(options.mode));
   auto* window = new Window(std::move(identity), options, text_of(creation.obstacle));
@@ -181,7 +202,15 @@ void adopt(MPI_Win handle, const Creation& creation) {
     delete window;
     return;
   }
+  if (awaits_invalidate) {
+    window->await_invalidate();
+    context.invalidate_was_awaited = true;
+  }
   context.windows.add(handle, window);
+  if (awaits_invalidate && context.invalidates) {  // it came meanwhile
+    const WindowLock lock(window->mutex());
+    window->program_invalidates();
+  }
   if (window->observed()) tell_of_creation(*window, creation.memory);
 }
 
@@ -225,7 +254,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info) {
   if (window != nullptr && rc == MPI_SUCCESS) {
     const WindowLock lock(window->mutex());
     nearcache::Options options = window->options();
-    read_info(info, &options);
+    if (read_info(info, &options)) window->mode_is_named();
     window->set_options(options);
     context.observer.window_mode(window->identity().id, static_cast<uint8_t>(window->mode()));
   }

@@ -26,6 +26,14 @@ Counters of_process() {
   return sum;
 }
 
+void first_invalidation() {
+  context.invalidates = true;
+  for (Window* window : context.windows.all()) {
+    const WindowLock lock(window->mutex());
+    window->program_invalidates();
+  }
+}
+
 }  // namespace
 }  // namespace nearcache::mpi
 
@@ -34,6 +42,7 @@ using namespace nearcache::mpi;
 extern "C" {
 
 int nearcache_invalidate(MPI_Win win) {
+  if (!context.invalidates.load(std::memory_order_relaxed)) first_invalidation();
   Window* window = find(win);
   if (window == nullptr) return MPI_ERR_WIN;
   const WindowLock lock(window->mutex());
@@ -73,6 +82,7 @@ int nearcache_set_mode(MPI_Win win, nearcache_mode mode) {
   if (mode < NEARCACHE_MODE_OFF || mode > NEARCACHE_MODE_USER) return MPI_ERR_ARG;
   const WindowLock lock(window->mutex());
   if (mode != NEARCACHE_MODE_OFF && !window->obstacle().empty()) return MPI_ERR_ARG;
+  window->mode_is_named();
   window->set_mode(static_cast<nearcache::Mode>(mode));
   context.observer.window_mode(window->identity().id, static_cast<uint8_t>(mode));
   return MPI_SUCCESS;

@@ -72,8 +72,14 @@ void context_start() {
   context.observer.start();
 }
 
+static void tell_of_mode_user() {
+  if (context.rank != 0 || !context.invalidate_was_awaited.exchange(false) || context.invalidates) return;
+  log(LogLevel::warning, "mode user: the program never called nearcache_invalidate, so windows that name no mode were cached in mode transparent");
+}
+
 void context_stop(bool for_good) {
   if (!context.home.here()) return;
+  tell_of_mode_user();
   if (context.world.known()) context_report();
   if (for_good) context.observer.stop();
   context.progress.stop();

@@ -40,6 +40,11 @@ struct Context {
   std::atomic<uint32_t> acquires{1};
   std::atomic<int> transparent_windows{0};
 
+  // Mode user promises that the program invalidates, which the environment cannot promise for it: windows that have the mode from there are
+  // transparent until the program has called nearcache_invalidate.
+  std::atomic<bool> invalidates{false};
+  std::atomic<bool> invalidate_was_awaited{false};
+
   HomeProcess home;
   bool started = false;
   bool threaded = false;  // MPI_THREAD_MULTIPLE, in MPI_Init or in any session: windows lock

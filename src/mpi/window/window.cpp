@@ -36,6 +36,13 @@ void Window::set_mode(Mode mode) {
   epochs().all_outstanding();
 }
 
+void Window::program_invalidates() {
+  if (!awaits_invalidate_) return;
+  awaits_invalidate_ = false;
+  set_mode(Mode::user);
+  context.observer.window_mode(identity_.id, static_cast<uint8_t>(Mode::user));
+}
+
 void Window::adopt_mode(Mode mode) {
   const auto counts = [](Mode m) { return m == Mode::transparent ? 1 : 0; };
   context.transparent_windows += counts(mode) - counts(cached_.mode());

@@ -68,6 +68,10 @@ class Window {
   // --- The calls below need the lock. ---
 
   void set_mode(Mode mode);
+  // Becomes user by the program's first invalidation, of whichever window, unless the program names a mode before.
+  void await_invalidate() { awaits_invalidate_ = true; }
+  void mode_is_named() { awaits_invalidate_ = false; }
+  void program_invalidates();
   // What MPI_Win_set_info may change: the mode at once; sizes and policy by starting with an empty cache.
   void set_options(const Options& options);
   void invalidate();
@@ -238,6 +242,7 @@ class Window {
   Absent absent_;
   WindowIdentity identity_;
   Options options_;
+  bool awaits_invalidate_ = false;
   std::string obstacle_;
   std::mutex mutex_;
   Counters counters_;  // of what is not counted by cached_
