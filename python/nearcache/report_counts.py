@@ -69,6 +69,12 @@ def hit_rate(counters):
     return hits(counters) / counters["gets"] if counters.get("gets") else 0.0
 
 
+def window_name(window):
+    if window["id"] < 0:
+        return "left alone"
+    return f"{window['id']} {window['name']}" if window.get("name") else str(window["id"])
+
+
 def bytes_text(value):
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if value < 1024 or unit == "TiB":

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from .report_counts import access_types, api, bytes_text, hit_rate, processes, traffic_rows
+from .report_counts import access_types, api, bytes_text, hit_rate, processes, traffic_rows, window_name
 from .report_file import DAMAGE, damaged
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -84,8 +84,7 @@ def windows(document):
         counters = window["counters"]
         storage = counters.get("storage_bytes", 0)
         filled = f"{100 * counters.get('stored_bytes', 0) / storage:.0f}%" if storage else "-"
-        name = f"{window['id']} {window['name']}" if window.get("name") else str(window["id"])
-        table.add_row(_safe(name), _safe(window["mode"]), _safe(window["policy"]), str(window["ranks"]), f"{counters.get('gets', 0):,}",
+        table.add_row(_safe(window_name(window)), _safe(window["mode"]), _safe(window["policy"]), str(window["ranks"]), f"{counters.get('gets', 0):,}",
                       f"{100 * hit_rate(counters):.1f}%", bytes_text(storage), filled,
                       f"{counters.get('entries', 0):,}", _safe(window.get("bypass") or ""))
     return table

@@ -214,7 +214,7 @@ std::string report_text(const Report& report) {
   text += mpi ? mpi_text(c) : openshmem_text(c);
   for (const WindowReport& window : report.windows) {
     if (window.bypass.empty()) continue;
-    const std::string what = mpi ? "window " + std::to_string(window.id) : printable(window.name);
+    const std::string what = !mpi ? printable(window.name) : window.id < 0 ? "windows" : "window " + std::to_string(window.id);
     text += "  " + what + "   not cached: " + printable(window.bypass) + "\n";
   }
   text += "  verdict    " + verdict.text + "\n";

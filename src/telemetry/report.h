@@ -18,7 +18,7 @@ struct RankReport {
 };
 
 struct WindowReport {
-  int id = 0;
+  int id = 0;  // below 0: windows that were left alone, a row for each reason
   std::string name;
   std::string mode;
   std::string policy;

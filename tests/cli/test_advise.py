@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from support import launch
+from support import launch, programs
 import pytest
 
 from nearcache import ended
@@ -108,6 +108,34 @@ def test_a_cost_can_be_given_for_another_network(mpi, preload, nearcache, advise
     assert cheap.stdout.startswith("Don't bother") and "hardly more than a hit" in cheap.stdout
 
 
+HIDDEN = """
+#include <mpi.h>
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  for (int i = 0; i < 2; ++i) {
+    MPI_Win win;
+    char *memory, byte;
+    MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    PMPI_Win_fence(0, win);
+    MPI_Get(&byte, 1, MPI_BYTE, 0, 0, 1, MPI_BYTE, win);
+    PMPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+  }
+  MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.few_mpis
+def test_windows_that_are_left_alone_are_told_with_the_reason(mpi, preload, nearcache, advise, tmp_path):
+    program = programs.compiled(tmp_path, "hidden", HIDDEN, mpi.wrapper)
+    done = nearcache("advise", "--mpi", mpi.tag, "--", *launch.launcher(mpi, 2), program, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in " ".join(done.stdout.split()).split("Windows that Nearcache left alone: ")[1:]]
+    assert len(lines) == 1 and "PMPI_Win_fence" in lines[0]
+    assert done.stdout.startswith("No verdict: the program's windows were left alone")
+
+
 @pytest.mark.few_mpis
 def test_a_program_that_fails_gets_no_advice(advise, tmp_path):
     done = advise("read_only", "-", 7, check=False)
@@ -140,7 +168,7 @@ def rule(hits=0, stale=0, size=100, **more):
 
 
 def evidence(latency=10000.0, gets=100000, hits=90000, seconds=2.0, stale=0, user_stale=0, writes=0, dropped=0, ranks=1, epoch_hits=0, least=None,
-             cost_from="trace", own_gets=0, left_alone=()):
+             cost_from="trace", own_gets=0, left_alone=(), obstacles=()):
     window = {"id": 1, "name": "", "mode": "transparent", "ranks": ranks, "traced_ranks": 1, "gets": gets, "bytes": gets * 100,
               "own_gets": own_gets, "puts": writes, "stores": 0, "writes_while_read": writes, "transparent": rule(), "user": rule(hits, user_stale), "always": rule(hits, stale)}
     measured = {"latency_ns": latency, "ns_per_byte": 0.1}
@@ -155,7 +183,7 @@ def evidence(latency=10000.0, gets=100000, hits=90000, seconds=2.0, stale=0, use
     within = {"id": 1, "hits_full": epoch_hits, "hits_pending": 0, "hits_partial": 0, "hit_bytes": epoch_hits * 100}
     return measure.Evidence(safety={"cost": cost, "traces": [trace], "windows": [window]},
                             summary={"span": {"first_ns": 0, "last_ns": int(seconds * 1e9)}}, curve={"windows": [curve]},
-                            transparent={"rows": [{"windows": [within]}]}, left_alone=list(left_alone))
+                            transparent={"rows": [{"windows": [within]}]}, obstacles=dict(obstacles), left_alone=list(left_alone))
 
 
 def test_storage_is_the_least_that_saves_nearly_all():
@@ -244,6 +272,11 @@ def test_own_gets_are_told_apart_and_windows_without_others_share_a_line():
     said = text.render(judgement.judge(found), width=200)
     assert "windows 2, 3: no rank read another rank's memory (5 gets of own memory)\n" in said
     assert "window 2:" not in said
+
+
+def test_a_window_that_cannot_be_cached_is_not_recommended():
+    advice = judgement.judge(evidence(obstacles={1: "a shared-memory window"}))
+    assert advice.verdict == "no" and "it cannot be cached: a shared-memory window" in text.render(advice)
 
 
 def test_why_windows_were_left_alone_is_said():

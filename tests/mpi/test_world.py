@@ -3,7 +3,7 @@ import json
 import os
 import re
 
-from support import launch
+from support import launch, programs
 import pytest
 
 
@@ -49,6 +49,36 @@ def test_the_report_is_whole_where_no_window_spans_all_ranks(mpi, preload, tmp_p
     result = launch.run(mpi, 4, "world", "halves", env={"NEARCACHE_REPORT": str(report)}).check()
     assert hits(result, "halves") == [144] * 4
     assert json.loads(report.read_text())["ranks"] == 4
+
+
+FINALIZES_ONCE = """
+#include <mpi.h>
+int MPI_Finalize(void) {
+  int ended = 0;
+  PMPI_Finalized(&ended);
+  return ended ? MPI_SUCCESS : PMPI_Finalize();
+}
+"""
+FINALIZES_TWICE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  ((int (*)(void))dlsym(RTLD_DEFAULT, "PMPI_Finalize"))();
+  MPI_Finalize();
+  puts("ok");
+}
+"""
+
+
+@pytest.mark.few_mpis
+def test_nothing_is_called_after_mpi_was_ended_past_nearcache(mpi, preload, tmp_path):
+    program = programs.compiled(tmp_path, "twice", FINALIZES_TWICE, mpi.wrapper, "-ldl")
+    below = programs.compiled(tmp_path, "libonce.so", FINALIZES_ONCE, mpi.wrapper, "-shared", "-fPIC")
+    result = launch.run(mpi, 2, program, below=[below], env={"NEARCACHE_REPORT": str(tmp_path / "report.json")}, timeout=60).check()
+    assert result.output.count("ok\n") == 2
 
 
 def done(result):

@@ -35,7 +35,7 @@ class WindowAdvice:
 
 @dataclass
 class Advice:
-    verdict: str           # helps, no, or unknown: it would depend on what a get costs, which is not known
+    verdict: str           # helps, no, or unknown: it depends on what a get costs, or nothing was seen of the windows
     helps: bool
     saved_seconds: float   # a rank, mean over ranks
     saved_seconds_least: float
@@ -122,9 +122,9 @@ class Judge:
         self.known = self.cost["from"] != "assumed"
         # Other work on the machine makes gets and the run longer, not the quickest gets: what is worth it by these is so however busy it is.
         self.least = self.cost["least"] if self.cost["from"] == "trace" and self.cost["least"] else self.cost
-        self.left_alone = evidence.left_alone
+        self.obstacles, self.left_alone = evidence.obstacles, evidence.left_alone
         self.curves = {window["id"]: window for window in evidence.curve["windows"]}
-        self.transparent = {window["id"]: window for window in evidence.transparent["rows"][0]["windows"]}
+        self.transparent = {window["id"]: window for window in evidence.transparent["rows"][0].get("windows", [])}  # absent where no window was traced
         traces = evidence.safety["traces"]
         self.ranks = max((trace["ranks"] for trace in traces), default=1)
         self.traced = len(traces)
@@ -138,7 +138,8 @@ class Judge:
         get_seconds = self.settle_times()
         windows = [self.window(window) for window in self.safety["windows"]]
         helped = [window for window in windows if window.helps]
-        return Advice(verdict="helps" if helped else "unknown" if any(window.undecided for window in windows) else "no", helps=bool(helped),
+        unknown = any(window.undecided for window in windows) or (self.left_alone and not any(window.gets for window in windows))
+        return Advice(verdict="helps" if helped else "unknown" if unknown else "no", helps=bool(helped),
                       saved_seconds=sum(window.saved_seconds for window in helped),
                       saved_seconds_least=sum(window.saved_seconds_least for window in helped), wall_seconds=self.wall, get_seconds=get_seconds,
                       cost=self.cost, complete=complete, program=self.trace["program"], ranks=self.ranks, modelled=self.trace["modelled"],
@@ -182,6 +183,9 @@ class Judge:
             advice.danger = f"in this run it was in mode {window['mode']}, which is not safe: {reasons[-1]}"
         if window["gets"] == 0:
             advice.reasons = ["no rank read another rank's memory through it"]
+            return advice
+        if window["id"] in self.obstacles:
+            advice.reasons = [f"it cannot be cached: {self.obstacles[window['id']]}"]
             return advice
         if self.transparent_hits(window) > 0 and self.saved_ns(window, "transparent") >= 0.9 * self.saved_ns(window, mode) and mode != "transparent":
             mode = "transparent"

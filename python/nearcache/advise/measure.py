@@ -20,7 +20,8 @@ class Evidence:
     summary: dict
     curve: dict        # under mode `always`
     transparent: dict  # a simulation with room for everything
-    left_alone: list   # reasons why other windows were not touched
+    obstacles: dict    # by window: why it cannot be cached
+    left_alone: list   # reasons why other windows were not touched at all
 
 
 @contextmanager
@@ -56,16 +57,19 @@ def run_traced(words, prefix, tag, values):
 
 def evidence_of(names, model=None):
     """Asks nearcache-simulate. `names` are traces, or their prefix; `model` is what a get costs: L,G."""
-    left_alone = [reason for name in names for reason in windows_left_alone(name + REPORT)]
+    obstacles = {}
+    for name in names:
+        obstacles.update(obstacles_of(name + REPORT))
     names = simulate.traces(names)
     given = ["--model", model] if model else []
     return Evidence(safety=simulate.ask(names, "--safety", *given), summary=simulate.ask(names, "--summary"),
                     curve=simulate.ask(names, "--curve", "--mode", "always", *given),
-                    transparent=simulate.ask(names, "--mode", "transparent", "--storage", "100%", "--no-bounds", *given), left_alone=left_alone)
+                    transparent=simulate.ask(names, "--mode", "transparent", "--storage", "100%", "--no-bounds", *given),
+                    obstacles=obstacles, left_alone=[reason for window, reason in obstacles.items() if window < 0])
 
 
-def windows_left_alone(path):
+def obstacles_of(path):
     """Why windows were not cached, by the report of the run; nothing where there is none."""
     if not os.path.exists(path):
-        return []
-    return list(dict.fromkeys(window["bypass"] for window in report_file.load(path)["windows"] if window.get("bypass")))
+        return {}
+    return {window["id"]: window["bypass"] for window in report_file.load(path)["windows"] if window.get("bypass")}

@@ -15,6 +15,8 @@ def seconds(value):
 
 
 def headline(advice):
+    if advice.verdict == "unknown" and not any(window.undecided for window in advice.windows):
+        return "No verdict: the program's windows were left alone, and nothing is known of their gets."
     if advice.verdict == "unknown":
         return ("No verdict: what a get costs was not measured in this run. Say what it costs where the program is to run, by --model L,G "
                 "(ns and ns a byte), or run longer.")

@@ -2,7 +2,7 @@
 from .. import tables as known
 from .. import values
 from ..errors import NearcacheError
-from ..report_counts import access_types, api, bytes_text, hit_rate, processes, traffic_rows
+from ..report_counts import access_types, api, bytes_text, hit_rate, processes, traffic_rows, window_name
 from . import scale
 from .parts import LABELS, Section, Table, counted
 
@@ -57,9 +57,8 @@ def windows(document):
     for window in document["windows"]:
         counters = window["counters"]
         storage = counters.get("storage_bytes", 0)
-        name = f"{window['id']} {window['name']}" if window.get("name") else str(window["id"])
         filled = scale.percent(counters.get("stored_bytes", 0) / storage) if storage else "-"
-        rows.append([name, window["mode"], window["policy"], counted(window["ranks"]), counted(counters.get("gets", 0)),
+        rows.append([window_name(window), window["mode"], window["policy"], counted(window["ranks"]), counted(counters.get("gets", 0)),
                      scale.percent(hit_rate(counters)) if counters.get("gets") else "-", bytes_text(storage), filled,
                      window.get("bypass") or "-"])
     columns = [("window", "text"), ("mode", "text"), ("policy", "text"), ("ranks", "number"), ("gets", "number"), ("hit ratio", "number"),

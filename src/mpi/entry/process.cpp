@@ -50,8 +50,9 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return rc;
 }
 
+// A program or a library in front may have ended MPI already, by a call that passed us by: then there is nobody to ask.
 int MPI_Finalize(void) {
-  context_stop(true);
+  if (World::model_is_open()) context_stop(true);
   return next.Finalize();
 }
 
