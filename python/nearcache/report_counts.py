@@ -36,7 +36,7 @@ def processes(document):
 TRAFFIC = {
     "MPI": [("bytes_requested", "bytes requested", True), ("bytes_from_cache", "bytes from the cache", True),
             ("bytes_from_network", "bytes from the network", True), ("puts", "puts", False), ("accumulates", "accumulates", False),
-            ("evictions", "evictions", False), ("invalidations", "times dropped", False), ("write_drops", "entries overwritten", False),
+            ("own_gets", "gets of own memory", False), ("evictions", "evictions", False), ("invalidations", "times dropped", False), ("write_drops", "entries overwritten", False),
             ("syncs_served", "flushes served", False), ("syncs_passed", "synchronisations passed to MPI", False),
             ("progress_calls", "progress calls", False), ("adaptations", "adaptations", False)],
     "OpenSHMEM": [("bytes_requested", "bytes got", True), ("bytes_from_cache", "of these from the cache", True),
@@ -65,8 +65,9 @@ def hits(counters):
 
 
 def hit_rate(counters):
-    """Share of gets that were hits, 0..1."""
-    return hits(counters) / counters["gets"] if counters.get("gets") else 0.0
+    """Share of the gets of other ranks' memory that were hits, 0..1."""
+    remote = counters.get("gets", 0) - counters.get("own_gets", 0)
+    return hits(counters) / remote if remote > 0 else 0.0
 
 
 def window_name(window):

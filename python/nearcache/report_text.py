@@ -47,7 +47,7 @@ def accesses(document):
         count, over_ranks = totals.get(name, 0), spread.get(name, {"min": 0, "max": 0})
         share = f"{100 * count / gets:.1f}%" if gets else "-"
         table.add_row(label, f"{count:,}", share, f"{over_ranks['min']:,.0f}", f"{over_ranks['max']:,.0f}", meaning)
-    table.add_row("all", f"{gets:,}", f"{100 * hit_rate(totals):.1f}%", "", "", "share: that of all hits", style="bold")
+    table.add_row("all", f"{gets:,}", f"{100 * hit_rate(totals):.1f}%", "", "", "share: hits of remote gets", style="bold")
     return table
 
 

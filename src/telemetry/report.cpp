@@ -89,6 +89,9 @@ std::string no_hit_verdict(const Counters& c) {
   return std::string(why) + ": the cache did not help";
 }
 
+// Own memory needs no cache.
+double hit_share(const Counters& c) { return share(hits_of(c), c.gets - std::min(c.gets, c.own_gets)); }
+
 Verdict verdict_of(const Report& report) {
   const Counters totals = totals_of(report);
   const Spread wall = spread_of(report.ranks, [](const RankReport& r) { return r.wall_seconds; });
@@ -204,12 +207,12 @@ std::string report_text(const Report& report) {
   const Verdict verdict = verdict_of(report);
   const bool mpi = report.api == Api::mpi;
   const Spread hits = spread_of(report.ranks, [](const RankReport& r) {
-    return 100 * share(hits_of(r.counters), r.counters.gets);
+    return 100 * hit_share(r.counters);
   });
   std::string text = formatted("nearcache %s: %zu %s of %s\n", version_text(), report.ranks.size(), mpi ? "ranks" : "PEs", printable(report.program).c_str());
   if (!report.modelled.empty()) text += "  network    MODELLED: " + report.modelled + "\n";
   text += formatted("  gets       %llu, %.1f%% hits (min %.1f, mean %.1f, max %.1f over %s)\n",
-                    static_cast<unsigned long long>(c.gets), 100 * share(hits_of(c), c.gets), hits.min, hits.mean, hits.max,
+                    static_cast<unsigned long long>(c.gets), 100 * hit_share(c), hits.min, hits.mean, hits.max,
                     mpi ? "ranks" : "PEs");
   text += mpi ? mpi_text(c) : openshmem_text(c);
   for (const WindowReport& window : report.windows) {

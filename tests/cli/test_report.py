@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from nearcache import report_counts
+
 HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE / "report_example.json"
 GOLDEN = HERE / "report_example.txt"
@@ -43,6 +45,12 @@ def test_a_run_that_gained_nothing_is_told_so(nearcache, tmp_path):
     verdict = {"helped": False, "saved_seconds": 0, "text": "no get was repeated: the cache did not help"}
     text = nearcache("report", changed(tmp_path, verdict=verdict, totals={"gets": 0})).stdout
     assert "no gain: no get was repeated: the cache did not help" in text
+
+
+def test_gets_of_own_memory_are_in_no_hit_ratio():
+    assert report_counts.hit_rate({"gets": 10, "own_gets": 6, "hits_full": 3, "hits_pending": 0, "hits_partial": 0}) == 0.75
+    assert report_counts.hit_rate({"gets": 6, "own_gets": 6}) == 0
+    assert report_counts.hit_rate({"gets": 4, "hits_full": 1}) == 0.25, "a report of before"
 
 
 def test_names_are_no_commands_to_the_terminal(nearcache, tmp_path):

@@ -560,6 +560,16 @@ void cost_of_rgets_is_known() {
   }
 }
 
+void gets_of_own_rank_are_counted_apart() {
+  Words words(50);
+  EXPECT(words.read(check::rank, 3) && words.read(check::rank, 3));
+  if (origin()) {
+    EXPECT(words.read(1, 3) && words.read(1, 3));
+  }
+  const auto found = check::stats(words.win);
+  EXPECT_CACHED(found.own_gets == 2 && found.gets == (origin() ? 4u : 2u));
+}
+
 void get_of_own_rank_sees_own_stores() {
   Words words(100, "transparent");
   for (int64_t turn = 0; turn < 3; turn++) {
@@ -839,6 +849,7 @@ int main(int argc, char **argv) {
 #endif
                      {"bytes_are_counted_while_the_cache_sleeps", bytes_are_counted_while_the_cache_sleeps},
                      {"gets_outside_an_epoch_count_no_bytes", gets_outside_an_epoch_count_no_bytes},
+                     {"gets_of_own_rank_are_counted_apart", gets_of_own_rank_are_counted_apart},
                      {"get_of_own_rank_sees_own_stores", get_of_own_rank_sees_own_stores},
                      {"device_memory_is_left_to_mpi", device_memory_is_left_to_mpi},
                      {"put_where_units_differ", put_where_units_differ},

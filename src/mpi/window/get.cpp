@@ -71,6 +71,7 @@ static bool of_predefined_types(const GetCall& call) {
 // The get goes past the cache, and MPI has taken it.
 void Window::passed(const GetCall& call, const Decision& decision) {
   cached_.passed(decision.get.bytes, targets(call.target));
+  counters_.own_gets += call.target == identity_.rank ? 1 : 0;
   if (!decision.sampled && valid_target(call.target)) sampling_.joined(call.target, decision.get.bytes);
 }
 

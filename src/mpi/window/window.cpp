@@ -143,7 +143,7 @@ void Window::fill_counters(Counters* counters) const {
 void Window::estimate_times(Counters* counters) const {
   const CostModel& costs = sampling_.costs();
   const uint64_t hits = counters->hits_full + counters->hits_pending + counters->hits_partial;
-  const uint64_t fetched = counters->gets - counters->hits_full - counters->hits_pending;
+  const uint64_t fetched = counters->gets - counters->own_gets - counters->hits_full - counters->hits_pending;
   const double saved = static_cast<double>(hits) * (costs.latency_ns() - hit_cost_ns(0)) +
                        static_cast<double>(counters->bytes_from_cache) * (costs.ns_per_byte() - (hit_cost_ns(1) - hit_cost_ns(0)));
   counters->saved_ns = saved > 0 ? static_cast<uint64_t>(saved) : 0;
