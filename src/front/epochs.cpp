@@ -10,10 +10,10 @@ void Epochs::set(uint32_t target, uint8_t flags, bool on) {
 void Epochs::lock(uint32_t target, bool is_exclusive) {
   fence_ = false;
   set(target, locked, true);
-  set(target, exclusive, is_exclusive);
+  set(target, exclusive | exclusively, is_exclusive);
 }
 
-void Epochs::unlock(uint32_t target) { set(target, locked | exclusive, false); }
+void Epochs::unlock(uint32_t target) { set(target, locked | exclusive | exclusively, false); }
 
 void Epochs::start(const std::vector<uint32_t>& targets) {
   fence_ = false;

@@ -32,6 +32,8 @@ class Epochs {
   void start(const std::vector<uint32_t>& targets);
   void complete();
 
+  // Since the lock was taken: does it keep others out?
+  bool locked_exclusively(uint32_t target) const { return (targets_[target].flags & exclusively) != 0; }
   bool open_for_all() const { return of_all_; }
   bool open(uint32_t target) const { return of_all_ || fence_ || (targets_[target].flags & (locked | started)) != 0; }
 
@@ -80,6 +82,7 @@ class Epochs {
   static constexpr uint8_t gets = 8;       // gets are outstanding
   static constexpr uint8_t writes = 16;    // puts or accumulates are
   static constexpr uint8_t listed = 32;    // in touched_
+  static constexpr uint8_t exclusively = 64;  // MPI_Win_lock, exclusively
 
   struct Target {
     uint64_t last_get = 0, last_write = 0;  // numbers of the last ones

@@ -125,7 +125,7 @@ class CurveRun {
     selection.sample = sample_of(use);
     const Sample& sample = selection.sample;
     MemoryBudget budget;
-    RankParts<WindowReplay> parts(trace, selection, [&](uint32_t at, const std::atomic<uint32_t>* acquires) {
+    RankParts<WindowReplay> parts(trace, selection, [&](uint32_t at, Acquires* acquires) {
       WindowCurve& curve = curves_.windows[content_of(trace.windows[at], &contents_)];
       curve.sample_rate = std::min(curve.sample_rate, sample.rate());
       const uint64_t storage = sample.scaled(curve.points[point].storage_bytes);

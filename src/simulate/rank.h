@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "simulate/cost.h"
+#include "cache/get/acquires.h"
 #include "cache/get/entry.h"
 #include "base/options.h"
+#include "simulate/cost.h"
 #include "simulate/progress.h"
 #include "simulate/sample.h"
 #include "simulate/target_numbers.h"
@@ -86,13 +87,12 @@ class RankParts {
     if (kind == TraceSync::invalidate) {
       if (part == nullptr) return;
       part->invalidate();
-      if (part->mode() == Mode::transparent) acquire();
+      if (part->mode() == Mode::transparent) acquires_.add(false);
       return;
     }
     if (part != nullptr) part->sync(kind, event.sync_target);
-    acquire();
+    acquires_.add(false);
   }
-  void acquire() { acquires_.store(acquires_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
   void window(Part* part, const TraceEvent& event) {
     if (part == nullptr) return;
     if (event.detail == static_cast<uint8_t>(TraceWindow::freed)) part->free();
@@ -100,7 +100,7 @@ class RankParts {
   }
 
   const Selection selection_;
-  std::atomic<uint32_t> acquires_{1};
+  Acquires acquires_;
   std::vector<std::unique_ptr<Part>> parts_;
 };
 

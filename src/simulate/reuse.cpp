@@ -8,7 +8,7 @@ namespace nearcache::simulate {
 
 static constexpr uint64_t largest_get = UINT32_MAX - granule_bytes;  // that the engine stores
 
-ReuseCollector::ReuseCollector(const TraceWindowInfo& info, const Settings& settings, const std::atomic<uint32_t>* acquires)
+ReuseCollector::ReuseCollector(const TraceWindowInfo& info, const Settings& settings, Acquires* acquires)
     : info_(info), mode_(settings.mode), settings_(settings), acquires_(acquires) {
   reuse_.needs_no_storage = mode_ == Mode::transparent || mode_ == Mode::off;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/options.h"
+#include "cache/get/acquires.h"
 #include "simulate/key_table.h"
 #include "simulate/sample.h"
 #include "simulate/trace_reader.h"
@@ -48,7 +49,7 @@ class ReuseCollector {
     Sample sample;
     bool intervals = true;       // keep them; else sums only
   };
-  ReuseCollector(const TraceWindowInfo& info, const Settings& settings, const std::atomic<uint32_t>* acquires);
+  ReuseCollector(const TraceWindowInfo& info, const Settings& settings, Acquires* acquires);
 
   void get(const TraceEvent& get);
   void write(uint32_t target, int64_t from, int64_t to);
@@ -69,14 +70,14 @@ class ReuseCollector {
     uint32_t last = 0, most = 0; // bytes of the last get; of the largest since it became valid; 0: never asked for
   };
 
-  uint64_t generation() const { return generation_ << 32 | (mode_ == Mode::transparent ? acquires_->load(std::memory_order_relaxed) : 0); }
+  uint64_t generation() const { return generation_ << 32 | (mode_ == Mode::transparent ? acquires_->now() : 0); }
   uint64_t head_of(const TraceEvent& get, uint64_t have) const;
   void reuse(const TraceEvent& get, uint32_t key, const KeyState& before);
 
   const TraceWindowInfo info_;
   Mode mode_;
   const Settings settings_;
-  const std::atomic<uint32_t>* acquires_;
+  Acquires* acquires_;
   uint64_t generation_ = 0;
   uint64_t time_ = 0;
   KeyTable table_;

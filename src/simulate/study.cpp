@@ -131,7 +131,7 @@ class StudyRun {
   std::string replay(const RankTrace& trace, const RankContent& content, StudyRow* row) {
     MemoryBudget budget;
     if (options_.adaptive) budget.set_limit(options_.library.max_storage);
-    RankParts<WindowReplay> parts(trace, options_.selection, [&](uint32_t at, const std::atomic<uint32_t>* acquires) {
+    RankParts<WindowReplay> parts(trace, options_.selection, [&](uint32_t at, Acquires* acquires) {
       const uint64_t storage = options_.storages[row->storage].of(content.windows[at].bytes);
       const uint64_t index = std::max<uint64_t>(options_.indexes[row->index].of(content.windows[at].keys), 1);
       row->storage_bytes += storage;
@@ -183,7 +183,7 @@ WindowSettings window_settings(const StudyOptions& options, const Cost& cost, Po
 
 std::string collect_reuse(const StudyOptions& options, const RankTrace& trace, const Sample& sample, bool intervals, Progress* progress,
                           std::vector<Reuse>* reuse) {
-  RankParts<ReuseCollector> parts(trace, options.selection, [&](uint32_t at, const std::atomic<uint32_t>* acquires) {
+  RankParts<ReuseCollector> parts(trace, options.selection, [&](uint32_t at, Acquires* acquires) {
     const TraceWindowInfo& window = trace.windows[at];
     const ReuseCollector::Settings settings{options.selection.mode_of(window), options.library.max_get, sample, intervals};
     return std::make_unique<ReuseCollector>(window, settings, acquires);

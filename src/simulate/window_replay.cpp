@@ -24,7 +24,7 @@ WindowResult& WindowResult::operator+=(const WindowResult& other) {
 }
 
 WindowReplay::WindowReplay(const TraceWindowInfo& info, const TargetNumbers& targets, const WindowSettings& settings,
-                           const std::atomic<uint32_t>* acquires, MemoryBudget* budget)
+                           Acquires* acquires, MemoryBudget* budget)
     : info_(info), settings_(settings), targets_(targets),
       cached_({targets_.of(info.rank), targets_.count(), info.unit}, settings.rules, budget, acquires, CachedWindow::Data::simulated) {}
 
@@ -42,7 +42,7 @@ RemoteGet WindowReplay::understand(const TraceEvent& event) const {
 
 // Sizes that are asked for may be beyond what a process may have, but where they adapt.
 bool WindowReplay::ensure_cache() {
-  if (cached_.cache() != nullptr) return true;
+  if (cached_.has_cache()) return true;
   const GetCacheSettings& wanted = settings_.rules.cache;
   GetCache::Geometry growth{wanted.index_capacity, mode() == Mode::transparent ? 0 : wanted.storage_bytes};
   if (wanted.tuner.adaptive) growth = cached_.growth_within(std::max(settings_.most_storage, wanted.storage_bytes));

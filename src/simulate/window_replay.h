@@ -49,7 +49,7 @@ struct WindowResult {
 class WindowReplay {
  public:
   // `acquires` counts the rank's; `budget` is what all its caches may use together.
-  WindowReplay(const TraceWindowInfo& info, const TargetNumbers& targets, const WindowSettings& settings, const std::atomic<uint32_t>* acquires,
+  WindowReplay(const TraceWindowInfo& info, const TargetNumbers& targets, const WindowSettings& settings, Acquires* acquires,
                MemoryBudget* budget);
 
   void get(const TraceEvent& get);

@@ -2,6 +2,8 @@
 #ifndef NEARCACHE_TESTS_SEMANTICS_H
 #define NEARCACHE_TESTS_SEMANTICS_H
 
+#include <cstdlib>
+
 #include "check.h"
 
 namespace semantics {
@@ -18,6 +20,9 @@ struct Window {
   bool allocated;
   bool created;
 };
+
+// Whether the completion of a plain get is an acquire; else a program must not learn by it.
+inline bool strict_flush() { return std::getenv("NEARCACHE_STRICT_FLUSH") != nullptr; }
 
 inline int64_t value(int64_t version, int64_t word) { return version * 1000 + word; }
 

@@ -235,7 +235,7 @@ void add_other_windows(std::vector<Row> &rows) {
     MPI_Fetch_and_op(&none, seen, MPI_INT64_T, 1, 0, MPI_NO_OP, place.other);
     MPI_Win_flush(1, place.other);
   }));
-  rows.push_back(poll("other_window_get_flush_local", [](Place &place, int64_t *seen) {
+  if (strict_flush()) rows.push_back(poll("other_window_get_flush_local", [](Place &place, int64_t *seen) {
     MPI_Get(seen, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, place.other);
     MPI_Win_flush_local(1, place.other);
   }));

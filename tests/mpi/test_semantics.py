@@ -4,8 +4,9 @@ from support import runs
 
 
 @pytest.mark.parametrize("layer", runs.LAYERS)
-def test_every_row_of_the_semantics_table(mpi, preload, layer):
-    result = runs.run(mpi, layer, 2, "semantics")
+@pytest.mark.parametrize("flush", [{"NEARCACHE_STRICT_FLUSH": "1"}, {"NEARCACHE_QUIET_AFTER": "0"}], ids=["strict", "quiet"])
+def test_every_row_of_the_semantics_table(mpi, preload, layer, flush):
+    result = runs.run(mpi, layer, 2, "semantics", env=flush)
     assert len(result.lines("ok")) > 150
     assert not result.lines("skipped")
     has_ulfm = mpi.family == "openmpi" and mpi.version >= (5,)

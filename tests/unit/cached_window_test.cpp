@@ -92,7 +92,7 @@ struct Program {
     std::function<void()> now;
   };
   MemoryBudget budget;
-  std::atomic<uint32_t> acquires{1};
+  Acquires acquires;
   std::vector<std::byte> memory[ranks];
   std::deque<Move> moves;
   CachedWindow window;
@@ -206,7 +206,7 @@ TEST(CachedWindowTest, transparent_serves_repeats_under_way_only) {
   program.get(Program::of(1, 0, 64, first.data()));
   EXPECT_EQ(program.get(Program::of(1, 0, 64, second.data())).outcome, Outcome::pending);
   program.sync(Targets::all());
-  ++program.acquires;
+  program.acquires.add(false);
   EXPECT_TRUE(program.is_memory(second.data(), 1, 0, 64));
   EXPECT_EQ(program.get(Program::of(1, 0, 64, third.data())).answer, Answer::miss);
 }
@@ -216,7 +216,7 @@ TEST(CachedWindowTest, an_acquire_between_look_up_and_issue_keeps_the_get_from_b
   Buffer first{}, second{};
   const RemoteGet get = Program::of(1, 0, 64, first.data());
   const CachedWindow::Decision decision = program.look_up(get);
-  ++program.acquires;  // another thread's
+  program.acquires.add(false);  // another thread's
   EXPECT_EQ(program.issue(get, decision), no_record);
   EXPECT_EQ(program.get(Program::of(1, 0, 64, second.data())).answer, Answer::miss);
 }
@@ -481,7 +481,7 @@ TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
       writes.clear();
       program.memory[target][static_cast<size_t>(at)] = static_cast<std::byte>(random());
       if (mode == Mode::transparent) {
-        ++program.acquires;
+        program.acquires.add(false);
       } else {
         program.window.invalidate();
       }
@@ -492,7 +492,7 @@ TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
       const Targets targets = random() % 3 == 0 ? Targets::all() : Targets::one(target);
       program.sync(targets);
       std::erase_if(writes, [&](const Write& write) { return targets.cover(write.target); });
-      if (mode == Mode::transparent) ++program.acquires;
+      if (mode == Mode::transparent) program.acquires.add(false);
       std::erase_if(asked, [&](const Asked& each) {
         if (!targets.cover(each.get.key.target)) return false;
         if (each.defined) {

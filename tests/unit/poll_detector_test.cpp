@@ -1,4 +1,4 @@
-#include "cache/page/poll_detector.h"
+#include "cache/poll_detector.h"
 
 #include <gtest/gtest.h>
 

@@ -264,7 +264,7 @@ TEST(Replay, RanksAreReplayedAloneAndSummed) {
 }
 
 Reuse reuse_of(const std::vector<Get>& gets) {
-  static const std::atomic<uint32_t> acquires = 1;
+  static Acquires acquires;
   TraceWindowInfo info;
   info.announced = true;
   info.rank = 0;

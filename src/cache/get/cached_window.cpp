@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <string_view>
 
 #include "base/copy.h"
 
@@ -21,6 +22,11 @@ Outcome outcome_of(GetCache::Insert how) {
       break;
   }
   return Outcome::failing;
+}
+
+// Never 0.
+uint64_t hash_bytes(const std::byte* data, uint64_t bytes) {
+  return std::hash<std::string_view>()({reinterpret_cast<const char*>(data), bytes}) | 1;
 }
 
 }  // namespace
@@ -51,7 +57,7 @@ bool CachingRules::same_cache(const CachingRules& other) const {
          cache.tuner.adaptive == other.cache.tuner.adaptive && cache.sample == other.cache.sample && cache.anchors == other.cache.anchors;
 }
 
-CachedWindow::CachedWindow(const WindowShape& shape, const CachingRules& rules, MemoryBudget* budget, const std::atomic<uint32_t>* acquires, Data data)
+CachedWindow::CachedWindow(const WindowShape& shape, const CachingRules& rules, MemoryBudget* budget, Acquires* acquires, Data data)
     : epochs_(shape.ranks), data_(data), shape_(shape), rules_(rules), budget_(budget), acquires_(acquires), pending_of_target_(shape.ranks) {}
 
 void CachedWindow::set_mode(Mode mode) {
@@ -79,13 +85,15 @@ void CachedWindow::reset() {
 GetCache::Geometry CachedWindow::growth_within(uint64_t limit) const {
   // Storage is addressed in granules by 32 bits; an entry that is worth an index slot has some 128 bytes.
   limit = std::min<uint64_t>(limit, uint64_t{UINT32_MAX} * granule_bytes / 2);
-  return {std::min<uint64_t>(std::max(limit / 128, rules_.cache.index_capacity), uint64_t{1} << 28), storage_is_used() ? limit : 0};
+  return {std::min<uint64_t>(std::max(limit / 128, rules_.cache.index_capacity), uint64_t{1} << 28), stores() ? limit : 0};
 }
 
 bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
-  if (cache_ != nullptr) return true;
+  if (has_cache()) return true;
+  drop_cache();
+  has_storage_ = stores();
   GetCacheSettings settings = rules_.cache;
-  if (!storage_is_used()) settings.storage_bytes = 0;
+  if (!has_storage_) settings.storage_bytes = 0;
   settings.index_capacity = std::max<uint64_t>(settings.index_capacity, 1);
   settings.ranges = shape_.unit != 0;
   GetCache::Geometry geometry = growth;
@@ -177,8 +185,7 @@ CachedWindow::Decision CachedWindow::look_up_absent(const RemoteGet& get) {
 
 // What begins elsewhere may have the bytes.
 CachedWindow::Decision CachedWindow::no_exact_hit(const RemoteGet& get, bool request) {
-  if (!get.contiguous_target || !cache_->may_overlap()) return miss();
-  const GetCache::Overlap overlap = cache_->overlap(get.key, get.bytes);
+  const GetCache::Overlap overlap = get.contiguous_target ? cache_->overlap(get.key, get.bytes) : GetCache::Overlap();
   switch (overlap.found) {
     case GetCache::Found::full:
       return serve_overlap(get, overlap);
@@ -192,6 +199,7 @@ CachedWindow::Decision CachedWindow::no_exact_hit(const RemoteGet& get, bool req
     case GetCache::Found::none:
       break;
   }
+  polls_.miss();
   return miss();
 }
 
@@ -203,7 +211,28 @@ static void deliver(const RemoteGet& get, const std::byte* data) {
   }
 }
 
+// Mode transparent: a program that reads a few words over and over waits for them to change, in spite of the standard.
+bool CachedWindow::looks_polled(const RemoteGet& get) {
+  if (rules_.mode != Mode::transparent) return false;
+  if (polls_.time_to_look()) return polls_.look();
+  polls_.slow_hit(word_of(get.key));
+  return false;
+}
+
+CachedWindow::Decision CachedWindow::fetch_again(const RemoteGet& get, EntryId entry, uint64_t offset) {
+  Decision decision = miss();
+  if (moves_data()) decision.polled = hash_bytes(cache_->data(entry) + offset, get.bytes);
+  cache_->discard(entry);
+  return decision;
+}
+
+// Another value than the one that was served: the program learns of a write, and perhaps by it of others.
+void CachedWindow::compare(const PendingGet& get, const std::byte* packed) {
+  if (packed != nullptr && hash_bytes(packed, get.bytes) != get.polled) acquires_->add(true);
+}
+
 CachedWindow::Decision CachedWindow::serve(const RemoteGet& get, EntryId entry, uint64_t offset) {
+  if (looks_polled(get)) return fetch_again(get, entry, offset);
   served(get.bytes);
   ++counts_.hits_full;
   if (moves_data()) deliver(get, cache_->data(entry) + offset);
@@ -387,7 +416,7 @@ EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, 
     missed(decision, Outcome::failing, issued);
     return no_entry;
   }
-  if (!storage_is_used()) {
+  if (!stores()) {
     const EntryId entry = cache_->insert_bare(get.hash, get.key, get.bytes, record);
     missed(decision, entry == no_entry ? Outcome::failing : Outcome::direct, issued);
     return entry;
@@ -413,6 +442,7 @@ uint32_t CachedWindow::add_record(const RemoteGet& get, const Decision& decision
   record.origin = get.origin;
   record.elements = get.elements;
   record.bytes = get.bytes;
+  record.polled = decision.polled;
   if (decision.answer == Answer::rest && !decision.whole) {
     // Its bytes come behind the head, into one run of the origin.
     record.bytes = get.bytes - decision.head;
@@ -443,11 +473,11 @@ CachedWindow::Issued CachedWindow::issued(const RemoteGet& get, const Decision& 
   }
   const uint32_t record = add_record(get, decision);
   const EntryId entry = find_room(get, decision, record, &issued);
-  if (entry == no_entry) {
+  if (entry == no_entry && decision.polled == 0) {
     release(record);
     return issued;
   }
-  ++insertions_;
+  insertions_ += entry != no_entry;
   pending_[record].entry = entry;
   issued.record = record;
   return issued;
@@ -478,6 +508,7 @@ bool CachedWindow::request_completed(uint32_t record, uint64_t serial, bool succ
 void CachedWindow::complete(uint32_t record, bool succeeded) {
   const PendingGet get = pending_[record];
   const std::byte* packed = moves_data() && succeeded ? packed_data(get) : nullptr;
+  if (get.polled != 0) compare(get, packed);
   if (get.entry != no_entry && cache_ != nullptr) take_data(get, packed, succeeded);
   serve_waiters(get, packed, succeeded);
   release(record);
@@ -486,7 +517,7 @@ void CachedWindow::complete(uint32_t record, bool succeeded) {
 // The arrived bytes in a row; null where they are not, and only the storage wants them.
 const std::byte* CachedWindow::packed_data(const PendingGet& get) {
   if (get.elements.contiguous() || get.start > 0) return static_cast<const std::byte*>(get.origin) + get.elements.first_offset();
-  if (get.waiters == no_record) return nullptr;
+  if (get.waiters == no_record && get.polled == 0) return nullptr;
   scratch_.resize(get.bytes);
   pack(get.origin, get.elements, get.bytes, scratch_.data());
   return scratch_.data();

@@ -19,9 +19,11 @@
 #include "base/options.h"
 #include "base/outcome.h"
 #include "base/region.h"
+#include "cache/get/acquires.h"
 #include "cache/get/get_cache.h"
 #include "cache/get/layout.h"
 #include "cache/get/pending.h"
+#include "cache/poll_detector.h"
 #include "front/epochs.h"
 
 namespace nearcache {
@@ -67,8 +69,8 @@ class CachedWindow {
  public:
   enum class Data : uint8_t { moved, simulated };
 
-  // `acquires` counts what may let the program know of others' writes; in mode transparent nothing older is served.
-  CachedWindow(const WindowShape& shape, const CachingRules& rules, MemoryBudget* budget, const std::atomic<uint32_t>* acquires, Data data);
+  // In mode transparent nothing older than the last of `acquires` is served; one is added where a word that is polled has changed.
+  CachedWindow(const WindowShape& shape, const CachingRules& rules, MemoryBudget* budget, Acquires* acquires, Data data);
   ~CachedWindow() { drop_cache(); }
   CachedWindow(const CachedWindow&) = delete;
   CachedWindow& operator=(const CachedWindow&) = delete;
@@ -84,7 +86,8 @@ class CachedWindow {
   void reset();  // an empty cache, and all counts 0
 
   // The cache is made at the first get that may need it: a window that is only written costs nothing. `growth` says how far adapting may go.
-  // False: there is no memory within the budget, or no addresses.
+  // False: there is no memory within the budget, or no addresses. Mode transparent needs storage from the first quiet phase on.
+  bool has_cache() const { return cache_ != nullptr && (has_storage_ || !stores()); }
   bool make_cache(const GetCache::Geometry& growth);
   // As far as caches of these rules may grow within `limit` bytes.
   GetCache::Geometry growth_within(uint64_t limit) const;
@@ -116,8 +119,11 @@ class CachedWindow {
     uint32_t generation = 0;  // of the cache, own writes and insertions, when it was decided: where they are others
     uint32_t write_seq = 0;   // when the get has been issued, another thread came between
     uint64_t insertions = 0;
+    uint64_t polled = 0;  // miss: it would have hit, but the word is polled; a hash of what the cache has
     uint64_t from_cache() const { return head + tail; }
   };
+  // Mode transparent: a hit that is about to be served quickly. True if it must not be, as it is time to look whether the program polls.
+  bool polls(const Key& key) { return rules_.mode == Mode::transparent && polls_.quick_hit(word_of(key)); }
   // `request`: the get has a request of its own (MPI_Rget) and must not depend on another get's completion. The cache has been made.
   Decision look_up(const RemoteGet& get, bool request);
   // The same where the caller has found the key to be absent (GetCache::find_hit).
@@ -166,14 +172,15 @@ class CachedWindow {
   void write_issued(uint32_t target) { epochs_.write_issued(target); }
 
   CacheCounts counts() const;
-  uint64_t pending_and_partial_hits() const { return counts_.hits_pending + counts_.hits_partial; }
+  uint64_t hits() const { return counts_.hits_full + counts_.hits_pending + counts_.hits_partial; }
 
  private:
-  bool storage_is_used() const { return rules_.mode != Mode::transparent; }
+  // Data outlives the synchronisation that completes it.
+  bool stores() const { return rules_.mode != Mode::transparent || acquires_->quiet.load(std::memory_order_relaxed); }
   bool moves_data() const { return data_ == Data::moved; }
   void drop_cache();
   void update_generation() {
-    if (rules_.mode == Mode::transparent) cache_->set_generation(acquires_->load(std::memory_order_relaxed));
+    if (rules_.mode == Mode::transparent) cache_->set_generation(acquires_->now());
   }
 
   void served(uint64_t bytes) {
@@ -181,6 +188,10 @@ class CachedWindow {
     counts_.bytes_requested += bytes;
     counts_.bytes_from_cache += bytes;
   }
+  static uint64_t word_of(const Key& key) { return static_cast<uint64_t>(key.displacement) ^ uint64_t{key.target} << 40; }
+  bool looks_polled(const RemoteGet& get);
+  Decision fetch_again(const RemoteGet& get, EntryId entry, uint64_t offset);
+  void compare(const PendingGet& get, const std::byte* packed);
   Decision serve(const RemoteGet& get, EntryId entry, uint64_t offset);
   Decision serve_overlap(const RemoteGet& get, const GetCache::Overlap& overlap);
   Decision serve_pending(const RemoteGet& get, uint32_t record, const Waiter& waiter);
@@ -211,7 +222,9 @@ class CachedWindow {
   WindowShape shape_;
   CachingRules rules_;
   MemoryBudget* budget_;
-  const std::atomic<uint32_t>* acquires_;
+  Acquires* acquires_;
+  bool has_storage_ = false;  // the cache was made with storage
+  PollDetector polls_;
   Region region_;
   RecordPool<PendingGet> pending_;
   std::vector<RecordPool<PendingGet>::List> pending_of_target_;

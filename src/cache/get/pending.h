@@ -28,6 +28,7 @@ struct PendingGet {
   Elements elements;
   uint64_t bytes = 0;
   bool of_request = false;  // of an Rget
+  uint64_t polled = 0;      // a hash of the bytes that were served before of a word that is polled, 0 if none were
   uint64_t start = 0;  // where in the entry its bytes begin: behind the head of a partial hit
 };
 

@@ -90,7 +90,7 @@
 #include "cache/page/in_flight.h"
 #include "cache/page/page_pool.h"
 #include "cache/page/page_transport.h"
-#include "cache/page/poll_detector.h"
+#include "cache/poll_detector.h"
 #include "cache/page/readahead.h"
 #include "cache/page/scattered_puts.h"
 #include "cache/page/scattered_reads.h"

@@ -188,8 +188,12 @@ void adopt(MPI_Win handle, const Creation& creation) {
   identity.handle = handle;
   identity.dynamic = creation.dynamic;
   const std::string reason = settle(creation.comm, creation.unit, creation.caller, &identity);
-  if (!reason.empty()) remember_left_alone(reason);
-  if (!reason.empty()) return log(LogLevel::info, "a window is left alone: %s", reason.c_str());
+  if (!reason.empty()) {
+    remember_left_alone(reason);
+    context.phases.never_again();
+    return log(LogLevel::info, "a window is left alone: %s", reason.c_str());
+  }
+  context.phases.cover(creation.comm, context.world.members(creation.comm));
   look_for_devices();
   Options options = context.options;
   const bool awaits_invalidate = !read_info(creation.info, &options) && options.mode == Mode::user && !context.invalidates;

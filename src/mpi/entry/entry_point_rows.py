@@ -52,7 +52,7 @@ def parse_parameter(text):
 
 def parse_row(line, number, path):
     parts = [p.strip() for p in line.split("|", 2)]
-    kind = re.fullmatch(r"(window|create|pass|get|rget|write|acquire|acquire_if|complete|query|release|unkept|next)(?:\((.*)\))?", parts[0])
+    kind = re.fullmatch(r"(window|create|pass|get|rget|write|acquire|acquire_all|acquire_end|acquire_if|complete|query|release|unkept|next)(?:\((.*)\))?", parts[0])
     prototype = re.fullmatch(r"(\w+)\s+(MPIX?_\w+)\((.*)\)", parts[-1])
     if len(parts) != 3 or not kind or not prototype:
         raise SystemExit(f"{path}:{number}: expected `kind | requirement | prototype`: {line}")

@@ -61,6 +61,16 @@ def acquiring(row, call):
     return f"  note_own_writes();\n  const int code = {call};\n  note_own_writes();\n  note_acquire();\n  return code;\n"
 
 
+def acquiring_all(row, call):
+    synchronises = f"{row.arguments[0]} > 0" if row.arguments else "true"
+    return (f"  note_own_writes();\n  const int code = {call};\n  note_own_writes();\n"
+            f"  if (code == MPI_SUCCESS && {synchronises}) note_all_met(comm);\n  note_acquire();\n  return code;\n")
+
+
+def ending(row, call):
+    return f"  note_comm_gone();\n{acquiring(row, call)}"
+
+
 def acquiring_if(row, call):
     return f"  const int code = {call};\n  if (says_done(code, {row.arguments[0]})) note_acquire();\n  return code;\n"
 
@@ -71,7 +81,7 @@ def completing(row, call):
     return (f"  if (!requests_tracked()) {{\n    const int code = {call};\n"
             f"    if ({done}) note_acquire();\n    return code;\n  }}\n"
             f"  RequestWatch watch({count}, {requests});\n  const int code = {call};\n"
-            f"  watch.completed(code, {requests});\n  if ({done}) note_acquire();\n  return code;\n")
+            f"  watch.completed(code, {requests});\n  if ({done}) watch.tells_of_others() ? note_acquire() : note_completion();\n  return code;\n")
 
 
 def querying(row, call):
@@ -84,7 +94,8 @@ def querying(row, call):
                 "  note_acquire();\n  return result;\n")
     return (f"  const int code = {call};\n  if (!says_done(code, {done})) return code;\n"
             f"  if (code == MPI_SUCCESS && requests_tracked()) [[unlikely]] {{\n"
-            f"    RequestWatch watch({count}, {requests});\n    {found(row)}\n  }}\n  note_acquire();\n  return code;\n")
+            f"    RequestWatch watch({count}, {requests});\n    {found(row)}\n    if (!watch.tells_of_others()) return note_completion(), code;\n"
+            "  }\n  note_acquire();\n  return code;\n")
 
 
 def found(row):
@@ -113,7 +124,7 @@ def not_keeping(row, call):
             f"  const int code = {call};\n  note_acquire();\n  return code;\n")
 
 
-GENERATED = {"acquire": acquiring, "acquire_if": acquiring_if, "complete": completing, "query": querying, "release": releasing,
+GENERATED = {"acquire": acquiring, "acquire_all": acquiring_all, "acquire_end": ending, "acquire_if": acquiring_if, "complete": completing, "query": querying, "release": releasing,
              "unkept": not_keeping, "pass": passing}
 
 
@@ -156,9 +167,10 @@ def get(row):
     last = "  const Window* last = context.last_window;\n" if plain else ""
     other = f"  if (plain_hit_of_another(window, last, win, {THE_GET})) return MPI_SUCCESS;\n" if plain else ""
     hit = f"  if (plain_hit(context.last_window, win, {THE_GET})) return MPI_SUCCESS;\n" if plain else ""
+    left = f"return {call};" if plain else f"const int rc = {call};\n    if (rc == MPI_SUCCESS) request_note_plain(*request);\n    return rc;"
     return (f"[[gnu::noinline]] static int slow_{row.name}({parameters(row)}) {{\n{last}  Window* window = find_window(win);\n{other}"
             "  if (left_alone(window)) {\n    if (window != nullptr) window->get_issued_uncached(target_rank);\n"
-            f"    return {call};\n  }}\n  const auto issue = [&] {{ return {call}; }};\n  return {work};\n}}\n\n"
+            f"    {left}\n  }}\n  const auto issue = [&] {{ return {call}; }};\n  return {work};\n}}\n\n"
             f"{head}{hit}  return slow_{row.name}({names});\n}}\n")
 
 
@@ -183,8 +195,10 @@ def write_call(row):
     head, call = head_and_call(row)
     names = {p.name for p in row.parameters}
     count, type_ = ("target_count", "target_datatype") if "target_count" in names else ("1", "datatype")
+    plain = "request" in names and row.arguments[0] != "fetch"  # its completion tells nothing of others
+    issue = f"const int rc = {call}; if (rc == MPI_SUCCESS) request_note_plain(*request); return rc;" if plain else f"return {call};"
     return (f"{head}  return noted_write(win, TraceWrite::{row.arguments[0]}, target_rank, target_disp, {count}, {type_}, "
-            f"[&] {{ return {call}; }});\n}}\n")
+            f"[&] {{ {issue} }});\n}}\n")
 
 
 def rma_calls(rows):

@@ -163,7 +163,17 @@ def acquiring_if(row, place, call):
     return ["  " + call, f"  if (fortran_says_done(code, {place[row.arguments[0]]})) note_acquire();"]
 
 
-FORTRAN = {"acquire": acquiring, "acquire_if": acquiring_if}
+def acquiring_all(row, place, call):
+    synchronises = f"*{place[row.arguments[0]]} > 0" if row.arguments else "true"
+    return ["  note_own_writes();", "  " + call, "  note_own_writes();",
+            f"  if (code == MPI_SUCCESS && {synchronises}) note_all_met(comm_in({place['comm']}));", "  note_acquire();"]
+
+
+def ending(row, place, call):
+    return ["  note_comm_gone();"] + acquiring(row, place, call)
+
+
+FORTRAN = {"acquire": acquiring, "acquire_all": acquiring_all, "acquire_end": ending, "acquire_if": acquiring_if}
 
 
 def aliases(fortran):

@@ -63,6 +63,7 @@ int cached_get(Window& window, const GetCall& call, Issue issue) {
     return MPI_SUCCESS;
   }
   context.progress.called();
+  if (window.locks_deferred()) [[unlikely]] window.take_locks(window.targets(call.target));
   const uint64_t start = decision.sampled ? sample_ticks() : 0;
   const int rc = decision.answer() == Window::Answer::rest ? fetch_rest(window, call, decision) : issue();
   const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;
@@ -105,7 +106,10 @@ int issued_rget(Window& window, const GetCall& call, const Window::Decision& dec
   } else if (window.caching()) {
     window.passed(call, decision);
   }
-  if (record == no_record && sample == 0) return rc;
+  if (record == no_record && sample == 0) {
+    request_note_plain(*request);
+    return rc;
+  }
   if (record != no_record) window.belongs_to_request(record);
   request_track(*request, &window, record, record != no_record ? window.serial_of(record) : 0, sample);
   return rc;
@@ -115,17 +119,26 @@ template <class Issue>
 int cached_rget(Window& window, const GetCall& call, MPI_Request* request, Issue issue) {
   if (!window.caching()) {
     window.get_issued_uncached(call.target);
-    if (!window.observed()) return issue();
+    if (!window.observed()) {
+      const int rc = issue();
+      if (rc == MPI_SUCCESS) request_note_plain(*request);
+      return rc;
+    }
     WindowLock lock(window.mutex());
     const Window::Decision decision = window.observe_uncached(call, true);
     lock.unlock();
     return issued_rget(window, call, decision, request, issue);
   }
+  if (window.locks_deferred()) [[unlikely]] window.confirm_served(window.targets(call.target));
   WindowLock lock(window.mutex());
   const Window::Decision decision = window.decide(call, true);
   lock.unlock();
   context.progress.called();
-  if (decision.answer() == Window::Answer::served) return empty_request(window, call.target, request);
+  if (decision.answer() == Window::Answer::served) {
+    const int rc = empty_request(window, call.target, request);
+    if (rc == MPI_SUCCESS) request_note_plain(*request);
+    return rc;
+  }
   return issued_rget(window, call, decision, request, issue);
 }
 

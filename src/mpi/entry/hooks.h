@@ -12,6 +12,13 @@ namespace nearcache::mpi {
 // read before may be served after.
 void note_acquire() noexcept;
 
+// Gets, or own writes, are complete: an acquire too, unless nobody is known to write (mpi/process/phases.h).
+void note_completion() noexcept;
+
+// A collective call on `comm` has ended, which no rank leaves before all have entered. A communicator is about to end.
+void note_all_met(MPI_Comm comm) noexcept;
+void note_comm_gone() noexcept;
+
 // Before and after a collective call, or a receive: others may learn by it that this rank has written its own memory.
 // The look after it says that what is found later was not written before.
 void note_own_writes() noexcept;
@@ -27,6 +34,9 @@ class RequestWatch {
   // After a call that frees what it completes: tracked requests that are MPI_REQUEST_NULL now are complete. If it returned an error,
   // there is no telling which of them brought their data: they end, and nothing of them is kept.
   void completed(int code, const MPI_Request* after);
+
+  // Whether the call may have completed anything but gets and own writes of this process' windows, by which it learns nothing of others.
+  bool tells_of_others() const { return others_; }
 
   // After a successful call that only looks: request `index` is complete, or all are. The program may change their buffers from now on.
   void found_complete(int index);
@@ -46,6 +56,7 @@ class RequestWatch {
   };
   static void end(const Found& found, bool succeeded, uint64_t ticks = 0);
   static void tested(const Found& found, uint64_t ticks);
+  bool others_ = false;
   std::vector<Found> found_;  // the tracked ones among the requests, as they were before the call
   uint64_t began_ = 0;        // the call, in ticks, if it is of one request, which is measured
 };

@@ -22,10 +22,15 @@ int passed_down(TraceSync kind, Call call) {
 
 constexpr auto nothing = [](Window&, Targets) {};
 
+// What a call says of others: something, or no more than that own operations are complete (or a shared lock).
+enum class Learns : uint8_t { perhaps, no_more };
+
+void note(Learns learns) { learns == Learns::perhaps ? context.acquire() : context.completed(); }
+
 // A call that completes operations on targets, which `targets_of(window)` says. `after` runs under the lock once MPI has returned
 // success. A rank that is no target (MPI_PROC_NULL, or a wrong one) is MPI's affair alone; the call counts as an acquire all the same.
 template <class TargetsOf, class Call, class After>
-int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call, After after) {
+int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns, Call call, After after) {
   const bool local = kind == TraceSync::flush_local;
   Window* window = context.windows.find(handle);
   if (window == nullptr) {
@@ -35,12 +40,16 @@ int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call, 
   }
   context.progress.called();
   const Targets targets = targets_of(*window);
+  if (window->locks_deferred()) [[unlikely]] {
+    if (const int rc = window->confirm_served(targets); rc != MPI_SUCCESS) return rc;
+  }
+  if (learns == Learns::no_more && window->completes_fetches()) learns = Learns::perhaps;
   if (!context.threaded && window->nothing_to_complete()) {
     const int rc = passed_down(kind, call);
     window->synced(targets, local, rc == MPI_SUCCESS);
     if (window->observed()) window->observe_sync(kind, targets);
     if (rc == MPI_SUCCESS) after(*window, targets);
-    context.acquire();
+    note(learns);
     return rc;
   }
   WindowLock lock(window->mutex());
@@ -52,7 +61,7 @@ int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call, 
   if (window->observed()) window->observe_sync(kind, targets);
   if (rc == MPI_SUCCESS) after(*window, targets);
   again.unlock();
-  context.acquire();
+  note(learns);
   return rc;
 }
 
@@ -63,23 +72,25 @@ int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
   if (window != nullptr && window->caching()) {
     WindowLock lock(window->mutex());
     const Targets targets = targets_of(*window);
+    if (window->locks_deferred() && window->mode() == nearcache::Mode::transparent) [[unlikely]] window->confirm_served(targets);
     if (window->may_serve_flush(targets)) {
       window->flush_served();
       if (window->observed()) window->observe_sync(kind, targets);
       lock.unlock();
       if (context.progress.served()) window->call_for_progress();
-      context.acquire();
+      context.completed();
       return MPI_SUCCESS;
     }
   }
-  return completing(handle, targets_of, kind, call, nothing);
+  return completing(handle, targets_of, kind, Learns::no_more, call, nothing);
 }
 
 // A call that completes nothing of ours, but opens or closes an epoch, or tells of other ranks' accesses.
 template <class TargetsOf, class Call, class After>
-int opening(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call, After after) {
-  const int rc = passed_down(kind, call);
+int opening(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns, Call call, After after) {
   Window* window = context.windows.find(handle);
+  if (window != nullptr && window->locks_deferred()) [[unlikely]] window->confirm_served(Targets::all());
+  const int rc = passed_down(kind, call);
   context.progress.called();
   if (window != nullptr && rc == MPI_SUCCESS) {
     const WindowLock lock(window->mutex());
@@ -88,7 +99,7 @@ int opening(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call, Aft
     if (window->observed()) window->observe_sync(kind, targets);
     after(*window, targets);
   }
-  context.acquire();
+  note(window == nullptr ? Learns::perhaps : learns);
   return rc;
 }
 
@@ -114,6 +125,21 @@ std::vector<uint32_t> targets_in_window(MPI_Group group, const Window& window) {
   return targets;
 }
 
+int defer_lock(Window& window, int rank, int assert) {
+  window.defer_lock(rank, assert);
+  if (window.observed()) window.observe_sync(TraceSync::lock, window.targets(rank));
+  context.completed();
+  return MPI_SUCCESS;
+}
+
+// The epoch of a lock that was never taken has ended.
+int unlocked(Window& window, int rank) {
+  if (window.observed()) window.observe_sync(TraceSync::unlock, window.targets(rank));
+  if (context.progress.served()) window.call_for_progress();
+  context.completed();
+  return MPI_SUCCESS;
+}
+
 // Out of line, so that what follows a hit does not pay for its registers.
 [[gnu::noinline]] int slow_flush(int rank, MPI_Win win) {
   find_window(win);  // the last window used, for the hot path
@@ -136,7 +162,7 @@ int MPI_Win_flush(int rank, MPI_Win win) {
   window->flush_served();
   if (window->observed()) [[unlikely]] window->tell_plain_flush(rank);
   if (context.progress.served()) [[unlikely]] window->call_for_progress();
-  context.acquire();
+  context.completed();
   return MPI_SUCCESS;
 }
 
@@ -153,63 +179,70 @@ int MPI_Win_flush_local_all(MPI_Win win) {
 }
 
 int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
-  return opening(win, one(rank), TraceSync::lock, [&] { return next.Win_lock(lock_type, rank, assert, win); },
-                 [&](Window& window, Targets target) {
-                   if (target.is_one()) window.epochs().lock(target.rank(), lock_type == MPI_LOCK_EXCLUSIVE);
+  const bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
+  Window* window = find_window(win);
+  if (exclusive) context.phases.writing();
+  if (!exclusive && window != nullptr && window->may_defer_lock(rank)) return defer_lock(*window, rank, assert);
+  return opening(win, one(rank), TraceSync::lock, Learns::perhaps, [&] { return next.Win_lock(lock_type, rank, assert, win); },
+                 [&](Window& its, Targets target) {
+                   if (target.is_one()) its.epochs().lock(target.rank(), exclusive);
                  });
 }
 
 int MPI_Win_unlock(int rank, MPI_Win win) {
-  return completing(win, one(rank), TraceSync::unlock, [&] { return next.Win_unlock(rank, win); },
-                    [](Window& window, Targets target) {
-                      if (target.is_one()) window.epochs().unlock(target.rank());
+  Window* window = find_window(win);
+  if (window != nullptr && window->locks_deferred() && window->drop_lock(window->targets(rank))) return unlocked(*window, rank);
+  if (window != nullptr && window->valid_target(rank) && window->epochs().locked_exclusively(static_cast<uint32_t>(rank))) context.phases.writing();
+  return completing(win, one(rank), TraceSync::unlock, Learns::no_more, [&] { return next.Win_unlock(rank, win); },
+                    [](Window& its, Targets target) {
+                      if (target.is_one()) its.epochs().unlock(target.rank());
                     });
 }
 
 int MPI_Win_lock_all(int assert, MPI_Win win) {
-  return opening(win, all, TraceSync::lock_all, [&] { return next.Win_lock_all(assert, win); },
+  return opening(win, all, TraceSync::lock_all, Learns::perhaps, [&] { return next.Win_lock_all(assert, win); },
                  [](Window& window, Targets) { window.epochs().lock_all(); });
 }
 
 int MPI_Win_unlock_all(MPI_Win win) {
-  return completing(win, all, TraceSync::unlock_all, [&] { return next.Win_unlock_all(win); },
+  return completing(win, all, TraceSync::unlock_all, Learns::no_more, [&] { return next.Win_unlock_all(win); },
                     [](Window& window, Targets) { window.epochs().unlock_all(); });
 }
 
 int MPI_Win_fence(int assert, MPI_Win win) {
-  return completing(win, all, TraceSync::fence, [&] { return next.Win_fence(assert, win); },
+  return completing(win, all, TraceSync::fence, Learns::perhaps, [&] { return next.Win_fence(assert, win); },
                     [&](Window& window, Targets) { window.epochs().fence((assert & MPI_MODE_NOSUCCEED) == 0); });
 }
 
 int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
   const Window* window = context.windows.find(win);
   const std::vector<uint32_t> targets = window != nullptr ? targets_in_window(group, *window) : std::vector<uint32_t>();
-  return opening(win, all, TraceSync::start, [&] { return next.Win_start(group, assert, win); },
+  return opening(win, all, TraceSync::start, Learns::perhaps, [&] { return next.Win_start(group, assert, win); },
                  [&](Window& its, Targets) { its.epochs().start(targets); });
 }
 
 int MPI_Win_complete(MPI_Win win) {
-  return completing(win, all, TraceSync::complete, [&] { return next.Win_complete(win); },
+  return completing(win, all, TraceSync::complete, Learns::perhaps, [&] { return next.Win_complete(win); },
                     [](Window& window, Targets) { window.epochs().complete(); });
 }
 
 int MPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
-  return opening(win, all, TraceSync::post, [&] { return next.Win_post(group, assert, win); }, nothing);
+  return opening(win, all, TraceSync::post, Learns::perhaps, [&] { return next.Win_post(group, assert, win); }, nothing);
 }
 
 int MPI_Win_wait(MPI_Win win) {
-  return opening(win, all, TraceSync::wait, [&] { return next.Win_wait(win); }, nothing);
+  return opening(win, all, TraceSync::wait, Learns::perhaps, [&] { return next.Win_wait(win); }, nothing);
 }
 
 #ifdef NEARCACHE_HAS_Win_test
 int MPI_Win_test(MPI_Win win, int* flag) {
-  return opening(win, all, TraceSync::wait, [&] { return next.Win_test(win, flag); }, nothing);
+  return opening(win, all, TraceSync::wait, Learns::perhaps, [&] { return next.Win_test(win, flag); }, nothing);
 }
 #endif
 
 #ifdef NEARCACHE_HAS_Win_sync
 int MPI_Win_sync(MPI_Win win) {
-  return opening(win, all, TraceSync::win_sync, [&] { return next.Win_sync(win); }, nothing);
+  return opening(win, all, TraceSync::win_sync, Learns::perhaps, [&] { return next.Win_sync(win); }, nothing);
 }
 #endif
 

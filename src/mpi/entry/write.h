@@ -14,10 +14,13 @@ template <class Issue>
 int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type, Issue issue) {
   Window* window = context.windows.find(handle);
   if (window == nullptr) return issue();
+  context.phases.writing();
+  if (window->locks_deferred()) [[unlikely]] window->take_locks(window->targets(target));
   context.progress.called();
   bool noted = false;
   {
     const WindowLock lock(window->mutex());
+    if (kind == TraceWrite::fetch) window->fetch_begins();
     ++(kind == TraceWrite::put ? window->counters().puts : window->counters().accumulates);
     if (window->observed()) window->observe_write(kind, target, displacement, count, type);
     if (window->caching()) {

@@ -67,6 +67,7 @@ void context_start() {
   }
   context_limit_memory();
   context.progress.configure(context.options.progress_calls, context.options.progress_time);
+  context.phases.configure(context.options.longest_age, context.options.quiet_after);
   const std::string wrong = network_model_install(context.options.model);
   if (!wrong.empty() && context.rank == 0) log(LogLevel::warning, "%s", wrong.c_str());
   context.observer.start();
@@ -82,6 +83,7 @@ void context_stop(bool for_good) {
   tell_of_mode_user();
   if (context.world.known()) context_report();
   if (for_good) context.observer.stop();
+  context.phases.stop();
   context.progress.stop();
   context.world.stop();
   for (Window* window : context.windows.all()) window->leave_short_ways();

@@ -15,6 +15,7 @@
 #include "mpi/process/device_memory.h"
 #include "mpi/process/host_defects.h"
 #include "mpi/process/observer.h"
+#include "mpi/process/phases.h"
 #include "mpi/process/progress.h"
 #include "mpi/process/world.h"
 #include "mpi/window/window_table.h"
@@ -36,8 +37,8 @@ struct Context {
   DeviceMemory devices;
   Observer observer;
 
-  // How many acquires the program has made; transparent windows serve nothing older. Wraps after 2^32.
-  std::atomic<uint32_t> acquires{1};
+  Acquires acquires;  // of the program; transparent windows serve nothing older
+  Phases phases{&acquires};
   std::atomic<int> transparent_windows{0};
 
   // Mode user promises that the program invalidates, which the environment cannot promise for it: windows that have the mode from there are
@@ -61,13 +62,17 @@ struct Context {
   std::vector<WindowReport> freed_windows;
   int window_keyval = MPI_KEYVAL_INVALID;
 
+  // The program may have learned of others' writes.
   void acquire() {
     if (transparent_windows.load(std::memory_order_relaxed) == 0) return;
-    if (threaded) {
-      acquires.fetch_add(1, std::memory_order_acq_rel);
-    } else {
-      acquires.store(acquires.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    }
+    acquires.add(threaded);
+    phases.learned();
+  }
+  // Gets, or own writes, are complete, or a shared lock was taken or given back: an acquire too, unless nobody is known to write.
+  void completed() {
+    if (transparent_windows.load(std::memory_order_relaxed) == 0) return;
+    if (phases.on_the_way()) [[unlikely]] phases.step();
+    if (!phases.quiet()) acquires.add(threaded);
   }
 };
 

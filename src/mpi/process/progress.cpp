@@ -31,6 +31,7 @@ bool Progress::time_is_up() {
     called_ = false;
     called_at_ = now;
   }
+  context.phases.age(now);
   const bool due = now - called_at_ >= ticks_;
   if (due) called_at_ = now;
   until_look_ = since_look < least_ticks_ / 2 ? calls_between_looks_ : 1;

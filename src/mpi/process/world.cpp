@@ -142,6 +142,24 @@ bool World::given_up() {
   return unanswered_.has_value();
 }
 
+bool World::is_everybody(MPI_Comm comm) {
+  if (!has_model_) return false;
+  if (comm == MPI_COMM_WORLD) return true;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [known, is] : everybodies_) {
+    if (known == comm) return is;
+  }
+  int inter = 0;
+  const bool is = next.Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter == 0 && members(comm).size() == nodes_.size();
+  everybodies_.emplace_back(comm, is);
+  return is;
+}
+
+void World::forget_communicators() {
+  const std::lock_guard lock(mutex_);
+  everybodies_.clear();
+}
+
 MPI_Comm World::everybody() {
   if (has_model_) return MPI_COMM_WORLD;
 #if defined(NEARCACHE_HAS_Session_init) && defined(NEARCACHE_HAS_Comm_create_from_group)

@@ -45,6 +45,11 @@ class World {
   // Somebody has not answered, and still does not.
   bool given_up();
 
+  // A communicator of all ranks of the world, in whatever order.
+  bool is_everybody(MPI_Comm comm);
+  // One is about to end: its handle may be another's after.
+  void forget_communicators();
+
   // Every rank of the world has been met.
   bool all_met() const { return all_met_; }
   // The most ranks of one communicator that were found on this node.
@@ -69,6 +74,7 @@ class World {
 
   std::mutex mutex_;  // covers what follows
   std::vector<uint64_t> nodes_;                // by rank of the world: a hash of the host's name, 0 where not known
+  std::vector<std::pair<MPI_Comm, bool>> everybodies_;  // communicators that were asked for, and the answer
   std::unordered_set<uint64_t> met_;           // hashes of groups that were met
   bool all_met_ = false;
   uint64_t most_on_node_ = 1;

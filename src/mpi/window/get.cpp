@@ -1,4 +1,5 @@
 // The way of one get through a window: what it means, whether the cache is asked at all, and what is measured and told of it.
+#include <climits>
 #include <utility>
 
 #include "mpi/window/window.h"
@@ -76,10 +77,11 @@ void Window::passed(const GetCall& call, const Decision& decision) {
 }
 
 Window::Decision Window::decide(const GetCall& call, bool request) {
-  if (std::exchange(absent_.known, false)) return decide_absent(call, request);
+  const bool absent = std::exchange(absent_.known, false);
   RemoteGet get{};
   if (!valid_target(call.target)) return pass(get, request);
-  if (mode() == Mode::transparent && options_.skip_cheap && dormancy_.passes(cached_.pending_and_partial_hits())) {
+  if (transparent_) context.phases.look();
+  if (transparent_ && options_.skip_cheap && !context.phases.quiet() && dormancy_.passes(hits())) {
     if (!observed_) {
       get.bytes = bytes_of(call);
     } else {
@@ -87,11 +89,22 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
     }
     return pass(get, request);
   }
+  if (absent) return decide_absent(call, request);
   if (!understand(call, &get)) return pass(get, request);
   if (!epochs().open(get.key.target)) return pass({}, request);  // an error, mostly, which MPI reports
   if (request && host_has(HostDefect::rget_before_data) && !of_predefined_types(call)) return pass(get, request);
   if (bypassed(get) || !ensure_cache()) return pass(get, request);
+  if (transparent_ && locks_deferred()) [[unlikely]] return decided(get, look_up_unlocked(call, get, request), request);
   return decided(get, cached_.look_up(get, request), request);
+}
+
+// What is served under a lock that was not taken may have to be issued after all (confirm_served): before anything of which that is not easily done.
+CachedWindow::Decision Window::look_up_unlocked(const GetCall& call, const RemoteGet& get, bool request) {
+  constexpr size_t most = 16;
+  if (served_.size() == most || call.origin_count > INT_MAX || call.target_count > INT_MAX || !of_predefined_types(call)) confirm_served(targets(call.target));
+  const CachedWindow::Decision decision = cached_.look_up(get, request);
+  if ((decision.answer == Answer::served || decision.answer == Answer::rest) && lock_is_deferred(get.key.target)) served_.push_back(call);
+  return decision;
 }
 
 // The key, its hash and the look into the index are those of serve_plain_hit.
@@ -121,6 +134,7 @@ Window::Decision Window::decided(const RemoteGet& get, const CachedWindow::Decis
       observe(cached.outcome, get, cached.from_cache());
       break;
     case Answer::miss:
+      if (transparent_) context.phases.missed(hash_key({get.key.displacement >> 6, get.key.target, static_cast<uint32_t>(identity_.id)}));
       decision.sampled = miss_is_sampled(get.key.target, request);
       break;
   }

@@ -1,5 +1,6 @@
 #include "mpi/window/requests.h"
 
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <unordered_map>
@@ -25,11 +26,34 @@ struct RequestTable {
   // By request handle. MPICH gives all requests that are complete at once one and the same handle.
   std::unordered_multimap<uint64_t, Tracked> tracked;
   uint64_t tickets = 0;
+  // Requests of gets and own writes of which nothing is kept: what they complete tells nothing of others. Mostly there is one, or MPI gives
+  // all the same handle; those that find no place here are taken for any other request, and their completion for an acquire.
+  struct Plain {
+    uint64_t key = 0;
+    uint32_t count = 0;
+  };
+  std::array<Plain, 16> plain;
 };
 
 RequestTable& table() {
   static RequestTable& requests = *new RequestTable;  // needed until the process ends
   return requests;
+}
+
+RequestTable::Plain* find_plain(uint64_t key) {
+  for (RequestTable::Plain& its : table().plain) {
+    if (its.count != 0 && its.key == key) return &its;
+  }
+  return nullptr;
+}
+
+void take_plain(uint64_t key) {
+  RequestTable& requests = table();
+  const std::lock_guard lock(requests.mutex);
+  RequestTable::Plain* its = find_plain(key);
+  if (its == nullptr) return;
+  --its->count;
+  --requests.count;
 }
 
 // False if it is not tracked any more.
@@ -42,7 +66,7 @@ bool look(uint64_t key, uint64_t ticket, Tracked* found, bool take = false) {
     *found = it->second;
     if (take) {
       requests.tracked.erase(it);
-      requests.count = requests.tracked.size();
+      --requests.count;
     }
     return true;
   }
@@ -58,14 +82,26 @@ void request_track(MPI_Request request, Window* window, uint32_t record, uint64_
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
   requests.tracked.emplace(handle_bits(request), Tracked{window, record, serial, sample, ++requests.tickets});
-  requests.count = requests.tracked.size();
+  ++requests.count;
+}
+
+void request_note_plain(MPI_Request request) {
+  if (!context.phases.interested()) return;
+  RequestTable& requests = table();
+  const OptionalLock lock(context.threaded ? &requests.mutex : nullptr);
+  const uint64_t key = handle_bits(request);
+  RequestTable::Plain* place = find_plain(key);
+  if (place == nullptr) place = std::ranges::find(requests.plain, 0u, &RequestTable::Plain::count);
+  if (place == requests.plain.end()) return;
+  place->key = key;
+  ++place->count;
+  ++requests.count;
 }
 
 void requests_forget(const Window* window) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
-  std::erase_if(requests.tracked, [window](const auto& entry) { return entry.second.window == window; });
-  requests.count = requests.tracked.size();
+  requests.count -= std::erase_if(requests.tracked, [window](const auto& entry) { return entry.second.window == window; });
 }
 
 bool requests_tracked() noexcept { return table().count.load(std::memory_order_relaxed) != 0; }
@@ -74,6 +110,14 @@ void note_acquire() noexcept {
   context.acquire();
   context.observer.acquire();
 }
+
+void note_completion() noexcept { context.completed(); }
+
+void note_all_met(MPI_Comm comm) noexcept {
+  if (context.world.is_everybody(comm)) context.phases.everybody_met();
+}
+
+void note_comm_gone() noexcept { context.world.forget_communicators(); }
 
 void note_own_writes() noexcept { context.observer.note_own_writes(); }
 
@@ -87,6 +131,12 @@ RequestWatch::RequestWatch(int count, const MPI_Request* before) {
     for (auto it = first; it != last; ++it) {
       found_.push_back({i, key, it->second.ticket});
       if (it->second.sample != 0 && count == 1) began_ = sample_ticks();
+    }
+    if (first != last || before[i] == MPI_REQUEST_NULL) continue;
+    if (find_plain(key) != nullptr) {
+      found_.push_back({i, key, 0});
+    } else {
+      others_ = true;
     }
   }
 }
@@ -126,6 +176,7 @@ void RequestWatch::not_to_be_kept() {
 
 void RequestWatch::end(const Found& found, bool succeeded, uint64_t ticks) {
   Tracked tracked;
+  if (found.ticket == 0) return take_plain(found.key);
   if (!take(found.key, found.ticket, &tracked)) return;
   const WindowLock lock(tracked.window->mutex());
   if (tracked.sample != 0) tracked.window->request_waited(tracked.sample, succeeded ? ticks : 0, true);
@@ -135,7 +186,7 @@ void RequestWatch::end(const Found& found, bool succeeded, uint64_t ticks) {
 void RequestWatch::released(int code) {
   Tracked tracked;
   if (code != MPI_SUCCESS) return;
-  for (const Found& found : found_) take(found.key, found.ticket, &tracked);
+  for (const Found& found : found_) found.ticket == 0 ? take_plain(found.key) : static_cast<void>(take(found.key, found.ticket, &tracked));
 }
 
 }  // namespace nearcache::mpi

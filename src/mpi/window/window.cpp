@@ -30,6 +30,7 @@ Window::~Window() {
 
 void Window::set_mode(Mode mode) {
   if (mode == cached_.mode()) return;
+  confirm_served(Targets::all());
   adopt_mode(mode);
   if (!caching_ || !unknown_outstanding_.exchange(false)) return;
   // What threads called while nothing was cached was not noted by target: anything may be outstanding.
@@ -49,7 +50,8 @@ void Window::adopt_mode(Mode mode) {
   cached_.set_mode(mode);
   options_.mode = mode;
   caching_ = mode != Mode::off && obstacle_.empty();
-  plain_ = caching_ && mode != Mode::transparent && identity_.unit > 0 && !context.threaded && context.progress.available() &&
+  transparent_ = mode == Mode::transparent;
+  plain_ = caching_ && identity_.unit > 0 && !context.threaded && context.progress.available() &&
            !context.devices.present();
   plain_unit_ = identity_.unit;
 }
@@ -78,7 +80,7 @@ void Window::reset() {
 }
 
 bool Window::ensure_cache() {
-  if (cached_.cache() != nullptr || cached_.make_cache(cached_.growth_within(context.budget.limit()))) return true;
+  if (cached_.has_cache() || cached_.make_cache(cached_.growth_within(context.budget.limit()))) return true;
   caching_ = plain_ = false;
   obstacle_ = "no memory for a cache within max_storage";
   log(LogLevel::warning, "window %lld is not cached: %s", static_cast<long long>(identity_.id), obstacle_.c_str());

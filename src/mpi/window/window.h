@@ -102,6 +102,25 @@ class Window {
     }
   }
 
+  // --- Shared locks (sync.cpp). They go down with the first operation that must: an epoch in which all gets are served needs none. ---
+
+  bool may_defer_lock(int rank) const;
+  void defer_lock(int rank, int assert);
+  bool locks_deferred() const { return !deferred_.empty(); }
+  // Those of `targets` are taken now, before an operation.
+  int take_locks(Targets targets);
+  // Before gets of `targets` are completed: what was served under such a lock becomes final, or is issued.
+  int confirm_served(Targets targets);
+  // The epoch ends. False if its lock was taken, or must be now.
+  bool drop_lock(Targets target);
+
+  // A fetching accumulate is outstanding: what it completes by may tell of others' writes.
+  void fetch_begins() { fetching_ = true; }
+  bool completes_fetches() {
+    fetching_ = fetching_ && !epochs().quiet();
+    return fetching_;
+  }
+
   // A flush would complete nothing, and is no error: a passive epoch is known to be open.
   bool may_serve_flush(Targets targets) const { return context.progress.available() && epochs().flush_is_empty(targets); }
 
@@ -188,13 +207,17 @@ class Window {
   void leave_short_ways() { plain_ = false; }
 
   Counters& counters() { return counters_; }
-  bool serves_plain_hits() const { return plain_; }
+  bool serves_plain_hits() const { return plain_ && (!transparent_ || context.acquires.quiet.load(std::memory_order_relaxed)); }
+  uint64_t hits() const { return plain_hits_ + cached_.hits(); }
 
  private:
   // Set up for the first time: nothing can be outstanding yet.
   void adopt_mode(Mode mode);
   bool is_far(uint32_t target) const { return target < identity_.far.size() && identity_.far[target] != 0; }
   bool ensure_cache();
+  int issue_again(const GetCall& get);
+  bool lock_is_deferred(uint32_t target) const;
+  CachedWindow::Decision look_up_unlocked(const GetCall& call, const RemoteGet& get, bool request);
   // The bytes that a write touches; false where only MPI knows. An empty range if it touches none.
   bool range_of(MPI_Aint displacement, MPI_Count count, MPI_Datatype type, int64_t* from, int64_t* to) const;
 
@@ -224,7 +247,8 @@ class Window {
   MPI_Datatype plain_type_{};    // the last predefined contiguous type, and its layout
   const Layout* plain_layout_ = nullptr;
   uint32_t plain_type_size_ = 0;
-  bool plain_ = false;           // the short ways may be taken: mode always or user, unit known, no other threads
+  bool plain_ = false;           // the short ways may be taken: unit known, no other threads
+  bool transparent_ = false;     // mode transparent: in quiet phases only
   const bool observed_ = context.observer.wanted();
   std::atomic<bool> caching_{false};
   std::atomic<bool> unknown_outstanding_{false};
@@ -240,6 +264,14 @@ class Window {
     uint64_t hash = 0, bytes = 0;
   };
   Absent absent_;
+  bool fetching_ = false;
+  struct DeferredLock {
+    uint32_t target;
+    int assert;
+    bool taken;
+  };
+  std::vector<DeferredLock> deferred_;
+  std::vector<GetCall> served_;  // mode transparent: in those epochs, for the case that somebody writes meanwhile
   WindowIdentity identity_;
   Options options_;
   bool awaits_invalidate_ = false;
@@ -263,6 +295,10 @@ inline Window* find_window(MPI_Win handle) {
 [[gnu::always_inline]] inline bool Window::serve_plain_hit(const GetCall& call) {
   GetCache* cache = cached_.cache();
   if (static_cast<uint32_t>(call.target) >= epochs().ranks() || cache == nullptr) return false;
+  if (transparent_) {
+    if (!context.phases.quiet() || !cached_.has_cache() || locks_deferred()) return false;
+    cache->set_generation(context.acquires.now());
+  }
   if (call.origin_type != call.target_type || call.origin_count != call.target_count || call.origin_count <= 0) return false;
   if (call.origin_type != plain_type_) return false;
   if (!epochs().open(static_cast<uint32_t>(call.target))) return false;
@@ -278,6 +314,7 @@ inline Window* find_window(MPI_Win handle) {
     if (absent) absent_ = {true, key, hash, bytes};
     return false;
   }
+  if (transparent_ && cached_.polls(key)) return false;
   const std::byte* data = cache->data(entry);
   if (bytes == sizeof(uint64_t)) {  // the commonest get of all: no call
     std::memcpy(call.origin, data, sizeof(uint64_t));

@@ -1,0 +1,226 @@
+#include "mpi/process/phases.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "front/optional_lock.h"
+#include "mpi/process/context.h"
+#include "mpi/process/next.h"
+#include "mpi/window/window.h"
+
+namespace nearcache::mpi {
+namespace {
+
+constexpr uint64_t hits_worth_it = 64;  // of a quiet phase
+constexpr uint32_t most_barren = 8;     // phases with fewer, until this rank no longer asks to be told
+constexpr uint32_t most_repeats_wanted = 1 << 20;
+
+// Only where public and private copies are one may a word that others write be read by a load.
+bool is_unified(MPI_Win window) {
+  int* model = nullptr;
+  int found = 0;
+  return next.Win_get_attr(window, MPI_WIN_MODEL, &model, &found) == MPI_SUCCESS && found != 0 && *model == MPI_WIN_UNIFIED;
+}
+
+}  // namespace
+
+bool Phases::Companion::untold_readers(uint64_t phase) const {
+  for (size_t i = 0; i < reader_words; ++i) {
+    const uint64_t its = readers(i);
+    if (its != 0 && (__atomic_load_n(&told_in, __ATOMIC_ACQUIRE) != phase || (its & ~__atomic_load_n(&told[i], __ATOMIC_ACQUIRE)) != 0)) return true;
+  }
+  return false;
+}
+
+void Phases::configure(uint64_t longest_age_ns, uint64_t repeats) {
+  repeats_wanted_ = static_cast<uint32_t>(repeats);
+  age_ticks_ = static_cast<uint64_t>(static_cast<double>(longest_age_ns) / ns_per_tick());
+  expires_ = clock_ticks() + age_ticks_;
+}
+
+void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
+  const std::lock_guard lock(mutex_);
+  const uint32_t count = companions_;
+  if (members.size() < 2 || std::any_of(groups_.begin(), groups_.begin() + count, [&](const Companion& group) { return group.members == members; })) return;
+  // The end of a session is no call of all ranks, in which the hidden windows could be given back.
+  if (!context.world.has_model()) return never_again();
+  if (count == most_groups || members.size() > most_ranks) return never_again();
+  Companion& group = groups_[count];
+  group.members = members;
+  group.reader_words = (members.size() + 63) / 64;
+  group.told.resize(group.reader_words);
+  int rank = 0;
+  next.Comm_rank(comm, &rank);
+  group.rank = static_cast<uint32_t>(rank);
+  const size_t bytes = (1 + group.reader_words) * sizeof(uint64_t);
+  void* memory = nullptr;
+  if (next.Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(uint64_t), MPI_INFO_NULL, comm, &memory, &group.window) != MPI_SUCCESS) return never_again();
+  group.words = static_cast<uint64_t*>(memory);
+  std::fill_n(group.words, 1 + group.reader_words, 0);
+  next.Barrier(comm);  // nobody sends a word before all are 0
+  next.Win_lock_all(MPI_MODE_NOCHECK, group.window);
+  if (!is_unified(group.window)) never_again();
+  words_[count] = group.words;
+  companions_.store(count + 1, std::memory_order_release);
+  if (reading_) announce(&group, true);
+  update_quiet();
+}
+
+void Phases::never_again() {
+  uncovered_ = true;
+  update_quiet();
+}
+
+void Phases::stop() {
+  const std::lock_guard lock(mutex_);
+  const uint32_t count = companions_.exchange(0);
+  acquires_->quiet = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    Companion& group = groups_[i];
+    if (!group.requests.empty()) next.Waitall(static_cast<int>(group.requests.size()), group.requests.data(), MPI_STATUSES_IGNORE);
+    next.Win_unlock_all(group.window);
+    next.Win_free(&group.window);
+    group = Companion();
+  }
+  reading_ = on_the_way_ = false;
+}
+
+// --- Readers. ---
+
+uint32_t Phases::was_missed(Missed* slot, uint64_t line) const {
+  const Missed now{static_cast<uint32_t>(line >> 28), learned_.load(std::memory_order_relaxed)};
+  const bool was = slot->line == now.line && slot->learned == now.learned;
+  *slot = now;
+  return was;
+}
+
+// Repeats between two acquires are what a quiet phase would answer.
+void Phases::look_for_repeats(uint64_t line) {
+  const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
+  repeats_ += was_missed(&missed_[line % (missed_.size() / 2)], line);
+  if (line >> 60 == 0) repeats_ += 16 * was_missed(&missed_[missed_.size() / 2 + line % (missed_.size() / 2)], line);
+  if (reading_ || repeats_ < repeats_wanted_ || uncovered_ || context.options.strict_flush) return;
+  announce(true);
+}
+
+void Phases::announce(bool reading) {
+  reading_ = reading;
+  repeats_ = barren_ = 0;
+  for (uint32_t i = 0; i < companions_; ++i) announce(&groups_[i], reading);
+  update_quiet();
+}
+
+// Others add the bit, or take it back, when they come to it; their answers say that they have.
+void Phases::announce(Companion* group, bool reading) {
+  if (group->reading == reading) return;
+  if (!group->requests.empty()) {  // the last word is still on the way
+    next.Waitall(static_cast<int>(group->requests.size()), group->requests.data(), MPI_STATUSES_IGNORE);
+    group->requests.clear();
+  }
+  group->reading = reading;
+  static constexpr std::array<uint64_t, 64> bits = [] {
+    std::array<uint64_t, 64> all{};
+    for (size_t i = 0; i < 64; ++i) all[i] = uint64_t{1} << i;
+    return all;
+  }();
+  static constexpr std::array<uint64_t, 64> minus = [] {
+    std::array<uint64_t, 64> all{};
+    for (size_t i = 0; i < 64; ++i) all[i] = -(uint64_t{1} << i);
+    return all;
+  }();
+  const uint64_t& word = (reading ? bits : minus)[group->rank % 64];
+  group->results.resize(group->members.size());
+  for (uint32_t target = 0; target < group->members.size(); ++target) {
+    if (target == group->rank) continue;
+    MPI_Request request = MPI_REQUEST_NULL;
+    next.Rget_accumulate(&word, 1, MPI_UINT64_T, &group->results[target], 1, MPI_UINT64_T, static_cast<int>(target), 1 + group->rank / 64, 1,
+                         MPI_UINT64_T, MPI_SUM, group->window, &request);
+    group->requests.push_back(request);
+  }
+  on_the_way_ = true;
+}
+
+void Phases::step() {
+  if (context.threaded && !mutex_.try_lock()) return;
+  bool all = true;
+  for (uint32_t i = 0; i < companions_; ++i) {
+    Companion& group = groups_[i];
+    if (group.requests.empty()) continue;
+    int done = 0;
+    next.Testall(static_cast<int>(group.requests.size()), group.requests.data(), &done, MPI_STATUSES_IGNORE);
+    if (done != 0) group.requests.clear();
+    all = all && done != 0;
+  }
+  on_the_way_ = !all;
+  update_quiet();
+  if (context.threaded) mutex_.unlock();
+}
+
+void Phases::update_quiet() {
+  const bool quiet = reading_ && !on_the_way_ && !uncovered_ && !heard();
+  if (acquires_->quiet.exchange(quiet) == quiet) return;
+  acquires_->add(true);  // gets under way were issued before
+}
+
+// Somebody writes: what was read goes, and completing a get is an acquire until the next phase.
+void Phases::end_quiet() {
+  if (!acquires_->quiet.exchange(false)) return;
+  acquires_->add(true);
+  if (context.threaded) return;
+  barren_ = hits() - hits_before_ < hits_worth_it ? barren_ + 1 : 0;
+  if (barren_ < most_barren || on_the_way_) return;
+  repeats_wanted_ = std::max(repeats_wanted_, std::min(4 * repeats_wanted_, most_repeats_wanted));
+  announce(false);
+}
+
+uint64_t Phases::hits() const {
+  uint64_t sum = 0;
+  for (const Window* window : context.windows.all()) {
+    if (window->mode() == Mode::transparent) sum += window->hits();
+  }
+  return sum;
+}
+
+// Threads may be anywhere when one of them leaves a collective call: for them there is one phase only.
+void Phases::everybody_met() {
+  if (context.threaded || companions_ == 0) return;
+  ++phase_;
+  if (!reading_) return;
+  const uint64_t now = hits();
+  if (now - hits_before_ >= hits_worth_it) barren_ = 0;
+  hits_before_ = now;
+  if (on_the_way_) step();
+  update_quiet();
+}
+
+void Phases::expire(uint64_t now) {
+  expires_ = now + age_ticks_;
+  if (acquires_->quiet) acquires_->add(true);
+}
+
+// --- Writers. ---
+
+void Phases::tell_readers() {
+  const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
+  for (uint32_t i = 0; i < companions_; ++i) tell_readers(&groups_[i]);
+}
+
+void Phases::tell_readers(Companion* group) {
+  if (!group->untold_readers(phase_)) return;
+  if (group->told_in != phase_) std::ranges::fill(group->told, 0);
+  std::vector<uint64_t> told = group->told;
+  const uint64_t after = phase_ + 1;
+  for (uint32_t target = 0; target < group->members.size(); ++target) {
+    const uint64_t bit = uint64_t{1} << target % 64;
+    if ((group->readers(target / 64) & bit & ~told[target / 64]) == 0) continue;
+    told[target / 64] |= bit;
+    next.Accumulate(&after, 1, MPI_UINT64_T, static_cast<int>(target), 0, 1, MPI_UINT64_T, MPI_MAX, group->window);
+  }
+  next.Win_flush_all(group->window);
+  // Other threads may write from here on.
+  for (size_t i = 0; i < told.size(); ++i) __atomic_store_n(&group->told[i], told[i], __ATOMIC_RELEASE);
+  __atomic_store_n(&group->told_in, phase_, __ATOMIC_RELEASE);
+}
+
+}  // namespace nearcache::mpi

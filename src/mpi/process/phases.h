@@ -1,0 +1,145 @@
+// Quiet phases: while nobody writes, mode transparent may keep what it read although gets complete (docs/semantics.md, "Quiet phases").
+//
+// A rank that completes a get learns nothing by that. But it may learn of another rank's put without any call: by a load of its own memory, where
+// the other put a flag; and a lock orders it after another rank's epoch. So who gains tells all others once that it reads, and from then on a rank
+// tells the readers before the first time in a phase that it writes, or locks exclusively. Who has heard of no writer in this phase is in a
+// quiet one. Phases are counted by collective calls that no rank of the job leaves before all have entered.
+//
+// The words lie in a hidden window of each group of ranks that has windows: one tells of the last phase in which somebody wrote, and a bit for each rank
+// whether it reads.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "cache/get/acquires.h"
+#include "mpi/mpi_api.h"
+
+namespace nearcache::mpi {
+
+class Phases {
+ public:
+  explicit Phases(Acquires* acquires) : acquires_(acquires) {}
+
+  // Nothing older than so many ns is served in mode transparent; so many repeats make this rank a reader.
+  void configure(uint64_t longest_age_ns, uint64_t repeats);
+  // A window of these ranks was made, and all of them came here. Collective over `comm`.
+  void cover(MPI_Comm comm, const std::vector<int>& members);
+  // A window was made whose writers will not tell: there are no quiet phases any more.
+  void never_again();
+  // Gives back what it holds of MPI: before the end of MPI, which all ranks reach. Collective.
+  void stop();
+
+  // Nobody has written in this phase, as far as one can know here. The load of a word.
+  [[gnu::always_inline]] bool quiet() const { return acquires_->quiet.load(std::memory_order_relaxed) && !heard(); }
+  // Before anything is decided by Acquires::quiet alone.
+  void look() {
+    if (acquires_->quiet.load(std::memory_order_relaxed) && heard()) [[unlikely]] end_quiet();
+  }
+
+  // This rank is about to write to a window, or to let others see what it stored under an exclusive lock: readers are told, and know it, when this returns.
+  void writing() {
+    if (somebody_reads()) [[unlikely]] tell_readers();
+  }
+
+  // A collective call of all ranks of the job has ended, which none leaves before all have entered.
+  void everybody_met();
+  // The program may have learned of others' writes: what is read from now on is no repeat of what was read before.
+  void learned() { learned_.store(learned_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  // A get that would be worth caching was looked up in vain: are there repeats between two acquires? `line`: a hash of the place.
+  void missed(uint64_t line) {
+    if (reading_.load(std::memory_order_relaxed) || companions_.load(std::memory_order_relaxed) == 0) return;
+    interest_.store(1024, std::memory_order_relaxed);
+    look_for_repeats(line);
+  }
+  // Whether there may be repeats at all: requests of gets are told from others for a while.
+  bool interested() {
+    const int left = interest_.load(std::memory_order_relaxed);
+    if (reading_.load(std::memory_order_relaxed)) return true;
+    if (left > 0) interest_.store(left - 1, std::memory_order_relaxed);
+    return left > 0;
+  }
+  // While it is on the way to others that this rank reads.
+  bool on_the_way() const { return on_the_way_.load(std::memory_order_relaxed); }
+  void step();
+
+  // What is older than the longest age goes. `now` in ticks.
+  void age(uint64_t now) {
+    if (now >= expires_) [[unlikely]] expire(now);
+  }
+
+ private:
+  static constexpr uint32_t most_groups = 16;
+  static constexpr uint32_t most_ranks = 4096;  // of a group: each writer tells each reader
+
+  // The hidden window of a group, and what was sent through it.
+  struct Companion {
+    MPI_Win window = MPI_WIN_NULL;
+    std::vector<int> members;  // ranks of the world
+    uint32_t rank = 0;
+    uint64_t* words = nullptr;  // the phase after the last one in which somebody wrote; readers, a bit each
+    size_t reader_words = 0;
+    uint64_t told_in = UINT64_MAX;      // the phase that `told` is about
+    std::vector<uint64_t> told;         // readers that know that this rank writes
+    bool reading = false;               // others know, or will when the requests are complete, that this rank reads
+    std::vector<MPI_Request> requests;  // on the way
+    std::vector<uint64_t> results;      // of these; not looked at
+
+    uint64_t writers() const { return __atomic_load_n(&words[0], __ATOMIC_ACQUIRE); }
+    uint64_t readers(size_t word) const { return __atomic_load_n(&words[1 + word], __ATOMIC_RELAXED); }
+    bool untold_readers(uint64_t phase) const;
+  };
+
+  bool heard() const {
+    const uint32_t count = companions_.load(std::memory_order_acquire);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (words_[i] != nullptr && __atomic_load_n(words_[i], __ATOMIC_ACQUIRE) > phase_) return true;
+    }
+    return false;
+  }
+  bool somebody_reads() const {
+    const uint32_t count = companions_.load(std::memory_order_acquire);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (groups_[i].untold_readers(phase_)) return true;
+    }
+    return false;
+  }
+  void tell_readers();
+  void tell_readers(Companion* group);
+  void look_for_repeats(uint64_t line);
+  void announce(bool reading);
+  void announce(Companion* group, bool reading);
+  void update_quiet();
+  void end_quiet();
+  void expire(uint64_t now);
+  uint64_t hits() const;
+
+  Acquires* const acquires_;
+  uint64_t phase_ = 0;
+  std::atomic<uint32_t> companions_{0};
+  std::array<const uint64_t*, most_groups> words_{};  // of each companion, at hand
+  std::array<Companion, most_groups> groups_;
+  std::atomic<bool> uncovered_{false};
+  std::atomic<bool> on_the_way_{false};
+  std::atomic<bool> reading_{false};  // this rank has asked to be told
+  uint64_t expires_ = 0, age_ticks_ = UINT64_MAX / 2;
+
+  // Places that were missed since the last acquire: half of the table for all of them, half for one in 16, which finds repeats that are further apart.
+  struct Missed {
+    uint32_t line = 0, learned = 0;
+  };
+  uint32_t was_missed(Missed* slot, uint64_t line) const;
+  std::array<Missed, 1024> missed_{};
+  std::atomic<uint32_t> learned_{1};
+  std::atomic<int> interest_{0};
+  uint32_t repeats_ = 0, repeats_wanted_ = 64;
+  uint32_t barren_ = 0;       // quiet phases, one after another, that brought next to nothing before somebody wrote
+  uint64_t hits_before_ = 0;  // this phase
+  std::mutex mutex_;          // covers all but what is atomic, in programs with threads
+};
+
+}  // namespace nearcache::mpi

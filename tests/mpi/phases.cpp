@@ -1,0 +1,436 @@
+// Quiet phases (docs/semantics.md): what mode transparent keeps although gets complete, and what ends that. Run with NEARCACHE_QUIET_AFTER=0 and
+// by shared memory: ranks wait for each other by loads, and by messages that Nearcache does not see.
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+
+#include "check.h"
+
+namespace {
+
+constexpr int64_t words = 64, place = 5, other_place = 40, flag_place = 60;
+constexpr int reader = 0, owner = 1, writer = 2;
+
+struct Window {
+  MPI_Win win;
+  int64_t *memory;
+  int64_t at(int64_t word) const { return reinterpret_cast<const volatile int64_t *>(memory)[word]; }
+};
+
+bool strict() { return std::getenv("NEARCACHE_STRICT_FLUSH") != nullptr; }
+
+// Rank `to` goes on when rank `from` has come here, by a message that Nearcache does not see.
+void after(int from, int to) {
+  int token = 0;
+  if (check::rank == from) HIDDEN(MPI_Send)(&token, 1, MPI_INT, to, 77, check::hidden_comm);
+  if (check::rank != to) return;
+  MPI_Request request;
+  HIDDEN(MPI_Irecv)(&token, 1, MPI_INT, from, 77, check::hidden_comm, &request);
+  for (int done = 0; HIDDEN(MPI_Test)(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;) usleep(20);
+}
+
+void get(const Window &window, int64_t *to, int64_t word = place, int target = owner) {
+  MPI_Get(to, 1, MPI_INT64_T, target, word, 1, MPI_INT64_T, window.win);
+}
+void get_and_flush(const Window &window, int64_t *to, int64_t word = place, int target = owner) {
+  get(window, to, word, target);
+  MPI_Win_flush(target, window.win);
+}
+void get_locked(const Window &window, int64_t *to, int64_t word = place, int target = owner) {
+  MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win);
+  get(window, to, word, target);
+  MPI_Win_unlock(target, window.win);
+}
+void rget_and_wait(const Window &window, int64_t *to, int64_t word = place, int target = owner) {
+  MPI_Request request;
+  MPI_Rget(to, 1, MPI_INT64_T, target, word, 1, MPI_INT64_T, window.win, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+using Read = void (*)(const Window &, int64_t *, int64_t, int);
+
+uint64_t full_hits(const Window &window) { return check::stats(window.win).hits_full; }
+
+// Reads until the reader is in a quiet phase: others must know that it reads.
+void settle(const Window &window, Read read) {
+  MPI_Barrier(check::world);
+  if (check::rank == reader) {
+    int64_t found = -1;
+    for (int turn = 0; turn < 20000 && check::cached() && !strict(); ++turn) {
+      const uint64_t before = full_hits(window);
+      read(window, &found, place, owner);
+      read(window, &found, place, owner);
+      if (full_hits(window) > before) break;
+    }
+    read(window, &found, place, owner);
+    read(window, &found, other_place, owner);
+    EXPECT_EQ(found, other_place);
+    const uint64_t before = full_hits(window);
+    read(window, &found, place, owner);
+    EXPECT_EQ(found, place);
+    EXPECT_CACHED(full_hits(window) - before == (strict() ? 0 : 1));
+  }
+  check::hidden_barrier();
+}
+
+void with_window(bool lock_all, const std::function<void(Window &)> &body) {
+  Window window{};
+  MPI_Win_allocate(words * 8, 8, MPI_INFO_NULL, check::world, &window.memory, &window.win);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check::rank, 0, window.win);
+  for (int64_t word = 0; word < words; ++word) window.memory[word] = word;
+  window.memory[flag_place] = 0;
+  MPI_Win_unlock(check::rank, window.win);
+  MPI_Barrier(check::world);
+  if (lock_all) MPI_Win_lock_all(0, window.win);
+  body(window);
+  if (lock_all) MPI_Win_unlock_all(window.win);
+  MPI_Win_free(&window.win);
+}
+
+void put_and_flush(const Window &window, int64_t value, int64_t word, int target) {
+  MPI_Put(&value, 1, MPI_INT64_T, target, word, 1, MPI_INT64_T, window.win);
+  MPI_Win_flush(target, window.win);
+}
+
+void kept_across(bool lock_all, Read read) {
+  with_window(lock_all, [&](Window &window) { settle(window, read); });
+}
+
+// A rank that polls its own window by loads learns of a put without a call (12.7, the rules of the unified model).
+void a_flag_in_own_memory(Read read, bool accumulate) {
+  with_window(true, [&](Window &window) {
+    settle(window, read);
+    if (check::rank == writer) {
+      put_and_flush(window, 1000, place, owner);
+      const int64_t one = 1;
+      if (accumulate) {
+        MPI_Accumulate(&one, 1, MPI_INT64_T, reader, flag_place, 1, MPI_INT64_T, MPI_SUM, window.win);
+        MPI_Win_flush(reader, window.win);
+      } else {
+        put_and_flush(window, one, flag_place, reader);
+      }
+    } else if (check::rank == reader) {
+      while (window.at(flag_place) == 0) usleep(10);
+      int64_t found = -1;
+      read(window, &found, place, owner);
+      EXPECT_EQ(found, 1000);
+    }
+    check::hidden_barrier();
+  });
+}
+
+// In the next phase the reader is told again, and between the two it keeps what it reads.
+void two_phases() {
+  with_window(true, [&](Window &window) {
+    settle(window, get_and_flush);
+    for (int64_t phase = 1; phase <= 3; ++phase) {
+      if (check::rank == writer) put_and_flush(window, 1000 * phase, place, owner);
+      after(writer, reader);
+      int64_t found = -1;
+      if (check::rank == reader) {
+        get_and_flush(window, &found);
+        EXPECT_EQ(found, 1000 * phase);
+        const uint64_t before = full_hits(window);
+        get_and_flush(window, &found);
+        EXPECT_CACHED(full_hits(window) == before);  // somebody wrote
+      }
+      MPI_Barrier(check::world);
+      if (check::rank == reader) {
+        get_and_flush(window, &found);
+        const uint64_t before = full_hits(window);
+        get_and_flush(window, &found);
+        EXPECT_EQ(found, 1000 * phase);
+        EXPECT_CACHED(full_hits(window) == before + (strict() ? 0 : 1));
+      }
+      check::hidden_barrier();
+    }
+  });
+}
+
+// Another rank's exclusive epoch orders this rank's next lock after it.
+void after_an_exclusive_epoch(bool own_store) {
+  with_window(false, [&](Window &window) {
+    settle(window, get_locked);
+    const int who = own_store ? owner : writer;
+    if (check::rank == who) {
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
+      const int64_t value = 1000;
+      if (own_store) {
+        window.memory[place] = value;
+      } else {
+        MPI_Put(&value, 1, MPI_INT64_T, owner, place, 1, MPI_INT64_T, window.win);
+      }
+      MPI_Win_unlock(owner, window.win);
+    }
+    after(who, reader);
+    if (check::rank == reader) {
+      int64_t found = -1;
+      get_locked(window, &found);
+      EXPECT_EQ(found, 1000);
+    }
+    check::hidden_barrier();
+  });
+}
+
+// One shared epoch sees all of another rank's exclusive epoch, or nothing: also if it was answered in part when that came.
+void an_exclusive_epoch_comes_between(int64_t second) {
+  with_window(false, [&](Window &window) {
+    settle(window, get_locked);
+    int64_t first = -1, then = -1;
+    if (check::rank == reader) {
+      MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+      get(window, &first);
+    }
+    // A lock that was taken keeps the writer out until the reader's epoch has ended.
+    if (check::cached() && !strict()) {
+      after(reader, writer);
+      if (check::rank == writer) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
+        const int64_t values[2] = {1000, 2000};
+        MPI_Put(&values[0], 1, MPI_INT64_T, owner, place, 1, MPI_INT64_T, window.win);
+        MPI_Put(&values[1], 1, MPI_INT64_T, owner, second, 1, MPI_INT64_T, window.win);
+        MPI_Win_unlock(owner, window.win);
+      }
+      after(writer, reader);
+    }
+    if (check::rank == reader) {
+      if (second == other_place) get(window, &then, second);
+      MPI_Win_unlock(owner, window.win);
+      if (second == other_place) EXPECT_EQ(first == place, then == other_place);
+      EXPECT(first == place || first == 1000);
+      if (check::cached() && !strict()) EXPECT_EQ(first, 1000);
+    }
+    check::hidden_barrier();
+  });
+}
+
+// A flush under a lock that was not taken takes it: from then on the writer waits.
+void a_flush_takes_the_lock() {
+  with_window(false, [&](Window &window) {
+    settle(window, get_locked);
+    if (check::rank == reader) {
+      int64_t first = -1, then = -1;
+      MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+      get(window, &first);
+      MPI_Win_flush(owner, window.win);
+      get(window, &then);
+      MPI_Win_unlock(owner, window.win);
+      EXPECT_EQ(first, place);
+      EXPECT_EQ(then, place);
+    }
+    check::hidden_barrier();
+  });
+}
+
+// A put under a lock that was not taken goes down under that lock.
+void a_put_takes_the_lock() {
+  with_window(false, [&](Window &window) {
+    settle(window, get_locked);
+    if (check::rank == reader) {
+      int64_t first = -1;
+      const int64_t value = 77;
+      MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+      get(window, &first);
+      MPI_Put(&value, 1, MPI_INT64_T, owner, other_place, 1, MPI_INT64_T, window.win);
+      MPI_Win_unlock(owner, window.win);
+      EXPECT_EQ(first, place);
+      int64_t found = -1;
+      get_locked(window, &found, other_place);
+      EXPECT_EQ(found, 77);
+    }
+    check::hidden_barrier();
+  });
+}
+
+// More gets than are remembered, and one of a derived type.
+void many_gets_in_one_epoch() {
+  with_window(false, [&](Window &window) {
+    settle(window, get_locked);
+    if (check::rank == reader) {
+      int64_t found[words];
+      for (int turn = 0; turn < 3; ++turn) {
+        MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+        for (int64_t word = 0; word < flag_place; ++word) get(window, &found[word], word);
+        MPI_Win_unlock(owner, window.win);
+        for (int64_t word = 0; word < flag_place; ++word) EXPECT_EQ(found[word], word);
+      }
+      MPI_Datatype pair;
+      MPI_Type_vector(2, 1, 8, MPI_INT64_T, &pair);
+      MPI_Type_commit(&pair);
+      for (int turn = 0; turn < 3; ++turn) {
+        int64_t two[2] = {-1, -1};
+        MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+        MPI_Get(two, 2, MPI_INT64_T, owner, place, 1, pair, window.win);
+        MPI_Win_unlock(owner, window.win);
+        EXPECT_EQ(two[0], place);
+        EXPECT_EQ(two[1], place + 8);
+      }
+      MPI_Type_free(&pair);
+    }
+    check::hidden_barrier();
+  });
+}
+
+// A word that its owner stores to is seen to change by get and flush, and so is what it guards.
+void polled_by_get_and_flush() {
+  with_window(true, [&](Window &window) {
+    settle(window, get_and_flush);
+    after(reader, owner);
+    if (check::rank == owner) {
+      usleep(20000);
+      window.memory[place] = 1000;
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      reinterpret_cast<volatile int64_t *>(window.memory)[flag_place] = 1;
+    } else if (check::rank == reader) {
+      int64_t flag = 0, found = -1;
+      while (flag == 0) get_and_flush(window, &flag, flag_place);
+      get_and_flush(window, &found);
+      EXPECT_EQ(found, 1000);
+    }
+    check::hidden_barrier();
+  });
+}
+
+// Run with a longest age of 2 s.
+void nothing_is_older_than_the_longest_age() {
+  with_window(true, [&](Window &window) {
+    settle(window, get_and_flush);
+    if (check::rank == owner) {
+      window.memory[place] = 1000;
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    check::hidden_barrier();
+    if (check::rank == reader) {
+      usleep(2500000);
+      int64_t found = -1;
+      for (int64_t word = 0; word < 32; ++word) get_and_flush(window, &found, word);
+      get_and_flush(window, &found);
+      EXPECT_EQ(found, 1000);
+    }
+    check::hidden_barrier();
+  });
+}
+
+// `call` of the reader, between two reads: is what was read before still served?
+void keeps(bool kept, const std::function<void(Window &)> &call) {
+  with_window(true, [&](Window &window) {
+    settle(window, get_and_flush);
+    if (check::rank == reader) {
+      int64_t found = -1;
+      get_and_flush(window, &found);
+      call(window);
+      const uint64_t before = full_hits(window);
+      get_and_flush(window, &found);
+      EXPECT_EQ(found, place);
+      EXPECT_CACHED(full_hits(window) - before == (kept && !strict() ? 1 : 0));
+    }
+    MPI_Barrier(check::world);
+  });
+}
+
+void own_put(Window &window) { put_and_flush(window, 7, 50, writer); }
+void own_rput(Window &window) {
+  const int64_t value = 7;
+  MPI_Request request;
+  MPI_Rput(&value, 1, MPI_INT64_T, writer, 50, 1, MPI_INT64_T, window.win, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+void own_rank_rget(Window &window) {
+  int64_t found;
+  rget_and_wait(window, &found, 3, reader);
+}
+void several_rgets(Window &window) {
+  int64_t found[3];
+  MPI_Request requests[3];
+  for (int i = 0; i < 3; ++i) MPI_Rget(&found[i], 1, MPI_INT64_T, i, 3, 1, MPI_INT64_T, window.win, &requests[i]);
+  MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+}
+void own_fetch(Window &window) {
+  const int64_t one = 1;
+  int64_t before;
+  MPI_Fetch_and_op(&one, &before, MPI_INT64_T, writer, 50, MPI_SUM, window.win);
+  MPI_Win_flush(writer, window.win);
+}
+void a_message(Window &) {
+  int to = 0, from = 1;
+  MPI_Request request;
+  MPI_Irecv(&to, 1, MPI_INT, reader, 3, check::world, &request);
+  MPI_Send(&from, 1, MPI_INT, reader, 3, check::world);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+void rget_and_message(Window &window) {
+  int to = 0, from = 1;
+  int64_t found;
+  MPI_Request requests[2];
+  MPI_Irecv(&to, 1, MPI_INT, reader, 3, check::world, &requests[0]);
+  MPI_Rget(&found, 1, MPI_INT64_T, reader, 3, 1, MPI_INT64_T, window.win, &requests[1]);
+  MPI_Send(&from, 1, MPI_INT, reader, 3, check::world);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+void win_sync(Window &window) { MPI_Win_sync(window.win); }
+
+// In modes always and user a shared lock around gets that are served need not go down.
+void locks_of_mode(nearcache_mode mode) {
+  with_window(false, [&](Window &window) {
+    if (check::cached()) nearcache_set_mode(window.win, mode);
+    MPI_Barrier(check::world);
+    if (check::rank == reader) {
+      int64_t found = -1;
+      get_locked(window, &found);
+      const auto passed = check::stats(window.win).syncs_passed;
+      for (int turn = 0; turn < 10; ++turn) {
+        found = -1;
+        get_locked(window, &found);
+        EXPECT_EQ(found, place);
+      }
+      EXPECT_CACHED(check::stats(window.win).syncs_passed == passed);
+      MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
+      get(window, &found);
+      get(window, &found, other_place);
+      MPI_Win_unlock(owner, window.win);
+      EXPECT_EQ(found, other_place);
+    }
+    check::hidden_barrier();
+    // What was locked and given back keeps nobody out.
+    if (check::rank == writer) {
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
+      MPI_Win_unlock(owner, window.win);
+    }
+    MPI_Barrier(check::world);
+  });
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  return check::run(
+      argc, argv, 3,
+      {{"kept_across_flush", [] { kept_across(true, get_and_flush); }},
+       {"kept_across_wait", [] { kept_across(true, rget_and_wait); }},
+       {"kept_across_locks", [] { kept_across(false, get_locked); }},
+       {"flag_put_into_own_memory", [] { a_flag_in_own_memory(get_and_flush, false); }},
+       {"flag_put_into_own_memory_then_rget", [] { a_flag_in_own_memory(rget_and_wait, false); }},
+       {"flag_accumulated_in_own_memory", [] { a_flag_in_own_memory(get_and_flush, true); }},
+       {"two_phases", two_phases},
+       {"after_an_exclusive_epoch", [] { after_an_exclusive_epoch(false); }},
+       {"after_a_store_under_an_exclusive_lock", [] { after_an_exclusive_epoch(true); }},
+       {"exclusive_epoch_before_a_miss", [] { an_exclusive_epoch_comes_between(other_place); }},
+       {"exclusive_epoch_before_the_unlock", [] { an_exclusive_epoch_comes_between(flag_place); }},
+       {"a_flush_takes_the_lock", a_flush_takes_the_lock},
+       {"a_put_takes_the_lock", a_put_takes_the_lock},
+       {"many_gets_in_one_epoch", many_gets_in_one_epoch},
+       {"polled_by_get_and_flush", polled_by_get_and_flush},
+       {"nothing_is_older_than_the_longest_age", nothing_is_older_than_the_longest_age},
+       {"own_put_keeps", [] { keeps(true, own_put); }},
+       {"own_rput_keeps", [] { keeps(true, own_rput); }},
+       {"own_rank_rget_keeps", [] { keeps(true, own_rank_rget); }},
+       {"several_rgets_keep", [] { keeps(true, several_rgets); }},
+       {"own_fetch_acquires", [] { keeps(false, own_fetch); }},
+       {"message_acquires", [] { keeps(false, a_message); }},
+       {"message_with_rget_acquires", [] { keeps(false, rget_and_message); }},
+       {"win_sync_acquires", [] { keeps(false, win_sync); }},
+       {"locks_in_mode_always", [] { locks_of_mode(NEARCACHE_MODE_ALWAYS); }},
+       {"locks_in_mode_user", [] { locks_of_mode(NEARCACHE_MODE_USER); }}});
+}
