@@ -22,10 +22,19 @@ int passed_down(TraceSync kind, Call call) {
 
 constexpr auto nothing = [](Window&, Targets) {};
 
-// What a call says of others: something, or no more than that own operations are complete (or a shared lock).
-enum class Learns : uint8_t { perhaps, no_more };
+// What a call says of others: something; that their exclusive epochs came before; or no more than that own operations are complete.
+enum class Learns : uint8_t { perhaps, order, no_more };
 
-void note(Learns learns) { learns == Learns::perhaps ? context.acquire() : context.completed(); }
+void note(Learns learns) {
+  switch (learns) {
+    case Learns::perhaps:
+      return context.acquire();
+    case Learns::order:
+      return context.locked();
+    case Learns::no_more:
+      return context.completed();
+  }
+}
 
 // A call that completes operations on targets, which `targets_of(window)` says. `after` runs under the lock once MPI has returned
 // success. A rank that is no target (MPI_PROC_NULL, or a wrong one) is MPI's affair alone; the call counts as an acquire all the same.
@@ -183,7 +192,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
   Window* window = find_window(win);
   if (exclusive) context.phases.writing();
   if (!exclusive && window != nullptr && window->may_defer_lock(rank)) return defer_lock(*window, rank, assert);
-  return opening(win, one(rank), TraceSync::lock, Learns::perhaps, [&] { return next.Win_lock(lock_type, rank, assert, win); },
+  return opening(win, one(rank), TraceSync::lock, exclusive ? Learns::perhaps : Learns::order, [&] { return next.Win_lock(lock_type, rank, assert, win); },
                  [&](Window& its, Targets target) {
                    if (target.is_one()) its.epochs().lock(target.rank(), exclusive);
                  });
@@ -200,7 +209,7 @@ int MPI_Win_unlock(int rank, MPI_Win win) {
 }
 
 int MPI_Win_lock_all(int assert, MPI_Win win) {
-  return opening(win, all, TraceSync::lock_all, Learns::perhaps, [&] { return next.Win_lock_all(assert, win); },
+  return opening(win, all, TraceSync::lock_all, Learns::order, [&] { return next.Win_lock_all(assert, win); },
                  [](Window& window, Targets) { window.epochs().lock_all(); });
 }
 

@@ -68,7 +68,11 @@ struct Context {
     acquires.add(threaded);
     phases.learned();
   }
-  // Gets, or own writes, are complete, or a shared lock was taken or given back: an acquire too, unless nobody is known to write.
+  // A shared lock has gone down: what was read before it may be older than another rank's exclusive epoch. Whether there was one nobody said.
+  void locked() {
+    if (transparent_windows.load(std::memory_order_relaxed) != 0) acquires.add(threaded);
+  }
+  // Gets, or own writes, are complete, or a shared lock was given back: an acquire too, unless nobody is known to write.
   void completed() {
     if (transparent_windows.load(std::memory_order_relaxed) == 0) return;
     if (phases.on_the_way()) [[unlikely]] phases.step();
