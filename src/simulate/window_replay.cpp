@@ -26,7 +26,7 @@ WindowResult& WindowResult::operator+=(const WindowResult& other) {
 WindowReplay::WindowReplay(const TraceWindowInfo& info, const TargetNumbers& targets, const WindowSettings& settings,
                            Acquires* acquires, MemoryBudget* budget)
     : info_(info), settings_(settings), targets_(targets),
-      cached_({targets_.of(info.rank), targets_.count(), info.unit}, settings.rules, budget, acquires, CachedWindow::Data::simulated) {}
+      cached_({targets_.of(info.rank), targets_.count(), info.unit, static_cast<int64_t>(info.own_bytes)}, settings.rules, budget, acquires, CachedWindow::Data::simulated) {}
 
 // As Window::understand: what the bytes are is known where all ranks have one displacement unit.
 RemoteGet WindowReplay::understand(const TraceEvent& event) const {

@@ -2,7 +2,8 @@
 // decisions, and all memory but that of the data, are the library's.
 //
 // Left out are what a trace cannot tell or a simulation need not ask: whether a target was measured to be too cheap for caching, the
-// pauses of mode transparent in programs without repeats, and which request a get belongs to (an Rget counts as a get).
+// pauses of mode transparent in programs without repeats, and which request a get belongs to (an Rget counts as a get). A trace
+// knows how large its own rank's window is; lines end there, not with the smallest.
 #pragma once
 
 #include <atomic>

@@ -76,6 +76,64 @@ void parts_into_gaps_and_beside_the_displacement() {
   MPI_Type_free(&shifted);
 }
 
+// Word by word, by get and flush or by Rget and wait: misses fetch lines, as soon as they are found to pay. Into the second of three words, the others stay.
+void read_word_by_word(const Words &words, int64_t first, int64_t last, bool request) {
+  for (int64_t at = first; at < last; at++) {
+    int64_t got[3] = {-1, -1, -1};
+    if (request) {
+      MPI_Request waits;
+      MPI_Rget(&got[1], 1, MPI_INT64_T, 1, at, 1, MPI_INT64_T, words.win, &waits);
+      MPI_Wait(&waits, MPI_STATUS_IGNORE);
+    } else {
+      words.get(&got[1], 1, at);
+      words.flush(1);
+    }
+    EXPECT(Words::right(&got[1], 1, at) && got[0] == -1 && got[2] == -1);
+  }
+}
+
+void neighbours_of_small_gets_come_with_lines() {
+  for (const bool request : {false, true}) {
+    Words words(4003, "always", {{"nearcache_skip_cheap", "false"}});
+    if (!origin()) {
+      continue;
+    }
+    read_word_by_word(words, 0, 400, request);
+    EXPECT_CACHED(ADDED(words.win, hits_full, read_word_by_word(words, 400, 4003, request)) > 3603 - 3603 / 30);
+    EXPECT_CACHED(ADDED(words.win, hits_full, read_word_by_word(words, 400, 4003, request)) == 3603);
+  }
+}
+
+// Lines end where the smallest window does: the others' last words are fetched as they are asked for.
+void lines_end_with_the_smallest_window() {
+  MPI_Info info = check::info("nearcache_mode", "always");
+  MPI_Info_set(info, "nearcache_skip_cheap", "false");
+  const int64_t count = check::rank == 1 ? 700 : 333;
+  std::vector<int64_t> memory(count);
+  for (int64_t i = 0; i < count; i++) {
+    memory[i] = Words::word(check::rank, i);
+  }
+  MPI_Win win;
+  MPI_Win_create(memory.data(), count * 8, 8, info, MPI_COMM_WORLD, &win);
+  MPI_Info_free(&info);
+  check::hidden_barrier();
+  MPI_Win_lock_all(0, win);
+  for (int64_t at = 0; origin() && at < 700; at++) {
+    int64_t got = -1;
+    MPI_Get(&got, 1, MPI_INT64_T, 1, at, 1, MPI_INT64_T, win);
+    MPI_Win_flush(1, win);
+    EXPECT(Words::right(&got, 1, at));
+  }
+  if (origin()) {
+    const auto stats = check::stats(win);
+    EXPECT_CACHED(stats.hits_full > 200 && stats.hits_full < 333);
+    EXPECT_CACHED(stats.bytes_from_network < 700 * 8 + 1000);
+  }
+  check::hidden_barrier();
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+}
+
 // Growing gets of one place, all before one flush, and again when they are cached.
 void growing_gets_in_one_epoch() {
   for (const char *mode : {"transparent", "always"}) {
@@ -824,6 +882,8 @@ int main(int argc, char **argv) {
                     {{"longer_get_is_a_partial_hit", longer_get_is_a_partial_hit},
                      {"parts_and_overlaps_of_cached_gets", parts_and_overlaps_of_cached_gets},
                      {"parts_into_gaps_and_beside_the_displacement", parts_into_gaps_and_beside_the_displacement},
+                     {"neighbours_of_small_gets_come_with_lines", neighbours_of_small_gets_come_with_lines},
+                     {"lines_end_with_the_smallest_window", lines_end_with_the_smallest_window},
                      {"growing_gets_in_one_epoch", growing_gets_in_one_epoch},
                      {"several_windows_at_once", several_windows_at_once},
                      {"datatype_freed_before_the_flush", datatype_freed_before_the_flush},

@@ -20,8 +20,9 @@ using Answer = CachedWindow::Answer;
 
 // The memory of all ranks, a cached window over it, and what was issued and has not been completed.
 struct Program {
-  explicit Program(Mode mode, CachedWindow::Data data = CachedWindow::Data::moved, uint64_t storage = 1 << 16, int64_t unit = 1)
-      : window({own_rank, ranks, unit}, rules(mode, storage), &budget, &acquires, data) {
+  explicit Program(Mode mode, CachedWindow::Data data = CachedWindow::Data::moved, uint64_t storage = 1 << 16, int64_t unit = 1,
+                   int64_t least_bytes = memory_bytes)
+      : window({own_rank, ranks, unit, least_bytes}, rules(mode, storage), &budget, &acquires, data) {
     for (uint32_t rank = 0; rank < ranks; ++rank) {
       memory[rank].resize(memory_bytes);
       for (size_t at = 0; at < memory[rank].size(); ++at) memory[rank][at] = static_cast<std::byte>(at * 7 + rank * 31);
@@ -55,6 +56,12 @@ struct Program {
   uint32_t issue(const RemoteGet& get, const CachedWindow::Decision& decision) {
     const uint64_t head = decision.answer == Answer::rest ? decision.head : 0;
     moves.push_back({get.key.target, [=, this] {
+                       const CachedWindow::Line& line = decision.line;
+                       if (line.bytes > 0) {
+                         ASSERT_LE(line.from + static_cast<int64_t>(line.bytes), memory_bytes);
+                         std::memcpy(line.buffer, &memory[get.key.target][static_cast<size_t>(line.from)], line.bytes);
+                         return;
+                       }
                        std::memcpy(static_cast<std::byte*>(get.origin) + head, &memory[get.key.target][static_cast<size_t>(get.key.displacement) + head],
                                    get.bytes - (decision.answer == Answer::rest ? decision.from_cache() : 0));
                      }});
@@ -390,6 +397,126 @@ TEST(CachedWindowTest, what_is_fetched_of_an_overlap_begins_at_a_whole_displacem
   EXPECT_EQ(over.head, 8u);
   program.sync(Targets::all());
   EXPECT_TRUE(program.is_memory(second.data(), 1, 8, 32));
+}
+
+// Element by element, a flush after each. Returns how many gets went to the network.
+uint64_t read_elements(Program& program, int64_t first, int64_t last, bool request = false) {
+  uint64_t fetched = 0;
+  for (int64_t at = first; at < last; at += 8) {
+    std::array<std::byte, 10> to{};
+    const RemoteGet get = Program::of(1, at, 8, &to[1]);
+    const CachedWindow::Decision decision = program.look_up(get, request);
+    if (decision.answer != Answer::served) {
+      ++fetched;
+      const uint32_t record = program.issue(get, decision);
+      if (request) {
+        program.move(Targets::one(1));
+        program.window.belongs_to_request(record);
+        EXPECT_TRUE(program.window.request_completed(record, program.window.serial_of(record), true));
+      }
+    }
+    program.sync(Targets::one(1));
+    EXPECT_TRUE(program.is_memory(&to[1], 1, at, 8)) << at;
+    EXPECT_TRUE(to[0] == std::byte{} && to[9] == std::byte{}) << "beside what was asked for";
+  }
+  return fetched;
+}
+
+TEST(CachedWindowTest, neighbours_of_small_gets_come_with_lines) {
+  for (const bool request : {false, true}) {
+    Program program(Mode::always);
+    read_elements(program, 0, 2560, request);  // learns
+    EXPECT_LE(read_elements(program, 2560, 4096, request), 4u) << "192 elements in lines of 512 bytes";
+    EXPECT_EQ(read_elements(program, 2560, 4096, request), 0u);
+    EXPECT_EQ(program.window.cache()->check(), nullptr);
+  }
+}
+
+TEST(CachedWindowTest, gets_that_wait_for_a_line_have_their_parts_of_it) {
+  Program program(Mode::always);
+  read_elements(program, 0, 2560);
+  std::array<std::byte, 512> to{};
+  uint64_t fetched = 0;
+  for (int64_t at = 0; at < 512; at += 8) fetched += program.get(Program::of(1, 3072 + at, 8, &to[static_cast<size_t>(at)])).answer != Answer::served;
+  EXPECT_EQ(fetched, 1u);
+  EXPECT_EQ(to[8], std::byte{});
+  program.sync(Targets::all());
+  EXPECT_TRUE(program.is_memory(to.data(), 1, 3072, 512));
+}
+
+TEST(CachedWindowTest, a_line_is_not_fetched_over_an_own_write_under_way) {
+  Program program(Mode::always);
+  read_elements(program, 0, 2560);
+  Buffer first{}, second{};
+  program.put(1, 3072 + 16, std::vector<std::byte>(8, std::byte{77}));
+  const CachedWindow::Decision beside = program.get(Program::of(1, 3072, 8, first.data()));
+  EXPECT_EQ(beside.answer, Answer::miss);
+  EXPECT_EQ(beside.line.bytes, 0u);
+  program.sync(Targets::all());
+  EXPECT_GT(program.get(Program::of(1, 3072 + 8, 8, first.data())).line.bytes, 0u);
+  program.put(1, 3072 + 24, std::vector<std::byte>(8, std::byte{78}));
+  program.sync(Targets::all());
+  program.get(Program::of(1, 3072 + 24, 8, second.data()));
+  program.sync(Targets::all());
+  EXPECT_EQ(second[0], std::byte{78}) << "written while the line was under way";
+}
+
+TEST(CachedWindowTest, a_line_ends_with_the_smallest_window_and_begins_at_a_whole_displacement) {
+  Program program(Mode::always, CachedWindow::Data::moved, 1 << 16, 24, 4000);
+  for (int64_t at = 0; at < 2640; at += 24) {
+    Buffer to{};
+    program.get(Program::of(1, at, 8, to.data()));
+    program.sync(Targets::all());
+  }
+  Buffer to{};
+  const CachedWindow::Decision decision = program.get(Program::of(1, 3600, 8, to.data()));
+  EXPECT_GE(decision.line.from, 3584);
+  EXPECT_EQ(decision.line.from % 24, 0);
+  EXPECT_EQ(decision.line.from + static_cast<int64_t>(decision.line.bytes), 4000);
+  EXPECT_EQ(program.look_up(Program::of(1, 3984 + 24, 8, to.data())).line.bytes, 0u) << "that window may have it, another has not";
+}
+
+TEST(CachedWindowTest, a_refused_line_leaves_nothing) {
+  Program program(Mode::always);
+  read_elements(program, 0, 2560);
+  Buffer to{};
+  const RemoteGet get = Program::of(1, 3072, 8, to.data());
+  const CachedWindow::Decision refused = program.look_up(get), other = program.look_up(get);
+  ASSERT_NE(refused.line.buffer, nullptr);
+  EXPECT_NE(refused.line.buffer, other.line.buffer);
+  program.window.rest_refused(other);
+  program.window.rest_refused(refused);
+  EXPECT_EQ(program.look_up(get).line.buffer, refused.line.buffer) << "the buffer is used again";
+  program.sync(Targets::all());
+  EXPECT_EQ(to, Buffer{});
+}
+
+// What came of an Rget whose wait failed is not kept, but it may have been another request's failure: the program gets its data.
+TEST(CachedWindowTest, a_line_of_a_failed_wait_is_delivered_and_not_kept) {
+  Program program(Mode::always);
+  read_elements(program, 0, 2560);
+  Buffer to{};
+  const RemoteGet get = Program::of(1, 3072, 8, to.data());
+  const CachedWindow::Decision decision = program.look_up(get, true);
+  ASSERT_GT(decision.line.bytes, 0u);
+  const uint32_t record = program.issue(get, decision);
+  program.window.belongs_to_request(record);
+  program.move(Targets::all());
+  program.window.request_completed(record, program.window.serial_of(record), false);
+  EXPECT_TRUE(program.is_memory(to.data(), 1, 3072, 8));
+  EXPECT_EQ(program.look_up(get).answer, Answer::miss);
+}
+
+TEST(CachedWindowTest, small_gets_without_neighbours_fetch_no_lines) {
+  Program program(Mode::always);
+  for (int round = 0; round < 50; ++round) {
+    for (int64_t at = 0; at < memory_bytes; at += 512) {
+      Buffer to{};
+      EXPECT_EQ(program.get(Program::of(1, at, 8, to.data())).line.bytes, 0u);
+      program.sync(Targets::all());
+      program.window.invalidate();
+    }
+  }
 }
 
 TEST(CachedWindowTest, own_memory_and_large_gets_are_never_cached) {

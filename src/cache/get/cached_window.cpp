@@ -114,6 +114,7 @@ bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
     settings.storage_bytes /= 2;
   }
   cache_ = GetCache::create(region_.base(), geometry, settings);
+  lines_.reset(shape_.least_bytes > 0 && shape_.unit > 0 && has_storage_ ? new Lines : nullptr);
   budget_->give_back(wants() - cache_->memory());  // storage is whole granules
   epochs_.forget_marks();  // the cache has not seen what is outstanding
   update_generation();
@@ -185,22 +186,71 @@ CachedWindow::Decision CachedWindow::look_up_absent(const RemoteGet& get) {
 
 // What begins elsewhere may have the bytes.
 CachedWindow::Decision CachedWindow::no_exact_hit(const RemoteGet& get, bool request) {
+  bool small = lines_ != nullptr && stores() && get.bytes <= Lines::most_get && get.contiguous_target;
   const GetCache::Overlap overlap = get.contiguous_target ? cache_->overlap(get.key, get.bytes) : GetCache::Overlap();
   switch (overlap.found) {
     case GetCache::Found::full:
       return serve_overlap(get, overlap);
     case GetCache::Found::pending:
+      small = false;  // it comes, but not for this get
       if (!may_join(overlap.token, request)) break;
+      note_use(get, overlap.entry);
       return serve_pending(get, overlap.token, {no_record, get.origin, get.elements, overlap.offset, get.bytes});
     case GetCache::Found::partial:
-      if (request) break;
+      if (request || (small && lines_->length() > get.bytes && overlap.head + overlap.tail < get.bytes)) break;
       return serve_parts(get, overlap);
     case GetCache::Found::pending_partial:
     case GetCache::Found::none:
       break;
   }
   polls_.miss();
-  return miss();
+  return small ? small_miss(get, overlap.head > 0) : miss();
+}
+
+// A line instead of what is asked for, where lines have been found to pay.
+CachedWindow::Decision CachedWindow::small_miss(const RemoteGet& get, bool has_head) {
+  Decision decision = miss();
+  const bool had_lines = lines_->length() > 0;
+  lines_->missed(get.key.target, get.from, cache_->generation());
+  if (lines_->length() <= get.bytes) return decision;
+  if (!had_lines) cache_->expect_overlaps();
+  Line line = line_around(get, has_head);
+  if (line.bytes <= get.bytes || overlaps_outstanding_write(get_of(get, line))) return decision;
+  if (moves_data() && (line.buffer = line_buffers_.take()) == nullptr) return decision;
+  decision.line = line;
+  return decision;
+}
+
+// Within what every rank's window holds, from a whole displacement on.
+CachedWindow::Line CachedWindow::line_around(const RemoteGet& get, bool has_head) const {
+  if (get.from < 0 || get.to > shape_.least_bytes || get.from % shape_.unit != 0) return {};
+  const auto length = static_cast<int64_t>(lines_->length());
+  int64_t from = get.from / length * length;
+  int64_t to = from + length;
+  if (to < get.to) {  // across two lines: the one that is not there
+    from = has_head ? get.from : from;
+    to = has_head ? to + length : get.to;
+  }
+  if (const int64_t past = from % shape_.unit; past != 0) from += shape_.unit - past;
+  return {from, static_cast<uint64_t>(std::min(to, shape_.least_bytes) - from), nullptr};
+}
+
+RemoteGet CachedWindow::get_of(const RemoteGet& get, const Line& line) {
+  RemoteGet all{};
+  all.key = {line.from, get.key.target, 0};
+  all.hash = hash_key(all.key);
+  all.bytes = line.bytes;
+  all.from = line.from;
+  all.to = line.from + static_cast<int64_t>(line.bytes);
+  all.contiguous_target = true;
+  all.origin = line.buffer;
+  all.elements = {&byte_layout(), line.bytes};
+  return all;
+}
+
+// A part of an entry, perhaps of a line, has been asked for.
+void CachedWindow::note_use(const RemoteGet& get, EntryId entry) {
+  if (lines_ != nullptr && get.bytes <= Lines::most_get) lines_->used(cache_->entry(entry).key(), get.from, cache_->generation());
 }
 
 static void deliver(const RemoteGet& get, const std::byte* data) {
@@ -244,6 +294,7 @@ CachedWindow::Decision CachedWindow::serve(const RemoteGet& get, EntryId entry, 
 
 CachedWindow::Decision CachedWindow::serve_overlap(const RemoteGet& get, const GetCache::Overlap& overlap) {
   cache_->count_overlap(overlap.entry);
+  note_use(get, overlap.entry);
   return serve(get, overlap.entry, overlap.offset);
 }
 
@@ -364,6 +415,7 @@ uint32_t CachedWindow::add_waiter(uint32_t record, const Waiter& waiter) {
 }
 
 void CachedWindow::rest_refused(const Decision& decision) {
+  if (decision.line.buffer != nullptr) line_buffers_.give_back(decision.line.buffer);
   if (decision.record == no_record || !is_of(decision.record, decision.serial)) return;
   for (uint32_t* link = &pending_[decision.record].waiters; *link != no_record; link = &waiters_[*link].after) {
     if (*link != decision.waiter) continue;
@@ -411,6 +463,10 @@ EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, 
     if (cache_->entry(decision.entry).size < decision.head) return no_entry;  // not the entry it was
     return cache_->grow(get.hash, decision.entry, get.bytes, record);
   }
+  if (decision.line.bytes > 0) {
+    const EntryId shorter = cache_->find(get.hash, get.key);
+    if (shorter != no_entry) cache_->discard(shorter);
+  }
   // Another thread may have put an entry of this name there meanwhile.
   if (insertions_ != decision.insertions && cache_->find(get.hash, get.key) != no_entry) {
     missed(decision, Outcome::failing, issued);
@@ -432,6 +488,13 @@ EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, 
   return inserted.entry;
 }
 
+// Not where another thread's synchronisation or write came between: what was fetched may be older than that.
+bool CachedWindow::may_be_kept(const RemoteGet& get, const Decision& decision) {
+  update_generation();
+  const bool overtaken = cache_->generation() != decision.generation || cache_->writes().now() != decision.write_seq;
+  return !overtaken && !overlaps_outstanding_write(get);
+}
+
 uint32_t CachedWindow::add_record(const RemoteGet& get, const Decision& decision) {
   const uint32_t at = pending_.take();
   PendingGet& record = pending_[at];
@@ -443,6 +506,7 @@ uint32_t CachedWindow::add_record(const RemoteGet& get, const Decision& decision
   record.elements = get.elements;
   record.bytes = get.bytes;
   record.polled = decision.polled;
+  record.buffer = decision.line.buffer;
   if (decision.answer == Answer::rest && !decision.whole) {
     // Its bytes come behind the head, into one run of the origin.
     record.bytes = get.bytes - decision.head;
@@ -455,29 +519,39 @@ uint32_t CachedWindow::add_record(const RemoteGet& get, const Decision& decision
   return at;
 }
 
-CachedWindow::Issued CachedWindow::issued(const RemoteGet& get, const Decision& decision) {
+CachedWindow::Issued CachedWindow::issued(const RemoteGet& asked, const Decision& decision) {
   Issued issued;
+  const bool line = decision.line.bytes > 0;
+  RemoteGet of_line;
+  if (line) of_line = get_of(asked, decision.line);
+  const RemoteGet& get = line ? of_line : asked;
   epochs_.get_issued(get.key.target);
   ++counts_.gets;
-  counts_.bytes_requested += get.bytes;
+  counts_.bytes_requested += asked.bytes;
   counts_.bytes_from_cache += decision.from_cache();
   counts_.bytes_from_network += get.bytes - decision.from_cache();
   if (decision.answer == Answer::rest) ++counts_.hits_partial;
-  if (cache_ == nullptr) return issued;
-  update_generation();
-  // Another thread's synchronisation or write came between: what was fetched may be older than that.
-  const bool overtaken = cache_->generation() != decision.generation || cache_->writes().now() != decision.write_seq;
-  if (overtaken || overlaps_outstanding_write(get)) {
+  if (cache_ == nullptr && !line) return issued;
+  if (!line && !may_be_kept(get, decision)) {
     missed(decision, Outcome::failing, &issued);
     return issued;
   }
   const uint32_t record = add_record(get, decision);
-  const EntryId entry = find_room(get, decision, record, &issued);
-  if (entry == no_entry && decision.polled == 0) {
+  if (line) add_waiter(record, {no_record, asked.origin, asked.elements, static_cast<uint64_t>(asked.from - get.from), asked.bytes});
+  EntryId entry = no_entry;
+  if (line && (cache_ == nullptr || !may_be_kept(get, decision))) {
+    missed(decision, Outcome::failing, &issued);
+  } else {
+    entry = find_room(get, decision, record, &issued);
+  }
+  if (entry == no_entry && !line && decision.polled == 0) {
     release(record);
     return issued;
   }
-  insertions_ += entry != no_entry;
+  if (entry != no_entry) {
+    ++insertions_;
+    if (line && lines_ != nullptr && stores()) lines_->fetched(get.key, asked.from, cache_->generation());
+  }
   pending_[record].entry = entry;
   issued.record = record;
   return issued;
@@ -507,10 +581,12 @@ bool CachedWindow::request_completed(uint32_t record, uint64_t serial, bool succ
 // The data of a get has arrived where the program wanted it: stores it, and copies it to whoever waited for it.
 void CachedWindow::complete(uint32_t record, bool succeeded) {
   const PendingGet get = pending_[record];
-  const std::byte* packed = moves_data() && succeeded ? packed_data(get) : nullptr;
+  // The program may know that a get has arrived whose wait failed for another one: of a line it has what there is.
+  const bool delivers = succeeded || get.buffer != nullptr;
+  const std::byte* packed = moves_data() && delivers ? packed_data(get) : nullptr;
   if (get.polled != 0) compare(get, packed);
   if (get.entry != no_entry && cache_ != nullptr) take_data(get, packed, succeeded);
-  serve_waiters(get, packed, succeeded);
+  serve_waiters(get, packed, delivers);
   release(record);
 }
 
@@ -550,6 +626,7 @@ void CachedWindow::release(uint32_t record) {
   pending_.remove(&pending_of_target_[get.target], &PendingGet::of_target, record);
   pending_.remove(&pending_of_all_, &PendingGet::of_window, record);
   if (moves_data()) layout_drop(get.elements.layout);
+  if (get.buffer != nullptr) line_buffers_.give_back(get.buffer);
   get.serial = 0;
   get.entry = no_entry;
   pending_.give_back(record);

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/memory.h"
@@ -22,6 +23,7 @@
 #include "cache/get/acquires.h"
 #include "cache/get/get_cache.h"
 #include "cache/get/layout.h"
+#include "cache/get/lines.h"
 #include "cache/get/pending.h"
 #include "cache/poll_detector.h"
 #include "front/epochs.h"
@@ -44,6 +46,7 @@ struct CachingRules {
 struct WindowShape {
   uint32_t rank = 0, ranks = 1;
   int64_t unit = 1;  // displacement unit of all ranks, 0 if they differ
+  int64_t least_bytes = 0;  // every rank's window has so many at least; 0 where that is not known
 };
 
 // A get, as far as the cache must know it.
@@ -106,7 +109,13 @@ class CachedWindow {
     pass,    // not for the cache: issue the get as it is, then call `passed`
     served,  // done, or will be when the epoch's gets are
     rest,    // a part is done: fetch the rest with a get of its own, then call `issued` or `rest_refused`
-    miss     // issue the get, then call `issued`
+    miss     // issue the get, or that of its line, then call `issued` or `rest_refused`
+  };
+  // Bytes [from, from + bytes) of the target around a small get, to be fetched into `buffer` in its place; none if `bytes` is 0.
+  struct Line {
+    int64_t from = 0;
+    uint64_t bytes = 0;
+    std::byte* buffer = nullptr;  // null in a simulation
   };
   struct Decision {
     Answer answer = Answer::pass;
@@ -120,6 +129,7 @@ class CachedWindow {
     uint32_t write_seq = 0;   // when the get has been issued, another thread came between
     uint64_t insertions = 0;
     uint64_t polled = 0;  // miss: it would have hit, but the word is polled; a hash of what the cache has
+    Line line;  // miss
     uint64_t from_cache() const { return head + tail; }
   };
   // Mode transparent: a hit that is about to be served quickly. True if it must not be, as it is time to look whether the program polls.
@@ -136,10 +146,10 @@ class CachedWindow {
     bool crowded = false;  // there was no free room
   };
   // The get of a miss or a rest has been issued.
-  Issued issued(const RemoteGet& get, const Decision& decision);
+  Issued issued(const RemoteGet& asked, const Decision& decision);
   // A get that went past the cache has been issued; one to a rank that is no target is not outstanding anywhere.
   void passed(uint64_t bytes, Targets target);
-  // The get of a rest was refused: what went along for its head must not be written to.
+  // The get of a rest or a line was refused: what went along for its head must not be written to.
   void rest_refused(const Decision& decision);
 
   bool adapt_is_due() const { return cache_ != nullptr && cache_->adapt_is_due(); }
@@ -164,6 +174,7 @@ class CachedWindow {
   bool request_completed(uint32_t record, uint64_t serial, bool succeeded);
   void belongs_to_request(uint32_t record) { pending_[record].of_request = true; }
   uint64_t serial_of(uint32_t record) { return pending_[record].serial; }
+  bool fetches_line(uint32_t record, uint64_t serial) { return is_of(record, serial) && pending_[record].buffer != nullptr; }
   uint32_t target_of(uint32_t record) { return pending_[record].target; }
   bool is_of(uint32_t record, uint64_t serial) { return record < pending_.size() && pending_[record].serial == serial; }
 
@@ -198,6 +209,10 @@ class CachedWindow {
   bool may_join(uint32_t record, bool request) { return !request && !pending_[record].of_request; }
   Decision serve_parts(const RemoteGet& get, const GetCache::Overlap& overlap);
   Decision no_exact_hit(const RemoteGet& get, bool request);
+  Decision small_miss(const RemoteGet& get, bool has_head);
+  Line line_around(const RemoteGet& get, bool has_head) const;
+  static RemoteGet get_of(const RemoteGet& get, const Line& line);
+  void note_use(const RemoteGet& get, EntryId entry);
   Decision join(const RemoteGet& get, const GetCache::Lookup& found);
   Decision partial(const RemoteGet& get, const GetCache::Lookup& found);
   Decision miss() const;
@@ -205,6 +220,7 @@ class CachedWindow {
   uint64_t usable_head(const RemoteGet& get, uint64_t have) const;
   uint32_t add_waiter(uint32_t record, const Waiter& waiter);
   bool overlaps_outstanding_write(const RemoteGet& get) const;
+  bool may_be_kept(const RemoteGet& get, const Decision& decision);
   uint32_t add_record(const RemoteGet& get, const Decision& decision);
   EntryId find_room(const RemoteGet& get, const Decision& decision, uint32_t record, Issued* issued);
   void missed(const Decision& decision, Outcome outcome, Issued* issued);
@@ -230,6 +246,8 @@ class CachedWindow {
   std::vector<RecordPool<PendingGet>::List> pending_of_target_;
   RecordPool<Waiter> waiters_;
   std::vector<std::byte> scratch_;
+  std::unique_ptr<Lines> lines_;  // made with the cache, where there may be some
+  LineBuffers line_buffers_;
   uint64_t serials_ = 0;
   uint64_t insertions_ = 0;
   CacheCounts counts_;  // evictions and write drops: of caches that were dropped

@@ -130,6 +130,10 @@ class alignas(64) GetCache {
   // After `lookup`, or `looked_up_absent`: is there to be a look?
   bool may_overlap() const { return ranges_.asked(now_); }
   Overlap overlap(const Key& key, uint64_t bytes) { return may_overlap() ? search_ranges(key, bytes) : Overlap(); }
+  // From now on parts of entries will be asked for.
+  void expect_overlaps() {
+    if (ranges_.listed() == Ranges::Listed::some) list_ranges(Ranges::Listed::all);
+  }
   // What `overlap` found in a cached entry is used.
   void count_overlap(EntryId id) {
     ++hits_;

@@ -53,10 +53,11 @@ bool read_info(MPI_Info info, Options* options) {
 }
 
 // What all ranks of a window must know alike, in one small reduction beside the several that creation makes: the
-// largest id any of them would give, whether displacement units differ, and whether every rank's calls are visible.
+// largest id any of them would give, whether displacement units differ, whether every rank's calls are visible, and how much memory each has at least.
 // Empty if all is well, else why the window is to be left alone.
-std::string agree(MPI_Comm comm, int64_t unit, bool visible, WindowIdentity* identity) {
-  Exchange exchange(4, 4);
+std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowIdentity* identity) {
+  Exchange exchange(5, 5);
+  const int64_t unit = creation.unit;
   std::vector<uint64_t>& mine = exchange.sent();
   const std::vector<uint64_t>& most = exchange.received();
   {
@@ -66,13 +67,15 @@ std::string agree(MPI_Comm comm, int64_t unit, bool visible, WindowIdentity* ide
   mine[1] = static_cast<uint64_t>(unit);
   mine[2] = static_cast<uint64_t>(-unit);
   mine[3] = visible ? 0 : 1;
-  if (next.Iallreduce(mine.data(), exchange.received().data(), 4, MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
+  mine[4] = static_cast<uint64_t>(-static_cast<int64_t>(creation.memory.bytes));
+  if (next.Iallreduce(mine.data(), exchange.received().data(), 5, MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
     return "MPI_Iallreduce failed";
   if (!exchange.wait(patience_ns(identity->ranks))) {
     context.world.give_up(std::move(exchange));
     return "another rank does not answer";
   }
   identity->id = static_cast<int64_t>(most[0]);
+  identity->least_bytes = creation.dynamic ? 0 : -static_cast<int64_t>(most[4]);
   identity->unit = most[1] == -most[2] && unit > 0 ? unit : 0;
   const std::lock_guard lock(context.mutex);
   context.next_window_id = std::max(context.next_window_id, identity->id + 1);
@@ -80,9 +83,10 @@ std::string agree(MPI_Comm comm, int64_t unit, bool visible, WindowIdentity* ide
 }
 
 // Settles what the ranks of a window must know of each other. Empty, or why the window is to be left alone.
-std::string settle(MPI_Comm comm, int64_t unit, const void* caller, WindowIdentity* identity) {
+std::string settle(const Creation& creation, WindowIdentity* identity) {
+  const MPI_Comm comm = creation.comm;
   std::string invisible;
-  const bool visible = creation_is_visible(caller, &invisible);
+  const bool visible = creation_is_visible(creation.caller, &invisible);
   next.Comm_rank(comm, &identity->rank);
   next.Comm_size(comm, &identity->ranks);
   const std::vector<int> members = context.world.members(comm);
@@ -90,7 +94,7 @@ std::string settle(MPI_Comm comm, int64_t unit, const void* caller, WindowIdenti
   if (context.world.given_up() || !context.world.meet(comm, members, &identity->far, patience_ns(identity->ranks)))
     return "another rank does not answer";
   context_limit_memory();
-  const std::string disagreement = agree(comm, unit, visible, identity);
+  const std::string disagreement = agree(comm, creation, visible, identity);
   return visible || disagreement.empty() ? disagreement : invisible;
 }
 
@@ -187,7 +191,7 @@ void adopt(MPI_Win handle, const Creation& creation) {
   WindowIdentity identity;
   identity.handle = handle;
   identity.dynamic = creation.dynamic;
-  const std::string reason = settle(creation.comm, creation.unit, creation.caller, &identity);
+  const std::string reason = settle(creation, &identity);
   if (!reason.empty()) {
     remember_left_alone(reason);
     context.phases.never_again();

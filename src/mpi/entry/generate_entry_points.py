@@ -120,7 +120,7 @@ def passing(row, call):
 
 def not_keeping(row, call):
     count, requests = row.arguments
-    return (f"  if (requests_tracked()) [[unlikely]]\n    RequestWatch({count}, {requests}).not_to_be_kept();\n"
+    return (f"  if (requests_tracked()) [[unlikely]]\n    RequestWatch({count}, {requests}).not_to_be_kept({requests});\n"
             f"  const int code = {call};\n  note_acquire();\n  return code;\n")
 
 

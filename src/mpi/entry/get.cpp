@@ -11,4 +11,17 @@ int fetch_rest(const Window& window, const GetCall& call, const Window::Decision
   return next.Get(to, bytes, MPI_BYTE, call.target, from, bytes, MPI_BYTE, window.handle());
 }
 
+int fetch_line(const Window& window, const GetCall& call, const Window::Decision& decision) {
+  const CachedWindow::Line& line = decision.cached.line;
+  const auto bytes = static_cast<int>(line.bytes);
+  return next.Get(line.buffer, bytes, MPI_BYTE, call.target, static_cast<MPI_Aint>(line.from / window.identity().unit), bytes, MPI_BYTE, window.handle());
+}
+
+int fetch_line(const Window& window, const GetCall& call, const Window::Decision& decision, MPI_Request* request) {
+  const CachedWindow::Line& line = decision.cached.line;
+  const auto bytes = static_cast<int>(line.bytes);
+  return next.Rget(line.buffer, bytes, MPI_BYTE, call.target, static_cast<MPI_Aint>(line.from / window.identity().unit), bytes, MPI_BYTE, window.handle(),
+                   request);
+}
+
 }  // namespace nearcache::mpi

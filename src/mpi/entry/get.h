@@ -47,6 +47,9 @@ template <class Issue>
 
 // Fetches what a partial hit lacks. It begins at a whole displacement.
 int fetch_rest(const Window& window, const GetCall& call, const Window::Decision& decision);
+// Fetches the line of a small get, which the caller's origin has no room for.
+int fetch_line(const Window& window, const GetCall& call, const Window::Decision& decision);
+int fetch_line(const Window& window, const GetCall& call, const Window::Decision& decision, MPI_Request* request);
 
 // `issue` hands the call to MPI.
 template <class Issue>
@@ -65,14 +68,16 @@ int cached_get(Window& window, const GetCall& call, Issue issue) {
   context.progress.called();
   if (window.locks_deferred()) [[unlikely]] window.take_locks(window.targets(call.target));
   const uint64_t start = decision.sampled ? sample_ticks() : 0;
-  const int rc = decision.answer() == Window::Answer::rest ? fetch_rest(window, call, decision) : issue();
+  const int rc = decision.answer() == Window::Answer::rest ? fetch_rest(window, call, decision)
+                 : decision.fetches_line()                 ? fetch_line(window, call, decision)
+                                                           : issue();
   const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;
   const WindowLock again(window.mutex());
   if (rc != MPI_SUCCESS) {
     window.rest_refused(decision);
     return rc;
   }
-  if (decision.sampled) window.sample_issued(call.target, decision.get.bytes, ticks);
+  if (decision.sampled) window.sample_issued(call.target, decision.bytes(), ticks);
   if (decision.answer() == Window::Answer::pass) {
     window.passed(call, decision);
   } else {
@@ -90,15 +95,18 @@ inline int empty_request(const Window& window, int target, MPI_Request* request)
 template <class Issue>
 int issued_rget(Window& window, const GetCall& call, const Window::Decision& decision, MPI_Request* request, Issue issue) {
   const uint64_t start = decision.sampled ? sample_ticks() : 0;
-  const int rc = issue();
+  const int rc = decision.fetches_line() ? fetch_line(window, call, decision, request) : issue();
   const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;
   const WindowLock lock(window.mutex());
-  if (rc != MPI_SUCCESS) return rc;
+  if (rc != MPI_SUCCESS) {
+    window.rest_refused(decision);
+    return rc;
+  }
   uint64_t sample = 0;
   if (decision.sampled) {
-    sample = window.sample_request(call.target, decision.get.bytes, ticks);
+    sample = window.sample_request(call.target, decision.bytes(), ticks);
   } else {
-    window.request_joined(call.target, decision.get.bytes);
+    window.request_joined(call.target, decision.bytes());
   }
   uint32_t record = no_record;
   if (decision.answer() != Window::Answer::pass) {

@@ -42,8 +42,8 @@ class RequestWatch {
   void found_complete(int index);
   void all_found_complete();
 
-  // Before a call after which there is no telling when they are complete.
-  void not_to_be_kept();
+  // Before a call after which there is no telling when they are complete. Those whose data does not arrive where the program wants it are waited for.
+  void not_to_be_kept(const MPI_Request* requests);
 
   // The program let go of them (MPI_Request_free): they complete with their epoch.
   void released(int code);

@@ -142,7 +142,7 @@ Window::Decision Window::decided(const RemoteGet& get, const CachedWindow::Decis
 }
 
 uint32_t Window::issued(const GetCall& call, const Decision& decision) {
-  if (!decision.sampled) sampling_.joined(call.target, decision.get.bytes);
+  if (!decision.sampled) sampling_.joined(call.target, decision.bytes());
   maybe_adapt();
   const CachedWindow::Issued issued = cached_.issued(decision.get, decision.cached);
   if (issued.told) observe(issued.outcome, decision.get, 0);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "front/handle_bits.h"
+#include "mpi/process/next.h"
 #include "mpi/window/sample_clock.h"
 #include "mpi/window/window.h"
 
@@ -170,8 +171,16 @@ void RequestWatch::all_found_complete() {
   for (const Found& found : found_) end(found, true);
 }
 
-void RequestWatch::not_to_be_kept() {
-  for (const Found& found : found_) end(found, false);
+void RequestWatch::not_to_be_kept(const MPI_Request* requests) {
+  for (const Found& found : found_) {
+    Tracked tracked;
+    if (look(found.key, found.ticket, &tracked) && tracked.window->fetches_line(tracked.record, tracked.serial)) {
+      for (int arrived = 0; arrived == 0;) {
+        if (next.Request_get_status(requests[found.index], &arrived, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+      }
+    }
+    end(found, false);
+  }
 }
 
 void RequestWatch::end(const Found& found, bool succeeded, uint64_t ticks) {

@@ -6,7 +6,7 @@
 namespace nearcache::mpi {
 
 static WindowShape shape_of(const WindowIdentity& identity) {
-  return {static_cast<uint32_t>(identity.rank), static_cast<uint32_t>(identity.ranks), identity.unit};
+  return {static_cast<uint32_t>(identity.rank), static_cast<uint32_t>(identity.ranks), identity.unit, identity.least_bytes};
 }
 
 static CachingRules uncached(const Options& options) {

@@ -46,6 +46,7 @@ struct WindowIdentity {
   int rank = 0, ranks = 1; // in the window's group
   int64_t unit = 1;        // displacement unit of all ranks, 0 if they differ
   bool dynamic = false;    // displacements are addresses of attached memory: nothing is known of what lies around a get
+  int64_t least_bytes = 0; // of memory that each rank exposes at least; 0 where that is not known
   std::vector<uint8_t> far; // by rank
 };
 
@@ -140,6 +141,8 @@ class Window {
     RemoteGet get{};       // its hash is 0 where the call was not understood
     bool sampled = false;  // measure the get
     Answer answer() const { return cached.answer; }
+    bool fetches_line() const { return cached.line.bytes > 0; }
+    uint64_t bytes() const { return fetches_line() ? cached.line.bytes : get.bytes; }  // that are fetched, or go past
   };
   // `request`: the get is an Rget, which must not depend on another get's completion.
   Decision decide(const GetCall& call, bool request);
@@ -155,7 +158,7 @@ class Window {
 
   // A passed get has been issued.
   void passed(const GetCall& call, const Decision& decision);
-  // The get of a rest was refused.
+  // The get of a rest or a line was refused.
   void rest_refused(const Decision& decision) { cached_.rest_refused(decision.cached); }
 
   void sample_issued(int target, uint64_t bytes, uint64_t ticks) { sampling_.issued(target, bytes, ticks); }
@@ -185,6 +188,11 @@ class Window {
 
   // The get of a record that a request belongs to has arrived, or has failed.
   void request_completed(uint32_t record, uint64_t serial, bool succeeded);
+  // Does its data arrive in a buffer of ours?
+  bool fetches_line(uint32_t record, uint64_t serial) {
+    const WindowLock lock(mutex_);
+    return cached_.fetches_line(record, serial);
+  }
   uint64_t serial_of(uint32_t record) { return cached_.serial_of(record); }
   void belongs_to_request(uint32_t record) { cached_.belongs_to_request(record); }
 

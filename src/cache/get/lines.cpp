@@ -1,0 +1,89 @@
+#include "cache/get/lines.h"
+
+namespace nearcache {
+
+Lines::Seen* Lines::Sample::find(uint64_t hash) {
+  const uint64_t mixed = hash * 0xd1342543de82ef95u;
+  if (mixed > UINT64_MAX >> bits_) return nullptr;
+  return &seen_[mixed >> (64 - most_bits - 9) & (slots - 1)];  // by bits below those that choose the sample
+}
+
+// True if it takes the place of another one that was not used.
+bool Lines::Sample::add(Seen* seen, uint64_t hash, uint16_t at) {
+  const bool unused = seen->name != 0 && !seen->used;
+  *seen = {name_of(hash), at, false};
+  if (bits_ < most_bits && ++kept_ > slots) {
+    ++bits_;
+    kept_ /= 2;
+  }
+  return unused;
+}
+
+void Lines::missed(uint32_t target, int64_t at, uint32_t generation) {
+  if (paused_ > 0) {
+    --paused_;
+    return;
+  }
+  if (length_ == longest) return;
+  constexpr auto block = static_cast<int64_t>(longest);
+  const uint64_t hash = hash_of(target, at / block, generation);
+  Seen* seen = missed_.find(hash);
+  if (seen == nullptr) return;
+  const auto place = static_cast<uint16_t>(at % block);
+  if (seen->name == name_of(hash)) {
+    near_ += seen->at != place ? 1 : 0;
+    seen->at = place;
+  } else {
+    missed_.add(seen, hash, place);
+  }
+  if (++misses_ < span) return;
+  if (near_ * 4 >= misses_) {
+    const bool most = near_ * 4 >= misses_ * 3;
+    length_ = length_ == 0 ? (most ? 4 : 1) * shortest : std::min((most ? 4 : 2) * length_, longest);
+  }
+  misses_ = near_ = 0;
+}
+
+void Lines::fetched(const Key& line, int64_t at, uint32_t generation) {
+  const uint64_t hash = hash_of(line.target, line.displacement, generation);
+  Seen* seen = fetched_.find(hash);
+  if (seen == nullptr) return;
+  if (fetched_.add(seen, hash, static_cast<uint16_t>(at - line.displacement))) {
+    ++unused_;
+    judge();
+  }
+}
+
+void Lines::used(const Key& line, int64_t at, uint32_t generation) {
+  const uint64_t hash = hash_of(line.target, line.displacement, generation);
+  Seen* seen = fetched_.find(hash);
+  if (seen == nullptr || seen->name != name_of(hash) || seen->used || seen->at == static_cast<uint16_t>(at - line.displacement)) return;
+  seen->used = true;
+  ++used_;
+  judge();
+}
+
+// A line that brings a hit saves microseconds, one that does not costs its place in the storage, and some 100 ns.
+void Lines::judge() {
+  if (used_ + unused_ < judged) return;
+  if (used_ * 4 < unused_) {
+    length_ = length_ / 2 < shortest ? 0 : length_ / 2;
+    misses_ = near_ = 0;
+    paused_ = pause_;
+    pause_ = std::min(2 * pause_, longest_pause);
+  }
+  used_ = unused_ = 0;
+}
+
+std::byte* LineBuffers::take() {
+  if (free_.empty()) {
+    if (slabs_.size() == most_slabs) return nullptr;
+    slabs_.push_back(std::make_unique<std::byte[]>(slab * bytes));
+    for (size_t i = 0; i < slab; ++i) free_.push_back(slabs_.back().get() + i * bytes);
+  }
+  std::byte* buffer = free_.back();
+  free_.pop_back();
+  return buffer;
+}
+
+}  // namespace nearcache
