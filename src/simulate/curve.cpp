@@ -43,7 +43,7 @@ class CurveRun {
   std::string look_at_reuse() {
     for (const RankTrace& trace : curves_.traces.ranks) {
       std::vector<Reuse> reuse;
-      std::string wrong = collect_reuse(options_, trace, Sample(), false, &progress_, &reuse);
+      std::string wrong = collect_reuse(options_, curves_.traces.ranks, trace, Sample(), false, &progress_, &reuse);
       if (!wrong.empty()) return wrong;
       RankUse& use = uses_.emplace_back();
       for (size_t at = 0; at < reuse.size(); ++at) {
@@ -125,7 +125,7 @@ class CurveRun {
     selection.sample = sample_of(use);
     const Sample& sample = selection.sample;
     MemoryBudget budget;
-    RankParts<WindowReplay> parts(trace, selection, [&](uint32_t at, Acquires* acquires) {
+    RankParts<WindowReplay> parts(curves_.traces.ranks, trace, selection, [&](uint32_t at, Acquires* acquires) {
       WindowCurve& curve = curves_.windows[content_of(trace.windows[at], &contents_)];
       curve.sample_rate = std::min(curve.sample_rate, sample.rate());
       const uint64_t storage = sample.scaled(curve.points[point].storage_bytes);

@@ -121,6 +121,7 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
   list("--index", texts.indexes, "Entries of the index; auto: 1.5 times the distinct keys")->capture_default_str();
   app.add_option("--mode", texts.mode, "as-traced, transparent, always or user")->capture_default_str();
   list("--window", study.selection.window_ids, "Only this window; may be repeated")->type_name("ID");
+  app.add_flag("--strict-flush", study.selection.strict_flush, "Mode transparent: every completion is an acquire, though nobody writes");
   app.add_flag("--adaptive", study.adaptive, "Let index and storage adapt from there, as the library does, up to max_storage (1G)");
   app.add_option("--model", texts.model, "Cost of a get of n bytes: L + G*n ns, instead of what the trace has measured")->type_name("L,G");
   list("--set", texts.set, "Any other option of the library; may be repeated")->delimiter(';')->type_name("NAME=VALUE");

@@ -22,6 +22,10 @@ std::string look_through(const std::string& path, RankTrace* trace, CostSamples*
       if (event.window >= named.size()) named.resize(event.window + 1);
       if (reader.windows()[event.window].ranks > most_ranks_in_a_row) named[event.window].insert(event.target);
     }
+    if (event.kind == TraceKind::write) {
+      const uint64_t now = trace->header.start_ns + event.ns;
+      if (trace->writes.empty() || now - trace->writes.back() >= write_apart) trace->writes.push_back(now);
+    }
     if (event.kind == TraceKind::cost && event.value > 0) costs->add(event.bytes, static_cast<double>(event.value));
     if (event.kind != TraceKind::get) continue;
     if (event.window >= trace->gets.size()) trace->gets.resize(event.window + 1);
@@ -37,6 +41,16 @@ std::string look_through(const std::string& path, RankTrace* trace, CostSamples*
   trace->dropped = reader.dropped();
   trace->cut_short = reader.cut_short();
   return reader.error();
+}
+
+uint64_t next_write_of_others(const std::vector<RankTrace>& traces, const RankTrace& own, uint64_t now) {
+  uint64_t first = UINT64_MAX;
+  for (const RankTrace& trace : traces) {
+    if (&trace == &own) continue;
+    const auto next = std::upper_bound(trace.writes.begin(), trace.writes.end(), now);
+    if (next != trace.writes.end()) first = std::min(first, *next);
+  }
+  return first;
 }
 
 bool Selection::has(const TraceWindowInfo& window) const {

@@ -25,10 +25,16 @@ struct RankTrace {
   std::vector<TraceWindowInfo> windows;
   std::vector<uint64_t> gets;  // by window, those of the own rank left out
   std::vector<TargetNumbers> targets;  // by window
+  std::vector<uint64_t> writes;  // when it wrote to a window by a call; no two within `write_apart`
   uint64_t records = 0;
   uint64_t dropped = 0;
   bool cut_short = false;
 };
+
+constexpr uint64_t write_apart = 100'000;  // ns
+
+// The first write of another rank after `now`, in ns of all ranks' clock; UINT64_MAX for none.
+uint64_t next_write_of_others(const std::vector<RankTrace>& traces, const RankTrace& own, uint64_t now);
 
 // Reads the whole trace once; its sampled costs are added to `costs`. Returns an empty string, or what is wrong with it.
 std::string look_through(const std::string& path, RankTrace* trace, CostSamples* costs);
@@ -38,6 +44,7 @@ struct Selection {
   std::vector<uint64_t> window_ids;  // empty: all
   std::optional<Mode> mode;          // none: as traced
   Sample sample;
+  bool strict_flush = false;  // mode transparent: there are no quiet phases
 
   bool has(const TraceWindowInfo& window) const;
   Mode mode_of(const TraceWindowInfo& window) const { return mode ? *mode : static_cast<Mode>(window.mode); }
@@ -47,9 +54,11 @@ struct Selection {
 template <class Part>
 class RankParts {
  public:
-  // `make(window, acquires)` builds the part of a window, nullptr for none.
+  // `make(window, acquires)` builds the part of a window, nullptr for none. `traces` are all ranks', `trace` is one of them.
   template <class Make>
-  RankParts(const RankTrace& trace, const Selection& selection, Make make) : selection_(selection) {
+  RankParts(const std::vector<RankTrace>& traces, const RankTrace& trace, const Selection& selection, Make make)
+      : selection_(selection), traces_(traces), trace_(trace) {
+    acquire(trace.header.start_ns);
     for (uint32_t at = 0; at < trace.windows.size(); ++at)
       parts_.push_back(selection.has(trace.windows[at]) ? make(at, &acquires_) : nullptr);
   }
@@ -58,15 +67,21 @@ class RankParts {
 
   void event(const TraceEvent& event) {
     Part* part = event.window < parts_.size() ? parts_[event.window].get() : nullptr;
+    const uint64_t now = trace_.header.start_ns + event.ns;
+    if (acquires_.quiet && now >= others_write_) {  // the library hears of it before what is written can be known
+      acquires_.quiet = false;
+      acquires_.add(false);
+    }
     switch (event.kind) {
       case TraceKind::get:
         if (part != nullptr && in_sample(event)) part->get(event);
         break;
       case TraceKind::write:
         if (part != nullptr) part->write(event.target, event.from, event.to);
+        fetching_ = fetching_ || event.detail == static_cast<uint8_t>(TraceWrite::fetch);
         break;
       case TraceKind::sync:
-        sync(part, event);
+        sync(part, event, now);
         break;
       case TraceKind::window:
         window(part, event);
@@ -81,8 +96,28 @@ class RankParts {
   bool in_sample(const TraceEvent& get) const {
     return selection_.sample.is_all() || selection_.sample.has(hash_key({get.displacement, get.target, get.layout}));
   }
-  // Every synchronisation may let the program learn of others' writes: windows in mode transparent serve nothing older.
-  void sync(Part* part, const TraceEvent& event) {
+  // Windows in mode transparent serve nothing older.
+  void acquire(uint64_t now) {
+    acquires_.add(false);
+    others_write_ = next_write_of_others(traces_, trace_, now);
+    acquires_.quiet = !selection_.strict_flush;
+    fetching_ = false;
+  }
+  // What completes gets, or opens an epoch that a shared lock may: whether lock was exclusive a trace does not tell.
+  static bool tells_nothing(TraceSync kind) {
+    switch (kind) {
+      case TraceSync::flush:
+      case TraceSync::flush_local:
+      case TraceSync::unlock:
+      case TraceSync::unlock_all:
+      case TraceSync::lock:
+      case TraceSync::request:
+        return true;
+      default:
+        return false;
+    }
+  }
+  void sync(Part* part, const TraceEvent& event, uint64_t now) {
     const auto kind = static_cast<TraceSync>(event.detail);
     if (kind == TraceSync::invalidate) {
       if (part == nullptr) return;
@@ -91,7 +126,11 @@ class RankParts {
       return;
     }
     if (part != nullptr) part->sync(kind, event.sync_target);
-    acquires_.add(false);
+    if (!tells_nothing(kind) || fetching_) {
+      acquire(now);
+    } else if (!acquires_.quiet) {
+      acquires_.add(false);
+    }
   }
   void window(Part* part, const TraceEvent& event) {
     if (part == nullptr) return;
@@ -100,7 +139,11 @@ class RankParts {
   }
 
   const Selection selection_;
+  const std::vector<RankTrace>& traces_;
+  const RankTrace& trace_;
   Acquires acquires_;
+  uint64_t others_write_ = 0;  // the next time after the last acquire
+  bool fetching_ = false;      // a fetching operation may be outstanding
   std::vector<std::unique_ptr<Part>> parts_;
 };
 

@@ -62,7 +62,7 @@ class StudyRun {
   std::string rank(const RankTrace& trace) {
     std::vector<Reuse> reuse;
     const bool sampled = gets_of(options_, trace) > most_gets_for_bounds;
-    std::string wrong = collect_reuse(options_, trace, Sample(), options_.bounds && !sampled, &progress_, &reuse);
+    std::string wrong = collect_reuse(options_, study_.traces.ranks, trace, Sample(), options_.bounds && !sampled, &progress_, &reuse);
     if (!wrong.empty()) return wrong;
     const RankContent content = note_content(trace, reuse);
     if (options_.bounds) wrong = add_bounds(trace, content, std::move(reuse));
@@ -98,7 +98,7 @@ class StudyRun {
     if (gets > most_gets_for_bounds) {
       sample = Sample(static_cast<double>(most_gets_for_bounds) / static_cast<double>(gets));
       reuse.clear();
-      std::string wrong = collect_reuse(options_, trace, sample, true, &progress_, &reuse);
+      std::string wrong = collect_reuse(options_, study_.traces.ranks, trace, sample, true, &progress_, &reuse);
       if (!wrong.empty()) return wrong;
       study_.bounds_rate = std::min(study_.bounds_rate, sample.rate());
     }
@@ -131,7 +131,7 @@ class StudyRun {
   std::string replay(const RankTrace& trace, const RankContent& content, StudyRow* row) {
     MemoryBudget budget;
     if (options_.adaptive) budget.set_limit(options_.library.max_storage);
-    RankParts<WindowReplay> parts(trace, options_.selection, [&](uint32_t at, Acquires* acquires) {
+    RankParts<WindowReplay> parts(study_.traces.ranks, trace, options_.selection, [&](uint32_t at, Acquires* acquires) {
       const uint64_t storage = options_.storages[row->storage].of(content.windows[at].bytes);
       const uint64_t index = std::max<uint64_t>(options_.indexes[row->index].of(content.windows[at].keys), 1);
       row->storage_bytes += storage;
@@ -181,9 +181,9 @@ WindowSettings window_settings(const StudyOptions& options, const Cost& cost, Po
   return settings;
 }
 
-std::string collect_reuse(const StudyOptions& options, const RankTrace& trace, const Sample& sample, bool intervals, Progress* progress,
-                          std::vector<Reuse>* reuse) {
-  RankParts<ReuseCollector> parts(trace, options.selection, [&](uint32_t at, Acquires* acquires) {
+std::string collect_reuse(const StudyOptions& options, const std::vector<RankTrace>& traces, const RankTrace& trace, const Sample& sample, bool intervals,
+                          Progress* progress, std::vector<Reuse>* reuse) {
+  RankParts<ReuseCollector> parts(traces, trace, options.selection, [&](uint32_t at, Acquires* acquires) {
     const TraceWindowInfo& window = trace.windows[at];
     const ReuseCollector::Settings settings{options.selection.mode_of(window), options.library.max_get, sample, intervals};
     return std::make_unique<ReuseCollector>(window, settings, acquires);

@@ -84,8 +84,8 @@ std::string run_study(const StudyOptions& options, Study* study);
 
 WindowSettings window_settings(const StudyOptions& options, const Cost& cost, PolicyKind policy, uint64_t storage, uint64_t index, Mode mode);
 // One Reuse for every window of a rank; empty where it is not selected.
-std::string collect_reuse(const StudyOptions& options, const RankTrace& trace, const Sample& sample, bool intervals, Progress* progress,
-                          std::vector<Reuse>* reuse);
+std::string collect_reuse(const StudyOptions& options, const std::vector<RankTrace>& traces, const RankTrace& trace, const Sample& sample, bool intervals,
+                          Progress* progress, std::vector<Reuse>* reuse);
 // Windows of all ranks by id, in the order in which they are met.
 size_t content_of(const TraceWindowInfo& info, std::vector<WindowContent>* windows);
 

@@ -44,7 +44,7 @@ RemoteGet WindowReplay::understand(const TraceEvent& event) const {
 bool WindowReplay::ensure_cache() {
   if (cached_.has_cache()) return true;
   const GetCacheSettings& wanted = settings_.rules.cache;
-  GetCache::Geometry growth{wanted.index_capacity, mode() == Mode::transparent ? 0 : wanted.storage_bytes};
+  GetCache::Geometry growth{wanted.index_capacity, cached_.stores() ? wanted.storage_bytes : 0};
   if (wanted.tuner.adaptive) growth = cached_.growth_within(std::max(settings_.most_storage, wanted.storage_bytes));
   if (!cached_.make_cache(growth)) return false;
   cached_.cache()->set_costs(settings_.cost.latency_ns, settings_.cost.ns_per_byte);

@@ -127,16 +127,43 @@ TEST(Replay, IsWhatTheEngineDoesByHand) {
   }
 }
 
-TEST(Replay, TransparentServesRepeatsWithinAnEpochOnly) {
+TEST(Replay, TransparentServesRepeatsWithinAnEpochOnlyWhereFlushesAreStrict) {
   TraceBytes trace;
   trace.block().created(1, 0, 4, mode_transparent).select(1).sync(TraceSync::lock_all);
   trace.get(1, 0, 64).get(1, 0, 64).get(1, 0, 32).get(2, 0, 64).sync(TraceSync::flush, -1);
   trace.get(1, 0, 64).sync(TraceSync::acquire).get(1, 0, 64).end(6);
-  const Study study = study_of(trace, share(1));
+  const TemporaryFolder folder;
+  StudyOptions options = options_of(folder.write("t", trace), share(1));
+  options.selection.strict_flush = true;
+  Study study;
+  ASSERT_EQ(run_study(options, &study), "");
   EXPECT_EQ(study.rows[0].total.hits_pending, 2u);
   EXPECT_EQ(study.rows[0].total.hits_full, 0u);
   EXPECT_EQ(study.bounds[0].infinite.hits, 2u);
   EXPECT_EQ(study.bounds[0].clairvoyant.hits, 2u);
+}
+
+TEST(Replay, TransparentKeepsDataAcrossAFlushWhileNobodyWrites) {
+  TraceBytes trace;
+  trace.block().created(1, 0, 4, mode_transparent).select(1).sync(TraceSync::lock_all);
+  trace.get(1, 0, 64).sync(TraceSync::flush, -1).get(1, 0, 64).sync(TraceSync::lock, 1).get(1, 0, 64).sync(TraceSync::acquire).get(1, 0, 64).end(4);
+  const Study study = study_of(trace, share(1));
+  EXPECT_EQ(study.rows[0].total.hits_full, 2u);
+  EXPECT_EQ(study.bounds[0].infinite.hits, 2u);
+}
+
+TEST(Replay, TransparentKeepsNothingOnceAnotherRankWrites) {
+  TraceBytes reader(0), writer(1);
+  reader.block().created(1, 0, 4, mode_transparent).select(1).sync(TraceSync::lock_all);
+  reader.get(1, 0, 64).sync(TraceSync::flush, -1).get(1, 0, 64).sync(TraceSync::flush, -1).time(1000000);
+  reader.get(1, 0, 64).sync(TraceSync::flush, -1).get(1, 0, 64).end(4);
+  writer.block().created(1, 1, 4, mode_transparent).select(1).time(500000).write(2, 0, 8).end(0);
+  const TemporaryFolder folder;
+  StudyOptions options = options_of(folder.write("0", reader), share(1));
+  options.traces.push_back(folder.write("1", writer));
+  Study study;
+  ASSERT_EQ(run_study(options, &study), "");
+  EXPECT_EQ(study.rows[0].total.hits_full, 1u);
 }
 
 TEST(Replay, UserInvalidationDropsEverything) {

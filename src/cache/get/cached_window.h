@@ -90,6 +90,8 @@ class CachedWindow {
 
   // The cache is made at the first get that may need it: a window that is only written costs nothing. `growth` says how far adapting may go.
   // False: there is no memory within the budget, or no addresses. Mode transparent needs storage from the first quiet phase on.
+  // Data outlives the synchronisation that completes it.
+  bool stores() const { return rules_.mode != Mode::transparent || acquires_->quiet.load(std::memory_order_relaxed); }
   bool has_cache() const { return cache_ != nullptr && (has_storage_ || !stores()); }
   bool make_cache(const GetCache::Geometry& growth);
   // As far as caches of these rules may grow within `limit` bytes.
@@ -186,8 +188,6 @@ class CachedWindow {
   uint64_t hits() const { return counts_.hits_full + counts_.hits_pending + counts_.hits_partial; }
 
  private:
-  // Data outlives the synchronisation that completes it.
-  bool stores() const { return rules_.mode != Mode::transparent || acquires_->quiet.load(std::memory_order_relaxed); }
   bool moves_data() const { return data_ == Data::moved; }
   void drop_cache();
   void update_generation() {

@@ -87,7 +87,7 @@ void request_track(MPI_Request request, Window* window, uint32_t record, uint64_
 }
 
 void request_note_plain(MPI_Request request) {
-  if (!context.phases.interested()) return;
+  if (!context.phases.interested() && !context.observer.tracing()) return;
   RequestTable& requests = table();
   const OptionalLock lock(context.threaded ? &requests.mutex : nullptr);
   const uint64_t key = handle_bits(request);
