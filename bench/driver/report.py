@@ -42,6 +42,7 @@ def text(result):
 GOALS = {
     "hit_minus_memcpy_ns_max": ("<=", 30), "metadata_bytes_per_entry": ("<=", 64),
     "miss_ratio_small": ("<=", 1.02), "miss_ratio_large": ("<=", 1.05), "bypass_added_ns": ("<=", 10),
+    "bypass_ratio_max": ("<=", 1.10),
     "speedup_tcp": (">=", 5), "cost_saved_25": (">=", 0.60), "fill_25": (">=", 0.95), "time_ratio_100": (">=", 8),
     "trace_added_ns": ("<=", 50), "trace_bytes_per_get": ("<=", 16),
     "speedup_over_native": (">=", 1.5),

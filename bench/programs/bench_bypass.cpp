@@ -1,6 +1,7 @@
-// What Nearcache adds to a call when it has nothing to do: MPI_Get + MPI_Win_flush beside PMPI_Get +
-// PMPI_Win_flush of the same bytes in the same process, in alternating blocks. Runs over shared memory,
-// where a get is cheap enough to show a few nanoseconds.
+// What Nearcache adds to a call when it has nothing to do: MPI_Get + MPI_Win_flush and other pairs beside their PMPI names, of the same bytes in
+// the same process, in alternating blocks. Runs over shared memory, where a pair is cheap enough to show a few nanoseconds.
+#include <dlfcn.h>
+
 #include <cstdlib>
 
 #include "bench.h"
@@ -13,63 +14,103 @@ namespace {
 struct Block {
   MPI_Win window;
   int target;
-  unsigned char *destination;
+  unsigned char *bytes;
   int size;
   int pairs;
 };
 
-void intercepted(const Block &block) {
+// The calls of a block: through Nearcache, or past it. Those past it are looked up: windows of a program that calls PMPI_ itself are left alone.
+struct Calls {
+  decltype(&MPI_Get) get;
+  decltype(&MPI_Put) put;
+  decltype(&MPI_Rget) rget;
+  decltype(&MPI_Win_flush) flush;
+  decltype(&MPI_Wait) wait;
+  decltype(&MPI_Test) test;
+};
+
+const Calls through = {MPI_Get, MPI_Put, MPI_Rget, MPI_Win_flush, MPI_Wait, MPI_Test};
+
+template <class Call>
+void look_up(Call &call, const char *name) {
+  call = reinterpret_cast<Call>(dlsym(RTLD_DEFAULT, name));
+}
+
+Calls past() {
+  Calls calls = through;
+  look_up(calls.get, "PMPI_Get");
+  look_up(calls.put, "PMPI_Put");
+  look_up(calls.rget, "PMPI_Rget");
+  look_up(calls.flush, "PMPI_Win_flush");
+  look_up(calls.wait, "PMPI_Wait");
+  look_up(calls.test, "PMPI_Test");
+  return calls;
+}
+
+void get_flush(const Calls &calls, const Block &block) {
   for (int i = 0; i < block.pairs; ++i) {
-    MPI_Get(block.destination, block.size, MPI_BYTE, block.target, i * block.size, block.size, MPI_BYTE, block.window);
-    MPI_Win_flush(block.target, block.window);
+    calls.get(block.bytes, block.size, MPI_BYTE, block.target, i * block.size, block.size, MPI_BYTE, block.window);
+    calls.flush(block.target, block.window);
   }
 }
 
-void direct(const Block &block) {
+void put_flush(const Calls &calls, const Block &block) {
   for (int i = 0; i < block.pairs; ++i) {
-    PMPI_Get(block.destination, block.size, MPI_BYTE, block.target, i * block.size, block.size, MPI_BYTE, block.window);
-    PMPI_Win_flush(block.target, block.window);
+    calls.put(block.bytes, block.size, MPI_BYTE, block.target, i * block.size, block.size, MPI_BYTE, block.window);
+    calls.flush(block.target, block.window);
+  }
+}
+
+void rget_wait(const Calls &calls, const Block &block) {
+  for (int i = 0; i < block.pairs; ++i) {
+    MPI_Request request;
+    calls.rget(block.bytes, block.size, MPI_BYTE, block.target, i * block.size, block.size, MPI_BYTE, block.window, &request);
+    calls.wait(&request, MPI_STATUS_IGNORE);
   }
 }
 
 // A call that is no RMA, but an acquire point of an open epoch: here of a finished request.
-void test_intercepted(const Block &block) {
+void test(const Calls &calls, const Block &block) {
   for (int i = 0; i < block.pairs; ++i) {
     MPI_Request request = MPI_REQUEST_NULL;
     int done;
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    calls.test(&request, &done, MPI_STATUS_IGNORE);
   }
 }
 
-void test_direct(const Block &block) {
-  for (int i = 0; i < block.pairs; ++i) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    int done;
-    PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-  }
-}
+using Work = void (*)(const Calls &, const Block &);
 
-double timed(void (*work)(const Block &), const Block &block, int calls_each) {
+struct Case {
+  const char *name;
+  const char *mode;  // "": no info key, so what the environment or the library's default says
+  int target;
+  Work work;
+  int calls;  // of a pair
+};
+
+double timed(Work work, const Calls &calls, const Block &block, int calls_each) {
   std::int64_t start = bench::now_ns();
-  work(block);
+  work(calls, block);
   return static_cast<double>(bench::now_ns() - start) / (block.pairs * calls_each);
 }
 
-void compare(const char *name, const Block &block, int calls_each, int blocks, Rows &rows, bool rma) {
-  auto *through = rma ? intercepted : test_intercepted;
-  auto *past = rma ? direct : test_direct;
+void compare(const Case &each, const Block &block, int blocks, Rows &rows) {
+  const Calls direct = past();
   bench::Random random(7);
   std::vector<double> with, without;
+  for (int i = 0; i < 500; ++i) each.work(through, block);  // sampling has decided after these
   for (int i = 0; i < blocks; ++i) {
     bool with_first = random.below(2);
-    if (with_first) with.push_back(timed(through, block, calls_each));
-    without.push_back(timed(past, block, calls_each));
-    if (!with_first) with.push_back(timed(through, block, calls_each));
+    if (with_first) with.push_back(timed(each.work, through, block, each.calls));
+    without.push_back(timed(each.work, direct, block, each.calls));
+    if (!with_first) with.push_back(timed(each.work, through, block, each.calls));
   }
   nearcache_stats stats;
   bool loaded = bench::statistics(block.window, stats);
   rows.begin();
-  rows.field("case", name);
+  rows.field("case", each.name);
+  rows.field("mode", *each.mode ? each.mode : "default");
+  rows.field("calls", each.calls);
   rows.field("size", block.size);
   rows.field("loaded", loaded);
   rows.field("gets", static_cast<double>(stats.gets));
@@ -79,25 +120,33 @@ void compare(const char *name, const Block &block, int calls_each, int blocks, R
   rows.field("without_ns", without);
 }
 
-// mode "": no info key, so what the environment or the library's default says.
-void measure(const char *name, const char *mode, int target, int size, int blocks, Rows &rows) {
+void measure(const Case &each, int size, int blocks, Rows &rows) {
   constexpr int pairs = 100;
   bench::InfoKeys keys;
-  if (*mode) keys.push_back({"nearcache_mode", mode});
+  if (*each.mode) keys.push_back({"nearcache_mode", each.mode});
   std::size_t bytes = static_cast<std::size_t>(pairs) * size;
   Window window(Window::Memory::allocated, bytes, bytes, keys);
   int me;
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   if (me == 0) {
-    auto *destination = static_cast<unsigned char *>(std::calloc(1, size));
-    Block block{window.handle(), target, destination, size, pairs};
-    for (int i = 0; i < 500; ++i) intercepted(block);  // sampling has decided after these
-    compare(name, block, 2, blocks, rows, true);
-    if (size == 8 && target == 1) compare((std::string("test-") + name).c_str(), block, 1, blocks, rows, false);
-    std::free(destination);
+    auto *mine = static_cast<unsigned char *>(std::calloc(1, size));
+    compare(each, {window.handle(), each.target, mine, size, pairs}, blocks, rows);
+    std::free(mine);
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }
+
+const std::vector<Case> cases = {
+    {"off get+flush", "off", 1, get_flush, 2},
+    {"shared get+flush", "", 1, get_flush, 2},
+    {"shared Rget+Wait", "", 1, rget_wait, 2},
+    {"shared put+flush", "", 1, put_flush, 2},
+    {"self get+flush", "", 0, get_flush, 2},
+    {"self Rget+Wait", "", 0, rget_wait, 2},
+    {"shared get+flush", "always", 1, get_flush, 2},
+    {"self get+flush", "always", 0, get_flush, 2},
+    {"test", "", 1, test, 1},
+};
 
 }  // namespace
 
@@ -109,13 +158,9 @@ int main(int argc, char **argv) {
   for (auto size : arguments.numbers("sizes", "8,1024")) {
     int bytes = static_cast<int>(size);
     if (arguments.text("environment", "").empty()) {
-      measure("off", "off", 1, bytes, blocks, rows);
-      measure("shared-transparent", "", 1, bytes, blocks, rows);
-      measure("shared-always", "always", 1, bytes, blocks, rows);
-      measure("self-transparent", "", 0, bytes, blocks, rows);
-      measure("self-always", "always", 0, bytes, blocks, rows);
+      for (const Case &each : cases) measure(each, bytes, blocks, rows);
     } else {  // the environment decides for all windows: named by the driver
-      measure(arguments.text("environment", "").c_str(), "", 1, bytes, blocks, rows);
+      measure({arguments.text("environment", "").c_str(), "", 1, get_flush, 2}, bytes, blocks, rows);
     }
   }
   rows.write(arguments.text("out", ""));
