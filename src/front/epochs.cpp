@@ -52,11 +52,9 @@ void Epochs::forget_marks() {
 }
 
 void Epochs::all_outstanding() {
-  for (uint32_t target = 0; target < ranks_; ++target) {
-    note(target, gets, &Target::last_get);
-    note(target, writes, &Target::last_write);
-    targets_[target].mark = no_mark;
-  }
+  ++unnoted_;
+  unnoted_up_to_ = ++numbers_;
+  quiet_ = false;
 }
 
 Epochs::Sync Epochs::begin(Targets targets, bool local, uint32_t mark) {
@@ -67,6 +65,7 @@ Epochs::Sync Epochs::begin(Targets targets, bool local, uint32_t mark) {
 
 void Epochs::settle(Target* target, const Sync& sync) {
   if (target->last_get <= sync.up_to) target->flags = static_cast<uint8_t>(target->flags & ~gets);
+  if (makes_known(sync)) target->known_since = unnoted_;
   if (sync.local) return;
   target->flags = static_cast<uint8_t>(target->flags & ~exclusive);
   if (target->last_write <= sync.up_to && target->being_issued == 0) {
@@ -79,6 +78,7 @@ void Epochs::settle(Target* target, const Sync& sync) {
 void Epochs::end(const Sync& sync, bool succeeded) {
   --under_way_;
   if (succeeded) {
+    if (sync.targets.is_all() && makes_known(sync)) all_known_since_ = unnoted_;
     if (sync.targets.is_one()) settle(&targets_[sync.targets.rank()], sync);
     for (size_t i = 0; i < touched_.size();) {
       Target& target = targets_[touched_[i]];
@@ -97,7 +97,8 @@ void Epochs::end(const Sync& sync, bool succeeded) {
 
 bool Epochs::flush_is_empty(Targets targets) const {
   if (under_way_ != 0 || targets.is_none()) return false;
-  if (targets.is_all()) return of_all_ && touched_.empty();
+  if (targets.is_all()) return of_all_ && touched_.empty() && all_known_since_ == unnoted_;
+  if (unknown(targets.rank())) return false;
   const Target& target = targets_[targets.rank()];
   return (of_all_ || (target.flags & locked) != 0) && (target.flags & (gets | writes | exclusive)) == 0;
 }

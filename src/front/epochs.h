@@ -45,14 +45,13 @@ class Epochs {
   void write_begins(uint32_t target, uint32_t mark);
   void write_issued(uint32_t target);
   static constexpr uint32_t no_mark = UINT32_MAX;  // some are outstanding whose number is not known
-  uint32_t mark(uint32_t target) const { return targets_[target].mark; }
+  uint32_t mark(uint32_t target) const { return unknown(target) ? no_mark : targets_[target].mark; }
   // The caller's numbers mean nothing any more.
   void forget_marks();
-  bool gets_outstanding(uint32_t target) const { return (targets_[target].flags & gets) != 0; }
-  bool writes_outstanding(uint32_t target) const { return (targets_[target].flags & writes) != 0; }
-  bool outstanding(uint32_t target) const { return (targets_[target].flags & (gets | writes)) != 0; }
-  const std::vector<uint32_t>& touched() const { return touched_; }  // targets with something outstanding
-  // Anything may be, everywhere: calls were not noted.
+  bool gets_outstanding(uint32_t target) const { return (targets_[target].flags & gets) != 0 || unknown(target); }
+  bool writes_outstanding(uint32_t target) const { return (targets_[target].flags & writes) != 0 || unknown(target); }
+  bool outstanding(uint32_t target) const { return (targets_[target].flags & (gets | writes)) != 0 || unknown(target); }
+  // Anything may be, everywhere: calls were not noted. O(1).
   void all_outstanding();
 
   // --- Synchronisation. ---
@@ -88,6 +87,7 @@ class Epochs {
     uint64_t last_get = 0, last_write = 0;  // numbers of the last ones
     uint32_t being_issued = 0;              // writes that have begun and have not been issued
     uint32_t mark = no_mark;
+    uint32_t known_since = 0;               // the last `unnoted_` after which it was synchronised
     uint8_t flags = 0;
   };
 
@@ -100,7 +100,11 @@ class Epochs {
   void list(uint32_t target);
   void set(uint32_t target, uint8_t flags, bool on);
   void settle(Target* target, const Sync& sync);
-  void update_quiet() { quiet_ = touched_.empty() && under_way_ == 0; }
+  void update_quiet() { quiet_ = touched_.empty() && under_way_ == 0 && all_known_since_ == unnoted_; }
+  // Calls went unnoted, and the target was not synchronised since.
+  bool unknown(uint32_t target) const { return targets_[target].known_since != unnoted_ && all_known_since_ != unnoted_; }
+  // It has been, by this.
+  bool makes_known(const Sync& sync) const { return !sync.local && sync.up_to >= unnoted_up_to_; }
 
   // What a hit and its flush look at comes first.
   bool of_all_ = false;  // lock_all
@@ -112,6 +116,9 @@ class Epochs {
   uint32_t being_issued_ = 0;  // writes, at all targets
   uint64_t numbers_ = 0;
   uint32_t era_ = 0;
+  uint32_t unnoted_ = 0;         // how often calls went unnoted
+  uint32_t all_known_since_ = 0; // the last of these after which all targets were synchronised
+  uint64_t unnoted_up_to_ = 0;   // number of the last
   std::vector<uint32_t> touched_;
   std::vector<uint32_t> started_;
 };

@@ -601,6 +601,78 @@ void rget_completed_by_flush() {
   }
 }
 
+// Requests of served Rgets are complete, and may all be one: in whatever way and order they are waited for, each time as MPI does it.
+void requests_of_served_rgets() {
+  constexpr int count = 6;
+  Words words(2000);
+  if (!origin()) {
+    return;
+  }
+  int64_t got[count], at = 0;
+  MPI_Request requests[count];
+  const auto rgets = [&](int n) {
+    for (int i = 0; i < n; i++) {
+      got[i] = -1;
+      MPI_Rget(&got[i], 1, MPI_INT64_T, 1, i, 1, MPI_INT64_T, words.win, &requests[i]);
+      EXPECT(requests[i] != MPI_REQUEST_NULL);
+    }
+  };
+  const auto done = [&](int n) {
+    for (int i = 0; i < n; i++) {
+      EXPECT(Words::right(&got[i], 1, i) && requests[i] == MPI_REQUEST_NULL);
+    }
+  };
+  const auto waitall = [&](int n) { MPI_Waitall(n, requests, MPI_STATUSES_IGNORE); };
+  rgets(count);
+  waitall(count);
+  const auto before = check::stats(words.win);
+  for (int turn = 0; turn < 100; turn++) {
+    rgets(count);
+    EXPECT_CACHED(requests[0] == requests[1]);
+    for (const int i : {3, 1, 5, 0}) {
+      MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    }
+    int flag = 0;
+    MPI_Status status;
+    MPI_Request_get_status(requests[2], &flag, &status);
+    EXPECT(flag && requests[2] != MPI_REQUEST_NULL);
+    MPI_Test(&requests[2], &flag, MPI_STATUS_IGNORE);
+    EXPECT(flag);
+    MPI_Wait(&requests[4], &status);
+    done(count);
+    rgets(count);
+    waitall(count);
+    done(count);
+    // With one that MPI fetches: each is found once.
+    rgets(2);
+    MPI_Rget(&got[2], 1, MPI_INT64_T, 1, 100 + at, 1, MPI_INT64_T, words.win, &requests[2]);
+    int found[3] = {};
+    for (int i = 0, index = 0; i < 3; i++) {
+      MPI_Waitany(3, requests, &index, MPI_STATUS_IGNORE);
+      if (EXPECT(index >= 0 && index < 3)) {
+        found[index]++;
+      }
+    }
+    EXPECT(found[0] == 1 && found[1] == 1 && found[2] == 1);
+    done(2);
+    EXPECT(Words::right(&got[2], 1, 100 + at++));
+    // One that is fetched is waited for beside, and after, one that is served.
+    MPI_Rget(&got[1], 1, MPI_INT64_T, 1, 500 + at, 1, MPI_INT64_T, words.win, &requests[1]);
+    rgets(1);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    done(1);
+    EXPECT(Words::right(&got[1], 1, 500 + at));
+  }
+  EXPECT_CACHED(check::stats(words.win).hits_full - before.hits_full >= 100 * (2 * count + 3));
+  // MPI's own are as they were.
+  for (int i = 0; i < count; i++) {
+    MPI_Rget(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, 0, MPI_BYTE, words.win, &requests[i]);
+  }
+  waitall(count);
+  EXPECT(requests[0] == MPI_REQUEST_NULL && requests[count - 1] == MPI_REQUEST_NULL);
+}
+
 // What Rgets cost is measured, however they are waited for.
 void cost_of_rgets_is_known() {
   for (const bool test : {false, true}) {
@@ -632,15 +704,100 @@ void gets_of_own_rank_are_counted_apart() {
 }
 
 void get_of_own_rank_sees_own_stores() {
-  Words words(100, "transparent");
-  for (int64_t turn = 0; turn < 3; turn++) {
-    words.memory[4] = turn;
-    MPI_Win_sync(words.win);
-    int64_t got = -1;
-    words.get(&got, check::rank, 4);
-    words.flush(check::rank);
-    EXPECT_EQ(got, turn);
+  for (const char *mode : {"transparent", "always", "off"}) {
+    Words words(100, mode);
+    for (int64_t turn = 0; turn < 3; turn++) {
+      words.memory[4] = turn;
+      MPI_Win_sync(words.win);
+      int64_t got = -1, requested = -1;
+      MPI_Request request;
+      words.get(&got, check::rank, 4);
+      words.flush(check::rank);
+      EXPECT_EQ(got, turn);
+      MPI_Rget(&requested, 1, MPI_INT64_T, check::rank, 4, 1, MPI_INT64_T, words.win, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      EXPECT_EQ(requested, turn);
+      EXPECT_CACHED(check::stats(words.win).bypassed == (strcmp(mode, "off") == 0 ? 0 : 2 * (uint64_t)turn + 2));
+    }
   }
+}
+
+// A window without repeats, or that is not cached, is left alone for a while, whatever is called.
+class Pausing {
+ public:
+  explicit Pausing(const char *mode) : words(16384, mode, {{"nearcache_skip_cheap", "true"}}) {
+    const int gets = strcmp(mode, "off") == 0 ? 200 : 2000;
+    for (; origin() && place < gets; place++) {
+      EXPECT(words.read(1, place));
+    }
+    if (origin()) MPI_Win_flush_all(words.win);  // of which is noted what it completes
+  }
+
+  Words words;
+  int64_t place = 0;
+};
+
+void switch_on(const Words &words) {
+  if (check::cached()) nearcache_set_mode(words.win, NEARCACHE_MODE_ALWAYS);
+}
+
+// What was called meanwhile was not noted, so it may be outstanding.
+void window_wakes_from_its_pause() {
+  for (const char *mode : {"off", "transparent"}) {
+    Pausing pausing(mode);
+    const Words &words = pausing.words;
+    if (!origin()) continue;
+    int64_t got = -1;
+    words.get(&got, 1, pausing.place);
+    switch_on(words);
+    words.flush(1);
+    EXPECT(Words::right(&got, 1, pausing.place));
+    EXPECT(words.read(1, 3));
+    EXPECT_CACHED(ADDED(words.win, hits_full, words.read(1, 3)) == 1);
+  }
+}
+
+void put_of_a_window_that_pauses() {
+  for (const char *mode : {"off", "transparent"}) {
+    for (const bool in_a_row : {false, true}) {
+      Pausing pausing(mode);
+      const Words &words = pausing.words;
+      if (!origin()) continue;
+      int64_t put = 0, got = -1;
+      for (int i = 0; i < (in_a_row ? 200 : 1); i++) {
+        put++;
+        MPI_Put(&put, 1, MPI_INT64_T, 1, 9, 1, MPI_INT64_T, words.win);
+      }
+      switch_on(words);
+      for (int round = 0; round < 3; round++) {
+        words.flush(1);
+        words.get(&got, 1, 9);
+        words.flush(1);
+        EXPECT_EQ(got, put);
+      }
+    }
+  }
+}
+
+// More gets than a pause has, of two types, and no synchronisation before the last.
+void gets_of_a_window_that_pauses() {
+  Pausing pausing("transparent");
+  const Words &words = pausing.words;
+  constexpr int count = 10000;
+  std::vector<int64_t> got(count, -1);
+  if (!origin()) return;
+  const auto before = check::stats(words.win);
+  for (int i = 0; i < count; i++) {
+    const MPI_Datatype type = i % 100 == 99 ? MPI_DOUBLE : MPI_INT64_T;
+    MPI_Get(&got[i], 1, type, 1, pausing.place + i, 1, type, words.win);
+  }
+  words.flush(1);
+  for (int i = 0; i < count; i++) {
+    EXPECT(Words::right(&got[i], 1, pausing.place + i));
+  }
+  const auto after = check::stats(words.win);
+  EXPECT_CACHED(after.gets - before.gets == count && after.bytes_requested - before.bytes_requested == count * 8);
+  EXPECT_CACHED(after.bytes_from_network - before.bytes_from_network == count * 8);
 }
 
 #if MPI_VERSION >= 4
@@ -919,6 +1076,7 @@ int main(int argc, char **argv) {
                      {"rget_that_repeats_a_get", rget_that_repeats_a_get},
                      {"rget_completed_by_flush", rget_completed_by_flush},
                      {"cost_of_rgets_is_known", cost_of_rgets_is_known},
+                     {"requests_of_served_rgets", requests_of_served_rgets},
 #if MPI_VERSION >= 4
                      {"large_count_gets", large_count_gets},
 #endif
@@ -926,6 +1084,9 @@ int main(int argc, char **argv) {
                      {"gets_outside_an_epoch_count_no_bytes", gets_outside_an_epoch_count_no_bytes},
                      {"gets_of_own_rank_are_counted_apart", gets_of_own_rank_are_counted_apart},
                      {"get_of_own_rank_sees_own_stores", get_of_own_rank_sees_own_stores},
+                     {"window_wakes_from_its_pause", window_wakes_from_its_pause},
+                     {"put_of_a_window_that_pauses", put_of_a_window_that_pauses},
+                     {"gets_of_a_window_that_pauses", gets_of_a_window_that_pauses},
                      {"device_memory_is_left_to_mpi", device_memory_is_left_to_mpi},
                      {"put_where_units_differ", put_where_units_differ},
                      {"flush_of_nothing_is_an_acquire", flush_of_nothing_is_an_acquire}});

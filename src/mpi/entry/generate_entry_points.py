@@ -78,7 +78,11 @@ def acquiring_if(row, call):
 def completing(row, call):
     count, requests = row.arguments[:2]
     done = f"says_done(code, {row.arguments[2]})" if len(row.arguments) > 2 else "true"
-    return (f"  if (!requests_tracked()) {{\n    const int code = {call};\n"
+    served = ""
+    if count == "1":
+        says = f"    *{row.arguments[2]} = 1;\n" if len(row.arguments) > 2 else ""
+        served = f"  if (served_is_waited_for({requests}, status)) {{\n{says}    return MPI_SUCCESS;\n  }}\n"
+    return (f"{served}  if (!requests_known()) {{\n    const int code = {call};\n"
             f"    if ({done}) note_acquire();\n    return code;\n  }}\n"
             f"  RequestWatch watch({count}, {requests});\n  const int code = {call};\n"
             f"  watch.completed(code, {requests});\n  if ({done}) watch.tells_of_others() ? note_acquire() : note_completion();\n  return code;\n")
@@ -159,19 +163,25 @@ THE_GET = "{origin_addr, origin_count, origin_datatype, target_rank, target_disp
 
 
 def get(row):
-    """All but the hot path is out of line with the same parameters, so that a hit does not pay for its registers and others for one jump."""
+    """Three functions with the same parameters, so that a get which goes to MPI unnoted pays for no registers, nor a hit for those of what is left."""
     head, call = head_and_call(row)
     names = ", ".join(p.name for p in row.parameters)
     plain = row.kind == "get"
     work = f"cached_get(*window, {THE_GET}, issue)" if plain else f"cached_rget(*window, {THE_GET}, request, issue)"
-    last = "  const Window* last = context.last_window;\n" if plain else ""
-    other = f"  if (plain_hit_of_another(window, last, win, {THE_GET})) return MPI_SUCCESS;\n" if plain else ""
-    hit = f"  if (plain_hit(context.last_window, win, {THE_GET})) return MPI_SUCCESS;\n" if plain else ""
-    left = f"return {call};" if plain else f"const int rc = {call};\n    if (rc == MPI_SUCCESS) request_note_plain(*request);\n    return rc;"
-    return (f"[[gnu::noinline]] static int slow_{row.name}({parameters(row)}) {{\n{last}  Window* window = find_window(win);\n{other}"
-            "  if (left_alone(window)) {\n    if (window != nullptr) window->get_issued_uncached(target_rank);\n"
+    served = "" if plain else "*request = served_request.take(), "
+    known = "" if plain else "served_request.shared() && "
+    left = f"return {call};" if plain else f"return noted_plain({call}, request);"
+    passes = f"passes({{}}, win, target_rank, origin_datatype, origin_count)) {left}\n"
+    return (f"[[gnu::noinline]] static int slow_{row.name}({parameters(row)}) {{\n"
+            "  const Window* last = context.last_window;\n  Window* window = find_window(win);\n"
+            f"  if (window != last && {passes.format('window')}"
+            f"  if ({known}plain_hit_of_another(window, last, win, {THE_GET})) return {served}MPI_SUCCESS;\n"
+            "  if (left_alone(window)) {\n    if (window != nullptr) uncached_get(*window, target_rank, origin_datatype);\n"
             f"    {left}\n  }}\n  const auto issue = [&] {{ return {call}; }};\n  return {work};\n}}\n\n"
-            f"{head}{hit}  return slow_{row.name}({names});\n}}\n")
+            f"[[gnu::noinline]] static int hit_or_slow_{row.name}({parameters(row)}) {{\n"
+            f"  if ({known}plain_hit(context.last_window, win, {THE_GET})) return {served}MPI_SUCCESS;\n"
+            f"  return slow_{row.name}({names});\n}}\n\n"
+            f"{head}  if ({passes.format('context.last_window')}  return hit_or_slow_{row.name}({names});\n}}\n")
 
 
 # What keeps windows of a kind from being cached.
@@ -195,10 +205,14 @@ def write_call(row):
     head, call = head_and_call(row)
     names = {p.name for p in row.parameters}
     count, type_ = ("target_count", "target_datatype") if "target_count" in names else ("1", "datatype")
-    plain = "request" in names and row.arguments[0] != "fetch"  # its completion tells nothing of others
-    issue = f"const int rc = {call}; if (rc == MPI_SUCCESS) request_note_plain(*request); return rc;" if plain else f"return {call};"
-    return (f"{head}  return noted_write(win, TraceWrite::{row.arguments[0]}, target_rank, target_disp, {count}, {type_}, "
-            f"[&] {{ {issue} }});\n}}\n")
+    request = "request" in names
+    # What the completion of a put or an accumulate tells, is nothing of others. A fetching one may be complete by now, and have the handle of served Rgets.
+    issue = f"return {call};" if not request else f"return noted_fetch({call}, request);" if row.arguments[0] == "fetch" else f"return noted_plain({call}, request);"
+    arguments = ", ".join(p.name for p in row.parameters)
+    return (f"[[gnu::noinline]] static int slow_{row.name}({parameters(row)}) {{\n"
+            f"  return noted_write(win, TraceWrite::{row.arguments[0]}, target_rank, target_disp, {count}, {type_}, [&] {{ {issue} }});\n}}\n\n"
+            f"{head}  if (write_passes(context.last_window, win, TraceWrite::{row.arguments[0]})) {issue}\n"
+            f"  return slow_{row.name}({arguments});\n}}\n")
 
 
 def rma_calls(rows):

@@ -7,6 +7,7 @@
 #include "mpi/mpi_api.h"
 #include "mpi/process/next.h"
 #include "mpi/window/requests.h"
+#include "mpi/window/served_request.h"
 #include "mpi/window/sample_clock.h"
 #include "mpi/window/window.h"
 
@@ -28,8 +29,19 @@ inline bool plain_hit_of_another(Window* window, const Window* last, MPI_Win han
   return (other_type || window != last) && plain_hit(window, handle, call);
 }
 
+// A get that goes to MPI unnoted.
+[[gnu::always_inline]] inline bool passes(Window* window, MPI_Win handle, int target, MPI_Datatype type, MPI_Count count) {
+  return window != nullptr && window->handle() == handle && window->get_passes(target, type, count);
+}
+
 // Nobody wants to know of a get of this window.
 inline bool left_alone(const Window* window) { return window == nullptr || (!window->caching() && !window->observed()); }
+
+// A get of a window that is not cached: noted, as the mode may be switched on.
+inline void uncached_get(Window& window, int target, MPI_Datatype type) {
+  window.get_issued_uncached(target);
+  if (!context.threaded && window.valid_target(target)) window.maybe_pause(type, 1);
+}
 
 // A get of a window that is not cached, for the trace.
 template <class Issue>
@@ -54,6 +66,7 @@ int fetch_line(const Window& window, const GetCall& call, const Window::Decision
 // `issue` hands the call to MPI.
 template <class Issue>
 int cached_get(Window& window, const GetCall& call, Issue issue) {
+  if (window.pause_takes(call)) return issue();
   if (!window.caching()) {
     window.get_issued_uncached(call.target);
     return window.observed() ? observed_get(window, call, issue) : issue();
@@ -86,11 +99,6 @@ int cached_get(Window& window, const GetCall& call, Issue issue) {
   return rc;
 }
 
-// An Rget that is served needs a request of its own all the same: that of an empty get is complete at once.
-inline int empty_request(const Window& window, int target, MPI_Request* request) {
-  return next.Rget(nullptr, 0, MPI_BYTE, target, 0, 0, MPI_BYTE, window.handle(), request);
-}
-
 // An Rget that MPI answers: issued, measured where that is due, and its request tracked where anything of it is to be kept.
 template <class Issue>
 int issued_rget(Window& window, const GetCall& call, const Window::Decision& decision, MPI_Request* request, Issue issue) {
@@ -114,10 +122,7 @@ int issued_rget(Window& window, const GetCall& call, const Window::Decision& dec
   } else if (window.caching()) {
     window.passed(call, decision);
   }
-  if (record == no_record && sample == 0) {
-    request_note_plain(*request);
-    return rc;
-  }
+  if (record == no_record && sample == 0) return noted_plain(rc, request);
   if (record != no_record) window.belongs_to_request(record);
   request_track(*request, &window, record, record != no_record ? window.serial_of(record) : 0, sample);
   return rc;
@@ -125,13 +130,10 @@ int issued_rget(Window& window, const GetCall& call, const Window::Decision& dec
 
 template <class Issue>
 int cached_rget(Window& window, const GetCall& call, MPI_Request* request, Issue issue) {
+  if (window.pause_takes(call)) return noted_plain(issue(), request);
   if (!window.caching()) {
     window.get_issued_uncached(call.target);
-    if (!window.observed()) {
-      const int rc = issue();
-      if (rc == MPI_SUCCESS) request_note_plain(*request);
-      return rc;
-    }
+    if (!window.observed()) return noted_plain(issue(), request);
     WindowLock lock(window.mutex());
     const Window::Decision decision = window.observe_uncached(call, true);
     lock.unlock();
@@ -141,12 +143,16 @@ int cached_rget(Window& window, const GetCall& call, MPI_Request* request, Issue
   WindowLock lock(window.mutex());
   const Window::Decision decision = window.decide(call, true);
   lock.unlock();
-  context.progress.called();
   if (decision.answer() == Window::Answer::served) {
-    const int rc = empty_request(window, call.target, request);
-    if (rc == MPI_SUCCESS) request_note_plain(*request);
-    return rc;
+    if (!served_request.shared()) {
+      context.progress.called();
+    } else if (context.progress.served()) {
+      window.call_for_progress();
+    }
+    const int rc = served_request.make(window.handle(), call.target, request);
+    return served_request.shared() ? rc : noted_plain(rc, request);
   }
+  context.progress.called();
   return issued_rget(window, call, decision, request, issue);
 }
 

@@ -1,19 +1,26 @@
 // What the generated wrappers tell the cache: acquires, and the fate of requests. Implemented in requests.cpp.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "mpi/mpi_api.h"
+#include "mpi/process/context.h"
+#include "mpi/window/served_request.h"
 
 namespace nearcache::mpi {
 
 // The program may have learned that another rank's access is complete: in mode `transparent` nothing that was
 // read before may be served after.
-void note_acquire() noexcept;
+inline void note_acquire() noexcept {
+  context.acquire();
+  if (context.observer.wanted()) [[unlikely]] context.observer.acquire();
+}
 
 // Gets, or own writes, are complete: an acquire too, unless nobody is known to write (mpi/process/phases.h).
-void note_completion() noexcept;
+inline void note_completion() noexcept { context.completed(); }
 
 // A collective call on `comm` has ended, which no rank leaves before all have entered. A communicator is about to end.
 void note_all_met(MPI_Comm comm) noexcept;
@@ -24,7 +31,21 @@ void note_comm_gone() noexcept;
 void note_own_writes() noexcept;
 
 // Whether any request of this process is tracked: a get, put or accumulate with a request on a cached window.
-bool requests_tracked() noexcept;
+inline constinit std::atomic<size_t> tracked_requests{0};
+inline bool requests_tracked() noexcept { return tracked_requests.load(std::memory_order_relaxed) != 0; }
+// Or a served Rget has not been waited for: then a call may tell nothing of others.
+inline bool requests_known() noexcept { return requests_tracked() || served_request.out(); }
+
+// A wait or a test of the request that all served Rgets have, which is complete: answered here, unless the program wants to know its status, or the
+// handle may be that of a tracked request too.
+inline bool served_is_waited_for(MPI_Request* request, const MPI_Status* status) noexcept {
+  if (request == nullptr || !served_request.is(*request) || status != MPI_STATUS_IGNORE || requests_tracked()) return false;
+  *request = MPI_REQUEST_NULL;
+  served_request.taken();
+  if (context.progress.served()) context.progress.call();
+  note_completion();
+  return true;
+}
 
 // Looks at `count` requests before a call that may complete them; then tells what became of the tracked ones.
 class RequestWatch {
@@ -54,6 +75,7 @@ class RequestWatch {
     uint64_t key;     // the handle, as it was
     uint64_t ticket;  // tells the request from a later one that MPI gives the same handle
   };
+  static constexpr uint64_t of_served = UINT64_MAX;  // as a ticket: the handle of served Rgets; 0: a get of which nothing is kept, or an own write
   static void end(const Found& found, bool succeeded, uint64_t ticks = 0);
   static void tested(const Found& found, uint64_t ticks);
   bool others_ = false;

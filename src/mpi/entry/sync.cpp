@@ -41,7 +41,7 @@ void note(Learns learns) {
 template <class TargetsOf, class Call, class After>
 int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns, Call call, After after) {
   const bool local = kind == TraceSync::flush_local;
-  Window* window = context.windows.find(handle);
+  Window* window = find_window(handle);
   if (window == nullptr) {
     const int rc = passed_down(kind, call);
     context.acquire();
@@ -77,7 +77,7 @@ int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns lear
 // A flush need not be passed down when nothing at all is outstanding, in an epoch that is known to be open.
 template <class TargetsOf, class Call>
 int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
-  Window* window = context.windows.find(handle);
+  Window* window = find_window(handle);
   if (window != nullptr && window->caching()) {
     WindowLock lock(window->mutex());
     const Targets targets = targets_of(*window);
@@ -149,9 +149,17 @@ int unlocked(Window& window, int rank) {
   return MPI_SUCCESS;
 }
 
+// Of a window that pauses.
+int unnoted_flush(Window& window, int rank) {
+  window.flush_passed();
+  const Learns learns = window.completes_fetches() ? Learns::perhaps : Learns::no_more;
+  const int rc = next.Win_flush(rank, window.handle());
+  note(learns);
+  return rc;
+}
+
 // Out of line, so that what follows a hit does not pay for its registers.
 [[gnu::noinline]] int slow_flush(int rank, MPI_Win win) {
-  find_window(win);  // the last window used, for the hot path
   return flush(win, one(rank), TraceSync::flush, [&] { return next.Win_flush(rank, win); });
 }
 
@@ -167,7 +175,9 @@ extern "C" {
 int MPI_Win_flush(int rank, MPI_Win win) {
   // The hot path: what follows a hit.
   Window* window = context.last_window;
-  if (window == nullptr || window->handle() != win || !window->serves_plain_flush(rank)) return slow_flush(rank, win);
+  if (window == nullptr || window->handle() != win) return slow_flush(rank, win);
+  if (window->paused()) return unnoted_flush(*window, rank);
+  if (!window->serves_plain_flush(rank)) return slow_flush(rank, win);
   window->flush_served();
   if (window->observed()) [[unlikely]] window->tell_plain_flush(rank);
   if (context.progress.served()) [[unlikely]] window->call_for_progress();

@@ -8,12 +8,22 @@
 
 namespace nearcache::mpi {
 
+// A write that goes to MPI unnoted (window.h).
+[[gnu::always_inline]] inline bool write_passes(Window* window, MPI_Win handle, TraceWrite kind) {
+  if (window == nullptr || window->handle() != handle || !window->paused()) return false;
+  context.phases.writing();
+  if (kind == TraceWrite::fetch) window->fetch_begins();
+  window->count_write(kind);
+  return true;
+}
+
 // The write is noted before it is issued: once MPI has it, the data may change at any time. And after, since a synchronisation of
 // another thread that began in between does not complete it.
 template <class Issue>
 int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type, Issue issue) {
-  Window* window = context.windows.find(handle);
+  Window* window = find_window(handle);
   if (window == nullptr) return issue();
+  if (write_passes(window, handle, kind)) return issue();
   context.phases.writing();
   if (window->locks_deferred()) [[unlikely]] window->take_locks(window->targets(target));
   context.progress.called();
@@ -21,7 +31,7 @@ int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displaceme
   {
     const WindowLock lock(window->mutex());
     if (kind == TraceWrite::fetch) window->fetch_begins();
-    ++(kind == TraceWrite::put ? window->counters().puts : window->counters().accumulates);
+    window->count_write(kind);
     if (window->observed()) window->observe_write(kind, target, displacement, count, type);
     if (window->caching()) {
       noted = true;
@@ -31,10 +41,9 @@ int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displaceme
     }
   }
   const int rc = issue();
-  if (noted) {
-    const WindowLock lock(window->mutex());
-    window->write_issued(target);
-  }
+  const WindowLock lock(window->mutex());
+  if (noted) window->write_issued(target);
+  window->maybe_pause_of_others();
   return rc;
 }
 

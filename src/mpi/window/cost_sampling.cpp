@@ -23,7 +23,7 @@ bool CostSampling::due() {
 bool CostSampling::miss_is_due(bool alone) { return due() && idle() && alone; }
 
 // A program need not wait for a request at all: it may leave that to the end of the epoch.
-bool CostSampling::request_miss_is_due() { return due() && (request_idle() || ++request_rests_ > samples_to_judge); }
+bool CostSampling::request_miss_is_due() { return due() && (request_idle() || ++requests_passed_ > samples_to_judge); }
 
 bool CostSampling::passed_is_due(uint32_t every, bool request) {
   if (--until_passed_ > 0) return false;
@@ -40,7 +40,7 @@ void CostSampling::issued(int target, uint64_t bytes, uint64_t ticks) {
 
 uint64_t CostSampling::request_issued(int target, uint64_t bytes, uint64_t ticks) {
   request_ = Measured{target, bytes, 1, ticks};
-  request_rests_ = 0;
+  requests_passed_ = 0;
   return ++requests_;
 }
 

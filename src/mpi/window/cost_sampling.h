@@ -19,6 +19,8 @@ class CostSampling {
   bool request_miss_is_due();
   // Now and then a passed get is measured, since a target that is cheap now need not stay so.
   bool passed_is_due(uint32_t every, bool request);
+  // So many have passed unasked.
+  void passed(uint32_t gets) { until_passed_ -= gets < until_passed_ ? gets : until_passed_ - 1; }
   bool idle() const { return gets_.target < 0; }
   bool request_idle() const { return request_.target < 0; }
 
@@ -74,7 +76,7 @@ class CostSampling {
 
   Measured gets_, request_;
   uint64_t requests_ = 0;        // that were measured, or are
-  uint32_t request_rests_ = 0;   // Rgets that were due since, while it is not waited for
+  uint32_t requests_passed_ = 0;   // Rgets that were due since, while it is not waited for
   uint32_t until_miss_ = 1;
   uint32_t until_passed_ = 1 << 16;
   uint32_t taken_ = 0;

@@ -24,6 +24,10 @@ class Dormancy {
     return !repeats;
   }
 
+  bool asleep() const { return asleep_ > 0; }
+  // So many more gets have passed.
+  void passed(uint32_t gets) { asleep_ -= gets < asleep_ ? gets : asleep_; }
+
  private:
   uint32_t awake_ = 0, span_ = 1024, asleep_ = 0;  // gets looked at in this span, its length, gets to let pass until the next
   uint64_t hits_then_ = 0;                         // when the span began

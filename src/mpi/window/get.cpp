@@ -74,10 +74,12 @@ void Window::passed(const GetCall& call, const Decision& decision) {
   cached_.passed(decision.get.bytes, targets(call.target));
   counters_.own_gets += call.target == identity_.rank ? 1 : 0;
   if (!decision.sampled && valid_target(call.target)) sampling_.joined(call.target, decision.get.bytes);
+  if (decision.get.bytes != 0) maybe_pause(call.origin_type, decision.get.bytes);
 }
 
 Window::Decision Window::decide(const GetCall& call, bool request) {
-  const bool absent = std::exchange(absent_.known, false);
+  if (pause_.on()) wake();
+  const bool absent = std::exchange(absent_.known, false) && !request;  // an Rget may not go along with another get
   RemoteGet get{};
   if (!valid_target(call.target)) return pass(get, request);
   if (transparent_) context.phases.look();
@@ -89,7 +91,7 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
     }
     return pass(get, request);
   }
-  if (absent) return decide_absent(call, request);
+  if (absent) return decide_absent(call);
   if (!understand(call, &get)) return pass(get, request);
   if (!epochs().open(get.key.target)) return pass({}, request);  // an error, mostly, which MPI reports
   if (request && host_has(HostDefect::rget_before_data) && !of_predefined_types(call)) return pass(get, request);
@@ -108,22 +110,23 @@ CachedWindow::Decision Window::look_up_unlocked(const GetCall& call, const Remot
 }
 
 // The key, its hash and the look into the index are those of serve_plain_hit.
-Window::Decision Window::decide_absent(const GetCall& call, bool request) {
+Window::Decision Window::decide_absent(const GetCall& call) {
   RemoteGet get{};
   get.key = absent_.key;
   get.hash = absent_.hash;
   get.bytes = absent_.bytes;
   get.from = get.key.displacement;
-  if (__builtin_add_overflow(get.from, static_cast<int64_t>(get.bytes), &get.to)) return pass({}, request);
+  if (__builtin_add_overflow(get.from, static_cast<int64_t>(get.bytes), &get.to)) return pass({}, false);
   get.contiguous_target = true;
   get.origin = call.origin;
   get.elements = {plain_layout_, static_cast<uint64_t>(call.origin_count)};
-  if (bypassed(get)) return pass(get, request);
-  return decided(get, cached_.look_up_absent(get), request);
+  if (bypassed(get)) return pass(get, false);
+  return decided(get, cached_.look_up_absent(get), false);
 }
 
 Window::Decision Window::decided(const RemoteGet& get, const CachedWindow::Decision& cached, bool request) {
   Decision decision{cached, get};
+  if (cached.answer != Answer::pass) pause_.get_asked();
   switch (cached.answer) {
     case Answer::pass:
       return pass(get, request);

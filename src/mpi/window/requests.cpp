@@ -1,7 +1,6 @@
 #include "mpi/window/requests.h"
 
 #include <array>
-#include <atomic>
 #include <mutex>
 #include <unordered_map>
 
@@ -22,7 +21,6 @@ struct Tracked {
 };
 
 struct RequestTable {
-  std::atomic<size_t> count{0};
   std::mutex mutex;
   // By request handle. MPICH gives all requests that are complete at once one and the same handle.
   std::unordered_multimap<uint64_t, Tracked> tracked;
@@ -54,7 +52,7 @@ void take_plain(uint64_t key) {
   RequestTable::Plain* its = find_plain(key);
   if (its == nullptr) return;
   --its->count;
-  --requests.count;
+  --tracked_requests;
 }
 
 // False if it is not tracked any more.
@@ -67,7 +65,7 @@ bool look(uint64_t key, uint64_t ticket, Tracked* found, bool take = false) {
     *found = it->second;
     if (take) {
       requests.tracked.erase(it);
-      --requests.count;
+      --tracked_requests;
     }
     return true;
   }
@@ -83,11 +81,10 @@ void request_track(MPI_Request request, Window* window, uint32_t record, uint64_
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
   requests.tracked.emplace(handle_bits(request), Tracked{window, record, serial, sample, ++requests.tickets});
-  ++requests.count;
+  ++tracked_requests;
 }
 
 void request_note_plain(MPI_Request request) {
-  if (!context.phases.interested() && !context.observer.tracing()) return;
   RequestTable& requests = table();
   const OptionalLock lock(context.threaded ? &requests.mutex : nullptr);
   const uint64_t key = handle_bits(request);
@@ -96,23 +93,14 @@ void request_note_plain(MPI_Request request) {
   if (place == requests.plain.end()) return;
   place->key = key;
   ++place->count;
-  ++requests.count;
+  ++tracked_requests;
 }
 
 void requests_forget(const Window* window) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
-  requests.count -= std::erase_if(requests.tracked, [window](const auto& entry) { return entry.second.window == window; });
+  tracked_requests -= std::erase_if(requests.tracked, [window](const auto& entry) { return entry.second.window == window; });
 }
-
-bool requests_tracked() noexcept { return table().count.load(std::memory_order_relaxed) != 0; }
-
-void note_acquire() noexcept {
-  context.acquire();
-  context.observer.acquire();
-}
-
-void note_completion() noexcept { context.completed(); }
 
 void note_all_met(MPI_Comm comm) noexcept {
   if (context.world.is_everybody(comm)) context.phases.everybody_met();
@@ -136,6 +124,8 @@ RequestWatch::RequestWatch(int count, const MPI_Request* before) {
     if (first != last || before[i] == MPI_REQUEST_NULL) continue;
     if (find_plain(key) != nullptr) {
       found_.push_back({i, key, 0});
+    } else if (served_request.is(before[i])) {
+      found_.push_back({i, key, of_served});
     } else {
       others_ = true;
     }
@@ -185,6 +175,7 @@ void RequestWatch::not_to_be_kept(const MPI_Request* requests) {
 
 void RequestWatch::end(const Found& found, bool succeeded, uint64_t ticks) {
   Tracked tracked;
+  if (found.ticket == of_served) return served_request.taken();
   if (found.ticket == 0) return take_plain(found.key);
   if (!take(found.key, found.ticket, &tracked)) return;
   const WindowLock lock(tracked.window->mutex());
@@ -195,7 +186,15 @@ void RequestWatch::end(const Found& found, bool succeeded, uint64_t ticks) {
 void RequestWatch::released(int code) {
   Tracked tracked;
   if (code != MPI_SUCCESS) return;
-  for (const Found& found : found_) found.ticket == 0 ? take_plain(found.key) : static_cast<void>(take(found.key, found.ticket, &tracked));
+  for (const Found& found : found_) {
+    if (found.ticket == of_served) {
+      served_request.taken();
+    } else if (found.ticket == 0) {
+      take_plain(found.key);
+    } else {
+      take(found.key, found.ticket, &tracked);
+    }
+  }
 }
 
 }  // namespace nearcache::mpi

@@ -6,6 +6,8 @@
 
 #include "mpi/entry/hooks.h"
 #include "mpi/mpi_api.h"
+#include "mpi/process/context.h"
+#include "mpi/window/served_request.h"
 
 namespace nearcache::mpi {
 
@@ -16,6 +18,23 @@ void request_track(MPI_Request request, Window* window, uint32_t record, uint64_
 
 // The request of a get or an own write of which nothing is kept: its completion tells nothing of others.
 void request_note_plain(MPI_Request request);
+
+// A request of an own write or a get was issued, with this result: where it may matter, it is known for one that tells nothing of others. That of
+// served Rgets always is.
+inline int noted_plain(int rc, const MPI_Request* request) {
+  if (rc != MPI_SUCCESS) return rc;
+  if (served_request.is(*request)) {
+    served_request.take();
+  } else if (context.phases.interested() || context.observer.tracing()) [[unlikely]] {
+    request_note_plain(*request);
+  }
+  return rc;
+}
+// Of a fetching operation: its completion may tell of others. If it has the handle of served Rgets it is complete, and that is told by its return.
+inline int noted_fetch(int rc, const MPI_Request* request) {
+  if (rc == MPI_SUCCESS && served_request.is(*request)) note_acquire();
+  return rc;
+}
 
 // The window is being freed: its requests need no tracking any more.
 void requests_forget(const Window* window);

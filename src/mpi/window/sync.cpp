@@ -32,7 +32,7 @@ void Window::learn_cost(const CostSampling::Result& result) {
 // MPI may take a lock as late as the first operation of its epoch, so one that has no operation needs none. But nobody else's exclusive epoch may come
 // between its gets: modes always and user have a promise; in transparent what is served is remembered until it is known that none did.
 bool Window::may_defer_lock(int rank) const {
-  if (!caching() || context.threaded || !context.progress.available() || cached_.cache() == nullptr || !valid_target(rank) || rank == identity_.rank)
+  if (!caching() || pause_.on() || context.threaded || !context.progress.available() || cached_.cache() == nullptr || !valid_target(rank) || rank == identity_.rank)
     return false;
   return !epochs().open(static_cast<uint32_t>(rank)) && (!transparent_ || context.phases.quiet());
 }

@@ -1,5 +1,8 @@
 #include "mpi/window/window.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -20,6 +23,13 @@ Window::Window(WindowIdentity identity, const Options& options, std::string obst
       options_(options), obstacle_(std::move(obstacle)) {
   plain_type_ = MPI_DATATYPE_NULL;
   handle_ = identity_.handle;
+  for (int rank = 0; rank < identity_.ranks; ++rank) {
+    if (rank == identity_.rank) continue;
+    const bool far = is_far(static_cast<uint32_t>(rank));
+    any_far_ = any_far_ || far;
+    all_far_ = all_far_ && far;
+  }
+  if (may_pause()) unnoted_rank_ = identity_.rank;
   adopt_mode(options.mode);
 }
 
@@ -31,6 +41,7 @@ Window::~Window() {
 void Window::set_mode(Mode mode) {
   if (mode == cached_.mode()) return;
   confirm_served(Targets::all());
+  wake();
   adopt_mode(mode);
   if (!caching_ || !unknown_outstanding_.exchange(false)) return;
   // What threads called while nothing was cached was not noted by target: anything may be outstanding.
@@ -57,6 +68,7 @@ void Window::adopt_mode(Mode mode) {
 }
 
 void Window::set_options(const Options& options) {
+  wake();
   CachingRules rules(options);
   rules.mode = cached_.mode();
   cached_.set_rules(rules);
@@ -73,10 +85,68 @@ void Window::invalidate() {
 void Window::reset() {
   invalidate();
   cached_.reset();
+  wake();
+  pause_ = Pause();
+  own_gets_ = 0;
   counters_ = Counters();
   plain_hits_ = plain_bytes_ = syncs_served_ = 0;
   sampling_ = CostSampling();
   dormancy_ = Dormancy();
+}
+
+void Window::leave_short_ways() {
+  plain_ = false;
+  if (!context.threaded) return;
+  wake();
+  unnoted_rank_ = INT_MIN;
+}
+
+// --- Pause. ---
+
+bool Window::holds_nothing() const {
+  if (!nothing_to_complete() || locks_deferred()) return false;
+  const GetCache* cache = cached_.cache();
+  if (cache == nullptr || cache->empty()) return true;
+  return mode() == Mode::transparent && (asleep() || cache->generation() != context.acquires.now());
+}
+
+uint64_t Window::passing_up_to(uint64_t bytes) const {
+  if (!caching_ || asleep()) return UINT64_MAX;
+  uint64_t most = 0;
+  // A size class ends with its power of two; bypassed alike wherever the target is.
+  for (uint64_t size = bytes; size != 0 && size <= cached_.rules().max_get; size = most * 2) {
+    if (!sampling_.cheap(false, size) && !all_far_) break;
+    if (!sampling_.cheap(true, size) && any_far_) break;
+    most = std::bit_ceil(size);
+  }
+  return most;
+}
+
+uint64_t Window::size_of(MPI_Datatype type) {
+  const Layout* layout = layout_of(type) != nullptr ? named_types.find(type) : nullptr;  // a derived type's handle may be another's soon
+  return layout != nullptr ? layout->size : 0;
+}
+
+void Window::pause(MPI_Datatype type, uint64_t bytes) {
+  const uint64_t most = passing_up_to(bytes), size = size_of(type);
+  if (most == 0 || size == 0 || !may_pause() || !holds_nothing()) return;
+  pause_.begin(type, size, most, caching_);
+}
+
+void Window::note_own_get() {
+  epochs().get_issued(static_cast<uint32_t>(unnoted_rank_));
+  maybe_pause_of_others();
+}
+
+// Nothing was noted: anything may be outstanding, and what was read before may have been overwritten.
+void Window::wake() {
+  pause_.get_asked();
+  if (!pause_.on()) return;
+  const uint32_t gets = pause_.end();
+  dormancy_.passed(gets);
+  sampling_.passed(gets);
+  epochs().all_outstanding();
+  if (mode() == Mode::transparent && cached_.cache() != nullptr && !cached_.cache()->empty()) context.acquires.add(context.threaded);
 }
 
 bool Window::ensure_cache() {
@@ -114,7 +184,8 @@ bool Window::learn_plain_type(MPI_Datatype type) {
 void Window::fill_counters(Counters* counters) const {
   const CacheCounts counts = cached_.counts();
   *counters = counters_;
-  counters->gets = counts.gets + plain_hits_;
+  const uint64_t unnoted = pause_.gets() + own_gets_;
+  counters->gets = counts.gets + plain_hits_ + unnoted;
   counters->hits_full = counts.hits_full + plain_hits_;
   counters->hits_pending = counts.hits_pending;
   counters->hits_partial = counts.hits_partial;
@@ -122,10 +193,11 @@ void Window::fill_counters(Counters* counters) const {
   counters->conflicting = counts.conflicting;
   counters->capacity = counts.capacity;
   counters->failing = counts.failing;
-  counters->bypassed = counts.bypassed;
-  counters->bytes_requested = counts.bytes_requested + plain_bytes_;
+  counters->bypassed = counts.bypassed + unnoted;
+  counters->own_gets += own_gets_;
+  counters->bytes_requested = counts.bytes_requested + plain_bytes_ + pause_.bytes();
   counters->bytes_from_cache = counts.bytes_from_cache + plain_bytes_;
-  counters->bytes_from_network = counts.bytes_from_network;
+  counters->bytes_from_network = counts.bytes_from_network + pause_.bytes();
   counters->invalidations = counts.invalidations;
   counters->adaptations = counts.adaptations;
   counters->evictions = counts.evictions;

@@ -17,6 +17,7 @@
 #include "mpi/types/type_table.h"
 #include "mpi/window/cost_sampling.h"
 #include "mpi/window/dormancy.h"
+#include "mpi/window/pause.h"
 #include "telemetry/stats.h"
 #include "telemetry/trace_format.h"
 
@@ -123,7 +124,7 @@ class Window {
   }
 
   // A flush would complete nothing, and is no error: a passive epoch is known to be open.
-  bool may_serve_flush(Targets targets) const { return context.progress.available() && epochs().flush_is_empty(targets); }
+  bool may_serve_flush(Targets targets) const { return context.progress.available() && !pause_.on() && epochs().flush_is_empty(targets); }
 
   void flush_served() { ++syncs_served_; }
   // Lets MPI make progress while it is not called for anything else. Takes the lock itself.
@@ -132,6 +133,32 @@ class Window {
   bool serves_plain_flush(int target) const {
     return plain_ && epochs().open_for_all() && epochs().quiet() && static_cast<uint32_t>(target) < epochs().ranks();
   }
+
+  // --- What goes to MPI unnoted: everything of a window that pauses, and gets of the own rank, but not with other threads, nor where somebody wants
+  // to know of every call. ---
+
+  bool paused() const { return pause_.on(); }
+  // This get may; then it is counted.
+  bool get_passes(int target, MPI_Datatype type, MPI_Count count) {
+    if (pause_.takes(type, count)) return true;
+    if (target != unnoted_rank_) return false;
+    if (!pause_.on()) [[unlikely]] note_own_get();
+    own_gets_ += caching() ? 1 : 0;
+    return true;
+  }
+  // A get of a type that the short way does not know.
+  bool pause_takes(const GetCall& call) { return pause_.on() && pause_.takes(call.origin_type, size_of(call.origin_type), call.origin_count); }
+  void flush_passed() { ++counters_.syncs_passed; }
+  void count_write(TraceWrite kind) { ++(kind == TraceWrite::put ? counters_.puts : counters_.accumulates); }
+  // A get has gone past the cache, or past a window that is not cached; a write has been issued, or a get of the own rank. It is time to pause, perhaps.
+  void maybe_pause(MPI_Datatype type, uint64_t bytes) {
+    if (pause_.get_passed()) [[unlikely]] pause(type, bytes);
+  }
+  void maybe_pause_of_others() {
+    if (pause_.other_passed() && may_pause() && holds_nothing()) [[unlikely]] pause_.begin_of_others();
+  }
+  // The cache is asked again, or is another one.
+  void wake();
 
   // --- Gets (get.cpp). ---
 
@@ -212,7 +239,7 @@ class Window {
   void tell_plain_flush(int target);
 
   // What the short ways rely on is no more: one thread, progress between served calls, memory of the processor's own.
-  void leave_short_ways() { plain_ = false; }
+  void leave_short_ways();
 
   Counters& counters() { return counters_; }
   bool serves_plain_hits() const { return plain_ && (!transparent_ || context.acquires.quiet.load(std::memory_order_relaxed)); }
@@ -221,6 +248,17 @@ class Window {
  private:
   // Set up for the first time: nothing can be outstanding yet.
   void adopt_mode(Mode mode);
+  void pause(MPI_Datatype type, uint64_t bytes);
+  void note_own_get();
+  // Nothing repeats, and no quiet phase is hoped for.
+  bool asleep() const { return dormancy_.asleep() && !context.phases.reading(); }
+  bool may_pause() const { return !context.threaded && !observed_; }
+  // No get is on its way into the cache, and what is there would not be served.
+  bool holds_nothing() const;
+  // The bytes of gets up to which all pass, from any target; 0 if those of `bytes` do not.
+  uint64_t passing_up_to(uint64_t bytes) const;
+  static uint64_t size_of(MPI_Datatype type);
+  bool any_far_ = false, all_far_ = true;  // of the other ranks
   bool is_far(uint32_t target) const { return target < identity_.far.size() && identity_.far[target] != 0; }
   bool ensure_cache();
   int issue_again(const GetCall& get);
@@ -233,7 +271,7 @@ class Window {
   static uint64_t bytes_of(const GetCall& call);
   bool bypassed(const RemoteGet& get) const { return cached_.never_cached(get) || sampling_.cheap(is_far(get.key.target), get.bytes); }
   Decision pass(const RemoteGet& get, bool request);
-  Decision decide_absent(const GetCall& call, bool request);
+  Decision decide_absent(const GetCall& call);
   Decision decided(const RemoteGet& get, const CachedWindow::Decision& decision, bool request);
   bool miss_is_sampled(uint32_t target, bool request) {
     return request ? sampling_.request_miss_is_due() : sampling_.miss_is_due(!epochs().outstanding(target));
@@ -258,6 +296,9 @@ class Window {
   bool plain_ = false;           // the short ways may be taken: unit known, no other threads
   bool transparent_ = false;     // mode transparent: in quiet phases only
   const bool observed_ = context.observer.wanted();
+  Pause pause_;
+  int unnoted_rank_ = INT_MIN;   // the own one
+  uint64_t own_gets_ = 0;        // of it, that were not noted
   std::atomic<bool> caching_{false};
   std::atomic<bool> unknown_outstanding_{false};
   uint64_t plain_hits_ = 0;      // gets served by serve_plain_hit; not in the counts of cached_ yet
