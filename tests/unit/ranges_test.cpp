@@ -74,6 +74,7 @@ TEST(Ranges, AWriteToAnyByteOfAnEntryEndsAllItsParts) {
   EXPECT_EQ(engine.cache->overlap(at(8), 8).found, Found::none);
   EXPECT_EQ(engine.cache->overlap(at(900), 8).found, Found::none);
   EXPECT_EQ(engine.lookup(at(0), 100).found, Found::none);
+  EXPECT_EQ(engine.cache->check(), nullptr) << "it is listed nowhere any more";
 }
 
 TEST(Ranges, NothingOfAnOlderGenerationIsFound) {
