@@ -45,14 +45,14 @@ class Epochs {
   void write_begins(uint32_t target, uint32_t mark);
   void write_issued(uint32_t target);
   static constexpr uint32_t no_mark = UINT32_MAX;  // some are outstanding whose number is not known
-  uint32_t mark(uint32_t target) const { return unknown(target) ? no_mark : targets_[target].mark; }
+  uint32_t mark(uint32_t target) const { return writes_unknown(target) ? no_mark : targets_[target].mark; }
   // The caller's numbers mean nothing any more.
   void forget_marks();
   bool gets_outstanding(uint32_t target) const { return (targets_[target].flags & gets) != 0 || unknown(target); }
-  bool writes_outstanding(uint32_t target) const { return (targets_[target].flags & writes) != 0 || unknown(target); }
+  bool writes_outstanding(uint32_t target) const { return (targets_[target].flags & writes) != 0 || writes_unknown(target); }
   bool outstanding(uint32_t target) const { return (targets_[target].flags & (gets | writes)) != 0 || unknown(target); }
-  // Anything may be, everywhere: calls were not noted. O(1).
-  void all_outstanding();
+  // Gets may be, everywhere, as calls were not noted; `writes` too. O(1).
+  void all_outstanding(bool writes);
 
   // --- Synchronisation. ---
 
@@ -103,6 +103,7 @@ class Epochs {
   void update_quiet() { quiet_ = touched_.empty() && under_way_ == 0 && all_known_since_ == unnoted_; }
   // Calls went unnoted, and the target was not synchronised since.
   bool unknown(uint32_t target) const { return targets_[target].known_since != unnoted_ && all_known_since_ != unnoted_; }
+  bool writes_unknown(uint32_t target) const { return unnoted_writes_ && unknown(target); }
   // It has been, by this.
   bool makes_known(const Sync& sync) const { return !sync.local && sync.up_to >= unnoted_up_to_; }
 
@@ -119,6 +120,7 @@ class Epochs {
   uint32_t unnoted_ = 0;         // how often calls went unnoted
   uint32_t all_known_since_ = 0; // the last of these after which all targets were synchronised
   uint64_t unnoted_up_to_ = 0;   // number of the last
+  bool unnoted_writes_ = false;  // there were writes among them, since all targets were known
   std::vector<uint32_t> touched_;
   std::vector<uint32_t> started_;
 };

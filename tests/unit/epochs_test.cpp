@@ -206,7 +206,7 @@ TEST(Epochs, a_lock_or_a_start_after_a_fence_says_that_it_opened_no_epoch) {
 TEST(Epochs, after_calls_that_were_not_noted_anything_may_be_outstanding) {
   Epochs epochs(ranks);
   epochs.lock_all();
-  epochs.all_outstanding();
+  epochs.all_outstanding(true);
   for (uint32_t target = 0; target < ranks; ++target) {
     EXPECT_TRUE(epochs.gets_outstanding(target) && epochs.writes_outstanding(target));
     EXPECT_EQ(epochs.mark(target), Epochs::no_mark);
@@ -219,7 +219,7 @@ TEST(Epochs, a_synchronisation_makes_its_target_known_again_if_it_began_after_wh
   Epochs epochs(ranks);
   epochs.lock_all();
   const Epochs::Sync before = epochs.begin(all, false, Epochs::no_mark);
-  epochs.all_outstanding();
+  epochs.all_outstanding(true);
   epochs.end(before, true);
   EXPECT_FALSE(epochs.quiet() || epochs.flush_is_empty(all) || epochs.flush_is_empty(Targets::one(1)));
   const Epochs::Sync failed = epochs.begin(Targets::one(1), false, Epochs::no_mark), local = epochs.begin(Targets::one(2), true, Epochs::no_mark);
@@ -229,7 +229,7 @@ TEST(Epochs, a_synchronisation_makes_its_target_known_again_if_it_began_after_wh
   synchronise(epochs, Targets::one(1));
   EXPECT_TRUE(epochs.flush_is_empty(Targets::one(1)));
   EXPECT_FALSE(epochs.outstanding(1) || epochs.flush_is_empty(Targets::one(2)) || epochs.flush_is_empty(all) || epochs.quiet());
-  epochs.all_outstanding();
+  epochs.all_outstanding(true);
   EXPECT_TRUE(epochs.outstanding(1));
   synchronise(epochs, all);
   EXPECT_TRUE(epochs.quiet());

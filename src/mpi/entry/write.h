@@ -13,6 +13,7 @@ namespace nearcache::mpi {
   if (window == nullptr || window->handle() != handle || !window->paused()) return false;
   context.phases.writing();
   if (kind == TraceWrite::fetch) window->fetch_begins();
+  window->write_passes();
   window->count_write(kind);
   return true;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -45,7 +46,7 @@ void Window::set_mode(Mode mode) {
   adopt_mode(mode);
   if (!caching_ || !unknown_outstanding_.exchange(false)) return;
   // What threads called while nothing was cached was not noted by target: anything may be outstanding.
-  epochs().all_outstanding();
+  epochs().all_outstanding(true);
 }
 
 void Window::program_invalidates() {
@@ -129,7 +130,7 @@ uint64_t Window::size_of(MPI_Datatype type) {
 
 void Window::pause(MPI_Datatype type, uint64_t bytes) {
   const uint64_t most = passing_up_to(bytes), size = size_of(type);
-  if (most == 0 || size == 0 || !may_pause() || !holds_nothing()) return;
+  if (most == 0 || size == 0 || !deferred_.empty() || !may_pause() || !holds_nothing()) return;
   pause_.begin(type, size, most, caching_);
 }
 
@@ -138,15 +139,17 @@ void Window::note_own_get() {
   maybe_pause_of_others();
 }
 
-// Nothing was noted: anything may be outstanding, and what was read before may have been overwritten.
+// Gets and writes were not noted: some may be outstanding, and what was read before may have been overwritten. Gets of the own rank say nothing of others.
 void Window::wake() {
   pause_.get_asked();
   if (!pause_.on()) return;
   const uint32_t gets = pause_.end();
   dormancy_.passed(gets);
   sampling_.passed(gets);
-  epochs().all_outstanding();
-  if (mode() == Mode::transparent && cached_.cache() != nullptr && !cached_.cache()->empty()) context.acquires.add(context.threaded);
+  const bool wrote = std::exchange(wrote_unnoted_, false);
+  if (gets > 0 || wrote) epochs().all_outstanding(wrote);
+  if (unnoted_rank_ >= 0) epochs().get_issued(static_cast<uint32_t>(unnoted_rank_));
+  if (wrote && mode() == Mode::transparent && cached_.cache() != nullptr && !cached_.cache()->empty()) context.acquires.add(context.threaded);
 }
 
 bool Window::ensure_cache() {

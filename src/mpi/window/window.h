@@ -148,6 +148,7 @@ class Window {
   }
   // A get of a type that the short way does not know.
   bool pause_takes(const GetCall& call) { return pause_.on() && pause_.takes(call.origin_type, size_of(call.origin_type), call.origin_count); }
+  void write_passes() { wrote_unnoted_ = true; }
   void flush_passed() { ++counters_.syncs_passed; }
   void count_write(TraceWrite kind) { ++(kind == TraceWrite::put ? counters_.puts : counters_.accumulates); }
   // A get has gone past the cache, or past a window that is not cached; a write has been issued, or a get of the own rank. It is time to pause, perhaps.
@@ -155,7 +156,7 @@ class Window {
     if (pause_.get_passed()) [[unlikely]] pause(type, bytes);
   }
   void maybe_pause_of_others() {
-    if (pause_.other_passed() && may_pause() && holds_nothing()) [[unlikely]] pause_.begin_of_others();
+    if (pause_.other_passed() && deferred_.empty() && may_pause() && holds_nothing()) [[unlikely]] pause_.begin_of_others();
   }
   // The cache is asked again, or is another one.
   void wake();
@@ -298,6 +299,7 @@ class Window {
   const bool observed_ = context.observer.wanted();
   Pause pause_;
   int unnoted_rank_ = INT_MIN;   // the own one
+  bool wrote_unnoted_ = false;   // in this pause
   uint64_t own_gets_ = 0;        // of it, that were not noted
   std::atomic<bool> caching_{false};
   std::atomic<bool> unknown_outstanding_{false};
