@@ -121,6 +121,23 @@ void a_flag_in_own_memory(Read read, bool accumulate) {
   });
 }
 
+// A rank that had no window when others had counts the same phases. The first case of all: later every rank has had one.
+void a_writer_that_had_no_window() {
+  MPI_Comm some;
+  MPI_Comm_split(check::world, check::rank == writer ? MPI_UNDEFINED : 0, 0, &some);
+  if (check::rank != writer) {
+    int64_t *memory;
+    MPI_Win win;
+    MPI_Win_allocate(8, 8, MPI_INFO_NULL, some, &memory, &win);
+    for (int i = 0; i < 3; ++i) MPI_Barrier(check::world);
+    MPI_Win_free(&win);
+    MPI_Comm_free(&some);
+  } else {
+    for (int i = 0; i < 3; ++i) MPI_Barrier(check::world);
+  }
+  a_flag_in_own_memory(get_and_flush, false);
+}
+
 // In the next phase the reader is told again, and between the two it keeps what it reads.
 void two_phases() {
   with_window(true, [&](Window &window) {
@@ -407,7 +424,8 @@ void locks_of_mode(nearcache_mode mode) {
 int main(int argc, char **argv) {
   return check::run(
       argc, argv, 3,
-      {{"kept_across_flush", [] { kept_across(true, get_and_flush); }},
+      {{"writer_that_had_no_window", a_writer_that_had_no_window},
+       {"kept_across_flush", [] { kept_across(true, get_and_flush); }},
        {"kept_across_wait", [] { kept_across(true, rget_and_wait); }},
        {"kept_across_locks", [] { kept_across(false, get_locked); }},
        {"flag_put_into_own_memory", [] { a_flag_in_own_memory(get_and_flush, false); }},

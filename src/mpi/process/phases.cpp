@@ -182,9 +182,10 @@ uint64_t Phases::hits() const {
   return sum;
 }
 
-// Threads may be anywhere when one of them leaves a collective call: for them there is one phase only.
+// Threads may be anywhere when one of them leaves a collective call: for them there is one phase only. All other ranks count from their beginning,
+// whether they have windows or not.
 void Phases::everybody_met() {
-  if (context.threaded || companions_ == 0) return;
+  if (context.threaded) return;
   ++phase_;
   if (!reading_) return;
   const uint64_t now = hits();
@@ -210,7 +211,7 @@ void Phases::tell_readers(Companion* group) {
   if (!group->untold_readers(phase_)) return;
   if (group->told_in != phase_) std::ranges::fill(group->told, 0);
   std::vector<uint64_t> told = group->told;
-  const uint64_t after = phase_ + 1;
+  const uint64_t after = context.threaded ? UINT64_MAX : phase_ + 1;  // threads count no phases: they may write in any
   for (uint32_t target = 0; target < group->members.size(); ++target) {
     const uint64_t bit = uint64_t{1} << target % 64;
     if ((group->readers(target / 64) & bit & ~told[target / 64]) == 0) continue;
