@@ -12,9 +12,9 @@ namespace {
 constexpr std::size_t edge = 16, elements = edge * edge;
 constexpr int block_bytes = elements * sizeof(double);
 
-class Matrix {
+class BlockMatrix {
  public:
-  explicit Matrix(const Job& job) : job_(job) {
+  explicit BlockMatrix(const Job& job) : job_(job) {
     for (std::int64_t i = 0; i < job.size; ++i) {
       for (std::int64_t j = 0; j < job.size; ++j) place_.push_back(counts_[owner(i, j)]++);
     }
@@ -22,12 +22,12 @@ class Matrix {
     MPI_Win_create(memory_.data(), counts_[job.rank] * block_bytes, block_bytes, MPI_INFO_NULL, job.comm, &window_);
     MPI_Win_lock_all(0, window_);
   }
-  ~Matrix() {
+  ~BlockMatrix() {
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
   }
-  Matrix(const Matrix&) = delete;
-  Matrix& operator=(const Matrix&) = delete;
+  BlockMatrix(const BlockMatrix&) = delete;
+  BlockMatrix& operator=(const BlockMatrix&) = delete;
 
   bool is_own(std::int64_t i, std::int64_t j) const { return owner(i, j) == job_.rank; }
   double* own(std::int64_t i, std::int64_t j) { return memory_.data() + static_cast<std::size_t>(place(i, j)) * elements; }
@@ -104,7 +104,7 @@ void subtract_product(double* a, const double* l, const double* u) {
 }
 
 template <class Work>
-void for_own(Matrix& matrix, std::int64_t first, std::int64_t last, Work work) {
+void for_own(BlockMatrix& matrix, std::int64_t first, std::int64_t last, Work work) {
   for (auto i = first; i < last; ++i) {
     for (auto j = first; j < last; ++j) {
       if (matrix.is_own(i, j)) work(i, j, matrix.own(i, j));
@@ -112,7 +112,7 @@ void for_own(Matrix& matrix, std::int64_t first, std::int64_t last, Work work) {
   }
 }
 
-void fill(const Job& job, Matrix& matrix, std::int64_t round) {
+void fill(const Job& job, BlockMatrix& matrix, std::int64_t round) {
   for_own(matrix, 0, job.size, [&](auto i, auto j, double* a) {
     for (std::size_t e = 0; e < elements; ++e) {
       const auto drawn = apps::mix64(static_cast<std::uint64_t>((round << 20 | i << 10 | j) << 20) + e);
@@ -125,7 +125,7 @@ void fill(const Job& job, Matrix& matrix, std::int64_t round) {
 }  // namespace
 
 Outcome lu(const Job& job) {
-  Matrix matrix(job);
+  BlockMatrix matrix(job);
   Outcome outcome;
   run_rounds(job, outcome, [&](auto round) {
     fill(job, matrix, round);

@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::size_t entries = 9;  // of a row, anywhere
 
-struct Matrix {
+struct SparseMatrix {
   std::vector<std::int64_t> column;
   std::vector<double> value;
 };
 
-Matrix scattered(const Job& job) {
-  Matrix matrix;
+SparseMatrix scattered(const Job& job) {
+  SparseMatrix matrix;
   for (std::int64_t i = 0; i < job.size * static_cast<std::int64_t>(entries); ++i) {
     const auto drawn = apps::mix64(static_cast<std::uint64_t>(i) << 16 | static_cast<std::uint64_t>(job.rank));
     matrix.column.push_back(static_cast<std::int64_t>(drawn % static_cast<std::uint64_t>(job.size * job.ranks)));
@@ -27,7 +27,7 @@ Matrix scattered(const Job& job) {
 // `x` are the own elements, which others read between two calls of `barrier`; `element(rank, i)` is another rank's.
 template <class Element, class Barrier>
 Outcome multiply(const Job& job, double* x, Element element, Barrier barrier) {
-  const Matrix matrix = scattered(job);
+  const SparseMatrix matrix = scattered(job);
   const auto own = static_cast<std::size_t>(job.size);
   std::vector<double> y(own);
   Outcome outcome;
