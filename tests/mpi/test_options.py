@@ -48,6 +48,8 @@ def beyond(option):
     """A value that is just too small, or where there is none, just too large."""
     if option["least"] != "0":
         return "0"
+    if option["type"] == "count":
+        return str(int(option["most"]) + 1)
     return {"bytes": option["most"][:-1] + "1" + option["most"][-1], "time": "3601s", "ratio": "1.01"}[option["type"]]
 
 

@@ -44,7 +44,7 @@ void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
   const uint32_t count = companions_;
   if (members.size() < 2 || std::any_of(groups_.begin(), groups_.begin() + count, [&](const Companion& group) { return group.members == members; })) return;
   // The end of a session is no call of all ranks, in which the hidden windows could be given back.
-  if (!context.world.has_model()) return never_again();
+  if (!context.world.has_model() || host_has(HostDefect::put_never_arrives)) return never_again();
   if (count == most_groups || members.size() > most_ranks) return never_again();
   Companion& group = groups_[count];
   group.members = members;
