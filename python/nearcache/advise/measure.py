@@ -64,7 +64,7 @@ def evidence_of(names, model=None):
     given = ["--model", model] if model else []
     return Evidence(safety=simulate.ask(names, "--safety", *given), summary=simulate.ask(names, "--summary"),
                     curve=simulate.ask(names, "--curve", "--mode", "always", *given),
-                    transparent=simulate.ask(names, "--mode", "transparent", "--storage", "100%", "--no-bounds", *given),
+                    transparent=simulate.ask(names, "--mode", "transparent", "--strict-flush", "--storage", "100%", "--no-bounds", *given),
                     obstacles=obstacles, left_alone=[reason for window, reason in obstacles.items() if window < 0])
 
 
