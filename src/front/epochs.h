@@ -48,7 +48,8 @@ class Epochs {
   uint32_t mark(uint32_t target) const { return writes_unknown(target) ? no_mark : targets_[target].mark; }
   // The caller's numbers mean nothing any more.
   void forget_marks();
-  bool gets_outstanding(uint32_t target) const { return (targets_[target].flags & gets) != 0 || unknown(target); }
+  // Gets that were noted; others may be outstanding besides.
+  bool gets_noted(uint32_t target) const { return (targets_[target].flags & gets) != 0; }
   bool writes_outstanding(uint32_t target) const { return (targets_[target].flags & writes) != 0 || writes_unknown(target); }
   bool outstanding(uint32_t target) const { return (targets_[target].flags & (gets | writes)) != 0 || unknown(target); }
   // Gets may be, everywhere, as calls were not noted; `writes` too. O(1).

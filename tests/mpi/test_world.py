@@ -12,6 +12,12 @@ def hits(result, what):
     return [int(found) for _, found in sorted(re.findall(rf"^ok {what} rank (\d+) hits (\d+)", result.output, re.M))]
 
 
+def only_first_ones_miss(result, what, ranks, rounds=10):
+    """Each of 16 words was read so many times: a miss brings one word or several."""
+    found = hits(result, what)
+    return len(found) == ranks and all(16 * (rounds - 1) <= each < 16 * rounds for each in found)
+
+
 def two_programs(mpi, way, env=None, timeout=60):
     """Rank 0 with Nearcache, rank 1 without."""
     binary = str(mpi.binary("world"))
@@ -47,8 +53,13 @@ def test_a_communicator_beyond_the_own_world_is_left_alone(mpi, preload):
 def test_the_report_is_whole_where_no_window_spans_all_ranks(mpi, preload, tmp_path):
     report = tmp_path / "report.json"
     result = launch.run(mpi, 4, "world", "halves", env={"NEARCACHE_REPORT": str(report)}).check()
-    assert hits(result, "halves") == [144] * 4
+    assert only_first_ones_miss(result, "halves", 4)
     assert json.loads(report.read_text())["ranks"] == 4
+
+
+def test_ranks_in_different_numbers_of_groups_make_windows_together(mpi, preload):
+    result = launch.run(mpi, 4, "world", "many_groups", timeout=60).check()
+    assert only_first_ones_miss(result, "many_groups", 4)
 
 
 FINALIZES_ONCE = """
@@ -99,15 +110,15 @@ def session_run(mpi, way, **more):
 def test_sessions_are_cached_and_reported_like_all_others(mpi, preload, tmp_path):
     report = tmp_path / "report.json"
     result = session_run(mpi, "sessions", env={"NEARCACHE_REPORT": str(report)})
-    assert hits(result, "sessions") == [144] * 4
+    assert only_first_ones_miss(result, "sessions", 4)
     assert json.loads(report.read_text())["ranks"] == 2
 
 
 def test_a_session_whose_end_failed_goes_on(mpi, preload, tmp_path):
     report = tmp_path / "report.json"
     result = session_run(mpi, "failed_end", below=[mpi.binary("libshim_mpi.so")], env={"NEARCACHE_REPORT": str(report)})
-    assert hits(result, "failed_end") == [304] * 2
-    assert json.loads(report.read_text())["totals"]["hits_full"] == 608
+    assert only_first_ones_miss(result, "failed_end", 2, rounds=20)
+    assert json.loads(report.read_text())["totals"]["hits_full"] == sum(hits(result, "failed_end"))
 
 
 @pytest.mark.parametrize("way", ["session_threads", "late_threads"])
@@ -120,7 +131,7 @@ def test_threads_that_come_late_take_locks(mpi, preload, way):
 def test_a_forked_child_ends_and_leaves_its_parent_alone(mpi, preload, tmp_path, trace):
     env = {"NEARCACHE_TRACE": str(tmp_path / "t")} if trace else {}
     result = launch.run(mpi, 2, "world", "fork", env=env, timeout=60).check()
-    assert hits(result, "fork") == [144] * 2
+    assert only_first_ones_miss(result, "fork", 2)
     if trace:
         assert all((tmp_path / f"t.{rank}.nctrace").stat().st_size > 0 for rank in (0, 1))
 
@@ -133,5 +144,5 @@ def test_calls_that_come_when_all_statics_are_destroyed_are_served(mpi, preload,
     if not done(result) and not done(launch.run(mpi, 2, "world", "very_end", preload=False, below=below, timeout=60)):
         pytest.skip("the host alone does not do this")
     assert done(result.check())
-    assert hits(result, "very_end") == [144] * 2
+    assert only_first_ones_miss(result, "very_end", 2)
     assert json.loads(report.read_text())["ranks"] == 2

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -103,6 +104,28 @@ void read_in_halves() {
   words.read(10);
   tell(world_rank(), words.end(half).hits_full);
   MPI_Comm_free(&half);
+}
+
+// Rank 0 is in every ordered group of three, others are in fewer: not all have room for one group more.
+void read_in_many_groups() {
+  const int me = world_rank();
+  for (int left_out = 1; left_out < 4; ++left_out) {
+    int order[3];
+    for (int i = 0, rank = 0; rank < 4; ++rank) {
+      if (rank != left_out) order[i++] = rank;
+    }
+    do {
+      const auto *mine = std::find(order, order + 3, me);
+      MPI_Comm group;
+      MPI_Comm_split(MPI_COMM_WORLD, mine == order + 3 ? MPI_UNDEFINED : 0, static_cast<int>(mine - order), &group);
+      if (group == MPI_COMM_NULL) continue;
+      Words words(group);
+      words.read(2);
+      words.end(group);
+      MPI_Comm_free(&group);
+    } while (std::next_permutation(order, order + 3));
+  }
+  read_in_world();
 }
 
 // The child runs without Nearcache; after the merged communicator the parents' own is cached as ever.
@@ -285,6 +308,7 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   if (way == "window") read_in_world();
   if (way == "halves") read_in_halves();
+  if (way == "many_groups") read_in_many_groups();
   if (way == "beyond") read_beyond_the_world(argv[0]);
   if (way == "child") be_a_child();
   if (way == "fork") fork_and_read();

@@ -34,7 +34,7 @@ TEST(Epochs, a_synchronisation_of_no_target_completes_nothing) {
   epochs.get_issued(1);
   write(epochs, 2);
   synchronise(epochs, Targets::none());
-  EXPECT_TRUE(epochs.gets_outstanding(1));
+  EXPECT_TRUE(epochs.gets_noted(1));
   EXPECT_TRUE(epochs.writes_outstanding(2));
   EXPECT_FALSE(epochs.quiet());
   EXPECT_FALSE(epochs.flush_is_empty(Targets::none()));
@@ -67,7 +67,7 @@ TEST(Epochs, a_local_synchronisation_leaves_writes_outstanding) {
   epochs.get_issued(1);
   write(epochs, 1);
   synchronise(epochs, Targets::one(1), true);
-  EXPECT_FALSE(epochs.gets_outstanding(1));
+  EXPECT_FALSE(epochs.gets_noted(1));
   EXPECT_TRUE(epochs.writes_outstanding(1));
   EXPECT_FALSE(epochs.flush_is_empty(Targets::one(1)));
 }
@@ -78,7 +78,7 @@ TEST(Epochs, a_failed_synchronisation_completes_nothing) {
   epochs.get_issued(1);
   write(epochs, 1);
   synchronise(epochs, all, false, false);
-  EXPECT_TRUE(epochs.gets_outstanding(1));
+  EXPECT_TRUE(epochs.gets_noted(1));
   EXPECT_TRUE(epochs.writes_outstanding(1));
   EXPECT_FALSE(epochs.flush_is_empty(Targets::one(1)));
   EXPECT_FALSE(epochs.under_way());
@@ -101,7 +101,7 @@ TEST(Epochs, what_is_issued_during_a_synchronisation_is_not_completed_by_it) {
   epochs.get_issued(1);
   write(epochs, 2);
   epochs.end(sync, true);
-  EXPECT_TRUE(epochs.gets_outstanding(1));
+  EXPECT_TRUE(epochs.gets_noted(1));
   EXPECT_TRUE(epochs.writes_outstanding(2));
 }
 
@@ -208,7 +208,8 @@ TEST(Epochs, after_calls_that_were_not_noted_anything_may_be_outstanding) {
   epochs.lock_all();
   epochs.all_outstanding(true);
   for (uint32_t target = 0; target < ranks; ++target) {
-    EXPECT_TRUE(epochs.gets_outstanding(target) && epochs.writes_outstanding(target));
+    EXPECT_TRUE(epochs.outstanding(target) && epochs.writes_outstanding(target));
+    EXPECT_FALSE(epochs.gets_noted(target));
     EXPECT_EQ(epochs.mark(target), Epochs::no_mark);
   }
   synchronise(epochs, all);

@@ -53,10 +53,11 @@ bool read_info(MPI_Info info, Options* options) {
 }
 
 // What all ranks of a window must know alike, in one small reduction beside the several that creation makes: the
-// largest id any of them would give, whether displacement units differ, whether every rank's calls are visible, and how much memory each has at least.
+// largest id any of them would give, whether displacement units differ, whether every rank's calls are visible, how much memory each has at least, and
+// whether all can cover the window by phases.
 // Empty if all is well, else why the window is to be left alone.
-std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowIdentity* identity) {
-  Exchange exchange(5, 5);
+std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowIdentity* identity, bool* has_room) {
+  Exchange exchange(6, 6);
   const int64_t unit = creation.unit;
   std::vector<uint64_t>& mine = exchange.sent();
   const std::vector<uint64_t>& most = exchange.received();
@@ -68,7 +69,8 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   mine[2] = static_cast<uint64_t>(-unit);
   mine[3] = visible ? 0 : 1;
   mine[4] = static_cast<uint64_t>(-static_cast<int64_t>(creation.memory.bytes));
-  if (next.Iallreduce(mine.data(), exchange.received().data(), 5, MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
+  mine[5] = *has_room ? 0 : 1;
+  if (next.Iallreduce(mine.data(), exchange.received().data(), static_cast<int>(mine.size()), MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
     return "MPI_Iallreduce failed";
   if (!exchange.wait(patience_ns(identity->ranks))) {
     context.world.give_up(std::move(exchange));
@@ -76,13 +78,14 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   }
   identity->id = static_cast<int64_t>(most[0]);
   identity->least_bytes = creation.dynamic ? 0 : -static_cast<int64_t>(most[4]);
+  *has_room = most[5] == 0;
   identity->unit = most[1] == -most[2] && unit > 0 ? unit : 0;
   const std::lock_guard lock(context.mutex);
   context.next_window_id = std::max(context.next_window_id, identity->id + 1);
   return most[3] == 0 ? "" : "another rank's synchronisation is not visible";
 }
 
-// Settles what the ranks of a window must know of each other. Empty, or why the window is to be left alone.
+// Settles what the ranks of a window must know of each other, and lets them tell each other of their writes. Empty, or why the window is to be left alone.
 std::string settle(const Creation& creation, WindowIdentity* identity) {
   const MPI_Comm comm = creation.comm;
   std::string invisible;
@@ -94,8 +97,14 @@ std::string settle(const Creation& creation, WindowIdentity* identity) {
   if (context.world.given_up() || !context.world.meet(comm, members, &identity->far, patience_ns(identity->ranks)))
     return "another rank does not answer";
   context_limit_memory();
-  const std::string disagreement = agree(comm, creation, visible, identity);
-  return visible || disagreement.empty() ? disagreement : invisible;
+  bool has_room = context.phases.has_room(members);
+  const std::string disagreement = agree(comm, creation, visible, identity, &has_room);
+  if (!visible || !disagreement.empty()) return visible ? disagreement : invisible;
+  if (has_room)
+    context.phases.cover(comm, members);
+  else
+    context.phases.never_again();
+  return "";
 }
 
 int forget_window(MPI_Win handle, int, void* attribute, void*);
@@ -197,7 +206,6 @@ void adopt(MPI_Win handle, const Creation& creation) {
     context.phases.never_again();
     return log(LogLevel::info, "a window is left alone: %s", reason.c_str());
   }
-  context.phases.cover(creation.comm, context.world.members(creation.comm));
   look_for_devices();
   Options options = context.options;
   const bool awaits_invalidate = !read_info(creation.info, &options) && options.mode == Mode::user && !context.invalidates;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "front/optional_lock.h"
 #include "mpi/process/context.h"
 #include "mpi/process/next.h"
@@ -39,13 +38,22 @@ void Phases::configure(uint64_t longest_age_ns, uint64_t repeats) {
   expires_ = clock_ticks() + age_ticks_;
 }
 
+bool Phases::is_covered(const std::vector<int>& members) const {
+  return members.size() < 2 ||
+         std::any_of(groups_.begin(), groups_.begin() + companions_, [&](const Companion& group) { return group.members == members; });
+}
+
+bool Phases::has_room(const std::vector<int>& members) {
+  const std::lock_guard lock(mutex_);
+  if (is_covered(members)) return true;
+  // The end of a session is no call of all ranks, in which the hidden windows could be given back.
+  return context.world.has_model() && !host_has(HostDefect::put_never_arrives) && companions_ < most_groups && members.size() <= most_ranks;
+}
+
 void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
   const std::lock_guard lock(mutex_);
+  if (is_covered(members)) return;
   const uint32_t count = companions_;
-  if (members.size() < 2 || std::any_of(groups_.begin(), groups_.begin() + count, [&](const Companion& group) { return group.members == members; })) return;
-  // The end of a session is no call of all ranks, in which the hidden windows could be given back.
-  if (!context.world.has_model() || host_has(HostDefect::put_never_arrives)) return never_again();
-  if (count == most_groups || members.size() > most_ranks) return never_again();
   Companion& group = groups_[count];
   group.members = members;
   group.reader_words = (members.size() + 63) / 64;

@@ -27,7 +27,9 @@ class Phases {
 
   // Nothing older than so many ns is served in mode transparent; so many repeats make this rank a reader.
   void configure(uint64_t longest_age_ns, uint64_t repeats);
-  // A window of these ranks was made, and all of them came here. Collective over `comm`.
+  // Whether this rank could cover a window of these ranks. It is one of several groups, and others are not in all of them: they may have room.
+  bool has_room(const std::vector<int>& members);
+  // A window of these ranks was made, and all of them have room. Collective over `comm`.
   void cover(MPI_Comm comm, const std::vector<int>& members);
   // A window was made whose writers will not tell: there are no quiet phases any more.
   void never_again();
@@ -95,6 +97,7 @@ class Phases {
     bool untold_readers(uint64_t phase) const;
   };
 
+  bool is_covered(const std::vector<int>& members) const;
   bool heard() const {
     const uint32_t count = companions_.load(std::memory_order_acquire);
     for (uint32_t i = 0; i < count; ++i) {

@@ -73,7 +73,7 @@ int Window::confirm_served(Targets targets) {
     deferred_.erase(deferred_.begin() + static_cast<std::ptrdiff_t>(i));
     const auto first = std::ranges::find_if(served_, is_its);
     if (first == served_.end()) continue;
-    if (!epochs().gets_outstanding(target)) rc = issue_again(*first);
+    if (!epochs().gets_noted(target)) rc = issue_again(*first);
     if (rc == MPI_SUCCESS) rc = next.Win_flush(static_cast<int>(target), handle_);
     for (const GetCall& get : served_) {
       if (rc == MPI_SUCCESS && is_its(get) && !context.phases.quiet()) rc = issue_again(get);
