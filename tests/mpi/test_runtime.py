@@ -39,7 +39,7 @@ def test_wrapper_preloaded_below_sees_the_misses(mpi, preload):
     result = launch.run(mpi, 2, "known_failures", *ONE_CASE, below=below).check()
     gets, flushes, _, frees = counted(result, "here")
     assert 1 <= gets <= 65, "misses reach the next object by its MPI_ name, hits do not"
-    assert flushes >= 1 and frees == 1
+    assert flushes >= 1 and 1 <= frees <= 2, "the program's window is freed, and the hidden one of quiet phases where there is one"
 
 
 def has_mpi4py(python):

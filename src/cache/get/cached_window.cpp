@@ -212,7 +212,7 @@ CachedWindow::Decision CachedWindow::small_miss(const RemoteGet& get, bool has_h
   Decision decision = miss();
   const bool had_lines = lines_->length() > 0;
   lines_->missed(get.key.target, get.from, cache_->generation());
-  if (lines_->length() <= get.bytes) return decision;
+  if (!lines_allowed_ || lines_->length() <= get.bytes) return decision;
   if (!had_lines) cache_->expect_overlaps();
   Line line = line_around(get, has_head);
   if (line.bytes <= get.bytes || overlaps_outstanding_write(get_of(get, line))) return decision;

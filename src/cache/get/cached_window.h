@@ -184,6 +184,9 @@ class CachedWindow {
   void write_begins(uint32_t target, int64_t from, int64_t to);
   void write_issued(uint32_t target) { epochs_.write_issued(target); }
 
+  // Whether small gets may fetch lines.
+  void allow_lines(bool allowed) { lines_allowed_ = allowed; }
+
   CacheCounts counts() const;
   uint64_t hits() const { return counts_.hits_full + counts_.hits_pending + counts_.hits_partial; }
 
@@ -246,6 +249,7 @@ class CachedWindow {
   std::vector<RecordPool<PendingGet>::List> pending_of_target_;
   RecordPool<Waiter> waiters_;
   std::vector<std::byte> scratch_;
+  bool lines_allowed_ = true;
   std::unique_ptr<Lines> lines_;  // made with the cache, where there may be some
   LineBuffers line_buffers_;
   uint64_t serials_ = 0;

@@ -81,4 +81,9 @@ void CostSampling::learn(const Result& result, bool far, bool judge) {
   }
 }
 
+bool CostSampling::latency_rules(bool far, uint64_t bytes) const {
+  constexpr double some_ns = 500;  // a hit within a line takes 100
+  return costs_[far].samples_of(bytes) >= samples_to_judge && costs_[far].observed_ns(bytes) > some_ns;
+}
+
 }  // namespace nearcache::mpi

@@ -61,6 +61,8 @@ class CostSampling {
   // Takes a result. `judge`: sizes may be found to be cheap.
   void learn(const Result& result, bool far, bool judge);
   bool cheap(bool far, uint64_t bytes) const { return (cheap_sizes_[far] >> CostModel::class_of(bytes) & 1) != 0; }
+  // Is it known that they cost so much that a longer get is no dearer, and a hit within one, which takes longer than others, still pays?
+  bool latency_rules(bool far, uint64_t bytes) const;
   // Of the far targets, or where there are no samples of those, of the near.
   const CostModel& costs() const { return costs_[1].samples() > 0 ? costs_[1] : costs_[0]; }
 

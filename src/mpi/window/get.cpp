@@ -96,6 +96,7 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
   if (!epochs().open(get.key.target)) return pass({}, request);  // an error, mostly, which MPI reports
   if (request && host_has(HostDefect::rget_before_data) && !of_predefined_types(call)) return pass(get, request);
   if (bypassed(get) || !ensure_cache()) return pass(get, request);
+  may_fetch_line(get);
   if (transparent_ && locks_deferred()) [[unlikely]] return decided(get, look_up_unlocked(call, get, request), request);
   return decided(get, cached_.look_up(get, request), request);
 }
@@ -121,6 +122,7 @@ Window::Decision Window::decide_absent(const GetCall& call) {
   get.origin = call.origin;
   get.elements = {plain_layout_, static_cast<uint64_t>(call.origin_count)};
   if (bypassed(get)) return pass(get, false);
+  may_fetch_line(get);
   return decided(get, cached_.look_up_absent(get), false);
 }
 

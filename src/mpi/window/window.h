@@ -271,6 +271,9 @@ class Window {
   bool understand(const GetCall& call, RemoteGet* get) const;
   static uint64_t bytes_of(const GetCall& call);
   bool bypassed(const RemoteGet& get) const { return cached_.never_cached(get) || sampling_.cheap(is_far(get.key.target), get.bytes); }
+  void may_fetch_line(const RemoteGet& get) {
+    cached_.allow_lines(!options_.skip_cheap || sampling_.latency_rules(is_far(get.key.target), get.bytes));
+  }
   Decision pass(const RemoteGet& get, bool request);
   Decision decide_absent(const GetCall& call);
   Decision decided(const RemoteGet& get, const CachedWindow::Decision& decision, bool request);
