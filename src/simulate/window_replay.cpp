@@ -86,6 +86,10 @@ void WindowReplay::get(const TraceEvent& event) {
 void WindowReplay::issue(const RemoteGet& get, const CachedWindow::Decision& decision) {
   if (cached_.adapt_is_due()) cached_.adapt();
   if (cached_.issued(get, decision).crowded) was_full_ = true;
+  for (uint32_t place = 1; place <= decision.ahead.places; ++place) {
+    const CachedWindow::Decision ahead = cached_.look_ahead(get, decision, place);
+    if (ahead.line.bytes > 0) cached_.issued_ahead(get, ahead);
+  }
   look_at_fill();
 }
 

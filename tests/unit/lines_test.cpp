@@ -7,6 +7,9 @@
 #include <random>
 #include <set>
 #include <utility>
+#include <vector>
+
+#include "cache/get/streams.h"
 
 namespace nearcache {
 namespace {
@@ -63,17 +66,63 @@ TEST(Lines, NeighboursAreFoundAmongManyPlaces) {
 }
 
 TEST(Lines, BuffersAreApartAndNotWithoutEnd) {
-  LineBuffers buffers;
-  std::set<std::byte*> taken;
-  while (std::byte* buffer = buffers.take()) ASSERT_TRUE(taken.insert(buffer).second);
-  EXPECT_GE(taken.size(), 256u);
-  std::byte* before = nullptr;
-  for (std::byte* buffer : taken) {
-    EXPECT_TRUE(before == nullptr || buffer - before >= static_cast<ptrdiff_t>(LineBuffers::bytes));
-    before = buffer;
+  for (const uint64_t bytes : {Lines::longest, Streams::longest_line}) {
+    LineBuffers buffers;
+    std::set<std::byte*> taken;
+    while (std::byte* buffer = buffers.take(bytes)) ASSERT_TRUE(taken.insert(buffer).second);
+    EXPECT_GE(taken.size(), 64u);
+    std::byte* before = nullptr;
+    for (std::byte* buffer : taken) {
+      EXPECT_TRUE(before == nullptr || buffer - before >= static_cast<ptrdiff_t>(bytes));
+      before = buffer;
+    }
+    buffers.give_back(before, bytes);
+    EXPECT_EQ(buffers.take(bytes), before);
+    EXPECT_EQ(buffers.take(Streams::longest_line + Lines::most_get + 1), nullptr);
   }
-  buffers.give_back(before);
-  EXPECT_EQ(buffers.take(), before);
+}
+
+TEST(Streams, LinesThatFollowEachOtherBecomeLonger) {
+  Streams streams;
+  EXPECT_EQ(streams.line(1, 0, 512), 512);
+  EXPECT_EQ(streams.line(2, 512, 1024), 1024) << "of another target";
+  EXPECT_EQ(streams.line(1, 512, 1024), 512 + 1024);
+  EXPECT_EQ(streams.line(1, 512 + 1024 - 16, 2048), 512 + 1024 - 16 + 2048) << "its first get began before the end";
+  EXPECT_EQ(streams.line(1, 9 * 512, 10 * 512), 10 * 512) << "not where the last one ended";
+  int64_t at = 512 + 1024 - 16 + 2048;
+  for (int i = 0; i < 10; ++i) {
+    const int64_t end = streams.line(1, at, at + 512);
+    EXPECT_EQ(end - at, static_cast<int64_t>(Streams::longest_line));
+    at = end;
+  }
+}
+
+TEST(Streams, PlacesOfAStrideAreFetchedAhead) {
+  for (const int64_t stride : {1000, -4096}) {
+    Streams streams;
+    int64_t at = 1 << 20;
+    uint32_t fetched = 0;
+    std::vector<uint32_t> places;
+    for (int i = 0; i < 10; ++i) {
+      const Ahead ahead = streams.missed(3, at);
+      EXPECT_EQ(streams.missed(4, i * i * 5000).places, 0u) << "beside it";
+      places.push_back(ahead.places);
+      fetched += 1 + ahead.places;
+      at += stride * (1 + static_cast<int64_t>(ahead.places));
+      EXPECT_TRUE(ahead.places == 0 || ahead.stride == stride);
+    }
+    EXPECT_EQ(places, (std::vector<uint32_t>{0, 0, 0, 1, 2, 4, 8, 8, 8, 8}));
+    EXPECT_EQ(streams.missed(3, at + 8).places, 0u) << "that is no place of it";
+  }
+}
+
+TEST(Streams, NeighboursAndRandomPlacesAreNoStride) {
+  Streams streams;
+  for (int64_t at = 0; at < 8000; at += 8) EXPECT_EQ(streams.missed(1, at).places, 0u);
+  std::mt19937_64 random(1);
+  uint32_t places = 0;
+  for (int i = 0; i < 20000; ++i) places += streams.missed(1, static_cast<int64_t>(random() % (1 << 20)) * 8).places;
+  EXPECT_EQ(places, 0u);
 }
 
 }  // namespace

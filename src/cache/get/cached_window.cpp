@@ -204,25 +204,34 @@ CachedWindow::Decision CachedWindow::no_exact_hit(const RemoteGet& get, bool req
       break;
   }
   polls_.miss();
-  return small ? small_miss(get, overlap.head > 0) : miss();
+  return small ? small_miss(get, request, overlap.head > 0) : miss();
 }
 
-// A line instead of what is asked for, where lines have been found to pay.
-CachedWindow::Decision CachedWindow::small_miss(const RemoteGet& get, bool has_head) {
+// A line instead of what is asked for, where lines have been found to pay; of a stream a longer one, of a stride the places to come besides.
+CachedWindow::Decision CachedWindow::small_miss(const RemoteGet& get, bool request, bool has_head) {
   Decision decision = miss();
   const bool had_lines = lines_->length() > 0;
   lines_->missed(get.key.target, get.from, cache_->generation());
-  if (!lines_allowed_ || lines_->length() <= get.bytes) return decision;
-  if (!had_lines) cache_->expect_overlaps();
-  Line line = line_around(get, has_head);
-  if (line.bytes <= get.bytes || overlaps_outstanding_write(get_of(get, line))) return decision;
-  if (moves_data() && (line.buffer = line_buffers_.take()) == nullptr) return decision;
-  decision.line = line;
+  if (!lines_allowed_) return decision;
+  if (lines_->length() > get.bytes) {
+    if (!had_lines) cache_->expect_overlaps();
+    decision.line = line_around(get, has_head);
+    if (!may_fetch(get, &decision.line)) decision.line = {};
+  }
+  if (get.from < 0 || get.to > shape_.least_bytes) return decision;
+  const Ahead ahead = streams_.missed(get.key.target, get.from);
+  if (!request) decision.ahead = ahead;  // the wait for a request would not complete them
   return decision;
 }
 
+// More than the get alone, not across own writes under way, and to where there is a buffer.
+bool CachedWindow::may_fetch(const RemoteGet& get, Line* line) {
+  if (line->bytes <= get.bytes || overlaps_outstanding_write(get_of(get, *line))) return false;
+  return !moves_data() || (line->buffer = line_buffers_.take(line->bytes)) != nullptr;
+}
+
 // Within what every rank's window holds, from a whole displacement on.
-CachedWindow::Line CachedWindow::line_around(const RemoteGet& get, bool has_head) const {
+CachedWindow::Line CachedWindow::line_around(const RemoteGet& get, bool has_head) {
   if (get.from < 0 || get.to > shape_.least_bytes || get.from % shape_.unit != 0) return {};
   const auto length = static_cast<int64_t>(lines_->length());
   int64_t from = get.from / length * length;
@@ -232,7 +241,37 @@ CachedWindow::Line CachedWindow::line_around(const RemoteGet& get, bool has_head
     to = has_head ? to + length : get.to;
   }
   if (const int64_t past = from % shape_.unit; past != 0) from += shape_.unit - past;
+  to = streams_.line(get.key.target, from, to);
   return {from, static_cast<uint64_t>(std::min(to, shape_.least_bytes) - from), nullptr};
+}
+
+// Nothing where some of it is there already.
+CachedWindow::Decision CachedWindow::look_ahead(const RemoteGet& get, const Decision& decision, uint32_t place) {
+  if (cache_ == nullptr || !stores()) return {};
+  const bool line = decision.line.bytes > 0;
+  const int64_t from = (line ? decision.line.from : get.from) + decision.ahead.stride * static_cast<int64_t>(place);
+  const auto bytes = static_cast<int64_t>(line ? decision.line.bytes : get.bytes);
+  const int64_t last = std::min(from + bytes, shape_.least_bytes);
+  if (from < 0 || from >= last || from % shape_.unit != 0) return {};
+  Decision ahead = miss();
+  ahead.line = {from, static_cast<uint64_t>(last - from), nullptr};
+  const RemoteGet there = get_of(get, ahead.line);
+  if (cache_->find(there.hash, there.key) != no_entry || cache_->overlap(there.key, there.bytes).found != GetCache::Found::none ||
+      overlaps_outstanding_write(there))
+    return {};
+  if (moves_data() && (ahead.line.buffer = line_buffers_.take(ahead.line.bytes)) == nullptr) return {};
+  return ahead;
+}
+
+void CachedWindow::issued_ahead(const RemoteGet& get, const Decision& ahead) {
+  const RemoteGet there = get_of(get, ahead.line);
+  epochs_.get_issued(there.key.target);
+  counts_.bytes_from_network += there.bytes;
+  const uint32_t record = add_record(there, ahead);  // in any case: the buffer is in use until the data is there
+  if (cache_ == nullptr || !stores() || !may_be_kept(there, ahead) || cache_->find(there.hash, there.key) != no_entry) return;
+  const EntryId entry = cache_->insert(there.hash, there.key, there.bytes, record).entry;
+  pending_[record].entry = entry;
+  if (entry != no_entry) ++insertions_;
 }
 
 RemoteGet CachedWindow::get_of(const RemoteGet& get, const Line& line) {
@@ -415,7 +454,7 @@ uint32_t CachedWindow::add_waiter(uint32_t record, const Waiter& waiter) {
 }
 
 void CachedWindow::rest_refused(const Decision& decision) {
-  if (decision.line.buffer != nullptr) line_buffers_.give_back(decision.line.buffer);
+  if (decision.line.buffer != nullptr) line_buffers_.give_back(decision.line.buffer, decision.line.bytes);
   if (decision.record == no_record || !is_of(decision.record, decision.serial)) return;
   for (uint32_t* link = &pending_[decision.record].waiters; *link != no_record; link = &waiters_[*link].after) {
     if (*link != decision.waiter) continue;
@@ -626,7 +665,7 @@ void CachedWindow::release(uint32_t record) {
   pending_.remove(&pending_of_target_[get.target], &PendingGet::of_target, record);
   pending_.remove(&pending_of_all_, &PendingGet::of_window, record);
   if (moves_data()) layout_drop(get.elements.layout);
-  if (get.buffer != nullptr) line_buffers_.give_back(get.buffer);
+  if (get.buffer != nullptr) line_buffers_.give_back(get.buffer, get.bytes);
   get.serial = 0;
   get.entry = no_entry;
   pending_.give_back(record);

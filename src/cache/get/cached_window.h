@@ -25,6 +25,7 @@
 #include "cache/get/layout.h"
 #include "cache/get/lines.h"
 #include "cache/get/pending.h"
+#include "cache/get/streams.h"
 #include "cache/poll_detector.h"
 #include "front/epochs.h"
 
@@ -131,7 +132,8 @@ class CachedWindow {
     uint32_t write_seq = 0;   // when the get has been issued, another thread came between
     uint64_t insertions = 0;
     uint64_t polled = 0;  // miss: it would have hit, but the word is polled; a hash of what the cache has
-    Line line;  // miss
+    Line line;    // miss
+    Ahead ahead;  // miss: to be looked for by `look_ahead`, when the get has been issued
     uint64_t from_cache() const { return head + tail; }
   };
   // Mode transparent: a hit that is about to be served quickly. True if it must not be, as it is time to look whether the program polls.
@@ -149,6 +151,9 @@ class CachedWindow {
   };
   // The get of a miss or a rest has been issued.
   Issued issued(const RemoteGet& asked, const Decision& decision);
+  // The get of a miss that is so many places further, to be fetched as a line; none if its line has no bytes. Then call `issued_ahead` or `rest_refused`.
+  Decision look_ahead(const RemoteGet& get, const Decision& decision, uint32_t place);
+  void issued_ahead(const RemoteGet& get, const Decision& ahead);
   // A get that went past the cache has been issued; one to a rank that is no target is not outstanding anywhere.
   void passed(uint64_t bytes, Targets target);
   // The get of a rest or a line was refused: what went along for its head must not be written to.
@@ -184,7 +189,7 @@ class CachedWindow {
   void write_begins(uint32_t target, int64_t from, int64_t to);
   void write_issued(uint32_t target) { epochs_.write_issued(target); }
 
-  // Whether small gets may fetch lines.
+  // Whether small gets may fetch lines, and read ahead.
   void allow_lines(bool allowed) { lines_allowed_ = allowed; }
 
   CacheCounts counts() const;
@@ -212,8 +217,9 @@ class CachedWindow {
   bool may_join(uint32_t record, bool request) { return !request && !pending_[record].of_request; }
   Decision serve_parts(const RemoteGet& get, const GetCache::Overlap& overlap);
   Decision no_exact_hit(const RemoteGet& get, bool request);
-  Decision small_miss(const RemoteGet& get, bool has_head);
-  Line line_around(const RemoteGet& get, bool has_head) const;
+  Decision small_miss(const RemoteGet& get, bool request, bool has_head);
+  bool may_fetch(const RemoteGet& get, Line* line);
+  Line line_around(const RemoteGet& get, bool has_head);
   static RemoteGet get_of(const RemoteGet& get, const Line& line);
   void note_use(const RemoteGet& get, EntryId entry);
   Decision join(const RemoteGet& get, const GetCache::Lookup& found);
@@ -251,6 +257,7 @@ class CachedWindow {
   std::vector<std::byte> scratch_;
   bool lines_allowed_ = true;
   std::unique_ptr<Lines> lines_;  // made with the cache, where there may be some
+  Streams streams_;
   LineBuffers line_buffers_;
   uint64_t serials_ = 0;
   uint64_t insertions_ = 0;

@@ -6,8 +6,10 @@ namespace nearcache {
 
 void CostModel::sample(uint64_t bytes, double ns) {
   Class& c = classes_[class_of(bytes)];
-  // A preempted process would count for thousands of gets: four times the mean is the most one sample may say.
+  // A preempted process would count for thousands of gets: four times the mean is the most one sample may say. The first one may have been such
+  // a get itself, or have found the network cold.
   if (c.samples >= 8) ns = std::min(ns, 4.0 * c.mean_ns);
+  if (c.samples < 8) c.mean_ns = std::min(c.mean_ns, 4 * static_cast<float>(ns));
   const float weight = c.samples < 16 ? 1.0f / static_cast<float>(c.samples + 1) : 1.0f / 16;
   c.mean_ns += weight * (static_cast<float>(ns) - c.mean_ns);
   c.mean_bytes += weight * (static_cast<float>(bytes) - c.mean_bytes);

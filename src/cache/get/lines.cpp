@@ -75,14 +75,16 @@ void Lines::judge() {
   used_ = unused_ = 0;
 }
 
-std::byte* LineBuffers::take() {
-  if (free_.empty()) {
-    if (slabs_.size() == most_slabs) return nullptr;
-    slabs_.push_back(std::make_unique<std::byte[]>(slab * bytes));
-    for (size_t i = 0; i < slab; ++i) free_.push_back(slabs_.back().get() + i * bytes);
+std::byte* LineBuffers::take(uint64_t bytes) {
+  Pool& pool = of(bytes);
+  if (bytes > pool.bytes) return nullptr;
+  if (pool.free.empty()) {
+    if (pool.slabs.size() == pool.most_slabs) return nullptr;
+    pool.slabs.push_back(std::make_unique<std::byte[]>(pool.slab * pool.bytes));
+    for (size_t i = 0; i < pool.slab; ++i) pool.free.push_back(pool.slabs.back().get() + i * pool.bytes);
   }
-  std::byte* buffer = free_.back();
-  free_.pop_back();
+  std::byte* buffer = pool.free.back();
+  pool.free.pop_back();
   return buffer;
 }
 

@@ -65,14 +65,21 @@ class Lines {
 // Where lines arrive. They stay where they are until they are given back.
 class LineBuffers {
  public:
-  static constexpr uint64_t bytes = Lines::longest + Lines::most_get;
-  std::byte* take();  // null if very many are in use
-  void give_back(std::byte* buffer) { free_.push_back(buffer); }
+  std::byte* take(uint64_t bytes);  // null if very many are in use
+  void give_back(std::byte* buffer, uint64_t bytes) { of(bytes).free.push_back(buffer); }
 
  private:
-  static constexpr size_t slab = 16, most_slabs = 64;
-  std::vector<std::unique_ptr<std::byte[]>> slabs_;
-  std::vector<std::byte*> free_;
+  // Buffers of one size, made by the slab.
+  struct Pool {
+    uint64_t bytes;
+    size_t slab, most_slabs;
+    std::vector<std::unique_ptr<std::byte[]>> slabs = {};
+    std::vector<std::byte*> free = {};
+  };
+  Pool& of(uint64_t bytes) { return bytes <= lines_.bytes ? lines_ : streams_; }
+
+  Pool lines_{Lines::longest + Lines::most_get, 16, 64};
+  Pool streams_{8 * Lines::longest + Lines::most_get, 2, 32};
 };
 
 }  // namespace nearcache

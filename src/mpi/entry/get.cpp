@@ -11,10 +11,27 @@ int fetch_rest(const Window& window, const GetCall& call, const Window::Decision
   return next.Get(to, bytes, MPI_BYTE, call.target, from, bytes, MPI_BYTE, window.handle());
 }
 
-int fetch_line(const Window& window, const GetCall& call, const Window::Decision& decision) {
-  const CachedWindow::Line& line = decision.cached.line;
+static int fetch_line(const Window& window, int target, const CachedWindow::Line& line) {
   const auto bytes = static_cast<int>(line.bytes);
-  return next.Get(line.buffer, bytes, MPI_BYTE, call.target, static_cast<MPI_Aint>(line.from / window.identity().unit), bytes, MPI_BYTE, window.handle());
+  return next.Get(line.buffer, bytes, MPI_BYTE, target, static_cast<MPI_Aint>(line.from / window.identity().unit), bytes, MPI_BYTE, window.handle());
+}
+
+int fetch_line(const Window& window, const GetCall& call, const Window::Decision& decision) { return fetch_line(window, call.target, decision.cached.line); }
+
+void read_ahead(Window& window, const GetCall& call, const Window::Decision& decision) {
+  for (uint32_t place = 1; place <= decision.cached.ahead.places; ++place) {
+    WindowLock lock(window.mutex());
+    const CachedWindow::Decision ahead = window.look_ahead(decision, place);
+    lock.unlock();
+    if (ahead.line.bytes == 0) continue;
+    const int rc = fetch_line(window, call.target, ahead.line);
+    const WindowLock again(window.mutex());
+    if (rc == MPI_SUCCESS) {
+      window.issued_ahead(decision, ahead);
+    } else {
+      window.rest_refused(ahead);
+    }
+  }
 }
 
 int fetch_line(const Window& window, const GetCall& call, const Window::Decision& decision, MPI_Request* request) {

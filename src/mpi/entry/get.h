@@ -63,6 +63,9 @@ int fetch_rest(const Window& window, const GetCall& call, const Window::Decision
 int fetch_line(const Window& window, const GetCall& call, const Window::Decision& decision);
 int fetch_line(const Window& window, const GetCall& call, const Window::Decision& decision, MPI_Request* request);
 
+// Fetches the places to come of a stride, to be completed along with the get that has been issued.
+void read_ahead(Window& window, const GetCall& call, const Window::Decision& decision);
+
 // `issue` hands the call to MPI.
 template <class Issue>
 int cached_get(Window& window, const GetCall& call, Issue issue) {
@@ -85,17 +88,19 @@ int cached_get(Window& window, const GetCall& call, Issue issue) {
                  : decision.fetches_line()                 ? fetch_line(window, call, decision)
                                                            : issue();
   const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;
-  const WindowLock again(window.mutex());
+  WindowLock again(window.mutex());
   if (rc != MPI_SUCCESS) {
-    window.rest_refused(decision);
+    window.rest_refused(decision.cached);
     return rc;
   }
   if (decision.sampled) window.sample_issued(call.target, decision.bytes(), ticks);
   if (decision.answer() == Window::Answer::pass) {
     window.passed(call, decision);
-  } else {
-    window.issued(call, decision);
+    return rc;
   }
+  window.issued(call, decision);
+  again.unlock();
+  if (decision.cached.ahead.places > 0) read_ahead(window, call, decision);
   return rc;
 }
 
@@ -107,7 +112,7 @@ int issued_rget(Window& window, const GetCall& call, const Window::Decision& dec
   const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;
   const WindowLock lock(window.mutex());
   if (rc != MPI_SUCCESS) {
-    window.rest_refused(decision);
+    window.rest_refused(decision.cached);
     return rc;
   }
   uint64_t sample = 0;

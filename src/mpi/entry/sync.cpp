@@ -152,9 +152,13 @@ int unlocked(Window& window, int rank) {
 // Of a window that pauses.
 int unnoted_flush(Window& window, int rank) {
   window.flush_passed();
-  const Learns learns = window.completes_fetches() ? Learns::perhaps : Learns::no_more;
+  const bool fetches = window.completes_fetches();
   const int rc = next.Win_flush(rank, window.handle());
-  note(learns);
+  if (fetches) [[unlikely]] {
+    context.acquire();
+  } else {
+    context.completed();
+  }
   return rc;
 }
 

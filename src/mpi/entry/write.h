@@ -8,13 +8,17 @@
 
 namespace nearcache::mpi {
 
-// A write that goes to MPI unnoted (window.h).
+// Of a window that pauses.
+inline void write_unnoted(Window& window, TraceWrite kind) {
+  if (kind == TraceWrite::fetch) window.fetch_begins();
+  window.write_passes();
+  window.count_write(kind);
+}
+
+// A write that goes to MPI unnoted (window.h), and nobody need be told of it.
 [[gnu::always_inline]] inline bool write_passes(Window* window, MPI_Win handle, TraceWrite kind) {
-  if (window == nullptr || window->handle() != handle || !window->paused()) return false;
-  context.phases.writing();
-  if (kind == TraceWrite::fetch) window->fetch_begins();
-  window->write_passes();
-  window->count_write(kind);
+  if (window == nullptr || window->handle() != handle || !window->paused() || context.phases.somebody_reads()) return false;
+  write_unnoted(*window, kind);
   return true;
 }
 
@@ -24,8 +28,11 @@ template <class Issue>
 int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type, Issue issue) {
   Window* window = find_window(handle);
   if (window == nullptr) return issue();
-  if (write_passes(window, handle, kind)) return issue();
   context.phases.writing();
+  if (window->paused()) {
+    write_unnoted(*window, kind);
+    return issue();
+  }
   if (window->locks_deferred()) [[unlikely]] window->take_locks(window->targets(target));
   context.progress.called();
   bool noted = false;

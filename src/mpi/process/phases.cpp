@@ -70,6 +70,7 @@ void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
   next.Win_lock_all(MPI_MODE_NOCHECK, group.window);
   if (!is_unified(group.window)) never_again();
   words_[count] = group.words;
+  if (group.reader_words > 1) wide_ = 1;
   companions_.store(count + 1, std::memory_order_release);
   if (reading_) announce(&group, true);
   update_quiet();
@@ -209,6 +210,10 @@ void Phases::expire(uint64_t now) {
 }
 
 // --- Writers. ---
+
+bool Phases::untold_readers() const {
+  return std::any_of(groups_.begin(), groups_.begin() + companions_, [this](const Companion& group) { return group.untold_readers(phase_); });
+}
 
 void Phases::tell_readers() {
   const OptionalLock lock(context.threaded ? &mutex_ : nullptr);

@@ -43,9 +43,16 @@ class Phases {
     if (acquires_->quiet.load(std::memory_order_relaxed) && heard()) [[unlikely]] end_quiet();
   }
 
+  // There are ranks that may have to be told of a write.
+  [[gnu::always_inline]] bool somebody_reads() const {
+    const uint32_t count = companions_.load(std::memory_order_acquire);
+    uint64_t readers = wide_.load(std::memory_order_relaxed);
+    for (uint32_t i = 0; i < count; ++i) readers |= __atomic_load_n(&words_[i][1], __ATOMIC_RELAXED);
+    return readers != 0;
+  }
   // This rank is about to write to a window, or to let others see what it stored under an exclusive lock: readers are told, and know it, when this returns.
   void writing() {
-    if (somebody_reads()) [[unlikely]] tell_readers();
+    if (somebody_reads() && untold_readers()) [[unlikely]] tell_readers();
   }
 
   // A collective call of all ranks of the job has ended, which none leaves before all have entered.
@@ -105,13 +112,7 @@ class Phases {
     }
     return false;
   }
-  bool somebody_reads() const {
-    const uint32_t count = companions_.load(std::memory_order_acquire);
-    for (uint32_t i = 0; i < count; ++i) {
-      if (groups_[i].untold_readers(phase_)) return true;
-    }
-    return false;
-  }
+  bool untold_readers() const;
   void tell_readers();
   void tell_readers(Companion* group);
   void look_for_repeats(uint64_t line);
@@ -127,6 +128,7 @@ class Phases {
   std::atomic<uint32_t> companions_{0};
   std::array<const uint64_t*, most_groups> words_{};  // of each companion, at hand
   std::array<Companion, most_groups> groups_;
+  std::atomic<uint64_t> wide_{0};  // not 0: there are groups whose readers need more than a word
   std::atomic<bool> uncovered_{false};
   std::atomic<bool> on_the_way_{false};
   std::atomic<bool> reading_{false};  // this rank has asked to be told

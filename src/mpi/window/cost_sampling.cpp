@@ -1,5 +1,7 @@
 #include "mpi/window/cost_sampling.h"
 
+#include <algorithm>
+
 #include "mpi/window/sample_clock.h"
 
 namespace nearcache::mpi {
@@ -7,10 +9,14 @@ namespace {
 
 constexpr uint32_t samples_at_first = 64;  // every get is measured until so many are
 constexpr uint32_t sample_every = 32;      // then every so many misses
-constexpr uint32_t samples_to_judge = 16;  // of a size, before it may be called cheap
+constexpr uint32_t samples_to_judge = 16;  // of a size, before it may be called cheap, or dear
 
 // A hit, its synchronisation and its copy; twice, since a miss costs bookkeeping that only hits earn back.
 double worthless_below_ns(uint64_t bytes) { return 2 * (35 + 0.08 * static_cast<double>(bytes)); }
+
+// A hit within a line takes 100 ns. Gets by loads that are measured when they are new to the processor may take 600.
+constexpr double worth_a_line_ns = 1000;
+constexpr float most_are = 0.7f;
 
 }  // namespace
 
@@ -72,18 +78,17 @@ CostSampling::Result CostSampling::sync_ends(uint64_t began) {
 void CostSampling::learn(const Result& result, bool far, bool judge) {
   CostModel& costs = costs_[far];
   costs.sample(result.bytes, result.ns);
+  const int size = CostModel::class_of(result.bytes);
+  float& dear = dear_[far][size];
+  dear += ((result.ns > worth_a_line_ns ? 1.0f : 0.0f) - dear) / static_cast<float>(std::min(costs.samples_of(result.bytes), samples_to_judge));
   if (!judge || costs.samples_of(result.bytes) < samples_to_judge) return;
-  const uint64_t bit = uint64_t{1} << CostModel::class_of(result.bytes);
+  const uint64_t bit = uint64_t{1} << size;
+  latency_rules_[far] = dear >= most_are ? latency_rules_[far] | bit : latency_rules_[far] & ~bit;
   if (costs.observed_ns(result.bytes) <= worthless_below_ns(result.bytes)) {
-    cheap_sizes_[far] |= bit;
+    cheap_sizes_[far] |= bit | (bit - 1);  // a shorter one costs no more, whatever it cost when it was measured last
   } else if (costs.observed_ns(result.bytes) > 2 * worthless_below_ns(result.bytes)) {
     cheap_sizes_[far] &= ~bit;
   }
-}
-
-bool CostSampling::latency_rules(bool far, uint64_t bytes) const {
-  constexpr double some_ns = 500;  // a hit within a line takes 100
-  return costs_[far].samples_of(bytes) >= samples_to_judge && costs_[far].observed_ns(bytes) > some_ns;
 }
 
 }  // namespace nearcache::mpi

@@ -106,9 +106,8 @@ void Window::leave_short_ways() {
 
 bool Window::holds_nothing() const {
   if (!nothing_to_complete() || locks_deferred()) return false;
-  const GetCache* cache = cached_.cache();
-  if (cache == nullptr || cache->empty()) return true;
-  return mode() == Mode::transparent && (asleep() || cache->generation() != context.acquires.now());
+  // In mode transparent own writes that went unnoted end what there is (wake), others' by the acquire that tells of them.
+  return mode() == Mode::transparent || cached_.cache() == nullptr || cached_.cache()->empty();
 }
 
 uint64_t Window::passing_up_to(uint64_t bytes) const {

@@ -187,7 +187,10 @@ class Window {
   // A passed get has been issued.
   void passed(const GetCall& call, const Decision& decision);
   // The get of a rest or a line was refused.
-  void rest_refused(const Decision& decision) { cached_.rest_refused(decision.cached); }
+  void rest_refused(const CachedWindow::Decision& decision) { cached_.rest_refused(decision); }
+  // As of CachedWindow.
+  CachedWindow::Decision look_ahead(const Decision& decision, uint32_t place) { return cached_.look_ahead(decision.get, decision.cached, place); }
+  void issued_ahead(const Decision& decision, const CachedWindow::Decision& ahead) { cached_.issued_ahead(decision.get, ahead); }
 
   void sample_issued(int target, uint64_t bytes, uint64_t ticks) { sampling_.issued(target, bytes, ticks); }
   // The same of an Rget; returns the number by which its wait is told.
@@ -254,7 +257,7 @@ class Window {
   // Nothing repeats, and no quiet phase is hoped for.
   bool asleep() const { return dormancy_.asleep() && !context.phases.reading(); }
   bool may_pause() const { return !context.threaded && !observed_; }
-  // No get is on its way into the cache, and what is there would not be served.
+  // No get is on its way into the cache, and what is there may be left alone.
   bool holds_nothing() const;
   // The bytes of gets up to which all pass, from any target; 0 if those of `bytes` do not.
   uint64_t passing_up_to(uint64_t bytes) const;
