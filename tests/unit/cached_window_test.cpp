@@ -548,8 +548,8 @@ std::vector<CachedWindow::Decision> read_stride(Program& program, int64_t first,
 TEST(CachedWindowTest, places_of_a_stride_are_there_when_they_are_asked_for) {
   for (const int64_t stride : {520, -520}) {
     Program program(Mode::always);
-    EXPECT_EQ(read_stride(program, stride > 0 ? 0 : 4080, stride).size(), 5u) << "three alone, one with the next, one with the last two";
-    EXPECT_EQ(program.read_ahead_of, 3u) << "none beyond the window";
+    EXPECT_EQ(read_stride(program, stride > 0 ? 0 : 4080, stride).size(), 6u) << "four alone, one with the next, one with the last";
+    EXPECT_EQ(program.read_ahead_of, 2u) << "none beyond the window";
     EXPECT_TRUE(read_stride(program, stride > 0 ? 0 : 4080, stride).empty());
     EXPECT_EQ(program.window.counts().gets, 16u) << "the program's";
     EXPECT_EQ(program.window.cache()->check(), nullptr);
@@ -558,19 +558,19 @@ TEST(CachedWindowTest, places_of_a_stride_are_there_when_they_are_asked_for) {
 
 TEST(CachedWindowTest, a_get_joins_one_that_was_read_ahead) {
   Program program(Mode::always);
-  for (const int64_t at : {0, 520, 1040}) {
+  for (const int64_t at : {0, 520, 1040, 1560}) {
     Buffer to{};
     program.get(Program::of(1, at, 8, to.data()));
     program.sync(Targets::one(1));
   }
   Buffer to{}, next{}, request{};
-  program.get(Program::of(1, 1560, 8, to.data()));
-  EXPECT_EQ(program.get(Program::of(1, 2080, 8, next.data())).outcome, Outcome::pending);
-  EXPECT_EQ(program.look_up(Program::of(1, 2080, 8, request.data()), true).answer, Answer::pass) << "its wait would not complete the other one";
+  program.get(Program::of(1, 2080, 8, to.data()));
+  EXPECT_EQ(program.get(Program::of(1, 2600, 8, next.data())).outcome, Outcome::pending);
+  EXPECT_EQ(program.look_up(Program::of(1, 2600, 8, request.data()), true).answer, Answer::pass) << "its wait would not complete the other one";
   program.sync(Targets::one(1), false);
   EXPECT_EQ(next, Buffer{});
   program.sync(Targets::one(1));
-  EXPECT_TRUE(program.is_memory(next.data(), 1, 2080, 8));
+  EXPECT_TRUE(program.is_memory(next.data(), 1, 2600, 8));
 }
 
 TEST(CachedWindowTest, nothing_is_read_ahead_for_a_request_nor_over_an_own_write_under_way) {
@@ -582,17 +582,17 @@ TEST(CachedWindowTest, nothing_is_read_ahead_for_a_request_nor_over_an_own_write
     program.sync(Targets::one(1));
     return decision;
   };
-  for (const int64_t at : {0, 520, 1040}) get(at, false);
-  EXPECT_EQ(get(1560, true).ahead.places, 0u);
+  for (const int64_t at : {0, 520, 1040, 1560}) get(at, false);
+  EXPECT_EQ(get(2080, true).ahead.places, 0u);
   Program other(Mode::always);
-  for (const int64_t at : {0, 520, 1040}) {
+  for (const int64_t at : {0, 520, 1040, 1560}) {
     Buffer to{};
     other.get(Program::of(1, at, 8, to.data()));
     other.sync(Targets::one(1));
   }
-  other.put(1, 2084, {std::byte{1}});
+  other.put(1, 2604, {std::byte{1}});
   Buffer to{};
-  EXPECT_EQ(other.get(Program::of(1, 1560, 8, to.data())).ahead.places, 1u);
+  EXPECT_EQ(other.get(Program::of(1, 2080, 8, to.data())).ahead.places, 1u);
   EXPECT_EQ(other.read_ahead_of, 0u);
 }
 
@@ -678,7 +678,7 @@ TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
   uint64_t compared = 0;
   int64_t walked = 0;  // at a stride
   for (int step = 0; step < 20000; ++step) {
-    const bool walks = step % 64 < 16;
+    const bool walks = step % 64 < 24;
     const auto target = static_cast<uint32_t>(walks ? 1 : 1 + random() % 3);
     if (walks) walked = walked + 544 > memory_bytes - 8 ? static_cast<int64_t>(random() % 40 * 24) : walked + 544;
     const auto at = walks ? walked : static_cast<int64_t>(random() % 40 * 24);
@@ -726,7 +726,7 @@ TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
     ASSERT_FALSE(HasFailure());
   }
   EXPECT_GT(compared, 5000u);
-  EXPECT_TRUE(mode == Mode::transparent || program.read_ahead_of > 5) << program.read_ahead_of;
+  EXPECT_TRUE(mode == Mode::transparent || program.read_ahead_of > 0) << program.read_ahead_of;
   if (program.window.cache() != nullptr) {
     EXPECT_EQ(program.window.cache()->check(), nullptr);
   }

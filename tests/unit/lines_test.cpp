@@ -111,7 +111,7 @@ TEST(Streams, PlacesOfAStrideAreFetchedAhead) {
       at += stride * (1 + static_cast<int64_t>(ahead.places));
       EXPECT_TRUE(ahead.places == 0 || ahead.stride == stride);
     }
-    EXPECT_EQ(places, (std::vector<uint32_t>{0, 0, 0, 1, 2, 4, 8, 8, 8, 8}));
+    EXPECT_EQ(places, (std::vector<uint32_t>{0, 0, 0, 0, 1, 2, 4, 8, 8, 8}));
     EXPECT_EQ(streams.missed(3, at + 8).places, 0u) << "that is no place of it";
   }
 }

@@ -31,7 +31,7 @@ std::vector<Get> skewed_gets(int count, int keys, uint64_t seed) {
   std::vector<Get> gets;
   for (int i = 0; i < count; ++i) {
     const uint64_t key = std::min(random() % static_cast<uint64_t>(keys), random() % static_cast<uint64_t>(keys));
-    gets.push_back({1 + static_cast<uint32_t>(key % 3), static_cast<int64_t>(key * 4096), 8 + key * 37 % 900});
+    gets.push_back({1 + static_cast<uint32_t>(key % 3), static_cast<int64_t>(key * 4096), 72 + key * 37 % 900});
   }
   return gets;
 }

@@ -23,7 +23,7 @@ class Streams {
   static constexpr uint32_t most_places = 8;
   static constexpr int64_t longest_stride = 1 << 20;  // shorter ones than a line are for lines
 
-  // A small get of byte `at` missed. From the third equal distance on the next place is worth it, then twice as many each time. They count as fetched.
+  // A small get of byte `at` missed. From the fourth equal distance on the next place is worth it, then twice as many each time. They count as fetched.
   Ahead missed(uint32_t target, int64_t at) {
     ++misses_;
     for (Stride& seen : strides_) {
@@ -62,7 +62,7 @@ class Streams {
   }
 
  private:
-  static constexpr uint32_t sure = 2;       // equal distances
+  static constexpr uint32_t sure = 3;       // equal distances
   static constexpr uint64_t patience = 64;  // other misses that a stride outlives
   static bool is_stride(int64_t distance) { return std::abs(distance) > static_cast<int64_t>(Lines::longest) && std::abs(distance) <= longest_stride; }
 
