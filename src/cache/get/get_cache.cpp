@@ -240,11 +240,11 @@ void GetCache::evict(EntryId id) {
   drop(id);
 }
 
-// Throws out what older generations left, before anything new comes in: policies see nothing stale. Without gets under way everything is, and clearing
-// is cheapest.
+// Throws out what older generations left, before anything new comes in: policies see nothing stale. Without gets under way everything is.
 void GetCache::purge() {
   stale_ = false;
-  if (pending_ == 0) {
+  const bool few = storage_.descriptors_touched() * 64 < index_.capacity();  // one after the other is cheaper than the index
+  if (pending_ == 0 && !few) {
     index_.clear();
     ranges_.clear();
     storage_.clear();

@@ -206,7 +206,10 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
   Window* window = find_window(win);
   if (exclusive) context.phases.writing();
   if (!exclusive && window != nullptr && window->may_defer_lock(rank)) return defer_lock(*window, rank, assert);
-  return opening(win, one(rank), TraceSync::lock, exclusive ? Learns::perhaps : Learns::order, [&] { return next.Win_lock(lock_type, rank, assert, win); },
+  // Gets of the own rank are never served, so none of the epoch can be older than its lock: it says no more than a load of own memory.
+  const bool own = window != nullptr && rank == window->identity().rank;
+  const Learns learns = exclusive ? Learns::perhaps : own ? Learns::no_more : Learns::order;
+  return opening(win, one(rank), TraceSync::lock, learns, [&] { return next.Win_lock(lock_type, rank, assert, win); },
                  [&](Window& its, Targets target) {
                    if (target.is_one()) its.epochs().lock(target.rank(), exclusive);
                  });
