@@ -1,6 +1,7 @@
 // What the generated wrappers tell the cache: acquires, and the fate of requests. Implemented in requests.cpp.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -79,7 +80,26 @@ class RequestWatch {
   static void end(const Found& found, bool succeeded, uint64_t ticks = 0);
   static void tested(const Found& found, uint64_t ticks);
   bool others_ = false;
-  std::vector<Found> found_;  // the tracked ones among the requests, as they were before the call
+  // The tracked ones among the requests, as they were before the call; no memory is allocated for a few.
+  class List {
+   public:
+    void push_back(const Found& found) {
+      if (count_ < few_.size()) {
+        few_[count_++] = found;
+        return;
+      }
+      if (count_ == few_.size() && many_.empty()) many_.assign(few_.begin(), few_.end());
+      many_.push_back(found);
+    }
+    const Found* begin() const { return many_.empty() ? few_.data() : many_.data(); }
+    const Found* end() const { return many_.empty() ? few_.data() + count_ : many_.data() + many_.size(); }
+
+   private:
+    std::array<Found, 2> few_;
+    size_t count_ = 0;
+    std::vector<Found> many_;
+  };
+  List found_;
   uint64_t began_ = 0;        // the call, in ticks, if it is of one request, which is measured
 };
 

@@ -16,7 +16,7 @@ double worthless_below_ns(uint64_t bytes) { return 2 * (35 + 0.08 * static_cast<
 
 // A hit within a line takes 100 ns. Gets by loads that are measured when they are new to the processor may take 600.
 constexpr double worth_a_line_ns = 1000;
-constexpr float most_are = 0.7f;
+constexpr float most_are = 0.7f, few_are = 0.3f;
 
 }  // namespace
 
@@ -84,6 +84,7 @@ void CostSampling::learn(const Result& result, bool far, bool judge) {
   if (!judge || costs.samples_of(result.bytes) < samples_to_judge) return;
   const uint64_t bit = uint64_t{1} << size;
   latency_rules_[far] = dear >= most_are ? latency_rules_[far] | bit : latency_rules_[far] & ~bit;
+  nearly_cheap_[far] = dear <= few_are ? nearly_cheap_[far] | bit : nearly_cheap_[far] & ~bit;
   if (costs.observed_ns(result.bytes) <= worthless_below_ns(result.bytes)) {
     cheap_sizes_[far] |= bit | (bit - 1);  // a shorter one costs no more, whatever it cost when it was measured last
   } else if (costs.observed_ns(result.bytes) > 2 * worthless_below_ns(result.bytes)) {

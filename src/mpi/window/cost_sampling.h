@@ -63,6 +63,8 @@ class CostSampling {
   bool cheap(bool far, uint64_t bytes) const { return (cheap_sizes_[far] >> CostModel::class_of(bytes) & 1) != 0; }
   // Is it known that most of them cost so much that a longer get is hardly dearer, and a hit within one, which takes longer than others, still pays?
   bool latency_rules(bool far, uint64_t bytes) const { return (latency_rules_[far] >> CostModel::class_of(bytes) & 1) != 0; }
+  // Is it known that hardly any of them cost so much?
+  bool nearly_cheap(bool far, uint64_t bytes) const { return (nearly_cheap_[far] >> CostModel::class_of(bytes) & 1) != 0; }
   // Of the far targets, or where there are no samples of those, of the near.
   const CostModel& costs() const { return costs_[1].samples() > 0 ? costs_[1] : costs_[0]; }
 
@@ -85,6 +87,7 @@ class CostSampling {
   CostModel costs_[2];                // near, far
   uint64_t cheap_sizes_[2] = {0, 0};  // bit per power of two
   uint64_t latency_rules_[2] = {0, 0};
+  uint64_t nearly_cheap_[2] = {0, 0};
   float dear_[2][CostModel::size_classes] = {};  // share of the last ones that cost so much
 };
 

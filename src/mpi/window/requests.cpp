@@ -48,7 +48,7 @@ RequestTable::Plain* find_plain(uint64_t key) {
 
 void take_plain(uint64_t key) {
   RequestTable& requests = table();
-  const std::lock_guard lock(requests.mutex);
+  const OptionalLock lock(context.threaded ? &requests.mutex : nullptr);
   RequestTable::Plain* its = find_plain(key);
   if (its == nullptr) return;
   --its->count;
@@ -113,7 +113,7 @@ void note_own_writes() noexcept { context.observer.note_own_writes(); }
 // By the time a call returns, MPI may have given another thread's request the handle; tickets tell them apart.
 RequestWatch::RequestWatch(int count, const MPI_Request* before) {
   RequestTable& requests = table();
-  const std::lock_guard lock(requests.mutex);
+  const OptionalLock lock(context.threaded ? &requests.mutex : nullptr);
   for (int i = 0; i < count; ++i) {
     const uint64_t key = handle_bits(before[i]);
     const auto [first, last] = requests.tracked.equal_range(key);

@@ -93,6 +93,7 @@ void Window::reset() {
   plain_hits_ = plain_bytes_ = syncs_served_ = 0;
   sampling_ = CostSampling();
   dormancy_ = Dormancy();
+  nearly_cheap_ = false;
 }
 
 void Window::leave_short_ways() {
@@ -129,7 +130,13 @@ uint64_t Window::size_of(MPI_Datatype type) {
 
 void Window::pause(MPI_Datatype type, uint64_t bytes) {
   const uint64_t most = passing_up_to(bytes), size = size_of(type);
-  if (most == 0 || size == 0 || !deferred_.empty() || !may_pause() || !holds_nothing()) return;
+  if (most == 0 || size == 0 || !may_pause() || !nothing_to_complete() || locks_deferred()) return;
+  if (!holds_nothing()) {
+    // Modes always and user, and gets turned out to be cheap: what was cached before that saves next to nothing.
+    GetCache& cache = *cached_.cache();
+    if (cache.stored_bytes() / most > cache.entries()) return;
+    cache.invalidate();
+  }
   pause_.begin(type, size, most, caching_);
 }
 

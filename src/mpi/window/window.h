@@ -254,8 +254,8 @@ class Window {
   void adopt_mode(Mode mode);
   void pause(MPI_Datatype type, uint64_t bytes);
   void note_own_get();
-  // Nothing repeats, and no quiet phase is hoped for.
-  bool asleep() const { return dormancy_.asleep() && !context.phases.reading(); }
+  // Too little repeats, and no quiet phase is hoped for, or none would help.
+  bool asleep() const { return dormancy_.asleep() && (nearly_cheap_ || !context.phases.reading()); }
   bool may_pause() const { return !context.threaded && !observed_; }
   // No get is on its way into the cache, and what is there may be left alone.
   bool holds_nothing() const;
@@ -337,6 +337,7 @@ class Window {
   Counters counters_;  // of what is not counted by cached_
   CostSampling sampling_;
   Dormancy dormancy_;
+  bool nearly_cheap_ = false;  // gets of the size that was measured last
   ProfileLevels levels_told_;
 };
 
