@@ -249,19 +249,19 @@ class CachedWindow {
   MemoryBudget* budget_;
   Acquires* acquires_;
   bool has_storage_ = false;  // the cache was made with storage
+  bool lines_allowed_ = true;
+  std::unique_ptr<Lines> lines_;  // made with the cache, where there may be some
+  uint64_t serials_ = 0;
+  uint64_t insertions_ = 0;
+  CacheCounts counts_;  // evictions and write drops: of caches that were dropped
   PollDetector polls_;
-  Region region_;
   RecordPool<PendingGet> pending_;
   std::vector<RecordPool<PendingGet>::List> pending_of_target_;
   RecordPool<Waiter> waiters_;
   std::vector<std::byte> scratch_;
-  bool lines_allowed_ = true;
-  std::unique_ptr<Lines> lines_;  // made with the cache, where there may be some
+  Region region_;
   Streams streams_;
   LineBuffers line_buffers_;
-  uint64_t serials_ = 0;
-  uint64_t insertions_ = 0;
-  CacheCounts counts_;  // evictions and write drops: of caches that were dropped
 };
 
 }  // namespace nearcache

@@ -78,17 +78,18 @@ class CostSampling {
   bool due();
   uint64_t begin_measured(Targets targets);
 
+  // What every miss looks at comes first.
+  uint64_t cheap_sizes_[2] = {0, 0};  // bit per power of two; near, far
+  uint64_t latency_rules_[2] = {0, 0};
+  uint64_t nearly_cheap_[2] = {0, 0};
+  uint32_t until_miss_ = 1;
+  uint32_t until_passed_ = 1 << 16;
   Measured gets_, request_;
   uint64_t requests_ = 0;        // that were measured, or are
   uint32_t requests_passed_ = 0;   // Rgets that were due since, while it is not waited for
-  uint32_t until_miss_ = 1;
-  uint32_t until_passed_ = 1 << 16;
   uint32_t taken_ = 0;
-  CostModel costs_[2];                // near, far
-  uint64_t cheap_sizes_[2] = {0, 0};  // bit per power of two
-  uint64_t latency_rules_[2] = {0, 0};
-  uint64_t nearly_cheap_[2] = {0, 0};
-  float dear_[2][CostModel::size_classes] = {};  // share of the last ones that cost so much
+  CostModel costs_[2];
+  float dear_[2][CostModel::size_classes] = {};  // share of the last ones that cost much
 };
 
 }  // namespace nearcache::mpi

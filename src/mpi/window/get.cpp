@@ -83,7 +83,7 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
   RemoteGet get{};
   if (!valid_target(call.target)) return pass(get, request);
   if (transparent_) context.phases.look();
-  if (transparent_ && options_.skip_cheap && (nearly_cheap_ || !context.phases.quiet()) && dormancy_.passes(hits(), nearly_cheap_)) {
+  if (transparent_ && skip_cheap_ && (nearly_cheap_ || !context.phases.quiet()) && dormancy_.passes(hits(), nearly_cheap_)) {
     if (!observed_) {
       get.bytes = bytes_of(call);
     } else {

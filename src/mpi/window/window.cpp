@@ -26,7 +26,7 @@ Window::Window(WindowIdentity identity, const Options& options, std::string obst
   handle_ = identity_.handle;
   for (int rank = 0; rank < identity_.ranks; ++rank) {
     if (rank == identity_.rank) continue;
-    const bool far = is_far(static_cast<uint32_t>(rank));
+    const bool far = static_cast<size_t>(rank) < identity_.far.size() && identity_.far[static_cast<size_t>(rank)] != 0;
     any_far_ = any_far_ || far;
     all_far_ = all_far_ && far;
   }
@@ -66,6 +66,7 @@ void Window::adopt_mode(Mode mode) {
   plain_ = caching_ && identity_.unit > 0 && !context.threaded && context.progress.available() &&
            !context.devices.present();
   plain_unit_ = identity_.unit;
+  skip_cheap_ = options_.skip_cheap;
 }
 
 void Window::set_options(const Options& options) {
@@ -75,6 +76,7 @@ void Window::set_options(const Options& options) {
   cached_.set_rules(rules);
   options_ = options;
   options_.mode = rules.mode;
+  skip_cheap_ = options.skip_cheap;
   set_mode(options.mode);
 }
 

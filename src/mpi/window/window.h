@@ -262,8 +262,7 @@ class Window {
   // The bytes of gets up to which all pass, from any target; 0 if those of `bytes` do not.
   uint64_t passing_up_to(uint64_t bytes) const;
   static uint64_t size_of(MPI_Datatype type);
-  bool any_far_ = false, all_far_ = true;  // of the other ranks
-  bool is_far(uint32_t target) const { return target < identity_.far.size() && identity_.far[target] != 0; }
+  bool is_far(uint32_t target) const { return any_far_ && target < identity_.far.size() && identity_.far[target] != 0; }
   bool ensure_cache();
   int issue_again(const GetCall& get);
   bool lock_is_deferred(uint32_t target) const;
@@ -275,7 +274,7 @@ class Window {
   static uint64_t bytes_of(const GetCall& call);
   bool bypassed(const RemoteGet& get) const { return cached_.never_cached(get) || sampling_.cheap(is_far(get.key.target), get.bytes); }
   void may_fetch_line(const RemoteGet& get) {
-    cached_.allow_lines(!options_.skip_cheap || sampling_.latency_rules(is_far(get.key.target), get.bytes));
+    cached_.allow_lines(!skip_cheap_ || sampling_.latency_rules(is_far(get.key.target), get.bytes));
   }
   Decision pass(const RemoteGet& get, bool request);
   Decision decide_absent(const GetCall& call);
@@ -312,6 +311,19 @@ class Window {
   uint64_t plain_hits_ = 0;      // gets served by serve_plain_hit; not in the counts of cached_ yet
   uint64_t plain_bytes_ = 0;
   uint64_t syncs_served_ = 0;
+
+  // What a miss looks at besides.
+  bool skip_cheap_ = true;       // options_.skip_cheap
+  bool nearly_cheap_ = false;    // gets of the size that was measured last
+  bool fetching_ = false;
+  bool any_far_ = false, all_far_ = true;  // of the other ranks
+  struct DeferredLock {
+    uint32_t target;
+    int assert;
+    bool taken;
+  };
+  std::vector<DeferredLock> deferred_;
+  CostSampling sampling_;
   CachedWindow cached_;
 
   // Left by serve_plain_hit to the `decide` that follows: nothing is cached under this key.
@@ -321,13 +333,6 @@ class Window {
     uint64_t hash = 0, bytes = 0;
   };
   Absent absent_;
-  bool fetching_ = false;
-  struct DeferredLock {
-    uint32_t target;
-    int assert;
-    bool taken;
-  };
-  std::vector<DeferredLock> deferred_;
   std::vector<GetCall> served_;  // mode transparent: in those epochs, for the case that somebody writes meanwhile
   WindowIdentity identity_;
   Options options_;
@@ -335,9 +340,7 @@ class Window {
   std::string obstacle_;
   std::mutex mutex_;
   Counters counters_;  // of what is not counted by cached_
-  CostSampling sampling_;
   Dormancy dormancy_;
-  bool nearly_cheap_ = false;  // gets of the size that was measured last
   ProfileLevels levels_told_;
 };
 
