@@ -183,6 +183,8 @@ inline int run(int argc, char **argv, int least_ranks, const std::vector<Case> &
       only = split(argv[++i]);
     } else if (std::strcmp(argv[i], "--except") == 0 && i + 1 < argc) {
       except = split(argv[++i]);
+    } else if (std::strcmp(argv[i], "--threads") == 0) {
+      thread_level = MPI_THREAD_MULTIPLE;
     } else if (std::strcmp(argv[i], "--sessions") == 0) {
       sessions = MPI_VERSION >= 4;
     } else {

@@ -13,5 +13,16 @@ def test_every_case(mpi, preload, layer, strict):
     runs.run(mpi, layer, 3, "phases", "--except", AGE, env=dict(QUIET, **({"NEARCACHE_STRICT_FLUSH": "1"} if strict else {})))
 
 
+LOCKS = ["kept_across_locks", "after_an_exclusive_epoch", "after_a_store_under_an_exclusive_lock", "exclusive_epoch_before_a_miss",
+         "exclusive_epoch_before_the_unlock", "a_flush_takes_the_lock", "a_put_takes_the_lock", "many_gets_in_one_epoch"]
+
+
+@pytest.mark.few_mpis
+@pytest.mark.parametrize("case", LOCKS)
+def test_locks_of_programs_with_threads(mpi, preload, case):
+    # One case each: with threads no phase follows the first in which somebody wrote.
+    runs.run(mpi, "cached", 3, "phases", "--threads", "--only", case, env=QUIET)
+
+
 def test_longest_age(mpi, preload):
     runs.run(mpi, "cached", 3, "phases", "--only", AGE, env=dict(QUIET, NEARCACHE_LONGEST_AGE="2s"))

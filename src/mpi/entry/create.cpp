@@ -268,6 +268,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info) {
   const int rc = next.Win_set_info(win, info);
   Window* window = context.windows.find(win);
   if (window != nullptr && rc == MPI_SUCCESS) {
+    window->confirm_served(nearcache::Targets::all());
     const WindowLock lock(window->mutex());
     nearcache::Options options = window->options();
     if (read_info(info, &options)) window->mode_is_named();

@@ -71,9 +71,11 @@ template <class Issue>
 int cached_get(Window& window, const GetCall& call, Issue issue) {
   if (window.pause_takes(call)) return issue();
   if (!window.caching()) {
+    if (window.locks_deferred()) [[unlikely]] window.take_locks(window.targets(call.target));
     window.get_issued_uncached(call.target);
     return window.observed() ? observed_get(window, call, issue) : issue();
   }
+  if (window.locks_deferred()) [[unlikely]] window.prepare_to_serve(call);
   WindowLock lock(window.mutex());
   const Window::Decision decision = window.decide(call, false);
   lock.unlock();
@@ -136,6 +138,7 @@ int issued_rget(Window& window, const GetCall& call, const Window::Decision& dec
 template <class Issue>
 int cached_rget(Window& window, const GetCall& call, MPI_Request* request, Issue issue) {
   if (window.pause_takes(call)) return noted_plain(issue(), request);
+  if (window.locks_deferred()) [[unlikely]] window.confirm_served(window.targets(call.target));
   if (!window.caching()) {
     window.get_issued_uncached(call.target);
     if (!window.observed()) return noted_plain(issue(), request);
@@ -144,7 +147,6 @@ int cached_rget(Window& window, const GetCall& call, MPI_Request* request, Issue
     lock.unlock();
     return issued_rget(window, call, decision, request, issue);
   }
-  if (window.locks_deferred()) [[unlikely]] window.confirm_served(window.targets(call.target));
   WindowLock lock(window.mutex());
   const Window::Decision decision = window.decide(call, true);
   lock.unlock();

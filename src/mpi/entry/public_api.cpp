@@ -29,6 +29,7 @@ Counters of_process() {
 void first_invalidation() {
   context.invalidates = true;
   for (Window* window : context.windows.all()) {
+    window->confirm_served(nearcache::Targets::all());
     const WindowLock lock(window->mutex());
     window->program_invalidates();
   }
@@ -80,6 +81,7 @@ int nearcache_set_mode(MPI_Win win, nearcache_mode mode) {
   Window* window = find(win);
   if (window == nullptr) return MPI_ERR_WIN;
   if (mode < NEARCACHE_MODE_OFF || mode > NEARCACHE_MODE_USER) return MPI_ERR_ARG;
+  window->confirm_served(nearcache::Targets::all());
   const WindowLock lock(window->mutex());
   if (mode != NEARCACHE_MODE_OFF && !window->obstacle().empty()) return MPI_ERR_ARG;
   window->mode_is_named();

@@ -79,9 +79,9 @@ template <class TargetsOf, class Call>
 int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
   Window* window = find_window(handle);
   if (window != nullptr && window->caching()) {
-    WindowLock lock(window->mutex());
     const Targets targets = targets_of(*window);
     if (window->locks_deferred() && window->mode() == nearcache::Mode::transparent) [[unlikely]] window->confirm_served(targets);
+    WindowLock lock(window->mutex());
     if (window->may_serve_flush(targets)) {
       window->flush_served();
       if (window->observed()) window->observe_sync(kind, targets);

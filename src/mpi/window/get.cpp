@@ -101,12 +101,15 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
   return decided(get, cached_.look_up(get, request), request);
 }
 
-// What is served under a lock that was not taken may have to be issued after all (confirm_served): before anything of which that is not easily done.
+// What is served under a lock that was not taken may have to be issued after all: it is confirmed before anything of which that is not easily done.
+void Window::prepare_to_serve(const GetCall& call) {
+  if (mode() != Mode::transparent) return;
+  if (deferred_.full() || call.origin_count > INT_MAX || call.target_count > INT_MAX || !of_predefined_types(call)) confirm_served(targets(call.target));
+}
+
 CachedWindow::Decision Window::look_up_unlocked(const GetCall& call, const RemoteGet& get, bool request) {
-  constexpr size_t most = 16;
-  if (served_.size() == most || call.origin_count > INT_MAX || call.target_count > INT_MAX || !of_predefined_types(call)) confirm_served(targets(call.target));
   const CachedWindow::Decision decision = cached_.look_up(get, request);
-  if ((decision.answer == Answer::served || decision.answer == Answer::rest) && lock_is_deferred(get.key.target)) served_.push_back(call);
+  if (decision.answer == Answer::served || decision.answer == Answer::rest) deferred_.served(call);
   return decision;
 }
 

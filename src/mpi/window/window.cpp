@@ -41,7 +41,6 @@ Window::~Window() {
 
 void Window::set_mode(Mode mode) {
   if (mode == cached_.mode()) return;
-  confirm_served(Targets::all());
   wake();
   adopt_mode(mode);
   if (!caching_ || !unknown_outstanding_.exchange(false)) return;

@@ -16,7 +16,9 @@
 #include "mpi/process/context.h"
 #include "mpi/types/type_table.h"
 #include "mpi/window/cost_sampling.h"
+#include "mpi/window/deferred_locks.h"
 #include "mpi/window/dormancy.h"
+#include "mpi/window/get_call.h"
 #include "mpi/window/pause.h"
 #include "telemetry/stats.h"
 #include "telemetry/trace_format.h"
@@ -28,17 +30,6 @@ namespace nearcache::mpi {
 class WindowLock : public OptionalLock {
  public:
   explicit WindowLock(std::mutex& mutex) : OptionalLock(context.threaded ? &mutex : nullptr) {}
-};
-
-// A get, as the program asked for it; counts as MPI_Count.
-struct GetCall {
-  void* origin;
-  MPI_Count origin_count;
-  MPI_Datatype origin_type;
-  int target;
-  MPI_Aint displacement;
-  MPI_Count target_count;
-  MPI_Datatype target_type;
 };
 
 struct WindowIdentity {
@@ -69,7 +60,7 @@ class Window {
 
   // --- The calls below need the lock. ---
 
-  void set_mode(Mode mode);
+  void set_mode(Mode mode);  // after confirm_served
   // Becomes user by the program's first invalidation, of whichever window, unless the program names a mode before.
   void await_invalidate() { awaits_invalidate_ = true; }
   void mode_is_named() { awaits_invalidate_ = false; }
@@ -104,17 +95,16 @@ class Window {
     }
   }
 
-  // --- Shared locks (sync.cpp). They go down with the first operation that must: an epoch in which all gets are served needs none. ---
+  // --- Shared locks that go down with the first operation that must (deferred_locks.h). None of these with the lock held. ---
 
-  bool may_defer_lock(int rank) const;
+  bool may_defer_lock(int rank);
   void defer_lock(int rank, int assert);
-  bool locks_deferred() const { return !deferred_.empty(); }
-  // Those of `targets` are taken now, before an operation.
-  int take_locks(Targets targets);
-  // Before gets of `targets` are completed: what was served under such a lock becomes final, or is issued.
-  int confirm_served(Targets targets);
-  // The epoch ends. False if its lock was taken, or must be now.
-  bool drop_lock(Targets target);
+  bool locks_deferred() const { return deferred_.any(); }
+  int take_locks(Targets targets) { return deferred_.take(*this, targets); }
+  int confirm_served(Targets targets) { return deferred_.confirm(*this, targets); }
+  bool drop_lock(Targets target) { return target.is_one() && deferred_.drop(*this, target.rank()); }
+  // Before this get may be served under such a lock: is there to be room for it, and may it be issued later?
+  void prepare_to_serve(const GetCall& call);
 
   // A fetching accumulate is outstanding: what it completes by may tell of others' writes.
   void fetch_begins() { fetching_ = true; }
@@ -150,13 +140,18 @@ class Window {
   bool pause_takes(const GetCall& call) { return pause_.on() && pause_.takes(call.origin_type, size_of(call.origin_type), call.origin_count); }
   void write_passes() { wrote_unnoted_ = true; }
   void flush_passed() { ++counters_.syncs_passed; }
+  // The same of a lock that was deferred. Takes the lock itself.
+  void sync_passes() {
+    const WindowLock lock(mutex_);
+    ++counters_.syncs_passed;
+  }
   void count_write(TraceWrite kind) { ++(kind == TraceWrite::put ? counters_.puts : counters_.accumulates); }
   // A get has gone past the cache, or past a window that is not cached; a write has been issued, or a get of the own rank. It is time to pause, perhaps.
   void maybe_pause(MPI_Datatype type, uint64_t bytes) {
     if (pause_.get_passed()) [[unlikely]] pause(type, bytes);
   }
   void maybe_pause_of_others() {
-    if (pause_.other_passed() && deferred_.empty() && may_pause() && holds_nothing()) [[unlikely]] pause_.begin_of_others();
+    if (pause_.other_passed() && !locks_deferred() && may_pause() && holds_nothing()) [[unlikely]] pause_.begin_of_others();
   }
   // The cache is asked again, or is another one.
   void wake();
@@ -264,8 +259,6 @@ class Window {
   static uint64_t size_of(MPI_Datatype type);
   bool is_far(uint32_t target) const { return any_far_ && target < identity_.far.size() && identity_.far[target] != 0; }
   bool ensure_cache();
-  int issue_again(const GetCall& get);
-  bool lock_is_deferred(uint32_t target) const;
   CachedWindow::Decision look_up_unlocked(const GetCall& call, const RemoteGet& get, bool request);
   // The bytes that a write touches; false where only MPI knows. An empty range if it touches none.
   bool range_of(MPI_Aint displacement, MPI_Count count, MPI_Datatype type, int64_t* from, int64_t* to) const;
@@ -317,12 +310,7 @@ class Window {
   bool nearly_cheap_ = false;    // gets of the size that was measured last
   bool fetching_ = false;
   bool any_far_ = false, all_far_ = true;  // of the other ranks
-  struct DeferredLock {
-    uint32_t target;
-    int assert;
-    bool taken;
-  };
-  std::vector<DeferredLock> deferred_;
+  DeferredLocks deferred_;
   CostSampling sampling_;
   CachedWindow cached_;
 
@@ -333,7 +321,6 @@ class Window {
     uint64_t hash = 0, bytes = 0;
   };
   Absent absent_;
-  std::vector<GetCall> served_;  // mode transparent: in those epochs, for the case that somebody writes meanwhile
   WindowIdentity identity_;
   Options options_;
   bool awaits_invalidate_ = false;

@@ -1,0 +1,137 @@
+#include "mpi/window/deferred_locks.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "mpi/process/next.h"
+#include "mpi/window/window.h"
+
+namespace nearcache::mpi {
+namespace {
+
+// May be let go while MPI is called.
+std::unique_lock<std::mutex> guard(std::mutex& mutex) {
+  return context.threaded ? std::unique_lock(mutex) : std::unique_lock(mutex, std::defer_lock);
+}
+
+void let_go(std::unique_lock<std::mutex>& lock) {
+  if (lock.owns_lock()) lock.unlock();
+}
+
+void again(std::unique_lock<std::mutex>& lock) {
+  if (context.threaded) lock.lock();
+}
+
+}  // namespace
+
+DeferredLocks::Locks::iterator DeferredLocks::find(uint32_t target) { return std::ranges::find(locks_, target, &Lock::target); }
+
+void DeferredLocks::forget(uint32_t target) {
+  std::erase_if(served_, [target](const GetCall& get) { return static_cast<uint32_t>(get.target) == target; });
+  std::erase_if(locks_, [target](const Lock& lock) { return lock.target == target; });
+  count_ = static_cast<uint32_t>(locks_.size());
+}
+
+void DeferredLocks::defer(uint32_t target, int assert) {
+  const auto lock = guard(mutex_);
+  locks_.push_back({target, assert, State::waiting});
+  ++count_;
+}
+
+int DeferredLocks::take(Window& window, Targets targets) {
+  int rc = MPI_SUCCESS;
+  auto lock = guard(mutex_);
+  for (;;) {
+    const auto next_one = std::ranges::find_if(locks_, [targets](const Lock& its) { return its.state != State::taken && targets.cover(its.target); });
+    if (next_one == locks_.end()) break;
+    const Lock its = *next_one;
+    next_one->state = State::being_taken;
+    let_go(lock);
+    if (its.state == State::waiting) {
+      window.sync_passes();
+      if (const int code = next.Win_lock(MPI_LOCK_SHARED, static_cast<int>(its.target), its.assert, window.handle()); code != MPI_SUCCESS) rc = code;
+    } else {
+      std::this_thread::yield();  // another thread is about to have it
+    }
+    again(lock);
+    if (its.state != State::waiting) continue;
+    if (window.mode() == Mode::transparent) {
+      find(its.target)->state = State::taken;
+    } else {
+      forget(its.target);
+    }
+  }
+  return rc;
+}
+
+int DeferredLocks::issue(Window& window, const GetCall& get) {
+  {
+    const WindowLock lock(window.mutex());
+    window.epochs().get_issued(static_cast<uint32_t>(get.target));
+  }
+  return next.Get(get.origin, static_cast<int>(get.origin_count), get.origin_type, get.target, get.displacement, static_cast<int>(get.target_count),
+                  get.target_type, window.handle());
+}
+
+// That the lock is held is certain once an operation under it is complete. Who wrote before that has told of it by then; nobody writes after.
+int DeferredLocks::confirm(Window& window, Targets targets) {
+  int rc = take(window, targets);
+  auto lock = guard(mutex_);
+  while (rc == MPI_SUCCESS) {
+    const auto its = std::ranges::find_if(locks_, [targets](const Lock& each) { return each.state == State::taken && targets.cover(each.target); });
+    if (its == locks_.end()) break;
+    const uint32_t target = its->target;
+    const auto is_its = [target](const GetCall& get) { return static_cast<uint32_t>(get.target) == target; };
+    const auto first = std::ranges::find_if(served_, is_its);
+    if (first == served_.end()) {
+      forget(target);
+      continue;
+    }
+    const GetCall one = *first;
+    let_go(lock);
+    bool issued = false;
+    {
+      const WindowLock window_lock(window.mutex());
+      issued = window.epochs().gets_noted(target);
+    }
+    if (!issued) rc = issue(window, one);
+    if (rc == MPI_SUCCESS) rc = next.Win_flush(static_cast<int>(target), window.handle());
+    again(lock);
+    std::vector<GetCall> older;
+    if (!context.phases.quiet()) std::ranges::copy_if(served_, std::back_inserter(older), is_its);
+    forget(target);
+    let_go(lock);
+    for (const GetCall& get : older) {
+      if (rc == MPI_SUCCESS) rc = issue(window, get);
+    }
+    again(lock);
+  }
+  return rc;
+}
+
+bool DeferredLocks::drop(Window& window, uint32_t target) {
+  {
+    const auto lock = guard(mutex_);
+    const auto its = find(target);
+    if (its == locks_.end() || its->state != State::waiting || (window.mode() == Mode::transparent && !context.phases.quiet())) return false;
+    forget(target);
+  }
+  const WindowLock lock(window.mutex());
+  window.epochs().unlock(target);
+  window.flush_served();
+  window.flush_served();
+  return true;
+}
+
+void DeferredLocks::served(const GetCall& call) {
+  const auto lock = guard(mutex_);
+  if (find(static_cast<uint32_t>(call.target)) != locks_.end()) served_.push_back(call);
+}
+
+bool DeferredLocks::full() {
+  constexpr size_t most = 16;
+  const auto lock = guard(mutex_);
+  return served_.size() >= most;
+}
+
+}  // namespace nearcache::mpi

@@ -1,0 +1,54 @@
+// Shared locks of a window that have not gone down (docs/semantics.md, "Shared locks"): MPI may take a lock as late as the first operation of its epoch, so an
+// epoch whose gets are all served needs none. But nobody else's exclusive epoch may come between its gets: modes always and user have a promise;
+// in transparent what is served is remembered until it is known that none did.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "front/targets.h"
+#include "mpi/window/get_call.h"
+
+namespace nearcache::mpi {
+
+class Window;
+
+// Any thread. None of these may be called with the window's lock held, but those that say so.
+class DeferredLocks {
+ public:
+  bool any() const { return count_.load(std::memory_order_relaxed) != 0; }
+
+  void defer(uint32_t target, int assert);
+  // Those of `targets` are taken now, before an operation. An error of MPI's.
+  int take(Window& window, Targets targets);
+  // Before gets of `targets` are completed: what was served under such a lock becomes final, or is issued. An error of MPI's.
+  int confirm(Window& window, Targets targets);
+  // The epoch ends. False if its lock was taken, or must be now.
+  bool drop(Window& window, uint32_t target);
+
+  // The get was served, in mode transparent; with the window's lock.
+  void served(const GetCall& call);
+  // So many were that some must be confirmed before more are.
+  bool full();
+
+ private:
+  enum class State : uint8_t { waiting, being_taken, taken };
+  struct Lock {
+    uint32_t target;
+    int assert;
+    State state;
+  };
+  using Locks = std::vector<Lock>;
+  Locks::iterator find(uint32_t target);
+  void forget(uint32_t target);
+  static int issue(Window& window, const GetCall& get);
+
+  std::atomic<uint32_t> count_{0};
+  std::mutex mutex_;  // covers what follows, with other threads
+  Locks locks_;
+  std::vector<GetCall> served_;
+};
+
+}  // namespace nearcache::mpi
