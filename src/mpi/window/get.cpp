@@ -57,11 +57,12 @@ uint64_t Window::bytes_of(const GetCall& call) {
   return bytes;
 }
 
-Window::Decision Window::pass(const RemoteGet& get, bool request) {
+Window::Decision Window::pass(int target, const RemoteGet& get, bool request) {
   observe(Outcome::bypassed, get, 0);
   Decision decision;
   decision.get = get;
-  decision.sampled = sampling_.passed_is_due(context.observer.tracing() ? 64 : 1 << 16, request) && get.bytes > 0;
+  // Gets of the own rank cost what others do not.
+  decision.sampled = get.bytes > 0 && target != identity_.rank && sampling_.passed_is_due(context.observer.tracing() ? 64 : 1 << 16, request);
   return decision;
 }
 
@@ -81,7 +82,7 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
   if (pause_.on()) wake();
   const bool absent = std::exchange(absent_.known, false) && !request;  // an Rget may not go along with another get
   RemoteGet get{};
-  if (!valid_target(call.target)) return pass(get, request);
+  if (!valid_target(call.target)) return pass(call.target, get, request);
   if (transparent_) context.phases.look();
   if (transparent_ && skip_cheap_ && (nearly_cheap_ || !context.phases.quiet()) && dormancy_.passes(hits(), nearly_cheap_)) {
     if (!observed_) {
@@ -89,13 +90,13 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
     } else {
       understand(call, &get);
     }
-    return pass(get, request);
+    return pass(call.target, get, request);
   }
   if (absent) return decide_absent(call);
-  if (!understand(call, &get)) return pass(get, request);
-  if (!epochs().open(get.key.target)) return pass({}, request);  // an error, mostly, which MPI reports
-  if (request && host_has(HostDefect::rget_before_data) && !of_predefined_types(call)) return pass(get, request);
-  if (bypassed(get) || !ensure_cache()) return pass(get, request);
+  if (!understand(call, &get)) return pass(call.target, get, request);
+  if (!epochs().open(get.key.target)) return pass(call.target, {}, request);  // an error, mostly, which MPI reports
+  if (request && host_has(HostDefect::rget_before_data) && !of_predefined_types(call)) return pass(call.target, get, request);
+  if (bypassed(get) || !ensure_cache()) return pass(call.target, get, request);
   may_fetch_line(get);
   if (transparent_ && locks_deferred()) [[unlikely]] return decided(get, look_up_unlocked(call, get, request), request);
   return decided(get, cached_.look_up(get, request), request);
@@ -120,11 +121,11 @@ Window::Decision Window::decide_absent(const GetCall& call) {
   get.hash = absent_.hash;
   get.bytes = absent_.bytes;
   get.from = get.key.displacement;
-  if (__builtin_add_overflow(get.from, static_cast<int64_t>(get.bytes), &get.to)) return pass({}, false);
+  if (__builtin_add_overflow(get.from, static_cast<int64_t>(get.bytes), &get.to)) return pass(call.target, {}, false);
   get.contiguous_target = true;
   get.origin = call.origin;
   get.elements = {plain_layout_, static_cast<uint64_t>(call.origin_count)};
-  if (bypassed(get)) return pass(get, false);
+  if (bypassed(get)) return pass(call.target, get, false);
   may_fetch_line(get);
   return decided(get, cached_.look_up_absent(get), false);
 }
@@ -134,7 +135,7 @@ Window::Decision Window::decided(const RemoteGet& get, const CachedWindow::Decis
   if (cached.answer != Answer::pass) pause_.get_asked();
   switch (cached.answer) {
     case Answer::pass:
-      return pass(get, request);
+      return pass(static_cast<int>(get.key.target), get, request);
     case Answer::served:
       observe(cached.outcome, get, get.bytes);
       break;

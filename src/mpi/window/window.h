@@ -269,7 +269,7 @@ class Window {
   void may_fetch_line(const RemoteGet& get) {
     cached_.allow_lines(!skip_cheap_ || sampling_.latency_rules(is_far(get.key.target), get.bytes));
   }
-  Decision pass(const RemoteGet& get, bool request);
+  Decision pass(int target, const RemoteGet& get, bool request);
   Decision decide_absent(const GetCall& call);
   Decision decided(const RemoteGet& get, const CachedWindow::Decision& decision, bool request);
   bool miss_is_sampled(uint32_t target, bool request) {
