@@ -51,13 +51,11 @@ def test_read_only_window_may_always_be_cached(advise):
 
 
 @pytest.mark.few_mpis
-def test_phases_of_writing_and_reading_want_mode_user(advise):
+def test_phases_of_writing_and_reading_need_no_promise(advise):
     advice, words = advise("phases")
     window, = advice["windows"]
-    assert window["mode"] == "user" and window["helps"]
-    # After 4 of the 10 barriers at least; after the others too where a rank leaves them when the next stores have begun.
-    assert 4 <= window["invalidations"] <= 11
-    assert "nearcache_invalidate(win)" in words and "would have returned old data" in words
+    assert window["mode"] == "transparent" and window["helps"]
+    assert "needs no promise" in words and "nearcache_invalidate" not in words
 
 
 @pytest.mark.few_mpis
@@ -168,7 +166,7 @@ def rule(hits=0, stale=0, size=100, **more):
 
 
 def evidence(latency=10000.0, gets=100000, hits=90000, seconds=2.0, stale=0, user_stale=0, writes=0, dropped=0, ranks=1, epoch_hits=0, least=None,
-             cost_from="trace", own_gets=0, left_alone=(), obstacles=()):
+             cost_from="trace", own_gets=0, left_alone=(), obstacles=(), quiet_hits=0):
     window = {"id": 1, "name": "", "mode": "transparent", "ranks": ranks, "traced_ranks": 1, "gets": gets, "bytes": gets * 100,
               "own_gets": own_gets, "puts": writes, "stores": 0, "writes_while_read": writes, "transparent": rule(), "user": rule(hits, user_stale), "always": rule(hits, stale)}
     measured = {"latency_ns": latency, "ns_per_byte": 0.1}
@@ -180,10 +178,11 @@ def evidence(latency=10000.0, gets=100000, hits=90000, seconds=2.0, stale=0, use
               for size, saved in ((100000, 0.2), (500000, 0.7), (900000, 0.97), (2000000, 1.0))]
     curve = {"id": 1, "ranks": 1, "gets": gets, "bytes": gets * 100, "distinct_keys": gets - hits, "distinct_bytes": 100 * (gets - hits), "points": points}
     trace = {"ranks": ranks, "dropped": dropped, "cut_short": False, "program": "p", "modelled": ""}
-    within = {"id": 1, "hits_full": epoch_hits, "hits_pending": 0, "hits_partial": 0, "hit_bytes": epoch_hits * 100}
+    def within(count):
+        return {"rows": [{"windows": [{"id": 1, "hits_full": count, "hits_pending": 0, "hits_partial": 0, "hit_bytes": count * 100}]}]}
     return measure.Evidence(safety={"cost": cost, "traces": [trace], "windows": [window]},
                             summary={"span": {"first_ns": 0, "last_ns": int(seconds * 1e9)}}, curve={"windows": [curve]},
-                            transparent={"rows": [{"windows": [within]}]}, obstacles=dict(obstacles), left_alone=list(left_alone))
+                            transparent=within(epoch_hits), quiet=within(max(epoch_hits, quiet_hits)), obstacles=dict(obstacles), left_alone=list(left_alone))
 
 
 def test_storage_is_the_least_that_saves_nearly_all():
@@ -220,6 +219,17 @@ def test_repeats_within_an_epoch_that_save_too_little_are_not_said_to_come_too_l
     assert not advice.helps and "too little beside" in text.render(advice)
     advice = judgement.judge(evidence(writes=3, stale=5, user_stale=1))
     assert not advice.helps and "only after a synchronisation" in text.render(advice)
+
+
+def test_quiet_phases_take_the_place_of_invalidations_and_serve_where_no_promise_holds():
+    for stale in (0, 5):
+        window, = judgement.judge(evidence(writes=3, stale=5, user_stale=stale, quiet_hits=85000)).windows
+        assert (window.mode, window.helps) == ("transparent", True)
+        assert window.saved_seconds == pytest.approx(85000 * (10010 - 80 - 15) * 1e-9)
+    window, = judgement.judge(evidence(writes=3, stale=5, quiet_hits=50000)).windows
+    assert window.mode == "user", "it saves nearly twice as much"
+    window, = judgement.judge(evidence(quiet_hits=90000)).windows
+    assert window.mode == "always" and "needs no promise" in window.reasons[-1]
 
 
 def test_without_a_measured_cost_there_is_no_verdict_but_by_counts():

@@ -86,6 +86,14 @@ def test_traced_costs_are_those_of_the_network(traced):
     assert all(trace["modelled"] for trace in summary["traces"])
 
 
+def test_gets_of_the_own_rank_are_not_measured(mpi, preload, tmp_path):
+    if not mpi.binary("clients").exists():
+        pytest.skip("clients is not built for this MPI")
+    launch.run(mpi, 1, "clients", "cg", "--size", 16, "--rounds", 12, env={"NEARCACHE_TRACE": str(tmp_path / "trace")}).check()
+    summary = simulate("--summary", tmp_path / "trace.0.nctrace")
+    assert summary["windows"][0]["own_gets"] > 1 << 16 and summary["cost"]["samples"] == 0
+
+
 @pytest.mark.few_mpis
 def test_a_place_that_cannot_be_written_does_not_stop_the_program(mpi, preload, tmp_path):
     result = launch.run(mpi, 2, "access_patterns", "read_only", env={"NEARCACHE_TRACE": str(tmp_path / "none" / "trace")}).check()

@@ -75,6 +75,11 @@ def gain_ns(cost, hits, size):
     return cost_ns(cost, hits, size) - hit_ns(hits, size)
 
 
+def hits_of(row):
+    """Of a window in a simulation; None where it has no gets."""
+    return row["hits_full"] + row["hits_pending"] + row["hits_partial"] if row else 0
+
+
 def storage_for(curve):
     """The smallest storage of a rank that saves ENOUGH of what can be saved, in whole powers of two."""
     best = max((point["cost_saved"] for point in curve["points"]), default=0)
@@ -125,6 +130,8 @@ class Judge:
         self.obstacles, self.left_alone = evidence.obstacles, evidence.left_alone
         self.curves = {window["id"]: window for window in evidence.curve["windows"]}
         self.transparent = {window["id"]: window for window in evidence.transparent["rows"][0].get("windows", [])}  # absent where no window was traced
+        rows = evidence.quiet["rows"][0].get("windows", []) if evidence.quiet else []
+        self.quiet = {window["id"]: window for window in rows}
         traces = evidence.safety["traces"]
         self.ranks = max((trace["ranks"] for trace in traces), default=1)
         self.traced = len(traces)
@@ -187,9 +194,12 @@ class Judge:
         if window["id"] in self.obstacles:
             advice.reasons = [f"it cannot be cached: {self.obstacles[window['id']]}"]
             return advice
-        if self.transparent_hits(window) > 0 and self.saved_ns(window, "transparent") >= 0.9 * self.saved_ns(window, mode) and mode != "transparent":
+        if hits_of(self.transparent.get(window["id"])) > 0 and self.saved_by(self.transparent.get(window["id"])) >= 0.9 * self.saved_ns(window, mode) and mode != "transparent":
             mode = "transparent"
             reasons = ["its gets repeat before others' writes must be seen, so `transparent`, which needs no promise, saves as much as any mode"]
+        elif mode != "transparent" and self.saved_by(self.quiet.get(window["id"])) >= 0.9 * self.saved_ns(window, mode) > 0:
+            text = "`transparent`, the default, which needs no promise, saves as much in this run, as nobody wrote while gets repeated"
+            mode, reasons = ("transparent", [text]) if mode == "user" else (mode, [*reasons, text])
         ranks = max(1, window["traced_ranks"])
         advice.saved_seconds = max(0.0, 1e-9 * self.scale * self.saved_ns(window, mode) / ranks)
         advice.saved_seconds_least = min(advice.saved_seconds, max(0.0, 1e-9 * self.saved_ns(window, mode, self.least) / ranks))
@@ -213,8 +223,7 @@ class Judge:
         """Over all ranks: what hits of the library's own engine save, with room for everything."""
         cost = cost or self.cost
         if mode == "transparent":
-            row = self.transparent.get(window["id"])
-            return gain_ns(cost, self.transparent_hits(window), row["hit_bytes"] if row else 0)
+            return self.saved_by(self.transparent_row(window), cost)
         curve = self.curves.get(window["id"])
         best = max(curve["points"], key=lambda point: point["cost_saved"], default=None) if curve else None
         if best is None:
@@ -223,9 +232,16 @@ class Judge:
         # Of these hits `user` keeps what its invalidations leave.
         return always * (window[mode]["hits"] / max(1, window["always"]["hits"]))
 
+    def saved_by(self, row, cost=None):
+        return gain_ns(cost or self.cost, hits_of(row), row["hit_bytes"] if row else 0)
+
+    def transparent_row(self, window):
+        """What is saved for certain, or where that is nothing, what quiet phases save."""
+        certain = self.transparent.get(window["id"])
+        return certain if hits_of(certain) >= 0.01 * window["gets"] else self.quiet.get(window["id"], certain)
+
     def transparent_hits(self, window):
-        row = self.transparent.get(window["id"])
-        return row["hits_full"] + row["hits_pending"] + row["hits_partial"] if row else 0
+        return hits_of(self.transparent_row(window))
 
     def worth(self, advice):
         """A busy machine makes the run longer, and the mean get in proportion, but not the quickest one."""

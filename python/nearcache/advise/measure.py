@@ -22,6 +22,7 @@ class Evidence:
     transparent: dict  # a simulation with room for everything
     obstacles: dict    # by window: why it cannot be cached
     left_alone: list   # reasons why other windows were not touched at all
+    quiet: dict = None  # as `transparent`, with quiet phases, as far as the traces of all ranks tell of writes
 
 
 @contextmanager
@@ -62,9 +63,10 @@ def evidence_of(names, model=None):
         obstacles.update(obstacles_of(name + REPORT))
     names = simulate.traces(names)
     given = ["--model", model] if model else []
+    transparent = ("--mode", "transparent", "--storage", "100%", "--no-bounds", *given)
     return Evidence(safety=simulate.ask(names, "--safety", *given), summary=simulate.ask(names, "--summary"),
                     curve=simulate.ask(names, "--curve", "--mode", "always", *given),
-                    transparent=simulate.ask(names, "--mode", "transparent", "--strict-flush", "--storage", "100%", "--no-bounds", *given),
+                    transparent=simulate.ask(names, "--strict-flush", *transparent), quiet=simulate.ask(names, *transparent),
                     obstacles=obstacles, left_alone=[reason for window, reason in obstacles.items() if window < 0])
 
 
