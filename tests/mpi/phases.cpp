@@ -347,6 +347,23 @@ void keeps(bool kept, const std::function<void(Window &)> &call) {
   });
 }
 
+// A window that is only written to for a while, or read by its own rank, pauses, and its writes are not noted.
+void puts_of_a_pause_are_seen(Read read, int target) {
+  with_window(true, [&](Window &window) {
+    settle(window, get_and_flush);
+    if (check::rank == reader) {
+      int64_t found = -1;
+      for (int turn = 0; turn < 200; ++turn) target == reader ? get_and_flush(window, &found, 50, reader) : put_and_flush(window, turn, 50, target);
+      put_and_flush(window, 2000, place, owner);
+      read(window, &found, place, owner);
+      EXPECT_EQ(found, 2000);
+      read(window, &found, other_place, owner);
+      EXPECT_EQ(found, other_place);
+    }
+    MPI_Barrier(check::world);
+  });
+}
+
 void own_put(Window &window) { put_and_flush(window, 7, 50, writer); }
 void own_rput(Window &window) {
   const int64_t value = 7;
@@ -441,6 +458,9 @@ int main(int argc, char **argv) {
        {"many_gets_in_one_epoch", many_gets_in_one_epoch},
        {"polled_by_get_and_flush", polled_by_get_and_flush},
        {"nothing_is_older_than_the_longest_age", nothing_is_older_than_the_longest_age},
+       {"put_after_many_puts", [] { puts_of_a_pause_are_seen(get_and_flush, writer); }},
+       {"put_after_many_gets_of_the_own_rank", [] { puts_of_a_pause_are_seen(get_and_flush, reader); }},
+       {"put_after_many_gets_of_the_own_rank_then_rget", [] { puts_of_a_pause_are_seen(rget_and_wait, reader); }},
        {"own_put_keeps", [] { keeps(true, own_put); }},
        {"own_rput_keeps", [] { keeps(true, own_rput); }},
        {"own_rank_rget_keeps", [] { keeps(true, own_rank_rget); }},

@@ -241,7 +241,8 @@ class Window {
   void leave_short_ways();
 
   Counters& counters() { return counters_; }
-  bool serves_plain_hits() const { return plain_ && (!transparent_ || context.acquires.quiet.load(std::memory_order_relaxed)); }
+  // Not in a pause: its writes were not noted, so what is cached may be older.
+  bool serves_plain_hits() const { return plain_ && !pause_.on() && (!transparent_ || context.acquires.quiet.load(std::memory_order_relaxed)); }
   uint64_t hits() const { return plain_hits_ + cached_.hits(); }
 
  private:
