@@ -25,6 +25,7 @@ struct ObservedGet {
   uint32_t layout;          // 0: contiguous
   int64_t lowest, highest;  // bytes of the target that it touches, where layout is not 0
   uint64_t hash;            // of target, displacement and layout
+  bool own = false;         // the target is this rank: the trace has it, the report counts it apart
 };
 
 class Observer {

@@ -4,7 +4,8 @@
 namespace nearcache::mpi {
 
 void Window::tell(Outcome outcome, const RemoteGet& get, uint64_t from_cache) {
-  const bool due = context.observer.get({identity_.id, outcome, get.key.target, get.key.displacement, get.bytes, from_cache, get.key.layout, get.from, get.to, get.hash});
+  const bool own = get.key.target == static_cast<uint32_t>(identity_.rank);
+  const bool due = context.observer.get({identity_.id, outcome, get.key.target, get.key.displacement, get.bytes, from_cache, get.key.layout, get.from, get.to, get.hash, own});
   if (due) tell_levels();
 }
 
