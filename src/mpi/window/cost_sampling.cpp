@@ -9,7 +9,6 @@ namespace {
 
 constexpr uint32_t samples_at_first = 64;  // every get is measured until so many are
 constexpr uint32_t sample_every = 32;      // then every so many misses
-constexpr uint32_t samples_to_judge = 16;  // of a size, before it may be called cheap, or dear
 
 // A hit, its synchronisation and its copy; twice, since a miss costs bookkeeping that only hits earn back.
 double worthless_below_ns(uint64_t bytes) { return 2 * (35 + 0.08 * static_cast<double>(bytes)); }
@@ -81,7 +80,7 @@ void CostSampling::learn(const Result& result, bool far, bool judge) {
   const int size = CostModel::class_of(result.bytes);
   float& dear = dear_[far][size];
   dear += ((result.ns > worth_a_line_ns ? 1.0f : 0.0f) - dear) / static_cast<float>(std::min(costs.samples_of(result.bytes), samples_to_judge));
-  if (!judge || costs.samples_of(result.bytes) < samples_to_judge) return;
+  if (!judge || !judged(far, result.bytes)) return;
   const uint64_t bit = uint64_t{1} << size;
   latency_rules_[far] = dear >= most_are ? latency_rules_[far] | bit : latency_rules_[far] & ~bit;
   nearly_cheap_[far] = dear <= few_are ? nearly_cheap_[far] | bit : nearly_cheap_[far] & ~bit;

@@ -63,12 +63,15 @@ class CostSampling {
   bool cheap(bool far, uint64_t bytes) const { return (cheap_sizes_[far] >> CostModel::class_of(bytes) & 1) != 0; }
   // Is it known that most of them cost so much that a longer get is hardly dearer, and a hit within one, which takes longer than others, still pays?
   bool latency_rules(bool far, uint64_t bytes) const { return (latency_rules_[far] >> CostModel::class_of(bytes) & 1) != 0; }
+  // Were enough of this size measured?
+  bool judged(bool far, uint64_t bytes) const { return costs_[far].samples_of(bytes) >= samples_to_judge; }
   // Is it known that hardly any of them cost so much?
   bool nearly_cheap(bool far, uint64_t bytes) const { return (nearly_cheap_[far] >> CostModel::class_of(bytes) & 1) != 0; }
   // Of the far targets, or where there are no samples of those, of the near.
   const CostModel& costs() const { return costs_[1].samples() > 0 ? costs_[1] : costs_[0]; }
 
  private:
+  static constexpr uint32_t samples_to_judge = 16;  // of a size, before it may be called cheap, or dear
   struct Measured {
     int target = -1;
     uint64_t bytes = 0, gets = 0, ticks = 0;

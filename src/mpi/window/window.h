@@ -308,7 +308,7 @@ class Window {
 
   // What a miss looks at besides.
   bool skip_cheap_ = true;       // options_.skip_cheap
-  bool nearly_cheap_ = false;    // gets of the size that was measured last
+  bool nearly_cheap_ = false;    // gets of the size that was judged last
   bool fetching_ = false;
   bool any_far_ = false, all_far_ = true;  // of the other ranks
   DeferredLocks deferred_;
