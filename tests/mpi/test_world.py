@@ -92,7 +92,7 @@ def test_nothing_is_called_after_mpi_was_ended_past_nearcache(mpi, preload, tmp_
     program = programs.compiled(tmp_path, "twice", FINALIZES_TWICE, mpi.wrapper, "-ldl")
     below = programs.compiled(tmp_path, "libonce.so", FINALIZES_ONCE, mpi.wrapper, "-shared", "-fPIC")
     result = launch.run(mpi, 2, program, below=[below], env={"NEARCACHE_REPORT": str(tmp_path / "report.json")}, timeout=60).check()
-    assert result.output.count("ok\n") == 2
+    assert result.output.count("ok") == 2  # lines of two ranks may mix
 
 
 def done(result):
