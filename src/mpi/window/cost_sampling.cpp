@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cache/get/lines.h"
 #include "mpi/window/sample_clock.h"
 
 namespace nearcache::mpi {
@@ -80,9 +81,14 @@ void CostSampling::learn(const Result& result, bool far, bool judge) {
   const int size = CostModel::class_of(result.bytes);
   float& dear = dear_[far][size];
   dear += ((result.ns > worth_a_line_ns ? 1.0f : 0.0f) - dear) / static_cast<float>(std::min(costs.samples_of(result.bytes), samples_to_judge));
+  if (judge && result.bytes <= Lines::longest) {
+    Small& small = small_[far];
+    const uint32_t seen = small.samples = std::min(small.samples + 1, samples_to_judge);
+    small.dear += ((result.ns > worth_a_line_ns ? 1.0f : 0.0f) - small.dear) / static_cast<float>(seen);
+    small.latency_rules = seen == samples_to_judge && small.dear >= most_are;
+  }
   if (!judge || !judged(far, result.bytes)) return;
   const uint64_t bit = uint64_t{1} << size;
-  latency_rules_[far] = dear >= most_are ? latency_rules_[far] | bit : latency_rules_[far] & ~bit;
   nearly_cheap_[far] = dear <= few_are ? nearly_cheap_[far] | bit : nearly_cheap_[far] & ~bit;
   if (costs.observed_ns(result.bytes) <= worthless_below_ns(result.bytes)) {
     cheap_sizes_[far] |= bit | (bit - 1);  // a shorter one costs no more, whatever it cost when it was measured last

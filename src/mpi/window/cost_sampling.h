@@ -61,8 +61,9 @@ class CostSampling {
   // Takes a result. `judge`: sizes may be found to be cheap.
   void learn(const Result& result, bool far, bool judge);
   bool cheap(bool far, uint64_t bytes) const { return (cheap_sizes_[far] >> CostModel::class_of(bytes) & 1) != 0; }
-  // Is it known that most of them cost so much that a longer get is hardly dearer, and a hit within one, which takes longer than others, still pays?
-  bool latency_rules(bool far, uint64_t bytes) const { return (latency_rules_[far] >> CostModel::class_of(bytes) & 1) != 0; }
+  // Is it known that most small ones, of whatever size, cost so much that a longer get is hardly dearer, and a hit within one, which takes longer than others,
+  // still pays?
+  bool latency_rules(bool far) const { return small_[far].latency_rules; }
   // Were enough of this size measured?
   bool judged(bool far, uint64_t bytes) const { return costs_[far].samples_of(bytes) >= samples_to_judge; }
   // Is it known that hardly any of them cost so much?
@@ -83,7 +84,12 @@ class CostSampling {
 
   // What every miss looks at comes first.
   uint64_t cheap_sizes_[2] = {0, 0};  // bit per power of two; near, far
-  uint64_t latency_rules_[2] = {0, 0};
+  struct Small {
+    bool latency_rules = false;
+    uint32_t samples = 0;
+    float dear = 0;  // share of the last ones
+  };
+  Small small_[2];
   uint64_t nearly_cheap_[2] = {0, 0};
   uint32_t until_miss_ = 1;
   uint32_t until_passed_ = 1 << 16;

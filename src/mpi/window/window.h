@@ -268,7 +268,7 @@ class Window {
   static uint64_t bytes_of(const GetCall& call);
   bool bypassed(const RemoteGet& get) const { return cached_.never_cached(get) || sampling_.cheap(is_far(get.key.target), get.bytes); }
   void may_fetch_line(const RemoteGet& get) {
-    cached_.allow_lines(!skip_cheap_ || sampling_.latency_rules(is_far(get.key.target), get.bytes));
+    cached_.allow_lines(!skip_cheap_ || sampling_.latency_rules(is_far(get.key.target)));
   }
   Decision pass(int target, const RemoteGet& get, bool request);
   Decision decide_absent(const GetCall& call);
