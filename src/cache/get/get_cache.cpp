@@ -243,7 +243,7 @@ void GetCache::evict(EntryId id) {
 // Throws out what older generations left, before anything new comes in: policies see nothing stale. Without gets under way everything is.
 void GetCache::purge() {
   stale_ = false;
-  const bool few = storage_.descriptors_touched() * 64 < index_.capacity();  // one after the other is cheaper than the index
+  const bool few = uint64_t{storage_.descriptors_touched()} * 64 < index_.capacity();  // one after the other is cheaper than the index
   if (pending_ == 0 && !few) {
     index_.clear();
     ranges_.clear();

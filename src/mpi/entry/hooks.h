@@ -88,7 +88,7 @@ class RequestWatch {
         few_[count_++] = found;
         return;
       }
-      if (count_ == few_.size() && many_.empty()) many_.assign(few_.begin(), few_.end());
+      if (many_.empty()) many_.assign(few_.begin(), few_.end());
       many_.push_back(found);
     }
     const Found* begin() const { return many_.empty() ? few_.data() : many_.data(); }

@@ -152,13 +152,9 @@ int unlocked(Window& window, int rank) {
 // Of a window that pauses.
 int unnoted_flush(Window& window, int rank) {
   window.flush_passed();
-  const bool fetches = window.completes_fetches();
+  const Learns learns = window.completes_fetches() ? Learns::perhaps : Learns::no_more;
   const int rc = next.Win_flush(rank, window.handle());
-  if (fetches) [[unlikely]] {
-    context.acquire();
-  } else {
-    context.completed();
-  }
+  note(learns);
   return rc;
 }
 

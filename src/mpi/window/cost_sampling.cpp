@@ -79,12 +79,13 @@ void CostSampling::learn(const Result& result, bool far, bool judge) {
   CostModel& costs = costs_[far];
   costs.sample(result.bytes, result.ns);
   const int size = CostModel::class_of(result.bytes);
+  const float is_dear = result.ns > worth_a_line_ns ? 1 : 0;
   float& dear = dear_[far][size];
-  dear += ((result.ns > worth_a_line_ns ? 1.0f : 0.0f) - dear) / static_cast<float>(std::min(costs.samples_of(result.bytes), samples_to_judge));
+  dear += (is_dear - dear) / static_cast<float>(std::min(costs.samples_of(result.bytes), samples_to_judge));
   if (judge && result.bytes <= Lines::longest) {
     Small& small = small_[far];
     const uint32_t seen = small.samples = std::min(small.samples + 1, samples_to_judge);
-    small.dear += ((result.ns > worth_a_line_ns ? 1.0f : 0.0f) - small.dear) / static_cast<float>(seen);
+    small.dear += (is_dear - small.dear) / static_cast<float>(seen);
     small.latency_rules = seen == samples_to_judge && small.dear >= most_are;
   }
   if (!judge || !judged(far, result.bytes)) return;

@@ -251,7 +251,7 @@ class Window {
   void pause(MPI_Datatype type, uint64_t bytes);
   void note_own_get();
   // Too little repeats, and no quiet phase is hoped for, or none would help.
-  bool asleep() const { return dormancy_.asleep() && (nearly_cheap_ || !context.phases.reading()); }
+  bool asleep() const { return transparent_ && dormancy_.asleep() && (nearly_cheap_ || !context.phases.reading()); }
   bool may_pause() const { return !context.threaded && !observed_; }
   // No get is on its way into the cache, and what is there may be left alone.
   bool holds_nothing() const;
