@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "telemetry/report.h"
 #include "telemetry/stats.h"
+#include "mpi/coherence/coherence.h"
 #include "mpi/mpi_api.h"
 #include "mpi/process/device_memory.h"
 #include "mpi/process/host_defects.h"
@@ -39,6 +40,7 @@ struct Context {
 
   Acquires acquires;  // of the program; transparent windows serve nothing older
   Phases phases{&acquires};
+  Coherence coherence;
   std::atomic<int> transparent_windows{0};
 
   // Mode user promises that the program invalidates, which the environment cannot promise for it: windows that have the mode from there are
