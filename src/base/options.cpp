@@ -13,8 +13,8 @@
 namespace nearcache {
 namespace {
 
-constexpr std::array<std::pair<const char*, Mode>, 4> modes{{
-    {"off", Mode::off}, {"transparent", Mode::transparent}, {"always", Mode::always}, {"user", Mode::user}}};
+constexpr std::array<std::pair<const char*, Mode>, 5> modes{{
+    {"off", Mode::off}, {"transparent", Mode::transparent}, {"coherent", Mode::coherent}, {"always", Mode::always}, {"user", Mode::user}}};
 
 constexpr std::array<std::pair<const char*, PolicyKind>, 7> policies{{
     {"rate", PolicyKind::rate},
@@ -54,7 +54,7 @@ bool parse_model(std::string_view text, std::string* value) {
   return *value = text, text.empty() || parse_link(text, &latency_ns, &ns_per_byte);
 }
 
-constexpr const char* allowed_mode = "off, transparent, always or user";
+constexpr const char* allowed_mode = "off, transparent, coherent, always or user";
 constexpr const char* allowed_policy = "rate, clampi, clampi-temporal, clampi-positional, lru, sieve or tinylfu";
 constexpr const char* allowed_bool = "true or false";
 constexpr const char* allowed_count = "a whole number";

@@ -8,7 +8,9 @@
 
 namespace nearcache {
 
-enum class Mode : uint8_t { off, transparent, always, user };
+enum class Mode : uint8_t { off, transparent, always, user, coherent };
+// What was read may be served until the next acquire, or, in mode coherent, as long as nothing says that it has changed.
+inline constexpr bool ends_at_acquires(Mode mode) { return mode == Mode::transparent || mode == Mode::coherent; }
 enum class PolicyKind : uint8_t { rate, clampi, clampi_temporal, clampi_positional, lru, sieve, tinylfu };
 
 const char* mode_name(Mode mode);

@@ -17,12 +17,12 @@ void Epochs::unlock(uint32_t target) { set(target, locked | exclusive | exclusiv
 
 void Epochs::start(const std::vector<uint32_t>& targets) {
   fence_ = false;
-  for (const uint32_t target : targets) set(target, started, true);
+  for (const uint32_t target : targets) set(target, in_start, true);
   started_.insert(started_.end(), targets.begin(), targets.end());
 }
 
 void Epochs::complete() {
-  for (const uint32_t target : started_) set(target, started, false);
+  for (const uint32_t target : started_) set(target, in_start, false);
   started_.clear();
 }
 

@@ -34,8 +34,10 @@ class Epochs {
 
   // Since the lock was taken: does it keep others out?
   bool locked_exclusively(uint32_t target) const { return (targets_[target].flags & exclusively) != 0; }
+  // In the group of MPI_Win_start.
+  bool started(uint32_t target) const { return (targets_[target].flags & in_start) != 0; }
   bool open_for_all() const { return of_all_; }
-  bool open(uint32_t target) const { return of_all_ || fence_ || (targets_[target].flags & (locked | started)) != 0; }
+  bool open(uint32_t target) const { return of_all_ || fence_ || (targets_[target].flags & (locked | in_start)) != 0; }
 
   // --- What is outstanding. ---
 
@@ -78,7 +80,7 @@ class Epochs {
  private:
   static constexpr uint8_t locked = 1;     // MPI_Win_lock of this target alone
   static constexpr uint8_t exclusive = 2;  // exclusively, and nothing has gone down since that needs the lock
-  static constexpr uint8_t started = 4;    // in the group of MPI_Win_start
+  static constexpr uint8_t in_start = 4;   // in the group of MPI_Win_start
   static constexpr uint8_t gets = 8;       // gets are outstanding
   static constexpr uint8_t writes = 16;    // puts or accumulates are
   static constexpr uint8_t listed = 32;    // in touched_

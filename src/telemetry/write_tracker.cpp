@@ -141,13 +141,13 @@ void WriteTracker::unwatch(int number) {
 }
 
 // Finds the written pages of a range, protects them anew, and tells every range that they lie in.
-void WriteTracker::look_by_scan(int number) {
+void WriteTracker::look_by_scan(int number, uintptr_t begin, uintptr_t end) {
   PageRegion regions[256];
   ScanArguments scan{};
   scan.size = sizeof scan;
   scan.flags = scan_protect_matching | scan_check_protected;
-  scan.start = ranges_[static_cast<size_t>(number)].pages_begin;
-  scan.end = ranges_[static_cast<size_t>(number)].pages_end;
+  scan.start = std::max(begin, ranges_[static_cast<size_t>(number)].pages_begin);
+  scan.end = std::min(end, ranges_[static_cast<size_t>(number)].pages_end);
   scan.regions = reinterpret_cast<uintptr_t>(regions);
   scan.region_count = 256;
   scan.category_mask = page_is_written;
@@ -170,17 +170,25 @@ void WriteTracker::look_by_scan(int number) {
   }
 }
 
+void WriteTracker::append_missed(Range& range, std::vector<Run>* runs) {
+  std::sort(range.missed.begin(), range.missed.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
+  for (const Run& run : range.missed) append(runs, run.first - range.begin, run.bytes);
+  range.missed.clear();
+}
+
+void WriteTracker::look_at_part(int number, uint64_t first, uint64_t bytes, std::vector<Run>* runs) {
+  Range& range = ranges_[static_cast<size_t>(number)];
+  look_by_scan(number, range.begin + first, range.begin + first + bytes);
+  append_missed(range, runs);
+}
+
 void WriteTracker::look_by_sums(Range& range, std::vector<Run>* runs) {
   const std::vector<uint64_t> sums = sums_of(range);
   if (sums[0] != range.sums[0]) append(runs, 0, range.pages_begin - range.begin);
   for (size_t i = 2; i < sums.size(); ++i) {
     if (sums[i] != range.sums[i]) append(runs, range.pages_begin - range.begin + (i - 2) * page, page);
   }
-  if (range.is_protected) {
-    std::sort(range.missed.begin(), range.missed.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
-    for (const Run& run : range.missed) append(runs, run.first - range.begin, run.bytes);
-    range.missed.clear();
-  }
+  if (range.is_protected) append_missed(range, runs);
   if (sums[1] != range.sums[1]) append(runs, range.pages_end - range.begin, range.end - range.pages_end);
   range.sums = sums;
 }

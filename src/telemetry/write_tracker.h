@@ -29,11 +29,14 @@ class WriteTracker {
   void unwatch(int range);
   // Appends what was written since the last look at this range, in address order.
   void look(int range, std::vector<Run>* runs);
+  // The same of a part of a range that is write-protected, and begins and ends with a page; what is known of its other pages is appended, too.
+  void look_at_part(int range, uint64_t first, uint64_t bytes, std::vector<Run>* runs);
 
   // For tests: go without the kernel's help.
   void use_checksums_only() { checksums_only_ = true; }
   // How the whole pages of a range are watched: "write protection" or "checksums".
-  const char* means(int range) const { return ranges_[static_cast<size_t>(range)].is_protected ? "write protection" : "checksums"; }
+  const char* means(int range) const { return is_protected(range) ? "write protection" : "checksums"; }
+  bool is_protected(int range) const { return ranges_[static_cast<size_t>(range)].is_protected; }
 
  private:
   struct Range {
@@ -45,7 +48,9 @@ class WriteTracker {
   };
 
   bool protect(const Range& range);
-  void look_by_scan(int range);
+  void look_by_scan(int range, uintptr_t from, uintptr_t to);
+  void look_by_scan(int range) { look_by_scan(range, ranges_[static_cast<size_t>(range)].pages_begin, ranges_[static_cast<size_t>(range)].pages_end); }
+  static void append_missed(Range& range, std::vector<Run>* runs);
   void look_by_sums(Range& range, std::vector<Run>* runs);
   static std::vector<uint64_t> sums_of(const Range& range);
 

@@ -7,15 +7,16 @@
 namespace nearcache {
 
 struct Acquires {
-  std::atomic<uint32_t> count{1};   // what was read before the last one is not served; wraps after 2^32
+  std::atomic<uint64_t> count{1};   // what was read before the last one is not served
   std::atomic<bool> quiet{false};   // nobody is known to write: completing gets, or a shared lock, is no acquire (mpi/process/phases.h)
 
-  uint32_t now() const { return count.load(std::memory_order_relaxed); }
+  uint64_t all() const { return count.load(std::memory_order_relaxed); }
+  uint32_t now() const { return static_cast<uint32_t>(all()); }  // as entries have it: wraps
   void add(bool threaded) {
     if (threaded) {
       count.fetch_add(1, std::memory_order_acq_rel);
     } else {
-      count.store(now() + 1, std::memory_order_relaxed);
+      count.store(all() + 1, std::memory_order_relaxed);
     }
   }
 };

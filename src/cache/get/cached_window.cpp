@@ -74,7 +74,7 @@ void CachedWindow::set_rules(const CachingRules& rules) {
 void CachedWindow::invalidate() {
   if (cache_ == nullptr) return;
   if (!cache_->empty()) ++counts_.invalidations;
-  if (rules_.mode != Mode::transparent) cache_->invalidate();
+  if (!ends_at_acquires(rules_.mode) || versions_ != nullptr) cache_->invalidate();
 }
 
 void CachedWindow::reset() {
@@ -118,6 +118,10 @@ bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
   budget_->give_back(wants() - cache_->memory());  // storage is whole granules
   epochs_.forget_marks();  // the cache has not seen what is outstanding
   update_generation();
+  if (versions_ != nullptr) {
+    versions_->forget(cache_->generation());
+    cache_->set_versions(versions_.get());
+  }
   return true;
 }
 
@@ -130,6 +134,27 @@ void CachedWindow::drop_cache() {
   budget_->give_back(cache_->memory());
   cache_ = nullptr;
   region_.release();
+}
+
+void CachedWindow::keep_across_acquires(Regions regions) {
+  versions_ = std::make_unique<Versions>(shape_.ranks, regions);
+  stamped_ = acquires_->all();
+  if (cache_ != nullptr) cache_->set_versions(versions_.get());
+}
+
+void CachedWindow::drop_at_acquires() {
+  if (cache_ != nullptr) cache_->set_versions(nullptr);
+  versions_.reset();
+}
+
+// Stamps wrap after 2^32: long before one could be taken for a later one, what has it goes.
+void CachedWindow::limit_stamps() {
+  constexpr uint64_t most_distance = 1u << 30;
+  if (acquires_->all() - stamped_ < most_distance) return;
+  stamped_ = acquires_->all();
+  cache_->set_generation(acquires_->now());
+  cache_->drop_older();
+  versions_->forget(cache_->generation());
 }
 
 int CachedWindow::adapt() {
@@ -300,9 +325,9 @@ static void deliver(const RemoteGet& get, const std::byte* data) {
   }
 }
 
-// Mode transparent: a program that reads a few words over and over waits for them to change, in spite of the standard.
+// Without a promise: a program that reads a few words over and over waits for them to change, in spite of the standard.
 bool CachedWindow::looks_polled(const RemoteGet& get) {
-  if (rules_.mode != Mode::transparent) return false;
+  if (!ends_at_acquires(rules_.mode)) return false;
   if (polls_.time_to_look()) return polls_.look();
   polls_.slow_hit(word_of(get.key));
   return false;

@@ -26,6 +26,7 @@
 #include "cache/get/lines.h"
 #include "cache/get/pending.h"
 #include "cache/get/streams.h"
+#include "cache/get/versions.h"
 #include "cache/poll_detector.h"
 #include "front/epochs.h"
 
@@ -92,13 +93,25 @@ class CachedWindow {
   // The cache is made at the first get that may need it: a window that is only written costs nothing. `growth` says how far adapting may go.
   // False: there is no memory within the budget, or no addresses. Mode transparent needs storage from the first quiet phase on.
   // Data outlives the synchronisation that completes it.
-  bool stores() const { return rules_.mode != Mode::transparent || acquires_->quiet.load(std::memory_order_relaxed); }
+  bool stores() const { return !ends_at_acquires(rules_.mode) || versions_ != nullptr || acquires_->quiet.load(std::memory_order_relaxed); }
   bool has_cache() const { return cache_ != nullptr && (has_storage_ || !stores()); }
   bool make_cache(const GetCache::Geometry& growth);
   // As far as caches of these rules may grow within `limit` bytes.
   GetCache::Geometry growth_within(uint64_t limit) const;
   GetCache* cache() { return cache_; }
   const GetCache* cache() const { return cache_; }
+
+  // Mode coherent. From now on what is fetched outlives acquires, where its target's versions say that nothing has changed; no longer.
+  void keep_across_acquires(Regions regions);
+  void drop_at_acquires();
+  const Versions* versions() const { return versions_.get(); }
+  // Before `look_up` of a get of this target: its words are to be read first.
+  bool wants_validation(uint32_t target) {
+    update_generation();
+    return versions_->wants_validation(target, cache_->generation());
+  }
+  bool likely_needed(uint32_t target) const { return versions_->likely(target, cache_->generation()); }
+  uint32_t validated(uint32_t target, const VersionWords& words) { return versions_->validated(target, cache_->generation(), words); }
 
   Epochs& epochs() { return epochs_; }
   const Epochs& epochs() const { return epochs_; }
@@ -137,7 +150,7 @@ class CachedWindow {
     uint64_t from_cache() const { return head + tail; }
   };
   // Mode transparent: a hit that is about to be served quickly. True if it must not be, as it is time to look whether the program polls.
-  bool polls(const Key& key) { return rules_.mode == Mode::transparent && polls_.quick_hit(word_of(key)); }
+  bool polls(const Key& key) { return ends_at_acquires(rules_.mode) && polls_.quick_hit(word_of(key)); }
   // `request`: the get has a request of its own (MPI_Rget) and must not depend on another get's completion. The cache has been made.
   Decision look_up(const RemoteGet& get, bool request);
   // The same where the caller has found the key to be absent (GetCache::find_hit).
@@ -199,8 +212,11 @@ class CachedWindow {
   bool moves_data() const { return data_ == Data::moved; }
   void drop_cache();
   void update_generation() {
-    if (rules_.mode == Mode::transparent) cache_->set_generation(acquires_->now());
+    if (!ends_at_acquires(rules_.mode)) return;
+    if (versions_ != nullptr) limit_stamps();
+    cache_->set_generation(acquires_->now());
   }
+  void limit_stamps();
 
   void served(uint64_t bytes) {
     ++counts_.gets;
@@ -251,6 +267,8 @@ class CachedWindow {
   bool has_storage_ = false;  // the cache was made with storage
   bool lines_allowed_ = true;
   std::unique_ptr<Lines> lines_;  // made with the cache, where there may be some
+  std::unique_ptr<Versions> versions_;
+  uint64_t stamped_ = 0;          // acquires at the last look at stamps
   uint64_t serials_ = 0;
   uint64_t insertions_ = 0;
   CacheCounts counts_;  // evictions and write drops: of caches that were dropped

@@ -77,9 +77,19 @@ uint64_t GetCache::metadata_bytes() const {
   return fixed + index_.bytes() + ranges_.bytes() + sketch_.bytes() + storage_.descriptors_touched() * sizeof(Entry) + links;
 }
 
+// An entry of an older generation whose bytes have not changed since is as good as one that is fetched now.
+bool GetCache::outlives_acquires(Entry& entry, int64_t from, int64_t to, uint64_t bytes) {
+  if (versions_ == nullptr || entry.state != State::cached) return false;
+  const bool all = entry.layout == 0 || entry.size <= bytes;  // all that it has lies within what is known of it
+  const int64_t end = entry.layout == 0 ? std::max<int64_t>(to, from + entry.size) : to;
+  if (!versions_->keeps(entry.target, from, end, entry.generation, generation_)) return false;
+  if (all) entry.generation = generation_;
+  return true;
+}
+
 // The one place that says whether what an entry holds may be served.
 bool GetCache::fresh(Entry& entry, int64_t from, int64_t to, uint64_t bytes) {
-  if (entry.generation != generation_) return false;
+  if (entry.generation != generation_ && !outlives_acquires(entry, from, to, bytes)) return false;
   // Under way, `token` stands where the number was: the oldest number of all gets under way serves, as the safe side.
   const uint32_t since = entry.state == State::cached ? entry.write_seq : under_way_seq_;
   if (since == writes_.now()) return true;
@@ -305,9 +315,9 @@ Entry& GetCache::name_entry(EntryId id, const Key& key, uint64_t bytes, uint32_t
   return entry;
 }
 
-// By generation: what returns after all was dropped could not have been kept.
+// By generation, where all is dropped with it: what returns could not have been kept.
 void GetCache::note_miss(uint64_t hash) {
-  const uint32_t returning = ghosts_.missed(hash + generation_ * 0x9e3779b97f4a7c15u);
+  const uint32_t returning = ghosts_.missed(versions_ != nullptr ? hash : hash + generation_ * 0x9e3779b97f4a7c15u);
   if (returning == 0) return;
   returning_ += returning;
   if (tuner_.adaptive) look_at_ = std::min(look_at_, turned_away() + 1);

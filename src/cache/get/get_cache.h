@@ -33,6 +33,7 @@
 #include "cache/get/ranges.h"
 #include "cache/get/storage.h"
 #include "cache/get/tuner.h"
+#include "cache/get/versions.h"
 #include "cache/get/worth.h"
 #include "cache/get/write_log.h"
 #include "base/memory.h"
@@ -163,7 +164,7 @@ class alignas(64) GetCache {
   // it at data(id) and call `complete`; otherwise call `abandon`, after which `id` is gone (a growing one shrinks back).
   bool keeps(EntryId id) const {
     const Entry& entry = entries_[id];
-    return entry.state != State::bare && (entry.flags & flag_orphan) == 0 && entry.generation == generation_;
+    return entry.state != State::bare && (entry.flags & flag_orphan) == 0 && (entry.generation == generation_ || versions_ != nullptr);
   }
   void complete(EntryId id, uint64_t bytes, uint32_t write_seq);
   void abandon(EntryId id, uint32_t write_seq);
@@ -182,14 +183,22 @@ class alignas(64) GetCache {
   void invalidate() {
     ++drops_;
     set_generation(given_);
+    if (versions_ != nullptr) versions_->forget(generation_);
   }
   // Drops everything if `generation` is another than at the last call.
   void set_generation(uint32_t generation) {
     given_ = generation;
     if (generation + drops_ == generation_) return;
     generation_ = generation + drops_;
-    stale_ = index_.used() != 0;
+    stale_ = index_.used() != 0 && versions_ == nullptr;
   }
+  // Entries of older generations may be served where the versions say so; null: none are. What is there stays until it is looked at.
+  void set_versions(Versions* versions) {
+    versions_ = versions;
+    stale_ = versions == nullptr && index_.used() != 0;
+  }
+  // Throws out what is not of the present generation.
+  void drop_older() { purge(); }
   uint32_t generation() const { return generation_; }
   bool empty() const { return index_.used() == 0; }
 
@@ -269,6 +278,7 @@ class alignas(64) GetCache {
   void age_sketch() {
     if (sketch_.advance(now_)) reuse_.forget(now());
   }
+  bool outlives_acquires(Entry& entry, int64_t from, int64_t to, uint64_t bytes);
   bool fresh(Entry& entry, int64_t from, int64_t to, uint64_t bytes);
   void touch(EntryId id) {
     Entry& entry = entries_[id];
@@ -310,6 +320,7 @@ class alignas(64) GetCache {
   uint32_t given_ = 0, drops_ = 0;
   PolicyKind policy_ = PolicyKind::rate;
   bool stale_ = false;  // contents of older generations are still there
+  Versions* versions_ = nullptr;  // of this process; not a part of what could be shared
   Relative<Entry> entries_;
   uint64_t live_ = 0;     // entries with storage
   uint64_t pending_ = 0;  // entries that a get under way refers to

@@ -1,27 +1,84 @@
-// Coherent mode (docs/semantics.md, "Coherent mode"): what of it concerns the whole process. Which windows have readers, and what calls tell of this rank's writes.
+// Coherent mode (docs/semantics.md, "Coherent mode"): what of it concerns the whole process. Which windows may be coherent, who reads them, and what calls tell of
+// this rank's writes.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
 
+#include "base/allowance.h"
+#include "mpi/coherence/board.h"
 #include "mpi/mpi_api.h"
+#include "telemetry/write_tracker.h"
 
 namespace nearcache::mpi {
 
+class CoherentWindow;
+class Window;
+
 class Coherence {
  public:
-  // Some rank keeps what it reads of some window of this process.
-  bool somebody_reads() const { return false; }
+  // --- Creation of windows; collective over `comm`, with the ranks `members` in the world. ---
+
+  // The slot that this rank could give a window of these ranks, or Board::slots if none.
+  uint32_t proposal(const std::vector<int>& members) const;
+  // Of a window that all ranks have agreed a slot for. Null if that cannot be had.
+  Board* board_for(MPI_Comm comm, const std::vector<int>& members);
+  // A window's memory at this rank, whether the window may be coherent or not (`window` null). `allocated`: by MPI. What others can reach otherwise, too, is never kept.
+  void exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes, bool allocated);
+  void no_longer_exposes(MPI_Win handle, const void* base = nullptr);  // a part of a dynamic window's, or all
+  // From now on several threads may call: nothing is kept, nor of this rank's memory by others.
+  void threads_came();
+  void stop();  // collective: before the end of MPI
+
+  WriteTracker* tracker() { return &tracker_; }
+  std::mutex& mutex() { return mutex_; }
+  Allowance* closing();
+
+  // --- What other calls mean. ---
+
+  // Some rank keeps what it reads of some window of this process. A load or two.
+  [[gnu::always_inline]] bool somebody_reads() const {
+    const uint32_t count = boards_.load(std::memory_order_acquire);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (board_[i]->has_readers()) return true;
+    }
+    return false;
+  }
   // Others may learn by the call that follows what this rank has done.
   void release() {
-    if (somebody_reads()) [[unlikely]] release_to_readers();
+    if (somebody_reads()) [[unlikely]] publish(true);
+  }
+  // The same, of a put or an accumulate.
+  void writes() {
+    if (somebody_reads()) [[unlikely]] publish(false);
   }
   // The call that follows has MPI write to [from, from + bytes) of own memory, perhaps past the processor; until it returns, or at any time after (`later`).
   void receives(const void* from, uint64_t bytes, bool later);
 
  private:
-  void release_to_readers() {}
-};
+  static constexpr uint32_t most_boards = 16;
 
-inline void Coherence::receives(const void*, uint64_t, bool) {}
+  // Memory of this process that others may write through a window.
+  struct Exposed {
+    MPI_Win handle;
+    CoherentWindow* window;
+    uintptr_t begin, end;
+  };
+
+  [[gnu::noinline]] void publish(bool closes);
+  Board* find(const std::vector<int>& members) const;
+
+  std::atomic<uint32_t> boards_{0};
+  std::array<std::unique_ptr<Board>, most_boards> board_;
+  std::vector<Exposed> exposed_;
+  WriteTracker tracker_;
+  std::mutex mutex_;  // in programs with threads
+  std::unique_ptr<Allowance> closing_;
+};
 
 }  // namespace nearcache::mpi

@@ -52,12 +52,19 @@ bool read_info(MPI_Info info, Options* options) {
   return names_mode;
 }
 
+// What the ranks of a window agree on that may be coherent: whether one of them wants it and all can, where its words are, how much memory the largest exposes.
+struct Agreed {
+  bool wanted = false;
+  uint32_t slot = Board::slots;
+  uint64_t most_bytes = 0;
+};
+
 // What all ranks of a window must know alike, in one small reduction beside the several that creation makes: the
-// largest id any of them would give, whether displacement units differ, whether every rank's calls are visible, how much memory each has at least, and
-// whether all can cover the window by phases.
+// largest id any of them would give, whether displacement units differ, whether every rank's calls are visible, how much memory each has at least and at most,
+// whether all can cover the window by phases, and what coherence needs.
 // Empty if all is well, else why the window is to be left alone.
-std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowIdentity* identity, bool* has_room) {
-  Exchange exchange(6, 6);
+std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowIdentity* identity, bool* has_room, Agreed* coherent) {
+  Exchange exchange(9, 9);
   const int64_t unit = creation.unit;
   std::vector<uint64_t>& mine = exchange.sent();
   const std::vector<uint64_t>& most = exchange.received();
@@ -70,6 +77,9 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   mine[3] = visible ? 0 : 1;
   mine[4] = static_cast<uint64_t>(-static_cast<int64_t>(creation.memory.bytes));
   mine[5] = *has_room ? 0 : 1;
+  mine[6] = coherent->wanted ? 1 : 0;
+  mine[7] = coherent->slot;
+  mine[8] = static_cast<uint64_t>(creation.memory.bytes);
   if (next.Iallreduce(mine.data(), exchange.received().data(), static_cast<int>(mine.size()), MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
     return "MPI_Iallreduce failed";
   if (!exchange.wait(patience_ns(identity->ranks))) {
@@ -79,14 +89,28 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   identity->id = static_cast<int64_t>(most[0]);
   identity->least_bytes = creation.dynamic ? 0 : -static_cast<int64_t>(most[4]);
   *has_room = most[5] == 0;
+  *coherent = {most[6] != 0 && most[7] < Board::slots, static_cast<uint32_t>(most[7]), most[8]};
   identity->unit = most[1] == -most[2] && unit > 0 ? unit : 0;
   const std::lock_guard lock(context.mutex);
   context.next_window_id = std::max(context.next_window_id, identity->id + 1);
   return most[3] == 0 ? "" : "another rank's synchronisation is not visible";
 }
 
+// Not where nothing says which bytes of memory a target has, nor where MPI_Win_free need not be a barrier (12.2.5), so that late words could meet the next window's.
+bool may_be_coherent(const Creation& creation) {
+  bool found = false;
+  const bool no_locks = info_value(creation.info, "no_locks", &found) == "true" && found;
+  return creation.obstacle == Obstacle::none && !creation.dynamic && !no_locks;
+}
+
+bool is_allocated_by_mpi(MPI_Win handle) {
+  int* flavor = nullptr;
+  int found = 0;
+  return next.Win_get_attr(handle, MPI_WIN_CREATE_FLAVOR, &flavor, &found) == MPI_SUCCESS && found != 0 && *flavor == MPI_WIN_FLAVOR_ALLOCATE;
+}
+
 // Settles what the ranks of a window must know of each other, and lets them tell each other of their writes. Empty, or why the window is to be left alone.
-std::string settle(const Creation& creation, WindowIdentity* identity) {
+std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* coherent, Board** board) {
   const MPI_Comm comm = creation.comm;
   std::string invisible;
   const bool visible = creation_is_visible(creation.caller, &invisible);
@@ -98,12 +122,14 @@ std::string settle(const Creation& creation, WindowIdentity* identity) {
     return "another rank does not answer";
   context_limit_memory();
   bool has_room = context.phases.has_room(members);
-  const std::string disagreement = agree(comm, creation, visible, identity, &has_room);
+  coherent->slot = may_be_coherent(creation) ? context.coherence.proposal(members) : Board::slots;
+  const std::string disagreement = agree(comm, creation, visible, identity, &has_room, coherent);
   if (!visible || !disagreement.empty()) return visible ? disagreement : invisible;
   if (has_room)
     context.phases.cover(comm, members);
   else
     context.phases.never_again();
+  if (coherent->wanted) *board = context.coherence.board_for(comm, members);
   return "";
 }
 
@@ -200,15 +226,20 @@ void adopt(MPI_Win handle, const Creation& creation) {
   WindowIdentity identity;
   identity.handle = handle;
   identity.dynamic = creation.dynamic;
-  const std::string reason = settle(creation, &identity);
+  Options options = context.options;
+  const bool awaits_invalidate = !read_info(creation.info, &options) && options.mode == Mode::user && !context.invalidates;
+  Agreed coherent;
+  coherent.wanted = options.mode == Mode::coherent;
+  Board* board = nullptr;
+  const std::string reason = settle(creation, &identity, &coherent, &board);
+  const auto bytes = static_cast<uint64_t>(std::max<MPI_Aint>(creation.memory.bytes, 0));
   if (!reason.empty()) {
+    context.coherence.exposes(handle, nullptr, creation.memory.base, bytes, false);
     remember_left_alone(reason);
     context.phases.never_again();
     return log(LogLevel::info, "a window is left alone: %s", reason.c_str());
   }
   look_for_devices();
-  Options options = context.options;
-  const bool awaits_invalidate = !read_info(creation.info, &options) && options.mode == Mode::user && !context.invalidates;
   if (awaits_invalidate) options.mode = Mode::transparent;
   if (creation.obstacle == Obstacle::none)
     log(LogLevel::info, "window %lld: mode %s", static_cast<long long>(identity.id), mode_name(options.mode));
@@ -216,8 +247,14 @@ void adopt(MPI_Win handle, const Creation& creation) {
   const int keyval = window_keyval();
   if (keyval == MPI_KEYVAL_INVALID || next.Win_set_attr(handle, keyval, window) != MPI_SUCCESS) {
     delete window;
+    context.coherence.exposes(handle, nullptr, creation.memory.base, bytes, false);
     return;
   }
+  if (board != nullptr) {
+    board->take(coherent.slot);
+    window->become_coherent(board, coherent.slot, nearcache::Regions(coherent.most_bytes), {creation.memory.base, bytes});
+  }
+  context.coherence.exposes(handle, window->coherent(), creation.memory.base, bytes, is_allocated_by_mpi(handle));
   if (awaits_invalidate) {
     window->await_invalidate();
     context.invalidate_was_awaited = true;
@@ -246,20 +283,34 @@ extern "C" {
 
 int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
   const int rc = next.Win_attach(win, base, size);
+  if (rc == MPI_SUCCESS) context.coherence.exposes(win, nullptr, base, static_cast<uint64_t>(size), false);
   memory_changes(win);
   return rc;
 }
 
 int MPI_Win_detach(MPI_Win win, const void* base) {
   const int rc = next.Win_detach(win, base);
+  if (rc == MPI_SUCCESS) context.coherence.no_longer_exposes(win, base);
   memory_changes(win);
   return rc;
 }
 
 int MPI_Win_free(MPI_Win* win) {
-  if (Window* window = win != nullptr ? context.windows.find(*win) : nullptr; window != nullptr) context.observer.window_closing(window->identity().id);
+  Board* board = nullptr;
+  uint32_t slot = 0;
+  if (Window* window = win != nullptr ? context.windows.find(*win) : nullptr; window != nullptr) {
+    context.observer.window_closing(window->identity().id);
+    if (window->coherent() != nullptr) {
+      board = &window->coherent()->board();
+      slot = window->coherent()->slot();
+      window->coherent()->end();
+    }
+  }
+  const MPI_Win handle = win != nullptr ? *win : MPI_WIN_NULL;
+  context.coherence.no_longer_exposes(handle);
   // Gets of an active epoch that no call of ours completed are complete now; they are not worth keeping.
   const int rc = next.Win_free(win);
+  if (board != nullptr && rc == MPI_SUCCESS) board->give_back(slot);  // all ranks have entered, and sent what they had to send
   context.acquire();
   return rc;
 }

@@ -80,7 +80,7 @@ int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
   Window* window = find_window(handle);
   if (window != nullptr && window->caching()) {
     const Targets targets = targets_of(*window);
-    if (window->locks_deferred() && window->mode() == nearcache::Mode::transparent) [[unlikely]] window->confirm_served(targets);
+    if (window->locks_deferred() && nearcache::ends_at_acquires(window->mode())) [[unlikely]] window->confirm_served(targets);
     WindowLock lock(window->mutex());
     if (window->may_serve_flush(targets)) {
       window->flush_served();
@@ -233,7 +233,10 @@ int MPI_Win_unlock_all(MPI_Win win) {
 
 int MPI_Win_fence(int assert, MPI_Win win) {
   return completing(win, all, TraceSync::fence, Learns::perhaps, [&] { return next.Win_fence(assert, win); },
-                    [&](Window& window, Targets) { window.epochs().fence((assert & MPI_MODE_NOSUCCEED) == 0); });
+                    [&](Window& window, Targets) {
+                      window.epochs().fence((assert & MPI_MODE_NOSUCCEED) == 0);
+                      if (window.coherent() != nullptr && (assert & MPI_MODE_NOPRECEDE) == 0) window.coherent()->fenced();
+                    });
 }
 
 int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {

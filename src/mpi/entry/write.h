@@ -17,7 +17,7 @@ inline void write_unnoted(Window& window, TraceWrite kind) {
 
 // A write that goes to MPI unnoted (window.h), and nobody need be told of it.
 [[gnu::always_inline]] inline bool write_passes(Window* window, MPI_Win handle, TraceWrite kind) {
-  if (window == nullptr || window->handle() != handle || !window->paused() || context.phases.somebody_reads()) return false;
+  if (window == nullptr || window->handle() != handle || !window->paused() || context.phases.somebody_reads() || context.coherence.somebody_reads()) return false;
   write_unnoted(*window, kind);
   return true;
 }
@@ -29,6 +29,8 @@ int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displaceme
   Window* window = find_window(handle);
   if (window == nullptr) return issue();
   context.phases.writing();
+  context.coherence.writes();
+  if (window->coherent() != nullptr) window->announce_write(target, displacement, count, type);
   if (window->paused()) {
     write_unnoted(*window, kind);
     return issue();

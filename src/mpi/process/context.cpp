@@ -43,6 +43,7 @@ static void learn_threads(bool multiple) {
   context.threaded = true;
   context.last_window = nullptr;
   context.observer.threads_came();
+  context.coherence.threads_came();
   for (Window* window : context.windows.all()) window->leave_short_ways();
 }
 
@@ -83,6 +84,7 @@ void context_stop(bool for_good) {
   tell_of_mode_user();
   if (context.world.known()) context_report();
   if (for_good) context.observer.stop();
+  context.coherence.stop();
   context.phases.stop();
   context.progress.stop();
   context.world.stop();

@@ -186,7 +186,7 @@ void Phases::end_quiet() {
 uint64_t Phases::hits() const {
   uint64_t sum = 0;
   for (const Window* window : context.windows.all()) {
-    if (window->mode() == Mode::transparent) sum += window->hits();
+    if (ends_at_acquires(window->mode())) sum += window->hits();
   }
   return sum;
 }

@@ -55,7 +55,7 @@ int DeferredLocks::take(Window& window, Targets targets) {
     }
     again(lock);
     if (its.state != State::waiting) continue;
-    if (window.mode() == Mode::transparent) {
+    if (ends_at_acquires(window.mode())) {
       find(its.target)->state = State::taken;
     } else {
       forget(its.target);
@@ -113,7 +113,7 @@ bool DeferredLocks::drop(Window& window, uint32_t target) {
   {
     const auto lock = guard(mutex_);
     const auto its = find(target);
-    if (its == locks_.end() || its->state != State::waiting || (window.mode() == Mode::transparent && !context.phases.quiet())) return false;
+    if (its == locks_.end() || its->state != State::waiting || (ends_at_acquires(window.mode()) && !context.phases.quiet())) return false;
     forget(target);
   }
   const WindowLock lock(window.mutex());

@@ -84,7 +84,7 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
   RemoteGet get{};
   if (!valid_target(call.target)) return pass(call.target, get, request);
   if (transparent_) context.phases.look();
-  if (transparent_ && skip_cheap_ && (nearly_cheap_ || !context.phases.quiet()) && dormancy_.passes(hits(), nearly_cheap_)) {
+  if (transparent_ && skip_cheap_ && (nearly_cheap_ || !(keeps_ || context.phases.quiet())) && dormancy_.passes(hits(), nearly_cheap_)) {
     if (!observed_) {
       get.bytes = bytes_of(call);
     } else {
@@ -92,11 +92,16 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
     }
     return pass(call.target, get, request);
   }
-  if (absent) return decide_absent(call);
+  if (absent && coherent_ == nullptr) return decide_absent(call);
   if (!understand(call, &get)) return pass(call.target, get, request);
   if (!epochs().open(get.key.target)) return pass(call.target, {}, request);  // an error, mostly, which MPI reports
   if (request && host_has(HostDefect::rget_before_data) && !of_predefined_types(call)) return pass(call.target, get, request);
   if (bypassed(get) || !ensure_cache()) return pass(call.target, get, request);
+  if (coherent_ != nullptr) {
+    coherent_->prepare(get.key.target);
+    if (!ensure_cache()) return pass(call.target, get, request);
+    if (absent && get.contiguous_target) return decide_absent(call);
+  }
   may_fetch_line(get);
   if (transparent_ && locks_deferred()) [[unlikely]] return decided(get, look_up_unlocked(call, get, request), request);
   return decided(get, cached_.look_up(get, request), request);
@@ -104,7 +109,7 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
 
 // What is served under a lock that was not taken may have to be issued after all: it is confirmed before anything of which that is not easily done.
 void Window::prepare_to_serve(const GetCall& call) {
-  if (mode() != Mode::transparent) return;
+  if (!transparent_) return;
   if (deferred_.full() || call.origin_count > INT_MAX || call.target_count > INT_MAX || !of_predefined_types(call)) confirm_served(targets(call.target));
 }
 
@@ -143,7 +148,11 @@ Window::Decision Window::decided(const RemoteGet& get, const CachedWindow::Decis
       observe(cached.outcome, get, cached.from_cache());
       break;
     case Answer::miss:
-      if (transparent_) context.phases.missed(hash_key({get.key.displacement >> 6, get.key.target, static_cast<uint32_t>(identity_.id)}));
+      if (transparent_) {
+        const uint64_t line = hash_key({get.key.displacement >> 6, get.key.target, static_cast<uint32_t>(identity_.id)});
+        context.phases.missed(line);
+        if (coherent_ != nullptr) coherent_->missed(line);
+      }
       decision.sampled = miss_is_sampled(get.key.target, request);
       break;
   }

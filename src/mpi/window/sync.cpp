@@ -63,6 +63,13 @@ void Window::write_begins(int target, MPI_Aint displacement, MPI_Count count, MP
   cached_.write_begins(static_cast<uint32_t>(target), from, to);
 }
 
+void Window::announce_write(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {
+  if (!valid_target(target)) return;
+  int64_t from = 0, to = 0;
+  if (!range_of(displacement, count, type, &from, &to)) from = INT64_MIN, to = INT64_MAX;
+  coherent_->writes(static_cast<uint32_t>(target), from, to);
+}
+
 bool Window::range_of(MPI_Aint displacement, MPI_Count count, MPI_Datatype type, int64_t* from, int64_t* to) const {
   const Layout* layout = count >= 0 ? layout_of(type) : nullptr;
   int64_t start = 0;

@@ -56,12 +56,13 @@ void Window::program_invalidates() {
 }
 
 void Window::adopt_mode(Mode mode) {
-  const auto counts = [](Mode m) { return m == Mode::transparent ? 1 : 0; };
+  const auto counts = [](Mode m) { return ends_at_acquires(m) ? 1 : 0; };
+  if (coherent_ != nullptr && mode != Mode::coherent) coherent_->stop_reading();
   context.transparent_windows += counts(mode) - counts(cached_.mode());
   cached_.set_mode(mode);
   options_.mode = mode;
   caching_ = mode != Mode::off && obstacle_.empty();
-  transparent_ = mode == Mode::transparent;
+  transparent_ = ends_at_acquires(mode);
   plain_ = caching_ && identity_.unit > 0 && !context.threaded && context.progress.available() &&
            !context.devices.present();
   plain_unit_ = identity_.unit;
@@ -80,7 +81,7 @@ void Window::set_options(const Options& options) {
 }
 
 void Window::invalidate() {
-  if (cached_.cache() != nullptr && mode() == Mode::transparent) context.acquire();
+  if (cached_.cache() != nullptr && transparent_) context.acquire();
   cached_.invalidate();
 }
 
@@ -97,6 +98,10 @@ void Window::reset() {
   nearly_cheap_ = false;
 }
 
+void Window::become_coherent(Board* board, uint32_t slot, Regions regions, CoherentWindow::Memory memory) {
+  coherent_ = std::make_unique<CoherentWindow>(this, board, slot, regions, memory, context.coherence.tracker(), context.coherence.closing());
+}
+
 void Window::leave_short_ways() {
   plain_ = false;
   if (!context.threaded) return;
@@ -109,7 +114,7 @@ void Window::leave_short_ways() {
 bool Window::holds_nothing() const {
   if (!nothing_to_complete() || locks_deferred()) return false;
   // In mode transparent own writes that went unnoted end what there is (wake), others' by the acquire that tells of them.
-  return mode() == Mode::transparent || cached_.cache() == nullptr || cached_.cache()->empty();
+  return (transparent_ && !keeps()) || cached_.cache() == nullptr || cached_.cache()->empty();
 }
 
 uint64_t Window::passing_up_to(uint64_t bytes) const {
@@ -156,7 +161,7 @@ void Window::wake() {
   const bool wrote = std::exchange(wrote_unnoted_, false);
   if (gets > 0 || wrote) epochs().all_outstanding(wrote);
   if (unnoted_rank_ >= 0) epochs().get_issued(static_cast<uint32_t>(unnoted_rank_));
-  if (wrote && mode() == Mode::transparent && cached_.cache() != nullptr && !cached_.cache()->empty()) context.acquires.add(context.threaded);
+  if (wrote && transparent_ && cached_.cache() != nullptr && !cached_.cache()->empty()) context.acquires.add(context.threaded);
 }
 
 bool Window::ensure_cache() {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/options.h"
 #include "cache/get/cached_window.h"
 #include "front/optional_lock.h"
+#include "mpi/coherence/coherent_window.h"
 #include "mpi/mpi_api.h"
 #include "mpi/process/context.h"
 #include "mpi/types/type_table.h"
@@ -123,6 +125,29 @@ class Window {
   bool serves_plain_flush(int target) const {
     return plain_ && epochs().open_for_all() && epochs().quiet() && static_cast<uint32_t>(target) < epochs().ranks();
   }
+
+  // --- Coherent mode (mpi/coherence). Null where the ranks could not agree on it. ---
+
+  void become_coherent(Board* board, uint32_t slot, Regions regions, CoherentWindow::Memory memory);
+  void end_coherence() { coherent_.reset(); }
+  CoherentWindow* coherent() { return coherent_.get(); }
+  // What is fetched outlives acquires.
+  bool keeps() const { return keeps_; }
+  void keep_across_acquires(Regions regions) {
+    keeps_ = true;
+    wake();
+    cached_.keep_across_acquires(regions);
+  }
+  void drop_at_acquires() {
+    keeps_ = false;
+    cached_.drop_at_acquires();
+  }
+  bool wants_validation(uint32_t target) { return cached_.wants_validation(target); }
+  bool likely_needed(uint32_t target) const { return cached_.likely_needed(target); }
+  uint32_t validated(uint32_t target, const VersionWords& words) { return cached_.validated(target, words); }
+  uint32_t barren_validations() const { return cached_.versions()->barren(); }
+  // Readers are told, before a put or an accumulate is issued.
+  void announce_write(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type);
 
   // --- What goes to MPI unnoted: everything of a window that pauses, and gets of the own rank, but not with other threads, nor where somebody wants
   // to know of every call. ---
@@ -242,7 +267,7 @@ class Window {
 
   Counters& counters() { return counters_; }
   // Not in a pause: its writes were not noted, so what is cached may be older.
-  bool serves_plain_hits() const { return plain_ && !pause_.on() && (!transparent_ || context.acquires.quiet.load(std::memory_order_relaxed)); }
+  bool serves_plain_hits() const { return plain_ && !pause_.on() && (!transparent_ || keeps_ || context.acquires.quiet.load(std::memory_order_relaxed)); }
   uint64_t hits() const { return plain_hits_ + cached_.hits(); }
 
  private:
@@ -251,7 +276,7 @@ class Window {
   void pause(MPI_Datatype type, uint64_t bytes);
   void note_own_get();
   // Too little repeats, and no quiet phase is hoped for, or none would help.
-  bool asleep() const { return transparent_ && dormancy_.asleep() && (nearly_cheap_ || !context.phases.reading()); }
+  bool asleep() const { return transparent_ && dormancy_.asleep() && (nearly_cheap_ || !(keeps_ || context.phases.reading())); }
   bool may_pause() const { return !context.threaded && !observed_; }
   // No get is on its way into the cache, and what is there may be left alone.
   bool holds_nothing() const;
@@ -294,7 +319,8 @@ class Window {
   const Layout* plain_layout_ = nullptr;
   uint32_t plain_type_size_ = 0;
   bool plain_ = false;           // the short ways may be taken: unit known, no other threads
-  bool transparent_ = false;     // mode transparent: in quiet phases only
+  bool transparent_ = false;     // modes transparent and coherent: in quiet phases only,
+  bool keeps_ = false;           // or where coherence keeps what was read
   const bool observed_ = context.observer.wanted();
   Pause pause_;
   int unnoted_rank_ = INT_MIN;   // the own one
@@ -314,6 +340,7 @@ class Window {
   DeferredLocks deferred_;
   CostSampling sampling_;
   CachedWindow cached_;
+  std::unique_ptr<CoherentWindow> coherent_;
 
   // Left by serve_plain_hit to the `decide` that follows: nothing is cached under this key.
   struct Absent {
@@ -345,7 +372,8 @@ inline Window* find_window(MPI_Win handle) {
   GetCache* cache = cached_.cache();
   if (static_cast<uint32_t>(call.target) >= epochs().ranks() || cache == nullptr) return false;
   if (transparent_) {
-    if (!context.phases.quiet() || !cached_.has_cache() || locks_deferred()) return false;
+    if (!(keeps_ || context.phases.quiet()) || !cached_.has_cache() || locks_deferred()) return false;
+    context.phases.look();
     cache->set_generation(context.acquires.now());
   }
   if (call.origin_type != call.target_type || call.origin_count != call.target_count || call.origin_count <= 0) return false;

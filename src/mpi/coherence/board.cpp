@@ -1,0 +1,112 @@
+#include "mpi/coherence/board.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <utility>
+
+#include "mpi/process/next.h"
+
+namespace nearcache::mpi {
+namespace {
+
+const uint64_t one = 1;
+
+}  // namespace
+
+Board::Board(MPI_Comm comm, std::vector<int> members) : members_(std::move(members)) {
+  void* memory = nullptr;
+  if (next.Win_allocate(sizeof(Memory), sizeof(uint64_t), MPI_INFO_NULL, comm, &memory, &window_) != MPI_SUCCESS) return;
+  memory_ = static_cast<Memory*>(memory);
+  *memory_ = Memory{};
+  next.Barrier(comm);  // nobody sends anything before all are 0
+  next.Win_lock_all(MPI_MODE_NOCHECK, window_);
+}
+
+void Board::free() {
+  if (window_ == MPI_WIN_NULL) return;
+  next.Win_unlock_all(window_);
+  next.Win_free(&window_);
+  memory_ = nullptr;
+}
+
+void Board::take(uint32_t slot) {
+  in_use_[slot] = true;
+  first_free_ = std::max(first_free_, slot + 1);
+}
+
+void Board::give_back(uint32_t slot) {
+  in_use_[slot] = false;
+  memory_->slots[slot] = Slot{};
+  while (first_free_ > 0 && !in_use_[first_free_ - 1]) --first_free_;
+}
+
+void Board::join(uint32_t slot, std::vector<uint64_t>* numbers, std::vector<MPI_Request>* requests) {
+  numbers->assign(ranks(), 0);
+  requests->clear();
+  for (uint32_t target = 0; target < ranks(); ++target) {
+    const int rank = static_cast<int>(target);
+    MPI_Request request = MPI_REQUEST_NULL;
+    next.Rget_accumulate(&one, 1, MPI_UINT64_T, &(*numbers)[target], 1, MPI_UINT64_T, rank, at(slot, offsetof(Slot, joined)), 1, MPI_UINT64_T, MPI_SUM,
+                         window_, &request);
+    requests->push_back(request);
+    next.Accumulate(&one, 1, MPI_UINT64_T, rank, offsetof(Memory, joined) / sizeof(uint64_t), 1, MPI_UINT64_T, MPI_SUM, window_);
+  }
+}
+
+void Board::leave(uint32_t slot) {
+  for (uint32_t target = 0; target < ranks(); ++target) {
+    const int rank = static_cast<int>(target);
+    next.Accumulate(&one, 1, MPI_UINT64_T, rank, at(slot, offsetof(Slot, left)), 1, MPI_UINT64_T, MPI_SUM, window_);
+    next.Accumulate(&one, 1, MPI_UINT64_T, rank, offsetof(Memory, left) / sizeof(uint64_t), 1, MPI_UINT64_T, MPI_SUM, window_);
+  }
+}
+
+void Board::read_acked(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<uint64_t>* acked) {
+  acked->resize(targets.size());
+  for (size_t i = 0; i < targets.size(); ++i) {
+    next.Get(&(*acked)[i], 1, MPI_UINT64_T, static_cast<int>(targets[i]), at(slot, offsetof(Slot, acked)), 1, MPI_UINT64_T, window_);
+  }
+  wait_for_all();
+}
+
+// Plain gets of words that others may be changing: a word is moved whole, and one that is not the known one, whatever it is, says that something happens.
+void Board::read(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<VersionWords>* words) {
+  constexpr int count = sizeof(VersionWords) / sizeof(uint64_t);
+  words->resize(targets.size());
+  for (size_t i = 0; i < targets.size(); ++i) {
+    next.Get(&(*words)[i], count, MPI_UINT64_T, static_cast<int>(targets[i]), at(slot, offsetof(Slot, words)), count, MPI_UINT64_T, window_);
+  }
+  if (targets.size() == 1) {
+    wait(targets[0]);
+  } else {
+    wait_for_all();
+  }
+}
+
+void Board::add(uint32_t slot, uint32_t target, uint64_t regions, uint64_t delta) {
+  if (regions == 0) return;
+  const auto first = static_cast<uint32_t>(std::countr_zero(regions)), last = static_cast<uint32_t>(63 - std::countl_zero(regions));
+  std::vector<uint64_t>& deltas = sending_.emplace_back(last - first + 1);
+  for (uint32_t region = first; region <= last; ++region) deltas[region - first] = (regions >> region & 1) != 0 ? delta : 0;
+  const int count = static_cast<int>(deltas.size());
+  next.Accumulate(deltas.data(), count, MPI_UINT64_T, static_cast<int>(target),
+                  at(slot, offsetof(Slot, words) + offsetof(VersionWords, remote) + first * sizeof(uint64_t)), count, MPI_UINT64_T, MPI_SUM, window_);
+}
+
+void Board::sent() {
+  next.Win_flush_local_all(window_);
+  sending_.clear();
+}
+
+void Board::wait(uint32_t target) {
+  next.Win_flush(static_cast<int>(target), window_);
+  if (sending_.size() > 64) sent();
+}
+
+void Board::wait_for_all() {
+  next.Win_flush_all(window_);
+  sending_.clear();
+}
+
+}  // namespace nearcache::mpi

@@ -1,0 +1,79 @@
+// The hidden window of a group of ranks by which coherent windows tell of readers and of writes (docs/semantics.md, "Coherent mode"). Made with the group's first
+// window that may be coherent; each of these has a slot in it, the same at all ranks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "cache/get/versions.h"
+#include "mpi/mpi_api.h"
+
+namespace nearcache::mpi {
+
+// What a rank has of a window, in its own memory.
+struct Slot {
+  uint64_t joined, left;  // ranks that have begun to keep what they read, and that have ended it
+  uint64_t acked;         // what of `joined` this rank has taken notice of
+  uint64_t unused[5];
+  VersionWords words;
+};
+
+class Board {
+ public:
+  static constexpr uint32_t slots = 32;
+
+  // Collective over `comm`, whose ranks in the world are `members`. `ready` is false where the window cannot be had.
+  Board(MPI_Comm comm, std::vector<int> members);
+  Board(const Board&) = delete;
+  Board& operator=(const Board&) = delete;
+  void free();  // collective
+  bool ready() const { return memory_ != nullptr; }
+
+  const std::vector<int>& members() const { return members_; }
+  uint32_t ranks() const { return static_cast<uint32_t>(members_.size()); }
+
+  // The lowest slot from which on none is in use here: the largest of all ranks' is free at all.
+  uint32_t first_free() const { return first_free_; }
+  void take(uint32_t slot);
+  // Once no rank can send anything to it any more.
+  void give_back(uint32_t slot);
+
+  // Some rank keeps what it reads of some window.
+  bool has_readers() const { return load(&memory_->left) != load(&memory_->joined); }
+  Slot& slot(uint32_t slot) const { return memory_->slots[slot]; }
+  static uint64_t load(const uint64_t* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+  static void store(uint64_t* word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+
+  // A reader tells all ranks. `numbers`: what it made of each rank's `joined` when the requests are complete, less one.
+  void join(uint32_t slot, std::vector<uint64_t>* numbers, std::vector<MPI_Request>* requests);
+  void leave(uint32_t slot);
+  // Reads what each of `targets` has taken notice of.
+  void read_acked(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<uint64_t>* acked);
+  // Reads the words of `targets`.
+  void read(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<VersionWords>* words);
+
+  // Adds `delta` to the words of others' writes of these regions of a target. It has arrived after `wait`.
+  void add(uint32_t slot, uint32_t target, uint64_t regions, uint64_t delta);
+  void wait(uint32_t target);
+  void wait_for_all();
+  // What was added has left its buffers.
+  void sent();
+
+ private:
+  struct Memory {
+    uint64_t joined, left;  // of all slots
+    uint64_t unused[6];
+    Slot slots[Board::slots];
+  };
+  static MPI_Aint at(uint32_t slot, size_t offset) { return static_cast<MPI_Aint>((offsetof(Memory, slots) + slot * sizeof(Slot) + offset) / sizeof(uint64_t)); }
+
+  std::vector<int> members_;
+  MPI_Win window_ = MPI_WIN_NULL;
+  Memory* memory_ = nullptr;
+  uint32_t first_free_ = 0;
+  bool in_use_[slots] = {};
+  std::vector<std::vector<uint64_t>> sending_;  // buffers of `add`
+};
+
+}  // namespace nearcache::mpi

@@ -1,0 +1,126 @@
+#include "mpi/coherence/coherence.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "front/optional_lock.h"
+#include "mpi/coherence/coherent_window.h"
+#include "mpi/process/context.h"
+#include "mpi/window/window.h"
+
+namespace nearcache::mpi {
+namespace {
+
+constexpr size_t most_ranks = 4096;           // of a group: who reads tells all
+constexpr uint64_t closing_share = 50;        // one part of the time in so many goes into telling readers of writes
+constexpr uint64_t closing_at_once_ns = 2000000;
+
+// Of memory that other processes may have mapped, too.
+bool is_shared_memory(uintptr_t begin, uintptr_t end) {
+  std::FILE* maps = std::fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return true;
+  bool shared = false;
+  char line[4096];
+  while (!shared && std::fgets(line, sizeof line, maps) != nullptr) {
+    uintptr_t from = 0, to = 0;
+    char rights[5] = {};
+    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) == 3) shared = from < end && begin < to && rights[3] == 's';
+  }
+  std::fclose(maps);
+  return shared;
+}
+
+}  // namespace
+
+Board* Coherence::find(const std::vector<int>& members) const {
+  const uint32_t count = boards_.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (board_[i]->members() == members) return board_[i].get();
+  }
+  return nullptr;
+}
+
+uint32_t Coherence::proposal(const std::vector<int>& members) const {
+  if (context.threaded || members.size() < 2 || members.size() > most_ranks || !context.world.has_model() || host_has(HostDefect::put_never_arrives)) return Board::slots;
+  if (const Board* board = find(members); board != nullptr) return board->first_free();
+  return boards_.load(std::memory_order_relaxed) < most_boards ? 0 : Board::slots;
+}
+
+Board* Coherence::board_for(MPI_Comm comm, const std::vector<int>& members) {
+  if (Board* board = find(members); board != nullptr) return board;
+  const uint32_t count = boards_.load(std::memory_order_relaxed);
+  board_[count] = std::make_unique<Board>(comm, members);
+  if (!board_[count]->ready()) return nullptr;
+  boards_.store(count + 1, std::memory_order_release);
+  return board_[count].get();
+}
+
+Allowance* Coherence::closing() {
+  if (closing_ == nullptr) {
+    const auto at_once = static_cast<uint64_t>(static_cast<double>(closing_at_once_ns) / ns_per_tick());
+    closing_ = std::make_unique<Allowance>(closing_share, at_once, clock_ticks());
+  }
+  return closing_.get();
+}
+
+void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes, bool allocated) {
+  const auto begin = reinterpret_cast<uintptr_t>(base);
+  const uintptr_t end = begin + bytes;
+  for (const Exposed& other : exposed_) {
+    if (other.begin >= end || begin >= other.end) continue;
+    if (other.window != nullptr) other.window->own_stores().never("another window has a part of its memory");
+    if (window != nullptr) window->own_stores().never("another window has a part of its memory");
+  }
+  if (window != nullptr && bytes > 0 && !allocated && is_shared_memory(begin, end)) window->own_stores().never("other processes may store to its memory, which is mapped shared");
+  exposed_.push_back({handle, window, begin, end});
+}
+
+void Coherence::no_longer_exposes(MPI_Win handle, const void* base) {
+  const auto begin = reinterpret_cast<uintptr_t>(base);
+  std::erase_if(exposed_, [&](const Exposed& memory) { return memory.handle == handle && (base == nullptr || memory.begin == begin); });
+}
+
+void Coherence::threads_came() {
+  for (const Exposed& memory : exposed_) {
+    if (memory.window != nullptr) memory.window->never_again();
+  }
+}
+
+void Coherence::receives(const void* from, uint64_t bytes, bool later) {
+  for (const Exposed& memory : exposed_) {
+    if (memory.window == nullptr) continue;
+    OwnStores& own = memory.window->own_stores();
+    const uint64_t regions = own.regions_of(from, bytes);
+    if (later) {
+      own.never(regions);
+    } else {
+      own.will_have_changed(regions);
+    }
+  }
+}
+
+void Coherence::publish(bool closes) {
+  const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
+  for (const Exposed& memory : exposed_) {
+    if (memory.window != nullptr) memory.window->publish(closes);
+  }
+}
+
+void Coherence::stop() {
+  for (const Exposed& memory : exposed_) {
+    if (memory.window != nullptr) memory.window->end();
+  }
+  for (Window* window : context.windows.all()) window->end_coherence();
+  exposed_.clear();
+  const uint32_t count = boards_.exchange(0);
+  for (uint32_t i = 0; i < count; ++i) {
+    board_[i]->free();
+    board_[i].reset();
+  }
+}
+
+}  // namespace nearcache::mpi

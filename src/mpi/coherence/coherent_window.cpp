@@ -1,0 +1,208 @@
+#include "mpi/coherence/coherent_window.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/clock.h"
+#include "front/optional_lock.h"
+#include "mpi/process/context.h"
+#include "mpi/process/next.h"
+#include "mpi/window/window.h"
+
+namespace nearcache::mpi {
+namespace {
+
+constexpr int most_opened_one_by_one = 4;    // regions of a target, then all are at once
+constexpr uint32_t most_barren = 64;         // validations in a row that brought next to nothing, until this rank no longer keeps anything
+constexpr uint32_t most_repeats_wanted = 1u << 20;
+constexpr size_t most_at_once = 64;          // targets whose words are read together
+
+}  // namespace
+
+CoherentWindow::CoherentWindow(Window* window, Board* board, uint32_t slot, Regions regions, Memory memory, WriteTracker* tracker, Allowance* closing)
+    : window_(*window), board_(board), slot_(slot), regions_(regions),
+      own_(memory.base, memory.bytes, regions, &board->slot(slot).words.own, tracker), written_(board->ranks()), closing_(*closing),
+      repeats_wanted_(static_cast<uint32_t>(context.options.quiet_after)) {}
+
+// --- Writes to others' memory. ---
+
+bool CoherentWindow::look() {
+  const Slot& mine = board_->slot(slot_);
+  const uint64_t left = Board::load(&mine.left);  // before `joined`, which is never less
+  const uint64_t joined = Board::load(&mine.joined);
+  if (joined != acked_) [[unlikely]] take_notice(joined);
+  return joined != left;
+}
+
+// Before readers rely on it: what was issued unannounced, and may still be under way, is announced now.
+void CoherentWindow::take_notice(uint64_t joined) {
+  window_.wake();
+  for (uint32_t target = 0; target < written_.size(); ++target) {
+    if (outstanding(target)) open(target, ~written_[target].open);
+  }
+  acked_ = joined;
+  Board::store(&board_->slot(slot_).acked, joined);
+}
+
+// Writes of this rank may not have arrived at the target.
+bool CoherentWindow::outstanding(uint32_t target) const {
+  return wrote_by_epoch_ || window_.epochs().writes_outstanding(target);
+}
+
+void CoherentWindow::open(uint32_t target, uint64_t regions) {
+  if (regions == 0) return;
+  const uint64_t began = clock_ticks();
+  board_->add(slot_, target, regions, VersionWords::open);
+  board_->wait(target);
+  Written& its = written_[target];
+  its.open |= regions;
+  if (!its.listed) {
+    its.listed = true;
+    open_at_.push_back(target);
+  }
+  ++opens_;
+  closing_.spent(clock_ticks() - began);
+}
+
+void CoherentWindow::writes(uint32_t target, int64_t from, int64_t to) {
+  const OptionalLock lock(context.threaded ? &context.coherence.mutex() : nullptr);
+  const bool by_epoch = window_.epochs().started(target);
+  wrote_by_epoch_ = wrote_by_epoch_ || by_epoch;
+  if (!look()) return;
+  window_.wake();  // what is outstanding is noted from now on
+  Written& its = written_[target];
+  its.by_epoch = its.by_epoch || by_epoch;
+  uint64_t regions = regions_.mask(from, to) & ~its.open;
+  if (regions == 0) return;
+  if (std::popcount(its.open | regions) > most_opened_one_by_one) regions = ~its.open;
+  open(target, regions);
+}
+
+void CoherentWindow::never_again(uint32_t target) {
+  open(target, ~written_[target].open);
+  written_[target].for_good = ~uint64_t{0};
+}
+
+void CoherentWindow::never_again() {
+  stop_reading();
+  own_.never("the program has MPI_THREAD_MULTIPLE");
+  for (uint32_t target = 0; target < written_.size(); ++target) never_again(target);
+}
+
+void CoherentWindow::fenced() {
+  wrote_by_epoch_ = false;
+  for (const uint32_t target : open_at_) written_[target].by_epoch = false;
+}
+
+// What it costs to open them again is what closing costs, so it is done as long as that takes a small share of the time.
+void CoherentWindow::close_some(uint64_t now) {
+  if (open_at_.empty() || !closing_.left(now)) return;
+  bool any = false;
+  std::erase_if(open_at_, [&](uint32_t target) {
+    Written& its = written_[target];
+    if (its.by_epoch || window_.epochs().writes_outstanding(target)) return false;
+    const uint64_t regions = its.open & ~its.for_good;
+    board_->add(slot_, target, regions, VersionWords::close);
+    any = any || regions != 0;
+    its.open &= its.for_good;
+    its.listed = its.open != 0;
+    return !its.listed;
+  });
+  if (!any) return;
+  board_->sent();
+  ++closes_;
+  closing_.spent(clock_ticks() - now);
+}
+
+void CoherentWindow::publish(bool closes) {
+  if (!look()) return;
+  if (closes) close_some(clock_ticks());
+  own_.look();
+}
+
+void CoherentWindow::end() {
+  stop_reading();
+  board_->wait_for_all();
+}
+
+// --- The reader. ---
+
+// Of places that were asked for before the last acquire: what coherence would answer.
+void CoherentWindow::missed(uint64_t line) {
+  if (state_ != State::idle || window_.mode() != Mode::coherent) return;
+  Missed& slot = missed_[line % missed_.size()];
+  const Missed now{static_cast<uint32_t>(line >> 28), context.acquires.now()};
+  if (slot.line == now.line && slot.generation != now.generation) ++repeats_;
+  slot = now;
+  if (repeats_ >= repeats_wanted_) join();
+}
+
+void CoherentWindow::join() {
+  repeats_ = 0;
+  board_->join(slot_, &numbers_, &requests_);
+  state_ = State::joins;
+}
+
+// Towards the time from which all ranks tell of what they write.
+void CoherentWindow::step() {
+  if (state_ == State::joins) {
+    int done = 0;
+    next.Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
+    if (done == 0) return;
+    board_->wait_for_all();
+    waited_for_.clear();
+    for (uint32_t rank = 0; rank < board_->ranks(); ++rank) waited_for_.push_back(rank);
+    state_ = State::waits;
+  }
+  const uint64_t now = clock_ticks();
+  if (now < ask_at_) return;
+  look();  // this rank is one of them
+  board_->read_acked(slot_, waited_for_, &answers_);
+  size_t left = 0;
+  for (size_t i = 0; i < waited_for_.size(); ++i) {
+    if (answers_[i] <= numbers_[waited_for_[i]]) waited_for_[left++] = waited_for_[i];
+  }
+  waited_for_.resize(left);
+  const uint64_t after = clock_ticks();
+  ask_at_ = after + 16 * (after - now);
+  if (left != 0) return;
+  state_ = State::reads;
+  window_.keep_across_acquires(regions_);
+}
+
+void CoherentWindow::prepare(uint32_t target) {
+  if (state_ == State::idle) return;
+  if (state_ != State::reads) {
+    step();
+    if (state_ != State::reads) return;
+  }
+  if (window_.wants_validation(target)) validate(target);
+}
+
+void CoherentWindow::validate(uint32_t target) {
+  asked_.assign(1, target);
+  for (uint32_t other = 0; other < board_->ranks() && asked_.size() < most_at_once; ++other) {
+    if (other != target && window_.likely_needed(other)) asked_.push_back(other);
+  }
+  board_->read(slot_, asked_, &words_);
+  for (size_t i = 0; i < asked_.size(); ++i) regions_changed_ += window_.validated(asked_[i], words_[i]);
+  validations_ += asked_.size();
+  if (window_.barren_validations() < most_barren) return;
+  leave();
+  repeats_wanted_ = std::max(repeats_wanted_, std::min(4 * repeats_wanted_, most_repeats_wanted));
+}
+
+void CoherentWindow::leave() {
+  window_.drop_at_acquires();
+  board_->leave(slot_);
+  board_->sent();
+  state_ = State::idle;
+}
+
+void CoherentWindow::stop_reading() {
+  if (state_ == State::idle) return;
+  if (state_ == State::joins) next.Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  leave();
+}
+
+}  // namespace nearcache::mpi

@@ -1,0 +1,151 @@
+#include "mpi/coherence/own_stores.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/clock.h"
+
+namespace nearcache::mpi {
+namespace {
+
+constexpr uint64_t share_of_time = 50;       // one part in so many goes into looks, and faults of pages that are looked at
+constexpr uint64_t at_once_ns = 2000000;
+constexpr uint64_t fault_ns = 3000;          // the first store to a page after a look
+constexpr uint32_t most_dirty_looks = 4;     // in a row, then a region is volatile
+constexpr uint64_t least_back_off_ns = 1000000, most_back_off_ns = 4000000000;
+
+const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+
+uint64_t ticks_of(uint64_t ns) { return static_cast<uint64_t>(static_cast<double>(ns) / ns_per_tick()); }
+
+template <class Call>
+void each(uint64_t regions, Call call) {
+  for (; regions != 0; regions &= regions - 1) call(static_cast<uint32_t>(std::countr_zero(regions)));
+}
+
+}  // namespace
+
+OwnStores::OwnStores(const void* base, uint64_t bytes, Regions regions, std::array<uint64_t, VersionWords::regions>* words, WriteTracker* tracker)
+    : base_(reinterpret_cast<uintptr_t>(base)), bytes_(bytes), regions_(regions), words_(words), tracker_(tracker),
+      mine_(regions.mask(0, static_cast<int64_t>(bytes))), allowance_(share_of_time, ticks_of(at_once_ns), clock_ticks()) {
+  words_->fill(VersionWords::not_watched);
+}
+
+OwnStores::~OwnStores() {
+  if (range_ >= 0) tracker_->unwatch(range_);
+}
+
+uint32_t OwnStores::volatile_regions() const { return static_cast<uint32_t>(std::popcount(mine_ & ~watched_)); }
+
+void OwnStores::never(const std::string& why) {
+  if (why_never_.empty()) why_never_ = why;
+  never(mine_);
+}
+
+void OwnStores::never(uint64_t regions) {
+  never_ |= regions & mine_;
+  leave_alone(watched_ & regions, clock_ticks(), false);
+}
+
+uint64_t OwnStores::regions_of(const void* from, uint64_t bytes) const {
+  const auto first = reinterpret_cast<uintptr_t>(from);
+  const uintptr_t last = bytes > UINTPTR_MAX - first ? UINTPTR_MAX : first + bytes;
+  if (bytes == 0 || last <= base_ || first >= base_ + bytes_) return 0;
+  return regions_.mask(static_cast<int64_t>(std::max(first, base_) - base_), static_cast<int64_t>(std::min<uintptr_t>(last, base_ + bytes_) - base_));
+}
+
+// The whole pages that the memory lies in: what else is there makes for looks that find something, no more.
+void OwnStores::begin(uint64_t now) {
+  pages_ = base_ / page * page;
+  const uintptr_t end = (base_ + bytes_ + page - 1) / page * page;
+  range_ = tracker_->watch(reinterpret_cast<const void*>(pages_), end - pages_);
+  if (!tracker_->is_protected(range_)) return never("the kernel does not tell which pages are written (Linux 6.7 does, for memory of the process' own)");
+  const uint64_t regions = mine_ & ~never_;
+  each(regions, [&](uint32_t region) {
+    state_[region].calm_since = now;
+    add(region, 1);  // after the pages were protected: a store from now on is seen by the next look
+  });
+  watched_ = regions;
+}
+
+void OwnStores::look() {
+  if ((mine_ & ~never_) == 0) return;
+  const uint64_t now = clock_ticks();
+  if (range_ < 0) return begin(now);
+  if (!allowance_.left(now)) return leave_alone(watched_, now, true);
+  dirty_pages_ = 0;
+  ++looks_;
+  const uint64_t changed = (watched_ == 0 ? 0 : stored_to(watched_)) | std::exchange(changed_, 0);
+  uint64_t too_often = 0;
+  each(watched_, [&](uint32_t region) {
+    Region& its = state_[region];
+    if ((changed >> region & 1) == 0) {
+      its.dirty_looks = 0;
+      return;
+    }
+    ++changes_;
+    if (++its.dirty_looks >= most_dirty_looks) {
+      too_often |= uint64_t{1} << region;
+    } else {
+      add(region, 2);
+    }
+  });
+  leave_alone(too_often, now, true);
+  watch_again(now);
+  allowance_.spent(clock_ticks() - now + dirty_pages_ * ticks_of(fault_ns));
+}
+
+// Readers keep nothing of them from now on, and stores to them cost nothing.
+void OwnStores::leave_alone(uint64_t regions, uint64_t now, bool back_off) {
+  each(regions & watched_, [&](uint32_t region) {
+    Region& its = state_[region];
+    if (now - its.calm_since > 8 * its.back_off) its.back_off = 0;
+    its.back_off = std::clamp(2 * its.back_off, ticks_of(least_back_off_ns), ticks_of(most_back_off_ns));
+    its.retry_at = back_off ? now + its.back_off : UINT64_MAX;
+    its.dirty_looks = 0;
+    add(region, 1);
+  });
+  watched_ &= ~regions;
+}
+
+void OwnStores::watch_again(uint64_t now) {
+  uint64_t regions = 0;
+  each(mine_ & ~watched_ & ~never_, [&](uint32_t region) {
+    if (now >= state_[region].retry_at) regions |= uint64_t{1} << region;
+  });
+  if (regions == 0) return;
+  const uint64_t changed = stored_to(regions);  // protects them; of pages that they share with others it may be the only one to see
+  each(changed & watched_, [&](uint32_t region) { add(region, 2); });
+  each(regions, [&](uint32_t region) {
+    state_[region].calm_since = now;
+    add(region, 1);
+  });
+  watched_ |= regions;
+}
+
+uint64_t OwnStores::stored_to(uint64_t regions) {
+  runs_.clear();
+  while (regions != 0) {
+    const auto first = static_cast<uint32_t>(std::countr_zero(regions));
+    const auto count = static_cast<uint32_t>(std::countr_one(regions >> first));
+    const uintptr_t from = (base_ + first * regions_.bytes()) / page * page;
+    const bool to_the_end = first + count == VersionWords::regions;
+    const uintptr_t end = to_the_end ? base_ + bytes_ : std::min(base_ + bytes_, base_ + (first + count) * regions_.bytes());
+    const uintptr_t to = (end + page - 1) / page * page;
+    tracker_->look_at_part(range_, from - pages_, to - from, &runs_);
+    regions &= first + count >= 64 ? 0 : ~uint64_t{0} << (first + count);
+  }
+  for (const WriteTracker::Run& run : runs_) dirty_pages_ += run.bytes / page;
+  return mask_of(runs_);
+}
+
+uint64_t OwnStores::mask_of(const std::vector<WriteTracker::Run>& runs) const {
+  uint64_t mask = 0;
+  for (const WriteTracker::Run& run : runs) mask |= regions_of(reinterpret_cast<const void*>(pages_ + run.first), run.bytes);
+  return mask;
+}
+
+}  // namespace nearcache::mpi
