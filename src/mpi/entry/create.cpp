@@ -282,6 +282,7 @@ using namespace nearcache::mpi;
 extern "C" {
 
 int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
+  context.coherence.release();
   const int rc = next.Win_attach(win, base, size);
   if (rc == MPI_SUCCESS) context.coherence.exposes(win, nullptr, base, static_cast<uint64_t>(size), false);
   memory_changes(win);
@@ -289,6 +290,7 @@ int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
 }
 
 int MPI_Win_detach(MPI_Win win, const void* base) {
+  context.coherence.release();
   const int rc = next.Win_detach(win, base);
   if (rc == MPI_SUCCESS) context.coherence.no_longer_exposes(win, base);
   memory_changes(win);
@@ -296,6 +298,7 @@ int MPI_Win_detach(MPI_Win win, const void* base) {
 }
 
 int MPI_Win_free(MPI_Win* win) {
+  context.coherence.release();
   Board* board = nullptr;
   uint32_t slot = 0;
   if (Window* window = win != nullptr ? context.windows.find(*win) : nullptr; window != nullptr) {
@@ -316,6 +319,7 @@ int MPI_Win_free(MPI_Win* win) {
 }
 
 int MPI_Win_set_info(MPI_Win win, MPI_Info info) {
+  context.coherence.release();
   const int rc = next.Win_set_info(win, info);
   Window* window = context.windows.find(win);
   if (window != nullptr && rc == MPI_SUCCESS) {

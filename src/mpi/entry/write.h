@@ -23,13 +23,12 @@ inline void write_unnoted(Window& window, TraceWrite kind) {
 }
 
 // The write is noted before it is issued: once MPI has it, the data may change at any time. And after, since a synchronisation of
-// another thread that began in between does not complete it.
+// another thread that began in between does not complete it. The entry point has told before that it releases.
 template <class Issue>
 int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type, Issue issue) {
   Window* window = find_window(handle);
   if (window == nullptr) return issue();
   context.phases.writing();
-  context.coherence.writes();
   if (window->coherent() != nullptr) window->announce_write(target, displacement, count, type);
   if (window->paused()) {
     write_unnoted(*window, kind);
