@@ -39,6 +39,9 @@ TRAFFIC = {
             ("own_gets", "gets of own memory", False), ("evictions", "evictions", False), ("invalidations", "times dropped", False), ("write_drops", "entries overwritten", False),
             ("syncs_served", "flushes served", False), ("syncs_passed", "synchronisations passed to MPI", False),
             ("progress_calls", "progress calls", False), ("adaptations", "adaptations", False)],
+    "coherence": [("hits_kept", "hits across acquires", False), ("validations", "validations", False), ("regions_changed", "regions found changed", False),
+                  ("announcements", "writes announced", False), ("store_looks", "looks at own stores", False), ("store_changes", "regions found stored to", False),
+                  ("volatile_regions", "regions volatile at the end", False)],
     "OpenSHMEM": [("bytes_requested", "bytes got", True), ("bytes_from_cache", "of these from the cache", True),
                   ("bytes_from_network", "bytes from the network", True), ("network_gets", "transfers that fetched", False),
                   ("readaheads", "transfers ahead of the program", False), ("lines_ahead", "lines fetched ahead", False),
@@ -56,8 +59,10 @@ TRAFFIC = {
 def traffic_rows(document):
     """(label, text) of the sums."""
     totals = document["totals"]
-    return [(label, bytes_text(totals.get(name, 0)) if in_bytes else f"{totals.get(name, 0):,}")
-            for name, label, in_bytes in TRAFFIC.get(api(document), TRAFFIC["MPI"])]
+    rows = TRAFFIC.get(api(document), TRAFFIC["MPI"])
+    if totals.get("validations", 0) + totals.get("announcements", 0) + totals.get("store_looks", 0) > 0:
+        rows = rows + TRAFFIC["coherence"]
+    return [(label, bytes_text(totals.get(name, 0)) if in_bytes else f"{totals.get(name, 0):,}") for name, label, in_bytes in rows]
 
 
 def hits(counters):

@@ -162,6 +162,10 @@ std::string mpi_text(const Counters& c) {
           ", from network " + bytes_text(c.bytes_from_network) + "\n";
   text += formatted("  sync       %llu served, %llu passed to MPI, %llu progress calls; dropped %llu times\n", n(c.syncs_served),
                     n(c.syncs_passed), n(c.progress_calls), n(c.invalidations));
+  if (c.validations + c.announcements + c.store_looks != 0) {
+    text += formatted("  coherence  %llu hits across acquires by %llu validations (%llu regions changed); %llu announcements of writes, %llu looks at own stores (%llu changes)\n",
+                      n(c.hits_kept), n(c.validations), n(c.regions_changed), n(c.announcements), n(c.store_looks), n(c.store_changes));
+  }
   return text;
 }
 

@@ -139,6 +139,7 @@ void CoherentWindow::missed(uint64_t line) {
 
 void CoherentWindow::join() {
   repeats_ = 0;
+  context.phases.ask();  // else each completion is an acquire, after which all is to be validated
   board_->join(slot_, &numbers_, &requests_);
   state_ = State::joins;
 }
@@ -164,7 +165,7 @@ void CoherentWindow::step() {
   }
   waited_for_.resize(left);
   const uint64_t after = clock_ticks();
-  ask_at_ = after + 16 * (after - now);
+  ask_at_ = after + 2 * (after - now);
   if (left != 0) return;
   state_ = State::reads;
   window_.keep_across_acquires(regions_);
@@ -192,7 +193,10 @@ void CoherentWindow::validate(uint32_t target) {
   repeats_wanted_ = std::max(repeats_wanted_, std::min(4 * repeats_wanted_, most_repeats_wanted));
 }
 
+uint64_t CoherentWindow::hits_kept() const { return hits_kept_ + (keeps() ? window_.kept() : 0); }
+
 void CoherentWindow::leave() {
+  hits_kept_ = hits_kept();
   window_.drop_at_acquires();
   board_->leave(slot_);
   board_->sent();

@@ -30,6 +30,7 @@ class CoherentWindow {
   Board& board() { return *board_; }
   uint32_t slot() const { return slot_; }
   OwnStores& own_stores() { return own_; }
+  const OwnStores& own_stores() const { return own_; }
 
   // --- Before a call goes down. ---
 
@@ -57,6 +58,7 @@ class CoherentWindow {
   // The mode is another one: nothing is kept.
   void stop_reading();
 
+  uint64_t hits_kept() const;
   uint64_t validations() const { return validations_; }
   uint64_t regions_changed() const { return regions_changed_; }
   uint64_t opens() const { return opens_; }
@@ -109,6 +111,7 @@ class CoherentWindow {
   std::vector<uint32_t> asked_;        // of a validation
   std::vector<VersionWords> words_;
   std::vector<uint64_t> answers_;
+  uint64_t hits_kept_ = 0;             // of earlier times as a reader
   uint64_t validations_ = 0, regions_changed_ = 0, opens_ = 0, closes_ = 0;
 };
 

@@ -31,7 +31,8 @@ void each(uint64_t regions, Call call) {
 OwnStores::OwnStores(const void* base, uint64_t bytes, Regions regions, std::array<uint64_t, VersionWords::regions>* words, WriteTracker* tracker)
     : base_(reinterpret_cast<uintptr_t>(base)), bytes_(bytes), regions_(regions), words_(words), tracker_(tracker),
       mine_(regions.mask(0, static_cast<int64_t>(bytes))), allowance_(share_of_time, ticks_of(at_once_ns), clock_ticks()) {
-  words_->fill(VersionWords::not_watched);
+  words_->fill(0);  // where there is no memory nothing changes
+  each(mine_, [&](uint32_t region) { (*words_)[region] = VersionWords::not_watched; });
 }
 
 OwnStores::~OwnStores() {

@@ -113,6 +113,12 @@ void Phases::look_for_repeats(uint64_t line) {
   announce(true);
 }
 
+void Phases::ask() {
+  const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
+  if (reading_ || uncovered_ || companions_ == 0 || context.options.strict_flush) return;
+  announce(true);
+}
+
 void Phases::announce(bool reading) {
   reading_ = reading;
   repeats_ = barren_ = 0;

@@ -72,6 +72,8 @@ class Phases {
     if (left > 0) interest_.store(left - 1, std::memory_order_relaxed);
     return left > 0;
   }
+  // This rank gains by knowing that nobody writes, whatever repeats there were.
+  void ask();
   bool reading() const { return reading_.load(std::memory_order_relaxed); }
   // While it is on the way to others that this rank reads.
   bool on_the_way() const { return on_the_way_.load(std::memory_order_relaxed); }

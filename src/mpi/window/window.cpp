@@ -219,6 +219,16 @@ void Window::fill_counters(Counters* counters) const {
   counters->write_drops = counts.write_drops;
   counters->syncs_served = syncs_served_;
   estimate_times(counters);
+  if (coherent_ != nullptr) {
+    counters->hits_kept = coherent_->hits_kept();
+    counters->validations = coherent_->validations();
+    counters->regions_changed = coherent_->regions_changed();
+    counters->announcements = coherent_->opens();
+    counters->announcements_ended = coherent_->closes();
+    counters->store_looks = coherent_->own_stores().looks();
+    counters->store_changes = coherent_->own_stores().changes();
+    counters->volatile_regions = coherent_->own_stores().volatile_regions();
+  }
   const GetCache* cache = cached_.cache();
   if (cache == nullptr) return;
   counters->entries = cache->entries();
