@@ -45,9 +45,10 @@ Live::Live(Random &random, MPI_Comm of) : communicator(of) {
   MPI_Comm_rank(of, &rank);
   MPI_Comm_size(of, &size);
   oracle.size = size;
-  const char *modes[] = {"transparent", "transparent", "always", "user", "off"};
-  mode = modes[below(random, 5)];
+  const char *modes[] = {"transparent", "coherent", "coherent", "always", "user", "off"};
+  mode = modes[coherent_only ? 1 : below(random, 6)];
   oracle.read_only_common = strcmp(mode, "always") == 0;
+  oracle.rarely_changed = coherent_only || (strcmp(mode, "coherent") == 0 && below(random, 2) == 0);
   user_writes = strcmp(mode, "user") == 0;
   allocated = below(random, 2);
   style = (Sync)below(random, 5);
@@ -134,6 +135,43 @@ void Live::store(const Plan &plan) {
   }
 }
 
+// All ranks have done what they did before, and know it of each other: by whatever calls tell of it.
+void Live::meet(Random &common) {
+  const MPI_Comm comm = communicator;
+  MPI_Request request;
+  int token = 0, sum = 0;
+  switch (below(common, 6)) {
+    case 0:  // twice around: the second time it tells of all
+      for (int round = 0; round < 2; round++) {
+        if (rank > 0) {
+          MPI_Recv(&token, 1, MPI_INT, rank - 1, 1, comm, MPI_STATUS_IGNORE);
+        }
+        MPI_Send(&token, 1, MPI_INT, (rank + 1) % size, 1, comm);
+        if (rank == 0) {
+          MPI_Recv(&token, 1, MPI_INT, size - 1, 1, comm, MPI_STATUS_IGNORE);
+        }
+      }
+      break;
+    case 1: {  // each to each: a posted receive tells the sender, too
+      std::vector<MPI_Request> requests;
+      for (int other = 0; other < size; other++) {
+        MPI_Irecv(nullptr, 0, MPI_INT, other, 2, comm, &request);
+        requests.push_back(request);
+        MPI_Issend(nullptr, 0, MPI_INT, other, 2, comm, &request);
+        requests.push_back(request);
+      }
+      MPI_Waitall((int)requests.size(), requests.data(), MPI_STATUSES_IGNORE);
+      break;
+    }
+    case 2:
+      MPI_Ibarrier(comm, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      break;
+    case 3: MPI_Allreduce(&token, &sum, 1, MPI_INT, MPI_SUM, comm); break;
+    default: MPI_Barrier(comm); break;
+  }
+}
+
 // One phase: the owners' stores, then everybody's gets and writes in epochs of one kind.
 void Live::phase(Random &common, Random &own, int gets) {
   win = windows[below(common, (int64_t)windows.size())];
@@ -158,14 +196,14 @@ void Live::phase(Random &common, Random &own, int gets) {
       nearcache_invalidate(each);  // ends the read-only phase: the stores, and the writes of the phase before
     }
   }
-  MPI_Barrier(communicator);
+  meet(common);
   switch (plan.sync) {
     case Sync::fence:
     case Sync::pscw: run_active(own, plan, gets); break;
     case Sync::lock: run_locks(own, plan, gets); break;
     default: run_passive(own, plan, gets); break;
   }
-  MPI_Barrier(communicator);
+  meet(common);
   if (plan.sync == Sync::held) {
     MPI_Win_sync(win);
   }

@@ -25,6 +25,7 @@ struct Without {
   bool locks;        // epochs of MPI_Win_lock
 };
 inline Without without;
+inline bool coherent_only;  // all windows are
 
 // Gets of this rank that the cache may answer: by full hits (modes always and user), by pending ones (transparent).
 inline int64_t gets_kept, gets_joined;
@@ -77,6 +78,7 @@ class Live {
   void get(Random &own, const Spot &spot, bool passive);
   void odd_call(Random &own, bool passive);
   void take_turns();
+  void meet(Random &common);
   bool write_next(Random &own, Plan &plan, int target, bool passive);
   void issue(Random &own, const Write &write);
   void synchronise(Random &own, int target);

@@ -2,7 +2,7 @@
 // both sides, all modes, all kinds of epochs. Every byte of every destination is checked, gaps included, and all
 // window memory after every phase.
 //
-//   model [--seed N] [--ops N] [--phases N] [--sessions] [--without-DRAW ...]       DRAW: derived-accumulates, or what `Without` of live.h says
+//   model [--seed N] [--ops N] [--phases N] [--sessions] [--coherent] [--without-DRAW ...]       DRAW: derived-accumulates, or what `Without` of live.h says
 //
 // prints `ok model` and `model: seed N, M operations, ...`, or what differs first
 #include "live.h"
@@ -104,6 +104,7 @@ void random_programs() {
   without = {flag("--without-requests"), flag("--without-status"),   flag("--without-sessions"), flag("--without-odd-calls"),
              flag("--without-odd-flushes"), flag("--without-failures"), flag("--without-twins"),
              flag("--without-locks")};
+  coherent_only = flag("--coherent");
   phases = argument("--phases", phases);
   seed = (uint64_t)argument("--seed", 1);
   const int64_t wanted = argument("--ops", 20000);
@@ -116,8 +117,9 @@ void random_programs() {
   }
   const nearcache_stats stats = check::stats(MPI_WIN_NULL);
   if (check::rank == 0) {
-    std::printf("model: up to seed %llu, %lld operations; rank 0 had %llu gets, %llu full, %llu pending, %llu partial hits\n",
-                (unsigned long long)seed, (long long)all, (unsigned long long)stats.gets,
+    std::printf("model: %llu hits across acquires, %llu validations, %llu announcements, %llu looks at stores; up to seed %llu, %lld operations; rank 0 had %llu gets, %llu full, %llu pending, %llu partial hits\n",
+                (unsigned long long)stats.hits_kept, (unsigned long long)stats.validations, (unsigned long long)stats.announcements,
+                (unsigned long long)stats.store_looks, (unsigned long long)seed, (long long)all, (unsigned long long)stats.gets,
                 (unsigned long long)stats.hits_full, (unsigned long long)stats.hits_pending,
                 (unsigned long long)stats.hits_partial);
   }

@@ -196,7 +196,7 @@ Plan Oracle::plan_phase(Random &random, const std::vector<Shape> &shapes, Sync s
   for (auto &row : writer) {
     std::fill(row.begin(), row.end(), nobody);
   }
-  const int64_t changes = below(random, 6);
+  const int64_t changes = rarely_changed && below(random, 3) != 0 ? 0 : below(random, 6);
   for (int64_t i = 0; i < changes; i++) {
     add_store(random, plan);
   }

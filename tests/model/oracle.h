@@ -55,6 +55,7 @@ constexpr uint8_t nobody = 0, everybody = 255;
 // One window as the oracle sees it.
 struct Oracle {
   int size;  // ranks
+  bool rarely_changed = false;  // in most phases nobody writes
   bool read_only_common;  // mode always: only bytes private to a reader are ever written, by that reader
   std::vector<int64_t> bytes;
   std::vector<std::vector<uint8_t>> content;  // after the present phase
