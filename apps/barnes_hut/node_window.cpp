@@ -6,6 +6,7 @@
 
 #include "../common/agreement.h"
 #include "../common/nearcache_calls.h"
+#include "../common/promise.h"
 
 namespace barnes_hut {
 
@@ -24,7 +25,7 @@ void NodeWindow::create(MPI_Comm comm, std::uint64_t bytes) {
   free();
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "nearcache_mode", "user");
+  if (apps::promise) MPI_Info_set(info, "nearcache_mode", "user");
   const int created = MPI_Win_allocate(static_cast<MPI_Aint>(bytes), unit_bytes, info, comm, &memory_, &window_);
   MPI_Info_free(&info);
   apps::agree(comm, apps::error_of([&] { apps::check(created, "MPI_Win_allocate"); }));
@@ -49,7 +50,9 @@ void NodeWindow::end_tree(MPI_Comm comm) {
   check(MPI_Win_sync(window_), "MPI_Win_sync");
 }
 
-void NodeWindow::end_reading() { apps::invalidate(window_); }
+void NodeWindow::end_reading() {
+  if (apps::promise) apps::invalidate(window_);
+}
 
 void NodeWindow::fail(int code, const char* call) {
   apps::check(code, call);

@@ -8,6 +8,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "../common/promise.h"
+
 namespace barnes_hut {
 namespace {
 
@@ -52,6 +54,7 @@ void describe_fetch(CLI::App& app, Options& options) {
   app.add_option("--fetch", options.fetch, "Remote cells by plain gets, or by the native block cache [plain]")
       ->transform(CLI::CheckedTransformer(fetches).description(""))
       ->option_text("HOW");
+  app.add_flag_callback("--no-promise", [] { apps::promise = false; }, "Tell a caching layer nothing: no info key, no invalidation");
   app.add_option("--native-memory", options.native_memory, "Memory of the native cache, with its tags [1048576]")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40).description(""))
       ->option_text("BYTES");

@@ -30,6 +30,13 @@ Outcome spmv_dynamic(const Job& job);
 Outcome samples_fence(const Job& job);
 Outcome samples_lock(const Job& job);
 Outcome lu(const Job& job);
+Outcome lu_steps(const Job& job);
+Outcome lock_lookups(const Job& job);
+Outcome put_random(const Job& job);
+Outcome accumulate(const Job& job);
+Outcome halo(const Job& job);
+Outcome rewritten(const Job& job);
+Outcome messages(const Job& job);
 
 inline std::uint64_t digest(double value) { return apps::mix64(std::bit_cast<std::uint64_t>(value)); }
 

@@ -1,6 +1,7 @@
 #include "graph/read_window.h"
 
 #include "common/agreement.h"
+#include "common/promise.h"
 
 namespace apps {
 
@@ -11,7 +12,7 @@ ReadWindow::ReadWindow(MPI_Comm comm, const Exposed& exposed, const char* name) 
   is_asked_.resize(static_cast<std::size_t>(ranks));
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "nearcache_mode", "always");
+  if (apps::promise) MPI_Info_set(info, "nearcache_mode", "always");
   const int created = MPI_Win_create(const_cast<void*>(exposed.memory), static_cast<MPI_Aint>(exposed.bytes),
                                      exposed.unit, info, comm, &window_);
   MPI_Info_free(&info);

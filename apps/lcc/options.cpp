@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "common/promise.h"
+
 namespace lcc {
 namespace {
 
@@ -32,6 +34,7 @@ void describe_run(CLI::App& app, Options& options) {
       ->option_text("N");
   app.add_flag("--row-window", options.row_window,
                "Leave the row pointers with their owners: two gets per neighbour, offsets and list");
+  app.add_flag_callback("--no-promise", [] { apps::promise = false; }, "Tell a caching layer nothing: no info key");
   app.add_flag("--progress", options.progress, "Show progress on standard error");
 }
 

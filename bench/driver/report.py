@@ -46,6 +46,8 @@ GOALS = {
     "speedup_tcp": (">=", 5), "cost_saved_25": (">=", 0.60), "fill_25": (">=", 0.95), "time_ratio_100": (">=", 8),
     "trace_added_ns": ("<=", 50), "trace_bytes_per_get": ("<=", 16),
     "speedup_over_native": (">=", 1.5),
+    "lcc_share_of_always": (">=", 0.90), "barnes_hut_share_of_user": (">=", 0.85), "barrier_steps_speedup": (">=", 3), "lock_get_unlock_speedup": (">=", 2),
+    "writers_ratio": ("<=", 1.02), "idle_ratio": ("<=", 1.005), "store_ratio": ("<=", 1.05),
     "clients_speedup_geomean": (">=", 4), "clients_speedup_least": (">=", 2.5), "clients_worst": (">=", 0.98),
     "share_of_reference_min": (">=", 0.85), "share_of_reference_mean": (">=", 0.95), "worst_behind_peers_points": ("<=", 2),
     "worst_over_best_fixed": ("<=", 1.10), "overlap_ratio_64k": (">=", 0.95), "overlap_of_bound_64k": (">=", 0.97),

@@ -108,7 +108,7 @@ class CachedWindow {
   // Before `look_up` of a get of this target: its words are to be read first.
   bool wants_validation(uint32_t target) {
     update_generation();
-    return versions_->wants_validation(target, cache_->generation(), acquires_->quiet.load(std::memory_order_relaxed));
+    return versions_->wants_validation(target, cache_->generation());
   }
   bool likely_needed(uint32_t target) const { return versions_->likely(target, cache_->generation()); }
   uint32_t validated(uint32_t target, const VersionWords& words) { return versions_->validated(target, cache_->generation(), words); }

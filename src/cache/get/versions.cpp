@@ -10,37 +10,34 @@ constexpr uint32_t most_back_off = 1024;  // generations
 
 }  // namespace
 
-bool Versions::wants_validation(uint32_t target, uint32_t generation, bool quiet) {
+bool Versions::wants_validation(uint32_t target, uint32_t generation) {
   Target& its = at(target);
   if (its.validated && its.validated_in == generation) return false;
   if (!its.asked || its.asked_in != generation) {
     its.asked = true;
     its.asked_in = generation;
-    its.quiet = quiet;
-    uint32_t& skip = its.pays[quiet ? 1 : 0].skip;
-    its.skipping = skip > 0;
-    if (its.skipping) --skip;
+    its.skipping = its.skip > 0;
+    if (its.skipping) --its.skip;
   }
   return !its.skipping;
 }
 
 bool Versions::likely(uint32_t target, uint32_t generation) const {
   const Target* its = targets_[target].get();
-  return its != nullptr && its->validated && its->validated_in != generation && its->pays[1].skip == 0 && its->kept >= worth_it;
+  return its != nullptr && its->validated && its->validated_in != generation && its->skip == 0 && its->kept >= worth_it;
 }
 
 // What the last validation brought.
 void Versions::judge(Target* target) {
   if (!target->validated || target->is_known == 0) return;
-  auto& pays = target->pays[target->judged_quiet ? 1 : 0];
   if (target->kept >= worth_it) {
-    pays.back_off = 0;
+    target->back_off = 0;
     barren_ = 0;
   } else {
-    pays.back_off = std::clamp(2 * pays.back_off, 1u, most_back_off);
+    target->back_off = std::clamp(2 * target->back_off, 1u, most_back_off);
     ++barren_;
   }
-  pays.skip = pays.back_off;
+  target->skip = target->back_off;
 }
 
 uint32_t Versions::validated(uint32_t target, uint32_t generation, const VersionWords& words) {
@@ -62,7 +59,6 @@ uint32_t Versions::validated(uint32_t target, uint32_t generation, const Version
   its.known = words;
   its.is_known = is_known;
   its.kept = 0;
-  its.judged_quiet = its.quiet;
   its.validated = true;
   its.validated_in = generation;
   return changed;

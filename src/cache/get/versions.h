@@ -58,9 +58,8 @@ class Versions {
  public:
   Versions(uint32_t ranks, Regions regions) : regions_(regions), targets_(ranks) {}
 
-  // Of a get of this target, in this generation: are its words to be read before it is looked up? Not where that has brought little before, which is learned
-  // apart for times when generations last (`quiet`: nobody is known to write) and when each completion ends one.
-  bool wants_validation(uint32_t target, uint32_t generation, bool quiet);
+  // Of a get of this target, in this generation: are its words to be read before it is looked up? Not where that has brought little before.
+  bool wants_validation(uint32_t target, uint32_t generation);
   // They have been read in this generation. Returns how many regions may not be served from before.
   uint32_t validated(uint32_t target, uint32_t generation, const VersionWords& words);
   // Besides `wants_validation` of another target: this one will be asked for soon, as it seems, and it is worth it.
@@ -86,12 +85,9 @@ class Versions {
     std::array<uint32_t, VersionWords::regions> floors{};
     uint32_t validated_in = 0, asked_in = 0, fetched_in = 0;
     bool validated = false, asked = false, fetched = false;  // ever
-    bool skipping = false, quiet = false;  // in this generation
-    bool judged_quiet = false;             // the last validation was in a quiet time
-    uint32_t kept = 0;                     // since the last validation
-    struct {
-      uint32_t skip = 0, back_off = 0;  // generations without a validation
-    } pays[2];                          // otherwise, and in quiet times
+    bool skipping = false;            // in this generation
+    uint32_t kept = 0;                // since the last validation
+    uint32_t skip = 0, back_off = 0;  // generations without a validation
   };
   Target& at(uint32_t target) {
     if (targets_[target] == nullptr) targets_[target] = std::make_unique<Target>();

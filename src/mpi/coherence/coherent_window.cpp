@@ -177,6 +177,11 @@ void CoherentWindow::prepare(uint32_t target) {
     step();
     if (state_ != State::reads) return;
   }
+  // Else a load of own memory may tell of a write at any time, and each completion is an acquire (mpi/process/phases.h).
+  if (!context.phases.quiet()) {
+    if (!context.phases.reading()) give_up();
+    return;
+  }
   if (window_.wants_validation(target)) validate(target);
 }
 
@@ -188,7 +193,11 @@ void CoherentWindow::validate(uint32_t target) {
   board_->read(slot_, asked_, &words_);
   for (size_t i = 0; i < asked_.size(); ++i) regions_changed_ += window_.validated(asked_[i], words_[i]);
   validations_ += asked_.size();
-  if (window_.barren_validations() < most_barren) return;
+  if (window_.barren_validations() >= most_barren) give_up();
+}
+
+// It does not pay, or does no more: asked again when more is to be gained.
+void CoherentWindow::give_up() {
   leave();
   repeats_wanted_ = std::max(repeats_wanted_, std::min(4 * repeats_wanted_, most_repeats_wanted));
 }

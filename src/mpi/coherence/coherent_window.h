@@ -77,6 +77,7 @@ class CoherentWindow {
   void join();
   void step();
   void leave();
+  void give_up();
   void validate(uint32_t target);
 
   Window& window_;

@@ -183,6 +183,7 @@ int forget_window(MPI_Win handle, int, void* attribute, void*) {
   auto* window = static_cast<Window*>(attribute);
   if (window == nullptr) return MPI_SUCCESS;
   context.windows.remove(handle);
+  context.coherence.no_longer_exposes(handle);
   if (context.last_window == window) context.last_window = nullptr;
   requests_forget(window);
   remember_freed(window);

@@ -84,7 +84,7 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
   RemoteGet get{};
   if (!valid_target(call.target)) return pass(call.target, get, request);
   if (transparent_) context.phases.look();
-  if (transparent_ && skip_cheap_ && (nearly_cheap_ || !(keeps_ || context.phases.quiet())) && dormancy_.passes(hits(), nearly_cheap_)) {
+  if (transparent_ && skip_cheap_ && (nearly_cheap_ || !context.phases.quiet()) && dormancy_.passes(hits(), nearly_cheap_)) {
     if (!observed_) {
       get.bytes = bytes_of(call);
     } else {

@@ -268,7 +268,7 @@ class Window {
 
   Counters& counters() { return counters_; }
   // Not in a pause: its writes were not noted, so what is cached may be older.
-  bool serves_plain_hits() const { return plain_ && !pause_.on() && (!transparent_ || keeps_ || context.acquires.quiet.load(std::memory_order_relaxed)); }
+  bool serves_plain_hits() const { return plain_ && !pause_.on() && (!transparent_ || context.acquires.quiet.load(std::memory_order_relaxed)); }
   uint64_t hits() const { return plain_hits_ + cached_.hits(); }
 
  private:
@@ -277,7 +277,7 @@ class Window {
   void pause(MPI_Datatype type, uint64_t bytes);
   void note_own_get();
   // Too little repeats, and no quiet phase is hoped for, or none would help.
-  bool asleep() const { return transparent_ && dormancy_.asleep() && (nearly_cheap_ || !(keeps_ || context.phases.reading())); }
+  bool asleep() const { return transparent_ && dormancy_.asleep() && (nearly_cheap_ || !context.phases.reading()); }
   bool may_pause() const { return !context.threaded && !observed_; }
   // No get is on its way into the cache, and what is there may be left alone.
   bool holds_nothing() const;
@@ -320,8 +320,8 @@ class Window {
   const Layout* plain_layout_ = nullptr;
   uint32_t plain_type_size_ = 0;
   bool plain_ = false;           // the short ways may be taken: unit known, no other threads
-  bool transparent_ = false;     // modes transparent and coherent: in quiet phases only,
-  bool keeps_ = false;           // or where coherence keeps what was read
+  bool transparent_ = false;     // modes transparent and coherent: in quiet phases only
+  bool keeps_ = false;           // what was read across acquires (mpi/coherence)
   const bool observed_ = context.observer.wanted();
   Pause pause_;
   int unnoted_rank_ = INT_MIN;   // the own one
@@ -373,8 +373,7 @@ inline Window* find_window(MPI_Win handle) {
   GetCache* cache = cached_.cache();
   if (static_cast<uint32_t>(call.target) >= epochs().ranks() || cache == nullptr) return false;
   if (transparent_) {
-    if (!(keeps_ || context.phases.quiet()) || !cached_.has_cache() || locks_deferred()) return false;
-    context.phases.look();
+    if (!context.phases.quiet() || !cached_.has_cache() || locks_deferred()) return false;
     cache->set_generation(context.acquires.now());
   }
   if (call.origin_type != call.target_type || call.origin_count != call.target_count || call.origin_count <= 0) return false;

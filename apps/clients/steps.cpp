@@ -1,0 +1,143 @@
+// Programs that go in steps with a barrier after each, in which little is written that others read, so that most of what a step reads was read before.
+#include <algorithm>
+#include <cmath>
+
+#include "clients/client.h"
+
+namespace clients {
+namespace {
+
+constexpr std::int64_t width = 16;  // of a block
+
+// C -= A B, all of width x width.
+void subtract_product(double* c, const double* a, const double* b) {
+  for (std::int64_t i = 0; i < width; ++i) {
+    for (std::int64_t k = 0; k < width; ++k) {
+      for (std::int64_t j = 0; j < width; ++j) c[i * width + j] -= a[i * width + k] * b[k * width + j];
+    }
+  }
+}
+
+// In place: L below the diagonal, whose own diagonal is one, U above it.
+void factorise(double* a) {
+  for (std::int64_t k = 0; k < width; ++k) {
+    for (std::int64_t i = k + 1; i < width; ++i) {
+      a[i * width + k] /= a[k * width + k];
+      for (std::int64_t j = k + 1; j < width; ++j) a[i * width + j] -= a[i * width + k] * a[k * width + j];
+    }
+  }
+}
+
+// X becomes L^-1 X.
+void solve_lower(const double* lu, double* x) {
+  for (std::int64_t i = 0; i < width; ++i) {
+    for (std::int64_t k = 0; k < i; ++k) {
+      for (std::int64_t j = 0; j < width; ++j) x[i * width + j] -= lu[i * width + k] * x[k * width + j];
+    }
+  }
+}
+
+// X becomes X U^-1.
+void solve_upper(const double* lu, double* x) {
+  for (std::int64_t i = 0; i < width; ++i) {
+    for (std::int64_t j = 0; j < width; ++j) {
+      for (std::int64_t k = 0; k < j; ++k) x[i * width + j] -= x[i * width + k] * lu[k * width + j];
+      x[i * width + j] /= lu[j * width + j];
+    }
+  }
+}
+
+}  // namespace
+
+// LU of a matrix of size x size blocks by columns (left-looking): in each step the owner of a column subtracts from it what the finished columns before it
+// say, which lie at all ranks, and stores it; a barrier ends the step. Rounds: factorisations, of another matrix each.
+Outcome lu_steps(const Job& job) {
+  constexpr std::int64_t words = width * width;
+  Outcome outcome;
+  const std::int64_t columns = (job.size + job.ranks - 1) / job.ranks;
+  double* memory = nullptr;
+  MPI_Win window;
+  MPI_Win_allocate(columns * job.size * words * 8, 8, MPI_INFO_NULL, job.comm, &memory, &window);
+  const auto place = [&](std::int64_t row, std::int64_t column) { return (column / job.ranks * job.size + row) * words; };
+  std::vector<double> left(words), column(static_cast<std::size_t>(job.size * words));
+  MPI_Win_lock_all(0, window);
+  run_rounds(job, outcome, [&](auto round) {
+    for (std::int64_t step = job.rank; step < job.size; step += job.ranks) {
+      for (std::int64_t i = 0; i < job.size * words; ++i) {
+        const auto number = static_cast<std::uint64_t>((round * job.size + step) * job.size * words + i);
+        memory[place(0, step) + i] = static_cast<double>(apps::mix64(number) % 1000) / 1000 + (i / words == step && i % words % (width + 1) == 0 ? 100.0 * static_cast<double>(job.size) : 0);
+      }
+    }
+    synchronise(job, window);
+    for (std::int64_t step = 0; step < job.size; ++step) {
+      if (step % job.ranks == job.rank) {
+        double* mine = memory + place(0, step);
+        std::copy_n(mine, job.size * words, column.begin());
+        for (std::int64_t before = 0; before < step; ++before) {
+          const auto owner = static_cast<int>(before % job.ranks);
+          for (std::int64_t row = before; row < job.size; ++row) {
+            MPI_Get(left.data(), words, MPI_DOUBLE, owner, place(row, before), words, MPI_DOUBLE, window);
+            MPI_Win_flush(owner, window);
+            outcome.gets += owner != job.rank;
+            double* target = &column[static_cast<std::size_t>(row * words)];
+            if (row == before) {
+              solve_lower(left.data(), target);
+            } else {
+              subtract_product(target, left.data(), &column[static_cast<std::size_t>(before * words)]);
+            }
+          }
+        }
+        factorise(&column[static_cast<std::size_t>(step * words)]);
+        for (std::int64_t row = step + 1; row < job.size; ++row) solve_upper(&column[static_cast<std::size_t>(step * words)], &column[static_cast<std::size_t>(row * words)]);
+        std::copy_n(column.begin(), job.size * words, mine);
+        outcome.checksum += digest(column);
+      }
+      synchronise(job, window);
+    }
+  });
+  MPI_Win_unlock_all(window);
+  MPI_Win_free(&window);
+  return outcome;
+}
+
+// A table that all ranks look up, word by word under shared locks, as many times as `size` between two reductions; one entry is rewritten by its owner, under an
+// exclusive lock, in every tenth round.
+Outcome lock_lookups(const Job& job) {
+  constexpr std::int64_t entries = 256, words = 32;
+  Outcome outcome;
+  std::uint64_t* memory = nullptr;
+  MPI_Win window;
+  MPI_Win_allocate(entries * words * 8, 8, MPI_INFO_NULL, job.comm, &memory, &window);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, job.rank, 0, window);
+  for (std::int64_t i = 0; i < entries * words; ++i) memory[i] = apps::mix64(static_cast<std::uint64_t>(job.rank * entries * words + i));
+  MPI_Win_unlock(job.rank, window);
+  MPI_Barrier(job.comm);
+  std::vector<std::uint64_t> entry(words);
+  std::uint64_t state = static_cast<std::uint64_t>(job.rank);
+  run_rounds(job, outcome, [&](auto round) {
+    if (round % 10 == 9) {
+      const std::int64_t changed = round / 10 % entries;
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, job.rank, 0, window);
+      for (std::int64_t i = 0; i < words; ++i) memory[changed * words + i] += static_cast<std::uint64_t>(round);
+      MPI_Win_unlock(job.rank, window);
+      MPI_Barrier(job.comm);
+    }
+    double sum = 0;
+    for (std::int64_t i = 0; i < job.size; ++i) {
+      state = apps::mix64(state + 1);
+      const auto owner = static_cast<int>(state % static_cast<std::uint64_t>(job.ranks));
+      const auto which = static_cast<std::int64_t>((state >> 20) % entries);
+      MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window);
+      MPI_Get(entry.data(), words, MPI_UINT64_T, owner, which * words, words, MPI_UINT64_T, window);
+      MPI_Win_unlock(owner, window);
+      outcome.gets += owner != job.rank;
+      for (const std::uint64_t word : entry) outcome.checksum += apps::mix64(word ^ state);
+      sum += static_cast<double>(entry[0] % 1000);
+    }
+    outcome.checksum += digest(sum_of_all(job, sum));
+  });
+  MPI_Win_free(&window);
+  return outcome;
+}
+
+}  // namespace clients

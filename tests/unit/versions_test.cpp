@@ -1,0 +1,352 @@
+// Mode coherent without MPI: what versions allow to be kept across acquires.
+#include "cache/get/versions.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <map>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "base/allowance.h"
+#include "cache/get/cached_window.h"
+
+namespace nearcache {
+namespace {
+
+TEST(Regions, CoverAllBytesAlikeForAllRanks) {
+  const Regions regions(1 << 20);
+  EXPECT_EQ(regions.bytes(), 1u << 14);
+  EXPECT_EQ(regions.mask(0, 1), 1u);
+  EXPECT_EQ(regions.mask(0, 1 << 20), ~uint64_t{0});
+  EXPECT_EQ(regions.mask((1 << 14) - 1, (1 << 14) + 1), 3u);
+  EXPECT_EQ(regions.mask(5, 5), 0u);
+  EXPECT_EQ(regions.mask(INT64_MIN, INT64_MAX), ~uint64_t{0}) << "where the bytes are not known";
+  EXPECT_EQ(regions.of(-1), 0u);
+  EXPECT_EQ(regions.of(INT64_MAX), 63u);
+  EXPECT_EQ(Regions(0).bytes(), 256u);
+}
+
+class VersionsTest : public testing::Test {
+ protected:
+  static constexpr uint32_t target = 1;
+  VersionsTest() { words.own.fill(2); }
+  // A validation, then one get of byte 0 that is kept.
+  void validate(uint32_t generation) { versions.validated(target, generation, words); }
+  bool keeps(uint32_t stamp, uint32_t generation, int64_t at = 0) { return versions.keeps(target, at, at + 8, stamp, generation); }
+
+  VersionWords words{};
+  Versions versions{4, Regions(64 * 256)};
+};
+
+TEST_F(VersionsTest, NothingIsKeptBeforeTheWordsAreRead) {
+  versions.fetched(target, 5);
+  EXPECT_FALSE(keeps(5, 6));
+  validate(6);
+  EXPECT_FALSE(keeps(5, 6)) << "nobody knows what was written before";
+}
+
+TEST_F(VersionsTest, WhatWasFetchedAfterIsKeptWhileTheyStayTheSame) {
+  validate(5);
+  versions.fetched(target, 5);
+  EXPECT_FALSE(keeps(5, 6)) << "not read again in generation 6";
+  validate(6);
+  EXPECT_TRUE(keeps(5, 6));
+  EXPECT_FALSE(keeps(4, 6));
+}
+
+TEST_F(VersionsTest, EachWordOfEachRegionCounts) {
+  for (uint32_t region = 0; region < VersionWords::regions; ++region) {
+    for (const bool own : {false, true}) {
+      Versions fresh{4, Regions(64 * 256)};
+      fresh.validated(target, 5, words);
+      VersionWords changed = words;
+      (own ? changed.own[region] : changed.remote[region]) += own ? 2 : VersionWords::open + VersionWords::close;
+      EXPECT_EQ(fresh.validated(target, 6, changed), 1u);
+      EXPECT_FALSE(fresh.keeps(target, region * 256, region * 256 + 1, 5, 6));
+      EXPECT_TRUE(fresh.keeps(target, (region ^ 1) * 256, (region ^ 1) * 256 + 1, 5, 6));
+      EXPECT_FALSE(fresh.keeps(target, 0, 64 * 256, 5, 6)) << "an entry that touches it";
+    }
+  }
+}
+
+TEST_F(VersionsTest, NothingIsKeptOfARegionThatIsWrittenOrNotWatched) {
+  for (const bool own : {false, true}) {
+    Versions fresh{4, Regions(64 * 256)};
+    VersionWords busy = words;
+    (own ? busy.own[0] : busy.remote[0]) += 1;
+    fresh.validated(target, 5, busy);
+    fresh.validated(target, 6, busy);
+    EXPECT_FALSE(fresh.keeps(target, 0, 8, 5, 6));
+    fresh.validated(target, 7, words);
+    EXPECT_FALSE(fresh.keeps(target, 0, 8, 6, 7)) << "fetched while it was written";
+    EXPECT_TRUE(fresh.keeps(target, 0, 8, 7, 7));
+  }
+}
+
+TEST_F(VersionsTest, WhatWasFetchedBeforeTheWordsInTheSameGenerationMayBeOlder) {
+  validate(5);
+  versions.fetched(target, 6);
+  words.own[0] += 2;
+  validate(6);
+  validate(7);
+  EXPECT_FALSE(keeps(6, 7));
+}
+
+TEST_F(VersionsTest, StampsWrap) {
+  validate(UINT32_MAX);
+  validate(1);
+  EXPECT_TRUE(keeps(UINT32_MAX, 1));
+  words.own[0] += 2;
+  validate(2);
+  EXPECT_FALSE(keeps(UINT32_MAX, 2));
+  EXPECT_FALSE(keeps(1, 2));
+}
+
+TEST_F(VersionsTest, NothingIsKeptThatWasForgotten) {
+  validate(5);
+  versions.forget(6);
+  EXPECT_FALSE(keeps(5, 6));
+  validate(6);
+  EXPECT_FALSE(keeps(5, 6));
+}
+
+TEST_F(VersionsTest, ValidationsThatBringNothingBecomeRare) {
+  uint32_t asked = 0;
+  for (uint32_t generation = 1; generation <= 4000; ++generation) {
+    if (!versions.wants_validation(target, generation)) continue;
+    ++asked;
+    validate(generation);
+  }
+  EXPECT_LT(asked, 20u);
+  EXPECT_GT(versions.barren(), 5u);
+}
+
+TEST_F(VersionsTest, ValidationsThatBringHitsGoOn) {
+  for (uint32_t generation = 1; generation <= 100; ++generation) {
+    ASSERT_TRUE(versions.wants_validation(target, generation));
+    validate(generation);
+    EXPECT_FALSE(versions.wants_validation(target, generation)) << "once a generation";
+    keeps(generation, generation);
+    keeps(generation, generation);
+  }
+  EXPECT_EQ(versions.barren(), 0u);
+}
+
+TEST(AllowanceTest, IsAShareOfTheTimeThatPasses) {
+  Allowance allowance(50, 100, 1000);
+  EXPECT_TRUE(allowance.left(1000));
+  allowance.spent(100);
+  EXPECT_TRUE(allowance.left(1000));
+  allowance.spent(10);
+  EXPECT_FALSE(allowance.left(1000));
+  EXPECT_FALSE(allowance.left(1400));
+  EXPECT_TRUE(allowance.left(1501));
+  EXPECT_TRUE(allowance.left(1000000));
+  allowance.spent(101);
+  EXPECT_FALSE(allowance.left(1000000)) << "no more than so much is saved up";
+}
+
+// --- A reader among writers, who do as they please; every get is checked. ---
+
+// The memory of three targets, changed by others in small steps whose order is drawn, told of as the protocol asks.
+class World {
+ public:
+  static constexpr uint32_t ranks = 4, own_rank = 0;
+  static constexpr int64_t bytes = 64 * 256;
+
+  explicit World(uint32_t seed) : random(seed), window({own_rank, ranks, 1, bytes}, rules(), &budget, &acquires, CachedWindow::Data::moved) {
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      memory[rank].resize(bytes);
+      words[rank] = VersionWords{};
+    }
+    window.epochs().lock_all();
+    window.keep_across_acquires(regions);
+  }
+
+  void run(int steps) {
+    for (int i = 0; i < steps && !testing::Test::HasFailure(); ++i) step();
+  }
+  uint64_t kept() const { return window.versions()->kept(); }
+
+ private:
+  struct Put {  // of another rank, which announced it
+    uint32_t target;
+    int64_t at;
+    uint8_t value;
+    bool arrived;
+  };
+  struct Get {
+    std::vector<std::byte> buffer;
+    std::byte* data;  // where what is fetched goes, if it is
+    uint32_t target;
+    int64_t at, from;
+    uint64_t size, bytes;
+    bool moved;
+  };
+
+  static CachingRules rules() {
+    CachingRules rules{Options()};
+    rules.mode = Mode::coherent;
+    rules.skip_cheap = false;
+    rules.cache.storage_bytes = 1 << 16;
+    rules.cache.index_capacity = 512;
+    return rules;
+  }
+  uint64_t below(uint64_t bound) { return random() % bound; }
+
+  void change(uint32_t target, int64_t at, uint8_t value) {
+    older[{target, at}].insert(memory[target][static_cast<size_t>(at)]);
+    memory[target][static_cast<size_t>(at)] = value;
+  }
+
+  void step() {
+    const auto target = static_cast<uint32_t>(1 + below(ranks - 1));
+    const auto at = static_cast<int64_t>(below(bytes / 8) * 8 % (below(4) == 0 ? bytes : 2048));
+    const auto value = static_cast<uint8_t>(++values);
+    switch (below(below(20) == 0 ? 10 : 4)) {
+      case 0:
+      case 1:
+      case 2:
+        return get(target, at);
+      case 3:
+        return below(6) == 0 ? acquire() : complete();
+      case 4: {  // a put begins: announced first
+        const uint32_t region = regions.of(at);
+        if (open[{target, region}]++ == 0) words[target].remote[region] += VersionWords::open;
+        puts.push_back({target, at, value, false});
+        return;
+      }
+      case 5:  // one takes effect
+        if (puts.empty()) return;
+        return arrive(puts[below(puts.size())]);
+      case 6:  // and the region is closed once all have
+        if (puts.empty()) return;
+        return close(below(puts.size()));
+      case 7:
+      case 8:  // the owner stores, and releases later
+        stored.insert({target, regions.of(at)});
+        return change(target, at, value);
+      default:
+        return release();
+    }
+  }
+
+  void arrive(Put& put) {
+    if (!put.arrived) change(put.target, put.at, put.value);
+    put.arrived = true;
+  }
+  void close(size_t index) {
+    const Put put = puts[index];
+    arrive(puts[index]);
+    puts.erase(puts.begin() + static_cast<std::ptrdiff_t>(index));
+    const uint32_t region = regions.of(put.at);
+    if (--open[{put.target, region}] == 0) words[put.target].remote[region] += VersionWords::close;
+  }
+  void release() {
+    for (const auto& [target, region] : stored) words[target].own[region] += 2;
+    stored.clear();
+  }
+
+  // All that others have done before is known from now on, if they released it; what is still under way is not.
+  void acquire() {
+    release();
+    acquires.add(false);
+    older.clear();
+    for (Get& get : gets) {
+      if (below(2) == 0) move(get);
+    }
+  }
+
+  void get(uint32_t target, int64_t at) {
+    ASSERT_TRUE(window.make_cache(window.growth_within(1 << 20)));
+    const uint64_t size = 8 << below(4);
+    if (at + static_cast<int64_t>(size) > bytes) return;
+    Get& got = gets.emplace_back();
+    got.buffer.resize(size);
+    RemoteGet get{};
+    get.key = {at, target, 0};
+    get.hash = hash_key(get.key);
+    get.bytes = size;
+    get.from = at;
+    get.to = at + static_cast<int64_t>(size);
+    get.contiguous_target = true;
+    get.origin = got.buffer.data();
+    get.elements = {&byte_layout(), size};
+    if (window.wants_validation(target)) window.validated(target, words[target]);
+    const CachedWindow::Decision decision = window.look_up(get, false);
+    got = {std::move(got.buffer), nullptr, target, at, at, size, size, false};
+    if (decision.answer == CachedWindow::Answer::served) {
+      check(got, decision.outcome == Outcome::full);
+      if (decision.outcome == Outcome::full) gets.pop_back();
+      return;
+    }
+    const CachedWindow::Line& line = decision.line;
+    got.from = line.bytes > 0 ? line.from : at + static_cast<int64_t>(decision.head);
+    got.bytes = line.bytes > 0 ? line.bytes : size - decision.from_cache();
+    got.data = line.bytes > 0 ? line.buffer : got.buffer.data() + decision.head;
+    if (decision.answer == CachedWindow::Answer::pass) {
+      got.data = got.buffer.data();
+      got.from = at, got.bytes = size;
+      window.passed(size, Targets::one(target));
+    } else {
+      window.issued(get, decision);
+    }
+    if (below(2) == 0) move(got);
+  }
+
+  // The data is read at any time between issue and completion.
+  void move(Get& get) {
+    if (get.data != nullptr && !get.moved) std::memcpy(get.data, &memory[get.target][static_cast<size_t>(get.from)], get.bytes);
+    get.moved = true;
+  }
+  void complete() {
+    const CachedWindow::Completion completion = window.begin_sync(Targets::all(), false);
+    for (Get& get : gets) {
+      if (!get.moved) move(get);
+    }
+    window.end_sync(completion, true);
+    gets.clear();
+  }
+  // Each byte is what it was at the last acquire, or has been since.
+  void check(const Get& get, bool complete) {
+    if (!complete) return;
+    for (uint64_t i = 0; i < get.size; ++i) {
+      const auto value = static_cast<uint8_t>(get.buffer[i]);
+      const auto at = get.at + static_cast<int64_t>(i);
+      if (value == memory[get.target][static_cast<size_t>(at)]) continue;
+      const auto since = older.find({get.target, at});
+      ASSERT_TRUE(since != older.end() && since->second.contains(value)) << "target " << get.target << ", byte " << at;
+    }
+  }
+
+  std::mt19937_64 random;
+  Regions regions{bytes};
+  MemoryBudget budget;
+  Acquires acquires;
+  CachedWindow window;
+  std::vector<uint8_t> memory[ranks];
+  VersionWords words[ranks];
+  std::vector<Put> puts;
+  std::map<std::pair<uint32_t, uint32_t>, int> open;
+  std::set<std::pair<uint32_t, uint32_t>> stored;
+  std::map<std::pair<uint32_t, int64_t>, std::set<uint8_t>> older;  // values that bytes had since the last acquire, before their present one
+  std::vector<Get> gets;
+  uint64_t values = 0;
+};
+
+TEST(VersionsRandom, ServeNothingOlderThanTheLastAcquire) {
+  uint64_t kept = 0;
+  for (uint32_t seed = 1; seed <= 200 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    World world(seed);
+    world.run(3000);
+    kept += world.kept();
+  }
+  EXPECT_GT(kept, 1000u);
+}
+
+}  // namespace
+}  // namespace nearcache
