@@ -245,12 +245,14 @@ using namespace nearcache::mpi;
 extern "C" {
 
 int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
+  context.coherence.release();
   const int rc = next.Win_attach(win, base, size);
   memory_changes(win);
   return rc;
 }
 
 int MPI_Win_detach(MPI_Win win, const void* base) {
+  context.coherence.release();
   const int rc = next.Win_detach(win, base);
   memory_changes(win);
   return rc;
@@ -258,6 +260,7 @@ int MPI_Win_detach(MPI_Win win, const void* base) {
 
 int MPI_Win_free(MPI_Win* win) {
   if (Window* window = win != nullptr ? context.windows.find(*win) : nullptr; window != nullptr) context.observer.window_closing(window->identity().id);
+  context.coherence.release();
   // Gets of an active epoch that no call of ours completed are complete now; they are not worth keeping.
   const int rc = next.Win_free(win);
   context.acquire();
@@ -265,6 +268,7 @@ int MPI_Win_free(MPI_Win* win) {
 }
 
 int MPI_Win_set_info(MPI_Win win, MPI_Info info) {
+  context.coherence.release();
   const int rc = next.Win_set_info(win, info);
   Window* window = context.windows.find(win);
   if (window != nullptr && rc == MPI_SUCCESS) {

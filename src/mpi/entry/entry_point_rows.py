@@ -9,6 +9,25 @@ class Parameter:
     name: str
 
 
+# Kinds whose rows all tell before they go down that others may learn by them.
+RELEASING = ("create", "write", "acquire", "acquire_all", "acquire_end", "publish")
+# Kinds whose rows say where they receive.
+RECEIVING = ("write", "acquire", "acquire_all", "publish")
+RECEIVED = ("each rank", "all counts", "at root", "from root", "but at root", "later", "anywhere", "nothing")
+
+
+@dataclass
+class Received:
+    """What MPI writes to by a call: C expressions in terms of its parameters, but for `places`."""
+    places: str  # anywhere; or how the others are meant: block, each, displaced, all
+    buffer: str = ""
+    counts: str = ""
+    displacements: str = ""
+    type: str = ""
+    group: str = "all"  # who receives: all, at_root, from_root, but_at_root
+    later: bool = False
+
+
 @dataclass
 class Row:
     kind: str
@@ -18,6 +37,7 @@ class Row:
     symbol: str  # MPI_Get, MPIX_Comm_agree
     parameter_text: str
     parameters: list = field(default_factory=list)
+    received_words: list = field(default_factory=list)
 
     @property
     def name(self):
@@ -36,9 +56,45 @@ class Row:
         return windows or self.kind in ("complete", "query", "release", "unkept")
 
     @property
+    def releases(self):
+        """Another rank may learn by the call what this one has done."""
+        return self.kind in RELEASING or (self.kind == "window" and self.arguments == ["releases"])
+
+    @property
+    def received(self):
+        """A Received, or None if MPI writes to no memory of the program's by this call, or another call tells."""
+        buffers = [p.name for p in self.parameters if p.type == "void*" and p.name in ("buf", "buffer", "recvbuf", "result_addr")]
+        if self.kind not in RECEIVING or not buffers or "nothing" in self.received_words:
+            return None
+        names, words = {p.name for p in self.parameters}, self.received_words
+        later = "later" in words or "request" in names or self.kind == "write" or bool(re.search(r"_begin(_c)?$", self.name))
+        if "anywhere" in words:
+            return Received("anywhere", later=later)
+
+        def first(*candidates):
+            return next((name for name in candidates if name in names), "")
+
+        own = {"recvbuf": "recv", "result_addr": "result_"}.get(buffers[0], "")
+        found = Received("block", buffers[0], later=later)
+        found.type = first(own + ("datatype" if own == "result_" else "type"), "datatype")
+        found.counts = first("recvcounts", own + "count", "count") or ("1" if self.kind == "write" else "")
+        found.displacements = first("displs", "rdispls") if found.counts == "recvcounts" else ""
+        if "partitions" in names:
+            found.counts = f"MPI_Count{{partitions}} * {found.counts}"
+        found.places = "each" if "each rank" in words else "all" if "all counts" in words else "displaced" if found.displacements else "block"
+        found.group = first_word(words, "at root", "from root", "but at root")
+        if not found.counts or not found.type or ((found.counts == "recvcounts") != (found.places in ("displaced", "all"))):
+            raise SystemExit(f"entry_points.txt: {self.symbol}: its parameters do not say where it receives, so the row must")
+        return found
+
+    @property
     def everywhere(self):
         """Every real MPI has it (SimGrid's may lack any)."""
         return self.requirement in ("", "not-simgrid")
+
+
+def first_word(words, *candidates):
+    return next((word.replace(" ", "_") for word in candidates if word in words), "all")
 
 
 def parse_parameter(text):
@@ -51,15 +107,16 @@ def parse_parameter(text):
 
 
 def parse_row(line, number, path):
-    parts = [p.strip() for p in line.split("|", 2)]
-    kind = re.fullmatch(r"(window|create|pass|get|rget|write|acquire|acquire_all|acquire_end|acquire_if|complete|query|release|unkept|next)(?:\((.*)\))?", parts[0])
-    prototype = re.fullmatch(r"(\w+)\s+(MPIX?_\w+)\((.*)\)", parts[-1])
-    if len(parts) != 3 or not kind or not prototype:
-        raise SystemExit(f"{path}:{number}: expected `kind | requirement | prototype`: {line}")
+    parts = [p.strip() for p in line.split("|", 3)]
+    kind = re.fullmatch(r"(window|create|pass|get|rget|write|acquire|acquire_all|acquire_end|acquire_if|complete|publish|query|release|unkept|next)(?:\((.*)\))?", parts[0])
+    prototype = re.fullmatch(r"(\w+)\s+(MPIX?_\w+)\((.*)\)", parts[2] if len(parts) > 2 else "")
+    received = [word.strip() for word in parts[3].split(",")] if len(parts) > 3 else []
+    if not kind or not prototype or not set(received) <= set(RECEIVED):
+        raise SystemExit(f"{path}:{number}: expected `kind | requirement | prototype [| received]`: {line}")
     arguments = [a.strip() for a in kind.group(2).split(",")] if kind.group(2) else []
     text = prototype.group(3)
     parameters = [] if text == "void" else [parse_parameter(p) for p in text.split(",")]
-    return Row(kind.group(1), arguments, parts[1], prototype.group(1), prototype.group(2), text, parameters)
+    return Row(kind.group(1), arguments, parts[1], prototype.group(1), prototype.group(2), text, parameters, received)
 
 
 def read_table(path):

@@ -38,6 +38,11 @@ void* address_in(const void* buffer) {
   return buffer == bottom ? MPI_BOTTOM : const_cast<void*>(buffer);
 }
 
+void* receiving_address_in(const void* buffer) {
+  static const auto in_place = all_named("mpi_fortran_in_place", "MPIR_F08_MPI_IN_PLACE");
+  return std::ranges::find(in_place, buffer) != in_place.end() ? MPI_IN_PLACE : address_in(buffer);
+}
+
 void* fortran_symbol(const char* name) {
   void* found = next_symbol(name);
   if (!found)

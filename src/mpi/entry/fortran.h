@@ -53,6 +53,9 @@ inline MPI_Fint errhandler_out(MPI_Errhandler errhandler) { return errhandler; }
 // A buffer's address: MPI_BOTTOM is an object's address in Fortran, and null in C.
 void* address_in(const void* buffer);
 
+// The same of a buffer of a call that need not be of windows: MPI_IN_PLACE is such an object too.
+void* receiving_address_in(const void* buffer);
+
 // Whether an output flag or count tells that something is complete. What .true. is differs between compilers: 1 or -1.
 inline bool fortran_tells(const MPI_Fint* output) { return *output != 0 && *output != MPI_UNDEFINED; }
 // The same after a call that may have failed (see the C wrappers).

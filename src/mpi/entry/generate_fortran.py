@@ -1,6 +1,8 @@
 """The Fortran entry points of entry_points.txt's rows: which symbols there are, and their code (see fortran.h)."""
 from dataclasses import dataclass
 
+from generate_coherence import told
+
 HANDLES = {"MPI_Comm": "comm", "MPI_Group": "group", "MPI_Info": "info", "MPI_Op": "op",
            "MPI_Datatype": "datatype", "MPI_Win": "win", "MPI_Errhandler": "errhandler", "MPI_Request": "request"}
 OF_REQUESTS = ("complete", "query", "release")
@@ -151,8 +153,25 @@ def passed_call(row, target, below):
              f'  static Below* const below = reinterpret_cast<Below*>(fortran_symbol("{below}"));',
              f"  if (!below) return set_error(static_cast<MPI_Fint*>({ierror}), {FAILED});",
              "  MPI_Fint code = MPI_SUCCESS;"]
+    lines += told(row, lambda name: value_of(row, name)).splitlines()
     lines += FORTRAN[row.kind](row, place, f"below({', '.join(handed)});")
     return "\n".join(lines + [f"  set_error(static_cast<MPI_Fint*>({ierror}), code);", "}\n"])
+
+
+def value_of(row, name):
+    """The C value of a parameter that is passed on."""
+    index, parameter = next((i, p) for i, p in enumerate(row.parameters) if p.name == name)
+    if parameter.type in ("void*", "const void*"):
+        return f"receiving_address_in(a{index})"
+    handle, kind = HANDLES.get(parameter.type), parameter.type.removeprefix("const ").removesuffix("*")
+    pointer = f"static_cast<const {'MPI_Fint' if handle or kind == 'int' else kind}*>(a{index})"
+    if handle:
+        return f"{handle}_in({pointer})"
+    return pointer if parameter.type.endswith("*") else "*" + pointer
+
+
+def publishing(row, place, call):
+    return ["  " + call]
 
 
 def acquiring(row, place, call):
@@ -173,7 +192,7 @@ def ending(row, place, call):
     return ["  note_comm_gone();"] + acquiring(row, place, call)
 
 
-FORTRAN = {"acquire": acquiring, "acquire_all": acquiring_all, "acquire_end": ending, "acquire_if": acquiring_if}
+FORTRAN = {"publish": publishing, "acquire": acquiring, "acquire_all": acquiring_all, "acquire_end": ending, "acquire_if": acquiring_if}
 
 
 def aliases(fortran):
@@ -188,5 +207,5 @@ def aliases(fortran):
 def source(fortran, family):
     if not fortran:
         return ""
-    return ('#include "mpi/entry/fortran.h"\n\nusing namespace nearcache::mpi;\nusing namespace nearcache::mpi::fortran;\n\n' +
+    return ('#include "mpi/coherence/receives.h"\n#include "mpi/entry/fortran.h"\n\nusing namespace nearcache::mpi;\nusing namespace nearcache::mpi::fortran;\n\n' +
             "\n".join(entry.code for entry in fortran) + aliases(fortran))

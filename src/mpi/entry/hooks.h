@@ -20,6 +20,9 @@ inline void note_acquire() noexcept {
   if (context.observer.wanted()) [[unlikely]] context.observer.acquire();
 }
 
+// Others may learn by the call that follows what this rank has done.
+inline void note_release() noexcept { context.coherence.release(); }
+
 // Gets, or own writes, are complete: an acquire too, unless nobody is known to write (mpi/process/phases.h).
 inline void note_completion() noexcept { context.completed(); }
 

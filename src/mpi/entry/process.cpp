@@ -52,7 +52,10 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 
 // A program or a library in front may have ended MPI already, by a call that passed us by: then there is nobody to ask.
 int MPI_Finalize(void) {
-  if (World::model_is_open()) context_stop(true);
+  if (World::model_is_open()) {
+    context.coherence.release();
+    context_stop(true);
+  }
   return next.Finalize();
 }
 
@@ -70,6 +73,7 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* sess
 
 // The last session of a program that has sessions only is the end of MPI, unless the call fails.
 int MPI_Session_finalize(MPI_Session* session) {
+  context.coherence.release();
   bool last = false;
   {
     const std::lock_guard lock(context.mutex);

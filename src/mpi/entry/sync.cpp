@@ -214,6 +214,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
 int MPI_Win_unlock(int rank, MPI_Win win) {
   Window* window = find_window(win);
   if (window != nullptr && window->locks_deferred() && window->drop_lock(window->targets(rank))) return unlocked(*window, rank);
+  context.coherence.release();
   if (window != nullptr && window->valid_target(rank) && window->epochs().locked_exclusively(static_cast<uint32_t>(rank))) context.phases.writing();
   return completing(win, one(rank), TraceSync::unlock, Learns::no_more, [&] { return next.Win_unlock(rank, win); },
                     [](Window& its, Targets target) {
@@ -227,11 +228,13 @@ int MPI_Win_lock_all(int assert, MPI_Win win) {
 }
 
 int MPI_Win_unlock_all(MPI_Win win) {
+  context.coherence.release();
   return completing(win, all, TraceSync::unlock_all, Learns::no_more, [&] { return next.Win_unlock_all(win); },
                     [](Window& window, Targets) { window.epochs().unlock_all(); });
 }
 
 int MPI_Win_fence(int assert, MPI_Win win) {
+  context.coherence.release();
   return completing(win, all, TraceSync::fence, Learns::perhaps, [&] { return next.Win_fence(assert, win); },
                     [&](Window& window, Targets) { window.epochs().fence((assert & MPI_MODE_NOSUCCEED) == 0); });
 }
@@ -244,26 +247,31 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
 }
 
 int MPI_Win_complete(MPI_Win win) {
+  context.coherence.release();
   return completing(win, all, TraceSync::complete, Learns::perhaps, [&] { return next.Win_complete(win); },
                     [](Window& window, Targets) { window.epochs().complete(); });
 }
 
 int MPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
+  context.coherence.release();
   return opening(win, all, TraceSync::post, Learns::perhaps, [&] { return next.Win_post(group, assert, win); }, nothing);
 }
 
 int MPI_Win_wait(MPI_Win win) {
+  context.coherence.release();
   return opening(win, all, TraceSync::wait, Learns::perhaps, [&] { return next.Win_wait(win); }, nothing);
 }
 
 #ifdef NEARCACHE_HAS_Win_test
 int MPI_Win_test(MPI_Win win, int* flag) {
+  context.coherence.release();
   return opening(win, all, TraceSync::wait, Learns::perhaps, [&] { return next.Win_test(win, flag); }, nothing);
 }
 #endif
 
 #ifdef NEARCACHE_HAS_Win_sync
 int MPI_Win_sync(MPI_Win win) {
+  context.coherence.release();
   return opening(win, all, TraceSync::win_sync, Learns::perhaps, [&] { return next.Win_sync(win); }, nothing);
 }
 #endif

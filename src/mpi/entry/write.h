@@ -18,12 +18,13 @@ inline void write_unnoted(Window& window, TraceWrite kind) {
 // A write that goes to MPI unnoted (window.h), and nobody need be told of it.
 [[gnu::always_inline]] inline bool write_passes(Window* window, MPI_Win handle, TraceWrite kind) {
   if (window == nullptr || window->handle() != handle || !window->paused() || context.phases.somebody_reads()) return false;
+  if (context.coherence.somebody_reads()) [[unlikely]] return false;
   write_unnoted(*window, kind);
   return true;
 }
 
 // The write is noted before it is issued: once MPI has it, the data may change at any time. And after, since a synchronisation of
-// another thread that began in between does not complete it.
+// another thread that began in between does not complete it. The entry point has told before that it releases.
 template <class Issue>
 int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type, Issue issue) {
   Window* window = find_window(handle);

@@ -4,6 +4,7 @@
 
 namespace nearcache::mpi {
 bool creation_is_visible(const void*, std::string*) { return true; }
+bool releases_are_visible(const void*, std::string*) { return true; }
 }  // namespace nearcache::mpi
 
 #else
@@ -38,6 +39,12 @@ const char* const passed[] = {
 #undef NEARCACHE_PASSED
 };
 
+const char* const published[] = {
+#define NEARCACHE_PUBLISHED(name) #name,
+#include "published.inc"
+#undef NEARCACHE_PUBLISHED
+};
+
 bool starts_with(const char* text, const char* prefix) { return std::strncmp(text, prefix, std::strlen(prefix)) == 0; }
 
 std::string lower(std::string text) {
@@ -56,14 +63,25 @@ const Names& our_names() {
 }
 
 // Our calls in C that change what windows hold, or may be acquires. Beginning and end of MPI, and what the cache only passes on, may pass us
-// by unseen.
+// by unseen; so may what only tells others of this rank.
 const std::vector<std::string>& watched_calls() {
   static const std::vector<std::string>& calls = *new std::vector<std::string>([] {
     std::vector<std::string> list;
     for (const std::string name : exported)
       if (name.starts_with("MPI_") && name != upper(name) && !name.starts_with("MPI_Init") &&
-          !name.starts_with("MPI_Session_") && name != "MPI_Finalize" && std::ranges::find(passed, name) == std::end(passed))
+          !name.starts_with("MPI_Session_") && name != "MPI_Finalize" && std::ranges::find(passed, name) == std::end(passed) &&
+          std::ranges::find(published, name) == std::end(published))
         list.push_back(name);
+    return list;
+  }());
+  return calls;
+}
+
+// These, and what only tells others of this rank.
+const std::vector<std::string>& watched_releases() {
+  static const std::vector<std::string>& calls = *new std::vector<std::string>([] {
+    std::vector<std::string> list = watched_calls();
+    list.insert(list.end(), std::begin(published), std::end(published));
     return list;
   }());
   return calls;
@@ -114,31 +132,31 @@ std::string quoted(const LoadedObject& object) {
   return object.path.empty() ? "the program" : std::string(object.name());
 }
 
-// What of `object` escapes us; empty if nothing. `is_caller_or_in_front`: its own calls matter, not only its bindings.
-std::string escape_of(const LoadedObject& object, bool is_caller_or_in_front) {
+// Which of `calls` by `object` escapes us; empty if none. `is_caller_or_in_front`: its own calls matter, not only its bindings.
+std::string escape_of(const LoadedObject& object, bool is_caller_or_in_front, const std::vector<std::string>& calls) {
   const MpiSymbols symbols(object);
   if (is_mpi_library(object, symbols)) return {};
   if (is_fortran_binding(symbols)) {
-    for (const auto& call : watched_calls())
+    for (const auto& call : calls)
       if (const auto entry = hidden_fortran_name(symbols, call))
         return "the Fortran binding " + quoted(object) + " has " + *entry + ", which Nearcache does not see";
     return {};
   }
   if (!is_caller_or_in_front) return {};
-  for (const auto& call : watched_calls())
+  for (const auto& call : calls)
     if (symbols.imported.contains("P" + call))
       return quoted(object) + " calls P" + call + ", which Nearcache does not see" +
              (symbols.defined.contains(call) ? " (preload Nearcache before it)" : "");
   return {};
 }
 
-// The reason why windows made by objects[caller] are not cached; empty if they may be.
-std::string judge(const std::vector<LoadedObject>& objects, size_t caller, size_t own) {
+// Why one of `calls` may escape us, of windows made by objects[caller]; empty if none may.
+std::string judge(const std::vector<LoadedObject>& objects, size_t caller, size_t own, const std::vector<std::string>& calls) {
   if (caller < objects.size() && caller != own && is_mpi_library(objects[caller], MpiSymbols(objects[caller])))
     return "it belongs to the MPI library (" + quoted(objects[caller]) + ")";
   for (size_t i = 0; i < objects.size(); i++) {
     if (i == own) continue;
-    std::string escape = escape_of(objects[i], i < own || i == caller);
+    std::string escape = escape_of(objects[i], i < own || i == caller, calls);
     if (!escape.empty()) return escape;
   }
   return {};
@@ -166,7 +184,7 @@ struct Known {
   unsigned long long loads = 0;
   std::vector<LoadedObject> objects;
   size_t own = 0;
-  std::map<size_t, std::string> reasons;  // of each object that made windows
+  std::map<size_t, std::string> reasons, reasons_of_releases;  // of each object that made windows
 };
 
 Known& known() {
@@ -174,9 +192,7 @@ Known& known() {
   return instance;
 }
 
-}  // namespace
-
-bool creation_is_visible(const void* caller, std::string* why) {
+bool is_visible(const void* caller, const std::vector<std::string>& calls, std::map<size_t, std::string> Known::*reasons, std::string* why) {
   Known& all = known();
   const std::lock_guard<std::mutex> guard(all.mutex);
   const unsigned long long loads = load_count();
@@ -184,15 +200,24 @@ bool creation_is_visible(const void* caller, std::string* why) {
     all.objects = loaded_objects();
     all.own = find_object(all.objects, reinterpret_cast<const void*>(&creation_is_visible));
     all.reasons.clear();
+    all.reasons_of_releases.clear();
     all.loads = loads;
   }
   const size_t index = find_object(all.objects, caller);
-  auto reason = all.reasons.find(index);
-  if (reason == all.reasons.end())
-    reason = all.reasons.emplace(index, judge(all.objects, index, all.own)).first;
+  auto reason = (all.*reasons).find(index);
+  if (reason == (all.*reasons).end())
+    reason = (all.*reasons).emplace(index, judge(all.objects, index, all.own, calls)).first;
   if (reason->second.empty()) return true;
   if (why) *why = reason->second;
   return false;
+}
+
+}  // namespace
+
+bool creation_is_visible(const void* caller, std::string* why) { return is_visible(caller, watched_calls(), &Known::reasons, why); }
+
+bool releases_are_visible(const void* caller, std::string* why) {
+  return is_visible(caller, watched_releases(), &Known::reasons_of_releases, why);
 }
 
 }  // namespace nearcache::mpi

@@ -13,4 +13,7 @@ namespace nearcache::mpi {
 // naming the object and the call. Any thread; what was found is kept until objects are loaded or unloaded.
 bool creation_is_visible(const void* caller, std::string* why);
 
+// The same, and that no release passes us by either: sends, calls that do not block, and all else that is of kind `publish` in entry_points.txt.
+bool releases_are_visible(const void* caller, std::string* why);
+
 }  // namespace nearcache::mpi

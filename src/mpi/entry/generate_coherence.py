@@ -1,0 +1,25 @@
+"""What an entry point tells before its call goes down, in C and in Fortran: that it releases, and where it receives (see entry_points.txt)."""
+import re
+
+
+def told(row, expression=lambda name: name):
+    """The statements. `expression` gives the C value of a parameter, by its name. A release looks at pages that are told of after it."""
+    lines = ["note_release();"] if row.releases else []
+    received = row.received
+    if received is not None:
+        group = "" if received.group == "all" else f" && receives_{received.group}({expression('root')}, {expression('comm')})"
+        lines += [f"if (receives_are_told(){group}) [[unlikely]]", f"  {telling(received, expression)};"]
+    return "".join(f"  {line}\n" for line in lines)
+
+
+def telling(received, expression):
+    later = str(received.later).lower()
+    if received.places == "anywhere":
+        return f"tell_received_anywhere({later})"
+    name = {"block": "tell_received", "each": "tell_received_each", "displaced": "tell_received_displaced", "all": "tell_received_all"}[received.places]
+    counts = re.sub(r"\b[a-z]\w*\b", lambda parameter: expression(parameter.group()), received.counts)
+    arguments = [expression(received.buffer), counts]
+    arguments += [expression(received.displacements)] if received.displacements else []
+    arguments += [expression(received.type)]
+    arguments += [expression("comm")] if received.places != "block" else []
+    return f"{name}({', '.join([*arguments, later])})"
