@@ -9,6 +9,7 @@ void Epochs::set(uint32_t target, uint8_t flags, bool on) {
 
 void Epochs::lock(uint32_t target, bool is_exclusive) {
   fence_ = false;
+  targets_[target].held_in = 0;
   set(target, locked, true);
   set(target, exclusive | exclusively, is_exclusive);
 }
@@ -65,6 +66,7 @@ Epochs::Sync Epochs::begin(Targets targets, bool local, uint32_t mark) {
 }
 
 void Epochs::settle(Target* target, const Sync& sync) {
+  if (!sync.local && (target->flags & (gets | writes)) != 0) target->held_in = passive_;
   if (target->last_get <= sync.up_to) target->flags = static_cast<uint8_t>(target->flags & ~gets);
   if (makes_known(sync)) target->known_since = unnoted_;
   if (sync.local) return;

@@ -24,13 +24,26 @@ class Epochs {
 
   // --- Access epochs. A fence may open one; a lock or a start after it says that it did not. ---
 
-  void lock_all() { of_all_ = true, fence_ = false; }
-  void unlock_all() { of_all_ = false; }
-  void fence(bool opens) { fence_ = opens; }
+  // `alone`: the program says that nobody holds a lock that conflicts, or will ask for one.
+  void lock_all(bool alone = false) { of_all_ = true, fence_ = false, alone_ = alone, ++passive_; }
+  void unlock_all() { of_all_ = false, ++passive_; }
+  // `met`: all ranks have entered it.
+  void fence(bool opens, bool met = false) { fence_ = opens, fence_met_ = met; }
   void lock(uint32_t target, bool exclusive);
   void unlock(uint32_t target);
   void start(const std::vector<uint32_t>& targets);
   void complete();
+
+  // Whatever other ranks did in epochs, or before a fence or a post, that this one comes after is done: not only have the calls returned that open the epoch, which they
+  // may before anything has happened at the target. An operation has been completed under the lock, or all have entered the fence.
+  bool certainly_open(uint32_t target) const {
+    const Target& its = targets_[target];
+    if ((its.flags & in_start) != 0) return false;
+    if (of_all_) return alone_ || its.held_in == passive_;
+    return (its.flags & locked) != 0 ? its.held_in == passive_ : fence_ && fence_met_;
+  }
+  // The present fence epoch ends with the fence that follows: it is a barrier, then.
+  bool in_fence() const { return fence_; }
 
   // Since the lock was taken: does it keep others out?
   bool locked_exclusively(uint32_t target) const { return (targets_[target].flags & exclusively) != 0; }
@@ -91,6 +104,7 @@ class Epochs {
     uint32_t being_issued = 0;              // writes that have begun and have not been issued
     uint32_t mark = no_mark;
     uint32_t known_since = 0;               // the last `unnoted_` after which it was synchronised
+    uint64_t held_in = 0;                   // passive epoch in which an operation was completed
     uint8_t flags = 0;
   };
 
@@ -113,12 +127,15 @@ class Epochs {
   // What a hit and its flush look at comes first.
   bool of_all_ = false;  // lock_all
   bool fence_ = false;
+  bool fence_met_ = false;
+  bool alone_ = false;   // in lock_all
   bool quiet_ = true;
   std::vector<Target> targets_;
   uint32_t ranks_;
   uint32_t under_way_ = 0;
   uint32_t being_issued_ = 0;  // writes, at all targets
   uint64_t numbers_ = 0;
+  uint64_t passive_ = 1;  // epochs of lock_all, begun and ended
   uint32_t era_ = 0;
   uint32_t unnoted_ = 0;         // how often calls went unnoted
   uint32_t all_known_since_ = 0; // the last of these after which all targets were synchronised

@@ -38,7 +38,7 @@ class VersionsTest : public testing::Test {
   bool keeps(uint32_t stamp, uint32_t generation, int64_t at = 0) { return versions.keeps(target, at, at + 8, stamp, generation); }
 
   VersionWords words{};
-  Versions versions{4, Regions(64 * 256)};
+  Versions versions{4, Regions(64 * 256), 1};
 };
 
 TEST_F(VersionsTest, NothingIsKeptBeforeTheWordsAreRead) {
@@ -60,7 +60,7 @@ TEST_F(VersionsTest, WhatWasFetchedAfterIsKeptWhileTheyStayTheSame) {
 TEST_F(VersionsTest, EachWordOfEachRegionCounts) {
   for (uint32_t region = 0; region < VersionWords::regions; ++region) {
     for (const bool own : {false, true}) {
-      Versions fresh{4, Regions(64 * 256)};
+      Versions fresh{4, Regions(64 * 256), 1};
       fresh.validated(target, 5, words);
       VersionWords changed = words;
       (own ? changed.own[region] : changed.remote[region]) += own ? 2 : VersionWords::open + VersionWords::close;
@@ -74,7 +74,7 @@ TEST_F(VersionsTest, EachWordOfEachRegionCounts) {
 
 TEST_F(VersionsTest, NothingIsKeptOfARegionThatIsWrittenOrNotWatched) {
   for (const bool own : {false, true}) {
-    Versions fresh{4, Regions(64 * 256)};
+    Versions fresh{4, Regions(64 * 256), 1};
     VersionWords busy = words;
     (own ? busy.own[0] : busy.remote[0]) += 1;
     fresh.validated(target, 5, busy);

@@ -61,6 +61,10 @@ def test_what_is_only_passed_on_need_not_be_seen(mpi, preload, tmp_path):
     assert outcome(mpi, program(mpi, tmp_path, "-DASKS_PMPI"))[0] == "cached"
 
 
+def test_what_only_tells_others_need_not_be_seen(mpi, preload, tmp_path):
+    assert outcome(mpi, program(mpi, tmp_path, "-DSENDS_PMPI"))[0] == "cached"
+
+
 @pytest.mark.parametrize("place, expected", [("above", "left alone"), ("below", "cached")])
 def test_a_profiler_in_front_hides_calls_and_one_behind_does_not(mpi, preload, tmp_path, place, expected):
     tool = shared(mpi, "profiler.c", tmp_path / "libprofiler.so")

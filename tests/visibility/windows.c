@@ -1,5 +1,6 @@
 /* Makes a window and says whether Nearcache caches it: `window cached` or `window left alone`.
  * -DMADE_ELSEWHERE: make_window is in a shared object, as if a part of the MPI library made it.
+ * -DSENDS_PMPI: the program's messages pass by PMPI, which tells others of this rank only.
  * -DCALLS_PMPI: the program flushes by PMPI, which Nearcache does not see. -DASKS_PMPI: it asks for the window's group so. */
 #include <mpi.h>
 #include <stdio.h>
@@ -32,6 +33,13 @@ int main(int argc, char **argv) {
   MPI_Group group;
   PMPI_Win_get_group(win, &group);
   MPI_Group_free(&group);
+#endif
+#ifdef SENDS_PMPI
+  int sent = 1, received;
+  MPI_Request request;
+  PMPI_Isend(&sent, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, &request);
+  MPI_Recv(&received, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
 #endif
   flush_all(win);
   MPI_Win_unlock_all(win);

@@ -137,7 +137,8 @@ void CachedWindow::drop_cache() {
 }
 
 void CachedWindow::keep_across_acquires(Regions regions) {
-  versions_ = std::make_unique<Versions>(shape_.ranks, regions);
+  if (cache_ != nullptr) update_generation();
+  versions_ = std::make_unique<Versions>(shape_.ranks, regions, cache_ != nullptr ? cache_->generation() : 0);
   stamped_ = acquires_->all();
   if (cache_ != nullptr) cache_->set_versions(versions_.get());
 }

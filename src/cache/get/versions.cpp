@@ -44,7 +44,7 @@ uint32_t Versions::validated(uint32_t target, uint32_t generation, const Version
   Target& its = at(target);
   judge(&its);
   // What was fetched in this generation before the words were read may be older than they are.
-  const uint32_t floor = its.fetched && its.fetched_in == generation ? generation + 1 : generation;
+  const uint32_t floor = (its.fetched && its.fetched_in == generation) || began_in_ == generation ? generation + 1 : generation;
   uint64_t is_known = 0;
   uint32_t changed = 0;
   for (uint32_t region = 0; region < VersionWords::regions; ++region) {
@@ -76,10 +76,11 @@ bool Versions::keeps(uint32_t target, int64_t from, int64_t to, uint32_t stamp, 
 }
 
 void Versions::forget(uint32_t generation) {
+  began_in_ = generation;
   for (const auto& target : targets_) {
     if (target == nullptr) continue;
     target->is_known = 0;
-    target->floors.fill(generation);
+    target->floors.fill(generation + 1);
     target->validated = false;
   }
 }

@@ -56,7 +56,8 @@ class Regions {
 
 class Versions {
  public:
-  Versions(uint32_t ranks, Regions regions) : regions_(regions), targets_(ranks) {}
+  // From now on: what was fetched in this generation or before is not kept.
+  Versions(uint32_t ranks, Regions regions, uint32_t generation) : regions_(regions), targets_(ranks), began_in_(generation) {}
 
   // Of a get of this target, in this generation: are its words to be read before it is looked up? Not where that has brought little before.
   bool wants_validation(uint32_t target, uint32_t generation);
@@ -69,7 +70,7 @@ class Versions {
   // May an entry of bytes [from, to), of an older stamp, be served in this generation? It counts as a hit that validation made possible.
   bool keeps(uint32_t target, int64_t from, int64_t to, uint32_t stamp, uint32_t generation);
 
-  // Nothing that was fetched before this generation is kept any more.
+  // Nothing that was fetched in this generation or before is kept any more.
   void forget(uint32_t generation);
 
   uint64_t kept() const { return kept_; }
@@ -101,6 +102,7 @@ class Versions {
   std::vector<std::unique_ptr<Target>> targets_;
   uint64_t kept_ = 0;
   uint32_t barren_ = 0;
+  uint32_t began_in_;
 };
 
 }  // namespace nearcache

@@ -182,13 +182,13 @@ void CoherentWindow::prepare(uint32_t target) {
     if (!context.phases.reading()) give_up();
     return;
   }
-  if (window_.wants_validation(target)) validate(target);
+  if (window_.certainly_open(target) && window_.wants_validation(target)) validate(target);
 }
 
 void CoherentWindow::validate(uint32_t target) {
   asked_.assign(1, target);
   for (uint32_t other = 0; other < board_->ranks() && asked_.size() < most_at_once; ++other) {
-    if (other != target && window_.likely_needed(other)) asked_.push_back(other);
+    if (other != target && window_.likely_needed(other) && window_.certainly_open(other)) asked_.push_back(other);
   }
   board_->read(slot_, asked_, &words_);
   for (size_t i = 0; i < asked_.size(); ++i) regions_changed_ += window_.validated(asked_[i], words_[i]);

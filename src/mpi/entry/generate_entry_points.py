@@ -124,10 +124,6 @@ def releasing(row, call):
             f"  const int code = {call};\n  watch.released(code);\n  return code;\n")
 
 
-def publishing(row, call):
-    return f"  return {call};\n"
-
-
 def passing(row, call):
     return f"  return {call};\n"
 
@@ -139,7 +135,7 @@ def not_keeping(row, call):
 
 
 GENERATED = {"acquire": acquiring, "acquire_all": acquiring_all, "acquire_end": ending, "acquire_if": acquiring_if, "complete": completing, "query": querying, "release": releasing,
-             "unkept": not_keeping, "publish": publishing, "pass": passing}
+             "unkept": not_keeping, "publish": passing, "pass": passing}
 
 
 def parameters(row):

@@ -163,9 +163,10 @@ def value_of(row, name):
     index, parameter = next((i, p) for i, p in enumerate(row.parameters) if p.name == name)
     if parameter.type in ("void*", "const void*"):
         return f"receiving_address_in(a{index})"
-    pointer = f"static_cast<const {'MPI_Fint' if parameter.type in HANDLES or parameter.type.endswith('int*') else parameter.type.removeprefix('const ').rstrip('*')}*>(a{index})"
-    if parameter.type in HANDLES:
-        return f"{HANDLES[parameter.type]}_in({pointer})"
+    handle, kind = HANDLES.get(parameter.type), parameter.type.removeprefix("const ").removesuffix("*")
+    pointer = f"static_cast<const {'MPI_Fint' if handle or kind == 'int' else kind}*>(a{index})"
+    if handle:
+        return f"{handle}_in({pointer})"
     return pointer if parameter.type.endswith("*") else "*" + pointer
 
 

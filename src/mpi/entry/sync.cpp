@@ -224,7 +224,7 @@ int MPI_Win_unlock(int rank, MPI_Win win) {
 
 int MPI_Win_lock_all(int assert, MPI_Win win) {
   return opening(win, all, TraceSync::lock_all, Learns::order, [&] { return next.Win_lock_all(assert, win); },
-                 [](Window& window, Targets) { window.epochs().lock_all(); });
+                 [assert](Window& window, Targets) { window.epochs().lock_all((assert & MPI_MODE_NOCHECK) != 0); });
 }
 
 int MPI_Win_unlock_all(MPI_Win win) {
@@ -237,8 +237,9 @@ int MPI_Win_fence(int assert, MPI_Win win) {
   context.coherence.release();
   return completing(win, all, TraceSync::fence, Learns::perhaps, [&] { return next.Win_fence(assert, win); },
                     [&](Window& window, Targets) {
-                      window.epochs().fence((assert & MPI_MODE_NOSUCCEED) == 0);
-                      if (window.coherent() != nullptr && (assert & MPI_MODE_NOPRECEDE) == 0) window.coherent()->fenced();
+                      const bool met = window.epochs().in_fence() && (assert & MPI_MODE_NOPRECEDE) == 0;
+                      window.epochs().fence((assert & MPI_MODE_NOSUCCEED) == 0, met);
+                      if (met && window.coherent() != nullptr) window.coherent()->fenced();
                     });
 }
 

@@ -128,6 +128,13 @@ void DeferredLocks::served(const GetCall& call) {
   if (find(static_cast<uint32_t>(call.target)) != locks_.end()) served_.push_back(call);
 }
 
+bool DeferredLocks::waits(uint32_t target) {
+  if (!any()) return false;
+  const auto lock = guard(mutex_);
+  const auto its = find(target);
+  return its != locks_.end() && its->state == State::waiting;
+}
+
 bool DeferredLocks::full() {
   constexpr size_t most = 16;
   const auto lock = guard(mutex_);

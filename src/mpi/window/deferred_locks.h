@@ -21,6 +21,8 @@ class DeferredLocks {
   bool any() const { return count_.load(std::memory_order_relaxed) != 0; }
 
   void defer(uint32_t target, int assert);
+  // It has not gone down yet.
+  bool waits(uint32_t target);
   // Those of `targets` are taken now, before an operation. An error of MPI's.
   int take(Window& window, Targets targets);
   // Before gets of `targets` are completed: what was served under such a lock becomes final, or is issued. An error of MPI's.

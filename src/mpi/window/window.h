@@ -142,6 +142,8 @@ class Window {
     keeps_ = false;
     cached_.drop_at_acquires();
   }
+  // A get of the target could not be answered before what this rank comes after is done; or, where its lock was deferred, its like will be issued if it was not.
+  bool certainly_open(uint32_t target) { return epochs().certainly_open(target) || deferred_.waits(target); }
   bool wants_validation(uint32_t target) { return cached_.wants_validation(target); }
   bool likely_needed(uint32_t target) const { return cached_.likely_needed(target); }
   uint32_t validated(uint32_t target, const VersionWords& words) { return cached_.validated(target, words); }
