@@ -36,6 +36,7 @@ libsimgrid-dev  cmd:smpicxx
 clang           cmd:clang
 libclang-rt-dev clang-runtime
 valgrind        cmd:valgrind
+spin            cmd:spin
 iproute2        cmd:ip
 chromium        browser
 fonts-dejavu-core font"
