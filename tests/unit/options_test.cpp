@@ -51,7 +51,7 @@ TEST(Options, AWrongValueNamesWhatIsAllowedAndChangesNothing) {
   Options options;
   const std::string wrong = options.set("mode", "sometimes");
   EXPECT_NE(wrong.find("'sometimes'"), std::string::npos);
-  EXPECT_NE(wrong.find("off, transparent, always or user"), std::string::npos);
+  EXPECT_NE(wrong.find("off, transparent, coherent, always or user"), std::string::npos);
   EXPECT_EQ(options.mode, Mode::transparent);
   EXPECT_NE(options.set("storage", "1X"), "");
   EXPECT_EQ(options.storage, 1u << 20);
