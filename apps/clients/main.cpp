@@ -27,7 +27,7 @@ const std::map<std::string, Client> all = {
     {"samples_fence", {samples_fence, 512, 10}},
     {"samples_lock", {samples_lock, 512, 10}},
     {"lu", {lu, 16, 10}},
-    {"lu_steps", {lu_steps, 24, 5}},
+    {"lu_steps", {lu_steps, 32, 5}},
     {"lock_lookups", {lock_lookups, 256, 20}},
     {"put_random", {put_random, 256, 100}},
     {"accumulate", {accumulate, 256, 100}},

@@ -7,7 +7,7 @@
 namespace clients {
 namespace {
 
-constexpr std::int64_t width = 16;  // of a block
+constexpr std::int64_t width = 8;  // of a block
 
 // C -= A B, all of width x width.
 void subtract_product(double* c, const double* a, const double* b) {

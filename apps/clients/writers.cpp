@@ -81,12 +81,13 @@ Outcome put_random(const Job& job) {
 
 // Words that all ranks add to. Size: additions a round.
 Outcome accumulate(const Job& job) {
+  std::vector<std::uint64_t> values(static_cast<std::size_t>(job.size));
   std::uint64_t state = static_cast<std::uint64_t>(job.rank);
-  return writes(job, [&, state](Memory& memory, auto) mutable {
-    for (std::int64_t i = 0; i < job.size; ++i) {
-      state = apps::mix64(state + 1);
+  return writes(job, [&](Memory& memory, auto) {
+    for (std::uint64_t& value : values) {
+      value = state = apps::mix64(state + 1);
       const auto target = static_cast<int>(state % static_cast<std::uint64_t>(job.ranks));
-      MPI_Accumulate(&state, 1, MPI_UINT64_T, target, static_cast<MPI_Aint>(state >> 20) % (words - table), 1, MPI_UINT64_T, MPI_SUM, memory.window);
+      MPI_Accumulate(&value, 1, MPI_UINT64_T, target, static_cast<MPI_Aint>(state >> 20) % (words - table), 1, MPI_UINT64_T, MPI_SUM, memory.window);
     }
     MPI_Win_flush_all(memory.window);
   });

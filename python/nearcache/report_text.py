@@ -79,14 +79,14 @@ def windows(document):
     if api(document) == "OpenSHMEM":
         return contexts(document)
     table = _grid(("window", "left"), ("mode", "left"), ("policy", "left"), ("ranks", "right"), ("gets", "right"),
-                  ("hits", "right"), ("storage", "right"), ("filled", "right"), ("entries", "right"), ("not cached because", "left"))
+                  ("hits", "right"), ("storage", "right"), ("filled", "right"), ("entries", "right"), ("not cached, or not kept across acquires, because", "left"))
     for window in document["windows"]:
         counters = window["counters"]
         storage = counters.get("storage_bytes", 0)
         filled = f"{100 * counters.get('stored_bytes', 0) / storage:.0f}%" if storage else "-"
         table.add_row(_safe(window_name(window)), _safe(window["mode"]), _safe(window["policy"]), str(window["ranks"]), f"{counters.get('gets', 0):,}",
                       f"{100 * hit_rate(counters):.1f}%", bytes_text(storage), filled,
-                      f"{counters.get('entries', 0):,}", _safe(window.get("bypass") or ""))
+                      f"{counters.get('entries', 0):,}", _safe(window.get("bypass") or window.get("incoherent") or ""))
     return table
 
 

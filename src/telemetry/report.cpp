@@ -126,6 +126,7 @@ json window_json(const WindowReport& window) {
           {"policy", window.policy},
           {"ranks", window.ranks},
           {"bypass", window.bypass.empty() ? json() : json(window.bypass)},
+          {"incoherent", window.incoherent.empty() ? json() : json(window.incoherent)},
           {"counters", counters_json(window.counters)}};
 }
 
@@ -220,9 +221,9 @@ std::string report_text(const Report& report) {
                     mpi ? "ranks" : "PEs");
   text += mpi ? mpi_text(c) : openshmem_text(c);
   for (const WindowReport& window : report.windows) {
-    if (window.bypass.empty()) continue;
     const std::string what = !mpi ? printable(window.name) : window.id < 0 ? "windows" : "window " + std::to_string(window.id);
-    text += "  " + what + "   not cached: " + printable(window.bypass) + "\n";
+    if (!window.bypass.empty()) text += "  " + what + "   not cached: " + printable(window.bypass) + "\n";
+    if (!window.incoherent.empty()) text += "  " + what + "   not kept across acquires: " + printable(window.incoherent) + "\n";
   }
   text += "  verdict    " + verdict.text + "\n";
   return text;

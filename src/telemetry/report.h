@@ -24,6 +24,7 @@ struct WindowReport {
   std::string policy;
   int ranks = 0;
   std::string bypass;  // why nothing was cached; empty if it was
+  std::string incoherent;  // mode coherent: why it acts as transparent, or others keep nothing of some rank's memory; empty if all is well
   Counters counters;   // summed over ranks
 };
 

@@ -60,9 +60,9 @@ def windows(document):
         filled = scale.percent(counters.get("stored_bytes", 0) / storage) if storage else "-"
         rows.append([window_name(window), window["mode"], window["policy"], counted(window["ranks"]), counted(counters.get("gets", 0)),
                      scale.percent(hit_rate(counters)) if counters.get("gets") else "-", bytes_text(storage), filled,
-                     window.get("bypass") or "-"])
+                     window.get("bypass") or window.get("incoherent") or "-"])
     columns = [("window", "text"), ("mode", "text"), ("policy", "text"), ("ranks", "number"), ("gets", "number"), ("hit ratio", "number"),
-               ("storage", "number"), ("filled", "number"), ("not cached because", "text")]
+               ("storage", "number"), ("filled", "number"), ("not cached, or not kept across acquires, because", "text")]
     part.tables = [Table("Windows with their modes", columns, rows)]
     return part
 

@@ -15,9 +15,8 @@
 namespace nearcache::mpi {
 namespace {
 
-constexpr size_t most_ranks = 4096;           // of a group: who reads tells all
-constexpr uint64_t closing_share = 50;        // one part of the time in so many goes into telling readers of writes
-constexpr uint64_t closing_at_once_ns = 2000000;
+constexpr uint64_t closing_share = 100;       // one part of the time in so many goes into telling readers of writes
+constexpr uint64_t closing_at_once_ns = 500000;
 
 // Of memory that other processes may have mapped, too.
 bool is_shared_memory(uintptr_t begin, uintptr_t end) {
@@ -45,9 +44,19 @@ Board* Coherence::find(const std::vector<int>& members) const {
 }
 
 uint32_t Coherence::proposal(const std::vector<int>& members) const {
-  if (context.threaded || members.size() < 2 || members.size() > most_ranks || !context.world.has_model() || host_has(HostDefect::put_never_arrives)) return Board::slots;
+  if (context.threaded || members.size() < 2 || members.size() > context.options.coherent_ranks || !context.world.has_model() || host_has(HostDefect::put_never_arrives))
+    return Board::slots;
   if (const Board* board = find(members); board != nullptr) return board->first_free();
   return boards_.load(std::memory_order_relaxed) < most_boards ? 0 : Board::slots;
+}
+
+std::string Coherence::why_no_proposal(const std::vector<int>& members) const {
+  if (context.threaded) return "the program has MPI_THREAD_MULTIPLE";
+  if (members.size() < 2) return "it has one rank only";
+  if (members.size() > context.options.coherent_ranks) return "it has more ranks than coherent_ranks";
+  if (!context.world.has_model()) return "the program has sessions only";
+  if (host_has(HostDefect::put_never_arrives)) return "with this MPI flushed puts may never arrive";
+  return find(members) != nullptr ? "there are too many windows of its ranks" : "there are too many groups of ranks that have windows";
 }
 
 Board* Coherence::board_for(MPI_Comm comm, const std::vector<int>& members) {
@@ -75,6 +84,7 @@ void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base
     if (other.window != nullptr) other.window->own_stores().never("another window has a part of its memory");
     if (window != nullptr) window->own_stores().never("another window has a part of its memory");
   }
+  if (window != nullptr && !context.options.watch_stores) window->own_stores().never("option watch_stores is off");
   if (window != nullptr && bytes > 0 && !allocated && is_shared_memory(begin, end)) window->own_stores().never("other processes may store to its memory, which is mapped shared");
   exposed_.push_back({handle, window, begin, end});
 }
@@ -103,10 +113,10 @@ void Coherence::receives(const void* from, uint64_t bytes, bool later) {
   }
 }
 
-void Coherence::publish(bool closes) {
+void Coherence::publish(bool releases) {
   const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
   for (const Exposed& memory : exposed_) {
-    if (memory.window != nullptr) memory.window->publish(closes);
+    if (memory.window != nullptr) releases ? memory.window->publish() : memory.window->attend();
   }
 }
 

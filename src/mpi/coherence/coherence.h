@@ -26,6 +26,7 @@ class Coherence {
 
   // The slot that this rank could give a window of these ranks, or Board::slots if none.
   uint32_t proposal(const std::vector<int>& members) const;
+  std::string why_no_proposal(const std::vector<int>& members) const;
   // Of a window that all ranks have agreed a slot for. Null if that cannot be had.
   Board* board_for(MPI_Comm comm, const std::vector<int>& members);
   // A window's memory at this rank, whether the window may be coherent or not (`window` null). `allocated`: by MPI. What others can reach otherwise, too, is never kept.
@@ -53,8 +54,9 @@ class Coherence {
   void release() {
     if (somebody_reads()) [[unlikely]] publish(true);
   }
-  // The same, of a put or an accumulate.
-  void writes() {
+  // A call by which nobody learns anything of this rank's stores in a quiet phase: it orders this rank before others' exclusive epochs, or is a put or an accumulate,
+  // of which readers are told. New ones are taken notice of.
+  void attend() {
     if (somebody_reads()) [[unlikely]] publish(false);
   }
   // The call that follows has MPI write to [from, from + bytes) of own memory, perhaps past the processor; until it returns, or at any time after (`later`).
@@ -70,7 +72,7 @@ class Coherence {
     uintptr_t begin, end;
   };
 
-  [[gnu::noinline]] void publish(bool closes);
+  [[gnu::noinline]] void publish(bool releases);
   Board* find(const std::vector<int>& members) const;
 
   std::atomic<uint32_t> boards_{0};

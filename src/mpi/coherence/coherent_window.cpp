@@ -13,7 +13,7 @@ namespace nearcache::mpi {
 namespace {
 
 constexpr int most_opened_one_by_one = 4;    // regions of a target, then all are at once
-constexpr uint32_t most_barren = 64;         // validations in a row that brought next to nothing, until this rank no longer keeps anything
+constexpr uint32_t most_barren = 6;          // validations in a row that brought next to nothing, and twice as many as targets, until this rank no longer keeps anything
 constexpr uint32_t most_repeats_wanted = 1u << 20;
 constexpr size_t most_at_once = 64;          // targets whose words are read together
 
@@ -114,10 +114,14 @@ void CoherentWindow::close_some(uint64_t now) {
   closing_.spent(clock_ticks() - now);
 }
 
-void CoherentWindow::publish(bool closes) {
+void CoherentWindow::publish() {
   if (!look()) return;
-  if (closes) close_some(clock_ticks());
+  close_some(clock_ticks());
   own_.look();
+}
+
+void CoherentWindow::attend() {
+  if (Board::load(&board_->slot(slot_).joined) != acked_) publish();
 }
 
 void CoherentWindow::end() {
@@ -166,7 +170,8 @@ void CoherentWindow::step() {
   waited_for_.resize(left);
   const uint64_t after = clock_ticks();
   ask_at_ = after + 2 * (after - now);
-  if (left != 0) return;
+  if (left != 0 || !context.phases.is_told()) return;
+  told_since_ = context.phases.changes_of_mind();
   state_ = State::reads;
   window_.keep_across_acquires(regions_);
 }
@@ -178,10 +183,10 @@ void CoherentWindow::prepare(uint32_t target) {
     if (state_ != State::reads) return;
   }
   // Else a load of own memory may tell of a write at any time, and each completion is an acquire (mpi/process/phases.h).
-  if (!context.phases.quiet()) {
-    if (!context.phases.reading()) give_up();
-    return;
-  }
+  // What somebody did while it was not to tell this rank may be known to it, and not told by versions.
+  if (context.phases.changes_of_mind() != told_since_) return give_up();
+  if (!context.phases.quiet()) return;
+  if (context.phases.locked_exclusively()) return;
   if (window_.certainly_open(target) && window_.wants_validation(target)) validate(target);
 }
 
@@ -193,7 +198,7 @@ void CoherentWindow::validate(uint32_t target) {
   board_->read(slot_, asked_, &words_);
   for (size_t i = 0; i < asked_.size(); ++i) regions_changed_ += window_.validated(asked_[i], words_[i]);
   validations_ += asked_.size();
-  if (window_.barren_validations() >= most_barren) give_up();
+  if (window_.barren_validations() >= std::max<uint64_t>(most_barren, 2 * asked_.size())) give_up();
 }
 
 // It does not pay, or does no more: asked again when more is to be gained.
@@ -210,6 +215,7 @@ void CoherentWindow::leave() {
   board_->leave(slot_);
   board_->sent();
   state_ = State::idle;
+  context.phases.ask_no_longer();
 }
 
 void CoherentWindow::stop_reading() {

@@ -36,8 +36,11 @@ class CoherentWindow {
 
   // A put or an accumulate of bytes [from, to) of a target: readers know of it when this returns.
   void writes(uint32_t target, int64_t from, int64_t to);
-  // Others may learn by the call what this rank has done. `closes`: and readers are told what is no longer written to, as a good time for it.
-  void publish(bool closes);
+  // Others may learn by the call what this rank has done: the regions that it stored to have a new version when this returns. And readers are told what is no longer
+  // written to, as a good time for it.
+  void publish();
+  // Takes notice of new readers, if there are any.
+  void attend();
   // Others may write to memory of the target by stores, which nobody tells of: nothing of it is kept from now on.
   void never_again(uint32_t target);
   // Nor of any, and this rank keeps nothing.
@@ -103,6 +106,7 @@ class CoherentWindow {
   std::vector<MPI_Request> requests_;  // of joining
   std::vector<uint32_t> waited_for_;   // ranks
   uint64_t ask_at_ = 0;                // ticks
+  uint64_t told_since_ = 0;            // changes of mind of Phases when it began to keep
   struct Missed {
     uint32_t line = 0;
     uint32_t generation = 0;

@@ -11,8 +11,8 @@
 namespace nearcache::mpi {
 namespace {
 
-constexpr uint64_t share_of_time = 50;       // one part in so many goes into looks, and faults of pages that are looked at
-constexpr uint64_t at_once_ns = 2000000;
+constexpr uint64_t share_of_looks = 100, share_of_faults = 33;  // one part of the time in so many goes into looks, and into faults of pages that are watched
+constexpr uint64_t at_once_ns = 500000;
 constexpr uint64_t fault_ns = 3000;          // the first store to a page after a look
 constexpr uint32_t most_dirty_looks = 4;     // in a row, then a region is volatile
 constexpr uint64_t least_back_off_ns = 1000000, most_back_off_ns = 4000000000;
@@ -30,7 +30,8 @@ void each(uint64_t regions, Call call) {
 
 OwnStores::OwnStores(const void* base, uint64_t bytes, Regions regions, std::array<uint64_t, VersionWords::regions>* words, WriteTracker* tracker)
     : base_(reinterpret_cast<uintptr_t>(base)), bytes_(bytes), regions_(regions), words_(words), tracker_(tracker),
-      mine_(regions.mask(0, static_cast<int64_t>(bytes))), allowance_(share_of_time, ticks_of(at_once_ns), clock_ticks()) {
+      mine_(regions.mask(0, static_cast<int64_t>(bytes))), looking_(share_of_looks, ticks_of(at_once_ns), clock_ticks()),
+      faulting_(share_of_faults, ticks_of(at_once_ns), clock_ticks()) {
   words_->fill(0);  // where there is no memory nothing changes
   each(mine_, [&](uint32_t region) { (*words_)[region] = VersionWords::not_watched; });
 }
@@ -76,7 +77,9 @@ void OwnStores::look() {
   if ((mine_ & ~never_) == 0) return;
   const uint64_t now = clock_ticks();
   if (range_ < 0) return begin(now);
-  if (!allowance_.left(now)) return leave_alone(watched_, now, true);
+  const bool may_look = looking_.left(now);
+  if (!may_look || !faulting_.left(now)) leave_alone(may_look ? hottest() : watched_, now, true);
+  if (!may_look) return;
   dirty_pages_ = 0;
   ++looks_;
   const uint64_t changed = (watched_ == 0 ? 0 : stored_to(watched_)) | std::exchange(changed_, 0);
@@ -88,6 +91,7 @@ void OwnStores::look() {
       return;
     }
     ++changes_;
+    ++its.heat;
     if (++its.dirty_looks >= most_dirty_looks) {
       too_often |= uint64_t{1} << region;
     } else {
@@ -95,8 +99,21 @@ void OwnStores::look() {
     }
   });
   leave_alone(too_often, now, true);
-  watch_again(now);
-  allowance_.spent(clock_ticks() - now + dirty_pages_ * ticks_of(fault_ns));
+  if (++looks_of_heat_ % 64 == 0) {
+    for (Region& region : state_) region.heat /= 2;
+  }
+  if (faulting_.left(now)) watch_again(now);
+  looking_.spent(clock_ticks() - now);
+  faulting_.spent(dirty_pages_ * ticks_of(fault_ns));
+}
+
+// Those that are written to most; all, if none is.
+uint64_t OwnStores::hottest() const {
+  uint32_t most = 0;
+  each(watched_, [&](uint32_t region) { most = std::max(most, state_[region].heat); });
+  uint64_t regions = 0;
+  each(watched_, [&](uint32_t region) { regions |= uint64_t{2 * state_[region].heat >= most ? 1u : 0u} << region; });
+  return regions;
 }
 
 // Readers keep nothing of them from now on, and stores to them cost nothing.

@@ -41,11 +41,13 @@ class OwnStores {
  private:
   struct Region {
     uint32_t dirty_looks = 0;  // in a row
+    uint32_t heat = 0;         // dirty looks, the older the less
     uint64_t retry_at = 0, back_off = 0, calm_since = 0;  // in ticks
   };
   void begin(uint64_t now);
   void add(uint32_t region, uint64_t value) { __atomic_store_n(&(*words_)[region], (*words_)[region] + value, __ATOMIC_RELEASE); }
   void leave_alone(uint64_t regions, uint64_t now, bool back_off);
+  uint64_t hottest() const;
   void watch_again(uint64_t now);
   // The regions of those that were stored to since the last look; these are looked at.
   uint64_t stored_to(uint64_t regions);
@@ -64,7 +66,8 @@ class OwnStores {
   uintptr_t pages_ = 0;      // where the watched range begins
   uint64_t dirty_pages_ = 0; // of the last look
   std::array<Region, VersionWords::regions> state_{};
-  Allowance allowance_;
+  Allowance looking_, faulting_;
+  uint32_t looks_of_heat_ = 0;
   std::string why_never_;
   uint64_t looks_ = 0, changes_ = 0;
   std::vector<WriteTracker::Run> runs_;

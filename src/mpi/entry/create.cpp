@@ -57,6 +57,7 @@ struct Agreed {
   bool wanted = false;
   uint32_t slot = Board::slots;
   uint64_t most_bytes = 0;
+  std::string why_not;  // empty if all is well
 };
 
 // What all ranks of a window must know alike, in one small reduction beside the several that creation makes: the
@@ -89,7 +90,10 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   identity->id = static_cast<int64_t>(most[0]);
   identity->least_bytes = creation.dynamic ? 0 : -static_cast<int64_t>(most[4]);
   *has_room = most[5] == 0;
-  *coherent = {most[6] != 0 && most[7] < Board::slots, static_cast<uint32_t>(most[7]), most[8]};
+  coherent->wanted = most[6] != 0 && most[7] < Board::slots;
+  coherent->slot = static_cast<uint32_t>(most[7]);
+  coherent->most_bytes = most[8];
+  if (coherent->why_not.empty() && most[7] >= Board::slots) coherent->why_not = "another rank says that it cannot be";
   identity->unit = most[1] == -most[2] && unit > 0 ? unit : 0;
   const std::lock_guard lock(context.mutex);
   context.next_window_id = std::max(context.next_window_id, identity->id + 1);
@@ -97,10 +101,15 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
 }
 
 // Not where nothing says which bytes of memory a target has, nor where MPI_Win_free need not be a barrier (12.2.5), so that late words could meet the next window's.
-bool may_be_coherent(const Creation& creation) {
+// Empty if it may.
+std::string why_never_coherent(const Creation& creation, const std::vector<int>& members) {
   bool found = false;
-  const bool no_locks = info_value(creation.info, "no_locks", &found) == "true" && found;
-  return creation.obstacle == Obstacle::none && !creation.dynamic && !no_locks;
+  std::string why;
+  if (creation.obstacle != Obstacle::none || creation.dynamic) return "it is a dynamic or shared window";
+  if (info_value(creation.info, "no_locks", &found) == "true" && found) return "the info key no_locks: its end is no barrier";
+  if (!releases_are_visible(creation.caller, &why)) return why;
+  if (context.coherence.proposal(members) >= Board::slots) return context.coherence.why_no_proposal(members);
+  return "";
 }
 
 bool is_allocated_by_mpi(MPI_Win handle) {
@@ -122,7 +131,8 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
     return "another rank does not answer";
   context_limit_memory();
   bool has_room = context.phases.has_room(members);
-  coherent->slot = may_be_coherent(creation) ? context.coherence.proposal(members) : Board::slots;
+  coherent->why_not = why_never_coherent(creation, members);
+  coherent->slot = coherent->why_not.empty() ? context.coherence.proposal(members) : Board::slots;
   const std::string disagreement = agree(comm, creation, visible, identity, &has_room, coherent);
   if (!visible || !disagreement.empty()) return visible ? disagreement : invisible;
   if (has_room)
@@ -156,6 +166,7 @@ void remember_freed(Window* window) {
   report.policy = policy_name(window->options().policy);
   report.ranks = window->identity().ranks;
   report.bypass = window->obstacle();
+  report.incoherent = window->why_incoherent();
   const std::lock_guard lock(context.mutex);
   Counters sums = report.counters;
   sums.clear_gauges();  // the levels at the end are the window's, not the process'
@@ -251,6 +262,7 @@ void adopt(MPI_Win handle, const Creation& creation) {
     context.coherence.exposes(handle, nullptr, creation.memory.base, bytes, false);
     return;
   }
+  window->is_not_coherent_as(coherent.why_not);
   if (board != nullptr) {
     board->take(coherent.slot);
     window->become_coherent(board, coherent.slot, nearcache::Regions(coherent.most_bytes), {creation.memory.base, bytes});
@@ -274,6 +286,15 @@ static void memory_changes(MPI_Win handle) {
   if (window == nullptr) return;
   const WindowLock lock(window->mutex());
   window->invalidate();
+}
+
+// The program may have an address of others' memory (MPI-4.1 has the query for windows by MPI_Win_allocate, too), to which it stores from now on.
+static void reaches_by_stores(MPI_Win handle, int rank) {
+  Window* window = context.windows.find(handle);
+  if (window == nullptr || window->coherent() == nullptr || rank == window->identity().rank) return;
+  for (int target = 0; target < window->identity().ranks; ++target) {
+    if (target == rank || rank == MPI_PROC_NULL) window->coherent()->never_again(static_cast<uint32_t>(target));
+  }
 }
 
 }  // namespace nearcache::mpi
@@ -318,6 +339,20 @@ int MPI_Win_free(MPI_Win* win) {
   context.acquire();
   return rc;
 }
+
+int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit, void* baseptr) {
+  const int rc = next.Win_shared_query(win, rank, size, disp_unit, baseptr);
+  if (rc == MPI_SUCCESS) reaches_by_stores(win, rank);
+  return rc;
+}
+
+#ifdef NEARCACHE_HAS_Win_shared_query_c
+int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit, void* baseptr) {
+  const int rc = next.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
+  if (rc == MPI_SUCCESS) reaches_by_stores(win, rank);
+  return rc;
+}
+#endif
 
 int MPI_Win_set_info(MPI_Win win, MPI_Info info) {
   context.coherence.release();

@@ -22,8 +22,8 @@ inline void note_acquire() noexcept {
 
 // Others may learn by the call that follows what this rank has done.
 inline void note_release() noexcept { context.coherence.release(); }
-// The same, of a put or an accumulate.
-inline void note_write() noexcept { context.coherence.writes(); }
+// The same, of a put or an accumulate, of which readers are told (mpi/process/phases.h).
+inline void note_write() noexcept { context.coherence.attend(); }
 
 // Gets, or own writes, are complete: an acquire too, unless nobody is known to write (mpi/process/phases.h).
 inline void note_completion() noexcept { context.completed(); }

@@ -200,7 +200,7 @@ int MPI_Win_flush_local_all(MPI_Win win) {
 int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
   const bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
   Window* window = find_window(win);
-  if (exclusive) context.phases.writing();
+  if (exclusive) context.phases.locking();
   if (!exclusive && window != nullptr && window->may_defer_lock(rank)) return defer_lock(*window, rank, assert);
   // Gets of the own rank are never served, so none of the epoch can be older than its lock: it says no more than a load of own memory.
   const bool own = window != nullptr && rank == window->identity().rank;
@@ -214,8 +214,9 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
 int MPI_Win_unlock(int rank, MPI_Win win) {
   Window* window = find_window(win);
   if (window != nullptr && window->locks_deferred() && window->drop_lock(window->targets(rank))) return unlocked(*window, rank);
-  context.coherence.release();
-  if (window != nullptr && window->valid_target(rank) && window->epochs().locked_exclusively(static_cast<uint32_t>(rank))) context.phases.writing();
+  const bool exclusive = window != nullptr && window->valid_target(rank) && window->epochs().locked_exclusively(static_cast<uint32_t>(rank));
+  exclusive || window == nullptr ? context.coherence.release() : context.coherence.attend();
+  if (exclusive) context.phases.writing();
   return completing(win, one(rank), TraceSync::unlock, Learns::no_more, [&] { return next.Win_unlock(rank, win); },
                     [](Window& its, Targets target) {
                       if (target.is_one()) its.epochs().unlock(target.rank());
@@ -228,7 +229,7 @@ int MPI_Win_lock_all(int assert, MPI_Win win) {
 }
 
 int MPI_Win_unlock_all(MPI_Win win) {
-  context.coherence.release();
+  context.coherence.attend();
   return completing(win, all, TraceSync::unlock_all, Learns::no_more, [&] { return next.Win_unlock_all(win); },
                     [](Window& window, Targets) { window.epochs().unlock_all(); });
 }

@@ -115,11 +115,21 @@ void Phases::look_for_repeats(uint64_t line) {
 
 void Phases::ask() {
   const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
+  ++asking_;
   if (reading_ || uncovered_ || companions_ == 0 || context.options.strict_flush) return;
+  asked_ = true;
   announce(true);
 }
 
+void Phases::ask_no_longer() {
+  const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
+  if (--asking_ > 0 || !asked_) return;
+  asked_ = false;
+  if (reading_) announce(false);
+}
+
 void Phases::announce(bool reading) {
+  ++changes_of_mind_;
   reading_ = reading;
   repeats_ = barren_ = 0;
   for (uint32_t i = 0; i < companions_; ++i) announce(&groups_[i], reading);

@@ -55,6 +55,14 @@ class Phases {
     if (somebody_reads() && untold_readers()) [[unlikely]] tell_readers();
   }
 
+  // The same, as it locks exclusively: it learns by that what others did before, in shared epochs that tell nobody.
+  void locking() {
+    writing();
+    locked_in_ = phase_ + 1;
+  }
+  // Not in this phase, nor was there another thread.
+  bool locked_exclusively() const { return locked_in_ > phase_; }
+
   // A collective call of all ranks of the job has ended, which none leaves before all have entered.
   void everybody_met();
   // The program may have learned of others' writes: what is read from now on is no repeat of what was read before.
@@ -72,8 +80,12 @@ class Phases {
     if (left > 0) interest_.store(left - 1, std::memory_order_relaxed);
     return left > 0;
   }
-  // This rank gains by knowing that nobody writes, whatever repeats there were.
+  // This rank gains by knowing that nobody writes, whatever repeats there were; no longer, of one that has asked.
   void ask();
+  void ask_no_longer();
+  // Others know that this rank reads, and have since the last change of that, of which there were so many.
+  bool is_told() const { return reading_.load(std::memory_order_relaxed) && !on_the_way(); }
+  uint64_t changes_of_mind() const { return changes_of_mind_; }
   bool reading() const { return reading_.load(std::memory_order_relaxed); }
   // While it is on the way to others that this rank reads.
   bool on_the_way() const { return on_the_way_.load(std::memory_order_relaxed); }
@@ -127,6 +139,7 @@ class Phases {
 
   Acquires* const acquires_;
   uint64_t phase_ = 0;
+  uint64_t locked_in_ = 0;  // the phase after the one in which this rank locked exclusively last
   std::atomic<uint32_t> companions_{0};
   std::array<const uint64_t*, most_groups> words_{};  // of each companion, at hand
   std::array<Companion, most_groups> groups_;
@@ -145,6 +158,9 @@ class Phases {
   std::atomic<uint32_t> learned_{1};
   std::atomic<int> interest_{0};
   uint32_t repeats_ = 0, repeats_wanted_ = 64;
+  uint64_t changes_of_mind_ = 0;
+  uint32_t asking_ = 0;       // calls of `ask`
+  bool asked_ = false;        // this rank reads for these alone
   uint32_t barren_ = 0;       // quiet phases, one after another, that brought next to nothing before somebody wrote
   uint64_t hits_before_ = 0;  // this phase
   std::mutex mutex_;          // covers all but what is atomic, in programs with threads

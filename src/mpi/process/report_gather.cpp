@@ -24,6 +24,7 @@ struct WindowMessage {
   char mode[16];
   char policy[24];
   char bypass[96];
+  char incoherent[128];
   Counters counters;
 };
 
@@ -44,6 +45,7 @@ WindowMessage message_of(const WindowReport& report) {
   copy_text(message.mode, report.mode);
   copy_text(message.policy, report.policy);
   copy_text(message.bypass, report.bypass);
+  copy_text(message.incoherent, report.incoherent);
   message.counters = report.counters;
   return message;
 }
@@ -59,6 +61,7 @@ std::vector<WindowMessage> windows_of_rank() {
     report.mode = mode_name(window->mode());
     report.policy = policy_name(window->options().policy);
     report.bypass = window->obstacle();
+    report.incoherent = window->why_incoherent();
     messages.push_back(message_of(report));
   }
   return messages;
@@ -155,6 +158,7 @@ class WindowMerger {
     window.mode = message.mode;
     window.policy = message.policy;
     if (message.bypass[0] != '\0') window.bypass = message.bypass;
+    if (message.incoherent[0] != '\0') window.incoherent = message.incoherent;
     window.counters += message.counters;
   }
   std::vector<WindowReport> merged() {

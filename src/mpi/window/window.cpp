@@ -102,6 +102,12 @@ void Window::become_coherent(Board* board, uint32_t slot, Regions regions, Coher
   coherent_ = std::make_unique<CoherentWindow>(this, board, slot, regions, memory, context.coherence.tracker(), context.coherence.closing());
 }
 
+std::string Window::why_incoherent() const {
+  if (mode() != Mode::coherent) return "";
+  if (coherent_ != nullptr) return coherent_->own_stores().why_never();
+  return why_incoherent_.empty() ? "it was created in another mode" : why_incoherent_;
+}
+
 void Window::leave_short_ways() {
   plain_ = false;
   if (!context.threaded) return;

@@ -130,6 +130,9 @@ class Window {
 
   void become_coherent(Board* board, uint32_t slot, Regions regions, CoherentWindow::Memory memory);
   void end_coherence() { coherent_.reset(); }
+  void is_not_coherent_as(const std::string& why) { why_incoherent_ = why; }
+  // In mode coherent: why it acts as transparent, or why others keep nothing of this rank's memory. Empty if all is well.
+  std::string why_incoherent() const;
   CoherentWindow* coherent() { return coherent_.get(); }
   // What is fetched outlives acquires.
   bool keeps() const { return keeps_; }
@@ -344,6 +347,7 @@ class Window {
   CostSampling sampling_;
   CachedWindow cached_;
   std::unique_ptr<CoherentWindow> coherent_;
+  std::string why_incoherent_;
 
   // Left by serve_plain_hit to the `decide` that follows: nothing is cached under this key.
   struct Absent {
