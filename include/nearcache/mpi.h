@@ -2,10 +2,11 @@
  * libnearcache_mpi.so, or linking it before MPI, already caches the gets of an unmodified program.
  *
  * Every function returns an MPI error code: MPI_SUCCESS, MPI_ERR_WIN (no such window) or MPI_ERR_ARG; no error
- * handler is called. All may be called from any thread once MPI is initialised, and none communicates.
+ * handler is called. All may be called from any thread once MPI is initialised, and none communicates, but that leaving
+ * mode "coherent" sends each rank of the window a word.
  *
  * A window's mode is set at creation by the info key "nearcache_mode" with the value "off", "transparent",
- * "always" or "user", later by MPI_Win_set_info or nearcache_set_mode, and for all windows of a program by the
+ * "coherent", "always" or "user", later by MPI_Win_set_info or nearcache_set_mode, and for all windows of a program by the
  * environment variable NEARCACHE_MODE ("user" from there holds from the first call of nearcache_invalidate on). Other options have info keys too: see docs/options.md. */
 #ifndef NEARCACHE_MPI_H
 #define NEARCACHE_MPI_H
