@@ -117,11 +117,11 @@ void random_programs() {
   }
   const nearcache_stats stats = check::stats(MPI_WIN_NULL);
   if (check::rank == 0) {
-    std::printf("model: %llu hits across acquires, %llu validations, %llu announcements, %llu looks at stores; up to seed %llu, %lld operations; rank 0 had %llu gets, %llu full, %llu pending, %llu partial hits\n",
-                (unsigned long long)stats.hits_kept, (unsigned long long)stats.validations, (unsigned long long)stats.announcements,
-                (unsigned long long)stats.store_looks, (unsigned long long)seed, (long long)all, (unsigned long long)stats.gets,
+    std::printf("model: up to seed %llu, %lld operations; rank 0 had %llu gets, %llu full, %llu pending, %llu partial hits; %llu across acquires by %llu validations, %llu announcements, %llu looks\n",
+                (unsigned long long)seed, (long long)all, (unsigned long long)stats.gets,
                 (unsigned long long)stats.hits_full, (unsigned long long)stats.hits_pending,
-                (unsigned long long)stats.hits_partial);
+                (unsigned long long)stats.hits_partial, (unsigned long long)stats.hits_kept, (unsigned long long)stats.validations,
+                (unsigned long long)stats.announcements, (unsigned long long)stats.store_looks);
   }
   // Windows may all have drawn modes in which there are no such hits.
   const uint64_t mine[4] = {stats.hits_full, stats.hits_pending, (uint64_t)gets_kept, (uint64_t)gets_joined};

@@ -10,7 +10,7 @@ class Parameter:
 
 
 # Kinds whose rows all tell before they go down that others may learn by them.
-RELEASING = ("create", "write", "acquire", "acquire_all", "acquire_end", "publish")
+RELEASING = ("create", "acquire", "acquire_all", "acquire_end", "publish")
 # Kinds whose rows say where they receive.
 RECEIVING = ("write", "acquire", "acquire_all", "publish")
 RECEIVED = ("each rank", "all counts", "at root", "from root", "but at root", "later", "anywhere", "nothing")

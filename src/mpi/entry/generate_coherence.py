@@ -2,13 +2,9 @@
 import re
 
 
-# A write releases what the owner stored before it; what was written to others before is no longer written to at another time.
-RELEASE = {"write": "note_write();"}
-
-
 def told(row, expression=lambda name: name):
     """The statements. `expression` gives the C value of a parameter, by its name. A release looks at pages that are told of after it."""
-    lines = [RELEASE.get(row.kind, "note_release();")] if row.releases else []
+    lines = ["note_release();"] if row.releases else ["note_write();"] if row.kind == "write" else []
     received = row.received
     if received is not None:
         group = "" if received.group == "all" else f" && receives_{received.group}({expression('root')}, {expression('comm')})"

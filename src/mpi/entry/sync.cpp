@@ -215,7 +215,11 @@ int MPI_Win_unlock(int rank, MPI_Win win) {
   Window* window = find_window(win);
   if (window != nullptr && window->locks_deferred() && window->drop_lock(window->targets(rank))) return unlocked(*window, rank);
   const bool exclusive = window != nullptr && window->valid_target(rank) && window->epochs().locked_exclusively(static_cast<uint32_t>(rank));
-  exclusive || window == nullptr ? context.coherence.release() : context.coherence.attend();
+  if (exclusive || window == nullptr) {
+    context.coherence.release();
+  } else {
+    context.coherence.attend();
+  }
   if (exclusive) context.phases.writing();
   return completing(win, one(rank), TraceSync::unlock, Learns::no_more, [&] { return next.Win_unlock(rank, win); },
                     [](Window& its, Targets target) {

@@ -17,7 +17,8 @@ inline void write_unnoted(Window& window, TraceWrite kind) {
 
 // A write that goes to MPI unnoted (window.h), and nobody need be told of it.
 [[gnu::always_inline]] inline bool write_passes(Window* window, MPI_Win handle, TraceWrite kind) {
-  if (window == nullptr || window->handle() != handle || !window->paused() || context.phases.somebody_reads() || context.coherence.somebody_reads()) return false;
+  if (window == nullptr || window->handle() != handle || !window->paused() || context.phases.somebody_reads()) return false;
+  if (context.coherence.somebody_reads()) [[unlikely]] return false;
   write_unnoted(*window, kind);
   return true;
 }
