@@ -14,7 +14,9 @@ namespace {
 
 constexpr int most_opened_one_by_one = 4;    // regions of a target, then all are at once
 constexpr uint32_t most_barren = 6;          // validations in a row that brought next to nothing, and twice as many as targets, until this rank no longer keeps anything
+constexpr uint32_t most_noisy = 4096;        // gets in a row while somebody writes, the same
 constexpr uint32_t most_repeats_wanted = 1u << 20;
+constexpr double longest_pause_ns = 1e8;     // between two questions whether all have taken notice
 constexpr size_t most_at_once = 64;          // targets whose words are read together
 
 }  // namespace
@@ -146,6 +148,8 @@ void CoherentWindow::join() {
   context.phases.ask();  // else each completion is an acquire, after which all is to be validated
   board_->join(slot_, &numbers_, &requests_);
   state_ = State::joins;
+  pause_ = ask_at_ = 0;
+  noisy_ = 0;
 }
 
 // Towards the time from which all ranks tell of what they write.
@@ -169,7 +173,9 @@ void CoherentWindow::step() {
   }
   waited_for_.resize(left);
   const uint64_t after = clock_ticks();
-  ask_at_ = after + 2 * (after - now);
+  pause_ = std::min(2 * std::max(pause_, after - now), static_cast<uint64_t>(longest_pause_ns / ns_per_tick()));
+  ask_at_ = after + pause_;
+  if (!context.phases.reading()) return give_up();  // there are to be no quiet phases
   if (left != 0 || !context.phases.is_told()) return;
   told_since_ = context.phases.changes_of_mind();
   state_ = State::reads;
@@ -185,7 +191,11 @@ void CoherentWindow::prepare(uint32_t target) {
   // Else a load of own memory may tell of a write at any time, and each completion is an acquire (mpi/process/phases.h).
   // What somebody did while it was not to tell this rank may be known to it, and not told by versions.
   if (context.phases.changes_of_mind() != told_since_) return give_up();
-  if (!context.phases.quiet()) return;
+  if (!context.phases.quiet()) {
+    if (++noisy_ >= most_noisy) give_up();
+    return;
+  }
+  noisy_ = 0;
   if (context.phases.locked_exclusively()) return;
   if (window_.certainly_open(target) && window_.wants_validation(target)) validate(target);
 }

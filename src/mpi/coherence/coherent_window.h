@@ -105,7 +105,8 @@ class CoherentWindow {
   std::vector<uint64_t> numbers_;      // what each rank is to take notice of
   std::vector<MPI_Request> requests_;  // of joining
   std::vector<uint32_t> waited_for_;   // ranks
-  uint64_t ask_at_ = 0;                // ticks
+  uint64_t ask_at_ = 0, pause_ = 0;    // ticks
+  uint32_t noisy_ = 0;                 // gets since the last in a quiet phase
   uint64_t told_since_ = 0;            // changes of mind of Phases when it began to keep
   struct Missed {
     uint32_t line = 0;
