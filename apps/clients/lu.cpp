@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "clients/blocks.h"
 #include "clients/client.h"
 
 namespace clients {
@@ -65,44 +66,6 @@ class BlockMatrix {
   std::uint64_t gets_ = 0;
 };
 
-// a = LU in place.
-void factor(double* a) {
-  for (std::size_t k = 0; k < edge; ++k) {
-    for (auto i = k + 1; i < edge; ++i) {
-      a[i * edge + k] /= a[k * edge + k];
-      for (auto j = k + 1; j < edge; ++j) a[i * edge + j] -= a[i * edge + k] * a[k * edge + j];
-    }
-  }
-}
-
-// a = a / U
-void divide_right(double* a, const double* lu) {
-  for (std::size_t i = 0; i < edge; ++i) {
-    for (std::size_t k = 0; k < edge; ++k) {
-      a[i * edge + k] /= lu[k * edge + k];
-      for (auto j = k + 1; j < edge; ++j) a[i * edge + j] -= a[i * edge + k] * lu[k * edge + j];
-    }
-  }
-}
-
-// a = L \ a
-void divide_left(double* a, const double* lu) {
-  for (std::size_t k = 0; k < edge; ++k) {
-    for (auto i = k + 1; i < edge; ++i) {
-      for (std::size_t j = 0; j < edge; ++j) a[i * edge + j] -= lu[i * edge + k] * a[k * edge + j];
-    }
-  }
-}
-
-// a = a - l u
-void subtract_product(double* a, const double* l, const double* u) {
-  for (std::size_t i = 0; i < edge; ++i) {
-    for (std::size_t k = 0; k < edge; ++k) {
-      for (std::size_t j = 0; j < edge; ++j) a[i * edge + j] -= l[i * edge + k] * u[k * edge + j];
-    }
-  }
-}
-
 template <class Work>
 void for_own(BlockMatrix& matrix, std::int64_t first, std::int64_t last, Work work) {
   for (auto i = first; i < last; ++i) {
@@ -130,14 +93,14 @@ Outcome lu(const Job& job) {
   run_rounds(job, outcome, [&](auto round) {
     fill(job, matrix, round);
     for (std::int64_t k = 0; k < job.size; ++k) {
-      if (matrix.is_own(k, k)) factor(matrix.own(k, k));
+      if (matrix.is_own(k, k)) factor<edge>(matrix.own(k, k));
       matrix.barrier();
       for_own(matrix, k, job.size, [&](auto i, auto j, double* a) {
-        if (i > k && j == k) divide_right(a, matrix.block(k, k));
-        if (i == k && j > k) divide_left(a, matrix.block(k, k));
+        if (i > k && j == k) divide_right<edge>(a, matrix.block(k, k));
+        if (i == k && j > k) divide_left<edge>(a, matrix.block(k, k));
       });
       matrix.barrier();
-      for_own(matrix, k + 1, job.size, [&](auto i, auto j, double* a) { subtract_product(a, matrix.block(i, k), matrix.block(k, j)); });
+      for_own(matrix, k + 1, job.size, [&](auto i, auto j, double* a) { subtract_product<edge>(a, matrix.block(i, k), matrix.block(k, j)); });
       matrix.barrier();
     }
     outcome.checksum += (2 * static_cast<std::uint64_t>(round) + 1) * matrix.checksum();

@@ -2,50 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "clients/blocks.h"
 #include "clients/client.h"
 
 namespace clients {
 namespace {
 
-constexpr std::int64_t width = 8;  // of a block
-
-// C -= A B, all of width x width.
-void subtract_product(double* c, const double* a, const double* b) {
-  for (std::int64_t i = 0; i < width; ++i) {
-    for (std::int64_t k = 0; k < width; ++k) {
-      for (std::int64_t j = 0; j < width; ++j) c[i * width + j] -= a[i * width + k] * b[k * width + j];
-    }
-  }
-}
-
-// In place: L below the diagonal, whose own diagonal is one, U above it.
-void factorise(double* a) {
-  for (std::int64_t k = 0; k < width; ++k) {
-    for (std::int64_t i = k + 1; i < width; ++i) {
-      a[i * width + k] /= a[k * width + k];
-      for (std::int64_t j = k + 1; j < width; ++j) a[i * width + j] -= a[i * width + k] * a[k * width + j];
-    }
-  }
-}
-
-// X becomes L^-1 X.
-void solve_lower(const double* lu, double* x) {
-  for (std::int64_t i = 0; i < width; ++i) {
-    for (std::int64_t k = 0; k < i; ++k) {
-      for (std::int64_t j = 0; j < width; ++j) x[i * width + j] -= lu[i * width + k] * x[k * width + j];
-    }
-  }
-}
-
-// X becomes X U^-1.
-void solve_upper(const double* lu, double* x) {
-  for (std::int64_t i = 0; i < width; ++i) {
-    for (std::int64_t j = 0; j < width; ++j) {
-      for (std::int64_t k = 0; k < j; ++k) x[i * width + j] -= x[i * width + k] * lu[k * width + j];
-      x[i * width + j] /= lu[j * width + j];
-    }
-  }
-}
+constexpr std::size_t width = 8;  // of a block
 
 }  // namespace
 
@@ -65,7 +28,7 @@ Outcome lu_steps(const Job& job) {
     for (std::int64_t step = job.rank; step < job.size; step += job.ranks) {
       for (std::int64_t i = 0; i < job.size * words; ++i) {
         const auto number = static_cast<std::uint64_t>((round * job.size + step) * job.size * words + i);
-        memory[place(0, step) + i] = static_cast<double>(apps::mix64(number) % 1000) / 1000 + (i / words == step && i % words % (width + 1) == 0 ? 100.0 * static_cast<double>(job.size) : 0);
+        memory[place(0, step) + i] = static_cast<double>(apps::mix64(number) % 1000) / 1000 + (i / words == step && i % words % static_cast<std::int64_t>(width + 1) == 0 ? 100.0 * static_cast<double>(job.size) : 0);
       }
     }
     synchronise(job, window);
@@ -81,14 +44,14 @@ Outcome lu_steps(const Job& job) {
             outcome.gets += owner != job.rank;
             double* target = &column[static_cast<std::size_t>(row * words)];
             if (row == before) {
-              solve_lower(left.data(), target);
+              divide_left<width>(target, left.data());
             } else {
-              subtract_product(target, left.data(), &column[static_cast<std::size_t>(before * words)]);
+              subtract_product<width>(target, left.data(), &column[static_cast<std::size_t>(before * words)]);
             }
           }
         }
-        factorise(&column[static_cast<std::size_t>(step * words)]);
-        for (std::int64_t row = step + 1; row < job.size; ++row) solve_upper(&column[static_cast<std::size_t>(step * words)], &column[static_cast<std::size_t>(row * words)]);
+        factor<width>(&column[static_cast<std::size_t>(step * words)]);
+        for (std::int64_t row = step + 1; row < job.size; ++row) divide_right<width>(&column[static_cast<std::size_t>(row * words)], &column[static_cast<std::size_t>(step * words)]);
         std::copy_n(column.begin(), job.size * words, mine);
         outcome.checksum += digest(column);
       }

@@ -7,14 +7,14 @@
 namespace clients {
 namespace {
 
-constexpr std::int64_t words = 1 << 13;  // of each rank's window; the last `table` of them are read and not written
+constexpr std::int64_t all_words = 1 << 13;  // of each rank's window; the last `table` of them are read and not written
 constexpr std::int64_t table = 256;
 
 class Memory {
  public:
   explicit Memory(const Job& job) : job_(job) {
-    MPI_Win_allocate(words * 8, 8, MPI_INFO_NULL, job.comm, &words_, &window);
-    for (std::int64_t i = 0; i < words; ++i) words_[i] = apps::mix64(static_cast<std::uint64_t>(job.rank * words + i));
+    MPI_Win_allocate(all_words * 8, 8, MPI_INFO_NULL, job.comm, &words_, &window);
+    for (std::int64_t i = 0; i < all_words; ++i) words_[i] = apps::mix64(static_cast<std::uint64_t>(job.rank * all_words + i));
   }
   ~Memory() { MPI_Win_free(&window); }
   Memory(const Memory&) = delete;
@@ -23,7 +23,7 @@ class Memory {
   std::uint64_t& operator[](std::int64_t word) { return words_[word]; }
   std::uint64_t digest() const {
     std::uint64_t sum = 0;
-    for (std::int64_t i = 0; i < words; ++i) sum += apps::mix64(words_[i] ^ static_cast<std::uint64_t>(i));
+    for (std::int64_t i = 0; i < all_words; ++i) sum += apps::mix64(words_[i] ^ static_cast<std::uint64_t>(i));
     return sum;
   }
   // By rank 0, of the next one, in an epoch.
@@ -32,7 +32,7 @@ class Memory {
     const int target = 1 % job_.ranks;
     for (std::int64_t i = 0; i < 16; ++i) {
       std::uint64_t word = 0;
-      MPI_Get(&word, 1, MPI_UINT64_T, target, words - table + i * 16, 1, MPI_UINT64_T, window);
+      MPI_Get(&word, 1, MPI_UINT64_T, target, all_words - table + i * 16, 1, MPI_UINT64_T, window);
       MPI_Win_flush(target, window);
       outcome.checksum += word;
       ++outcome.gets;
@@ -71,7 +71,7 @@ Outcome put_random(const Job& job) {
     for (std::int64_t i = 0; i < job.size; ++i) {
       state = apps::mix64(state + 1);
       const auto target = static_cast<int>(state % static_cast<std::uint64_t>(job.ranks));
-      const std::int64_t share = (words - table) / job.ranks;
+      const std::int64_t share = (all_words - table) / job.ranks;
       const auto place = job.rank * share + static_cast<std::int64_t>(state >> 20) % share;
       MPI_Put(&state, 1, MPI_UINT64_T, target, place, 1, MPI_UINT64_T, memory.window);
       MPI_Win_flush(target, memory.window);
@@ -87,7 +87,7 @@ Outcome accumulate(const Job& job) {
     for (std::uint64_t& value : values) {
       value = state = apps::mix64(state + 1);
       const auto target = static_cast<int>(state % static_cast<std::uint64_t>(job.ranks));
-      MPI_Accumulate(&value, 1, MPI_UINT64_T, target, static_cast<MPI_Aint>(state >> 20) % (words - table), 1, MPI_UINT64_T, MPI_SUM, memory.window);
+      MPI_Accumulate(&value, 1, MPI_UINT64_T, target, static_cast<MPI_Aint>(state >> 20) % (all_words - table), 1, MPI_UINT64_T, MPI_SUM, memory.window);
     }
     MPI_Win_flush_all(memory.window);
   });
@@ -97,7 +97,7 @@ Outcome accumulate(const Job& job) {
 Outcome halo(const Job& job) {
   Outcome outcome;
   Memory memory(job);
-  const std::int64_t size = std::min(job.size, (words - table) / 4);
+  const std::int64_t size = std::min(job.size, (all_words - table) / 4);
   MPI_Win_fence(0, memory.window);
   run_rounds(job, outcome, [&](auto round) {
     for (int step = 0; step < 8; ++step) {
@@ -105,7 +105,7 @@ Outcome halo(const Job& job) {
       MPI_Put(&memory[0], static_cast<int>(size), MPI_UINT64_T, left, 2 * size, static_cast<int>(size), MPI_UINT64_T, memory.window);
       MPI_Put(&memory[size], static_cast<int>(size), MPI_UINT64_T, right, 3 * size, static_cast<int>(size), MPI_UINT64_T, memory.window);
       std::uint64_t word = 0;
-      if (job.rank == 0) MPI_Get(&word, 1, MPI_UINT64_T, 1 % job.ranks, words - table + step, 1, MPI_UINT64_T, memory.window);
+      if (job.rank == 0) MPI_Get(&word, 1, MPI_UINT64_T, 1 % job.ranks, all_words - table + step, 1, MPI_UINT64_T, memory.window);
       MPI_Win_fence(0, memory.window);
       outcome.checksum += word;
       for (std::int64_t i = 0; i < 2 * size; ++i) memory[i] = apps::mix64(memory[i] ^ memory[2 * size + i] ^ static_cast<std::uint64_t>(round));
@@ -120,12 +120,12 @@ Outcome halo(const Job& job) {
 Outcome rewritten(const Job& job) {
   Outcome outcome;
   Memory memory(job);
-  const std::int64_t part = words / job.size;
+  const std::int64_t part = all_words / job.size;
   std::vector<std::uint64_t> data(static_cast<std::size_t>(part));
   const int target = (job.rank + 1) % job.ranks;
   MPI_Win_lock_all(0, memory.window);
   run_rounds(job, outcome, [&](auto round) {
-    for (std::int64_t i = 0; i < words; ++i) memory[i] += static_cast<std::uint64_t>(round + i);
+    for (std::int64_t i = 0; i < all_words; ++i) memory[i] += static_cast<std::uint64_t>(round + i);
     synchronise(job, memory.window);
     for (std::int64_t i = 0; i < job.size; ++i) {
       MPI_Get(data.data(), static_cast<int>(part), MPI_UINT64_T, target, i * part, static_cast<int>(part), MPI_UINT64_T, memory.window);
