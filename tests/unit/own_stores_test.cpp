@@ -123,18 +123,19 @@ TEST_F(OwnStoresTest, AWindowThatBeginsAndEndsInPagesIsWatchedWhole) {
 TEST_F(OwnStoresTest, ARegionThatIsWrittenAllTheTimeBecomesVolatileAndThenIsTriedAgain) {
   OwnStores own(memory, bytes, regions, &words.own, &tracker);
   own.look();
+  uint64_t last_usable = 0;
   for (int i = 0; i < 8; ++i) {
     memory[2 * page] = static_cast<unsigned char>(i);
     own.look();
+    if (words.usable(2)) last_usable = words.own[2];
   }
   EXPECT_FALSE(words.usable(2));
   EXPECT_TRUE(words.usable(3));
   EXPECT_EQ(own.volatile_regions(), 1u);
-  const uint64_t volatile_word = words.own[2];
   const uint64_t until = clock_ticks() + static_cast<uint64_t>(5e9 / ns_per_tick());
   while (!words.usable(2) && clock_ticks() < until) own.look();
   EXPECT_TRUE(words.usable(2));
-  EXPECT_NE(words.own[2], volatile_word - 1) << "another version than before";
+  EXPECT_GT(words.own[2], last_usable) << "another version than before";
   const VersionWords before = words;
   memory[2 * page] = 99;
   own.look();
