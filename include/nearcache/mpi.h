@@ -5,7 +5,7 @@
  * handler is called. All may be called from any thread once MPI is initialised, and none communicates.
  *
  * A window's mode is set at creation by the info key "nearcache_mode" with the value "off", "transparent",
- * "always" or "user", later by MPI_Win_set_info or nearcache_set_mode, and for all windows of a program by the
+ * "coherent", "always" or "user", later by MPI_Win_set_info or nearcache_set_mode, and for all windows of a program by the
  * environment variable NEARCACHE_MODE ("user" from there holds from the first call of nearcache_invalidate on). Other options have info keys too: see docs/options.md. */
 #ifndef NEARCACHE_MPI_H
 #define NEARCACHE_MPI_H
@@ -29,7 +29,8 @@ typedef enum nearcache_mode {
   NEARCACHE_MODE_OFF = 0,         /* nothing is cached */
   NEARCACHE_MODE_TRANSPARENT = 1, /* no promise; dropped whenever the program synchronises */
   NEARCACHE_MODE_ALWAYS = 2,      /* the memory is read-only while the window lives; never dropped */
-  NEARCACHE_MODE_USER = 3         /* read-only phases; dropped by nearcache_invalidate */
+  NEARCACHE_MODE_USER = 3,        /* read-only phases; dropped by nearcache_invalidate */
+  NEARCACHE_MODE_COHERENT = 4     /* no promise; what has not changed is kept. To be asked for when the window is created */
 } nearcache_mode;
 
 /* Drops everything cached for `win`; ends a read-only phase of mode `user` (CLaMPI, section III.A).
