@@ -13,6 +13,7 @@ namespace coherent {
 constexpr int reader = 0, owner = 1, writer = 2;
 constexpr int64_t words = 64;  // of a window that are looked at
 constexpr int64_t place = 5;   // the word that cases change
+constexpr int64_t spread = 64; // so that each is fetched by itself, and has a region of its own
 
 // How the reader reads.
 enum class Access { lock_all, no_check, fence, locks };
@@ -23,8 +24,8 @@ struct Wanted {
   const char *mode = "coherent";
   bool allocate = true;
   void *memory = nullptr;     // or the program's own, of this many bytes
-  int64_t bytes = words * 8;
-  int64_t stride = 1;         // from one word that is looked at to the next, in words
+  int64_t bytes = words * spread * 8;
+  int64_t stride = spread;    // from one word that is looked at to the next, in words
   int unit = 8;
   MPI_Comm comm = MPI_COMM_NULL;  // all ranks
 };

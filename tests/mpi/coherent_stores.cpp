@@ -45,7 +45,7 @@ void the_kernel_reads_into_it(Window &window) {
 void owner_receives(Window &window) {
   const int64_t value = window.next();
   if (check::rank == writer) MPI_Send(&value, 1, MPI_INT64_T, owner, 9, check::world);
-  if (check::rank == owner) MPI_Recv(window.memory + place, 1, MPI_INT64_T, writer, 9, check::world, MPI_STATUS_IGNORE);
+  if (check::rank == owner) MPI_Recv(window.memory + place * window.stride, 1, MPI_INT64_T, writer, 9, check::world, MPI_STATUS_IGNORE);
 }
 
 void owner_receives_by_request(Window &window) {
@@ -53,7 +53,7 @@ void owner_receives_by_request(Window &window) {
   if (check::rank == writer) MPI_Send(&value, 1, MPI_INT64_T, owner, 9, check::world);
   if (check::rank != owner) return;
   MPI_Request request;
-  MPI_Irecv(window.memory + place, 1, MPI_INT64_T, writer, 9, check::world, &request);
+  MPI_Irecv(window.memory + place * window.stride, 1, MPI_INT64_T, writer, 9, check::world, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
@@ -71,13 +71,13 @@ void owner_receives_much(Window &window) {
 
 void broadcast(Window &window) {
   int64_t value = window.next();
-  MPI_Bcast(check::rank == owner ? window.memory + place : &value, 1, MPI_INT64_T, writer, check::world);
+  MPI_Bcast(check::rank == owner ? window.memory + place * window.stride : &value, 1, MPI_INT64_T, writer, check::world);
 }
 
 void reduced(Window &window) {
   const int64_t mine = check::rank == writer ? window.next() : (window.next(), 0);
   int64_t other = 0;
-  MPI_Allreduce(&mine, check::rank == owner ? window.memory + place : &other, 1, MPI_INT64_T, MPI_SUM, check::world);
+  MPI_Allreduce(&mine, check::rank == owner ? window.memory + place * window.stride : &other, 1, MPI_INT64_T, MPI_SUM, check::world);
 }
 
 // An address that is no multiple of a page, and other data beside that changes before each release.
@@ -113,7 +113,7 @@ void huge_pages(const Step &change, int64_t offset) {
 
 // Of memory that others have mapped the kernel cannot say to its owner what they store: nothing of it is kept.
 void a_child_stores() {
-  auto *memory = static_cast<int64_t *>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto *memory = static_cast<int64_t *>(mmap(nullptr, words * spread * 8, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   Wanted wanted;
   wanted.allocate = false;
   wanted.memory = memory;
@@ -128,7 +128,7 @@ void a_child_stores() {
       waitpid(child, nullptr, 0);
     }
   }, owner_sends, false);
-  munmap(memory, 4096);
+  munmap(memory, words * spread * 8);
 }
 
 // Through the pointer that a rank of the same host may have.
@@ -149,7 +149,7 @@ void stores_by_shared_query(int by) {
       settle(window, false);
       const int64_t value = window.next();
       if (check::rank == by) {
-        reinterpret_cast<volatile int64_t *>(theirs)[place] = value;
+        reinterpret_cast<volatile int64_t *>(theirs)[place * window.stride] = value;
         MPI_Win_sync(window.win);
       }
       if (by != reader) message(by, reader);
@@ -177,7 +177,7 @@ void late_shared_query() {
     if (!all) return check::skip("no pointer to memory of an allocated window");
     const int64_t value = window.next();
     if (check::rank == writer) {
-      reinterpret_cast<volatile int64_t *>(theirs)[place] = value;
+      reinterpret_cast<volatile int64_t *>(theirs)[place * window.stride] = value;
       MPI_Win_sync(window.win);
     }
     message(writer, reader);
@@ -229,6 +229,11 @@ void add_stores(std::vector<check::Case> &cases) {
   add("the_kernel_reads_into_it", the_kernel_reads_into_it, owner_sends);
   add("received_into_it", owner_receives, owner_sends);
   add("received_into_it_by_a_request", owner_receives_by_request, owner_sends);
+  cases.push_back({"words_side_by_side", [] {
+                     Wanted wanted;
+                     wanted.stride = 1;
+                     seen_after(wanted, owner_stores, owner_sends, false);
+                   }});
   cases.push_back({"much_is_received_into_it", [] {
                      Wanted wanted;
                      wanted.bytes = 1 << 20;

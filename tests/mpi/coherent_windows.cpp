@@ -57,10 +57,10 @@ void more_windows_than_slots() {
 
 // One through the other: what a rank writes through the first window is read through the second.
 void two_windows_over_one_memory(const Step &change, const Step &tell) {
-  int64_t memory[words];
+  std::vector<int64_t> memory(words * spread);
   Wanted wanted;
   wanted.allocate = false;
-  wanted.memory = memory;
+  wanted.memory = memory.data();
   with_window(wanted, [&](Window &first) {
     settle(first);
     with_window(wanted, [&](Window &second) {
@@ -234,8 +234,8 @@ void add_windows(std::vector<check::Case> &cases) {
   cases.push_back({"mode_changes_by_call", [] { mode_changes(set_mode(NEARCACHE_MODE_TRANSPARENT), set_mode(NEARCACHE_MODE_COHERENT)); }});
   cases.push_back({"became_coherent", became_coherent});
   cases.push_back({"invalidated", invalidated});
-  cases.push_back({"no_memory_at_the_writer", [] { different_memories(words, words, 0); }});
-  cases.push_back({"no_memory_at_the_reader", [] { different_memories(0, words, 16); }});
+  cases.push_back({"no_memory_at_the_writer", [] { different_memories(words * spread, words * spread, 0); }});
+  cases.push_back({"no_memory_at_the_reader", [] { different_memories(0, words * spread, 16); }});
   cases.push_back({"different_memories", [] { different_memories(7, 100000, 1000); }});
 }
 

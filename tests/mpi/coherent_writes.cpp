@@ -91,7 +91,7 @@ void put_of_a_vector(Window &window) {
   for (int64_t word = 0; word < words; word += 2) values[word / 2] = window.next(word);
   if (check::rank != writer) return;
   MPI_Datatype every_second;
-  MPI_Type_vector(words / 2, 1, 2, MPI_INT64_T, &every_second);
+  MPI_Type_vector(words / 2, 1, 2 * spread, MPI_INT64_T, &every_second);
   MPI_Type_commit(&every_second);
   MPI_Put(values, words / 2, MPI_INT64_T, owner, window.at(0), 1, every_second, window.win);
   MPI_Type_free(&every_second);
@@ -102,11 +102,12 @@ void put_of_a_vector(Window &window) {
 void gets_of_a_vector() {
   with_window({}, [](Window &window) {
     MPI_Datatype every_second;
-    MPI_Type_vector(words / 2, 1, 2, MPI_INT64_T, &every_second);
+    MPI_Type_vector(words / 2, 1, 2 * spread, MPI_INT64_T, &every_second);
     MPI_Type_commit(&every_second);
     for (int round = 0; round < 20; ++round) {
       if (round % 5 == 0) settle(window);
       if (round % 2 == 0) writer_puts(window);
+      MPI_Barrier(check::world);
       if (round % 3 == 0) owner_stores(window);
       MPI_Barrier(check::world);
       if (check::rank == reader) {
@@ -181,7 +182,7 @@ void a_flag_in_own_memory(bool other_window) {
           MPI_Put(&flag, 1, MPI_INT64_T, reader, flags.at(9, reader), 1, MPI_INT64_T, flags.win);
           MPI_Win_flush(reader, flags.win);
         }
-        if (check::rank == reader) polling(window, flags.memory + 9, flag);
+        if (check::rank == reader) polling(window, flags.memory + 9 * spread, flag);
         read_all(window);
         check::hidden_barrier();
       }
@@ -242,7 +243,7 @@ void all_read_and_write() {
         expected[to][word] = value;
         if (check::rank == by && to == by) window.store(word, value);
         if (check::rank == by && to != by) {
-          MPI_Put(&value, 1, MPI_INT64_T, to, word, 1, MPI_INT64_T, window.win);
+          MPI_Put(&value, 1, MPI_INT64_T, to, window.at(word, to), 1, MPI_INT64_T, window.win);
           MPI_Win_flush(to, window.win);
         }
       }
@@ -250,7 +251,7 @@ void all_read_and_write() {
       std::vector<int64_t> found(words);
       for (int target = 0; target < check::ranks; ++target) {
         if (target == check::rank) continue;
-        for (int64_t i = 0; i < words; ++i) MPI_Get(&found[i], 1, MPI_INT64_T, target, i, 1, MPI_INT64_T, window.win);
+        for (int64_t i = 0; i < words; ++i) MPI_Get(&found[i], 1, MPI_INT64_T, target, window.at(i, target), 1, MPI_INT64_T, window.win);
         MPI_Win_flush(target, window.win);
         for (int64_t i = 0; i < words; ++i) EXPECT_EQ(found[i], expected[target][i]);
       }
