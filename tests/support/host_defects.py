@@ -11,6 +11,7 @@ CASES = {
     ("mpich-4.0.2", "edges", "rget_buffer_reused_after_its_wait"): "rget_before_data",
     **{(tag, "known_failures", case): "odd_flush_crashes" for tag in ("openmpi-4.1.4", "openmpi-5.0.11")
        for case in ("synchronising_proc_null_completes_nothing", "unlocking_proc_null_completes_nothing")},
+    **{("openmpi-4.1.4", "coherent", case): "swap_crashes" for case in ("compare_and_swap_then_message", "compare_and_swap_of_the_reader")},
 }
 
 # Whole programs that an MPI cannot run. (What `model` finds wrong in a host is told apart seed by seed: test_model.py.)
