@@ -1,9 +1,12 @@
 """Every call that releases (src/mpi/entry/entry_points.txt) shows what its rank has stored, and none would without its row: releases.cpp."""
 import re
+import sys
 
 import pytest
-from support import host_defects, runs
-from test_entry_points import RELEASING, declared
+from support import host_defects, launch, runs
+
+sys.path.insert(0, str(launch.ROOT / "tests" / "mpi"))
+from test_entry_points import RELEASING, declared  # noqa: E402
 
 COHERENT = {"NEARCACHE_QUIET_AFTER": "1", "NEARCACHE_LONGEST_AGE": "3600s"}
 
