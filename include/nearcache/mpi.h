@@ -30,7 +30,8 @@ typedef enum nearcache_mode {
   NEARCACHE_MODE_OFF = 0,         /* nothing is cached */
   NEARCACHE_MODE_TRANSPARENT = 1, /* no promise; dropped whenever the program synchronises */
   NEARCACHE_MODE_ALWAYS = 2,      /* the memory is read-only while the window lives; never dropped */
-  NEARCACHE_MODE_USER = 3         /* read-only phases; dropped by nearcache_invalidate */
+  NEARCACHE_MODE_USER = 3,        /* read-only phases; dropped by nearcache_invalidate */
+  NEARCACHE_MODE_COHERENT = 4     /* no promise; what has not changed is kept. To be asked for when the window is created */
 } nearcache_mode;
 
 /* Drops everything cached for `win`; ends a read-only phase of mode `user` (CLaMPI, section III.A).

@@ -182,7 +182,7 @@ inline int run(int argc, char **argv, int least_ranks, const std::vector<Case> &
     if (std::strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
       only = split(argv[++i]);
     } else if (std::strcmp(argv[i], "--except") == 0 && i + 1 < argc) {
-      except = split(argv[++i]);
+      for (const std::string &name : split(argv[++i])) except.push_back(name);  // hosts' defects add to the test's own
     } else if (std::strcmp(argv[i], "--threads") == 0) {
       thread_level = MPI_THREAD_MULTIPLE;
     } else if (std::strcmp(argv[i], "--sessions") == 0) {

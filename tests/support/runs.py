@@ -15,14 +15,14 @@ def below_of(mpi, layer):
     return [mpi.binary(name) for name in BELOW[layer]]
 
 
-def run(mpi, layer, ranks, program, *args, timeout=120, env=None, tcp=False):
+def run(mpi, layer, ranks, program, *args, timeout=120, env=None, tcp=False, above=()):
     """Runs and checks; says whether the host alone fails as well when the cached run fails."""
     reason = host_defects.broken(mpi, program)
     if reason:
         pytest.skip(reason)
     below = below_of(mpi, layer)
     arguments = [*args, *host_defects.excepted(mpi, program)]
-    result = launch.run(mpi, ranks, program, *arguments, below=below, timeout=timeout, env=env, tcp=tcp)
+    result = launch.run(mpi, ranks, program, *arguments, below=below, above=above, timeout=timeout, env=env, tcp=tcp)
     hint = ""
     if result.code != 0:
         alone = launch.run(mpi, ranks, program, *arguments, preload=False, timeout=timeout, env=env, tcp=tcp)

@@ -80,7 +80,7 @@ int nearcache_get_mode(MPI_Win win, nearcache_mode* mode) {
 int nearcache_set_mode(MPI_Win win, nearcache_mode mode) {
   Window* window = find(win);
   if (window == nullptr) return MPI_ERR_WIN;
-  if (mode < NEARCACHE_MODE_OFF || mode > NEARCACHE_MODE_USER) return MPI_ERR_ARG;
+  if (mode < NEARCACHE_MODE_OFF || mode > NEARCACHE_MODE_COHERENT) return MPI_ERR_ARG;
   window->confirm_served(nearcache::Targets::all());
   const WindowLock lock(window->mutex());
   if (mode != NEARCACHE_MODE_OFF && !window->obstacle().empty()) return MPI_ERR_ARG;

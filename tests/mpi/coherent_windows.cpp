@@ -1,0 +1,242 @@
+// Windows that come and go, that share memory or ranks, that differ from rank to rank, and whose mode changes.
+#include "coherent.h"
+
+namespace coherent {
+namespace {
+
+void change_and_read(Window &window, int round) {
+  round % 2 == 0 ? owner_stores(window) : writer_puts(window);
+  round % 2 == 0 ? owner_sends(window) : writer_sends(window);
+  read_all(window);
+  check::hidden_barrier();
+}
+
+// Slots are used again and again; in each window something is kept.
+void made_and_freed() {
+  uint64_t hits = 0;
+  for (int turn = 0; turn < 200; ++turn) {
+    with_window({}, [&](Window &window) {
+      if (turn % 50 == 49) settle(window);
+      for (int round = 0; round < 4; ++round) {
+        MPI_Barrier(check::world);
+        read_all(window);
+        check::hidden_barrier();
+      }
+      change_and_read(window, turn);
+      hits += kept(window);
+    });
+  }
+  if (check::rank == reader && must_keep()) EXPECT(hits > 0);
+}
+
+// More than there are slots, all at once: the last ones keep nothing, and are right.
+void many_windows(int left, const std::function<void(std::vector<Window *> &)> &body, std::vector<Window *> *made) {
+  if (left == 0) return body(*made);
+  with_window({}, [&](Window &window) {
+    made->push_back(&window);
+    many_windows(left - 1, body, made);
+    made->pop_back();
+  });
+}
+
+void more_windows_than_slots() {
+  std::vector<Window *> made;
+  many_windows(40, [](std::vector<Window *> &windows) {
+    settle(*windows[0]);
+    for (int round = 0; round < 4; ++round) {
+      for (Window *window : windows) change_and_read(*window, round);
+      MPI_Barrier(check::world);
+      for (Window *window : windows) read_all(*window);
+      check::hidden_barrier();
+    }
+    settle(*windows[31]);
+    settle(*windows[39], false);
+  }, &made);
+  with_window({}, [](Window &window) { settle(window); });
+}
+
+// One through the other: what a rank writes through the first window is read through the second.
+void two_windows_over_one_memory(const Step &change, const Step &tell) {
+  std::vector<int64_t> memory(words * spread);
+  Wanted wanted;
+  wanted.allocate = false;
+  wanted.memory = memory.data();
+  with_window(wanted, [&](Window &first) {
+    settle(first);
+    with_window(wanted, [&](Window &second) {
+      for (int round = 0; round < 3; ++round) {
+        settle(second, false);
+        change(first);
+        second.expected = first.expected;
+        tell(first);
+        read_all(second);
+        check::hidden_barrier();
+        MPI_Barrier(check::world);
+        read_all(first);
+        check::hidden_barrier();
+      }
+      first.expected = second.expected;
+    });
+    change(first);
+    tell(first);
+    read_all(first);
+    check::hidden_barrier();
+  });
+}
+
+// Ranks in another order: the slots and words are others'.
+void two_communicators() {
+  MPI_Comm other;
+  MPI_Comm_dup(check::world, &other);
+  Wanted wanted;
+  wanted.comm = other;
+  with_window({}, [&](Window &first) {
+    with_window(wanted, [&](Window &second) {
+      settle(first);
+      settle(second);
+      for (int round = 0; round < 4; ++round) {
+        change_and_read(first, round);
+        change_and_read(second, round + 1);
+      }
+      settle(second);
+      settle(first);
+    });
+  });
+  MPI_Comm_free(&other);
+}
+
+// A window of two of the ranks besides.
+void a_communicator_of_some() {
+  MPI_Comm some;
+  MPI_Comm_split(check::world, check::rank == writer ? MPI_UNDEFINED : 0, 0, &some);
+  with_window({}, [&](Window &window) {
+    settle(window);
+    const auto both = [&] {
+      for (int round = 0; round < 4; ++round) change_and_read(window, round);
+      settle(window);
+    };
+    if (some == MPI_COMM_NULL) return both();
+    Wanted wanted;
+    wanted.comm = some;
+    with_window(wanted, [&](Window &of_two) {
+      both();
+      for (int round = 0; round < 6; ++round) {
+        if (round % 2 == 0) owner_stores(of_two);
+        MPI_Barrier(some);
+        read_all(of_two);
+        MPI_Barrier(some);
+      }
+    });
+  });
+  if (some != MPI_COMM_NULL) MPI_Comm_free(&some);
+}
+
+// Only this rank's mode is coherent.
+void one_rank_of_mode_coherent(int who) {
+  Wanted wanted;
+  wanted.mode = check::rank == who ? "coherent" : "transparent";
+  with_window(wanted, [&](Window &window) {
+    for (int round = 0; round < 4; ++round) {
+      settle(window, who == reader);
+      change_and_read(window, round);
+    }
+  });
+}
+
+// What is kept by an earlier mode is not served by a later one.
+void mode_changes(const Step &to_transparent, const Step &to_coherent) {
+  with_window({}, [&](Window &window) {
+    settle(window);
+    for (int round = 0; round < 4; ++round) {
+      to_transparent(window);
+      change_and_read(window, round);
+      const uint64_t before = kept(window);
+      MPI_Barrier(check::world);
+      read_all(window);
+      if (check::rank == reader) EXPECT_CACHED(kept(window) == before);
+      check::hidden_barrier();
+      to_coherent(window);
+      change_and_read(window, round + 1);
+      settle(window);
+    }
+  });
+}
+
+Step set_info(const char *mode) {
+  return [mode](Window &window) {
+    MPI_Info info = check::info("nearcache_mode", mode);
+    MPI_Win_set_info(window.win, info);
+    MPI_Info_free(&info);
+  };
+}
+
+Step set_mode(nearcache_mode mode) {
+  return [mode](Window &window) {
+    if (check::cached()) nearcache_set_mode(window.win, mode);
+  };
+}
+
+// Began in another mode: there are no words, so nothing is kept across acquires.
+void became_coherent() {
+  Wanted wanted;
+  wanted.mode = "transparent";
+  with_window(wanted, [](Window &window) {
+    settle(window, false);
+    set_info("coherent")(window);
+    for (int round = 0; round < 4; ++round) {
+      settle(window, false);
+      change_and_read(window, round);
+    }
+  });
+}
+
+// It drops what is kept: a store of which nobody tells is seen.
+void invalidated() {
+  with_window({}, [](Window &window) {
+    for (int round = 0; round < 3; ++round) {
+      settle(window);
+      owner_stores(window);
+      check::hidden_barrier();
+      if (check::rank == reader && check::cached()) nearcache_invalidate(window.win);
+      read_all(window);
+      check::hidden_barrier();
+    }
+  });
+}
+
+// Ranks without memory, and with another unit.
+void different_memories(int64_t of_reader, int64_t of_owner, int64_t of_writer) {
+  Wanted wanted;
+  const int64_t counts[3] = {of_reader, of_owner, of_writer};
+  const int units[3] = {1, 4, 8};
+  wanted.bytes = counts[check::rank] * 8;
+  wanted.unit = units[check::rank];
+  with_window(wanted, [](Window &window) {
+    for (int round = 0; round < 4; ++round) {
+      settle(window);
+      change_and_read(window, round);
+    }
+  });
+}
+
+}  // namespace
+
+void add_windows(std::vector<check::Case> &cases) {
+  cases.push_back({"made_and_freed", made_and_freed});
+  cases.push_back({"more_windows_than_slots", more_windows_than_slots});
+  cases.push_back({"stored_where_another_window_is", [] { two_windows_over_one_memory(owner_stores, owner_sends); }});
+  cases.push_back({"put_through_another_window", [] { two_windows_over_one_memory(writer_puts, writer_sends); }});
+  cases.push_back({"two_communicators", two_communicators});
+  cases.push_back({"a_communicator_of_some", a_communicator_of_some});
+  cases.push_back({"only_the_reader_is_coherent", [] { one_rank_of_mode_coherent(reader); }});
+  cases.push_back({"only_the_owner_is_coherent", [] { one_rank_of_mode_coherent(owner); }});
+  cases.push_back({"mode_changes_by_info", [] { mode_changes(set_info("transparent"), set_info("coherent")); }});
+  cases.push_back({"mode_changes_by_call", [] { mode_changes(set_mode(NEARCACHE_MODE_TRANSPARENT), set_mode(NEARCACHE_MODE_COHERENT)); }});
+  cases.push_back({"became_coherent", became_coherent});
+  cases.push_back({"invalidated", invalidated});
+  cases.push_back({"no_memory_at_the_writer", [] { different_memories(words * spread, words * spread, 0); }});
+  cases.push_back({"no_memory_at_the_reader", [] { different_memories(0, words * spread, 16); }});
+  cases.push_back({"different_memories", [] { different_memories(7, 100000, 1000); }});
+}
+
+}  // namespace coherent
