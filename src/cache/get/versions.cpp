@@ -1,7 +1,7 @@
 #include "cache/get/versions.h"
 
 #include <algorithm>
-#include <bit>
+#include <utility>
 
 namespace nearcache {
 namespace {
@@ -30,6 +30,7 @@ bool Versions::likely(uint32_t target, uint32_t generation) const {
 // What the last validation brought.
 void Versions::judge(Target* target) {
   if (!target->validated || target->is_known == 0) return;
+  if (!std::exchange(target->judged, true)) return;  // there was nothing yet that the first could have kept
   if (target->kept >= worth_it) {
     target->back_off = 0;
     barren_ = 0;

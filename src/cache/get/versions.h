@@ -86,6 +86,7 @@ class Versions {
     std::array<uint32_t, VersionWords::regions> floors{};
     uint32_t validated_in = 0, asked_in = 0, fetched_in = 0;
     bool validated = false, asked = false, fetched = false;  // ever
+    bool judged = false;              // a validation was
     bool skipping = false;            // in this generation
     uint32_t kept = 0;                // since the last validation
     uint32_t skip = 0, back_off = 0;  // generations without a validation

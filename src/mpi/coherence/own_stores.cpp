@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint64_t share_of_looks = 100, share_of_faults = 33;  // one part of the time in so many goes into looks, and into faults of pages that are watched
 constexpr uint64_t at_once_ns = 500000;
+constexpr uint64_t longest_look_ns = 200000;  // longer, this process had lost the processor
 constexpr uint64_t fault_ns = 3000;          // the first store to a page after a look
 constexpr uint32_t most_dirty_looks = 4;     // in a row, then a region is volatile
 constexpr uint64_t least_back_off_ns = 1000000, most_back_off_ns = 4000000000;
@@ -103,7 +104,7 @@ void OwnStores::look() {
     for (Region& region : state_) region.heat /= 2;
   }
   if (faulting_.left(now)) watch_again(now);
-  looking_.spent(clock_ticks() - now);
+  looking_.spent(std::min(clock_ticks() - now, ticks_of(longest_look_ns)));
   faulting_.spent(dirty_pages_ * ticks_of(fault_ns));
 }
 
