@@ -96,7 +96,9 @@ std::string read_versions(const std::vector<RankTrace>& traces, VersionsById* ve
     for (TraceEvent event; reader.next(&event);) collector.event(event);
     if (!reader.error().empty()) return reader.error();
   }
-  for (const auto& [id, window] : windows) versions->try_emplace(id, Regions(window.most_bytes), window.writes.writes);
+  for (const auto& [id, window] : windows) {
+    if (window.most_bytes != 0) versions->try_emplace(id, Regions(window.most_bytes), window.writes.writes);
+  }
   return {};
 }
 

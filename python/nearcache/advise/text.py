@@ -120,7 +120,7 @@ def render(advice, command=None, width=100):
     paragraphs += [[f"Windows that Nearcache left alone: {reason}."] for reason in advice.left_alone]
     paragraphs += [[line] for line in what_to_set(advice, command)]
     paragraphs += [[f"Note: {note}."] for note in advice.notes]
-    if any(window.helps and window.mode != "transparent" for window in advice.windows):
+    if any(window.helps and window.mode in ("always", "user") for window in advice.windows):
         paragraphs.append(["What was safe in this run is safe in others only if they write and read in the same way: `always` and `user` are "
                            "promises that the program makes (docs/semantics.md)."])
     return "\n\n".join("\n".join(wrapped(line, width) for line in lines) for lines in paragraphs) + "\n"
