@@ -53,8 +53,8 @@ const auto a_put = [](TraceBytes* trace) { trace->write(1, static_cast<int64_t>(
 TEST(CoherentReplay, what_nobody_writes_outlives_acquires_once_validations_are_known_to_bring_hits) {
   EXPECT_EQ(replay(Mode::transparent, nothing).whole_hits(), 0u);
   const WindowResult result = replay(Mode::coherent, nothing);
-  EXPECT_EQ(result.whole_hits(), result.hits_kept);
-  EXPECT_GE(result.hits_kept, 4u * (phases - 8));
+  EXPECT_GE(result.whole_hits(), 4u * (phases - 8));
+  EXPECT_GE(result.hits_kept, result.whole_hits());  // some are fetched again, as the program may be polling
   EXPECT_LE(result.validations, static_cast<uint64_t>(phases));
   const Cost cost;
   EXPECT_DOUBLE_EQ(result.saved_ns(cost), cost.of(result.whole_hits(), result.hit_bytes) - cost.of(result.validations, result.validations * sizeof(VersionWords)));
@@ -63,7 +63,7 @@ TEST(CoherentReplay, what_nobody_writes_outlives_acquires_once_validations_are_k
 TEST(CoherentReplay, what_is_written_costs_the_hits_of_its_region_only) {
   const WindowResult kept = replay(Mode::coherent, nothing);
   for (const auto& result : {replay(Mode::coherent, a_store), replay(Mode::coherent, a_put)}) {
-    EXPECT_EQ(result.whole_hits(), kept.whole_hits() / 4 * 3);
+    EXPECT_EQ(result.hits_kept, kept.hits_kept / 4 * 3);
     EXPECT_EQ(result.validations, kept.validations);
   }
 }
@@ -73,7 +73,7 @@ TEST(CoherentReplay, a_put_that_is_never_complete_keeps_its_region_open) {
     if (first) trace->write(1, 0, 8);
     first = false;
   };
-  EXPECT_EQ(replay(Mode::coherent, unflushed).whole_hits(), replay(Mode::coherent, nothing).whole_hits() / 4 * 3);
+  EXPECT_EQ(replay(Mode::coherent, unflushed).hits_kept, replay(Mode::coherent, nothing).hits_kept / 4 * 3);
 }
 
 TEST(CoherentReplay, a_trace_of_a_coherent_window_is_replayed_as_such) {
