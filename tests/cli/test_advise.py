@@ -250,7 +250,7 @@ def test_coherent_takes_the_place_of_a_promise_that_saves_little_more():
     window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=80000, validations=1000)).windows
     assert (window.mode, window.helps, window.invalidations) == ("coherent", True, 0)
     assert window.saved_seconds == pytest.approx(80000 * (10010 - 80 - 15) * 1e-9 - 1000 * (10000 + 102.4) * 1e-9)
-    assert "needs no promise" in window.reasons[0] and "`user` would save" in window.reasons[1]
+    assert "needs no promise" in window.reasons[0] and "`user`, by a promise of the program, would save 2" in window.reasons[1]
     assert window.storage_bytes and not window.curve
     window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=70000)).windows
     assert window.mode == "user", "coherent saves 78% of that"
@@ -272,11 +272,13 @@ def test_a_promise_that_the_run_keeps_for_all_is_told_what_it_saves_over_coheren
     assert window.mode == "always" and "`coherent`, which needs no promise, would save 90% of that" in window.reasons[-1]
 
 
-def test_coherent_is_not_advised_on_half_the_evidence_nor_where_it_was_seen_to_keep_nothing():
+def test_coherent_is_not_advised_on_half_the_evidence_and_what_held_it_back_is_told():
     window, = judgement.judge(evidence(dropped=1, coherent_hits=60000)).windows
     assert window.mode == "off"
-    window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=80000, incoherent={1: "it is a dynamic window"})).windows
-    assert window.mode == "user" and "could not keep it in this run: it is a dynamic window" in window.reasons[-1]
+    window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=0)).windows
+    assert window.mode == "user"
+    window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=80000, incoherent={1: "option watch_stores is off"})).windows
+    assert window.mode == "coherent" and window.reasons[1].endswith("kept nothing of it, or of some rank's part: option watch_stores is off")
 
 
 def test_coherent_is_set_for_the_whole_program_and_makes_it_promise_nothing():

@@ -235,17 +235,18 @@ class Judge:
         row, saved, other = self.coherent[window["id"]], self.saved_ns(window, "coherent"), self.saved_ns(window, mode)
         if saved <= 0 or not row["hits_kept"]:
             return mode, reasons
-        if window["id"] in self.incoherent:
-            return mode, [*reasons, f"`coherent` could not keep it in this run: {self.incoherent[window['id']]}"]
-        text = (f"`coherent` keeps across synchronisation what nobody wrote, and needs no promise: {row['hits_kept']:,} of its hits, "
-                f"for {row['validations']:,} looks at versions (estimated by the writes in the traces, at best)")
+        text = (f"`coherent` keeps across synchronisation what nobody wrote, and needs no promise: {row['hits_kept']:,} hits on what was "
+                f"read before, for {row['validations']:,} looks at versions (estimated by the writes in the traces, at best)")
+        # Not held against it: the trace may be the reason, as the kernel watches pages for the trace or for the mode, not for both.
+        why = self.incoherent.get(window["id"])
+        kept_back = [f"in this run, with a trace, others kept nothing of it, or of some rank's part: {why}"] if why else []
         if mode == "user" and saved >= NO_PROMISE_SHARE * other:
-            return "coherent", [text, f"`user` would save {'no more' if saved >= other else f'{other / saved - 1:.0%} more'}, if the program promised to "
-                                      "invalidate at the right places", *reasons]
+            return "coherent", [text, *kept_back, f"`user`, by a promise of the program, would save "
+                                                  f"{'no more' if saved >= other else f'{other / saved - 1:.0%} more'}", *reasons]
         if mode == "transparent" and saved >= CLEARLY_MORE * max(other, 0.0):
             # The other reasons are why no promise holds, or why `transparent` is as good as one.
             why_no_promise = [reason for reason in reasons if "`transparent`" not in reason]
-            return "coherent", [text, *why_no_promise]
+            return "coherent", [text, *kept_back, *why_no_promise]
         if mode == "always" and saved >= NO_PROMISE_SHARE * other and "`transparent`" not in reasons[-1]:
             return mode, [*reasons, f"`coherent`, which needs no promise, would save {min(1.0, saved / other):.0%} of that (estimated, at best)"]
         return mode, reasons

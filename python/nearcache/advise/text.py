@@ -52,7 +52,8 @@ def window_lines(window):
                f"writing ({window.invalidations:,} times in this run)")
     if window.helps and window.storage_bytes:
         yield f"    storage {size(window.storage_bytes)} a rank, index {window.index_entries:,} entries"
-        yield "    saved by storage: " + ", ".join(f"{share:.0%} at {size_about(at)}" for at, share in thinned(window.curve))
+        if window.curve:
+            yield "    saved by storage: " + ", ".join(f"{share:.0%} at {size_about(at)}" for at, share in thinned(window.curve))
 
 
 def thinned(curve, most=6):
