@@ -250,7 +250,7 @@ def test_coherent_takes_the_place_of_a_promise_that_saves_little_more():
     window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=80000, validations=1000)).windows
     assert (window.mode, window.helps, window.invalidations) == ("coherent", True, 0)
     assert window.saved_seconds == pytest.approx(80000 * (10010 - 80 - 15) * 1e-9 - 1000 * (10000 + 102.4) * 1e-9)
-    assert "needs no promise" in window.reasons[0] and "`user`, by a promise of the program, would save 2" in window.reasons[1]
+    assert "needs no promise" in window.reasons[0] and "`user`, by a promise of the program, would save 14% more" in window.reasons[1]
     assert window.storage_bytes and not window.curve
     window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=70000)).windows
     assert window.mode == "user", "coherent saves 78% of that"
