@@ -42,7 +42,8 @@ class RegionVersions {
 // By window.
 using VersionsById = std::unordered_map<uint64_t, RegionVersions>;
 
-// Reads all traces once. There are none of windows without memory of their own, which are never coherent (dynamic ones). Returns an empty string, or what is wrong with one of them.
+// Reads all traces once. Windows that are created without memory (dynamic ones) are never coherent, and left out. Returns an empty string, or what is wrong with
+// one of the traces.
 std::string read_versions(const std::vector<RankTrace>& traces, VersionsById* versions);
 
 }  // namespace nearcache::simulate

@@ -228,7 +228,8 @@ std::string look_through(const StudyOptions& options, Traces* traces) {
 }
 
 std::string read_versions(const StudyOptions& options, Traces* traces) {
-  const bool as_traced = !options.selection.mode && std::any_of(traces->ranks.begin(), traces->ranks.end(), [](const RankTrace& trace) { return trace.coherent; });
+  const auto is_coherent = [](const RankTrace& trace) { return trace.coherent; };
+  const bool as_traced = !options.selection.mode && std::any_of(traces->ranks.begin(), traces->ranks.end(), is_coherent);
   return as_traced || options.selection.mode == Mode::coherent ? read_versions(traces->ranks, &traces->versions) : "";
 }
 
