@@ -84,7 +84,7 @@ def _flags(given):
 @click.option("--policy", metavar="NAMES", help="Policies, separated by commas  [default: rate]")
 @click.option("--storage", metavar="SIZES", help="Storage of a window: bytes (1M), or a share of the distinct bytes (25%)  [default: 25%]")
 @click.option("--index", metavar="ENTRIES", help="Entries of the index, or auto: 1.5 times the distinct keys  [default: auto]")
-@click.option("--mode", type=click.Choice(["as-traced", "transparent", "always", "user"]), help="The rule by which cached data is valid  [default: as-traced]")
+@click.option("--mode", type=click.Choice(["as-traced", "transparent", "coherent", "always", "user"]), help="The rule by which cached data is valid  [default: as-traced]")
 @click.option("--window", multiple=True, metavar="ID", help="Only this window; may be repeated")
 @click.option("--adaptive", is_flag=True, help="Let index and storage adapt, starting from what is given")
 @click.option("--model", metavar="L,G", help="A get of n bytes costs L + G*n ns, instead of what the trace has measured")

@@ -43,7 +43,7 @@ class CurveRun {
   std::string look_at_reuse() {
     for (const RankTrace& trace : curves_.traces.ranks) {
       std::vector<Reuse> reuse;
-      std::string wrong = collect_reuse(options_, curves_.traces.ranks, trace, Sample(), false, &progress_, &reuse);
+      std::string wrong = collect_reuse(options_, curves_.traces, trace, Sample(), false, &progress_, &reuse);
       if (!wrong.empty()) return wrong;
       RankUse& use = uses_.emplace_back();
       for (size_t at = 0; at < reuse.size(); ++at) {
@@ -130,10 +130,9 @@ class CurveRun {
       curve.sample_rate = std::min(curve.sample_rate, sample.rate());
       const uint64_t storage = sample.scaled(curve.points[point].storage_bytes);
       const uint64_t index = std::max<uint64_t>(sample.scaled(use[at].keys * 3 / 2), 16);
-      const Mode mode = options_.selection.mode_of(trace.windows[at]);
       return std::make_unique<WindowReplay>(trace.windows[at], trace.targets[at],
-                                            window_settings(options_, curves_.traces.cost, options_.policies.front(), storage, index, mode), acquires,
-                                            &budget);
+                                            window_settings(options_, curves_.traces, trace.windows[at], options_.policies.front(), storage, index),
+                                            trace.header.start_ns, acquires, &budget);
     });
     std::string wrong = walk(trace, &parts, &progress_);
     for (size_t at = 0; at < trace.windows.size(); ++at) {
@@ -169,6 +168,7 @@ nlohmann::ordered_json point_json(const CurvePoint& point) {
 
 std::string run_curves(const StudyOptions& options, unsigned points, Curves* curves) {
   std::string wrong = look_through(options, &curves->traces);
+  if (wrong.empty()) wrong = read_versions(options, &curves->traces);
   if (!wrong.empty()) return wrong;
   return CurveRun(options, points, curves).run();
 }

@@ -43,10 +43,10 @@ bool set_amounts(const char* flag, const std::vector<std::string>& texts, char u
 
 bool set_mode(const std::string& name, StudyOptions* study, std::string* wrong) {
   if (name == "as-traced") return true;
-  for (const Mode mode : {Mode::transparent, Mode::always, Mode::user}) {
+  for (const Mode mode : {Mode::transparent, Mode::coherent, Mode::always, Mode::user}) {
     if (name == mode_name(mode)) study->selection.mode = mode;
   }
-  if (!study->selection.mode) *wrong = fmt::format("--mode: '{}' is not allowed; allowed: as-traced, transparent, always, user", name);
+  if (!study->selection.mode) *wrong = fmt::format("--mode: '{}' is not allowed; allowed: as-traced, transparent, coherent, always, user", name);
   return wrong->empty();
 }
 
@@ -119,7 +119,7 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
   list("--policy", texts.policies, "Policies, by the library's names")->capture_default_str();
   list("--storage", texts.storages, "Storage of a window, in bytes or in per cent of its distinct bytes")->capture_default_str();
   list("--index", texts.indexes, "Entries of the index; auto: 1.5 times the distinct keys")->capture_default_str();
-  app.add_option("--mode", texts.mode, "as-traced, transparent, always or user")->capture_default_str();
+  app.add_option("--mode", texts.mode, "as-traced, transparent, coherent, always or user")->capture_default_str();
   list("--window", study.selection.window_ids, "Only this window; may be repeated")->type_name("ID");
   app.add_flag("--strict-flush", study.selection.strict_flush, "Mode transparent: every completion is an acquire, though nobody writes");
   app.add_flag("--adaptive", study.adaptive, "Let index and storage adapt from there, as the library does, up to max_storage (1G)");

@@ -92,6 +92,7 @@ ordered_json result_json(const WindowResult& result, const Cost& cost) {
           {"hits_partial", result.hits_partial}, {"hit_bytes", result.hit_bytes}, {"direct", result.direct},
           {"conflicting", result.conflicting}, {"capacity", result.capacity}, {"failing", result.failing}, {"bypassed", result.bypassed},
           {"evictions", result.evictions}, {"invalidations", result.invalidations}, {"write_drops", result.write_drops},
+          {"hits_kept", result.hits_kept}, {"validations", result.validations},
           {"adaptations", result.adaptations}, {"end_storage_bytes", result.storage_bytes}, {"end_index_entries", result.index_entries},
           {"end_stored_bytes", result.stored_bytes}, {"end_entries", result.entries}};
 }

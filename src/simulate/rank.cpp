@@ -27,6 +27,8 @@ std::string look_through(const std::string& path, RankTrace* trace, CostSamples*
       if (trace->writes.empty() || now - trace->writes.back() >= write_apart) trace->writes.push_back(now);
     }
     if (event.kind == TraceKind::cost && event.value > 0) costs->add(event.bytes, static_cast<double>(event.value));
+    if (event.kind == TraceKind::window && (event.detail == static_cast<uint8_t>(TraceWindow::created) || event.detail == static_cast<uint8_t>(TraceWindow::mode)))
+      trace->coherent = trace->coherent || event.value == static_cast<uint64_t>(Mode::coherent);
     if (event.kind != TraceKind::get) continue;
     if (event.window >= trace->gets.size()) trace->gets.resize(event.window + 1);
     trace->gets[event.window] += event.target != reader.windows()[event.window].rank;

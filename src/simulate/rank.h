@@ -29,6 +29,7 @@ struct RankTrace {
   uint64_t records = 0;
   uint64_t dropped = 0;
   bool cut_short = false;
+  bool coherent = false;  // a window is in this mode at some time
 };
 
 constexpr uint64_t write_apart = 100'000;  // ns
@@ -96,7 +97,7 @@ class RankParts {
   bool in_sample(const TraceEvent& get) const {
     return selection_.sample.is_all() || selection_.sample.has(hash_key({get.displacement, get.target, get.layout}));
   }
-  // Windows in mode transparent serve nothing older.
+  // Windows in mode transparent serve nothing older; those in mode coherent, what is as it was.
   void acquire(uint64_t now) {
     acquires_.add(false);
     others_write_ = next_write_of_others(traces_, trace_, now);
@@ -122,7 +123,7 @@ class RankParts {
     if (kind == TraceSync::invalidate) {
       if (part == nullptr) return;
       part->invalidate();
-      if (part->mode() == Mode::transparent) acquires_.add(false);
+      if (ends_at_acquires(part->mode())) acquires_.add(false);
       return;
     }
     if (part != nullptr) part->sync(kind, event.sync_target);

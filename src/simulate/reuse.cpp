@@ -16,7 +16,7 @@ ReuseCollector::ReuseCollector(const TraceWindowInfo& info, const Settings& sett
 void ReuseCollector::set_mode(Mode mode) {
   if (mode != mode_) ++generation_;
   mode_ = mode;
-  if (mode == Mode::always || mode == Mode::user) reuse_.needs_no_storage = false;
+  if (mode != Mode::transparent && mode != Mode::off) reuse_.needs_no_storage = false;
 }
 
 // How many of `have` bytes serve this get: as CachedWindow::usable_head.
@@ -26,6 +26,12 @@ uint64_t ReuseCollector::head_of(const TraceEvent& get, uint64_t have) const {
   const int64_t past = (get.displacement + static_cast<int64_t>(have)) % info_.unit;
   const auto excess = static_cast<uint64_t>(past < 0 ? past + info_.unit : past);
   return have > excess ? have - excess : 0;
+}
+
+// What was read before an acquire may be served after it where nothing says, by the first get that follows, that it has changed.
+bool ReuseCollector::kept(const TraceEvent& get, const KeyState& state) const {
+  if (mode_ != Mode::coherent || state.acquire == acquire_) return true;
+  return settings_.versions != nullptr && !settings_.versions->changed(get.target, get.from, get.to, state.ns, acquired_ns_);
 }
 
 void ReuseCollector::get(const TraceEvent& get) {
@@ -39,6 +45,11 @@ void ReuseCollector::get(const TraceEvent& get) {
   reuse_.bytes += get.bytes;
   if (mode_ == Mode::off || get.bytes == 0 || get.bytes > settings_.max_get || get.bytes > largest_get) return;
   if (reuse_.moments == UINT32_MAX) return;
+  const uint64_t now = settings_.start_ns + get.ns;
+  if (acquire_ != acquires_->now()) {
+    acquire_ = acquires_->now();
+    acquired_ns_ = now;
+  }
   const uint32_t key = table_.number_of(hash);
   if (key == states_.size()) {
     states_.emplace_back();
@@ -46,12 +57,12 @@ void ReuseCollector::get(const TraceEvent& get) {
   }
   KeyState& state = states_[key];
   const bool everywhere = info_.unit == 0;
-  if (state.most > 0 && (state.generation != generation() ||
+  if (state.most > 0 && (state.generation != generation() || !kept(get, state) ||
                          written_.written_since(get.target, everywhere ? INT64_MIN : get.from, everywhere ? INT64_MAX : get.to, state.time)))
     state.most = 0;
   if (state.most > 0) reuse(get, key, state);
   const auto bytes = static_cast<uint32_t>(get.bytes);
-  state = {generation(), time_++, reuse_.moments++, bytes, std::max(state.most, bytes)};
+  state = {generation(), time_++, reuse_.moments++, acquire_, now, bytes, std::max(state.most, bytes)};
   KeyUse& use = reuse_.keys[key];
   if (bytes > use.bytes) {
     reuse_.distinct_bytes += bytes - use.bytes;

@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "cache/get/acquires.h"
 #include "simulate/key_table.h"
+#include "simulate/region_versions.h"
 #include "simulate/sample.h"
 #include "simulate/trace_reader.h"
 #include "simulate/validity.h"
@@ -48,6 +49,8 @@ class ReuseCollector {
     uint64_t max_get = 4 << 20;  // larger gets are never cached
     Sample sample;
     bool intervals = true;       // keep them; else sums only
+    const RegionVersions* versions = nullptr;  // mode coherent; none: as mode transparent
+    uint64_t start_ns = 0;                     // of the trace
   };
   ReuseCollector(const TraceWindowInfo& info, const Settings& settings, Acquires* acquires);
 
@@ -67,10 +70,13 @@ class ReuseCollector {
     uint64_t generation = 0;
     uint64_t time = 0;           // of the last get, in gets and writes
     uint32_t number = 0;         // of the last get
+    uint32_t acquire = 0;        // the number of acquires then
+    uint64_t ns = 0;             // and the time
     uint32_t last = 0, most = 0; // bytes of the last get; of the largest since it became valid; 0: never asked for
   };
 
   uint64_t generation() const { return generation_ << 32 | (mode_ == Mode::transparent ? acquires_->now() : 0); }
+  bool kept(const TraceEvent& get, const KeyState& state) const;
   uint64_t head_of(const TraceEvent& get, uint64_t have) const;
   void reuse(const TraceEvent& get, uint32_t key, const KeyState& before);
 
@@ -80,6 +86,8 @@ class ReuseCollector {
   Acquires* acquires_;
   uint64_t generation_ = 0;
   uint64_t time_ = 0;
+  uint32_t acquire_ = 0;      // of the last get
+  uint64_t acquired_ns_ = 0;  // the first get since
   KeyTable table_;
   std::vector<KeyState> states_;
   WrittenRanges written_;

@@ -62,7 +62,7 @@ class StudyRun {
   std::string rank(const RankTrace& trace) {
     std::vector<Reuse> reuse;
     const bool sampled = gets_of(options_, trace) > most_gets_for_bounds;
-    std::string wrong = collect_reuse(options_, study_.traces.ranks, trace, Sample(), options_.bounds && !sampled, &progress_, &reuse);
+    std::string wrong = collect_reuse(options_, study_.traces, trace, Sample(), options_.bounds && !sampled, &progress_, &reuse);
     if (!wrong.empty()) return wrong;
     const RankContent content = note_content(trace, reuse);
     if (options_.bounds) wrong = add_bounds(trace, content, std::move(reuse));
@@ -98,7 +98,7 @@ class StudyRun {
     if (gets > most_gets_for_bounds) {
       sample = Sample(static_cast<double>(most_gets_for_bounds) / static_cast<double>(gets));
       reuse.clear();
-      std::string wrong = collect_reuse(options_, study_.traces.ranks, trace, sample, true, &progress_, &reuse);
+      std::string wrong = collect_reuse(options_, study_.traces, trace, sample, true, &progress_, &reuse);
       if (!wrong.empty()) return wrong;
       study_.bounds_rate = std::min(study_.bounds_rate, sample.rate());
     }
@@ -136,9 +136,9 @@ class StudyRun {
       const uint64_t index = std::max<uint64_t>(options_.indexes[row->index].of(content.windows[at].keys), 1);
       row->storage_bytes += storage;
       row->index_entries += index;
-      const Mode mode = options_.selection.mode_of(trace.windows[at]);
       return std::make_unique<WindowReplay>(trace.windows[at], trace.targets[at],
-                                            window_settings(options_, study_.traces.cost, row->policy, storage, index, mode), acquires, &budget);
+                                            window_settings(options_, study_.traces, trace.windows[at], row->policy, storage, index),
+                                            trace.header.start_ns, acquires, &budget);
     });
     std::string wrong = walk(trace, &parts, &progress_);
     if (!wrong.empty()) return wrong;
@@ -171,9 +171,16 @@ size_t content_of(const TraceWindowInfo& info, std::vector<WindowContent>* windo
   return windows->size() - 1;
 }
 
-WindowSettings window_settings(const StudyOptions& options, const Cost& cost, PolicyKind policy, uint64_t storage, uint64_t index, Mode mode) {
-  WindowSettings settings{CachingRules(options.library), cost, options.library.max_storage};
-  settings.rules.mode = mode;
+// Those of a window that is coherent, or may become so; none where it has too many ranks.
+static const RegionVersions* versions_of(const StudyOptions& options, const Traces& traces, const TraceWindowInfo& window) {
+  const auto found = traces.versions.find(window.id);
+  return found == traces.versions.end() || (window.announced && window.ranks > options.library.coherent_ranks) ? nullptr : &found->second;
+}
+
+WindowSettings window_settings(const StudyOptions& options, const Traces& traces, const TraceWindowInfo& window, PolicyKind policy, uint64_t storage,
+                               uint64_t index) {
+  WindowSettings settings{CachingRules(options.library), traces.cost, options.library.max_storage, versions_of(options, traces, window)};
+  settings.rules.mode = options.selection.mode_of(window);
   settings.rules.cache.policy = policy;
   settings.rules.cache.storage_bytes = storage;
   settings.rules.cache.index_capacity = index;
@@ -181,11 +188,11 @@ WindowSettings window_settings(const StudyOptions& options, const Cost& cost, Po
   return settings;
 }
 
-std::string collect_reuse(const StudyOptions& options, const std::vector<RankTrace>& traces, const RankTrace& trace, const Sample& sample, bool intervals,
+std::string collect_reuse(const StudyOptions& options, const Traces& traces, const RankTrace& trace, const Sample& sample, bool intervals,
                           Progress* progress, std::vector<Reuse>* reuse) {
-  RankParts<ReuseCollector> parts(traces, trace, options.selection, [&](uint32_t at, Acquires* acquires) {
+  RankParts<ReuseCollector> parts(traces.ranks, trace, options.selection, [&](uint32_t at, Acquires* acquires) {
     const TraceWindowInfo& window = trace.windows[at];
-    const ReuseCollector::Settings settings{options.selection.mode_of(window), options.library.max_get, sample, intervals};
+    const ReuseCollector::Settings settings{options.selection.mode_of(window), options.library.max_get, sample, intervals, versions_of(options, traces, window), trace.header.start_ns};
     return std::make_unique<ReuseCollector>(window, settings, acquires);
   });
   std::string wrong = walk(trace, &parts, progress);
@@ -220,8 +227,15 @@ std::string look_through(const StudyOptions& options, Traces* traces) {
   return {};
 }
 
+std::string read_versions(const StudyOptions& options, Traces* traces) {
+  const auto is_coherent = [](const RankTrace& trace) { return trace.coherent; };
+  const bool as_traced = !options.selection.mode && std::any_of(traces->ranks.begin(), traces->ranks.end(), is_coherent);
+  return as_traced || options.selection.mode == Mode::coherent ? read_versions(traces->ranks, &traces->versions) : "";
+}
+
 std::string run_study(const StudyOptions& options, Study* study) {
   std::string wrong = look_through(options, &study->traces);
+  if (wrong.empty()) wrong = read_versions(options, &study->traces);
   if (!wrong.empty()) return wrong;
   return StudyRun(options, study).run();
 }

@@ -8,6 +8,7 @@
 #include "simulate/bounds.h"
 #include "simulate/cost.h"
 #include "simulate/rank.h"
+#include "simulate/region_versions.h"
 #include "simulate/window_replay.h"
 
 namespace nearcache::simulate {
@@ -41,6 +42,7 @@ struct Traces {
   std::string cost_from;  // "trace", "model" or "assumed"
   Cost cost_least, cost_measured;  // what was measured: of the quickest tenth of the samples, in the mean
   uint32_t cost_samples = 0;
+  VersionsById versions;  // read where a window is replayed in mode coherent
 };
 
 // What of one window, summed over ranks, there is to cache.
@@ -82,9 +84,12 @@ struct Study {
 std::string look_through(const StudyOptions& options, Traces* traces);
 std::string run_study(const StudyOptions& options, Study* study);
 
-WindowSettings window_settings(const StudyOptions& options, const Cost& cost, PolicyKind policy, uint64_t storage, uint64_t index, Mode mode);
+WindowSettings window_settings(const StudyOptions& options, const Traces& traces, const TraceWindowInfo& window, PolicyKind policy, uint64_t storage,
+                               uint64_t index);
+// What is needed for windows in mode coherent. Returns an empty string, or what is wrong.
+std::string read_versions(const StudyOptions& options, Traces* traces);
 // One Reuse for every window of a rank; empty where it is not selected.
-std::string collect_reuse(const StudyOptions& options, const std::vector<RankTrace>& traces, const RankTrace& trace, const Sample& sample, bool intervals,
+std::string collect_reuse(const StudyOptions& options, const Traces& traces, const RankTrace& trace, const Sample& sample, bool intervals,
                           Progress* progress, std::vector<Reuse>* reuse);
 // Windows of all ranks by id, in the order in which they are met.
 size_t content_of(const TraceWindowInfo& info, std::vector<WindowContent>* windows);

@@ -6,12 +6,15 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/options.h"
+
 namespace nearcache::simulate {
 namespace {
 
 // No get, write or window of a real program reaches so far; below it, sums of places and sizes cannot overflow.
 constexpr uint64_t far_away = uint64_t{1} << 62;
 constexpr size_t fixed_header_bytes = 32;
+constexpr uint64_t most_mode = static_cast<uint64_t>(Mode::coherent);
 
 uint64_t number(const uint8_t* from, int bytes) {
   uint64_t value = 0;
@@ -233,7 +236,7 @@ bool TraceReader::decode_created(TraceEvent* event) {
       !field(&name_bytes))
     return false;
   if (name_bytes > static_cast<uint64_t>(end_ - at_)) return false;
-  if (ranks > INT32_MAX || rank >= ranks || unit > far_away || mode > 3 || info.own_bytes > far_away) return false;
+  if (ranks > INT32_MAX || rank >= ranks || unit > far_away || mode > most_mode || info.own_bytes > far_away) return false;
   info.announced = true;
   info.rank = static_cast<uint32_t>(rank);
   info.ranks = static_cast<uint32_t>(ranks);
@@ -263,7 +266,7 @@ bool TraceReader::decode_window(TraceEvent* event, bool* shown) {
       event->window = window_of(id);
       return true;
     case static_cast<uint8_t>(TraceWindow::mode):
-      if (!field(&id) || !field(&event->value) || event->value > 3) return false;
+      if (!field(&id) || !field(&event->value) || event->value > most_mode) return false;
       event->window = window_of(id);
       return true;
     default:

@@ -14,7 +14,7 @@ WindowResult& WindowResult::operator+=(const WindowResult& other) {
                            &WindowResult::hits_pending, &WindowResult::hits_partial, &WindowResult::hit_bytes,
                            &WindowResult::whole_bytes, &WindowResult::direct, &WindowResult::conflicting, &WindowResult::capacity,
                            &WindowResult::failing, &WindowResult::bypassed, &WindowResult::evictions, &WindowResult::invalidations,
-                           &WindowResult::adaptations, &WindowResult::write_drops, &WindowResult::storage_bytes,
+                           &WindowResult::adaptations, &WindowResult::write_drops, &WindowResult::hits_kept, &WindowResult::validations, &WindowResult::storage_bytes,
                            &WindowResult::index_entries, &WindowResult::stored_bytes, &WindowResult::entries,
                            &WindowResult::fill_looks}) {
     this->*field += other.*field;
@@ -24,9 +24,11 @@ WindowResult& WindowResult::operator+=(const WindowResult& other) {
 }
 
 WindowReplay::WindowReplay(const TraceWindowInfo& info, const TargetNumbers& targets, const WindowSettings& settings,
-                           Acquires* acquires, MemoryBudget* budget)
-    : info_(info), settings_(settings), targets_(targets),
-      cached_({targets_.of(info.rank), targets_.count(), info.unit, static_cast<int64_t>(info.own_bytes)}, settings.rules, budget, acquires, CachedWindow::Data::simulated) {}
+                           uint64_t start_ns, Acquires* acquires, MemoryBudget* budget)
+    : info_(info), settings_(settings), targets_(targets), start_ns_(start_ns), acquires_(acquires),
+      cached_({targets_.of(info.rank), targets_.count(), info.unit, static_cast<int64_t>(info.own_bytes)}, settings.rules, budget, acquires, CachedWindow::Data::simulated) {
+  keep_if_coherent();
+}
 
 // As Window::understand: what the bytes are is known where all ranks have one displacement unit.
 RemoteGet WindowReplay::understand(const TraceEvent& event) const {
@@ -54,8 +56,21 @@ bool WindowReplay::ensure_cache() {
 
 void WindowReplay::set_mode(Mode mode) {
   if (mode == this->mode()) return;
-  result();
+  kept_before_ = result().hits_kept;
+  cached_.drop_at_acquires();
   cached_.set_mode(mode);
+  keep_if_coherent();
+}
+
+void WindowReplay::keep_if_coherent() {
+  if (mode() == Mode::coherent && settings_.versions != nullptr) cached_.keep_across_acquires(settings_.versions->regions());
+}
+
+// As CoherentWindow::prepare.
+void WindowReplay::validate(uint32_t target, uint32_t number, uint64_t now) {
+  if (!acquires_->quiet || !cached_.wants_validation(number)) return;
+  cached_.validated(number, settings_.versions->at(target, now));
+  ++result_.validations;
 }
 
 // The id may come back, as another window: nothing of this one may be left to complete.
@@ -77,6 +92,7 @@ void WindowReplay::get(const TraceEvent& event) {
   if (mode() == Mode::off || get.bytes == 0 || cached_.never_cached(get) || !ensure_cache()) {
     return cached_.passed(get.bytes, Targets::one(get.key.target));
   }
+  if (cached_.versions() != nullptr) validate(event.target, get.key.target, start_ns_ + event.ns);
   const CachedWindow::Decision decision = cached_.look_up(get, false);
   if (decision.answer != CachedWindow::Answer::served) return issue(get, decision);
   result_.whole_bytes += get.bytes;
@@ -149,6 +165,7 @@ const WindowResult& WindowReplay::result() {
   result_.invalidations = counts.invalidations;
   result_.adaptations = counts.adaptations;
   result_.write_drops = counts.write_drops;
+  result_.hits_kept = kept_before_ + (cached_.versions() != nullptr ? cached_.versions()->kept() : 0);
   const GetCache* cache = cached_.cache();
   if (cache == nullptr) return result_;
   result_.storage_bytes = cache->storage_bytes();

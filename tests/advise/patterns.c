@@ -59,6 +59,15 @@ int main(int argc, char **argv) {
       for (int pass = 0; pass < 4; ++pass) read_all(win, into, 0, blocks);
       MPI_Barrier(MPI_COMM_WORLD);
     }
+  } else if (!strcmp(pattern, "islands")) { /* a pass between barriers, and before each a store that changes a small part of what is read */
+    for (int phase = 0; phase < 40; ++phase) {
+      memset(memory, phase + 2, block);
+      MPI_Win_sync(win);
+      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Win_sync(win);
+      read_all(win, into, 0, blocks);
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
   } else if (!strcmp(pattern, "puts_between")) { /* every rank puts while it reads what others put */
     MPI_Win counters;
     int64_t *counter;

@@ -59,6 +59,17 @@ def test_phases_of_writing_and_reading_need_no_promise(advise):
 
 
 @pytest.mark.few_mpis
+@pytest.mark.parametrize("mode", ["-", "coherent"])
+def test_what_changes_in_part_between_barriers_is_kept_by_its_versions(advise, mode):
+    advice, words = advise("islands", mode)
+    window, = advice["windows"]
+    assert (window["mode"], window["helps"], window["now"]) == ("coherent", True, "transparent" if mode == "-" else mode)
+    # 39 of 40 passes repeat; seven of the eight regions that are read stay as they are. Some passes go by until validations are known to pay.
+    assert 0.6 * window["gets"] < window["coherent"]["hits_kept"] < 0.875 * window["gets"]
+    assert "nearcache run --mode coherent --storage" in words and "nearcache_invalidate" not in words
+
+
+@pytest.mark.few_mpis
 def test_writes_amid_reads_leave_only_the_mode_that_asks_no_promise(advise):
     advice, words = advise("puts_between", ranks=3)
     window = advice["windows"][0]  # the other one counts who is there
@@ -166,9 +177,9 @@ def rule(hits=0, stale=0, size=100, **more):
 
 
 def evidence(latency=10000.0, gets=100000, hits=90000, seconds=2.0, stale=0, user_stale=0, writes=0, dropped=0, ranks=1, epoch_hits=0, least=None,
-             cost_from="trace", own_gets=0, left_alone=(), obstacles=(), quiet_hits=0):
+             cost_from="trace", own_gets=0, left_alone=(), obstacles=(), quiet_hits=0, user_hits=None, coherent_hits=None, validations=0, incoherent=()):
     window = {"id": 1, "name": "", "mode": "transparent", "ranks": ranks, "traced_ranks": 1, "gets": gets, "bytes": gets * 100,
-              "own_gets": own_gets, "puts": writes, "stores": 0, "writes_while_read": writes, "transparent": rule(), "user": rule(hits, user_stale), "always": rule(hits, stale)}
+              "own_gets": own_gets, "puts": writes, "stores": 0, "writes_while_read": writes, "transparent": rule(), "user": rule(hits if user_hits is None else user_hits, user_stale), "always": rule(hits, stale)}
     measured = {"latency_ns": latency, "ns_per_byte": 0.1}
     cost = {**measured, "from": cost_from, "samples": 10, "measured": measured, "least": {**measured, "latency_ns": least or latency}}
     if cost_from == "assumed":
@@ -178,11 +189,14 @@ def evidence(latency=10000.0, gets=100000, hits=90000, seconds=2.0, stale=0, use
               for size, saved in ((100000, 0.2), (500000, 0.7), (900000, 0.97), (2000000, 1.0))]
     curve = {"id": 1, "ranks": 1, "gets": gets, "bytes": gets * 100, "distinct_keys": gets - hits, "distinct_bytes": 100 * (gets - hits), "points": points}
     trace = {"ranks": ranks, "dropped": dropped, "cut_short": False, "program": "p", "modelled": ""}
-    def within(count):
-        return {"rows": [{"windows": [{"id": 1, "hits_full": count, "hits_pending": 0, "hits_partial": 0, "hit_bytes": count * 100}]}]}
+    coherent = coherent_hits is not None and {"hits_kept": max(0, coherent_hits - quiet_hits), "validations": validations}
+
+    def within(count, **more):
+        return {"rows": [{"windows": [{"id": 1, "hits_full": count, "hits_pending": 0, "hits_partial": 0, "hit_bytes": count * 100, **more}]}]}
     return measure.Evidence(safety={"cost": cost, "traces": [trace], "windows": [window]},
                             summary={"span": {"first_ns": 0, "last_ns": int(seconds * 1e9)}}, curve={"windows": [curve]},
-                            transparent=within(epoch_hits), quiet=within(max(epoch_hits, quiet_hits)), obstacles=dict(obstacles), left_alone=list(left_alone))
+                            transparent=within(epoch_hits), quiet=within(max(epoch_hits, quiet_hits)), coherent=coherent and within(coherent_hits, **coherent),
+                            incoherent=dict(incoherent), obstacles=dict(obstacles), left_alone=list(left_alone))
 
 
 def test_storage_is_the_least_that_saves_nearly_all():
@@ -230,6 +244,49 @@ def test_quiet_phases_take_the_place_of_invalidations_and_serve_where_no_promise
     assert window.mode == "user", "it saves nearly twice as much"
     window, = judgement.judge(evidence(quiet_hits=90000)).windows
     assert window.mode == "always" and "needs no promise" in window.reasons[-1]
+
+
+def test_coherent_takes_the_place_of_a_promise_that_saves_little_more():
+    window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=80000, validations=1000)).windows
+    assert (window.mode, window.helps, window.invalidations) == ("coherent", True, 0)
+    assert window.saved_seconds == pytest.approx(80000 * (10010 - 80 - 15) * 1e-9 - 1000 * (10000 + 102.4) * 1e-9)
+    assert "needs no promise" in window.reasons[0] and "`user`, by a promise of the program, would save 14% more" in window.reasons[1]
+    assert window.storage_bytes and not window.curve
+    window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=70000)).windows
+    assert window.mode == "user", "coherent saves 78% of that"
+    window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=80000, validations=20000)).windows
+    assert window.mode == "user", "validations cost hits"
+
+
+def test_coherent_is_advised_where_no_promise_holds_and_it_saves_clearly_more_than_transparent():
+    window, = judgement.judge(evidence(writes=3, stale=5, user_stale=1, coherent_hits=60000)).windows
+    assert (window.mode, window.helps) == ("coherent", True) and "would have returned old data" in window.reasons[-1]
+    window, = judgement.judge(evidence(writes=3, stale=5, user_stale=1, quiet_hits=55000, coherent_hits=60000)).windows
+    assert window.mode == "transparent", "it is the default, and saves nearly as much"
+    window, = judgement.judge(evidence(writes=3, stale=5, user_hits=20000, quiet_hits=20000, coherent_hits=60000)).windows
+    assert window.mode == "coherent", "it saves more than invalidations leave"
+
+
+def test_a_promise_that_the_run_keeps_for_all_is_told_what_it_saves_over_coherent():
+    window, = judgement.judge(evidence(coherent_hits=81000)).windows
+    assert window.mode == "always" and "`coherent`, which needs no promise, would save 90% of that" in window.reasons[-1]
+
+
+def test_coherent_is_not_advised_on_half_the_evidence_and_what_held_it_back_is_told():
+    window, = judgement.judge(evidence(dropped=1, coherent_hits=60000)).windows
+    assert window.mode == "off"
+    window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=0)).windows
+    assert window.mode == "user"
+    window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=80000, incoherent={1: "option watch_stores is off"})).windows
+    assert window.mode == "coherent" and window.reasons[1].endswith("kept nothing of it, or of some rank's part: option watch_stores is off")
+
+
+def test_coherent_is_set_for_the_whole_program_and_makes_it_promise_nothing():
+    advice = judgement.judge(evidence(writes=3, stale=5, coherent_hits=80000))
+    said = text.render(advice, width=200)
+    assert advice.settings["mode"] == "coherent" and "nearcache run --mode coherent --storage 1M" in said
+    assert 'MPI_Info_set(info, "nearcache_mode", "coherent")' in said
+    assert "promises that the program makes" not in said and "nearcache_invalidate" not in said
 
 
 def test_without_a_measured_cost_there_is_no_verdict_but_by_counts():

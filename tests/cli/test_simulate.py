@@ -82,6 +82,17 @@ def test_window_traced_in_mode_off_needs_a_mode(nearcache, tmp_path):
     assert row["hits_full"] == 30
 
 
+def test_trace_of_a_coherent_window_is_known_as_such(tmp_path):
+    for rank in (0, 1):
+        rounds(rank, 1 - rank, 10, 4, mode="coherent").write(tmp_path / f"c.{rank}.nctrace")
+    answer = simulate.ask([tmp_path / "c"], "--storage", "200%", *FLAGS)
+    row, = answer["rows"]
+    assert answer["windows"][0]["mode"] == "coherent"
+    assert (row["hits_full"], row["hits_kept"], row["validations"]) == (60, 0, 2)  # all in one phase
+    asked = simulate.ask([tmp_path / "c"], "--mode", "coherent", "--storage", "200%", *FLAGS)
+    assert asked["mode"] == "coherent" and asked["rows"] == answer["rows"] and asked["bounds"][0]["infinite"]["hit_ratio"] == 0.75
+
+
 def test_curve_rises_to_what_an_infinite_cache_saves(run):
     window, = simulate.ask([run], "--curve", "--points", "5", *FLAGS)["windows"]
     saved = [point["cost_saved"] for point in window["points"]]

@@ -4,7 +4,7 @@ import struct
 GET, SYNC, WRITE, WINDOW, COST, OWNER_WRITE, TIME, END = range(8)
 SELECT, CREATED = 0, 1
 FLUSH, INVALIDATE = 5, 14
-MODES = {"off": 0, "transparent": 1, "always": 2, "user": 3}
+MODES = {"off": 0, "transparent": 1, "always": 2, "user": 3, "coherent": 4}
 
 
 def varint(value):

@@ -11,12 +11,15 @@ LEAST_SHARE = 0.01     # of the run: less cannot be told from noise
 LEAST_SECONDS = 0.001  # a rank
 ENTRY_ROOM = 1.25      # index entries per key, so that the cuckoo index is not full
 LEAST_STORAGE, LEAST_INDEX = 64 << 10, 512
+VERSIONS_BYTES = 1024     # what a validation of mode `coherent` reads of a target
+NO_PROMISE_SHARE = 0.85   # of what `user` saves: then `coherent`, which asks no promise, is advised in its place
+CLEARLY_MORE = 1.2        # times what `transparent` saves
 
 
 @dataclass
 class WindowAdvice:
     id: int
-    mode: str                 # recommended: off, transparent, user or always
+    mode: str                 # recommended: off, transparent, coherent, user or always
     helps: bool
     saved_seconds: float      # a rank, mean
     reasons: list             # sentences, the most important first
@@ -30,6 +33,7 @@ class WindowAdvice:
     storage_bytes: int = 0    # a rank; 0 where nothing is stored
     index_entries: int = 0
     invalidations: int = 0    # mode user: how often, by the rank that needs it most
+    coherent: dict = None     # what mode coherent does, at best: hits, validations, saved_seconds a rank; none where no gets are replayed
     curve: list = field(default_factory=list)  # (storage in bytes a rank, share of the get cost that is saved)
 
 
@@ -128,10 +132,11 @@ class Judge:
         # Other work on the machine makes gets and the run longer, not the quickest gets: what is worth it by these is so however busy it is.
         self.least = self.cost["least"] if self.cost["from"] == "trace" and self.cost["least"] else self.cost
         self.obstacles, self.left_alone = evidence.obstacles, evidence.left_alone
+        self.incoherent = evidence.incoherent or {}
         self.curves = {window["id"]: window for window in evidence.curve["windows"]}
         self.transparent = {window["id"]: window for window in evidence.transparent["rows"][0].get("windows", [])}  # absent where no window was traced
-        rows = evidence.quiet["rows"][0].get("windows", []) if evidence.quiet else []
-        self.quiet = {window["id"]: window for window in rows}
+        self.quiet, self.coherent = ({window["id"]: window for window in (run["rows"][0].get("windows", []) if run else [])}
+                                     for run in (evidence.quiet, evidence.coherent))
         traces = evidence.safety["traces"]
         self.ranks = max((trace["ranks"] for trace in traces), default=1)
         self.traced = len(traces)
@@ -201,6 +206,12 @@ class Judge:
             text = "`transparent`, the default, which needs no promise, saves as much in this run, as nobody wrote while gets repeated"
             mode, reasons = ("transparent", [text]) if mode == "user" else (mode, [*reasons, text])
         ranks = max(1, window["traced_ranks"])
+        if window["id"] in self.coherent:
+            row = self.coherent[window["id"]]
+            advice.coherent = {"hits": hits_of(row), "hits_kept": row["hits_kept"], "validations": row["validations"],
+                               "saved_seconds": 1e-9 * self.scale * self.saved_ns(window, "coherent") / ranks}
+            if complete:
+                mode, reasons = self.with_coherent(window, mode, reasons)
         advice.saved_seconds = max(0.0, 1e-9 * self.scale * self.saved_ns(window, mode) / ranks)
         advice.saved_seconds_least = min(advice.saved_seconds, max(0.0, 1e-9 * self.saved_ns(window, mode, self.least) / ranks))
         reason = self.too_few(window, mode, reasons)
@@ -219,9 +230,34 @@ class Judge:
         self.add_storage(advice)
         return advice
 
+    def with_coherent(self, window, mode, reasons):
+        """Mode `coherent` where it takes the place of a promise, or gains what `transparent` must fetch again; and why."""
+        row, saved, other = self.coherent[window["id"]], self.saved_ns(window, "coherent"), self.saved_ns(window, mode)
+        if saved <= 0 or not row["hits_kept"]:
+            return mode, reasons
+        text = (f"`coherent` keeps across synchronisation what nobody wrote, and needs no promise: {row['hits_kept']:,} hits on what was "
+                f"read before, for {row['validations']:,} looks at versions (estimated by the writes in the traces, at best)")
+        # Not held against it: the trace may be the reason, as the kernel watches pages for the trace or for the mode, not for both.
+        why = self.incoherent.get(window["id"])
+        kept_back = [f"in this run, with a trace, others kept nothing of it, or of some rank's part: {why}"] if why else []
+        if mode == "user" and saved >= NO_PROMISE_SHARE * other:
+            return "coherent", [text, *kept_back, f"`user`, by a promise of the program, would save "
+                                                  f"{'no more' if saved >= other else f'{other / saved - 1:.0%} more'}", *reasons]
+        if mode == "transparent" and saved >= CLEARLY_MORE * max(other, 0.0):
+            # The other reasons are why no promise holds, or why `transparent` is as good as one.
+            why_no_promise = [reason for reason in reasons if "`transparent`" not in reason]
+            return "coherent", [text, *kept_back, *why_no_promise]
+        if mode == "always" and saved >= NO_PROMISE_SHARE * other and "`transparent`" not in reasons[-1]:
+            return mode, [*reasons, f"`coherent`, which needs no promise, would save {min(1.0, saved / other):.0%} of that (estimated, at best)"]
+        return mode, reasons
+
     def saved_ns(self, window, mode, cost=None):
         """Over all ranks: what hits of the library's own engine save, with room for everything."""
         cost = cost or self.cost
+        if mode == "coherent":
+            row = self.coherent.get(window["id"])
+            validations = row["validations"] if row else 0
+            return self.saved_by(row, cost) - cost_ns(cost, validations, validations * VERSIONS_BYTES)
         if mode == "transparent":
             return self.saved_by(self.transparent_row(window), cost)
         curve = self.curves.get(window["id"])
@@ -253,6 +289,8 @@ class Judge:
             return
         advice.storage_bytes = storage_for(curve)
         advice.index_entries = index_for(curve, advice.storage_bytes)
+        if advice.mode == "coherent":
+            return  # the curve is that of mode `always`: room for all that repeats
         advice.curve = [(point["storage_bytes"], point["cost_saved"]) for point in curve["points"]]
 
     def too_few(self, window, mode, reasons):
@@ -277,7 +315,7 @@ def settings_of(windows):
     if not helped or len({window.mode for window in helped}) > 1:
         return {}
     mode = helped[0].mode
-    if mode != "transparent" and any(not window.helps and window.gets for window in windows):
+    if mode not in ("transparent", "coherent") and any(not window.helps and window.gets for window in windows):
         return {}
     if mode == "transparent":
         return {"mode": mode}

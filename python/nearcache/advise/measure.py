@@ -15,7 +15,7 @@ REPORT = ".report.json"  # behind the traces' prefix
 
 @dataclass
 class Evidence:
-    """The answers of nearcache-simulate to its three questions, and what mode `transparent` would have done."""
+    """The answers of nearcache-simulate to its three questions, and what modes `transparent` and `coherent` would have done."""
     safety: dict
     summary: dict
     curve: dict        # under mode `always`
@@ -23,6 +23,8 @@ class Evidence:
     obstacles: dict    # by window: why it cannot be cached
     left_alone: list   # reasons why other windows were not touched at all
     quiet: dict = None  # as `transparent`, with quiet phases, as far as the traces of all ranks tell of writes
+    coherent: dict = None  # as `quiet`, under mode `coherent`
+    incoherent: dict = None  # by window of a run in that mode: why it, or some rank's memory, was not kept across acquires
 
 
 @contextmanager
@@ -58,20 +60,23 @@ def run_traced(words, prefix, tag, values):
 
 def evidence_of(names, model=None):
     """Asks nearcache-simulate. `names` are traces, or their prefix; `model` is what a get costs: L,G."""
-    obstacles = {}
+    obstacles, incoherent = {}, {}
     for name in names:
-        obstacles.update(obstacles_of(name + REPORT))
+        obstacles.update(reasons_of(name + REPORT, "bypass"))
+        incoherent.update(reasons_of(name + REPORT, "incoherent"))
     names = simulate.traces(names)
     given = ["--model", model] if model else []
-    transparent = ("--mode", "transparent", "--storage", "100%", "--no-bounds", *given)
+    whole = ("--storage", "100%", "--no-bounds", *given)
+    transparent = ("--mode", "transparent", *whole)
     return Evidence(safety=simulate.ask(names, "--safety", *given), summary=simulate.ask(names, "--summary"),
                     curve=simulate.ask(names, "--curve", "--mode", "always", *given),
                     transparent=simulate.ask(names, "--strict-flush", *transparent), quiet=simulate.ask(names, *transparent),
-                    obstacles=obstacles, left_alone=[reason for window, reason in obstacles.items() if window < 0])
+                    coherent=simulate.ask(names, "--mode", "coherent", *whole), obstacles=obstacles, incoherent=incoherent,
+                    left_alone=[reason for window, reason in obstacles.items() if window < 0])
 
 
-def obstacles_of(path):
-    """Why windows were not cached, by the report of the run; nothing where there is none."""
+def reasons_of(path, what):
+    """Why windows were not cached (`bypass`), or not coherent (`incoherent`), by the report of the run; nothing where there is none."""
     if not os.path.exists(path):
         return {}
-    return {window["id"]: window["bypass"] for window in report_file.load(path)["windows"] if window.get("bypass")}
+    return {window["id"]: window[what] for window in report_file.load(path)["windows"] if window.get(what)}

@@ -52,7 +52,8 @@ def window_lines(window):
                f"writing ({window.invalidations:,} times in this run)")
     if window.helps and window.storage_bytes:
         yield f"    storage {size(window.storage_bytes)} a rank, index {window.index_entries:,} entries"
-        yield "    saved by storage: " + ", ".join(f"{share:.0%} at {size_about(at)}" for at, share in thinned(window.curve))
+        if window.curve:
+            yield "    saved by storage: " + ", ".join(f"{share:.0%} at {size_about(at)}" for at, share in thinned(window.curve))
 
 
 def thinned(curve, most=6):
@@ -120,7 +121,7 @@ def render(advice, command=None, width=100):
     paragraphs += [[f"Windows that Nearcache left alone: {reason}."] for reason in advice.left_alone]
     paragraphs += [[line] for line in what_to_set(advice, command)]
     paragraphs += [[f"Note: {note}."] for note in advice.notes]
-    if any(window.helps and window.mode != "transparent" for window in advice.windows):
+    if any(window.helps and window.mode in ("always", "user") for window in advice.windows):
         paragraphs.append(["What was safe in this run is safe in others only if they write and read in the same way: `always` and `user` are "
                            "promises that the program makes (docs/semantics.md)."])
     return "\n\n".join("\n".join(wrapped(line, width) for line in lines) for lines in paragraphs) + "\n"
