@@ -36,6 +36,7 @@ class Coherence {
   void threads_came();
   void stop();  // collective: before the end of MPI
 
+  // One for all of the process that want to know, as the kernel tells one only.
   WriteTracker* tracker() { return &tracker_; }
   std::mutex& mutex() { return mutex_; }
   Allowance* closing();

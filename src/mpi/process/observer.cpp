@@ -113,9 +113,9 @@ void Observer::window_created(const TracedWindow& window, const void* base) {
   const Lock lock = locked();
   trace_.window_created(window);
   if (base == nullptr || window.own_bytes == 0 || !context.options.trace_writes) return;
-  const int range = tracker_.watch(base, window.own_bytes);
+  const int range = context.coherence.tracker()->watch(base, window.own_bytes);
   watched_.push_back({static_cast<int64_t>(window.id), range, system_ns()});
-  log(LogLevel::info, "window %llu: own writes are found by %s", static_cast<unsigned long long>(window.id), tracker_.means(range));
+  log(LogLevel::info, "window %llu: own writes are found by %s", static_cast<unsigned long long>(window.id), context.coherence.tracker()->means(range));
 }
 
 void Observer::window_closing(int64_t window) {
@@ -137,7 +137,7 @@ void Observer::window_freed(int64_t window) {
 void Observer::unwatch(int64_t window) {
   const auto it = std::ranges::find(watched_, window, &Watched::window);
   if (it == watched_.end()) return;
-  tracker_.unwatch(it->range);
+  context.coherence.tracker()->unwatch(it->range);
   watched_.erase(it);
 }
 
@@ -160,7 +160,7 @@ void Observer::look_at_all() {
 
 void Observer::look_at(Watched& watched) {
   runs_.clear();
-  tracker_.look(watched.range, &runs_);
+  context.coherence.tracker()->look(watched.range, &runs_);
   const uint64_t now = system_ns();
   for (const WriteTracker::Run& run : runs_)
     trace_.owner_write(static_cast<uint64_t>(watched.window), run.first, run.bytes, now - watched.looked_ns);

@@ -103,7 +103,6 @@ class Observer {
   TraceWriter trace_;
   std::string path_;
   std::unique_ptr<Profile> profile_;
-  WriteTracker tracker_;
   std::vector<Watched> watched_;
   std::vector<WriteTracker::Run> runs_;
   uint64_t looks_took_ns_ = 0;
