@@ -219,10 +219,6 @@ void unlock_window() {
   HIDDEN(MPI_Win_unlock_all)(win);
   free_window();
 }
-void wait_and_unlock() {
-  HIDDEN(MPI_Wait)(&request, MPI_STATUS_IGNORE);
-  unlock_window();
-}
 MPI_Group group_of_self() {
   MPI_Group group;
   HIDDEN(MPI_Comm_group)(self, &group);
@@ -257,17 +253,7 @@ void add_windows(Rows &rows) {
   };
   ROW(MPI_Win_wait, exposed, (win), free_window)
   rows.push_back({"MPI_Win_test", exposed, [] { test_window(); }, free_window});
-  ROW(MPI_Win_unlock, PREPARE(make_window(); HIDDEN(MPI_Win_lock)(MPI_LOCK_SHARED, 0, 0, win)), (0, win), free_window)
-  ROW(MPI_Win_unlock_all, lock_window, (win), free_window)
   ROW(MPI_Win_sync, lock_window, (win), unlock_window)
-  BOTH(MPI_Put, lock_window, (received, 1, MPI_INT, 0, 0, 1, MPI_INT, win), unlock_window)
-  BOTH(MPI_Rput, lock_window, (received, 1, MPI_INT, 0, 0, 1, MPI_INT, win, &request), wait_and_unlock)
-  BOTH(MPI_Accumulate, lock_window, (received, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win), unlock_window)
-  BOTH(MPI_Raccumulate, lock_window, (received, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win, &request), wait_and_unlock)
-  BOTH(MPI_Get_accumulate, lock_window, (received, 1, MPI_INT, received + 1, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win), unlock_window)
-  BOTH(MPI_Rget_accumulate, lock_window, (received, 1, MPI_INT, received + 1, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win, &request), wait_and_unlock)
-  ROW(MPI_Fetch_and_op, lock_window, (received, received + 1, MPI_INT, 0, 0, MPI_SUM, win), unlock_window)
-  ROW(MPI_Compare_and_swap, lock_window, (received, received + 1, received + 2, MPI_INT, 0, 0, win), unlock_window)
 }
 
 Window window;

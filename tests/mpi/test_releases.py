@@ -12,6 +12,7 @@ COHERENT = {"NEARCACHE_QUIET_AFTER": "1", "NEARCACHE_LONGEST_AGE": "3600s"}
 
 # What releases.cpp has no row for, and why.
 WITHOUT_ROW = {
+    "it releases after an exclusive lock, which readers are told of: they keep nothing in that phase": "MPI_Win_unlock",
     "nothing follows it": "MPI_Finalize MPI_Session_finalize",
     "it needs other jobs, a server of names, or processes that are started meanwhile":
         "MPI_Comm_(accept|connect|join|spawn|spawn_multiple) MPI_(Lookup|Publish|Unpublish)_name MPI_Close_port",
