@@ -38,7 +38,7 @@ void add_data(Rows &rows) {
   COLLECTIVE(Neighbor_alltoallw, neighbor_alltoallw, (sent, ones, bytes, ints, received, ones, bytes, ints, ring))
 }
 
-MPI_Group group_of_self() {
+MPI_Group own_group() {
   MPI_Group group;
   HIDDEN(MPI_Comm_group)(self, &group);
   return group;
@@ -83,9 +83,9 @@ void add_collectives(Rows &rows) {
   static const int one = 1, none = 0, wraps = 1;
   ROW(MPI_Comm_dup, NOTHING, (self, &made), FREE_COMM)
   ROW(MPI_Comm_dup_with_info, NOTHING, (self, MPI_INFO_NULL, &made), FREE_COMM)
-  ROW(MPI_Comm_create, NOTHING, (self, group_of_self(), &made), FREE_COMM)
-  ROW(MPI_Comm_create_group, NOTHING, (self, group_of_self(), 0, &made), FREE_COMM)
-  ROW(MPI_Comm_create_from_group, NOTHING, (group_of_self(), "releases", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made), FREE_COMM)
+  ROW(MPI_Comm_create, NOTHING, (self, own_group(), &made), FREE_COMM)
+  ROW(MPI_Comm_create_group, NOTHING, (self, own_group(), 0, &made), FREE_COMM)
+  ROW(MPI_Comm_create_from_group, NOTHING, (own_group(), "releases", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made), FREE_COMM)
   ROW(MPI_Comm_split, NOTHING, (self, 0, 0, &made), FREE_COMM)
   ROW(MPI_Comm_split_type, NOTHING, (self, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made), FREE_COMM)
   ROW(MPI_Comm_free, duplicate, (&made), NOTHING)
