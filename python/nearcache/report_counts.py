@@ -56,6 +56,12 @@ TRAFFIC = {
 }
 
 
+def why_left_out(window):
+    """Why a window is not cached; or is, but nothing of it is kept across acquires. Empty if all is well."""
+    incoherent = window.get("incoherent")
+    return window.get("bypass") or (f"it is, but not across acquires: {incoherent}" if incoherent else "")
+
+
 def traffic_rows(document):
     """(label, text) of the sums."""
     totals = document["totals"]

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from .report_counts import access_types, api, bytes_text, hit_rate, processes, traffic_rows, window_name
+from .report_counts import access_types, api, bytes_text, hit_rate, processes, traffic_rows, why_left_out, window_name
 from .report_file import DAMAGE, damaged
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -79,14 +79,14 @@ def windows(document):
     if api(document) == "OpenSHMEM":
         return contexts(document)
     table = _grid(("window", "left"), ("mode", "left"), ("policy", "left"), ("ranks", "right"), ("gets", "right"),
-                  ("hits", "right"), ("storage", "right"), ("filled", "right"), ("entries", "right"), ("not cached, or not kept across acquires, because", "left"))
+                  ("hits", "right"), ("storage", "right"), ("filled", "right"), ("entries", "right"), ("not cached because", "left"))
     for window in document["windows"]:
         counters = window["counters"]
         storage = counters.get("storage_bytes", 0)
         filled = f"{100 * counters.get('stored_bytes', 0) / storage:.0f}%" if storage else "-"
         table.add_row(_safe(window_name(window)), _safe(window["mode"]), _safe(window["policy"]), str(window["ranks"]), f"{counters.get('gets', 0):,}",
                       f"{100 * hit_rate(counters):.1f}%", bytes_text(storage), filled,
-                      f"{counters.get('entries', 0):,}", _safe(window.get("bypass") or window.get("incoherent") or ""))
+                      f"{counters.get('entries', 0):,}", _safe(why_left_out(window)))
     return table
 
 

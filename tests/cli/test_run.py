@@ -61,7 +61,7 @@ def test_options_of_the_environment_reach_ranks_and_command_line_wins(fake_home,
 
 
 @pytest.mark.parametrize("words, message", [
-    (["--mode", "sometimes"], "allowed: off, transparent, always, user"),
+    (["--mode", "sometimes"], "allowed: off, transparent, coherent, always, user"),
     (["--policy", "best"], "clampi-temporal"),
     (["--storage", "much"], "bytes"),
     (["--index", "-1"], "whole number"),

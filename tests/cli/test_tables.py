@@ -30,7 +30,7 @@ def test_counters_lists_every_counter(fake_home, nearcache):
 
 
 def test_values_of_enumerated_options_come_from_the_table(fake_home):
-    assert tables.load().option("mode").values == ["off", "transparent", "always", "user"]
+    assert tables.load().option("mode").values == ["off", "transparent", "coherent", "always", "user"]
     assert "clampi-positional" in tables.load().option("policy").values
 
 

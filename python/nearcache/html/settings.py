@@ -2,7 +2,7 @@
 from .. import tables as known
 from .. import values
 from ..errors import NearcacheError
-from ..report_counts import access_types, api, bytes_text, hit_rate, processes, traffic_rows, window_name
+from ..report_counts import access_types, api, bytes_text, hit_rate, processes, traffic_rows, why_left_out, window_name
 from . import scale
 from .parts import LABELS, Section, Table, counted
 
@@ -60,9 +60,9 @@ def windows(document):
         filled = scale.percent(counters.get("stored_bytes", 0) / storage) if storage else "-"
         rows.append([window_name(window), window["mode"], window["policy"], counted(window["ranks"]), counted(counters.get("gets", 0)),
                      scale.percent(hit_rate(counters)) if counters.get("gets") else "-", bytes_text(storage), filled,
-                     window.get("bypass") or window.get("incoherent") or "-"])
+                     why_left_out(window) or "-"])
     columns = [("window", "text"), ("mode", "text"), ("policy", "text"), ("ranks", "number"), ("gets", "number"), ("hit ratio", "number"),
-               ("storage", "number"), ("filled", "number"), ("not cached, or not kept across acquires, because", "text")]
+               ("storage", "number"), ("filled", "number"), ("not cached because", "text")]
     part.tables = [Table("Windows with their modes", columns, rows)]
     return part
 
