@@ -26,6 +26,7 @@ def test_strict_flush(mpi, preload):
     runs.run(mpi, "cached", 3, "coherent", env=dict(COHERENT, NEARCACHE_STRICT_FLUSH="1"), timeout=300)
 
 
+@pytest.mark.long
 @pytest.mark.few_mpis
 def test_over_the_network(mpi, preload):
     runs.run(mpi, "cached", 3, "coherent", *keeps(mpi), "--except", "more_windows_than_slots", env=COHERENT, tcp=True, timeout=300)

@@ -17,6 +17,7 @@ WITHOUT_ROW = {
     "it needs other jobs, a server of names, or processes that are started meanwhile":
         "MPI_Comm_(accept|connect|join|spawn|spawn_multiple) MPI_(Lookup|Publish|Unpublish)_name MPI_Close_port",
     "it needs a second group by a name, as sessions have": "MPI_Intercomm_create_from_groups",
+    "partitioned: some libraries of MPI-3.1 declare them before they have what MPI-4 says of them": "MPI_Pready(_range|_list)? MPI_Precv_init",
     "an extension, of streams, threads as ranks or failures": r"MPIX_\w+",
 }
 

@@ -18,6 +18,7 @@ CASES = {
 BROKEN_PROGRAMS = {
     ("mpich-4.0.2", "progress"): "put_never_arrives",
     ("mpich-4.0.2", "phases"): "put_never_arrives",
+    ("mpich-4.0.2", "coherent"): "put_never_arrives",
     ("mpich-4.0.2", "results-MPI_F08"): "f08_indices",
     ("mpich-4.0.2", "hash_map"): "fetch_and_op_races",
     ("openmpi-4.1.4", "hash_map"): "swap_crashes",
