@@ -107,7 +107,7 @@ std::vector<uint64_t> WriteTracker::sums_of(const Range& range) {
   return sums;
 }
 
-int WriteTracker::watch(const void* base, uint64_t bytes) {
+int WriteTracker::watch(const void* base, uint64_t bytes, bool or_by_sums) {
   Range range;
   range.begin = reinterpret_cast<uintptr_t>(base);
   range.end = range.begin + bytes;
@@ -119,6 +119,7 @@ int WriteTracker::watch(const void* base, uint64_t bytes) {
     if (r.is_protected && r.pages_begin < range.pages_end && range.pages_begin < r.pages_end) look_by_scan(static_cast<int>(other));
   }
   range.is_protected = bytes > 0 && protect(range);
+  if (!range.is_protected && !or_by_sums) return -1;
   range.sums = sums_of(range);
   size_t at = 0;
   while (at < ranges_.size() && ranges_[at].begin != ranges_[at].end) ++at;

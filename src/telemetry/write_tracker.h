@@ -25,7 +25,9 @@ class WriteTracker {
   };
 
   // Watches [base, base + bytes) from now on; the memory must stay mapped until `unwatch`. Returns the range's number.
-  int watch(const void* base, uint64_t bytes);
+  int watch(const void* base, uint64_t bytes) { return watch(base, bytes, true); }
+  // The same, but -1 where the kernel does not help; then nothing of the memory is read.
+  int watch_by_protection(const void* base, uint64_t bytes) { return watch(base, bytes, false); }
   void unwatch(int range);
   // Appends what was written since the last look at this range, in address order.
   void look(int range, std::vector<Run>* runs);
@@ -47,6 +49,7 @@ class WriteTracker {
     std::vector<Run> missed;                   // found by looks at other ranges of the same pages; absolute addresses
   };
 
+  int watch(const void* base, uint64_t bytes, bool or_by_sums);
   bool protect(const Range& range);
   void look_by_scan(int range, uintptr_t from, uintptr_t to);
   void look_by_scan(int range) { look_by_scan(range, ranges_[static_cast<size_t>(range)].pages_begin, ranges_[static_cast<size_t>(range)].pages_end); }

@@ -64,8 +64,8 @@ uint64_t OwnStores::regions_of(const void* from, uint64_t bytes) const {
 void OwnStores::begin(uint64_t now) {
   pages_ = base_ / page * page;
   const uintptr_t end = (base_ + bytes_ + page - 1) / page * page;
-  range_ = tracker_->watch(reinterpret_cast<const void*>(pages_), end - pages_);
-  if (!tracker_->is_protected(range_)) return never("the kernel does not tell which pages are written (Linux 6.7 does, for memory of the process' own)");
+  range_ = tracker_->watch_by_protection(reinterpret_cast<const void*>(pages_), end - pages_);
+  if (range_ < 0) return never("the kernel does not tell which pages are written (Linux 6.7 does, for memory of the process' own)");
   const uint64_t regions = mine_ & ~never_;
   each(regions, [&](uint32_t region) {
     state_[region].calm_since = now;
