@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cache/get/cached_window.h"
+#include "plain_get.h"
 
 namespace nearcache {
 namespace {
@@ -34,19 +35,6 @@ struct Program {
     rules.cache.storage_bytes = storage;
     rules.cache.index_capacity = 256;
     return rules;
-  }
-
-  static RemoteGet of(uint32_t target, int64_t at, uint64_t bytes, void* origin) {
-    RemoteGet get{};
-    get.key = {at, target, 0};
-    get.hash = hash_key(get.key);
-    get.bytes = bytes;
-    get.from = at;
-    get.to = at + static_cast<int64_t>(bytes);
-    get.contiguous_target = true;
-    get.origin = origin;
-    get.elements = {&byte_layout(), bytes};
-    return get;
   }
 
   CachedWindow::Decision look_up(const RemoteGet& get, bool request = false) {
@@ -127,9 +115,9 @@ using Buffer = std::array<std::byte, 256>;
 TEST(CachedWindowTest, a_completed_get_is_served_again) {
   Program program(Mode::always);
   Buffer first{}, second{};
-  EXPECT_EQ(program.get(Program::of(1, 64, 32, first.data())).answer, Answer::miss);
+  EXPECT_EQ(program.get(plain_get(1, 64, 32, first.data())).answer, Answer::miss);
   program.sync(Targets::one(1));
-  const CachedWindow::Decision repeat = program.get(Program::of(1, 64, 32, second.data()));
+  const CachedWindow::Decision repeat = program.get(plain_get(1, 64, 32, second.data()));
   EXPECT_EQ(repeat.answer, Answer::served);
   EXPECT_EQ(repeat.outcome, Outcome::full);
   EXPECT_TRUE(program.is_memory(second.data(), 1, 64, 32));
@@ -140,8 +128,8 @@ TEST(CachedWindowTest, a_completed_get_is_served_again) {
 TEST(CachedWindowTest, a_repeat_of_a_get_under_way_is_filled_when_that_completes) {
   Program program(Mode::always);
   Buffer first{}, second{};
-  program.get(Program::of(1, 0, 64, first.data()));
-  const CachedWindow::Decision repeat = program.get(Program::of(1, 0, 40, second.data()));
+  program.get(plain_get(1, 0, 64, first.data()));
+  const CachedWindow::Decision repeat = program.get(plain_get(1, 0, 40, second.data()));
   EXPECT_EQ(repeat.answer, Answer::served);
   EXPECT_EQ(repeat.outcome, Outcome::pending);
   EXPECT_EQ(second, Buffer{});
@@ -155,24 +143,24 @@ TEST(CachedWindowTest, a_repeat_of_a_get_under_way_is_filled_when_that_completes
 TEST(CachedWindowTest, a_longer_get_fetches_what_the_cache_lacks) {
   Program program(Mode::always);
   Buffer first{}, second{}, third{};
-  program.get(Program::of(2, 100, 16, first.data()));
+  program.get(plain_get(2, 100, 16, first.data()));
   program.sync(Targets::all());
-  const CachedWindow::Decision longer = program.get(Program::of(2, 100, 50, second.data()));
+  const CachedWindow::Decision longer = program.get(plain_get(2, 100, 50, second.data()));
   EXPECT_EQ(longer.answer, Answer::rest);
   EXPECT_EQ(longer.head, 16u);
   program.sync(Targets::all());
   EXPECT_TRUE(program.is_memory(second.data(), 2, 100, 50));
-  EXPECT_EQ(program.get(Program::of(2, 100, 50, third.data())).answer, Answer::served);
+  EXPECT_EQ(program.get(plain_get(2, 100, 50, third.data())).answer, Answer::served);
   EXPECT_TRUE(program.is_memory(third.data(), 2, 100, 50));
 }
 
 TEST(CachedWindowTest, a_get_that_waits_for_a_tail_has_all_its_bytes_with_it) {
   Program program(Mode::always);
   Buffer first{}, second{}, third{};
-  program.get(Program::of(2, 100, 16, first.data()));
+  program.get(plain_get(2, 100, 16, first.data()));
   program.sync(Targets::all());
-  program.get(Program::of(2, 100, 50, second.data()));
-  const CachedWindow::Decision joined = program.get(Program::of(2, 100, 48, third.data()));
+  program.get(plain_get(2, 100, 50, second.data()));
+  const CachedWindow::Decision joined = program.get(plain_get(2, 100, 48, third.data()));
   EXPECT_EQ(joined.answer, Answer::served);
   EXPECT_EQ(joined.outcome, Outcome::pending);
   program.sync(Targets::all());
@@ -182,12 +170,12 @@ TEST(CachedWindowTest, a_get_that_waits_for_a_tail_has_all_its_bytes_with_it) {
 TEST(CachedWindowTest, a_failed_synchronisation_completes_nothing_and_the_next_does) {
   Program program(Mode::always);
   Buffer first{}, joined{}, later{};
-  program.get(Program::of(1, 0, 64, first.data()));
-  program.get(Program::of(1, 0, 64, joined.data()));
+  program.get(plain_get(1, 0, 64, first.data()));
+  program.get(plain_get(1, 0, 64, joined.data()));
   program.sync(Targets::all(), false);
   EXPECT_EQ(joined, Buffer{});
   EXPECT_FALSE(program.window.nothing_to_complete());
-  EXPECT_EQ(program.get(Program::of(1, 0, 64, later.data())).outcome, Outcome::pending);
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, later.data())).outcome, Outcome::pending);
   program.sync(Targets::all());
   EXPECT_TRUE(program.is_memory(joined.data(), 1, 0, 64));
   EXPECT_TRUE(program.is_memory(later.data(), 1, 0, 64));
@@ -196,66 +184,66 @@ TEST(CachedWindowTest, a_failed_synchronisation_completes_nothing_and_the_next_d
 TEST(CachedWindowTest, a_get_issued_while_a_synchronisation_is_under_way_is_not_completed_by_it) {
   Program program(Mode::always);
   Buffer first{}, second{}, third{};
-  program.get(Program::of(1, 0, 64, first.data()));
+  program.get(plain_get(1, 0, 64, first.data()));
   const CachedWindow::Completion completion = program.window.begin_sync(Targets::all(), false);
-  program.get(Program::of(1, 128, 64, second.data()));
+  program.get(plain_get(1, 128, 64, second.data()));
   program.window.end_sync(completion, true);
-  EXPECT_EQ(program.get(Program::of(1, 128, 64, third.data())).outcome, Outcome::pending);
+  EXPECT_EQ(program.get(plain_get(1, 128, 64, third.data())).outcome, Outcome::pending);
 }
 
 TEST(CachedWindowTest, what_overlaps_an_unfinished_own_write_is_not_kept) {
   Program program(Mode::always);
   Buffer first{}, second{};
   program.put(1, 10, std::vector<std::byte>(8, std::byte{1}));
-  EXPECT_EQ(program.get(Program::of(1, 0, 64, first.data())).answer, Answer::miss);
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, first.data())).answer, Answer::miss);
   program.sync(Targets::all());
-  EXPECT_EQ(program.get(Program::of(1, 0, 64, second.data())).answer, Answer::miss);
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, second.data())).answer, Answer::miss);
 }
 
 TEST(CachedWindowTest, an_own_write_ends_what_it_touches_and_nothing_else) {
   Program program(Mode::always);
   Buffer near{}, far{}, again{};
-  program.get(Program::of(1, 0, 64, near.data()));
-  program.get(Program::of(1, 128, 64, far.data()));
+  program.get(plain_get(1, 0, 64, near.data()));
+  program.get(plain_get(1, 128, 64, far.data()));
   program.sync(Targets::all());
   program.put(1, 63, {std::byte{1}});
   program.sync(Targets::all());
-  EXPECT_EQ(program.get(Program::of(1, 0, 64, again.data())).answer, Answer::miss);
-  EXPECT_EQ(program.get(Program::of(1, 128, 64, again.data())).answer, Answer::served);
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, again.data())).answer, Answer::miss);
+  EXPECT_EQ(program.get(plain_get(1, 128, 64, again.data())).answer, Answer::served);
 }
 
 TEST(CachedWindowTest, transparent_serves_repeats_under_way_only) {
   Program program(Mode::transparent);
   Buffer first{}, second{}, third{};
-  program.get(Program::of(1, 0, 64, first.data()));
-  EXPECT_EQ(program.get(Program::of(1, 0, 64, second.data())).outcome, Outcome::pending);
+  program.get(plain_get(1, 0, 64, first.data()));
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, second.data())).outcome, Outcome::pending);
   program.sync(Targets::all());
   program.acquires.add(false);
   EXPECT_TRUE(program.is_memory(second.data(), 1, 0, 64));
-  EXPECT_EQ(program.get(Program::of(1, 0, 64, third.data())).answer, Answer::miss);
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, third.data())).answer, Answer::miss);
 }
 
 TEST(CachedWindowTest, an_acquire_between_look_up_and_issue_keeps_the_get_from_being_joined) {
   Program program(Mode::transparent);
   Buffer first{}, second{};
-  const RemoteGet get = Program::of(1, 0, 64, first.data());
+  const RemoteGet get = plain_get(1, 0, 64, first.data());
   const CachedWindow::Decision decision = program.look_up(get);
   program.acquires.add(false);  // another thread's
   EXPECT_EQ(program.issue(get, decision), no_record);
-  EXPECT_EQ(program.get(Program::of(1, 0, 64, second.data())).answer, Answer::miss);
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, second.data())).answer, Answer::miss);
 }
 
 TEST(CachedWindowTest, two_threads_that_miss_the_same_key_make_one_entry) {
   Program program(Mode::always);
   Buffer first{}, second{}, third{};
-  const RemoteGet one = Program::of(1, 0, 64, first.data()), other = Program::of(1, 0, 64, second.data());
+  const RemoteGet one = plain_get(1, 0, 64, first.data()), other = plain_get(1, 0, 64, second.data());
   const CachedWindow::Decision a = program.look_up(one), b = program.look_up(other);
   EXPECT_EQ(a.answer, Answer::miss);
   EXPECT_EQ(b.answer, Answer::miss);
   EXPECT_NE(program.issue(one, a), no_record);
   EXPECT_EQ(program.issue(other, b), no_record);
   program.sync(Targets::all());
-  EXPECT_EQ(program.get(Program::of(1, 0, 64, third.data())).answer, Answer::served);
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, third.data())).answer, Answer::served);
   EXPECT_EQ(program.window.cache()->entries(), 1u);
   EXPECT_EQ(program.window.cache()->check(), nullptr);
 }
@@ -263,60 +251,60 @@ TEST(CachedWindowTest, two_threads_that_miss_the_same_key_make_one_entry) {
 TEST(CachedWindowTest, invalidation_keeps_nothing_of_gets_under_way) {
   Program program(Mode::user);
   Buffer first{}, second{};
-  program.get(Program::of(1, 0, 64, first.data()));
+  program.get(plain_get(1, 0, 64, first.data()));
   program.window.invalidate();
   program.sync(Targets::all());
-  EXPECT_EQ(program.get(Program::of(1, 0, 64, second.data())).answer, Answer::miss);
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, second.data())).answer, Answer::miss);
   EXPECT_EQ(program.window.counts().invalidations, 1u);
 }
 
 TEST(CachedWindowTest, a_change_of_mode_serves_who_waits_and_keeps_nothing) {
   Program program(Mode::always);
   Buffer first{}, second{}, third{};
-  program.get(Program::of(1, 0, 64, first.data()));
-  program.get(Program::of(1, 0, 64, second.data()));
+  program.get(plain_get(1, 0, 64, first.data()));
+  program.get(plain_get(1, 0, 64, second.data()));
   program.window.set_mode(Mode::user);
   EXPECT_EQ(program.budget.used(), 0u);
   program.sync(Targets::all());
   EXPECT_TRUE(program.is_memory(second.data(), 1, 0, 64));
-  EXPECT_EQ(program.get(Program::of(1, 0, 64, third.data())).answer, Answer::miss);
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, third.data())).answer, Answer::miss);
 }
 
 TEST(CachedWindowTest, requests_and_other_gets_do_not_wait_for_each_other) {
   Program program(Mode::always);
   Buffer first{}, second{}, third{};
-  const RemoteGet rget = Program::of(1, 0, 64, first.data());
+  const RemoteGet rget = plain_get(1, 0, 64, first.data());
   const uint32_t record = program.issue(rget, program.look_up(rget, true));
   ASSERT_NE(record, no_record);
   program.window.belongs_to_request(record);
   const uint64_t serial = program.window.serial_of(record);
-  EXPECT_EQ(program.look_up(Program::of(1, 0, 64, second.data())).answer, Answer::pass);
+  EXPECT_EQ(program.look_up(plain_get(1, 0, 64, second.data())).answer, Answer::pass);
   program.move(Targets::one(1));
   EXPECT_TRUE(program.window.request_completed(record, serial, true));
   EXPECT_FALSE(program.window.request_completed(record, serial, true)) << "the record is free, or another get's";
   first.fill(std::byte{});  // the program's again
-  EXPECT_EQ(program.get(Program::of(1, 0, 64, third.data())).outcome, Outcome::full);
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, third.data())).outcome, Outcome::full);
   EXPECT_TRUE(program.is_memory(third.data(), 1, 0, 64));
 
-  program.get(Program::of(2, 0, 64, second.data()));
-  EXPECT_EQ(program.look_up(Program::of(2, 0, 64, third.data()), true).answer, Answer::pass);
+  program.get(plain_get(2, 0, 64, second.data()));
+  EXPECT_EQ(program.look_up(plain_get(2, 0, 64, third.data()), true).answer, Answer::pass);
 }
 
 TEST(CachedWindowTest, nothing_is_kept_of_a_failed_request) {
   Program program(Mode::always);
   Buffer first{}, second{};
-  const RemoteGet rget = Program::of(1, 0, 64, first.data());
+  const RemoteGet rget = plain_get(1, 0, 64, first.data());
   const uint32_t record = program.issue(rget, program.look_up(rget, true));
   program.window.belongs_to_request(record);
   program.window.request_completed(record, program.window.serial_of(record), false);
-  EXPECT_EQ(program.get(Program::of(1, 0, 64, second.data())).answer, Answer::miss);
+  EXPECT_EQ(program.get(plain_get(1, 0, 64, second.data())).answer, Answer::miss);
 }
 
 TEST(CachedWindowTest, the_head_of_a_refused_tail_is_not_written) {
   Program program(Mode::always);
   Buffer first{}, second{};
-  program.get(Program::of(1, 0, 32, first.data()));
-  const CachedWindow::Decision longer = program.look_up(Program::of(1, 0, 64, second.data()));
+  program.get(plain_get(1, 0, 32, first.data()));
+  const CachedWindow::Decision longer = program.look_up(plain_get(1, 0, 64, second.data()));
   ASSERT_EQ(longer.answer, Answer::rest);
   program.window.rest_refused(longer);
   program.sync(Targets::all());
@@ -326,9 +314,9 @@ TEST(CachedWindowTest, the_head_of_a_refused_tail_is_not_written) {
 TEST(CachedWindowTest, a_part_of_a_cached_get_is_served) {
   Program program(Mode::always);
   Buffer first{}, second{};
-  program.get(Program::of(1, 64, 128, first.data()));
+  program.get(plain_get(1, 64, 128, first.data()));
   program.sync(Targets::all());
-  const CachedWindow::Decision part = program.get(Program::of(1, 100, 60, second.data()));
+  const CachedWindow::Decision part = program.get(plain_get(1, 100, 60, second.data()));
   EXPECT_EQ(part.answer, Answer::served);
   EXPECT_EQ(part.outcome, Outcome::full);
   EXPECT_TRUE(program.is_memory(second.data(), 1, 100, 60));
@@ -338,18 +326,18 @@ TEST(CachedWindowTest, a_part_of_a_cached_get_is_served) {
 TEST(CachedWindowTest, a_longer_cached_get_is_preferred_to_the_head_of_a_shorter_one) {
   Program program(Mode::always);
   Buffer first{}, second{}, third{};
-  program.get(Program::of(1, 64, 8, first.data()));
-  program.get(Program::of(1, 32, 128, second.data()));
+  program.get(plain_get(1, 64, 8, first.data()));
+  program.get(plain_get(1, 32, 128, second.data()));
   program.sync(Targets::all());
-  EXPECT_EQ(program.look_up(Program::of(1, 64, 64, third.data()), true).answer, Answer::served);
+  EXPECT_EQ(program.look_up(plain_get(1, 64, 64, third.data()), true).answer, Answer::served);
   EXPECT_TRUE(program.is_memory(third.data(), 1, 64, 64));
 }
 
 TEST(CachedWindowTest, a_part_of_a_get_under_way_is_filled_when_that_completes) {
   Program program(Mode::always);
   Buffer first{}, second{};
-  program.get(Program::of(1, 0, 64, first.data()));
-  const CachedWindow::Decision part = program.get(Program::of(1, 24, 40, second.data()));
+  program.get(plain_get(1, 0, 64, first.data()));
+  const CachedWindow::Decision part = program.get(plain_get(1, 24, 40, second.data()));
   EXPECT_EQ(part.answer, Answer::served);
   EXPECT_EQ(part.outcome, Outcome::pending);
   program.sync(Targets::one(1));
@@ -365,16 +353,16 @@ TEST(CachedWindowTest, an_overlap_fetches_what_is_missing_at_either_end) {
   for (const Case& each : {Case{80, 50, 20, 0}, Case{30, 40, 0, 20}, Case{20, 100, 0, 0}}) {
     Program program(Mode::always);
     Buffer first{}, second{}, third{};
-    program.get(Program::of(2, 50, 50, first.data()));
+    program.get(plain_get(2, 50, 50, first.data()));
     program.sync(Targets::all());
-    const CachedWindow::Decision over = program.get(Program::of(2, each.at, each.bytes, second.data()));
+    const CachedWindow::Decision over = program.get(plain_get(2, each.at, each.bytes, second.data()));
     EXPECT_EQ(over.answer, each.head + each.tail > 0 ? Answer::rest : Answer::miss) << "what lies in the middle is fetched again";
     EXPECT_EQ(over.head, each.head);
     EXPECT_EQ(over.tail, each.tail);
     program.sync(Targets::all());
     EXPECT_TRUE(program.is_memory(second.data(), 2, each.at, each.bytes));
     EXPECT_EQ(program.window.counts().bytes_from_network, 50 + each.bytes - each.head - each.tail);
-    EXPECT_EQ(program.get(Program::of(2, each.at, each.bytes, third.data())).answer, Answer::served);
+    EXPECT_EQ(program.get(plain_get(2, each.at, each.bytes, third.data())).answer, Answer::served);
     EXPECT_TRUE(program.is_memory(third.data(), 2, each.at, each.bytes));
   }
 }
@@ -382,13 +370,13 @@ TEST(CachedWindowTest, an_overlap_fetches_what_is_missing_at_either_end) {
 TEST(CachedWindowTest, two_cached_gets_serve_what_they_hold_together) {
   Program program(Mode::always);
   Buffer first{}, second{}, third{}, fourth{};
-  program.get(Program::of(2, 0, 50, first.data()));
-  program.get(Program::of(2, 40, 50, second.data()));
-  program.get(Program::of(2, 120, 50, second.data() + 60));
+  program.get(plain_get(2, 0, 50, first.data()));
+  program.get(plain_get(2, 40, 50, second.data()));
+  program.get(plain_get(2, 120, 50, second.data() + 60));
   program.sync(Targets::all());
-  EXPECT_EQ(program.get(Program::of(2, 30, 50, third.data())).answer, Answer::served);
+  EXPECT_EQ(program.get(plain_get(2, 30, 50, third.data())).answer, Answer::served);
   EXPECT_TRUE(program.is_memory(third.data(), 2, 30, 50));
-  const CachedWindow::Decision gap = program.get(Program::of(2, 60, 100, fourth.data()));
+  const CachedWindow::Decision gap = program.get(plain_get(2, 60, 100, fourth.data()));
   EXPECT_EQ(gap.head, 30u);
   EXPECT_EQ(gap.tail, 40u);
   program.sync(Targets::all());
@@ -398,19 +386,19 @@ TEST(CachedWindowTest, two_cached_gets_serve_what_they_hold_together) {
 TEST(CachedWindowTest, an_rget_is_served_by_what_contains_it_and_by_nothing_less) {
   Program program(Mode::always);
   Buffer first{}, second{};
-  program.get(Program::of(1, 0, 64, first.data()));
-  EXPECT_EQ(program.look_up(Program::of(1, 8, 8, second.data()), true).answer, Answer::miss) << "the other is under way";
+  program.get(plain_get(1, 0, 64, first.data()));
+  EXPECT_EQ(program.look_up(plain_get(1, 8, 8, second.data()), true).answer, Answer::miss) << "the other is under way";
   program.sync(Targets::all());
-  EXPECT_EQ(program.look_up(Program::of(1, 8, 8, second.data()), true).answer, Answer::served);
-  EXPECT_EQ(program.look_up(Program::of(1, 32, 64, second.data()), true).answer, Answer::miss);
+  EXPECT_EQ(program.look_up(plain_get(1, 8, 8, second.data()), true).answer, Answer::served);
+  EXPECT_EQ(program.look_up(plain_get(1, 32, 64, second.data()), true).answer, Answer::miss);
 }
 
 TEST(CachedWindowTest, what_is_fetched_of_an_overlap_begins_at_a_whole_displacement) {
   Program program(Mode::always, CachedWindow::Data::moved, 1 << 16, 8);
   Buffer first{}, second{};
-  program.get(Program::of(1, 0, 20, first.data()));
+  program.get(plain_get(1, 0, 20, first.data()));
   program.sync(Targets::all());
-  const CachedWindow::Decision over = program.get(Program::of(1, 8, 32, second.data()));
+  const CachedWindow::Decision over = program.get(plain_get(1, 8, 32, second.data()));
   EXPECT_EQ(over.head, 8u);
   program.sync(Targets::all());
   EXPECT_TRUE(program.is_memory(second.data(), 1, 8, 32));
@@ -421,7 +409,7 @@ uint64_t read_elements(Program& program, int64_t first, int64_t last, bool reque
   uint64_t fetched = 0;
   for (int64_t at = first; at < last; at += 8) {
     std::array<std::byte, 10> to{};
-    const RemoteGet get = Program::of(1, at, 8, &to[1]);
+    const RemoteGet get = plain_get(1, at, 8, &to[1]);
     const CachedWindow::Decision decision = program.look_up(get, request);
     if (decision.answer != Answer::served) {
       ++fetched;
@@ -454,7 +442,7 @@ TEST(CachedWindowTest, gets_that_wait_for_a_line_have_their_parts_of_it) {
   read_elements(program, 0, 1024);
   std::array<std::byte, 512> to{};
   uint64_t fetched = 0;
-  for (int64_t at = 0; at < 512; at += 8) fetched += program.get(Program::of(1, 3072 + at, 8, &to[static_cast<size_t>(at)])).answer != Answer::served;
+  for (int64_t at = 0; at < 512; at += 8) fetched += program.get(plain_get(1, 3072 + at, 8, &to[static_cast<size_t>(at)])).answer != Answer::served;
   EXPECT_LE(fetched, 2u);
   EXPECT_EQ(to[8], std::byte{});
   program.sync(Targets::all());
@@ -466,14 +454,14 @@ TEST(CachedWindowTest, a_line_is_not_fetched_over_an_own_write_under_way) {
   read_elements(program, 0, 1024);
   Buffer first{}, second{};
   program.put(1, 3072 + 16, std::vector<std::byte>(8, std::byte{77}));
-  const CachedWindow::Decision beside = program.get(Program::of(1, 3072, 8, first.data()));
+  const CachedWindow::Decision beside = program.get(plain_get(1, 3072, 8, first.data()));
   EXPECT_EQ(beside.answer, Answer::miss);
   EXPECT_EQ(beside.line.bytes, 0u);
   program.sync(Targets::all());
-  EXPECT_GT(program.get(Program::of(1, 3072 + 8, 8, first.data())).line.bytes, 0u);
+  EXPECT_GT(program.get(plain_get(1, 3072 + 8, 8, first.data())).line.bytes, 0u);
   program.put(1, 3072 + 24, std::vector<std::byte>(8, std::byte{78}));
   program.sync(Targets::all());
-  program.get(Program::of(1, 3072 + 24, 8, second.data()));
+  program.get(plain_get(1, 3072 + 24, 8, second.data()));
   program.sync(Targets::all());
   EXPECT_EQ(second[0], std::byte{78}) << "written while the line was under way";
 }
@@ -482,22 +470,22 @@ TEST(CachedWindowTest, a_line_ends_with_the_smallest_window_and_begins_at_a_whol
   Program program(Mode::always, CachedWindow::Data::moved, 1 << 16, 24, 4000);
   for (int64_t at = 0; at < 2640; at += 24) {
     Buffer to{};
-    program.get(Program::of(1, at, 8, to.data()));
+    program.get(plain_get(1, at, 8, to.data()));
     program.sync(Targets::all());
   }
   Buffer to{};
-  const CachedWindow::Decision decision = program.get(Program::of(1, 3600, 8, to.data()));
+  const CachedWindow::Decision decision = program.get(plain_get(1, 3600, 8, to.data()));
   EXPECT_GE(decision.line.from, 3584);
   EXPECT_EQ(decision.line.from % 24, 0);
   EXPECT_EQ(decision.line.from + static_cast<int64_t>(decision.line.bytes), 4000);
-  EXPECT_EQ(program.look_up(Program::of(1, 3984 + 24, 8, to.data())).line.bytes, 0u) << "that window may have it, another has not";
+  EXPECT_EQ(program.look_up(plain_get(1, 3984 + 24, 8, to.data())).line.bytes, 0u) << "that window may have it, another has not";
 }
 
 TEST(CachedWindowTest, a_refused_line_leaves_nothing) {
   Program program(Mode::always);
   read_elements(program, 0, 1024);
   Buffer to{};
-  const RemoteGet get = Program::of(1, 3072, 8, to.data());
+  const RemoteGet get = plain_get(1, 3072, 8, to.data());
   const CachedWindow::Decision refused = program.look_up(get), other = program.look_up(get);
   ASSERT_NE(refused.line.buffer, nullptr);
   EXPECT_NE(refused.line.buffer, other.line.buffer);
@@ -513,7 +501,7 @@ TEST(CachedWindowTest, a_line_of_a_failed_wait_is_delivered_and_not_kept) {
   Program program(Mode::always);
   read_elements(program, 0, 1024);
   Buffer to{};
-  const RemoteGet get = Program::of(1, 3072, 8, to.data());
+  const RemoteGet get = plain_get(1, 3072, 8, to.data());
   const CachedWindow::Decision decision = program.look_up(get, true);
   ASSERT_GT(decision.line.bytes, 0u);
   const uint32_t record = program.issue(get, decision);
@@ -537,7 +525,7 @@ std::vector<CachedWindow::Decision> read_stride(Program& program, int64_t first,
   std::vector<CachedWindow::Decision> fetched;
   for (int64_t at = first; at >= 0 && at < memory_bytes; at += stride) {
     Buffer to{};
-    const CachedWindow::Decision decision = program.get(Program::of(1, at, 8, to.data()));
+    const CachedWindow::Decision decision = program.get(plain_get(1, at, 8, to.data()));
     if (decision.answer != Answer::served) fetched.push_back(decision);
     program.sync(Targets::one(1));
     EXPECT_TRUE(program.is_memory(to.data(), 1, at, 8)) << at;
@@ -560,13 +548,13 @@ TEST(CachedWindowTest, a_get_joins_one_that_was_read_ahead) {
   Program program(Mode::always);
   for (const int64_t at : {0, 520, 1040, 1560}) {
     Buffer to{};
-    program.get(Program::of(1, at, 8, to.data()));
+    program.get(plain_get(1, at, 8, to.data()));
     program.sync(Targets::one(1));
   }
   Buffer to{}, next{}, request{};
-  program.get(Program::of(1, 2080, 8, to.data()));
-  EXPECT_EQ(program.get(Program::of(1, 2600, 8, next.data())).outcome, Outcome::pending);
-  EXPECT_EQ(program.look_up(Program::of(1, 2600, 8, request.data()), true).answer, Answer::pass) << "its wait would not complete the other one";
+  program.get(plain_get(1, 2080, 8, to.data()));
+  EXPECT_EQ(program.get(plain_get(1, 2600, 8, next.data())).outcome, Outcome::pending);
+  EXPECT_EQ(program.look_up(plain_get(1, 2600, 8, request.data()), true).answer, Answer::pass) << "its wait would not complete the other one";
   program.sync(Targets::one(1), false);
   EXPECT_EQ(next, Buffer{});
   program.sync(Targets::one(1));
@@ -577,8 +565,8 @@ TEST(CachedWindowTest, nothing_is_read_ahead_for_a_request_nor_over_an_own_write
   Program program(Mode::always);
   const auto get = [&](int64_t at, bool request) {
     Buffer to{};
-    const CachedWindow::Decision decision = program.look_up(Program::of(1, at, 8, to.data()), request);
-    program.issue(Program::of(1, at, 8, to.data()), decision);
+    const CachedWindow::Decision decision = program.look_up(plain_get(1, at, 8, to.data()), request);
+    program.issue(plain_get(1, at, 8, to.data()), decision);
     program.sync(Targets::one(1));
     return decision;
   };
@@ -587,12 +575,12 @@ TEST(CachedWindowTest, nothing_is_read_ahead_for_a_request_nor_over_an_own_write
   Program other(Mode::always);
   for (const int64_t at : {0, 520, 1040, 1560}) {
     Buffer to{};
-    other.get(Program::of(1, at, 8, to.data()));
+    other.get(plain_get(1, at, 8, to.data()));
     other.sync(Targets::one(1));
   }
   other.put(1, 2604, {std::byte{1}});
   Buffer to{};
-  EXPECT_EQ(other.get(Program::of(1, 2080, 8, to.data())).ahead.places, 1u);
+  EXPECT_EQ(other.get(plain_get(1, 2080, 8, to.data())).ahead.places, 1u);
   EXPECT_EQ(other.read_ahead_of, 0u);
 }
 
@@ -601,7 +589,7 @@ TEST(CachedWindowTest, small_gets_without_neighbours_fetch_no_lines) {
   for (int round = 0; round < 50; ++round) {
     for (int64_t at = 0; at < memory_bytes; at += 512) {
       Buffer to{};
-      EXPECT_EQ(program.get(Program::of(1, at, 8, to.data())).line.bytes, 0u);
+      EXPECT_EQ(program.get(plain_get(1, at, 8, to.data())).line.bytes, 0u);
       program.sync(Targets::all());
       program.window.invalidate();
     }
@@ -610,9 +598,9 @@ TEST(CachedWindowTest, small_gets_without_neighbours_fetch_no_lines) {
 
 TEST(CachedWindowTest, own_memory_and_large_gets_are_never_cached) {
   Program program(Mode::always);
-  EXPECT_TRUE(program.window.never_cached(Program::of(own_rank, 0, 8, nullptr)));
-  EXPECT_FALSE(program.window.never_cached(Program::of(1, 0, program.window.rules().max_get, nullptr)));
-  EXPECT_TRUE(program.window.never_cached(Program::of(1, 0, program.window.rules().max_get + 1, nullptr)));
+  EXPECT_TRUE(program.window.never_cached(plain_get(own_rank, 0, 8, nullptr)));
+  EXPECT_FALSE(program.window.never_cached(plain_get(1, 0, program.window.rules().max_get, nullptr)));
+  EXPECT_TRUE(program.window.never_cached(plain_get(1, 0, program.window.rules().max_get + 1, nullptr)));
 }
 
 TEST(CachedWindowTest, a_cache_takes_what_the_budget_has_or_is_not_made) {
@@ -641,8 +629,8 @@ TEST(CachedWindowTest, a_simulation_decides_the_same_and_touches_no_data) {
       moved.sync(Targets::one(target));
       simulated.window.end_sync(simulated.window.begin_sync(Targets::one(target), false), true);
     }
-    const RemoteGet real = Program::of(target, at, bytes, buffer.data());
-    RemoteGet none = Program::of(target, at, bytes, nullptr);
+    const RemoteGet real = plain_get(target, at, bytes, buffer.data());
+    RemoteGet none = plain_get(target, at, bytes, nullptr);
     none.elements = {};
     const CachedWindow::Decision a = moved.get(real), b = simulated.look_up(none);
     if (b.answer != Answer::served) simulated.window.issued(none, b);
@@ -685,7 +673,7 @@ TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
     const uint64_t bytes = walks ? 8 : 1 + random() % 120;
     const unsigned what = random() % 100;
     if (what < 70) {
-      const RemoteGet get = Program::of(target, at, bytes, buffers.emplace_back().data());
+      const RemoteGet get = plain_get(target, at, bytes, buffers.emplace_back().data());
       program.get(get);
       const std::byte* held = &program.memory[target][static_cast<size_t>(at)];
       const bool defined = std::none_of(writes.begin(), writes.end(), [&](const Write& write) { return overlaps(write, get); });

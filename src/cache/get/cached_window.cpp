@@ -297,7 +297,7 @@ void CachedWindow::issued_ahead(const RemoteGet& get, const Decision& ahead) {
   if (cache_ == nullptr || !stores() || !may_be_kept(there, ahead) || cache_->find(there.hash, there.key) != no_entry) return;
   const EntryId entry = cache_->insert(there.hash, there.key, there.bytes, record).entry;
   pending_[record].entry = entry;
-  if (entry != no_entry) ++insertions_;
+  if (entry != no_entry) inserted(there.key.target);
 }
 
 RemoteGet CachedWindow::get_of(const RemoteGet& get, const Line& line) {
@@ -584,6 +584,11 @@ uint32_t CachedWindow::add_record(const RemoteGet& get, const Decision& decision
   return at;
 }
 
+void CachedWindow::inserted(uint32_t target) {
+  ++insertions_;
+  if (versions_ != nullptr) versions_->fetched(target, cache_->generation());
+}
+
 CachedWindow::Issued CachedWindow::issued(const RemoteGet& asked, const Decision& decision) {
   Issued issued;
   const bool line = decision.line.bytes > 0;
@@ -614,7 +619,7 @@ CachedWindow::Issued CachedWindow::issued(const RemoteGet& asked, const Decision
     return issued;
   }
   if (entry != no_entry) {
-    ++insertions_;
+    inserted(get.key.target);
     if (line && lines_ != nullptr && stores()) lines_->fetched(get.key, asked.from, cache_->generation());
   }
   pending_[record].entry = entry;

@@ -247,6 +247,7 @@ class CachedWindow {
   bool overlaps_outstanding_write(const RemoteGet& get) const;
   bool may_be_kept(const RemoteGet& get, const Decision& decision);
   uint32_t add_record(const RemoteGet& get, const Decision& decision);
+  void inserted(uint32_t target);
   EntryId find_room(const RemoteGet& get, const Decision& decision, uint32_t record, Issued* issued);
   void missed(const Decision& decision, Outcome outcome, Issued* issued);
   void complete(uint32_t record, bool succeeded);

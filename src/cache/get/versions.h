@@ -65,7 +65,7 @@ class Versions {
   uint32_t validated(uint32_t target, uint32_t generation, const VersionWords& words);
   // Besides `wants_validation` of another target: this one will be asked for soon, as it seems, and it is worth it.
   bool likely(uint32_t target, uint32_t generation) const;
-  // A get of the target that is to be kept has been issued.
+  // A get of the target that is to be kept has been issued in this generation, perhaps before its words are read.
   void fetched(uint32_t target, uint32_t generation) { at(target).fetched_in = generation, at(target).fetched = true; }
   // May an entry of bytes [from, to), of an older stamp, be served in this generation? It counts as a hit that validation made possible.
   bool keeps(uint32_t target, int64_t from, int64_t to, uint32_t stamp, uint32_t generation);
