@@ -33,5 +33,6 @@ inline uint64_t clock_ticks() {
 double ns_per_tick();
 
 inline double ticks_to_ns(uint64_t ticks) { return static_cast<double>(ticks) * ns_per_tick(); }
+inline uint64_t ns_to_ticks(uint64_t ns) { return static_cast<uint64_t>(static_cast<double>(ns) / ns_per_tick()); }
 
 }  // namespace nearcache

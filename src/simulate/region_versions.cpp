@@ -1,14 +1,11 @@
 #include "simulate/region_versions.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "simulate/window_writes.h"
 
 namespace nearcache::simulate {
 namespace {
-
-constexpr int most_opened_one_by_one = 4;  // regions of a target, then all are at once: as CoherentWindow::writes
 
 uint64_t until(const std::vector<uint64_t>& times, uint64_t now) {
   return static_cast<uint64_t>(std::upper_bound(times.begin(), times.end(), now) - times.begin());
@@ -18,11 +15,6 @@ uint64_t until(const std::vector<uint64_t>& times, uint64_t now) {
 struct Written {
   uint64_t open = 0, until = 0;
 };
-
-template <class Each>
-void each_region(uint64_t mask, Each each) {
-  for (; mask != 0; mask &= mask - 1) each(static_cast<uint32_t>(std::countr_zero(mask)));
-}
 
 }  // namespace
 
@@ -38,7 +30,7 @@ RegionVersions::RegionVersions(Regions regions, const std::vector<TimedWrite>& w
     }
     Written& its = written[uint64_t{write.writer} << 32 | write.target];
     if (its.until < write.since) its = Written();
-    if (std::popcount(its.open | mask) > most_opened_one_by_one) mask |= ~its.open;
+    mask |= VersionWords::to_open(its.open, mask);
     its.open |= mask;
     its.until = std::max(its.until, write.until);
     each_region(mask, [&](uint32_t region) {

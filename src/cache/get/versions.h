@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -25,10 +26,22 @@ struct VersionWords {
   // Of the owner's stores: odd where they are not watched (volatile), else a version.
   static constexpr uint64_t not_watched = 1;
 
+  // What a writer opens before it writes to `regions` of a target, of which it has some open. Beyond a few it is all at once.
+  static uint64_t to_open(uint64_t open, uint64_t regions) {
+    constexpr int most_one_by_one = 4;
+    regions &= ~open;
+    return regions != 0 && std::popcount(open | regions) > most_one_by_one ? ~open : regions;
+  }
+
   std::array<uint64_t, regions> remote, own;
 
   bool usable(uint32_t region) const { return writers(remote[region]) == 0 && own[region] % 2 == 0; }
 };
+
+template <class Call>
+void each_region(uint64_t mask, Call call) {
+  for (; mask != 0; mask &= mask - 1) call(static_cast<uint32_t>(std::countr_zero(mask)));
+}
 
 // Which regions bytes lie in. The same for all ranks of a window, whatever memory each has.
 class Regions {

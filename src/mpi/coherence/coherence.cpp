@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <cstring>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -43,20 +42,16 @@ Board* Coherence::find(const std::vector<int>& members) const {
   return nullptr;
 }
 
-uint32_t Coherence::proposal(const std::vector<int>& members) const {
-  if (context.threaded || members.size() < 2 || members.size() > context.options.coherent_ranks || !context.world.has_model() || host_has(HostDefect::put_never_arrives))
-    return Board::slots;
-  if (const Board* board = find(members); board != nullptr) return board->first_free();
-  return boards_.load(std::memory_order_relaxed) < most_boards ? 0 : Board::slots;
-}
-
-std::string Coherence::why_no_proposal(const std::vector<int>& members) const {
+std::string Coherence::propose(const std::vector<int>& members, uint32_t* slot) const {
   if (context.threaded) return "the program has MPI_THREAD_MULTIPLE";
   if (members.size() < 2) return "it has one rank only";
   if (members.size() > context.options.coherent_ranks) return "it has more ranks than coherent_ranks";
   if (!context.world.has_model()) return "the program has sessions only";
   if (host_has(HostDefect::put_never_arrives)) return "with this MPI flushed puts may never arrive";
-  return find(members) != nullptr ? "there are too many windows of its ranks" : "there are too many groups of ranks that have windows";
+  const Board* board = find(members);
+  if (board == nullptr && boards_.load(std::memory_order_relaxed) == most_boards) return "there are too many groups of ranks that have windows";
+  *slot = board != nullptr ? board->first_free() : 0;
+  return *slot < Board::slots ? "" : "there are too many windows of its ranks";
 }
 
 Board* Coherence::board_for(MPI_Comm comm, const std::vector<int>& members) {
@@ -69,14 +64,12 @@ Board* Coherence::board_for(MPI_Comm comm, const std::vector<int>& members) {
 }
 
 Allowance* Coherence::closing() {
-  if (closing_ == nullptr) {
-    const auto at_once = static_cast<uint64_t>(static_cast<double>(closing_at_once_ns) / ns_per_tick());
-    closing_ = std::make_unique<Allowance>(closing_share, at_once, clock_ticks());
-  }
+  if (closing_ == nullptr) closing_ = std::make_unique<Allowance>(closing_share, ns_to_ticks(closing_at_once_ns), clock_ticks());
   return closing_.get();
 }
 
 void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes, bool allocated) {
+  const std::lock_guard lock(mutex_);
   const auto begin = reinterpret_cast<uintptr_t>(base);
   const uintptr_t end = begin + bytes;
   for (const Exposed& other : exposed_) {
@@ -89,18 +82,25 @@ void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base
   exposed_.push_back({handle, window, begin, end});
 }
 
-void Coherence::no_longer_exposes(MPI_Win handle, const void* base) {
-  const auto begin = reinterpret_cast<uintptr_t>(base);
-  std::erase_if(exposed_, [&](const Exposed& memory) { return memory.handle == handle && (base == nullptr || memory.begin == begin); });
+void Coherence::no_longer_exposes(MPI_Win handle) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(exposed_, [&](const Exposed& memory) { return memory.handle == handle; });
+}
+
+void Coherence::detached(MPI_Win handle, const void* base) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(exposed_, [&](const Exposed& memory) { return memory.handle == handle && memory.begin == reinterpret_cast<uintptr_t>(base); });
 }
 
 void Coherence::threads_came() {
+  const std::lock_guard lock(mutex_);
   for (const Exposed& memory : exposed_) {
     if (memory.window != nullptr) memory.window->never_again();
   }
 }
 
 void Coherence::receives(const void* from, uint64_t bytes, bool later) {
+  const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
   for (const Exposed& memory : exposed_) {
     if (memory.window == nullptr) continue;
     OwnStores& own = memory.window->own_stores();

@@ -24,14 +24,14 @@ class Coherence {
  public:
   // --- Creation of windows; collective over `comm`, with the ranks `members` in the world. ---
 
-  // The slot that this rank could give a window of these ranks, or Board::slots if none.
-  uint32_t proposal(const std::vector<int>& members) const;
-  std::string why_no_proposal(const std::vector<int>& members) const;
+  // The slot that this rank could give a window of these ranks. Empty, or why there is none.
+  std::string propose(const std::vector<int>& members, uint32_t* slot) const;
   // Of a window that all ranks have agreed a slot for. Null if that cannot be had.
   Board* board_for(MPI_Comm comm, const std::vector<int>& members);
   // A window's memory at this rank, whether the window may be coherent or not (`window` null). `allocated`: by MPI. What others can reach otherwise, too, is never kept.
   void exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes, bool allocated);
-  void no_longer_exposes(MPI_Win handle, const void* base = nullptr);  // a part of a dynamic window's, or all
+  void no_longer_exposes(MPI_Win handle);
+  void detached(MPI_Win handle, const void* base);  // a part of a dynamic window's
   // From now on several threads may call: nothing is kept, nor of this rank's memory by others.
   void threads_came();
   void stop();  // collective: before the end of MPI
@@ -80,7 +80,7 @@ class Coherence {
   std::array<std::unique_ptr<Board>, most_boards> board_;
   std::vector<Exposed> exposed_;
   WriteTracker tracker_;
-  std::mutex mutex_;  // in programs with threads
+  std::mutex mutex_;  // of exposed memory, and of what coherent windows do in programs with threads
   std::unique_ptr<Allowance> closing_;
 };
 

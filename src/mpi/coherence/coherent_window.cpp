@@ -12,11 +12,10 @@
 namespace nearcache::mpi {
 namespace {
 
-constexpr int most_opened_one_by_one = 4;    // regions of a target, then all are at once
 constexpr uint32_t most_barren = 6;          // validations in a row that brought next to nothing, and twice as many as targets, until this rank no longer keeps anything
 constexpr uint32_t most_noisy = 4096;        // gets in a row while somebody writes, the same
 constexpr uint32_t most_repeats_wanted = 1u << 20;
-constexpr double longest_pause_ns = 1e8;     // between two questions whether all have taken notice
+constexpr uint64_t longest_pause_ns = 100000000;  // between two questions whether all have taken notice
 constexpr size_t most_at_once = 64;          // targets whose words are read together
 
 }  // namespace
@@ -74,10 +73,7 @@ void CoherentWindow::writes(uint32_t target, int64_t from, int64_t to) {
   window_.wake();  // what is outstanding is noted from now on
   Written& its = written_[target];
   its.by_epoch = its.by_epoch || by_epoch;
-  uint64_t regions = regions_.mask(from, to) & ~its.open;
-  if (regions == 0) return;
-  if (std::popcount(its.open | regions) > most_opened_one_by_one) regions = ~its.open;
-  open(target, regions);
+  open(target, VersionWords::to_open(its.open, regions_.mask(from, to)));
 }
 
 void CoherentWindow::never_again(uint32_t target) {
@@ -173,7 +169,7 @@ void CoherentWindow::step() {
   }
   waited_for_.resize(left);
   const uint64_t after = clock_ticks();
-  pause_ = std::min(2 * std::max(pause_, after - now), static_cast<uint64_t>(longest_pause_ns / ns_per_tick()));
+  pause_ = std::min(2 * std::max(pause_, after - now), ns_to_ticks(longest_pause_ns));
   ask_at_ = after + pause_;
   if (!context.phases.reading()) return give_up();  // there are to be no quiet phases
   if (left != 0 || !context.phases.is_told()) return;
@@ -188,9 +184,9 @@ void CoherentWindow::prepare(uint32_t target) {
     step();
     if (state_ != State::reads) return;
   }
-  // Else a load of own memory may tell of a write at any time, and each completion is an acquire (mpi/process/phases.h).
   // What somebody did while it was not to tell this rank may be known to it, and not told by versions.
   if (context.phases.changes_of_mind() != told_since_) return give_up();
+  // Else a load of own memory may tell of a write at any time, and each completion is an acquire (mpi/process/phases.h).
   if (!context.phases.quiet()) {
     if (++noisy_ >= most_noisy) give_up();
     return;

@@ -20,21 +20,14 @@ constexpr uint64_t least_back_off_ns = 1000000, most_back_off_ns = 4000000000;
 
 const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
 
-uint64_t ticks_of(uint64_t ns) { return static_cast<uint64_t>(static_cast<double>(ns) / ns_per_tick()); }
-
-template <class Call>
-void each(uint64_t regions, Call call) {
-  for (; regions != 0; regions &= regions - 1) call(static_cast<uint32_t>(std::countr_zero(regions)));
-}
-
 }  // namespace
 
 OwnStores::OwnStores(const void* base, uint64_t bytes, Regions regions, std::array<uint64_t, VersionWords::regions>* words, WriteTracker* tracker)
     : base_(reinterpret_cast<uintptr_t>(base)), bytes_(bytes), regions_(regions), words_(words), tracker_(tracker),
-      mine_(regions.mask(0, static_cast<int64_t>(bytes))), looking_(share_of_looks, ticks_of(at_once_ns), clock_ticks()),
-      faulting_(share_of_faults, ticks_of(at_once_ns), clock_ticks()) {
+      mine_(regions.mask(0, static_cast<int64_t>(bytes))), looking_(share_of_looks, ns_to_ticks(at_once_ns), clock_ticks()),
+      faulting_(share_of_faults, ns_to_ticks(at_once_ns), clock_ticks()) {
   words_->fill(0);  // where there is no memory nothing changes
-  each(mine_, [&](uint32_t region) { (*words_)[region] = VersionWords::not_watched; });
+  each_region(mine_, [&](uint32_t region) { (*words_)[region] = VersionWords::not_watched; });
 }
 
 OwnStores::~OwnStores() {
@@ -67,7 +60,7 @@ void OwnStores::begin(uint64_t now) {
   range_ = tracker_->watch_by_protection(reinterpret_cast<const void*>(pages_), end - pages_);
   if (range_ < 0) return never("the kernel does not tell which pages are written (Linux 6.7 does, for memory of the process' own)");
   const uint64_t regions = mine_ & ~never_;
-  each(regions, [&](uint32_t region) {
+  each_region(regions, [&](uint32_t region) {
     state_[region].calm_since = now;
     add(region, 1);  // after the pages were protected: a store from now on is seen by the next look
   });
@@ -85,7 +78,7 @@ void OwnStores::look() {
   ++looks_;
   const uint64_t changed = (watched_ == 0 ? 0 : stored_to(watched_)) | std::exchange(changed_, 0);
   uint64_t too_often = 0;
-  each(watched_, [&](uint32_t region) {
+  each_region(watched_, [&](uint32_t region) {
     Region& its = state_[region];
     if ((changed >> region & 1) == 0) {
       its.dirty_looks = 0;
@@ -104,25 +97,25 @@ void OwnStores::look() {
     for (Region& region : state_) region.heat /= 2;
   }
   if (faulting_.left(now)) watch_again(now);
-  looking_.spent(std::min(clock_ticks() - now, ticks_of(longest_look_ns)));
-  faulting_.spent(dirty_pages_ * ticks_of(fault_ns));
+  looking_.spent(std::min(clock_ticks() - now, ns_to_ticks(longest_look_ns)));
+  faulting_.spent(dirty_pages_ * ns_to_ticks(fault_ns));
 }
 
 // Those that are written to most; all, if none is.
 uint64_t OwnStores::hottest() const {
   uint32_t most = 0;
-  each(watched_, [&](uint32_t region) { most = std::max(most, state_[region].heat); });
+  each_region(watched_, [&](uint32_t region) { most = std::max(most, state_[region].heat); });
   uint64_t regions = 0;
-  each(watched_, [&](uint32_t region) { regions |= uint64_t{2 * state_[region].heat >= most ? 1u : 0u} << region; });
+  each_region(watched_, [&](uint32_t region) { regions |= uint64_t{2 * state_[region].heat >= most ? 1u : 0u} << region; });
   return regions;
 }
 
 // Readers keep nothing of them from now on, and stores to them cost nothing.
 void OwnStores::leave_alone(uint64_t regions, uint64_t now, bool back_off) {
-  each(regions & watched_, [&](uint32_t region) {
+  each_region(regions & watched_, [&](uint32_t region) {
     Region& its = state_[region];
     if (now - its.calm_since > 8 * its.back_off) its.back_off = 0;
-    its.back_off = std::clamp(2 * its.back_off, ticks_of(least_back_off_ns), ticks_of(most_back_off_ns));
+    its.back_off = std::clamp(2 * its.back_off, ns_to_ticks(least_back_off_ns), ns_to_ticks(most_back_off_ns));
     its.retry_at = back_off ? now + its.back_off : UINT64_MAX;
     its.dirty_looks = 0;
     add(region, 1);
@@ -132,13 +125,13 @@ void OwnStores::leave_alone(uint64_t regions, uint64_t now, bool back_off) {
 
 void OwnStores::watch_again(uint64_t now) {
   uint64_t regions = 0;
-  each(mine_ & ~watched_ & ~never_, [&](uint32_t region) {
+  each_region(mine_ & ~watched_ & ~never_, [&](uint32_t region) {
     if (now >= state_[region].retry_at) regions |= uint64_t{1} << region;
   });
   if (regions == 0) return;
   const uint64_t changed = stored_to(regions);  // protects them; of pages that they share with others it may be the only one to see
-  each(changed & watched_, [&](uint32_t region) { add(region, 2); });
-  each(regions, [&](uint32_t region) {
+  each_region(changed & watched_, [&](uint32_t region) { add(region, 2); });
+  each_region(regions, [&](uint32_t region) {
     state_[region].calm_since = now;
     add(region, 1);
   });

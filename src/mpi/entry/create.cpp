@@ -101,15 +101,14 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
 }
 
 // Not where nothing says which bytes of memory a target has, nor where MPI_Win_free need not be a barrier (12.2.5), so that late words could meet the next window's.
-// Empty if it may.
-std::string why_never_coherent(const Creation& creation, const std::vector<int>& members) {
+// Empty if it may, in `slot`.
+std::string why_never_coherent(const Creation& creation, const std::vector<int>& members, uint32_t* slot) {
   bool found = false;
   std::string why;
   if (creation.obstacle != Obstacle::none || creation.dynamic) return "it is a dynamic or shared window";
   if (info_value(creation.info, "no_locks", &found) == "true" && found) return "the info key no_locks: its end is no barrier";
   if (!releases_are_visible(creation.caller, &why)) return why;
-  if (context.coherence.proposal(members) >= Board::slots) return context.coherence.why_no_proposal(members);
-  return "";
+  return context.coherence.propose(members, slot);
 }
 
 bool is_allocated_by_mpi(MPI_Win handle) {
@@ -131,8 +130,7 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
     return "another rank does not answer";
   context_limit_memory();
   bool has_room = context.phases.has_room(members);
-  coherent->why_not = why_never_coherent(creation, members);
-  coherent->slot = coherent->why_not.empty() ? context.coherence.proposal(members) : Board::slots;
+  coherent->why_not = why_never_coherent(creation, members, &coherent->slot);
   const std::string disagreement = agree(comm, creation, visible, identity, &has_room, coherent);
   if (!visible || !disagreement.empty()) return visible ? disagreement : invisible;
   if (has_room)
@@ -159,14 +157,7 @@ int window_keyval() {
 
 void remember_freed(Window* window) {
   constexpr size_t most_remembered = 1000;  // a program that creates windows by the thousand needs no line for each
-  WindowReport report;
-  window->fill_counters(&report.counters);
-  report.id = static_cast<int>(window->identity().id);
-  report.mode = mode_name(window->mode());
-  report.policy = policy_name(window->options().policy);
-  report.ranks = window->identity().ranks;
-  report.bypass = window->obstacle();
-  report.incoherent = window->why_incoherent();
+  WindowReport report = window->report();
   const std::lock_guard lock(context.mutex);
   Counters sums = report.counters;
   sums.clear_gauges();  // the levels at the end are the window's, not the process'
@@ -289,9 +280,10 @@ static void memory_changes(MPI_Win handle) {
 }
 
 // The program may have an address of others' memory (MPI-4.1 has the query for windows by MPI_Win_allocate, too), to which it stores from now on.
-static void reaches_by_stores(MPI_Win handle, int rank) {
+static void reaches_by_stores(MPI_Win handle, int rank, const void* base) {
   Window* window = context.windows.find(handle);
-  if (window == nullptr || window->coherent() == nullptr || rank == window->identity().rank) return;
+  if (window == nullptr || window->coherent() == nullptr || rank == window->identity().rank || base == nullptr) return;
+  const nearcache::OptionalLock lock(context.threaded ? &context.coherence.mutex() : nullptr);
   for (int target = 0; target < window->identity().ranks; ++target) {
     if (target == rank || rank == MPI_PROC_NULL) window->coherent()->never_again(static_cast<uint32_t>(target));
   }
@@ -314,7 +306,7 @@ int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
 int MPI_Win_detach(MPI_Win win, const void* base) {
   context.coherence.release();
   const int rc = next.Win_detach(win, base);
-  if (rc == MPI_SUCCESS) context.coherence.no_longer_exposes(win, base);
+  if (rc == MPI_SUCCESS) context.coherence.detached(win, base);
   memory_changes(win);
   return rc;
 }
@@ -332,9 +324,9 @@ int MPI_Win_free(MPI_Win* win) {
     }
   }
   const MPI_Win handle = win != nullptr ? *win : MPI_WIN_NULL;
-  context.coherence.no_longer_exposes(handle);
   // Gets of an active epoch that no call of ours completed are complete now; they are not worth keeping.
   const int rc = next.Win_free(win);
+  if (rc == MPI_SUCCESS) context.coherence.no_longer_exposes(handle);  // of a window that has no attribute of ours
   if (board != nullptr && rc == MPI_SUCCESS) board->give_back(slot);  // all ranks have entered, and sent what they had to send
   context.acquire();
   return rc;
@@ -342,14 +334,14 @@ int MPI_Win_free(MPI_Win* win) {
 
 int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit, void* baseptr) {
   const int rc = next.Win_shared_query(win, rank, size, disp_unit, baseptr);
-  if (rc == MPI_SUCCESS) reaches_by_stores(win, rank);
+  if (rc == MPI_SUCCESS) reaches_by_stores(win, rank, *static_cast<void**>(baseptr));
   return rc;
 }
 
 #ifdef NEARCACHE_HAS_Win_shared_query_c
 int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit, void* baseptr) {
   const int rc = next.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
-  if (rc == MPI_SUCCESS) reaches_by_stores(win, rank);
+  if (rc == MPI_SUCCESS) reaches_by_stores(win, rank, *static_cast<void**>(baseptr));
   return rc;
 }
 #endif

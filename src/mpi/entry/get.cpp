@@ -8,6 +8,7 @@ int fetch_rest(const Window& window, const GetCall& call, const Window::Decision
   auto* to = static_cast<std::byte*>(call.origin) + get.elements.first_offset() + head;
   const auto bytes = static_cast<int>(get.bytes - decision.cached.from_cache());
   const auto from = static_cast<MPI_Aint>((get.key.displacement + static_cast<int64_t>(head)) / window.identity().unit);
+  note_receives(call);
   return next.Get(to, bytes, MPI_BYTE, call.target, from, bytes, MPI_BYTE, window.handle());
 }
 

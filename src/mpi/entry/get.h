@@ -32,7 +32,7 @@ inline bool plain_hit_of_another(Window* window, const Window* last, MPI_Win han
 
 // A get that goes to MPI unnoted.
 [[gnu::always_inline]] inline bool passes(Window* window, MPI_Win handle, int target, MPI_Datatype type, MPI_Count count) {
-  return window != nullptr && window->handle() == handle && !context.coherence.somebody_reads() && window->get_passes(target, type, count);
+  return window != nullptr && window->handle() == handle && window->get_passes(target, type, count);
 }
 
 // MPI will write to own memory, which may be a window's.
@@ -72,7 +72,7 @@ int fetch_line(const Window& window, const GetCall& call, const Window::Decision
 // Fetches the places to come of a stride, to be completed along with the get that has been issued.
 void read_ahead(Window& window, const GetCall& call, const Window::Decision& decision);
 
-// `issue` hands the call to MPI.
+// `issue` hands the call to MPI, and notes that it receives.
 template <class Issue>
 int cached_get(Window& window, const GetCall& call, Issue issue) {
   if (window.pause_takes(call)) return issue();
@@ -90,7 +90,6 @@ int cached_get(Window& window, const GetCall& call, Issue issue) {
     return MPI_SUCCESS;
   }
   context.progress.called();
-  note_receives(call);
   if (window.locks_deferred()) [[unlikely]] window.take_locks(window.targets(call.target));
   const uint64_t start = decision.sampled ? sample_ticks() : 0;
   const int rc = decision.answer() == Window::Answer::rest ? fetch_rest(window, call, decision)
@@ -116,7 +115,6 @@ int cached_get(Window& window, const GetCall& call, Issue issue) {
 // An Rget that MPI answers: issued, measured where that is due, and its request tracked where anything of it is to be kept.
 template <class Issue>
 int issued_rget(Window& window, const GetCall& call, const Window::Decision& decision, MPI_Request* request, Issue issue) {
-  note_receives(call);
   const uint64_t start = decision.sampled ? sample_ticks() : 0;
   const int rc = decision.fetches_line() ? fetch_line(window, call, decision, request) : issue();
   const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;

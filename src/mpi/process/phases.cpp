@@ -34,7 +34,7 @@ bool Phases::Companion::untold_readers(uint64_t phase) const {
 
 void Phases::configure(uint64_t longest_age_ns, uint64_t repeats) {
   repeats_wanted_ = static_cast<uint32_t>(repeats);
-  age_ticks_ = static_cast<uint64_t>(static_cast<double>(longest_age_ns) / ns_per_tick());
+  age_ticks_ = ns_to_ticks(longest_age_ns);
   expires_ = clock_ticks() + age_ticks_;
 }
 

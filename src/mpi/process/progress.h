@@ -35,7 +35,7 @@ class Progress {
   // `calls`: served calls between two looks at the clock; `time_ns`: between two calls.
   void configure(uint64_t calls, uint64_t time_ns) {
     calls_between_looks_ = static_cast<int>(calls < INT32_MAX ? calls : INT32_MAX);
-    least_ticks_ = static_cast<uint64_t>(static_cast<double>(time_ns) / ns_per_tick());
+    least_ticks_ = ns_to_ticks(time_ns);
     ticks_ = least_ticks_;
   }
 

@@ -53,17 +53,7 @@ WindowMessage message_of(const WindowReport& report) {
 std::vector<WindowMessage> windows_of_rank() {
   std::vector<WindowMessage> messages;
   for (const WindowReport& report : context.freed_windows) messages.push_back(message_of(report));
-  for (Window* window : context.windows.all()) {
-    WindowReport report;
-    window->fill_counters(&report.counters);
-    report.id = static_cast<int>(window->identity().id);
-    report.ranks = window->identity().ranks;
-    report.mode = mode_name(window->mode());
-    report.policy = policy_name(window->options().policy);
-    report.bypass = window->obstacle();
-    report.incoherent = window->why_incoherent();
-    messages.push_back(message_of(report));
-  }
+  for (const Window* window : context.windows.all()) messages.push_back(message_of(window->report()));
   return messages;
 }
 

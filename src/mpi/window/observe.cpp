@@ -45,10 +45,9 @@ void Window::observe_sync(TraceSync kind, Targets targets) {
 }
 
 void Window::observe_write(TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {
-  int64_t from = 0, to = 0;
   if (!valid_target(target)) return;
-  if (!range_of(displacement, count, type, &from, &to)) from = INT64_MIN, to = INT64_MAX;
-  if (from != to) context.observer.write(identity_.id, kind, target, from, to);
+  const Range range = written_range(displacement, count, type);
+  if (range.from != range.to) context.observer.write(identity_.id, kind, target, range.from, range.to);
 }
 
 }  // namespace nearcache::mpi

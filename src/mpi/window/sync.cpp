@@ -58,28 +58,27 @@ void Window::request_completed(uint32_t record, uint64_t serial, bool succeeded)
 void Window::write_begins(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {
   if (!valid_target(target)) return;
   sampling_.write_begins(target);
-  int64_t from = 0, to = 0;
-  if (!range_of(displacement, count, type, &from, &to)) from = INT64_MIN, to = INT64_MAX;
-  cached_.write_begins(static_cast<uint32_t>(target), from, to);
+  const Range range = written_range(displacement, count, type);
+  cached_.write_begins(static_cast<uint32_t>(target), range.from, range.to);
 }
 
 void Window::announce_write(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {
   if (!valid_target(target)) return;
-  int64_t from = 0, to = 0;
-  if (!range_of(displacement, count, type, &from, &to)) from = INT64_MIN, to = INT64_MAX;
-  coherent_->writes(static_cast<uint32_t>(target), from, to);
+  const Range range = written_range(displacement, count, type);
+  coherent_->writes(static_cast<uint32_t>(target), range.from, range.to);
 }
 
-bool Window::range_of(MPI_Aint displacement, MPI_Count count, MPI_Datatype type, int64_t* from, int64_t* to) const {
+Window::Range Window::written_range(MPI_Aint displacement, MPI_Count count, MPI_Datatype type) const {
   const Layout* layout = count >= 0 ? layout_of(type) : nullptr;
   int64_t start = 0;
   if (layout == nullptr || identity_.unit == 0 ||
       __builtin_mul_overflow(static_cast<int64_t>(displacement), identity_.unit, &start))
-    return false;
+    return {};
   const Elements elements{layout, static_cast<uint64_t>(count)};
-  *from = *to = start;
-  if (layout->size == 0 || count == 0) return true;
-  return !__builtin_add_overflow(start, elements.lowest(), from) && !__builtin_add_overflow(start, elements.highest(), to);
+  if (layout->size == 0 || count == 0) return {start, start};
+  Range range;
+  if (__builtin_add_overflow(start, elements.lowest(), &range.from) || __builtin_add_overflow(start, elements.highest(), &range.to)) return {};
+  return range;
 }
 
 }  // namespace nearcache::mpi

@@ -202,6 +202,18 @@ bool Window::learn_plain_type(MPI_Datatype type) {
   return true;
 }
 
+WindowReport Window::report() const {
+  WindowReport report;
+  fill_counters(&report.counters);
+  report.id = static_cast<int>(identity_.id);
+  report.mode = mode_name(mode());
+  report.policy = policy_name(options_.policy);
+  report.ranks = identity_.ranks;
+  report.bypass = obstacle();
+  report.incoherent = why_incoherent();
+  return report;
+}
+
 void Window::fill_counters(Counters* counters) const {
   const CacheCounts counts = cached_.counts();
   *counters = counters_;

@@ -22,6 +22,7 @@
 #include "mpi/window/dormancy.h"
 #include "mpi/window/get_call.h"
 #include "mpi/window/pause.h"
+#include "telemetry/report.h"
 #include "telemetry/stats.h"
 #include "telemetry/trace_format.h"
 
@@ -72,6 +73,7 @@ class Window {
   void invalidate();
   void reset();
   void fill_counters(Counters* counters) const;
+  WindowReport report() const;
 
   // Epochs, as far as the program's calls were seen, and what is outstanding.
   Epochs& epochs() { return cached_.epochs(); }
@@ -161,6 +163,8 @@ class Window {
   bool paused() const { return pause_.on(); }
   // This get may; then it is counted.
   bool get_passes(int target, MPI_Datatype type, MPI_Count count) {
+    if (!pause_.on() && target != unnoted_rank_) return false;
+    if (context.coherence.somebody_reads()) [[unlikely]] return false;
     if (pause_.takes(type, count)) return true;
     if (target != unnoted_rank_) return false;
     if (!pause_.on()) [[unlikely]] note_own_get();
@@ -292,8 +296,11 @@ class Window {
   bool is_far(uint32_t target) const { return any_far_ && target < identity_.far.size() && identity_.far[target] != 0; }
   bool ensure_cache();
   CachedWindow::Decision look_up_unlocked(const GetCall& call, const RemoteGet& get, bool request);
-  // The bytes that a write touches; false where only MPI knows. An empty range if it touches none.
-  bool range_of(MPI_Aint displacement, MPI_Count count, MPI_Datatype type, int64_t* from, int64_t* to) const;
+  // The bytes of a target that a write touches, perhaps none; all where only MPI knows.
+  struct Range {
+    int64_t from = INT64_MIN, to = INT64_MAX;
+  };
+  Range written_range(MPI_Aint displacement, MPI_Count count, MPI_Datatype type) const;
 
   bool understand(const GetCall& call, RemoteGet* get) const;
   static uint64_t bytes_of(const GetCall& call);
