@@ -59,6 +59,7 @@ Board* Coherence::board_for(MPI_Comm comm, const std::vector<int>& members) {
   const uint32_t count = boards_.load(std::memory_order_relaxed);
   board_[count] = std::make_unique<Board>(comm, members);
   if (!board_[count]->ready()) return nullptr;
+  words_[count] = board_[count]->readers();
   boards_.store(count + 1, std::memory_order_release);
   return board_[count].get();
 }

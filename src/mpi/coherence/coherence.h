@@ -47,7 +47,7 @@ class Coherence {
   [[gnu::always_inline]] bool somebody_reads() const {
     const uint32_t count = boards_.load(std::memory_order_acquire);
     for (uint32_t i = 0; i < count; ++i) {
-      if (board_[i]->has_readers()) return true;
+      if (Board::has_readers(words_[i])) return true;
     }
     return false;
   }
@@ -77,6 +77,7 @@ class Coherence {
   Board* find(const std::vector<int>& members) const;
 
   std::atomic<uint32_t> boards_{0};
+  std::array<const uint64_t*, most_boards> words_{};  // of each board's readers, at hand
   std::array<std::unique_ptr<Board>, most_boards> board_;
   std::vector<Exposed> exposed_;
   WriteTracker tracker_;

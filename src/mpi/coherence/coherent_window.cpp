@@ -12,8 +12,10 @@
 namespace nearcache::mpi {
 namespace {
 
-constexpr uint32_t most_barren = 6;          // validations in a row that brought next to nothing, and twice as many as targets, until this rank no longer keeps anything
+constexpr uint32_t most_barren = 4;          // validations in a row that brought next to nothing, and twice as many as targets, until this rank no longer keeps anything
 constexpr uint32_t most_noisy = 4096;        // gets in a row while somebody writes, the same
+constexpr uint32_t most_unasked = 256;       // releases in a row without a get that is looked up, the same
+constexpr uint64_t kept_worth_it = 1024;     // hits, after which it may soon be tried again
 constexpr uint32_t most_repeats_wanted = 1u << 20;
 constexpr uint64_t longest_pause_ns = 100000000;  // between two questions whether all have taken notice
 constexpr size_t most_at_once = 64;          // targets whose words are read together
@@ -113,6 +115,7 @@ void CoherentWindow::close_some(uint64_t now) {
 }
 
 void CoherentWindow::publish() {
+  if (state_ != State::idle) count_unasked();
   if (!look()) return;
   close_some(clock_ticks());
   own_.look();
@@ -145,7 +148,7 @@ void CoherentWindow::join() {
   board_->join(slot_, &numbers_, &requests_);
   state_ = State::joins;
   pause_ = ask_at_ = 0;
-  noisy_ = 0;
+  noisy_ = unasked_ = 0;
 }
 
 // Towards the time from which all ranks tell of what they write.
@@ -180,6 +183,7 @@ void CoherentWindow::step() {
 
 void CoherentWindow::prepare(uint32_t target) {
   if (state_ == State::idle) return;
+  unasked_ = 0;
   if (state_ != State::reads) {
     step();
     if (state_ != State::reads) return;
@@ -207,10 +211,19 @@ void CoherentWindow::validate(uint32_t target) {
   if (window_.barren_validations() >= std::max<uint64_t>(most_barren, 2 * asked_.size())) give_up();
 }
 
+// Others tell it of what they write, and it reads nothing: its window pauses, perhaps.
+void CoherentWindow::count_unasked() {
+  if (++unasked_ < most_unasked) return;
+  unasked_ = 0;
+  state_ == State::joins ? step() : give_up();
+}
+
 // It does not pay, or does no more: asked again when more is to be gained.
 void CoherentWindow::give_up() {
+  const uint64_t before = hits_kept_;
   leave();
-  repeats_wanted_ = std::max(repeats_wanted_, std::min(4 * repeats_wanted_, most_repeats_wanted));
+  const auto first = static_cast<uint32_t>(context.options.quiet_after);
+  repeats_wanted_ = hits_kept_ - before >= kept_worth_it ? first : std::max(repeats_wanted_, std::min(4 * repeats_wanted_, most_repeats_wanted));
 }
 
 uint64_t CoherentWindow::hits_kept() const { return hits_kept_ + (keeps() ? window_.kept() : 0); }

@@ -4,12 +4,13 @@ import re
 
 def told(row, expression=lambda name: name):
     """The statements. `expression` gives the C value of a parameter, by its name. A release looks at pages that are told of after it."""
-    lines = ["note_release();"] if row.releases else ["note_write();"] if row.kind == "write" else []
+    releases = ["note_release();"] if row.releases else ["note_write();"] if row.kind == "write" else []
     received = row.received
-    if received is not None:
-        group = "" if received.group == "all" else f" && receives_{received.group}({expression('root')}, {expression('comm')})"
-        lines += [f"if (receives_are_told(){group}) [[unlikely]]", f"  {telling(received, expression)};"]
-    return "".join(f"  {line}\n" for line in lines)
+    if received is None:
+        return "".join(f"  {line}\n" for line in releases)
+    group = "" if received.group == "all" else f"if (receives_{received.group}({expression('root')}, {expression('comm')})) "
+    lines = [*releases, f"{group}{telling(received, expression)};"]
+    return "  if (receives_are_told()) [[unlikely]] {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
 
 
 def telling(received, expression):

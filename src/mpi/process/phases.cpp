@@ -12,7 +12,7 @@ namespace nearcache::mpi {
 namespace {
 
 constexpr uint64_t hits_worth_it = 64;  // of a quiet phase
-constexpr uint32_t most_barren = 8;     // phases with fewer, until this rank no longer asks to be told
+constexpr uint32_t most_barren = 8;     // phases with fewer in which somebody wrote, one after another, until this rank no longer asks to be told
 constexpr uint32_t most_repeats_wanted = 1 << 20;
 
 // Only where public and private copies are one may a word that others write be read by a load.
@@ -190,11 +190,19 @@ void Phases::update_quiet() {
 
 // Somebody writes: what was read goes, and completing a get is an acquire until the next phase.
 void Phases::end_quiet() {
-  if (!acquires_->quiet.exchange(false)) return;
-  acquires_->add(true);
-  if (context.threaded) return;
-  barren_ = hits() - hits_before_ < hits_worth_it ? barren_ + 1 : 0;
-  if (barren_ < most_barren || on_the_way_) return;
+  if (acquires_->quiet.exchange(false)) acquires_->add(true);
+}
+
+// A phase has ended: did it pay to be told? Where somebody writes at once, it was never quiet.
+void Phases::judge(bool noisy) {
+  const uint64_t now = hits();
+  if (now - hits_before_ >= hits_worth_it) {
+    barren_ = 0;
+  } else if (noisy) {
+    ++barren_;
+  }
+  hits_before_ = now;
+  if (barren_ < most_barren || on_the_way_ || repeats_wanted_ == 0) return;  // 0: in any case
   repeats_wanted_ = std::max(repeats_wanted_, std::min(4 * repeats_wanted_, most_repeats_wanted));
   announce(false);
 }
@@ -211,12 +219,11 @@ uint64_t Phases::hits() const {
 // whether they have windows or not.
 void Phases::everybody_met() {
   if (context.threaded) return;
+  const bool noisy = reading_ && heard();
   ++phase_;
   if (!reading_) return;
-  const uint64_t now = hits();
-  if (now - hits_before_ >= hits_worth_it) barren_ = 0;
-  hits_before_ = now;
   if (on_the_way_) step();
+  judge(noisy);
   update_quiet();
 }
 

@@ -134,6 +134,7 @@ class Phases {
   void announce(Companion* group, bool reading);
   void update_quiet();
   void end_quiet();
+  void judge(bool noisy);
   void expire(uint64_t now);
   uint64_t hits() const;
 
@@ -161,7 +162,7 @@ class Phases {
   uint64_t changes_of_mind_ = 0;
   uint32_t asking_ = 0;       // calls of `ask`
   bool asked_ = false;        // this rank reads for these alone
-  uint32_t barren_ = 0;       // quiet phases, one after another, that brought next to nothing before somebody wrote
+  uint32_t barren_ = 0;       // phases, one after another, that brought next to nothing as somebody wrote
   uint64_t hits_before_ = 0;  // this phase
   std::mutex mutex_;          // covers all but what is atomic, in programs with threads
 };
