@@ -29,6 +29,20 @@ void made_and_freed() {
   if (check::rank == reader && must_keep()) EXPECT(hits > 0);
 }
 
+// After some hundred releases without a get nobody looks at stores any more; who reads again keeps again.
+void a_reader_that_reads_no_more() {
+  with_window({}, [&](Window &window) {
+    settle(window);
+    for (int i = 0; i < 400; ++i) MPI_Barrier(check::world);
+    check::hidden_barrier();
+    const uint64_t looks = check::stats(window.win).store_looks;
+    for (int i = 0; i < 50; ++i) MPI_Barrier(check::world);
+    if (check::rank == owner && check::cached()) EXPECT_EQ(check::stats(window.win).store_looks, looks);
+    change_and_read(window, 0);
+    settle(window);
+  });
+}
+
 // More than there are slots, all at once: the last ones keep nothing, and are right.
 void many_windows(int left, const std::function<void(std::vector<Window *> &)> &body, std::vector<Window *> *made) {
   if (left == 0) return body(*made);
@@ -223,6 +237,7 @@ void different_memories(int64_t of_reader, int64_t of_owner, int64_t of_writer) 
 
 void add_windows(std::vector<check::Case> &cases) {
   cases.push_back({"made_and_freed", made_and_freed});
+  cases.push_back({"a_reader_that_reads_no_more", a_reader_that_reads_no_more});
   cases.push_back({"more_windows_than_slots", more_windows_than_slots});
   cases.push_back({"stored_where_another_window_is", [] { two_windows_over_one_memory(owner_stores, owner_sends); }});
   cases.push_back({"put_through_another_window", [] { two_windows_over_one_memory(writer_puts, writer_sends); }});

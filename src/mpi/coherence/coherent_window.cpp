@@ -223,7 +223,7 @@ void CoherentWindow::give_up() {
   const uint64_t before = hits_kept_;
   leave();
   const auto first = static_cast<uint32_t>(context.options.quiet_after);
-  repeats_wanted_ = hits_kept_ - before >= kept_worth_it ? first : std::max(repeats_wanted_, std::min(4 * repeats_wanted_, most_repeats_wanted));
+  repeats_wanted_ = hits_kept_ - before >= kept_worth_it ? first : std::max(repeats_wanted_, std::min(4 * std::max(repeats_wanted_, 1u), most_repeats_wanted));
 }
 
 uint64_t CoherentWindow::hits_kept() const { return hits_kept_ + (keeps() ? window_.kept() : 0); }
