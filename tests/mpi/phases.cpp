@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 
 #include "check.h"
@@ -20,6 +21,7 @@ struct Window {
 };
 
 bool strict() { return std::getenv("NEARCACHE_STRICT_FLUSH") != nullptr; }
+bool asks_for_more_than_nothing() { return std::strcmp(std::getenv("NEARCACHE_QUIET_AFTER"), "0") != 0; }
 
 // Rank `to` goes on when rank `from` has come here, by a message that Nearcache does not see.
 void after(int from, int to) {
@@ -163,6 +165,27 @@ void two_phases() {
       }
       check::hidden_barrier();
     }
+  });
+}
+
+// Where somebody writes in every phase, from its beginning, the reader wants to hear no more of it, nor keeps anything where nobody does.
+void phases_that_bring_nothing() {
+  with_window(true, [&](Window &window) {
+    settle(window, get_and_flush);
+    for (int64_t phase = 1; phase <= 20; ++phase) {
+      MPI_Barrier(check::world);
+      if (check::rank == writer) put_and_flush(window, 1000 * phase, place, owner);
+    }
+    MPI_Barrier(check::world);
+    if (check::rank == reader) {
+      int64_t found = -1;
+      get_and_flush(window, &found);
+      const uint64_t before = full_hits(window);
+      get_and_flush(window, &found);
+      EXPECT_EQ(found, 20000);
+      EXPECT_CACHED(full_hits(window) == before + (strict() || asks_for_more_than_nothing() ? 0 : 1));
+    }
+    check::hidden_barrier();
   });
 }
 
@@ -449,6 +472,7 @@ int main(int argc, char **argv) {
        {"flag_put_into_own_memory_then_rget", [] { a_flag_in_own_memory(rget_and_wait, false); }},
        {"flag_accumulated_in_own_memory", [] { a_flag_in_own_memory(get_and_flush, true); }},
        {"two_phases", two_phases},
+       {"phases_that_bring_nothing", phases_that_bring_nothing},
        {"after_an_exclusive_epoch", [] { after_an_exclusive_epoch(false); }},
        {"after_a_store_under_an_exclusive_lock", [] { after_an_exclusive_epoch(true); }},
        {"exclusive_epoch_before_a_miss", [] { an_exclusive_epoch_comes_between(other_place); }},

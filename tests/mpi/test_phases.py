@@ -24,5 +24,9 @@ def test_locks_of_programs_with_threads(mpi, preload, case):
     runs.run(mpi, "cached", 3, "phases", "--threads", "--only", case, env=QUIET)
 
 
+def test_phases_that_bring_nothing(mpi, preload):
+    runs.run(mpi, "cached", 3, "phases", "--only", "phases_that_bring_nothing", env=dict(QUIET, NEARCACHE_QUIET_AFTER="16"))
+
+
 def test_longest_age(mpi, preload):
     runs.run(mpi, "cached", 3, "phases", "--only", AGE, env=dict(QUIET, NEARCACHE_LONGEST_AGE="2s"))
