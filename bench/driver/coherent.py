@@ -55,7 +55,7 @@ def ratio(launch, client, flags, pairs, other, network="tcp"):
 
 def shares(launch, app, promise, quick, repetitions):
     """Speedups over no cache: as the program promises, and without its promise in mode coherent."""
-    words = {"lcc": ["--rmat", 12 if quick else 13, "--edge-factor", 16, "--seed", 1],
+    words = {"lcc": ["--rmat", 13 if quick else 15, "--edge-factor", 16, "--seed", 1],
              "barnes_hut": ["--bodies", 1500 if quick else 3000, "--steps", 2, "--seed", 1]}[app]
     sides = {"off": ([], {"mode": "off"}), "promise": ([], {}), "coherent": (["--no-promise"], {"mode": "coherent"})}
     runs = {name: [] for name in sides}

@@ -78,11 +78,11 @@ bool Versions::keeps(uint32_t target, int64_t from, int64_t to, uint32_t stamp, 
 
 void Versions::forget(uint32_t generation) {
   began_in_ = generation;
-  for (const auto& target : targets_) {
-    if (target == nullptr) continue;
-    target->is_known = 0;
-    target->floors.fill(generation + 1);
-    target->validated = false;
+  for (const uint32_t rank : known_targets_) {
+    Target& target = *targets_[rank];
+    target.is_known = 0;
+    target.floors.fill(generation + 1);
+    target.validated = false;
   }
 }
 

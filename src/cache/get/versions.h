@@ -78,6 +78,8 @@ class Versions {
   uint32_t validated(uint32_t target, uint32_t generation, const VersionWords& words);
   // Besides `wants_validation` of another target: this one will be asked for soon, as it seems, and it is worth it.
   bool likely(uint32_t target, uint32_t generation) const;
+  // Targets that there was anything of, in the order of their first time.
+  const std::vector<uint32_t>& targets() const { return known_targets_; }
   // A get of the target that is to be kept has been issued in this generation, perhaps before its words are read.
   void fetched(uint32_t target, uint32_t generation) { at(target).fetched_in = generation, at(target).fetched = true; }
   // May an entry of bytes [from, to), of an older stamp, be served in this generation? It counts as a hit that validation made possible.
@@ -105,7 +107,10 @@ class Versions {
     uint32_t skip = 0, back_off = 0;  // generations without a validation
   };
   Target& at(uint32_t target) {
-    if (targets_[target] == nullptr) targets_[target] = std::make_unique<Target>();
+    if (targets_[target] == nullptr) {
+      targets_[target] = std::make_unique<Target>();
+      known_targets_.push_back(target);
+    }
     return *targets_[target];
   }
   // Stamps wrap; none is kept that is more than 2^30 away.
@@ -114,6 +119,7 @@ class Versions {
 
   Regions regions_;
   std::vector<std::unique_ptr<Target>> targets_;
+  std::vector<uint32_t> known_targets_;
   uint64_t kept_ = 0;
   uint32_t barren_ = 0;
   uint32_t began_in_;

@@ -202,7 +202,8 @@ void CoherentWindow::prepare(uint32_t target) {
 
 void CoherentWindow::validate(uint32_t target) {
   asked_.assign(1, target);
-  for (uint32_t other = 0; other < board_->ranks() && asked_.size() < most_at_once; ++other) {
+  for (const uint32_t other : window_.targets_of_versions()) {
+    if (asked_.size() == most_at_once) break;
     if (other != target && window_.likely_needed(other) && window_.certainly_open(other)) asked_.push_back(other);
   }
   board_->read(slot_, asked_, &words_);

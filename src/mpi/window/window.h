@@ -152,6 +152,7 @@ class Window {
   bool wants_validation(uint32_t target) { return cached_.wants_validation(target); }
   bool likely_needed(uint32_t target) const { return cached_.likely_needed(target); }
   uint32_t validated(uint32_t target, const VersionWords& words) { return cached_.validated(target, words); }
+  const std::vector<uint32_t>& targets_of_versions() const { return cached_.versions()->targets(); }
   uint64_t kept() const { return cached_.versions()->kept(); }
   uint32_t barren_validations() const { return cached_.versions()->barren(); }
   // Readers are told, before a put or an accumulate is issued.
