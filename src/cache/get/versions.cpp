@@ -27,9 +27,9 @@ bool Versions::likely(uint32_t target, uint32_t generation) const {
   return its != nullptr && its->validated && its->validated_in != generation && its->skip == 0 && its->kept >= worth_it;
 }
 
-// What the last validation brought.
+// What the last validation brought. Of memory that is not watched it brings nothing, either.
 void Versions::judge(Target* target) {
-  if (!target->validated || target->is_known == 0) return;
+  if (!target->validated) return;
   if (!std::exchange(target->judged, true)) return;  // there was nothing yet that the first could have kept
   if (target->kept >= worth_it) {
     target->back_off = 0;
