@@ -1,4 +1,4 @@
-// What docs/semantics.md promises of OpenSHMEM calls, case by case, on any number of PEs from 2 to 7.
+// What docs/semantics-openshmem.md promises of OpenSHMEM calls, case by case, on any number of PEs from 2 to 7.
 //
 //   shmem_contract [PREFIX ...]   the cases whose names begin so; all without
 #include "contract.h"

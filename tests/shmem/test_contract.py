@@ -1,4 +1,4 @@
-"""The contract of docs/semantics.md, case by case, with the cache; and without, to tell the library's own defects."""
+"""The contract of docs/semantics-openshmem.md, case by case, with the cache; and without, to tell the library's own defects."""
 import pytest
 from support import shmem_runs
 

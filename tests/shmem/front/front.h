@@ -1,4 +1,4 @@
-/* Cases of the OpenSHMEM contract (docs/semantics.md), each a small program: all PEs run it together, and each says what it finds wrong. */
+/* Cases of the OpenSHMEM contract (docs/semantics-openshmem.md), each a small program: all PEs run it together, and each says what it finds wrong. */
 #ifndef FRONT_H
 #define FRONT_H
 

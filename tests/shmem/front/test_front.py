@@ -1,4 +1,4 @@
-"""The contract of OpenSHMEM programs (docs/semantics.md): small programs that rely on it, with and without the cache."""
+"""The contract of OpenSHMEM programs (docs/semantics-openshmem.md): small programs that rely on it, with and without the cache."""
 import json
 import subprocess
 import sys
