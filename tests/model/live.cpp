@@ -48,10 +48,14 @@ Live::Live(Random &random, MPI_Comm of) : communicator(of) {
   const char *modes[] = {"transparent", "coherent", "coherent", "always", "user", "off"};
   mode = modes[coherent_only ? 1 : below(random, 6)];
   oracle.read_only_common = strcmp(mode, "always") == 0;
+  oracle.steps = coherent_only;
   oracle.rarely_changed = coherent_only || (strcmp(mode, "coherent") == 0 && below(random, 2) == 0);
   user_writes = strcmp(mode, "user") == 0;
   allocated = below(random, 2);
   style = (Sync)below(random, 5);
+  if (coherent_only && style != Sync::held && below(random, 3)) {
+    style = Sync::held;  // where data from before is served, too
+  }
   mixed = style != Sync::held && below(random, 3) == 0;
   const int displacement_units[] = {1, 4, 8};
   const int common_unit = displacement_units[below(random, 3)];
@@ -60,7 +64,7 @@ Live::Live(Random &random, MPI_Comm of) : communicator(of) {
     const int chosen = units_differ ? displacement_units[below(random, 3)] : common_unit;
     unit = i == rank ? chosen : unit;
     const int64_t kind = below(random, 10);
-    oracle.bytes.push_back(kind == 0 ? 0 : kind == 1 ? 20000 : (256 + below(random, 4000)) / 8 * 8);
+    oracle.bytes.push_back(kind == 0 ? 0 : kind == 1 || (coherent_only && kind < 5) ? 20000 : (256 + below(random, 4000)) / 8 * 8);
     oracle.content.emplace_back();
     for (int64_t j = 0; j < oracle.bytes[i]; j++) {
       oracle.content[i].push_back((uint8_t)random());
@@ -68,7 +72,7 @@ Live::Live(Random &random, MPI_Comm of) : communicator(of) {
     oracle.writer.emplace_back(oracle.bytes[i], nobody);
   }
   oracle.before = oracle.content;
-  oracle.make_spots(random, shapes, 30);
+  oracle.make_spots(random, shapes, coherent_only ? 8 : 30);
   create(random);
 }
 
@@ -76,8 +80,8 @@ void Live::create(Random &random) {
   MPI_Info info = check::info("nearcache_mode", mode);
   const char *storages[] = {"1M", "16k", "1000"};
   const char *indices[] = {"4096", "64", "7"};
-  MPI_Info_set(info, "nearcache_storage", storages[below(random, 3)]);
-  MPI_Info_set(info, "nearcache_index", indices[below(random, 3)]);
+  MPI_Info_set(info, "nearcache_storage", storages[below(random, coherent_only && below(random, 4) ? 2 : 3)]);
+  MPI_Info_set(info, "nearcache_index", indices[below(random, coherent_only && below(random, 4) ? 2 : 3)]);
   const int64_t bytes = oracle.bytes[rank];
   if (allocated) {
     MPI_Win_allocate(bytes, unit, info, communicator, &memory, &win);
@@ -87,7 +91,7 @@ void Live::create(Random &random) {
   }
   windows.push_back(win);
   // A second window over the same memory: in mode always a broken promise, where either of them is written through.
-  if (!oracle.read_only_common && !without.twins && below(random, 3) == 0) {
+  if (!oracle.read_only_common && !without.twins && below(random, coherent_only ? 12 : 3) == 0) {
     MPI_Win_create(memory, bytes, unit, info, communicator, &win);
     windows.push_back(win);
   }
@@ -186,6 +190,8 @@ void Live::phase(Random &common, Random &own, int gets) {
   if (plan.sync == Sync::held) {
     store(plan);
     MPI_Win_sync(win);
+  } else if (coherent_only && (plan.sync == Sync::fence || plan.sync == Sync::pscw)) {
+    store(plan);  // before the fence or the post that lets others in
   } else if (!plan.stores.empty()) {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
     store(plan);
@@ -202,6 +208,9 @@ void Live::phase(Random &common, Random &own, int gets) {
     case Sync::pscw: run_active(own, plan, gets); break;
     case Sync::lock: run_locks(own, plan, gets); break;
     default: run_passive(own, plan, gets); break;
+  }
+  if (coherent_only && !plan.writes.empty() && below(common, 2)) {
+    usleep(1000);  // then there is time to tell that nobody writes there any more
   }
   meet(common);
   if (plan.sync == Sync::held) {
@@ -260,7 +269,7 @@ void Live::run_locks(Random &own, Plan &plan, int gets) {
   const int bursts = 2 * size;
   for (int burst = 0; burst < bursts; burst++) {
     const int target = (burst + rank) % size;
-    MPI_Win_lock(below(own, 4) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, target, 0, win);
+    MPI_Win_lock(below(own, coherent_only ? 64 : 4) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, target, 0, win);
     for (int i = 0; i < gets / bursts; i++) {
       act(own, plan, target, true);
       if (below(own, 8) == 0) {
@@ -281,6 +290,9 @@ void Live::act(Random &own, Plan &plan, int target, bool passive) {
   if (below(own, 10) == 0 && write_next(own, plan, target, passive)) {
     return;
   }
+  if (coherent_only && below(own, 16) == 0) {
+    return learn(own, passive);
+  }
   if (below(own, 40) == 0 || oracle.spots.empty()) {
     return odd_call(own, passive);
   }
@@ -288,6 +300,9 @@ void Live::act(Random &own, Plan &plan, int target, bool passive) {
     Spot spot = oracle.spots[below(own, (int64_t)oracle.spots.size())];
     if (below(own, 4) == 0) {
       spot.count = 1;  // less of what may be cached
+    }
+    if (coherent_only && spot.target == rank && target < 0 && below(own, 8)) {
+      continue;  // which needs no cache
     }
     if ((target < 0 || spot.target == target) && oracle.may_read(rank, spot, shapes, ready)) {
       return get(own, spot, passive);
@@ -317,6 +332,24 @@ void Live::synchronise(Random &own, int target) {
   if (kind < 4 && code == MPI_SUCCESS) {  // one that failed has completed nothing
     completed(kind % 2 ? -1 : target, kind < 2);
   }
+}
+
+// This rank may have learned of others' writes, as far as the cache can know.
+void Live::learn(Random &own, bool passive) {
+  int token = 0, found = 0;
+  if (passive && present != Sync::lock && below(own, 2)) {
+    MPI_Win_sync(win);
+  } else if (below(own, 2)) {
+    MPI_Sendrecv(nullptr, 0, MPI_INT, rank, 3, &token, 1, MPI_INT, rank, 3, communicator, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Send(nullptr, 0, MPI_INT, rank, 4, communicator);
+    MPI_Request request;
+    MPI_Irecv(nullptr, 0, MPI_INT, rank, 4, communicator, &request);
+    while (!found) {
+      MPI_Test(&request, &found, MPI_STATUS_IGNORE);
+    }
+  }
+  operations++;
 }
 
 // Which writes of this phase a wrong get met.

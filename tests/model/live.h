@@ -25,7 +25,7 @@ struct Without {
   bool locks;        // epochs of MPI_Win_lock
 };
 inline Without without;
-inline bool coherent_only;  // all windows are
+inline bool coherent_only;  // all windows are, and few phases change anything
 
 // Gets of this rank that the cache may answer: by full hits (modes always and user), by pending ones (transparent).
 inline int64_t gets_kept, gets_joined;
@@ -82,6 +82,7 @@ class Live {
   bool write_next(Random &own, Plan &plan, int target, bool passive);
   void issue(Random &own, const Write &write);
   void synchronise(Random &own, int target);
+  void learn(Random &own, bool passive);
   void wait_requests(Random &own);
   void look_at_requests(Random &own);
   void completed(int target, bool at_target);

@@ -134,6 +134,9 @@ void Oracle::add_write(Random &random, const std::vector<Shape> &shapes, Plan &p
   Write write{};
   write.writer = (int)below(random, size);
   write.spot = spots[below(random, (int64_t)spots.size())];
+  if (steps && write.writer == write.spot.target) {
+    write.writer = (write.writer + 1) % size;
+  }
   const Shape &shape = shapes[write.spot.shape];
   const Kind kinds[] = {Kind::put, Kind::put, Kind::rput, Kind::accumulate, Kind::raccumulate, Kind::get_accumulate};
   write.kind = kinds[below(random, shape.accumulable && !derived_puts_only ? 6 : 3)];
@@ -196,15 +199,21 @@ Plan Oracle::plan_phase(Random &random, const std::vector<Shape> &shapes, Sync s
   for (auto &row : writer) {
     std::fill(row.begin(), row.end(), nobody);
   }
-  const int64_t changes = rarely_changed && below(random, 3) != 0 ? 0 : below(random, 6);
-  for (int64_t i = 0; i < changes; i++) {
+  if (busy > 0) {
+    busy--;
+  } else if (steps && below(random, 6) == 0) {
+    busy = 1 + below(random, 3);
+  }
+  const int64_t changes = (steps ? busy == 0 : rarely_changed && below(random, 3) != 0) ? 0 : below(random, 6);
+  const int64_t by_whom = steps ? below(random, 3) : 2;  // the owners, others, both
+  for (int64_t i = 0; i < changes && by_whom != 1; i++) {
     add_store(random, plan);
   }
   before = content;  // stores are done before the phase begins
-  for (int64_t i = 0; i < changes * 2 && !spots.empty(); i++) {
+  for (int64_t i = 0; i < changes * 2 && by_whom != 0 && !spots.empty(); i++) {
     below(random, 8) == 0 ? add_sum(random, plan, Kind::sum) : add_write(random, shapes, plan);
   }
-  if (sync == Sync::lock && !cached && below(random, 2)) {
+  if (sync == Sync::lock && !cached && (!steps || changes > 0) && below(random, 2)) {
     add_sum(random, plan, below(random, 2) ? Kind::locked : Kind::guarded);
   }
   return plan;

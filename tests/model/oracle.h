@@ -56,12 +56,14 @@ constexpr uint8_t nobody = 0, everybody = 255;
 struct Oracle {
   int size;  // ranks
   bool rarely_changed = false;  // in most phases nobody writes
+  bool steps = false;           // those in which somebody does come in rows, and are either the owners', or others', or both
   bool read_only_common;  // mode always: only bytes private to a reader are ever written, by that reader
   std::vector<int64_t> bytes;
   std::vector<std::vector<uint8_t>> content;  // after the present phase
   std::vector<std::vector<uint8_t>> before;   // before it
   std::vector<std::vector<uint8_t>> writer;   // of the present phase: nobody, rank + 1, or everybody
   std::vector<Spot> spots;
+  int64_t busy = 0;  // phases of the present row
 
   void make_spots(Random &random, const std::vector<Shape> &shapes, int many);
   bool may_read(int reader, const Spot &spot, const std::vector<Shape> &shapes,

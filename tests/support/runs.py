@@ -30,12 +30,12 @@ def run(mpi, layer, ranks, program, *args, timeout=120, env=None, tcp=False, abo
     return result.check(hint)
 
 
-def agrees_with_host(mpi, layer, ranks, program, *args, timeout=120):
+def agrees_with_host(mpi, layer, ranks, program, *args, timeout=120, env=None):
     """Runs and checks; False, where the host alone fails at the very same: that says nothing of Nearcache."""
     below = below_of(mpi, layer)
     arguments = [*args, *host_defects.excepted(mpi, program)]
-    result = launch.run(mpi, ranks, program, *arguments, below=below, timeout=timeout)
-    if result.code != 0 and launch.run(mpi, ranks, program, *arguments, preload=False, below=below, timeout=timeout).code != 0:
+    result = launch.run(mpi, ranks, program, *arguments, below=below, timeout=timeout, env=env)
+    if result.code != 0 and launch.run(mpi, ranks, program, *arguments, preload=False, below=below, timeout=timeout, env=env).code != 0:
         return False
     result.check("without Nearcache: passes")
     return True
