@@ -1,4 +1,4 @@
-"""The README's picture shows what docs/evidence has: every bar's figure, in both themes."""
+"""Pictures of the documents: speedups as docs/evidence has them, in both themes; diagrams that name what there is."""
 import importlib.util
 import re
 import xml.etree.ElementTree as xml
@@ -40,3 +40,15 @@ def test_the_readme_tells_the_fastest_and_the_slowest_bar():
     readme = (PICTURES.parents[1] / "README.md").read_text(encoding="utf-8")
     for value, label in (max(every), min(every)):
         assert re.search(rf"{re.escape(module.text_of(value))} \({label.split(',')[0]}\)", readme), label
+
+
+@pytest.mark.parametrize("diagram", ("layers.svg", "one_get.svg"))
+def test_diagrams_name_what_the_sources_have(diagram):
+    words = " ".join(texts(PICTURES / diagram))
+    sources = PICTURES.parents[1] / "src"
+    code = "".join(file.read_text(encoding="utf-8") for folder in ("mpi", "cache") for file in sorted((sources / folder).rglob("*.h")))
+    for folder in re.findall(r"src/([a-z/]+)", words):
+        assert (sources / folder).is_dir(), folder
+    for kind, name in re.findall(r"\b([A-Z]\w+)::(\w+)", words):
+        assert re.search(rf"(class|struct) {kind}\b", code) and re.search(rf"\b{name}\b", code), f"{kind}::{name}"
+    assert re.search(r"prefers-color-scheme: dark", (PICTURES / diagram).read_text(encoding="utf-8"))
