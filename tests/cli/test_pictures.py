@@ -50,5 +50,5 @@ def test_diagrams_name_what_the_sources_have(diagram):
     for folder in re.findall(r"src/([a-z/]+)", words):
         assert (sources / folder).is_dir(), folder
     for kind, name in re.findall(r"\b([A-Z]\w+)::(\w+)", words):
-        assert re.search(rf"(class|struct) {kind}\b", code) and re.search(rf"\b{name}\b", code), f"{kind}::{name}"
+        assert re.search(rf"^(class|struct) [^;]*\b{kind}\b", code, re.M) and re.search(rf"\b{name}\b", code), f"{kind}::{name}"
     assert re.search(r"prefers-color-scheme: dark", (PICTURES / diagram).read_text(encoding="utf-8"))
