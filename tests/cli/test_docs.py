@@ -7,14 +7,14 @@ import pytest
 from nearcache import listing, tables
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 # Variables of the commands, of the UPC runtime and of the build, which are no options of the library.
 OTHER_VARIABLES = {"NEARCACHE_HOME", "NEARCACHE_PYTHON", "NEARCACHE_MPICC", "NEARCACHE_OSHCC",
                    "NEARCACHE_UPC_SHARED_HEAP", "NEARCACHE_UPC_YIELD", "NEARCACHE_UPCC_DEBUG"}
 # Values of constants of nearcache/mpi.h and nearcache/shmem.h.
 CONSTANTS = re.compile(r"NEARCACHE_MODE_\w+|NEARCACHE_SHMEM_(OK|ARGUMENT|ABSENT)")
 
-named = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+named = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 
 
 def words(document):
