@@ -8,7 +8,7 @@ from .build import Failure
 from .clients import one_run, undisturbed
 from .numbers import median, summarise
 
-STEPS = {"barrier_steps_speedup": ("lu_steps", {"rounds": 5}), "lock_get_unlock_speedup": ("lock_lookups", {"rounds": 40})}
+STEPS = {"barrier_steps_speedup": ("lu_steps", {"rounds": 10}), "lock_get_unlock_speedup": ("lock_lookups", {"rounds": 40})}
 WRITERS = ("put_random", "accumulate", "halo")
 # lcc and barnes_hut: what they promise is left out on one side.
 PROMISING = {"lcc_share_of_always": ("lcc", "always"), "barnes_hut_share_of_user": ("barnes_hut", "user")}
@@ -27,11 +27,11 @@ def measure(launch, arguments):
         row = ratio(launch, client, flags, pairs, "off")
         results.append(row)
         summary[key] = row["speedup"]["median"]
-    writers = [ratio(launch, client, {"rounds": 400}, pairs, "off") for client in WRITERS]
+    writers = [ratio(launch, client, {"rounds": 1500}, pairs, "off") for client in WRITERS]
     results += writers
     summary["writers_ratio"] = max(1 / row["speedup"]["median"] for row in writers)
     idle = [ratio(launch, "messages", {"rounds": 400}, pairs, "off", network) for network in ("tcp", "shared")]
-    rewritten = ratio(launch, "rewritten", {"rounds": 200}, pairs, "off")
+    rewritten = ratio(launch, "rewritten", {"rounds": 600}, pairs, "off")
     results += [*idle, rewritten]
     summary["idle_ratio"] = max(1 / row["speedup"]["median"] for row in idle)
     summary["store_ratio"] = 1 / rewritten["speedup"]["median"]

@@ -15,6 +15,7 @@ namespace {
 constexpr uint32_t most_barren = 4;          // validations in a row that brought next to nothing, and twice as many as targets, until this rank no longer keeps anything
 constexpr uint32_t most_noisy = 4096;        // gets in a row while somebody writes, the same
 constexpr uint32_t most_unasked = 256;       // releases in a row without a get that is looked up, the same
+constexpr uint32_t most_noisy_releases = 64; // and in a row while somebody writes
 constexpr uint64_t kept_worth_it = 1024;     // hits, after which it may soon be tried again
 constexpr uint32_t most_repeats_wanted = 1u << 20;
 constexpr uint64_t longest_pause_ns = 100000000;  // between two questions whether all have taken notice
@@ -115,7 +116,7 @@ void CoherentWindow::close_some(uint64_t now) {
 }
 
 void CoherentWindow::publish() {
-  if (state_ != State::idle) count_unasked();
+  if (state_ != State::idle) released();
   if (!look()) return;
   close_some(clock_ticks());
   own_.look();
@@ -148,7 +149,7 @@ void CoherentWindow::join() {
   board_->join(slot_, &numbers_, &requests_);
   state_ = State::joins;
   pause_ = ask_at_ = 0;
-  noisy_ = unasked_ = 0;
+  noisy_ = unasked_ = noisy_releases_ = 0;
 }
 
 // Towards the time from which all ranks tell of what they write.
@@ -212,10 +213,11 @@ void CoherentWindow::validate(uint32_t target) {
   if (window_.barren_validations() >= std::max<uint64_t>(most_barren, 2 * asked_.size())) give_up();
 }
 
-// Others tell it of what they write, and it reads nothing: its window pauses, perhaps.
-void CoherentWindow::count_unasked() {
-  if (++unasked_ < most_unasked) return;
-  unasked_ = 0;
+// Others tell it of what they write, and it keeps nothing: it reads no more, as its window pauses, perhaps; or somebody writes all the time.
+void CoherentWindow::released() {
+  noisy_releases_ = context.phases.quiet() ? 0 : noisy_releases_ + 1;
+  if (++unasked_ < most_unasked && noisy_releases_ < most_noisy_releases) return;
+  unasked_ = noisy_releases_ = 0;
   state_ == State::joins ? step() : give_up();
 }
 

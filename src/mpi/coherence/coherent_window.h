@@ -80,7 +80,7 @@ class CoherentWindow {
   void step();
   void leave();
   void give_up();
-  void count_unasked();
+  void released();
   void validate(uint32_t target);
 
   Window& window_;
@@ -108,6 +108,7 @@ class CoherentWindow {
   uint64_t ask_at_ = 0, pause_ = 0;    // ticks
   uint32_t noisy_ = 0;                 // gets since the last in a quiet phase
   uint32_t unasked_ = 0;               // releases since the last get that was looked up
+  uint32_t noisy_releases_ = 0;        // since the last one in a quiet phase
   uint64_t told_since_ = 0;            // changes of mind of Phases when it began to keep
   struct Missed {
     uint32_t line = 0;

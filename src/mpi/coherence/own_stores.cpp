@@ -11,7 +11,7 @@
 namespace nearcache::mpi {
 namespace {
 
-constexpr uint64_t share_of_looks = 100, share_of_faults = 100;  // one part of the time in so many goes into looks, and into faults of pages that are watched
+constexpr uint64_t share_of_looks = 100, share_of_faults = 33;  // one part of the time in so many goes into looks, and into faults of pages that are watched
 constexpr uint64_t at_once_ns = 500000;
 constexpr uint64_t longest_look_ns = 200000;  // longer, this process had lost the processor
 constexpr uint64_t fault_ns = 3000;          // the first store to a page after a look
