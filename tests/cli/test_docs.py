@@ -89,3 +89,24 @@ def test_architecture_names_files_that_exist():
     names = {path.name for folder in ("src", "python/nearcache/upcc") for path in (ROOT / folder).rglob("*")}
     for name in re.findall(r"`([a-z_0-9]+\.(?:cpp|h|py|def|txt))`", words(ROOT / "docs" / "architecture.md")):
         assert name in names, name
+
+
+def sections(document):
+    """Headings, and what is set in bold at the begin of a paragraph."""
+    text = words(document)
+    return {name.rstrip(".:") for name in re.findall(r"^#+ (.*)$", text, re.M) + re.findall(r"^(?:- )?\*\*([^*]+)\*\*", text, re.M)}
+
+
+def test_sections_that_comments_name_exist():
+    """A section stands in quotes behind the document; in mutations, behind `semantics.md` of the rule."""
+    named_sections = []
+    for folder, pattern in (("src", r"docs/([\w-]+\.md)(?:, \"([^\"]+)\")?"), ("include", r"docs/([\w-]+\.md)(?:, \"([^\"]+)\")?"),
+                            ("tests", r"docs/([\w-]+\.md)(?:, \"([^\"]+)\")?"), ("tests/mutations", r"^# rule: (semantics\.md), ([^,:\n]+)")):
+        for file in sorted((ROOT / folder).rglob("*")):
+            if file.suffix in (".h", ".cpp", ".c", ".txt", ".def", ".py", ".mutation"):
+                named_sections += [(file.name, *found) for found in re.findall(pattern, words(file), re.M)]
+    assert len(named_sections) > 100
+    for file, document, section in named_sections:
+        path = ROOT / "docs" / document
+        assert path.exists(), (file, document)
+        assert not section or section in sections(path), (file, section)
