@@ -1,0 +1,211 @@
+// Fabrics: every batch arrives once, whole and in order; strangers and peers that break the protocol do no harm.
+#include <gtest/gtest.h>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "net/socket_fabric.h"
+#include "net/stub_network.h"
+
+namespace nearcache::net {
+namespace {
+
+constexpr Secret secret{0x1234, 0x5678};
+
+std::vector<std::byte> bytes_of(uint64_t number, size_t length) {
+  std::vector<std::byte> batch(std::max(length, sizeof number));
+  for (size_t i = 0; i < batch.size(); ++i) batch[i] = static_cast<std::byte>(number + i);
+  std::memcpy(batch.data(), &number, sizeof number);
+  return batch;
+}
+
+// Expects batches of each rank to be numbered.
+struct Listener final : Receiver {
+  std::map<int, uint64_t> got;
+  std::map<int, std::string> gone;
+  void received(int from, std::span<const std::byte> batch) override {
+    uint64_t number;
+    ASSERT_GE(batch.size(), sizeof number);
+    std::memcpy(&number, batch.data(), sizeof number);
+    EXPECT_EQ(number, got[from]++);
+    EXPECT_TRUE(std::ranges::equal(batch, bytes_of(number, batch.size())));
+  }
+  void lost(int peer, const std::string& why) override { gone[peer] = why; }
+  uint64_t total() const {
+    uint64_t sum = 0;
+    for (const auto& [from, count] : got) sum += count;
+    return sum;
+  }
+};
+
+struct Sockets {
+  std::vector<std::unique_ptr<SocketFabric>> fabrics;
+  std::vector<Listener> listeners;
+  explicit Sockets(int ranks, std::vector<Secret> secrets = {}) : listeners(static_cast<size_t>(ranks)) {
+    std::vector<SocketAddress> addresses;
+    for (int rank = 0; rank < ranks; ++rank) {
+      std::string wrong;
+      fabrics.push_back(SocketFabric::open(rank, secrets.empty() ? secret : secrets[static_cast<size_t>(rank)], "lo", &wrong));
+      EXPECT_EQ(wrong, "");
+      addresses.push_back(fabrics.back()->address());
+    }
+    for (auto& fabric : fabrics) fabric->know(addresses);
+  }
+  // Until `done`, or nothing happens any more.
+  template <class Done>
+  bool run(Done done) {
+    for (int idle = 0; idle < 20000; ++idle) {
+      if (done()) return true;
+      for (size_t rank = 0; rank < fabrics.size(); ++rank) {
+        if (fabrics[rank] != nullptr && fabrics[rank]->poll(listeners[rank])) idle = 0;
+      }
+      if (idle > 100) usleep(50);
+    }
+    return done();
+  }
+};
+
+bool readable(int descriptor) {
+  pollfd asked{descriptor, POLLIN, 0};
+  return ::poll(&asked, 1, 0) == 1;
+}
+
+TEST(Siphash, IsTheOneOfThePaper) {
+  const Secret key{0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
+  EXPECT_EQ(proof(key, {}), 0x726fdb47dd0e0e31u);
+  const uint64_t word = 0x0706050403020100u;
+  EXPECT_EQ(proof(key, std::span(&word, 1)), 0x93f5f5799a932462u);
+}
+
+TEST(StubNetwork, KeepsTheOrderOfEachPair) {
+  StubNetwork network(5, 7);
+  std::vector<Listener> listeners(5);
+  std::map<std::pair<int, int>, uint64_t> sent;
+  std::mt19937 random(3);
+  for (int i = 0; i < 2000; ++i) {
+    const int from = static_cast<int>(random() % 5), to = static_cast<int>(random() % 5);
+    if (from != to) network.fabric(from).send(to, bytes_of(sent[{from, to}]++, random() % 50));
+    if (i % 3 == 0 && network.draw() >= 0) {
+      const int rank = network.draw();
+      EXPECT_TRUE(network.fabric(rank).poll(listeners[static_cast<size_t>(rank)]));
+    }
+  }
+  for (int rank; (rank = network.draw()) >= 0;) network.fabric(rank).poll(listeners[static_cast<size_t>(rank)]);
+  for (const auto& [pair, count] : sent) EXPECT_EQ(listeners[static_cast<size_t>(pair.second)].got[pair.first], count);
+}
+
+TEST(SocketFabric, AllToAllArrivesInOrderThoughConnectionsCross) {
+  for (int round = 0; round < 5; ++round) {
+    Sockets sockets(6);
+    std::mt19937 random(static_cast<unsigned>(round));
+    uint64_t sent = 0;
+    for (uint64_t number = 0; number < 40; ++number) {
+      for (int from = 0; from < 6; ++from) {
+        for (int to = 0; to < 6; ++to) {
+          if (from == to) continue;
+          const size_t length = random() % 20 == 0 ? 300000 : random() % 500;
+          sockets.fabrics[static_cast<size_t>(from)]->send(to, bytes_of(number, length));
+          ++sent;
+        }
+      }
+      if (number % 4 == 0) sockets.fabrics[number % 6]->poll(sockets.listeners[number % 6]);
+    }
+    EXPECT_TRUE(sockets.run([&] {
+      uint64_t got = 0;
+      for (const Listener& listener : sockets.listeners) got += listener.total();
+      return got == sent;
+    }));
+    for (const Listener& listener : sockets.listeners) EXPECT_TRUE(listener.gone.empty());
+  }
+}
+
+TEST(SocketFabric, TheLargestBatchGoesAndALargerOneLosesItsSender) {
+  Sockets sockets(2);
+  sockets.fabrics[0]->send(1, bytes_of(0, sockets.fabrics[0]->largest_batch()));
+  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 1; }));
+  sockets.fabrics[0]->send(1, bytes_of(1, sockets.fabrics[0]->largest_batch() + 1));
+  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].gone.contains(0) && sockets.listeners[0].gone.contains(1); }));
+  EXPECT_EQ(sockets.listeners[1].total(), 1u);
+}
+
+TEST(SocketFabric, WhoDoesNotKnowTheSecretIsLostAndChangesNothing) {
+  Sockets sockets(3, {secret, secret, Secret{1, 2}});
+  sockets.fabrics[2]->send(0, bytes_of(0, 100));
+  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[2].gone.contains(0); }));
+  EXPECT_TRUE(sockets.listeners[0].gone.empty());
+  EXPECT_EQ(sockets.listeners[0].total(), 0u);
+  sockets.fabrics[1]->send(0, bytes_of(0, 100));
+  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[0].total() == 1; }));
+}
+
+// Connects to rank 0 and says these bytes; true if the connection is then closed.
+bool closed_after(Sockets* sockets, std::span<const std::byte> said) {
+  sockaddr_storage place;
+  const SocketAddress& address = sockets->fabrics[0]->address();
+  const socklen_t size = to_system(address, &place);
+  const int socket = ::socket(address.family, SOCK_STREAM, 0);
+  EXPECT_EQ(::connect(socket, reinterpret_cast<sockaddr*>(&place), size), 0);
+  EXPECT_EQ(::send(socket, said.data(), said.size(), MSG_NOSIGNAL), static_cast<ssize_t>(said.size()));
+  char reply[256];
+  bool closed = false;
+  sockets->run([&] {
+    const ssize_t got = recv(socket, reply, sizeof reply, MSG_DONTWAIT);
+    return closed = got == 0 || (got < 0 && errno == ECONNRESET);
+  });
+  ::close(socket);
+  return closed;
+}
+
+TEST(SocketFabric, AStrangerIsTurnedAwayAndHarmsNobodyWhoseNameItTakes) {
+  Sockets sockets(2);
+  EXPECT_TRUE(closed_after(&sockets, bytes_of(77, 400)));
+  struct {
+    Hello hello{Hello::our_format, 1, 0, 5};
+    Answer answer{99};
+  } forged;
+  EXPECT_TRUE(closed_after(&sockets, std::as_bytes(std::span(&forged, 1))));
+  for (const int from : {-1, 0, 2, 1 << 30}) {
+    const Hello hello{Hello::our_format, from, 0, 5};
+    EXPECT_TRUE(closed_after(&sockets, std::as_bytes(std::span(&hello, 1)))) << from;
+  }
+  EXPECT_TRUE(sockets.listeners[0].gone.empty());
+  sockets.fabrics[1]->send(0, bytes_of(0, 8));
+  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[0].total() == 1; }));
+}
+
+TEST(SocketFabric, ARankThatEndsIsLostToThoseThatSpokeWithIt) {
+  Sockets sockets(3);
+  sockets.fabrics[0]->send(1, bytes_of(0, 8));
+  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 1; }));
+  sockets.fabrics[0].reset();
+  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].gone.contains(0); }));
+  sockets.fabrics[2]->send(0, bytes_of(0, 8));  // nobody listens there any more
+  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[2].gone.contains(0); }));
+  sockets.fabrics[1]->send(0, bytes_of(1, 8));
+  sockets.fabrics[1]->send(2, bytes_of(0, 8));
+  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[2].total() == 1; }));
+}
+
+TEST(SocketFabric, TheDescriptorIsReadableUntilAPollHasTakenWhatThereIs) {
+  Sockets sockets(2);
+  sockets.fabrics[0]->send(1, bytes_of(0, 8));
+  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 1; }));
+  while (readable(sockets.fabrics[1]->wait_descriptor())) sockets.fabrics[1]->poll(sockets.listeners[1]);
+  sockets.fabrics[0]->send(1, bytes_of(1, 8));
+  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 2; }));
+  while (readable(sockets.fabrics[1]->wait_descriptor())) sockets.fabrics[1]->poll(sockets.listeners[1]);
+  sockets.fabrics[1]->ring();
+  EXPECT_TRUE(readable(sockets.fabrics[1]->wait_descriptor()));
+  for (int i = 0; i < 8; ++i) sockets.fabrics[1]->poll(sockets.listeners[1]);
+  EXPECT_FALSE(readable(sockets.fabrics[1]->wait_descriptor()));
+}
+
+}  // namespace
+}  // namespace nearcache::net
