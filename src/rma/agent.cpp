@@ -1,0 +1,148 @@
+#include "rma/agent.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/clock.h"
+
+namespace nearcache::rma {
+namespace {
+
+constexpr uint64_t spin_ns = 30000;  // most round trips are over by then; a rank that spins longer may keep its target's agent from a core
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+std::string Agent::start() {
+  epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  end_bell_ = eventfd(0, EFD_CLOEXEC);
+  epoll_event end{.events = EPOLLIN, .data = {.fd = end_bell_}};
+  epoll_event fabric{.events = EPOLLIN, .data = {.fd = engine_->fabric().wait_descriptor()}};
+  if (epoll_ < 0 || end_bell_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, end_bell_, &end) != 0 ||
+      epoll_ctl(epoll_, EPOLL_CTL_ADD, fabric.data.fd, &fabric) != 0) {
+    return std::string("the agent cannot watch the network: ") + std::strerror(errno);
+  }
+  // Signals of the program are for its threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::string wrong;
+  try {
+    thread_ = std::thread(&Agent::run, this);
+    running_ = true;
+  } catch (const std::exception& error) {
+    wrong = std::string("the agent cannot start a thread: ") + error.what();
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return wrong;
+}
+
+void Agent::stop() {
+  if (thread_.joinable()) {
+    {
+      const Lock lock(this);
+      ending_ = true;
+    }
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(end_bell_, &one, sizeof one);
+    thread_.join();
+  }
+  running_ = false;
+  for (int* descriptor : {&epoll_, &end_bell_}) {
+    if (*descriptor >= 0) close(*descriptor);
+    *descriptor = -1;
+  }
+}
+
+void Agent::run() {
+  for (;;) {
+    epoll_event event;
+    epoll_wait(epoll_, &event, 1, -1);
+    const Lock lock(this);
+    if (ending_) return;
+    if (polling_) continue;
+    while (engine_->poll()) {
+    }
+    if (followers_ > 0) changed_.notify_all();
+  }
+}
+
+void Agent::enter() {
+  if (mutex_.try_lock()) return;
+  wanting_.fetch_add(1, std::memory_order_relaxed);
+  mutex_.lock();
+  wanting_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Agent::poll(const Lock&) {
+  if (!engine_->poll()) return;
+  if (asleep_) engine_->fabric().ring();
+  if (followers_ > 0) changed_.notify_all();
+}
+
+void Agent::wait_for(Condition done) {
+  while (!done()) {
+    if (polling_) {
+      follow();
+      continue;
+    }
+    polling_ = true;
+    watch_fabric(false);
+    poll_until(done);
+    polling_ = false;
+    watch_fabric(true);
+    if (followers_ > 0) changed_.notify_all();
+  }
+}
+
+// The one that polls may be asleep, and what this thread waits for be in its own rank's box.
+void Agent::follow() {
+  if (asleep_) engine_->fabric().ring();
+  ++followers_;
+  Mutex mutex{this};
+  changed_.wait(mutex);
+  --followers_;
+}
+
+void Agent::poll_until(Condition done) {
+  uint64_t began = system_ns();
+  for (int turn = 0; !done(); ++turn) {
+    if (engine_->poll()) {
+      if (followers_ > 0) changed_.notify_all();
+      began = system_ns();
+    } else if (wanting_.load(std::memory_order_relaxed) > 0) {
+      mutex_.unlock();
+      sched_yield();
+      mutex_.lock();
+    } else if (turn % 8 != 0 || system_ns() - began < spin_ns) {
+      relax();
+    } else {
+      asleep_ = true;
+      mutex_.unlock();
+      pollfd fabric{engine_->fabric().wait_descriptor(), POLLIN, 0};
+      ::poll(&fabric, 1, -1);
+      mutex_.lock();
+      asleep_ = false;
+    }
+  }
+}
+
+void Agent::watch_fabric(bool armed) {
+  if (!running_) return;
+  epoll_event event{.events = armed ? EPOLLIN : 0u, .data = {.fd = engine_->fabric().wait_descriptor()}};
+  epoll_ctl(epoll_, EPOLL_CTL_MOD, event.data.fd, &event);
+}
+
+}  // namespace nearcache::rma

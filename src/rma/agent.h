@@ -1,0 +1,89 @@
+// Makes an engine move while its rank computes: a thread that sleeps until something comes. And the lock under which threads of the program use the engine.
+//
+// One at a time looks at the fabric. A thread that waits does it itself, for lowest latency: it disarms the agent, polls for 30 us, then sleeps on the fabric's
+// descriptor; others that wait meanwhile follow it, on a condition variable. When it has what it waited for it arms the agent again.
+//
+// Why no wake-up is lost:
+//   - The fabric's descriptor is level-triggered: what came, and nobody took, keeps it readable, however late anybody begins to look. So whoever
+//     looks next finds it, be it the agent (arming is an EPOLL_CTL_MOD, which reports what is readable already) or another thread.
+//   - `polling_` changes under the mutex, together with arming. Whenever it is false the agent is armed; whenever it is true a thread polls, or sleeps on the same
+//     descriptor, and hands over before it leaves. An agent that woke up before it was disarmed finds `polling_` set, and sleeps again.
+//   - What a thread waits for changes under the mutex only. Of those that follow, the one that polls wakes all whenever it received something, and when it
+//     leaves. The one that polls, if it is asleep (`asleep_`, set under the mutex), is rung by whoever changed something in its place; the bell
+//     stays readable until the next poll, so it is heard also by one that was just about to sleep.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "rma/engine.h"
+
+namespace nearcache::rma {
+
+class Agent {
+ public:
+  explicit Agent(Engine* engine) : engine_(engine) {}
+  ~Agent() { stop(); }
+
+  // Returns what is wrong, or "". The fabric must have a wait descriptor.
+  std::string start();
+  // From then on the engine moves only while somebody waits. Not under the lock.
+  void stop();
+
+  // Held while the engine and its windows are used.
+  class Lock {
+   public:
+    explicit Lock(Agent* agent) : agent_(agent) { agent->enter(); }
+    ~Lock() { agent_->mutex_.unlock(); }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+   private:
+    Agent* agent_;
+  };
+
+  // Until `done`, which is asked under the lock. Under the lock, which is given up on the way.
+  template <class Done>
+  void wait(const Lock&, Done done) {
+    if (!done()) wait_for({&done, [](void* object) { return (*static_cast<Done*>(object))(); }});
+  }
+  // Moves what can be moved now. Under the lock.
+  void poll(const Lock&);
+
+ private:
+  struct Condition {
+    void* object;
+    bool (*call)(void*);
+    bool operator()() const { return call(object); }
+  };
+
+  // For the condition variable: a follower that wakes wants the mutex like any other.
+  struct Mutex {
+    Agent* agent;
+    void lock() { agent->enter(); }
+    void unlock() { agent->mutex_.unlock(); }
+  };
+
+  void enter();
+  void wait_for(Condition done);
+  void poll_until(Condition done);
+  void follow();
+  void watch_fabric(bool armed);
+  void run();
+
+  Engine* engine_;
+  std::mutex mutex_;
+  std::atomic<int> wanting_{0};  // threads that want the mutex: a thread that polls lets them
+  std::condition_variable_any changed_;
+  bool polling_ = false;  // a thread of the program looks at the fabric
+  bool asleep_ = false;   // it sleeps
+  int followers_ = 0;
+  bool running_ = false, ending_ = false;
+  int epoll_ = -1, end_bell_ = -1;
+  std::thread thread_;
+};
+
+}  // namespace nearcache::rma

@@ -1,0 +1,181 @@
+#include "rma/elements.h"
+
+#include <complex>
+#include <concepts>
+#include <cstring>
+#include <type_traits>
+
+namespace nearcache::rma {
+namespace {
+
+__extension__ using Int128 = __int128;
+#ifdef __SIZEOF_FLOAT128__
+__extension__ using Float128 = __float128;
+#else
+using Float128 = long double;  // of 128 bits where there is no other
+#endif
+
+struct Opaque {
+  std::byte byte;
+};
+struct Complex256 {
+  Float128 real, imaginary;
+  friend Complex256 operator+(Complex256 a, Complex256 b) { return {a.real + b.real, a.imaginary + b.imaginary}; }
+  friend Complex256 operator*(Complex256 a, Complex256 b) {
+    return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
+  }
+};
+template <class Value, class Index>
+struct Pair {
+  using is_pair = void;
+  Value value;
+  Index index;
+};
+
+template <class T>
+inline constexpr bool is_whole = std::is_integral_v<T> || std::is_same_v<T, Int128>;
+template <class T>
+inline constexpr bool is_real = std::is_floating_point_v<T> || std::is_same_v<T, Float128>;
+template <class T>
+inline constexpr bool is_opaque = std::is_same_v<T, Opaque>;
+template <class T>
+concept PairType = requires { typename T::is_pair; };
+
+template <class T>
+constexpr bool meaning(Operation operation) {
+  switch (operation) {
+    case Operation::replace: case Operation::no_op: return true;
+    case Operation::sum: case Operation::product: return !is_opaque<T> && !PairType<T>;
+    case Operation::minimum: case Operation::maximum: return is_whole<T> || is_real<T>;
+    case Operation::logical_and: case Operation::logical_or: case Operation::logical_xor: return is_whole<T>;
+    case Operation::bit_and: case Operation::bit_or: case Operation::bit_xor: return is_whole<T> || is_opaque<T>;
+    case Operation::minloc: case Operation::maxloc: return PairType<T>;
+  }
+  return false;
+}
+
+// Each element is read and written by one copy of a known size, so that a word that is aligned is never seen torn.
+template <class T, class Function>
+void each(std::byte* memory, const std::byte* data, size_t count, Function function) {
+  for (size_t i = 0; i < count; ++i) {
+    T old, with;
+    std::memcpy(&old, memory + i * sizeof(T), sizeof(T));
+    std::memcpy(&with, data + i * sizeof(T), sizeof(T));
+    const T now = function(old, with);
+    std::memcpy(memory + i * sizeof(T), &now, sizeof(T));
+  }
+}
+
+template <class T>
+T plus(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+  } else if constexpr (std::is_same_v<T, Int128>) {
+    __extension__ using Unsigned = unsigned __int128;
+    return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+  } else {
+    return a + b;
+  }
+}
+
+// Without the overflow of signed numbers, and of short ones that are promoted to int.
+template <class T>
+T times(T a, T b) {
+  if constexpr (is_whole<T>) {
+    __extension__ using Unsigned = unsigned __int128;
+    return static_cast<T>(static_cast<Unsigned>(a) * static_cast<Unsigned>(b));
+  } else {
+    return a * b;
+  }
+}
+
+template <class T>
+void apply_to(Operation operation, std::byte* memory, const std::byte* data, size_t count) {
+  const auto with = [&](auto function) { each<T>(memory, data, count, function); };
+  if (operation == Operation::no_op) return;
+  if (operation == Operation::replace) return with([](T, T b) { return b; });
+  if constexpr (!is_opaque<T> && !PairType<T>) {
+    if (operation == Operation::sum) return with(plus<T>);
+    if (operation == Operation::product) return with(times<T>);
+  }
+  if constexpr (is_whole<T> || is_real<T>) {
+    if (operation == Operation::minimum) return with([](T a, T b) { return b < a ? b : a; });
+    if (operation == Operation::maximum) return with([](T a, T b) { return a < b ? b : a; });
+  }
+  if constexpr (is_whole<T>) {
+    if (operation == Operation::logical_and) return with([](T a, T b) { return static_cast<T>(a != 0 && b != 0); });
+    if (operation == Operation::logical_or) return with([](T a, T b) { return static_cast<T>(a != 0 || b != 0); });
+    if (operation == Operation::logical_xor) return with([](T a, T b) { return static_cast<T>((a != 0) != (b != 0)); });
+    if (operation == Operation::bit_and) return with([](T a, T b) { return static_cast<T>(a & b); });
+    if (operation == Operation::bit_or) return with([](T a, T b) { return static_cast<T>(a | b); });
+    if (operation == Operation::bit_xor) return with([](T a, T b) { return static_cast<T>(a ^ b); });
+  }
+  if constexpr (is_opaque<T>) {
+    if (operation == Operation::bit_and) return with([](T a, T b) { return T{a.byte & b.byte}; });
+    if (operation == Operation::bit_or) return with([](T a, T b) { return T{a.byte | b.byte}; });
+    if (operation == Operation::bit_xor) return with([](T a, T b) { return T{a.byte ^ b.byte}; });
+  }
+  if constexpr (PairType<T>) {  // of equals, the smaller index
+    if (operation == Operation::minloc) {
+      return with([](T a, T b) { return b.value < a.value || (b.value == a.value && b.index < a.index) ? b : a; });
+    }
+    if (operation == Operation::maxloc) {
+      return with([](T a, T b) { return a.value < b.value || (b.value == a.value && b.index < a.index) ? b : a; });
+    }
+  }
+}
+
+template <class T>
+struct Type {
+  using type = T;
+};
+
+// Calls function with the Type of an element.
+template <class Function>
+auto with_type(Element element, Function function) {
+  switch (element) {
+    case Element::bytes: return function(Type<Opaque>());
+    case Element::int8: return function(Type<int8_t>());
+    case Element::uint8: return function(Type<uint8_t>());
+    case Element::int16: return function(Type<int16_t>());
+    case Element::uint16: return function(Type<uint16_t>());
+    case Element::int32: return function(Type<int32_t>());
+    case Element::uint32: return function(Type<uint32_t>());
+    case Element::int64: return function(Type<int64_t>());
+    case Element::uint64: return function(Type<uint64_t>());
+    case Element::int128: return function(Type<Int128>());
+    case Element::float32: return function(Type<float>());
+    case Element::float64: return function(Type<double>());
+    case Element::long_double: return function(Type<long double>());
+    case Element::float128: return function(Type<Float128>());
+    case Element::complex64: return function(Type<std::complex<float>>());
+    case Element::complex128: return function(Type<std::complex<double>>());
+    case Element::complex_long_double: return function(Type<std::complex<long double>>());
+    case Element::complex256: return function(Type<Complex256>());
+    case Element::pair_float: return function(Type<Pair<float, int>>());
+    case Element::pair_double: return function(Type<Pair<double, int>>());
+    case Element::pair_long: return function(Type<Pair<long, int>>());
+    case Element::pair_int: return function(Type<Pair<int, int>>());
+    case Element::pair_short: return function(Type<Pair<short, int>>());
+    case Element::pair_long_double: return function(Type<Pair<long double, int>>());
+    case Element::pair_of_floats: return function(Type<Pair<float, float>>());
+    case Element::pair_of_doubles: return function(Type<Pair<double, double>>());
+  }
+  return function(Type<Opaque>());
+}
+
+}  // namespace
+
+size_t size_of(Element element) {
+  return with_type(element, []<class T>(Type<T>) { return sizeof(T); });
+}
+
+bool has_meaning(Operation operation, Element element) {
+  return with_type(element, [&]<class T>(Type<T>) { return meaning<T>(operation); });
+}
+
+void apply(Operation operation, Element element, std::byte* memory, const std::byte* data, size_t count) {
+  with_type(element, [&]<class T>(Type<T>) { apply_to<T>(operation, memory, data, count); });
+}
+
+}  // namespace nearcache::rma

@@ -1,0 +1,55 @@
+// All windows of a rank on one fabric: hands what comes to the window it is for, and sends what they have to say.
+//
+// It has no lock and no thread: Agent (agent.h) gives it both. `poll` is all that makes it move.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "net/fabric.h"
+#include "rma/outbox.h"
+#include "rma/pending.h"
+#include "rma/window.h"
+
+namespace nearcache::rma {
+
+class Engine final : public net::Receiver {
+ public:
+  explicit Engine(net::Fabric* fabric) : fabric_(fabric), outbox_(fabric) {}
+
+  int rank() const { return fabric_->rank(); }
+  net::Fabric& fabric() { return *fabric_; }
+  Outbox& outbox() { return outbox_; }
+  PendingTable& pending() { return pending_; }
+
+  // A window is open at all its members before one of them uses it, and closed when none does any more. An id names one window of the job, for good.
+  Window* open(uint64_t id, Members members, Memory memory);
+  void close(Window* window);
+
+  // Receives, executes, and sends what is held. True if anything came.
+  bool poll();
+
+  bool is_lost(int peer) const { return lost_.contains(peer); }
+  const std::string& why_lost() const { return why_lost_; }  // of the first one; "" if there is none
+
+  void received(int from, std::span<const std::byte> batch) override;
+  void lost(int peer, const std::string& why) override;
+
+ private:
+  bool take(int from, const Message& message);
+  bool take_data(int from, const Message& message);
+  bool take_own();
+  Window* find(uint64_t id);
+  static void finish(const Pending& pending, Status status);
+
+  net::Fabric* fabric_;
+  Outbox outbox_;
+  PendingTable pending_;
+  std::unordered_map<uint64_t, std::unique_ptr<Window>> windows_;
+  std::unordered_set<int> lost_;
+  std::string why_lost_;
+};
+
+}  // namespace nearcache::rma

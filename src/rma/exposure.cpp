@@ -1,0 +1,135 @@
+#include "rma/exposure.h"
+
+#include <cstring>
+#include <utility>
+
+namespace nearcache::rma {
+namespace {
+
+bool is_operation(Kind kind) { return kind <= Kind::compare_and_swap; }
+bool fetches(Kind kind) { return kind == Kind::get || kind == Kind::fetch || kind == Kind::compare_and_swap; }
+
+// Calls with the address and length of each run of memory of a message; false if one is outside, or they are not as many bytes as the head says.
+template <class Function>
+bool each_run(const Memory& memory, const Message& message, Function function) {
+  const Head& head = message.head;
+  if (message.pieces.empty()) {
+    std::byte* at = memory.at(head.displacement, head.offset, 0, head.length);
+    return at != nullptr && function(at, head.length);
+  }
+  uint64_t left = head.length;
+  for (const Piece& piece : message.pieces) {
+    std::byte* at = memory.at(head.displacement, 0, piece.offset, piece.length);
+    if (at == nullptr || piece.length > left || !function(at, piece.length)) return false;
+    left -= piece.length;
+  }
+  return left == 0;
+}
+
+}  // namespace
+
+void refuse(Outbox* outbox, int to, const Head& request, Status status) {
+  Head reply{.kind = fetches(request.kind) ? Kind::data : Kind::failed, .status = status, .window = request.window, .token = request.token};
+  outbox->append(to, reply);
+  if (request.kind == Kind::unlock || request.kind == Kind::acknowledge) {
+    outbox->append(to, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
+  }
+}
+
+void Exposure::take(int from, const Message& message) {
+  if (locks_.waits(from)) {
+    deferred_[from].append_whole(message.whole);
+  } else {
+    run(from, message);
+  }
+}
+
+void Exposure::run(int from, const Message& message) {
+  const Head& head = message.head;
+  if (is_operation(head.kind)) return operate(from, message);
+  switch (head.kind) {
+    case Kind::lock_shared: locks_.ask(from, LockType::shared); break;
+    case Kind::lock_exclusive: locks_.ask(from, LockType::exclusive); break;
+    case Kind::unlock: unlock(from, head); break;
+    case Kind::acknowledge: outbox_->append(from, Head{.kind = Kind::acknowledged, .window = head.window, .token = head.token}); break;
+    case Kind::complete: ++completed_; break;
+    default: break;
+  }
+}
+
+void Exposure::operate(int from, const Message& message) {
+  ++executed_;
+  const Head& head = message.head;
+  const Status status = check(message);
+  if (status != Status::ok) return refuse(outbox_, from, head, status);
+  const std::byte* data = message.data.data();
+  const auto each = [&](auto function) { each_run(memory_, message, [&](std::byte* at, uint64_t length) { return function(at, length), true; }); };
+  const auto reply = [&] {
+    std::byte* to = outbox_->append(from, Head{.kind = Kind::data, .window = head.window, .length = head.length, .token = head.token});
+    each([&](std::byte* at, uint64_t length) { std::memcpy(to, at, length), to += length; });
+  };
+  switch (head.kind) {
+    case Kind::put:
+      each([&](std::byte* at, uint64_t length) { std::memcpy(at, data, length), data += length; });
+      break;
+    case Kind::get:
+      reply();
+      break;
+    case Kind::fetch:
+      reply();
+      if (head.operation == Operation::no_op) break;
+      [[fallthrough]];
+    case Kind::accumulate:
+      each([&](std::byte* at, uint64_t length) {
+        apply(head.operation, head.element, at, data, length / size_of(head.element));
+        data += length;
+      });
+      break;
+    case Kind::compare_and_swap: {
+      reply();
+      std::byte* at = memory_.at(head.displacement, head.offset, 0, head.length);
+      if (std::memcmp(at, data + head.length, head.length) == 0) std::memcpy(at, data, head.length);
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+Status Exposure::check(const Message& message) const {
+  const Head& head = message.head;
+  const bool typed = head.kind == Kind::accumulate || head.kind == Kind::fetch;
+  if (head.length > most_bytes || (typed && !has_meaning(head.operation, head.element))) return Status::bad_operation;
+  if (head.kind == Kind::compare_and_swap && (head.length > sizeof(uint64_t) * 2 || !message.pieces.empty())) return Status::bad_operation;
+  const size_t size = typed ? size_of(head.element) : 1;
+  bool whole = true;
+  const bool inside = each_run(memory_, message, [&](std::byte*, uint64_t length) { return whole = whole && length % size == 0, true; });
+  return !inside ? Status::out_of_range : whole ? Status::ok : Status::bad_operation;
+}
+
+void Exposure::unlock(int from, const Head& request) {
+  if (!locks_.release(from)) return refuse(outbox_, from, request, Status::not_locked);
+  outbox_->append(from, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
+  grant();
+}
+
+// What an origin sent behind its lock may end with the unlock: then the next one's turn comes in the same loop, not deeper.
+void Exposure::grant() {
+  if (granting_) return;
+  granting_ = true;
+  while (const std::optional<int> origin = locks_.grant_next()) {
+    const BatchWriter messages = std::exchange(deferred_[*origin], {});
+    deferred_.erase(*origin);
+    BatchReader reader(messages.bytes());
+    for (Message message; reader.next(&message);) take(*origin, message);
+  }
+  granting_ = false;
+}
+
+void Exposure::forget(int peer) {
+  locks_.forget(peer);
+  deferred_.erase(peer);
+  grant();
+}
+
+}  // namespace nearcache::rma

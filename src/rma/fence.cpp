@@ -1,0 +1,68 @@
+#include "rma/fence.h"
+
+#include <utility>
+
+namespace nearcache::rma {
+
+Fence::Fence(int rank, int ranks, Send send) : rank_(rank), ranks_(ranks), send_(std::move(send)) {
+  while ((int64_t{1} << rounds_) < ranks) ++rounds_;
+  round_ = rounds_;
+}
+
+void Fence::enter(std::span<const Piece> counts) {
+  ++fence_;
+  round_ = 0;
+  add(counts);
+  send_round();
+  advance();
+}
+
+void Fence::add(std::span<const Piece> counts) {
+  for (const Piece& count : counts) {
+    const int distance = distance_to(static_cast<int>(count.offset));
+    if (distance == 0) {
+      expected_ += count.length;
+    } else {
+      counts_[distance] += count.length;
+    }
+  }
+}
+
+void Fence::send_round() {
+  if (round_ == rounds_) return;
+  std::vector<Piece> counts;
+  for (auto each = counts_.begin(); each != counts_.end();) {
+    if ((each->first >> round_ & 1) == 0) {
+      ++each;
+      continue;
+    }
+    counts.push_back({(rank_ + each->first) % ranks_, each->second});
+    each = counts_.erase(each);
+  }
+  send_(static_cast<int>((rank_ + (int64_t{1} << round_)) % ranks_), fence_, round_, counts);
+}
+
+void Fence::advance() {
+  while (round_ < rounds_) {
+    const auto found = early_.find({fence_, round_});
+    if (found == early_.end()) return;
+    add(found->second);
+    early_.erase(found);
+    ++round_;
+    send_round();
+  }
+}
+
+bool Fence::arrived(uint64_t fence, int64_t round, std::span<const Piece> counts) {
+  // Nobody leaves a fence before all have entered it, so nobody is further ahead than the next one.
+  const bool entered = fence == fence_ && round >= round_;
+  if (!(entered || fence == fence_ + 1) || round < 0 || round >= rounds_) return false;
+  for (const Piece& count : counts) {
+    if (count.offset < 0 || count.offset >= ranks_ || (distance_to(static_cast<int>(count.offset)) & ((int64_t{2} << round) - 1)) != 0) return false;
+  }
+  if (!early_.emplace(std::pair(fence, static_cast<int>(round)), std::vector<Piece>(counts.begin(), counts.end())).second) return false;
+  advance();
+  return true;
+}
+
+}  // namespace nearcache::rma

@@ -1,0 +1,49 @@
+// The fence of a window: a barrier by dissemination, in whose tokens every rank learns how many operations were sent to it.
+//
+// In round k of ceil(log2 p) a rank sends one token to the rank 2^k further on, and waits for that of the rank 2^k before it (Hensgen, Finkel, Manber,
+// 1988). A count that is meant for the rank at distance d travels in the rounds that are bits of d, so it arrives exactly once and is added to others
+// on the way (the routing of Bruck's all-to-all, 1997). Nobody acknowledges anything: a rank leaves when it has met all, and has executed as
+// many operations as were sent to it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "rma/wire.h"
+
+namespace nearcache::rma {
+
+class Fence {
+ public:
+  // To a rank of the window.
+  using Send = std::function<void(int to, uint64_t fence, int round, std::span<const Piece> counts)>;
+
+  Fence(int rank, int ranks, Send send);
+
+  // This rank has come, and has sent so many operations to each since its last fence.
+  void enter(std::span<const Piece> counts);
+  // False for a token that no rank sends that follows the protocol.
+  bool arrived(uint64_t fence, int64_t round, std::span<const Piece> counts);
+
+  bool met() const { return round_ == rounds_; }        // all have entered
+  uint64_t expected() const { return expected_; }       // operations sent to this rank up to the last fence that was met
+
+ private:
+  int distance_to(int rank) const { return rank >= rank_ ? rank - rank_ : rank - rank_ + ranks_; }
+  void add(std::span<const Piece> counts);
+  void send_round();
+  void advance();
+
+  int rank_, ranks_, rounds_ = 0;
+  Send send_;
+  uint64_t fence_ = 0;  // that was entered last
+  int round_ = 0;       // whose token is awaited
+  uint64_t expected_ = 0;
+  std::map<int, uint64_t> counts_;  // on their way, by distance
+  std::map<std::pair<uint64_t, int>, std::vector<Piece>> early_;  // tokens of others that are ahead
+};
+
+}  // namespace nearcache::rma

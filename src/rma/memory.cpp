@@ -1,0 +1,60 @@
+#include "rma/memory.h"
+
+#include <iterator>
+
+namespace nearcache::rma {
+namespace {
+
+// No object is empty to a caller, but for whom nothing is written or read.
+std::byte* const somewhere = reinterpret_cast<std::byte*>(alignof(std::max_align_t));
+
+}  // namespace
+
+Memory Memory::fixed(void* base, uint64_t size, int64_t unit) {
+  Memory memory;
+  memory.fixed_ = true;
+  memory.base_ = reinterpret_cast<uint64_t>(base);
+  memory.size_ = size;
+  memory.unit_ = unit;
+  return memory;
+}
+
+bool Memory::attach(void* base, uint64_t size) {
+  const uint64_t from = reinterpret_cast<uint64_t>(base), to = from + size;
+  if (to < from) return false;
+  const auto after = regions_.upper_bound(from);
+  if (after != regions_.end() && after->first < to) return false;
+  if (after != regions_.begin() && (std::prev(after)->second > from || std::prev(after)->first == from)) return false;
+  regions_.emplace(from, to);
+  return true;
+}
+
+bool Memory::detach(const void* base) { return regions_.erase(reinterpret_cast<uint64_t>(base)) != 0; }
+
+// Neighbours that touch may be used as one: an object of the program that was attached in parts.
+bool Memory::attached(uint64_t address, uint64_t length) const {
+  const uint64_t end = address + length;
+  if (end < address) return false;
+  while (address < end) {
+    auto region = regions_.upper_bound(address);
+    if (region == regions_.begin()) return false;
+    --region;
+    if (region->second <= address) return false;
+    address = region->second;
+  }
+  return true;
+}
+
+std::byte* Memory::at(int64_t displacement, uint64_t first, int64_t second, uint64_t length) const {
+  if (length == 0) return somewhere;
+  int64_t from;
+  if (__builtin_mul_overflow(displacement, unit_, &from) || __builtin_add_overflow(from, second, &from) || __builtin_add_overflow(from, first, &from)) {
+    return nullptr;
+  }
+  const auto begin = static_cast<uint64_t>(from);
+  if (!fixed_) return attached(begin, length) ? reinterpret_cast<std::byte*>(begin) : nullptr;
+  if (from < 0 || begin > size_ || length > size_ - begin) return nullptr;
+  return reinterpret_cast<std::byte*>(base_ + begin);
+}
+
+}  // namespace nearcache::rma

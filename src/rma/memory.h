@@ -1,0 +1,32 @@
+// The memory of a window at its owner, and what of it a request means. Only the owner knows base, size and unit, so that no rank keeps those of others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+namespace nearcache::rma {
+
+class Memory {
+ public:
+  static Memory fixed(void* base, uint64_t size, int64_t unit);
+  // Displacements are addresses (MPI_BOTTOM plus so many bytes), within what is attached.
+  static Memory dynamic() { return Memory(); }
+
+  // False if it overlaps what is attached already.
+  bool attach(void* base, uint64_t size);
+  bool detach(const void* base);
+
+  // Where [displacement * unit + offset, + length) lies; null if not all of it is in the window. `first` and `second` are added up.
+  std::byte* at(int64_t displacement, uint64_t first, int64_t second, uint64_t length) const;
+
+ private:
+  bool attached(uint64_t address, uint64_t length) const;
+
+  bool fixed_ = false;
+  uint64_t base_ = 0, size_ = 0;
+  int64_t unit_ = 1;
+  std::map<uint64_t, uint64_t> regions_;  // of a dynamic window: the end of each by its beginning
+};
+
+}  // namespace nearcache::rma

@@ -1,0 +1,34 @@
+#include "rma/outbox.h"
+
+#include <utility>
+
+namespace nearcache::rma {
+
+std::byte* Outbox::append(int peer, const Head& head, std::span<const Piece> pieces) {
+  BatchWriter& batch = batches_[peer];
+  if (batch.bytes().size() >= enough) push(peer);
+  if (batch.empty()) filled_.push_back(peer);
+  return batch.append(head, pieces);
+}
+
+void Outbox::push(int peer) {
+  const auto found = batches_.find(peer);
+  if (peer == fabric_->rank() || found == batches_.end() || found->second.empty()) return;
+  fabric_->send(peer, found->second.bytes());
+  found->second.clear();
+}
+
+void Outbox::push_all() {
+  for (const int peer : filled_) push(peer);
+  filled_.clear();
+  if (!batches_[fabric_->rank()].empty()) filled_.push_back(fabric_->rank());
+}
+
+bool Outbox::take_own(BatchWriter* batch) {
+  BatchWriter& own = batches_[fabric_->rank()];
+  batch->clear();
+  std::swap(own, *batch);
+  return !batch->empty();
+}
+
+}  // namespace nearcache::rma

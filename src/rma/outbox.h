@@ -1,0 +1,32 @@
+// What is on its way to other ranks: messages are gathered into a batch for each, until somebody waits for them or there are enough.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "net/fabric.h"
+#include "rma/wire.h"
+
+namespace nearcache::rma {
+
+class Outbox {
+ public:
+  explicit Outbox(net::Fabric* fabric) : fabric_(fabric) {}
+
+  // Returns where the data of the message go, good until the next message to this peer.
+  std::byte* append(int peer, const Head& head, std::span<const Piece> pieces = {});
+  void push(int peer);
+  void push_all();
+  // The messages that this rank has sent to itself.
+  bool take_own(BatchWriter* batch);
+
+ private:
+  // A batch that is this long gains nothing by waiting: two packets of TCP over a loopback, and 40 of an Ethernet.
+  static constexpr size_t enough = 60 << 10;
+
+  net::Fabric* fabric_;
+  std::unordered_map<int, BatchWriter> batches_;
+  std::vector<int> filled_;  // peers whose batch is not empty, and maybe others
+};
+
+}  // namespace nearcache::rma

@@ -1,0 +1,59 @@
+// Operations whose replies are awaited, by the token that the reply brings back. A token is good once: one that is made up, or comes again, names nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "rma/status.h"
+
+namespace nearcache::rma {
+
+class Window;
+
+// Called once when an operation is complete.
+struct Completion {
+  void (*call)(void* context, Status status) = nullptr;
+  void* context = nullptr;
+};
+
+struct Pending {
+  Window* window = nullptr;
+  int target = 0;         // rank of the window
+  int peer = 0;           // of the job
+  uint64_t sequence = 0;  // of the messages to the target: when the reply is here, all up to this one are executed
+  uint64_t bytes = 0;     // that had been issued by then
+  std::byte* to = nullptr;  // of an operation that fetches
+  uint64_t length = 0;
+  Completion completion;
+};
+
+class PendingTable {
+ public:
+  uint64_t add(const Pending& pending);
+  // Takes it out. False if there is none of this token that waits for `peer`.
+  bool take(uint64_t token, int peer, Pending* pending);
+  // Takes out one that waits for this peer, or, if there is a window, is of that. False if there is none.
+  bool take_any(int peer, Pending* pending) { return take_where([&](const Pending& each) { return each.peer == peer; }, pending); }
+  bool take_any(const Window* window, Pending* pending) { return take_where([&](const Pending& each) { return each.window == window; }, pending); }
+
+ private:
+  struct Slot {
+    Pending pending;
+    uint32_t generation = 1;
+    bool used = false;
+  };
+  void take_slot(size_t slot, Pending* pending);
+  template <class Wanted>
+  bool take_where(Wanted wanted, Pending* pending) {
+    for (size_t slot = 0; slot < slots_.size(); ++slot) {
+      if (slots_[slot].used && wanted(slots_[slot].pending)) return take_slot(slot, pending), true;
+    }
+    return false;
+  }
+
+  std::vector<Slot> slots_;
+  std::vector<uint32_t> free_;
+};
+
+}  // namespace nearcache::rma

@@ -1,0 +1,11 @@
+// What may be wrong with an operation.
+#pragma once
+
+#include <cstdint>
+
+namespace nearcache::rma {
+
+enum class Status : uint8_t { ok, out_of_range, bad_operation, not_locked, no_window, lost_peer };
+inline constexpr int status_count = 6;
+
+}  // namespace nearcache::rma

@@ -1,0 +1,285 @@
+#include "rma/window.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "rma/engine.h"
+
+namespace nearcache::rma {
+
+Window::Window(Engine* engine, uint64_t id, Members members, Memory memory)
+    : engine_(engine), id_(id), members_(std::move(members)), rank_(members_.rank_of(engine->rank())), exposure_(std::move(memory), &engine->outbox()),
+      fence_(rank_, members_.size(), [this](int to, uint64_t fence, int round, std::span<const Piece> counts) {
+        Head token = head(Kind::fence);
+        token.token = fence;
+        token.displacement = round;
+        token.pieces = static_cast<uint32_t>(counts.size());
+        engine_->outbox().append(members_.peer(to), token, counts);
+        engine_->outbox().push(members_.peer(to));
+      }) {}
+
+Window::Target& Window::target(int rank) { return targets_[rank]; }
+
+// Operations
+
+bool Window::issue(Transfer* transfer) {
+  Target& to = target(transfer->target);
+  if (engine_->is_lost(members_.peer(transfer->target))) {
+    to.error = Status::lost_peer;
+    transfer->done = transfer->length;
+    if (transfer->completion.call != nullptr) transfer->completion.call(transfer->completion.context, Status::lost_peer);
+    return true;
+  }
+  if (transfer->length == 0) {
+    if (transfer->completion.call != nullptr) transfer->completion.call(transfer->completion.context, Status::ok);
+    return true;
+  }
+  take_lock(transfer->target, &to);
+  while (transfer->done < transfer->length) {
+    if (crowded(transfer->target)) return flush(transfer->target), false;
+    issue_part(transfer, &to);
+  }
+  return true;
+}
+
+void Window::issue_part(Transfer* transfer, Target* to) {
+  const bool fetches = transfer->kind != Kind::put && transfer->kind != Kind::accumulate;
+  const size_t size = size_of(transfer->element);
+  uint64_t bytes = std::min(transfer->length - transfer->done, part / size * size);
+  Head message = head(transfer->kind);
+  std::vector<Piece> pieces;
+  if (transfer->pieces.empty()) {
+    message.offset = transfer->done;
+  } else {
+    pieces = next_pieces(transfer, part / size * size, &bytes);
+  }
+  message.element = transfer->element;
+  message.operation = transfer->operation;
+  message.pieces = static_cast<uint32_t>(pieces.size());
+  message.displacement = transfer->displacement;
+  message.length = bytes;
+  ++to->issued;
+  ++to->operations;
+  to->bytes += bytes + sizeof message;
+  if (fetches) {
+    Pending pending;
+    pending.to = transfer->result + transfer->done;
+    pending.length = bytes;
+    if (transfer->done + bytes == transfer->length) pending.completion = transfer->completion;  // replies come in order
+    message.token = expect_reply(transfer->target, to, pending);
+    to->fetching = to->issued;
+  }
+  std::byte* data = engine_->outbox().append(members_.peer(transfer->target), message, pieces);
+  if (const uint64_t sent = data_bytes(message); sent > 0) std::memcpy(data, transfer->data + transfer->done, sent);
+  transfer->done += bytes;
+  if (!fetches && to->bytes - to->bytes_asked > ask_after) ask(transfer->target, to, Kind::acknowledge);
+}
+
+std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, uint64_t* bytes) const {
+  std::vector<Piece> pieces;
+  *bytes = 0;
+  while (transfer->piece < transfer->pieces.size() && *bytes < most && pieces.size() < most_pieces) {
+    const Piece& whole = transfer->pieces[transfer->piece];
+    const uint64_t length = std::min(whole.length - transfer->of_piece, most - *bytes);
+    pieces.push_back({whole.offset + static_cast<int64_t>(transfer->of_piece), length});
+    *bytes += length;
+    transfer->of_piece += length;
+    if (transfer->of_piece == whole.length) ++transfer->piece, transfer->of_piece = 0;
+  }
+  return pieces;
+}
+
+bool Window::crowded(int rank) const {
+  const auto found = targets_.find(rank);
+  return found != targets_.end() && found->second.bytes - found->second.bytes_reached > most_outstanding;
+}
+
+// Completion
+
+uint64_t Window::expect_reply(int rank, Target* to, Pending pending) {
+  pending.window = this;
+  pending.target = rank;
+  pending.peer = members_.peer(rank);
+  pending.sequence = to->issued;
+  pending.bytes = to->bytes;
+  to->answered = to->issued;
+  to->bytes_asked = to->bytes;
+  return engine_->pending().add(pending);
+}
+
+// A message that is answered when all before it is executed.
+void Window::ask(int rank, Target* to, Kind kind) {
+  ++to->issued;
+  Head message = head(kind);
+  message.token = expect_reply(rank, to, {});
+  engine_->outbox().append(members_.peer(rank), message);
+}
+
+Mark Window::flush(int rank) {
+  const auto found = targets_.find(rank);
+  if (found == targets_.end() || found->second.issued == found->second.reached) return 0;
+  Target& to = found->second;
+  if (to.answered != to.issued) ask(rank, &to, Kind::acknowledge);
+  engine_->outbox().push(members_.peer(rank));
+  return to.issued;
+}
+
+Mark Window::flush_local(int rank) {
+  const auto found = targets_.find(rank);
+  if (found == targets_.end()) return 0;
+  engine_->outbox().push(members_.peer(rank));
+  return found->second.fetching;
+}
+
+bool Window::reached(int rank, Mark mark) const {
+  if (mark == 0) return true;
+  const auto found = targets_.find(rank);
+  return found == targets_.end() || found->second.reached >= mark;
+}
+
+void Window::flush_all() {
+  for (const auto& [rank, to] : targets_) flush(rank);
+}
+
+bool Window::all_reached() const {
+  return std::ranges::all_of(targets_, [](const auto& each) { return each.second.reached == each.second.issued; });
+}
+
+bool Window::all_landed() const {
+  return std::ranges::all_of(targets_, [](const auto& each) { return each.second.reached >= each.second.fetching; });
+}
+
+void Window::answered(const Pending& pending, Status status) {
+  Target& to = target(pending.target);
+  if (status != Status::ok && to.error == Status::ok) to.error = status;
+  to.reached = std::max(to.reached, pending.sequence);
+  to.bytes_reached = std::max(to.bytes_reached, pending.bytes);
+}
+
+void Window::failed(int peer, Status status) {
+  const int rank = members_.rank_of(peer);
+  if (rank >= 0 && target(rank).error == Status::ok) target(rank).error = status;
+}
+
+Status Window::take_error(int rank) {
+  const auto found = targets_.find(rank);
+  return found == targets_.end() ? Status::ok : std::exchange(found->second.error, Status::ok);
+}
+
+Status Window::take_error() {
+  Status first = broken_ ? Status::lost_peer : Status::ok;
+  for (auto& [rank, to] : targets_) {
+    const Status error = std::exchange(to.error, Status::ok);
+    if (first == Status::ok) first = error;
+  }
+  return first;
+}
+
+// Locks
+
+void Window::take_lock(int rank, Target* to) {
+  if (all_locked_ && to->lock == Lock::none) to->lock = Lock::wanted, to->type = LockType::shared;
+  if (to->lock != Lock::wanted) return;
+  to->lock = Lock::held;
+  engine_->outbox().append(members_.peer(rank), head(to->type == LockType::exclusive ? Kind::lock_exclusive : Kind::lock_shared));
+}
+
+void Window::lock(int rank, LockType type, bool no_check) {
+  if (no_check) return;
+  target(rank).lock = Lock::wanted;
+  target(rank).type = type;
+}
+
+Mark Window::lock_now(int rank) {
+  Target& to = target(rank);
+  take_lock(rank, &to);
+  if (to.lock != Lock::held) return 0;
+  ask(rank, &to, Kind::acknowledge);
+  engine_->outbox().push(members_.peer(rank));
+  return to.issued;
+}
+
+Mark Window::unlock(int rank) {
+  Target& to = target(rank);
+  if (std::exchange(to.lock, Lock::none) != Lock::held) return flush(rank);
+  if (engine_->is_lost(members_.peer(rank))) return 0;
+  ask(rank, &to, Kind::unlock);
+  engine_->outbox().push(members_.peer(rank));
+  return to.issued;
+}
+
+void Window::lock_all(bool no_check) { all_locked_ = !no_check; }
+
+void Window::unlock_all() {
+  all_locked_ = false;
+  for (const auto& [rank, to] : targets_) unlock(rank);
+}
+
+// Active target
+
+void Window::fence_enter() {
+  std::vector<Piece> counts;
+  for (auto& [rank, to] : targets_) {
+    const uint64_t operations = std::exchange(to.operations, 0);
+    if (operations > 0) counts.push_back({rank, operations});
+  }
+  fence_.enter(counts);
+  engine_->outbox().push_all();
+}
+
+bool Window::fence_met() const { return fence_.met() && exposure_.executed() >= fence_.expected(); }
+
+void Window::post(std::span<const int> origins) {
+  for (const int rank : origins) {
+    engine_->outbox().append(members_.peer(rank), head(Kind::post));
+    engine_->outbox().push(members_.peer(rank));
+  }
+}
+
+bool Window::started(std::span<const int> targets) {
+  if (!std::ranges::all_of(targets, [&](int rank) { return posts_.contains(rank); })) return false;
+  for (const int rank : targets) {
+    const auto found = posts_.find(rank);
+    if (--found->second == 0) posts_.erase(found);
+  }
+  return true;
+}
+
+void Window::complete(std::span<const int> targets) {
+  for (const int rank : targets) {
+    engine_->outbox().append(members_.peer(rank), head(Kind::complete));
+    engine_->outbox().push(members_.peer(rank));
+  }
+}
+
+bool Window::completed_by(size_t origins) {
+  if (exposure_.completed() < origins) return false;
+  exposure_.waited_for(origins);
+  return true;
+}
+
+void Window::take_token(int peer, const Message& message, bool* valid) {
+  const int rank = members_.rank_of(peer);
+  if (message.head.kind == Kind::post && rank >= 0) {
+    ++posts_[rank];
+  } else if (rank < 0 || !fence_.arrived(message.head.token, message.head.displacement, message.pieces)) {
+    *valid = false;
+  }
+}
+
+void Window::lost(int peer) {
+  exposure_.forget(peer);
+  const int rank = members_.rank_of(peer);
+  if (rank < 0) return;
+  broken_ = true;
+  const auto found = targets_.find(rank);
+  if (found == targets_.end()) return;
+  Target& to = found->second;
+  if (to.reached != to.issued && to.error == Status::ok) to.error = Status::lost_peer;
+  to.reached = to.answered = to.issued;
+  to.bytes_reached = to.bytes;
+  to.lock = Lock::none;
+}
+
+}  // namespace nearcache::rma

@@ -1,0 +1,143 @@
+// A window as one rank has it: what it has asked of others, and its own memory that others ask for (`exposure`).
+//
+// Nothing here waits. A call that must not return before something has happened says what to wait for: a mark, which `reached` and `landed` compare with what has
+// come back, or one of the questions below. Messages to a target are numbered; as a target executes those of one origin and window in order, a reply
+// tells that all up to its message are executed, so two numbers for each target are all that completion needs. Operations are held until a batch is full
+// or somebody asks for a mark.
+//
+// Targets and origins are ranks of the window. One thread at a time.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "rma/elements.h"
+#include "rma/exposure.h"
+#include "rma/fence.h"
+#include "rma/members.h"
+#include "rma/pending.h"
+
+namespace nearcache::rma {
+
+class Engine;
+
+// One operation, as the program asks for it. `pieces` are runs of memory relative to the displacement, none of them empty; without, there is one of `length`.
+struct Transfer {
+  Kind kind;
+  int target;
+  int64_t displacement;
+  uint64_t length;                      // bytes of memory at the target
+  std::span<const Piece> pieces = {};
+  const std::byte* data = nullptr;      // what is sent, packed. Compare-and-swap: the new value, then the compared one
+  std::byte* result = nullptr;          // what is fetched, packed
+  Element element = Element::bytes;
+  Operation operation = Operation::replace;
+  Completion completion = {};           // of an operation that fetches: when the result is there
+
+  // How far `Window::issue` has come.
+  uint64_t done = 0;
+  size_t piece = 0;
+  uint64_t of_piece = 0;
+};
+
+using Mark = uint64_t;
+
+class Window {
+ public:
+  Window(Engine* engine, uint64_t id, Members members, Memory memory);
+
+  uint64_t id() const { return id_; }
+  int rank() const { return rank_; }
+  const Members& members() const { return members_; }
+  Exposure& exposure() { return exposure_; }
+
+  // Sends the operation, in parts if it is large. False if the target has so much before it that the rest must wait until it is not `crowded` any more.
+  bool issue(Transfer* transfer);
+  bool crowded(int target) const;
+
+  // Asks that all that was issued to the target be executed, and sends what is held. Nothing goes where nothing is outstanding.
+  Mark flush(int target);
+  // Sends what is held.
+  Mark flush_local(int target);
+  bool reached(int target, Mark mark) const;
+  // Of the same for all targets: nothing is outstanding.
+  void flush_all();
+  bool all_reached() const;
+
+  // The lock goes with the first operation. `no_check`: the program says that it conflicts with none.
+  void lock(int target, LockType type, bool no_check);
+  // Asks for it at once.
+  Mark lock_now(int target);
+  // When the mark is reached all is executed, and the lock is free.
+  Mark unlock(int target);
+  // A shared lock of each target, which goes with the first operation to it.
+  void lock_all(bool no_check);
+  // The same when `all_reached`.
+  void unlock_all();
+
+  void fence_enter();
+  // All have entered, and what they had sent here is executed. What this rank fetches must have `all_landed` besides.
+  bool fence_met() const;
+  bool all_landed() const;
+
+  void post(std::span<const int> origins);
+  // All of these have posted; then, once, their posts are used up.
+  bool started(std::span<const int> targets);
+  void complete(std::span<const int> targets);
+  bool completed_by(size_t origins);
+
+  // The first error of operations to the target, or of all, since it was last asked; a member that was lost comes first.
+  Status take_error(int target);
+  Status take_error();
+  // A member is gone: what waits for all would wait forever.
+  bool broken() const { return broken_; }
+
+  // Of the engine: what has come.
+  void take_token(int peer, const Message& message, bool* valid);
+  void answered(const Pending& pending, Status status);
+  void failed(int peer, Status status);
+  void lost(int peer);
+
+ private:
+  enum class Lock : uint8_t { none, wanted, held };
+  struct Target {
+    Mark issued = 0;      // messages that were numbered
+    Mark answered = 0;    // the last one whose reply is here or on its way
+    Mark fetching = 0;    // the last one that fetches
+    Mark reached = 0;     // by the last reply
+    uint64_t bytes = 0, bytes_reached = 0, bytes_asked = 0;
+    uint64_t operations = 0;  // since the last fence
+    Lock lock = Lock::none;
+    LockType type = LockType::shared;
+    Status error = Status::ok;
+  };
+
+  static constexpr uint64_t most_outstanding = 4 << 20;  // bytes to one target
+  static constexpr uint64_t ask_after = 1 << 20;         // bytes, so that replies come before that is reached
+  static constexpr uint64_t part = 64 << 10;             // bytes of an operation that go in one message
+  static constexpr size_t most_pieces = 1024;            // of a message
+
+  Target& target(int rank);
+  void take_lock(int rank, Target* target);
+  void issue_part(Transfer* transfer, Target* target);
+  std::vector<Piece> next_pieces(Transfer* transfer, uint64_t most, uint64_t* bytes) const;
+  uint64_t expect_reply(int rank, Target* target, Pending pending);
+  void ask(int rank, Target* target, Kind kind);
+  Head head(Kind kind) const { return Head{.kind = kind, .window = id_}; }
+
+  Engine* engine_;
+  uint64_t id_;
+  Members members_;
+  int rank_;
+  Exposure exposure_;
+  Fence fence_;
+  std::unordered_map<int, Target> targets_;
+  std::unordered_map<int, uint32_t> posts_;  // of others that were not started, by rank
+  bool all_locked_ = false;
+  bool broken_ = false;
+};
+
+}  // namespace nearcache::rma

@@ -1,0 +1,73 @@
+#include "rma/wire.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nearcache::rma {
+namespace {
+
+constexpr uint64_t most_data = uint64_t{1} << 32;  // far more than a batch holds: keeps sums from overflowing
+
+bool exists(const Head& head) {
+  return static_cast<int>(head.kind) < kind_count && static_cast<int>(head.element) < element_count &&
+         static_cast<int>(head.operation) < operation_count && static_cast<int>(head.status) < status_count && head.length <= most_data;
+}
+
+}  // namespace
+
+uint64_t data_bytes(const Head& head) {
+  switch (head.kind) {
+    case Kind::put: case Kind::accumulate: return head.length;
+    case Kind::fetch: return head.operation == Operation::no_op ? 0 : head.length;
+    case Kind::compare_and_swap: return 2 * head.length;
+    case Kind::data: return head.status == Status::ok ? head.length : 0;
+    default: return 0;
+  }
+}
+
+BatchReader::BatchReader(std::span<const std::byte> batch) : rest_(batch) {
+  if (reinterpret_cast<uintptr_t>(batch.data()) % 8 == 0) return;
+  copy_.resize((batch.size() + 7) / 8);
+  std::memcpy(copy_.data(), batch.data(), batch.size());
+  rest_ = {reinterpret_cast<const std::byte*>(copy_.data()), batch.size()};
+}
+
+bool BatchReader::next(Message* message) {
+  if (rest_.empty()) return false;
+  malformed_ = true;
+  Head& head = message->head;
+  if (rest_.size() < sizeof head) return false;
+  std::memcpy(static_cast<void*>(&head), rest_.data(), sizeof head);
+  if (!exists(head)) return false;
+  const uint64_t pieces = uint64_t{head.pieces} * sizeof(Piece), data = data_bytes(head);
+  const uint64_t size = sizeof head + pieces + (data + 7) / 8 * 8;
+  if (size > rest_.size()) return false;
+  message->pieces = {reinterpret_cast<const Piece*>(rest_.data() + sizeof head), head.pieces};
+  message->data = rest_.subspan(sizeof head + pieces, data);
+  message->whole = rest_.first(size);
+  rest_ = rest_.subspan(size);
+  malformed_ = false;
+  return true;
+}
+
+uint64_t* BatchWriter::room(size_t words) {
+  if (used_ + words > words_.size()) words_.resize(std::max(used_ + words, 2 * words_.size()));
+  uint64_t* at = words_.data() + used_;
+  used_ += words;
+  return at;
+}
+
+std::byte* BatchWriter::append(const Head& head, std::span<const Piece> pieces) {
+  const size_t data = (data_bytes(head) + 7) / 8, fixed = sizeof head / 8 + 2 * pieces.size();
+  uint64_t* at = room(fixed + data);
+  if (data > 0) at[fixed + data - 1] = 0;  // what pads the end
+  std::memcpy(at, &head, sizeof head);
+  if (!pieces.empty()) std::memcpy(at + sizeof head / 8, pieces.data(), pieces.size_bytes());
+  return reinterpret_cast<std::byte*>(at + fixed);
+}
+
+void BatchWriter::append_whole(std::span<const std::byte> message) {
+  std::memcpy(room(message.size() / 8), message.data(), message.size());
+}
+
+}  // namespace nearcache::rma

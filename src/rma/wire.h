@@ -1,0 +1,89 @@
+// What is in a batch: messages, one after the other, each a head, the pieces of memory or the counts that belong to it, and data; padded to 8 bytes.
+//
+// Both ends have the same word size and order of bytes (net/handshake.h). What is read was written by another process and is believed in nothing: `BatchReader`
+// checks that heads, pieces and data lie within the batch and that numbers of enums exist; what they ask for, `Exposure` checks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rma/elements.h"
+#include "rma/status.h"
+
+namespace nearcache::rma {
+
+enum class Kind : uint8_t {
+  // Requests, executed in order for each origin and window.
+  put, get, accumulate, fetch, compare_and_swap, lock_shared, lock_exclusive, unlock, acknowledge, complete,
+  // Tokens, taken when they arrive.
+  post, fence,
+  // Replies.
+  data, acknowledged, failed
+};
+inline constexpr int kind_count = 15;
+
+struct Head {
+  Kind kind;
+  Element element = Element::bytes;
+  Operation operation = Operation::replace;
+  Status status = Status::ok;
+  uint32_t pieces = 0;       // that follow; without, the memory is one run of `length` bytes from `offset` on
+  uint64_t window = 0;
+  int64_t displacement = 0;  // in the target's units. fence: the round
+  uint64_t offset = 0;       // bytes beyond the displacement. data: where in the result
+  uint64_t length = 0;       // bytes of memory that are concerned. data: bytes that follow
+  uint64_t token = 0;        // names the operation in replies. fence: which fence
+};
+static_assert(sizeof(Head) == 48);
+
+// A run of bytes relative to the displacement; in a fence, how many operations (`length`) went to rank `offset`.
+struct Piece {
+  int64_t offset;
+  uint64_t length;
+  bool operator==(const Piece&) const = default;
+};
+
+// Bytes of data that belong to a message of this head.
+uint64_t data_bytes(const Head& head);
+
+struct Message {
+  Head head;
+  std::span<const Piece> pieces;
+  std::span<const std::byte> data;
+  std::span<const std::byte> whole;  // all of it, as it was sent
+};
+
+// The batch must be aligned to 8 bytes, or is copied.
+class BatchReader {
+ public:
+  explicit BatchReader(std::span<const std::byte> batch);
+  // False at the end, and where what follows is no message.
+  bool next(Message* message);
+  bool malformed() const { return malformed_; }
+
+ private:
+  std::vector<uint64_t> copy_;
+  std::span<const std::byte> rest_;
+  bool malformed_ = false;
+};
+
+class BatchWriter {
+ public:
+  bool empty() const { return used_ == 0; }
+  std::span<const std::byte> bytes() const { return {reinterpret_cast<const std::byte*>(words_.data()), used_ * 8}; }
+  void clear() { used_ = 0; }
+
+  // Returns where its data go: data_bytes(head) bytes, good until the next message.
+  std::byte* append(const Head& head, std::span<const Piece> pieces = {});
+  void append_whole(std::span<const std::byte> message);
+
+ private:
+  uint64_t* room(size_t words);
+
+  std::vector<uint64_t> words_;
+  size_t used_ = 0;
+};
+
+}  // namespace nearcache::rma

@@ -1,0 +1,91 @@
+// A job of ranks in one process, each with an engine and one window, on a network that delays and mixes what it carries.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "net/stub_network.h"
+#include "rma/engine.h"
+
+namespace nearcache::rma::test {
+
+struct Job {
+  static constexpr uint64_t window_id = 42;
+
+  net::StubNetwork network;
+  std::vector<std::unique_ptr<Engine>> engines;
+  std::vector<std::vector<uint64_t>> memory;  // of each rank's window, in words, which are its unit
+  std::vector<Window*> windows;
+
+  Job(int ranks, uint64_t seed, size_t words = 64) : network(ranks, seed), memory(static_cast<size_t>(ranks), std::vector<uint64_t>(words)) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      engines.push_back(std::make_unique<Engine>(&network.fabric(rank)));
+      auto& words_here = memory[static_cast<size_t>(rank)];
+      windows.push_back(engines.back()->open(window_id, Members(ranks), Memory::fixed(words_here.data(), words_here.size() * 8, 8)));
+    }
+  }
+  int ranks() const { return static_cast<int>(engines.size()); }
+  Window& window(int rank) { return *windows[static_cast<size_t>(rank)]; }
+  uint64_t& word(int rank, size_t index) { return memory[static_cast<size_t>(rank)][index]; }
+
+  // One batch arrives somewhere; false if none is under way.
+  bool step() {
+    const int rank = network.draw();
+    return rank >= 0 && engines[static_cast<size_t>(rank)]->poll();
+  }
+  // Lets the network go on until `done`; false if nothing moves any more.
+  template <class Done>
+  bool run(Done done) {
+    for (;;) {
+      if (done()) return true;
+      if (step()) continue;
+      bool any = false;  // ranks that sent to themselves, or hold something
+      for (const auto& engine : engines) any = engine->poll() || any;
+      if (!any && network.draw() < 0) return done();
+    }
+  }
+  bool flush(int origin, int target) {
+    const Mark mark = window(origin).flush(target);
+    return run([&] { return window(origin).reached(target, mark); });
+  }
+  bool unlock(int origin, int target) {
+    const Mark mark = window(origin).unlock(target);
+    return run([&] { return window(origin).reached(target, mark); });
+  }
+  bool fence() {
+    for (Window* each : windows) each->fence_enter();
+    return run([&] { return std::ranges::all_of(windows, [](Window* each) { return each->fence_met() && each->all_landed(); }); });
+  }
+
+  bool issue(int origin, Transfer transfer) {
+    while (!window(origin).issue(&transfer)) {
+      if (!run([&] { return !window(origin).crowded(transfer.target); })) return false;
+    }
+    return true;
+  }
+  template <class T>
+  bool put(int origin, int target, int64_t at, const T& value) {
+    return issue(origin, {.kind = Kind::put, .target = target, .displacement = at, .length = sizeof value, .data = bytes(value)});
+  }
+  template <class T>
+  bool get(int origin, int target, int64_t at, T* value) {
+    return issue(origin, {.kind = Kind::get, .target = target, .displacement = at, .length = sizeof *value, .result = reinterpret_cast<std::byte*>(value)});
+  }
+  bool add(int origin, int target, int64_t at, const uint64_t& value, Operation operation = Operation::sum) {
+    return issue(origin, {.kind = Kind::accumulate, .target = target, .displacement = at, .length = 8, .data = bytes(value),
+                          .element = Element::uint64, .operation = operation});
+  }
+  bool fetch_add(int origin, int target, int64_t at, const uint64_t& value, uint64_t* old) {
+    return issue(origin, {.kind = Kind::fetch, .target = target, .displacement = at, .length = 8, .data = bytes(value),
+                          .result = reinterpret_cast<std::byte*>(old), .element = Element::uint64, .operation = Operation::sum});
+  }
+
+  template <class T>
+  static const std::byte* bytes(const T& value) { return reinterpret_cast<const std::byte*>(&value); }
+};
+
+}  // namespace nearcache::rma::test

@@ -1,0 +1,382 @@
+// The engine's operations and synchronisation, on a network that delays and mixes batches: results, errors, and how many batches each call costs.
+#include "rma_job.h"
+
+#include <algorithm>
+#include <random>
+
+#include "rma/engine.h"
+
+namespace nearcache::rma {
+namespace {
+
+using test::Job;
+
+TEST(Rma, PutsGetsAndAccumulatesOfEverySizeAndDirection) {
+  Job job(3, 1, 40000);
+  std::mt19937_64 random(5);
+  std::vector<uint64_t> data(35000), back(35000);
+  for (uint64_t& each : data) each = random();
+  for (const size_t words : {size_t{1}, size_t{7}, size_t{8192}, size_t{8193}, size_t{35000}}) {
+    for (const int target : {0, 1}) {
+      ASSERT_TRUE(job.issue(0, {.kind = Kind::put, .target = target, .displacement = 11, .length = words * 8, .data = Job::bytes(data[0])}));
+      ASSERT_TRUE(job.issue(0, {.kind = Kind::accumulate, .target = target, .displacement = 11, .length = words * 8, .data = Job::bytes(data[0]),
+                                .element = Element::uint64, .operation = Operation::sum}));
+      std::ranges::fill(back, 0);
+      ASSERT_TRUE(job.issue(0, {.kind = Kind::get, .target = target, .displacement = 11, .length = words * 8,
+                                .result = reinterpret_cast<std::byte*>(back.data())}));
+      ASSERT_TRUE(job.flush(0, target));
+      for (size_t i = 0; i < words; ++i) ASSERT_EQ(back[i], 2 * data[i]);
+      EXPECT_EQ(job.window(0).take_error(target), Status::ok);
+    }
+  }
+}
+
+TEST(Rma, PiecesOfMemoryAreWrittenReadAndAccumulatedInTheirOrder) {
+  Job job(2, 2);
+  const std::vector<Piece> pieces{{24, 8}, {0, 16}, {-8, 8}};
+  const std::vector<uint64_t> data{1, 2, 3, 4};
+  std::vector<uint64_t> back(4);
+  ASSERT_TRUE(job.issue(0, {.kind = Kind::put, .target = 1, .displacement = 10, .length = 32, .pieces = pieces, .data = Job::bytes(data[0])}));
+  ASSERT_TRUE(job.issue(0, {.kind = Kind::fetch, .target = 1, .displacement = 10, .length = 32, .pieces = pieces, .data = Job::bytes(data[0]),
+                            .result = reinterpret_cast<std::byte*>(back.data()), .element = Element::int64, .operation = Operation::product}));
+  ASSERT_TRUE(job.flush(0, 1));
+  EXPECT_EQ(back, data);
+  EXPECT_EQ(job.word(1, 13), 1u);
+  EXPECT_EQ(job.word(1, 10), 4u);
+  EXPECT_EQ(job.word(1, 11), 9u);
+  EXPECT_EQ(job.word(1, 9), 16u);
+}
+
+TEST(Rma, ManyPiecesGoInSeveralMessages) {
+  Job job(2, 3, 40000);
+  std::vector<Piece> pieces;
+  std::vector<uint64_t> data, back(15000);
+  for (int64_t i = 0; i < 5000; ++i) {
+    pieces.push_back({i * 64, 24});
+    for (uint64_t k = 0; k < 3; ++k) data.push_back(static_cast<uint64_t>(i) * 3 + k);
+  }
+  ASSERT_TRUE(job.issue(0, {.kind = Kind::put, .target = 1, .displacement = 0, .length = 120000, .pieces = pieces, .data = Job::bytes(data[0])}));
+  ASSERT_TRUE(job.issue(0, {.kind = Kind::get, .target = 1, .displacement = 0, .length = 120000, .pieces = pieces,
+                            .result = reinterpret_cast<std::byte*>(back.data())}));
+  ASSERT_TRUE(job.flush(0, 1));
+  EXPECT_EQ(back, data);
+  for (size_t i = 0; i < 40000; ++i) ASSERT_EQ(job.word(1, i), i % 8 < 3 ? i / 8 * 3 + i % 8 : 0);
+}
+
+TEST(Rma, CompareAndSwapOfEveryWidth) {
+  Job job(2, 4);
+  for (const size_t width : {1u, 2u, 4u, 8u, 16u}) {
+    std::byte both[32], old[16];
+    for (const bool matches : {false, true}) {
+      auto* at = reinterpret_cast<std::byte*>(&job.word(1, 4));
+      std::memset(at, 7, 16);
+      std::memset(both, 9, width);
+      std::memset(both + width, matches ? 7 : 8, width);
+      ASSERT_TRUE(job.issue(0, {.kind = Kind::compare_and_swap, .target = 1, .displacement = 4, .length = width, .data = both, .result = old}));
+      ASSERT_TRUE(job.flush(0, 1));
+      EXPECT_EQ(old[width - 1], std::byte{7});
+      for (size_t i = 0; i < 16; ++i) EXPECT_EQ(at[i], matches && i < width ? std::byte{9} : std::byte{7});
+    }
+  }
+}
+
+TEST(Rma, EveryRankAddsAtomically) {
+  for (const int ranks : {2, 7, 64}) {
+    Job job(ranks, static_cast<uint64_t>(ranks));
+    std::vector<std::vector<uint64_t>> seen(static_cast<size_t>(ranks), std::vector<uint64_t>(20));
+    for (size_t i = 0; i < 20; ++i) {
+      for (int rank = 0; rank < ranks; ++rank) {
+        job.fetch_add(rank, 0, 3, 1, &seen[static_cast<size_t>(rank)][i]);
+        job.window(rank).flush(0);
+        job.step();
+      }
+    }
+    for (int rank = 0; rank < ranks; ++rank) ASSERT_TRUE(job.flush(rank, 0));
+    std::vector<uint64_t> all;
+    for (const auto& each : seen) all.insert(all.end(), each.begin(), each.end());
+    std::ranges::sort(all);
+    for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], i);
+  }
+}
+
+// Reads, adds and writes back under an exclusive lock; readers see both words alike.
+TEST(Rma, LocksExcludeAndAreGrantedInTurn) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    constexpr int ranks = 6;
+    Job job(ranks, seed);
+    struct Rank {
+      int state = 0, left = 10;
+      bool writes = true;
+      uint64_t words[2] = {};
+      Mark mark = 0;
+    } all[ranks];
+    std::mt19937 random(static_cast<unsigned>(seed));
+    uint64_t writes = 0;
+    const auto act = [&](int number) {
+      Rank& rank = all[number];
+      Window& window = job.window(number);
+      if (rank.left == 0) return;
+      if (rank.state == 0) {
+        rank.writes = random() % 3 != 0;
+        window.lock(0, rank.writes ? LockType::exclusive : LockType::shared, false);
+        job.get(number, 0, 0, &rank.words);
+        rank.mark = window.flush(0);
+        rank.state = 1;
+      } else if (rank.state == 1 && window.reached(0, rank.mark)) {
+        ASSERT_EQ(rank.words[0], rank.words[1]);
+        if (rank.writes) {
+          writes += rank.words[0] + 1 - rank.words[0];
+          for (uint64_t& word : rank.words) ++word;
+          job.put(number, 0, 0, rank.words[0]);
+          job.put(number, 0, 1, rank.words[1]);
+        }
+        rank.mark = window.unlock(0);
+        rank.state = 2;
+      } else if (rank.state == 2 && window.reached(0, rank.mark)) {
+        rank.state = 0;
+        --rank.left;
+      }
+    };
+    for (bool busy = true; busy;) {
+      act(static_cast<int>(random() % ranks));
+      job.step();
+      job.engines[0]->poll();
+      busy = std::ranges::any_of(all, [](const Rank& rank) { return rank.left > 0; });
+    }
+    EXPECT_EQ(job.word(0, 0), writes);
+    EXPECT_EQ(job.word(0, 1), writes);
+  }
+}
+
+TEST(Rma, LockAllKeepsExclusiveLocksOut) {
+  Job job(3, 9);
+  job.window(0).lock_all(false);
+  uint64_t got = 0, old = 0;
+  job.get(0, 2, 0, &got);
+  ASSERT_TRUE(job.flush(0, 2));
+  job.window(1).lock(2, LockType::exclusive, false);
+  job.fetch_add(1, 2, 0, 5, &old);
+  job.window(1).flush(2);
+  ASSERT_FALSE(job.flush(1, 2));  // waits for the lock
+  EXPECT_EQ(job.word(2, 0), 0u);
+  job.window(0).unlock_all();
+  ASSERT_TRUE(job.run([&] { return job.window(0).all_reached(); }));
+  ASSERT_TRUE(job.unlock(1, 2));
+  EXPECT_EQ(job.word(2, 0), 5u);
+}
+
+TEST(Rma, AFenceHasExecutedAllOfEveryRank) {
+  for (const int ranks : {1, 2, 3, 8, 13, 64}) {
+    Job job(ranks, static_cast<uint64_t>(ranks));
+    std::mt19937 random(3);
+    std::vector<uint64_t> expected(static_cast<size_t>(ranks));
+    for (int round = 0; round < 6; ++round) {
+      for (int i = 0; i < 4 * ranks; ++i) {
+        const int origin = static_cast<int>(random() % static_cast<unsigned>(ranks)), target = static_cast<int>(random() % static_cast<unsigned>(ranks));
+        job.add(origin, target, 0, i);
+        expected[static_cast<size_t>(target)] += static_cast<uint64_t>(i);
+      }
+      ASSERT_TRUE(job.fence());
+      for (int rank = 0; rank < ranks; ++rank) ASSERT_EQ(job.word(rank, 0), expected[static_cast<size_t>(rank)]);
+    }
+  }
+}
+
+// A rank that has left a fence may be in the next one before others have left: it must not be taken for them.
+TEST(Rma, RanksMayBeOneFenceAhead) {
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    constexpr int ranks = 5, rounds = 8;
+    Job job(ranks, seed);
+    std::mt19937 random(static_cast<unsigned>(seed));
+    int entered[ranks] = {};
+    bool inside[ranks] = {};
+    for (bool busy = true; busy;) {
+      const int rank = static_cast<int>(random() % ranks);
+      if (inside[rank] && job.window(rank).fence_met()) {
+        inside[rank] = false;
+        // All have entered this fence, with their additions to this rank.
+        ASSERT_GE(job.word(rank, 0), static_cast<uint64_t>(entered[rank]) * ranks);
+        ASSERT_TRUE(std::ranges::all_of(entered, [&](int each) { return each >= entered[rank]; }));
+      } else if (!inside[rank] && entered[rank] < rounds) {
+        for (int target = 0; target < ranks; ++target) job.add(rank, target, 0, 1);
+        ++entered[rank];
+        inside[rank] = true;
+        job.window(rank).fence_enter();
+      }
+      job.step();
+      job.engines[static_cast<size_t>(rank)]->poll();
+      busy = std::ranges::any_of(inside, [](bool each) { return each; }) || std::ranges::any_of(entered, [](int each) { return each < rounds; });
+    }
+    for (int rank = 0; rank < ranks; ++rank) EXPECT_EQ(job.word(rank, 0), static_cast<uint64_t>(ranks * rounds));
+  }
+}
+
+TEST(Rma, PostStartCompleteWaitOnARing) {
+  for (const int ranks : {1, 2, 3, 9}) {
+    Job job(ranks, static_cast<uint64_t>(ranks));
+    for (uint64_t round = 1; round < 6; ++round) {
+      for (int rank = 0; rank < ranks; ++rank) {
+        const std::vector<int> before{(rank + ranks - 1) % ranks};
+        job.window(rank).post(before);
+      }
+      for (int rank = 0; rank < ranks; ++rank) {
+        const std::vector<int> after{(rank + 1) % ranks};
+        ASSERT_TRUE(job.run([&] { return job.window(rank).started(after); }));
+        EXPECT_FALSE(job.window(rank).started(after));  // the post is used up
+        job.put(rank, after[0], 2, round * 100 + static_cast<uint64_t>(rank));
+        job.window(rank).complete(after);
+      }
+      for (int rank = 0; rank < ranks; ++rank) {
+        ASSERT_TRUE(job.run([&] { return job.window(rank).completed_by(1); }));
+        EXPECT_EQ(job.word(rank, 2), round * 100 + static_cast<uint64_t>((rank + ranks - 1) % ranks));
+      }
+    }
+  }
+}
+
+TEST(Rma, WhatIsOutsideOfTheWindowIsAnErrorOfTheNextFlushAndTouchesNothing) {
+  Job job(2, 11);
+  uint64_t value = 5, old = 77;
+  const auto expect_range_error = [&] {
+    ASSERT_TRUE(job.flush(0, 1));
+    EXPECT_EQ(job.window(0).take_error(1), Status::out_of_range);
+    EXPECT_EQ(job.window(0).take_error(1), Status::ok);
+    EXPECT_TRUE(std::ranges::all_of(job.memory[1], [](uint64_t word) { return word == 0; }));
+  };
+  for (const int64_t at : {int64_t{64}, int64_t{-1}, INT64_MAX, INT64_MIN, INT64_MAX / 8 + 1}) {
+    job.put(0, 1, at, value);
+    expect_range_error();
+    job.get(0, 1, at, &old);
+    expect_range_error();
+    EXPECT_EQ(old, 77u);
+    job.fetch_add(0, 1, at, value, &old);
+    expect_range_error();
+  }
+  const std::vector<Piece> last_is_outside{{0, 8}, {8, 8}, {63 * 8 + 1, 8}};
+  const uint64_t data[3] = {1, 2, 3};
+  job.issue(0, {.kind = Kind::put, .target = 1, .displacement = 0, .length = 24, .pieces = last_is_outside, .data = Job::bytes(data)});
+  expect_range_error();
+}
+
+TEST(Rma, DynamicMemoryIsReachedByAddressWhileAttached) {
+  net::StubNetwork network(2, 1);
+  Engine origin(&network.fabric(0)), owner(&network.fabric(1));
+  Window* window = origin.open(7, Members(2), Memory::dynamic());
+  Memory& memory = owner.open(7, Members(2), Memory::dynamic())->exposure().memory();
+  std::vector<uint64_t> words(20);
+  const auto address = [&](size_t index) { return reinterpret_cast<int64_t>(&words[index]); };
+  const auto put = [&](size_t index, uint64_t value, uint64_t length = 8) {
+    Transfer transfer{.kind = Kind::put, .target = 1, .displacement = address(index), .length = length, .data = Job::bytes(value)};
+    window->issue(&transfer);
+    const Mark mark = window->flush(1);
+    while (!window->reached(1, mark)) owner.poll(), origin.poll();
+    return window->take_error(1);
+  };
+  EXPECT_EQ(put(0, 1), Status::out_of_range);
+  EXPECT_TRUE(memory.attach(&words[2], 16));
+  EXPECT_FALSE(memory.attach(&words[3], 8));
+  EXPECT_FALSE(memory.attach(&words[1], 16));
+  EXPECT_TRUE(memory.attach(&words[4], 8));
+  EXPECT_EQ(put(3, 5), Status::ok);
+  EXPECT_EQ(words[3], 5u);
+  EXPECT_EQ(put(1, 5), Status::out_of_range);
+  EXPECT_EQ(put(5, 5), Status::out_of_range);
+  EXPECT_TRUE(memory.detach(&words[2]));
+  EXPECT_FALSE(memory.detach(&words[2]));
+  EXPECT_EQ(put(3, 6), Status::out_of_range);
+  EXPECT_EQ(put(4, 6), Status::ok);
+}
+
+TEST(Rma, ARankThatIsKilledEndsWhatWaitsForIt) {
+  Job job(3, 12);
+  uint64_t old = 0;
+  job.window(1).lock(0, LockType::exclusive, false);
+  job.fetch_add(1, 0, 0, 1, &old);
+  ASSERT_TRUE(job.flush(1, 0));  // holds the lock
+  job.window(2).lock(0, LockType::exclusive, false);
+  job.fetch_add(2, 0, 0, 1, &old);
+  ASSERT_FALSE(job.flush(2, 0));
+  job.put(2, 1, 0, old);
+  job.window(2).flush(1);
+  job.network.kill(1);
+  ASSERT_TRUE(job.run([&] { return job.window(2).broken() && job.window(0).broken(); }));
+  ASSERT_TRUE(job.unlock(2, 0));  // the lock of the dead went to the next
+  EXPECT_EQ(job.window(2).take_error(1), Status::lost_peer);
+  EXPECT_EQ(job.window(2).take_error(0), Status::ok);
+  job.put(2, 1, 0, old);
+  EXPECT_TRUE(job.flush(2, 1));
+  EXPECT_EQ(job.window(2).take_error(1), Status::lost_peer);
+  EXPECT_EQ(job.engines[2]->why_lost(), "rank 1 is gone: it was killed");
+}
+
+TEST(Rma, CompletionsAreCalledWhenTheirResultIsThere) {
+  Job job(2, 13, 20000);
+  std::ranges::fill(job.memory[1], 3);
+  std::vector<uint64_t> back(20000);
+  int calls = 0;
+  const Completion completion{[](void* context, Status status) { *static_cast<int*>(context) += status == Status::ok ? 1 : 100; }, &calls};
+  ASSERT_TRUE(job.issue(0, {.kind = Kind::get, .target = 1, .displacement = 0, .length = 160000, .result = reinterpret_cast<std::byte*>(back.data()),
+                            .completion = completion}));
+  EXPECT_EQ(calls, 0);
+  const Mark mark = job.window(0).flush_local(1);
+  ASSERT_TRUE(job.run([&] { return calls != 0; }));
+  EXPECT_TRUE(job.window(0).reached(1, mark));
+  EXPECT_EQ(calls, 1);
+  EXPECT_TRUE(std::ranges::all_of(back, [](uint64_t word) { return word == 3; }));
+  job.issue(0, {.kind = Kind::get, .target = 1, .displacement = 0, .length = 0, .completion = completion});
+  EXPECT_EQ(calls, 2);
+  job.issue(0, {.kind = Kind::get, .target = 1, .displacement = 19999, .length = 16, .result = reinterpret_cast<std::byte*>(back.data()),
+                .completion = completion});
+  ASSERT_TRUE(job.flush(0, 1));
+  EXPECT_EQ(calls, 102);
+}
+
+// Batches that a call costs in all, beside those of the operations that go with it.
+class Costs : public testing::TestWithParam<int> {
+ protected:
+  template <class Action>
+  uint64_t batches(Action action) {
+    const uint64_t before = job.network.batches();
+    action();
+    return job.network.batches() - before;
+  }
+  Job job{GetParam(), 1};
+  int last = GetParam() - 1;
+  uint64_t value = 1, old[3] = {};
+};
+
+TEST_P(Costs, OfEveryCallAreWhatTheDocumentationSays) {
+  EXPECT_EQ(batches([&] { job.flush(0, last); }), 0u);
+  EXPECT_EQ(batches([&] { job.put(0, last, 0, value), job.put(0, last, 1, value), job.flush(0, last); }), 2u);
+  EXPECT_EQ(batches([&] { job.get(0, last, 0, &old[0]), job.get(0, last, 1, &old[1]), job.flush(0, last); }), 2u);
+  EXPECT_EQ(batches([&] { job.flush(0, last); }), 0u);
+  EXPECT_EQ(batches([&] { job.window(0).lock(last, LockType::exclusive, false), job.unlock(0, last); }), 0u);
+  EXPECT_EQ(batches([&] {
+    job.window(0).lock(last, LockType::exclusive, false);
+    job.put(0, last, 0, value), job.get(0, last, 1, &old[0]), job.unlock(0, last);
+  }), 2u);
+  EXPECT_EQ(batches([&] {
+    job.window(0).lock_all(false), job.window(0).unlock_all();
+    job.run([&] { return job.window(0).all_reached(); });
+  }), 0u);
+  EXPECT_EQ(batches([&] {
+    job.window(0).lock_all(false);
+    job.add(0, last, 0, value);
+    job.window(0).unlock_all();
+    job.run([&] { return job.window(0).all_reached(); });
+  }), 2u);
+  uint64_t rounds = 0;
+  while ((1 << rounds) < GetParam()) ++rounds;
+  EXPECT_EQ(batches([&] { ASSERT_TRUE(job.fence()); }), rounds * static_cast<uint64_t>(GetParam()));
+  const std::vector<int> origins{0}, targets{last};
+  EXPECT_EQ(batches([&] { job.window(last).post(origins); }), 1u);
+  EXPECT_EQ(batches([&] { job.run([&] { return job.window(0).started(targets); }); }), 0u);
+  // The token goes with the data.
+  EXPECT_EQ(batches([&] { job.put(0, last, 0, value), job.window(0).complete(targets); }), 1u);
+  EXPECT_EQ(batches([&] { job.run([&] { return job.window(last).completed_by(1); }); }), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Costs, testing::Values(2, 3, 16, 100, 1024));
+
+}  // namespace
+}  // namespace nearcache::rma
