@@ -1,0 +1,147 @@
+// Accumulates of every type and operation.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <complex>
+#include <cstring>
+#include <limits>
+
+#include "rma/elements.h"
+
+namespace nearcache::rma {
+namespace {
+
+// One element, at an odd address.
+template <class T>
+T result(Operation operation, Element element, T memory, T data) {
+  EXPECT_EQ(size_of(element), sizeof(T));
+  EXPECT_TRUE(has_meaning(operation, element));
+  std::array<std::byte, sizeof(T) + 1> memory_bytes, data_bytes;
+  std::memcpy(&memory_bytes[1], &memory, sizeof(T));
+  std::memcpy(&data_bytes[1], &data, sizeof(T));
+  apply(operation, element, &memory_bytes[1], &data_bytes[1], 1);
+  std::memcpy(static_cast<void*>(&memory), &memory_bytes[1], sizeof(T));
+  return memory;
+}
+
+template <class T>
+void whole_numbers(Element element) {
+  const T most = std::numeric_limits<T>::max(), least = std::numeric_limits<T>::min();
+  const auto is = [&](Operation operation, T memory, T data, T expected) {
+    EXPECT_EQ(result(operation, element, memory, data), expected) << static_cast<int>(element) << " " << static_cast<int>(operation);
+  };
+  is(Operation::replace, 3, 5, 5);
+  is(Operation::no_op, 3, 5, 3);
+  is(Operation::sum, 3, 5, 8);
+  is(Operation::sum, most, 1, least);
+  is(Operation::product, 3, 5, 15);
+  is(Operation::product, most, 2, static_cast<T>(least == 0 ? most - 1 : -2));
+  is(Operation::minimum, 3, 5, 3);
+  is(Operation::minimum, most, least, least);
+  is(Operation::maximum, 3, 5, 5);
+  is(Operation::maximum, least, most, most);
+  is(Operation::logical_and, 3, 4, 1);
+  is(Operation::logical_and, 3, 0, 0);
+  is(Operation::logical_or, 0, 4, 1);
+  is(Operation::logical_or, 0, 0, 0);
+  is(Operation::logical_xor, 3, 4, 0);
+  is(Operation::logical_xor, 3, 0, 1);
+  is(Operation::bit_and, 6, 3, 2);
+  is(Operation::bit_or, 6, 3, 7);
+  is(Operation::bit_xor, 6, 3, 5);
+  EXPECT_FALSE(has_meaning(Operation::minloc, element));
+}
+
+TEST(Elements, WholeNumbers) {
+  whole_numbers<int8_t>(Element::int8);
+  whole_numbers<uint8_t>(Element::uint8);
+  whole_numbers<int16_t>(Element::int16);
+  whole_numbers<uint16_t>(Element::uint16);
+  whole_numbers<int32_t>(Element::int32);
+  whole_numbers<uint32_t>(Element::uint32);
+  whole_numbers<int64_t>(Element::int64);
+  whole_numbers<uint64_t>(Element::uint64);
+  __extension__ using Int128 = __int128;
+  const Int128 large = Int128{1} << 100;
+  EXPECT_TRUE(result<Int128>(Operation::sum, Element::int128, large, 5) == large + 5);
+  EXPECT_TRUE(result<Int128>(Operation::product, Element::int128, -3, large) == -3 * large);
+  EXPECT_TRUE(result<Int128>(Operation::minimum, Element::int128, -3, large) == -3);
+}
+
+template <class T>
+void real_numbers(Element element) {
+  EXPECT_EQ(result<T>(Operation::sum, element, 1.5, 2.25), T(3.75));
+  EXPECT_EQ(result<T>(Operation::product, element, 1.5, 2), T(3));
+  EXPECT_EQ(result<T>(Operation::minimum, element, 1.5, -2), T(-2));
+  EXPECT_EQ(result<T>(Operation::maximum, element, 1.5, -2), T(1.5));
+  EXPECT_EQ(result<T>(Operation::replace, element, 1.5, -2), T(-2));
+  for (const Operation none : {Operation::logical_and, Operation::bit_xor, Operation::maxloc}) EXPECT_FALSE(has_meaning(none, element));
+}
+
+template <class T>
+void complex_numbers(Element element) {
+  EXPECT_EQ(result<T>(Operation::sum, element, {1, 2}, {3, 5}), T(4, 7));
+  EXPECT_EQ(result<T>(Operation::product, element, {1, 2}, {3, 5}), T(-7, 11));
+  for (const Operation none : {Operation::minimum, Operation::logical_or, Operation::bit_and, Operation::minloc}) EXPECT_FALSE(has_meaning(none, element));
+}
+
+TEST(Elements, RealAndComplexNumbers) {
+  real_numbers<float>(Element::float32);
+  real_numbers<double>(Element::float64);
+  real_numbers<long double>(Element::long_double);
+  complex_numbers<std::complex<float>>(Element::complex64);
+  complex_numbers<std::complex<double>>(Element::complex128);
+  complex_numbers<std::complex<long double>>(Element::complex_long_double);
+#ifdef __SIZEOF_FLOAT128__
+  __extension__ using Float128 = __float128;
+  struct Complex {
+    Float128 real, imaginary;
+  };
+  EXPECT_TRUE(result<Float128>(Operation::sum, Element::float128, 1.5, 2.25) == 3.75);
+  const Complex product = result<Complex>(Operation::product, Element::complex256, {1, 2}, {3, 5});
+  EXPECT_TRUE(product.real == -7 && product.imaginary == 11);
+#endif
+}
+
+template <class Value, class Index>
+void pairs(Element element) {
+  struct Pair {
+    Value value;
+    Index index;
+  };
+  const auto is = [&](Operation operation, Pair memory, Pair data, Pair expected) {
+    const Pair got = result(operation, element, memory, data);
+    EXPECT_EQ(got.value, expected.value);
+    EXPECT_EQ(got.index, expected.index);
+  };
+  is(Operation::minloc, {3, 1}, {2, 9}, {2, 9});
+  is(Operation::minloc, {2, 1}, {3, 0}, {2, 1});
+  is(Operation::minloc, {2, 7}, {2, 3}, {2, 3});
+  is(Operation::maxloc, {3, 1}, {2, 9}, {3, 1});
+  is(Operation::maxloc, {2, 1}, {3, 0}, {3, 0});
+  is(Operation::maxloc, {2, 7}, {2, 9}, {2, 7});
+  is(Operation::replace, {2, 7}, {1, 9}, {1, 9});
+  EXPECT_FALSE(has_meaning(Operation::sum, element));
+}
+
+TEST(Elements, PairsOfValueAndIndex) {
+  pairs<float, int>(Element::pair_float);
+  pairs<double, int>(Element::pair_double);
+  pairs<long, int>(Element::pair_long);
+  pairs<int, int>(Element::pair_int);
+  pairs<short, int>(Element::pair_short);
+  pairs<long double, int>(Element::pair_long_double);
+  pairs<float, float>(Element::pair_of_floats);
+  pairs<double, double>(Element::pair_of_doubles);
+}
+
+TEST(Elements, BytesKnowBitsAndNothingElse) {
+  EXPECT_EQ(result(Operation::bit_xor, Element::bytes, std::byte{6}, std::byte{3}), std::byte{5});
+  EXPECT_EQ(result(Operation::bit_or, Element::bytes, std::byte{6}, std::byte{3}), std::byte{7});
+  EXPECT_EQ(result(Operation::bit_and, Element::bytes, std::byte{6}, std::byte{3}), std::byte{2});
+  EXPECT_EQ(result(Operation::replace, Element::bytes, std::byte{6}, std::byte{3}), std::byte{3});
+  for (const Operation none : {Operation::sum, Operation::minimum, Operation::logical_and, Operation::minloc}) EXPECT_FALSE(has_meaning(none, Element::bytes));
+}
+
+}  // namespace
+}  // namespace nearcache::rma

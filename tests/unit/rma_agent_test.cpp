@@ -1,0 +1,186 @@
+// Ranks with agents, over sockets, each with threads of a program: what is asked of a rank that computes is done, and no wake-up is lost.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "net/socket_fabric.h"
+#include "rma/agent.h"
+
+namespace nearcache::rma {
+namespace {
+
+struct Rank {
+  std::unique_ptr<net::SocketFabric> fabric;
+  std::unique_ptr<Engine> engine;
+  std::unique_ptr<Agent> agent;
+  std::vector<uint64_t> words = std::vector<uint64_t>(64);
+  Window* window = nullptr;
+
+  void issue(const Agent::Lock& lock, Transfer transfer) {
+    while (!window->issue(&transfer)) agent->wait(lock, [&] { return !window->crowded(transfer.target); });
+  }
+  void flush(int target) {
+    const Agent::Lock lock(agent.get());
+    const Mark mark = window->flush(target);
+    agent->wait(lock, [&] { return window->reached(target, mark); });
+  }
+  void unlock(int target) {
+    const Agent::Lock lock(agent.get());
+    const Mark mark = window->unlock(target);
+    agent->wait(lock, [&] { return window->reached(target, mark); });
+  }
+  uint64_t fetch_add(int target, int64_t at, uint64_t value) {
+    uint64_t old = UINT64_MAX;
+    {
+      const Agent::Lock lock(agent.get());
+      issue(lock, {.kind = Kind::fetch, .target = target, .displacement = at, .length = 8, .data = reinterpret_cast<std::byte*>(&value),
+                   .result = reinterpret_cast<std::byte*>(&old), .element = Element::uint64, .operation = Operation::sum});
+    }
+    flush(target);
+    return old;
+  }
+  void fence() {
+    const Agent::Lock lock(agent.get());
+    window->fence_enter();
+    agent->wait(lock, [&] { return window->fence_met() && window->all_landed(); });
+  }
+};
+
+class Agents : public testing::Test {
+ protected:
+  void begin(int count) {
+    std::vector<net::SocketAddress> addresses;
+    for (int rank = 0; rank < count; ++rank) {
+      std::string wrong;
+      ranks.emplace_back(std::make_unique<Rank>());
+      ranks.back()->fabric = net::SocketFabric::open(rank, {1, 2}, "lo", &wrong);
+      ASSERT_EQ(wrong, "");
+      addresses.push_back(ranks.back()->fabric->address());
+    }
+    for (auto& rank : ranks) {
+      rank->fabric->know(addresses);
+      rank->engine = std::make_unique<Engine>(rank->fabric.get());
+      rank->window = rank->engine->open(1, Members(count), Memory::fixed(rank->words.data(), rank->words.size() * 8, 8));
+      rank->agent = std::make_unique<Agent>(rank->engine.get());
+      ASSERT_EQ(rank->agent->start(), "");
+    }
+  }
+  void TearDown() override {
+    for (auto& rank : ranks) rank->agent->stop();
+  }
+  template <class Body>
+  void everybody(Body body) {
+    std::vector<std::thread> threads;
+    for (auto& rank : ranks) threads.emplace_back([&] { body(*rank); });
+    for (std::thread& thread : threads) thread.join();
+  }
+  std::vector<std::unique_ptr<Rank>> ranks;
+};
+
+TEST_F(Agents, ServeARankWhoseProgramCallsNothing) {
+  begin(2);
+  for (uint64_t i = 0; i < 300; ++i) {
+    EXPECT_EQ(ranks[0]->fetch_add(1, 5, 1), i);
+    // Idle now and then, so that the agents sleep.
+    if (i % 100 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  const Agent::Lock lock(ranks[1]->agent.get());
+  EXPECT_EQ(ranks[1]->words[5], 300u);
+}
+
+TEST_F(Agents, ManyThreadsOfManyRanksAddAndWaitForEachOther) {
+  begin(3);
+  constexpr uint64_t threads = 3, times = 60;
+  everybody([&](Rank& rank) {
+    std::vector<std::thread> all;
+    for (uint64_t thread = 0; thread < threads; ++thread) {
+      all.emplace_back([&rank, thread] {
+        for (uint64_t i = 0; i < times; ++i) rank.fetch_add(static_cast<int>((i + thread) % 3), 0, 1);  // its own rank among them
+      });
+    }
+    for (std::thread& thread : all) thread.join();
+  });
+  uint64_t sum = 0;
+  for (auto& rank : ranks) {
+    const Agent::Lock lock(rank->agent.get());
+    sum += rank->words[0];
+  }
+  EXPECT_EQ(sum, 3 * threads * times);
+}
+
+TEST_F(Agents, LocksExcludeProgramsThatRun) {
+  begin(3);
+  everybody([&](Rank& rank) {
+    for (int i = 0; i < 50; ++i) {
+      std::array<uint64_t, 2> both{};
+      {
+        const Agent::Lock lock(rank.agent.get());
+        rank.window->lock(0, LockType::exclusive, false);
+        rank.issue(lock, {.kind = Kind::get, .target = 0, .displacement = 0, .length = 16, .result = reinterpret_cast<std::byte*>(&both)});
+      }
+      rank.flush(0);
+      EXPECT_EQ(both[0], both[1]);
+      for (uint64_t& word : both) ++word;
+      for (int64_t k = 0; k < 2; ++k) {
+        const Agent::Lock lock(rank.agent.get());
+        rank.issue(lock, {.kind = Kind::put, .target = 0, .displacement = k, .length = 8, .data = reinterpret_cast<std::byte*>(&both[0])});
+      }
+      rank.unlock(0);
+    }
+  });
+  const Agent::Lock lock(ranks[0]->agent.get());
+  EXPECT_EQ(ranks[0]->words[0], 150u);
+}
+
+TEST_F(Agents, FencesOfRanksThatComeAtDifferentTimes) {
+  begin(4);
+  std::atomic<int> entered{0};
+  everybody([&](Rank& rank) {
+    for (int round = 1; round <= 40; ++round) {
+      if ((round + rank.window->rank()) % 16 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      ++entered;
+      rank.fence();
+      EXPECT_GE(entered.load(), 4 * round);
+    }
+  });
+}
+
+TEST_F(Agents, ALargeTransferWaitsForItsTargetAndNotInItsMemory) {
+  begin(2);
+  std::vector<std::byte> large(24 << 20, std::byte{7}), back(large.size());
+  std::vector<std::byte> memory(large.size());
+  for (auto& rank : ranks) {
+    const Agent::Lock lock(rank->agent.get());
+    rank->engine->close(rank->window);
+    rank->window = rank->engine->open(2, Members(2), Memory::fixed(memory.data(), rank == ranks[1] ? memory.size() : 0, 1));
+  }
+  {
+    const Agent::Lock lock(ranks[0]->agent.get());
+    ranks[0]->issue(lock, {.kind = Kind::put, .target = 1, .displacement = 0, .length = large.size(), .data = large.data()});
+    ranks[0]->issue(lock, {.kind = Kind::get, .target = 1, .displacement = 0, .length = back.size(), .result = back.data()});
+  }
+  ranks[0]->flush(1);
+  EXPECT_EQ(back, large);
+}
+
+TEST_F(Agents, ARankThatEndsWakesThoseThatWaitForIt) {
+  begin(2);
+  ranks[0]->fetch_add(1, 0, 1);
+  std::thread waits([&] {
+    const Agent::Lock lock(ranks[0]->agent.get());
+    ranks[0]->window->fence_enter();
+    ranks[0]->agent->wait(lock, [&] { return ranks[0]->window->broken(); });
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  ranks[1]->agent->stop();
+  ranks[1]->fabric.reset();
+  waits.join();
+  EXPECT_TRUE(ranks[0]->window->broken());
+}
+
+}  // namespace
+}  // namespace nearcache::rma
