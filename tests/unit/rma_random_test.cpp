@@ -1,0 +1,133 @@
+// Random programs against an oracle that executes them one operation after the other: in each phase a word belongs to one origin, which may do anything to it, or
+// is added to by all.
+#include "rma_job.h"
+
+#include <deque>
+#include <random>
+#include <set>
+
+#include "rma/engine.h"
+
+namespace nearcache::rma {
+namespace {
+
+using test::Job;
+
+constexpr size_t words = 24;
+constexpr int everybody = -1;
+
+struct Fetched {
+  std::vector<uint64_t> got, expected;
+};
+
+class Program {
+ public:
+  Program(int ranks, uint64_t seed) : job_(ranks, seed, words), random_(seed), oracle_(static_cast<size_t>(ranks), std::vector<uint64_t>(words)) {}
+
+  void run(int phases) {
+    for (int phase = 0; phase < phases && !testing::Test::HasFailure(); ++phase) {
+      owner_.assign(oracle_.size() * words, everybody);
+      for (int& owner : owner_) owner = below(2) == 0 ? everybody : below(job_.ranks());
+      const bool passive = below(2) == 0;
+      for (int i = 0; i < 12 * job_.ranks(); ++i) {
+        operate(below(job_.ranks()), below(job_.ranks()), passive);
+        for (int k = below(3); k > 0; --k) job_.step();
+      }
+      if (passive) {
+        for (int rank = 0; rank < job_.ranks(); ++rank) {
+          job_.window(rank).unlock_all();
+          for (int target = 0; target < job_.ranks(); ++target) ASSERT_TRUE(job_.flush(rank, target));
+        }
+      } else {
+        ASSERT_TRUE(job_.fence());
+      }
+      check();
+    }
+  }
+
+ private:
+  int below(int bound) { return static_cast<int>(random_() % static_cast<unsigned>(bound)); }
+  uint64_t& oracle(int target, size_t word) { return oracle_[static_cast<size_t>(target)][word]; }
+  int owner(int target, size_t word) const { return owner_[static_cast<size_t>(target) * words + word]; }
+
+  // Some words that the origin may do this to, as pieces in any order.
+  std::vector<size_t> choose(int origin, int target, bool alone) {
+    std::vector<size_t> chosen;
+    for (int i = 1 + below(4); i > 0; --i) {
+      const auto word = static_cast<size_t>(below(words));
+      const int whose = owner(target, word);
+      if ((alone ? whose == origin : whose == everybody) && std::ranges::find(chosen, word) == chosen.end()) chosen.push_back(word);
+    }
+    return chosen;
+  }
+
+  void operate(int origin, int target, bool passive) {
+    const bool alone = below(3) != 0;
+    const std::vector<size_t> chosen = choose(origin, target, alone);
+    if (chosen.empty()) return;
+    std::vector<Piece> pieces;
+    std::vector<uint64_t> data;
+    for (const size_t word : chosen) {
+      pieces.push_back({static_cast<int64_t>(word * 8), 8});
+      data.push_back(random_() % 1000);
+    }
+    Fetched& fetched = fetched_.emplace_back();
+    fetched.got.assign(chosen.size(), 0);
+    Transfer transfer{.kind = Kind::accumulate, .target = target, .displacement = 0, .length = chosen.size() * 8, .pieces = pieces, .data = Job::bytes(data[0]),
+                      .result = reinterpret_cast<std::byte*>(fetched.got.data()), .element = Element::uint64, .operation = Operation::sum};
+    if (alone) {
+      constexpr Kind kinds[] = {Kind::put, Kind::get, Kind::accumulate, Kind::fetch};
+      constexpr Operation operations[] = {Operation::replace, Operation::no_op, Operation::sum, Operation::bit_xor, Operation::maximum};
+      transfer.kind = kinds[below(4)];
+      transfer.operation = transfer.kind == Kind::put || transfer.kind == Kind::get ? Operation::replace : operations[below(5)];
+      for (size_t i = 0; i < chosen.size(); ++i) execute(transfer, oracle(target, chosen[i]), data[i], &fetched);
+    } else {
+      for (size_t i = 0; i < chosen.size(); ++i) oracle(target, chosen[i]) += data[i];
+    }
+    if (fetched.expected.empty()) fetched.got.clear();
+    if (passive && locked_.insert(origin).second) job_.window(origin).lock_all(false);
+    ASSERT_TRUE(job_.issue(origin, transfer));
+    if (below(3) == 0) job_.window(origin).flush(target);
+  }
+
+  static void execute(const Transfer& transfer, uint64_t& word, uint64_t data, Fetched* fetched) {
+    if (transfer.kind == Kind::get || transfer.kind == Kind::fetch) fetched->expected.push_back(word);
+    if (transfer.kind == Kind::get) return;
+    switch (transfer.operation) {
+      case Operation::replace: word = data; break;
+      case Operation::sum: word += data; break;
+      case Operation::bit_xor: word ^= data; break;
+      case Operation::maximum: word = std::max(word, data); break;
+      default: break;
+    }
+  }
+
+  void check() {
+    locked_.clear();
+    ASSERT_TRUE(job_.run([&] { return std::ranges::all_of(job_.windows, [](Window* each) { return each->all_landed(); }); }));
+    EXPECT_EQ(job_.memory, oracle_);
+    for (const Fetched& each : fetched_) EXPECT_EQ(each.got, each.expected);
+    for (Window* each : job_.windows) EXPECT_EQ(each->take_error(), Status::ok);
+    fetched_.clear();
+  }
+
+  Job job_;
+  std::mt19937_64 random_;
+  std::vector<std::vector<uint64_t>> oracle_;
+  std::vector<int> owner_;  // of each word of each rank
+  std::set<int> locked_;
+  std::deque<Fetched> fetched_;
+};
+
+TEST(RmaRandom, ProgramsDoWhatTheOracleSays) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    constexpr int sizes[] = {1, 2, 3, 5, 16};
+    Program(sizes[seed % 5], seed).run(8);
+    if (HasFailure()) return;
+  }
+  Program(200, 1).run(2);
+}
+
+}  // namespace
+}  // namespace nearcache::rma
