@@ -35,7 +35,7 @@ class Option:
     @property
     def values(self):
         """The values of an enumerated type, read from its help (`...: off, transparent, always or user`)."""
-        if self.type not in ("mode", "policy"):
+        if self.type not in ("mode", "policy", "rma_use"):
             return []
         return re.split(r", | or ", self.help.rpartition(": ")[2])
 

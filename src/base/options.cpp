@@ -25,6 +25,8 @@ constexpr std::array<std::pair<const char*, PolicyKind>, 7> policies{{
     {"sieve", PolicyKind::sieve},
     {"tinylfu", PolicyKind::tinylfu}}};
 
+constexpr std::array<std::pair<const char*, RmaUse>, 3> rma_uses{{{"off", RmaUse::off}, {"auto", RmaUse::automatic}, {"on", RmaUse::on}}};
+
 template <class Table, class Value>
 bool parse_name(const Table& table, std::string_view text, Value* value) {
   const std::string word = lower_case(text);
@@ -44,6 +46,7 @@ const char* name_of(const Table& table, Value value) {
 
 bool parse_mode(std::string_view text, Mode* value) { return parse_name(modes, text, value); }
 bool parse_policy(std::string_view text, PolicyKind* value) { return parse_name(policies, text, value); }
+bool parse_rma_use(std::string_view text, RmaUse* value) { return parse_name(rma_uses, text, value); }
 bool parse_time(std::string_view text, uint64_t* value) { return parse_time_ns(text, value); }
 bool parse_path(std::string_view text, std::string* value) { return *value = text, is_path_pattern(text); }
 
@@ -56,6 +59,7 @@ bool parse_model(std::string_view text, std::string* value) {
 
 constexpr const char* allowed_mode = "off, transparent, coherent, always or user";
 constexpr const char* allowed_policy = "rate, clampi, clampi-temporal, clampi-positional, lru, sieve or tinylfu";
+constexpr const char* allowed_rma_use = "off, auto or on";
 constexpr const char* allowed_bool = "true or false";
 constexpr const char* allowed_count = "a whole number";
 constexpr const char* allowed_bytes = "bytes, with k, M, G or T if wanted,";
@@ -67,6 +71,7 @@ constexpr const char* allowed_path = "a path with %p (process), %h (host), %r (r
 
 std::string show(Mode value) { return mode_name(value); }
 std::string show(PolicyKind value) { return policy_name(value); }
+std::string show(RmaUse value) { return name_of(rma_uses, value); }
 std::string show(bool value) { return value ? "true" : "false"; }
 std::string show(uint64_t value) { return std::to_string(value); }
 std::string show(const std::string& value) { return value; }

@@ -13,12 +13,15 @@ enum class Mode : uint8_t { off, transparent, always, user, coherent };
 inline constexpr bool ends_at_acquires(Mode mode) { return mode == Mode::transparent || mode == Mode::coherent; }
 enum class PolicyKind : uint8_t { rate, clampi, clampi_temporal, clampi_positional, lru, sieve, tinylfu };
 
+enum class RmaUse : uint8_t { off, automatic, on };
+
 const char* mode_name(Mode mode);
 const char* policy_name(PolicyKind policy);
 
 namespace option_type {
 using mode = Mode;
 using policy = PolicyKind;
+using rma_use = RmaUse;
 using count = uint64_t;
 using bytes = uint64_t;
 using power = uint64_t;  // bytes, a power of two
@@ -32,6 +35,7 @@ struct Options {
 #define NEARCACHE_TYPE_bool bool
 #define NEARCACHE_TYPE_mode option_type::mode
 #define NEARCACHE_TYPE_policy option_type::policy
+#define NEARCACHE_TYPE_rma_use option_type::rma_use
 #define NEARCACHE_TYPE_count option_type::count
 #define NEARCACHE_TYPE_bytes option_type::bytes
 #define NEARCACHE_TYPE_time option_type::time

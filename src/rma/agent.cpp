@@ -93,18 +93,19 @@ void Agent::poll(const Lock&) {
 }
 
 void Agent::wait_for(Condition done) {
-  while (!done()) {
-    if (polling_) {
-      follow();
-      continue;
-    }
-    polling_ = true;
-    watch_fabric(false);
-    poll_until(done);
-    polling_ = false;
-    watch_fabric(true);
-    if (followers_ > 0) changed_.notify_all();
-  }
+  do {
+    if (!polling_) return lead(done);
+    follow();
+  } while (!done());
+}
+
+void Agent::lead(Condition done) {
+  polling_ = true;
+  watch_fabric(false);
+  poll_until(done);
+  polling_ = false;
+  watch_fabric(true);
+  if (followers_ > 0) changed_.notify_all();
 }
 
 // The one that polls may be asleep, and what this thread waits for be in its own rank's box.
@@ -118,10 +119,12 @@ void Agent::follow() {
 
 void Agent::poll_until(Condition done) {
   uint64_t began = system_ns();
+  unsigned sleeps = 0;
   for (int turn = 0; !done(); ++turn) {
     if (engine_->poll()) {
       if (followers_ > 0) changed_.notify_all();
       began = system_ns();
+      sleeps = 0;
     } else if (wanting_.load(std::memory_order_relaxed) > 0) {
       mutex_.unlock();
       sched_yield();
@@ -129,14 +132,20 @@ void Agent::poll_until(Condition done) {
     } else if (turn % 8 != 0 || system_ns() - began < spin_ns) {
       relax();
     } else {
-      asleep_ = true;
-      mutex_.unlock();
-      pollfd fabric{engine_->fabric().wait_descriptor(), POLLIN, 0};
-      ::poll(&fabric, 1, -1);
-      mutex_.lock();
-      asleep_ = false;
+      sleep(idle_ == nullptr ? -1 : sleeps == 0 ? 0 : 1);
+      ++sleeps;
     }
   }
+}
+
+void Agent::sleep(int milliseconds) {
+  asleep_ = true;
+  mutex_.unlock();
+  if (idle_ != nullptr) idle_();
+  pollfd fabric{engine_->fabric().wait_descriptor(), POLLIN, 0};
+  ::poll(&fabric, 1, milliseconds);
+  mutex_.lock();
+  asleep_ = false;
 }
 
 void Agent::watch_fabric(bool armed) {

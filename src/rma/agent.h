@@ -1,7 +1,7 @@
 // Makes an engine move while its rank computes: a thread that sleeps until something comes. And the lock under which threads of the program use the engine.
 //
 // One at a time looks at the fabric. A thread that waits does it itself, for lowest latency: it disarms the agent, polls for 30 us, then sleeps on the fabric's
-// descriptor; others that wait meanwhile follow it, on a condition variable. When it has what it waited for it arms the agent again.
+// descriptor (a millisecond at a time, if there is an idle function); others that wait meanwhile follow it, on a condition variable. When it has what it waited for it arms the agent again.
 //
 // Why no wake-up is lost:
 //   - The fabric's descriptor is level-triggered: what came, and nobody took, keeps it readable, however late anybody begins to look. So whoever
@@ -25,7 +25,8 @@ namespace nearcache::rma {
 
 class Agent {
  public:
-  explicit Agent(Engine* engine) : engine_(engine) {}
+  // `idle` is called now and then by a thread that waits, without the lock: so that a host library moves on which needs to be called for that.
+  explicit Agent(Engine* engine, void (*idle)() = nullptr) : engine_(engine), idle_(idle) {}
   ~Agent() { stop(); }
 
   // Returns what is wrong, or "". The fabric must have a wait descriptor.
@@ -45,7 +46,7 @@ class Agent {
     Agent* agent_;
   };
 
-  // Until `done`, which is asked under the lock. Under the lock, which is given up on the way.
+  // Until `done`, which is asked under the lock, and not again once it has said yes. Under the lock, which is given up on the way.
   template <class Done>
   void wait(const Lock&, Done done) {
     if (!done()) wait_for({&done, [](void* object) { return (*static_cast<Done*>(object))(); }});
@@ -69,12 +70,15 @@ class Agent {
 
   void enter();
   void wait_for(Condition done);
+  void lead(Condition done);
   void poll_until(Condition done);
+  void sleep(int milliseconds);
   void follow();
   void watch_fabric(bool armed);
   void run();
 
   Engine* engine_;
+  void (*idle_)();
   std::mutex mutex_;
   std::atomic<int> wanting_{0};  // threads that want the mutex: a thread that polls lets them
   std::condition_variable_any changed_;

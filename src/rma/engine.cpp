@@ -8,7 +8,30 @@ namespace nearcache::rma {
 Window* Engine::open(uint64_t id, Members members, Memory memory) {
   auto window = std::make_unique<Window>(this, id, std::move(members), std::move(memory));
   for (const int peer : lost_) window->lost(peer);
-  return windows_.insert_or_assign(id, std::move(window)).first->second.get();
+  Window* opened = windows_.insert_or_assign(id, std::move(window)).first->second.get();
+  take_early(opened);
+  return opened;
+}
+
+void Engine::take_early(Window* window) {
+  const auto found = early_.find(window->id());
+  if (found == early_.end()) return;
+  const std::vector<Early> all = std::move(found->second);
+  early_.erase(found);
+  for (const Early& early : all) {
+    BatchReader reader(early.messages.bytes());
+    for (Message message; reader.next(&message);) {
+      if (!take_for(window, early.from, message)) lost(early.from, "it broke the protocol of one-sided communication");
+    }
+  }
+}
+
+// What came for a window that was agreed not to be is refused now.
+void Engine::end_opening() {
+  if (--opening_ > 0) return;
+  for (const auto& [id, all] : std::exchange(early_, {})) {
+    for (const Early& early : all) received(early.from, early.messages.bytes());
+  }
 }
 
 void Engine::close(Window* window) {
@@ -53,17 +76,25 @@ bool Engine::take(int from, const Message& message) {
     if (window != nullptr) window->failed(from, head.status);
     return true;
   }
-  if (head.kind == Kind::post || head.kind == Kind::fence) {
-    bool valid = window != nullptr;
-    if (valid) window->take_token(from, message, &valid);
-    return valid;
+  if (window != nullptr) return take_for(window, from, message);
+  if (opening_ > 0) {
+    Early& early = early_[head.window].emplace_back(Early{from, {}});
+    early.messages.append_whole(message.whole);
+    return true;
   }
-  if (window == nullptr) {
-    refuse(&outbox_, from, head, Status::no_window);
+  if (head.kind == Kind::post || head.kind == Kind::fence) return false;
+  refuse(&outbox_, from, head, Status::no_window);
+  return true;
+}
+
+bool Engine::take_for(Window* window, int from, const Message& message) {
+  bool valid = true;
+  if (message.head.kind == Kind::post || message.head.kind == Kind::fence) {
+    window->take_token(from, message, &valid);
   } else {
     window->exposure().take(from, message);
   }
-  return true;
+  return valid;
 }
 
 bool Engine::take_data(int from, const Message& message) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "net/fabric.h"
 #include "rma/outbox.h"
@@ -24,7 +25,10 @@ class Engine final : public net::Receiver {
   Outbox& outbox() { return outbox_; }
   PendingTable& pending() { return pending_; }
 
-  // A window is open at all its members before one of them uses it, and closed when none does any more. An id names one window of the job, for good.
+  // Ranks agree on a window's id, and then open it. Meanwhile others may have opened it already: what they ask for waits until it is open here, if it is between
+  // these two that it comes. A window is closed when no member uses it any more. An id names one window of the job, for good.
+  void begin_opening() { ++opening_; }
+  void end_opening();
   Window* open(uint64_t id, Members members, Memory memory);
   void close(Window* window);
 
@@ -39,6 +43,8 @@ class Engine final : public net::Receiver {
 
  private:
   bool take(int from, const Message& message);
+  bool take_for(Window* window, int from, const Message& message);
+  void take_early(Window* window);
   bool take_data(int from, const Message& message);
   bool take_own();
   Window* find(uint64_t id);
@@ -48,6 +54,12 @@ class Engine final : public net::Receiver {
   Outbox outbox_;
   PendingTable pending_;
   std::unordered_map<uint64_t, std::unique_ptr<Window>> windows_;
+  struct Early {
+    int from;
+    BatchWriter messages;
+  };
+  int opening_ = 0;
+  std::unordered_map<uint64_t, std::vector<Early>> early_;  // by window
   std::unordered_set<int> lost_;
   std::string why_lost_;
 };

@@ -27,9 +27,9 @@ class Engine;
 // One operation, as the program asks for it. `pieces` are runs of memory relative to the displacement, none of them empty; without, there is one of `length`.
 struct Transfer {
   Kind kind;
-  int target;
-  int64_t displacement;
-  uint64_t length;                      // bytes of memory at the target
+  int target = 0;
+  int64_t displacement = 0;
+  uint64_t length = 0;                  // bytes of memory at the target
   std::span<const Piece> pieces = {};
   const std::byte* data = nullptr;      // what is sent, packed. Compare-and-swap: the new value, then the compared one
   std::byte* result = nullptr;          // what is fetched, packed

@@ -149,6 +149,21 @@ TEST_F(Agents, FencesOfRanksThatComeAtDifferentTimes) {
   });
 }
 
+TEST_F(Agents, WhatIsWaitedForIsTakenOnce) {
+  begin(2);
+  const std::vector<int> other[2] = {{1}, {0}};
+  everybody([&](Rank& rank) {
+    const Agent::Lock lock(rank.agent.get());
+    const std::vector<int>& peer = other[rank.window->rank()];
+    for (int round = 0; round < 100; ++round) {
+      rank.window->post(peer);
+      rank.agent->wait(lock, [&] { return rank.window->started(peer); });
+      rank.window->complete(peer);
+      rank.agent->wait(lock, [&] { return rank.window->completed_by(1); });
+    }
+  });
+}
+
 TEST_F(Agents, ALargeTransferWaitsForItsTargetAndNotInItsMemory) {
   begin(2);
   std::vector<std::byte> large(24 << 20, std::byte{7}), back(large.size());

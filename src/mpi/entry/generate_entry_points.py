@@ -3,7 +3,7 @@
 
     generate_entry_points.py --table entry_points.txt --family mpich --cc gcc --include DIR --define X --out DIR
 
-writes into DIR: rma_next.inc, mpi_next.inc, network_model.inc, extensions.h, declared.h, rename.h, predefined.inc, entry_points.gen.cpp, rma_calls.gen.cpp, fortran.gen.cpp,
+writes into DIR: rma_next.inc, mpi_next.inc, network_model.inc, rma_layer.inc, extensions.h, declared.h, rename.h, predefined.inc, entry_points.gen.cpp, rma_calls.gen.cpp, fortran.gen.cpp,
 symbols.inc, passed.inc, published.inc, trampolines.S, exports.map, symbols.txt. What the MPI declares is asked of its own mpi.h.
 """
 import re
@@ -15,6 +15,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "front")]
 import generate_fortran  # noqa: E402
 import generate_model  # noqa: E402
+import generate_rma  # noqa: E402
 from entry_point_rows import read_table  # noqa: E402
 from generate_coherence import told  # noqa: E402
 from generator import arguments, write, write_exports  # noqa: E402
@@ -257,6 +258,7 @@ def main():
     write(args.out / "declared.h", NOTICE + "".join(f"#define NEARCACHE_HAS_{r.name} 1\n" for r in rows) +
           f"#define NEARCACHE_PARTITIONS_CONST {partitions_const(header)}\n")
     write(args.out / "network_model.inc", NOTICE + generate_model.source(rows))
+    write(args.out / "rma_layer.inc", NOTICE + generate_rma.source(rows))
     write(args.out / "rename.h", NOTICE + "".join(
         f"#pragma redefine_extname {r.symbol} caching_{r.symbol}\n" for r in exported))
     write(args.out / "predefined.inc", "".join(

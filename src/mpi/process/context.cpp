@@ -7,6 +7,7 @@
 #include "mpi/process/network_model.h"
 #include "mpi/process/next.h"
 #include "mpi/process/report_gather.h"
+#include "mpi/rma/layer.h"
 #include "mpi/window/window.h"
 
 namespace nearcache::mpi {
@@ -71,6 +72,7 @@ void context_start() {
   context.phases.configure(context.options.longest_age, context.options.quiet_after);
   const std::string wrong = network_model_install(context.options.model);
   if (!wrong.empty() && context.rank == 0) log(LogLevel::warning, "%s", wrong.c_str());
+  rma_install(context.options.rma);
   context.observer.start();
 }
 
@@ -86,6 +88,7 @@ void context_stop(bool for_good) {
   if (for_good) context.observer.stop();
   context.coherence.stop();
   context.phases.stop();
+  rma_stop();
   context.progress.stop();
   context.world.stop();
   for (Window* window : context.windows.all()) window->leave_short_ways();

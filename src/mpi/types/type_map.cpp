@@ -284,6 +284,22 @@ bool is_named(MPI_Datatype datatype) {
   return read_envelope(datatype, &contents) && combiner_is_named(contents.combiner);
 }
 
+MPI_Datatype base_type(MPI_Datatype datatype) {
+  Contents contents;
+  if (!read_envelope(datatype, &contents)) return MPI_DATATYPE_NULL;
+  if (combiner_is_named(contents.combiner)) return datatype;
+  if (!read_contents(datatype, &contents)) return MPI_DATATYPE_NULL;
+  MPI_Datatype base = MPI_DATATYPE_NULL;
+  bool one = !contents.types.empty();
+  for (size_t i = 0; i < contents.types.size(); ++i) {
+    const MPI_Datatype child = base_type(contents.types[i]);
+    one = one && child != MPI_DATATYPE_NULL && (i == 0 || child == base);
+    base = child;
+    if (!is_named(contents.types[i])) next.Type_free(&contents.types[i]);
+  }
+  return one ? base : MPI_DATATYPE_NULL;
+}
+
 bool read_type_map(MPI_Datatype datatype, TypeMap* map) {
   Contents contents;
   MPI_Aint lb = 0, extent = 0;

@@ -19,6 +19,9 @@ bool read_type_map(MPI_Datatype datatype, TypeMap* map);
 // A datatype that the program did not build: predefined, or one of the parametrised Fortran types. Never freed.
 bool is_named(MPI_Datatype datatype);
 
+// The predefined datatype that all parts of this one are; MPI_DATATYPE_NULL if there are several, or it cannot be found out.
+MPI_Datatype base_type(MPI_Datatype datatype);
+
 inline constexpr size_t most_blocks = 1 << 16;
 
 }  // namespace nearcache::mpi

@@ -1,0 +1,31 @@
+// What MPI's datatypes and operations are to the RMA engine.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "mpi/mpi_api.h"
+#include "rma/elements.h"
+#include "rma/wire.h"
+
+namespace nearcache::mpi {
+
+std::optional<rma::Operation> operation_of(MPI_Op op);
+// Of a predefined type. One without arithmetic is bytes.
+rma::Element element_of(MPI_Datatype named);
+
+// Where the bytes of elements of a datatype lie, relative to their address.
+struct Runs {
+  uint64_t bytes = 0;
+  int64_t first = 0;                // where they begin, if there is one run only
+  std::vector<rma::Piece> pieces;   // else all of them, in the order of the type map
+};
+
+// False for a datatype that cannot be read, or, with an element, is not made of whole ones. Pairs count with the gap inside and behind them.
+bool runs_of(MPI_Datatype type, MPI_Count count, rma::Element element, Runs* runs);
+
+// The bytes of `runs` at `address` in one piece: there, or copied to `storage`.
+const std::byte* packed(const void* address, const Runs& runs, std::vector<std::byte>* storage);
+void unpack(const std::byte* from, void* address, const Runs& runs);
+
+}  // namespace nearcache::mpi

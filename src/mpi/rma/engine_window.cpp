@@ -1,0 +1,402 @@
+#include "mpi/rma/engine_window.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/log.h"
+#include "mpi/process/next.h"
+#include "mpi/rma/layer.h"
+#include "mpi/types/type_map.h"
+
+namespace nearcache::mpi {
+namespace {
+
+using rma::Kind;
+using rma::LockType;
+using rma::Mark;
+using rma::Status;
+using rma::Transfer;
+
+// The memory of a result that is not one run, until all of it is here.
+struct Landing {
+  std::vector<std::byte> bytes;
+  void* address;
+  Runs runs;
+};
+
+void land(void* context, Status status) {
+  const std::unique_ptr<Landing> landing(static_cast<Landing*>(context));
+  if (status == Status::ok) unpack(landing->bytes.data(), landing->address, landing->runs);
+}
+
+// Where the result of a transfer goes.
+void set_result(Transfer* transfer, void* address, const Runs& runs) {
+  if (runs.pieces.empty()) {
+    transfer->result = static_cast<std::byte*>(address) + runs.first;
+    return;
+  }
+  auto landing = std::make_unique<Landing>(std::vector<std::byte>(runs.bytes), address, runs);
+  transfer->result = landing->bytes.data();
+  transfer->completion = {land, landing.release()};
+}
+
+void set_target(Transfer* transfer, const Target& target, const Runs& runs, std::vector<rma::Piece>* one) {
+  transfer->target = target.rank;
+  transfer->displacement = target.displacement;
+  transfer->length = runs.bytes;
+  if (runs.pieces.empty() && runs.first != 0) *one = {{runs.first, runs.bytes}};
+  transfer->pieces = one->empty() ? std::span(runs.pieces) : std::span(*one);
+}
+
+}  // namespace
+
+int EngineWindow::report(int rc) const {
+  if (rc != MPI_SUCCESS) below_engine().Win_call_errhandler(handle_, rc);
+  return rc;
+}
+
+int EngineWindow::settled(Status status) const {
+  switch (status) {
+    case Status::ok: return MPI_SUCCESS;
+    case Status::out_of_range: return MPI_ERR_RMA_RANGE;
+    case Status::bad_operation: return MPI_ERR_OP;
+    case Status::not_locked: return MPI_ERR_RMA_SYNC;
+    case Status::no_window: return MPI_ERR_WIN;
+    case Status::lost_peer:
+      log(LogLevel::warning, "one-sided communication failed: %s", station_->engine().why_lost().c_str());
+      return MPI_ERR_OTHER;
+  }
+  return MPI_ERR_OTHER;
+}
+
+// Operations
+
+int EngineWindow::check(const Target& target) const {
+  if (target.count < 0) return MPI_ERR_COUNT;
+  if (!valid_rank(target.rank)) return MPI_ERR_RANK;
+  if (target.type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
+  if (target.displacement < 0 && shape_.flavor != MPI_WIN_FLAVOR_DYNAMIC) return MPI_ERR_DISP;
+  return may_access(target.rank) ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
+}
+
+void EngineWindow::issue(const rma::Agent::Lock& lock, Transfer transfer) {
+  while (!window_->issue(&transfer)) station_->agent().wait(lock, [&] { return !window_->crowded(transfer.target); });
+}
+
+int EngineWindow::put(const OriginBuffer& origin, const Target& target) {
+  if (target.rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  const rma::Agent::Lock lock(&station_->agent());
+  if (const int wrong = check(target); wrong != MPI_SUCCESS) return wrong;
+  if (origin.count < 0) return MPI_ERR_COUNT;
+  Runs from, to;
+  if (!runs_of(origin.type, origin.count, rma::Element::bytes, &from) || !runs_of(target.type, target.count, rma::Element::bytes, &to)) return MPI_ERR_TYPE;
+  if (from.bytes != to.bytes) return MPI_ERR_TYPE;
+  std::vector<std::byte> storage;
+  std::vector<rma::Piece> one;
+  Transfer transfer{.kind = Kind::put};
+  set_target(&transfer, target, to, &one);
+  transfer.data = packed(origin.address, from, &storage);
+  issue(lock, transfer);
+  return MPI_SUCCESS;
+}
+
+int EngineWindow::get(void* address, MPI_Count count, MPI_Datatype type, const Target& target) {
+  if (target.rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  const rma::Agent::Lock lock(&station_->agent());
+  if (const int wrong = check(target); wrong != MPI_SUCCESS) return wrong;
+  if (count < 0) return MPI_ERR_COUNT;
+  Runs to, from;
+  if (!runs_of(type, count, rma::Element::bytes, &to) || !runs_of(target.type, target.count, rma::Element::bytes, &from)) return MPI_ERR_TYPE;
+  // A get may ask for less than there is place for, not for more.
+  if (from.bytes != to.bytes) return MPI_ERR_TYPE;
+  std::vector<rma::Piece> one;
+  Transfer transfer{.kind = Kind::get};
+  set_target(&transfer, target, from, &one);
+  if (from.bytes > 0) set_result(&transfer, address, to);
+  issue(lock, transfer);
+  return MPI_SUCCESS;
+}
+
+int EngineWindow::accumulate(const OriginBuffer& origin, const Target& target, MPI_Op op) {
+  return get_accumulate(origin, nullptr, 0, MPI_DATATYPE_NULL, target, op);
+}
+
+int EngineWindow::get_accumulate(const OriginBuffer& origin, void* result, MPI_Count result_count, MPI_Datatype result_type, const Target& target, MPI_Op op) {
+  if (target.rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  const bool fetches = result_type != MPI_DATATYPE_NULL;
+  const rma::Agent::Lock lock(&station_->agent());
+  if (const int wrong = check(target); wrong != MPI_SUCCESS) return wrong;
+  const std::optional<rma::Operation> operation = operation_of(op);
+  if (!operation) return MPI_ERR_OP;
+  const bool sends = *operation != rma::Operation::no_op;
+  if (!sends && !fetches) return MPI_SUCCESS;
+  if ((sends && origin.count < 0) || result_count < 0) return MPI_ERR_COUNT;
+  const bool computes = sends && *operation != rma::Operation::replace;
+  const rma::Element element = computes ? element_of(base_type(target.type)) : rma::Element::bytes;
+  if (!rma::has_meaning(*operation, element)) return MPI_ERR_OP;
+  Runs from, to, results;
+  const bool readable = runs_of(target.type, target.count, element, &to) && (!sends || runs_of(origin.type, origin.count, element, &from)) &&
+                        (!fetches || runs_of(result_type, result_count, element, &results));
+  if (!readable || (sends && from.bytes != to.bytes) || (fetches && results.bytes != to.bytes)) return MPI_ERR_TYPE;
+  std::vector<std::byte> storage;
+  std::vector<rma::Piece> one;
+  Transfer transfer{.kind = fetches ? Kind::fetch : Kind::accumulate};
+  set_target(&transfer, target, to, &one);
+  transfer.element = element;
+  transfer.operation = *operation;
+  if (sends) transfer.data = packed(origin.address, from, &storage);
+  if (fetches && to.bytes > 0) set_result(&transfer, result, results);
+  issue(lock, transfer);
+  return MPI_SUCCESS;
+}
+
+int EngineWindow::compare_and_swap(const void* origin, const void* compare, void* result, MPI_Datatype type, int rank, MPI_Aint displacement) {
+  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  const rma::Agent::Lock lock(&station_->agent());
+  if (const int wrong = check({rank, displacement, 1, type}); wrong != MPI_SUCCESS) return wrong;
+  Runs runs;
+  if (!runs_of(type, 1, rma::Element::bytes, &runs) || !runs.pieces.empty() || runs.bytes > 16) return MPI_ERR_TYPE;
+  std::byte both[32];
+  std::memcpy(both, origin, runs.bytes);
+  std::memcpy(both + runs.bytes, compare, runs.bytes);
+  issue(lock, {.kind = Kind::compare_and_swap, .target = rank, .displacement = displacement, .length = runs.bytes, .data = both,
+               .result = static_cast<std::byte*>(result)});
+  return MPI_SUCCESS;
+}
+
+// The request is the host's, of a get from nobody on the handle, which is complete as soon as it is made (layer.cpp keeps an epoch open for that).
+int EngineWindow::complete_request(int rc, int rank, MPI_Request* request) {
+  if (rc != MPI_SUCCESS) return rc;
+  Status status = Status::ok;
+  if (valid_rank(rank)) {
+    const rma::Agent::Lock lock(&station_->agent());
+    const Mark mark = window_->flush_local(rank);
+    station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
+    status = window_->take_error(rank);
+  }
+  if (status != Status::ok) return settled(status);
+  return below_engine().Rget(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, 0, MPI_BYTE, handle_, request);
+}
+
+// Active target
+
+int EngineWindow::fence(int assert) {
+  constexpr int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+  const rma::Agent::Lock lock(&station_->agent());
+  if ((assert & ~known) != 0) return MPI_ERR_ASSERT;
+  if (all_locked_ || !locks_.empty() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
+  window_->fence_enter();
+  wait_until(lock, [&] { return window_->fence_met() && window_->all_landed(); });
+  fenced_ = (assert & MPI_MODE_NOSUCCEED) == 0;
+  return settled(window_->take_error());
+}
+
+bool EngineWindow::ranks_of(MPI_Group group, std::vector<int>* ranks) const {
+  int size = 0;
+  if (next.Group_size(group, &size) != MPI_SUCCESS) return false;
+  std::vector<int> given(static_cast<size_t>(size));
+  for (int i = 0; i < size; ++i) given[static_cast<size_t>(i)] = i;
+  ranks->resize(given.size());
+  if (size > 0 && next.Group_translate_ranks(group, size, given.data(), group_, ranks->data()) != MPI_SUCCESS) return false;
+  return std::ranges::all_of(*ranks, [&](int rank) { return valid_rank(rank); });
+}
+
+int EngineWindow::start(MPI_Group group, int assert) {
+  const rma::Agent::Lock lock(&station_->agent());
+  std::vector<int> ranks;
+  if ((assert & ~MPI_MODE_NOCHECK) != 0) return MPI_ERR_ASSERT;
+  if (starting_ || all_locked_ || !locks_.empty()) return MPI_ERR_RMA_SYNC;
+  if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
+  if ((assert & MPI_MODE_NOCHECK) == 0) wait_until(lock, [&] { return window_->started(ranks); });
+  starting_ = true;
+  fenced_ = false;
+  started_ = std::move(ranks);
+  return window_->broken() ? settled(Status::lost_peer) : MPI_SUCCESS;
+}
+
+int EngineWindow::complete() {
+  const rma::Agent::Lock lock(&station_->agent());
+  if (!starting_) return MPI_ERR_RMA_SYNC;
+  window_->complete(started_);
+  wait_until(lock, [&] { return window_->all_landed(); });
+  starting_ = false;
+  started_.clear();
+  return settled(window_->take_error());
+}
+
+int EngineWindow::post(MPI_Group group, int assert) {
+  constexpr int known = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
+  const rma::Agent::Lock lock(&station_->agent());
+  std::vector<int> ranks;
+  if ((assert & ~known) != 0) return MPI_ERR_ASSERT;
+  if (exposing_) return MPI_ERR_RMA_SYNC;
+  if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
+  if ((assert & MPI_MODE_NOCHECK) == 0) window_->post(ranks);
+  station_->agent().poll(lock);  // it may be one of them
+  exposing_ = true;
+  fenced_ = false;
+  exposed_ = ranks.size();
+  return MPI_SUCCESS;
+}
+
+int EngineWindow::wait() {
+  const rma::Agent::Lock lock(&station_->agent());
+  if (!exposing_) return MPI_ERR_RMA_SYNC;
+  wait_until(lock, [&] { return window_->completed_by(exposed_); });
+  exposing_ = false;
+  return window_->broken() ? settled(Status::lost_peer) : MPI_SUCCESS;
+}
+
+int EngineWindow::test(int* flag) {
+  const rma::Agent::Lock lock(&station_->agent());
+  *flag = 0;
+  if (!exposing_) return MPI_ERR_RMA_SYNC;
+  station_->agent().poll(lock);
+  if (!window_->completed_by(exposed_)) return window_->broken() ? settled(Status::lost_peer) : MPI_SUCCESS;
+  *flag = 1;
+  exposing_ = false;
+  return MPI_SUCCESS;
+}
+
+// Passive target
+
+int EngineWindow::lock(int type, int rank, int assert) {
+  const rma::Agent::Lock lock(&station_->agent());
+  if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) return MPI_ERR_LOCKTYPE;
+  if ((assert & ~MPI_MODE_NOCHECK) != 0) return MPI_ERR_ASSERT;
+  if (rank != MPI_PROC_NULL && !valid_rank(rank)) return MPI_ERR_RANK;
+  if (all_locked_ || starting_ || locks_.contains(rank)) return MPI_ERR_RMA_SYNC;
+  fenced_ = false;
+  locks_[rank] = type;
+  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  window_->lock(rank, type == MPI_LOCK_EXCLUSIVE ? LockType::exclusive : LockType::shared, (assert & MPI_MODE_NOCHECK) != 0);
+  if (rank != window_->rank()) return MPI_SUCCESS;
+  // The program may use its own memory by loads and stores from now on.
+  const Mark mark = window_->lock_now(rank);
+  wait_until(lock, [&] { return window_->reached(rank, mark); });
+  return settled(window_->take_error(rank));
+}
+
+int EngineWindow::unlock(int rank) {
+  const rma::Agent::Lock lock(&station_->agent());
+  if (rank != MPI_PROC_NULL && !valid_rank(rank)) return MPI_ERR_RANK;
+  if (locks_.erase(rank) == 0) return MPI_ERR_RMA_SYNC;
+  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  const Mark mark = window_->unlock(rank);
+  station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
+  return settled(window_->take_error(rank));
+}
+
+int EngineWindow::lock_all(int assert) {
+  const rma::Agent::Lock lock(&station_->agent());
+  if ((assert & ~MPI_MODE_NOCHECK) != 0) return MPI_ERR_ASSERT;
+  if (all_locked_ || starting_ || !locks_.empty()) return MPI_ERR_RMA_SYNC;
+  fenced_ = false;
+  all_locked_ = true;
+  window_->lock_all((assert & MPI_MODE_NOCHECK) != 0);
+  const Mark mark = window_->lock_now(window_->rank());
+  wait_until(lock, [&] { return window_->reached(window_->rank(), mark); });
+  return settled(window_->take_error(window_->rank()));
+}
+
+int EngineWindow::unlock_all() {
+  const rma::Agent::Lock lock(&station_->agent());
+  if (!all_locked_) return MPI_ERR_RMA_SYNC;
+  all_locked_ = false;
+  window_->unlock_all();
+  station_->agent().wait(lock, [&] { return window_->all_reached(); });
+  return settled(window_->take_error());
+}
+
+int EngineWindow::flush(int rank) {
+  const rma::Agent::Lock lock(&station_->agent());
+  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (!valid_rank(rank)) return MPI_ERR_RANK;
+  if (!passive(rank)) return MPI_ERR_RMA_SYNC;
+  const Mark mark = window_->flush(rank);
+  station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
+  return settled(window_->take_error(rank));
+}
+
+int EngineWindow::flush_all() {
+  const rma::Agent::Lock lock(&station_->agent());
+  if (!all_locked_ && locks_.empty()) return MPI_ERR_RMA_SYNC;
+  window_->flush_all();
+  station_->agent().wait(lock, [&] { return window_->all_reached(); });
+  return settled(window_->take_error());
+}
+
+int EngineWindow::flush_local(int rank) {
+  const rma::Agent::Lock lock(&station_->agent());
+  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (!valid_rank(rank)) return MPI_ERR_RANK;
+  if (!passive(rank)) return MPI_ERR_RMA_SYNC;
+  const Mark mark = window_->flush_local(rank);
+  station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
+  return settled(window_->take_error(rank));
+}
+
+int EngineWindow::flush_local_all() {
+  const rma::Agent::Lock lock(&station_->agent());
+  if (!all_locked_ && locks_.empty()) return MPI_ERR_RMA_SYNC;
+  station_->agent().wait(lock, [&] { return window_->all_landed(); });
+  return settled(window_->take_error());
+}
+
+// What the agent has written is seen by this thread, and the other way round, as both use the lock.
+int EngineWindow::sync() {
+  const rma::Agent::Lock lock(&station_->agent());
+  return MPI_SUCCESS;
+}
+
+// The window itself
+
+int EngineWindow::attach(void* base, MPI_Aint size) {
+  const rma::Agent::Lock lock(&station_->agent());
+  if (shape_.flavor != MPI_WIN_FLAVOR_DYNAMIC) return MPI_ERR_RMA_FLAVOR;
+  if (size < 0) return MPI_ERR_SIZE;
+  if (size == 0) return MPI_SUCCESS;
+  return window_->exposure().memory().attach(base, static_cast<uint64_t>(size)) ? MPI_SUCCESS : MPI_ERR_RMA_ATTACH;
+}
+
+int EngineWindow::detach(const void* base) {
+  const rma::Agent::Lock lock(&station_->agent());
+  if (shape_.flavor != MPI_WIN_FLAVOR_DYNAMIC) return MPI_ERR_RMA_FLAVOR;
+  window_->exposure().memory().detach(base);  // what was attached with no bytes is not there
+  return MPI_SUCCESS;
+}
+
+bool EngineWindow::get_attr(int keyval, void* value, int* flag) {
+  void* found = keyval == MPI_WIN_BASE ? shape_.base
+                : keyval == MPI_WIN_SIZE ? static_cast<void*>(&shape_.size)
+                : keyval == MPI_WIN_DISP_UNIT ? static_cast<void*>(&shape_.unit)
+                : keyval == MPI_WIN_CREATE_FLAVOR ? static_cast<void*>(&shape_.flavor)
+                : keyval == MPI_WIN_MODEL ? static_cast<void*>(&model_) : nullptr;
+  if (found == nullptr && keyval != MPI_WIN_BASE) return false;
+  *static_cast<void**>(value) = found;
+  *flag = 1;
+  return true;
+}
+
+int EngineWindow::get_group(MPI_Group* group) {
+  return next.Group_excl(group_, 0, nullptr, group);
+}
+
+int EngineWindow::shared_query() { return MPI_ERR_RMA_FLAVOR; }
+
+int EngineWindow::close() {
+  {
+    const rma::Agent::Lock lock(&station_->agent());
+    if (all_locked_ || !locks_.empty() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
+    window_->fence_enter();
+    wait_until(lock, [&] { return window_->fence_met() && window_->all_landed(); });  // nobody uses it any more
+    station_->engine().close(window_);
+  }
+  next.Group_free(&group_);
+  return MPI_SUCCESS;
+}
+
+}  // namespace nearcache::mpi

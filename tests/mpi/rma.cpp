@@ -1,0 +1,416 @@
+// MPI's one-sided communication as the standard has it: results, synchronisation, errors, and what a window tells of itself. For the RMA engine; right of every MPI.
+#include <mpi.h>
+
+#include <complex>
+#include <numeric>
+#include <vector>
+
+#include "check.h"
+
+namespace {
+
+using check::rank;
+using check::ranks;
+
+struct Words {
+  std::vector<int64_t> memory;
+  MPI_Win win;
+  explicit Words(size_t count, MPI_Comm comm = check::world) : memory(count) {
+    MPI_Win_create(memory.data(), static_cast<MPI_Aint>(count * 8), 8, MPI_INFO_NULL, comm, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Barrier(comm);
+  }
+  ~Words() { MPI_Win_free(&win); }
+};
+
+int next_rank() { return (rank + 1) % ranks; }
+
+int class_of(int code) {
+  int found = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &found);
+  return found;
+}
+
+void transfers_of_every_size() {
+  Words words(50000);
+  std::vector<int64_t> data(50000), back(50000);
+  for (const int count : {1, 100, 9000, 50000}) {
+    std::iota(data.begin(), data.end(), rank * 1000000 + count);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next_rank(), 0, words.win);
+    MPI_Put(data.data(), count, MPI_INT64_T, next_rank(), 0, count, MPI_INT64_T, words.win);
+    MPI_Win_flush(next_rank(), words.win);
+    MPI_Get(back.data(), count, MPI_INT64_T, next_rank(), 0, count, MPI_INT64_T, words.win);
+    MPI_Win_unlock(next_rank(), words.win);
+    EXPECT(std::equal(data.begin(), data.begin() + count, back.begin()));
+    MPI_Barrier(check::world);
+  }
+}
+
+void fence_and_derived_types() {
+  constexpr int n = 40;
+  Words words(n * n);
+  for (int i = 0; i < n * n; ++i) words.memory[static_cast<size_t>(i)] = -1;
+  MPI_Datatype column, back;
+  MPI_Type_vector(n, 1, n, MPI_INT64_T, &column);
+  MPI_Type_commit(&column);
+  const int lengths[] = {1, 2}, places[] = {3, 0};
+  MPI_Type_indexed(2, lengths, places, MPI_INT64_T, &back);
+  MPI_Type_commit(&back);
+  std::vector<int64_t> data(n), got(4, -5);
+  std::iota(data.begin(), data.end(), rank * 100);
+  MPI_Win_fence(0, words.win);
+  MPI_Put(data.data(), n, MPI_INT64_T, next_rank(), 2, 1, column, words.win);
+  MPI_Win_fence(0, words.win);
+  const int before = (rank + ranks - 1) % ranks;
+  for (int i = 0; i < n; ++i) {
+    EXPECT_EQ(words.memory[static_cast<size_t>(i * n + 2)], before * 100 + i);
+    EXPECT_EQ(words.memory[static_cast<size_t>(i * n + 1)], -1);
+  }
+  MPI_Get(got.data(), 1, back, next_rank(), 2, 1, back, words.win);
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, words.win);
+  // Of the target's words 2 + {3, 0, 1}, each to the same place here.
+  EXPECT_EQ(got[3], -1);
+  EXPECT_EQ(got[0], rank * 100);
+  EXPECT_EQ(got[2], -5);
+  MPI_Type_free(&column);
+  MPI_Type_free(&back);
+}
+
+struct DoubleInt {
+  double value;
+  int index;
+};
+
+void accumulates_of_many_types() {
+  std::vector<char> memory(1024);
+  MPI_Win win;
+  MPI_Win_create(memory.data(), 1024, 1, MPI_INFO_NULL, check::world, &win);
+  auto *pairs = reinterpret_cast<DoubleInt *>(&memory[512]);
+  for (int i = 0; i < 4; ++i) pairs[i] = {1e9, 1000};
+  auto *products = reinterpret_cast<std::complex<double> *>(&memory[256]);
+  products[0] = {1, 0};
+  MPI_Win_fence(0, win);
+  const double one[2] = {1.5, 2.5};
+  const int flags = 1 << (rank % 30);
+  const DoubleInt mine[4] = {{double(ranks - rank), rank}, {7, rank}, {double(rank), rank}, {-1, rank}};
+  const std::complex<double> i(0, 1);
+  const unsigned char least = static_cast<unsigned char>(200 - rank);
+  memory[192] = static_cast<char>(255);
+  MPI_Win_fence(0, win);
+  MPI_Accumulate(one, 2, MPI_DOUBLE, 0, 0, 2, MPI_DOUBLE, MPI_SUM, win);
+  MPI_Accumulate(&flags, 1, MPI_INT, 0, 128, 1, MPI_INT, MPI_BOR, win);
+  MPI_Accumulate(&least, 1, MPI_UNSIGNED_CHAR, 0, 192, 1, MPI_UNSIGNED_CHAR, MPI_MIN, win);
+  MPI_Accumulate(&i, 1, MPI_C_DOUBLE_COMPLEX, 0, 256, 1, MPI_C_DOUBLE_COMPLEX, MPI_PROD, win);
+  MPI_Accumulate(mine, 4, MPI_DOUBLE_INT, 0, 512, 4, MPI_DOUBLE_INT, MPI_MINLOC, win);
+  MPI_Win_fence(0, win);
+  if (rank == 0) {
+    const auto *sums = reinterpret_cast<double *>(memory.data());
+    EXPECT(sums[0] == 1.5 * ranks && sums[1] == 2.5 * ranks);
+    EXPECT_EQ(*reinterpret_cast<int *>(&memory[128]), (1 << ranks) - 1);
+    EXPECT_EQ(static_cast<unsigned char>(memory[192]), 201 - ranks);
+    std::complex<double> expected(1, 0);
+    for (int k = 0; k < ranks; ++k) expected *= i;
+    EXPECT(products[0] == expected);
+    EXPECT(pairs[0].value == 1 && pairs[0].index == ranks - 1);
+    EXPECT(pairs[1].value == 7 && pairs[1].index == 0);
+    EXPECT(pairs[2].value == 0 && pairs[2].index == 0);
+    EXPECT(pairs[3].value == -1 && pairs[3].index == 0);
+  }
+  MPI_Win_free(&win);
+}
+
+void accumulate_of_a_derived_type() {
+  Words words(64);
+  MPI_Datatype every_third;
+  MPI_Type_vector(5, 2, 3, MPI_INT64_T, &every_third);
+  MPI_Type_commit(&every_third);
+  std::vector<int64_t> data(10, 1), result(15, -1);
+  MPI_Win_fence(0, words.win);
+  MPI_Accumulate(data.data(), 10, MPI_INT64_T, 0, 3, 1, every_third, MPI_SUM, words.win);
+  MPI_Win_fence(0, words.win);
+  for (int i = 0; rank == 0 && i < 15; ++i) EXPECT_EQ(words.memory[static_cast<size_t>(3 + i)], i % 3 < 2 ? (i < 14 ? ranks : 0) : 0);
+  if (rank == 1) MPI_Get_accumulate(nullptr, 0, MPI_INT64_T, result.data(), 1, every_third, 0, 3, 10, MPI_INT64_T, MPI_NO_OP, words.win);
+  MPI_Win_fence(0, words.win);
+  if (rank == 1) {
+    EXPECT_EQ(result[0], ranks);
+    EXPECT_EQ(result[2], -1);
+    EXPECT_EQ(result[3], 0);
+    EXPECT_EQ(result[4], ranks);
+  }
+  MPI_Type_free(&every_third);
+}
+
+void counters_by_fetching_operations() {
+  Words words(4);
+  constexpr int times = 50;
+  const int64_t one = 1;
+  MPI_Win_lock_all(0, words.win);
+  for (int i = 0; i < times; ++i) {
+    int64_t old = -1, seen = -1, swapped = -2;
+    MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, 0, MPI_SUM, words.win);
+    MPI_Win_flush(0, words.win);
+    EXPECT(old >= i && old < times * ranks);
+    // Add one by compare-and-swap.
+    MPI_Get_accumulate(nullptr, 0, MPI_INT64_T, &seen, 1, MPI_INT64_T, 0, 1, 1, MPI_INT64_T, MPI_NO_OP, words.win);
+    MPI_Win_flush(0, words.win);
+    for (;;) {
+      const int64_t wanted = seen + 1;
+      MPI_Compare_and_swap(&wanted, &seen, &swapped, MPI_INT64_T, 0, 1, words.win);
+      MPI_Win_flush(0, words.win);
+      if (swapped == seen) break;
+      seen = swapped;
+    }
+  }
+  MPI_Win_unlock_all(words.win);
+  MPI_Barrier(check::world);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, words.win);
+  for (int i = 0; rank == 0 && i < 2; ++i) EXPECT_EQ(words.memory[static_cast<size_t>(i)], times * ranks);
+  MPI_Win_unlock(rank, words.win);
+}
+
+void exclusive_locks_exclude() {
+  Words words(2);
+  for (int i = 0; i < 30; ++i) {
+    int64_t both[2] = {-1, -2};
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, words.win);
+    MPI_Get(both, 2, MPI_INT64_T, 0, 0, 2, MPI_INT64_T, words.win);
+    MPI_Win_flush(0, words.win);
+    EXPECT_EQ(both[0], both[1]);
+    both[0]++, both[1]++;
+    MPI_Put(&both[0], 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, words.win);
+    MPI_Put(&both[1], 1, MPI_INT64_T, 0, 1, 1, MPI_INT64_T, words.win);
+    MPI_Win_unlock(0, words.win);
+  }
+  MPI_Barrier(check::world);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, words.win);
+  if (rank == 0) EXPECT_EQ(words.memory[0], 30 * ranks);
+  MPI_Win_unlock(rank, words.win);
+}
+
+void post_start_complete_wait() {
+  Words words(2);
+  MPI_Group all, to, from;
+  MPI_Comm_group(check::world, &all);
+  const int after = next_rank(), before = (rank + ranks - 1) % ranks;
+  MPI_Group_incl(all, 1, &after, &to);
+  MPI_Group_incl(all, 1, &before, &from);
+  for (int64_t round = 0; round < 20; ++round) {
+    const int64_t value = round * 100 + rank;
+    int64_t got = -1;
+    MPI_Win_post(from, 0, words.win);
+    MPI_Win_start(to, 0, words.win);
+    MPI_Put(&value, 1, MPI_INT64_T, after, 0, 1, MPI_INT64_T, words.win);
+    MPI_Get(&got, 1, MPI_INT64_T, after, 1, 1, MPI_INT64_T, words.win);
+    MPI_Win_complete(words.win);
+    if (round % 2 == 0) {
+      MPI_Win_wait(words.win);
+    } else {
+      for (int done = 0; !done;) MPI_Win_test(words.win, &done);
+    }
+    EXPECT_EQ(got, round);
+    EXPECT_EQ(words.memory[0], round * 100 + before);
+    words.memory[1] = round + 1;
+  }
+  for (MPI_Group *group : {&all, &to, &from}) MPI_Group_free(group);
+}
+
+void requests() {
+  Words words(1000);
+  std::vector<int64_t> data(500, rank + 1), back(500), old(1);
+  const int64_t one = 1;
+  MPI_Request request[4];
+  MPI_Win_lock_all(0, words.win);
+  MPI_Rput(data.data(), 500, MPI_INT64_T, next_rank(), 0, 500, MPI_INT64_T, words.win, &request[0]);
+  MPI_Raccumulate(&one, 1, MPI_INT64_T, next_rank(), 0, 1, MPI_INT64_T, MPI_SUM, words.win, &request[1]);
+  MPI_Rget_accumulate(&one, 1, MPI_INT64_T, old.data(), 1, MPI_INT64_T, next_rank(), 1, 1, MPI_INT64_T, MPI_SUM, words.win, &request[2]);
+  MPI_Wait(&request[2], MPI_STATUS_IGNORE);
+  EXPECT_EQ(old[0], rank + 1);
+  MPI_Rget(back.data(), 500, MPI_INT64_T, next_rank(), 0, 500, MPI_INT64_T, words.win, &request[3]);
+  MPI_Waitall(4, request, MPI_STATUSES_IGNORE);
+  EXPECT_EQ(back[0], rank + 2);
+  EXPECT_EQ(back[1], rank + 2);
+  EXPECT_EQ(back[499], rank + 1);
+  MPI_Win_unlock_all(words.win);
+}
+
+void dynamic_memory() {
+  std::vector<int64_t> memory(100, rank);
+  MPI_Win win;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, check::world, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  MPI_Win_attach(win, memory.data(), 800);
+  MPI_Aint mine;
+  MPI_Get_address(memory.data(), &mine);
+  std::vector<MPI_Aint> all(static_cast<size_t>(ranks));
+  MPI_Allgather(&mine, 1, MPI_AINT, all.data(), 1, MPI_AINT, check::world);
+  int64_t got[2] = {-1, -1};
+  MPI_Win_lock_all(0, win);
+  MPI_Get(got, 2, MPI_INT64_T, next_rank(), all[static_cast<size_t>(next_rank())] + 80, 2, MPI_INT64_T, win);
+  MPI_Win_flush_all(win);
+  MPI_Win_unlock_all(win);
+  EXPECT_EQ(got[1], next_rank());
+  MPI_Barrier(check::world);
+  MPI_Win_detach(win, memory.data());
+  MPI_Win_free(&win);
+}
+
+void windows_of_some_ranks_in_another_order() {
+  MPI_Comm reversed, half;
+  MPI_Comm_split(check::world, 0, ranks - rank, &reversed);
+  MPI_Comm_split(check::world, rank % 2, rank, &half);
+  for (const MPI_Comm comm : {reversed, half}) {
+    int me, all;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &all);
+    Words words(4, comm);
+    const int64_t value = me + 10;
+    MPI_Win_fence(0, words.win);
+    MPI_Put(&value, 1, MPI_INT64_T, (me + 1) % all, 0, 1, MPI_INT64_T, words.win);
+    MPI_Win_fence(0, words.win);
+    EXPECT_EQ(words.memory[0], (me + all - 1) % all + 10);
+    MPI_Group group;
+    int size = 0, same = 0;
+    MPI_Group mine;
+    MPI_Win_get_group(words.win, &group);
+    MPI_Comm_group(comm, &mine);
+    MPI_Group_size(group, &size);
+    MPI_Group_compare(group, mine, &same);
+    EXPECT_EQ(size, all);
+    EXPECT(same == MPI_IDENT);
+    MPI_Group_free(&group);
+    MPI_Group_free(&mine);
+  }
+  MPI_Comm_free(&reversed);
+  MPI_Comm_free(&half);
+}
+
+void attributes_and_memory_of_an_allocated_window() {
+  int64_t *base = nullptr;
+  MPI_Win win;
+  MPI_Win_allocate(160, 4, MPI_INFO_NULL, check::world, &base, &win);
+  void *value = nullptr;
+  int flag = 0;
+  MPI_Win_get_attr(win, MPI_WIN_BASE, &value, &flag);
+  EXPECT(flag && value == base && base != nullptr);
+  MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &flag);
+  EXPECT_EQ(*static_cast<MPI_Aint *>(value), 160);
+  MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &value, &flag);
+  EXPECT_EQ(*static_cast<int *>(value), 4);
+  MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &value, &flag);
+  EXPECT_EQ(*static_cast<int *>(value), MPI_WIN_FLAVOR_ALLOCATE);
+  MPI_Win_set_name(win, "a window");
+  char name[MPI_MAX_OBJECT_NAME] = {};
+  int length = 0;
+  MPI_Win_get_name(win, name, &length);
+  EXPECT(std::string(name) == "a window");
+  MPI_Win_lock_all(0, win);
+  const int64_t mine = rank;
+  MPI_Put(&mine, 1, MPI_INT64_T, next_rank(), 6, 1, MPI_INT64_T, win);
+  MPI_Win_unlock_all(win);
+  MPI_Barrier(check::world);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+  EXPECT_EQ(base[3], (rank + ranks - 1) % ranks);
+  MPI_Win_unlock(rank, win);
+  MPI_Win_free(&win);
+  EXPECT(win == MPI_WIN_NULL);
+}
+
+void nobody_and_nothing() {
+  Words words(4);
+  int64_t value = 5;
+  MPI_Request request;
+  MPI_Win_lock(MPI_LOCK_SHARED, next_rank(), 0, words.win);
+  EXPECT_EQ(MPI_Put(&value, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, words.win), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Get(&value, 0, MPI_INT64_T, next_rank(), 0, 0, MPI_INT64_T, words.win), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Rget(&value, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, words.win, &request), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  MPI_Win_unlock(next_rank(), words.win);
+  EXPECT_EQ(value, 5);
+}
+
+// Whoever reaches beyond a window is told so at the next synchronisation at the latest; nothing else changes.
+void errors_of_range_and_epochs() {
+  Words words(4);
+  int64_t value = 5;
+  EXPECT_EQ(class_of(MPI_Put(&value, 1, MPI_INT64_T, next_rank(), 0, 1, MPI_INT64_T, words.win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_unlock(next_rank(), words.win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_flush(next_rank(), words.win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Win_complete(words.win)), MPI_ERR_RMA_SYNC);
+  MPI_Win_lock(MPI_LOCK_SHARED, next_rank(), 0, words.win);
+  EXPECT_EQ(class_of(MPI_Put(&value, 1, MPI_INT64_T, ranks, 0, 1, MPI_INT64_T, words.win)), MPI_ERR_RANK);
+  if (!check::cached()) return check::skip("no MPI need say so"), void(MPI_Win_unlock(next_rank(), words.win));
+  const int issued = MPI_Put(&value, 1, MPI_INT64_T, next_rank(), 4, 1, MPI_INT64_T, words.win);
+  const int flushed = MPI_Win_flush(next_rank(), words.win);
+  EXPECT_EQ(class_of(issued != MPI_SUCCESS ? issued : flushed), MPI_ERR_RMA_RANGE);
+  EXPECT_EQ(MPI_Win_flush(next_rank(), words.win), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Win_unlock(next_rank(), words.win), MPI_SUCCESS);
+}
+
+// The target is in no call of MPI until it has seen what the others did.
+void a_target_that_computes_is_served() {
+  Words words(2);
+  volatile int64_t *count = words.memory.data();
+  if (rank == 0) {
+    MPI_Barrier(check::world);
+    for (int waits = 0; *count < 10 * (ranks - 1) && waits < 400000; ++waits) usleep(50);
+    EXPECT_EQ(*count, 10 * (ranks - 1));
+  } else {
+    MPI_Barrier(check::world);
+    const int64_t one = 1;
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, words.win);
+    for (int i = 0; i < 10; ++i) {
+      int64_t old;
+      MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, 0, MPI_SUM, words.win);
+      MPI_Win_flush(0, words.win);
+    }
+    MPI_Win_unlock(0, words.win);
+  }
+}
+
+// A message too large to be sent before its receiver takes part, whose receiver waits in a fence, and whose sender comes there only when it is sent.
+void a_rank_that_waits_lets_messages_move_on() {
+  Words words(2);
+  std::vector<char> message(8 << 20, static_cast<char>(rank + 1));
+  MPI_Request request;
+  if (rank == 0) MPI_Irecv(message.data(), 8 << 20, MPI_CHAR, 1, 0, check::world, &request);
+  if (rank == 1) MPI_Send(message.data(), 8 << 20, MPI_CHAR, 0, 0, check::world);
+  MPI_Win_fence(0, words.win);
+  if (rank == 0) {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT_EQ(message[5000000], 2);
+  }
+  MPI_Win_fence(0, words.win);
+}
+
+void many_windows_come_and_go() {
+  for (int i = 0; i < 100; ++i) {
+    Words words(8);
+    const int64_t value = i;
+    MPI_Win_fence(0, words.win);
+    MPI_Put(&value, 1, MPI_INT64_T, next_rank(), 0, 1, MPI_INT64_T, words.win);
+    MPI_Win_fence(0, words.win);
+    EXPECT_EQ(words.memory[0], i);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  return check::run(argc, argv, 2,
+                    {{"transfers_of_every_size", transfers_of_every_size},
+                     {"fence_and_derived_types", fence_and_derived_types},
+                     {"accumulates_of_many_types", accumulates_of_many_types},
+                     {"accumulate_of_a_derived_type", accumulate_of_a_derived_type},
+                     {"counters_by_fetching_operations", counters_by_fetching_operations},
+                     {"exclusive_locks_exclude", exclusive_locks_exclude},
+                     {"post_start_complete_wait", post_start_complete_wait},
+                     {"requests", requests},
+                     {"dynamic_memory", dynamic_memory},
+                     {"windows_of_some_ranks_in_another_order", windows_of_some_ranks_in_another_order},
+                     {"attributes_and_memory_of_an_allocated_window", attributes_and_memory_of_an_allocated_window},
+                     {"nobody_and_nothing", nobody_and_nothing},
+                     {"errors_of_range_and_epochs", errors_of_range_and_epochs},
+                     {"a_target_that_computes_is_served", a_target_that_computes_is_served},
+                     {"a_rank_that_waits_lets_messages_move_on", a_rank_that_waits_lets_messages_move_on},
+                     {"many_windows_come_and_go", many_windows_come_and_go}});
+}

@@ -1,0 +1,18 @@
+"""The RMA engine under real MPIs: rma.cpp."""
+import pytest
+from support import launch
+
+
+@pytest.mark.few_mpis
+@pytest.mark.parametrize("mode", ["off", "transparent"])
+def test_windows_that_the_engine_does_are_as_the_standard_has_them(mpi, preload, mode):
+    result = launch.run(mpi, 3, "rma", env={"NEARCACHE_RMA": "on", "NEARCACHE_MODE": mode, "NEARCACHE_VERBOSE": "2"}).check()
+    assert len(result.lines("ok")) == 16
+    assert "a window is done by the RMA engine" in result.output
+    assert "not done by the RMA engine" not in result.output
+
+
+@pytest.mark.few_mpis
+def test_auto_leaves_windows_of_one_node_to_the_host(mpi, preload):
+    result = launch.run(mpi, 2, "rma", "--only", "exclusive_locks_exclude", env={"NEARCACHE_RMA": "auto", "NEARCACHE_VERBOSE": "2"}).check()
+    assert "a window is not done by the RMA engine: its ranks are on one node" in result.output
