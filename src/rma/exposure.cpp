@@ -58,8 +58,8 @@ void Exposure::run(int from, const Message& message) {
 }
 
 void Exposure::operate(int from, const Message& message) {
-  ++executed_;
   const Head& head = message.head;
+  ++executed_[head.odd_epoch];
   const Status status = check(message);
   if (status != Status::ok) return refuse(outbox_, from, head, status);
   const std::byte* data = message.data.data();

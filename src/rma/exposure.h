@@ -25,7 +25,7 @@ class Exposure {
   void forget(int peer);
 
   Memory& memory() { return memory_; }
-  uint64_t executed() const { return executed_; }  // operations, since the beginning
+  uint64_t executed(bool odd_epoch) const { return executed_[odd_epoch]; }  // operations, since the beginning
   uint64_t completed() const { return completed_; }  // epochs of origins that were completed and not yet waited for
   void waited_for(uint64_t origins) { completed_ -= origins; }
 
@@ -41,7 +41,7 @@ class Exposure {
   Locks locks_;
   std::unordered_map<int, BatchWriter> deferred_;  // what came behind a lock that was not granted yet
   bool granting_ = false;
-  uint64_t executed_ = 0, completed_ = 0;
+  uint64_t executed_[2] = {}, completed_ = 0;
 };
 
 // The answer to an operation that cannot be executed, where there is one.

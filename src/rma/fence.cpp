@@ -21,7 +21,7 @@ void Fence::add(std::span<const Piece> counts) {
   for (const Piece& count : counts) {
     const int distance = distance_to(static_cast<int>(count.offset));
     if (distance == 0) {
-      expected_ += count.length;
+      expected_[!odd()] += count.length;
     } else {
       counts_[distance] += count.length;
     }

@@ -56,6 +56,7 @@ void Window::issue_part(Transfer* transfer, Target* to) {
   }
   message.element = transfer->element;
   message.operation = transfer->operation;
+  message.odd_epoch = fence_.odd();
   message.pieces = static_cast<uint32_t>(pieces.size());
   message.displacement = transfer->displacement;
   message.length = bytes;
@@ -228,7 +229,7 @@ void Window::fence_enter() {
   engine_->outbox().push_all();
 }
 
-bool Window::fence_met() const { return fence_.met() && exposure_.executed() >= fence_.expected(); }
+bool Window::fence_met() const { return fence_.met() && exposure_.executed(!fence_.odd()) >= fence_.expected(); }
 
 void Window::post(std::span<const int> origins) {
   for (const int rank : origins) {

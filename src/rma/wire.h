@@ -29,12 +29,13 @@ struct Head {
   Element element = Element::bytes;
   Operation operation = Operation::replace;
   Status status = Status::ok;
-  uint32_t pieces = 0;       // that follow; without, the memory is one run of `length` bytes from `offset` on
+  uint32_t odd_epoch : 1 = 0;  // of an operation: how many fences its origin had entered (fence.h)
+  uint32_t pieces : 31 = 0;    // that follow; without, the memory is one run of `length` bytes from `offset` on
   uint64_t window = 0;
-  int64_t displacement = 0;  // in the target's units. fence: the round
-  uint64_t offset = 0;       // bytes beyond the displacement. data: where in the result
-  uint64_t length = 0;       // bytes of memory that are concerned. data: bytes that follow
-  uint64_t token = 0;        // names the operation in replies. fence: which fence
+  int64_t displacement = 0;    // in the target's units. fence: the round
+  uint64_t offset = 0;         // bytes beyond the displacement. data: where in the result
+  uint64_t length = 0;         // bytes of memory that are concerned. data: bytes that follow
+  uint64_t token = 0;          // names the operation in replies. fence: which fence
 };
 static_assert(sizeof(Head) == 48);
 
