@@ -119,8 +119,10 @@ void Window::ask(int rank, Target* to, Kind kind) {
 
 Mark Window::flush(int rank) {
   const auto found = targets_.find(rank);
-  if (found == targets_.end() || found->second.issued == found->second.reached) return 0;
+  if (found == targets_.end()) return 0;
   Target& to = found->second;
+  if (to.lock == Lock::wanted) return lock_now(rank);
+  if (to.issued == to.reached) return 0;
   if (to.answered != to.issued) ask(rank, &to, Kind::acknowledge);
   engine_->outbox().push(members_.peer(rank));
   return to.issued;

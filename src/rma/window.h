@@ -58,7 +58,8 @@ class Window {
   bool issue(Transfer* transfer);
   bool crowded(int target) const;
 
-  // Asks that all that was issued to the target be executed, and sends what is held. Nothing goes where nothing is outstanding.
+  // Asks that all that was issued to the target be executed, and sends what is held. Nothing goes where nothing is outstanding. A lock that waits for an operation is taken:
+  // programs exclude others by a lock and a flush.
   Mark flush(int target);
   // Sends what is held.
   Mark flush_local(int target);

@@ -148,6 +148,19 @@ TEST(Rma, LocksExcludeAndAreGrantedInTurn) {
   }
 }
 
+TEST(Rma, AFlushTakesALockThatHadNoOperationYet) {
+  Job job(3, 8);
+  job.window(0).lock(2, LockType::exclusive, false);
+  ASSERT_TRUE(job.flush(0, 2));
+  uint64_t old = 0;
+  job.window(1).lock(2, LockType::shared, false);
+  job.fetch_add(1, 2, 0, 5, &old);
+  ASSERT_FALSE(job.flush(1, 2));
+  ASSERT_TRUE(job.unlock(0, 2));
+  ASSERT_TRUE(job.unlock(1, 2));
+  EXPECT_EQ(job.word(2, 0), 5u);
+}
+
 TEST(Rma, LockAllKeepsExclusiveLocksOut) {
   Job job(3, 9);
   job.window(0).lock_all(false);

@@ -59,7 +59,7 @@ rma::Element element_of(MPI_Datatype named) {
       {MPI_UINT64_T, Class::natural}, {MPI_C_BOOL, Class::natural},
       {MPI_FLOAT, Class::real}, {MPI_DOUBLE, Class::real}, {MPI_REAL, Class::real}, {MPI_DOUBLE_PRECISION, Class::real},
       {MPI_C_FLOAT_COMPLEX, Class::complex}, {MPI_C_DOUBLE_COMPLEX, Class::complex}, {MPI_COMPLEX, Class::complex}, {MPI_2INTEGER, Class::pair_of_wholes},
-#ifdef MPI_CXX_BOOL
+#if defined(MPI_CXX_BOOL) && !defined(NEARCACHE_FAMILY_SIMGRID)  // which has names for what it has not
       {MPI_CXX_BOOL, Class::natural}, {MPI_CXX_FLOAT_COMPLEX, Class::complex}, {MPI_CXX_DOUBLE_COMPLEX, Class::complex},
 #endif
 #ifdef MPI_DOUBLE_COMPLEX
