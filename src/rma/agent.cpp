@@ -87,12 +87,19 @@ void Agent::enter() {
 }
 
 void Agent::poll(const Lock&) {
-  if (!engine_->poll()) return;
+  if (engine_->poll()) tell_others();
+}
+
+void Agent::tell_others() {
   if (asleep_) engine_->fabric().ring();
   if (followers_ > 0) changed_.notify_all();
 }
 
 void Agent::wait_for(Condition done) {
+  if (engine_->run_own()) {
+    tell_others();
+    if (done()) return;
+  }
   do {
     if (!polling_) return lead(done);
     follow();

@@ -70,6 +70,7 @@ class Agent {
 
   void enter();
   void wait_for(Condition done);
+  void tell_others();
   void lead(Condition done);
   void poll_until(Condition done);
   void sleep(int milliseconds);

@@ -45,17 +45,16 @@ Window* Engine::find(uint64_t id) {
 }
 
 bool Engine::poll() {
-  bool any = fabric_->poll(*this);
-  while (take_own()) any = true;
+  const bool any = fabric_->poll(*this);
+  const bool own = run_own();
   outbox_.push_all();
-  return any;
+  return any || own;
 }
 
-bool Engine::take_own() {
-  BatchWriter batch;
-  if (!outbox_.take_own(&batch)) return false;
-  received(rank(), batch.bytes());
-  return true;
+bool Engine::run_own() {
+  bool any = false;
+  for (BatchWriter batch; outbox_.take_own(&batch); any = true) received(rank(), batch.bytes());
+  return any;
 }
 
 void Engine::received(int from, std::span<const std::byte> batch) {

@@ -34,6 +34,8 @@ class Engine final : public net::Receiver {
 
   // Receives, executes, and sends what is held. True if anything came.
   bool poll();
+  // Executes what this rank has sent to itself, without a look at the fabric. True if there was something.
+  bool run_own();
 
   bool is_lost(int peer) const { return lost_.contains(peer); }
   const std::string& why_lost() const { return why_lost_; }  // of the first one; "" if there is none
@@ -46,7 +48,6 @@ class Engine final : public net::Receiver {
   bool take_for(Window* window, int from, const Message& message);
   void take_early(Window* window);
   bool take_data(int from, const Message& message);
-  bool take_own();
   Window* find(uint64_t id);
   static void finish(const Pending& pending, Status status);
 

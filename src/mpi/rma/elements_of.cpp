@@ -45,13 +45,14 @@ struct NamedElement {
 
 }  // namespace
 
+// MPI_CHAR has no arithmetic in the standard; MPICH gives it one.
 rma::Element element_of(MPI_Datatype named) {
   const NamedElement exact[] = {
       {MPI_LONG_DOUBLE, Element::long_double}, {MPI_C_LONG_DOUBLE_COMPLEX, Element::complex_long_double}, {MPI_FLOAT_INT, Element::pair_float},
       {MPI_DOUBLE_INT, Element::pair_double}, {MPI_LONG_INT, Element::pair_long}, {MPI_2INT, Element::pair_int}, {MPI_SHORT_INT, Element::pair_short},
       {MPI_LONG_DOUBLE_INT, Element::pair_long_double}, {MPI_2REAL, Element::pair_of_floats}, {MPI_2DOUBLE_PRECISION, Element::pair_of_doubles}};
   const NamedClass classes[] = {
-      {MPI_SIGNED_CHAR, Class::whole}, {MPI_SHORT, Class::whole}, {MPI_INT, Class::whole}, {MPI_LONG, Class::whole}, {MPI_LONG_LONG, Class::whole},
+      {MPI_CHAR, Class::whole}, {MPI_SIGNED_CHAR, Class::whole}, {MPI_SHORT, Class::whole}, {MPI_INT, Class::whole}, {MPI_LONG, Class::whole}, {MPI_LONG_LONG, Class::whole},
       {MPI_INT8_T, Class::whole}, {MPI_INT16_T, Class::whole}, {MPI_INT32_T, Class::whole}, {MPI_INT64_T, Class::whole}, {MPI_AINT, Class::whole},
       {MPI_OFFSET, Class::whole}, {MPI_COUNT, Class::whole}, {MPI_INTEGER, Class::whole}, {MPI_LOGICAL, Class::whole},
       {MPI_UNSIGNED_CHAR, Class::natural}, {MPI_UNSIGNED_SHORT, Class::natural}, {MPI_UNSIGNED, Class::natural}, {MPI_UNSIGNED_LONG, Class::natural},

@@ -1,6 +1,7 @@
 #include "mpi/rma/layer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,7 +23,7 @@ struct EngineLayer {
   RmaLayer layer{LayerPlace::rma_engine, cover_by_engine};
   Station station;
   HandleTable<EngineWindow> windows;
-  uint64_t ids = 0;  // given to windows by this rank
+  std::atomic<uint64_t> ids{0};  // given to windows by this rank
 };
 
 EngineLayer& engine_layer() {
