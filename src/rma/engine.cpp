@@ -91,7 +91,7 @@ bool Engine::take_for(Window* window, int from, const Message& message) {
   if (message.head.kind == Kind::post || message.head.kind == Kind::fence) {
     window->take_token(from, message, &valid);
   } else {
-    window->exposure().take(from, message);
+    window->take(from, message);
   }
   return valid;
 }

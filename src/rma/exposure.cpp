@@ -6,7 +6,6 @@
 namespace nearcache::rma {
 namespace {
 
-bool is_operation(Kind kind) { return kind <= Kind::compare_and_swap; }
 bool fetches(Kind kind) { return kind == Kind::get || kind == Kind::fetch || kind == Kind::compare_and_swap; }
 
 // Calls with the address and length of each run of memory of a message; false if one is outside, or they are not as many bytes as the head says.

@@ -4,7 +4,7 @@
 // 1988). A count that is meant for the rank at distance d travels in the rounds that are bits of d, so it arrives exactly once and is added to others
 // on the way (the routing of Bruck's all-to-all, 1997). Nobody acknowledges anything: a rank leaves when it has met all, and has executed as
 // many operations as were sent to it before this fence. Those who have left already may send more: as nobody is more than one fence ahead, it is enough that each
-// operation says whether it came after an even or an odd number of fences, and that both kinds are counted apart.
+// operation says whether it came after an even or an odd number of fences, and that both kinds are counted apart. What comes too early waits (Window::take).
 #pragma once
 
 #include <cstdint>

@@ -262,6 +262,26 @@ bool Window::completed_by(size_t origins) {
   return true;
 }
 
+// A rank that has left a fence may not see memory as it is before what others sent until then is executed: its requests wait for the end of that fence here,
+// which needs nothing of this rank's program any more.
+void Window::take(int peer, const Message& message) {
+  const bool ahead = is_operation(message.head.kind) && message.head.odd_epoch == fence_.odd() && !fence_met();
+  if (ahead || (!ahead_.empty() && ahead_.contains(peer))) {
+    ahead_[peer].append_whole(message.whole);
+  } else {
+    exposure_.take(peer, message);
+    take_ahead();
+  }
+}
+
+void Window::take_ahead() {
+  if (ahead_.empty() || !fence_met()) return;
+  for (const auto& [peer, messages] : std::exchange(ahead_, {})) {
+    BatchReader reader(messages.bytes());
+    for (Message message; reader.next(&message);) exposure_.take(peer, message);
+  }
+}
+
 void Window::take_token(int peer, const Message& message, bool* valid) {
   const int rank = members_.rank_of(peer);
   if (message.head.kind == Kind::post && rank >= 0) {
@@ -269,10 +289,13 @@ void Window::take_token(int peer, const Message& message, bool* valid) {
   } else if (rank < 0 || !fence_.arrived(message.head.token, message.head.displacement, message.pieces)) {
     *valid = false;
   }
+  take_ahead();
 }
 
 void Window::lost(int peer) {
   exposure_.forget(peer);
+  ahead_.erase(peer);
+  take_ahead();
   const int rank = members_.rank_of(peer);
   if (rank < 0) return;
   broken_ = true;

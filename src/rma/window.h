@@ -97,6 +97,7 @@ class Window {
   bool broken() const { return broken_; }
 
   // Of the engine: what has come.
+  void take(int peer, const Message& message);  // a request
   void take_token(int peer, const Message& message, bool* valid);
   void answered(const Pending& pending, Status status);
   void failed(int peer, Status status);
@@ -122,6 +123,7 @@ class Window {
   static constexpr size_t most_pieces = 1024;            // of a message
 
   Target& target(int rank);
+  void take_ahead();
   void take_lock(int rank, Target* target);
   void issue_part(Transfer* transfer, Target* target);
   std::vector<Piece> next_pieces(Transfer* transfer, uint64_t most, uint64_t* bytes) const;
@@ -137,6 +139,7 @@ class Window {
   Fence fence_;
   std::unordered_map<int, Target> targets_;
   std::unordered_map<int, uint32_t> posts_;  // of others that were not started, by rank
+  std::unordered_map<int, BatchWriter> ahead_;  // by peer: requests that come after a fence which is not over here
   bool all_locked_ = false;
   bool broken_ = false;
 };

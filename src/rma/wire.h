@@ -23,6 +23,7 @@ enum class Kind : uint8_t {
   data, acknowledged, failed
 };
 inline constexpr int kind_count = 15;
+inline bool is_operation(Kind kind) { return kind <= Kind::compare_and_swap; }
 
 struct Head {
   Kind kind;

@@ -1,4 +1,4 @@
-// MPI's one-sided communication as the standard has it: results, synchronisation, errors, and what a window tells of itself. For the RMA engine; right of every MPI.
+// MPI's one-sided communication as the standard has it: results, synchronisation, errors, and what a window tells of itself. For the RMA engine; hosts may differ in what errors they find.
 #include <mpi.h>
 
 #include <complex>
@@ -298,6 +298,10 @@ void attributes_and_memory_of_an_allocated_window() {
   EXPECT_EQ(*static_cast<int *>(value), 4);
   MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &value, &flag);
   EXPECT_EQ(*static_cast<int *>(value), MPI_WIN_FLAVOR_ALLOCATE);
+  MPI_Aint size = -1;
+  int unit = -1;
+  MPI_Win_shared_query(win, rank, &size, &unit, &value);
+  EXPECT(size == 160 && unit == 4 && value == base);
   MPI_Win_set_name(win, "a window");
   char name[MPI_MAX_OBJECT_NAME] = {};
   int length = 0;

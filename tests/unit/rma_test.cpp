@@ -2,6 +2,7 @@
 #include "rma_job.h"
 
 #include <algorithm>
+#include <deque>
 #include <random>
 
 #include "rma/engine.h"
@@ -203,12 +204,15 @@ TEST(Rma, RanksMayBeOneFenceAhead) {
     std::mt19937 random(static_cast<unsigned>(seed));
     int entered[ranks] = {};
     bool inside[ranks] = {};
+    std::deque<uint64_t> seen;  // by those who have left a fence, at others that may not have
     for (bool busy = true; busy;) {
       const int rank = static_cast<int>(random() % ranks);
       if (inside[rank] && job.window(rank).fence_met()) {
         inside[rank] = false;
         // All have entered this fence, and their additions before it are here.
         ASSERT_EQ(job.word(rank, static_cast<size_t>(entered[rank] - 1)), static_cast<uint64_t>(ranks));
+        for (int target = 0; target < ranks; ++target) job.get(rank, target, entered[rank] - 1, &seen.emplace_back());
+        job.window(rank).flush((rank + 1) % ranks);
         ASSERT_TRUE(std::ranges::all_of(entered, [&](int each) { return each >= entered[rank]; }));
       } else if (!inside[rank] && entered[rank] < rounds) {
         for (int target = 0; target < ranks; ++target) job.add(rank, target, entered[rank], 1);
@@ -220,6 +224,8 @@ TEST(Rma, RanksMayBeOneFenceAhead) {
       job.engines[static_cast<size_t>(rank)]->poll();
       busy = std::ranges::any_of(inside, [](bool each) { return each; }) || std::ranges::any_of(entered, [](int each) { return each < rounds; });
     }
+    ASSERT_TRUE(job.fence());
+    for (const uint64_t each : seen) ASSERT_EQ(each, static_cast<uint64_t>(ranks));
   }
 }
 

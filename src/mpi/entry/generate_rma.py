@@ -14,7 +14,7 @@ CALLS = {
     "Win_test": "test(flag)", "Win_lock": "lock(lock_type, rank, assert)", "Win_unlock": "unlock(rank)", "Win_lock_all": "lock_all(assert)",
     "Win_unlock_all": "unlock_all()", "Win_flush": "flush(rank)", "Win_flush_all": "flush_all()", "Win_flush_local": "flush_local(rank)",
     "Win_flush_local_all": "flush_local_all()", "Win_sync": "sync()", "Win_attach": "attach(base, size)", "Win_detach": "detach(base)",
-    "Win_get_group": "get_group(group)", "Win_shared_query": "shared_query()",
+    "Win_get_group": "get_group(group)", "Win_shared_query": "shared_query(rank, size, disp_unit, baseptr)",
 }
 CREATIONS = ("Win_create", "Win_allocate", "Win_create_dynamic")
 

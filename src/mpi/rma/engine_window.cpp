@@ -385,8 +385,6 @@ int EngineWindow::get_group(MPI_Group* group) {
   return next.Group_excl(group_, 0, nullptr, group);
 }
 
-int EngineWindow::shared_query() { return MPI_ERR_RMA_FLAVOR; }
-
 int EngineWindow::close() {
   {
     const rma::Agent::Lock lock(&station_->agent());
