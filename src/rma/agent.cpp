@@ -17,6 +17,12 @@ namespace {
 
 constexpr uint64_t spin_ns = 30000;  // most round trips are over by then; a rank that spins longer may keep its target's agent from a core
 
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
 }  // namespace
 
 std::string Agent::start() {
@@ -131,7 +137,7 @@ void Agent::poll_until(Condition done) {
       sched_yield();
       mutex_.lock();
     } else if (turn % 8 != 0 || system_ns() - began < spin_ns) {
-      sched_yield();  // the agent that is asked may have been woken on this core
+      relax();
     } else {
       sleep(idle_ == nullptr ? -1 : sleeps == 0 ? 0 : 1);
       ++sleeps;
