@@ -34,7 +34,7 @@ def dry(nearcache, *words, **more):
 
 def test_every_option_of_the_table_is_an_option_of_run(fake_home, nearcache):
     from nearcache import tables
-    examples = {"mode": "always", "policy": "lru", "bool": "false", "model": "1900,0.17", "path": "text"}
+    examples = {"mode": "always", "policy": "lru", "bool": "false", "model": "1900,0.17", "path": "text", "rma_use": "auto"}
     options = tables.load().options
     words = [word for option in options for word in (option.flag, option.most or examples[option.type])]
     done = dry(nearcache, *words, "--", "ls")

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "mpi/process/insist.h"
 #include "mpi/process/next.h"
 
 namespace nearcache::mpi {
@@ -64,24 +65,24 @@ void Board::leave(uint32_t slot) {
 
 void Board::read_acked(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<uint64_t>* acked) {
   acked->resize(targets.size());
+  bool good = true;
   for (size_t i = 0; i < targets.size(); ++i) {
-    next.Get(&(*acked)[i], 1, MPI_UINT64_T, static_cast<int>(targets[i]), at(slot, offsetof(Slot, acked)), 1, MPI_UINT64_T, window_);
+    good &= insist([&] { return next.Get(&(*acked)[i], 1, MPI_UINT64_T, static_cast<int>(targets[i]), at(slot, offsetof(Slot, acked)), 1, MPI_UINT64_T, window_); });
   }
-  wait_for_all();
+  if (!wait_for_all() || !good) std::ranges::fill(*acked, 0);
 }
 
 // Plain gets of words that others may be changing: a word is moved whole, and one that is not the known one, whatever it is, says that something happens.
 void Board::read(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<VersionWords>* words) {
   constexpr int count = sizeof(VersionWords) / sizeof(uint64_t);
   words->resize(targets.size());
+  bool good = true;
   for (size_t i = 0; i < targets.size(); ++i) {
-    next.Get(&(*words)[i], count, MPI_UINT64_T, static_cast<int>(targets[i]), at(slot, offsetof(Slot, words)), count, MPI_UINT64_T, window_);
+    good &= insist([&] { return next.Get(&(*words)[i], count, MPI_UINT64_T, static_cast<int>(targets[i]), at(slot, offsetof(Slot, words)), count, MPI_UINT64_T, window_); });
   }
-  if (targets.size() == 1) {
-    wait(targets[0]);
-  } else {
-    wait_for_all();
-  }
+  good &= targets.size() == 1 ? wait(targets[0]) : wait_for_all();
+  if (good) return;
+  for (VersionWords& its : *words) its.own.fill(VersionWords::not_watched);
 }
 
 void Board::add(uint32_t slot, uint32_t target, uint64_t regions, uint64_t delta) {
@@ -95,18 +96,20 @@ void Board::add(uint32_t slot, uint32_t target, uint64_t regions, uint64_t delta
 }
 
 void Board::sent() {
-  next.Win_flush_local_all(window_);
+  insist([&] { return next.Win_flush_local_all(window_); });
   sending_.clear();
 }
 
-void Board::wait(uint32_t target) {
-  next.Win_flush(static_cast<int>(target), window_);
+bool Board::wait(uint32_t target) {
+  const bool arrived = insist([&] { return next.Win_flush(static_cast<int>(target), window_); });
   if (sending_.size() > 64) sent();
+  return arrived;
 }
 
-void Board::wait_for_all() {
-  next.Win_flush_all(window_);
+bool Board::wait_for_all() {
+  const bool arrived = insist([&] { return next.Win_flush_all(window_); });
   sending_.clear();
+  return arrived;
 }
 
 }  // namespace nearcache::mpi

@@ -49,15 +49,15 @@ class Board {
   // A reader tells all ranks. `numbers`: what it made of each rank's `joined` when the requests are complete, less one.
   void join(uint32_t slot, std::vector<uint64_t>* numbers, std::vector<MPI_Request>* requests);
   void leave(uint32_t slot);
-  // Reads what each of `targets` has taken notice of.
+  // Reads what each of `targets` has taken notice of: nothing, where that fails.
   void read_acked(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<uint64_t>* acked);
-  // Reads the words of `targets`.
+  // Reads the words of `targets`: those of memory that is not watched, where that fails.
   void read(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<VersionWords>* words);
 
   // Adds `delta` to the words of others' writes of these regions of a target. It has arrived after `wait`.
   void add(uint32_t slot, uint32_t target, uint64_t regions, uint64_t delta);
-  void wait(uint32_t target);
-  void wait_for_all();
+  bool wait(uint32_t target);
+  bool wait_for_all();
   // What was added has left its buffers.
   void sent();
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "front/optional_lock.h"
 #include "mpi/process/context.h"
+#include "mpi/process/insist.h"
 #include "mpi/process/next.h"
 #include "mpi/window/window.h"
 
@@ -257,7 +258,7 @@ void Phases::tell_readers(Companion* group) {
     told[target / 64] |= bit;
     next.Accumulate(&after, 1, MPI_UINT64_T, static_cast<int>(target), 0, 1, MPI_UINT64_T, MPI_MAX, group->window);
   }
-  next.Win_flush_all(group->window);
+  insist([&] { return next.Win_flush_all(group->window); });
   // Other threads may write from here on.
   for (size_t i = 0; i < told.size(); ++i) __atomic_store_n(&group->told[i], told[i], __ATOMIC_RELEASE);
   __atomic_store_n(&group->told_in, phase_, __ATOMIC_RELEASE);
