@@ -50,6 +50,10 @@ def read_path(text):
     return text if re.fullmatch(r"(?:[^%]|%[phrj%])*", text, re.S) else None
 
 
+def read_interface(text):
+    return text if re.fullmatch(r"[^/ \t\n]{0,15}", text) else None
+
+
 # By type: reads a text, None if it is ill-formed; and what is allowed.
 TYPES = {
     "bool": (read_bool, "true or false"),
@@ -59,6 +63,7 @@ TYPES = {
     "time": (read_time, "a time with ns, us, ms or s"),
     "ratio": (read_ratio, "a number"),
     "model": (read_model, f"L,G in ns (at most {MOST_LATENCY_NS:.0e}) and ns/byte (at most {MOST_NS_PER_BYTE:.0e}), such as 1900,0.17".replace("e+0", "e")),
+    "interface": (read_interface, "the name of a network interface"),
     "path": (read_path, "a path with %p (process), %h (host), %r (rank), %j (job) and %% for a percent sign"),
 }
 

@@ -1,5 +1,7 @@
 #include "base/options.h"
 
+#include <net/if.h>
+
 #include <array>
 #include <bit>
 #include <charconv>
@@ -48,6 +50,10 @@ bool parse_mode(std::string_view text, Mode* value) { return parse_name(modes, t
 bool parse_policy(std::string_view text, PolicyKind* value) { return parse_name(policies, text, value); }
 bool parse_rma_use(std::string_view text, RmaUse* value) { return parse_name(rma_uses, text, value); }
 bool parse_time(std::string_view text, uint64_t* value) { return parse_time_ns(text, value); }
+// As Linux has their names.
+bool parse_interface(std::string_view text, std::string* value) {
+  return *value = text, text.size() < IFNAMSIZ && text.find_first_of("/ \t\n") == text.npos;
+}
 bool parse_path(std::string_view text, std::string* value) { return *value = text, is_path_pattern(text); }
 
 bool parse_power(std::string_view text, uint64_t* value) { return parse_bytes(text, value) && std::has_single_bit(*value); }
@@ -67,6 +73,7 @@ constexpr const char* allowed_power = "a power of two, with k, M, G or T if want
 constexpr const char* allowed_time = "a time with ns, us, ms or s";
 constexpr const char* allowed_ratio = "a number";
 constexpr const char* allowed_model = parse_link_allowed;
+constexpr const char* allowed_interface = "the name of a network interface";
 constexpr const char* allowed_path = "a path with %p (process), %h (host), %r (rank), %j (job) and %% for a percent sign";
 
 std::string show(Mode value) { return mode_name(value); }

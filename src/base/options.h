@@ -28,6 +28,7 @@ using power = uint64_t;  // bytes, a power of two
 using time = uint64_t;  // nanoseconds
 using ratio = double;
 using model = std::string;  // L,G of a network, or empty
+using interface = std::string;  // the name of a network interface, or empty
 using path = std::string;   // may hold what base/path_pattern.h replaces
 }  // namespace option_type
 
@@ -42,6 +43,7 @@ struct Options {
 #define NEARCACHE_TYPE_ratio option_type::ratio
 #define NEARCACHE_TYPE_power option_type::power
 #define NEARCACHE_TYPE_model option_type::model
+#define NEARCACHE_TYPE_interface option_type::interface
 #define NEARCACHE_TYPE_path option_type::path
 #define NEARCACHE_OPTION(scope, name, type, default_text, least, most, unit, help) NEARCACHE_TYPE_##type name{};
 #include "base/options.def"

@@ -215,28 +215,29 @@ bool SocketFabric::poll(Receiver& receiver) {
   receiver_ = &receiver;
   moved_ = false;
   for (auto& [rank, why] : std::exchange(lost_, {})) receiver.lost(rank, why), moved_ = true;
-  const bool quick = recent_ != nullptr && ++polls_ % polls_between_looks != 0;
-  if (!quick || !read(recent_)) {
-    if (!quick) {
-      epoll_event events[64];
-      const int count = epoll_wait(epoll_, events, 64, 0);
-      for (int i = 0; i < count; ++i) {
-        if (events[i].data.ptr == &listener_) {
-          accept_all();
-        } else if (events[i].data.ptr == &doorbell_) {
-          uint64_t rings;
-          [[maybe_unused]] const ssize_t got = ::read(doorbell_, &rings, sizeof rings);
-        } else if (handle(static_cast<Connection*>(events[i].data.ptr), events[i].events)) {
-          moved_ = true;
-        }
-      }
-    }
+  if (recent_ != nullptr && ++polls_ % polls_between_looks != 0) {
+    moved_ = read(recent_) || moved_;
   } else {
-    moved_ = true;
+    look_at_all();
   }
   for (Connection* connection : std::exchange(closed_, {})) connections_.erase(connection);
   receiver_ = nullptr;
   return moved_;
+}
+
+void SocketFabric::look_at_all() {
+  epoll_event events[64];
+  const int count = epoll_wait(epoll_, events, 64, 0);
+  for (int i = 0; i < count; ++i) {
+    if (events[i].data.ptr == &listener_) {
+      accept_all();
+    } else if (events[i].data.ptr == &doorbell_) {
+      uint64_t rings;
+      [[maybe_unused]] const ssize_t got = ::read(doorbell_, &rings, sizeof rings);
+    } else if (handle(static_cast<Connection*>(events[i].data.ptr), events[i].events)) {
+      moved_ = true;
+    }
+  }
 }
 
 bool SocketFabric::handle(Connection* connection, uint32_t events) {
@@ -274,41 +275,29 @@ bool SocketFabric::read(Connection* connection) {
 
 // Takes all messages that are complete. True if batches were among them.
 bool SocketFabric::take(Connection* connection) {
-  const auto next = [&]<class Message>(Message* message) {
-    const auto bytes = connection->in.bytes();
-    if (bytes.size() < sizeof *message) return false;
-    std::memcpy(message, bytes.data(), sizeof *message);
-    connection->in.consume(sizeof *message);
-    return true;
-  };
-  Hello hello;
-  Challenge challenge;
-  Answer answer;
-  Verdict verdict;
-  for (;;) {
+  for (bool more = true; more;) {
     switch (connection->state) {
-      case State::awaits_hello:
-        if (!next(&hello)) return false;
-        take_hello(connection, hello);
-        break;
-      case State::said_hello:
-        if (!next(&challenge)) return false;
-        take_challenge(connection, challenge);
-        break;
-      case State::awaits_answer:
-        if (!next(&answer)) return false;
-        take_answer(connection, answer);
-        break;
-      case State::answered:
-        if (!next(&verdict)) return false;
-        take_verdict(connection, verdict);
-        break;
-      case State::open:
-        return take_frames(connection);
-      default:
-        return false;
+      case State::awaits_hello: more = take_one(connection, &SocketFabric::take_hello); break;
+      case State::said_hello: more = take_one(connection, &SocketFabric::take_challenge); break;
+      case State::awaits_answer: more = take_one(connection, &SocketFabric::take_answer); break;
+      case State::answered: more = take_one(connection, &SocketFabric::take_verdict); break;
+      case State::open: return take_frames(connection);
+      default: return false;
     }
   }
+  return false;
+}
+
+// False: it is not all there.
+template <class Message>
+bool SocketFabric::take_one(Connection* connection, void (SocketFabric::*take)(Connection*, const Message&)) {
+  Message message;
+  const auto bytes = connection->in.bytes();
+  if (bytes.size() < sizeof message) return false;
+  std::memcpy(&message, bytes.data(), sizeof message);
+  connection->in.consume(sizeof message);
+  (this->*take)(connection, message);
+  return true;
 }
 
 void SocketFabric::take_hello(Connection* connection, const Hello& hello) {
@@ -339,7 +328,7 @@ void SocketFabric::take_answer(Connection* connection, const Answer& answer) {
   opened(connection);
 }
 
-void SocketFabric::take_verdict(Connection* connection, Verdict verdict) {
+void SocketFabric::take_verdict(Connection* connection, const Verdict& verdict) {
   Peer& peer = peers_[connection->peer];
   if (verdict == Verdict::welcome && peer.connection == nullptr) {
     peer.attempt = nullptr;

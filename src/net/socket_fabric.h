@@ -64,15 +64,18 @@ class SocketFabric final : public Fabric {
   void lose(Connection* connection, const std::string& why);
   void lose(int rank, const std::string& why);
 
+  void look_at_all();
   bool handle(Connection* connection, uint32_t events);
   void connected(Connection* connection);
   bool read(Connection* connection);
   bool take(Connection* connection);
+  template <class Message>
+  bool take_one(Connection* connection, void (SocketFabric::*take)(Connection*, const Message&));
   bool take_frames(Connection* connection);
   void take_hello(Connection* connection, const Hello& hello);
   void take_challenge(Connection* connection, const Challenge& challenge);
   void take_answer(Connection* connection, const Answer& answer);
-  void take_verdict(Connection* connection, Verdict verdict);
+  void take_verdict(Connection* connection, const Verdict& verdict);
   void opened(Connection* connection);
 
   template <class Message>

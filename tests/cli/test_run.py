@@ -34,7 +34,7 @@ def dry(nearcache, *words, **more):
 
 def test_every_option_of_the_table_is_an_option_of_run(fake_home, nearcache):
     from nearcache import tables
-    examples = {"mode": "always", "policy": "lru", "bool": "false", "model": "1900,0.17", "path": "text", "rma_use": "auto"}
+    examples = {"mode": "always", "policy": "lru", "bool": "false", "model": "1900,0.17", "path": "text", "rma_use": "auto", "interface": "eth0"}
     options = tables.load().options
     words = [word for option in options for word in (option.flag, option.most or examples[option.type])]
     done = dry(nearcache, *words, "--", "ls")
@@ -51,6 +51,12 @@ def test_report_file_is_made_absolute_and_dash_is_the_short_report(fake_home, ne
     assert f"NEARCACHE_REPORT={tmp_path}/r.json" in dry(nearcache, "--report", "r.json", "--", "ls", cwd=tmp_path).stdout
     assert "NEARCACHE_REPORT=1 " in dry(nearcache, "--report", "-", "--", "ls").stdout
     assert "NEARCACHE_REPORT=0 " in dry(nearcache, "--report", "0", "--", "ls").stdout
+
+
+def test_interfaces_are_names_not_paths(fake_home, nearcache):
+    assert "NEARCACHE_RMA_INTERFACE=lo " in dry(nearcache, "--rma-interface", "lo", "--", "ls").stdout
+    done = dry(nearcache, "--rma-interface", "dev/lo", "--", "ls")
+    assert done.returncode != 0 and "allowed: the name of a network interface" in done.stderr
 
 
 def test_options_of_the_environment_reach_ranks_and_command_line_wins(fake_home, nearcache):

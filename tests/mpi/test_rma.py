@@ -13,6 +13,14 @@ def test_windows_that_the_engine_does_are_as_the_standard_has_them(mpi, preload,
 
 
 @pytest.mark.few_mpis
+@pytest.mark.parametrize("interface, done", [("lo", True), ("nothing0", False)])
+def test_the_interface_is_the_one_that_is_asked_for(mpi, preload, interface, done):
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_VERBOSE": "2", "NEARCACHE_RMA_INTERFACE": interface}
+    result = launch.run(mpi, 2, "rma", "--only", "exclusive_locks_exclude", env=env).check()
+    assert ("a window is done by the RMA engine" in result.output) == done
+
+
+@pytest.mark.few_mpis
 def test_auto_leaves_windows_of_one_node_to_the_host(mpi, preload):
     result = launch.run(mpi, 2, "rma", "--only", "exclusive_locks_exclude", env={"NEARCACHE_RMA": "auto", "NEARCACHE_VERBOSE": "2"}).check()
     assert "a window is not done by the RMA engine: its ranks are on one node" in result.output

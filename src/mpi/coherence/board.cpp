@@ -63,25 +63,24 @@ void Board::leave(uint32_t slot) {
   }
 }
 
-void Board::read_acked(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<uint64_t>* acked) {
-  acked->resize(targets.size());
+// Plain gets of words that others may be changing: a word is moved whole, and one that is not the known one, whatever it is, says that something happens.
+template <class Value>
+bool Board::read_each(const std::vector<uint32_t>& targets, MPI_Aint place, std::vector<Value>* values) {
+  constexpr int count = sizeof(Value) / sizeof(uint64_t);
+  values->resize(targets.size());
   bool good = true;
   for (size_t i = 0; i < targets.size(); ++i) {
-    good &= insist([&] { return next.Get(&(*acked)[i], 1, MPI_UINT64_T, static_cast<int>(targets[i]), at(slot, offsetof(Slot, acked)), 1, MPI_UINT64_T, window_); });
+    good &= insist([&] { return next.Get(&(*values)[i], count, MPI_UINT64_T, static_cast<int>(targets[i]), place, count, MPI_UINT64_T, window_); });
   }
-  if (!wait_for_all() || !good) std::ranges::fill(*acked, 0);
+  return (targets.size() == 1 ? wait(targets[0]) : wait_for_all()) && good;
 }
 
-// Plain gets of words that others may be changing: a word is moved whole, and one that is not the known one, whatever it is, says that something happens.
+void Board::read_acked(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<uint64_t>* acked) {
+  if (!read_each(targets, at(slot, offsetof(Slot, acked)), acked)) std::ranges::fill(*acked, 0);
+}
+
 void Board::read(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<VersionWords>* words) {
-  constexpr int count = sizeof(VersionWords) / sizeof(uint64_t);
-  words->resize(targets.size());
-  bool good = true;
-  for (size_t i = 0; i < targets.size(); ++i) {
-    good &= insist([&] { return next.Get(&(*words)[i], count, MPI_UINT64_T, static_cast<int>(targets[i]), at(slot, offsetof(Slot, words)), count, MPI_UINT64_T, window_); });
-  }
-  good &= targets.size() == 1 ? wait(targets[0]) : wait_for_all();
-  if (good) return;
+  if (read_each(targets, at(slot, offsetof(Slot, words)), words)) return;
   for (VersionWords& its : *words) its.own.fill(VersionWords::not_watched);
 }
 

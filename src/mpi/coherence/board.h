@@ -67,6 +67,9 @@ class Board {
     uint64_t unused[6];
     Slot slots[Board::slots];
   };
+  // False: it has failed, and the values are nothing.
+  template <class Value>
+  bool read_each(const std::vector<uint32_t>& targets, MPI_Aint place, std::vector<Value>* values);
   static MPI_Aint at(uint32_t slot, size_t offset) { return static_cast<MPI_Aint>((offsetof(Memory, slots) + slot * sizeof(Slot) + offset) / sizeof(uint64_t)); }
 
   std::vector<int> members_;

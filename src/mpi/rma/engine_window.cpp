@@ -270,7 +270,7 @@ int EngineWindow::lock(int type, int rank, int assert) {
   if (rank != MPI_PROC_NULL && !valid_rank(rank)) return MPI_ERR_RANK;
   if (all_locked_ || starting_ || locks_.contains(rank)) return MPI_ERR_RMA_SYNC;
   fenced_ = false;
-  locks_[rank] = type;
+  locks_.insert(rank);
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   window_->lock(rank, type == MPI_LOCK_EXCLUSIVE ? LockType::exclusive : LockType::shared, (assert & MPI_MODE_NOCHECK) != 0);
   if (rank != window_->rank()) return MPI_SUCCESS;
@@ -311,12 +311,15 @@ int EngineWindow::unlock_all() {
   return settled(window_->take_error());
 }
 
-int EngineWindow::flush(int rank) {
+int EngineWindow::flush(int rank) { return flush_to(rank, &rma::Window::flush); }
+int EngineWindow::flush_local(int rank) { return flush_to(rank, &rma::Window::flush_local); }
+
+int EngineWindow::flush_to(int rank, Mark (rma::Window::*flush)(int)) {
   const rma::Agent::Lock lock(&station_->agent());
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   if (!valid_rank(rank)) return MPI_ERR_RANK;
   if (!passive(rank)) return MPI_ERR_RMA_SYNC;
-  const Mark mark = window_->flush(rank);
+  const Mark mark = (window_->*flush)(rank);
   station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
   return settled(window_->take_error(rank));
 }
@@ -327,16 +330,6 @@ int EngineWindow::flush_all() {
   window_->flush_all();
   station_->agent().wait(lock, [&] { return window_->all_reached(); });
   return settled(window_->take_error());
-}
-
-int EngineWindow::flush_local(int rank) {
-  const rma::Agent::Lock lock(&station_->agent());
-  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
-  if (!valid_rank(rank)) return MPI_ERR_RANK;
-  if (!passive(rank)) return MPI_ERR_RMA_SYNC;
-  const Mark mark = window_->flush_local(rank);
-  station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
-  return settled(window_->take_error(rank));
 }
 
 int EngineWindow::flush_local_all() {

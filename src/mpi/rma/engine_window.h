@@ -5,8 +5,8 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "mpi/mpi_api.h"
@@ -88,6 +88,7 @@ class EngineWindow {
   int close();
 
  private:
+  int flush_to(int rank, rma::Mark (rma::Window::*flush)(int));
   int settled(rma::Status status) const;
   bool valid_rank(int rank) const { return rank >= 0 && rank < window_->members().size(); }
   bool may_access(int rank) const { return fenced_ || all_locked_ || locks_.contains(rank) || std::ranges::find(started_, rank) != started_.end(); }
@@ -109,7 +110,7 @@ class EngineWindow {
   // Epochs, under the agent's lock.
   bool fenced_ = false;
   bool all_locked_ = false;
-  std::map<int, int> locks_;         // by rank: of what type
+  std::set<int> locks_;              // of these ranks
   bool starting_ = false, exposing_ = false;
   std::vector<int> started_;         // targets
   size_t exposed_ = 0;               // origins
