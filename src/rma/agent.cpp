@@ -1,6 +1,7 @@
 #include "rma/agent.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -67,6 +68,7 @@ void Agent::stop() {
 }
 
 void Agent::run() {
+  pthread_setname_np(pthread_self(), "nearcache-agent");
   for (;;) {
     epoll_event event;
     epoll_wait(epoll_, &event, 1, -1);

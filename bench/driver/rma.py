@@ -1,0 +1,158 @@
+"""The RMA engine beside every MPI of the build: each call between two ranks, over tcp and in a node. All sides run in turn, a process each; in a node the hosts use shared memory,
+and the engine what it has."""
+import pathlib
+import re
+import shutil
+import tempfile
+
+from .build import Build, Failure, command
+from .launch import Launch
+from .numbers import median, summarise
+
+ENGINE = {"rma": "on", "mode": "off"}
+NETWORKS = ("tcp", "node")
+# Goals, of tcp: at most so much of the best host, or so many us.
+SHARES = {"get 8": 0.95, "get 2048": 0.95, "get 32768": 0.95, "put 8": 0.8, "fetch_and_op": 0.75, "compare_and_swap": 0.75, "accumulate 1": 0.75,
+          "min of 128": 0.75, "lock shared": 0.25, "lock exclusive": 0.5, "lock get unlock": 0.2, "fence": 1.0, "post to wait": 1.0}
+MICROSECONDS = {"put rate": 0.06, "get rate": 0.12, "lock_all": 0.1, "empty flush": 0.02, "computing": 15}
+CALLS = ("get 8", "get 2048", "get 32768", "put 8", "put rate", "get rate", "fetch_and_op", "compare_and_swap", "accumulate 1", "min of 128",
+         "lock shared", "lock exclusive", "lock get unlock", "lock_all", "empty flush", "fence", "post to wait", "computing")
+# What a host cannot do: (host, network): calls. Open MPI 4 crashes (host_defects.def, swap_crashes).
+CANNOT = {("openmpi-4.1.4", "node"): ("compare_and_swap",)}
+# What is no bar. MPICH 5 over tcp returns from the flush of a put before the value is in the target's memory, against the standard. Open MPI 5 synchronises ranks of one
+# node through shared memory (osc/rdma) when it is told to take tcp, too.
+NO_BAR = {("mpich-5.0.2", "tcp"): ("put 8",),
+          ("openmpi-5.0.11", "tcp"): ("lock shared", "lock exclusive", "lock get unlock", "lock_all", "post to wait")}
+PUTS = FLUSHES = 20 * 50  # of `counted`
+
+
+def measure(launch, arguments):
+    rounds = 2 if arguments.quick else 5
+    tags = hosts(launch.build)
+    command(["cmake", "--build", launch.build.directory, "--target", "bench-hosts"], "building for all MPIs")
+    sides = {tag: Launch(Build(launch.build.directory, tag), timeout=300) for tag in tags}
+    loaded = launch.build.preload().exists()
+    found = {(network, side): [] for network in NETWORKS for side in (*tags, "engine")}
+    for _ in range(rounds):
+        for network in NETWORKS:
+            for tag, host in sides.items():
+                found[network, tag].append(run(host, network, arguments.quick, without=CANNOT.get((tag, network), ())))
+            if loaded:
+                found[network, "engine"].append(run(launch, network, arguments.quick, options=ENGINE))
+    results = [cell(found, network, call, tags) for network in NETWORKS for call in CALLS]
+    summary = worst(results)
+    if loaded:
+        more, rows = of_the_engine(launch, found, arguments.quick)
+        summary.update(more)
+        results += rows
+    return results, summary, details(results)
+
+
+def hosts(build):
+    """Every MPI but the standard ABI's library, which is another's."""
+    return [tag for tag in build.wrappers() if not tag.startswith("abi")]
+
+
+def run(launch, network, quick, without=(), calls=(), options=None, **flags):
+    """{call: its row} of one run; with the engine if there are options."""
+    flags = {"milliseconds": 15 if quick else 40, "periods": 2 if quick else 3, "memory": "created" if network == "tcp" else "allocated", **flags}
+    if calls:
+        flags["calls"] = ",".join(calls)
+    if without:
+        flags["except"] = ",".join(without)
+    rows = launch.rows("bench_rma", flags, network=network if network == "tcp" else "shared", cached=options is not None, options=options)
+    return {row["call"]: row for row in rows}
+
+
+def medians(runs, call):
+    return [median(row["us"]) for row in (each.get(call) for each in runs) if row and row["us"]]
+
+
+def cell(found, network, call, tags):
+    """A call on a network: medians of all sides, and the engine over the best of the hosts."""
+    row = {"network": network, "call": call}
+    best = None
+    for tag in tags:
+        times = medians(found[network, tag], call)
+        row[tag] = median(times) if times else "-"
+        if times and call not in NO_BAR.get((tag, network), ()) and (best is None or row[tag] < row[best]):
+            best = tag
+    times = medians(found[network, "engine"], call)
+    row["engine_us"] = summarise(times) if times else "-"
+    row["best"] = best or "-"
+    row["over_best"] = row["engine_us"]["median"] / row[best] if times and best else "-"
+    row["goal"] = goal(network, call)
+    return row
+
+
+def goal(network, call):
+    if network != "tcp":
+        return "-"
+    return f"{SHARES[call]} of best" if call in SHARES else f"{MICROSECONDS[call]} us"
+
+
+def worst(results):
+    """The worst cell over its best host, by network."""
+    figures = {}
+    for network in NETWORKS:
+        ratios = [row["over_best"] for row in results if row["network"] == network and row["over_best"] != "-"]
+        figures[f"{network}_worst_over_host"] = max(ratios) if ratios else None
+    return figures
+
+
+def details(results):
+    """Which cell it is."""
+    cells = [row for row in results if "over_best" in row and row["over_best"] != "-"]
+    named = {}
+    for network in NETWORKS:
+        of_network = [row for row in cells if row["network"] == network]
+        if of_network:
+            named[f"{network}_worst"] = max(of_network, key=lambda row: row["over_best"])["call"]
+    return named
+
+
+def percentile(values, share):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def of_the_engine(launch, found, quick):
+    """What only the engine has: stalls, the agent's costs, what host calls lose, instructions."""
+    stalls = [value for each in found["tcp", "engine"] for value in each["computing"]["us"]]
+    agent = run(launch, "tcp", quick, calls=("computing", "computing 100", "idle"), options=ENGINE)
+    figures = {"stall_us_median": median(stalls), "stall_us_p99": percentile(stalls, 0.99),
+               "agent_idle_wakeups": agent["idle"]["wakeups"] if agent["idle"]["agents"] else None,
+               "agent_cpu_us_per_get": agent["computing"]["target_cpu_us"], "agent_cpu_us_per_get_of_100": agent["computing 100"]["target_cpu_us"]}
+    messages = [two_sided(launch, network, quick) for network in NETWORKS]
+    figures["two_sided_ratio"] = max(row["ratio"]["median"] for row in messages)
+    figures.update({f"instructions_{name}": value for name, value in instructions(launch).items()})
+    return figures, messages
+
+
+def two_sided(launch, network, quick):
+    """A message of the host there and back, with the engine loaded and a window of it open, over without."""
+    pairs = {True: [], False: []}
+    for pair in range(3 if quick else 9):
+        for loaded in (True, False) if pair % 2 else (False, True):
+            row = run(launch, network, quick, calls=("messages",), options=ENGINE if loaded else None, milliseconds=200)["messages"]
+            pairs[loaded].append(median(row["us"]))
+    return {"network": network, "call": "messages", "with_us": summarise(pairs[True]), "without_us": summarise(pairs[False]),
+            "ratio": {**summarise([a / b for a, b in zip(pairs[True], pairs[False])]), "median": median(pairs[True]) / median(pairs[False])}}
+
+
+def instructions(launch):
+    """Of an MPI_Put of 8 bytes and of an MPI_Win_flush that has nothing to do, counted by valgrind."""
+    if not shutil.which("valgrind"):
+        return {"put": None, "flush": None}
+    counts = {}
+    for name, calls in (("put", PUTS), ("flush", FLUSHES)):
+        with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
+            wrap = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/{name}.%p", "--collect-atstart=no",
+                    f"--toggle-collect=bench_{name}_block"]
+            launch.rows("bench_rma", {"calls": "counted", "memory": "created"}, wrap=wrap, options=ENGINE)
+            totals = [re.search(r"^(?:totals|summary): (\d+)", path.read_text(), re.MULTILINE) for path in pathlib.Path(folder).glob(f"{name}.*")]
+            found = [int(total.group(1)) for total in totals if total]
+        if not found:
+            raise Failure("rma: valgrind counted nothing")
+        counts[name] = max(found) / calls
+    return counts

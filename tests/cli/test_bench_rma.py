@@ -1,0 +1,63 @@
+"""bench/run rma: figures from runs, and one run of its program with the engine."""
+import sys
+
+import pytest
+
+from support import launch
+
+sys.path.insert(0, str(launch.ROOT / "bench"))
+from driver import rma  # noqa: E402
+from driver.build import Build  # noqa: E402
+from driver.launch import Launch  # noqa: E402
+
+
+def runs(**calls):
+    """Two runs of a side, by the medians of its calls."""
+    return [{call.replace("_", " "): {"us": [time, time, 100 * time]} for call, time in calls.items()} for _ in range(2)]
+
+
+FOUND = {("tcp", "slow-1"): runs(get_8=30, put_8=5), ("tcp", "mpich-5.0.2"): runs(get_8=20, put_8=1), ("tcp", "engine"): runs(get_8=10, put_8=4),
+         ("node", "slow-1"): runs(get_8=1), ("node", "mpich-5.0.2"): runs(get_8=2), ("node", "engine"): runs(get_8=10)}
+TAGS = ("slow-1", "mpich-5.0.2")
+
+
+def test_a_cell_is_the_engine_over_the_best_host():
+    row = rma.cell(FOUND, "tcp", "get 8", TAGS)
+    assert (row["slow-1"], row["mpich-5.0.2"], row["engine_us"]["median"]) == (30, 20, 10)
+    assert (row["best"], row["over_best"], row["goal"]) == ("mpich-5.0.2", 0.5, "0.95 of best")
+
+
+def test_a_put_that_is_not_complete_is_shown_and_no_bar():
+    row = rma.cell(FOUND, "tcp", "put 8", TAGS)
+    assert row["mpich-5.0.2"] == 1
+    assert (row["best"], row["over_best"]) == ("slow-1", 0.8)
+
+
+def test_the_worst_cell_is_of_its_network():
+    rows = [rma.cell(FOUND, network, call, TAGS) for network, call in (("tcp", "get 8"), ("tcp", "put 8"), ("node", "get 8"), ("node", "put 8"))]
+    assert rma.worst(rows) == {"tcp_worst_over_host": 0.8, "node_worst_over_host": 10}
+    assert rma.details(rows) == {"tcp_worst": "put 8", "node_worst": "get 8"}
+
+
+def test_percentiles_are_of_the_values():
+    assert rma.percentile(list(range(1, 101)), 0.99) == 100
+    assert rma.percentile([7], 0.99) == 7
+
+
+@pytest.mark.one_mpi
+def test_every_call_is_measured_on_the_engine(mpi, preload):
+    if not mpi.binary("bench_rma").exists():
+        pytest.skip("bench_rma is not built")
+    rows = rma.run(Launch(Build(launch.BUILD, mpi.tag), timeout=100), "tcp", True, options=rma.ENGINE, milliseconds=1, periods=2, period=100)
+    assert set(rma.CALLS) <= set(rows)
+    assert all(rows[call]["us"] for call in rma.CALLS)
+    assert len(rows["computing"]["us"]) > 6, "a get waits for the end of each computation: no engine"
+
+
+@pytest.mark.one_mpi
+def test_an_idle_agent_is_found_and_sleeps(mpi, preload):
+    if not mpi.binary("bench_rma").exists():
+        pytest.skip("bench_rma is not built")
+    bench = Launch(Build(launch.BUILD, mpi.tag), timeout=100)
+    row = rma.run(bench, "tcp", True, calls=("idle",), options=rma.ENGINE, idle=100)["idle"]
+    assert (row["agents"], row["wakeups"]) == (1, 0)
