@@ -52,6 +52,16 @@ TEST(Lines, ARepeatOfTheSameBytesIsNoNeighbour) {
   EXPECT_EQ(learner.lines->length(), 0u);
 }
 
+TEST(Lines, SayWhenNothingMoreIsToBeLearnedOfOne) {
+  Lines lines;
+  const Key line{8192, 1, 0};
+  lines.fetched(line, line.displacement + 8, 1);
+  EXPECT_FALSE(lines.used(line, line.displacement + 8, 1)) << "by what it was fetched for; a neighbour may come";
+  EXPECT_TRUE(lines.used(line, line.displacement + 16, 1));
+  EXPECT_TRUE(lines.used(line, line.displacement + 8, 1));
+  EXPECT_TRUE(lines.used({16384, 1, 0}, 16384, 1)) << "not in the sample";
+}
+
 TEST(Lines, NeighboursOfAnotherGenerationAreNone) {
   Lines lines;
   for (uint32_t generation = 0; generation < 2000; ++generation) lines.missed(1, generation % 8 * 8, generation);

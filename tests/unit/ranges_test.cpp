@@ -100,6 +100,58 @@ TEST(Ranges, AnEntryThatGrewIsFoundByItsTail) {
   EXPECT_EQ(engine.cache->check(), nullptr);
 }
 
+TEST(Ranges, APartIsFoundAgainWithoutASearch) {
+  Engine engine(sized(64, 1 << 16));
+  cached(engine, at(512), 200);
+  uint64_t offset = 0;
+  const auto part = [&](const Key& key, uint64_t bytes) { return engine.cache->find_part(key, bytes, &offset); };
+  EXPECT_EQ(part(at(600), 8), no_entry) << "nobody has searched yet";
+  const EntryId id = engine.cache->overlap(at(600), 8).entry;
+  engine.cache->note_part(at(600), id);
+  EXPECT_EQ(part(at(600), 8), id);
+  EXPECT_EQ(offset, 88u);
+  EXPECT_EQ(part(at(704), 8), id) << "its last bytes";
+  EXPECT_EQ(offset, 192u);
+  EXPECT_EQ(part(at(704), 9), no_entry) << "beyond its end";
+  EXPECT_EQ(part(at(712), 1), no_entry);
+  engine.cache->note_part(at(500), id);
+  EXPECT_EQ(part(at(504), 8), no_entry) << "before its begin";
+  engine.cache->note_part(at(600, 2), id);
+  EXPECT_EQ(part(at(600, 2), 8), no_entry) << "of another target";
+  engine.cache->note_part({600, 1, 5}, id);
+  EXPECT_EQ(part({600, 1, 5}, 8), no_entry) << "of another layout";
+  EXPECT_EQ(engine.cache->overlap(at(600), 8).found, Found::full);
+}
+
+TEST(Ranges, APartThatIsNotValidAnyMoreIsNotFoundWithoutASearch) {
+  Engine engine(sized(64, 1 << 16));
+  uint64_t offset = 0;
+  const auto part = [&] { return engine.cache->find_part(at(600), 8, &offset); };
+  const auto note = [&] {
+    cached(engine, at(512), 200);
+    engine.cache->note_part(at(600), engine.cache->overlap(at(600), 8).entry);
+    EXPECT_NE(part(), no_entry);
+  };
+  note();
+  engine.cache->record_write(1, 5000, 5008);
+  EXPECT_EQ(part(), no_entry) << "who knows what was written";
+  EXPECT_EQ(engine.cache->overlap(at(600), 8).found, Found::full) << "a search says that it was another place";
+  EXPECT_NE(part(), no_entry);
+  engine.cache->record_write(1, 700, 708);
+  EXPECT_EQ(part(), no_entry);
+  EXPECT_EQ(engine.cache->overlap(at(600), 8).found, Found::none);
+  note();
+  engine.cache->invalidate();
+  EXPECT_EQ(part(), no_entry);
+  cached(engine, at(512), 200);
+  EXPECT_EQ(part(), no_entry) << "it is a new one, of which there is something to learn";
+  note();
+  engine.cache->discard(engine.cache->find(hash_key(at(512)), at(512)));
+  EXPECT_EQ(part(), no_entry);
+  EXPECT_EQ(engine.insert(at(512), 200).how, GetCache::Insert::direct);
+  EXPECT_EQ(part(), no_entry) << "it is under way";
+}
+
 // Without writes and with room for all, what is found is what there is.
 TEST(Ranges, RandomRangesAreFoundAsASearchThroughAllFindsThem) {
   for (uint32_t seed = 0; seed < 40; ++seed) {

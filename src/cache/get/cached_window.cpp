@@ -313,9 +313,9 @@ RemoteGet CachedWindow::get_of(const RemoteGet& get, const Line& line) {
   return all;
 }
 
-// A part of an entry, perhaps of a line, has been asked for.
-void CachedWindow::note_use(const RemoteGet& get, EntryId entry) {
-  if (lines_ != nullptr && get.bytes <= Lines::most_get) lines_->used(cache_->entry(entry).key(), get.from, cache_->generation());
+// A part of an entry, perhaps of a line, has been asked for. True: that tells no more.
+bool CachedWindow::note_use(const RemoteGet& get, EntryId entry) {
+  return lines_ == nullptr || get.bytes > Lines::most_get || lines_->used(cache_->entry(entry).key(), get.from, cache_->generation());
 }
 
 static void deliver(const RemoteGet& get, const std::byte* data) {
@@ -359,7 +359,7 @@ CachedWindow::Decision CachedWindow::serve(const RemoteGet& get, EntryId entry, 
 
 CachedWindow::Decision CachedWindow::serve_overlap(const RemoteGet& get, const GetCache::Overlap& overlap) {
   cache_->count_overlap(overlap.entry);
-  note_use(get, overlap.entry);
+  if (note_use(get, overlap.entry)) cache_->note_part(get.key, overlap.entry);
   return serve(get, overlap.entry, overlap.offset);
 }
 

@@ -237,7 +237,7 @@ class CachedWindow {
   bool may_fetch(const RemoteGet& get, Line* line);
   Line line_around(const RemoteGet& get, bool has_head);
   static RemoteGet get_of(const RemoteGet& get, const Line& line);
-  void note_use(const RemoteGet& get, EntryId entry);
+  bool note_use(const RemoteGet& get, EntryId entry);
   Decision join(const RemoteGet& get, const GetCache::Lookup& found);
   Decision partial(const RemoteGet& get, const GetCache::Lookup& found);
   Decision miss() const;

@@ -72,7 +72,8 @@ GetCache* GetCache::create(void* region, const Geometry& geometry, const GetCach
 }
 
 uint64_t GetCache::metadata_bytes() const {
-  const uint64_t fixed = sizeof(GetCache) - (writes_.now() == 0 ? sizeof(WriteLog) : 0);
+  // What nobody has touched is no memory.
+  const uint64_t fixed = sizeof(GetCache) - (writes_.now() == 0 ? sizeof(WriteLog) : 0) - (parts_noted_ ? 0 : sizeof parts_);
   const uint64_t links = keeps_queues(policy_) ? storage_.descriptors_touched() * sizeof(QueueLinks) : 0;
   return fixed + index_.bytes() + ranges_.bytes() + sketch_.bytes() + storage_.descriptors_touched() * sizeof(Entry) + links;
 }

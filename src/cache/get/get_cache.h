@@ -110,6 +110,22 @@ class alignas(64) GetCache {
     touch(id);
   }
 
+  // The same for the bytes within a longer entry, which begins elsewhere: only the one that was last used so nearby is looked at. It says itself whether it has them.
+  [[gnu::always_inline]] EntryId find_part(const Key& key, uint64_t bytes, uint64_t* offset) const {
+    const PartUsed& used = parts_[part_slot(key)];
+    const Entry& entry = entries_[used.entry];
+    *offset = static_cast<uint64_t>(key.displacement) - static_cast<uint64_t>(entry.displacement);
+    const bool serves = used.generation == generation_ && entry.state == State::cached && entry.generation == generation_ && entry.write_seq == writes_.now() &&
+                        entry.target == key.target && (entry.layout | key.layout) == 0 && *offset < entry.size && bytes <= entry.size - *offset;
+    return serves ? used.entry : no_entry;
+  }
+  // For `find_part`: nothing is to be learned any more from gets of parts of this entry, in the present generation.
+  void note_part(const Key& key, EntryId id) { parts_[part_slot(key)] = {id, generation_}, parts_noted_ = true; }
+  [[gnu::always_inline]] void count_part(EntryId id, uint64_t bytes) {
+    count_hit(id, bytes);
+    ranges_.looked(true);
+  }
+
   // What `lookup` does for a get that `find_hit` found to be absent.
   void looked_up_absent(uint64_t bytes) {
     ++now_;
@@ -130,7 +146,13 @@ class alignas(64) GetCache {
   };
   // After `lookup`, or `looked_up_absent`: is there to be a look?
   bool may_overlap() const { return ranges_.asked(now_); }
-  Overlap overlap(const Key& key, uint64_t bytes) { return may_overlap() ? search_ranges(key, bytes) : Overlap(); }
+  Overlap overlap(const Key& key, uint64_t bytes) {
+    uint64_t offset = 0;
+    const EntryId part = find_part(key, bytes, &offset);
+    if (part == no_entry) return may_overlap() ? search_ranges(key, bytes) : Overlap();
+    ranges_.looked(true);
+    return {.found = Found::full, .entry = part, .offset = offset, .head = entries_[part].size - offset};
+  }
   // From now on parts of entries will be asked for.
   void expect_overlaps() {
     if (ranges_.listed() == Ranges::Listed::some) list_ranges(Ranges::Listed::all);
@@ -249,6 +271,17 @@ class alignas(64) GetCache {
   friend class PolicyView;  // policies see another face (policy/policy_view.h)
   GetCache() = default;
 
+  // Zero: the first entry, which has no such bytes, or has them indeed.
+  struct PartUsed {
+    EntryId entry;
+    uint32_t generation;
+  };
+  static constexpr int part_slot_bits = 11;
+  // Bytes nearby are 256 of a target.
+  static uint64_t part_slot(const Key& key) {
+    return ((static_cast<uint64_t>(key.displacement) >> 8) + (uint64_t{key.target} << 40)) * 0x9e3779b97f4a7c15u >> (64 - part_slot_bits);
+  }
+
   const Policy& policy() const { return policy_of(policy_); }
   uint32_t now() const { return static_cast<uint32_t>(now_); }
   // One get in eight, in no order that a program could have: its hit is looked at closely.
@@ -353,6 +386,8 @@ class alignas(64) GetCache {
   PolicyQueues queues_;
   Relative<QueueLinks> links_;
   RateMemory rate_;
+  bool parts_noted_ = false;
+  PartUsed parts_[1 << part_slot_bits] = {};
   WriteLog writes_;
 };
 

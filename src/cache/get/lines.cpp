@@ -54,13 +54,15 @@ void Lines::fetched(const Key& line, int64_t at, uint32_t generation) {
   }
 }
 
-void Lines::used(const Key& line, int64_t at, uint32_t generation) {
+bool Lines::used(const Key& line, int64_t at, uint32_t generation) {
   const uint64_t hash = hash_of(line.target, line.displacement, generation);
   Seen* seen = fetched_.find(hash);
-  if (seen == nullptr || seen->name != name_of(hash) || seen->used || seen->at == static_cast<uint16_t>(at - line.displacement)) return;
+  if (seen == nullptr || seen->name != name_of(hash) || seen->used) return true;
+  if (seen->at == static_cast<uint16_t>(at - line.displacement)) return false;
   seen->used = true;
   ++used_;
   judge();
+  return true;
 }
 
 // A line that brings a hit saves microseconds, one that does not costs its place in the storage, and some 100 ns.

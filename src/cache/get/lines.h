@@ -27,8 +27,8 @@ class Lines {
   void missed(uint32_t target, int64_t at, uint32_t generation);
   // A line was fetched for a get of byte `at` and is kept.
   void fetched(const Key& line, int64_t at, uint32_t generation);
-  // An entry that begins with `line` served byte `at`.
-  void used(const Key& line, int64_t at, uint32_t generation);
+  // An entry that begins with `line` served byte `at`. True: more uses of it would tell nothing.
+  bool used(const Key& line, int64_t at, uint32_t generation);
 
  private:
   struct Seen {

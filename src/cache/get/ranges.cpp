@@ -70,16 +70,6 @@ int Ranges::holding(uint32_t target, int64_t at, int level, EntryId* ids) const 
   return static_cast<int>(std::remove_if(ids, ids + count, [&](EntryId id) { return !holds(id); }) - ids);
 }
 
-void Ranges::looked(bool paid) {
-  paid_ += paid ? 1 : 0;
-  ++looks_;
-  const bool few = listed_ == Listed::some;
-  if (few && paid_ >= paid_in_short_span) due_ = true;
-  if (looks_ < (few ? short_span : span)) return;
-  if (!few && paid_ < paid_in_span) due_ = true;
-  looks_ = paid_ = 0;
-}
-
 void Ranges::list_anew(Listed which) {
   listed_ = which;
   due_ = false;

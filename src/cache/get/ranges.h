@@ -46,7 +46,15 @@ class Ranges {
     return used_ && (listed_ == Listed::none || (levels_ != 0 && (listed_ == Listed::all || get * 0x9e3779b97f4a7c15u >> 60 == 0)));
   }
   // It was: did it pay?
-  void looked(bool paid);
+  void looked(bool paid) {
+    paid_ += paid ? 1 : 0;
+    ++looks_;
+    const bool few = listed_ == Listed::some;
+    if (few && paid_ >= paid_in_short_span) due_ = true;
+    if (looks_ < (few ? short_span : span)) return;
+    if (!few && paid_ < paid_in_span) due_ = true;
+    looks_ = paid_ = 0;
+  }
   // All entries are to be listed anew, by `list_anew` and `add` for each: more of them, or fewer.
   bool change_is_due() const { return due_; }
   void list_anew(Listed which);

@@ -400,19 +400,28 @@ inline Window* find_window(MPI_Win handle) {
   const uint64_t bytes = plain_type_size_ * static_cast<uint64_t>(call.origin_count);
   const uint64_t hash = hash_key(key);
   bool absent = false;
-  const EntryId entry = cache->find_hit(hash, key, bytes, &absent);
+  uint64_t offset = 0;
+  EntryId entry = cache->find_hit(hash, key, bytes, &absent);
   if (entry == no_entry) {
-    if (absent) absent_ = {true, key, hash, bytes};
-    return false;
+    if (!absent) return false;
+    entry = cache->find_part(key, bytes, &offset);
+    if (entry == no_entry) {
+      absent_ = {true, key, hash, bytes};
+      return false;
+    }
   }
   if (transparent_ && cached_.polls(key)) return false;
-  const std::byte* data = cache->data(entry);
+  const std::byte* data = cache->data(entry) + offset;
   if (bytes == sizeof(uint64_t)) {  // the commonest get of all: no call
     std::memcpy(call.origin, data, sizeof(uint64_t));
   } else {
     copy_bytes(call.origin, data, bytes);
   }
-  cache->count_hit(entry, bytes);
+  if (!absent) {
+    cache->count_hit(entry, bytes);
+  } else {
+    cache->count_part(entry, bytes);
+  }
   ++plain_hits_;
   plain_bytes_ += bytes;
   if (observed_) [[unlikely]] tell_plain_hit(key, hash, bytes);
