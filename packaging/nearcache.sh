@@ -25,4 +25,4 @@ import sys
 sys.path.insert(0, sys.argv.pop(1))
 sys.argv[0] = '$name'
 $start
-main()" "$here/lib/nearcache/python" "$@"
+main()" "$here/share/nearcache/python" "$@"

@@ -1,3 +1,3 @@
 """The nearcache command: run programs with the cache, read their reports, check this machine."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

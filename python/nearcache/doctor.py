@@ -246,7 +246,7 @@ def examine(run_tests=True, tags=(), timeout=30):
     if not where.tables.exists():
         findings.append(Finding("wrong", f"the table of options is missing: {where.tables}; build it: cmake --build build"))
     if not objects:
-        findings.append(Finding("wrong", "there are no preload objects; build them: cmake --build build"))
+        findings.append(Finding("wrong", "there are no preload objects; build them: nearcache build, or in a checkout cmake --build build"))
     _show(findings)
     everything = list(findings)
     for item in objects:
@@ -261,9 +261,8 @@ def examine(run_tests=True, tags=(), timeout=30):
         item.family == owner.family and preload.version_numbers(item.version) == preload.version_numbers(owner.version) for item in objects)}
     for tag, path in sorted(without.items()):
         click.echo(f"{tag}: {path}")
-        finding = Finding("note", "there is no preload object for this MPI; configure the build with its mpicc in PATH "
-                                  "or with -DNEARCACHE_MPICC=/path/mpicc")
-        _show([finding])
+        _show([Finding("note", "there is no preload object for this MPI; nearcache build --mpicc /path/mpicc makes one "
+                               "(in a checkout cmake -DNEARCACHE_MPICC=/path/mpicc)")])
     wrong = sum(finding.level == "wrong" for finding in everything)
     click.echo("nothing is wrong" if not wrong else f"{wrong} thing{'s are' if wrong > 1 else ' is'} wrong")
     return wrong == 0

@@ -8,12 +8,15 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import shmem
+from . import __version__, shmem
 from .errors import NearcacheError
 
 # Of each front end: the preload object and its self-test.
 OBJECTS = {"libnearcache_mpi.so": "nearcache-selftest", "libnearcache_shmem.so": "nearcache-shmem-selftest"}
+# Where an installation has them: what is `lib` differs between systems.
+INSTALLED = ("lib/nearcache", "lib64/nearcache", "lib/*-linux-*/nearcache")
 PACKAGE = Path(__file__).resolve().parent
+WHEEL = PACKAGE / "wheel"  # tables, nearcache-simulate and the sources, in a package that pip installed
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,8 @@ class Home:
     def objects(self):
         """The preload objects, by tag."""
         found = []
-        for folder, programs in ((self.path / "lib" / "nearcache", self.path / "lib" / "nearcache"),
-                                 (self.path / "lib", self.path / "bin")):
+        installed = [folder for pattern in INSTALLED for folder in sorted(self.path.glob(pattern))]
+        for folder, programs in (*((folder, folder) for folder in installed), (self.path / "lib", self.path / "bin")):
             paths = [path for name in OBJECTS for path in sorted(folder.glob(f"*/{name}"))]
             found += [PreloadObject(path.parent.name, path, programs / path.parent.name / OBJECTS[path.name]) for path in paths]
         return found
@@ -63,15 +66,23 @@ class Home:
         return self.headers() / "nearcache" / "upc"
 
 
+def built():
+    """Where `nearcache build` of this version puts its objects if it is told nothing else."""
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "nearcache" / __version__
+
+
 def candidates():
-    """Homes in the order in which they are tried: the environment, the installation, the source tree's build."""
+    """Homes in the order in which they are tried: the environment, the installation, the source tree's build, what was built for a wheel,
+    the wheel."""
     if os.environ.get("NEARCACHE_HOME"):
         return [Path(os.environ["NEARCACHE_HOME"])]
     found = []
     if PACKAGE.parent.name == "python" and PACKAGE.parent.parent.name == "nearcache":
-        found.append(PACKAGE.parents[3])           # <prefix>/lib/nearcache/python/nearcache
+        found.append(PACKAGE.parents[3])           # <prefix>/share/nearcache/python/nearcache
     if (PACKAGE.parents[1] / "CMakeLists.txt").exists():
         found.append(PACKAGE.parents[1] / "build")  # <root>/python/nearcache
+    if WHEEL.exists():
+        found += [built(), WHEEL]
     return found
 
 

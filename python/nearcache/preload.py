@@ -30,10 +30,9 @@ def choose(found, objects):
     family = [item for item in objects if item.family == found.family]
     if not family:
         exist = ", ".join(sorted(item.tag for item in objects)) or "none"
-        wrapper = "OpenSHMEM's oshcc: cmake -DNEARCACHE_OSHCC=/path/oshcc" if found.family in shmem.FAMILIES else \
-            "MPI's mpicc: cmake -DNEARCACHE_MPICC=/path/mpicc"
+        wrapper = "--oshcc /path/oshcc" if found.family in shmem.FAMILIES else "--mpicc /path/mpicc"
         raise Refused(f"the program uses {found.tag} ({found.found}), and there is no preload object of that family; "
-                      f"there are: {exist}. Build Nearcache with this {wrapper}")
+                      f"there are: {exist}. Build one: nearcache build {wrapper}")
     best = min(family, key=lambda item: _distance(found.version, item.version))
     note = ""
     if found.version and version_numbers(found.version) != version_numbers(best.version):

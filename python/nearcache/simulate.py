@@ -21,9 +21,9 @@ SUFFIX = ".nctrace"
 
 
 def executable():
-    """The program: of a build (bin/), or installed (libexec/nearcache/)."""
+    """The program: of a build (bin/), installed (libexec/nearcache/), or the wheel's."""
     folder = home.find().path
-    for path in (folder / "bin" / PROGRAM, folder / "libexec" / "nearcache" / PROGRAM):
+    for path in (folder / "bin" / PROGRAM, folder / "libexec" / "nearcache" / PROGRAM, home.WHEEL / "libexec" / "nearcache" / PROGRAM):
         if os.access(path, os.X_OK):
             return path
     raise NearcacheError(f"{PROGRAM} is not in {folder}. Build it (it needs CLI11 and fmt): cmake --build build --target {PROGRAM}")

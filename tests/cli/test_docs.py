@@ -110,3 +110,10 @@ def test_sections_that_comments_name_exist():
         path = ROOT / "docs" / document
         assert path.exists(), (file, document)
         assert not section or section in sections(path), (file, section)
+
+
+def test_every_record_of_the_version_agrees():
+    """The source is python/nearcache/__init__.py; these are records of releases, which name the version in their own ways."""
+    from nearcache import __version__
+    assert re.search(r"^## (\d\S*)", words(ROOT / "CHANGELOG.md"), re.M)[1] == __version__
+    assert re.search(r"^version: (\S+)", words(ROOT / "CITATION.cff"), re.M)[1] == __version__

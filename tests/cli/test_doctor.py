@@ -43,7 +43,7 @@ def test_missing_objects_are_wrong_and_the_cure_is_named(fake_home, nearcache):
         (folder / "libnearcache_mpi.so").unlink()
     done = nearcache("doctor", "--no-run")
     assert done.returncode == 3
-    assert "there are no preload objects; build them: cmake --build build" in done.stdout
+    assert "there are no preload objects; build them: nearcache build" in done.stdout
 
 
 def test_self_test_without_preloading_is_wrong(mpi, fake_home, nearcache):

@@ -11,7 +11,7 @@ import pytest
 CONSUMER = r"""
 cmake_minimum_required(VERSION 3.20)
 project(consumer C)
-find_package(nearcache REQUIRED)
+find_package(nearcache 0.2 REQUIRED)
 foreach(tag IN LISTS NEARCACHE_TAGS)
   message(STATUS "tag ${tag} static $<TARGET_EXISTS:nearcache::mpi_static_${tag}>")
   if(NOT TARGET nearcache::mpi_static_${tag})
@@ -97,14 +97,86 @@ def test_package_config_links_a_program(mpi, prefix, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(CONSUMER)
     (tmp_path / "app.c").write_text(("#define MPI_ABI\n" if mpi.family == "abi" else "") + APP)
     include, link = compile_settings(mpi)
-    steps = (["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DTAG={mpi.tag}",
-              f"-DMPI_INCLUDE={include}", f"-DMPI_LINK={link}"], ["cmake", "--build", tmp_path / "build"])
-    for words in steps:
-        done = subprocess.run(words, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+    steps(tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DTAG={mpi.tag}", f"-DMPI_INCLUDE={include}", f"-DMPI_LINK={link}")
     listed = subprocess.run(["ldd", tmp_path / "build" / "app"], capture_output=True, text=True).stdout
     assert str(prefix) in listed
     launch.run(mpi, 2, tmp_path / "build" / "app", preload=False).check()
+
+
+def steps(folder, *settings, targets=()):
+    """Configures and builds an outside project."""
+    for words in (["cmake", "-S", folder, "-B", folder / "build", *settings], ["cmake", "--build", folder / "build", "-j2", *targets]):
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.mark.one_mpi
+def test_package_config_of_the_build_links_a_program(mpi, preload, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(CONSUMER)
+    (tmp_path / "app.c").write_text(APP)
+    include, link = compile_settings(mpi)
+    steps(tmp_path, f"-Dnearcache_DIR={launch.BUILD}/packaging", f"-DTAG={mpi.family}", f"-DMPI_INCLUDE={include}", f"-DMPI_LINK={link}")
+    listed = subprocess.run(["ldd", tmp_path / "build" / "app"], capture_output=True, text=True).stdout
+    assert str(launch.BUILD) in listed
+
+
+# The sources as a part of another project, which builds the objects of one MPI.
+PARENT = r"""
+cmake_minimum_required(VERSION 3.20)
+project(parent C CXX)
+set(flags "${CMAKE_CXX_FLAGS_RELEASE}")
+include(FetchContent)
+FetchContent_Declare(nearcache SOURCE_DIR ${NEARCACHE_SOURCES})
+FetchContent_MakeAvailable(nearcache)
+if(CMAKE_BUILD_TYPE OR NOT flags STREQUAL CMAKE_CXX_FLAGS_RELEASE)
+  message(FATAL_ERROR "Nearcache has chosen: build type '${CMAKE_BUILD_TYPE}', flags '${CMAKE_CXX_FLAGS_RELEASE}'")
+endif()
+foreach(target mpi_${TAG} mpi_static_${TAG} mpi_${FAMILY} mpi_static_${FAMILY} headers)
+  if(NOT TARGET nearcache::${target})
+    message(FATAL_ERROR "there is no target nearcache::${target}")
+  endif()
+endforeach()
+foreach(target lcc.${TAG} bench_hit.${TAG} unit_tests)
+  if(TARGET ${target})
+    message(FATAL_ERROR "there is a target ${target}")
+  endif()
+endforeach()
+add_executable(app app.c)
+target_include_directories(app PRIVATE ${MPI_INCLUDE})
+target_link_libraries(app PRIVATE nearcache::mpi_${FAMILY} ${MPI_LINK})
+add_executable(plain plain.c)
+target_link_libraries(plain PRIVATE nearcache::headers)
+"""
+
+
+@pytest.mark.one_mpi
+@pytest.mark.parametrize("target", ["plain", pytest.param("app", marks=pytest.mark.long)])
+def test_sources_are_a_part_of_another_project(mpi, tmp_path, target):
+    """It forces neither build type nor flags, installs nothing of its own, and gives the targets that find_package gives."""
+    (tmp_path / "CMakeLists.txt").write_text(PARENT)
+    (tmp_path / "app.c").write_text(APP)
+    (tmp_path / "plain.c").write_text("#include <nearcache/stats.h>\nint main(void) { return (int)sizeof(nearcache_stats) == 0; }\n")
+    include, link = compile_settings(mpi)
+    steps(tmp_path, f"-DNEARCACHE_SOURCES={launch.ROOT}", f"-DNEARCACHE_MPICC={mpi.wrapper}", "-DNEARCACHE_OSHCC=none", f"-DTAG={mpi.tag}",
+          f"-DFAMILY={mpi.family}", f"-DMPI_INCLUDE={include}", f"-DMPI_LINK={link}", targets=["--target", target])
+    installed_here = subprocess.run(["cmake", "--install", tmp_path / "build", "--prefix", tmp_path / "prefix"], capture_output=True, text=True)
+    assert installed_here.returncode == 0 and not list((tmp_path / "prefix").rglob("*nearcache*")), installed_here.stdout
+    if target == "app":
+        launch.run(mpi, 2, tmp_path / "build" / "app", preload=False).check()
+
+
+@pytest.mark.one_mpi
+def test_libraries_may_be_in_another_folder_than_lib(mpi, prefix, tmp_path):
+    """GNUInstallDirs' names: lib64, and Debian's lib/<machine>."""
+    for folder in ("lib64", "lib/x86_64-linux-gnu"):
+        moved = tmp_path / folder.replace("/", "-")
+        shutil.copytree(prefix, moved, symlinks=True)
+        (moved / "lib" / "nearcache").rename(tmp_path / "libraries")
+        (moved / folder).mkdir(parents=True)
+        (tmp_path / "libraries").rename(moved / folder / "nearcache")
+        done = installed(moved, "run", "--mpi", mpi.tag, "--dry-run", "--", "ls")
+        assert done.stdout == f"env LD_PRELOAD={moved}/{folder}/nearcache/{mpi.tag}/libnearcache_mpi.so ls\n", done.stderr
 
 
 def test_pkg_config_file_names_the_library(mpi, prefix, tmp_path):
@@ -128,7 +200,7 @@ def test_openshmem_is_installed_beside_mpi_and_serves_hits(shmem, preload_shmem,
 SHMEM_CONSUMER = r"""
 cmake_minimum_required(VERSION 3.20)
 project(consumer C)
-find_package(nearcache REQUIRED)
+find_package(nearcache 0.2 REQUIRED)
 add_executable(app app.c)
 target_link_libraries(app PRIVATE nearcache::KIND_oshmem)
 """
@@ -141,11 +213,7 @@ def test_package_config_links_an_openshmem_program(shmem, preload_shmem, prefix,
         pytest.skip("the target is named for Open MPI")
     (tmp_path / "CMakeLists.txt").write_text(SHMEM_CONSUMER.replace("KIND", kind))
     shutil.copy(launch.ROOT / "src" / "shmem" / "selftest.c", tmp_path / "app.c")
-    steps = (["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={shmem.wrapper}"],
-             ["cmake", "--build", tmp_path / "build"])
-    for words in steps:
-        done = subprocess.run(words, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+    steps(tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={shmem.wrapper}")
     result = launch_shmem.run(shmem, 2, tmp_path / "build" / "app", preload=False).check()
     assert "selftest: ok hits=" in result.output
 

@@ -1,0 +1,95 @@
+"""`nearcache build`: makes the preload objects of the user's own MPIs, from the sources in the wheel.
+
+An object fits one MPI, so none can come with the wheel. They go into a prefix; the commands look into the default one by themselves.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from . import home
+from .errors import NearcacheError
+
+SHOWN = 30  # lines of a log that failed
+
+
+def source():
+    """The folder of the sources."""
+    if not home.WHEEL.exists():
+        raise NearcacheError("this Nearcache was not installed from a wheel: build its objects with CMake (docs/quickstart.md)")
+    return home.WHEEL / "source"
+
+
+def wrapper(name, kind):
+    """The path of a compile wrapper that the user named."""
+    found = shutil.which(name)
+    if not found:
+        raise NearcacheError(f"--{kind}: there is no program {name}")
+    return os.path.abspath(found)
+
+
+def settings(mpicc, oshcc, prefix):
+    """CMake's, without wrappers every MPI and OpenSHMEM that it finds."""
+    named = bool(mpicc or oshcc)
+    lists = {kind.upper(): ";".join(wrapper(name, kind) for name in names) for kind, names in (("mpicc", mpicc), ("oshcc", oshcc))}
+    words = [f"-DNEARCACHE_{kind}={value or ('none' if named else '')}" for kind, value in lists.items()]
+    return [*words, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON", f"-DCMAKE_INSTALL_PREFIX={prefix}", "-DNEARCACHE_BUILD_SIMULATE=OFF",
+            *(f"-DNEARCACHE_BUILD_{part}=OFF" for part in ("TESTS", "APPS", "BENCH")),
+            *(["-G", "Ninja"] if shutil.which("ninja") else []), f"-DPython3_EXECUTABLE={sys.executable}"]
+
+
+def step(words, log):
+    """One command, whose output goes to the log and where it counts steps also to a terminal."""
+    live = sys.stderr.isatty()
+    with log.open("a", errors="replace") as file:
+        process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        for line in process.stdout:
+            file.write(line)
+            if live and re.match(r"\[\s*\d+(/\d+|%)\]", line):
+                click.echo(f"\r\033[K{line.strip()[:100]}", err=True, nl=False)
+        if live:
+            click.echo("\r\033[K", err=True, nl=False)
+    if process.wait():
+        end = "".join(log.read_text(errors="replace").splitlines(keepends=True)[-SHOWN:])
+        raise NearcacheError(f"{' '.join(map(str, words[:2]))} failed; the end of what it said:\n{end.rstrip()}")
+
+
+def make(mpicc, oshcc, prefix, jobs):
+    """Builds in a folder that is removed afterwards, and returns the tags of the objects that the prefix has then."""
+    if not shutil.which("cmake"):
+        raise NearcacheError("there is no cmake: pip install cmake, or your system's package")
+    with tempfile.TemporaryDirectory(prefix="nearcache-build-") as folder:
+        log = Path(folder) / "log"
+        step(["cmake", "-S", source(), "-B", folder, *settings(mpicc, oshcc, prefix)], log)
+        step(["cmake", "--build", folder, "-j", jobs], log)
+        for component in ("runtime", "development"):
+            step(["cmake", "--install", folder, "--component", component], log)
+    return [item.tag for item in home.Home(prefix).objects()]
+
+
+@click.command()
+@click.option("--mpicc", multiple=True, metavar="WRAPPER", help="Build for the MPI of this compile wrapper; may be repeated")
+@click.option("--oshcc", multiple=True, metavar="WRAPPER", help="Build for the OpenSHMEM of this compile wrapper; may be repeated")
+@click.option("--prefix", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
+              help="Put it there; NEARCACHE_HOME must then name it  [default: a folder that is found without]")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), default=lambda: len(os.sched_getaffinity(0)), help="Compilations at a time  [default: a core each]")
+def build(mpicc, oshcc, prefix, jobs):
+    """Build the objects for your MPIs and OpenSHMEMs, by default for all that are found.
+
+    Needs CMake and a C++20 compiler. The headers and the CMake package of the prefix are those of the last build; objects of
+    earlier ones stay.
+    """
+    found_alone = prefix is None
+    prefix = (prefix or home.built()).absolute()
+    tags = make(mpicc, oshcc, prefix, jobs)
+    click.echo(f"{prefix}: {', '.join(tags)}")
+    if not found_alone:
+        click.echo(f"export NEARCACHE_HOME={prefix}")
+
+
+__all__ = ["build"]
