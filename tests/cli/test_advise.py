@@ -77,13 +77,13 @@ def test_writes_amid_reads_leave_only_the_mode_that_asks_no_promise(advise):
     advice, words = advise("puts_between", ranks=3)
     window = advice["windows"][0]  # the other one counts who is there
     assert not window["helps"] and window["mode"] == "off"
-    assert words.startswith("Don't bother") and "would have returned old data" in words
+    assert words.startswith("Caching would not") and "would have returned old data" in words
 
 
 @pytest.mark.few_mpis
 def test_gets_that_never_repeat_are_not_worth_it(advise):
     advice, words = advise("once")
-    assert not advice["helps"] and words.startswith("Don't bother")
+    assert not advice["helps"] and words.startswith("Caching would not")
     assert "hardly repeat" in words
 
 
@@ -100,13 +100,13 @@ def test_repeats_within_an_epoch_need_no_promise(advise, monkeypatch):
 @pytest.mark.few_mpis
 def test_own_memory_is_not_remote(advise):
     _, words = advise("own")
-    assert words.startswith("Don't bother") and "no rank read another rank's memory" in words
+    assert words.startswith("Caching would not") and "no rank read another rank's memory" in words
 
 
 @pytest.mark.few_mpis
 def test_a_mode_that_the_program_chose_wrongly_is_a_danger(advise):
     advice, words = advise("phases", "always")
-    assert "DANGER: in this run it was in mode always" in words
+    assert "Warning: in this run it was in mode always" in words
     assert advice["windows"][0]["danger"]
 
 
@@ -117,7 +117,7 @@ def test_a_cost_can_be_given_for_another_network(mpi, preload, nearcache, advise
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Caching would help") and "1,000,000 ns + 0.00 ns/B (given)" in done.stdout
     cheap = nearcache("advise", "--from", tmp_path / "kept", "--model", "60,0")
-    assert cheap.stdout.startswith("Don't bother") and "hardly more than a hit" in cheap.stdout
+    assert cheap.stdout.startswith("Caching would not") and "hardly more than a hit" in cheap.stdout
 
 
 HIDDEN = """

@@ -21,7 +21,7 @@ def headline(advice):
         return ("No verdict: what a get costs was not measured in this run. Say what it costs where the program is to run, by --model L,G "
                 "(ns and ns a byte), or run longer.")
     if not advice.helps:
-        return "Don't bother: caching would not make this run faster."
+        return "Caching would not make this run faster."
     share = min(100.0, 100 * advice.saved_seconds / advice.wall_seconds) if advice.wall_seconds else 0
     return f"Caching would help: {range_of(advice)} of {seconds(advice.wall_seconds)} a rank ({share:.0f}%)."
 
@@ -46,7 +46,7 @@ def window_lines(window):
         yield f"{title}: mode {window.mode}, saves {range_of(window)} a rank ({gets_of(window)})"
     yield from (f"    {reason}" for reason in window.reasons)
     if window.danger:
-        yield f"    DANGER: {window.danger}"
+        yield f"    Warning: {window.danger}"
     if window.helps and window.mode == "user":
         yield (f"    call nearcache_invalidate(win) on every rank when a phase of reading begins, after the barrier or fence that ends the "
                f"writing ({window.invalidations:,} times in this run)")
