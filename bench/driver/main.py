@@ -5,7 +5,7 @@ import signal
 import sys
 
 from . import (adapt, barnes_hut, bypass, clients, coherent, context, hit, instructions, lcc, miss, normal, overlap, pages, policies, report, rma,
-               scale, shmem, shmem_apps, shmem_hit, trace, upc)
+               rma_apps, scale, shmem, shmem_apps, shmem_hit, trace, upc)
 from .build import DEFAULT_MPI, ROOT, Build, Failure
 from .launch import Launch
 from .openshmem import ShmemBuild, ShmemLaunch
@@ -13,7 +13,7 @@ from .openshmem import ShmemBuild, ShmemLaunch
 MEASUREMENTS = {"hit": hit, "miss": miss, "bypass": bypass, "lcc": lcc, "normal": normal,
                 "trace": trace, "adapt": adapt, "overlap": overlap, "policies": policies, "clients": clients, "coherent": coherent}
 # Not part of `all`: they need valgrind, SimGrid or all MPIs, or have names of figures that another measurement has, too.
-EXTRA = {"instructions": instructions, "rma": rma, "barnes_hut": barnes_hut, "scale": scale}
+EXTRA = {"instructions": instructions, "rma": rma, "rma_apps": rma_apps, "barnes_hut": barnes_hut, "scale": scale}
 # Of OpenSHMEM programs; --mpi has no say in them.
 OPENSHMEM = {"pages": pages, "shmem": shmem, "shmem_apps": shmem_apps, "shmem_hit": shmem_hit, "upc": upc}
 

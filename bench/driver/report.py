@@ -51,6 +51,7 @@ GOALS = {
     "tcp_worst_over_host": ("<=", 1.0), "node_worst_over_host": ("<=", 1.0), "stall_us_median": ("<=", 15), "stall_us_p99": ("<=", 50),
     "agent_idle_wakeups": ("<=", 0), "agent_cpu_us_per_get": ("<=", 12), "agent_cpu_us_per_get_of_100": ("<=", 0.3), "two_sided_ratio": ("<=", 1.02),
     "instructions_put": ("<=", 60), "instructions_flush": ("<=", 25),
+    "hashtable_speedup": (">=", 2), "dsde_best": (">=", 1.0), "fft_speedup": (">=", 1.05), "milc_speedup": (">=", 1.05), "lcc_over_host": (">=", 1.0),
     "clients_speedup_geomean": (">=", 4), "clients_speedup_least": (">=", 2.5), "clients_worst": (">=", 0.98),
     "share_of_reference_min": (">=", 0.85), "share_of_reference_mean": (">=", 0.95), "worst_behind_peers_points": ("<=", 2),
     "worst_over_best_fixed": ("<=", 1.10), "overlap_ratio_64k": (">=", 0.95), "overlap_of_bound_64k": (">=", 0.97),

@@ -1,4 +1,4 @@
-"""bench/run rma: figures from runs, and one run of its program with the engine."""
+"""bench/run rma and rma_apps: figures from runs, and one run of its program with the engine."""
 import sys
 
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from support import launch
 
 sys.path.insert(0, str(launch.ROOT / "bench"))
-from driver import rma  # noqa: E402
+from driver import rma, rma_apps  # noqa: E402
 from driver.build import Build  # noqa: E402
 from driver.launch import Launch  # noqa: E402
 
@@ -61,3 +61,14 @@ def test_an_idle_agent_is_found_and_sleeps(mpi, preload):
     bench = Launch(Build(launch.BUILD, mpi.tag), timeout=100)
     row = rma.run(bench, "tcp", True, calls=("idle",), options=rma.ENGINE, idle=100)["idle"]
     assert (row["agents"], row["wakeups"]) == (1, 0)
+
+
+def test_an_application_is_compared_with_the_best_host_in_the_same_way():
+    times = {("hashtable", "rma"): (4, 3, 1), ("hashtable", "messages"): (0.5, 2, 2), ("fft3d", "puts"): (2, 2, 2), ("fft3d", "messages"): (3, 1, 3),
+             ("milc_cg", "rma"): (3, 6, 2), ("milc_cg", "messages"): (5, 5, 5),
+             ("dsde", "accumulate"): (1, 1, 2), ("dsde", "alltoall"): (3, 4, 1), ("dsde", "reduce_scatter"): (3, 4, 5), ("dsde", "nbx"): (3, 4, 5)}
+    seconds = {(*which, side): [time, time] for which, all_times in times.items() for side, time in zip(("a-1", "b-1", "engine"), all_times)}
+    summary, details = rma_apps.figures(seconds)
+    assert summary == {"hashtable_speedup": 3, "fft_speedup": 1, "milc_speedup": 1.5, "dsde_best": 0.5}
+    assert (details["hashtable_best_host"], details["hashtable_over_messages"]) == ("rma on b-1", 0.5)
+    assert (details["fft_over_messages"], details["dsde_best_other"]) == (0.5, "alltoall on engine")

@@ -22,6 +22,7 @@ BROKEN_PROGRAMS = {
     ("mpich-4.0.2", "results-MPI_F08"): "f08_indices",
     ("mpich-4.0.2", "hash_map"): "fetch_and_op_races",
     ("openmpi-4.1.4", "hash_map"): "swap_crashes",
+    ("openmpi-4.1.4", "hashtable"): "swap_crashes",
 }
 
 # Arguments that keep a program off what an MPI gets wrong. (Of later MPICHs the same shows over tcp only.)

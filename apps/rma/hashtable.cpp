@@ -1,0 +1,217 @@
+// Random inserts into a distributed hash table (foMPI's paper, section 4.1). Each rank has slots, each with a chain in a heap of those that found theirs taken.
+// One-sided: a slot is taken by compare and swap; else a place in the heap by fetch and add, and the chain's head by an exchange; a put then links the rest.
+// Messages: the key goes to its owner, who looks for messages after each of its own inserts; nobody is told that it has arrived.
+#include <mpi.h>
+
+#include <vector>
+
+#include "common/hash.h"
+#include "rma/program.h"
+
+namespace rma_apps {
+namespace {
+
+struct Element {
+  std::uint64_t key, next;  // next: 1 + place in the heap, 0: none
+};
+
+// In units of 8 bytes: one word that says how much of the heap is used, the slots, the heap.
+struct Layout {
+  std::int64_t slots, heap;
+  static constexpr MPI_Aint used = 0;
+  MPI_Aint slot(std::uint64_t number) const { return 2 + 2 * static_cast<MPI_Aint>(number); }
+  MPI_Aint place(std::uint64_t number) const { return slot(static_cast<std::uint64_t>(slots)) + 2 * static_cast<MPI_Aint>(number); }
+  std::int64_t words() const { return place(static_cast<std::uint64_t>(heap)); }
+};
+
+struct Home {
+  int rank;
+  std::uint64_t slot;
+};
+
+class Table {
+ public:
+  explicit Table(const Job& job)
+      : job_(job), layout_{job.options.size, job.options.size + 64 * job.ranks + 1000}, window_(job, layout_.words()) {
+    window_.open();
+  }
+  ~Table() { window_.close(); }
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  Home home(std::uint64_t key) const {
+    const std::uint64_t hash = apps::mix64(key);
+    const auto ranks = static_cast<std::uint64_t>(job_.ranks);
+    return {static_cast<int>(hash % ranks), hash / ranks % static_cast<std::uint64_t>(layout_.slots)};
+  }
+
+  void insert(std::uint64_t key) {
+    const Home at = home(key);
+    const std::uint64_t empty = 0, one = 1;
+    std::uint64_t there = 0, number = 0, before = 0;
+    const MPI_Aint slot = layout_.slot(at.slot);
+    MPI_Compare_and_swap(&key, &empty, &there, MPI_UINT64_T, at.rank, slot, window_.handle());
+    MPI_Win_flush(at.rank, window_.handle());
+    if (there == empty) return;
+    MPI_Fetch_and_op(&one, &number, MPI_UINT64_T, at.rank, Layout::used, MPI_SUM, window_.handle());
+    MPI_Win_flush(at.rank, window_.handle());
+    if (number >= static_cast<std::uint64_t>(layout_.heap)) return;  // the check finds that one is missing
+    const std::uint64_t mine = number + 1;
+    MPI_Fetch_and_op(&mine, &before, MPI_UINT64_T, at.rank, slot + 1, MPI_REPLACE, window_.handle());
+    MPI_Win_flush(at.rank, window_.handle());
+    const Element element{key, before};
+    MPI_Put(&element, 2, MPI_UINT64_T, at.rank, layout_.place(number), 2, MPI_UINT64_T, window_.handle());
+    MPI_Win_flush(at.rank, window_.handle());
+  }
+
+  // By its owner, while nobody else uses the table.
+  void insert_here(std::uint64_t key) {
+    std::uint64_t* const words = window_.memory();
+    std::uint64_t* const slot = words + layout_.slot(home(key).slot);
+    if (slot[0] == 0) {
+      slot[0] = key;
+      return;
+    }
+    const std::uint64_t number = words[Layout::used]++;
+    if (number >= static_cast<std::uint64_t>(layout_.heap)) return;
+    words[layout_.place(number)] = key;
+    words[layout_.place(number) + 1] = slot[1];
+    slot[1] = number + 1;
+  }
+
+  void meet() const { window_.meet(); }
+
+  // Counts the keys that are where they belong, and adds what they hash to.
+  void look(std::uint64_t& count, std::uint64_t& sum) const {
+    const std::uint64_t* const words = window_.memory();
+    const auto found = [&](std::uint64_t key, std::uint64_t slot) {
+      const Home at = home(key);
+      if (at.rank != job_.rank || at.slot != slot) return;
+      ++count;
+      sum += apps::mix64(~key);
+    };
+    for (std::uint64_t slot = 0; slot < static_cast<std::uint64_t>(layout_.slots); ++slot) {
+      const std::uint64_t* const at = words + layout_.slot(slot);
+      if (at[0] == 0) continue;
+      found(at[0], slot);
+      std::int64_t steps = 0;
+      for (std::uint64_t next = at[1]; next != 0 && steps < layout_.heap; ++steps) {
+        const std::uint64_t* const place = words + layout_.place(next - 1);
+        found(place[0], slot);
+        next = place[1];
+      }
+    }
+  }
+
+ private:
+  const Job& job_;
+  Layout layout_;
+  Window<std::uint64_t> window_;
+};
+
+// All different, none 0.
+std::uint64_t key_of(const Job& job, std::int64_t number) { return apps::mix64(static_cast<std::uint64_t>(number * job.ranks + job.rank)) | 1; }
+
+// Keys that go to their owners as messages; a message of length 0 says that its sender has no more.
+class Messages {
+ public:
+  Messages(const Job& job, Table& table) : job_(job), table_(table), waiting_(job.ranks - 1) { receive(); }
+
+  void insert(std::uint64_t key) {
+    const int owner = table_.home(key).rank;
+    if (owner == job_.rank) return table_.insert_here(key);
+    // As many may be on their way; the oldest one must have gone.
+    Sent& sent = ring_[at_++ % ring_.size()];
+    finish(sent);
+    sent.key = key;
+    MPI_Isend(&sent.key, 1, MPI_UINT64_T, owner, 0, job_.comm, &sent.request);
+    look();
+  }
+
+  void end() {
+    for (Sent& sent : ring_) finish(sent);
+    for (int rank = 0; rank < job_.ranks; ++rank) {
+      if (rank == job_.rank) continue;
+      Sent& sent = ring_[at_++ % ring_.size()];
+      finish(sent);
+      MPI_Isend(nullptr, 0, MPI_UINT64_T, rank, 0, job_.comm, &sent.request);
+    }
+    while (waiting_ > 0) look();
+    for (Sent& sent : ring_) finish(sent);
+  }
+
+ private:
+  struct Sent {
+    std::uint64_t key = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  void receive() {
+    if (waiting_ > 0) MPI_Irecv(&received_, 1, MPI_UINT64_T, MPI_ANY_SOURCE, 0, job_.comm, &receiving_);
+  }
+
+  void look() {
+    for (int arrived = 1; arrived != 0 && waiting_ > 0;) {
+      MPI_Status status;
+      MPI_Test(&receiving_, &arrived, &status);
+      if (arrived == 0) return;
+      int count = 0;
+      MPI_Get_count(&status, MPI_UINT64_T, &count);
+      if (count == 0) {
+        --waiting_;
+      } else {
+        table_.insert_here(received_);
+      }
+      receive();
+    }
+  }
+
+  void finish(Sent& sent) {
+    for (int gone = 0; gone == 0;) {
+      MPI_Test(&sent.request, &gone, MPI_STATUS_IGNORE);
+      if (gone == 0) look();
+    }
+  }
+
+  const Job& job_;
+  Table& table_;
+  int waiting_;  // ranks that have not ended
+  std::vector<Sent> ring_ = std::vector<Sent>(64);
+  std::size_t at_ = 0;
+  std::uint64_t received_ = 0;
+  MPI_Request receiving_ = MPI_REQUEST_NULL;
+};
+
+Outcome run(const Job& job) {
+  Outcome outcome;
+  outcome.correct = true;
+  const std::int64_t inserts = job.options.size;
+  std::int64_t next = 0;
+  for (std::int64_t round = 0; round < job.options.rounds; ++round) {
+    Table table(job);
+    std::uint64_t wanted = 0, count = 0, sum = 0;
+    timed(job, outcome, [&] {
+      if (job.options.way == "messages") {
+        Messages messages(job, table);
+        for (std::int64_t i = 0; i < inserts; ++i) messages.insert(key_of(job, next + i));
+        messages.end();
+      } else {
+        for (std::int64_t i = 0; i < inserts; ++i) table.insert(key_of(job, next + i));
+      }
+      table.meet();
+    });
+    for (std::int64_t i = 0; i < inserts; ++i) wanted += apps::mix64(~key_of(job, next + i));
+    next += inserts;
+    table.look(count, sum);
+    outcome.correct = outcome.correct && job.sum(count) == static_cast<std::uint64_t>(inserts) * static_cast<std::uint64_t>(job.ranks) && job.sum(wanted) == job.sum(sum);
+    outcome.checksum += job.sum(sum);
+  }
+  return outcome;
+}
+
+const Program hashtable{"hashtable", "Random inserts into a distributed hash table.", {"rma", "messages"}, "Inserts and slots of a rank", 4000, 5};
+
+}  // namespace
+}  // namespace rma_apps
+
+int main(int argc, char** argv) { return rma_apps::program(rma_apps::hashtable, argc, argv, rma_apps::run); }

@@ -1,0 +1,94 @@
+// What the programs of this folder have in common: main(), a job, and windows that are accessed in lock_all.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "rma/options.h"
+
+namespace rma_apps {
+
+struct Job {
+  MPI_Comm comm;
+  int rank, ranks;
+  Options options;
+
+  void barrier() const { MPI_Barrier(comm); }
+  bool all(bool value) const {
+    int every = value;
+    MPI_Allreduce(MPI_IN_PLACE, &every, 1, MPI_INT, MPI_LAND, comm);
+    return every != 0;
+  }
+  std::uint64_t sum(std::uint64_t value) const {
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, comm);
+    return value;
+  }
+};
+
+/// `count` elements at each rank, zeroed. Created, as Open MPI takes shared memory for allocated windows of one node, whatever network it is told.
+template <class Element>
+class Window {
+ public:
+  Window(const Job& job, std::int64_t count) : job_(job), memory_(static_cast<std::size_t>(count)) {
+    MPI_Win_create(memory_.data(), count * static_cast<MPI_Aint>(sizeof(Element)), sizeof(Element), MPI_INFO_NULL, job.comm, &handle_);
+  }
+  ~Window() { MPI_Win_free(&handle_); }
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  MPI_Win handle() const { return handle_; }
+  Element* memory() { return memory_.data(); }
+  const Element* memory() const { return memory_.data(); }
+
+  void open() const { MPI_Win_lock_all(0, handle_); }
+  void close() const { MPI_Win_unlock_all(handle_); }
+  /// What all have written until here is in memory then, and seen by this rank. In lock_all.
+  void meet() const {
+    MPI_Win_flush_all(handle_);
+    MPI_Win_sync(handle_);
+    job_.barrier();
+    MPI_Win_sync(handle_);
+  }
+
+ private:
+  const Job& job_;
+  std::vector<Element> memory_;
+  MPI_Win handle_ = MPI_WIN_NULL;
+};
+
+/// Calls `work`, all ranks beginning together, and takes its time until all are through.
+template <class Work>
+void timed(const Job& job, Outcome& outcome, Work work) {
+  job.barrier();
+  const double start = MPI_Wtime();
+  work();
+  job.barrier();
+  outcome.seconds.push_back(MPI_Wtime() - start);
+}
+
+/// Returns the exit code: 1 if the result is wrong.
+template <class Run>
+int program(const Program& program, int argc, char** argv, Run run) {
+  MPI_Init(&argc, &argv);
+  Job job{MPI_COMM_WORLD, 0, 0, {}};
+  MPI_Comm_rank(job.comm, &job.rank);
+  MPI_Comm_size(job.comm, &job.ranks);
+  const Parsed parsed = parse(program, argc, argv);
+  int code = parsed.exit_code;
+  if (code < 0) {
+    job.options = parsed.options;
+    const Outcome outcome = run(job);
+    if (job.rank == 0) std::fputs(text(program, job.options, job.ranks, outcome).c_str(), stdout);
+    code = outcome.correct ? 0 : 1;
+  } else if (job.rank == 0) {
+    std::fputs(parsed.text.c_str(), code == 0 ? stdout : stderr);
+  }
+  std::fflush(nullptr);
+  MPI_Finalize();
+  return code;
+}
+
+}  // namespace rma_apps
