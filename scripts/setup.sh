@@ -38,6 +38,8 @@ libclang-rt-dev clang-runtime
 valgrind        cmd:valgrind
 spin            cmd:spin
 iproute2        cmd:ip
+doxygen         cmd:doxygen
+groff           cmd:groff
 chromium        browser
 fonts-dejavu-core font"
 

@@ -43,20 +43,23 @@ NEARCACHE_API int nearcache_invalidate(MPI_Win win);
  * MPI_WIN_NULL. Set stats->size first. Errors: MPI_ERR_WIN, MPI_ERR_ARG (no stats, or a size too small). */
 NEARCACHE_API int nearcache_get_stats(MPI_Win win, nearcache_stats *stats);
 
-/* The mode of `win`. Setting drops what is cached. A mode that the window cannot have (a shared or dynamic
- * window, or one whose synchronisation is not visible to the library) is refused with MPI_ERR_ARG. */
+/* Stores the mode of `win`. Errors: MPI_ERR_WIN, MPI_ERR_ARG (nowhere to store it). */
 NEARCACHE_API int nearcache_get_mode(MPI_Win win, nearcache_mode *mode);
+
+/* Sets the mode of `win`, and drops what is cached. A mode that the window cannot have (a shared or dynamic
+ * window, or one whose synchronisation is not visible to the library) is refused with MPI_ERR_ARG. */
 NEARCACHE_API int nearcache_set_mode(MPI_Win win, nearcache_mode mode);
 
 /* Drops everything cached for `win` and sets its statistics to zero; learned costs are forgotten too. */
 NEARCACHE_API int nearcache_reset(MPI_Win win);
 
-/* CLaMPI's names, so that its users can switch: the info key and its values, which are also taken as its numbers 1, 2 and 3, and the
- * invalidation. */
+/* CLaMPI's info key, so that its users can switch. Its values are the names below, and CLaMPI's numbers 1, 2 and 3. */
 #define CLAMPI_MODE "CLAMPI_MODE"
-#define CLAMPI_TRANSPARENT "CLAMPI_TRANSPARENT"
-#define CLAMPI_ALWAYS_CACHE "CLAMPI_ALWAYS_CACHE"
-#define CLAMPI_USER_DEFINED "CLAMPI_USER_DEFINED"
+#define CLAMPI_TRANSPARENT "CLAMPI_TRANSPARENT"   /* mode `transparent`, also 1 */
+#define CLAMPI_ALWAYS_CACHE "CLAMPI_ALWAYS_CACHE" /* mode `always`, also 2 */
+#define CLAMPI_USER_DEFINED "CLAMPI_USER_DEFINED" /* mode `user`, also 3 */
+
+/* What nearcache_invalidate does, by CLaMPI's name. */
 NEARCACHE_API int CLAMPI_Invalidate(MPI_Win win);
 
 #ifdef __cplusplus

@@ -19,7 +19,7 @@ extern "C" {
 typedef struct nearcache_stats {
   size_t size;      /* in: bytes of this struct as the caller was compiled */
   uint32_t version; /* out: NEARCACHE_STATS_VERSION of the library */
-  uint32_t reserved;
+  uint32_t reserved; /* 0 */
 #define NEARCACHE_COUNTER(name, kind, unit, help) uint64_t name; /* help */
 #include "nearcache/counters.def"
 #undef NEARCACHE_COUNTER

@@ -72,7 +72,7 @@ def make(mpicc, oshcc, prefix, jobs):
     return [item.tag for item in home.Home(prefix).objects()]
 
 
-@click.command()
+@click.command(short_help="Build the objects for your MPIs and OpenSHMEMs")
 @click.option("--mpicc", multiple=True, metavar="WRAPPER", help="Build for the MPI of this compile wrapper; may be repeated")
 @click.option("--oshcc", multiple=True, metavar="WRAPPER", help="Build for the OpenSHMEM of this compile wrapper; may be repeated")
 @click.option("--prefix", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",

@@ -11,7 +11,7 @@ EPILOG = ("Exit codes: that of the program for run; 0 success, 2 wrong usage or 
           "wrong, 125 run refused the program and started nothing.")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG)
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG, short_help="cache for one-sided communication")
 @click.version_option(__version__, prog_name="nearcache")
 def main():
     """Nearcache: a cache for the one-sided communication of MPI and OpenSHMEM programs."""
@@ -37,7 +37,7 @@ def _help_of(option):
     return f"{option.help[:1].upper()}{option.help[1:]}{default}"
 
 
-@main.command(cls=RunCommand, epilog=EPILOG)
+@main.command(cls=RunCommand, epilog=EPILOG, short_help="Run a program with its one-sided communication cached")
 @click.option("--mpi", "tag", metavar="TAG", help="Use the preload object of this MPI (such as mpich-4.0.2) or OpenSHMEM (oshmem-4.1.4) without looking at the program")
 @click.option("--dry-run", is_flag=True, help="Print the command that would be started, and stop")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
@@ -61,7 +61,7 @@ def run(words, tag, dry_run, **given):
     runner.start(started)
 
 
-@main.command()
+@main.command(short_help="Show a JSON report as text or as a page")
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
 @click.option("--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]")
 @click.option("--html", type=click.Path(dir_okay=False, allow_dash=True), metavar="OUT",
@@ -77,7 +77,7 @@ def report(file, width, html):
     pages.write(document, file, html)
 
 
-@main.command()
+@main.command(short_help="List every option with its default")
 @click.option("--markdown", is_flag=True, help="Print docs/options.md")
 @click.option("--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]")
 def options(markdown, width):
@@ -86,7 +86,7 @@ def options(markdown, width):
     listing.show_options(tables.load(), markdown, width)
 
 
-@main.command()
+@main.command(short_help="List every counter of the reports")
 @click.option("--markdown", is_flag=True, help="Print as Markdown")
 @click.option("--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]")
 def counters(markdown, width):
@@ -95,7 +95,7 @@ def counters(markdown, width):
     listing.show_counters(tables.load(), markdown, width)
 
 
-@main.command(epilog="Exits with 3 if something is wrong.")
+@main.command(epilog="Exits with 3 if something is wrong.", short_help="Look for MPIs and objects, and test whether each works")
 @click.option("--no-run", is_flag=True, help="Only look; start no self-tests")
 @click.option("--mpi", "tags", multiple=True, metavar="TAG", help="Check this MPI or OpenSHMEM only; may be repeated")
 @click.option("--timeout", type=float, default=30, show_default=True, help="Seconds that a self-test may take")

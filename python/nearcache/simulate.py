@@ -79,7 +79,7 @@ def _flags(given):
     return flags
 
 
-@click.command()
+@click.command(short_help="Replay traces through the cache, by policy and storage")
 @click.argument("names", nargs=-1, required=True, metavar="TRACE...")
 @click.option("--policy", metavar="NAMES", help="Policies, separated by commas  [default: rate]")
 @click.option("--storage", metavar="SIZES", help="Storage of a window: bytes (1M), or a share of the distinct bytes (25%)  [default: 25%]")

@@ -26,7 +26,7 @@ def checked_model(_context, _option, text):
     return text
 
 
-@click.command(cls=AdviseCommand)
+@click.command(cls=AdviseCommand, short_help="Run a program once and tell whether caching would help")
 @click.option("--mpi", "tag", metavar="TAG", help="Use the preload object of this MPI without looking at the program")
 @click.option("--keep", metavar="PREFIX", help="Keep the traces, as PREFIX.<rank>.nctrace  [default: they are deleted]")
 @click.option("--from", "traces", multiple=True, metavar="TRACE", help="Run nothing: judge these traces (a file, or a prefix for all ranks)")

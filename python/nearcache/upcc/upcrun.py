@@ -147,7 +147,7 @@ def plan(words, threads, cache=None, heap=None, per_node=None, tag="", more=(), 
     return Plan(started + [program, *words[1:]], variables)
 
 
-@click.command(cls=UpcrunCommand, context_settings={"help_option_names": ["-h", "--help"]},
+@click.command(cls=UpcrunCommand, short_help="Run a UPC program", context_settings={"help_option_names": ["-h", "--help"]},
                epilog="The exit code is the program's, or the launcher's. 2: wrong usage; 125: nothing could be started.")
 @click.version_option(__version__, prog_name="upcrun")
 @click.option("-n", "-np", "threads", type=click.IntRange(min=1), metavar="N", help="Threads; by default what the program was compiled for (upcc -T=N)")
