@@ -17,9 +17,21 @@ constexpr uint64_t hash_word(uint64_t sum, uint64_t word) {
   return sum ^ sum >> 29;
 }
 
-uint64_t hash_of_host() {
+// In SimGrid's SMPI the simulated one.
+std::string name_of_node() {
+#ifdef NEARCACHE_FAMILY_SIMGRID
+  char name[MPI_MAX_PROCESSOR_NAME + 1] = {};
+  int length = 0;
+  PMPI_Get_processor_name(name, &length);
+  return name;
+#else
+  return host_name();
+#endif
+}
+
+uint64_t hash_of_node() {
   uint64_t sum = 1;
-  for (const char c : host_name()) sum = hash_word(sum, static_cast<unsigned char>(c));
+  for (const char c : name_of_node()) sum = hash_word(sum, static_cast<unsigned char>(c));
   return sum | 1;
 }
 
@@ -99,7 +111,7 @@ bool World::meet(MPI_Comm comm, const std::vector<int>& members, std::vector<uin
   }
   if (!met) {
     Exchange exchange(1, members.size());
-    exchange.sent()[0] = hash_of_host();
+    exchange.sent()[0] = hash_of_node();
     if (next.Iallgather(exchange.sent().data(), 1, MPI_UINT64_T, exchange.received().data(), 1, MPI_UINT64_T, comm,
                         exchange.request()) != MPI_SUCCESS)
       return false;
@@ -117,7 +129,7 @@ bool World::meet(MPI_Comm comm, const std::vector<int>& members, std::vector<uin
 }
 
 std::vector<uint8_t> World::far_of(const std::vector<int>& members) {
-  const uint64_t here = hash_of_host();
+  const uint64_t here = hash_of_node();
   std::vector<uint8_t> far(members.size());
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < far.size(); ++i) far[i] = nodes_[static_cast<size_t>(members[i])] != here;

@@ -14,7 +14,9 @@ constexpr uint32_t sample_every = 32;      // then every so many misses
 // A hit, its synchronisation and its copy; twice, since a miss costs bookkeeping that only hits earn back.
 double worthless_below_ns(uint64_t bytes) { return 2 * (35 + 0.08 * static_cast<double>(bytes)); }
 
-// A hit within a line takes 100 ns. Gets by loads that are measured when they are new to the processor may take 600.
+// Gets by loads that are measured when they are new to the processor may take 600. Those of another node are none: networks begin at 800.
+constexpr double most_of_loads_ns[] = {1000, 400};
+// A longer get costs more than a short one, too.
 constexpr double worth_a_line_ns = 1000;
 constexpr float most_are = 0.7f, few_are = 0.3f;
 
@@ -79,13 +81,13 @@ void CostSampling::learn(const Result& result, bool far, bool judge) {
   CostModel& costs = costs_[far];
   costs.sample(result.bytes, result.ns);
   const int size = CostModel::class_of(result.bytes);
-  const float is_dear = result.ns > worth_a_line_ns ? 1 : 0;
+  const float is_dear = result.ns > most_of_loads_ns[far] ? 1 : 0;
   float& dear = dear_[far][size];
   dear += (is_dear - dear) / static_cast<float>(std::min(costs.samples_of(result.bytes), samples_to_judge));
   if (judge && result.bytes <= Lines::longest) {
     Small& small = small_[far];
     const uint32_t seen = small.samples = std::min(small.samples + 1, samples_to_judge);
-    small.dear += (is_dear - small.dear) / static_cast<float>(seen);
+    small.dear += ((result.ns > worth_a_line_ns ? 1.0f : 0.0f) - small.dear) / static_cast<float>(seen);
     small.latency_rules = seen == samples_to_judge && small.dear >= most_are;
   }
   if (!judge || !judged(far, result.bytes)) return;

@@ -84,7 +84,8 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
   RemoteGet get{};
   if (!valid_target(call.target)) return pass(call.target, get, request);
   if (transparent_) context.phases.look();
-  if (transparent_ && skip_cheap_ && (nearly_cheap_ || !context.phases.quiet()) && dormancy_.passes(hits(), nearly_cheap_)) {
+  const bool far = is_far(static_cast<uint32_t>(call.target));
+  if (transparent_ && skip_cheap_ && (nearly_cheap_[far] || !context.phases.quiet()) && dormancy_[far].passes(hits(), nearly_cheap_[far])) {
     if (!observed_) {
       get.bytes = bytes_of(call);
     } else {

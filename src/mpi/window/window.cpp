@@ -94,8 +94,7 @@ void Window::reset() {
   counters_ = Counters();
   plain_hits_ = plain_bytes_ = syncs_served_ = 0;
   sampling_ = CostSampling();
-  dormancy_ = Dormancy();
-  nearly_cheap_ = false;
+  for (const bool far : {false, true}) dormancy_[far] = Dormancy(), nearly_cheap_[far] = false;
 }
 
 void Window::become_coherent(Board* board, uint32_t slot, Regions regions, CoherentWindow::Memory memory) {
@@ -162,7 +161,7 @@ void Window::wake() {
   pause_.get_asked();
   if (!pause_.on()) return;
   const uint32_t gets = pause_.end();
-  dormancy_.passed(gets);
+  for (Dormancy& dormancy : dormancy_) dormancy.passed(gets);
   sampling_.passed(gets);
   const bool wrote = std::exchange(wrote_unnoted_, false);
   if (gets > 0 || wrote) epochs().all_outstanding(wrote);

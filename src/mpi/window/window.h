@@ -287,7 +287,8 @@ class Window {
   void pause(MPI_Datatype type, uint64_t bytes);
   void note_own_get();
   // Too little repeats, and no quiet phase is hoped for, or none would help.
-  bool asleep() const { return transparent_ && dormancy_.asleep() && (nearly_cheap_ || !context.phases.reading()); }
+  bool asleep() const { return transparent_ && (all_far_ || asleep(false)) && (!any_far_ || asleep(true)); }
+  bool asleep(bool far) const { return dormancy_[far].asleep() && (nearly_cheap_[far] || !context.phases.reading()); }
   bool may_pause() const { return !context.threaded && !observed_; }
   // No get is on its way into the cache, and what is there may be left alone.
   bool holds_nothing() const;
@@ -348,7 +349,7 @@ class Window {
 
   // What a miss looks at besides.
   bool skip_cheap_ = true;       // options_.skip_cheap
-  bool nearly_cheap_ = false;    // gets of the size that was judged last
+  bool nearly_cheap_[2] = {};    // of near and far targets: gets of the size that was judged last
   bool fetching_ = false;
   bool any_far_ = false, all_far_ = true;  // of the other ranks
   DeferredLocks deferred_;
@@ -370,7 +371,7 @@ class Window {
   std::string obstacle_;
   std::mutex mutex_;
   Counters counters_;  // of what is not counted by cached_
-  Dormancy dormancy_;
+  Dormancy dormancy_[2];  // of near and far targets: what it costs to look is much for the ones, nothing for the others
   ProfileLevels levels_told_;
 };
 
