@@ -2,7 +2,7 @@
 # Installs what the demo, bench/figures or the tests need and nothing else: Debian/Ubuntu packages by apt, Python packages (among them
 # an MPICH 5 and an Open MPI 5) by pip into .deps/. Only what is missing is installed, and it is printed first.
 #
-#   scripts/setup.sh demo|figures|test [--dry-run]
+#   scripts/setup.sh demo|figures|test|long [--dry-run]
 #
 # --dry-run prints what would be installed and installs nothing. Exit status: 0 all there, 1 something could not be installed.
 set -euo pipefail
@@ -11,7 +11,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 DEPS=$ROOT/.deps
 
 # One row per Debian package: package, then how to see that it is there already in another way than by dpkg
-# (cmd:NAME in PATH, header:FILE, python:MODULES importable), so that a machine with its own compiler or cmake will do.
+# (cmd:NAME in PATH, header:FILE, file:PATH, python:MODULES importable), so that a machine with its own compiler or cmake will do.
 # OpenSHMEM (oshcc, oshrun, shmem.h) is a part of Open MPI's packages.
 demo_packages="
 g++             cmd:g++
@@ -42,6 +42,14 @@ doxygen         cmd:doxygen
 groff           cmd:groff
 chromium        browser
 fonts-dejavu-core font"
+
+# What ./test --long makes packages with.
+long_packages="
+debhelper       cmd:dh
+dh-python       cmd:dh_python3
+lintian         cmd:lintian
+python3-click   file:/usr/lib/python3/dist-packages/click
+python3-rich    file:/usr/lib/python3/dist-packages/rich"
 
 # In place of PyPI's MPICH, where that cannot be installed (no wheel for the machine, no access to PyPI).
 fallback_packages="
@@ -84,6 +92,7 @@ present() {
             done
             return 1 ;;
         python:*) python3 -c "import ${probe#python:}" >/dev/null 2>&1 ;;
+        file:*) [ -e "${probe#file:}" ] ;;
         clang-runtime) clang_runtime_present ;;
         browser) browser_present ;;
         font) compgen -G "/usr/share/fonts/*/*" >/dev/null ;;  # without one a browser draws no text
@@ -175,14 +184,15 @@ main() {
     local what=${1:-}
     dry_run=""
     [ "${2:-}" != --dry-run ] || dry_run=1
-    case $what in demo | figures | test) ;; *) fail "usage: scripts/setup.sh demo|figures|test [--dry-run]" ;; esac
+    case $what in demo | figures | test | long) ;; *) fail "usage: scripts/setup.sh demo|figures|test|long [--dry-run]" ;; esac
     mkdir -p "$DEPS"
     # Our own package, in place; asked for anew when its requirements change.
     local digest packages=$demo_packages venvs=$demo_venvs tools="$ROOT" tools_stamp
     digest=$(cksum <"$ROOT/pyproject.toml" | tr -d ' ')
     tools_stamp=nearcache-$digest
-    if [ "$what" = test ]; then
+    if [ "$what" = test ] || [ "$what" = long ]; then
         packages+=$test_packages
+        [ "$what" = test ] || packages+=$long_packages
         venvs=$test_venvs
         tools="$ROOT[test]"
         tools_stamp+=" nearcache-figures-$digest nearcache-test-$digest"

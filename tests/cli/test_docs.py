@@ -117,3 +117,4 @@ def test_every_record_of_the_version_agrees():
     from nearcache import __version__
     assert re.search(r"^## (\d\S*)", words(ROOT / "CHANGELOG.md"), re.M)[1] == __version__
     assert re.search(r"^version: (\S+)", words(ROOT / "CITATION.cff"), re.M)[1] == __version__
+    assert words(ROOT / "packaging" / "debian" / "changelog").startswith(f"nearcache ({__version__}-1) ")

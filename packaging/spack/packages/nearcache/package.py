@@ -1,6 +1,9 @@
 # Spack package of Nearcache. From a checkout:
 #   spack repo add packaging/spack
 #   spack dev-build nearcache@main ^mpich
+# A release's package (scripts/release.py) also has its version, with the archive's checksum:
+#   spack repo add FOLDER/spack
+#   spack install nearcache ^mpich
 from spack.package import *
 
 

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Makes what a release consists of, of the commit at hand: scripts/release.py FOLDER [--url URL]
+
+    nearcache-<version>.tar.gz     the sources, the same bytes whenever they are made of the same commit
+    spack/                         a Spack repository whose package knows that archive: by its checksum, at URL/ or in FOLDER
+    debian/                        a Debian source package to be: nearcache_<version>.orig.tar.gz, and the sources with debian/ beside it
+"""
+import argparse
+import gzip
+import hashlib
+import re
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+UNRELEASED = '    version("main", branch="main")\n'
+
+
+def version():
+    return re.search(r'^__version__ = "(.*)"', (ROOT / "python" / "nearcache" / "__init__.py").read_text(), re.M)[1]
+
+
+def make_archive(folder):
+    """The sources as committed; gzip keeps no time and no name."""
+    name = f"nearcache-{version()}"
+    sources = subprocess.run(["git", "archive", "--format=tar", f"--prefix={name}/", "HEAD"], cwd=ROOT, check=True, capture_output=True).stdout
+    archive = folder / f"{name}.tar.gz"
+    archive.write_bytes(gzip.compress(sources, mtime=0))
+    return archive
+
+
+def make_spack(folder, archive, url):
+    shutil.copytree(ROOT / "packaging" / "spack", folder / "spack")
+    recipe = folder / "spack" / "packages" / "nearcache" / "package.py"
+    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+    text = recipe.read_text()
+    assert UNRELEASED in text, recipe
+    recipe.write_text(text.replace(UNRELEASED, f'{UNRELEASED}    version("{version()}", sha256="{digest}", url="{url}/{archive.name}")\n'))
+
+
+def make_debian(folder, archive):
+    folder /= "debian"
+    folder.mkdir()
+    shutil.copy(archive, folder / f"nearcache_{version()}.orig.tar.gz")
+    with tarfile.open(archive) as sources:
+        sources.extractall(folder)
+    source = folder / f"nearcache-{version()}"
+    shutil.copytree(source / "packaging" / "debian", source / "debian")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="a new or empty folder")
+    parser.add_argument("--url", help="where the archive will be found [the folder]")
+    given = parser.parse_args()
+    folder = given.folder.absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    archive = make_archive(folder)
+    make_spack(folder, archive, given.url or f"file://{folder}")
+    make_debian(folder, archive)
+    print(archive)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""What a release consists of: the archive of the sources, the Spack package, the Debian package, and what public CI runs."""
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import types
+
+import pytest
+from support import launch
+
+from nearcache import __version__
+
+ROOT = launch.ROOT
+
+
+def run(*words, cwd=ROOT):
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, cwd=cwd)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    if not shutil.which("git") or subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True).returncode:
+        pytest.skip("this is no checkout of git")
+    folder = tmp_path_factory.mktemp("release")
+    run(sys.executable, ROOT / "scripts" / "release.py", folder)
+    return folder
+
+
+def archive_of(folder):
+    return folder / f"nearcache-{__version__}.tar.gz"
+
+
+def test_archive_is_the_same_every_time_and_holds_what_builds(release, tmp_path):
+    run(sys.executable, ROOT / "scripts" / "release.py", tmp_path)
+    assert archive_of(tmp_path).read_bytes() == archive_of(release).read_bytes()
+    with tarfile.open(archive_of(release)) as archive:
+        archive.extractall(tmp_path)
+    source = tmp_path / f"nearcache-{__version__}"
+    off = [f"-DNEARCACHE_BUILD_{part}=OFF" for part in ("TESTS", "APPS", "BENCH")]
+    said = run("cmake", "-S", source, "-B", tmp_path / "build", "-DNEARCACHE_MPICC=none", "-DNEARCACHE_OSHCC=none", *off)
+    assert "Build files have been written" in said
+
+
+class Recipe:
+    """Stands for Spack while its package is read: keeps the directives, and answers what cmake_args asks."""
+
+    def __init__(self):
+        self.versions, self.needs, self.variants = {}, {}, {}
+
+    def module(self):
+        def version(name, **more):
+            self.versions[name] = more
+
+        def depends_on(spec, **more):
+            self.needs[re.split("[@+]", spec)[0]] = (spec, more)
+
+        def variant(name, **more):
+            self.variants[name] = more
+
+        class CMakePackage:
+            def define(self, name, value):
+                return name, value
+
+            def define_from_variant(self, name, _):
+                return name, True
+
+        def decorator(*_, **__):
+            return lambda function: function
+        names = {"version": version, "depends_on": depends_on, "variant": variant, "license": lambda *_: None, "generator": lambda *_: None,
+                 "CMakePackage": CMakePackage, "run_after": decorator, "on_package_attributes": decorator, "join_path": lambda *parts: "/".join(parts)}
+        package = types.ModuleType("spack.package")
+        vars(package).update(names, __all__=list(names))
+        return package
+
+
+def recipe(path, monkeypatch):
+    found = Recipe()
+    monkeypatch.setitem(sys.modules, "spack", types.ModuleType("spack"))
+    monkeypatch.setitem(sys.modules, "spack.package", found.module())
+    namespace = {}
+    exec(compile(path.read_text(), str(path), "exec"), namespace)
+    return found, namespace["Nearcache"]
+
+
+class Spec(dict):
+    def __missing__(self, name):
+        return types.SimpleNamespace(mpicc="mpicc", prefix=types.SimpleNamespace(bin="bin"))
+
+    def satisfies(self, _):
+        return True
+
+
+def test_spack_package_knows_the_archive_and_what_the_build_takes(release, monkeypatch):
+    found, package = recipe(release / "spack" / "packages" / "nearcache" / "package.py", monkeypatch)
+    digest = hashlib.sha256(archive_of(release).read_bytes()).hexdigest()
+    assert found.versions[__version__] == {"sha256": digest, "url": f"file://{archive_of(release)}"}
+    made = package()
+    made.spec = Spec()
+    cmake = "".join(path.read_text() for path in (ROOT / "CMakeLists.txt", *ROOT.glob("cmake/*.cmake")))
+    for name, _ in made.cmake_args():
+        assert re.search(rf"(option|set)\({name}\b", cmake), name
+    wanted = re.search(r"^dependencies = \[(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.M | re.S)[1]
+    for name in re.findall(r'"([a-z]+)[><=;]', wanted):
+        assert f"py-{name}" in found.needs, name
+
+
+@pytest.mark.long
+def test_debian_package_builds_and_is_clean(release):
+    for tool in ("dpkg-buildpackage", "dh", "dh_python3", "lintian"):
+        if not shutil.which(tool):
+            pytest.skip(f"there is no {tool}")
+    source = release / "debian" / f"nearcache-{__version__}"
+    assert run("dpkg-parsechangelog", "-S", "Version", cwd=source).strip() == f"{__version__}-1"
+    run("dpkg-buildpackage", "-us", "-uc", cwd=source)
+    changes, = (release / "debian").glob("*.changes")
+    assert run("lintian", "--allow-root", "--fail-on", "error,warning", changes).strip() == ""
+    files = "".join(run("dpkg-deb", "--contents", package) for package in (release / "debian").glob("*.deb"))
+    for name in ("bin/nearcache", "libnearcache_mpi.so", "libnearcache_shmem.so", "include/nearcache/mpi.h", "man1/nearcache-run.1.gz", "nearcacheConfig.cmake"):
+        assert name in files, name
+
+
+def test_public_ci_runs_what_is_there():
+    workflows = list((ROOT / ".github" / "workflows").glob("*.yml"))
+    assert len(workflows) == 2
+    for path in workflows:
+        assert ".ci/run" in path.read_text()
+        for name in re.findall(r"(?:run: |doxygen )((?:\.ci|docs|scripts)/\S+)", path.read_text()):
+            assert (ROOT / name).exists(), name
