@@ -100,10 +100,11 @@ void Agent::tell_others() {
 void Agent::wait_for(Condition done) {
   if (engine_->run_own()) {
     tell_others();
-    if (done()) return;
+    if (done()) return engine_->push();
   }
   do {
     if (!polling_) return lead(done);
+    engine_->push();
     follow();
   } while (!done());
 }
@@ -111,6 +112,7 @@ void Agent::wait_for(Condition done) {
 void Agent::lead(Condition done) {
   polling_ = true;
   watch_fabric(false);
+  engine_->push();
   poll_until(done);
   polling_ = false;
   watch_fabric(true);

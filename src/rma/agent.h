@@ -3,6 +3,8 @@
 // One at a time looks at the fabric. A thread that waits does it itself, for lowest latency: it disarms the agent, polls for 30 us, then sleeps on the fabric's
 // descriptor (a millisecond at a time, if there is an idle function); others that wait meanwhile follow it, on a condition variable. When it has what it waited for it arms the agent again.
 //
+// What is held is sent after the agent is disarmed: ranks that do the same at the same time send at the same time, and what comes meanwhile would wake it for nothing.
+//
 // Why no wake-up is lost:
 //   - The fabric's descriptor is level-triggered: what came, and nobody took, keeps it readable, however late anybody begins to look. So whoever
 //     looks next finds it, be it the agent (arming is an EPOLL_CTL_MOD, which reports what is readable already) or another thread.
@@ -46,10 +48,11 @@ class Agent {
     Agent* agent_;
   };
 
-  // Until `done`, which is asked under the lock, and not again once it has said yes. Under the lock, which is given up on the way.
+  // Sends what is held, and waits until `done`, which is asked under the lock, and not again once it has said yes. Under the lock, which is given up on the way.
   template <class Done>
   void wait(const Lock&, Done done) {
-    if (!done()) wait_for({&done, [](void* object) { return (*static_cast<Done*>(object))(); }});
+    if (done()) return engine_->push();
+    wait_for({&done, [](void* object) { return (*static_cast<Done*>(object))(); }});
   }
   // Moves what can be moved now. Under the lock.
   void poll(const Lock&);

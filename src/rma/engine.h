@@ -34,6 +34,8 @@ class Engine final : public net::Receiver {
 
   // Receives, executes, and sends what is held. True if anything came.
   bool poll();
+  // Sends what is held.
+  void push() { outbox_.push_all(); }
   // Executes what this rank has sent to itself, without a look at the fabric. True if there was something.
   bool run_own();
 

@@ -19,6 +19,7 @@ void Outbox::push(int peer) {
 }
 
 void Outbox::push_all() {
+  if (filled_.empty()) return;
   for (const int peer : filled_) push(peer);
   filled_.clear();
   if (!batches_[fabric_->rank()].empty()) filled_.push_back(fabric_->rank());

@@ -16,7 +16,6 @@ Window::Window(Engine* engine, uint64_t id, Members members, Memory memory)
         token.displacement = round;
         token.pieces = static_cast<uint32_t>(counts.size());
         engine_->outbox().append(members_.peer(to), token, counts);
-        engine_->outbox().push(members_.peer(to));
       }) {}
 
 Window::Target& Window::target(int rank) { return targets_[rank]; }
@@ -124,15 +123,15 @@ Mark Window::flush(int rank) {
   if (to.lock == Lock::wanted) return lock_now(rank);
   if (to.issued == to.reached) return 0;
   if (to.answered != to.issued) ask(rank, &to, Kind::acknowledge);
-  engine_->outbox().push(members_.peer(rank));
   return to.issued;
 }
 
 Mark Window::flush_local(int rank) {
   const auto found = targets_.find(rank);
   if (found == targets_.end()) return 0;
-  engine_->outbox().push(members_.peer(rank));
-  return found->second.fetching;
+  const Target& to = found->second;
+  if (to.reached >= to.fetching) engine_->outbox().push(members_.peer(rank));
+  return to.fetching;
 }
 
 bool Window::reached(int rank, Mark mark) const {
@@ -199,7 +198,6 @@ Mark Window::lock_now(int rank) {
   take_lock(rank, &to);
   if (to.lock != Lock::held) return 0;
   ask(rank, &to, Kind::acknowledge);
-  engine_->outbox().push(members_.peer(rank));
   return to.issued;
 }
 
@@ -208,7 +206,6 @@ Mark Window::unlock(int rank) {
   if (std::exchange(to.lock, Lock::none) != Lock::held) return flush(rank);
   if (engine_->is_lost(members_.peer(rank))) return 0;
   ask(rank, &to, Kind::unlock);
-  engine_->outbox().push(members_.peer(rank));
   return to.issued;
 }
 
@@ -228,7 +225,6 @@ void Window::fence_enter() {
     if (operations > 0) counts.push_back({rank, operations});
   }
   fence_.enter(counts);
-  engine_->outbox().push_all();
 }
 
 bool Window::fence_met() const { return fence_.met() && exposure_.executed(!fence_.odd()) >= fence_.expected(); }

@@ -58,10 +58,10 @@ class Window {
   bool issue(Transfer* transfer);
   bool crowded(int target) const;
 
-  // Asks that all that was issued to the target be executed, and sends what is held. Nothing goes where nothing is outstanding. A lock that waits for an operation is taken:
-  // programs exclude others by a lock and a flush.
+  // Asks that all that was issued to the target be executed. What is held goes when somebody waits, here and below, or at Engine::push. Nothing goes where nothing is
+  // outstanding. A lock that waits for an operation is taken: programs exclude others by a lock and a flush.
   Mark flush(int target);
-  // Sends what is held.
+  // Sends what is held if there is nothing to wait for.
   Mark flush_local(int target);
   bool reached(int target, Mark mark) const;
   // Of the same for all targets: nothing is outstanding.

@@ -32,8 +32,9 @@ struct Job {
   Window& window(int rank) { return *windows[static_cast<size_t>(rank)]; }
   uint64_t& word(int rank, size_t index) { return memory[static_cast<size_t>(rank)][index]; }
 
-  // One batch arrives somewhere; false if none is under way.
+  // Everybody sends what is held, and one batch arrives somewhere; false if none is under way.
   bool step() {
+    for (const auto& engine : engines) engine->push();
     const int rank = network.draw();
     return rank >= 0 && engines[static_cast<size_t>(rank)]->poll();
   }
