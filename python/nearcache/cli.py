@@ -1,10 +1,10 @@
-"""The command line: nearcache run | advise | simulate | report | options | counters | doctor | build."""
+"""The command line: nearcache run | advise | simulate | report | compare | options | counters | doctor | build."""
 import shlex
 
 import click
 from click.core import ParameterSource
 
-from . import __version__, advise, build, simulate, tables
+from . import __version__, advise, build, compare, simulate, tables
 from .errors import EXIT_UNHEALTHY, NearcacheError
 
 EPILOG = ("Exit codes: that of the program for run; 0 success, 2 wrong usage or unreadable file, 3 doctor found something "
@@ -109,5 +109,6 @@ def doctor(no_run, tags, timeout):
 main.add_command(simulate.simulate)
 main.add_command(advise.advise)
 main.add_command(build.build)
+main.add_command(compare.compare)
 
 __all__ = ["main", "NearcacheError"]

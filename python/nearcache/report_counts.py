@@ -81,6 +81,11 @@ def hit_rate(counters):
     return hits(counters) / remote if remote > 0 else 0.0
 
 
+def saved_ns(counters):
+    """What the cache is estimated to have saved; below 0 where it cost more. Older reports know no loss."""
+    return counters.get("saved_ns", 0) - counters.get("lost_ns", 0)
+
+
 def window_name(window):
     if window["id"] < 0:
         return "left alone"

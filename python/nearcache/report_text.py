@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from .report_counts import access_types, api, bytes_text, hit_rate, processes, traffic_rows, why_left_out, window_name
+from .report_counts import access_types, api, bytes_text, hit_rate, processes, saved_ns, traffic_rows, why_left_out, window_name
 from .report_file import DAMAGE, damaged
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -59,7 +59,7 @@ def traffic(document):
     for label, text in traffic_rows(document):
         table.add_row(label, text)
     table.add_row(f"remote time, a {one}", f"{totals.get('remote_ns', 0) / ranks / 1e9:.3f} s")
-    table.add_row(f"saved time, a {one}", f"{totals.get('saved_ns', 0) / ranks / 1e9:.3f} s (estimated)")
+    table.add_row(f"saved time, a {one}", f"{saved_ns(totals) / ranks / 1e9:.3f} s (estimated)")
     return table
 
 
@@ -99,7 +99,8 @@ def render(document, console):
             console.print(part)
     verdict = document["verdict"]
     console.print()
-    console.print(Text("the cache helped: " if verdict["helped"] else "no gain: ", style="bold green" if verdict["helped"] else "bold yellow")
+    console.print(Text("the cache helped: " if verdict["helped"] else "a loss: " if verdict["saved_seconds"] < 0 else "no gain: ",
+                       style="bold green" if verdict["helped"] else "bold yellow")
                   + Text(CONTROL.sub("?", verdict["text"]), style="default"))
 
 

@@ -65,6 +65,8 @@ std::string formatted(const char* format, auto... values) {
 
 // Below a percent of the run, or a millisecond, the estimate cannot be told from noise.
 Verdict measured_verdict(const char* what, double saved, double wall) {
+  if (saved < -0.001 && saved < -0.01 * wall)
+    return {false, saved, formatted("%s cost an estimated %.3f s a rank more than they spared; the run took %.3f s: the cache cost time", what, -saved, wall)};
   if (saved < 0.001 || saved < 0.01 * wall)
     return {false, saved, formatted("%s saved an estimated %.4f s a rank of %.3f s: the cache did not help", what, saved, wall)};
   return {true, saved, formatted("%s saved an estimated %.3f s a rank; the run took %.3f s", what, saved, wall)};
@@ -95,7 +97,7 @@ double hit_share(const Counters& c) { return share(hits_of(c), c.gets - std::min
 Verdict verdict_of(const Report& report) {
   const Counters totals = totals_of(report);
   const Spread wall = spread_of(report.ranks, [](const RankReport& r) { return r.wall_seconds; });
-  const double saved = report.ranks.empty() ? 0 : 1e-9 * static_cast<double>(totals.saved_ns) /
+  const double saved = report.ranks.empty() ? 0 : 1e-9 * (static_cast<double>(totals.saved_ns) - static_cast<double>(totals.lost_ns)) /
                                                       static_cast<double>(report.ranks.size());
   if (report.api == Api::openshmem) return openshmem_verdict(report, totals, saved, wall.mean);
   if (totals.gets == 0) return {false, 0, "no gets were seen on windows that can be cached: the cache did not help"};

@@ -134,3 +134,17 @@ def test_axes_take_any_size():
     for span in (1, 5e6, 1e9, 3e9, 4e11, 1e13):
         assert 2 <= len(scale.ticks_of_time(span, 60)) <= 7
 
+
+@pytest.mark.parametrize("lost, headline, tile, text", [(4 * 10**9, "The cache cost time.", "lost a rank", "a loss: "),
+                                                        (0, "The cache did not help.", "saved a rank", "no gain: ")])
+def test_a_loss_is_shown_as_a_loss(nearcache, tmp_path, lost, headline, tile, text):
+    """Two ranks that saved 1 s together and lost `lost` ns elsewhere."""
+    document = make_report_example.make(2)
+    document["totals"].update(saved_ns=10**9, lost_ns=lost)
+    document["verdict"] = {"helped": False, "saved_seconds": (10**9 - lost) / 2e9, "text": "what the library says"}
+    path = written(tmp_path, document)
+    page = nearcache("report", path, "--html", "-").stdout
+    assert headline in page and tile in page and ("1.5 s" if lost else "500 ms") in page
+    said = nearcache("report", path).stdout
+    assert text + "what the library says" in said
+    assert f"{(10**9 - lost) / 2e9:.3f} s (estimated)" in said

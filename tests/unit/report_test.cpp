@@ -137,6 +137,16 @@ TEST(Report, SaysHonestlyThatTheCacheDidNotHelp) {
   EXPECT_NE(report_json(report).find("\"ranks\": 0"), std::string::npos);
 }
 
+TEST(Report, ALossIsALoss) {
+  Report report = example();
+  for (RankReport& rank : report.ranks) {
+    rank.counters.saved_ns = 500'000'000;
+    rank.counters.lost_ns = 1'500'000'000;
+  }
+  EXPECT_NE(report_text(report).find("hits cost an estimated 1.000 s a rank more than they spared"), std::string::npos) << report_text(report);
+  EXPECT_NE(report_json(report).find("\"saved_seconds\": -1.0"), std::string::npos);
+}
+
 // One rank with 100 gets that missed.
 Report without_hits(uint64_t conflicting, uint64_t failing, uint64_t bypassed) {
   Report report;

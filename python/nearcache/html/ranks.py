@@ -39,9 +39,10 @@ def spread_table(document):
     rows = []
     for name, label, text in (("gets", "gets", counts), ("hits_full", "hits, full", counts), ("bytes_requested", "bytes requested", bytes_text),
                               ("bytes_from_cache", "bytes from the cache", bytes_text), ("evictions", "evictions", counts),
-                              ("remote_ns", "time of remote gets", scale.seconds_text), ("saved_ns", "time saved (estimated)", scale.seconds_text)):
+                              ("remote_ns", "time of remote gets", scale.seconds_text), ("saved_ns", "time saved (estimated)", scale.seconds_text),
+                              ("lost_ns", "time lost (estimated)", scale.seconds_text)):
         spread = document["spread"].get(name)
-        if spread:
+        if spread and (name != "lost_ns" or spread["max"]):
             rows.append([label, *(text(spread[of]) for of in ("min", "mean", "max"))])
     wall = document["wall_seconds"]
     rows.append(["time of the run", *(f"{wall[of]:.3f} s" for of in ("min", "mean", "max"))])

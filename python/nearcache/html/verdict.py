@@ -1,5 +1,5 @@
 """The verdict in plain words, and the key figures."""
-from ..report_counts import api, bytes_text, hit_rate, hits, processes
+from ..report_counts import api, bytes_text, hit_rate, hits, processes, saved_ns
 from .histograms import repeats
 from .scale import percent, seconds_text
 
@@ -8,7 +8,9 @@ WORTH_SAYING = 0.05
 
 
 def headline(verdict):
-    return "The cache helped." if verdict["helped"] else "The cache did not help."
+    if verdict["helped"]:
+        return "The cache helped."
+    return "The cache cost time." if verdict["saved_seconds"] < 0 else "The cache did not help."
 
 
 def sentence(text):
@@ -85,7 +87,8 @@ def tiles(document):
     found = [(percent(hit_rate(totals)), "hit ratio", f"{hits(totals):,} of {totals.get('gets', 0):,} gets")]
     if totals.get("bytes_requested"):
         found.append((bytes_text(totals.get("bytes_from_cache", 0)), "from the cache", f"of {bytes_text(totals['bytes_requested'])} asked for"))
-    found += [(seconds_text(totals.get("saved_ns", 0) / ranks), f"saved a {one}", "estimated"),
+    saved = saved_ns(totals) / ranks
+    found += [(seconds_text(abs(saved)), f"{'lost' if saved < 0 else 'saved'} a {one}", "estimated"),
               (seconds_text(totals.get("remote_ns", 0) / ranks), "spent on remote gets", f"a {one}, from sampled gets"),
               (f"{wall['mean']:.3f} s", "time of the run", f"{wall['min']:.3f} to {wall['max']:.3f} s over {several}"),
               storage_tile(document)]

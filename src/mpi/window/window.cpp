@@ -235,7 +235,6 @@ void Window::fill_counters(Counters* counters) const {
   counters->evictions = counts.evictions;
   counters->write_drops = counts.write_drops;
   counters->syncs_served = syncs_served_;
-  estimate_times(counters);
   if (coherent_ != nullptr) {
     counters->hits_kept = coherent_->hits_kept();
     counters->validations = coherent_->validations();
@@ -246,6 +245,7 @@ void Window::fill_counters(Counters* counters) const {
     counters->store_changes = coherent_->own_stores().changes();
     counters->volatile_regions = coherent_->own_stores().volatile_regions();
   }
+  estimate_times(counters);
   const GetCache* cache = cached_.cache();
   if (cache == nullptr) return;
   counters->entries = cache->entries();
@@ -255,14 +255,17 @@ void Window::fill_counters(Counters* counters) const {
   counters->metadata_bytes = cache->metadata_bytes();
 }
 
-// What hits saved and fetched gets cost, by what the measured ones did.
+// What hits saved, less what it took to validate them, and what fetched gets cost, by what the measured ones did.
 void Window::estimate_times(Counters* counters) const {
   const CostModel& costs = sampling_.costs();
   const uint64_t hits = counters->hits_full + counters->hits_pending + counters->hits_partial;
   const uint64_t fetched = counters->gets - counters->own_gets - counters->hits_full - counters->hits_pending;
+  if (costs.samples() == 0) return;
   const double saved = static_cast<double>(hits) * (costs.latency_ns() - hit_cost_ns(0)) +
-                       static_cast<double>(counters->bytes_from_cache) * (costs.ns_per_byte() - (hit_cost_ns(1) - hit_cost_ns(0)));
-  counters->saved_ns = saved > 0 ? static_cast<uint64_t>(saved) : 0;
+                       static_cast<double>(counters->bytes_from_cache) * (costs.ns_per_byte() - (hit_cost_ns(1) - hit_cost_ns(0))) -
+                       static_cast<double>(counters->validations) * costs.cost_ns(sizeof(VersionWords));
+  counters->saved_ns = static_cast<uint64_t>(std::max(0.0, saved));
+  counters->lost_ns = static_cast<uint64_t>(std::max(0.0, -saved));
   counters->remote_ns = static_cast<uint64_t>(static_cast<double>(fetched) * costs.latency_ns() +
                                               static_cast<double>(counters->bytes_from_network) * costs.ns_per_byte());
 }
