@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,6 +19,8 @@ namespace {
 
 constexpr uint64_t spin_ns = 30000;  // most round trips are over by then; a rank that spins longer may keep its target's agent from a core
 
+constexpr uint64_t busy_ns = 500000, lease_ns = 60000;
+
 void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -29,9 +32,11 @@ void relax() {
 std::string Agent::start() {
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
   end_bell_ = eventfd(0, EFD_CLOEXEC);
+  timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   epoll_event end{.events = EPOLLIN, .data = {.fd = end_bell_}};
+  epoll_event timer{.events = EPOLLIN, .data = {.fd = timer_}};
   epoll_event fabric{.events = EPOLLIN, .data = {.fd = engine_->fabric().wait_descriptor()}};
-  if (epoll_ < 0 || end_bell_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, end_bell_, &end) != 0 ||
+  if (epoll_ < 0 || end_bell_ < 0 || timer_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, end_bell_, &end) != 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, timer_, &timer) != 0 ||
       epoll_ctl(epoll_, EPOLL_CTL_ADD, fabric.data.fd, &fabric) != 0) {
     return std::string("the agent cannot watch the network: ") + std::strerror(errno);
   }
@@ -61,7 +66,7 @@ void Agent::stop() {
     thread_.join();
   }
   running_ = false;
-  for (int* descriptor : {&epoll_, &end_bell_}) {
+  for (int* descriptor : {&epoll_, &end_bell_, &timer_}) {
     if (*descriptor >= 0) close(*descriptor);
     *descriptor = -1;
   }
@@ -70,13 +75,22 @@ void Agent::stop() {
 void Agent::run() {
   pthread_setname_np(pthread_self(), "nearcache-agent");
   for (;;) {
-    epoll_event event;
+    epoll_event event{.events = 0, .data = {.fd = -1}};
     epoll_wait(epoll_, &event, 1, -1);
     const Lock lock(this);
     if (ending_) return;
-    if (polling_) continue;
-    while (engine_->poll()) {
+    if (event.data.fd == timer_) {
+      uint64_t times;
+      [[maybe_unused]] const ssize_t got = read(timer_, &times, sizeof times);
+      if (leased_ && system_ns() < lease_end_) continue;  // it has been set again
+      if (leased_ && !polling_) watch_fabric(true);
+      leased_ = false;
     }
+    if (polling_) continue;
+    bool any = false;
+    while (engine_->poll()) any = true;
+    if (any) busy_until_ = system_ns() + busy_ns;
+    if (any) busy_.store(true, std::memory_order_relaxed);
     if (followers_ > 0) changed_.notify_all();
   }
 }
@@ -100,7 +114,7 @@ void Agent::tell_others() {
 void Agent::wait_for(Condition done) {
   if (engine_->run_own()) {
     tell_others();
-    if (done()) return engine_->push();
+    if (done()) return send();
   }
   do {
     if (!polling_) return lead(done);
@@ -109,9 +123,28 @@ void Agent::wait_for(Condition done) {
   } while (!done());
 }
 
+void Agent::send_held() {
+  if (polling_) return engine_->push();
+  polling_ = true;
+  disarm();
+  engine_->push();
+  engine_->poll();
+  polling_ = false;
+  watch_fabric(true);
+  if (followers_ > 0) changed_.notify_all();
+}
+
+void Agent::disarm() {
+  if (leased_) {
+    end_lease();
+  } else {
+    watch_fabric(false);
+  }
+}
+
 void Agent::lead(Condition done) {
   polling_ = true;
-  watch_fabric(false);
+  disarm();
   engine_->push();
   poll_until(done);
   polling_ = false;
@@ -157,6 +190,44 @@ void Agent::sleep(int milliseconds) {
   ::poll(&fabric, 1, milliseconds);
   mutex_.lock();
   asleep_ = false;
+}
+
+bool Agent::help_while_busy() {
+  if (!mutex_.try_lock()) return false;
+  bool any = false;
+  if (running_ && !ending_ && !polling_) {
+    const uint64_t now = system_ns();
+    while (engine_->poll()) any = true;
+    if (any) busy_until_ = now + busy_ns;
+    if (now < busy_until_) {
+      lease(now);
+    } else {
+      busy_.store(false, std::memory_order_relaxed);
+      if (leased_) end_lease(), watch_fabric(true);
+    }
+    if (any && followers_ > 0) changed_.notify_all();
+  }
+  mutex_.unlock();
+  return any;
+}
+
+void Agent::lease(uint64_t now) {
+  if (leased_ && lease_end_ - now > lease_ns / 2 && now < lease_end_) return;
+  if (!leased_) watch_fabric(false);
+  leased_ = true;
+  lease_end_ = now + lease_ns;
+  set_timer(lease_ns);
+}
+
+void Agent::end_lease() {
+  leased_ = false;
+  set_timer(0);
+}
+
+void Agent::set_timer(uint64_t ns) {
+  itimerspec once{};
+  once.it_value.tv_nsec = static_cast<long>(ns);
+  timerfd_settime(timer_, 0, &once, nullptr);
 }
 
 void Agent::watch_fabric(bool armed) {

@@ -5,6 +5,10 @@
 //
 // What is held is sent after the agent is disarmed: ranks that do the same at the same time send at the same time, and what comes meanwhile would wake it for nothing.
 //
+// A thread that waits in the host calls `help` if the host has a hook for that. When the agent has just been woken by what others ask for, more is to be expected: for the next half
+// millisecond such a thread polls in the agent's place, which has to come to a core first each time. Nobody tells when the host's call is over, so the agent is disarmed for
+// 60 us at a time: a timer arms it again. Where nobody asks for anything, `help` looks at one word.
+//
 // Why no wake-up is lost:
 //   - The fabric's descriptor is level-triggered: what came, and nobody took, keeps it readable, however late anybody begins to look. So whoever
 //     looks next finds it, be it the agent (arming is an EPOLL_CTL_MOD, which reports what is readable already) or another thread.
@@ -51,11 +55,15 @@ class Agent {
   // Sends what is held, and waits until `done`, which is asked under the lock, and not again once it has said yes. Under the lock, which is given up on the way.
   template <class Done>
   void wait(const Lock&, Done done) {
-    if (done()) return engine_->push();
+    if (done()) return send();
     wait_for({&done, [](void* object) { return (*static_cast<Done*>(object))(); }});
   }
+  // Sends what is held, and takes what came meanwhile. Under the lock.
+  void send(const Lock&) { send(); }
   // Moves what can be moved now. Under the lock.
   void poll(const Lock&);
+  // Of whoever waits for something else, again and again. Not under the lock. True if something came.
+  bool help() { return busy_.load(std::memory_order_relaxed) && help_while_busy(); }
 
  private:
   struct Condition {
@@ -72,6 +80,11 @@ class Agent {
   };
 
   void enter();
+  void send() {
+    if (engine_->holds()) send_held();
+  }
+  void send_held();
+  void disarm();
   void wait_for(Condition done);
   void tell_others();
   void lead(Condition done);
@@ -79,6 +92,10 @@ class Agent {
   void sleep(int milliseconds);
   void follow();
   void watch_fabric(bool armed);
+  bool help_while_busy();
+  void lease(uint64_t now);
+  void end_lease();
+  void set_timer(uint64_t ns);
   void run();
 
   Engine* engine_;
@@ -90,7 +107,11 @@ class Agent {
   bool asleep_ = false;   // it sleeps
   int followers_ = 0;
   bool running_ = false, ending_ = false;
-  int epoll_ = -1, end_bell_ = -1;
+  bool leased_ = false;    // the agent is disarmed until the timer
+  uint64_t lease_end_ = 0;  // ns
+  std::atomic<bool> busy_{false};  // something came to the agent, or to who helps, until
+  uint64_t busy_until_ = 0;        // ns
+  int epoll_ = -1, end_bell_ = -1, timer_ = -1;
   std::thread thread_;
 };
 

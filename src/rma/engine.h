@@ -34,6 +34,7 @@ class Engine final : public net::Receiver {
 
   // Receives, executes, and sends what is held. True if anything came.
   bool poll();
+  bool holds() const { return outbox_.holds(); }
   // Sends what is held.
   void push() { outbox_.push_all(); }
   // Executes what this rank has sent to itself, without a look at the fabric. True if there was something.

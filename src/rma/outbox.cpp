@@ -7,7 +7,7 @@ namespace nearcache::rma {
 std::byte* Outbox::append(int peer, const Head& head, std::span<const Piece> pieces) {
   BatchWriter& batch = batches_[peer];
   if (batch.bytes().size() >= enough) push(peer);
-  if (batch.empty()) filled_.push_back(peer);
+  if (batch.empty() && peer != fabric_->rank()) filled_.push_back(peer);
   return batch.append(head, pieces);
 }
 
@@ -19,10 +19,8 @@ void Outbox::push(int peer) {
 }
 
 void Outbox::push_all() {
-  if (filled_.empty()) return;
   for (const int peer : filled_) push(peer);
   filled_.clear();
-  if (!batches_[fabric_->rank()].empty()) filled_.push_back(fabric_->rank());
 }
 
 bool Outbox::take_own(BatchWriter* batch) {

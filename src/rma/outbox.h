@@ -17,6 +17,8 @@ class Outbox {
   std::byte* append(int peer, const Head& head, std::span<const Piece> pieces = {});
   void push(int peer);
   void push_all();
+  // Something for others. True also where it went already.
+  bool holds() const { return !filled_.empty(); }
   // The messages that this rank has sent to itself.
   bool take_own(BatchWriter* batch);
 
@@ -26,7 +28,7 @@ class Outbox {
 
   net::Fabric* fabric_;
   std::unordered_map<int, BatchWriter> batches_;
-  std::vector<int> filled_;  // peers whose batch is not empty, and maybe others
+  std::vector<int> filled_;  // other ranks whose batch is not empty, and maybe more
 };
 
 }  // namespace nearcache::rma

@@ -230,10 +230,7 @@ void Window::fence_enter() {
 bool Window::fence_met() const { return fence_.met() && exposure_.executed(!fence_.odd()) >= fence_.expected(); }
 
 void Window::post(std::span<const int> origins) {
-  for (const int rank : origins) {
-    engine_->outbox().append(members_.peer(rank), head(Kind::post));
-    engine_->outbox().push(members_.peer(rank));
-  }
+  for (const int rank : origins) engine_->outbox().append(members_.peer(rank), head(Kind::post));
 }
 
 bool Window::started(std::span<const int> targets) {
@@ -246,10 +243,7 @@ bool Window::started(std::span<const int> targets) {
 }
 
 void Window::complete(std::span<const int> targets) {
-  for (const int rank : targets) {
-    engine_->outbox().append(members_.peer(rank), head(Kind::complete));
-    engine_->outbox().push(members_.peer(rank));
-  }
+  for (const int rank : targets) engine_->outbox().append(members_.peer(rank), head(Kind::complete));
 }
 
 bool Window::completed_by(size_t origins) {

@@ -92,6 +92,22 @@ TEST_F(Agents, ServeARankWhoseProgramCallsNothing) {
   EXPECT_EQ(ranks[1]->words[5], 300u);
 }
 
+TEST_F(Agents, AThreadThatWaitsElsewhereServesAndTheAgentAfterIt) {
+  begin(2);
+  std::atomic<bool> over{false};
+  std::atomic<uint64_t> helped{0};
+  std::thread waits([&] {
+    while (!over) helped += ranks[1]->agent->help();
+  });
+  uint64_t times = 0;
+  while (helped == 0 || times < 300) EXPECT_EQ(ranks[0]->fetch_add(1, 5, 1), times++);
+  over = true;
+  waits.join();
+  const uint64_t by_then = helped;
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(ranks[0]->fetch_add(1, 5, 1), times++);
+  EXPECT_EQ(helped, by_then);
+}
+
 TEST_F(Agents, ManyThreadsOfManyRanksAddAndWaitForEachOther) {
   begin(3);
   constexpr uint64_t threads = 3, times = 60;

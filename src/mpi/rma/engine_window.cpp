@@ -235,7 +235,7 @@ int EngineWindow::post(MPI_Group group, int assert) {
   if (exposing_) return MPI_ERR_RMA_SYNC;
   if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
   if ((assert & MPI_MODE_NOCHECK) == 0) window_->post(ranks);
-  station_->agent().poll(lock);  // it may be one of them
+  station_->agent().send(lock);
   exposing_ = true;
   fenced_ = false;
   exposed_ = ranks.size();

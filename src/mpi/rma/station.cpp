@@ -1,9 +1,37 @@
 #include "mpi/rma/station.h"
 
+#include <atomic>
+
 #include "mpi/process/context.h"
 #include "mpi/process/next.h"
 
 namespace nearcache::mpi {
+namespace {
+
+// MPICH 5 calls this while it waits. Null: never again.
+std::atomic<rma::Agent*> helped{nullptr};
+
+#if defined(NEARCACHE_FAMILY_MPICH) && defined(MPIX_STREAM_NULL)
+int help(void*) {
+  constexpr int no_progress = 0, over = 1;  // MPIX_ASYNC_NOPROGRESS, MPIX_ASYNC_DONE
+  rma::Agent* const agent = helped.load(std::memory_order_acquire);
+  if (agent == nullptr) return over;
+  agent->help();
+  return no_progress;
+}
+
+void be_helped(rma::Agent* agent) {
+  using Start = int (*)(int (*)(void*), void*, MPIX_Stream);
+  const auto start = reinterpret_cast<Start>(next_symbol("MPIX_Async_start"));
+  if (start == nullptr) return;
+  helped.store(agent, std::memory_order_release);
+  if (start(help, nullptr, MPIX_STREAM_NULL) != MPI_SUCCESS) helped.store(nullptr);
+}
+#else
+void be_helped(rma::Agent*) {}
+#endif
+
+}  // namespace
 
 std::string Station::set_up(MPI_Comm comm, const std::vector<int>& members) {
   if (state_ == State::down && !context.world.is_everybody(comm)) return "the first window for the engine must be of all ranks";
@@ -38,7 +66,9 @@ std::string Station::begin(MPI_Comm comm, const std::vector<int>& members) {
   if (!wrong.empty()) return wrong;
   fabric_->know(std::move(addresses));
   // Nobody sends before the first window has been agreed on, so an agent that did not start is known by then.
-  return agent_->start();
+  wrong = agent_->start();
+  if (wrong.empty()) be_helped(agent_.get());
+  return wrong;
 }
 
 void Station::begin_opening() {
@@ -57,6 +87,8 @@ void Station::end_opening() {
 void Station::stop() {
   if (state_ == State::up) {
     if (const MPI_Comm everybody = context.world.everybody(); everybody != MPI_COMM_NULL) next.Barrier(everybody);
+    helped.store(nullptr, std::memory_order_release);
+    context.progress.call();
     agent_->stop();
   }
   agent_.reset();
