@@ -36,10 +36,14 @@ bool Phases::Companion::untold_readers(uint64_t phase) const {
   return false;
 }
 
-void Phases::configure(uint64_t longest_age_ns, uint64_t repeats) {
+void Phases::configure([[maybe_unused]] uint64_t longest_age_ns, uint64_t repeats) {
   repeats_wanted_ = static_cast<uint32_t>(repeats);
+#ifdef NEARCACHE_FAMILY_SIMGRID
+  expires_ = UINT64_MAX;  // a second of real time is some microseconds of the simulation
+#else
   age_ticks_ = ns_to_ticks(longest_age_ns);
   expires_ = clock_ticks() + age_ticks_;
+#endif
 }
 
 bool Phases::is_covered(const std::vector<int>& members) const {
