@@ -30,9 +30,10 @@ def choose(found, objects):
     family = [item for item in objects if item.family == found.family]
     if not family:
         exist = ", ".join(sorted(item.tag for item in objects)) or "none"
-        wrapper = "--oshcc /path/oshcc" if found.family in shmem.FAMILIES else "--mpicc /path/mpicc"
+        wrapper = "oshcc" if found.family in shmem.FAMILIES else "mpicc"
         raise Refused(f"the program uses {found.tag} ({found.found}), and there is no preload object of that family; "
-                      f"there are: {exist}. Build one: nearcache build {wrapper}")
+                      f"there are: {exist}. Build one: nearcache build --{wrapper} /path/{wrapper} "
+                      f"(in a checkout cmake -DNEARCACHE_{wrapper.upper()}=/path/{wrapper})")
     best = min(family, key=lambda item: _distance(found.version, item.version))
     note = ""
     if found.version and version_numbers(found.version) != version_numbers(best.version):
