@@ -4,9 +4,12 @@ import json
 import os
 import tempfile
 
-from .build import Failure
+from scale import simgrid
+
+from .build import Failure, command
 from .clients import one_run, undisturbed
 from .numbers import median, summarise
+from .scale import BarnesHut, Lcc
 
 STEPS = {"barrier_steps_speedup": ("lu_steps", {"rounds": 10}), "lock_get_unlock_speedup": ("lock_lookups", {"rounds": 40})}
 WRITERS = ("put_random", "accumulate", "halo")
@@ -35,6 +38,11 @@ def measure(launch, arguments):
     results += [*idle, rewritten]
     summary["idle_ratio"] = max(1 / row["speedup"]["median"] for row in idle)
     summary["store_ratio"] = 1 / rewritten["speedup"]["median"]
+    if simgrid.available():
+        rows = simulated_shares(launch, arguments.quick)
+        results += rows
+        for key, (app, _) in PROMISING.items():
+            summary[f"{key}_simulated"] = min(row["share"] for row in rows if row["client"] == app)
     return results, summary, {}
 
 
@@ -69,6 +77,35 @@ def shares(launch, app, promise, quick, repetitions):
     seconds = {name: median([run["seconds"] for run in each]) for name, each in runs.items()}
     return {"client": app, "network": "tcp", "over": promise, "off_s": seconds["off"], "promise_s": seconds["promise"], "coherent_s": seconds["coherent"],
             "promise_speedup": seconds["off"] / seconds["promise"], "coherent_speedup": seconds["off"] / seconds["coherent"]}
+
+
+def simulated_shares(launch, quick):
+    """Shares of what the promise gains at more ranks than a machine has cores, in SimGrid's virtual time: the same in every run. Looks at own memory cost nothing there."""
+    build = launch.build.directory
+    command(["cmake", "--build", build, "--target", "bench-scale"], "building for SimGrid")
+    programs = max((build / "bin").glob("simgrid-*"))
+    sizes = {"lcc": Lcc(True), "barnes_hut": BarnesHut(False)}
+    sizes["barnes_hut"].steps = 2
+    rows = []
+    for ranks in (16, 32, 64) if quick else (16, 32, 64, 128):
+        for app, promise in PROMISING.values():
+            sides = {"promise": ([], {}), "coherent": (["--no-promise"], {"mode": "coherent"})}
+            results = {name: simulated_run(programs / f"{app}_cached", [*sizes[app].arguments(ranks), *flags], ranks, options)
+                       for name, (flags, options) in sides.items()}
+            seconds = {name: sizes[app].row(result)["total_s"] for name, result in results.items()}
+            if len({result["checksum"] for result in results.values()}) != 1:
+                raise Failure(f"{app} on {ranks} simulated ranks: results differ")
+            rows.append({"client": app, "network": "SimGrid", "ranks": ranks, "over": promise, "promise_s": seconds["promise"],
+                         "coherent_s": seconds["coherent"], "share": seconds["promise"] / seconds["coherent"]})
+    return rows
+
+
+def simulated_run(program, words, ranks, options):
+    with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
+        out = os.path.join(folder, "out.json")
+        simgrid.run(program, [*words, "--json", out], ranks, folder, options)
+        with open(out, encoding="utf-8") as file:
+            return json.load(file)
 
 
 def app_run(launch, app, words, options, folder):

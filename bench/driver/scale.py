@@ -89,10 +89,11 @@ class BarnesHut:
     def __init__(self, quick):
         self.name = self.program = "barnes_hut"
         self.per_rank = 16 if quick else 64
+        self.steps = 0
 
     def arguments(self, ranks):
         costs = [word for name, ns in self.COSTS.items() for word in (f"--{name}", ns)]
-        return ["--bodies", ranks * self.per_rank, "--steps", 0, "--theta", self.THETA, *costs]
+        return ["--bodies", ranks * self.per_rank, "--steps", self.steps, "--theta", self.THETA, *costs]
 
     def options(self):
         share = self.per_rank / self.PAPER_BODIES
