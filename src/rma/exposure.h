@@ -23,6 +23,9 @@ class Exposure {
   // A request of kind put to complete.
   void take(int from, const Message& message);
   void forget(int peer);
+  // The owner's own lock, without messages: false if it is not free, or waited for.
+  bool lock_here(int owner, LockType type) { return locks_.try_ask(owner, type); }
+  void unlock_here(int owner);
 
   Memory& memory() { return memory_; }
   uint64_t executed(bool odd_epoch) const { return executed_[odd_epoch]; }  // operations, since the beginning

@@ -5,9 +5,15 @@
 namespace nearcache::rma {
 
 bool Locks::ask(int origin, LockType type) {
-  if (waiting_.empty() && free_for(type)) return take(origin, type), true;
+  if (try_ask(origin, type)) return true;
   waiting_.push_back({origin, type});
   return false;
+}
+
+bool Locks::try_ask(int origin, LockType type) {
+  if (!waiting_.empty() || !free_for(type)) return false;
+  take(origin, type);
+  return true;
 }
 
 void Locks::take(int origin, LockType type) {

@@ -14,6 +14,8 @@ class Locks {
  public:
   // True if granted at once; otherwise the origin waits for its turn.
   bool ask(int origin, LockType type);
+  // The same, but it does not wait.
+  bool try_ask(int origin, LockType type);
   // False if it holds none.
   bool release(int origin);
   // Whose turn has come; it holds its lock from now on.

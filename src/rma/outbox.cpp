@@ -4,8 +4,14 @@
 
 namespace nearcache::rma {
 
+BatchWriter& Outbox::batch_for(int peer) {
+  if (peer == recent_peer_) return *recent_;
+  recent_peer_ = peer;
+  return *(recent_ = &batches_[peer]);
+}
+
 std::byte* Outbox::append(int peer, const Head& head, std::span<const Piece> pieces) {
-  BatchWriter& batch = batches_[peer];
+  BatchWriter& batch = batch_for(peer);
   if (batch.bytes().size() >= enough) push(peer);
   if (batch.empty() && peer != fabric_->rank()) filled_.push_back(peer);
   return batch.append(head, pieces);

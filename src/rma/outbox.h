@@ -26,8 +26,12 @@ class Outbox {
   // A batch that is this long gains nothing by waiting: two packets of TCP over a loopback, and 40 of an Ethernet.
   static constexpr size_t enough = 60 << 10;
 
+  BatchWriter& batch_for(int peer);
+
   net::Fabric* fabric_;
-  std::unordered_map<int, BatchWriter> batches_;
+  std::unordered_map<int, BatchWriter> batches_;  // none is ever taken out
+  BatchWriter* recent_ = nullptr;                 // the last one that was asked for
+  int recent_peer_ = -1;
   std::vector<int> filled_;  // other ranks whose batch is not empty, and maybe more
 };
 

@@ -18,7 +18,19 @@ Window::Window(Engine* engine, uint64_t id, Members members, Memory memory)
         engine_->outbox().append(members_.peer(to), token, counts);
       }) {}
 
-Window::Target& Window::target(int rank) { return targets_[rank]; }
+Window::Target& Window::target(int rank) {
+  if (Target* found = known(rank)) return *found;
+  recent_rank_ = rank;
+  return *(recent_ = &targets_[rank]);
+}
+
+Window::Target* Window::known(int rank) const {
+  if (rank == recent_rank_) return recent_;
+  const auto found = targets_.find(rank);
+  if (found == targets_.end()) return nullptr;
+  recent_rank_ = rank;
+  return recent_ = &found->second;
+}
 
 // Operations
 
@@ -91,8 +103,8 @@ std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, uint64
 }
 
 bool Window::crowded(int rank) const {
-  const auto found = targets_.find(rank);
-  return found != targets_.end() && found->second.bytes - found->second.bytes_reached > most_outstanding;
+  const Target* to = known(rank);
+  return to != nullptr && to->bytes - to->bytes_reached > most_outstanding;
 }
 
 // Completion
@@ -117,27 +129,25 @@ void Window::ask(int rank, Target* to, Kind kind) {
 }
 
 Mark Window::flush(int rank) {
-  const auto found = targets_.find(rank);
-  if (found == targets_.end()) return 0;
-  Target& to = found->second;
-  if (to.lock == Lock::wanted) return lock_now(rank);
-  if (to.issued == to.reached) return 0;
-  if (to.answered != to.issued) ask(rank, &to, Kind::acknowledge);
-  return to.issued;
+  Target* to = known(rank);
+  if (to == nullptr) return 0;
+  if (to->lock == Lock::wanted) return lock_now(rank);
+  if (to->issued == to->reached) return 0;
+  if (to->answered != to->issued) ask(rank, to, Kind::acknowledge);
+  return to->issued;
 }
 
 Mark Window::flush_local(int rank) {
-  const auto found = targets_.find(rank);
-  if (found == targets_.end()) return 0;
-  const Target& to = found->second;
-  if (to.reached >= to.fetching) engine_->outbox().push(members_.peer(rank));
-  return to.fetching;
+  const Target* to = known(rank);
+  if (to == nullptr) return 0;
+  if (to->reached >= to->fetching) engine_->outbox().push(members_.peer(rank));
+  return to->fetching;
 }
 
 bool Window::reached(int rank, Mark mark) const {
   if (mark == 0) return true;
-  const auto found = targets_.find(rank);
-  return found == targets_.end() || found->second.reached >= mark;
+  const Target* to = known(rank);
+  return to == nullptr || to->reached >= mark;
 }
 
 void Window::flush_all() {
@@ -165,8 +175,8 @@ void Window::failed(int peer, Status status) {
 }
 
 Status Window::take_error(int rank) {
-  const auto found = targets_.find(rank);
-  return found == targets_.end() ? Status::ok : std::exchange(found->second.error, Status::ok);
+  Target* to = known(rank);
+  return to == nullptr ? Status::ok : std::exchange(to->error, Status::ok);
 }
 
 Status Window::take_error() {
@@ -193,8 +203,17 @@ void Window::lock(int rank, LockType type, bool no_check) {
   target(rank).type = type;
 }
 
+// The lock of the own rank needs no message where it is free and none is under way.
+bool Window::lock_own(Target* to) {
+  if (all_locked_ && to->lock == Lock::none) to->lock = Lock::wanted, to->type = LockType::shared;
+  if (to->lock != Lock::wanted || to->issued != to->reached || !exposure_.lock_here(engine_->rank(), to->type)) return false;
+  to->lock = Lock::held;
+  return true;
+}
+
 Mark Window::lock_now(int rank) {
   Target& to = target(rank);
+  if (rank == rank_ && lock_own(&to)) return 0;
   take_lock(rank, &to);
   if (to.lock != Lock::held) return 0;
   ask(rank, &to, Kind::acknowledge);
@@ -205,6 +224,7 @@ Mark Window::unlock(int rank) {
   Target& to = target(rank);
   if (std::exchange(to.lock, Lock::none) != Lock::held) return flush(rank);
   if (engine_->is_lost(members_.peer(rank))) return 0;
+  if (rank == rank_ && to.issued == to.reached) return exposure_.unlock_here(engine_->rank()), 0;
   ask(rank, &to, Kind::unlock);
   return to.issued;
 }

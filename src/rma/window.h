@@ -123,8 +123,10 @@ class Window {
   static constexpr size_t most_pieces = 1024;            // of a message
 
   Target& target(int rank);
+  Target* known(int rank) const;  // null: it was never asked for anything
   void take_ahead();
   void take_lock(int rank, Target* target);
+  bool lock_own(Target* target);
   void issue_part(Transfer* transfer, Target* target);
   std::vector<Piece> next_pieces(Transfer* transfer, uint64_t most, uint64_t* bytes) const;
   uint64_t expect_reply(int rank, Target* target, Pending pending);
@@ -137,7 +139,9 @@ class Window {
   int rank_;
   Exposure exposure_;
   Fence fence_;
-  std::unordered_map<int, Target> targets_;
+  mutable std::unordered_map<int, Target> targets_;  // none is ever taken out
+  mutable Target* recent_ = nullptr;                 // the last one that was looked for
+  mutable int recent_rank_ = -1;
   std::unordered_map<int, uint32_t> posts_;  // of others that were not started, by rank
   std::unordered_map<int, BatchWriter> ahead_;  // by peer: requests that come after a fence which is not over here
   bool all_locked_ = false;

@@ -101,6 +101,28 @@ TEST(Rma, EveryRankAddsAtomically) {
 }
 
 // Reads, adds and writes back under an exclusive lock; readers see both words alike.
+TEST(Rma, TheOwnLockIsTakenWithoutMessagesAndExcludesAllTheSame) {
+  Job job(2, 1);
+  const auto locks_own = [&] {
+    job.window(0).lock(0, LockType::exclusive, false);
+    return job.window(0).lock_now(0);
+  };
+  EXPECT_EQ(locks_own(), 0u);
+  uint64_t word = 5;
+  job.window(1).lock(0, LockType::exclusive, false);
+  ASSERT_TRUE(job.get(1, 0, 0, &word));
+  const Mark mark = job.window(1).flush(0);
+  EXPECT_FALSE(job.run([&] { return job.window(1).reached(0, mark); }));
+  job.word(0, 0) = 7;
+  EXPECT_EQ(job.window(0).unlock(0), 0u);
+  EXPECT_TRUE(job.run([&] { return job.window(1).reached(0, mark); }));
+  EXPECT_EQ(word, 7u);
+  const Mark own = locks_own();
+  EXPECT_FALSE(job.run([&] { return job.window(0).reached(0, own); }));
+  EXPECT_TRUE(job.unlock(1, 0));
+  EXPECT_TRUE(job.run([&] { return job.window(0).reached(0, own); }));
+}
+
 TEST(Rma, LocksExcludeAndAreGrantedInTurn) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     constexpr int ranks = 6;
