@@ -17,8 +17,8 @@ namespace nearcache::shmem {
 // Never destroyed: other threads and the exit handlers of the OpenSHMEM library may come by to the end of the process.
 Context& context = *new Context;
 bool enabled = false;
-thread_local int inside = 0;
-thread_local bool unordered = false;
+constinit thread_local int inside = 0;
+constinit thread_local bool unordered = false;
 
 static PageCache nothing;  // serves nothing
 PageCache* quick_cache = &nothing;

@@ -38,7 +38,7 @@ void set_result(Transfer* transfer, void* address, const Runs& runs) {
     transfer->result = static_cast<std::byte*>(address) + runs.first;
     return;
   }
-  auto landing = std::make_unique<Landing>(std::vector<std::byte>(runs.bytes), address, runs);
+  auto landing = std::make_unique<Landing>(Landing{std::vector<std::byte>(runs.bytes), address, runs});
   transfer->result = landing->bytes.data();
   transfer->completion = {land, landing.release()};
 }
