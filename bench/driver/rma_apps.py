@@ -12,6 +12,8 @@ from .rma import ENGINE, hosts
 # Ways to communicate, the one-sided one first, and the size and rounds of a run.
 APPS = {"hashtable": (("rma", "messages"), 2000, 5), "dsde": (("accumulate", "alltoall", "reduce_scatter", "nbx"), 300, 5),
         "fft3d": (("puts", "messages"), 64, 10), "milc_cg": (("rma", "messages"), 8, 8)}
+# What a host cannot do: over tcp one in some four runs does not end.
+CANNOT = {("milc_cg", "rma", "mpich-4.0.2")}
 
 
 def measure(launch, arguments):
@@ -26,6 +28,8 @@ def measure(launch, arguments):
         for app, (ways, size, repetitions) in APPS.items():
             for way in ways:
                 for side, (host, options) in sides.items():
+                    if (app, way, side) in CANNOT:
+                        continue
                     run = one_run(host, app, way, size, repetitions, options)
                     seconds.setdefault((app, way, side), []).append(median(run["seconds"]))
                     checksums.setdefault(app, set()).add(run["checksum"])
@@ -49,12 +53,12 @@ def one_run(launch, app, way, size, repetitions, options):
 
 
 def result_row(app, way, seconds, sides):
-    return {"app": app, "way": way, **{f"{side}_s": summarise(seconds[app, way, side]) for side in sides}}
+    return {"app": app, "way": way, **{f"{side}_s": summarise(seconds[app, way, side]) if (app, way, side) in seconds else "-" for side in sides}}
 
 
 def best(seconds, app, ways, sides):
     """The lowest median, and whose it is."""
-    found = {(way, side): median(seconds[app, way, side]) for way in ways for side in sides}
+    found = {(way, side): median(seconds[app, way, side]) for way in ways for side in sides if (app, way, side) in seconds}
     return min(found.values()), " on ".join(min(found, key=found.get))
 
 

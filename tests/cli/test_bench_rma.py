@@ -68,6 +68,7 @@ def test_an_application_is_compared_with_the_best_host_in_the_same_way():
              ("milc_cg", "rma"): (3, 6, 2), ("milc_cg", "messages"): (5, 5, 5),
              ("dsde", "accumulate"): (1, 1, 2), ("dsde", "alltoall"): (3, 4, 1), ("dsde", "reduce_scatter"): (3, 4, 5), ("dsde", "nbx"): (3, 4, 5)}
     seconds = {(*which, side): [time, time] for which, all_times in times.items() for side, time in zip(("a-1", "b-1", "engine"), all_times)}
+    seconds["milc_cg", "messages", "c-1"] = [9, 9]  # and what it cannot do is left out
     summary, details = rma_apps.figures(seconds)
     assert summary == {"hashtable_speedup": 3, "fft_speedup": 1, "milc_speedup": 1.5, "dsde_best": 0.5}
     assert (details["hashtable_best_host"], details["hashtable_over_messages"]) == ("rma on b-1", 0.5)
