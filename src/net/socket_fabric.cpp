@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -30,8 +31,8 @@ void prepare(int socket) {
 
 }  // namespace
 
-std::unique_ptr<SocketFabric> SocketFabric::open(int rank, const Secret& secret, const std::string& interface, std::string* wrong) {
-  std::unique_ptr<SocketFabric> fabric(new SocketFabric(rank, secret));
+std::unique_ptr<SocketFabric> SocketFabric::open(int rank, const std::string& interface, std::string* wrong) {
+  std::unique_ptr<SocketFabric> fabric(new SocketFabric(rank));
   *wrong = fabric->listen_at(interface);
   return wrong->empty() ? std::move(fabric) : nullptr;
 }
@@ -48,16 +49,17 @@ std::string SocketFabric::listen_at(const std::string& interface) {
   set_port(listener_, &address_);
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
   doorbell_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  epoll_event event{.events = EPOLLIN, .data = {.fd = 0}};
-  event.data.ptr = &listener_;
-  if (epoll_ < 0 || doorbell_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event) != 0) return system_error("cannot watch sockets");
-  event.data.ptr = &doorbell_;
-  return epoll_ctl(epoll_, EPOLL_CTL_ADD, doorbell_, &event) == 0 ? std::string() : system_error("cannot watch sockets");
+  pause_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  for (int* descriptor : {&listener_, &doorbell_, &pause_}) {
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = descriptor}};
+    if (epoll_ < 0 || *descriptor < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, *descriptor, &event) != 0) return system_error("cannot watch sockets");
+  }
+  return {};
 }
 
 SocketFabric::~SocketFabric() {
   for (const auto& entry : connections_) ::close(entry.first->socket);
-  for (const int descriptor : {listener_, doorbell_, epoll_}) {
+  for (const int descriptor : {listener_, doorbell_, pause_, epoll_}) {
     if (descriptor >= 0) ::close(descriptor);
   }
 }
@@ -101,7 +103,8 @@ void SocketFabric::connect(int to, Peer* peer) {
 void SocketFabric::accept_all() {
   for (;;) {
     const int socket = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (socket < 0) return;
+    // Where there is no descriptor for it, a connection stays in the listener's queue, and must keep nobody awake there.
+    if (socket < 0) return watch_listener(errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM);
     prepare(socket);
     Connection* connection = watch(socket, State::awaits_hello);
     if (connection == nullptr) {
@@ -112,6 +115,17 @@ void SocketFabric::accept_all() {
     // Whoever connects and says nothing takes the place of others, not descriptors without end.
     if (strangers_.size() > 64 + 2 * addresses_.size()) close(strangers_.front());
   }
+}
+
+// If not wanted, then again after a pause.
+void SocketFabric::watch_listener(bool wanted) {
+  if (wanted == watches_listener_) return;
+  watches_listener_ = wanted;
+  epoll_event event{.events = wanted ? EPOLLIN : 0u, .data = {.ptr = &listener_}};
+  epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_, &event);
+  constexpr long pause_ns = 20000000;
+  const itimerspec when{{}, {0, wanted ? 0 : pause_ns}};
+  timerfd_settime(pause_, 0, &when, nullptr);
 }
 
 void SocketFabric::close(Connection* connection) {
@@ -231,6 +245,8 @@ void SocketFabric::look_at_all() {
   for (int i = 0; i < count; ++i) {
     if (events[i].data.ptr == &listener_) {
       accept_all();
+    } else if (events[i].data.ptr == &pause_) {
+      watch_listener(true);
     } else if (events[i].data.ptr == &doorbell_) {
       uint64_t rings;
       [[maybe_unused]] const ssize_t got = ::read(doorbell_, &rings, sizeof rings);

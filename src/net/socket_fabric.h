@@ -21,12 +21,16 @@ namespace nearcache::net {
 
 class SocketFabric final : public Fabric {
  public:
-  // Listens; null and the reason where that is impossible. Nothing may be sent before `know`.
-  static std::unique_ptr<SocketFabric> open(int rank, const Secret& secret, const std::string& interface, std::string* wrong);
+  // Listens; null and the reason where that is impossible. Nothing may be sent, and no poll made, before `know`.
+  static std::unique_ptr<SocketFabric> open(int rank, const std::string& interface, std::string* wrong);
   ~SocketFabric() override;
 
   const SocketAddress& address() const { return address_; }
-  void know(std::vector<SocketAddress> addresses) { addresses_ = std::move(addresses); }  // of every rank
+  // The secret of the job, and the addresses of all its ranks.
+  void know(const Secret& secret, std::vector<SocketAddress> addresses) {
+    secret_ = secret;
+    addresses_ = std::move(addresses);
+  }
 
   int rank() const override { return rank_; }
   int ranks() const override { return static_cast<int>(addresses_.size()); }
@@ -54,11 +58,12 @@ class SocketFabric final : public Fabric {
     ByteQueue out;  // frames that no open connection has taken
   };
 
-  SocketFabric(int rank, const Secret& secret) : rank_(rank), secret_(secret) {}
+  explicit SocketFabric(int rank) : rank_(rank) {}
   std::string listen_at(const std::string& interface);
 
   void connect(int to, Peer* peer);
   void accept_all();
+  void watch_listener(bool wanted);
   Connection* watch(int socket, State state);
   void close(Connection* connection);
   void lose(Connection* connection, const std::string& why);
@@ -85,10 +90,11 @@ class SocketFabric final : public Fabric {
   ByteQueue& queue_of(Connection* connection);
 
   int rank_;
-  Secret secret_;
+  Secret secret_{};
   SocketAddress address_{};
   std::vector<SocketAddress> addresses_;
   int epoll_ = -1, listener_ = -1, doorbell_ = -1;
+  int pause_ = -1;  // a timer: when to accept again
   std::unordered_map<int, Peer> peers_;
   std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
   std::vector<Connection*> closed_;  // freed at the end of a poll, as its events may name them
@@ -97,6 +103,7 @@ class SocketFabric final : public Fabric {
   Receiver* receiver_ = nullptr;        // during a poll
   std::vector<std::pair<int, std::string>> lost_;  // outside of a poll, to be told in the next
   int polls_ = 0;
+  bool watches_listener_ = true;
   bool moved_ = false;
 };
 

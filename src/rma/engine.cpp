@@ -16,12 +16,17 @@ Window* Engine::open(uint64_t id, Members members, Memory memory) {
 void Engine::take_early(Window* window) {
   const auto found = early_.find(window->id());
   if (found == early_.end()) return;
-  const std::vector<Early> all = std::move(found->second);
+  const auto all = std::move(found->second);
   early_.erase(found);
-  for (const Early& early : all) {
-    BatchReader reader(early.messages.bytes());
+  for (const auto& [from, messages] : all) {
+    early_bytes_[from] -= messages.bytes().size();
+    if (is_lost(from)) continue;  // a lock that it asked for would be nobody's to free
+    BatchReader reader(messages.bytes());
     for (Message message; reader.next(&message);) {
-      if (!take_for(window, early.from, message)) lost(early.from, "it broke the protocol of one-sided communication");
+      if (!take_for(window, message, from)) {
+        lost(from, "it broke the protocol of one-sided communication");
+        break;
+      }
     }
   }
 }
@@ -29,9 +34,19 @@ void Engine::take_early(Window* window) {
 // What came for a window that was agreed not to be is refused now.
 void Engine::end_opening() {
   if (--opening_ > 0) return;
+  early_bytes_.clear();
   for (const auto& [id, all] : std::exchange(early_, {})) {
-    for (const Early& early : all) received(early.from, early.messages.bytes());
+    for (const auto& [from, messages] : all) received(from, messages.bytes());
   }
+}
+
+// False if it is more than a rank can have to say to the windows that are being opened here.
+bool Engine::keep_early(int from, const Message& message) {
+  size_t& bytes = early_bytes_[from];
+  bytes += message.whole.size();
+  if (bytes > most_held * static_cast<size_t>(opening_)) return false;
+  early_[message.head.window][from].append_whole(message.whole);
+  return true;
 }
 
 void Engine::close(Window* window) {
@@ -75,25 +90,16 @@ bool Engine::take(int from, const Message& message) {
     if (window != nullptr) window->failed(from, head.status);
     return true;
   }
-  if (window != nullptr) return take_for(window, from, message);
-  if (opening_ > 0) {
-    Early& early = early_[head.window].emplace_back(Early{from, {}});
-    early.messages.append_whole(message.whole);
-    return true;
-  }
+  if (window != nullptr) return take_for(window, message, from);
+  if (opening_ > 0) return keep_early(from, message);
   if (head.kind == Kind::post || head.kind == Kind::fence) return false;
   refuse(&outbox_, from, head, Status::no_window);
   return true;
 }
 
-bool Engine::take_for(Window* window, int from, const Message& message) {
-  bool valid = true;
-  if (message.head.kind == Kind::post || message.head.kind == Kind::fence) {
-    window->take_token(from, message, &valid);
-  } else {
-    window->take(from, message);
-  }
-  return valid;
+bool Engine::take_for(Window* window, const Message& message, int from) {
+  const bool token = message.head.kind == Kind::post || message.head.kind == Kind::fence;
+  return token ? window->take_token(from, message) : window->take(from, message);
 }
 
 bool Engine::take_data(int from, const Message& message) {

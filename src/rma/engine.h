@@ -48,7 +48,8 @@ class Engine final : public net::Receiver {
 
  private:
   bool take(int from, const Message& message);
-  bool take_for(Window* window, int from, const Message& message);
+  static bool take_for(Window* window, const Message& message, int from);
+  bool keep_early(int from, const Message& message);
   void take_early(Window* window);
   bool take_data(int from, const Message& message);
   Window* find(uint64_t id);
@@ -58,12 +59,9 @@ class Engine final : public net::Receiver {
   Outbox outbox_;
   PendingTable pending_;
   std::unordered_map<uint64_t, std::unique_ptr<Window>> windows_;
-  struct Early {
-    int from;
-    BatchWriter messages;
-  };
   int opening_ = 0;
-  std::unordered_map<uint64_t, std::vector<Early>> early_;  // by window
+  std::unordered_map<uint64_t, std::unordered_map<int, BatchWriter>> early_;  // by window and rank
+  std::unordered_map<int, size_t> early_bytes_;                               // by rank
   std::unordered_set<int> lost_;
   std::string why_lost_;
 };

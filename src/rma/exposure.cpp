@@ -35,12 +35,10 @@ void refuse(Outbox* outbox, int to, const Head& request, Status status) {
   }
 }
 
-void Exposure::take(int from, const Message& message) {
-  if (locks_.waits(from)) {
-    deferred_[from].append_whole(message.whole);
-  } else {
-    run(from, message);
-  }
+bool Exposure::take(int from, const Message& message) {
+  if (locks_.waits(from)) return deferred_[from].hold(message.whole);
+  run(from, message);
+  return true;
 }
 
 void Exposure::run(int from, const Message& message) {

@@ -20,8 +20,8 @@ class Exposure {
 
   Exposure(Memory memory, Outbox* outbox) : memory_(std::move(memory)), outbox_(outbox) {}
 
-  // A request of kind put to complete.
-  void take(int from, const Message& message);
+  // A request of kind put to complete. False if its origin has sent more than it may while it waits for a lock.
+  bool take(int from, const Message& message);
   void forget(int peer);
   // The owner's own lock, without messages: false if it is not free, or waited for.
   bool lock_here(int owner, LockType type) { return locks_.try_ask(owner, type); }

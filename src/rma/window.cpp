@@ -73,7 +73,7 @@ void Window::issue_part(Transfer* transfer, Target* to) {
   message.length = bytes;
   ++to->issued;
   ++to->operations;
-  to->bytes += bytes + sizeof message;
+  to->bytes += bytes + sizeof message + pieces.size() * sizeof(Piece);
   if (fetches) {
     Pending pending;
     pending.to = transfer->result + transfer->done;
@@ -274,14 +274,12 @@ bool Window::completed_by(size_t origins) {
 
 // A rank that has left a fence may not see memory as it is before what others sent until then is executed: its requests wait for the end of that fence here,
 // which needs nothing of this rank's program any more.
-void Window::take(int peer, const Message& message) {
+bool Window::take(int peer, const Message& message) {
   const bool ahead = is_operation(message.head.kind) && message.head.odd_epoch == fence_.odd() && !fence_met();
-  if (ahead || (!ahead_.empty() && ahead_.contains(peer))) {
-    ahead_[peer].append_whole(message.whole);
-  } else {
-    exposure_.take(peer, message);
-    take_ahead();
-  }
+  if (ahead || (!ahead_.empty() && ahead_.contains(peer))) return ahead_[peer].hold(message.whole);
+  if (!exposure_.take(peer, message)) return false;
+  take_ahead();
+  return true;
 }
 
 void Window::take_ahead() {
@@ -292,14 +290,16 @@ void Window::take_ahead() {
   }
 }
 
-void Window::take_token(int peer, const Message& message, bool* valid) {
+bool Window::take_token(int peer, const Message& message) {
   const int rank = members_.rank_of(peer);
-  if (message.head.kind == Kind::post && rank >= 0) {
+  if (rank < 0) return false;
+  if (message.head.kind == Kind::post) {
     ++posts_[rank];
-  } else if (rank < 0 || !fence_.arrived(message.head.token, message.head.displacement, message.pieces)) {
-    *valid = false;
+  } else if (!fence_.arrived(message.head.token, message.head.displacement, message.pieces)) {
+    return false;
   }
   take_ahead();
+  return true;
 }
 
 void Window::lost(int peer) {

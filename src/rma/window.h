@@ -97,8 +97,9 @@ class Window {
   bool broken() const { return broken_; }
 
   // Of the engine: what has come.
-  void take(int peer, const Message& message);  // a request
-  void take_token(int peer, const Message& message, bool* valid);
+  // False if no rank that follows the protocol sends that.
+  bool take(int peer, const Message& message);  // a request
+  bool take_token(int peer, const Message& message);
   void answered(const Pending& pending, Status status);
   void failed(int peer, Status status);
   void lost(int peer);

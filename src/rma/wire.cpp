@@ -70,4 +70,10 @@ void BatchWriter::append_whole(std::span<const std::byte> message) {
   std::memcpy(room(message.size() / 8), message.data(), message.size());
 }
 
+bool BatchWriter::hold(std::span<const std::byte> message) {
+  if (used_ * 8 + message.size() > most_held) return false;
+  append_whole(message);
+  return true;
+}
+
 }  // namespace nearcache::rma

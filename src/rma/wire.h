@@ -47,6 +47,9 @@ struct Piece {
   bool operator==(const Piece&) const = default;
 };
 
+// More than this, a rank that follows the protocol has never sent of a window before something was answered (Window::most_outstanding, and the heads of what needs no answer).
+inline constexpr size_t most_held = 16 << 20;
+
 // Bytes of data that belong to a message of this head.
 uint64_t data_bytes(const Head& head);
 
@@ -80,6 +83,8 @@ class BatchWriter {
   // Returns where its data go: data_bytes(head) bytes, good until the next message.
   std::byte* append(const Head& head, std::span<const Piece> pieces = {});
   void append_whole(std::span<const std::byte> message);
+  // The same of what a peer sent too early, false if it would be too much.
+  bool hold(std::span<const std::byte> message);
 
  private:
   uint64_t* room(size_t words);

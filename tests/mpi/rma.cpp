@@ -342,6 +342,13 @@ void errors_of_range_and_epochs() {
   EXPECT_EQ(class_of(MPI_Win_complete(words.win)), MPI_ERR_RMA_SYNC);
   MPI_Win_lock(MPI_LOCK_SHARED, next_rank(), 0, words.win);
   EXPECT_EQ(class_of(MPI_Put(&value, 1, MPI_INT64_T, ranks, 0, 1, MPI_INT64_T, words.win)), MPI_ERR_RANK);
+  MPI_Datatype pair;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  int64_t other = 6, result;
+  EXPECT_EQ(class_of(MPI_Compare_and_swap(&value, &other, &result, pair, next_rank(), 0, words.win)), MPI_ERR_TYPE);
+  EXPECT_EQ(class_of(MPI_Fetch_and_op(&value, &result, pair, next_rank(), 0, MPI_REPLACE, words.win)), MPI_ERR_TYPE);
+  MPI_Type_free(&pair);
   if (!check::cached()) return check::skip("no MPI need say so"), void(MPI_Win_unlock(next_rank(), words.win));
   const int issued = MPI_Put(&value, 1, MPI_INT64_T, next_rank(), 4, 1, MPI_INT64_T, words.win);
   const int flushed = MPI_Win_flush(next_rank(), words.win);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -52,11 +53,11 @@ struct Sockets {
     std::vector<SocketAddress> addresses;
     for (int rank = 0; rank < ranks; ++rank) {
       std::string wrong;
-      fabrics.push_back(SocketFabric::open(rank, secrets.empty() ? secret : secrets[static_cast<size_t>(rank)], "lo", &wrong));
+      fabrics.push_back(SocketFabric::open(rank, "lo", &wrong));
       EXPECT_EQ(wrong, "");
       addresses.push_back(fabrics.back()->address());
     }
-    for (auto& fabric : fabrics) fabric->know(addresses);
+    for (size_t rank = 0; rank < fabrics.size(); ++rank) fabrics[rank]->know(secrets.empty() ? secret : secrets[rank], addresses);
   }
   // Until `done`, or nothing happens any more.
   template <class Done>
@@ -191,6 +192,24 @@ TEST(SocketFabric, ARankThatEndsIsLostToThoseThatSpokeWithIt) {
   sockets.fabrics[1]->send(0, bytes_of(1, 8));
   sockets.fabrics[1]->send(2, bytes_of(0, 8));
   EXPECT_TRUE(sockets.run([&] { return sockets.listeners[2].total() == 1; }));
+}
+
+TEST(SocketFabric, AConnectionForWhichThereIsNoDescriptorWaitsAndKeepsNobodyAwake) {
+  Sockets sockets(2);
+  sockets.fabrics[0]->send(1, bytes_of(0, 8));  // has its socket
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = dup(0);
+  ::close(next);
+  const rlimit none{static_cast<rlim_t>(next), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  SocketFabric& full = *sockets.fabrics[1];
+  for (int i = 0; i < 2000 && !readable(full.wait_descriptor()); ++i) usleep(100);
+  for (int i = 0; i < 3; ++i) full.poll(sockets.listeners[1]);
+  EXPECT_FALSE(readable(full.wait_descriptor()));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 1; }));
+  EXPECT_TRUE(sockets.listeners[0].gone.empty());
 }
 
 TEST(SocketFabric, TheDescriptorIsReadableUntilAPollHasTakenWhatThereIs) {

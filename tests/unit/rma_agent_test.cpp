@@ -57,12 +57,12 @@ class Agents : public testing::Test {
     for (int rank = 0; rank < count; ++rank) {
       std::string wrong;
       ranks.emplace_back(std::make_unique<Rank>());
-      ranks.back()->fabric = net::SocketFabric::open(rank, {1, 2}, "lo", &wrong);
+      ranks.back()->fabric = net::SocketFabric::open(rank, "lo", &wrong);
       ASSERT_EQ(wrong, "");
       addresses.push_back(ranks.back()->fabric->address());
     }
     for (auto& rank : ranks) {
-      rank->fabric->know(addresses);
+      rank->fabric->know({1, 2}, addresses);
       rank->engine = std::make_unique<Engine>(rank->fabric.get());
       rank->window = rank->engine->open(1, Members(count), Memory::fixed(rank->words.data(), rank->words.size() * 8, 8));
       rank->agent = std::make_unique<Agent>(rank->engine.get());

@@ -349,6 +349,65 @@ TEST(Rma, ARankThatIsKilledEndsWhatWaitsForIt) {
   EXPECT_EQ(job.engines[2]->why_lost(), "rank 1 is gone: it was killed");
 }
 
+// A batch of as many puts as it holds.
+std::vector<std::byte> puts_for(uint64_t window) {
+  BatchWriter writer;
+  for (int i = 0; i < 3; ++i) std::memset(writer.append(Head{.kind = Kind::put, .window = window, .length = 300 << 10}), 0, 300 << 10);
+  return {writer.bytes().begin(), writer.bytes().end()};
+}
+
+// Sends such batches from rank 1 to rank 0 until that is enough for rank 0; how much it took, in MiB.
+int taken_until_lost(Job* job, uint64_t window, int most) {
+  for (int sent = 0; sent < most; ++sent) {
+    if (job->engines[0]->is_lost(1)) return sent;
+    job->network.fabric(1).send(0, puts_for(window));
+    while (job->step()) {
+    }
+  }
+  return most;
+}
+
+TEST(Rma, WhatComesForAWindowThatIsNotOpenYetIsBounded) {
+  Job job(2, 16);
+  job.engines[0]->begin_opening();
+  job.engines[0]->begin_opening();
+  const int taken = taken_until_lost(&job, 99, 100);
+  EXPECT_GT(taken, 30);
+  EXPECT_LT(taken, 50);
+  EXPECT_EQ(job.engines[0]->why_lost(), "rank 1 is gone: it broke the protocol of one-sided communication");
+}
+
+TEST(Rma, WhatComesBehindALockThatIsNotFreeIsBounded) {
+  Job job(2, 17);
+  job.window(0).lock(0, LockType::exclusive, false);
+  const Mark mark = job.window(0).lock_now(0);
+  ASSERT_TRUE(job.run([&] { return job.window(0).reached(0, mark); }));
+  BatchWriter lock;
+  lock.append(Head{.kind = Kind::lock_shared, .window = Job::window_id});
+  job.network.fabric(1).send(0, lock.bytes());
+  EXPECT_LT(taken_until_lost(&job, Job::window_id, 100), 25);
+}
+
+TEST(Rma, ALockOfARankThatWasLostBeforeTheWindowWasOpenIsFree) {
+  Job job(3, 18);
+  job.engines[0]->begin_opening();
+  BatchWriter lock;
+  lock.append(Head{.kind = Kind::lock_exclusive, .window = 99});
+  job.network.fabric(1).send(0, lock.bytes());
+  while (job.step()) {
+  }
+  job.network.kill(1);
+  ASSERT_TRUE(job.run([&] { return job.engines[0]->is_lost(1); }));
+  std::vector<uint64_t> words(8);
+  Window* here = job.engines[0]->open(99, Members(3), Memory::fixed(words.data(), 64, 8));
+  Window* there = job.engines[2]->open(99, Members(3), Memory::fixed(nullptr, 0, 8));
+  job.engines[0]->end_opening();
+  there->lock(0, LockType::exclusive, false);
+  const Mark mark = there->lock_now(0);
+  EXPECT_TRUE(job.run([&] { return there->reached(0, mark); }));
+  EXPECT_TRUE(here->broken());
+}
+
 TEST(Rma, CompletionsAreCalledWhenTheirResultIsThere) {
   Job job(2, 13, 20000);
   std::ranges::fill(job.memory[1], 3);

@@ -126,8 +126,9 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
   next.Comm_size(comm, &identity->ranks);
   const std::vector<int> members = context.world.members(comm);
   if (members.empty()) return "its communicator reaches outside of the ranks that were started together";
-  if (context.world.given_up() || !context.world.meet(comm, members, &identity->far, patience_ns(identity->ranks)))
-    return "another rank does not answer";
+  World::Met met;
+  if (!context.world.meet(comm, members, &met, patience_ns(identity->ranks))) return "another rank does not answer";
+  identity->far = std::move(met.far);
   context_limit_memory();
   bool has_room = context.phases.has_room(members);
   coherent->why_not = why_never_coherent(creation, members, &coherent->slot);

@@ -6,7 +6,7 @@ OPERATIONS = {
     "Get": f"get(origin_addr, origin_count, origin_datatype, {TARGET})",
     "Accumulate": f"accumulate({ORIGIN}, {TARGET}, op)",
     "Get_accumulate": f"get_accumulate({ORIGIN}, result_addr, result_count, result_datatype, {TARGET}, op)",
-    "Fetch_and_op": "get_accumulate({origin_addr, 1, datatype}, result_addr, 1, datatype, {target_rank, target_disp, 1, datatype}, op)",
+    "Fetch_and_op": "fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op)",
     "Compare_and_swap": "compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp)",
 }
 CALLS = {

@@ -79,8 +79,8 @@ class Gathering {
     const bool met = world.all_met();
     patience_ = met ? no_limit : 60ull * 1000000000;
     comm_ = met || world.has_model() ? world.everybody() : MPI_COMM_NULL;
-    std::vector<uint8_t> far;
-    return comm_ != MPI_COMM_NULL && (met || world.meet(comm_, world.members(comm_), &far, patience_));
+    World::Met everybody;
+    return comm_ != MPI_COMM_NULL && (met || world.meet(comm_, world.members(comm_), &everybody, patience_));
   }
   bool failed() const { return failed_; }
 

@@ -17,6 +17,8 @@ constexpr uint64_t hash_word(uint64_t sum, uint64_t word) {
   return sum ^ sum >> 29;
 }
 
+constexpr uint64_t known = 1, engine = 2;  // bits of the word that says where a rank is: it has said so; it has the RMA engine
+
 // In SimGrid's SMPI the simulated one.
 std::string name_of_node() {
 #ifdef NEARCACHE_FAMILY_SIMGRID
@@ -32,12 +34,18 @@ std::string name_of_node() {
 uint64_t hash_of_node() {
   uint64_t sum = 1;
   for (const char c : name_of_node()) sum = hash_word(sum, static_cast<unsigned char>(c));
-  return sum | 1;
+  return (sum & ~engine) | known;
 }
 
-uint64_t hash_of(const std::vector<int>& members) {
-  return std::accumulate(members.begin(), members.end(), uint64_t{members.size()},
-                         [](uint64_t sum, int rank) { return hash_word(sum, static_cast<uint64_t>(rank) + 1); });
+template <class Meeting>
+int forget_meeting(MPI_Comm, int, void* attribute, void*) {
+  delete static_cast<std::shared_ptr<Meeting>*>(attribute);
+  return MPI_SUCCESS;
+}
+
+int copy_no_meeting(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -79,6 +87,7 @@ bool World::start_session() {
 }
 
 void World::stop() {
+  given_up();  // requests that are complete by now
   if (group_known_) next.Group_free(&group_);
   group_known_ = has_model_ = false;
 #ifdef NEARCACHE_HAS_Session_init
@@ -102,30 +111,67 @@ std::vector<int> World::members(MPI_Comm comm) const {
   return there;
 }
 
-bool World::meet(MPI_Comm comm, const std::vector<int>& members, std::vector<uint8_t>* far, uint64_t patience) {
-  const uint64_t group = hash_of(members);
-  bool met = false;
+int World::meeting_keyval() {
+  const std::lock_guard lock(mutex_);
+  if (meeting_keyval_ == MPI_KEYVAL_INVALID) next.Comm_create_keyval(copy_no_meeting, forget_meeting<Meeting>, &meeting_keyval_, nullptr);
+  return meeting_keyval_;
+}
+
+std::shared_ptr<World::Meeting> World::meeting_on(MPI_Comm comm) {
+  void* attribute = nullptr;
+  int found = 0;
+  if (next.Comm_get_attr(comm, meeting_keyval(), &attribute, &found) != MPI_SUCCESS || found == 0) return nullptr;
+  return *static_cast<std::shared_ptr<Meeting>*>(attribute);
+}
+
+std::shared_ptr<World::Meeting> World::begin_meeting(MPI_Comm comm, const std::vector<int>& members) {
+  auto meeting = std::make_shared<Meeting>(members);
+  Exchange& exchange = meeting->exchange;
+  exchange.sent()[0] = hash_of_node() | (has_engine_ ? engine : 0);
+  if (next.Iallgather(exchange.sent().data(), 1, MPI_UINT64_T, exchange.received().data(), 1, MPI_UINT64_T, comm, exchange.request()) != MPI_SUCCESS)
+    return nullptr;
+  next.Comm_set_attr(comm, meeting_keyval(), new std::shared_ptr<Meeting>(meeting));
+  return meeting;
+}
+
+bool World::meet(MPI_Comm comm, const std::vector<int>& members, Met* met, uint64_t patience) {
+  std::shared_ptr<Meeting> meeting = meeting_on(comm);
+  if (meeting == nullptr) meeting = begin_meeting(comm, members);
+  if (meeting == nullptr) return false;
+  met->without_engine = meeting->without_engine;
+  if (!have_come(meeting, patience)) return false;
+  met->far = far_of(members);
+  met->all_have_engine = std::ranges::all_of(meeting->exchange.received(), [](uint64_t word) { return (word & engine) != 0; });
+  return true;
+}
+
+// No two threads make windows on one communicator at once.
+bool World::have_come(const std::shared_ptr<Meeting>& meeting, uint64_t patience) {
+  const bool waits = !given_up();
   {
     const std::lock_guard lock(mutex_);
-    met = met_.contains(group);
+    if (meeting->over || meeting->late) return meeting->over;
   }
-  if (!met) {
-    Exchange exchange(1, members.size());
-    exchange.sent()[0] = hash_of_node();
-    if (next.Iallgather(exchange.sent().data(), 1, MPI_UINT64_T, exchange.received().data(), 1, MPI_UINT64_T, comm,
-                        exchange.request()) != MPI_SUCCESS)
-      return false;
-    if (!exchange.wait(patience)) {
-      give_up(std::move(exchange));
-      return false;
-    }
-    const std::lock_guard lock(mutex_);
-    for (size_t i = 0; i < members.size(); ++i) nodes_[static_cast<size_t>(members[i])] = exchange.received()[i];
-    met_.insert(group);
-    all_met_ = all_met_ || members.size() == nodes_.size();
+  const bool come = meeting->exchange.wait(waits ? patience : 0);
+  const std::lock_guard lock(mutex_);
+  if (come) {
+    learn(meeting.get());
+  } else {
+    meeting->late = true;
+    say_unanswered();
+    late_.push_back(meeting);
   }
-  *far = far_of(members);
-  return true;
+  return come;
+}
+
+void World::learn(Meeting* meeting) {
+  for (size_t i = 0; i < meeting->members.size(); ++i) nodes_[static_cast<size_t>(meeting->members[i])] = meeting->exchange.received()[i] & ~engine;
+  meeting->over = true;
+  all_met_ = all_met_ || meeting->members.size() == nodes_.size();
+}
+
+void World::do_without_engine(MPI_Comm comm) {
+  if (const std::shared_ptr<Meeting> meeting = meeting_on(comm)) meeting->without_engine = true;
 }
 
 std::vector<uint8_t> World::far_of(const std::vector<int>& members) {
@@ -138,20 +184,33 @@ std::vector<uint8_t> World::far_of(const std::vector<int>& members) {
 }
 
 // Every process says so: who else would is not known.
+void World::say_unanswered() {
+  if (!late_.empty() || !unanswered_.empty()) return;
+  log(LogLevel::warning,
+      "rank %d: another rank of this job does not answer, as it seems to run without Nearcache: windows are left alone from now on; preload it "
+      "in all programs of the job (nearcache run does)", rank_);
+}
+
 void World::give_up(Exchange exchange) {
   const std::lock_guard lock(mutex_);
-  if (!unanswered_) {
-    log(LogLevel::warning,
-        "rank %d: another rank of this job does not answer, as it seems to run without Nearcache: windows are left alone from now on; preload it "
-        "in all programs of the job (nearcache run does)", rank_);
-  }
-  unanswered_ = std::move(exchange);
+  say_unanswered();
+  unanswered_.push_back(std::move(exchange));
+}
+
+void World::leave(Exchange exchange) {
+  const std::lock_guard lock(mutex_);
+  left_.push_back(std::move(exchange));
 }
 
 bool World::given_up() {
   const std::lock_guard lock(mutex_);
-  if (unanswered_ && unanswered_->complete()) unanswered_.reset();
-  return unanswered_.has_value();
+  std::erase_if(left_, [](Exchange& each) { return each.complete(); });
+  std::erase_if(unanswered_, [](Exchange& each) { return each.complete(); });
+  std::erase_if(late_, [&](const std::shared_ptr<Meeting>& each) {
+    if (each->exchange.complete()) learn(each.get());
+    return each->over;
+  });
+  return !late_.empty() || !unanswered_.empty();
 }
 
 bool World::is_everybody(MPI_Comm comm) {

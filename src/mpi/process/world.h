@@ -5,14 +5,14 @@
 //   - nothing is asked in MPI_Init;
 //   - communicators that reach outside of the own MPI_COMM_WORLD are left alone, which needs no question;
 //   - ranks of the own world are met at the first window on their communicator, in a non-blocking call that is given up when somebody does not
-//     come (patience.h). From then on nobody is asked any more, unless that call completes after all.
+//     come (patience.h). From then on nobody is waited for any more, unless that call completes after all.
+// That call is made once on each communicator, by every rank alike: whether one has learned by other calls who runs with Nearcache depends on time and threads.
 // A program that has sessions only has no MPI_COMM_WORLD; the process set mpi://WORLD stands for it.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
-#include <optional>
-#include <unordered_set>
 #include <vector>
 
 #include "mpi/mpi_api.h"
@@ -36,12 +36,24 @@ class World {
   // The ranks of `comm` in the world; empty where one is outside of it.
   std::vector<int> members(MPI_Comm comm) const;
 
-  // Meets these ranks: true if all run with Nearcache, and then `*far` says which are on other nodes. Collective over `comm` where it has not
-  // been met before, with so much patience in nanoseconds. Any thread.
-  bool meet(MPI_Comm comm, const std::vector<int>& members, std::vector<uint8_t>* far, uint64_t patience);
+  // The ranks of a communicator, once they have been met.
+  struct Met {
+    std::vector<uint8_t> far;      // by rank: on another node
+    bool all_have_engine = false;  // the RMA engine
+    bool without_engine = false;   // they have done without it since one of them came late (`do_without_engine`)
+  };
+  // Meets these ranks: true if all run with Nearcache. Collective over `comm` at the first time, with so much patience in nanoseconds, and with none once
+  // somebody has not answered. Any thread.
+  bool meet(MPI_Comm comm, const std::vector<int>& members, Met* met, uint64_t patience);
+  // This process has the RMA engine. Before anybody is met.
+  void offer_engine() { has_engine_ = true; }
+  // All ranks of `comm`, or those of them that come too late for the others, learn alike that the engine has no windows on it.
+  void do_without_engine(MPI_Comm comm);
 
   // A collective call has not been answered: `exchange` is what is left of it.
   void give_up(Exchange exchange);
+  // A call that this rank does not wait for, and others may: its request is looked after.
+  void leave(Exchange exchange);
   // Somebody has not answered, and still does not.
   bool given_up();
 
@@ -59,7 +71,21 @@ class World {
   MPI_Comm everybody();
 
  private:
+  struct Meeting {
+    explicit Meeting(const std::vector<int>& ranks) : members(ranks), exchange(1, ranks.size()) {}
+    std::vector<int> members;
+    Exchange exchange;
+    bool late = false, over = false;  // under the mutex, as is the exchange once it is late
+    bool without_engine = false;
+  };
+
   bool start_session();
+  std::shared_ptr<Meeting> meeting_on(MPI_Comm comm);
+  std::shared_ptr<Meeting> begin_meeting(MPI_Comm comm, const std::vector<int>& members);
+  int meeting_keyval();
+  bool have_come(const std::shared_ptr<Meeting>& meeting, uint64_t patience);
+  void learn(Meeting* meeting);
+  void say_unanswered();
   std::vector<uint8_t> far_of(const std::vector<int>& members);
 
   bool has_model_ = false;
@@ -68,6 +94,7 @@ class World {
   MPI_Group group_{};
   MPI_Comm everybody_{};       // of the session
   bool has_session_ = false;
+  bool has_engine_ = false;
 #ifdef NEARCACHE_HAS_Session_init
   MPI_Session session_{};
 #endif
@@ -75,10 +102,11 @@ class World {
   std::mutex mutex_;  // covers what follows
   std::vector<uint64_t> nodes_;                // by rank of the world: a hash of the host's name, 0 where not known
   std::vector<std::pair<MPI_Comm, bool>> everybodies_;  // communicators that were asked for, and the answer
-  std::unordered_set<uint64_t> met_;           // hashes of groups that were met
+  int meeting_keyval_ = MPI_KEYVAL_INVALID;     // attribute of communicators: their meeting
   bool all_met_ = false;
   uint64_t most_on_node_ = 1;
-  std::optional<Exchange> unanswered_;
+  std::vector<std::shared_ptr<Meeting>> late_;
+  std::vector<Exchange> unanswered_, left_;
 };
 
 }  // namespace nearcache::mpi

@@ -153,12 +153,18 @@ int EngineWindow::get_accumulate(const OriginBuffer& origin, void* result, MPI_C
   return MPI_SUCCESS;
 }
 
+int EngineWindow::fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank, MPI_Aint displacement, MPI_Op op) {
+  if (rank != MPI_PROC_NULL && type != MPI_DATATYPE_NULL && !is_named(type)) return MPI_ERR_TYPE;
+  return get_accumulate({origin, 1, type}, result, 1, type, {rank, displacement, 1, type}, op);
+}
+
 int EngineWindow::compare_and_swap(const void* origin, const void* compare, void* result, MPI_Datatype type, int rank, MPI_Aint displacement) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   const rma::Agent::Lock lock(&station_->agent());
   if (const int wrong = check({rank, displacement, 1, type}); wrong != MPI_SUCCESS) return wrong;
   Runs runs;
-  if (!runs_of(type, 1, rma::Element::bytes, &runs) || !runs.pieces.empty() || runs.bytes > 16) return MPI_ERR_TYPE;
+  const bool whole = is_named(type) && rma::has_meaning(rma::Operation::bit_and, element_of(type));  // integers, logicals and bytes
+  if (!whole || !runs_of(type, 1, rma::Element::bytes, &runs) || !runs.pieces.empty() || runs.bytes > 16) return MPI_ERR_TYPE;
   std::byte both[32];
   std::memcpy(both, origin, runs.bytes);
   std::memcpy(both + runs.bytes, compare, runs.bytes);

@@ -49,6 +49,7 @@ class EngineWindow {
   int get(void* to, MPI_Count count, MPI_Datatype type, const Target& target);
   int accumulate(const OriginBuffer& origin, const Target& target, MPI_Op op);
   int get_accumulate(const OriginBuffer& origin, void* result, MPI_Count result_count, MPI_Datatype result_type, const Target& target, MPI_Op op);
+  int fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank, MPI_Aint displacement, MPI_Op op);
   int compare_and_swap(const void* origin, const void* compare, void* result, MPI_Datatype type, int rank, MPI_Aint displacement);
   // What the call before has begun is complete at the origin: its request, if that succeeded.
   int complete_request(int rc, int rank, MPI_Request* request);

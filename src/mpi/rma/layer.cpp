@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -48,38 +49,72 @@ void free_handle(MPI_Win* handle) {
 
 // What all members of a window agree on, in one reduction by maximum.
 struct Agreement {
+  uint64_t late = 0;     // one of them did not wait for the others
   uint64_t refuses = 0;  // one of them cannot
-  uint64_t far = 0;      // one of them has another on another node
+  uint64_t wanted = 0;   // on one node as well, or one of them has another on another node
+  uint64_t partial = 0;  // they are not all ranks
+  uint64_t down = 0;     // the engine is not set up at one of them
   uint64_t id = 0;       // by the first one
 };
 
-// Meets the ranks of a window, and sets the engine up with them. Empty, or why its window is the host's, at all of them alike.
-std::string meet(MPI_Comm comm, std::vector<int>* members, bool* far, bool* usable) {
-  EngineLayer& layer = engine_layer();
-  context_start();
-  int size = 0, inter = 0;
-  if (next.Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return "its communicator is no group of ranks";
-  next.Comm_size(comm, &size);
-  *members = context.world.members(comm);
-  if (members->empty()) return "its communicator reaches outside of the ranks that were started together";
-  std::vector<uint8_t> on_other_nodes;
-  if (context.world.given_up() || !context.world.meet(comm, *members, &on_other_nodes, patience_ns(size))) return "another rank does not answer";
-  *far = std::ranges::any_of(on_other_nodes, [](uint8_t each) { return each != 0; });
-  const std::string why = layer.station.set_up(comm, *members);
-  *usable = why.empty();
-  return layer.station.down() ? why : "";
+// A rank that is late tells the others so and goes on: they wait for it, as those who have met all know that all come here.
+bool agree(MPI_Comm comm, const Agreement& mine, Agreement* all) {
+  constexpr int words = sizeof(Agreement) / sizeof(uint64_t);
+  Exchange exchange(words, words);
+  std::memcpy(exchange.sent().data(), &mine, sizeof mine);
+  if (next.Iallreduce(exchange.sent().data(), exchange.received().data(), words, MPI_UINT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS) return false;
+  *all = mine;
+  if (mine.late != 0) return context.world.leave(std::move(exchange)), true;
+  if (!exchange.wait(no_limit)) return false;
+  std::memcpy(static_cast<void*>(all), exchange.received().data(), sizeof *all);
+  return true;
 }
 
-std::string agree_on(MPI_Comm comm, bool usable, bool far, uint64_t* id) {
+// Has the members of a window agree that it is the engine's, and then begins its opening. Empty, or why it is the host's, at all of them alike.
+std::string agree_on_engine(MPI_Comm comm, bool usable, std::vector<int>* members, uint64_t* id) {
   EngineLayer& layer = engine_layer();
-  int rank = 0;
+  World& world = context.world;
+  int size = 0, rank = 0;
+  next.Comm_size(comm, &size);
   next.Comm_rank(comm, &rank);
-  const Agreement mine{!usable, far, rank == 0 ? static_cast<uint64_t>(context.rank + 1) << 32 | ++layer.ids : 0};
-  Agreement all;
-  if (next.Allreduce(&mine, &all, 3, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS) return "MPI_Allreduce failed";
-  *id = all.id;
-  if (all.refuses != 0) return "the engine cannot do it at one of its ranks";
-  return layer.use == RmaUse::on || all.far != 0 ? "" : "its ranks are on one node";
+  World::Met met;
+  const bool late = !world.meet(comm, *members, &met, patience_ns(size));
+  if (met.without_engine) return "one of its ranks was late";
+  if (!late && !met.all_have_engine) return "one of its ranks runs without the engine";
+  const bool far = std::ranges::any_of(met.far, [](uint8_t each) { return each != 0; });
+  for (;;) {
+    const Station::State state = layer.station.begin_opening();
+    const Agreement mine{.late = late,
+                         .refuses = !usable || state == Station::State::impossible,
+                         .wanted = layer.use == RmaUse::on || far,
+                         .partial = !world.is_everybody(comm),
+                         .down = state == Station::State::down,
+                         .id = rank == 0 ? static_cast<uint64_t>(context.rank + 1) << 32 | ++layer.ids : 0};
+    Agreement all;
+    const bool agreed = agree(comm, mine, &all);
+    if (agreed && all.late == 0 && all.refuses == 0 && all.wanted != 0 && all.down == 0) {
+      *id = all.id;
+      return "";
+    }
+    if (state == Station::State::up) layer.station.end_opening();
+    if (!agreed) return "MPI_Iallreduce failed";
+    if (all.late != 0) {
+      world.do_without_engine(comm);
+      return "another rank does not answer";
+    }
+    if (all.refuses != 0) return "the engine cannot do it at one of its ranks";
+    if (all.wanted == 0) return "its ranks are on one node";
+    if (all.partial != 0) return "the first window for the engine must be of all ranks";
+    layer.station.set_up(comm, *members);
+  }
+}
+
+// The ranks of the world that a communicator has; empty where the engine knows nothing of them.
+std::vector<int> members_of(MPI_Comm comm) {
+  context_start();
+  int inter = 0;
+  if (next.Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return {};
+  return context.world.members(comm);
 }
 
 // Makes the window, or lets the host do it. `make` makes the handle, and says what memory there is.
@@ -88,16 +123,13 @@ int create_window(MPI_Comm comm, MPI_Win* win, bool valid, Host host, Make make)
   EngineLayer& layer = engine_layer();
   EngineWindow::Shape shape{};
   MPI_Win handle = MPI_WIN_NULL;
-  std::vector<int> members;
-  bool far = false, usable = false;
+  std::vector<int> members = members_of(comm);
   uint64_t id = 0;
-  std::string why = meet(comm, &members, &far, &usable);
-  if (why.empty()) {
+  std::string why = "its communicator reaches outside of the ranks that were started together";
+  if (!members.empty()) {
     context.devices.look();
-    usable = usable && valid && !context.devices.present() && make(&shape, &handle) == MPI_SUCCESS;
-    layer.station.begin_opening();
-    why = agree_on(comm, usable, far, &id);
-    if (!why.empty()) layer.station.end_opening();
+    const bool usable = valid && !context.devices.present() && make(&shape, &handle) == MPI_SUCCESS;
+    why = agree_on_engine(comm, usable, &members, &id);
   }
   if (!why.empty()) {
     if (handle != MPI_WIN_NULL) free_handle(&handle);
@@ -111,7 +143,7 @@ int create_window(MPI_Comm comm, MPI_Win* win, bool valid, Host host, Make make)
   rma::Window* window = nullptr;
   {
     const rma::Agent::Lock lock(&layer.station.agent());
-    window = layer.station.engine().open(id, rma::Members(members), std::move(memory));
+    window = layer.station.engine().open(id, rma::Members(std::move(members)), std::move(memory));
     layer.station.engine().end_opening();
   }
   layer.windows.add(handle_bits(handle), new EngineWindow(&layer.station, handle, group, window, shape));
@@ -173,6 +205,7 @@ void rma_install([[maybe_unused]] RmaUse use) {
   EngineLayer& layer = engine_layer();
   if (use == RmaUse::off || layer.use != RmaUse::off) return;
   layer.use = use;
+  context.world.offer_engine();
   install(&layer.layer);
 #endif
 }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "base/log.h"
 #include "mpi/process/context.h"
 #include "mpi/process/next.h"
 
@@ -33,58 +34,61 @@ void be_helped(rma::Agent*) {}
 
 }  // namespace
 
-std::string Station::set_up(MPI_Comm comm, const std::vector<int>& members) {
-  if (state_ == State::down && !context.world.is_everybody(comm)) return "the first window for the engine must be of all ranks";
-  if (state_ == State::down) {
-    why_ = begin(comm, members);
-    state_ = why_.empty() ? State::up : State::impossible;
-  }
-  return why_;
+const Station::Card& Station::own_card() {
+  const std::lock_guard lock(mutex_);
+  if (own_card_) return *own_card_;
+  std::string wrong;
+  fabric_ = net::SocketFabric::open(context.rank, context.options.rma_interface, &wrong);
+  if (fabric_ == nullptr) log(LogLevel::warning, "rank %d: no RMA engine: %s", context.rank, wrong.c_str());
+  own_card_ = Card{fabric_ != nullptr ? fabric_->address() : net::SocketAddress{}, {net::random_word(), net::random_word()}, fabric_ != nullptr};
+  return *own_card_;
 }
 
-std::string Station::begin(MPI_Comm comm, const std::vector<int>& members) {
-  struct Card {
-    net::SocketAddress address;
-    int32_t usable;
-  };
-  net::Secret secret{net::random_word(), net::random_word()};
-  if (next.Bcast(secret.data(), sizeof secret, MPI_BYTE, 0, comm) != MPI_SUCCESS) return "MPI_Bcast failed";
-  std::string wrong;
-  fabric_ = net::SocketFabric::open(context.rank, secret, context.options.rma_interface, &wrong);
-  if (fabric_ != nullptr) {
-    engine_ = std::make_unique<rma::Engine>(fabric_.get());
-    agent_ = std::make_unique<rma::Agent>(engine_.get(), [] { context.progress.call(); });
-  }
-  const Card mine{fabric_ != nullptr ? fabric_->address() : net::SocketAddress{}, fabric_ != nullptr};
+void Station::set_up(MPI_Comm comm, const std::vector<int>& members) {
+  const Card mine = own_card();
   std::vector<Card> cards(members.size());
-  if (next.Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, comm) != MPI_SUCCESS) return "MPI_Allgather failed";
+  const int rc = next.Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, comm);
+  const std::lock_guard lock(mutex_);
+  if (state_ != State::down) return;
+  const std::string wrong = rc == MPI_SUCCESS ? begin(cards, members) : "MPI_Allgather failed";
+  state_ = wrong.empty() ? State::up : State::impossible;
+  if (!wrong.empty()) log(LogLevel::info, "no window is done by the RMA engine: %s", wrong.c_str());
+}
+
+std::string Station::begin(const std::vector<Card>& cards, const std::vector<int>& members) {
   std::vector<net::SocketAddress> addresses(members.size());
+  net::Secret secret{};
   for (size_t i = 0; i < members.size(); ++i) {
-    if (cards[i].usable == 0 && wrong.empty()) wrong = "rank " + std::to_string(members[i]) + " has no network for it";
+    if (cards[i].usable == 0) return "rank " + std::to_string(members[i]) + " has no network for it";
     addresses[static_cast<size_t>(members[i])] = cards[i].address;
+    if (members[i] == 0) secret = cards[i].secret;
   }
-  if (!wrong.empty()) return wrong;
-  fabric_->know(std::move(addresses));
+  fabric_->know(secret, std::move(addresses));
+  engine_ = std::make_unique<rma::Engine>(fabric_.get());
+  agent_ = std::make_unique<rma::Agent>(engine_.get(), [] { context.progress.call(); });
   // Nobody sends before the first window has been agreed on, so an agent that did not start is known by then.
-  wrong = agent_->start();
+  const std::string wrong = agent_->start();
   if (wrong.empty()) be_helped(agent_.get());
   return wrong;
 }
 
-void Station::begin_opening() {
-  if (agent_ == nullptr) return;
-  const rma::Agent::Lock lock(agent_.get());
-  engine_->begin_opening();
+Station::State Station::begin_opening() {
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::up) {
+    const rma::Agent::Lock agent(agent_.get());
+    engine_->begin_opening();
+  }
+  return state_;
 }
 
 void Station::end_opening() {
-  if (agent_ == nullptr) return;
   const rma::Agent::Lock lock(agent_.get());
   engine_->end_opening();
 }
 
 // Others may still wait for what this rank has sent last: nobody goes before all have come.
 void Station::stop() {
+  const std::lock_guard lock(mutex_);
   if (state_ == State::up) {
     if (const MPI_Comm everybody = context.world.everybody(); everybody != MPI_COMM_NULL) next.Barrier(everybody);
     helped.store(nullptr, std::memory_order_release);
@@ -95,7 +99,6 @@ void Station::stop() {
   engine_.reset();
   fabric_.reset();
   state_ = State::impossible;
-  why_ = "MPI has ended";
 }
 
 }  // namespace nearcache::mpi

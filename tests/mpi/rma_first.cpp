@@ -1,0 +1,63 @@
+// The first windows of a job, from which the RMA engine is set up: made by threads at once, in another order on each rank; and with a rank that comes so late that
+// others have gone on without it.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+#include "check.h"
+
+namespace {
+
+using check::rank;
+using check::ranks;
+
+// Every rank adds to the next one's word, by a window that `comm` has.
+void use(MPI_Comm comm, int64_t times) {
+  int64_t memory = 0;
+  MPI_Win win;
+  MPI_Win_create(&memory, 8, 8, MPI_INFO_NULL, comm, &win);
+  const int64_t one = 1;
+  MPI_Win_lock_all(0, win);
+  for (int64_t i = 0; i < times; ++i) MPI_Accumulate(&one, 1, MPI_INT64_T, (rank + 1) % ranks, 0, 1, MPI_INT64_T, MPI_SUM, win);
+  MPI_Win_unlock_all(win);
+  MPI_Barrier(comm);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+  EXPECT_EQ(memory, times);
+  MPI_Win_unlock(rank, win);
+  MPI_Win_free(&win);
+}
+
+void of_threads() {
+  constexpr int threads = 6;
+  std::vector<MPI_Comm> comms(threads);
+  for (MPI_Comm& comm : comms) MPI_Comm_dup(check::world, &comm);
+  std::vector<std::thread> all;
+  for (int i = 0; i < threads; ++i) {
+    const int which = (i + 2 * rank) % threads;
+    all.emplace_back([&comms, which] {
+      usleep(static_cast<useconds_t>(1000 * ((which * 7 + rank * 5) % 4)));
+      use(comms[static_cast<size_t>(which)], which + 1);
+    });
+  }
+  for (std::thread& each : all) each.join();
+  for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+}
+
+// Longer than anybody's patience (mpi/process/patience.h).
+void with_a_late_rank() {
+  MPI_Comm other;
+  MPI_Comm_dup(check::world, &other);
+  if (rank == ranks - 1) sleep(12);
+  use(check::world, 5);  // the host's, for all
+  use(check::world, 6);
+  use(other, 7);         // the engine's: all have come
+  MPI_Comm_free(&other);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  return check::run(argc, argv, 2, {{"of_threads", of_threads}, {"with_a_late_rank", with_a_late_rank}}, MPI_THREAD_MULTIPLE);
+}
