@@ -1,0 +1,179 @@
+/* How threads of a rank and its agent take turns at the network (src/rma/agent.h), to show that no wake-up is lost: a thread that waits for good, or a message that
+ * nobody takes, is an end of a run that Spin finds invalid, as nothing here has a time-out.
+ *
+ * Each of THREADS threads waits for one message, TURNS times, and the network brings it whenever it likes; one more thread brings some of them from within the
+ * rank (an operation on the own window). Every other macro breaks a rule. */
+#ifndef THREADS
+#define THREADS 2
+#endif
+#ifndef TURNS
+#define TURNS 1
+#endif
+
+bool mutex;
+#define LOCK atomic { !mutex; mutex = true }
+#define UNLOCK mutex = false
+
+byte network;          /* messages that nobody has taken: what makes the descriptor readable */
+byte under_way[THREADS], taken[THREADS];
+bool bell;             /* the doorbell, which is in the same descriptor */
+bool armed = true;     /* the agent watches the descriptor */
+bool news;             /* it has something that the agent was not told of */
+bool polling, asleep;
+byte followers;
+bool follows[THREADS], notified[THREADS];
+byte done_threads;
+bool ending;
+
+#define READABLE (network > 0 || bell)
+
+inline ring() {
+#ifdef BELL_IS_NOT_KEPT
+  if :: blocked -> bell = true :: else fi
+#else
+  bell = true
+#endif
+}
+bool blocked;          /* the thread that polls is in the system's poll, or on the way out of it */
+
+inline notify_all() {
+  d_step {
+    byte n = 0;
+    do :: n < THREADS -> if :: follows[n] -> notified[n] = true :: else fi; n++ :: else -> break od;
+    n = 0
+  }
+}
+
+inline tell_others() {
+#ifndef OWN_OPERATIONS_RING_NOBODY
+  if :: asleep -> ring() :: else fi;
+#endif
+#ifndef OWN_OPERATIONS_TELL_NOBODY
+  if :: followers > 0 -> notify_all() :: else fi
+#endif
+}
+
+/* Takes all that is there, under the mutex; `any` says whether there was something. */
+inline poll(any) {
+  d_step {
+    byte p = 0;
+    any = network > 0;
+    do :: p < THREADS -> taken[p] = taken[p] + under_way[p]; under_way[p] = 0; p++ :: else -> break od;
+    p = 0;
+    network = 0;
+    bell = false;
+    news = false
+  }
+}
+
+proctype Agent() {
+  bool any;
+end:
+  do
+  :: atomic {
+#ifdef WATCHES_EDGES
+       armed && news && READABLE || ending; news = false
+#else
+       armed && READABLE || ending
+#endif
+     };
+     LOCK;
+     if
+     :: ending -> UNLOCK; break
+     :: !ending && polling -> UNLOCK
+     :: else ->
+        poll(any);
+#ifndef NOBODY_HEARS_THAT_THE_LEADER_LEFT
+        if :: followers > 0 -> notify_all() :: else fi;
+#endif
+        UNLOCK
+     fi
+  od
+}
+
+proctype Waits(byte me) {
+  bool any;
+  byte turn = 1;
+  do
+  :: turn <= TURNS ->
+     LOCK;
+     do
+     :: taken[me] >= turn -> break
+     :: taken[me] < turn && !polling ->          /* lead */
+        polling = true;
+        armed = false;
+        do
+        :: taken[me] >= turn -> break
+        :: else ->
+           poll(any);
+           if
+           :: any ->
+#ifndef LEADER_TELLS_NOBODY
+              if :: followers > 0 -> notify_all() :: else fi
+#else
+              skip
+#endif
+           :: !any ->
+              asleep = true;
+              UNLOCK;
+              blocked = true;
+              READABLE;
+              blocked = false;
+              LOCK;
+              asleep = false
+           fi
+        od;
+        polling = false;
+#ifndef LEAVES_WITHOUT_ARMING
+        atomic { armed = true; news = false };
+#endif
+#ifndef NOBODY_HEARS_THAT_THE_LEADER_LEFT
+        if :: followers > 0 -> notify_all() :: else fi;
+#endif
+        break
+     :: taken[me] < turn && polling ->           /* follow */
+        if :: asleep -> ring() :: else fi;
+        followers++;
+        atomic { follows[me] = true; notified[me] = false; UNLOCK };
+        notified[me];
+        LOCK;
+        follows[me] = false;
+        followers--
+     od;
+     UNLOCK;
+     turn++
+  :: else -> break
+  od;
+  atomic { done_threads++ }
+}
+
+/* Brings every thread what it waits for, by the network or by an operation on the own window, and once a request of another rank, for which nobody waits. It may be
+ * that thread 0 gets nothing before the others have come to their end. */
+#define BRINGS(k) brought[k] < TURNS && (k > 0 || !last || done_threads == THREADS - 1) -> brought[k]++; \
+    if :: atomic { under_way[k]++; network++; news = true } :: LOCK; taken[k]++; tell_others(); UNLOCK fi
+
+proctype World() {
+  byte brought[THREADS];
+  bool last, asked;
+  if :: last = true :: last = false fi;
+  do
+  :: BRINGS(0)
+  :: BRINGS(1)
+#if THREADS > 2
+  :: BRINGS(2)
+#endif
+  :: !asked -> asked = true; atomic { network++; news = true }
+  :: asked && done_threads == THREADS -> break
+  od;
+  network == 0;          /* somebody has taken it all */
+  LOCK; ending = true; UNLOCK
+}
+
+init {
+  atomic {
+    byte i = 0;
+    run Agent();
+    run World();
+    do :: i < THREADS -> run Waits(i); i++ :: else -> break od
+  }
+}

@@ -1,0 +1,56 @@
+"""The RMA engine: its agent loses no wake-up (agent.pml), and epochs of post, start, complete and wait match (pscw.pml); without any of their rules some run breaks."""
+import re
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+RUNS = {
+    "two_threads": ("agent", ""),
+    "two_threads_that_wait_twice": ("agent", "TURNS=2"),
+    "two_epochs": ("pscw", ""),
+    "three_epochs": ("pscw", "ROUNDS=3"),
+}
+LONG_RUNS = {"three_threads": ("agent", "THREADS=3")}
+WAITS_FOR_GOOD, WRONG_EPOCH = "invalid end state", "assertion violated"
+MUTATIONS = {
+    "BELL_IS_NOT_KEPT": ("agent", WAITS_FOR_GOOD),
+    "LEADER_TELLS_NOBODY": ("agent", WAITS_FOR_GOOD),
+    "LEAVES_WITHOUT_ARMING": ("agent", WAITS_FOR_GOOD),
+    "NOBODY_HEARS_THAT_THE_LEADER_LEFT": ("agent", WAITS_FOR_GOOD),
+    "OWN_OPERATIONS_RING_NOBODY": ("agent", WAITS_FOR_GOOD),
+    "OWN_OPERATIONS_TELL_NOBODY": ("agent", WAITS_FOR_GOOD),
+    "WATCHES_EDGES": ("agent", WAITS_FOR_GOOD),
+    "COMPLETES_ARE_KEPT": ("pscw", WRONG_EPOCH),
+    "COMPLETES_OVERTAKE_DATA": ("pscw", WRONG_EPOCH),
+    "POSTS_ARE_KEPT": ("pscw", WRONG_EPOCH),
+    "STARTS_WITHOUT_POSTS": ("pscw", WRONG_EPOCH),
+    "STARTS_WITH_ONE_POST": ("pscw", WRONG_EPOCH),
+    "WAITS_FOR_ONE_ORIGIN": ("pscw", WRONG_EPOCH),
+}
+
+
+def model(name):
+    return HERE / f"{name}.pml"
+
+
+def cases(runs, *marks):
+    return [pytest.param(*run, id=name, marks=marks) for name, run in runs.items()]
+
+
+@pytest.mark.parametrize("name, sizes", [*cases(RUNS), *cases(LONG_RUNS, pytest.mark.long)])
+def test_every_run_ends_as_it_should(verify, name, sizes):
+    text = verify(model(name), sizes)
+    assert "errors: 0" in text and "Search not completed" not in text, text
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS)
+def test_a_broken_rule_is_noticed(verify, mutation):
+    name, symptom = MUTATIONS[mutation]
+    assert f"pan:1: {symptom}" in verify(model(name), "", mutation)
+
+
+@pytest.mark.parametrize("name, sizes", [("agent", {"THREADS", "TURNS"}), ("pscw", {"ROUNDS"})])
+def test_every_rule_that_a_model_can_break_is_broken_here(name, sizes):
+    found = set(re.findall(r"(?:#ifn?def |defined\()(\w+)", model(name).read_text(encoding="utf-8")))
+    assert found - sizes == {mutation for mutation, (of, _) in MUTATIONS.items() if of == name}
