@@ -64,8 +64,8 @@ struct Agreed {
 // largest id any of them would give, whether displacement units differ, whether every rank's calls are visible, how much memory each has at least and at most,
 // whether all can cover the window by phases, and what coherence needs.
 // Empty if all is well, else why the window is to be left alone.
-std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowIdentity* identity, bool* has_room, Agreed* coherent) {
-  Exchange exchange(9, 9);
+std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowIdentity* identity, bool* has_room, bool* covered, Agreed* coherent) {
+  Exchange exchange(10, 10);
   const int64_t unit = creation.unit;
   std::vector<uint64_t>& mine = exchange.sent();
   const std::vector<uint64_t>& most = exchange.received();
@@ -81,6 +81,7 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   mine[6] = coherent->wanted ? 1 : 0;
   mine[7] = coherent->slot;
   mine[8] = static_cast<uint64_t>(creation.memory.bytes);
+  mine[9] = *covered ? 0 : 1;
   if (next.Iallreduce(mine.data(), exchange.received().data(), static_cast<int>(mine.size()), MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
     return "MPI_Iallreduce failed";
   if (!exchange.wait(patience_ns(identity->ranks))) {
@@ -93,6 +94,7 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   coherent->wanted = most[6] != 0 && most[7] < Board::slots;
   coherent->slot = static_cast<uint32_t>(most[7]);
   coherent->most_bytes = most[8];
+  *covered = most[9] == 0;
   if (coherent->why_not.empty() && most[7] >= Board::slots) coherent->why_not = "another rank says that it cannot be";
   identity->unit = most[1] == -most[2] && unit > 0 ? unit : 0;
   const std::lock_guard lock(context.mutex);
@@ -130,14 +132,16 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
   if (!context.world.meet(comm, members, &met, patience_ns(identity->ranks))) return "another rank does not answer";
   identity->far = std::move(met.far);
   context_limit_memory();
-  bool has_room = context.phases.has_room(members);
+  bool covered = false;
+  bool has_room = context.phases.has_room(members, &covered);
   coherent->why_not = why_never_coherent(creation, members, &coherent->slot);
-  const std::string disagreement = agree(comm, creation, visible, identity, &has_room, coherent);
+  const std::string disagreement = agree(comm, creation, visible, identity, &has_room, &covered, coherent);
   if (!visible || !disagreement.empty()) return visible ? disagreement : invisible;
-  if (has_room)
-    context.phases.cover(comm, members);
-  else
+  if (!has_room) {
     context.phases.never_again();
+  } else if (!covered) {
+    context.phases.cover(comm, members);
+  }
   if (coherent->wanted) *board = context.coherence.board_for(comm, members);
   return "";
 }

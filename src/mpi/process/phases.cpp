@@ -1,6 +1,7 @@
 #include "mpi/process/phases.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "front/optional_lock.h"
@@ -51,18 +52,17 @@ bool Phases::is_covered(const std::vector<int>& members) const {
          std::any_of(groups_.begin(), groups_.begin() + companions_, [&](const Companion& group) { return group.members == members; });
 }
 
-bool Phases::has_room(const std::vector<int>& members) {
+bool Phases::has_room(const std::vector<int>& members, bool* covered) {
   const std::lock_guard lock(mutex_);
-  if (is_covered(members)) return true;
+  *covered = is_covered(members);
+  if (*covered) return true;
   // The end of a session is no call of all ranks, in which the hidden windows could be given back.
   return context.world.has_model() && !host_has(HostDefect::put_never_arrives) && companions_ < most_groups && members.size() <= most_ranks;
 }
 
+// Not under the mutex while it calls all ranks: threads make windows on several communicators at once, in another order elsewhere.
 void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
-  const std::lock_guard lock(mutex_);
-  if (is_covered(members)) return;
-  const uint32_t count = companions_;
-  Companion& group = groups_[count];
+  Companion group;
   group.members = members;
   group.reader_words = (members.size() + 63) / 64;
   group.told.resize(group.reader_words);
@@ -71,16 +71,27 @@ void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
   group.rank = static_cast<uint32_t>(rank);
   const size_t bytes = (1 + group.reader_words) * sizeof(uint64_t);
   void* memory = nullptr;
-  if (next.Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(uint64_t), MPI_INFO_NULL, comm, &memory, &group.window) != MPI_SUCCESS) return never_again();
-  group.words = static_cast<uint64_t*>(memory);
-  std::fill_n(group.words, 1 + group.reader_words, 0);
-  next.Barrier(comm);  // nobody sends a word before all are 0
-  next.Win_lock_all(MPI_MODE_NOCHECK, group.window);
+  const bool allocated = next.Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(uint64_t), MPI_INFO_NULL, comm, &memory, &group.window) == MPI_SUCCESS;
+  if (allocated) {
+    group.words = static_cast<uint64_t*>(memory);
+    std::fill_n(group.words, 1 + group.reader_words, 0);
+    {
+      const std::lock_guard lock(mutex_);
+      group.order = static_cast<uint64_t>(context.rank) << 32 | ++made_;
+    }
+    next.Bcast(&group.order, 1, MPI_UINT64_T, 0, comm);
+    next.Barrier(comm);  // nobody sends a word before all are 0
+    next.Win_lock_all(MPI_MODE_NOCHECK, group.window);
+  }
+  const std::lock_guard lock(mutex_);
+  const uint32_t count = companions_;
+  if (!allocated || count == most_groups) return never_again();
   if (!is_unified(group.window)) never_again();
   words_[count] = group.words;
   if (group.reader_words > 1) wide_ = 1;
+  groups_[count] = std::move(group);
   companions_.store(count + 1, std::memory_order_release);
-  if (reading_) announce(&group, true);
+  if (reading_) announce(&groups_[count], true);
   update_quiet();
 }
 
@@ -93,6 +104,7 @@ void Phases::stop() {
   const std::lock_guard lock(mutex_);
   const uint32_t count = companions_.exchange(0);
   acquires_->quiet = false;
+  std::ranges::sort(groups_.begin(), groups_.begin() + count, {}, &Companion::order);  // threads have made them in another order elsewhere
   for (uint32_t i = 0; i < count; ++i) {
     Companion& group = groups_[i];
     if (!group.requests.empty()) next.Waitall(static_cast<int>(group.requests.size()), group.requests.data(), MPI_STATUSES_IGNORE);

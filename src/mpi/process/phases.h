@@ -28,8 +28,8 @@ class Phases {
   // Nothing older than so many ns is served in mode transparent; so many repeats make this rank a reader.
   void configure(uint64_t longest_age_ns, uint64_t repeats);
   // Whether this rank could cover a window of these ranks. It is one of several groups, and others are not in all of them: they may have room.
-  bool has_room(const std::vector<int>& members);
-  // A window of these ranks was made, and all of them have room. Collective over `comm`.
+  bool has_room(const std::vector<int>& members, bool* covered);
+  // A window of these ranks was made, all of them have room, and one at least had not covered it: what threads do elsewhere is in another order. Collective over `comm`.
   void cover(MPI_Comm comm, const std::vector<int>& members);
   // A window was made whose writers will not tell: there are no quiet phases any more.
   void never_again();
@@ -103,6 +103,7 @@ class Phases {
   // The hidden window of a group, and what was sent through it.
   struct Companion {
     MPI_Win window = MPI_WIN_NULL;
+    uint64_t order = 0;        // in which all free them
     std::vector<int> members;  // ranks of the world
     uint32_t rank = 0;
     uint64_t* words = nullptr;  // the phase after the last one in which somebody wrote; readers, a bit each
@@ -164,6 +165,7 @@ class Phases {
   bool asked_ = false;        // this rank reads for these alone
   uint32_t barren_ = 0;       // phases, one after another, that brought next to nothing as somebody wrote
   uint64_t hits_before_ = 0;  // this phase
+  uint32_t made_ = 0;         // groups whose first rank is this one
   std::mutex mutex_;          // covers all but what is atomic, in programs with threads
 };
 
