@@ -12,6 +12,7 @@ StubNetwork::StubNetwork(int ranks, uint64_t seed) : random_(seed), dead_(static
 
 void StubNetwork::send(Pair pair, std::span<const std::byte> batch) {
   ++batches_;
+  bytes_ += batch.size();
   if (dead_[static_cast<size_t>(pair.from)] || dead_[static_cast<size_t>(pair.to)]) return;
   std::deque<Batch>& queue = under_way_[pair];
   if (queue.empty()) waiting_.push_back(pair);

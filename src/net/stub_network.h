@@ -23,6 +23,7 @@ class StubNetwork {
   int draw();
 
   uint64_t batches() const { return batches_; }  // sent since the start
+  uint64_t bytes() const { return bytes_; }
   // The rank has ended: the others are told, and nothing from or to it arrives any more.
   void kill(int rank);
 
@@ -60,7 +61,7 @@ class StubNetwork {
   Pair drawn_{-1, -1};
   std::vector<bool> dead_;
   std::vector<std::vector<int>> to_tell_;  // by rank: who was lost
-  uint64_t batches_ = 0;
+  uint64_t batches_ = 0, bytes_ = 0;
 };
 
 }  // namespace nearcache::net

@@ -8,23 +8,6 @@ namespace {
 
 bool fetches(Kind kind) { return kind == Kind::get || kind == Kind::fetch || kind == Kind::compare_and_swap; }
 
-// Calls with the address and length of each run of memory of a message; false if one is outside, or they are not as many bytes as the head says.
-template <class Function>
-bool each_run(const Memory& memory, const Message& message, Function function) {
-  const Head& head = message.head;
-  if (message.pieces.empty()) {
-    std::byte* at = memory.at(head.displacement, head.offset, 0, head.length);
-    return at != nullptr && function(at, head.length);
-  }
-  uint64_t left = head.length;
-  for (const Piece& piece : message.pieces) {
-    std::byte* at = memory.at(head.displacement, 0, piece.offset, piece.length);
-    if (at == nullptr || piece.length > left || !function(at, piece.length)) return false;
-    left -= piece.length;
-  }
-  return left == 0;
-}
-
 }  // namespace
 
 void refuse(Outbox* outbox, int to, const Head& request, Status status) {
@@ -33,6 +16,30 @@ void refuse(Outbox* outbox, int to, const Head& request, Status status) {
   if (request.kind == Kind::unlock || request.kind == Kind::acknowledge) {
     outbox->append(to, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
   }
+}
+
+// Calls with the address and length of each run of memory of a message; false if one is outside, or they are not as many bytes as the head says.
+template <class Function>
+bool Exposure::each_run(int from, const Message& message, Function function) const {
+  const Head& head = message.head;
+  const auto run = [&](int64_t offset, uint64_t length) {
+    std::byte* at = memory_.at(head.displacement, 0, offset, length);
+    return at != nullptr && function(at, length);
+  };
+  if (head.by_layout != 0) {
+    const ToldLayouts::Told* layout = message.pieces.size() == 1 ? layouts_.find(from, static_cast<uint64_t>(message.pieces[0].offset)) : nullptr;
+    return layout != nullptr && layout->each_run(message.pieces[0].length, head.length, run);
+  }
+  if (message.pieces.empty()) {
+    std::byte* at = memory_.at(head.displacement, head.offset, 0, head.length);
+    return at != nullptr && function(at, head.length);
+  }
+  uint64_t left = head.length;
+  for (const Piece& piece : message.pieces) {
+    if (piece.length > left || !run(piece.offset, piece.length)) return false;
+    left -= piece.length;
+  }
+  return left == 0;
 }
 
 bool Exposure::take(int from, const Message& message) {
@@ -50,6 +57,8 @@ void Exposure::run(int from, const Message& message) {
     case Kind::unlock: unlock(from, head); break;
     case Kind::acknowledge: outbox_->append(from, Head{.kind = Kind::acknowledged, .window = head.window, .token = head.token}); break;
     case Kind::complete: ++completed_; break;
+    case Kind::tell_layout: layouts_.tell(from, message); break;
+    case Kind::take_back_layout: layouts_.take_back(from, head.token); break;
     default: break;
   }
 }
@@ -57,10 +66,10 @@ void Exposure::run(int from, const Message& message) {
 void Exposure::operate(int from, const Message& message) {
   const Head& head = message.head;
   ++executed_[head.odd_epoch];
-  const Status status = check(message);
+  const Status status = check(from, message);
   if (status != Status::ok) return refuse(outbox_, from, head, status);
   const std::byte* data = message.data.data();
-  const auto each = [&](auto function) { each_run(memory_, message, [&](std::byte* at, uint64_t length) { return function(at, length), true; }); };
+  const auto each = [&](auto function) { each_run(from, message, [&](std::byte* at, uint64_t length) { return function(at, length), true; }); };
   const auto reply = [&] {
     std::byte* to = outbox_->append(from, Head{.kind = Kind::data, .window = head.window, .length = head.length, .token = head.token});
     each([&](std::byte* at, uint64_t length) { std::memcpy(to, at, length), to += length; });
@@ -93,14 +102,14 @@ void Exposure::operate(int from, const Message& message) {
   }
 }
 
-Status Exposure::check(const Message& message) const {
+Status Exposure::check(int from, const Message& message) const {
   const Head& head = message.head;
   const bool typed = head.kind == Kind::accumulate || head.kind == Kind::fetch;
   if (head.length > most_bytes || (typed && !has_meaning(head.operation, head.element))) return Status::bad_operation;
   if (head.kind == Kind::compare_and_swap && (head.length > sizeof(uint64_t) * 2 || !message.pieces.empty())) return Status::bad_operation;
   const size_t size = typed ? size_of(head.element) : 1;
   bool whole = true;
-  const bool inside = each_run(memory_, message, [&](std::byte*, uint64_t length) { return whole = whole && length % size == 0, true; });
+  const bool inside = each_run(from, message, [&](std::byte*, uint64_t length) { return whole = whole && length % size == 0, true; });
   return !inside ? Status::out_of_range : whole ? Status::ok : Status::bad_operation;
 }
 
@@ -130,6 +139,7 @@ void Exposure::grant() {
 
 void Exposure::forget(int peer) {
   locks_.forget(peer);
+  layouts_.forget(peer);
   deferred_.erase(peer);
   grant();
 }

@@ -6,6 +6,7 @@
 
 #include <unordered_map>
 
+#include "rma/layouts.h"
 #include "rma/locks.h"
 #include "rma/memory.h"
 #include "rma/outbox.h"
@@ -18,9 +19,9 @@ class Exposure {
   // The largest run that one request may ask for; a batch holds it.
   static constexpr uint64_t most_bytes = 256 << 10;
 
-  Exposure(Memory memory, Outbox* outbox) : memory_(std::move(memory)), outbox_(outbox) {}
+  Exposure(Memory memory, int ranks, Outbox* outbox) : memory_(std::move(memory)), outbox_(outbox), layouts_(layout_share(ranks)) {}
 
-  // A request of kind put to complete. False if its origin has sent more than it may while it waits for a lock.
+  // A request. False if its origin has sent more than it may while it waits for a lock.
   bool take(int from, const Message& message);
   void forget(int peer);
   // The owner's own lock, without messages: false if it is not free, or waited for.
@@ -35,13 +36,16 @@ class Exposure {
  private:
   void run(int from, const Message& message);
   void operate(int from, const Message& message);
-  Status check(const Message& message) const;
+  Status check(int from, const Message& message) const;
+  template <class Function>
+  bool each_run(int from, const Message& message, Function function) const;
   void unlock(int from, const Head& request);
   void grant();
 
   Memory memory_;
   Outbox* outbox_;
   Locks locks_;
+  ToldLayouts layouts_;
   std::unordered_map<int, BatchWriter> deferred_;  // what came behind a lock that was not granted yet
   bool granting_ = false;
   uint64_t executed_[2] = {}, completed_ = 0;

@@ -9,7 +9,7 @@
 namespace nearcache::rma {
 
 Window::Window(Engine* engine, uint64_t id, Members members, Memory memory)
-    : engine_(engine), id_(id), members_(std::move(members)), rank_(members_.rank_of(engine->rank())), exposure_(std::move(memory), &engine->outbox()),
+    : engine_(engine), id_(id), members_(std::move(members)), rank_(members_.rank_of(engine->rank())), exposure_(std::move(memory), members_.size(), &engine->outbox()),
       fence_(rank_, members_.size(), [this](int to, uint64_t fence, int round, std::span<const Piece> counts) {
         Head token = head(Kind::fence);
         token.token = fence;
@@ -47,11 +47,44 @@ bool Window::issue(Transfer* transfer) {
     return true;
   }
   take_lock(transfer->target, &to);
+  use_layout(transfer, &to);
+  while (transfer->sent != nullptr && transfer->sent->told < transfer->layout.blocks) {
+    if (crowded(transfer->target)) return flush(transfer->target), false;
+    tell_layout(*transfer, &to);
+  }
   while (transfer->done < transfer->length) {
     if (crowded(transfer->target)) return flush(transfer->target), false;
     issue_part(transfer, &to);
   }
+  if (transfer->sent != nullptr) --transfer->sent->users;
   return true;
+}
+
+void Window::use_layout(Transfer* transfer, Target* to) {
+  const ElementLayout& layout = transfer->layout;
+  if (transfer->sent != nullptr || transfer->done > 0 || layout.size == 0 || transfer->length / layout.size * layout.blocks < least_runs) return;
+  std::vector<uint64_t> unused;
+  transfer->sent = to->layouts.use(layout, layout_share(members_.size()), &unused);
+  for (const uint64_t number : unused) {
+    Head message = head(Kind::take_back_layout);
+    message.token = number;
+    engine_->outbox().append(members_.peer(transfer->target), message);
+  }
+}
+
+void Window::tell_layout(const Transfer& transfer, Target* to) {
+  const ElementLayout& layout = transfer.layout;
+  uint64_t& told = transfer.sent->told;
+  std::vector<Piece> blocks;
+  for (; told < layout.blocks && blocks.size() < most_pieces; ++told) blocks.push_back(layout.block(layout.context, told));
+  Head message = head(Kind::tell_layout);
+  message.token = layout.number;
+  message.length = layout.blocks;
+  message.offset = static_cast<uint64_t>(layout.extent);
+  message.pieces = static_cast<uint32_t>(blocks.size());
+  engine_->outbox().append(members_.peer(transfer.target), message, blocks);
+  ++to->issued;
+  to->bytes += sizeof message + blocks.size() * sizeof(Piece);
 }
 
 void Window::issue_part(Transfer* transfer, Target* to) {
@@ -60,7 +93,10 @@ void Window::issue_part(Transfer* transfer, Target* to) {
   uint64_t bytes = std::min(transfer->length - transfer->done, part / size * size);
   Head message = head(transfer->kind);
   std::vector<Piece> pieces;
-  if (transfer->pieces.empty()) {
+  if (transfer->sent != nullptr) {
+    message.by_layout = 1;
+    pieces = {{static_cast<int64_t>(transfer->layout.number), transfer->done}};
+  } else if (transfer->pieces.empty() && transfer->layout.size == 0) {
     message.offset = transfer->done;
   } else {
     pieces = next_pieces(transfer, part / size * size, &bytes);
@@ -89,15 +125,18 @@ void Window::issue_part(Transfer* transfer, Target* to) {
 }
 
 std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, uint64_t* bytes) const {
+  const ElementLayout& layout = transfer->layout;
   std::vector<Piece> pieces;
   *bytes = 0;
-  while (transfer->piece < transfer->pieces.size() && *bytes < most && pieces.size() < most_pieces) {
-    const Piece& whole = transfer->pieces[transfer->piece];
+  while (transfer->done + *bytes < transfer->length && *bytes < most && pieces.size() < most_pieces) {
+    const Piece whole = layout.size > 0 ? layout.run(transfer->which_element, transfer->piece) : transfer->pieces[transfer->piece];
     const uint64_t length = std::min(whole.length - transfer->of_piece, most - *bytes);
     pieces.push_back({whole.offset + static_cast<int64_t>(transfer->of_piece), length});
     *bytes += length;
     transfer->of_piece += length;
-    if (transfer->of_piece == whole.length) ++transfer->piece, transfer->of_piece = 0;
+    if (transfer->of_piece < whole.length) continue;
+    transfer->of_piece = 0;
+    if (++transfer->piece == layout.blocks) transfer->piece = 0, ++transfer->which_element;
   }
   return pieces;
 }

@@ -31,6 +31,7 @@ struct Transfer {
   int64_t displacement = 0;
   uint64_t length = 0;                  // bytes of memory at the target
   std::span<const Piece> pieces = {};
+  ElementLayout layout = {};            // instead of pieces: `length` bytes of such elements
   const std::byte* data = nullptr;      // what is sent, packed. Compare-and-swap: the new value, then the compared one
   std::byte* result = nullptr;          // what is fetched, packed
   Element element = Element::bytes;
@@ -41,6 +42,8 @@ struct Transfer {
   uint64_t done = 0;
   size_t piece = 0;
   uint64_t of_piece = 0;
+  uint64_t which_element = 0;
+  SentLayouts::Sent* sent = nullptr;
 };
 
 using Mark = uint64_t;
@@ -116,12 +119,14 @@ class Window {
     Lock lock = Lock::none;
     LockType type = LockType::shared;
     Status error = Status::ok;
+    SentLayouts layouts;
   };
 
   static constexpr uint64_t most_outstanding = 4 << 20;  // bytes to one target
   static constexpr uint64_t ask_after = 1 << 20;         // bytes, so that replies come before that is reached
   static constexpr uint64_t part = 64 << 10;             // bytes of an operation that go in one message
   static constexpr size_t most_pieces = 1024;            // of a message
+  static constexpr uint64_t least_runs = 8;              // of a layout that is told
 
   Target& target(int rank);
   Target* known(int rank) const;  // null: it was never asked for anything
@@ -129,6 +134,8 @@ class Window {
   void take_lock(int rank, Target* target);
   bool lock_own(Target* target);
   void issue_part(Transfer* transfer, Target* target);
+  void use_layout(Transfer* transfer, Target* target);
+  void tell_layout(const Transfer& transfer, Target* target);
   std::vector<Piece> next_pieces(Transfer* transfer, uint64_t most, uint64_t* bytes) const;
   uint64_t expect_reply(int rank, Target* target, Pending pending);
   void ask(int rank, Target* target, Kind kind);

@@ -16,13 +16,13 @@ namespace nearcache::rma {
 
 enum class Kind : uint8_t {
   // Requests, executed in order for each origin and window.
-  put, get, accumulate, fetch, compare_and_swap, lock_shared, lock_exclusive, unlock, acknowledge, complete,
+  put, get, accumulate, fetch, compare_and_swap, lock_shared, lock_exclusive, unlock, acknowledge, complete, tell_layout, take_back_layout,
   // Tokens, taken when they arrive.
   post, fence,
   // Replies.
   data, acknowledged, failed
 };
-inline constexpr int kind_count = 15;
+inline constexpr int kind_count = 17;
 inline bool is_operation(Kind kind) { return kind <= Kind::compare_and_swap; }
 
 struct Head {
@@ -31,12 +31,13 @@ struct Head {
   Operation operation = Operation::replace;
   Status status = Status::ok;
   uint32_t odd_epoch : 1 = 0;  // of an operation: how many fences its origin had entered (fence.h)
-  uint32_t pieces : 31 = 0;    // that follow; without, the memory is one run of `length` bytes from `offset` on
+  uint32_t by_layout : 1 = 0;  // of an operation: one piece follows, the number of a layout (layouts.h) and how much of the packed data comes before
+  uint32_t pieces : 30 = 0;    // that follow; without, the memory is one run of `length` bytes from `offset` on
   uint64_t window = 0;
   int64_t displacement = 0;    // in the target's units. fence: the round
-  uint64_t offset = 0;         // bytes beyond the displacement. data: where in the result
-  uint64_t length = 0;         // bytes of memory that are concerned. data: bytes that follow
-  uint64_t token = 0;          // names the operation in replies. fence: which fence
+  uint64_t offset = 0;         // bytes beyond the displacement. tell_layout: the extent
+  uint64_t length = 0;         // bytes of memory that are concerned. data: bytes that follow. tell_layout: how many blocks there are
+  uint64_t token = 0;          // names the operation in replies. fence: which fence. Of a layout: its number
 };
 static_assert(sizeof(Head) == 48);
 

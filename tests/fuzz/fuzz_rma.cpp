@@ -100,6 +100,14 @@ class Attack {
           for (const Piece& piece : pieces) head.length += piece.length;
         }
       }
+      if (head.kind == Kind::tell_layout) {
+        head.token = input_.byte() % 4;
+        head.length = pieces.size() + input_.byte() % 8 / 7;
+        head.offset = static_cast<uint64_t>(place());
+      } else if (is_operation(head.kind) && input_.byte() % 4 == 0) {
+        head.by_layout = 1;
+        pieces = {{input_.byte() % 4, length()}};
+      }
       head.pieces = static_cast<uint32_t>(pieces.size());
       if (head.length > 4096 && data_bytes(head) != 0) {
         // The head promises more than comes.

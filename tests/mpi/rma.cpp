@@ -76,6 +76,36 @@ void fence_and_derived_types() {
   MPI_Type_free(&back);
 }
 
+// More blocks than a cache takes, at both ends, and the datatype gone before its words are here.
+void a_datatype_of_many_blocks() {
+  constexpr int rows = 400, columns = 250;
+  Words words(rows * columns);
+  std::vector<int64_t> data(rows * columns), back(rows * columns);
+  std::iota(data.begin(), data.end(), rank * 1000000);
+  for (int round = 0; round < 2; ++round) {
+    MPI_Datatype column, transposed;
+    MPI_Type_vector(rows, 1, columns, MPI_INT64_T, &column);
+    MPI_Type_create_hvector(columns, 1, 8, column, &transposed);
+    MPI_Type_commit(&transposed);
+    MPI_Win_fence(0, words.win);
+    MPI_Put(data.data(), rows * columns, MPI_INT64_T, next_rank(), 0, 1, transposed, words.win);
+    MPI_Win_fence(0, words.win);
+    MPI_Get(back.data(), 1, transposed, next_rank(), 0, 1, transposed, words.win);
+    MPI_Type_free(&column);
+    MPI_Type_free(&transposed);
+    MPI_Win_fence(0, words.win);
+    const int64_t before = (rank + ranks - 1) % ranks * 1000000;
+    int wrong = 0;
+    for (int i = 0; i < rows * columns; ++i) {
+      const int64_t at = i % columns * rows + i / columns;
+      const auto here = static_cast<size_t>(i);
+      wrong += words.memory[here] != before + at || back[here] != rank * 1000000 + at;
+    }
+    EXPECT_EQ(wrong, 0);
+    MPI_Win_fence(0, words.win);
+  }
+}
+
 struct DoubleInt {
   double value;
   int index;
@@ -410,6 +440,7 @@ int main(int argc, char **argv) {
   return check::run(argc, argv, 2,
                     {{"transfers_of_every_size", transfers_of_every_size},
                      {"fence_and_derived_types", fence_and_derived_types},
+                     {"a_datatype_of_many_blocks", a_datatype_of_many_blocks},
                      {"accumulates_of_many_types", accumulates_of_many_types},
                      {"accumulate_of_a_derived_type", accumulate_of_a_derived_type},
                      {"counters_by_fetching_operations", counters_by_fetching_operations},

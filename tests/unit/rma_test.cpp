@@ -64,6 +64,99 @@ TEST(Rma, ManyPiecesGoInSeveralMessages) {
   for (size_t i = 0; i < 40000; ++i) ASSERT_EQ(job.word(1, i), i % 8 < 3 ? i / 8 * 3 + i % 8 : 0);
 }
 
+// Blocks of `words` words each, one of `stride` words.
+struct Strided {
+  std::vector<Piece> blocks;
+  ElementLayout layout;
+  Strided(uint64_t number, uint64_t count, uint64_t words, int64_t stride) {
+    for (uint64_t i = 0; i < count; ++i) blocks.push_back({static_cast<int64_t>(i) * stride * 8, words * 8});
+    layout = {number, count * words * 8, static_cast<int64_t>(count) * stride * 8, count, this,
+              [](const void* of, uint64_t which) { return static_cast<const Strided*>(of)->blocks[which]; }};
+  }
+};
+
+Transfer by_layout(Kind kind, const Strided& type, uint64_t elements, std::vector<uint64_t>* words, Operation operation = Operation::replace) {
+  Transfer transfer{.kind = kind, .target = 1, .length = elements * type.layout.size, .layout = type.layout, .element = Element::uint64, .operation = operation};
+  auto* memory = reinterpret_cast<std::byte*>(words->data());
+  if (kind == Kind::get) {
+    transfer.result = memory;
+  } else {
+    transfer.data = memory;
+  }
+  return transfer;
+}
+
+TEST(Rma, ALayoutIsToldOnceAndThenGoesByItsNumber) {
+  Job job(2, 20, 60000);
+  const Strided type(7, 5000, 2, 3);
+  std::vector<uint64_t> data(30000), back(30000);
+  std::iota(data.begin(), data.end(), 1);
+  const auto cost = [&](auto action) {
+    const uint64_t before = job.network.bytes();
+    action();
+    EXPECT_TRUE(job.flush(0, 1));
+    return job.network.bytes() - before;
+  };
+  const auto put = [&] { ASSERT_TRUE(job.issue(0, by_layout(Kind::put, type, 3, &data))); };
+  const uint64_t first = cost(put), second = cost(put);
+  EXPECT_GT(first, 3 * 80000u + 5000 * sizeof(Piece));
+  EXPECT_LT(second, 3 * 80000u + 1000);
+  for (size_t i = 0; i < 45000; ++i) ASSERT_EQ(job.word(1, i), i % 3 == 2 ? 0 : i / 3 * 2 + i % 3 + 1) << i;
+  cost([&] { job.issue(0, by_layout(Kind::accumulate, type, 2, &data, Operation::sum)); });
+  EXPECT_LT(cost([&] { job.issue(0, by_layout(Kind::get, type, 3, &back)); }), 3 * 80000u + 2000);
+  for (size_t i = 0; i < data.size(); ++i) ASSERT_EQ(back[i], i < 20000 ? 2 * data[i] : data[i]) << i;
+  // What does not lie in the window as a whole is refused.
+  job.issue(0, by_layout(Kind::put, type, 5, &data));
+  EXPECT_TRUE(job.flush(0, 1));
+  EXPECT_EQ(job.window(0).take_error(1), Status::out_of_range);
+}
+
+// What a target keeps has a bound: others are taken back, and what is too large goes as runs.
+TEST(Rma, LayoutsThatDoNotFitTakeThePlaceOfOthersOrGoAsRuns) {
+  const int ranks = 1024;  // each may have 4,096 blocks at another
+  Job job(ranks, 21, 30000);
+  std::vector<uint64_t> data(20000, 5), back(20000);
+  for (int round = 0; round < 3; ++round) {
+    for (uint64_t number = 1; number <= 4; ++number) {
+      const Strided type(number, 1500 + number, 1, 2);
+      std::iota(data.begin(), data.end(), number * 1000 + static_cast<uint64_t>(round));
+      ASSERT_TRUE(job.issue(0, by_layout(Kind::put, type, 2, &data)));
+      ASSERT_TRUE(job.issue(0, by_layout(Kind::get, type, 2, &back)));
+      ASSERT_TRUE(job.flush(0, 1));
+      ASSERT_TRUE(std::equal(back.begin(), back.begin() + 2 * static_cast<long>(1500 + number), data.begin()));
+    }
+  }
+  const Strided large(9, 9000, 1, 3);
+  ASSERT_TRUE(job.issue(0, by_layout(Kind::put, large, 1, &data)));
+  ASSERT_TRUE(job.flush(0, 1));
+  for (size_t i = 0; i < 9000; ++i) ASSERT_EQ(job.word(1, 3 * i), data[i]);
+  EXPECT_EQ(job.window(0).take_error(1), Status::ok);
+}
+
+// It is told and used behind a lock that another holds, and taken back before that is given: what waits means what it meant.
+TEST(Rma, LayoutsKeepTheirMeaningBehindALock) {
+  Job job(1024, 22, 30000);
+  std::vector<uint64_t> data(6000);
+  std::iota(data.begin(), data.end(), 1);
+  job.window(1).lock(1, LockType::exclusive, false);
+  const Mark mark = job.window(1).lock_now(1);
+  ASSERT_TRUE(job.run([&] { return job.window(1).reached(1, mark); }));
+  job.window(0).lock(1, LockType::shared, false);
+  const Strided sparse(1, 3000, 1, 4), dense(2, 2000, 2, 3);
+  ASSERT_TRUE(job.issue(0, by_layout(Kind::put, sparse, 1, &data)));
+  ASSERT_TRUE(job.issue(0, by_layout(Kind::accumulate, dense, 1, &data, Operation::sum)));
+  job.window(0).flush_local(1);
+  while (job.step()) {
+  }
+  EXPECT_EQ(job.word(1, 0), 0u);
+  ASSERT_TRUE(job.unlock(1, 1));
+  ASSERT_TRUE(job.unlock(0, 1));
+  for (size_t i = 0; i < 12000; ++i) {
+    const uint64_t put = i % 4 == 0 ? i / 4 + 1 : 0, added = i < 6000 && i % 3 < 2 ? i / 3 * 2 + i % 3 + 1 : 0;
+    ASSERT_EQ(job.word(1, i), put + added) << i;
+  }
+}
+
 TEST(Rma, CompareAndSwapOfEveryWidth) {
   Job job(2, 4);
   for (const size_t width : {1u, 2u, 4u, 8u, 16u}) {

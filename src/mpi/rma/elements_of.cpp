@@ -1,5 +1,6 @@
 #include "mpi/rma/elements_of.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "mpi/process/next.h"
@@ -123,7 +124,7 @@ bool runs_of_pairs(const Layout& layout, MPI_Count count, uint64_t pair_bytes, c
 }  // namespace
 
 bool runs_of(MPI_Datatype type, MPI_Count count, rma::Element element, Runs* runs) {
-  const Layout* layout = layout_of(type);
+  const Layout* layout = large_layout_of(type);
   if (layout == nullptr) return false;
   if (count <= 0 || layout->size == 0) return true;
   const uint64_t size = rma::size_of(element);
@@ -137,12 +138,9 @@ bool runs_of(MPI_Datatype type, MPI_Count count, rma::Element element, Runs* run
     runs->bytes = elements.bytes();
     return runs->bytes % size == 0;
   } else {
-    for (MPI_Count i = 0; i < count; ++i) {
-      for (const Block& block : layout->blocks) {
-        if (block.length % size != 0) return false;
-        runs->pieces.push_back({block.offset + static_cast<int64_t>(i) * layout->extent, block.length});
-      }
-    }
+    runs->elements = elements;
+    runs->bytes = elements.bytes();
+    return std::ranges::all_of(layout->blocks, [&](const Block& block) { return block.length % size == 0; });
   }
   for (const Piece& piece : runs->pieces) runs->bytes += piece.length;
   return true;
@@ -150,14 +148,16 @@ bool runs_of(MPI_Datatype type, MPI_Count count, rma::Element element, Runs* run
 
 const std::byte* packed(const void* address, const Runs& runs, std::vector<std::byte>* storage) {
   const auto* from = static_cast<const std::byte*>(address);
-  if (runs.pieces.empty()) return from + runs.first;
+  if (runs.one_run()) return from + runs.first;
   storage->resize(runs.bytes);
+  if (runs.elements.layout != nullptr) return pack(address, runs.elements, runs.bytes, storage->data()), storage->data();
   std::byte* to = storage->data();
   for (const Piece& piece : runs.pieces) to = static_cast<std::byte*>(std::memcpy(to, from + piece.offset, piece.length)) + piece.length;
   return storage->data();
 }
 
 void unpack(const std::byte* from, void* address, const Runs& runs) {
+  if (runs.elements.layout != nullptr) return nearcache::unpack(from, runs.bytes, address, runs.elements);
   auto* to = static_cast<std::byte*>(address);
   for (const Piece& piece : runs.pieces) {
     std::memcpy(to + piece.offset, from, piece.length);

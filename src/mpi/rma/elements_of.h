@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "cache/get/layout.h"
 #include "mpi/mpi_api.h"
 #include "rma/elements.h"
 #include "rma/wire.h"
@@ -19,6 +20,9 @@ struct Runs {
   uint64_t bytes = 0;
   int64_t first = 0;                // where they begin, if there is one run only
   std::vector<rma::Piece> pieces;   // else all of them, in the order of the type map
+  Elements elements;                // or, if there is a layout, those of these
+
+  bool one_run() const { return pieces.empty() && elements.layout == nullptr; }
 };
 
 // False for a datatype that cannot be read, or, with an element, is not made of whole ones. Pairs count with the gap inside and behind them.

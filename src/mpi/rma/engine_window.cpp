@@ -20,8 +20,17 @@ using rma::Mark;
 using rma::Status;
 using rma::Transfer;
 
-// The memory of a result that is not one run, until all of it is here.
+// The memory of a result that is not one run, until all of it is here. The datatype may be freed before.
 struct Landing {
+  Landing(void* to, const Runs& of) : bytes(of.bytes), address(to), runs(of) {
+    if (runs.elements.layout != nullptr) layout_hold(runs.elements.layout);
+  }
+  ~Landing() {
+    if (runs.elements.layout != nullptr) layout_drop(runs.elements.layout);
+  }
+  Landing(const Landing&) = delete;
+  Landing& operator=(const Landing&) = delete;
+
   std::vector<std::byte> bytes;
   void* address;
   Runs runs;
@@ -34,11 +43,11 @@ void land(void* context, Status status) {
 
 // Where the result of a transfer goes.
 void set_result(Transfer* transfer, void* address, const Runs& runs) {
-  if (runs.pieces.empty()) {
+  if (runs.one_run()) {
     transfer->result = static_cast<std::byte*>(address) + runs.first;
     return;
   }
-  auto landing = std::make_unique<Landing>(Landing{std::vector<std::byte>(runs.bytes), address, runs});
+  auto landing = std::make_unique<Landing>(address, runs);
   transfer->result = landing->bytes.data();
   transfer->completion = {land, landing.release()};
 }
@@ -47,7 +56,14 @@ void set_target(Transfer* transfer, const Target& target, const Runs& runs, std:
   transfer->target = target.rank;
   transfer->displacement = target.displacement;
   transfer->length = runs.bytes;
-  if (runs.pieces.empty() && runs.first != 0) *one = {{runs.first, runs.bytes}};
+  if (const Layout* layout = runs.elements.layout; layout != nullptr) {
+    const auto block = [](const void* of, uint64_t which) {
+      const Block& here = static_cast<const Layout*>(of)->blocks[which];
+      return rma::Piece{here.offset, here.length};
+    };
+    transfer->layout = {layout->id, layout->size, layout->extent, layout->blocks.size(), layout, block};
+  }
+  if (runs.one_run() && runs.first != 0) *one = {{runs.first, runs.bytes}};
   transfer->pieces = one->empty() ? std::span(runs.pieces) : std::span(*one);
 }
 
@@ -164,7 +180,7 @@ int EngineWindow::compare_and_swap(const void* origin, const void* compare, void
   if (const int wrong = check({rank, displacement, 1, type}); wrong != MPI_SUCCESS) return wrong;
   Runs runs;
   const bool whole = is_named(type) && rma::has_meaning(rma::Operation::bit_and, element_of(type));  // integers, logicals and bytes
-  if (!whole || !runs_of(type, 1, rma::Element::bytes, &runs) || !runs.pieces.empty() || runs.bytes > 16) return MPI_ERR_TYPE;
+  if (!whole || !runs_of(type, 1, rma::Element::bytes, &runs) || !runs.one_run() || runs.bytes > 16) return MPI_ERR_TYPE;
   std::byte both[32];
   std::memcpy(both, origin, runs.bytes);
   std::memcpy(both + runs.bytes, compare, runs.bytes);

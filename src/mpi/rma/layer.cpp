@@ -13,6 +13,7 @@
 #include "front/handle_bits.h"
 #include "mpi/process/context.h"
 #include "mpi/rma/engine_window.h"
+#include "mpi/types/type_map.h"
 
 namespace nearcache::mpi {
 namespace {
@@ -206,6 +207,7 @@ void rma_install([[maybe_unused]] RmaUse use) {
   if (use == RmaUse::off || layer.use != RmaUse::off) return;
   layer.use = use;
   context.world.offer_engine();
+  allow_blocks(1 << 24);  // 256 MiB of runs
   install(&layer.layer);
 #endif
 }

@@ -94,10 +94,14 @@ const Layout* derived_layout(MPI_Datatype datatype) {
 
 }  // namespace
 
-const Layout* layout_of(MPI_Datatype datatype) {
+const Layout* large_layout_of(MPI_Datatype datatype) {
   const Layout* layout = named_types.find(datatype);
-  if (layout != nullptr) return layout;
-  return derived_layout(datatype);
+  return layout != nullptr ? layout : derived_layout(datatype);
+}
+
+const Layout* layout_of(MPI_Datatype datatype) {
+  const Layout* layout = large_layout_of(datatype);
+  return layout == nullptr || layout->blocks.size() <= most_blocks ? layout : nullptr;
 }
 
 }  // namespace nearcache::mpi

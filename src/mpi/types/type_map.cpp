@@ -7,6 +7,8 @@
 namespace nearcache::mpi {
 namespace {
 
+size_t allowed_blocks = most_blocks;  // set before there is any datatype
+
 // What MPI_Type_get_contents says, for constructors with int and with large counts alike.
 struct Contents {
   int combiner = MPI_UNDEFINED;
@@ -90,7 +92,7 @@ class Builder {
       blocks.back().length += block.length;
       return true;
     }
-    if (blocks.size() >= most_blocks) return false;
+    if (blocks.size() >= allowed_blocks) return false;
     blocks.push_back(block);
     return true;
   }
@@ -299,6 +301,8 @@ MPI_Datatype base_type(MPI_Datatype datatype) {
   }
   return one ? base : MPI_DATATYPE_NULL;
 }
+
+void allow_blocks(size_t most) { allowed_blocks = most; }
 
 bool read_type_map(MPI_Datatype datatype, TypeMap* map) {
   Contents contents;

@@ -13,7 +13,7 @@ struct TypeMap {
   int64_t extent = 0;
 };
 
-// False if the datatype has a constructor that we do not know, or more than `most_blocks` blocks.
+// False if the datatype has a constructor that we do not know, or too many blocks.
 bool read_type_map(MPI_Datatype datatype, TypeMap* map);
 
 // A datatype that the program did not build: predefined, or one of the parametrised Fortran types. Never freed.
@@ -22,6 +22,9 @@ bool is_named(MPI_Datatype datatype);
 // The predefined datatype that all parts of this one are; MPI_DATATYPE_NULL if there are several, or it cannot be found out.
 MPI_Datatype base_type(MPI_Datatype datatype);
 
-inline constexpr size_t most_blocks = 1 << 16;
+inline constexpr size_t most_blocks = 1 << 16;  // of what is cached
+
+// From now on, datatypes of so many blocks are read.
+void allow_blocks(size_t most);
 
 }  // namespace nearcache::mpi

@@ -53,6 +53,8 @@ class NamedTypes {
 // The layout of a datatype, or null if it is of a kind that we cannot read. The pointer is good while the datatype
 // lives; hold() makes it outlive the datatype. Thread-safe.
 const Layout* layout_of(MPI_Datatype datatype);
+// The same, and of types of more blocks than are cached, where those may be (type_map.h).
+const Layout* large_layout_of(MPI_Datatype datatype);
 
 extern NamedTypes named_types;
 
