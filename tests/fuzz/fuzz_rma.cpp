@@ -59,7 +59,9 @@ class Attack {
     Transfer transfer{.kind = Kind::fetch, .target = target, .displacement = 0, .length = 8, .data = reinterpret_cast<std::byte*>(value),
                       .result = reinterpret_cast<std::byte*>(old), .element = Element::uint64, .operation = Operation::sum};
     windows_[static_cast<size_t>(origin)]->issue(&transfer);
-    return windows_[static_cast<size_t>(origin)]->flush(target);
+    const Mark mark = windows_[static_cast<size_t>(origin)]->flush(target);
+    engines_[static_cast<size_t>(origin)]->push();
+    return mark;
   }
 
   void settle() {
