@@ -100,6 +100,26 @@ TEST(Ranges, AnEntryThatGrewIsFoundByItsTail) {
   EXPECT_EQ(engine.cache->check(), nullptr);
 }
 
+TEST(Ranges, WhereLinesAreFetchedAllStayListedThoughFewPartsWereAskedFor) {
+  Engine engine(sized(1024, 1 << 16));
+  MemoryBudget budget;
+  cached(engine, at(1 << 20), 8);
+  const auto look_in_vain = [&](int times) {
+    for (int i = 0; i < times; ++i) engine.cache->overlap(at(i * 64), 8);
+    return engine.cache->ranges().change_is_due();
+  };
+  engine.cache->expect_overlaps();
+  EXPECT_FALSE(look_in_vain(256));
+  EXPECT_TRUE(look_in_vain(256)) << "no line was fetched meanwhile";
+  engine.cache->expect_overlaps();
+  EXPECT_FALSE(engine.cache->ranges().change_is_due());
+  EXPECT_TRUE(look_in_vain(512));
+  engine.cache->adapt(&budget);
+  EXPECT_EQ(engine.cache->ranges().listed(), Ranges::Listed::some);
+  engine.cache->expect_overlaps();
+  EXPECT_EQ(engine.cache->ranges().listed(), Ranges::Listed::all);
+}
+
 TEST(Ranges, APartIsFoundAgainWithoutASearch) {
   Engine engine(sized(64, 1 << 16));
   cached(engine, at(512), 200);

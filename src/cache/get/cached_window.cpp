@@ -236,11 +236,10 @@ CachedWindow::Decision CachedWindow::no_exact_hit(const RemoteGet& get, bool req
 // A line instead of what is asked for, where lines have been found to pay; of a stream a longer one, of a stride the places to come besides.
 CachedWindow::Decision CachedWindow::small_miss(const RemoteGet& get, bool request, bool has_head) {
   Decision decision = miss();
-  const bool had_lines = lines_->length() > 0;
   lines_->missed(get.key.target, get.from, cache_->generation());
   if (!lines_allowed_) return decision;
   if (lines_->length() > get.bytes) {
-    if (!had_lines) cache_->expect_overlaps();
+    cache_->expect_overlaps();
     decision.line = line_around(get, has_head);
     if (!may_fetch(get, &decision.line)) decision.line = {};
   }

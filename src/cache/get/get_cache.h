@@ -153,8 +153,9 @@ class alignas(64) GetCache {
     ranges_.looked(true);
     return {.found = Found::full, .entry = part, .offset = offset, .head = entries_[part].size - offset};
   }
-  // From now on parts of entries will be asked for.
+  // More than what was asked for is fetched: parts of it will be.
   void expect_overlaps() {
+    ranges_.expect_parts();
     if (ranges_.listed() == Ranges::Listed::some) list_ranges(Ranges::Listed::all);
   }
   // What `overlap` found in a cached entry is used.

@@ -52,8 +52,14 @@ class Ranges {
     const bool few = listed_ == Listed::some;
     if (few && paid_ >= paid_in_short_span) due_ = true;
     if (looks_ < (few ? short_span : span)) return;
-    if (!few && paid_ < paid_in_span) due_ = true;
+    if (!few && paid_ < paid_in_span && !expected_) due_ = true;
+    expected_ = false;
     looks_ = paid_ = 0;
+  }
+  // More than what was asked for is fetched, so that parts will be asked for: however few were so far, all stay listed a while.
+  void expect_parts() {
+    expected_ = true;
+    if (listed_ != Listed::some) due_ = false;
   }
   // All entries are to be listed anew, by `list_anew` and `add` for each: more of them, or fewer.
   bool change_is_due() const { return due_; }
@@ -93,7 +99,7 @@ class Ranges {
   uint64_t capacity_ = 0;
   Relative<Entry> entries_;
   uint64_t levels_ = 0;
-  bool used_ = false, due_ = false;
+  bool used_ = false, due_ = false, expected_ = false;
   Listed listed_ = Listed::none;
   uint32_t looks_ = 0, paid_ = 0;
   uint64_t left_out_ = 0;
