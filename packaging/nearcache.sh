@@ -21,8 +21,13 @@ if ! "$python" -c "import sys, $imports; sys.exit(sys.version_info < ($version))
 fi
 # Not by PYTHONPATH: programs that are started must not inherit it.
 exec "$python" -c "
-import sys
-sys.path.insert(0, sys.argv.pop(1))
+import importlib.machinery, importlib.util, sys
+place = sys.argv.pop(1)
+sys.path.insert(0, place)
+# A source tree that pip has installed in place has a finder of its own, which comes before sys.path.
+spec = importlib.machinery.PathFinder.find_spec('nearcache', [place])
+package = sys.modules['nearcache'] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(package)
 sys.argv[0] = '$name'
 $start
 main()" "$here/share/nearcache/python" "$@"
