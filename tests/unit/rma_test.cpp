@@ -106,6 +106,7 @@ TEST(Rma, ALayoutIsToldOnceAndThenGoesByItsNumber) {
   EXPECT_LT(cost([&] { job.issue(0, by_layout(Kind::get, type, 3, &back)); }), 3 * 80000u + 2000);
   for (size_t i = 0; i < data.size(); ++i) ASSERT_EQ(back[i], i < 20000 ? 2 * data[i] : data[i]) << i;
   // What does not lie in the window as a whole is refused.
+  data.resize(50000);
   job.issue(0, by_layout(Kind::put, type, 5, &data));
   EXPECT_TRUE(job.flush(0, 1));
   EXPECT_EQ(job.window(0).take_error(1), Status::out_of_range);
