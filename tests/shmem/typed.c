@@ -4,6 +4,7 @@
 
 #include "say.h"
 
+/* clang-format off: tables of types */
 #define RMA_TYPES(DO)                                                                                                     \
   DO(char, char) DO(signed char, schar) DO(unsigned char, uchar) DO(short, short) DO(unsigned short, ushort) DO(int, int) \
   DO(unsigned, uint) DO(long, long) DO(unsigned long, ulong) DO(long long, longlong) DO(unsigned long long, ulonglong)    \
@@ -13,6 +14,7 @@
 /* Of all types of atomics, those that Open MPI 4 has. */
 #define AMO_TYPES(DO) \
   DO(int, int) DO(unsigned, uint) DO(long, long) DO(unsigned long, ulong) DO(long long, longlong) DO(unsigned long long, ulonglong)
+/* clang-format on */
 
 enum { length = 12, bytes = 4096 };
 static char *memory; /* symmetric */
