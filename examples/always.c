@@ -1,18 +1,17 @@
-/* A table that is filled once and then only read: mode `always`, set by an info key that a plain MPI ignores.
- *   mpicc -O2 always.c -o always
- *   nearcache run --report - -- mpiexec -n 2 ./always */
+/* A table that is filled once and then only read: mode `always`, set by an info key that a plain
+ * MPI ignores. mpicc -O2 always.c -o always nearcache run --report - -- mpiexec -n 2 ./always */
 #include <mpi.h>
 #include <stdio.h>
 
 enum { ENTRIES = 1000, READS = 100000 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 
-  double *mine;
+  double* mine;
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "nearcache_mode", "always");

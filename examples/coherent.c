@@ -1,12 +1,12 @@
-/* Synchronises in every step, and changes little: mode `coherent` keeps what nobody has written, and needs no promise.
- *   mpicc -O2 coherent.c -o coherent
- *   nearcache run --mode coherent --report - -- mpiexec -n 2 ./coherent */
+/* Synchronises in every step, and changes little: mode `coherent` keeps what nobody has written,
+ * and needs no promise. mpicc -O2 coherent.c -o coherent nearcache run --mode coherent --report -
+ * -- mpiexec -n 2 ./coherent */
 #include <mpi.h>
 #include <stdio.h>
 
 enum { ENTRIES = 4000, STEPS = 50 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -14,7 +14,8 @@ int main(int argc, char **argv) {
 
   long *mine, sum = 0, value;
   MPI_Win win;
-  MPI_Win_allocate(ENTRIES * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+  MPI_Win_allocate(ENTRIES * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mine,
+                   &win);
   for (int i = 0; i < ENTRIES; i++) mine[i] = 0;
   const int owner = (rank + 1) % ranks;
   for (int step = 0; step < STEPS; step++) {

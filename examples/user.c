@@ -1,6 +1,6 @@
-/* Steps of writing and of reading: mode `user`, which the program ends a reading phase of. It runs without Nearcache, too.
- *   mpicc -O2 -I../include user.c -o user
- *   nearcache run --mode user --report - -- mpiexec -n 2 ./user */
+/* Steps of writing and of reading: mode `user`, which the program ends a reading phase of. It runs
+ * without Nearcache, too. mpicc -O2 -I../include user.c -o user nearcache run --mode user --report
+ * - -- mpiexec -n 2 ./user */
 #include <mpi.h>
 #include <nearcache/mpi.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #pragma weak nearcache_invalidate /* null where nothing is preloaded */
 enum { ENTRIES = 1000, STEPS = 10, SWEEPS = 20 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -16,7 +16,8 @@ int main(int argc, char **argv) {
 
   long *mine, sum = 0, value;
   MPI_Win win;
-  MPI_Win_allocate(ENTRIES * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+  MPI_Win_allocate(ENTRIES * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mine,
+                   &win);
   const int owner = (rank + 1) % ranks;
   for (int step = 0; step < STEPS; step++) {
     for (int i = 0; i < ENTRIES; i++) mine[i] = step;

@@ -1,9 +1,9 @@
-// The kind of cache that such programs bring along ("native" in the CLaMPI paper, section IV.B): fixed blocks of
-// the remote memory, direct-mapped. MPI-free.
+// The kind of cache that such programs bring along ("native" in the CLaMPI paper, section IV.B):
+// fixed blocks of the remote memory, direct-mapped. MPI-free.
 //
-// A block is an aligned piece of the window of some rank, by default of 512 bytes: 4 cells and 2 leaves, or 16
-// leaves, that are neighbours in the tree, too, as the nodes of a subtree lie together. There is one line where it may be.
-// A node is used where it lies, without a copy.
+// A block is an aligned piece of the window of some rank, by default of 512 bytes: 4 cells and 2
+// leaves, or 16 leaves, that are neighbours in the tree, too, as the nodes of a subtree lie
+// together. There is one line where it may be. A node is used where it lies, without a copy.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,10 @@ class BlockCache {
  public:
   /// As many lines as `memory` holds, tags included. pre: memory >= block + sizeof(Tag)
   BlockCache(std::uint64_t memory, std::uint64_t block, Mapping mapping)
-      : block_(block), mapping_(mapping), tags_(memory / (block + sizeof(Tag))), data_(new std::byte[tags_.size() * block]) {}
+      : block_(block),
+        mapping_(mapping),
+        tags_(memory / (block + sizeof(Tag))),
+        data_(new std::byte[tags_.size() * block]) {}
 
   struct Line {
     bool hit;
@@ -38,7 +41,9 @@ class BlockCache {
   }
 
   /// The bytes have arrived in a line that was no hit.
-  void keep(const Line& line, std::int32_t rank, std::uint32_t block) { tags_[line.number] = {generation_, rank, block}; }
+  void keep(const Line& line, std::int32_t rank, std::uint32_t block) {
+    tags_[line.number] = {generation_, rank, block};
+  }
 
   void invalidate() { ++generation_; }
   std::uint64_t block_bytes() const { return block_; }

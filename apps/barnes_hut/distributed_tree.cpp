@@ -17,7 +17,9 @@ struct Neighbours {
 
   // Whether one of them lies in the cell of `level` that holds `key`.
   bool share(std::uint64_t key, int level) const {
-    const auto inside = [&](const auto& other) { return other && common_level(*other, key) >= level; };
+    const auto inside = [&](const auto& other) {
+      return other && common_level(*other, key) >= level;
+    };
     return inside(before) || inside(behind);
   }
 };
@@ -46,8 +48,8 @@ Neighbours find_neighbours(MPI_Comm comm, const std::vector<Body>& bodies) {
 // Builds the part of the tree that is this rank's alone.
 class OwnPart {
  public:
-  OwnPart(const Cube& root, double theta, const std::vector<Body>& bodies, const Neighbours& neighbours,
-          NodeWindow& window)
+  OwnPart(const Cube& root, double theta, const std::vector<Body>& bodies,
+          const Neighbours& neighbours, NodeWindow& window)
       : root_(root), theta_(theta), bodies_(bodies), neighbours_(neighbours), window_(window) {}
 
   /// The roots of the largest subtrees that hold no body of another rank, in order.
@@ -61,7 +63,9 @@ class OwnPart {
   // [first, last): the bodies of a cell of `level`, all that this rank has of it.
   void take_cell(const Body* first, const Body* last, int level) {
     if (neighbours_.share(first->key, level)) {
-      for_each_octant(first, last, level, [&](const Body* begin, const Body* end) { take_cell(begin, end, level + 1); });
+      for_each_octant(first, last, level, [&](const Body* begin, const Body* end) {
+        take_cell(begin, end, level + 1);
+      });
     } else {
       auto single = [this](const Body& body) { return leaf(body); };
       auto place = [this](const Cell& cell, const Body&) { return window_.add(cell); };
@@ -94,7 +98,9 @@ std::vector<T> gather(MPI_Comm comm, const std::vector<T>& mine) {
   check(MPI_Gather(&bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, comm), "MPI_Gather");
   for (int r = 0; r < ranks; ++r) at[r + 1] = at[r] + sizes[r];
   std::vector<T> all(rank == 0 ? at[ranks] / sizeof(T) : 0);
-  check(MPI_Gatherv(mine.data(), bytes, MPI_BYTE, all.data(), sizes.data(), at.data(), MPI_BYTE, 0, comm), "MPI_Gatherv");
+  check(MPI_Gatherv(mine.data(), bytes, MPI_BYTE, all.data(), sizes.data(), at.data(), MPI_BYTE, 0,
+                    comm),
+        "MPI_Gatherv");
   return all;
 }
 
@@ -113,7 +119,9 @@ std::vector<T> scatter(MPI_Comm comm, const std::vector<std::vector<T>>& parts) 
   int bytes = 0;
   check(MPI_Scatter(sizes.data(), 1, MPI_INT, &bytes, 1, MPI_INT, 0, comm), "MPI_Scatter");
   std::vector<T> mine(bytes / sizeof(T));
-  check(MPI_Scatterv(all.data(), sizes.data(), at.data(), MPI_BYTE, mine.data(), bytes, MPI_BYTE, 0, comm), "MPI_Scatterv");
+  check(MPI_Scatterv(all.data(), sizes.data(), at.data(), MPI_BYTE, mine.data(), bytes, MPI_BYTE, 0,
+                     comm),
+        "MPI_Scatterv");
   return mine;
 }
 
@@ -123,8 +131,8 @@ struct TopCell {
 };
 
 // On rank 0: joins the branches of all ranks. `free` says where each rank's free memory begins.
-Ref join(const std::vector<Branch>& branches, std::vector<Placement> free, const Cube& root, double theta,
-         std::vector<std::vector<TopCell>>& parts) {
+Ref join(const std::vector<Branch>& branches, std::vector<Placement> free, const Cube& root,
+         double theta, std::vector<std::vector<TopCell>>& parts) {
   auto single = [](const Branch& branch) { return branch; };
   auto place = [&](const Cell& cell, const Branch& first) {
     const int owner = first.node.rank;
@@ -132,13 +140,14 @@ Ref join(const std::vector<Branch>& branches, std::vector<Placement> free, const
     parts[owner].push_back({where, cell});
     return where;
   };
-  return build_tree(branches.data(), branches.data() + branches.size(), root, theta, single, place).node;
+  return build_tree(branches.data(), branches.data() + branches.size(), root, theta, single, place)
+      .node;
 }
 
 }  // namespace
 
-DistributedTree build_distributed_tree(MPI_Comm comm, const Cube& root, double theta, const std::vector<Body>& bodies,
-                                       NodeWindow& window) {
+DistributedTree build_distributed_tree(MPI_Comm comm, const Cube& root, double theta,
+                                       const std::vector<Body>& bodies, NodeWindow& window) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);

@@ -14,21 +14,25 @@ namespace {
 
 using apps::check;
 
-// Bits of the keys that one round of the search below finds: the more, the fewer rounds; 64 KiB of sums are sent at most.
+// Bits of the keys that one round of the search below finds: the more, the fewer rounds; 64 KiB of
+// sums are sent at most.
 int bits_a_round(int ranks) {
   constexpr unsigned most_sums = 8192;
-  return std::max(1, static_cast<int>(std::bit_width(most_sums / static_cast<unsigned>(ranks - 1))) - 1);
+  return std::max(
+      1, static_cast<int>(std::bit_width(most_sums / static_cast<unsigned>(ranks - 1))) - 1);
 }
 
-// Keys k_1 <= k_2 ... such that the bodies below k_r do r/ranks of the work, found for all ranks at once from the most
-// significant bits on. The sums are of integers, so the result does not depend on who holds which body.
+// Keys k_1 <= k_2 ... such that the bodies below k_r do r/ranks of the work, found for all ranks at
+// once from the most significant bits on. The sums are of integers, so the result does not depend
+// on who holds which body.
 std::vector<std::uint64_t> borders(MPI_Comm comm, const std::vector<Body>& sorted, int ranks) {
   std::vector<std::uint64_t> work(sorted.size() + 1, 0);  // of the bodies before
   for (std::size_t i = 0; i < sorted.size(); ++i) work[i + 1] = work[i] + sorted[i].work;
   std::uint64_t all = work.back();
   check(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");
   const auto work_below = [&](std::uint64_t key) {
-    const auto at = std::partition_point(sorted.begin(), sorted.end(), [&](const Body& b) { return b.key < key; });
+    const auto at = std::partition_point(sorted.begin(), sorted.end(),
+                                         [&](const Body& b) { return b.key < key; });
     return work[static_cast<std::size_t>(at - sorted.begin())];
   };
 
@@ -38,14 +42,17 @@ std::vector<std::uint64_t> borders(MPI_Comm comm, const std::vector<Body>& sorte
     left -= bits;
     const std::size_t points = (std::size_t{1} << bits) - 1;
     below.resize(found.size() * points);
-    for (std::size_t i = 0; i < below.size(); ++i) below[i] = work_below(found[i / points] + ((i % points + 1) << left));
-    check(MPI_Allreduce(MPI_IN_PLACE, below.data(), static_cast<int>(below.size()), MPI_UINT64_T, MPI_SUM, comm),
+    for (std::size_t i = 0; i < below.size(); ++i)
+      below[i] = work_below(found[i / points] + ((i % points + 1) << left));
+    check(MPI_Allreduce(MPI_IN_PLACE, below.data(), static_cast<int>(below.size()), MPI_UINT64_T,
+                        MPI_SUM, comm),
           "MPI_Allreduce");
     for (std::size_t r = 0; r < found.size(); ++r) {
       const double wanted = static_cast<double>(all) * static_cast<double>(r + 1) / ranks;
       const std::uint64_t* const first = below.data() + r * points;
       const auto* const enough = std::partition_point(
-          first, first + points, [&](std::uint64_t sum) { return static_cast<double>(sum) < wanted; });
+          first, first + points,
+          [&](std::uint64_t sum) { return static_cast<double>(sum) < wanted; });
       found[r] += static_cast<std::uint64_t>(enough - first) << left;
     }
   }
@@ -54,20 +61,23 @@ std::vector<std::uint64_t> borders(MPI_Comm comm, const std::vector<Body>& sorte
 }
 
 void sort_bodies(std::vector<Body>& bodies) {
-  std::sort(bodies.begin(), bodies.end(),
-            [](const Body& a, const Body& b) { return std::tie(a.key, a.id) < std::tie(b.key, b.id); });
+  std::sort(bodies.begin(), bodies.end(), [](const Body& a, const Body& b) {
+    return std::tie(a.key, a.id) < std::tie(b.key, b.id);
+  });
 }
 
 }  // namespace
 
 Cube bounding_cube(MPI_Comm comm, const std::vector<Body>& bodies) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  double least[6] = {infinity, infinity, infinity, infinity, infinity, infinity};  // of x, y, z, -x, -y, -z
+  // of x, y, z, -x, -y, -z
+  double least[6] = {infinity, infinity, infinity, infinity, infinity, infinity};
   apps::together(comm, [&] {
     for (const auto& body : bodies) {
       const double values[3] = {body.position.x, body.position.y, body.position.z};
       for (int i = 0; i < 3; ++i) {
-        if (!std::isfinite(values[i])) throw apps::Failure("a body left all bounds: the time step is too long");
+        if (!std::isfinite(values[i]))
+          throw apps::Failure("a body left all bounds: the time step is too long");
         least[i] = std::min(least[i], values[i]);
         least[i + 3] = std::min(least[i + 3], -values[i]);
       }
@@ -102,8 +112,8 @@ std::vector<Body> send_to_owners(MPI_Comm comm, const std::vector<Body>& bodies,
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Type_contiguous(sizeof(Body), MPI_BYTE, &type);
   MPI_Type_commit(&type);
-  const int code = MPI_Alltoallv(outgoing.data(), send.data(), send_at.data(), type, arriving.data(), receive.data(),
-                                 receive_at.data(), type, comm);
+  const int code = MPI_Alltoallv(outgoing.data(), send.data(), send_at.data(), type,
+                                 arriving.data(), receive.data(), receive_at.data(), type, comm);
   MPI_Type_free(&type);
   check(code, "MPI_Alltoallv");
   return arriving;
@@ -117,7 +127,8 @@ void distribute(MPI_Comm comm, const Cube& root, std::vector<Body>& bodies) {
   if (ranks == 1) return;
   const auto border = borders(comm, bodies, ranks);
   bodies = send_to_owners(comm, bodies, [&](const Body& body) {
-    return static_cast<int>(std::upper_bound(border.begin(), border.end(), body.key) - border.begin());
+    return static_cast<int>(std::upper_bound(border.begin(), border.end(), body.key) -
+                            border.begin());
   });
   sort_bodies(bodies);
 }

@@ -7,9 +7,11 @@ namespace barnes_hut {
 
 void NativeFetch::poll() {
   served_ = 0;
-  if (apps::virtual_time) return;  // there gets need no help, and a poll costs 100 us of virtual time
+  // there gets need no help, and a poll costs 100 us of virtual time
+  if (apps::virtual_time) return;
   int there = 0;
-  apps::check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &there, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  apps::check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &there, MPI_STATUS_IGNORE),
+              "MPI_Iprobe");
 }
 
 }  // namespace barnes_hut

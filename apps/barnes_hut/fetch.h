@@ -1,7 +1,7 @@
 // Reading nodes wherever they lie: the one place in which the ways to fetch differ.
 //
-// A Fetch has `node<Cell>(ref)` and `node<Leaf>(ref)`; what they return stays valid until the next call. Nodes of
-// the own rank are read in place by all of them.
+// A Fetch has `node<Cell>(ref)` and `node<Leaf>(ref)`; what they return stays valid until the next
+// call. Nodes of the own rank are read in place by all of them.
 #pragma once
 
 #include <mpi.h>
@@ -20,8 +20,8 @@ struct FetchCount {
   std::uint64_t hits = 0;  // of the native cache
 };
 
-/// One get and one flush for every node of another rank, as often as it is asked for. With Nearcache preloaded or linked
-/// the very same calls are served from its cache.
+/// One get and one flush for every node of another rank, as often as it is asked for. With
+/// Nearcache preloaded or linked the very same calls are served from its cache.
 class PlainFetch {
  public:
   explicit PlainFetch(NodeWindow& window) : window_(window) {}
@@ -49,20 +49,24 @@ class PlainFetch {
 class NativeFetch {
  public:
   NativeFetch(NodeWindow& window, MPI_Comm comm, const Options& options)
-      : window_(window), comm_(comm), cache_(options.native_memory, options.block, options.mapping) {}
+      : window_(window),
+        comm_(comm),
+        cache_(options.native_memory, options.block, options.mapping) {}
 
   template <class Node>
   const Node& node(Ref ref) {
     if (window_.is_own(ref)) return window_.own<Node>(ref);
     ++count_.remote;
     const std::uint64_t at = ref.place() * unit_bytes, block = at / cache_.block_bytes();
-    BlockCache::Line line = cache_.find(ref.rank, static_cast<std::uint32_t>(block), window_.bytes() / cache_.block_bytes());
+    BlockCache::Line line = cache_.find(ref.rank, static_cast<std::uint32_t>(block),
+                                        window_.bytes() / cache_.block_bytes());
     if (line.hit) {
       ++count_.hits;
       if (++served_ == poll_calls) poll();
     } else {
       served_ = 0;
-      window_.get(ref.rank, block * cache_.block_bytes() / unit_bytes, cache_.block_bytes(), line.data);
+      window_.get(ref.rank, block * cache_.block_bytes() / unit_bytes, cache_.block_bytes(),
+                  line.data);
       ++count_.gets;
       count_.bytes += cache_.block_bytes();
       cache_.keep(line, ref.rank, static_cast<std::uint32_t>(block));
@@ -73,8 +77,8 @@ class NativeFetch {
   const FetchCount& count() const { return count_; }
 
  private:
-  // MPI libraries that move one-sided traffic only inside of MPI calls would keep the other ranks waiting while this one is
-  // served from its cache. As often as Nearcache does it.
+  // MPI libraries that move one-sided traffic only inside of MPI calls would keep the other ranks
+  // waiting while this one is served from its cache. As often as Nearcache does it.
   static constexpr int poll_calls = 16;
   void poll();
 

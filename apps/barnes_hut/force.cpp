@@ -7,13 +7,18 @@ namespace barnes_hut {
 namespace {
 
 FetchCount difference(const FetchCount& now, const FetchCount& before) {
-  return {now.remote - before.remote, now.gets - before.gets, now.bytes - before.bytes, now.hits - before.hits};
+  return {now.remote - before.remote, now.gets - before.gets, now.bytes - before.bytes,
+          now.hits - before.hits};
 }
 
 }  // namespace
 
 ForcePhase::ForcePhase(MPI_Comm comm, const Options& options, NodeWindow& window)
-    : comm_(comm), options_(options), window_(window), plain_(window), charge_({options.cache_hit_ns, options.cache_miss_ns}) {
+    : comm_(comm),
+      options_(options),
+      window_(window),
+      plain_(window),
+      charge_({options.cache_hit_ns, options.cache_miss_ns}) {
   apps::together(comm, [&] {
     if (options.fetch == Fetch::native) native_.emplace(window, comm, options);
   });
@@ -24,7 +29,8 @@ ForceCost ForcePhase::run(const DistributedTree& tree, std::vector<Body>& bodies
 }
 
 template <class Fetch>
-ForceCost ForcePhase::run_with(Fetch& fetch, const DistributedTree& tree, std::vector<Body>& bodies) {
+ForceCost ForcePhase::run_with(Fetch& fetch, const DistributedTree& tree,
+                               std::vector<Body>& bodies) {
   const FetchCount before = fetch.count();
   Traversal<Fetch> traversal(fetch, options_.softening);
   const double start = MPI_Wtime();
@@ -35,8 +41,10 @@ ForceCost ForcePhase::run_with(Fetch& fetch, const DistributedTree& tree, std::v
       bodies[i].field = traversal.field(bodies[i].position, tree.root, tree.leaves[i]);
       bodies[i].work = traversal.visited() - visited + 1;
       if constexpr (apps::virtual_time) {
-        const double own = static_cast<double>(traversal.interactions() - interactions) * options_.interaction_ns;
-        apps::charge_seconds(1e-9 * (own + static_cast<double>(fetch.count().hits - hits) * options_.native_hit_ns));
+        const double own =
+            static_cast<double>(traversal.interactions() - interactions) * options_.interaction_ns;
+        apps::charge_seconds(
+            1e-9 * (own + static_cast<double>(fetch.count().hits - hits) * options_.native_hit_ns));
       }
     }
   });

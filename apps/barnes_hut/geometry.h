@@ -17,8 +17,12 @@ struct Vector {
 };
 
 inline Vector operator+(Vector a, const Vector& b) { return a += b; }
-inline Vector operator-(const Vector& a, const Vector& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-inline Vector operator*(double factor, const Vector& a) { return {factor * a.x, factor * a.y, factor * a.z}; }
+inline Vector operator-(const Vector& a, const Vector& b) {
+  return {a.x - b.x, a.y - b.y, a.z - b.z};
+}
+inline Vector operator*(double factor, const Vector& a) {
+  return {factor * a.x, factor * a.y, factor * a.z};
+}
 inline double squared(const Vector& a) { return a.x * a.x + a.y * a.y + a.z * a.z; }
 
 /// The root cell of the octree: [low, low + side) in each dimension.

@@ -30,7 +30,8 @@ Vector random_direction(Random& random, double length) {
   return {length * across * std::cos(angle), length * across * std::sin(angle), length * z};
 }
 
-// The share of the escape velocity that a body of a Plummer sphere has: density q^2 (1-q^2)^3.5, by rejection.
+// The share of the escape velocity that a body of a Plummer sphere has: density q^2 (1-q^2)^3.5, by
+// rejection.
 double plummer_speed(Random& random) {
   while (true) {
     const double q = random.next();
@@ -40,9 +41,11 @@ double plummer_speed(Random& random) {
 
 void place_in_plummer_sphere(Body& body, Random& random) {
   constexpr double scale = 3 * std::numbers::pi / 16;  // total energy -1/4
-  constexpr double most = 0.999;                       // of the mass: the rest is far out and would blow up the root cell
+  // of the mass: the rest is far out and would blow up the root cell
+  constexpr double most = 0.999;
   const double radius = 1 / std::sqrt(std::pow(most * random.next(), -2.0 / 3.0) - 1);
-  const double escape = std::numbers::sqrt2 * std::pow(1 + radius * radius, -0.25) / std::sqrt(scale);
+  const double escape =
+      std::numbers::sqrt2 * std::pow(1 + radius * radius, -0.25) / std::sqrt(scale);
   body.position = random_direction(random, scale * radius);
   body.velocity = random_direction(random, escape * plummer_speed(random));
 }

@@ -42,7 +42,8 @@ std::string read_body(std::string_view line, std::vector<Body>& bodies) {
     }
     word = apps::next_word(rest);
   }
-  if (!word.empty()) return fmt::format("'{}' has more than mass x y z vx vy vz", apps::excerpt(line));
+  if (!word.empty())
+    return fmt::format("'{}' has more than mass x y z vx vy vz", apps::excerpt(line));
   if (body.mass <= 0) return fmt::format("'{}': the mass is not above 0", apps::excerpt(line));
   bodies.push_back(body);
   return {};
@@ -96,7 +97,8 @@ std::vector<Body> load_bodies(MPI_Comm comm, const Options& options) {
   apps::check(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");
   if (all == 0) apps::agree(comm, fmt::format("{}: there is no body in it", options.input));
   if (options.check && all > most_checked) {
-    apps::agree(comm, fmt::format("--check sums directly over at most {} bodies, these are {}", most_checked, all));
+    apps::agree(comm, fmt::format("--check sums directly over at most {} bodies, these are {}",
+                                  most_checked, all));
   }
   return bodies;
 }

@@ -11,8 +11,8 @@
 
 namespace barnes_hut {
 
-/// Collective. This rank's share of the bodies; they are numbered over the ranks. Agrees to fail for a file that cannot be
-/// read or has no bodies; for a malformed line with its number.
+/// Collective. This rank's share of the bodies; they are numbered over the ranks. Agrees to fail
+/// for a file that cannot be read or has no bodies; for a malformed line with its number.
 std::vector<Body> load_bodies(MPI_Comm comm, const Options& options);
 
 }  // namespace barnes_hut

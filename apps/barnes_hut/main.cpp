@@ -1,8 +1,9 @@
-// barnes_hut: the motion of gravitating bodies, by the Barnes-Hut algorithm and MPI one-sided communication.
+// barnes_hut: the motion of gravitating bodies, by the Barnes-Hut algorithm and MPI one-sided
+// communication.
 //
-// The octree lies in a window over all ranks. In the force phase every rank walks through it for each of its bodies and
-// fetches the cells of other ranks, the same ones again and again, which is what a cache of remote memory lives on. See
-// README.md beside this file.
+// The octree lies in a window over all ranks. In the force phase every rank walks through it for
+// each of its bodies and fetches the cells of other ranks, the same ones again and again, which is
+// what a cache of remote memory lives on. See README.md beside this file.
 #include <mpi.h>
 
 #include <algorithm>

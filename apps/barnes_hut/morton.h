@@ -1,7 +1,8 @@
-// Morton keys: the order of bodies in which every cell of the octree is one contiguous range. MPI-free.
+// Morton keys: the order of bodies in which every cell of the octree is one contiguous range.
+// MPI-free.
 //
-// A key has `digits` octal digits, the most significant one first: digit l names the octant within the cell of level
-// l, and the first l digits name that cell. Level 0 is the root cube.
+// A key has `digits` octal digits, the most significant one first: digit l names the octant within
+// the cell of level l, and the first l digits name that cell. Level 0 is the root cube.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +50,9 @@ inline std::uint64_t morton_key(const Vector& p, const Cube& root) {
 }
 
 /// Digit number `level` of a key. pre: level < digits
-inline unsigned digit(std::uint64_t key, int level) { return key >> (3 * (digits - 1 - level)) & 7; }
+inline unsigned digit(std::uint64_t key, int level) {
+  return key >> (3 * (digits - 1 - level)) & 7;
+}
 
 /// The level of the smallest cell that holds both keys.
 inline int common_level(std::uint64_t a, std::uint64_t b) {

@@ -35,9 +35,9 @@ struct Leaf {
 struct Cell {
   Vector centre;  // of mass
   double mass = 0;
-  // Square of the distance from the centre of mass beyond which the cell counts as one point: side / theta + the
-  // distance between centre of mass and middle of the cell (Barnes, 1994). Without the second term a body might be
-  // attracted by a cell of which it is itself a part.
+  // Square of the distance from the centre of mass beyond which the cell counts as one point: side
+  // / theta + the distance between centre of mass and middle of the cell (Barnes, 1994). Without
+  // the second term a body might be attracted by a cell of which it is itself a part.
   double reach2 = 0;
   std::int32_t children_count = 0, zero = 0;
   Ref children[8];  // those that are not empty, in the order of their octants
@@ -45,8 +45,8 @@ struct Cell {
 
 static_assert(sizeof(Leaf) == 2 * unit_bytes && sizeof(Cell) == 7 * unit_bytes);
 
-/// Deals out places one after another. No node crosses a multiple of `block` bytes, so a cache of blocks needs one
-/// transfer for a node, too.
+/// Deals out places one after another. No node crosses a multiple of `block` bytes, so a cache of
+/// blocks needs one transfer for a node, too.
 class Placement {
  public:
   Placement() = default;
@@ -67,10 +67,12 @@ class Placement {
   std::uint64_t block_ = 0, next_ = 0;
 };
 
-/// Bytes that the nodes of `bodies` bodies take at most: a cell has two children or more, so there are fewer cells than
-/// leaves; at the end of a block up to 96 bytes stay free; and a rank holds a few cells of the top of the tree.
+/// Bytes that the nodes of `bodies` bodies take at most: a cell has two children or more, so there
+/// are fewer cells than leaves; at the end of a block up to 96 bytes stay free; and a rank holds a
+/// few cells of the top of the tree.
 inline std::uint64_t most_node_bytes(std::uint64_t bodies, std::uint64_t block) {
-  constexpr std::uint64_t top_cells = 64;  // one for each level of a rank's right border, 21, is what can happen
+  // one for each level of a rank's right border, 21, is what can happen
+  constexpr std::uint64_t top_cells = 64;
   const std::uint64_t nodes = bodies * (sizeof(Leaf) + sizeof(Cell)) + top_cells * sizeof(Cell);
   const std::uint64_t usable = block - (sizeof(Cell) - unit_bytes);
   return (nodes / usable + 2) * block;

@@ -10,7 +10,9 @@
 
 namespace barnes_hut {
 
-NodeWindow::NodeWindow(MPI_Comm comm, std::uint64_t block) : block_(block) { MPI_Comm_rank(comm, &rank_); }
+NodeWindow::NodeWindow(MPI_Comm comm, std::uint64_t block) : block_(block) {
+  MPI_Comm_rank(comm, &rank_);
+}
 
 NodeWindow::~NodeWindow() { free(); }
 
@@ -21,25 +23,29 @@ void NodeWindow::free() {
 }
 
 void NodeWindow::create(MPI_Comm comm, std::uint64_t bytes) {
-  if (bytes / unit_bytes > place_end) apps::agree(comm, fmt::format("{} bytes of nodes on one rank are too many", bytes));
+  if (bytes / unit_bytes > place_end)
+    apps::agree(comm, fmt::format("{} bytes of nodes on one rank are too many", bytes));
   free();
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
   if (apps::promise) MPI_Info_set(info, "nearcache_mode", "user");
-  const int created = MPI_Win_allocate(static_cast<MPI_Aint>(bytes), unit_bytes, info, comm, &memory_, &window_);
+  const int created =
+      MPI_Win_allocate(static_cast<MPI_Aint>(bytes), unit_bytes, info, comm, &memory_, &window_);
   MPI_Info_free(&info);
   apps::agree(comm, apps::error_of([&] { apps::check(created, "MPI_Win_allocate"); }));
   bytes_ = bytes;
   MPI_Win_set_name(window_, "tree");
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
-  apps::agree(comm, apps::error_of([&] { apps::check(MPI_Win_lock_all(0, window_), "MPI_Win_lock_all"); }));
+  apps::agree(
+      comm, apps::error_of([&] { apps::check(MPI_Win_lock_all(0, window_), "MPI_Win_lock_all"); }));
 }
 
 void NodeWindow::begin_tree(MPI_Comm comm, std::uint64_t bodies) {
   // The same size on all ranks, so that a block that begins in a window also ends there.
   std::uint64_t needed = most_node_bytes(bodies, block_);
   check(MPI_Allreduce(MPI_IN_PLACE, &needed, 1, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
-  // A quarter more than needed: bodies move from rank to rank, and a new window begins with an empty cache.
+  // A quarter more than needed: bodies move from rank to rank, and a new window begins with an
+  // empty cache.
   if (needed > bytes_) create(comm, (needed + needed / 4 + block_ - 1) / block_ * block_);
   placement_ = Placement(block_);
 }

@@ -11,8 +11,9 @@
 
 namespace barnes_hut {
 
-/// Two phases in turn: the owner writes its nodes (begin_tree .. end_tree), then all ranks read (to end_reading). That is
-/// what the info key `nearcache_mode=user` promises to a caching layer; other libraries ignore the key.
+/// Two phases in turn: the owner writes its nodes (begin_tree .. end_tree), then all ranks read (to
+/// end_reading). That is what the info key `nearcache_mode=user` promises to a caching layer; other
+/// libraries ignore the key.
 class NodeWindow {
  public:
   /// Local. `block`: see Placement.
@@ -22,16 +23,22 @@ class NodeWindow {
   NodeWindow(const NodeWindow&) = delete;
   NodeWindow& operator=(const NodeWindow&) = delete;
 
-  /// Collective. Forgets the nodes; makes room for those of a tree of which this rank has `bodies` bodies.
+  /// Collective. Forgets the nodes; makes room for those of a tree of which this rank has `bodies`
+  /// bodies.
   void begin_tree(MPI_Comm comm, std::uint64_t bodies);
   /// Local, between begin_tree and end_tree.
-  Ref add(const Leaf& leaf) { return store(Ref::to(rank_, placement_.take(sizeof leaf), true), leaf); }
-  Ref add(const Cell& cell) { return store(Ref::to(rank_, placement_.take(sizeof cell), false), cell); }
+  Ref add(const Leaf& leaf) {
+    return store(Ref::to(rank_, placement_.take(sizeof leaf), true), leaf);
+  }
+  Ref add(const Cell& cell) {
+    return store(Ref::to(rank_, placement_.take(sizeof cell), false), cell);
+  }
   const Placement& placement() const { return placement_; }
   void put_own(Ref where, const Cell& cell) { store(where, cell); }
   /// Collective. What was written is there for all.
   void end_tree(MPI_Comm comm);
-  /// Local. Caching layers drop what they hold. pre: all ranks have agreed that no one reads any more
+  /// Local. Caching layers drop what they hold. pre: all ranks have agreed that no one reads any
+  /// more
   void end_reading();
 
   /// Of every rank's memory; a multiple of the block.
@@ -43,10 +50,13 @@ class NodeWindow {
     return *reinterpret_cast<const Node*>(memory_ + ref.place() * unit_bytes);
   }
 
-  /// Fetches `bytes` from `place` (in units) of another rank, complete on return. Throws apps::Failure.
+  /// Fetches `bytes` from `place` (in units) of another rank, complete on return. Throws
+  /// apps::Failure.
   void get(int target, std::uint64_t place, std::uint64_t bytes, void* into) {
     const auto count = static_cast<int>(bytes);
-    check(MPI_Get(into, count, MPI_BYTE, target, static_cast<MPI_Aint>(place), count, MPI_BYTE, window_), "MPI_Get");
+    check(MPI_Get(into, count, MPI_BYTE, target, static_cast<MPI_Aint>(place), count, MPI_BYTE,
+                  window_),
+          "MPI_Get");
     check(MPI_Win_flush(target, window_), "MPI_Win_flush");
   }
 

@@ -9,12 +9,14 @@ namespace barnes_hut {
 
 enum class Model { plummer, uniform };
 
-/// How a node of another rank is read: a get and a flush each time, or through a block cache of our own.
+/// How a node of another rank is read: a get and a flush each time, or through a block cache of our
+/// own.
 enum class Fetch { plain, native };
 
-/// The line of a block in the native cache: by a hash of rank and block, or by the block's place in all windows one after
-/// another, modulo the number of lines. The latter has no conflicts once the memory is as large as the windows of all
-/// other ranks, which on two ranks is soon; with many ranks it conflicts as the other does.
+/// The line of a block in the native cache: by a hash of rank and block, or by the block's place in
+/// all windows one after another, modulo the number of lines. The latter has no conflicts once the
+/// memory is as large as the windows of all other ranks, which on two ranks is soon; with many
+/// ranks it conflicts as the other does.
 enum class Mapping { hash, linear };
 
 struct Options {
@@ -39,7 +41,8 @@ struct Options {
 /// Bodies that --check takes: the direct sum of N bodies costs N^2 interactions a step.
 inline constexpr std::uint64_t most_checked = 20000;
 
-/// Either `options`, or a reason to stop: help, version (exit_code 0) or a bad command line, with the text to show.
+/// Either `options`, or a reason to stop: help, version (exit_code 0) or a bad command line, with
+/// the text to show.
 struct CommandLine {
   std::optional<Options> options;
   int exit_code = 0;

@@ -18,8 +18,8 @@ std::string rows(const std::vector<Body>& bodies, bool header) {
   if (header) fmt::format_to(end, "# id\tmass\tx\ty\tz\tvx\tvy\tvz\n");
   for (const auto& body : bodies) {
     const Vector &x = body.position, &v = body.velocity;
-    fmt::format_to(end, "{}\t{:.17g}\t{:.17g}\t{:.17g}\t{:.17g}\t{:.17g}\t{:.17g}\t{:.17g}\n", body.id, body.mass, x.x, x.y,
-                   x.z, v.x, v.y, v.z);
+    fmt::format_to(end, "{}\t{:.17g}\t{:.17g}\t{:.17g}\t{:.17g}\t{:.17g}\t{:.17g}\t{:.17g}\n",
+                   body.id, body.mass, x.x, x.y, x.z, v.x, v.y, v.z);
   }
   return fmt::to_string(text);
 }
@@ -33,9 +33,11 @@ void write_bodies(MPI_Comm comm, const std::vector<Body>& bodies, const std::str
   std::uint64_t all = bodies.size();
   apps::check(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");
   const std::uint64_t each = (all + ranks - 1) / ranks;
-  auto ordered = send_to_owners(comm, bodies, [&](const Body& body) { return static_cast<int>(body.id / each); });
+  auto ordered = send_to_owners(comm, bodies,
+                                [&](const Body& body) { return static_cast<int>(body.id / each); });
   const std::string text = apps::together(comm, [&] {
-    std::sort(ordered.begin(), ordered.end(), [](const Body& a, const Body& b) { return a.id < b.id; });
+    std::sort(ordered.begin(), ordered.end(),
+              [](const Body& a, const Body& b) { return a.id < b.id; });
     return rows(ordered, rank == 0);
   });
   const std::uint64_t bytes = text.size();

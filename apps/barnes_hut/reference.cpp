@@ -20,7 +20,8 @@ std::vector<T> gather_all(MPI_Comm comm, const T* mine, std::size_t count) {
   check(MPI_Allgather(&bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, comm), "MPI_Allgather");
   for (int r = 0; r < ranks; ++r) at[r + 1] = at[r] + sizes[r];
   std::vector<T> all(at[ranks] / sizeof(T));
-  check(MPI_Allgatherv(mine, bytes, MPI_BYTE, all.data(), sizes.data(), at.data(), MPI_BYTE, comm), "MPI_Allgatherv");
+  check(MPI_Allgatherv(mine, bytes, MPI_BYTE, all.data(), sizes.data(), at.data(), MPI_BYTE, comm),
+        "MPI_Allgatherv");
   return all;
 }
 
@@ -28,7 +29,8 @@ std::vector<T> gather_all(MPI_Comm comm, const T* mine, std::size_t count) {
 
 Reference::Reference(MPI_Comm comm, const Options& options, const std::vector<Body>& bodies)
     : comm_(comm), options_(options), bodies_(gather_all(comm, bodies.data(), bodies.size())) {
-  std::sort(bodies_.begin(), bodies_.end(), [](const Body& a, const Body& b) { return a.id < b.id; });
+  std::sort(bodies_.begin(), bodies_.end(),
+            [](const Body& a, const Body& b) { return a.id < b.id; });
   compute_forces();
 }
 
@@ -36,7 +38,8 @@ void Reference::compute_forces() {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(comm_, &rank);
   MPI_Comm_size(comm_, &ranks);
-  const std::size_t all = bodies_.size(), first = all * rank / ranks, last = all * (rank + 1) / ranks;
+  const std::size_t all = bodies_.size(), first = all * rank / ranks,
+                    last = all * (rank + 1) / ranks;
   const double softening2 = options_.softening * options_.softening;
   std::vector<Field> mine(last - first);
   for (std::size_t i = first; i < last; ++i) {
@@ -62,7 +65,8 @@ void Reference::step() {
 }
 
 template <class Value>
-double Reference::error(const std::vector<Body>& bodies, const Vector& origin, Value&& value) const {
+double Reference::error(const std::vector<Body>& bodies, const Vector& origin,
+                        Value&& value) const {
   double sums[2] = {0, 0};  // of the squares of differences, and of values
   for (const auto& body : bodies) {
     const Vector& exact = value(bodies_[body.id]);
@@ -74,12 +78,14 @@ double Reference::error(const std::vector<Body>& bodies, const Vector& origin, V
 }
 
 double Reference::acceleration_error(const std::vector<Body>& bodies) const {
-  return error(bodies, Vector{}, [](const Body& body) -> const Vector& { return body.field.acceleration; });
+  return error(bodies, Vector{},
+               [](const Body& body) -> const Vector& { return body.field.acceleration; });
 }
 
 double Reference::position_error(const std::vector<Body>& bodies) const {
   Vector middle;
-  for (const auto& body : bodies_) middle += 1 / static_cast<double>(bodies_.size()) * body.position;
+  for (const auto& body : bodies_)
+    middle += 1 / static_cast<double>(bodies_.size()) * body.position;
   return error(bodies, middle, [](const Body& body) -> const Vector& { return body.position; });
 }
 

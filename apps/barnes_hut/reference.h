@@ -13,13 +13,15 @@ namespace barnes_hut {
 /// All bodies on every rank; each rank sums for its share of them.
 class Reference {
  public:
-  /// Collective. `bodies`: this rank's part at the start; ids are 0 .. all-1. Computes the first forces.
+  /// Collective. `bodies`: this rank's part at the start; ids are 0 .. all-1. Computes the first
+  /// forces.
   Reference(MPI_Comm comm, const Options& options, const std::vector<Body>& bodies);
 
   /// Collective.
   void step();
 
-  /// Collective. The root mean square of the difference of accelerations over that of the accelerations.
+  /// Collective. The root mean square of the difference of accelerations over that of the
+  /// accelerations.
   double acceleration_error(const std::vector<Body>& bodies) const;
   /// Collective. The same of positions, over the distance from the middle of all bodies.
   double position_error(const std::vector<Body>& bodies) const;

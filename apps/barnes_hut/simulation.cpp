@@ -33,7 +33,8 @@ void Simulation::compute_forces() {
   const Cube root = bounding_cube(comm_, bodies_);
   distribute(comm_, root, bodies_);
   const double distributed = MPI_Wtime();
-  const DistributedTree tree = build_distributed_tree(comm_, root, options_.theta, bodies_, window_);
+  const DistributedTree tree =
+      build_distributed_tree(comm_, root, options_.theta, bodies_, window_);
   cost.distribute = distributed - start;
   cost.build = MPI_Wtime() - distributed;
   cost.force = force_.run(tree, bodies_);

@@ -16,7 +16,8 @@ std::uint64_t checksum(const std::vector<Body>& bodies) {
   for (const auto& body : bodies) {
     std::uint64_t hash = apps::mix64(body.id);
     for (const Vector& v : {body.position, body.velocity}) {
-      for (const double value : {v.x, v.y, v.z}) hash = apps::mix64(hash ^ std::bit_cast<std::uint64_t>(value));
+      for (const double value : {v.x, v.y, v.z})
+        hash = apps::mix64(hash ^ std::bit_cast<std::uint64_t>(value));
     }
     sum += hash;
   }
@@ -36,13 +37,14 @@ void add_counts(MPI_Comm comm, const Simulation& simulation, Summary& summary) {
   std::uint64_t sums[8] = {simulation.bodies().size(), checksum(simulation.bodies())};
   for (const auto& cost : simulation.costs()) {
     const ForceCost& force = cost.force;
-    const std::uint64_t counts[6] = {force.interactions, force.visited,    force.fetch.remote,
+    const std::uint64_t counts[6] = {force.interactions, force.visited,     force.fetch.remote,
                                      force.fetch.gets,   force.fetch.bytes, force.fetch.hits};
     for (int i = 0; i < 6; ++i) sums[i + 2] += counts[i];
   }
   reduce(comm, sums, 8, MPI_SUM);
-  std::uint64_t* const into[8] = {&summary.bodies, &summary.checksum, &summary.interactions, &summary.visited,
-                                  &summary.remote, &summary.gets,     &summary.bytes,        &summary.native_hits};
+  std::uint64_t* const into[8] = {&summary.bodies,  &summary.checksum,   &summary.interactions,
+                                  &summary.visited, &summary.remote,     &summary.gets,
+                                  &summary.bytes,   &summary.native_hits};
   for (int i = 0; i < 8; ++i) *into[i] = sums[i];
 }
 
@@ -55,7 +57,8 @@ void add_times(MPI_Comm comm, const Simulation& simulation, Summary& summary) {
     summary.force += summary.force_phases.back();
     busy += cost.force.busy;
   }
-  summary.busy = {reduce(comm, busy, MPI_MIN), reduce(comm, busy, MPI_SUM) / summary.ranks, reduce(comm, busy, MPI_MAX)};
+  summary.busy = {reduce(comm, busy, MPI_MIN), reduce(comm, busy, MPI_SUM) / summary.ranks,
+                  reduce(comm, busy, MPI_MAX)};
 }
 
 void add_cache(MPI_Comm comm, const Simulation& simulation, Summary& summary) {

@@ -9,7 +9,8 @@
 
 namespace barnes_hut {
 
-/// `Fetch`: see fetch.h. The order of the walk depends on the tree and the body alone, so every Fetch gives the same bits.
+/// `Fetch`: see fetch.h. The order of the walk depends on the tree and the body alone, so every
+/// Fetch gives the same bits.
 template <class Fetch>
 class Traversal {
  public:

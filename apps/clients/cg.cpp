@@ -1,6 +1,7 @@
-// Conjugate gradient in the shape of a solver on a remote-memory view: an MPI_Win_create window in lock_all, in which each element of the
-// direction that the product of matrix and vector needs is read by an MPI_Rget and its MPI_Wait, the rank's own elements, too. Owners
-// store theirs. Size: points along an edge of the grid, of which each rank owns `layers` layers; rounds: iterations.
+// Conjugate gradient in the shape of a solver on a remote-memory view: an MPI_Win_create window in
+// lock_all, in which each element of the direction that the product of matrix and vector needs is
+// read by an MPI_Rget and its MPI_Wait, the rank's own elements, too. Owners store theirs. Size:
+// points along an edge of the grid, of which each rank owns `layers` layers; rounds: iterations.
 #include <algorithm>
 
 #include "clients/client.h"
@@ -39,8 +40,10 @@ Matrix coupled_points(const Job& job) {
 
 class View {
  public:
-  View(const Job& job, std::int64_t own) : job_(job), own_(own), memory_(static_cast<std::size_t>(own)) {
-    MPI_Win_create(memory_.data(), own * static_cast<MPI_Aint>(sizeof(double)), 1, MPI_INFO_NULL, job.comm, &window_);
+  View(const Job& job, std::int64_t own)
+      : job_(job), own_(own), memory_(static_cast<std::size_t>(own)) {
+    MPI_Win_create(memory_.data(), own * static_cast<MPI_Aint>(sizeof(double)), 1, MPI_INFO_NULL,
+                   job.comm, &window_);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
   }
   ~View() {
@@ -56,7 +59,8 @@ class View {
     const auto owner = static_cast<int>(i / own_);
     double value = 0;
     MPI_Request request;
-    MPI_Rget(&value, 1, MPI_DOUBLE, owner, i % own_ * static_cast<MPI_Aint>(sizeof value), 1, MPI_DOUBLE, window_, &request);
+    MPI_Rget(&value, 1, MPI_DOUBLE, owner, i % own_ * static_cast<MPI_Aint>(sizeof value), 1,
+             MPI_DOUBLE, window_, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     gets_ += owner != job_.rank;
     return value;
@@ -86,7 +90,8 @@ double dot(const Job& job, const std::vector<double>& a, const std::vector<doubl
 void multiply(const Matrix& matrix, View& direction, std::vector<double>& product) {
   for (std::size_t row = 0; row < product.size(); ++row) {
     product[row] = 0;
-    for (auto i = matrix.first[row]; i < matrix.first[row + 1]; ++i) product[row] += matrix.value[i] * direction[matrix.column[i]];
+    for (auto i = matrix.first[row]; i < matrix.first[row + 1]; ++i)
+      product[row] += matrix.value[i] * direction[matrix.column[i]];
   }
 }
 
@@ -116,7 +121,8 @@ Outcome cg(const Job& job) {
     }
     const double before = square;
     square = dot(job, residual, residual);
-    for (std::size_t i = 0; i < own; ++i) direction.own(i) = residual[i] + square / before * direction.own(i);
+    for (std::size_t i = 0; i < own; ++i)
+      direction.own(i) = residual[i] + square / before * direction.own(i);
   });
   outcome.checksum = digest(solution) + digest(residual);
   outcome.gets = direction.gets();

@@ -1,4 +1,5 @@
-// What the programs of this folder have in common: each is one function, which is given its size and returns a checksum.
+// What the programs of this folder have in common: each is one function, which is given its size
+// and returns a checksum.
 #pragma once
 
 #include <mpi.h>
@@ -38,7 +39,9 @@ Outcome halo(const Job& job);
 Outcome rewritten(const Job& job);
 Outcome messages(const Job& job);
 
-inline std::uint64_t digest(double value) { return apps::mix64(std::bit_cast<std::uint64_t>(value)); }
+inline std::uint64_t digest(double value) {
+  return apps::mix64(std::bit_cast<std::uint64_t>(value));
+}
 
 /// The sum of the values' digests: depends on every bit, not on the order.
 inline std::uint64_t digest(const std::vector<double>& values) {
@@ -47,7 +50,8 @@ inline std::uint64_t digest(const std::vector<double>& values) {
   return sum;
 }
 
-/// What is stored into window memory before is there for the gets of all ranks after, and the other way round.
+/// What is stored into window memory before is there for the gets of all ranks after, and the other
+/// way round.
 inline void synchronise(const Job& job, MPI_Win window) {
   MPI_Win_sync(window);
   MPI_Barrier(job.comm);

@@ -1,6 +1,7 @@
-// A distributed hash map with linear probing in one window, in lock_all. Ranks insert: a slot is taken by compare and swap, its key written by
-// MPI_Rput, values added by fetch and add. After a barrier they find: each look reads an entry by MPI_Rget and MPI_Wait, on the own rank, too.
-// Few keys are asked for often, many seldom. Size: slots a rank; rounds: of inserting and finding.
+// A distributed hash map with linear probing in one window, in lock_all. Ranks insert: a slot is
+// taken by compare and swap, its key written by MPI_Rput, values added by fetch and add. After a
+// barrier they find: each look reads an entry by MPI_Rget and MPI_Wait, on the own rank, too. Few
+// keys are asked for often, many seldom. Size: slots a rank; rounds: of inserting and finding.
 #include <cmath>
 #include <cstddef>
 
@@ -19,7 +20,8 @@ class Map {
  public:
   explicit Map(const Job& job) : job_(job) {
     Entry* memory;
-    MPI_Win_allocate(job.size * static_cast<MPI_Aint>(sizeof(Entry)), 1, MPI_INFO_NULL, job.comm, &memory, &window_);
+    MPI_Win_allocate(job.size * static_cast<MPI_Aint>(sizeof(Entry)), 1, MPI_INFO_NULL, job.comm,
+                     &memory, &window_);
     for (std::int64_t i = 0; i < job.size; ++i) memory[i] = {};
     MPI_Win_lock_all(0, window_);
     synchronise(job, window_);
@@ -34,7 +36,8 @@ class Map {
   void add(std::uint64_t key, std::uint64_t value) {
     Slot slot = first_slot(key);
     while (!take(slot, key)) next(slot);
-    MPI_Fetch_and_op(&value, &ignored_, MPI_UINT64_T, slot.rank, slot.at + offset_value, MPI_SUM, window_);
+    MPI_Fetch_and_op(&value, &ignored_, MPI_UINT64_T, slot.rank, slot.at + offset_value, MPI_SUM,
+                     window_);
     MPI_Win_flush(slot.rank, window_);
   }
 
@@ -60,7 +63,8 @@ class Map {
     int rank;
     MPI_Aint at;
   };
-  static constexpr MPI_Aint offset_key = offsetof(Entry, key), offset_value = offsetof(Entry, value);
+  static constexpr MPI_Aint offset_key = offsetof(Entry, key),
+                            offset_value = offsetof(Entry, value);
 
   Slot first_slot(std::uint64_t key) const {
     const auto number = apps::mix64(key) % static_cast<std::uint64_t>(job_.size * job_.ranks);
@@ -74,13 +78,14 @@ class Map {
     slot = {(slot.rank + 1) % job_.ranks, 0};
   }
 
-  // True if the slot is this key's, perhaps since now. The state is accessed by compare and swap alone, as accumulates of different
-  // operations at one place are not ordered.
+  // True if the slot is this key's, perhaps since now. The state is accessed by compare and swap
+  // alone, as accumulates of different operations at one place are not ordered.
   bool take(const Slot& slot, std::uint64_t key) {
     std::int64_t state = exchange(slot, empty, reserved);
     if (state == empty) {
       MPI_Request request;
-      MPI_Rput(&key, sizeof key, MPI_BYTE, slot.rank, slot.at + offset_key, sizeof key, MPI_BYTE, window_, &request);
+      MPI_Rput(&key, sizeof key, MPI_BYTE, slot.rank, slot.at + offset_key, sizeof key, MPI_BYTE,
+               window_, &request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
       MPI_Win_flush(slot.rank, window_);
       exchange(slot, reserved, ready);
@@ -114,7 +119,8 @@ class Map {
 // The k-th of `count` keys is drawn with a probability of 1/k, nearly.
 std::uint64_t drawn_key(std::uint64_t& state, double count) {
   state = apps::mix64(state);
-  return 1 + static_cast<std::uint64_t>(std::exp(static_cast<double>(state >> 11) * 0x1p-53 * std::log(count)));
+  return 1 + static_cast<std::uint64_t>(
+                 std::exp(static_cast<double>(state >> 11) * 0x1p-53 * std::log(count)));
 }
 
 }  // namespace
@@ -125,7 +131,8 @@ Outcome hash_map(const Job& job) {
   auto state = static_cast<std::uint64_t>(job.rank);
   Outcome outcome;
   run_rounds(job, outcome, [&](auto) {
-    for (std::int64_t i = 0; i < job.size / 64; ++i) map.add(drawn_key(state, keys), apps::mix64(state) >> 32);
+    for (std::int64_t i = 0; i < job.size / 64; ++i)
+      map.add(drawn_key(state, keys), apps::mix64(state) >> 32);
     map.barrier();
     for (std::int64_t i = 0; i < 2 * job.size; ++i) {
       const auto key = drawn_key(state, keys);

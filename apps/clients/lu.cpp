@@ -1,6 +1,7 @@
-// LU decomposition by blocks, without pivoting, in one window in lock_all. In each step ranks read the blocks of the panels that their own
-// blocks need, each once, by MPI_Get and MPI_Win_flush; barriers part the steps. Owners store theirs. Size: blocks along an edge; rounds:
-// matrices, one after the other in the same memory.
+// LU decomposition by blocks, without pivoting, in one window in lock_all. In each step ranks read
+// the blocks of the panels that their own blocks need, each once, by MPI_Get and MPI_Win_flush;
+// barriers part the steps. Owners store theirs. Size: blocks along an edge; rounds: matrices, one
+// after the other in the same memory.
 #include <map>
 #include <utility>
 
@@ -20,7 +21,8 @@ class BlockMatrix {
       for (std::int64_t j = 0; j < job.size; ++j) place_.push_back(counts_[owner(i, j)]++);
     }
     memory_.resize(static_cast<std::size_t>(counts_[job.rank]) * elements);
-    MPI_Win_create(memory_.data(), counts_[job.rank] * block_bytes, block_bytes, MPI_INFO_NULL, job.comm, &window_);
+    MPI_Win_create(memory_.data(), counts_[job.rank] * block_bytes, block_bytes, MPI_INFO_NULL,
+                   job.comm, &window_);
     MPI_Win_lock_all(0, window_);
   }
   ~BlockMatrix() {
@@ -31,14 +33,17 @@ class BlockMatrix {
   BlockMatrix& operator=(const BlockMatrix&) = delete;
 
   bool is_own(std::int64_t i, std::int64_t j) const { return owner(i, j) == job_.rank; }
-  double* own(std::int64_t i, std::int64_t j) { return memory_.data() + static_cast<std::size_t>(place(i, j)) * elements; }
+  double* own(std::int64_t i, std::int64_t j) {
+    return memory_.data() + static_cast<std::size_t>(place(i, j)) * elements;
+  }
 
   // Valid until the next barrier.
   const double* block(std::int64_t i, std::int64_t j) {
     if (is_own(i, j)) return own(i, j);
     auto [found, missing] = fetched_.try_emplace({i, j}, elements);
     if (missing) {
-      MPI_Get(found->second.data(), elements, MPI_DOUBLE, owner(i, j), place(i, j), elements, MPI_DOUBLE, window_);
+      MPI_Get(found->second.data(), elements, MPI_DOUBLE, owner(i, j), place(i, j), elements,
+              MPI_DOUBLE, window_);
       MPI_Win_flush(owner(i, j), window_);
       ++gets_;
     }
@@ -55,7 +60,9 @@ class BlockMatrix {
 
  private:
   int owner(std::int64_t i, std::int64_t j) const { return static_cast<int>((i + j) % job_.ranks); }
-  MPI_Aint place(std::int64_t i, std::int64_t j) const { return place_[static_cast<std::size_t>(i * job_.size + j)]; }
+  MPI_Aint place(std::int64_t i, std::int64_t j) const {
+    return place_[static_cast<std::size_t>(i * job_.size + j)];
+  }
 
   const Job& job_;
   std::map<int, MPI_Aint> counts_;  // blocks of a rank
@@ -78,10 +85,12 @@ void for_own(BlockMatrix& matrix, std::int64_t first, std::int64_t last, Work wo
 void fill(const Job& job, BlockMatrix& matrix, std::int64_t round) {
   for_own(matrix, 0, job.size, [&](auto i, auto j, double* a) {
     for (std::size_t e = 0; e < elements; ++e) {
-      const auto drawn = apps::mix64(static_cast<std::uint64_t>((round << 20 | i << 10 | j) << 20) + e);
+      const auto drawn =
+          apps::mix64(static_cast<std::uint64_t>((round << 20 | i << 10 | j) << 20) + e);
       a[e] = static_cast<double>(drawn >> 11) * 0x1p-53;
     }
-    for (std::size_t e = 0; i == j && e < edge; ++e) a[e * edge + e] += static_cast<double>(edge) * static_cast<double>(job.size);
+    for (std::size_t e = 0; i == j && e < edge; ++e)
+      a[e * edge + e] += static_cast<double>(edge) * static_cast<double>(job.size);
   });
 }
 
@@ -100,7 +109,9 @@ Outcome lu(const Job& job) {
         if (i == k && j > k) divide_left<edge>(a, matrix.block(k, k));
       });
       matrix.barrier();
-      for_own(matrix, k + 1, job.size, [&](auto i, auto j, double* a) { subtract_product<edge>(a, matrix.block(i, k), matrix.block(k, j)); });
+      for_own(matrix, k + 1, job.size, [&](auto i, auto j, double* a) {
+        subtract_product<edge>(a, matrix.block(i, k), matrix.block(k, j));
+      });
       matrix.barrier();
     }
     outcome.checksum += (2 * static_cast<std::uint64_t>(round) + 1) * matrix.checksum();

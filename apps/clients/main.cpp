@@ -1,4 +1,5 @@
-// clients NAME: programs in the shape of public one-sided MPI codes. They know nothing of a cache: no info key, no call. See README.md beside this file.
+// clients NAME: programs in the shape of public one-sided MPI codes. They know nothing of a cache:
+// no info key, no call. See README.md beside this file.
 #include <mpi.h>
 
 #include <cstdio>
@@ -6,8 +7,8 @@
 #include <sstream>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "clients/client.h"
 
@@ -46,10 +47,17 @@ int parse(int argc, char** argv, int rank, Command& command) {
   std::string names;
   for (const auto& [name, client] : all) names += (names.empty() ? "" : ", ") + name;
   CLI::App app("Programs in the shape of public one-sided MPI codes.", "clients");
-  app.add_option("name", command.name, "One of " + names)->required()->check(CLI::IsMember(all).description(""))->option_text("NAME");
+  app.add_option("name", command.name, "One of " + names)
+      ->required()
+      ->check(CLI::IsMember(all).description(""))
+      ->option_text("NAME");
   const CLI::Range positive(std::int64_t{1}, std::int64_t{1} << 20);
-  app.add_option("--size", command.size, "Size, as the program counts it")->check(positive)->option_text("N");
-  app.add_option("--rounds", command.rounds, "Rounds, as the program counts them")->check(positive)->option_text("N");
+  app.add_option("--size", command.size, "Size, as the program counts it")
+      ->check(positive)
+      ->option_text("N");
+  app.add_option("--rounds", command.rounds, "Rounds, as the program counts them")
+      ->check(positive)
+      ->option_text("N");
   try {
     app.parse(argc, argv);
     return -1;
@@ -59,22 +67,27 @@ int parse(int argc, char** argv, int rank, Command& command) {
     if (rank == 0) fmt::print("{}", text.str());
     return 0;
   } catch (const CLI::ParseError& error) {
-    if (rank == 0) fmt::print(stderr, "clients: {} (clients --help shows the options)\n", error.what());
+    if (rank == 0)
+      fmt::print(stderr, "clients: {} (clients --help shows the options)\n", error.what());
     return 2;
   }
 }
 
 void run(const Command& command) {
   const Client& client = all.at(command.name);
-  Job job{MPI_COMM_WORLD, 0, 0, command.size ? command.size : client.size, command.rounds ? command.rounds : client.rounds};
+  Job job{MPI_COMM_WORLD, 0, 0, command.size ? command.size : client.size,
+          command.rounds ? command.rounds : client.rounds};
   MPI_Comm_rank(job.comm, &job.rank);
   MPI_Comm_size(job.comm, &job.ranks);
   Outcome outcome = client.run(job);
   MPI_Allreduce(MPI_IN_PLACE, &outcome.checksum, 1, MPI_UINT64_T, MPI_SUM, job.comm);
   MPI_Allreduce(MPI_IN_PLACE, &outcome.gets, 1, MPI_UINT64_T, MPI_SUM, job.comm);
   if (job.rank != 0) return;  // rounds end together, so one rank's times will do
-  fmt::print("{{\"client\": \"{}\", \"ranks\": {}, \"size\": {}, \"rounds\": {}, \"gets\": {}, \"checksum\": \"{:016x}\", \"seconds\": [{:.6f}]}}\n",
-             command.name, job.ranks, job.size, job.rounds, outcome.gets, outcome.checksum, fmt::join(outcome.seconds, ", "));
+  fmt::print(
+      "{{\"client\": \"{}\", \"ranks\": {}, \"size\": {}, \"rounds\": {}, \"gets\": {}, "
+      "\"checksum\": \"{:016x}\", \"seconds\": [{:.6f}]}}\n",
+      command.name, job.ranks, job.size, job.rounds, outcome.gets, outcome.checksum,
+      fmt::join(outcome.seconds, ", "));
 }
 
 }  // namespace

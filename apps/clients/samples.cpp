@@ -1,5 +1,6 @@
-// A store of training samples: all ranks hold a part of them in a window and read batches in an order drawn anew for every epoch, each sample
-// once: a batch between two fences, or a sample under a shared lock. Size: samples a rank; rounds: epochs.
+// A store of training samples: all ranks hold a part of them in a window and read batches in an
+// order drawn anew for every epoch, each sample once: a batch between two fences, or a sample under
+// a shared lock. Size: samples a rank; rounds: epochs.
 #include <algorithm>
 #include <numeric>
 
@@ -13,7 +14,8 @@ constexpr std::int64_t words = 512, batch = 32;  // a sample is 4 KiB
 struct Sample {
   std::vector<std::uint64_t> data = std::vector<std::uint64_t>(words);
   std::uint64_t digest(std::int64_t number) const {
-    return apps::mix64(static_cast<std::uint64_t>(number) ^ std::accumulate(data.begin(), data.end(), std::uint64_t{0}));
+    return apps::mix64(static_cast<std::uint64_t>(number) ^
+                       std::accumulate(data.begin(), data.end(), std::uint64_t{0}));
   }
 };
 
@@ -32,7 +34,8 @@ class Store {
 
   void get(std::int64_t number, Sample& sample) {
     const int owner = owner_of(number);
-    MPI_Get(sample.data.data(), words, MPI_UINT64_T, owner, number % job_.size * words * 8, words, MPI_UINT64_T, window_);
+    MPI_Get(sample.data.data(), words, MPI_UINT64_T, owner, number % job_.size * words * 8, words,
+            MPI_UINT64_T, window_);
     gets_ += owner != job_.rank;
   }
 
@@ -76,7 +79,8 @@ Outcome epochs(const Job& job, Load load) {
       const auto first = order.begin() + job.rank * job.size + done;
       const std::vector<std::int64_t> numbers(first, first + std::min(batch, job.size - done));
       load(numbers, samples);
-      for (std::size_t i = 0; i < numbers.size(); ++i) outcome.checksum += samples[i].digest(numbers[i] + epoch);
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        outcome.checksum += samples[i].digest(numbers[i] + epoch);
     }
   });
   return outcome;

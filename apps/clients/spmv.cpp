@@ -1,5 +1,6 @@
-// Products of a sparse matrix and a vector, y = A x, x = y / |y|, where elements of x that others own are read one by one: under a shared lock
-// each, as coarrays are, or by MPI_Rget and MPI_Wait from a dynamic window, as global arrays are. Size: rows a rank; rounds: products.
+// Products of a sparse matrix and a vector, y = A x, x = y / |y|, where elements of x that others
+// own are read one by one: under a shared lock each, as coarrays are, or by MPI_Rget and MPI_Wait
+// from a dynamic window, as global arrays are. Size: rows a rank; rounds: products.
 #include <cmath>
 
 #include "clients/client.h"
@@ -17,14 +18,17 @@ struct SparseMatrix {
 SparseMatrix scattered(const Job& job) {
   SparseMatrix matrix;
   for (std::int64_t i = 0; i < job.size * static_cast<std::int64_t>(entries); ++i) {
-    const auto drawn = apps::mix64(static_cast<std::uint64_t>(i) << 16 | static_cast<std::uint64_t>(job.rank));
-    matrix.column.push_back(static_cast<std::int64_t>(drawn % static_cast<std::uint64_t>(job.size * job.ranks)));
+    const auto drawn =
+        apps::mix64(static_cast<std::uint64_t>(i) << 16 | static_cast<std::uint64_t>(job.rank));
+    matrix.column.push_back(
+        static_cast<std::int64_t>(drawn % static_cast<std::uint64_t>(job.size * job.ranks)));
     matrix.value.push_back(1 + static_cast<double>(drawn >> 56) / 256);
   }
   return matrix;
 }
 
-// `x` are the own elements, which others read between two calls of `barrier`; `element(rank, i)` is another rank's.
+// `x` are the own elements, which others read between two calls of `barrier`; `element(rank, i)` is
+// another rank's.
 template <class Element, class Barrier>
 Outcome multiply(const Job& job, double* x, Element element, Barrier barrier) {
   const SparseMatrix matrix = scattered(job);
@@ -55,17 +59,20 @@ Outcome multiply(const Job& job, double* x, Element element, Barrier barrier) {
 
 }  // namespace
 
-// The coarray's window, and beside it the dynamic one that coarray libraries keep for allocatable components.
+// The coarray's window, and beside it the dynamic one that coarray libraries keep for allocatable
+// components.
 Outcome spmv_lock(const Job& job) {
   double* x;
   MPI_Win window, components;
-  MPI_Win_allocate(job.size * static_cast<MPI_Aint>(sizeof(double)), 1, MPI_INFO_NULL, job.comm, &x, &window);
+  MPI_Win_allocate(job.size * static_cast<MPI_Aint>(sizeof(double)), 1, MPI_INFO_NULL, job.comm, &x,
+                   &window);
   MPI_Win_create_dynamic(MPI_INFO_NULL, job.comm, &components);
   MPI_Win_lock_all(0, components);
   const auto element = [&](int rank, std::int64_t i) {
     double value;
     MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, window);
-    MPI_Get(&value, 1, MPI_DOUBLE, rank, i * static_cast<MPI_Aint>(sizeof value), 1, MPI_DOUBLE, window);
+    MPI_Get(&value, 1, MPI_DOUBLE, rank, i * static_cast<MPI_Aint>(sizeof value), 1, MPI_DOUBLE,
+            window);
     MPI_Win_unlock(rank, window);
     return value;
   };
@@ -88,7 +95,8 @@ Outcome spmv_dynamic(const Job& job) {
   const auto element = [&](int rank, std::int64_t i) {
     double value;
     MPI_Request request;
-    const auto address = MPI_Aint_add(first[static_cast<std::size_t>(rank)], i * static_cast<MPI_Aint>(sizeof value));
+    const auto address = MPI_Aint_add(first[static_cast<std::size_t>(rank)],
+                                      i * static_cast<MPI_Aint>(sizeof value));
     MPI_Rget(&value, 1, MPI_DOUBLE, rank, address, 1, MPI_DOUBLE, window, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     return value;

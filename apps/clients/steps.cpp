@@ -1,4 +1,5 @@
-// Programs that go in steps with a barrier after each, in which little is written that others read, so that most of what a step reads was read before.
+// Programs that go in steps with a barrier after each, in which little is written that others read,
+// so that most of what a step reads was read before.
 #include <algorithm>
 #include <cmath>
 
@@ -12,8 +13,9 @@ constexpr std::size_t width = 8;  // of a block
 
 }  // namespace
 
-// LU of a matrix of size x size blocks by columns (left-looking): in each step the owner of a column subtracts from it what the finished columns before it
-// say, which lie at all ranks, and stores it; a barrier ends the step. Rounds: factorisations, of another matrix each.
+// LU of a matrix of size x size blocks by columns (left-looking): in each step the owner of a
+// column subtracts from it what the finished columns before it say, which lie at all ranks, and
+// stores it; a barrier ends the step. Rounds: factorisations, of another matrix each.
 Outcome lu_steps(const Job& job) {
   constexpr std::int64_t words = width * width;
   Outcome outcome;
@@ -21,14 +23,21 @@ Outcome lu_steps(const Job& job) {
   double* memory = nullptr;
   MPI_Win window;
   MPI_Win_allocate(columns * job.size * words * 8, 8, MPI_INFO_NULL, job.comm, &memory, &window);
-  const auto place = [&](std::int64_t row, std::int64_t column) { return (column / job.ranks * job.size + row) * words; };
+  const auto place = [&](std::int64_t row, std::int64_t column) {
+    return (column / job.ranks * job.size + row) * words;
+  };
   std::vector<double> left(words), column(static_cast<std::size_t>(job.size * words));
   MPI_Win_lock_all(0, window);
   run_rounds(job, outcome, [&](auto round) {
     for (std::int64_t step = job.rank; step < job.size; step += job.ranks) {
       for (std::int64_t i = 0; i < job.size * words; ++i) {
-        const auto number = static_cast<std::uint64_t>((round * job.size + step) * job.size * words + i);
-        memory[place(0, step) + i] = static_cast<double>(apps::mix64(number) % 1000) / 1000 + (i / words == step && i % words % static_cast<std::int64_t>(width + 1) == 0 ? 100.0 * static_cast<double>(job.size) : 0);
+        const auto number =
+            static_cast<std::uint64_t>((round * job.size + step) * job.size * words + i);
+        memory[place(0, step) + i] =
+            static_cast<double>(apps::mix64(number) % 1000) / 1000 +
+            (i / words == step && i % words % static_cast<std::int64_t>(width + 1) == 0
+                 ? 100.0 * static_cast<double>(job.size)
+                 : 0);
       }
     }
     synchronise(job, window);
@@ -39,19 +48,23 @@ Outcome lu_steps(const Job& job) {
         for (std::int64_t before = 0; before < step; ++before) {
           const auto owner = static_cast<int>(before % job.ranks);
           for (std::int64_t row = before; row < job.size; ++row) {
-            MPI_Get(left.data(), words, MPI_DOUBLE, owner, place(row, before), words, MPI_DOUBLE, window);
+            MPI_Get(left.data(), words, MPI_DOUBLE, owner, place(row, before), words, MPI_DOUBLE,
+                    window);
             MPI_Win_flush(owner, window);
             outcome.gets += owner != job.rank;
             double* target = &column[static_cast<std::size_t>(row * words)];
             if (row == before) {
               divide_left<width>(target, left.data());
             } else {
-              subtract_product<width>(target, left.data(), &column[static_cast<std::size_t>(before * words)]);
+              subtract_product<width>(target, left.data(),
+                                      &column[static_cast<std::size_t>(before * words)]);
             }
           }
         }
         factor<width>(&column[static_cast<std::size_t>(step * words)]);
-        for (std::int64_t row = step + 1; row < job.size; ++row) divide_right<width>(&column[static_cast<std::size_t>(row * words)], &column[static_cast<std::size_t>(step * words)]);
+        for (std::int64_t row = step + 1; row < job.size; ++row)
+          divide_right<width>(&column[static_cast<std::size_t>(row * words)],
+                              &column[static_cast<std::size_t>(step * words)]);
         std::copy_n(column.begin(), job.size * words, mine);
         outcome.checksum += digest(column);
       }
@@ -63,8 +76,9 @@ Outcome lu_steps(const Job& job) {
   return outcome;
 }
 
-// A table that all ranks look up, word by word under shared locks, as many times as `size` between two reductions; one entry is rewritten by its owner, under an
-// exclusive lock, in every tenth round.
+// A table that all ranks look up, word by word under shared locks, as many times as `size` between
+// two reductions; one entry is rewritten by its owner, under an exclusive lock, in every tenth
+// round.
 Outcome lock_lookups(const Job& job) {
   constexpr std::int64_t entries = 256, words = 32;
   Outcome outcome;
@@ -72,7 +86,8 @@ Outcome lock_lookups(const Job& job) {
   MPI_Win window;
   MPI_Win_allocate(entries * words * 8, 8, MPI_INFO_NULL, job.comm, &memory, &window);
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, job.rank, 0, window);
-  for (std::int64_t i = 0; i < entries * words; ++i) memory[i] = apps::mix64(static_cast<std::uint64_t>(job.rank * entries * words + i));
+  for (std::int64_t i = 0; i < entries * words; ++i)
+    memory[i] = apps::mix64(static_cast<std::uint64_t>(job.rank * entries * words + i));
   MPI_Win_unlock(job.rank, window);
   MPI_Barrier(job.comm);
   std::vector<std::uint64_t> entry(words);
@@ -81,7 +96,8 @@ Outcome lock_lookups(const Job& job) {
     if (round % 10 == 9) {
       const std::int64_t changed = round / 10 % entries;
       MPI_Win_lock(MPI_LOCK_EXCLUSIVE, job.rank, 0, window);
-      for (std::int64_t i = 0; i < words; ++i) memory[changed * words + i] += static_cast<std::uint64_t>(round);
+      for (std::int64_t i = 0; i < words; ++i)
+        memory[changed * words + i] += static_cast<std::uint64_t>(round);
       MPI_Win_unlock(job.rank, window);
       MPI_Barrier(job.comm);
     }

@@ -1,5 +1,6 @@
-// Programs that coherence cannot help: they write all the time, or only send messages. In each that writes one rank also reads the same few words over and over, so
-// that it has reason to ask the others to tell it.
+// Programs that coherence cannot help: they write all the time, or only send messages. In each that
+// writes one rank also reads the same few words over and over, so that it has reason to ask the
+// others to tell it.
 #include <algorithm>
 
 #include "clients/client.h"
@@ -7,14 +8,16 @@
 namespace clients {
 namespace {
 
-constexpr std::int64_t all_words = 1 << 13;  // of each rank's window; the last `table` of them are read and not written
+// of each rank's window; the last `table` of them are read and not written
+constexpr std::int64_t all_words = 1 << 13;
 constexpr std::int64_t table = 256;
 
 class Memory {
  public:
   explicit Memory(const Job& job) : job_(job) {
     MPI_Win_allocate(all_words * 8, 8, MPI_INFO_NULL, job.comm, &words_, &window);
-    for (std::int64_t i = 0; i < all_words; ++i) words_[i] = apps::mix64(static_cast<std::uint64_t>(job.rank * all_words + i));
+    for (std::int64_t i = 0; i < all_words; ++i)
+      words_[i] = apps::mix64(static_cast<std::uint64_t>(job.rank * all_words + i));
   }
   ~Memory() { MPI_Win_free(&window); }
   Memory(const Memory&) = delete;
@@ -23,7 +26,8 @@ class Memory {
   std::uint64_t& operator[](std::int64_t word) { return words_[word]; }
   std::uint64_t digest() const {
     std::uint64_t sum = 0;
-    for (std::int64_t i = 0; i < all_words; ++i) sum += apps::mix64(words_[i] ^ static_cast<std::uint64_t>(i));
+    for (std::int64_t i = 0; i < all_words; ++i)
+      sum += apps::mix64(words_[i] ^ static_cast<std::uint64_t>(i));
     return sum;
   }
   // By rank 0, of the next one, in an epoch.
@@ -64,7 +68,8 @@ Outcome writes(const Job& job, Write write) {
 
 }  // namespace
 
-// Puts of single words to drawn places, each flushed; every rank has places of its own. Size: puts a round.
+// Puts of single words to drawn places, each flushed; every rank has places of its own. Size: puts
+// a round.
 Outcome put_random(const Job& job) {
   std::uint64_t state = static_cast<std::uint64_t>(job.rank);
   return writes(job, [&, state](Memory& memory, auto) mutable {
@@ -87,7 +92,9 @@ Outcome accumulate(const Job& job) {
     for (std::uint64_t& value : values) {
       value = state = apps::mix64(state + 1);
       const auto target = static_cast<int>(state % static_cast<std::uint64_t>(job.ranks));
-      MPI_Accumulate(&value, 1, MPI_UINT64_T, target, static_cast<MPI_Aint>(state >> 20) % (all_words - table), 1, MPI_UINT64_T, MPI_SUM, memory.window);
+      MPI_Accumulate(&value, 1, MPI_UINT64_T, target,
+                     static_cast<MPI_Aint>(state >> 20) % (all_words - table), 1, MPI_UINT64_T,
+                     MPI_SUM, memory.window);
     }
     MPI_Win_flush_all(memory.window);
   });
@@ -102,13 +109,19 @@ Outcome halo(const Job& job) {
   run_rounds(job, outcome, [&](auto round) {
     for (int step = 0; step < 8; ++step) {
       const int left = (job.rank + job.ranks - 1) % job.ranks, right = (job.rank + 1) % job.ranks;
-      MPI_Put(&memory[0], static_cast<int>(size), MPI_UINT64_T, left, 2 * size, static_cast<int>(size), MPI_UINT64_T, memory.window);
-      MPI_Put(&memory[size], static_cast<int>(size), MPI_UINT64_T, right, 3 * size, static_cast<int>(size), MPI_UINT64_T, memory.window);
+      MPI_Put(&memory[0], static_cast<int>(size), MPI_UINT64_T, left, 2 * size,
+              static_cast<int>(size), MPI_UINT64_T, memory.window);
+      MPI_Put(&memory[size], static_cast<int>(size), MPI_UINT64_T, right, 3 * size,
+              static_cast<int>(size), MPI_UINT64_T, memory.window);
       std::uint64_t word = 0;
-      if (job.rank == 0) MPI_Get(&word, 1, MPI_UINT64_T, 1 % job.ranks, all_words - table + step, 1, MPI_UINT64_T, memory.window);
+      if (job.rank == 0)
+        MPI_Get(&word, 1, MPI_UINT64_T, 1 % job.ranks, all_words - table + step, 1, MPI_UINT64_T,
+                memory.window);
       MPI_Win_fence(0, memory.window);
       outcome.checksum += word;
-      for (std::int64_t i = 0; i < 2 * size; ++i) memory[i] = apps::mix64(memory[i] ^ memory[2 * size + i] ^ static_cast<std::uint64_t>(round));
+      for (std::int64_t i = 0; i < 2 * size; ++i)
+        memory[i] =
+            apps::mix64(memory[i] ^ memory[2 * size + i] ^ static_cast<std::uint64_t>(round));
       MPI_Win_fence(0, memory.window);
     }
   });
@@ -116,7 +129,8 @@ Outcome halo(const Job& job) {
   return outcome;
 }
 
-// All of the window is stored to by its owner and read by the next rank in every step. Size: gets that it is read by.
+// All of the window is stored to by its owner and read by the next rank in every step. Size: gets
+// that it is read by.
 Outcome rewritten(const Job& job) {
   Outcome outcome;
   Memory memory(job);
@@ -128,7 +142,8 @@ Outcome rewritten(const Job& job) {
     for (std::int64_t i = 0; i < all_words; ++i) memory[i] += static_cast<std::uint64_t>(round + i);
     synchronise(job, memory.window);
     for (std::int64_t i = 0; i < job.size; ++i) {
-      MPI_Get(data.data(), static_cast<int>(part), MPI_UINT64_T, target, i * part, static_cast<int>(part), MPI_UINT64_T, memory.window);
+      MPI_Get(data.data(), static_cast<int>(part), MPI_UINT64_T, target, i * part,
+              static_cast<int>(part), MPI_UINT64_T, memory.window);
       MPI_Win_flush(target, memory.window);
       for (const std::uint64_t word : data) outcome.checksum += apps::mix64(word);
       outcome.gets += target != job.rank;

@@ -2,8 +2,8 @@
 //
 // A rank that fails alone and leaves the others in a collective call makes the program hang. So the
 // program is a sequence of stages: local work inside together(), which ends in an agreement of all
-// ranks, and collective calls between the stages. When any rank failed, every rank throws Agreed, the
-// lowest failing rank alone prints its message, and all ranks finalize and return non-zero.
+// ranks, and collective calls between the stages. When any rank failed, every rank throws Agreed,
+// the lowest failing rank alone prints its message, and all ranks finalize and return non-zero.
 #pragma once
 
 #include <mpi.h>

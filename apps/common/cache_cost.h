@@ -1,4 +1,5 @@
-// What Nearcache costs a rank, for virtual time: rounded from what `bench/run hit` and `bench/run miss` gave on an AMD EPYC (Zen 3).
+// What Nearcache costs a rank, for virtual time: rounded from what `bench/run hit` and `bench/run
+// miss` gave on an AMD EPYC (Zen 3).
 #pragma once
 
 #include <mpi.h>
@@ -7,12 +8,13 @@
 
 namespace apps {
 
-/// A hit with its flush takes 50 to 60 ns at 8 bytes, a third of which is its share of calls for progress; a miss adds 1.7% to a
-/// get of 11 us.
+/// A hit with its flush takes 50 to 60 ns at 8 bytes, a third of which is its share of calls for
+/// progress; a miss adds 1.7% to a get of 11 us.
 inline constexpr CacheCost measured_cost{60, 190};
 
-/// A copy from storage to the program, or after a miss from the program's buffer to storage: 12.5 GB/s, an assumption between
-/// copies within the processor's caches (some 50 GB/s) and to memory (14 to 24 GB/s, with other work in between).
+/// A copy from storage to the program, or after a miss from the program's buffer to storage: 12.5
+/// GB/s, an assumption between copies within the processor's caches (some 50 GB/s) and to memory
+/// (14 to 24 GB/s, with other work in between).
 inline constexpr double copy_ns_per_byte = 0.08;
 
 /// Charges what all windows' caches have cost this rank since the last charge, copies included.

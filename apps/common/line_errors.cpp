@@ -6,17 +6,19 @@
 
 namespace apps {
 
-void agree_on_lines(MPI_Comm comm, const std::string& path, std::uint64_t lines_before, const SliceLines& slice) {
+void agree_on_lines(MPI_Comm comm, const std::string& path, std::uint64_t lines_before,
+                    const SliceLines& slice) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  // The lowest rank with an error reports, and all slices before its own were read in full: the sum of
-  // their counts is exact.
+  // The lowest rank with an error reports, and all slices before its own were read in full: the sum
+  // of their counts is exact.
   std::uint64_t earlier = 0;
   check(MPI_Exscan(&slice.count, &earlier, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Exscan");
   if (rank == 0) earlier = 0;  // MPI_Exscan leaves it undefined there
   std::string error;
   if (slice.error) {
-    error = fmt::format("{}:{}: {}", path, lines_before + earlier + slice.error->line + 1, slice.error->message);
+    error = fmt::format("{}:{}: {}", path, lines_before + earlier + slice.error->line + 1,
+                        slice.error->message);
   }
   agree(comm, error);
 }

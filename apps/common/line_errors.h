@@ -1,4 +1,5 @@
-// Errors of text files, with the number of the line, although no rank has read the lines before its own.
+// Errors of text files, with the number of the line, although no rank has read the lines before its
+// own.
 #pragma once
 
 #include <mpi.h>
@@ -25,11 +26,13 @@ struct SliceLines {
   std::optional<LineError> error;
 };
 
-/// Collective. Agrees on the first malformed line of the file, if any. `lines_before` is the number of lines in
-/// front of the first rank's slice.
-void agree_on_lines(MPI_Comm comm, const std::string& path, std::uint64_t lines_before, const SliceLines& slice);
+/// Collective. Agrees on the first malformed line of the file, if any. `lines_before` is the number
+/// of lines in front of the first rank's slice.
+void agree_on_lines(MPI_Comm comm, const std::string& path, std::uint64_t lines_before,
+                    const SliceLines& slice);
 
-/// Calls `parse(line)`, which returns an error message or an empty text, for each line of `text`, up to the first error.
+/// Calls `parse(line)`, which returns an error message or an empty text, for each line of `text`,
+/// up to the first error.
 template <class Parse>
 SliceLines parse_lines(std::string_view text, Parse&& parse) {
   SliceLines slice;

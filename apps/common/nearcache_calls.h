@@ -1,4 +1,5 @@
-// The few calls of Nearcache that a program may want, found at run time: the same binary runs without it.
+// The few calls of Nearcache that a program may want, found at run time: the same binary runs
+// without it.
 #pragma once
 
 #include <mpi.h>
@@ -9,8 +10,8 @@
 
 namespace apps {
 
-/// Ends a read-only phase of a window in mode `user`: what Nearcache holds for it is dropped. Local. Does nothing where
-/// Nearcache is neither preloaded nor linked.
+/// Ends a read-only phase of a window in mode `user`: what Nearcache holds for it is dropped.
+/// Local. Does nothing where Nearcache is neither preloaded nor linked.
 void invalidate(MPI_Win window);
 
 /// Nearcache's counters of `window`; none where Nearcache is neither preloaded nor linked.

@@ -12,8 +12,8 @@
 
 namespace apps {
 
-/// Runs `run(comm, options)` unless `parse(argc, argv)` ends the program. `parse` returns `options` (or none), `text` to
-/// print then, and an `exit_code`.
+/// Runs `run(comm, options)` unless `parse(argc, argv)` ends the program. `parse` returns `options`
+/// (or none), `text` to print then, and an `exit_code`.
 template <typename Parse, typename Run>
 int program_in_mpi(const char* name, MPI_Comm comm, int argc, char** argv, Parse parse, Run run) {
   int rank = 0;
@@ -41,7 +41,8 @@ int program(const char* name, int argc, char** argv, Parse parse, Run run) {
   try {
     code = program_in_mpi(name, MPI_COMM_WORLD, argc, argv, parse, run);
   } catch (const std::exception& error) {
-    // One rank alone is in trouble outside of any stage: a collective call failed. The others cannot be told.
+    // One rank alone is in trouble outside of any stage: a collective call failed. The others
+    // cannot be told.
     fmt::print(stderr, "{}: {}\n", name, error.what());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }

@@ -17,7 +17,8 @@ namespace {
 // A file open for reading.
 class Input {
  public:
-  explicit Input(const std::string& path) : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit Input(const std::string& path)
+      : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (descriptor_ < 0) fail();
   }
   ~Input() { close(descriptor_); }
@@ -27,14 +28,16 @@ class Input {
   std::uint64_t size() const {
     struct stat status;
     if (fstat(descriptor_, &status) != 0) fail();
-    if (!S_ISREG(status.st_mode)) throw std::runtime_error(fmt::format("{}: not a regular file", path_));
+    if (!S_ISREG(status.st_mode))
+      throw std::runtime_error(fmt::format("{}: not a regular file", path_));
     return static_cast<std::uint64_t>(status.st_size);
   }
 
   std::size_t read(char* into, std::size_t size, std::uint64_t offset) const {
     std::size_t done = 0;
     while (done < size) {
-      const ssize_t got = pread(descriptor_, into + done, size - done, static_cast<off_t>(offset + done));
+      const ssize_t got =
+          pread(descriptor_, into + done, size - done, static_cast<off_t>(offset + done));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) fail();
       if (got == 0) break;

@@ -52,8 +52,9 @@ CsrHeader read_csr_header(const std::string& path) {
   // The bounds keep the sizes below from overflowing.
   const bool possible = header.vertices <= max_vertices && header.entries < std::uint64_t{1} << 56;
   if (!possible || file_size(path) != header.file_bytes()) {
-    throw Failure(fmt::format("{}: its size does not fit {} vertices and {} adjacency entries (cut or damaged)", path,
-                              header.vertices, header.entries));
+    throw Failure(fmt::format(
+        "{}: its size does not fit {} vertices and {} adjacency entries (cut or damaged)", path,
+        header.vertices, header.entries));
   }
   return header;
 }
@@ -64,14 +65,17 @@ void check_rows(const std::string& path, const Graph& graph) {
     std::int64_t before = -1;
     for (const Vertex u : graph.neighbours(i)) {
       if (u >= graph.partition.vertices() || u == v || static_cast<std::int64_t>(u) <= before) {
-        throw Failure(fmt::format("{}: the neighbours of vertex {} are not ascending vertices other than itself", path, v));
+        throw Failure(fmt::format(
+            "{}: the neighbours of vertex {} are not ascending vertices other than itself", path,
+            v));
       }
       before = u;
     }
   }
 }
 
-Graph read_block(const std::string& path, const CsrHeader& header, const Partition& partition, int rank) {
+Graph read_block(const std::string& path, const CsrHeader& header, const Partition& partition,
+                 int rank) {
   Graph graph;
   graph.partition = partition;
   graph.rank = rank;
@@ -81,9 +85,13 @@ Graph read_block(const std::string& path, const CsrHeader& header, const Partiti
   const bool outer_ends = (rank != 0 || begin == 0) &&
                           (rank != partition.ranks() - 1 || graph.offsets.back() == header.entries);
   bool ascending = outer_ends && graph.offsets.back() <= header.entries;
-  for (std::uint64_t i = 0; i < count; ++i) ascending = ascending && graph.offsets[i] <= graph.offsets[i + 1];
-  if (!ascending) throw Failure(fmt::format("{}: the row offsets do not ascend from 0 to {}", path, header.entries));
-  graph.adjacency = read_array<Vertex>(path, header.adjacency_at() + 4 * begin, graph.offsets.back() - begin);
+  for (std::uint64_t i = 0; i < count; ++i)
+    ascending = ascending && graph.offsets[i] <= graph.offsets[i + 1];
+  if (!ascending)
+    throw Failure(
+        fmt::format("{}: the row offsets do not ascend from 0 to {}", path, header.entries));
+  graph.adjacency =
+      read_array<Vertex>(path, header.adjacency_at() + 4 * begin, graph.offsets.back() - begin);
   for (auto& offset : graph.offsets) offset -= begin;
   graph.names.first = header.first_name + first;
   graph.names.is_signed = header.flags & 2;
@@ -94,13 +102,14 @@ Graph read_block(const std::string& path, const CsrHeader& header, const Partiti
   return graph;
 }
 
-// An edge adds the same hash once from either side with opposite signs, so the sum over all ranks of an undirected
-// graph is zero, and hardly ever that of another one.
+// An edge adds the same hash once from either side with opposite signs, so the sum over all ranks
+// of an undirected graph is zero, and hardly ever that of another one.
 void check_symmetry(MPI_Comm comm, const std::string& path, const Graph& graph) {
   std::uint64_t sum = 0;
   for (std::uint64_t i = 0; i < graph.local_vertices(); ++i) {
     const auto v = graph.first_vertex() + i;
-    for (const Vertex u : graph.neighbours(i)) sum += v < u ? mix64(pack_edge(v, u)) : 0 - mix64(pack_edge(u, v));
+    for (const Vertex u : graph.neighbours(i))
+      sum += v < u ? mix64(pack_edge(v, u)) : 0 - mix64(pack_edge(u, v));
   }
   check(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");
   if (sum != 0) agree(comm, fmt::format("{}: some edge is there in one direction only", path));
@@ -143,9 +152,11 @@ void write_csr(MPI_Comm comm, const Graph& graph, const std::string& path) {
   const auto first = graph.first_vertex();
   SharedFile file(comm, path);
   if (graph.rank == 0) file.write(0, &header, sizeof header);
-  // The last offset of a block is the first of the next one and has the same value: both ranks write it.
+  // The last offset of a block is the first of the next one and has the same value: both ranks
+  // write it.
   file.write(header.offsets_at() + 8 * first, offsets.data(), 8 * offsets.size());
-  file.write(header.names_at() + 8 * first, graph.names.listed.data(), 8 * graph.names.listed.size());
+  file.write(header.names_at() + 8 * first, graph.names.listed.data(),
+             8 * graph.names.listed.size());
   file.write(header.adjacency_at() + 4 * before, graph.adjacency.data(), 4 * mine);
   file.finish();
 }

@@ -25,8 +25,8 @@ namespace apps {
 
 inline constexpr char csr_magic[] = "LCC-CSR\n";
 
-/// Collective. Each rank reads its own block. Agrees to fail if the file is cut, inconsistent, or not an undirected
-/// graph in the sense above.
+/// Collective. Each rank reads its own block. Agrees to fail if the file is cut, inconsistent, or
+/// not an undirected graph in the sense above.
 Graph read_csr(MPI_Comm comm, const std::string& path);
 
 /// Collective. Each rank writes its own block of the one file.

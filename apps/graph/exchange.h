@@ -12,10 +12,11 @@
 namespace apps {
 
 /// Collective. Sends each of `items` to the rank `owner(item)` and returns what this rank received,
-/// in no order to rely on. Goes in rounds, so that no count exceeds an int and the buffers that MPI sees stay
-/// small beside the data.
+/// in no order to rely on. Goes in rounds, so that no count exceeds an int and the buffers that MPI
+/// sees stay small beside the data.
 template <class Owner>
-std::vector<std::uint64_t> exchange(MPI_Comm comm, std::vector<std::uint64_t> items, Owner&& owner) {
+std::vector<std::uint64_t> exchange(MPI_Comm comm, std::vector<std::uint64_t> items,
+                                    Owner&& owner) {
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
   if (ranks == 1) return items;
@@ -26,14 +27,16 @@ std::vector<std::uint64_t> exchange(MPI_Comm comm, std::vector<std::uint64_t> it
   check(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
 
   std::vector<std::uint64_t> received, outgoing;
-  std::vector<int> send_counts(ranks), send_at(ranks), receive_counts(ranks), receive_at(ranks), fill(ranks);
+  std::vector<int> send_counts(ranks), send_at(ranks), receive_counts(ranks), receive_at(ranks),
+      fill(ranks);
   for (std::uint64_t begin = 0; begin < most; begin += round_items) {
     const auto first = items.begin() + std::min<std::uint64_t>(begin, items.size());
     const auto last = items.begin() + std::min<std::uint64_t>(begin + round_items, items.size());
 
     std::fill(send_counts.begin(), send_counts.end(), 0);
     for (auto item = first; item != last; ++item) ++send_counts[owner(*item)];
-    check(MPI_Alltoall(send_counts.data(), 1, MPI_INT, receive_counts.data(), 1, MPI_INT, comm), "MPI_Alltoall");
+    check(MPI_Alltoall(send_counts.data(), 1, MPI_INT, receive_counts.data(), 1, MPI_INT, comm),
+          "MPI_Alltoall");
     int sent = 0, arriving = 0;
     for (int r = 0; r < ranks; ++r) {
       send_at[r] = fill[r] = sent;
@@ -48,7 +51,8 @@ std::vector<std::uint64_t> exchange(MPI_Comm comm, std::vector<std::uint64_t> it
     });
     for (auto item = first; item != last; ++item) outgoing[fill[owner(*item)]++] = *item;
     check(MPI_Alltoallv(outgoing.data(), send_counts.data(), send_at.data(), MPI_UINT64_T,
-                        received.data() + before, receive_counts.data(), receive_at.data(), MPI_UINT64_T, comm),
+                        received.data() + before, receive_counts.data(), receive_at.data(),
+                        MPI_UINT64_T, comm),
           "MPI_Alltoallv");
   }
   return received;

@@ -18,14 +18,17 @@ struct VertexNames {
   std::vector<std::uint64_t> listed;  // else one name per local vertex
   bool is_signed = false;             // listed names are two's complement
 
-  std::uint64_t bits(std::uint64_t local) const { return listed.empty() ? first + local : listed[local]; }
+  std::uint64_t bits(std::uint64_t local) const {
+    return listed.empty() ? first + local : listed[local];
+  }
 };
 
 struct Graph {
   Partition partition;
   int rank = 0;
   std::vector<std::uint64_t> offsets;  // local vertices + 1; into `adjacency`
-  std::vector<Vertex> adjacency;       // neighbours, ascending within a vertex, no self loops or duplicates
+  // neighbours, ascending within a vertex, no self loops or duplicates
+  std::vector<Vertex> adjacency;
   VertexNames names;
 
   std::uint64_t local_vertices() const { return offsets.size() - 1; }
@@ -48,8 +51,9 @@ inline void append_undirected(std::vector<std::uint64_t>& edges, std::uint64_t u
   edges.push_back(pack_edge(v, u));
 }
 
-/// Collective. Builds every rank's block from edges that any rank may hold. `edges` holds both directions
-/// of each edge (append_undirected), in any order, duplicates allowed. The names are left as 0, 1, ...
+/// Collective. Builds every rank's block from edges that any rank may hold. `edges` holds both
+/// directions of each edge (append_undirected), in any order, duplicates allowed. The names are
+/// left as 0, 1, ...
 Graph build_graph(MPI_Comm comm, const Partition& partition, std::vector<std::uint64_t> edges);
 
 /// Collective. Directed entries of all ranks, twice the number of edges.

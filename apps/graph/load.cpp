@@ -19,7 +19,9 @@ namespace {
 
 bool begins_with(const std::string& text, std::string_view start) {
   if (text.size() < start.size()) return false;
-  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  const auto same = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  };
   return std::equal(start.begin(), start.end(), text.begin(), same);
 }
 
@@ -33,11 +35,15 @@ InputFormat format_of(const std::string& path) {
 
 Graph read_graph(MPI_Comm comm, const Source& source) {
   auto format = source.input_format;
-  if (format == InputFormat::automatic) format = together(comm, [&] { return format_of(source.input); });
+  if (format == InputFormat::automatic)
+    format = together(comm, [&] { return format_of(source.input); });
   switch (format) {
-    case InputFormat::csr: return read_csr(comm, source.input);
-    case InputFormat::matrix_market: return read_matrix_market(comm, source.input);
-    default: return read_edge_list(comm, source.input);
+    case InputFormat::csr:
+      return read_csr(comm, source.input);
+    case InputFormat::matrix_market:
+      return read_matrix_market(comm, source.input);
+    default:
+      return read_edge_list(comm, source.input);
   }
 }
 
@@ -49,10 +55,11 @@ Graph generate_graph(MPI_Comm comm, const Source& source) {
   const auto vertices = std::uint64_t{1} << source.rmat_scale;
   const auto partition = together(comm, [&] { return Partition(vertices, ranks); });
   const std::uint64_t edges = vertices * source.edge_factor;
-  // An edge is there in both directions, 8 B each, at its generator and at its owner, then 4 B in the lists;
-  // twice that of the mean for the rank that owns the highest degrees.
+  // An edge is there in both directions, 8 B each, at its generator and at its owner, then 4 B in
+  // the lists; twice that of the mean for the rank that owns the highest degrees.
   const double share = static_cast<double>(edges) / ranks;
-  require_memory(comm, 48 * share + 8.0 * static_cast<double>(vertices), "generating " + source.name());
+  require_memory(comm, 48 * share + 8.0 * static_cast<double>(vertices),
+                 "generating " + source.name());
 
   auto own = together(comm, [&] {
     const Rmat rmat(source.rmat_scale, source.seed, !source.unpermuted);

@@ -9,8 +9,9 @@ namespace apps {
 Partition::Partition(std::uint64_t vertices, int ranks) : vertices_(vertices), ranks_(ranks) {
   if (vertices == 0) throw Failure("the graph has no vertices");
   if (vertices > max_vertices) {
-    throw Failure(fmt::format("the graph has {} vertices, at most {} are supported (32-bit vertex ids)",
-                              vertices, max_vertices));
+    throw Failure(
+        fmt::format("the graph has {} vertices, at most {} are supported (32-bit vertex ids)",
+                    vertices, max_vertices));
   }
   if (static_cast<std::uint64_t>(ranks) > vertices) {
     throw Failure(fmt::format("{} ranks for {} {}: start at most {}", ranks, vertices,

@@ -1,4 +1,5 @@
-// 1D block partition: rank r owns a contiguous block of vertices, blocks differ by one vertex at most.
+// 1D block partition: rank r owns a contiguous block of vertices, blocks differ by one vertex at
+// most.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,15 @@ namespace apps {
 /// Vertices of a graph, as compact ids 0 .. vertices-1.
 using Vertex = std::uint32_t;
 
-/// The most vertices of a graph: the counts and displacements of MPI-3 collectives are ints, and the
-/// replicated row pointers are gathered with one of them.
+/// The most vertices of a graph: the counts and displacements of MPI-3 collectives are ints, and
+/// the replicated row pointers are gathered with one of them.
 inline constexpr std::uint64_t max_vertices = 0x7fffffff;
 
 class Partition {
  public:
   Partition() = default;
-  /// pre: 1 <= vertices <= max_vertices, 1 <= ranks. Throws Failure if there are more ranks than vertices.
+  /// pre: 1 <= vertices <= max_vertices, 1 <= ranks. Throws Failure if there are more ranks than
+  /// vertices.
   Partition(std::uint64_t vertices, int ranks);
 
   std::uint64_t vertices() const { return vertices_; }
@@ -29,7 +31,8 @@ class Partition {
   std::uint64_t size(int rank) const { return first(rank + 1) - first(rank); }
 
   int owner(Vertex v) const {
-    // 32-bit divisions: this is asked for every neighbour, and they take half the time of 64-bit ones.
+    // 32-bit divisions: this is asked for every neighbour, and they take half the time of 64-bit
+    // ones.
     return static_cast<int>(v < split_ ? v / (block_ + 1) : larger_ + (v - split_) / block_);
   }
 

@@ -9,7 +9,8 @@ namespace apps {
 /// Shows a percentage: rewrites one line on a terminal, elsewhere prints a plain line every 10%.
 class Progress {
  public:
-  /// Shows nothing if not `enabled`. `what` names the program and the work: "lcc: counting triangles".
+  /// Shows nothing if not `enabled`. `what` names the program and the work: "lcc: counting
+  /// triangles".
   Progress(bool enabled, std::string what, std::uint64_t total);
 
   /// To be called often: one comparison unless there is something to show.

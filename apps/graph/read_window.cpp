@@ -5,7 +5,8 @@
 
 namespace apps {
 
-ReadWindow::ReadWindow(MPI_Comm comm, const Exposed& exposed, const char* name) : type_(exposed.type) {
+ReadWindow::ReadWindow(MPI_Comm comm, const Exposed& exposed, const char* name)
+    : type_(exposed.type) {
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
   if (ranks == 1) return;
@@ -13,8 +14,9 @@ ReadWindow::ReadWindow(MPI_Comm comm, const Exposed& exposed, const char* name) 
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
   if (apps::promise) MPI_Info_set(info, "nearcache_mode", "always");
-  const int created = MPI_Win_create(const_cast<void*>(exposed.memory), static_cast<MPI_Aint>(exposed.bytes),
-                                     exposed.unit, info, comm, &window_);
+  const int created =
+      MPI_Win_create(const_cast<void*>(exposed.memory), static_cast<MPI_Aint>(exposed.bytes),
+                     exposed.unit, info, comm, &window_);
   MPI_Info_free(&info);
   agree(comm, error_of([&] { apps::check(created, "MPI_Win_create"); }));
   MPI_Win_set_name(window_, name);

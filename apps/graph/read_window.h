@@ -16,12 +16,13 @@ struct Exposed {
   MPI_Datatype type;
 };
 
-/// Open for gets (lock_all) from construction to destruction; the memory is never written in that time, which
-/// the info key `nearcache_mode=always` promises to a caching layer. Other libraries ignore the key.
+/// Open for gets (lock_all) from construction to destruction; the memory is never written in that
+/// time, which the info key `nearcache_mode=always` promises to a caching layer. Other libraries
+/// ignore the key.
 class ReadWindow {
  public:
-  /// Collective. pre: the memory outlives the window and does not move. Opens nothing on one rank: nobody would
-  /// use it, and Open MPI 4 refuses to create it.
+  /// Collective. pre: the memory outlives the window and does not move. Opens nothing on one rank:
+  /// nobody would use it, and Open MPI 4 refuses to create it.
   ReadWindow(MPI_Comm comm, const Exposed& exposed, const char* name);
   /// Collective. Ranks may come here at different times.
   ~ReadWindow();
@@ -31,15 +32,16 @@ class ReadWindow {
   /// Starts to fetch `count` elements at `displacement` (in elements) into `into`. Throws Failure.
   void get(int target, std::uint64_t displacement, std::uint64_t count, void* into) {
     const auto elements = static_cast<int>(count);
-    check(MPI_Get(into, elements, type_, target, static_cast<MPI_Aint>(displacement), elements, type_, window_),
+    check(MPI_Get(into, elements, type_, target, static_cast<MPI_Aint>(displacement), elements,
+                  type_, window_),
           "MPI_Get");
     if (is_asked_[static_cast<std::size_t>(target)]) return;
     is_asked_[static_cast<std::size_t>(target)] = 1;
     asked_.push_back(target);
   }
 
-  /// Completes all gets from `target`, or from all ranks: one by one, since MPI_Win_flush_all of MPICH 4.0.2 returns
-  /// before all data have come. Throws Failure.
+  /// Completes all gets from `target`, or from all ranks: one by one, since MPI_Win_flush_all of
+  /// MPICH 4.0.2 returns before all data have come. Throws Failure.
   void flush(int target) { check(MPI_Win_flush(target, window_), "MPI_Win_flush"); }
   void flush_all() {
     for (const int target : asked_) {

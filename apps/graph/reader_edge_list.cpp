@@ -44,7 +44,8 @@ std::string parse_edge(std::string_view line, RawEdges& raw) {
   const std::string_view second = next_word(rest);
   std::uint64_t u = 0, v = 0;
   if (!parse_id(first, raw, u) || !parse_id(second, raw, v)) {
-    return fmt::format("not an edge: \"{}\" (expected two integer ids of at most 64 bits)", excerpt(line));
+    return fmt::format("not an edge: \"{}\" (expected two integer ids of at most 64 bits)",
+                       excerpt(line));
   }
   raw.ends.push_back(u);
   raw.ends.push_back(v);
@@ -77,8 +78,8 @@ Graph read_edge_list(MPI_Comm comm, const std::string& path) {
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
   const std::uint64_t size = together(comm, [&] { return file_size(path); });
-  // An edge of 8 characters or more becomes two ids (16 B), copies of them, and two directed edges (16 B) in up to
-  // three places.
+  // An edge of 8 characters or more becomes two ids (16 B), copies of them, and two directed edges
+  // (16 B) in up to three places.
   require_memory(comm, 10.0 * static_cast<double>(size) / ranks, "reading " + path);
 
   auto raw = read_raw(comm, path, size);
@@ -99,7 +100,8 @@ Graph read_edge_list(MPI_Comm comm, const std::string& path) {
   Graph graph = build_graph(comm, partition, std::move(edges));
   together(comm, [&] {
     graph.names.is_signed = raw.negative;
-    graph.names.listed = ids.slice(graph.first_vertex(), graph.first_vertex() + graph.local_vertices());
+    graph.names.listed =
+        ids.slice(graph.first_vertex(), graph.first_vertex() + graph.local_vertices());
   });
   return graph;
 }

@@ -9,9 +9,9 @@
 
 namespace apps {
 
-/// Collective. Reads the file in parallel, each rank its byte range. Words behind the two ids (weights, times) are
-/// ignored. Ids are all within 0 .. 2^64-1 or all within -2^63 .. 2^63-1. Agrees to fail with the file's
-/// name and, for a malformed line, its number.
+/// Collective. Reads the file in parallel, each rank its byte range. Words behind the two ids
+/// (weights, times) are ignored. Ids are all within 0 .. 2^64-1 or all within -2^63 .. 2^63-1.
+/// Agrees to fail with the file's name and, for a malformed line, its number.
 Graph read_edge_list(MPI_Comm comm, const std::string& path);
 
 }  // namespace apps

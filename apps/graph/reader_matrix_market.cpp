@@ -44,9 +44,12 @@ bool is_number(std::string_view word) {
 }
 
 void read_banner(const std::string& path, std::string_view line, MatrixHeader& header) {
-  const auto banner = lower(next_word(line)), object = lower(next_word(line)), layout = lower(next_word(line));
+  const auto banner = lower(next_word(line)), object = lower(next_word(line)),
+             layout = lower(next_word(line));
   const auto field = lower(next_word(line)), symmetry = lower(next_word(line));
-  const auto fail = [&](const std::string& what) { throw Failure(fmt::format("{}:1: {}", path, what)); };
+  const auto fail = [&](const std::string& what) {
+    throw Failure(fmt::format("{}:1: {}", path, what));
+  };
   if (banner != "%%matrixmarket") fail("does not begin with %%MatrixMarket");
   if (object != "matrix" || layout != "coordinate") {
     fail(fmt::format("\"{} {}\" is not supported, only \"matrix coordinate\"", object, layout));
@@ -60,7 +63,8 @@ void read_banner(const std::string& path, std::string_view line, MatrixHeader& h
   header.has_values = field != "pattern";
 }
 
-// The banner, comments and the line of sizes. Headers with very long comments are read in growing pieces.
+// The banner, comments and the line of sizes. Headers with very long comments are read in growing
+// pieces.
 MatrixHeader read_matrix_header(const std::string& path) {
   for (std::uint64_t size = 1 << 16;; size *= 4) {
     const std::string text = read_bytes(path, 0, size);
@@ -81,12 +85,13 @@ MatrixHeader read_matrix_header(const std::string& path) {
       std::uint64_t columns = 0;
       if (!parse_count(first, header.rows) || !parse_count(next_word(words), columns) ||
           !parse_count(next_word(words), header.entries) || !next_word(words).empty()) {
-        throw Failure(fmt::format("{}:{}: not a line of sizes: \"{}\" (expected rows, columns, entries)", path,
-                                  header.lines, excerpt(line)));
+        throw Failure(
+            fmt::format("{}:{}: not a line of sizes: \"{}\" (expected rows, columns, entries)",
+                        path, header.lines, excerpt(line)));
       }
       if (header.rows != columns) {
-        throw Failure(fmt::format("{}:{}: the matrix is {} x {}, an adjacency matrix is square", path, header.lines,
-                                  header.rows, columns));
+        throw Failure(fmt::format("{}:{}: the matrix is {} x {}, an adjacency matrix is square",
+                                  path, header.lines, header.rows, columns));
       }
       return header;
     }
@@ -111,14 +116,16 @@ std::string parse_entry(std::string_view line, const MatrixHeader& header, Entri
                        header.has_values ? ", value" : "");
   }
   if (row < 1 || row > header.rows || column < 1 || column > header.rows) {
-    return fmt::format("entry ({}, {}) lies outside of the {} x {} matrix", row, column, header.rows, header.rows);
+    return fmt::format("entry ({}, {}) lies outside of the {} x {} matrix", row, column,
+                       header.rows, header.rows);
   }
   ++entries.count;
   append_undirected(entries.edges, row - 1, column - 1);
   return {};
 }
 
-Entries read_entries(MPI_Comm comm, const std::string& path, std::uint64_t size, const MatrixHeader& header) {
+Entries read_entries(MPI_Comm comm, const std::string& path, std::uint64_t size,
+                     const MatrixHeader& header) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
@@ -126,7 +133,8 @@ Entries read_entries(MPI_Comm comm, const std::string& path, std::uint64_t size,
   const auto slice = together(comm, [&] {
     const auto [first, last] = share_of(size - header.bytes, rank, ranks);
     const std::string text = read_lines(path, header.bytes + first, header.bytes + last);
-    return parse_lines(text, [&](std::string_view line) { return parse_entry(line, header, entries); });
+    return parse_lines(text,
+                       [&](std::string_view line) { return parse_entry(line, header, entries); });
   });
   agree_on_lines(comm, path, header.lines, slice);
   std::uint64_t total = entries.count;

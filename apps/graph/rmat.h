@@ -1,4 +1,5 @@
-// R-MAT graphs (Chakrabarti, Zhan, Faloutsos 2004) with the Graph500 parameters .57 .19 .19 .05. MPI-free.
+// R-MAT graphs (Chakrabarti, Zhan, Faloutsos 2004) with the Graph500 parameters .57 .19 .19 .05.
+// MPI-free.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +7,10 @@
 
 namespace apps {
 
-/// Edge number i is a function of (scale, seed, i) alone, so any rank can generate any edge and the graph
-/// does not depend on the number of ranks. Vertices are permuted by a seeded bijection: without it the
-/// high degrees would all lie in the first block, as generators without a permutation leave them.
+/// Edge number i is a function of (scale, seed, i) alone, so any rank can generate any edge and the
+/// graph does not depend on the number of ranks. Vertices are permuted by a seeded bijection:
+/// without it the high degrees would all lie in the first block, as generators without a
+/// permutation leave them.
 class Rmat {
  public:
   /// pre: 1 <= scale <= 31

@@ -22,8 +22,8 @@ RowPointers::RowPointers(MPI_Comm comm, const Graph& graph) : partition_(graph.p
     displacements[r] = static_cast<int>(partition_.first(r));
   }
   // Degrees are gathered one place to the right, then summed in place.
-  check(MPI_Allgatherv(degrees.data(), counts[graph.rank], MPI_UINT64_T, offsets_.data() + 1, counts.data(),
-                       displacements.data(), MPI_UINT64_T, comm),
+  check(MPI_Allgatherv(degrees.data(), counts[graph.rank], MPI_UINT64_T, offsets_.data() + 1,
+                       counts.data(), displacements.data(), MPI_UINT64_T, comm),
         "MPI_Allgatherv");
   for (std::size_t v = 1; v < offsets_.size(); ++v) {
     max_degree_ = std::max(max_degree_, offsets_[v]);

@@ -10,15 +10,16 @@
 
 namespace apps {
 
-/// The place of one adjacency list: `degree` entries at `displacement` (in entries) of the window of `target`.
+/// The place of one adjacency list: `degree` entries at `displacement` (in entries) of the window
+/// of `target`.
 struct Row {
   int target;
   std::uint64_t displacement;
   std::uint64_t degree;
 };
 
-/// The row pointers of the whole graph on every rank, 8 bytes per vertex, so that a neighbour costs one get and not
-/// two. RowWindow locates rows the other way.
+/// The row pointers of the whole graph on every rank, 8 bytes per vertex, so that a neighbour costs
+/// one get and not two. RowWindow locates rows the other way.
 class RowPointers {
  public:
   /// Bytes fetched to locate a row: none.
@@ -29,7 +30,8 @@ class RowPointers {
 
   Row locate(Vertex v) const {
     const int target = partition_.owner(v);
-    return {target, offsets_[v] - offsets_[partition_.first(target)], offsets_[v + std::uint64_t{1}] - offsets_[v]};
+    return {target, offsets_[v] - offsets_[partition_.first(target)],
+            offsets_[v + std::uint64_t{1}] - offsets_[v]};
   }
   std::uint64_t max_degree() const { return max_degree_; }
 

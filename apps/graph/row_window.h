@@ -1,5 +1,5 @@
-// Row pointers that stay with their owners: a second window, as codes have it whose graph is too large for a copy of
-// the row pointers on every rank.
+// Row pointers that stay with their owners: a second window, as codes have it whose graph is too
+// large for a copy of the row pointers on every rank.
 #pragma once
 
 #include <mpi.h>
@@ -12,7 +12,8 @@
 
 namespace apps {
 
-/// Locates rows as RowPointers does, by a get of two neighbouring offsets (16 bytes) from the owner of the vertex.
+/// Locates rows as RowPointers does, by a get of two neighbouring offsets (16 bytes) from the owner
+/// of the vertex.
 class RowWindow {
  public:
   /// Bytes fetched to locate a row of another rank.
@@ -32,7 +33,8 @@ class RowWindow {
     return row(target, pair);
   }
 
-  /// Starts to fetch the two offsets of a vertex of another rank into `pair`; complete after flush_all().
+  /// Starts to fetch the two offsets of a vertex of another rank into `pair`; complete after
+  /// flush_all().
   void get(Vertex v, std::uint64_t* pair) {
     const int target = partition_.owner(v);
     window_.get(target, v - partition_.first(target), 2, pair);
@@ -48,7 +50,9 @@ class RowWindow {
   std::uint64_t max_degree() const { return max_degree_; }
 
  private:
-  static Row row(int target, const std::uint64_t* pair) { return {target, pair[0], pair[1] - pair[0]}; }
+  static Row row(int target, const std::uint64_t* pair) {
+    return {target, pair[0], pair[1] - pair[0]};
+  }
 
   Partition partition_;
   int rank_;

@@ -2,16 +2,17 @@
 
 #include <map>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 namespace apps {
 namespace {
 
-const std::map<std::string, InputFormat> input_formats = {{"auto", InputFormat::automatic},
-                                                          {"edge-list", InputFormat::edge_list},
-                                                          {"matrix-market", InputFormat::matrix_market},
-                                                          {"csr", InputFormat::csr}};
+const std::map<std::string, InputFormat> input_formats = {
+    {"auto", InputFormat::automatic},
+    {"edge-list", InputFormat::edge_list},
+    {"matrix-market", InputFormat::matrix_market},
+    {"csr", InputFormat::csr}};
 
 }  // namespace
 
@@ -28,7 +29,8 @@ void add_source_options(CLI::App& app, Source& source) {
       ->transform(CLI::CheckedTransformer(input_formats).description(""))
       ->needs(file)
       ->option_text("FORMAT");
-  auto* rmat = app.add_option("--rmat", source.rmat_scale, "Generate an R-MAT graph of 2^SCALE vertices instead")
+  auto* rmat = app.add_option("--rmat", source.rmat_scale,
+                              "Generate an R-MAT graph of 2^SCALE vertices instead")
                    ->check(CLI::Range(1, 62).description(""))
                    ->excludes(file)
                    ->option_text("SCALE");
@@ -36,13 +38,17 @@ void add_source_options(CLI::App& app, Source& source) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20).description(""))
       ->needs(rmat)
       ->option_text("N");
-  app.add_option("--seed", source.seed, "Seed of the R-MAT graph [1]")->needs(rmat)->option_text("N");
-  app.add_flag("--unpermuted", source.unpermuted, "Keep the generator's order of vertices: high degrees first")
+  app.add_option("--seed", source.seed, "Seed of the R-MAT graph [1]")
+      ->needs(rmat)
+      ->option_text("N");
+  app.add_flag("--unpermuted", source.unpermuted,
+               "Keep the generator's order of vertices: high degrees first")
       ->needs(rmat);
 }
 
 void require_source(const Source& source) {
-  if (source.input.empty() && source.rmat_scale == 0) throw CLI::RequiredError("A graph file or --rmat SCALE");
+  if (source.input.empty() && source.rmat_scale == 0)
+    throw CLI::RequiredError("A graph file or --rmat SCALE");
 }
 
 }  // namespace apps

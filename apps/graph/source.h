@@ -24,7 +24,8 @@ struct Source {
   std::string name() const;
 };
 
-/// Adds GRAPH, --input-format, --rmat, --edge-factor, --seed and --unpermuted to the options of a program.
+/// Adds GRAPH, --input-format, --rmat, --edge-factor, --seed and --unpermuted to the options of a
+/// program.
 void add_source_options(CLI::App& app, Source& source);
 
 /// To be called when the command line was parsed: throws CLI::RequiredError if it names no graph.

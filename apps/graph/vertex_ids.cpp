@@ -23,8 +23,8 @@ void sort_unique(std::vector<std::uint64_t>& ids) {
 VertexIds::VertexIds(MPI_Comm comm, std::vector<std::uint64_t> occurring) {
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
-  // Each id is sent to one rank that drops its duplicates, so that what is gathered afterwards is n ids, not
-  // n from every rank.
+  // Each id is sent to one rank that drops its duplicates, so that what is gathered afterwards is n
+  // ids, not n from every rank.
   together(comm, [&] { sort_unique(occurring); });
   auto own = exchange(comm, std::move(occurring),
                       [&](std::uint64_t id) { return static_cast<int>(mix64(id) % ranks); });
@@ -35,15 +35,16 @@ VertexIds::VertexIds(MPI_Comm comm, std::vector<std::uint64_t> occurring) {
   std::vector<int> counts(ranks), displacements(ranks);
   together(comm, [&] {
     if (total > max_vertices) {
-      throw Failure(fmt::format("the graph has {} vertices, at most {} are supported", total, max_vertices));
+      throw Failure(
+          fmt::format("the graph has {} vertices, at most {} are supported", total, max_vertices));
     }
     ids_.resize(total);
   });
   const int mine = static_cast<int>(own.size());
   check(MPI_Allgather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, comm), "MPI_Allgather");
   std::exclusive_scan(counts.begin(), counts.end(), displacements.begin(), 0);
-  check(MPI_Allgatherv(own.data(), mine, MPI_UINT64_T, ids_.data(), counts.data(), displacements.data(),
-                       MPI_UINT64_T, comm),
+  check(MPI_Allgatherv(own.data(), mine, MPI_UINT64_T, ids_.data(), counts.data(),
+                       displacements.data(), MPI_UINT64_T, comm),
         "MPI_Allgatherv");
   std::sort(ids_.begin(), ids_.end());
   contiguous_ = !ids_.empty() && ids_.back() - ids_.front() == ids_.size() - 1;

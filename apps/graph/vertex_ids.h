@@ -8,9 +8,10 @@
 
 namespace apps {
 
-/// All ids that occur, ascending; a vertex's compact id is its place here. So the compact ids depend on the graph
-/// alone, not on the number of ranks or the order of the edges. Takes 8 bytes per vertex on every rank while the
-/// graph is being built, as the replicated row pointers do afterwards.
+/// All ids that occur, ascending; a vertex's compact id is its place here. So the compact ids
+/// depend on the graph alone, not on the number of ranks or the order of the edges. Takes 8 bytes
+/// per vertex on every rank while the graph is being built, as the replicated row pointers do
+/// afterwards.
 class VertexIds {
  public:
   /// Collective. `occurring`: ids of any rank's edges, duplicates allowed.

@@ -8,9 +8,10 @@
 
 namespace lcc {
 
-/// Intersects one list, fixed by select(), with many others. The selected list is kept as a bitmap, so an
-/// intersection costs one bit test per entry of the other list and no branch that could be mispredicted (a merge
-/// mispredicts on most entries). Where the other list is much longer, the selected entries are searched in it.
+/// Intersects one list, fixed by select(), with many others. The selected list is kept as a bitmap,
+/// so an intersection costs one bit test per entry of the other list and no branch that could be
+/// mispredicted (a merge mispredicts on most entries). Where the other list is much longer, the
+/// selected entries are searched in it.
 class Intersector {
  public:
   /// Lists hold numbers below `universe`; takes universe/8 bytes.
@@ -26,7 +27,8 @@ class Intersector {
   }
 
  private:
-  // A binary search costs about as much as 16 bit tests (some 10 dependent steps against independent loads).
+  // A binary search costs about as much as 16 bit tests (some 10 dependent steps against
+  // independent loads).
   static constexpr std::uint64_t search_cost = 16;
 
   std::vector<std::uint64_t> bits_;

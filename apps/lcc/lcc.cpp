@@ -11,11 +11,13 @@
 namespace lcc {
 namespace {
 
-// One bit test of an intersection, measured with `lcc --rmat 14` on one rank of an AMD EPYC: for virtual time.
+// One bit test of an intersection, measured with `lcc --rmat 14` on one rank of an AMD EPYC: for
+// virtual time.
 constexpr double step_seconds = 0.8e-9;
 
-// Lists are fetched in batches, one get and one flush each, then intersected as a batch. So the clock is read
-// three times a batch and not twice a get: reading it costs 25 ns, a get served from a cache only some 100 ns.
+// Lists are fetched in batches, one get and one flush each, then intersected as a batch. So the
+// clock is read three times a batch and not twice a get: reading it costs 25 ns, a get served from
+// a cache only some 100 ns.
 template <class Rows>
 class Counter {
  public:
@@ -51,7 +53,8 @@ class Counter {
   const Cost& cost() const { return cost_; }
 
  private:
-  // Fills lists_ for as many of `neighbours` as fit into the buffer and returns how many were dealt with.
+  // Fills lists_ for as many of `neighbours` as fit into the buffer and returns how many were dealt
+  // with.
   std::size_t fetch(std::span<const Vertex> neighbours) {
     lists_.clear();
     std::uint64_t filled = 0;
@@ -62,7 +65,8 @@ class Counter {
         lists_.emplace_back(window_.own(row), row.degree);
         continue;
       }
-      if (filled + row.degree > buffer_.size() || (filled > 0 && filled + row.degree > batch_entries)) {
+      if (filled + row.degree > buffer_.size() ||
+          (filled > 0 && filled + row.degree > batch_entries)) {
         located_ = row;
         return i;
       }
@@ -91,7 +95,8 @@ class Counter {
     return row;
   }
 
-  // What the selected list and lists_ have in common; counts steps only where virtual time needs them.
+  // What the selected list and lists_ have in common; counts steps only where virtual time needs
+  // them.
   std::uint64_t intersect(std::uint64_t& steps) const {
     std::uint64_t common = 0;
     for (const auto list : lists_) {
@@ -101,7 +106,8 @@ class Counter {
     return common;
   }
 
-  // 16 KiB: half of a usual first-level cache, the rest is for the bitmap and the caching layer's own tables.
+  // 16 KiB: half of a usual first-level cache, the rest is for the bitmap and the caching layer's
+  // own tables.
   static constexpr std::uint64_t batch_entries = 4096;
 
   const Graph& graph_;
@@ -116,8 +122,8 @@ class Counter {
 };
 
 template <class Rows>
-Result count(MPI_Comm comm, const Graph& graph, Rows& rows, AdjacencyWindow& window, std::uint64_t vertices,
-             bool show_progress) {
+Result count(MPI_Comm comm, const Graph& graph, Rows& rows, AdjacencyWindow& window,
+             std::uint64_t vertices, bool show_progress) {
   Result result;
   auto counter = together(comm, [&] {
     result.triangles.resize(vertices);
@@ -141,8 +147,8 @@ Result count(MPI_Comm comm, const Graph& graph, Rows& rows, AdjacencyWindow& win
 
 }  // namespace
 
-Result count_triangles(MPI_Comm comm, const Graph& graph, const RowPointers& rows, AdjacencyWindow& window,
-                       std::uint64_t vertices, bool show_progress) {
+Result count_triangles(MPI_Comm comm, const Graph& graph, const RowPointers& rows,
+                       AdjacencyWindow& window, std::uint64_t vertices, bool show_progress) {
   return count(comm, graph, rows, window, vertices, show_progress);
 }
 

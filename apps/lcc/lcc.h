@@ -28,15 +28,18 @@ struct Result {
   Cost cost;
 };
 
-/// The coefficient of a vertex: the part of its pairs of neighbours that are neighbours themselves, 0 below two.
+/// The coefficient of a vertex: the part of its pairs of neighbours that are neighbours themselves,
+/// 0 below two.
 inline double coefficient(std::uint64_t degree, std::uint64_t triangles) {
-  return degree < 2 ? 0.0 : 2.0 * static_cast<double>(triangles) / (static_cast<double>(degree) * (degree - 1));
+  return degree < 2
+             ? 0.0
+             : 2.0 * static_cast<double>(triangles) / (static_cast<double>(degree) * (degree - 1));
 }
 
-/// Collective. Counts the triangles of the first `vertices` local vertices. Rows are located in a copy of all row
-/// pointers, or by gets from their owners.
-Result count_triangles(MPI_Comm comm, const Graph& graph, const RowPointers& rows, AdjacencyWindow& window,
-                       std::uint64_t vertices, bool show_progress);
+/// Collective. Counts the triangles of the first `vertices` local vertices. Rows are located in a
+/// copy of all row pointers, or by gets from their owners.
+Result count_triangles(MPI_Comm comm, const Graph& graph, const RowPointers& rows,
+                       AdjacencyWindow& window, std::uint64_t vertices, bool show_progress);
 Result count_triangles(MPI_Comm comm, const Graph& graph, RowWindow& rows, AdjacencyWindow& window,
                        std::uint64_t vertices, bool show_progress);
 

@@ -1,8 +1,9 @@
 // lcc: local clustering coefficients of an undirected graph, by MPI one-sided communication.
 //
-// Each rank owns a block of vertices. For each of its vertices it fetches the adjacency lists of all neighbours from
-// their owners and counts how often they meet: a vertex of high degree is fetched again and again, which is what a cache
-// of remote memory lives on. See README.md beside this file.
+// Each rank owns a block of vertices. For each of its vertices it fetches the adjacency lists of
+// all neighbours from their owners and counts how often they meet: a vertex of high degree is
+// fetched again and again, which is what a cache of remote memory lives on. See README.md beside
+// this file.
 #include <mpi.h>
 
 #include <algorithm>
@@ -44,12 +45,14 @@ struct Runs {
 
 // Rows: RowPointers or RowWindow.
 template <class Rows>
-Runs count_repeatedly(MPI_Comm comm, const Graph& graph, std::uint64_t vertices, const Options& options) {
+Runs count_repeatedly(MPI_Comm comm, const Graph& graph, std::uint64_t vertices,
+                      const Options& options) {
   Runs runs;
   Rows rows(comm, graph);
   AdjacencyWindow window(comm, graph);
   for (int i = 0; i < options.repeat; ++i) {
-    Result result = count_triangles(comm, graph, rows, window, vertices, options.progress && graph.rank == 0);
+    Result result =
+        count_triangles(comm, graph, rows, window, vertices, options.progress && graph.rank == 0);
     runs.triangles = std::move(result.triangles);
     runs.costs.push_back(result.cost);
   }
@@ -62,17 +65,21 @@ void run(MPI_Comm comm, const Options& options) {
   MPI_Comm_rank(comm, &rank);
   const bool progress = options.progress && rank == 0;
 
-  progress_line(progress, (options.source.input.empty() ? "lcc: generating " : "lcc: reading ") + options.source.name());
+  progress_line(progress, (options.source.input.empty() ? "lcc: generating " : "lcc: reading ") +
+                              options.source.name());
   const Graph graph = load_graph(comm, options.source);
   if (!options.csr.empty()) write_csr(comm, graph, options.csr);
 
-  const auto vertices = options.limit_vertices == 0 ? graph.local_vertices()
-                                                    : std::min(options.limit_vertices, graph.local_vertices());
-  const Runs runs = options.row_window ? count_repeatedly<RowWindow>(comm, graph, vertices, options)
-                                       : count_repeatedly<RowPointers>(comm, graph, vertices, options);
+  const auto vertices = options.limit_vertices == 0
+                            ? graph.local_vertices()
+                            : std::min(options.limit_vertices, graph.local_vertices());
+  const Runs runs = options.row_window
+                        ? count_repeatedly<RowWindow>(comm, graph, vertices, options)
+                        : count_repeatedly<RowPointers>(comm, graph, vertices, options);
   Summary summary = summarize(comm, graph, runs.triangles, runs.costs);
   summary.row_window = options.row_window;
-  if (!options.output.empty()) write_values(comm, graph, runs.triangles, options.output, options.output_format);
+  if (!options.output.empty())
+    write_values(comm, graph, runs.triangles, options.output, options.output_format);
   summary.seconds_total = MPI_Wtime() - start;
   if (!options.json.empty()) write_json(comm, summary, options);
   if (rank == 0) fmt::print("{}", summary_text(summary));
@@ -81,4 +88,6 @@ void run(MPI_Comm comm, const Options& options) {
 }  // namespace
 }  // namespace lcc
 
-int main(int argc, char** argv) { return apps::program("lcc", argc, argv, lcc::parse_command_line, lcc::run); }
+int main(int argc, char** argv) {
+  return apps::program("lcc", argc, argv, lcc::parse_command_line, lcc::run);
+}

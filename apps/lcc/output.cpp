@@ -36,12 +36,14 @@ std::string text_rows(const Graph& graph, const std::vector<std::uint64_t>& tria
     } else {
       fmt::format_to(end, "{}", name);
     }
-    fmt::format_to(end, "\t{}\t{}\t{:.9g}\n", degree, triangles[i], coefficient(degree, triangles[i]));
+    fmt::format_to(end, "\t{}\t{}\t{:.9g}\n", degree, triangles[i],
+                   coefficient(degree, triangles[i]));
   }
   return fmt::to_string(rows);
 }
 
-std::string binary_rows(const Graph& graph, const std::vector<std::uint64_t>& triangles, std::uint64_t records) {
+std::string binary_rows(const Graph& graph, const std::vector<std::uint64_t>& triangles,
+                        std::uint64_t records) {
   std::string rows;
   if (graph.rank == 0) {
     Header header;
@@ -51,7 +53,8 @@ std::string binary_rows(const Graph& graph, const std::vector<std::uint64_t>& tr
   }
   for (std::uint64_t i = 0; i < triangles.size(); ++i) {
     const auto degree = graph.degree(i);
-    const Record record{graph.names.bits(i), degree, triangles[i], coefficient(degree, triangles[i])};
+    const Record record{graph.names.bits(i), degree, triangles[i],
+                        coefficient(degree, triangles[i])};
     rows.append(reinterpret_cast<const char*>(&record), sizeof record);
   }
   return rows;
@@ -64,7 +67,8 @@ void write_values(MPI_Comm comm, const Graph& graph, const std::vector<std::uint
   std::uint64_t records = triangles.size();
   check(MPI_Allreduce(MPI_IN_PLACE, &records, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");
   const std::string rows = together(comm, [&] {
-    return format == OutputFormat::text ? text_rows(graph, triangles) : binary_rows(graph, triangles, records);
+    return format == OutputFormat::text ? text_rows(graph, triangles)
+                                        : binary_rows(graph, triangles, records);
   });
   const std::uint64_t bytes = rows.size();
   std::uint64_t before = 0;

@@ -6,18 +6,20 @@
 #include <fmt/ranges.h>
 
 #include "common/agreement.h"
-#include "common/mpi_version.h"
 #include "common/hash.h"
+#include "common/mpi_version.h"
 
 namespace lcc {
 namespace {
 
-// Coefficients are summed in units of 2^-32: the sum of integers does not depend on the order, hence not on the number
-// of ranks, and fits 64 bits for any graph (n < 2^31, coefficients at most 1).
+// Coefficients are summed in units of 2^-32: the sum of integers does not depend on the order,
+// hence not on the number of ranks, and fits 64 bits for any graph (n < 2^31, coefficients at most
+// 1).
 constexpr double coefficient_unit = 4294967296.0;
 
 struct Sums {
-  std::uint64_t processed = 0, corners = 0, coefficients = 0, checksum = 0, gets = 0, bytes = 0, entries = 0;
+  std::uint64_t processed = 0, corners = 0, coefficients = 0, checksum = 0, gets = 0, bytes = 0,
+                entries = 0;
 };
 constexpr int sums_count = sizeof(Sums) / sizeof(std::uint64_t);
 
@@ -26,7 +28,8 @@ Sums local_sums(const Graph& graph, const std::vector<std::uint64_t>& triangles,
   for (std::uint64_t i = 0; i < triangles.size(); ++i) {
     const auto degree = graph.degree(i), count = triangles[i];
     sums.corners += count;
-    sums.coefficients += static_cast<std::uint64_t>(std::llround(coefficient(degree, count) * coefficient_unit));
+    sums.coefficients +=
+        static_cast<std::uint64_t>(std::llround(coefficient(degree, count) * coefficient_unit));
     sums.checksum += mix64(mix64(mix64(graph.first_vertex() + i) ^ degree) ^ count);
   }
   sums.processed = triangles.size();
@@ -68,7 +71,8 @@ std::string json_text(const std::string& text) {
 }
 
 std::string json_spread(const Spread& spread) {
-  return fmt::format(R"({{"min": {:.9f}, "mean": {:.9f}, "max": {:.9f}}})", spread.min, spread.mean, spread.max);
+  return fmt::format(R"({{"min": {:.9f}, "mean": {:.9f}, "max": {:.9f}}})", spread.min, spread.mean,
+                     spread.max);
 }
 
 }  // namespace
@@ -76,28 +80,31 @@ std::string json_spread(const Spread& spread) {
 Summary summarize(MPI_Comm comm, const Graph& graph, const std::vector<std::uint64_t>& triangles,
                   const std::vector<Cost>& costs) {
   Sums sums = local_sums(graph, triangles, costs.front());
-  check(MPI_Allreduce(MPI_IN_PLACE, &sums, sums_count, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");
+  check(MPI_Allreduce(MPI_IN_PLACE, &sums, sums_count, MPI_UINT64_T, MPI_SUM, comm),
+        "MPI_Allreduce");
   Summary summary;
   summary.ranks = graph.partition.ranks();
   summary.vertices = graph.partition.vertices();
   summary.edges = sums.entries / 2;
   summary.processed = sums.processed;
   summary.corners = sums.corners;
-  summary.average_coefficient =
-      static_cast<double>(sums.coefficients) / coefficient_unit / static_cast<double>(sums.processed);
+  summary.average_coefficient = static_cast<double>(sums.coefficients) / coefficient_unit /
+                                static_cast<double>(sums.processed);
   summary.checksum = sums.checksum;
   summary.gets = sums.gets;
   summary.bytes = sums.bytes;
   for (const auto& cost : costs) summary.lcc_runs.push_back(spread(comm, cost.lcc).max);
   summary.lcc = spread(comm, mean_over_runs(costs, [](const Cost& cost) { return cost.lcc; }));
-  summary.communication = spread(comm, mean_over_runs(costs, [](const Cost& cost) { return cost.communication; }));
-  summary.computation = spread(comm, mean_over_runs(costs, [](const Cost& cost) { return cost.computation; }));
+  summary.communication =
+      spread(comm, mean_over_runs(costs, [](const Cost& cost) { return cost.communication; }));
+  summary.computation =
+      spread(comm, mean_over_runs(costs, [](const Cost& cost) { return cost.computation; }));
   return summary;
 }
 
 std::string summary_text(const Summary& s) {
-  std::string text = fmt::format("graph: {} vertices, {} edges on {} {}\n", s.vertices, s.edges, s.ranks,
-                                 s.ranks == 1 ? "rank" : "ranks");
+  std::string text = fmt::format("graph: {} vertices, {} edges on {} {}\n", s.vertices, s.edges,
+                                 s.ranks, s.ranks == 1 ? "rank" : "ranks");
   if (!s.complete()) text += fmt::format("processed: {} vertices only\n", s.processed);
   if (s.complete()) text += fmt::format("triangles: {}\n", s.triangles());
   text += fmt::format("average clustering coefficient: {:.6f}\n", s.average_coefficient);
@@ -105,19 +112,23 @@ std::string summary_text(const Summary& s) {
   text += fmt::format("gets: {} ({} bytes)\n", s.gets, s.bytes);
   text += "seconds              min       mean        max\n";
   const auto row = [&](const char* name, const Spread& spread) {
-    text += fmt::format("{:14} {:9.4f}  {:9.4f}  {:9.4f}\n", name, spread.min, spread.mean, spread.max);
+    text +=
+        fmt::format("{:14} {:9.4f}  {:9.4f}  {:9.4f}\n", name, spread.min, spread.mean, spread.max);
   };
   row("communication", s.communication);
   row("computation", s.computation);
   row("lcc", s.lcc);
-  if (s.lcc_runs.size() > 1) text += fmt::format("lcc, each run: {:.4f}\n", fmt::join(s.lcc_runs, " "));
+  if (s.lcc_runs.size() > 1)
+    text += fmt::format("lcc, each run: {:.4f}\n", fmt::join(s.lcc_runs, " "));
   text += fmt::format("total          {:.4f}\n", s.seconds_total);
   return text;
 }
 
 std::string summary_json(const Summary& s, const std::string& input) {
   std::string json = "{\n  \"format\": \"lcc-summary\",\n  \"version\": 1";
-  const auto add = [&](const char* key, const std::string& value) { json += fmt::format(",\n  \"{}\": {}", key, value); };
+  const auto add = [&](const char* key, const std::string& value) {
+    json += fmt::format(",\n  \"{}\": {}", key, value);
+  };
   add("input", json_text(input));
   add("mpi", json_text(apps::mpi_version()));
   add("ranks", fmt::format("{}", s.ranks));
@@ -135,8 +146,8 @@ std::string summary_json(const Summary& s, const std::string& input) {
   add("seconds_lcc_runs", fmt::format("[{:.9f}]", fmt::join(s.lcc_runs, ", ")));
   add("seconds_communication", fmt::format("{:.9f}", s.communication.mean));
   add("seconds_computation", fmt::format("{:.9f}", s.computation.mean));
-  add("spread", fmt::format("{{\"communication\": {}, \"computation\": {}}}", json_spread(s.communication),
-                            json_spread(s.computation)));
+  add("spread", fmt::format("{{\"communication\": {}, \"computation\": {}}}",
+                            json_spread(s.communication), json_spread(s.computation)));
   return json + "\n}\n";
 }
 

@@ -22,10 +22,12 @@ struct Summary {
   std::uint64_t vertices = 0, edges = 0, processed = 0;
   std::uint64_t corners = 0;       // sum of the processed vertices' triangles; a triangle has three
   double average_coefficient = 0;  // over the processed vertices
-  std::uint64_t checksum = 0;      // of every (vertex, degree, triangles); independent of the number of ranks
+  // of every (vertex, degree, triangles); independent of the number of ranks
+  std::uint64_t checksum = 0;
   std::uint64_t gets = 0, bytes = 0;  // of one run, all ranks
   std::vector<double> lcc_runs;       // seconds of each run, slowest rank
-  Spread lcc, communication, computation;  // seconds of one run (the mean of all runs), over the ranks
+  // seconds of one run (the mean of all runs), over the ranks
+  Spread lcc, communication, computation;
   double seconds_total = 0;
 
   bool complete() const { return processed == vertices; }

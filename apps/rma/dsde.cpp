@@ -1,6 +1,8 @@
-// Dynamic sparse data exchange (foMPI's paper, section 4.2): each rank has something for six others, drawn anew each time, and nobody knows who has something for him.
-// Four protocols find out: alltoall and reduce_scatter count by a collective call; nbx sends synchronously, and enters a non-blocking barrier when all of its own has
-// been received; accumulate counts into a window of each between two fences. The data go as messages in all of them.
+// Dynamic sparse data exchange (foMPI's paper, section 4.2): each rank has something for six
+// others, drawn anew each time, and nobody knows who has something for him. Four protocols find
+// out: alltoall and reduce_scatter count by a collective call; nbx sends synchronously, and enters
+// a non-blocking barrier when all of its own has been received; accumulate counts into a window of
+// each between two fences. The data go as messages in all of them.
 #include <mpi.h>
 
 #include <array>
@@ -33,7 +35,9 @@ Parcels parcels_of(const Job& job, std::int64_t exchange) {
 
 class Exchange {
  public:
-  explicit Exchange(const Job& job) : job_(job), counters_(job, 2) { MPI_Win_fence(0, counters_.handle()); }
+  explicit Exchange(const Job& job) : job_(job), counters_(job, 2) {
+    MPI_Win_fence(0, counters_.handle());
+  }
   ~Exchange() { MPI_Win_fence(MPI_MODE_NOSUCCEED, counters_.handle()); }
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -58,7 +62,8 @@ class Exchange {
   void nbx(const Parcels& parcels) {
     const int tag = tag_of_this();
     std::array<MPI_Request, k> sends;
-    for (std::size_t i = 0; i < k; ++i) MPI_Issend(&parcels.data[i], 1, MPI_UINT64_T, parcels.to[i], tag, job_.comm, &sends[i]);
+    for (std::size_t i = 0; i < k; ++i)
+      MPI_Issend(&parcels.data[i], 1, MPI_UINT64_T, parcels.to[i], tag, job_.comm, &sends[i]);
     MPI_Request barrier = MPI_REQUEST_NULL;
     for (int met = 0; met == 0;) {
       int here = 0, gone = 0;
@@ -74,11 +79,13 @@ class Exchange {
     }
   }
 
-  // Two counters in turn, so that one fence an exchange is enough: it ends the counting, and separates what is read here from the next but one.
+  // Two counters in turn, so that one fence an exchange is enough: it ends the counting, and
+  // separates what is read here from the next but one.
   void accumulate(const Parcels& parcels) {
     const std::int64_t one = 1;
     const int at = static_cast<int>(exchanges_ % 2);
-    for (const int to : parcels.to) MPI_Accumulate(&one, 1, MPI_INT64_T, to, at, 1, MPI_INT64_T, MPI_SUM, counters_.handle());
+    for (const int to : parcels.to)
+      MPI_Accumulate(&one, 1, MPI_INT64_T, to, at, 1, MPI_INT64_T, MPI_SUM, counters_.handle());
     MPI_Win_fence(0, counters_.handle());
     const auto expected = static_cast<int>(counters_.memory()[at]);
     counters_.memory()[at] = 0;
@@ -106,7 +113,8 @@ class Exchange {
   void deliver(const Parcels& parcels, int expected) {
     const int tag = tag_of_this();
     std::array<MPI_Request, k> sends;
-    for (std::size_t i = 0; i < k; ++i) MPI_Isend(&parcels.data[i], 1, MPI_UINT64_T, parcels.to[i], tag, job_.comm, &sends[i]);
+    for (std::size_t i = 0; i < k; ++i)
+      MPI_Isend(&parcels.data[i], 1, MPI_UINT64_T, parcels.to[i], tag, job_.comm, &sends[i]);
     for (int i = 0; i < expected; ++i) receive(MPI_ANY_SOURCE, tag);
     MPI_Waitall(k, sends.data(), MPI_STATUSES_IGNORE);
   }
@@ -125,31 +133,42 @@ class Exchange {
 };
 
 Outcome run(const Job& job) {
-  const Exchange::Protocol protocol = job.options.way == "alltoall"         ? &Exchange::alltoall
-                                      : job.options.way == "reduce_scatter" ? &Exchange::reduce_scatter
-                                      : job.options.way == "nbx"            ? &Exchange::nbx
-                                                                            : &Exchange::accumulate;
+  const Exchange::Protocol protocol = job.options.way == "alltoall" ? &Exchange::alltoall
+                                      : job.options.way == "reduce_scatter"
+                                          ? &Exchange::reduce_scatter
+                                      : job.options.way == "nbx" ? &Exchange::nbx
+                                                                 : &Exchange::accumulate;
   Outcome outcome;
   Exchange exchange(job);
   std::uint64_t sent = 0;
   for (std::int64_t round = 0; round < job.options.rounds; ++round) {
     timed(job, outcome, [&] {
-      for (std::int64_t i = 0; i < job.options.size; ++i) exchange.run(protocol, round * job.options.size + i);
+      for (std::int64_t i = 0; i < job.options.size; ++i)
+        exchange.run(protocol, round * job.options.size + i);
     });
     for (std::int64_t i = 0; i < job.options.size; ++i) {
       const Parcels parcels = parcels_of(job, round * job.options.size + i);
-      for (std::size_t parcel = 0; parcel < k; ++parcel) sent += apps::mix64(parcels.data[parcel] + static_cast<std::uint64_t>(parcels.to[parcel]));
+      for (std::size_t parcel = 0; parcel < k; ++parcel)
+        sent += apps::mix64(parcels.data[parcel] + static_cast<std::uint64_t>(parcels.to[parcel]));
     }
   }
-  const auto all = static_cast<std::uint64_t>(job.options.size * job.options.rounds * job.ranks * k);
+  const auto all =
+      static_cast<std::uint64_t>(job.options.size * job.options.rounds * job.ranks * k);
   outcome.checksum = job.sum(exchange.sum());
   outcome.correct = job.sum(exchange.received()) == all && outcome.checksum == job.sum(sent);
   return outcome;
 }
 
-const Program dsde{"dsde", "Dynamic sparse data exchange.", {"accumulate", "alltoall", "reduce_scatter", "nbx"}, "Exchanges of a round", 200, 5};
+const Program dsde{"dsde",
+                   "Dynamic sparse data exchange.",
+                   {"accumulate", "alltoall", "reduce_scatter", "nbx"},
+                   "Exchanges of a round",
+                   200,
+                   5};
 
 }  // namespace
 }  // namespace rma_apps
 
-int main(int argc, char** argv) { return rma_apps::program(rma_apps::dsde, argc, argv, rma_apps::run); }
+int main(int argc, char** argv) {
+  return rma_apps::program(rma_apps::dsde, argc, argv, rma_apps::run);
+}

@@ -1,6 +1,8 @@
-// Random inserts into a distributed hash table (foMPI's paper, section 4.1). Each rank has slots, each with a chain in a heap of those that found theirs taken.
-// One-sided: a slot is taken by compare and swap; else a place in the heap by fetch and add, and the chain's head by an exchange; a put then links the rest.
-// Messages: the key goes to its owner, who looks for messages after each of its own inserts; nobody is told that it has arrived.
+// Random inserts into a distributed hash table (foMPI's paper, section 4.1). Each rank has slots,
+// each with a chain in a heap of those that found theirs taken. One-sided: a slot is taken by
+// compare and swap; else a place in the heap by fetch and add, and the chain's head by an exchange;
+// a put then links the rest. Messages: the key goes to its owner, who looks for messages after each
+// of its own inserts; nobody is told that it has arrived.
 #include <mpi.h>
 
 #include <vector>
@@ -20,7 +22,9 @@ struct Layout {
   std::int64_t slots, heap;
   static constexpr MPI_Aint used = 0;
   MPI_Aint slot(std::uint64_t number) const { return 2 + 2 * static_cast<MPI_Aint>(number); }
-  MPI_Aint place(std::uint64_t number) const { return slot(static_cast<std::uint64_t>(slots)) + 2 * static_cast<MPI_Aint>(number); }
+  MPI_Aint place(std::uint64_t number) const {
+    return slot(static_cast<std::uint64_t>(slots)) + 2 * static_cast<MPI_Aint>(number);
+  }
   std::int64_t words() const { return place(static_cast<std::uint64_t>(heap)); }
 };
 
@@ -32,7 +36,9 @@ struct Home {
 class Table {
  public:
   explicit Table(const Job& job)
-      : job_(job), layout_{job.options.size, job.options.size + 64 * job.ranks + 1000}, window_(job, layout_.words()) {
+      : job_(job),
+        layout_{job.options.size, job.options.size + 64 * job.ranks + 1000},
+        window_(job, layout_.words()) {
     window_.open();
   }
   ~Table() { window_.close(); }
@@ -42,7 +48,8 @@ class Table {
   Home home(std::uint64_t key) const {
     const std::uint64_t hash = apps::mix64(key);
     const auto ranks = static_cast<std::uint64_t>(job_.ranks);
-    return {static_cast<int>(hash % ranks), hash / ranks % static_cast<std::uint64_t>(layout_.slots)};
+    return {static_cast<int>(hash % ranks),
+            hash / ranks % static_cast<std::uint64_t>(layout_.slots)};
   }
 
   void insert(std::uint64_t key) {
@@ -55,12 +62,15 @@ class Table {
     if (there == empty) return;
     MPI_Fetch_and_op(&one, &number, MPI_UINT64_T, at.rank, Layout::used, MPI_SUM, window_.handle());
     MPI_Win_flush(at.rank, window_.handle());
-    if (number >= static_cast<std::uint64_t>(layout_.heap)) return;  // the check finds that one is missing
+    // the check finds that one is missing
+    if (number >= static_cast<std::uint64_t>(layout_.heap)) return;
     const std::uint64_t mine = number + 1;
-    MPI_Fetch_and_op(&mine, &before, MPI_UINT64_T, at.rank, slot + 1, MPI_REPLACE, window_.handle());
+    MPI_Fetch_and_op(&mine, &before, MPI_UINT64_T, at.rank, slot + 1, MPI_REPLACE,
+                     window_.handle());
     MPI_Win_flush(at.rank, window_.handle());
     const Element element{key, before};
-    MPI_Put(&element, 2, MPI_UINT64_T, at.rank, layout_.place(number), 2, MPI_UINT64_T, window_.handle());
+    MPI_Put(&element, 2, MPI_UINT64_T, at.rank, layout_.place(number), 2, MPI_UINT64_T,
+            window_.handle());
     MPI_Win_flush(at.rank, window_.handle());
   }
 
@@ -110,12 +120,16 @@ class Table {
 };
 
 // All different, none 0.
-std::uint64_t key_of(const Job& job, std::int64_t number) { return apps::mix64(static_cast<std::uint64_t>(number * job.ranks + job.rank)) | 1; }
+std::uint64_t key_of(const Job& job, std::int64_t number) {
+  return apps::mix64(static_cast<std::uint64_t>(number * job.ranks + job.rank)) | 1;
+}
 
 // Keys that go to their owners as messages; a message of length 0 says that its sender has no more.
 class Messages {
  public:
-  Messages(const Job& job, Table& table) : job_(job), table_(table), waiting_(job.ranks - 1) { receive(); }
+  Messages(const Job& job, Table& table) : job_(job), table_(table), waiting_(job.ranks - 1) {
+    receive();
+  }
 
   void insert(std::uint64_t key) {
     const int owner = table_.home(key).rank;
@@ -147,7 +161,8 @@ class Messages {
   };
 
   void receive() {
-    if (waiting_ > 0) MPI_Irecv(&received_, 1, MPI_UINT64_T, MPI_ANY_SOURCE, 0, job_.comm, &receiving_);
+    if (waiting_ > 0)
+      MPI_Irecv(&received_, 1, MPI_UINT64_T, MPI_ANY_SOURCE, 0, job_.comm, &receiving_);
   }
 
   void look() {
@@ -203,15 +218,25 @@ Outcome run(const Job& job) {
     for (std::int64_t i = 0; i < inserts; ++i) wanted += apps::mix64(~key_of(job, next + i));
     next += inserts;
     table.look(count, sum);
-    outcome.correct = outcome.correct && job.sum(count) == static_cast<std::uint64_t>(inserts) * static_cast<std::uint64_t>(job.ranks) && job.sum(wanted) == job.sum(sum);
+    outcome.correct = outcome.correct &&
+                      job.sum(count) == static_cast<std::uint64_t>(inserts) *
+                                            static_cast<std::uint64_t>(job.ranks) &&
+                      job.sum(wanted) == job.sum(sum);
     outcome.checksum += job.sum(sum);
   }
   return outcome;
 }
 
-const Program hashtable{"hashtable", "Random inserts into a distributed hash table.", {"rma", "messages"}, "Inserts and slots of a rank", 4000, 5};
+const Program hashtable{"hashtable",
+                        "Random inserts into a distributed hash table.",
+                        {"rma", "messages"},
+                        "Inserts and slots of a rank",
+                        4000,
+                        5};
 
 }  // namespace
 }  // namespace rma_apps
 
-int main(int argc, char** argv) { return rma_apps::program(rma_apps::hashtable, argc, argv, rma_apps::run); }
+int main(int argc, char** argv) {
+  return rma_apps::program(rma_apps::hashtable, argc, argv, rma_apps::run);
+}

@@ -1,7 +1,11 @@
-// Conjugate gradient on a four-dimensional lattice, as MILC's solver has it (foMPI's paper, section 4.4): 4 x 4 x 4 x 8 sites a rank, a complex vector of three colours on each, a
-// unitary matrix on each link, and A x = (m^2 + 8) x - sum over the eight neighbours of link times neighbour, which is Hermitian and positive. Each product needs the faces of
-// the neighbours: one-sided, a rank packs its faces into its window, tells each neighbour by a fetch and add to his flag, and computes its inner sites; when its own flags
-// are up it gets the faces. Messages: Irecv and Isend of the same. The sums of each iteration keep a rank from packing before others have got.
+// Conjugate gradient on a four-dimensional lattice, as MILC's solver has it (foMPI's paper,
+// section 4.4): 4 x 4 x 4 x 8 sites a rank, a complex vector of three colours on each, a unitary
+// matrix on each link, and A x = (m^2 + 8) x - sum over the eight neighbours of link times
+// neighbour, which is Hermitian and positive. Each product needs the faces of the neighbours:
+// one-sided, a rank packs its faces into its window, tells each neighbour by a fetch and add to his
+// flag, and computes its inner sites; when its own flags are up it gets the faces. Messages: Irecv
+// and Isend of the same. The sums of each iteration keep a rank from packing before others have
+// got.
 #include <mpi.h>
 
 #include <array>
@@ -25,28 +29,35 @@ using Place = std::array<int, dimensions>;
 using Field = std::vector<Colour>;
 
 // What std::complex does about infinities costs more than the product.
-Number times(const Number& a, const Number& b) { return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()}; }
+Number times(const Number& a, const Number& b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
 
 Colour apply(const Link& link, const Colour& x) {
   Colour result;
-  for (std::size_t row = 0; row < colours; ++row) result[row] = times(link[row][0], x[0]) + times(link[row][1], x[1]) + times(link[row][2], x[2]);
+  for (std::size_t row = 0; row < colours; ++row)
+    result[row] = times(link[row][0], x[0]) + times(link[row][1], x[1]) + times(link[row][2], x[2]);
   return result;
 }
 
 Colour apply_adjoint(const Link& link, const Colour& x) {
   Colour result;
   for (std::size_t row = 0; row < colours; ++row)
-    result[row] = times(std::conj(link[0][row]), x[0]) + times(std::conj(link[1][row]), x[1]) + times(std::conj(link[2][row]), x[2]);
+    result[row] = times(std::conj(link[0][row]), x[0]) + times(std::conj(link[1][row]), x[1]) +
+                  times(std::conj(link[2][row]), x[2]);
   return result;
 }
 
-Number inner(const Colour& a, const Colour& b) { return times(std::conj(a[0]), b[0]) + times(std::conj(a[1]), b[1]) + times(std::conj(a[2]), b[2]); }
+Number inner(const Colour& a, const Colour& b) {
+  return times(std::conj(a[0]), b[0]) + times(std::conj(a[1]), b[1]) + times(std::conj(a[2]), b[2]);
+}
 
 Colour random_colour(std::uint64_t seed) {
   Colour result;
   for (Number& number : result) {
     seed = apps::mix64(seed);
-    number = {static_cast<double>(seed >> 40) * 0x1p-24 - 0.5, static_cast<double>(seed & 0xffffff) * 0x1p-24 - 0.5};
+    number = {static_cast<double>(seed >> 40) * 0x1p-24 - 0.5,
+              static_cast<double>(seed & 0xffffff) * 0x1p-24 - 0.5};
   }
   return result;
 }
@@ -98,7 +109,9 @@ class Lattice {
   std::size_t sites() const { return sites_; }
   std::size_t with_halo() const { return halo_[directions]; }
   std::size_t halo(std::size_t direction) const { return halo_[direction]; }
-  std::size_t face_size(std::size_t direction) const { return sites_ / static_cast<std::size_t>(local_[direction / 2]); }
+  std::size_t face_size(std::size_t direction) const {
+    return sites_ / static_cast<std::size_t>(local_[direction / 2]);
+  }
   bool split(std::size_t direction) const { return split_[direction / 2]; }
   int neighbour(std::size_t direction) const { return neighbours_[direction]; }
   const std::vector<std::size_t>& face(std::size_t direction) const { return faces_[direction]; }
@@ -107,7 +120,8 @@ class Lattice {
 
   Field random_field(std::uint64_t seed) const {
     Field field(with_halo());
-    for (std::size_t site = 0; site < sites_; ++site) field[site] = random_colour(apps::mix64(seed) + 8 * global_[site]);
+    for (std::size_t site = 0; site < sites_; ++site)
+      field[site] = random_colour(apps::mix64(seed) + 8 * global_[site]);
     return field;
   }
 
@@ -143,17 +157,21 @@ class Lattice {
 
   std::size_t number_of(const Place& place, const Place& size) const {
     std::size_t number = 0;
-    for (std::size_t d = dimensions; d-- > 0;) number = number * static_cast<std::size_t>(size[d]) + static_cast<std::size_t>(place[d]);
+    for (std::size_t d = dimensions; d-- > 0;)
+      number = number * static_cast<std::size_t>(size[d]) + static_cast<std::size_t>(place[d]);
     return number;
   }
 
   std::uint64_t global_number(Place place) const {
-    for (std::size_t d = 0; d < dimensions; ++d) place[d] = (place[d] + grid_place_[d] * local_[d] + size_[d]) % size_[d];
+    for (std::size_t d = 0; d < dimensions; ++d)
+      place[d] = (place[d] + grid_place_[d] * local_[d] + size_[d]) % size_[d];
     return number_of(place, size_);
   }
 
   // The link forward from a site in dimension d belongs to the site.
-  Link link_from(const Place& place, std::size_t d) const { return random_link(apps::mix64(global_number(place) * dimensions + d)); }
+  Link link_from(const Place& place, std::size_t d) const {
+    return random_link(apps::mix64(global_number(place) * dimensions + d));
+  }
 
   void link_sites() {
     beside_.resize(sites_);
@@ -189,7 +207,8 @@ class Lattice {
   std::array<bool, dimensions> split_{};
   std::array<int, directions> neighbours_{};
   std::size_t sites_ = 1;
-  std::array<std::size_t, directions + 1> halo_{};  // where what comes from a direction begins in a field
+  // where what comes from a direction begins in a field
+  std::array<std::size_t, directions + 1> halo_{};
   std::array<std::vector<std::size_t>, directions> faces_;
   std::vector<std::size_t> inner_, outer_;
   std::vector<std::uint64_t> global_;
@@ -197,11 +216,15 @@ class Lattice {
   std::vector<std::array<Link, directions>> links_;
 };
 
-// The faces of a field, sent to the neighbours; between `begin` and `end` inner sites can be computed.
+// The faces of a field, sent to the neighbours; between `begin` and `end` inner sites can be
+// computed.
 class Faces {
  public:
   Faces(const Job& job, const Lattice& lattice)
-      : job_(job), lattice_(lattice), flags_(job, directions), packed_(job, static_cast<std::int64_t>(lattice.with_halo() - lattice.sites())),
+      : job_(job),
+        lattice_(lattice),
+        flags_(job, directions),
+        packed_(job, static_cast<std::int64_t>(lattice.with_halo() - lattice.sites())),
         one_sided_(job.options.way == "rma") {
     flags_.open();
     packed_.open();
@@ -223,17 +246,20 @@ class Faces {
       MPI_Win_sync(packed_.handle());
       each([&](std::size_t direction) {
         const auto flag = static_cast<MPI_Aint>(opposite(static_cast<int>(direction)));
-        MPI_Fetch_and_op(&one_, &before_[direction], MPI_INT64_T, lattice_.neighbour(direction), flag, MPI_SUM, flags_.handle());
+        MPI_Fetch_and_op(&one_, &before_[direction], MPI_INT64_T, lattice_.neighbour(direction),
+                         flag, MPI_SUM, flags_.handle());
       });
       MPI_Win_flush_all(flags_.handle());
     } else {
       requests_.clear();
       each([&](std::size_t direction) {
-        MPI_Irecv(&field[lattice_.halo(direction)], count(direction), MPI_DOUBLE, lattice_.neighbour(direction), opposite(static_cast<int>(direction)), job_.comm,
+        MPI_Irecv(&field[lattice_.halo(direction)], count(direction), MPI_DOUBLE,
+                  lattice_.neighbour(direction), opposite(static_cast<int>(direction)), job_.comm,
                   &requests_.emplace_back());
       });
       each([&](std::size_t direction) {
-        MPI_Isend(packed_.memory() + at(direction), count(direction), MPI_DOUBLE, lattice_.neighbour(direction), static_cast<int>(direction), job_.comm,
+        MPI_Isend(packed_.memory() + at(direction), count(direction), MPI_DOUBLE,
+                  lattice_.neighbour(direction), static_cast<int>(direction), job_.comm,
                   &requests_.emplace_back());
       });
     }
@@ -247,8 +273,11 @@ class Faces {
     each([&](std::size_t direction) {
       while (flag(direction) < exchanges_) {
       }
-      MPI_Get(&field[lattice_.halo(direction)], count(direction), MPI_DOUBLE, lattice_.neighbour(direction),
-              static_cast<MPI_Aint>(at(static_cast<std::size_t>(opposite(static_cast<int>(direction))))), count(direction), MPI_DOUBLE, packed_.handle());
+      MPI_Get(&field[lattice_.halo(direction)], count(direction), MPI_DOUBLE,
+              lattice_.neighbour(direction),
+              static_cast<MPI_Aint>(
+                  at(static_cast<std::size_t>(opposite(static_cast<int>(direction))))),
+              count(direction), MPI_DOUBLE, packed_.handle());
     });
     MPI_Win_flush_all(packed_.handle());
   }
@@ -260,13 +289,18 @@ class Faces {
       if (lattice_.split(direction)) work(direction);
     }
   }
-  std::size_t at(std::size_t direction) const { return lattice_.halo(direction) - lattice_.sites(); }
-  int count(std::size_t direction) const { return static_cast<int>(lattice_.face_size(direction) * sizeof(Colour) / sizeof(double)); }
+  std::size_t at(std::size_t direction) const {
+    return lattice_.halo(direction) - lattice_.sites();
+  }
+  int count(std::size_t direction) const {
+    return static_cast<int>(lattice_.face_size(direction) * sizeof(Colour) / sizeof(double));
+  }
 
   // How often the neighbour in a direction has told this rank.
   std::int64_t flag(std::size_t direction) {
     std::int64_t value = 0;
-    MPI_Fetch_and_op(nullptr, &value, MPI_INT64_T, job_.rank, static_cast<MPI_Aint>(direction), MPI_NO_OP, flags_.handle());
+    MPI_Fetch_and_op(nullptr, &value, MPI_INT64_T, job_.rank, static_cast<MPI_Aint>(direction),
+                     MPI_NO_OP, flags_.handle());
     MPI_Win_flush(job_.rank, flags_.handle());
     return value;
   }
@@ -338,14 +372,23 @@ Outcome run(const Job& job) {
     timed(job, outcome, [&] { off = solve(lattice, faces, b, x); });
     outcome.correct = outcome.correct && off < 1e-9;
     // To 8 digits: more depend on the order of the sums.
-    outcome.checksum = apps::mix64(outcome.checksum + static_cast<std::uint64_t>(std::llround(1e8 * std::log(lattice.sum_of_products(x, x).real()))));
+    outcome.checksum =
+        apps::mix64(outcome.checksum + static_cast<std::uint64_t>(std::llround(
+                                           1e8 * std::log(lattice.sum_of_products(x, x).real()))));
   }
   return outcome;
 }
 
-const Program milc_cg{"milc_cg", "Conjugate gradient on a four-dimensional lattice.", {"rma", "messages"}, "Sites along the longest edge of a rank's 4 x 4 x 4 x N", 8, 5};
+const Program milc_cg{"milc_cg",
+                      "Conjugate gradient on a four-dimensional lattice.",
+                      {"rma", "messages"},
+                      "Sites along the longest edge of a rank's 4 x 4 x 4 x N",
+                      8,
+                      5};
 
 }  // namespace
 }  // namespace rma_apps
 
-int main(int argc, char** argv) { return rma_apps::program(rma_apps::milc_cg, argc, argv, rma_apps::run); }
+int main(int argc, char** argv) {
+  return rma_apps::program(rma_apps::milc_cg, argc, argv, rma_apps::run);
+}

@@ -2,8 +2,8 @@
 
 #include <sstream>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 namespace rma_apps {
 
@@ -12,11 +12,17 @@ Parsed parse(const Program& program, int argc, char** argv) {
   Options& options = parsed.options;
   options = {program.ways.front(), program.default_size, program.default_rounds};
   CLI::App app(program.what, program.name);
-  app.add_option("--way", options.way, fmt::format("How to communicate: {}", fmt::join(program.ways, ", ")))
-      ->check(CLI::IsMember(program.ways).description(""))->option_text("NAME");
+  app.add_option("--way", options.way,
+                 fmt::format("How to communicate: {}", fmt::join(program.ways, ", ")))
+      ->check(CLI::IsMember(program.ways).description(""))
+      ->option_text("NAME");
   const CLI::Range positive(std::int64_t{1}, std::int64_t{1} << 24);
-  app.add_option("--size", options.size, fmt::format("{} [{}]", program.size, program.default_size))->check(positive)->option_text("N");
-  app.add_option("--rounds", options.rounds, fmt::format("How often [{}]", program.default_rounds))->check(positive)->option_text("N");
+  app.add_option("--size", options.size, fmt::format("{} [{}]", program.size, program.default_size))
+      ->check(positive)
+      ->option_text("N");
+  app.add_option("--rounds", options.rounds, fmt::format("How often [{}]", program.default_rounds))
+      ->check(positive)
+      ->option_text("N");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& reason) {
@@ -24,14 +30,19 @@ Parsed parse(const Program& program, int argc, char** argv) {
     app.exit(reason, text, text);
     parsed = {0, text.str(), {}};
   } catch (const CLI::ParseError& error) {
-    parsed = {2, fmt::format("{}: {} (--help shows the options)\n", program.name, error.what()), {}};
+    parsed = {
+        2, fmt::format("{}: {} (--help shows the options)\n", program.name, error.what()), {}};
   }
   return parsed;
 }
 
-std::string text(const Program& program, const Options& options, int ranks, const Outcome& outcome) {
-  return fmt::format("{{\"app\": \"{}\", \"way\": \"{}\", \"ranks\": {}, \"size\": {}, \"rounds\": {}, \"correct\": {}, \"checksum\": \"{:016x}\", \"seconds\": [{:.7f}]}}\n",
-                     program.name, options.way, ranks, options.size, options.rounds, outcome.correct, outcome.checksum, fmt::join(outcome.seconds, ", "));
+std::string text(const Program& program, const Options& options, int ranks,
+                 const Outcome& outcome) {
+  return fmt::format(
+      "{{\"app\": \"{}\", \"way\": \"{}\", \"ranks\": {}, \"size\": {}, \"rounds\": {}, "
+      "\"correct\": {}, \"checksum\": \"{:016x}\", \"seconds\": [{:.7f}]}}\n",
+      program.name, options.way, ranks, options.size, options.rounds, outcome.correct,
+      outcome.checksum, fmt::join(outcome.seconds, ", "));
 }
 
 }  // namespace rma_apps

@@ -1,4 +1,5 @@
-// What the programs of this folder have in common: main(), a job, and windows that are accessed in lock_all.
+// What the programs of this folder have in common: main(), a job, and windows that are accessed in
+// lock_all.
 #pragma once
 
 #include <mpi.h>
@@ -28,12 +29,14 @@ struct Job {
   }
 };
 
-/// `count` elements at each rank, zeroed. Created, as Open MPI takes shared memory for allocated windows of one node, whatever network it is told.
+/// `count` elements at each rank, zeroed. Created, as Open MPI takes shared memory for allocated
+/// windows of one node, whatever network it is told.
 template <class Element>
 class Window {
  public:
   Window(const Job& job, std::int64_t count) : job_(job), memory_(static_cast<std::size_t>(count)) {
-    MPI_Win_create(memory_.data(), count * static_cast<MPI_Aint>(sizeof(Element)), sizeof(Element), MPI_INFO_NULL, job.comm, &handle_);
+    MPI_Win_create(memory_.data(), count * static_cast<MPI_Aint>(sizeof(Element)), sizeof(Element),
+                   MPI_INFO_NULL, job.comm, &handle_);
   }
   ~Window() { MPI_Win_free(&handle_); }
   Window(const Window&) = delete;

@@ -20,9 +20,10 @@ struct Cost {
   double computation = 0;    // drawing neighbours, finding distinct vertices
   double check = 0;          // comparing rows with what they must hold
   Traffic row_pointers, lists, features;
-  std::uint64_t sampled = 0;   // neighbours
-  std::uint64_t rows = 0;      // distinct rows of each minibatch, own ones included
-  std::uint64_t checksum = 0;  // of neighbours and rows; a sum, so that minibatches may come in any order
+  std::uint64_t sampled = 0;  // neighbours
+  std::uint64_t rows = 0;     // distinct rows of each minibatch, own ones included
+  // of neighbours and rows; a sum, so that minibatches may come in any order
+  std::uint64_t checksum = 0;
 };
 
 }  // namespace sample

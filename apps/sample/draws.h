@@ -1,5 +1,5 @@
-// The random numbers of the sampling: functions of what they are drawn for, so that they depend neither on the order of
-// the draws nor on the number of ranks. MPI-free.
+// The random numbers of the sampling: functions of what they are drawn for, so that they depend
+// neither on the order of the draws nor on the number of ranks. MPI-free.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,14 @@ struct Expansion {
   std::uint64_t sample_seed, minibatch, hop;
 };
 
-/// Places of `fan_out` distinct entries of a list of `degree`, ascending; all of them if there are no more.
-/// Floyd's algorithm (Bentley, Floyd 1987): as many draws as entries are wanted.
-inline void draw_places(const Expansion& what, apps::Vertex v, std::uint64_t degree, std::uint64_t fan_out,
-                        std::vector<std::uint64_t>& places) {
+/// Places of `fan_out` distinct entries of a list of `degree`, ascending; all of them if there are
+/// no more. Floyd's algorithm (Bentley, Floyd 1987): as many draws as entries are wanted.
+inline void draw_places(const Expansion& what, apps::Vertex v, std::uint64_t degree,
+                        std::uint64_t fan_out, std::vector<std::uint64_t>& places) {
   places.clear();
   const std::uint64_t wanted = std::min(degree, fan_out);
-  std::uint64_t state = apps::mix64(apps::mix64(what.sample_seed ^ what.hop << 48) ^ what.minibatch) ^ v;
+  std::uint64_t state =
+      apps::mix64(apps::mix64(what.sample_seed ^ what.hop << 48) ^ what.minibatch) ^ v;
   for (std::uint64_t last = degree - wanted; last < degree; ++last) {
     state = apps::mix64(state);
     const std::uint64_t place = state % (last + 1);
@@ -33,8 +34,10 @@ inline void draw_places(const Expansion& what, apps::Vertex v, std::uint64_t deg
 }
 
 /// Seed vertex `number` of an epoch; any of the `vertices`.
-inline apps::Vertex draw_seed(std::uint64_t sample_seed, std::uint64_t number, std::uint64_t vertices) {
-  return static_cast<apps::Vertex>(apps::mix64(apps::mix64(sample_seed ^ 0x5a3b1e) ^ number) % vertices);
+inline apps::Vertex draw_seed(std::uint64_t sample_seed, std::uint64_t number,
+                              std::uint64_t vertices) {
+  return static_cast<apps::Vertex>(apps::mix64(apps::mix64(sample_seed ^ 0x5a3b1e) ^ number) %
+                                   vertices);
 }
 
 }  // namespace sample

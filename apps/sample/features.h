@@ -1,5 +1,5 @@
-// Feature rows: fixed-size records, one per vertex, whose contents are a function of the vertex alone, so that every
-// row that was fetched can be checked without asking anybody. MPI-free.
+// Feature rows: fixed-size records, one per vertex, whose contents are a function of the vertex
+// alone, so that every row that was fetched can be checked without asking anybody. MPI-free.
 #pragma once
 
 #include <cstdint>

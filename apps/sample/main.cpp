@@ -1,8 +1,9 @@
 // sample: neighbour sampling with feature rows, by MPI one-sided communication.
 //
-// The communication of distributed graph learning: for each minibatch of seed vertices some neighbours of theirs are
-// drawn, then some of these, and the feature rows of all vertices met are fetched from their owners. Vertices of high degree
-// are met in nearly every minibatch. See README.md beside this file.
+// The communication of distributed graph learning: for each minibatch of seed vertices some
+// neighbours of theirs are drawn, then some of these, and the feature rows of all vertices met are
+// fetched from their owners. Vertices of high degree are met in nearly every minibatch. See
+// README.md beside this file.
 #include <mpi.h>
 
 #include <cstdio>
@@ -28,10 +29,12 @@ struct Outcome {
 };
 
 // Minibatch b is the work of rank b modulo the number of ranks.
-Outcome run_epochs(MPI_Comm comm, const Graph& graph, const Features& features, const Options& options) {
+Outcome run_epochs(MPI_Comm comm, const Graph& graph, const Features& features,
+                   const Options& options) {
   Sampler sampler(comm, graph, features, options);
   const auto ranks = static_cast<std::uint64_t>(graph.partition.ranks());
-  Progress progress(options.progress && graph.rank == 0, "sample: minibatches", options.epochs * options.batches);
+  Progress progress(options.progress && graph.rank == 0, "sample: minibatches",
+                    options.epochs * options.batches);
   check(MPI_Barrier(comm), "MPI_Barrier");
   const double start = MPI_Wtime();
   const std::string error = error_of([&] {
@@ -52,7 +55,8 @@ void run(MPI_Comm comm, const Options& options) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   progress_line(options.progress && rank == 0,
-                (options.source.input.empty() ? "sample: generating " : "sample: reading ") + options.source.name());
+                (options.source.input.empty() ? "sample: generating " : "sample: reading ") +
+                    options.source.name());
   const Graph graph = load_graph(comm, options.source);
   const Features features(comm, graph, options.feature_bytes);
   const Outcome outcome = run_epochs(comm, graph, features, options);
@@ -73,4 +77,6 @@ void run(MPI_Comm comm, const Options& options) {
 }  // namespace
 }  // namespace sample
 
-int main(int argc, char** argv) { return apps::program("sample", argc, argv, sample::parse_command_line, sample::run); }
+int main(int argc, char** argv) {
+  return apps::program("sample", argc, argv, sample::parse_command_line, sample::run);
+}

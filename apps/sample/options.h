@@ -25,7 +25,8 @@ struct Options {
   std::string json;  // path; empty: not written
 };
 
-/// Either `options`, or a reason to stop: help, version (exit_code 0) or a bad command line, with the text to show.
+/// Either `options`, or a reason to stop: help, version (exit_code 0) or a bad command line, with
+/// the text to show.
 struct CommandLine {
   std::optional<Options> options;
   int exit_code = 0;

@@ -9,8 +9,8 @@
 namespace sample {
 namespace {
 
-// What virtual time charges to draw a neighbour and to find it among the distinct: an assumption, of the order of a few cache
-// misses. It is the same with and without a cache.
+// What virtual time charges to draw a neighbour and to find it among the distinct: an assumption,
+// of the order of a few cache misses. It is the same with and without a cache.
 constexpr double neighbour_seconds = 60e-9;
 
 void sort_distinct(std::vector<Vertex>& vertices) {
@@ -34,7 +34,8 @@ class Timed {
 }  // namespace
 
 Features::Features(MPI_Comm comm, const Graph& graph, std::uint64_t bytes) : words_(bytes / 8) {
-  require_memory(comm, static_cast<double>(bytes) * static_cast<double>(graph.local_vertices()), "the feature rows");
+  require_memory(comm, static_cast<double>(bytes) * static_cast<double>(graph.local_vertices()),
+                 "the feature rows");
   together(comm, [&] {
     rows_.resize(graph.local_vertices() * words_);
     for (std::uint64_t i = 0; i < graph.local_vertices(); ++i) {
@@ -43,18 +44,21 @@ Features::Features(MPI_Comm comm, const Graph& graph, std::uint64_t bytes) : wor
   });
 }
 
-Sampler::Sampler(MPI_Comm comm, const Graph& graph, const Features& features, const Options& options)
+Sampler::Sampler(MPI_Comm comm, const Graph& graph, const Features& features,
+                 const Options& options)
     : graph_(graph),
       features_(features),
       options_(options),
       rows_(comm, graph),
       lists_(comm, graph),
-      feature_window_(comm, {features.rows().data(), features.rows().size() * 8, 8, MPI_UINT64_T}, "features") {}
+      feature_window_(comm, {features.rows().data(), features.rows().size() * 8, 8, MPI_UINT64_T},
+                      "features") {}
 
 void Sampler::run_minibatch(std::uint64_t epoch, std::uint64_t minibatch) {
   std::vector<Vertex> hop_vertices, met;
   for (std::uint64_t i = 0; i < options_.batch; ++i) {
-    hop_vertices.push_back(draw_seed(options_.sample_seed, minibatch * options_.batch + i, graph_.partition.vertices()));
+    hop_vertices.push_back(draw_seed(options_.sample_seed, minibatch * options_.batch + i,
+                                     graph_.partition.vertices()));
   }
   sort_distinct(hop_vertices);
   met = hop_vertices;
@@ -86,7 +90,8 @@ void Sampler::locate(std::span<const Vertex> vertices) {
   rows_.flush_all();
   located_.clear();
   for (std::size_t i = 0; i < vertices.size(); ++i) {
-    located_.push_back(rows_.is_own(vertices[i]) ? rows_.own_row(vertices[i]) : rows_.row_of(vertices[i], &offsets_[2 * i]));
+    located_.push_back(rows_.is_own(vertices[i]) ? rows_.own_row(vertices[i])
+                                                 : rows_.row_of(vertices[i], &offsets_[2 * i]));
   }
   cache_time_.charge();
 }
@@ -153,7 +158,8 @@ void Sampler::fetch_rows(std::span<const Vertex> vertices) {
   for (std::size_t i = 0; i < vertices.size(); ++i) {
     const int target = graph_.partition.owner(vertices[i]);
     if (target == graph_.rank) continue;
-    feature_window_.get(target, (vertices[i] - graph_.partition.first(target)) * words, words, &fetched_rows_[i * words]);
+    feature_window_.get(target, (vertices[i] - graph_.partition.first(target)) * words, words,
+                        &fetched_rows_[i * words]);
     cost_.features.add(8 * words);
   }
   feature_window_.flush_all();
@@ -165,9 +171,12 @@ void Sampler::check_rows(std::span<const Vertex> vertices) {
   const std::uint64_t words = features_.words();
   for (std::size_t i = 0; i < vertices.size(); ++i) {
     const bool own = graph_.partition.owner(vertices[i]) == graph_.rank;
-    const std::uint64_t* row = own ? features_.own(vertices[i] - graph_.first_vertex()) : &fetched_rows_[i * words];
+    const std::uint64_t* row =
+        own ? features_.own(vertices[i] - graph_.first_vertex()) : &fetched_rows_[i * words];
     if (!is_row_of(vertices[i], row, words)) {
-      throw Failure(fmt::format("wrong data: what was fetched as the feature row of vertex {} is not its row", vertices[i]));
+      throw Failure(
+          fmt::format("wrong data: what was fetched as the feature row of vertex {} is not its row",
+                      vertices[i]));
     }
     cost_.checksum += row_digest(row, words);
   }
@@ -179,7 +188,8 @@ void Sampler::count_neighbours(const Expansion& what, std::span<const Vertex> ve
   const Timed timed(cost_.check);
   for (std::size_t i = 0; i < vertices.size(); ++i) {
     const std::uint64_t key = mix64(mix64(what.minibatch << 8 | what.hop) ^ vertices[i]);
-    for (auto p = first_place_[i]; p < first_place_[i + 1]; ++p) cost_.checksum += mix64(key ^ neighbours_[p]);
+    for (auto p = first_place_[i]; p < first_place_[i + 1]; ++p)
+      cost_.checksum += mix64(key ^ neighbours_[p]);
   }
 }
 

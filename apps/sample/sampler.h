@@ -3,8 +3,8 @@
 
 #include <mpi.h>
 
-#include <cstdint>
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -34,8 +34,9 @@ class Features {
   std::vector<std::uint64_t> rows_;
 };
 
-/// Each stage of a minibatch issues all its gets and completes them with one flush_all: row pointers of a hop's vertices,
-/// their sampled neighbours, and at last the feature rows of all vertices met.
+/// Each stage of a minibatch issues all its gets and completes them with one flush_all: row
+/// pointers of a hop's vertices, their sampled neighbours, and at last the feature rows of all
+/// vertices met.
 class Sampler {
  public:
   /// Collective. pre: `graph` and `features` outlive it

@@ -6,9 +6,10 @@ namespace sample {
 namespace {
 
 void add_counts(MPI_Comm comm, Cost& cost) {
-  std::uint64_t* const counts[] = {&cost.row_pointers.gets, &cost.row_pointers.bytes, &cost.lists.gets,
-                                   &cost.lists.bytes,       &cost.features.gets,      &cost.features.bytes,
-                                   &cost.sampled,           &cost.rows,               &cost.checksum};
+  std::uint64_t* const counts[] = {
+      &cost.row_pointers.gets, &cost.row_pointers.bytes, &cost.lists.gets, &cost.lists.bytes,
+      &cost.features.gets,     &cost.features.bytes,     &cost.sampled,    &cost.rows,
+      &cost.checksum};
   for (std::uint64_t* count : counts) {
     check(MPI_Allreduce(MPI_IN_PLACE, count, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");
   }

@@ -6,25 +6,33 @@
 namespace sample {
 namespace {
 
-nlohmann::ordered_json traffic_json(const Traffic& traffic) { return {{"gets", traffic.gets}, {"bytes", traffic.bytes}}; }
+nlohmann::ordered_json traffic_json(const Traffic& traffic) {
+  return {{"gets", traffic.gets}, {"bytes", traffic.bytes}};
+}
 
 }  // namespace
 
 std::string summary_text(const Summary& s) {
-  std::string text = fmt::format("graph: {} vertices, {} edges on {} {}\n", s.vertices, s.edges, s.ranks,
-                                 s.ranks == 1 ? "rank" : "ranks");
-  text += fmt::format("sampled: {} neighbours, {} feature rows, all of them right\n", s.mean.sampled, s.mean.rows);
+  std::string text = fmt::format("graph: {} vertices, {} edges on {} {}\n", s.vertices, s.edges,
+                                 s.ranks, s.ranks == 1 ? "rank" : "ranks");
+  text += fmt::format("sampled: {} neighbours, {} feature rows, all of them right\n",
+                      s.mean.sampled, s.mean.rows);
   text += fmt::format("checksum: {:016x}\n", s.mean.checksum);
-  const auto traffic = [&](const char* what, const Traffic& t) { text += fmt::format("gets of {}: {} ({} bytes)\n", what, t.gets, t.bytes); };
+  const auto traffic = [&](const char* what, const Traffic& t) {
+    text += fmt::format("gets of {}: {} ({} bytes)\n", what, t.gets, t.bytes);
+  };
   traffic("row pointers", s.mean.row_pointers);
   traffic("neighbours", s.mean.lists);
   traffic("feature rows", s.mean.features);
   text += "seconds             mean        max\n";
-  const auto row = [&](const char* name, double mean, double most) { text += fmt::format("{:14} {:9.4f}  {:9.4f}\n", name, mean, most); };
+  const auto row = [&](const char* name, double mean, double most) {
+    text += fmt::format("{:14} {:9.4f}  {:9.4f}\n", name, mean, most);
+  };
   row("communication", s.mean.communication, s.slowest.communication);
   row("computation", s.mean.computation, s.slowest.computation);
   row("check", s.mean.check, s.slowest.check);
-  text += fmt::format("sampling       {:.4f}\ntotal          {:.4f}\n", s.seconds_sampling, s.seconds_total);
+  text += fmt::format("sampling       {:.4f}\ntotal          {:.4f}\n", s.seconds_sampling,
+                      s.seconds_total);
   return text;
 }
 

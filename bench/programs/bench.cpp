@@ -13,24 +13,25 @@
 
 namespace bench {
 
-Arguments::Arguments(int argc, char **argv) {
+Arguments::Arguments(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; i += 2) {
     std::string key = argv[i];
     values_[key.substr(key.find_first_not_of('-'))] = argv[i + 1];
   }
 }
 
-std::string Arguments::text(const std::string &key, const std::string &otherwise) const {
+std::string Arguments::text(const std::string& key, const std::string& otherwise) const {
   auto found = values_.find(key);
   return found == values_.end() ? otherwise : found->second;
 }
 
-std::int64_t Arguments::number(const std::string &key, std::int64_t otherwise) const {
+std::int64_t Arguments::number(const std::string& key, std::int64_t otherwise) const {
   auto found = values_.find(key);
   return found == values_.end() ? otherwise : std::atoll(found->second.c_str());
 }
 
-std::vector<std::int64_t> Arguments::numbers(const std::string &key, const std::string &otherwise) const {
+std::vector<std::int64_t> Arguments::numbers(const std::string& key,
+                                             const std::string& otherwise) const {
   std::istringstream list(text(key, otherwise));
   std::vector<std::int64_t> result;
   for (std::string item; std::getline(list, item, ',');) result.push_back(std::atoll(item.c_str()));
@@ -51,7 +52,7 @@ std::uint64_t Random::next() {
   return state_ * 0x2545f4914f6cdd1du;
 }
 
-std::vector<std::uint32_t> shuffled(std::size_t count, Random &random) {
+std::vector<std::uint32_t> shuffled(std::size_t count, Random& random) {
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0u);
   for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
@@ -66,20 +67,20 @@ int rank() {
   return value;
 }
 
-MPI_Info info_of(const InfoKeys &keys) {
+MPI_Info info_of(const InfoKeys& keys) {
   MPI_Info info;
   MPI_Info_create(&info);
-  for (auto &[key, value] : keys) MPI_Info_set(info, key.c_str(), value.c_str());
+  for (auto& [key, value] : keys) MPI_Info_set(info, key.c_str(), value.c_str());
   return info;
 }
 
 }  // namespace
 
-Window::Window(Memory memory, std::size_t exposed, std::size_t own, const InfoKeys &keys)
+Window::Window(Memory memory, std::size_t exposed, std::size_t own, const InfoKeys& keys)
     : bytes_(rank() == 1 ? exposed : own), owned_(memory == Memory::created) {
   MPI_Info info = info_of(keys);
   if (owned_) {
-    base_ = static_cast<unsigned char *>(std::aligned_alloc(4096, (bytes_ / 4096 + 1) * 4096));
+    base_ = static_cast<unsigned char*>(std::aligned_alloc(4096, (bytes_ / 4096 + 1) * 4096));
     if (!base_) {
       std::fprintf(stderr, "bench: no memory for a window of %zu bytes\n", bytes_);
       MPI_Abort(MPI_COMM_WORLD, 1);
@@ -93,7 +94,8 @@ Window::Window(Memory memory, std::size_t exposed, std::size_t own, const InfoKe
   open();
 }
 
-Window::Window(const Window &other, const InfoKeys &keys) : bytes_(other.bytes_), base_(other.base_) {
+Window::Window(const Window& other, const InfoKeys& keys)
+    : bytes_(other.bytes_), base_(other.base_) {
   MPI_Info info = info_of(keys);
   MPI_Win_create(base_, static_cast<MPI_Aint>(bytes_), 1, info, MPI_COMM_WORLD, &handle_);
   MPI_Info_free(&info);
@@ -111,7 +113,7 @@ Window::~Window() {
   if (owned_) std::free(base_);
 }
 
-bool statistics(MPI_Win window, nearcache_stats &stats) {
+bool statistics(MPI_Win window, nearcache_stats& stats) {
   const auto found = apps::cache_statistics(window);
   stats = found.value_or(nearcache_stats{});
   return found.has_value();
@@ -132,24 +134,24 @@ void quiet_barrier() {
 
 void Rows::begin() { text_ += text_.empty() ? "{" : "},\n{"; }
 
-void Rows::key(const std::string &name) {
+void Rows::key(const std::string& name) {
   if (text_.back() != '{') text_ += ", ";
   text_ += "\"" + name + "\": ";
 }
 
-void Rows::field(const std::string &name, const std::string &value) {
+void Rows::field(const std::string& name, const std::string& value) {
   key(name);
   text_ += "\"" + value + "\"";
 }
 
-void Rows::field(const std::string &name, double value) {
+void Rows::field(const std::string& name, double value) {
   key(name);
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.17g", value);
   text_ += digits;
 }
 
-void Rows::field(const std::string &name, const std::vector<double> &values) {
+void Rows::field(const std::string& name, const std::vector<double>& values) {
   key(name);
   text_ += "[";
   char digits[32];
@@ -160,15 +162,15 @@ void Rows::field(const std::string &name, const std::vector<double> &values) {
   text_ += "]";
 }
 
-void Rows::counters(const nearcache_stats &stats) {
+void Rows::counters(const nearcache_stats& stats) {
 #define NEARCACHE_COUNTER(name, kind, unit, help) field(#name, static_cast<double>(stats.name));
 #include "nearcache/counters.def"
 #undef NEARCACHE_COUNTER
 }
 
-void Rows::write(const std::string &path) const {
+void Rows::write(const std::string& path) const {
   if (rank() != 0) return;
-  std::FILE *file = path.empty() ? stdout : std::fopen(path.c_str(), "w");
+  std::FILE* file = path.empty() ? stdout : std::fopen(path.c_str(), "w");
   if (!file) {
     std::perror(path.c_str());
     MPI_Abort(MPI_COMM_WORLD, 1);

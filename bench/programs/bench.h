@@ -1,7 +1,9 @@
-// What the measuring programs share: arguments, clock, windows with info keys, statistics and JSON rows.
+// What the measuring programs share: arguments, clock, windows with info keys, statistics and JSON
+// rows.
 //
-// Every program runs on two ranks: rank 0 measures, rank 1 is the target. Without the preload object the
-// same programs measure plain MPI, as info keys are ignored and nearcache_get_stats is not found.
+// Every program runs on two ranks: rank 0 measures, rank 1 is the target. Without the preload
+// object the same programs measure plain MPI, as info keys are ignored and nearcache_get_stats is
+// not found.
 #ifndef NEARCACHE_BENCH_H
 #define NEARCACHE_BENCH_H
 
@@ -20,10 +22,11 @@ namespace bench {
 // `--key value` pairs; a key that is not given takes the program's default.
 class Arguments {
  public:
-  Arguments(int argc, char **argv);
-  std::string text(const std::string &key, const std::string &otherwise) const;
-  std::int64_t number(const std::string &key, std::int64_t otherwise) const;
-  std::vector<std::int64_t> numbers(const std::string &key, const std::string &otherwise) const;  // 8,64,512
+  Arguments(int argc, char** argv);
+  std::string text(const std::string& key, const std::string& otherwise) const;
+  std::int64_t number(const std::string& key, std::int64_t otherwise) const;
+  // 8,64,512
+  std::vector<std::int64_t> numbers(const std::string& key, const std::string& otherwise) const;
 
  private:
   std::map<std::string, std::string> values_;
@@ -43,35 +46,38 @@ class Random {
   std::uint64_t state_;
 };
 
-std::vector<std::uint32_t> shuffled(std::size_t count, Random &random);
+std::vector<std::uint32_t> shuffled(std::size_t count, Random& random);
 
 using InfoKeys = std::vector<std::pair<std::string, std::string>>;
 
-// A window in a lock_all epoch. `exposed` bytes at rank 1 (rank 0 exposes `own` bytes), filled with pattern().
+// A window in a lock_all epoch. `exposed` bytes at rank 1 (rank 0 exposes `own` bytes), filled with
+// pattern().
 class Window {
  public:
   enum class Memory { created, allocated };  // MPI_Win_create, MPI_Win_allocate
-  Window(Memory memory, std::size_t exposed, std::size_t own, const InfoKeys &keys);
+  Window(Memory memory, std::size_t exposed, std::size_t own, const InfoKeys& keys);
   // A second window over the memory of `other`, which must outlive it.
-  Window(const Window &other, const InfoKeys &keys);
+  Window(const Window& other, const InfoKeys& keys);
   ~Window();
-  Window &operator=(const Window &) = delete;
+  Window& operator=(const Window&) = delete;
 
   MPI_Win handle() const { return handle_; }
 
  private:
   void open();
   std::size_t bytes_ = 0;
-  unsigned char *base_ = nullptr;
+  unsigned char* base_ = nullptr;
   bool owned_ = false;
   MPI_Win handle_ = MPI_WIN_NULL;
 };
 
 // The byte that every window holds at `offset`, so that what was fetched can be checked.
-inline unsigned char pattern(std::size_t offset) { return static_cast<unsigned char>(offset * 131 >> 3 ^ offset); }
+inline unsigned char pattern(std::size_t offset) {
+  return static_cast<unsigned char>(offset * 131 >> 3 ^ offset);
+}
 
 // Nearcache's statistics of `window`; false where Nearcache is not loaded.
-bool statistics(MPI_Win window, nearcache_stats &stats);
+bool statistics(MPI_Win window, nearcache_stats& stats);
 
 // Drops what is cached of `window`; nothing where Nearcache is not loaded.
 void invalidate(MPI_Win window);
@@ -83,14 +89,14 @@ void quiet_barrier();
 class Rows {
  public:
   void begin();
-  void field(const std::string &key, const std::string &value);
-  void field(const std::string &key, double value);
-  void field(const std::string &key, const std::vector<double> &values);
-  void counters(const nearcache_stats &stats);  // one field each
-  void write(const std::string &path) const;
+  void field(const std::string& key, const std::string& value);
+  void field(const std::string& key, double value);
+  void field(const std::string& key, const std::vector<double>& values);
+  void counters(const nearcache_stats& stats);  // one field each
+  void write(const std::string& path) const;
 
  private:
-  void key(const std::string &name);
+  void key(const std::string& name);
   std::string text_;
 };
 

@@ -1,7 +1,9 @@
-// What a get costs by access type and size (CLaMPI, Fig. 7): from the call of MPI_Get to the return of MPI_Win_flush.
+// What a get costs by access type and size (CLaMPI, Fig. 7): from the call of MPI_Get to the return
+// of MPI_Win_flush.
 //
-// A series brings a window of its own to where gets are of one type. What a get really was is told by the counter that
-// moved: only those of the wanted type count. Series take turns get by get, so that a disturbance meets all of them.
+// A series brings a window of its own to where gets are of one type. What a get really was is told
+// by the counter that moved: only those of the wanted type count. Series take turns get by get, so
+// that a disturbance meets all of them.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -21,12 +23,13 @@ constexpr std::size_t period = 512;  // direct: gets between two of the others' 
 using Counter = std::uint64_t nearcache_stats::*;
 
 struct Kind {
-  const char *access;
-  Counter counter;  // null: the plain get
+  const char* access;
+  Counter counter;             // null: the plain get
   std::size_t entries, index;  // storage in gets of the size; of the index
 };
 
-// `hit_partial` asks for twice what is cached; `hit_pending` for what the get before it has not yet brought.
+// `hit_partial` asks for twice what is cached; `hit_pending` for what the get before it has not yet
+// brought.
 constexpr Kind kinds[] = {
     {"plain", nullptr, 0, 64},
     {"hit_full", &nearcache_stats::hits_full, 4 * batch, 4096},
@@ -40,13 +43,17 @@ constexpr Kind kinds[] = {
 
 class Series {
  public:
-  Series(const Kind &kind, const Window &memory, std::size_t size, std::size_t places, unsigned char *destination)
-      : kind_(kind), size_(size), places_(places), destination_(destination),
+  Series(const Kind& kind, const Window& memory, std::size_t size, std::size_t places,
+         unsigned char* destination)
+      : kind_(kind),
+        size_(size),
+        places_(places),
+        destination_(destination),
         window_(std::make_unique<Window>(memory, keys(kind, size))) {}
 
-  const Kind &kind() const { return kind_; }
-  const std::vector<double> &times() const { return times_; }
-  bool is(const char *access) const { return std::string(kind_.access) == access; }
+  const Kind& kind() const { return kind_; }
+  const std::vector<double>& times() const { return times_; }
+  bool is(const char* access) const { return std::string(kind_.access) == access; }
 
   // To where the next gets are of the wanted type.
   void prepare() {
@@ -78,16 +85,19 @@ class Series {
   }
 
  private:
-  static bench::InfoKeys keys(const Kind &kind, std::size_t size) {
+  static bench::InfoKeys keys(const Kind& kind, std::size_t size) {
     if (!kind.counter) return {{"nearcache_mode", "off"}};
-    return {{"nearcache_mode", "user"}, {"nearcache_adaptive", "false"}, {"nearcache_skip_cheap", "false"},
+    return {{"nearcache_mode", "user"},
+            {"nearcache_adaptive", "false"},
+            {"nearcache_skip_cheap", "false"},
             {"nearcache_index", std::to_string(kind.index)},
             {"nearcache_storage", std::to_string(kind.entries * std::max<std::size_t>(size, 16))}};
   }
 
   void issue(std::size_t place, std::size_t bytes) {
-    MPI_Get(destination_, static_cast<int>(bytes), MPI_BYTE, target, static_cast<MPI_Aint>(place * size_),
-            static_cast<int>(bytes), MPI_BYTE, window_->handle());
+    MPI_Get(destination_, static_cast<int>(bytes), MPI_BYTE, target,
+            static_cast<MPI_Aint>(place * size_), static_cast<int>(bytes), MPI_BYTE,
+            window_->handle());
   }
   void get(std::size_t place, std::size_t bytes) {
     issue(place, bytes);
@@ -113,19 +123,21 @@ class Series {
     return bench::statistics(window_->handle(), stats) ? stats.*kind_.counter : 0;
   }
 
-  const Kind &kind_;
+  const Kind& kind_;
   std::size_t size_, places_, issued_ = hot;
-  unsigned char *destination_;
+  unsigned char* destination_;
   std::unique_ptr<Window> window_;
   std::vector<double> times_;
 };
 
-void measure(std::size_t size, std::size_t repetitions, bool plain_only, Rows &rows) {
-  const std::size_t places = std::max<std::size_t>(1024, std::min<std::size_t>(65536, (std::size_t{32} << 20) / size));
+void measure(std::size_t size, std::size_t repetitions, bool plain_only, Rows& rows) {
+  const std::size_t places =
+      std::max<std::size_t>(1024, std::min<std::size_t>(65536, (std::size_t{32} << 20) / size));
   const Window memory(Window::Memory::created, places * size, 0, {{"nearcache_mode", "off"}});
-  auto *destination = static_cast<unsigned char *>(std::aligned_alloc(4096, (size / 4096 + 1) * 4096));
+  auto* destination =
+      static_cast<unsigned char*>(std::aligned_alloc(4096, (size / 4096 + 1) * 4096));
   std::vector<Series> all;
-  for (const Kind &kind : kinds)
+  for (const Kind& kind : kinds)
     if (!kind.counter || !plain_only) all.emplace_back(kind, memory, size, places, destination);
   int me;
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -133,10 +145,10 @@ void measure(std::size_t size, std::size_t repetitions, bool plain_only, Rows &r
     bench::Random random(size);
     for (std::size_t i = 0; i < repetitions; ++i) {
       if (i % period == 0)
-        for (Series &series : all) series.prepare();
+        for (Series& series : all) series.prepare();
       for (std::uint32_t at : bench::shuffled(all.size(), random)) all[at].turn(i);
     }
-    for (const Series &series : all) {
+    for (const Series& series : all) {
       rows.begin();
       rows.field("size", static_cast<double>(size));
       rows.field("access", std::string(series.kind().access));
@@ -151,7 +163,7 @@ void measure(std::size_t size, std::size_t repetitions, bool plain_only, Rows &r
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   bench::Arguments arguments(argc, argv);
   Rows rows;

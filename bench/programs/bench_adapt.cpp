@@ -1,7 +1,9 @@
-// The time of one sequence of gets by what index and storage begin with, fixed and adaptive (CLaMPI, Fig. 9 and 15).
+// The time of one sequence of gets by what index and storage begin with, fixed and adaptive
+// (CLaMPI, Fig. 9 and 15).
 //
-// All configurations run in one process, each with a window of its own over the same memory, in turn and from another
-// beginning in every round, so that a disturbance of the machine meets all of them.
+// All configurations run in one process, each with a window of its own over the same memory, in
+// turn and from another beginning in every round, so that a disturbance of the machine meets all of
+// them.
 #include <algorithm>
 #include <cstdlib>
 
@@ -24,30 +26,33 @@ struct Configuration {
   nearcache_stats stats;
 };
 
-std::vector<Configuration> configurations(const bench::Arguments &arguments) {
+std::vector<Configuration> configurations(const bench::Arguments& arguments) {
   std::vector<Configuration> result;
   for (bool adaptive : {false, true})
-    for (auto storage : arguments.numbers(adaptive ? "adaptive-storages" : "fixed-storages", "16777216"))
+    for (auto storage :
+         arguments.numbers(adaptive ? "adaptive-storages" : "fixed-storages", "16777216"))
       for (auto index : arguments.numbers("indices", "200,500,1000,1500,3000,8000"))
         result.push_back({adaptive, index, storage, {}, {}});
   return result;
 }
 
-// In a simulator, what the cache itself costs is charged at the end; with MPIs of real machines that does nothing.
-double timed(MPI_Win window, unsigned char *destination, const Gets &gets) {
+// In a simulator, what the cache itself costs is charged at the end; with MPIs of real machines
+// that does nothing.
+double timed(MPI_Win window, unsigned char* destination, const Gets& gets) {
   apps::CacheTime cost;
   cost.charge();  // of what was before
   std::int64_t start = bench::now_ns();
-  for (const bench::Place &place : gets.sequence) {
-    MPI_Get(destination, place.size, MPI_BYTE, target, static_cast<MPI_Aint>(place.displacement), place.size, MPI_BYTE,
-            window);
+  for (const bench::Place& place : gets.sequence) {
+    MPI_Get(destination, place.size, MPI_BYTE, target, static_cast<MPI_Aint>(place.displacement),
+            place.size, MPI_BYTE, window);
     MPI_Win_flush(target, window);
   }
   cost.charge();
   return static_cast<double>(bench::now_ns() - start);
 }
 
-void run(Configuration &configuration, const Window &memory, unsigned char *destination, const Gets &gets, int me) {
+void run(Configuration& configuration, const Window& memory, unsigned char* destination,
+         const Gets& gets, int me) {
   Window window(memory, {{"nearcache_mode", "always"},
                          {"nearcache_adaptive", configuration.adaptive ? "true" : "false"},
                          {"nearcache_index", std::to_string(configuration.index)},
@@ -61,7 +66,7 @@ void run(Configuration &configuration, const Window &memory, unsigned char *dest
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   bench::Arguments arguments(argc, argv);
   auto seed = static_cast<std::uint64_t>(arguments.number("seed", 1));
@@ -73,13 +78,14 @@ int main(int argc, char **argv) {
     Window memory(Window::Memory::created, gets.window_bytes, 0, {});
     int me;
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    auto *destination = static_cast<unsigned char *>(std::aligned_alloc(4096, std::size_t{1} << 22));
+    auto* destination = static_cast<unsigned char*>(std::aligned_alloc(4096, std::size_t{1} << 22));
     auto all = configurations(arguments);
     for (auto round = arguments.number("rounds", 1); round > 0; --round) {
-      std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 3), all.end());
-      for (Configuration &configuration : all) run(configuration, memory, destination, gets, me);
+      std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 3),
+                  all.end());
+      for (Configuration& configuration : all) run(configuration, memory, destination, gets, me);
     }
-    for (const Configuration &configuration : all) {
+    for (const Configuration& configuration : all) {
       rows.begin();
       rows.field("gets", static_cast<double>(gets.sequence.size()));
       rows.field("distinct", static_cast<double>(gets.distinct));

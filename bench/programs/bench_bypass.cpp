@@ -1,5 +1,6 @@
-// What Nearcache adds to a call when it has nothing to do: MPI_Get + MPI_Win_flush and other pairs beside their PMPI names, of the same bytes in
-// the same process, in alternating blocks. Runs over shared memory, where a pair is cheap enough to show a few nanoseconds.
+// What Nearcache adds to a call when it has nothing to do: MPI_Get + MPI_Win_flush and other pairs
+// beside their PMPI names, of the same bytes in the same process, in alternating blocks. Runs over
+// shared memory, where a pair is cheap enough to show a few nanoseconds.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -14,12 +15,13 @@ namespace {
 struct Block {
   MPI_Win window;
   int target;
-  unsigned char *bytes;
+  unsigned char* bytes;
   int size;
   int pairs;
 };
 
-// The calls of a block: through Nearcache, or past it. Those past it are looked up: windows of a program that calls PMPI_ itself are left alone.
+// The calls of a block: through Nearcache, or past it. Those past it are looked up: windows of a
+// program that calls PMPI_ itself are left alone.
 struct Calls {
   decltype(&MPI_Get) get;
   decltype(&MPI_Put) put;
@@ -32,7 +34,7 @@ struct Calls {
 const Calls through = {MPI_Get, MPI_Put, MPI_Rget, MPI_Win_flush, MPI_Wait, MPI_Test};
 
 template <class Call>
-void look_up(Call &call, const char *name) {
+void look_up(Call& call, const char* name) {
   call = reinterpret_cast<Call>(dlsym(RTLD_DEFAULT, name));
 }
 
@@ -47,30 +49,33 @@ Calls past() {
   return calls;
 }
 
-void get_flush(const Calls &calls, const Block &block) {
+void get_flush(const Calls& calls, const Block& block) {
   for (int i = 0; i < block.pairs; ++i) {
-    calls.get(block.bytes, block.size, MPI_BYTE, block.target, i * block.size, block.size, MPI_BYTE, block.window);
+    calls.get(block.bytes, block.size, MPI_BYTE, block.target, i * block.size, block.size, MPI_BYTE,
+              block.window);
     calls.flush(block.target, block.window);
   }
 }
 
-void put_flush(const Calls &calls, const Block &block) {
+void put_flush(const Calls& calls, const Block& block) {
   for (int i = 0; i < block.pairs; ++i) {
-    calls.put(block.bytes, block.size, MPI_BYTE, block.target, i * block.size, block.size, MPI_BYTE, block.window);
+    calls.put(block.bytes, block.size, MPI_BYTE, block.target, i * block.size, block.size, MPI_BYTE,
+              block.window);
     calls.flush(block.target, block.window);
   }
 }
 
-void rget_wait(const Calls &calls, const Block &block) {
+void rget_wait(const Calls& calls, const Block& block) {
   for (int i = 0; i < block.pairs; ++i) {
     MPI_Request request;
-    calls.rget(block.bytes, block.size, MPI_BYTE, block.target, i * block.size, block.size, MPI_BYTE, block.window, &request);
+    calls.rget(block.bytes, block.size, MPI_BYTE, block.target, i * block.size, block.size,
+               MPI_BYTE, block.window, &request);
     calls.wait(&request, MPI_STATUS_IGNORE);
   }
 }
 
 // A call that is no RMA, but an acquire point of an open epoch: here of a finished request.
-void test(const Calls &calls, const Block &block) {
+void test(const Calls& calls, const Block& block) {
   for (int i = 0; i < block.pairs; ++i) {
     MPI_Request request = MPI_REQUEST_NULL;
     int done;
@@ -78,23 +83,23 @@ void test(const Calls &calls, const Block &block) {
   }
 }
 
-using Work = void (*)(const Calls &, const Block &);
+using Work = void (*)(const Calls&, const Block&);
 
 struct Case {
-  const char *name;
-  const char *mode;  // "": no info key, so what the environment or the library's default says
+  const char* name;
+  const char* mode;  // "": no info key, so what the environment or the library's default says
   int target;
   Work work;
   int calls;  // of a pair
 };
 
-double timed(Work work, const Calls &calls, const Block &block, int calls_each) {
+double timed(Work work, const Calls& calls, const Block& block, int calls_each) {
   std::int64_t start = bench::now_ns();
   work(calls, block);
   return static_cast<double>(bench::now_ns() - start) / (block.pairs * calls_each);
 }
 
-void compare(const Case &each, const Block &block, int blocks, Rows &rows) {
+void compare(const Case& each, const Block& block, int blocks, Rows& rows) {
   const Calls direct = past();
   bench::Random random(7);
   std::vector<double> with, without;
@@ -120,7 +125,7 @@ void compare(const Case &each, const Block &block, int blocks, Rows &rows) {
   rows.field("without_ns", without);
 }
 
-void measure(const Case &each, int size, int blocks, Rows &rows) {
+void measure(const Case& each, int size, int blocks, Rows& rows) {
   constexpr int pairs = 100;
   bench::InfoKeys keys;
   if (*each.mode) keys.push_back({"nearcache_mode", each.mode});
@@ -129,7 +134,7 @@ void measure(const Case &each, int size, int blocks, Rows &rows) {
   int me;
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   if (me == 0) {
-    auto *mine = static_cast<unsigned char *>(std::calloc(1, size));
+    auto* mine = static_cast<unsigned char*>(std::calloc(1, size));
     compare(each, {window.handle(), each.target, mine, size, pairs}, blocks, rows);
     std::free(mine);
   }
@@ -150,7 +155,7 @@ const std::vector<Case> cases = {
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   bench::Arguments arguments(argc, argv);
   auto blocks = static_cast<int>(arguments.number("blocks", 5000));
@@ -158,9 +163,10 @@ int main(int argc, char **argv) {
   for (auto size : arguments.numbers("sizes", "8,1024")) {
     int bytes = static_cast<int>(size);
     if (arguments.text("environment", "").empty()) {
-      for (const Case &each : cases) measure(each, bytes, blocks, rows);
+      for (const Case& each : cases) measure(each, bytes, blocks, rows);
     } else {  // the environment decides for all windows: named by the driver
-      measure({arguments.text("environment", "").c_str(), "", 1, get_flush, 2}, bytes, blocks, rows);
+      measure({arguments.text("environment", "").c_str(), "", 1, get_flush, 2}, bytes, blocks,
+              rows);
     }
   }
   rows.write(arguments.text("out", ""));

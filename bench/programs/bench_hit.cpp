@@ -1,7 +1,8 @@
 // Cost of a hit: get + flush of resident entries in random order, beside memcpy of the same bytes.
 //
-// Blocks of the two alternate, so that whatever else the machine does falls on both. The memcpy reads from a
-// set laid out as the cache lays out its storage (16-byte granules): the footprints are equal.
+// Blocks of the two alternate, so that whatever else the machine does falls on both. The memcpy
+// reads from a set laid out as the cache lays out its storage (16-byte granules): the footprints
+// are equal.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -19,21 +20,22 @@ constexpr std::size_t granule = 16;
 
 struct Block {
   MPI_Win window;
-  const unsigned char *source;
-  unsigned char *destination;
-  const std::uint32_t *order;
+  const unsigned char* source;
+  unsigned char* destination;
+  const std::uint32_t* order;
   std::size_t operations;
   std::size_t size;
   std::size_t stride;
 };
 
 // Tells the compiler that somebody reads all memory here, so that no copy may be left out.
-inline void used(void *pointer) { asm volatile("" : : "r"(pointer) : "memory"); }
+inline void used(void* pointer) { asm volatile("" : : "r"(pointer) : "memory"); }
 
-__attribute__((always_inline)) inline void get_each(const Block &block) {
+__attribute__((always_inline)) inline void get_each(const Block& block) {
   for (std::size_t i = 0; i < block.operations; ++i) {
     MPI_Get(block.destination, static_cast<int>(block.size), MPI_BYTE, target,
-            static_cast<MPI_Aint>(block.order[i] * block.stride), static_cast<int>(block.size), MPI_BYTE, block.window);
+            static_cast<MPI_Aint>(block.order[i] * block.stride), static_cast<int>(block.size),
+            MPI_BYTE, block.window);
     MPI_Win_flush(target, block.window);
     used(block.destination);
   }
@@ -41,10 +43,11 @@ __attribute__((always_inline)) inline void get_each(const Block &block) {
 
 }  // namespace
 
-// Outside the namespace and never inlined: `bench/run instructions` counts inside these two by name.
-extern "C" __attribute__((noinline)) void bench_hit_block(const Block &block) { get_each(block); }
+// Outside the namespace and never inlined: `bench/run instructions` counts inside these two by
+// name.
+extern "C" __attribute__((noinline)) void bench_hit_block(const Block& block) { get_each(block); }
 
-extern "C" __attribute__((noinline)) void bench_memcpy_block(const Block &block) {
+extern "C" __attribute__((noinline)) void bench_memcpy_block(const Block& block) {
   for (std::size_t i = 0; i < block.operations; ++i) {
     std::memcpy(block.destination, block.source + block.order[i] * block.stride, block.size);
     used(block.destination);
@@ -53,15 +56,16 @@ extern "C" __attribute__((noinline)) void bench_memcpy_block(const Block &block)
 
 namespace {
 
-std::int64_t timed(void (*work)(const Block &), const Block &block) {
+std::int64_t timed(void (*work)(const Block&), const Block& block) {
   std::int64_t start = bench::now_ns();
   work(block);
   return bench::now_ns() - start;
 }
 
-// Passes over all entries until a pass hits only, as a cache need not admit what it sees for the first time. Each
-// entry is fetched twice in a row, so that the cache learns that repeats come. Without Nearcache, never.
-bool fill(Block block, const std::vector<std::uint32_t> &order, std::size_t entries) {
+// Passes over all entries until a pass hits only, as a cache need not admit what it sees for the
+// first time. Each entry is fetched twice in a row, so that the cache learns that repeats come.
+// Without Nearcache, never.
+bool fill(Block block, const std::vector<std::uint32_t>& order, std::size_t entries) {
   std::vector<std::uint32_t> twice;
   for (std::size_t i = 0; i < entries; ++i) twice.insert(twice.end(), 2, order[i]);
   block.order = twice.data();
@@ -87,7 +91,8 @@ struct Samples {
   std::vector<double> hit, copy;
 };
 
-Samples interleaved(Block block, const std::vector<std::uint32_t> &order, int blocks, bool resident, Random &random) {
+Samples interleaved(Block block, const std::vector<std::uint32_t>& order, int blocks, bool resident,
+                    Random& random) {
   Samples samples;
   std::size_t at = 0;
   for (int i = 0; i < blocks; ++i) {
@@ -98,28 +103,34 @@ Samples interleaved(Block block, const std::vector<std::uint32_t> &order, int bl
     bool hit_first = random.below(2);
     for (bool hit : {hit_first, !hit_first}) {
       if (hit && !resident) continue;  // no hits to be had: leaves the plain memcpy
-      auto &series = hit ? samples.hit : samples.copy;
-      series.push_back(static_cast<double>(timed(hit ? bench_hit_block : bench_memcpy_block, block)) * per_operation);
+      auto& series = hit ? samples.hit : samples.copy;
+      series.push_back(
+          static_cast<double>(timed(hit ? bench_hit_block : bench_memcpy_block, block)) *
+          per_operation);
     }
   }
   return samples;
 }
 
-void measure(std::size_t size, std::size_t entries, int blocks, Rows &rows) {
+void measure(std::size_t size, std::size_t entries, int blocks, Rows& rows) {
   std::size_t stride = (size + granule - 1) / granule * granule;
   std::size_t bytes = entries * stride;
-  // Room to spare, so that every entry is resident: index at half load, storage with an eighth more.
+  // Room to spare, so that every entry is resident: index at half load, storage with an eighth
+  // more.
   Window window(Window::Memory::created, bytes, 0, keys(entries * 2, bytes + bytes / 8 + 65536));
   int me;
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   if (me == 0) {
     Random random(size * 31 + entries);
     auto order = bench::shuffled(entries, random);
-    auto *source = static_cast<unsigned char *>(std::aligned_alloc(4096, (bytes / 4096 + 1) * 4096));
-    auto *destination = static_cast<unsigned char *>(std::aligned_alloc(4096, (size / 4096 + 1) * 4096));
+    auto* source = static_cast<unsigned char*>(std::aligned_alloc(4096, (bytes / 4096 + 1) * 4096));
+    auto* destination =
+        static_cast<unsigned char*>(std::aligned_alloc(4096, (size / 4096 + 1) * 4096));
     std::memset(source, 1, bytes);
-    // Blocks of about 0.2 to 2 ms of copying at most: long beside the clock, short beside a time slice.
-    std::size_t operations = std::min<std::size_t>({1000, entries, std::max<std::size_t>(32, (4u << 20) / size)});
+    // Blocks of about 0.2 to 2 ms of copying at most: long beside the clock, short beside a time
+    // slice.
+    std::size_t operations =
+        std::min<std::size_t>({1000, entries, std::max<std::size_t>(32, (4u << 20) / size)});
     Block block{window.handle(), source, destination, order.data(), operations, size, stride};
     bool resident = fill(block, order, entries);
     MPI_Barrier(MPI_COMM_WORLD);  // until here the target polls: every miss needs it
@@ -137,8 +148,8 @@ void measure(std::size_t size, std::size_t entries, int blocks, Rows &rows) {
     rows.field("resident", resident);
     rows.field("hits", static_cast<double>(after.hits_full - before.hits_full));
     // Calls that went down to MPI all the same, for progress.
-    rows.field("calls_passed", static_cast<double>(after.progress_calls - before.progress_calls + after.syncs_passed -
-                                                   before.syncs_passed));
+    rows.field("calls_passed", static_cast<double>(after.progress_calls - before.progress_calls +
+                                                   after.syncs_passed - before.syncs_passed));
     rows.field("hit_ns", samples.hit);
     rows.field("memcpy_ns", samples.copy);
     std::free(source);
@@ -151,7 +162,7 @@ void measure(std::size_t size, std::size_t entries, int blocks, Rows &rows) {
 }
 
 // Metadata per entry with the index at 90% of what it holds.
-void metadata(std::size_t index, Rows &rows) {
+void metadata(std::size_t index, Rows& rows) {
   constexpr std::size_t size = 8;
   std::size_t bytes = index * 2 * granule;
   Window window(Window::Memory::created, bytes, 0, keys(index, bytes * 2));
@@ -176,16 +187,18 @@ void metadata(std::size_t index, Rows &rows) {
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   bench::Arguments arguments(argc, argv);
   Rows rows;
   auto most_bytes = static_cast<std::size_t>(arguments.number("most-bytes", 512 << 20));
   for (auto entries : arguments.numbers("entries", "1000,100000"))
-    for (auto size : arguments.numbers("sizes", "8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536"))
+    for (auto size :
+         arguments.numbers("sizes", "8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536"))
       measure(static_cast<std::size_t>(size), std::min<std::size_t>(entries, most_bytes / size),
               static_cast<int>(arguments.number("blocks", 1000)), rows);
-  if (auto index = arguments.number("metadata-index", 65536)) metadata(static_cast<std::size_t>(index), rows);
+  if (auto index = arguments.number("metadata-index", 65536))
+    metadata(static_cast<std::size_t>(index), rows);
   rows.write(arguments.text("out", ""));
   MPI_Finalize();
 }

@@ -1,8 +1,9 @@
 // Cost of a miss: distinct gets through the cache beside plain gets, pair by pair.
 //
-// Two windows over the same memory, one cached, one in mode `off`. In each pair the order is drawn at random;
-// the two gets of a pair read different places, so that neither warms the target's caches for the other.
-// Without the preload object both are plain gets: the ratio of that run is the measurement's own error.
+// Two windows over the same memory, one cached, one in mode `off`. In each pair the order is drawn
+// at random; the two gets of a pair read different places, so that neither warms the target's
+// caches for the other. Without the preload object both are plain gets: the ratio of that run is
+// the measurement's own error.
 #include <algorithm>
 #include <cstdlib>
 
@@ -15,15 +16,16 @@ namespace {
 
 constexpr int target = 1;
 
-double one_get(MPI_Win window, unsigned char *destination, std::size_t size, std::size_t displacement) {
+double one_get(MPI_Win window, unsigned char* destination, std::size_t size,
+               std::size_t displacement) {
   std::int64_t start = bench::now_ns();
-  MPI_Get(destination, static_cast<int>(size), MPI_BYTE, target, static_cast<MPI_Aint>(displacement),
-          static_cast<int>(size), MPI_BYTE, window);
+  MPI_Get(destination, static_cast<int>(size), MPI_BYTE, target,
+          static_cast<MPI_Aint>(displacement), static_cast<int>(size), MPI_BYTE, window);
   MPI_Win_flush(target, window);
   return static_cast<double>(bench::now_ns() - start);
 }
 
-void measure(std::size_t size, std::size_t operations, Rows &rows) {
+void measure(std::size_t size, std::size_t operations, Rows& rows) {
   std::size_t stride = std::max<std::size_t>(size, 64);
   Window plain(Window::Memory::created, operations * stride, 0, {{"nearcache_mode", "off"}});
   Window cached(plain, {{"nearcache_mode", "always"}});
@@ -32,9 +34,11 @@ void measure(std::size_t size, std::size_t operations, Rows &rows) {
   if (me == 0) {
     bench::Random random(size);
     auto order = bench::shuffled(operations, random);
-    auto *destination = static_cast<unsigned char *>(std::aligned_alloc(4096, (size / 4096 + 1) * 4096));
+    auto* destination =
+        static_cast<unsigned char*>(std::aligned_alloc(4096, (size / 4096 + 1) * 4096));
     std::vector<double> miss(operations), get(operations);
-    for (int i = 0; i < 200; ++i) one_get(plain.handle(), destination, size, random.below(operations) * stride);
+    for (int i = 0; i < 200; ++i)
+      one_get(plain.handle(), destination, size, random.below(operations) * stride);
     nearcache_stats stats;
     for (std::size_t i = 0; i < operations; ++i) {
       std::size_t here = order[i] * stride;
@@ -58,13 +62,14 @@ void measure(std::size_t size, std::size_t operations, Rows &rows) {
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   bench::Arguments arguments(argc, argv);
   Rows rows;
   auto small = static_cast<std::size_t>(arguments.number("operations", 20000));
   auto most_bytes = static_cast<std::size_t>(arguments.number("most-bytes", 256 << 20));
-  for (auto size : arguments.numbers("sizes", "8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536"))
+  for (auto size :
+       arguments.numbers("sizes", "8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536"))
     measure(static_cast<std::size_t>(size), std::min<std::size_t>(small, most_bytes / size), rows);
   rows.write(arguments.text("out", ""));
   MPI_Finalize();

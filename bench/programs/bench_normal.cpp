@@ -1,10 +1,11 @@
-// CLaMPI's micro-benchmark (its section IV.A): N distinct gets of 2^0..2^16 bytes, sampled Z times from a
-// normal distribution N(N/2, N/4) cut to the range by drawing again.
+// CLaMPI's micro-benchmark (its section IV.A): N distinct gets of 2^0..2^16 bytes, sampled Z times
+// from a normal distribution N(N/2, N/4) cut to the range by drawing again.
 //
-// --observe 1 checks every byte fetched and records how full the storage is every 100 gets; the timed runs
-// do neither. --fit 1 measures plain gets of each size, from which the driver takes L and G of this network.
-#include <cstdio>
+// --observe 1 checks every byte fetched and records how full the storage is every 100 gets; the
+// timed runs do neither. --fit 1 measures plain gets of each size, from which the driver takes L
+// and G of this network.
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #include "bench.h"
@@ -20,31 +21,32 @@ namespace {
 
 constexpr int target = 1;
 
-void fetch(MPI_Win window, unsigned char *destination, const Place &place) {
-  MPI_Get(destination, place.size, MPI_BYTE, target, static_cast<MPI_Aint>(place.displacement), place.size, MPI_BYTE,
-          window);
+void fetch(MPI_Win window, unsigned char* destination, const Place& place) {
+  MPI_Get(destination, place.size, MPI_BYTE, target, static_cast<MPI_Aint>(place.displacement),
+          place.size, MPI_BYTE, window);
   MPI_Win_flush(target, window);
 }
 
-void check(const unsigned char *destination, const Place &place) {
+void check(const unsigned char* destination, const Place& place) {
   for (int i = 0; i < place.size; ++i)
     if (destination[i] != bench::pattern(place.displacement + static_cast<std::size_t>(i))) {
-      std::fprintf(stderr, "bench_normal: wrong byte %d of %d fetched from displacement %zu\n", i, place.size,
-                   place.displacement);
+      std::fprintf(stderr, "bench_normal: wrong byte %d of %d fetched from displacement %zu\n", i,
+                   place.size, place.displacement);
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
 }
 
-void observe(MPI_Win window, unsigned char *destination, const std::vector<Place> &set,
-             const std::vector<int> &samples, Rows &rows) {
+void observe(MPI_Win window, unsigned char* destination, const std::vector<Place>& set,
+             const std::vector<int>& samples, Rows& rows) {
   std::vector<double> fill, storage, rejected;
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const Place &place = set[static_cast<std::size_t>(samples[i])];
+    const Place& place = set[static_cast<std::size_t>(samples[i])];
     fetch(window, destination, place);
     check(destination, place);
     nearcache_stats stats;
     if (i % 100 == 99 && bench::statistics(window, stats)) {
-      fill.push_back(stats.storage_bytes ? static_cast<double>(stats.stored_bytes) / stats.storage_bytes : 0);
+      fill.push_back(
+          stats.storage_bytes ? static_cast<double>(stats.stored_bytes) / stats.storage_bytes : 0);
       rejected.push_back(static_cast<double>(stats.capacity + stats.failing));
     }
   }
@@ -52,14 +54,14 @@ void observe(MPI_Win window, unsigned char *destination, const std::vector<Place
   rows.field("capacity_or_failing", rejected);
 }
 
-double timed(MPI_Win window, unsigned char *destination, const std::vector<Place> &set,
-             const std::vector<int> &samples) {
+double timed(MPI_Win window, unsigned char* destination, const std::vector<Place>& set,
+             const std::vector<int>& samples) {
   std::int64_t start = bench::now_ns();
   for (int sample : samples) fetch(window, destination, set[static_cast<std::size_t>(sample)]);
   return static_cast<double>(bench::now_ns() - start);
 }
 
-void fit(MPI_Win window, unsigned char *destination, Rows &rows) {
+void fit(MPI_Win window, unsigned char* destination, Rows& rows) {
   for (int power = 0; power <= largest_power; ++power) {
     std::vector<double> times;
     for (int i = 0; i < 300; ++i) {
@@ -75,26 +77,29 @@ void fit(MPI_Win window, unsigned char *destination, Rows &rows) {
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   bench::Arguments arguments(argc, argv);
   int count = static_cast<int>(arguments.number("distinct", 1000));
   Random random(static_cast<std::uint64_t>(arguments.number("seed", 1)));
   auto set = bench::places(count, random);
   std::vector<int> samples;
-  for (auto i = arguments.number("samples", 100000); i > 0; --i) samples.push_back(bench::normal_index(count, random));
+  for (auto i = arguments.number("samples", 100000); i > 0; --i)
+    samples.push_back(bench::normal_index(count, random));
   std::size_t bytes = set.back().displacement + static_cast<std::size_t>(set.back().size);
 
-  bench::InfoKeys keys{{"nearcache_mode", "always"},
-                       {"nearcache_adaptive", arguments.number("adaptive", 0) ? "true" : "false"},
-                       {"nearcache_storage", std::to_string(bytes * arguments.number("percent", 100) / 100)}};
+  bench::InfoKeys keys{
+      {"nearcache_mode", "always"},
+      {"nearcache_adaptive", arguments.number("adaptive", 0) ? "true" : "false"},
+      {"nearcache_storage", std::to_string(bytes * arguments.number("percent", 100) / 100)}};
   Rows rows;
   {
-    Window window(Window::Memory::created, std::max<std::size_t>(bytes, 1 << largest_power), 0, keys);
+    Window window(Window::Memory::created, std::max<std::size_t>(bytes, 1 << largest_power), 0,
+                  keys);
     int me;
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     if (me == 0) {
-      auto *destination = static_cast<unsigned char *>(std::aligned_alloc(4096, 1 << largest_power));
+      auto* destination = static_cast<unsigned char*>(std::aligned_alloc(4096, 1 << largest_power));
       if (arguments.number("fit", 0)) {
         fit(window.handle(), destination, rows);
       } else {

@@ -1,9 +1,12 @@
-// How much of a get's time can be spent computing (CLaMPI, Fig. 8), plain and by access type of the cache.
+// How much of a get's time can be spent computing (CLaMPI, Fig. 8), plain and by access type of the
+// cache.
 //
-// Latency is get + flush. Then get, compute for a while longer than the plain latency, flush: what the two calls take
-// beside the computation is the exposed time. The driver makes the overlap of both. Access types take turns get by get, each
-// with a window of its own over the same memory and into the same buffer, so that a disturbance meets all of them. `copied` are plain gets whose
-// bytes the program copies after the flush, as the library would and into memory like its own: what keeps them cannot be better.
+// Latency is get + flush. Then get, compute for a while longer than the plain latency, flush: what
+// the two calls take beside the computation is the exposed time. The driver makes the overlap of
+// both. Access types take turns get by get, each with a window of its own over the same memory and
+// into the same buffer, so that a disturbance meets all of them. `copied` are plain gets whose
+// bytes the program copies after the flush, as the library would and into memory like its own: what
+// keeps them cannot be better.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +26,7 @@ constexpr std::size_t step = 8;  // between two displacements: distinct gets may
 
 // One series of distinct gets of a size.
 struct Series {
-  const char *access;
+  const char* access;
   std::unique_ptr<Window> window;
   std::size_t batch = 0;  // gets between two invalidations, 0: none
   std::size_t issued = 0;
@@ -39,35 +42,57 @@ struct Times {
 class Measurement {
  public:
   Measurement(std::size_t size, std::size_t most_gets)
-      : size_(size), places_(most_gets), memory_(Window::Memory::created, size + most_gets * step, 0, {{"nearcache_mode", "off"}}) {
-    destination_ = static_cast<unsigned char *>(std::aligned_alloc(4096, (size / 4096 + 1) * 4096));
+      : size_(size),
+        places_(most_gets),
+        memory_(Window::Memory::created, size + most_gets * step, 0, {{"nearcache_mode", "off"}}) {
+    destination_ = static_cast<unsigned char*>(std::aligned_alloc(4096, (size / 4096 + 1) * 4096));
   }
   ~Measurement() { std::free(destination_); }
-  Measurement(const Measurement &) = delete;
-  Measurement &operator=(const Measurement &) = delete;
+  Measurement(const Measurement&) = delete;
+  Measurement& operator=(const Measurement&) = delete;
 
-  // Room for a batch, so that none is evicted; for a few entries, so that every get evicts; for less than one, so that all fail.
-  void add(const char *access, std::size_t storage, std::size_t batch) {
-    series_.push_back({access, std::make_unique<Window>(memory_, bench::InfoKeys{{"nearcache_mode", "user"},
-                       {"nearcache_adaptive", "false"}, {"nearcache_skip_cheap", "false"}, {"nearcache_index", "65536"},
-                       {"nearcache_storage", std::to_string(storage)}}), batch, 0, {}, {}, {}, {}});
+  // Room for a batch, so that none is evicted; for a few entries, so that every get evicts; for
+  // less than one, so that all fail.
+  void add(const char* access, std::size_t storage, std::size_t batch) {
+    series_.push_back(
+        {access,
+         std::make_unique<Window>(memory_,
+                                  bench::InfoKeys{{"nearcache_mode", "user"},
+                                                  {"nearcache_adaptive", "false"},
+                                                  {"nearcache_skip_cheap", "false"},
+                                                  {"nearcache_index", "65536"},
+                                                  {"nearcache_storage", std::to_string(storage)}}),
+         batch,
+         0,
+         {},
+         {},
+         {},
+         {}});
   }
-  void add_plain(const char *access, std::size_t copies) {
-    series_.push_back({access, std::make_unique<Window>(memory_, bench::InfoKeys{{"nearcache_mode", "off"}}), 0, 0, {}, {}, {}, {}});
-    nearcache::Region &region = series_.back().copies;
+  void add_plain(const char* access, std::size_t copies) {
+    series_.push_back(
+        {access,
+         std::make_unique<Window>(memory_, bench::InfoKeys{{"nearcache_mode", "off"}}),
+         0,
+         0,
+         {},
+         {},
+         {},
+         {}});
+    nearcache::Region& region = series_.back().copies;
     if (copies == 0 || !region.reserve(copies * size_)) return;
     nearcache::Region::prefer_large_pages(region.base(), region.bytes());
     std::memset(region.base(), 1, region.bytes());
   }
 
-  double latency(Series &series) {
+  double latency(Series& series) {
     std::int64_t start = bench::now_ns();
     get(series);
     flush(series);
     return static_cast<double>(bench::now_ns() - start);
   }
 
-  double exposed(Series &series, std::int64_t compute_ns) {
+  double exposed(Series& series, std::int64_t compute_ns) {
     std::int64_t start = bench::now_ns();
     get(series);
     std::int64_t computing = bench::now_ns(), computed = computing;
@@ -76,32 +101,33 @@ class Measurement {
     return static_cast<double>(bench::now_ns() - start - (computed - computing));
   }
 
-  std::vector<Series> &series() { return series_; }
+  std::vector<Series>& series() { return series_; }
   std::size_t size() const { return size_; }
 
  private:
-  void get(Series &series) {
+  void get(Series& series) {
     auto displacement = static_cast<MPI_Aint>(series.issued++ % places_ * step);
-    MPI_Get(destination_, static_cast<int>(size_), MPI_BYTE, target, displacement, static_cast<int>(size_), MPI_BYTE,
-            series.window->handle());
+    MPI_Get(destination_, static_cast<int>(size_), MPI_BYTE, target, displacement,
+            static_cast<int>(size_), MPI_BYTE, series.window->handle());
   }
-  void flush(Series &series) {
+  void flush(Series& series) {
     MPI_Win_flush(target, series.window->handle());
     if (series.copies.base() == nullptr) return;
-    auto *to = static_cast<unsigned char *>(series.copies.base()) + series.issued % (series.copies.bytes() / size_) * size_;
+    auto* to = static_cast<unsigned char*>(series.copies.base()) +
+               series.issued % (series.copies.bytes() / size_) * size_;
     nearcache::copy_aside(to, destination_, size_);
   }
 
   std::size_t size_, places_;
   Window memory_;
-  unsigned char *destination_;
+  unsigned char* destination_;
   std::vector<Series> series_;
 };
 
 // Brings each series to where its accesses are of its type; returns the plain latency.
-double prepare(Measurement &measurement, std::size_t entries) {
+double prepare(Measurement& measurement, std::size_t entries) {
   double plain = 0;
-  for (Series &series : measurement.series()) {
+  for (Series& series : measurement.series()) {
     std::string access = series.access;
     std::vector<double> times;
     for (std::size_t i = 0; i < entries + 100; ++i) {
@@ -116,11 +142,12 @@ double prepare(Measurement &measurement, std::size_t entries) {
   return plain;
 }
 
-void take_turns(Measurement &measurement, std::size_t repetitions, std::int64_t compute_ns, bench::Random &random) {
-  auto &all = measurement.series();
+void take_turns(Measurement& measurement, std::size_t repetitions, std::int64_t compute_ns,
+                bench::Random& random) {
+  auto& all = measurement.series();
   for (std::size_t i = 0; i < repetitions; ++i)
     for (std::uint32_t at : bench::shuffled(all.size(), random)) {
-      Series &series = all[at];
+      Series& series = all[at];
       if (series.batch && i % series.batch == 0) {
         bench::invalidate(series.window->handle());
         measurement.latency(series);  // not counted: it clears the cache
@@ -130,7 +157,7 @@ void take_turns(Measurement &measurement, std::size_t repetitions, std::int64_t 
     }
 }
 
-void measure(std::size_t size, std::size_t repetitions, double compute, Rows &rows) {
+void measure(std::size_t size, std::size_t repetitions, double compute, Rows& rows) {
   constexpr std::size_t batch = 64, entries = 16;
   Measurement measurement(size, 3 * repetitions + 4096);
   measurement.add_plain("plain", 0);
@@ -145,7 +172,7 @@ void measure(std::size_t size, std::size_t repetitions, double compute, Rows &ro
     bench::Random random(size);
     auto compute_ns = static_cast<std::int64_t>(compute * prepare(measurement, entries));
     take_turns(measurement, repetitions, compute_ns, random);
-    for (Series &series : measurement.series()) {
+    for (Series& series : measurement.series()) {
       nearcache_stats stats;
       rows.begin();
       rows.field("size", static_cast<double>(size));
@@ -165,7 +192,7 @@ void measure(std::size_t size, std::size_t repetitions, double compute, Rows &ro
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   bench::Arguments arguments(argc, argv);
   Rows rows;

@@ -1,5 +1,7 @@
-// What each call of one-sided communication takes between two ranks: rank 0 measures, rank 1 is the target. It sits in a barrier meanwhile, where any MPI moves;
-// but for `computing`, where it calls nothing. Calls are timed in blocks that are long beside the clock; --calls names those to measure.
+// What each call of one-sided communication takes between two ranks: rank 0 measures, rank 1 is the
+// target. It sits in a barrier meanwhile, where any MPI moves; but for `computing`, where it calls
+// nothing. Calls are timed in blocks that are long beside the clock; --calls names those to
+// measure.
 #include <dirent.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,14 +21,18 @@ using bench::Rows;
 namespace {
 
 constexpr int origin = 0, target = 1;
-constexpr int slots = 1000;             // of 8 bytes, and operations between two flushes where a rate is measured
+// of 8 bytes, and operations between two flushes where a rate is measured
+constexpr int slots = 1000;
 constexpr std::size_t largest = 32768;  // bytes
-constexpr MPI_Aint counter = largest / 8, many = counter + 1, values = 128;  // displacements: a word, and 128 doubles
-constexpr MPI_Aint words = 8192;  // whole pages: of other sizes MPICH 4 has rank 1's memory at one place for rank 0, and at another for itself
+// displacements: a word, and 128 doubles
+constexpr MPI_Aint counter = largest / 8, many = counter + 1, values = 128;
+// whole pages: of other sizes MPICH 4 has rank 1's memory at one place for rank 0, and at another
+// for itself
+constexpr MPI_Aint words = 8192;
 
 int rank = 0;
 
-[[noreturn]] void stop(const char *what) {
+[[noreturn]] void stop(const char* what) {
   std::fprintf(stderr, "bench_rma: wrong result of %s\n", what);
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();
@@ -34,16 +40,20 @@ int rank = 0;
 
 struct Place {
   MPI_Win window;
-  std::int64_t *mine;  // memory of the window at this rank
+  std::int64_t* mine;  // memory of the window at this rank
   std::vector<std::int64_t> buffer = std::vector<std::int64_t>(largest / 8);
   std::int64_t added = 0;  // to the counter
 };
 
-void get(Place &place, int bytes, MPI_Aint at = 0) { MPI_Get(place.buffer.data(), bytes, MPI_BYTE, target, at, bytes, MPI_BYTE, place.window); }
-void put(Place &place, MPI_Aint at) { MPI_Put(place.buffer.data(), 8, MPI_BYTE, target, at, 8, MPI_BYTE, place.window); }
-void flush(Place &place) { MPI_Win_flush(target, place.window); }
+void get(Place& place, int bytes, MPI_Aint at = 0) {
+  MPI_Get(place.buffer.data(), bytes, MPI_BYTE, target, at, bytes, MPI_BYTE, place.window);
+}
+void put(Place& place, MPI_Aint at) {
+  MPI_Put(place.buffer.data(), 8, MPI_BYTE, target, at, 8, MPI_BYTE, place.window);
+}
+void flush(Place& place) { MPI_Win_flush(target, place.window); }
 
-void fetch_and_op(Place &place) {
+void fetch_and_op(Place& place) {
   const std::int64_t one = 1;
   std::int64_t before = -1;
   MPI_Fetch_and_op(&one, &before, MPI_INT64_T, target, counter, MPI_SUM, place.window);
@@ -51,7 +61,7 @@ void fetch_and_op(Place &place) {
   if (before != place.added++) stop("MPI_Fetch_and_op");
 }
 
-void compare_and_swap(Place &place) {
+void compare_and_swap(Place& place) {
   const std::int64_t next = place.added + 1;
   std::int64_t before = -1;
   MPI_Compare_and_swap(&next, &place.added, &before, MPI_INT64_T, target, counter, place.window);
@@ -59,26 +69,27 @@ void compare_and_swap(Place &place) {
   if (before != place.added++) stop("MPI_Compare_and_swap");
 }
 
-void accumulate(Place &place) {
+void accumulate(Place& place) {
   const std::int64_t one = 1;
   MPI_Accumulate(&one, 1, MPI_INT64_T, target, counter, 1, MPI_INT64_T, MPI_SUM, place.window);
   flush(place);
   ++place.added;
 }
 
-void min_of_many(Place &place) {
-  MPI_Accumulate(place.buffer.data(), values, MPI_DOUBLE, target, many, values, MPI_DOUBLE, MPI_MIN, place.window);
+void min_of_many(Place& place) {
+  MPI_Accumulate(place.buffer.data(), values, MPI_DOUBLE, target, many, values, MPI_DOUBLE, MPI_MIN,
+                 place.window);
   flush(place);
 }
 
-void lock(Place &place, int type, bool gets) {
+void lock(Place& place, int type, bool gets) {
   MPI_Win_lock(type, target, 0, place.window);
   if (gets) get(place, 8);
   MPI_Win_unlock(target, place.window);
 }
 
 // Each rank exposes its memory to the other and accesses the other's.
-void post_to_wait(Place &place) {
+void post_to_wait(Place& place) {
   static const MPI_Group other = [] {
     MPI_Group all, one;
     MPI_Comm_group(MPI_COMM_WORLD, &all);
@@ -93,51 +104,65 @@ void post_to_wait(Place &place) {
   MPI_Win_wait(place.window);
 }
 
-void ping_pong(Place &place) {
-  const auto send = [&] { MPI_Send(place.buffer.data(), 8, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD); };
+void ping_pong(Place& place) {
+  const auto send = [&] {
+    MPI_Send(place.buffer.data(), 8, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
+  };
   if (rank == origin) send();
   MPI_Recv(place.buffer.data(), 8, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (rank != origin) send();
 }
 
-enum class Epoch { locked, none, both };  // lock_all; what the call makes; the call is one of both ranks
+// lock_all; what the call makes; the call is one of both ranks
+enum class Epoch { locked, none, both };
 
 struct Call {
-  const char *name;
+  const char* name;
   Epoch epoch;
   int operations;  // of a call
-  void (*once)(Place &);
+  void (*once)(Place&);
 };
 
 const std::vector<Call> calls = {
-    {"get 8", Epoch::locked, 1, [](Place &place) { get(place, 8), flush(place); }},
-    {"get 2048", Epoch::locked, 1, [](Place &place) { get(place, 2048), flush(place); }},
-    {"get 32768", Epoch::locked, 1, [](Place &place) { get(place, 32768), flush(place); }},
-    {"put 8", Epoch::locked, 1, [](Place &place) { put(place, 0), flush(place); }},
-    {"put rate", Epoch::locked, slots, [](Place &place) { for (int i = 0; i < slots; ++i) put(place, i); flush(place); }},
-    {"get rate", Epoch::locked, slots, [](Place &place) { for (int i = 0; i < slots; ++i) get(place, 8, i); flush(place); }},
+    {"get 8", Epoch::locked, 1, [](Place& place) { get(place, 8), flush(place); }},
+    {"get 2048", Epoch::locked, 1, [](Place& place) { get(place, 2048), flush(place); }},
+    {"get 32768", Epoch::locked, 1, [](Place& place) { get(place, 32768), flush(place); }},
+    {"put 8", Epoch::locked, 1, [](Place& place) { put(place, 0), flush(place); }},
+    {"put rate", Epoch::locked, slots,
+     [](Place& place) {
+       for (int i = 0; i < slots; ++i) put(place, i);
+       flush(place);
+     }},
+    {"get rate", Epoch::locked, slots,
+     [](Place& place) {
+       for (int i = 0; i < slots; ++i) get(place, 8, i);
+       flush(place);
+     }},
     {"fetch_and_op", Epoch::locked, 1, fetch_and_op},
     {"compare_and_swap", Epoch::locked, 1, compare_and_swap},
     {"accumulate 1", Epoch::locked, 1, accumulate},
     {"min of 128", Epoch::locked, 1, min_of_many},
     {"empty flush", Epoch::locked, 1, flush},
-    {"lock shared", Epoch::none, 1, [](Place &place) { lock(place, MPI_LOCK_SHARED, false); }},
-    {"lock exclusive", Epoch::none, 1, [](Place &place) { lock(place, MPI_LOCK_EXCLUSIVE, false); }},
-    {"lock get unlock", Epoch::none, 1, [](Place &place) { lock(place, MPI_LOCK_EXCLUSIVE, true); }},
-    {"lock_all", Epoch::none, 1, [](Place &place) { MPI_Win_lock_all(0, place.window), MPI_Win_unlock_all(place.window); }},
-    {"fence", Epoch::both, 1, [](Place &place) { MPI_Win_fence(0, place.window); }},
+    {"lock shared", Epoch::none, 1, [](Place& place) { lock(place, MPI_LOCK_SHARED, false); }},
+    {"lock exclusive", Epoch::none, 1,
+     [](Place& place) { lock(place, MPI_LOCK_EXCLUSIVE, false); }},
+    {"lock get unlock", Epoch::none, 1,
+     [](Place& place) { lock(place, MPI_LOCK_EXCLUSIVE, true); }},
+    {"lock_all", Epoch::none, 1,
+     [](Place& place) { MPI_Win_lock_all(0, place.window), MPI_Win_unlock_all(place.window); }},
+    {"fence", Epoch::both, 1, [](Place& place) { MPI_Win_fence(0, place.window); }},
     {"post to wait", Epoch::both, 1, post_to_wait},
     {"messages", Epoch::both, 1, ping_pong},
 };
 
-double timed(const Call &call, Place &place, int count) {
+double timed(const Call& call, Place& place, int count) {
   const std::int64_t start = now_ns();
   for (int i = 0; i < count; ++i) call.once(place);
   return static_cast<double>(now_ns() - start) / 1e3 / count / call.operations;
 }
 
 // Microseconds of an operation, a value for each block.
-std::vector<double> measured(const Call &call, Place &place, std::int64_t budget_ns) {
+std::vector<double> measured(const Call& call, Place& place, std::int64_t budget_ns) {
   constexpr std::int64_t block_ns = 20000;
   std::vector<double> blocks;
   if (call.epoch == Epoch::both) {  // as many on both sides
@@ -146,18 +171,21 @@ std::vector<double> measured(const Call &call, Place &place, std::int64_t budget
     double all = timed(call, place, block) * block * 1e3;
     MPI_Bcast(&all, 1, MPI_DOUBLE, origin, MPI_COMM_WORLD);
     const auto count = static_cast<int>(static_cast<double>(budget_ns) / all);
-    for (int i = 0; i < std::clamp(count, 5, 10000); ++i) blocks.push_back(timed(call, place, block));
+    for (int i = 0; i < std::clamp(count, 5, 10000); ++i)
+      blocks.push_back(timed(call, place, block));
   } else if (rank == origin) {
     timed(call, place, call.operations == 1 ? 20 : 2);
-    const double once_ns = timed(call, place, call.operations == 1 ? 20 : 2) * 1e3 * call.operations;
-    const int count = std::clamp(static_cast<int>(static_cast<double>(block_ns) / once_ns), 1, 1000);
+    const double once_ns =
+        timed(call, place, call.operations == 1 ? 20 : 2) * 1e3 * call.operations;
+    const int count =
+        std::clamp(static_cast<int>(static_cast<double>(block_ns) / once_ns), 1, 1000);
     const std::int64_t start = now_ns();
     while (now_ns() - start < budget_ns) blocks.push_back(timed(call, place, count));
   }
   return blocks;
 }
 
-void measure(const Call &call, Place &place, std::int64_t budget_ns, Rows &rows) {
+void measure(const Call& call, Place& place, std::int64_t budget_ns, Rows& rows) {
   if (rank == origin && call.epoch == Epoch::locked) MPI_Win_lock_all(0, place.window);
   const std::vector<double> blocks = measured(call, place, budget_ns);
   if (rank == origin && call.epoch == Epoch::locked) MPI_Win_unlock_all(place.window);
@@ -168,7 +196,7 @@ void measure(const Call &call, Place &place, std::int64_t budget_ns, Rows &rows)
 }
 
 // What the operations have done to the target's memory.
-void check(Place &place) {
+void check(Place& place) {
   if (rank == target) {
     MPI_Win_lock(MPI_LOCK_SHARED, target, 0, place.window);
     if (place.mine[counter] != place.added) stop("accumulates");
@@ -185,8 +213,9 @@ double ns_of(clockid_t clock) {
 // Processor time of all threads but this one.
 double others_cpu_ns() { return ns_of(CLOCK_PROCESS_CPUTIME_ID) - ns_of(CLOCK_THREAD_CPUTIME_ID); }
 
-// The target computes, and rank 0 gets `batch` words and flushes, now and then. Latencies are of a batch.
-void computing(Place &place, const char *name, int batch, int periods, int period_ms, Rows &rows) {
+// The target computes, and rank 0 gets `batch` words and flushes, now and then. Latencies are of a
+// batch.
+void computing(Place& place, const char* name, int batch, int periods, int period_ms, Rows& rows) {
   bench::Random random(5);
   std::vector<double> latencies;
   double cpu_ns = 0;
@@ -202,7 +231,8 @@ void computing(Place &place, const char *name, int batch, int periods, int perio
     } else {
       usleep(1000);  // the target is out of the barrier
       while (now_ns() < end - 1000000) {
-        const std::int64_t next = now_ns() + 50000 + static_cast<std::int64_t>(random.below(100000));
+        const std::int64_t next =
+            now_ns() + 50000 + static_cast<std::int64_t>(random.below(100000));
         while (now_ns() < next) {
         }
         const std::int64_t start = now_ns();
@@ -217,21 +247,26 @@ void computing(Place &place, const char *name, int batch, int periods, int perio
   rows.begin();
   rows.field("call", name);
   rows.field("us", latencies);
-  rows.field("target_cpu_us", cpu_ns / 1e3 / std::max<double>(1, static_cast<double>(latencies.size() * static_cast<std::size_t>(batch))));
+  rows.field("target_cpu_us",
+             cpu_ns / 1e3 /
+                 std::max<double>(
+                     1, static_cast<double>(latencies.size() * static_cast<std::size_t>(batch))));
 }
 
 // How often threads of this process that bear the agent's name went to sleep; -1: there is none.
 double agent_sleeps() {
   double sleeps = -1;
-  DIR *tasks = opendir("/proc/self/task");
-  while (const dirent *task = tasks != nullptr ? readdir(tasks) : nullptr) {
-    std::FILE *file = std::fopen((std::string("/proc/self/task/") + task->d_name + "/status").c_str(), "r");
+  DIR* tasks = opendir("/proc/self/task");
+  while (const dirent* task = tasks != nullptr ? readdir(tasks) : nullptr) {
+    std::FILE* file =
+        std::fopen((std::string("/proc/self/task/") + task->d_name + "/status").c_str(), "r");
     if (file == nullptr) continue;
     char line[256];
     bool agent = false;
     while (std::fgets(line, sizeof line, file)) {
       if (std::strcmp(line, "Name:\tnearcache-agent\n") == 0) agent = true;
-      if (agent && std::strncmp(line, "voluntary_ctxt_switches:", 24) == 0) sleeps = std::max(sleeps, 0.0) + std::atof(line + 24);
+      if (agent && std::strncmp(line, "voluntary_ctxt_switches:", 24) == 0)
+        sleeps = std::max(sleeps, 0.0) + std::atof(line + 24);
     }
     std::fclose(file);
   }
@@ -239,7 +274,7 @@ double agent_sleeps() {
   return sleeps;
 }
 
-void idle(Rows &rows, int milliseconds) {
+void idle(Rows& rows, int milliseconds) {
   MPI_Barrier(MPI_COMM_WORLD);
   usleep(20000);
   const double before = agent_sleeps();
@@ -256,7 +291,8 @@ void idle(Rows &rows, int milliseconds) {
 }  // namespace
 
 // Outside the namespace and never inlined: the driver counts instructions inside these two by name.
-extern "C" __attribute__((noinline)) void bench_put_block(MPI_Win window, const void *from, int count) {
+extern "C" __attribute__((noinline)) void bench_put_block(MPI_Win window, const void* from,
+                                                          int count) {
   for (int i = 0; i < count; ++i) MPI_Put(from, 8, MPI_BYTE, target, i, 8, MPI_BYTE, window);
 }
 
@@ -266,7 +302,7 @@ extern "C" __attribute__((noinline)) void bench_flush_block(MPI_Win window, int 
 
 namespace {
 
-void counted(Place &place, int blocks, int block) {
+void counted(Place& place, int blocks, int block) {
   if (rank == origin) {
     MPI_Win_lock_all(0, place.window);
     put(place, 0), flush(place);
@@ -280,7 +316,7 @@ void counted(Place &place, int blocks, int block) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-std::set<std::string> wanted(const std::string &list) {
+std::set<std::string> wanted(const std::string& list) {
   std::istringstream names(list);
   std::set<std::string> result;
   for (std::string name; std::getline(names, name, ',');) result.insert(name);
@@ -289,12 +325,15 @@ std::set<std::string> wanted(const std::string &list) {
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   bench::Arguments arguments(argc, argv);
-  const std::set<std::string> only = wanted(arguments.text("calls", "")), without = wanted(arguments.text("except", ""));
-  const auto chosen = [&](const char *name) { return only.empty() ? !without.contains(name) : only.contains(name); };
+  const std::set<std::string> only = wanted(arguments.text("calls", "")),
+                              without = wanted(arguments.text("except", ""));
+  const auto chosen = [&](const char* name) {
+    return only.empty() ? !without.contains(name) : only.contains(name);
+  };
   const std::int64_t budget_ns = arguments.number("milliseconds", 40) * 1000000;
   const auto periods = static_cast<int>(arguments.number("periods", 3));
   const auto period_ms = static_cast<int>(arguments.number("period", 300));
@@ -310,15 +349,17 @@ int main(int argc, char **argv) {
     std::memset(place.mine, 0, words * 8);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  for (const Call &call : calls) {
+  for (const Call& call : calls) {
     if (chosen(call.name)) measure(call, place, budget_ns, rows);
   }
   MPI_Bcast(&place.added, 1, MPI_INT64_T, origin, MPI_COMM_WORLD);
   check(place);
   if (chosen("computing")) computing(place, "computing", 1, periods, period_ms, rows);
-  if (only.contains("computing 100")) computing(place, "computing 100", 100, periods, period_ms, rows);
+  if (only.contains("computing 100"))
+    computing(place, "computing 100", 100, periods, period_ms, rows);
   if (only.contains("idle")) idle(rows, static_cast<int>(arguments.number("idle", 1000)));
-  if (only.contains("counted")) counted(place, static_cast<int>(arguments.number("blocks", 20)), 50);
+  if (only.contains("counted"))
+    counted(place, static_cast<int>(arguments.number("blocks", 20)), 50);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_free(&place.window);
   rows.write(arguments.text("out", ""));

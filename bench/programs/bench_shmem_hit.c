@@ -1,8 +1,9 @@
 // Two costs of the OpenSHMEM library: of a hit, and of a call when it is switched off.
 //
-// Hit: shmem_long_g of every element of an array of 4 KiB on another PE that is cached, beside plain loads of an array of this
-// size, in blocks that take turns. Off: shmem_long_g and shmem_long_p of this PE's own memory, where a call is cheapest, beside the
-// calls of the library below by their pshmem_ names.
+// Hit: shmem_long_g of every element of an array of 4 KiB on another PE that is cached, beside
+// plain loads of an array of this size, in blocks that take turns. Off: shmem_long_g and
+// shmem_long_p of this PE's own memory, where a call is cheapest, beside the calls of the library
+// below by their pshmem_ names.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <shmem.h>
@@ -11,7 +12,8 @@
 #include "nearcache/shmem.h"
 #include "shmem/common/program.h"
 
-// A block is long enough for the clock and too short to be interrupted often; 4 KiB stay in the first level of the CPU's caches.
+// A block is long enough for the clock and too short to be interrupted often; 4 KiB stay in the
+// first level of the CPU's caches.
 enum { ELEMENTS = 512, ROUNDS = 20 };
 
 // Looked up by name: of a program that calls pshmem_ itself Nearcache would cache nothing.
@@ -22,18 +24,20 @@ typedef double (*block)(long* array, int pe);  // ns a call
 
 static volatile long used;  // so that no loop is optimised away
 
-static double per_call(double begin) { return 1e9 * (seconds_now() - begin) / (ELEMENTS * (double)ROUNDS); }
+static double per_call(double begin) {
+  return 1e9 * (seconds_now() - begin) / (ELEMENTS * (double)ROUNDS);
+}
 
 // Every loop that is timed; ACCESS is one access of array[i] of `pe`.
-#define BLOCK(name, ACCESS)                                \
-  static double name(long* array, int pe) {                \
-    (void)pe;                                              \
-    long sum = 0;                                          \
-    double begin = seconds_now();                          \
-    for (int round = 0; round < ROUNDS; round++)           \
-      for (int i = 0; i < ELEMENTS; i++) ACCESS;           \
-    used = sum;                                            \
-    return per_call(begin);                                \
+#define BLOCK(name, ACCESS)                      \
+  static double name(long* array, int pe) {      \
+    (void)pe;                                    \
+    long sum = 0;                                \
+    double begin = seconds_now();                \
+    for (int round = 0; round < ROUNDS; round++) \
+      for (int i = 0; i < ELEMENTS; i++) ACCESS; \
+    used = sum;                                  \
+    return per_call(begin);                      \
   }
 
 BLOCK(load, sum += *(volatile long*)&array[i])
@@ -42,7 +46,8 @@ BLOCK(get_below, sum += below_g(&array[i], pe))
 BLOCK(put, shmem_long_p(&array[i], i, pe))
 BLOCK(put_below, below_p(&array[i], i, pe))
 
-static void in_turn(const char* name_a, block a, const char* name_b, block b, long* array, int pe, long blocks) {
+static void in_turn(const char* name_a, block a, const char* name_b, block b, long* array, int pe,
+                    long blocks) {
   double* times = malloc((size_t)(2 * blocks) * sizeof(double));
   a(array, pe);
   b(array, pe);
@@ -57,10 +62,11 @@ static void in_turn(const char* name_a, block a, const char* name_b, block b, lo
 
 int main(int argc, char** argv) {
   long blocks = 1000;
-  options_read(argc, argv, (struct option[]){
-    {"blocks", &blocks, false, "measured of each kind"},
-    {0},
-  });
+  options_read(argc, argv,
+               (struct option[]){
+                   {"blocks", &blocks, false, "measured of each kind"},
+                   {0},
+               });
   shmem_init();
   *(void**)&below_g = dlsym(RTLD_DEFAULT, "pshmem_long_g");
   *(void**)&below_p = dlsym(RTLD_DEFAULT, "pshmem_long_p");

@@ -8,9 +8,13 @@ int raw_caching(void) { return nearcache_shmem_caching(); }
 
 void raw_forget(void) { nearcache_shmem_acquire(); }
 
-void raw_get(void *to, const void *from, size_t bytes, int pe) { shmem_getmem(to, from, bytes, pe); }
+void raw_get(void* to, const void* from, size_t bytes, int pe) {
+  shmem_getmem(to, from, bytes, pe);
+}
 
-void raw_put(void *to, const void *from, size_t bytes, int pe) { shmem_putmem(to, from, bytes, pe); }
+void raw_put(void* to, const void* from, size_t bytes, int pe) {
+  shmem_putmem(to, from, bytes, pe);
+}
 
 // As upc_fence does: what was written is complete, and what was read may be old.
 void raw_quiet(void) {

@@ -4,7 +4,8 @@
 #include <stddef.h>
 
 int raw_caching(void);
-void raw_forget(void);  // nothing that was read before is served after: both sides of a comparison go to the network
-void raw_get(void *to, const void *from, size_t bytes, int pe);
-void raw_put(void *to, const void *from, size_t bytes, int pe);
+// nothing that was read before is served after: both sides of a comparison go to the network
+void raw_forget(void);
+void raw_get(void* to, const void* from, size_t bytes, int pe);
+void raw_put(void* to, const void* from, size_t bytes, int pe);
 void raw_quiet(void);

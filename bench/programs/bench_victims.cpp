@@ -1,15 +1,17 @@
-// What a full storage looks like by victim selection scheme (CLaMPI, Fig. 10 and 11): the micro-benchmark's gets, given to
-// the library's engine directly. No get is issued and no time taken, so a run gives the same figures everywhere.
+// What a full storage looks like by victim selection scheme (CLaMPI, Fig. 10 and 11): the
+// micro-benchmark's gets, given to the library's engine directly. No get is issued and no time
+// taken, so a run gives the same figures everywhere.
 //
-// How many slots of the index a victim's choice visits is not counted by the engine, but follows from its index: the
-// expectation over all slots at which the choice may begin, taken at every --look-th miss that found no room.
+// How many slots of the index a victim's choice visits is not counted by the engine, but follows
+// from its index: the expectation over all slots at which the choice may begin, taken at every
+// --look-th miss that found no room.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/region.h"
 #include "bench.h"
 #include "cache/get/policy/policy_view.h"
-#include "base/region.h"
 #include "gets.h"
 
 using bench::Gets;
@@ -23,7 +25,7 @@ struct Configuration {
   std::uint64_t index, storage, sample;
 };
 
-nearcache::Options options_of(const Configuration &configuration) {
+nearcache::Options options_of(const Configuration& configuration) {
   nearcache::Options options;
   const std::string wrong = options.set("policy", configuration.policy);
   if (wrong.empty()) return options;
@@ -33,11 +35,12 @@ nearcache::Options options_of(const Configuration &configuration) {
 }
 
 struct Visits {
-  double visited = 0, used = 0;  // mean of one choice: slots looked at, and those of them that hold an entry
+  // mean of one choice: slots looked at, and those of them that hold an entry
+  double visited = 0, used = 0;
 };
 
 // A choice looks at `sample` slots from a random one on, and further until it meets an entry.
-Visits expected_visits(const nearcache::Index &index, std::uint64_t sample) {
+Visits expected_visits(const nearcache::Index& index, std::uint64_t sample) {
   const std::uint64_t slots = index.slot_count();
   std::vector<std::uint64_t> used;
   for (std::uint64_t slot = 0; slot < slots; ++slot)
@@ -56,7 +59,7 @@ Visits expected_visits(const nearcache::Index &index, std::uint64_t sample) {
 
 class Run {
  public:
-  explicit Run(const Configuration &configuration) : sample_(configuration.sample) {
+  explicit Run(const Configuration& configuration) : sample_(configuration.sample) {
     nearcache::GetCacheSettings settings;
     settings.policy = options_of(configuration).policy;
     settings.storage_bytes = configuration.storage;
@@ -71,7 +74,7 @@ class Run {
     cache_ = GetCache::create(region_.base(), geometry, settings);
   }
 
-  void get(const bench::Place &place, std::size_t look) {
+  void get(const bench::Place& place, std::size_t look) {
     const nearcache::Key key{static_cast<std::int64_t>(place.displacement), 1, 0};
     const std::uint64_t hash = nearcache::hash_key(key);
     const auto bytes = static_cast<std::uint64_t>(place.size);
@@ -88,11 +91,16 @@ class Run {
     ++full_;
   }
 
-  double fill() const { return static_cast<double>(cache_->stored_bytes()) / static_cast<double>(cache_->storage_bytes()); }
+  double fill() const {
+    return static_cast<double>(cache_->stored_bytes()) /
+           static_cast<double>(cache_->storage_bytes());
+  }
   bool full() const { return turned_away_ != 0; }
 
-  void write(Rows &rows) const {
-    const auto mean = [](double sum, std::uint64_t count) { return count == 0 ? 0 : sum / static_cast<double>(count); };
+  void write(Rows& rows) const {
+    const auto mean = [](double sum, std::uint64_t count) {
+      return count == 0 ? 0 : sum / static_cast<double>(count);
+    };
     rows.field("gets", static_cast<double>(gets_));
     rows.field("hits", static_cast<double>(hits_));
     rows.field("conflicting", static_cast<double>(conflicting_));
@@ -105,8 +113,9 @@ class Run {
   }
 
  private:
-  void count(const GetCache::Inserted &inserted, std::uint64_t bytes, std::size_t look) {
-    if (inserted.entry != nearcache::no_entry) cache_->complete(inserted.entry, bytes, cache_->writes().now());
+  void count(const GetCache::Inserted& inserted, std::uint64_t bytes, std::size_t look) {
+    if (inserted.entry != nearcache::no_entry)
+      cache_->complete(inserted.entry, bytes, cache_->writes().now());
     if (inserted.how == GetCache::Insert::direct) return;
     if (inserted.how == GetCache::Insert::conflicting) {
       ++conflicting_;
@@ -120,14 +129,15 @@ class Run {
   }
 
   nearcache::Region region_;
-  GetCache *cache_ = nullptr;
+  GetCache* cache_ = nullptr;
   std::uint64_t sample_;
   std::uint64_t gets_ = 0, hits_ = 0, conflicting_ = 0, turned_away_ = 0, full_ = 0, looks_ = 0;
   double fill_sum_ = 0, entries_sum_ = 0, visited_ = 0, used_ = 0;
 };
 
 // Fill by number of the get, from the first one on that found no room.
-void replay(const Configuration &configuration, const Gets &gets, std::size_t every, std::size_t look, Rows &rows) {
+void replay(const Configuration& configuration, const Gets& gets, std::size_t every,
+            std::size_t look, Rows& rows) {
   Run run(configuration);
   std::vector<double> at, fill;
   for (std::size_t i = 0; i < gets.sequence.size(); ++i) {
@@ -146,7 +156,7 @@ void replay(const Configuration &configuration, const Gets &gets, std::size_t ev
   rows.field("fill", fill);
 }
 
-std::vector<std::string> words(const std::string &list) {
+std::vector<std::string> words(const std::string& list) {
   std::vector<std::string> result;
   for (std::size_t at = 0; at <= list.size();) {
     const std::size_t end = std::min(list.find(',', at), list.size());
@@ -158,22 +168,26 @@ std::vector<std::string> words(const std::string &list) {
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   bench::Arguments arguments(argc, argv);
   int me;
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   Rows rows;
   if (me == 0) {
-    const Gets gets = bench::normal_gets(static_cast<int>(arguments.number("distinct", 1000)), arguments.number("samples", 100000),
+    const Gets gets = bench::normal_gets(static_cast<int>(arguments.number("distinct", 1000)),
+                                         arguments.number("samples", 100000),
                                          static_cast<std::uint64_t>(arguments.number("seed", 1)));
     const auto every = static_cast<std::size_t>(arguments.number("every", 0));
-    const auto look = static_cast<std::size_t>(std::max<std::int64_t>(1, arguments.number("look", 100)));
+    const auto look =
+        static_cast<std::size_t>(std::max<std::int64_t>(1, arguments.number("look", 100)));
     const auto sample = static_cast<std::uint64_t>(arguments.number("sample", 16));
-    const std::uint64_t storage = gets.window_bytes * static_cast<std::uint64_t>(arguments.number("percent", 25)) / 100;
+    const std::uint64_t storage =
+        gets.window_bytes * static_cast<std::uint64_t>(arguments.number("percent", 25)) / 100;
     for (auto index : arguments.numbers("indices", "1500"))
-      for (const std::string &policy : words(arguments.text("policies", "rate")))
-        replay({policy, static_cast<std::uint64_t>(index), storage, sample}, gets, every, look, rows);
+      for (const std::string& policy : words(arguments.text("policies", "rate")))
+        replay({policy, static_cast<std::uint64_t>(index), storage, sample}, gets, every, look,
+               rows);
   }
   rows.write(arguments.text("out", ""));
   MPI_Finalize();

@@ -9,7 +9,7 @@ namespace {
 
 using Edge = std::pair<std::uint32_t, std::uint32_t>;
 
-Edge rmat_edge(int scale, Random &random) {
+Edge rmat_edge(int scale, Random& random) {
   Edge edge{0, 0};
   for (int level = 0; level < scale; ++level) {
     double draw = random.uniform();
@@ -19,9 +19,9 @@ Edge rmat_edge(int scale, Random &random) {
   return edge;
 }
 
-// Both directions of every edge, ascending, without loops and repeats; vertices renamed at random, or the first rank
-// would have all the hubs.
-std::vector<Edge> rmat(int scale, Random &random) {
+// Both directions of every edge, ascending, without loops and repeats; vertices renamed at random,
+// or the first rank would have all the hubs.
+std::vector<Edge> rmat(int scale, Random& random) {
   auto name = shuffled(std::size_t{1} << scale, random);
   std::vector<Edge> edges;
   for (std::size_t i = std::size_t{16} << scale; i > 0; --i) {
@@ -35,19 +35,19 @@ std::vector<Edge> rmat(int scale, Random &random) {
   return edges;
 }
 
-void count_distinct(Gets &gets) {
+void count_distinct(Gets& gets) {
   auto order = gets.sequence;
-  auto before = [](const Place &a, const Place &b) { return a.displacement < b.displacement; };
-  auto same = [](const Place &a, const Place &b) { return a.displacement == b.displacement; };
+  auto before = [](const Place& a, const Place& b) { return a.displacement < b.displacement; };
+  auto same = [](const Place& a, const Place& b) { return a.displacement == b.displacement; };
   std::sort(order.begin(), order.end(), before);
   order.erase(std::unique(order.begin(), order.end(), same), order.end());
   gets.distinct = order.size();
-  for (const Place &place : order) gets.distinct_bytes += static_cast<std::size_t>(place.size);
+  for (const Place& place : order) gets.distinct_bytes += static_cast<std::size_t>(place.size);
 }
 
 }  // namespace
 
-std::vector<Place> places(int count, Random &random) {
+std::vector<Place> places(int count, Random& random) {
   std::vector<Place> result;
   std::size_t displacement = 0;
   for (int i = 0; i < count; ++i) {
@@ -58,11 +58,12 @@ std::vector<Place> places(int count, Random &random) {
   return result;
 }
 
-int normal_index(int count, Random &random) {
+int normal_index(int count, Random& random) {
   constexpr double two_pi = 6.283185307179586;
   for (;;) {
     double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
-    double value = std::floor(count / 2.0 + count / 4.0 * radius * std::cos(two_pi * random.uniform()));
+    double value =
+        std::floor(count / 2.0 + count / 4.0 * radius * std::cos(two_pi * random.uniform()));
     if (value >= 0 && value < count) return static_cast<int>(value);
   }
 }
@@ -71,7 +72,8 @@ Gets normal_gets(int count, std::int64_t samples, std::uint64_t seed) {
   Random random(seed);
   auto set = places(count, random);
   Gets gets;
-  for (; samples > 0; --samples) gets.sequence.push_back(set[static_cast<std::size_t>(normal_index(count, random))]);
+  for (; samples > 0; --samples)
+    gets.sequence.push_back(set[static_cast<std::size_t>(normal_index(count, random))]);
   gets.window_bytes = set.back().displacement + static_cast<std::size_t>(set.back().size);
   count_distinct(gets);
   return gets;
@@ -82,13 +84,14 @@ Gets lcc_gets(int scale, std::uint64_t seed) {
   auto edges = rmat(scale, random);
   std::size_t vertices = std::size_t{1} << scale, own = vertices / 32;
   std::vector<std::size_t> first(vertices + 1, 0);
-  for (const Edge &edge : edges) ++first[edge.first + 1];
+  for (const Edge& edge : edges) ++first[edge.first + 1];
   for (std::size_t v = 0; v < vertices; ++v) first[v + 1] += first[v];
   Gets gets;
   for (std::size_t at = 0; at < first[own]; ++at) {
     auto [vertex, neighbour] = edges[at];
     if (neighbour < own || first[vertex + 1] - first[vertex] < 2) continue;
-    gets.sequence.push_back({first[neighbour] * 4, static_cast<int>((first[neighbour + 1] - first[neighbour]) * 4)});
+    gets.sequence.push_back(
+        {first[neighbour] * 4, static_cast<int>((first[neighbour + 1] - first[neighbour]) * 4)});
   }
   gets.window_bytes = edges.size() * 4;
   count_distinct(gets);

@@ -1,7 +1,9 @@
-// A network for the page cache that is nothing but its costs: transfers move no data and take virtual time.
+// A network for the page cache that is nothing but its costs: transfers move no data and take
+// virtual time.
 //
-// A call takes its own time of the processor; bytes go one transfer after the other over a link, and arrive a latency later (LogGP).
-// So many transfers may be under way at a time: one more waits for the first of them.
+// A call takes its own time of the processor; bytes go one transfer after the other over a link,
+// and arrive a latency later (LogGP). So many transfers may be under way at a time: one more waits
+// for the first of them.
 #ifndef NEARCACHE_BENCH_PAGE_NETWORK_H
 #define NEARCACHE_BENCH_PAGE_NETWORK_H
 
@@ -15,24 +17,25 @@
 namespace bench {
 
 struct Link {
-  const char *name;
+  const char* name;
   double latency_ns, ns_per_byte, call_ns;
   std::size_t outstanding;
-  bool quiet_asks;  // a quiet is a round trip of its own where something was issued since the last one
+  // a quiet is a round trip of its own where something was issued since the last one
+  bool quiet_asks;
 };
 
 class PageNetwork final : public nearcache::PageTransport {
  public:
   // Each PE's memory is [0, bytes).
-  PageNetwork(const Link &link, std::uint64_t bytes) : link_(link), bytes_(bytes) {}
+  PageNetwork(const Link& link, std::uint64_t bytes) : link_(link), bytes_(bytes) {}
 
   void compute(double ns) { now_ += ns; }
   // An atomic operation past the cache that returns a value.
   void atomic() { wait(transfer(8)); }
 
-  void get(void *, std::uint64_t, std::size_t bytes, int) override { wait(transfer(bytes)); }
-  void get_nbi(void *, std::uint64_t, std::size_t bytes, int) override { transfer(bytes); }
-  void put(std::uint64_t, const void *, std::size_t bytes, int) override { transfer(bytes); }
+  void get(void*, std::uint64_t, std::size_t bytes, int) override { wait(transfer(bytes)); }
+  void get_nbi(void*, std::uint64_t, std::size_t bytes, int) override { transfer(bytes); }
+  void put(std::uint64_t, const void*, std::size_t bytes, int) override { transfer(bytes); }
   void fence() override { now_ += link_.call_ns; }
   void quiet() override {
     now_ += link_.call_ns;

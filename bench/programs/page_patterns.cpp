@@ -19,13 +19,19 @@ class Maker {
   double uniform() { return static_cast<double>(random_() >> 11) * 0x1.0p-53; }
   std::uint64_t word(std::uint64_t bytes) { return below(bytes / 8) * 8; }
 
-  void get(std::uint64_t address, std::uint32_t bytes = 8, int pe = 1) { add(Access::get, address, bytes, pe); }
-  void put(std::uint64_t address, std::uint32_t bytes = 8, int pe = 1) { add(Access::put, address, bytes, pe); }
+  void get(std::uint64_t address, std::uint32_t bytes = 8, int pe = 1) {
+    add(Access::get, address, bytes, pe);
+  }
+  void put(std::uint64_t address, std::uint32_t bytes = 8, int pe = 1) {
+    add(Access::put, address, bytes, pe);
+  }
   void atomic(std::uint64_t address, int pe = 1) { add(Access::atomic, address, 8, pe); }
   void quiet() { add(Access::quiet, 0, 0, 0); }
   void barrier() { add(Access::barrier, 0, 0, 0); }
 
-  Pattern done(const char *name, double think_ns = 5, bool prefetched = false) { return {name, think_ns, prefetched, std::move(made_)}; }
+  Pattern done(const char* name, double think_ns = 5, bool prefetched = false) {
+    return {name, think_ns, prefetched, std::move(made_)};
+  }
 
  private:
   void add(Access::Kind kind, std::uint64_t address, std::uint32_t bytes, int pe) {
@@ -43,7 +49,7 @@ class Popular {
     double sum = 0;
     for (std::size_t i = 0; i < count; ++i) sums_[i] = sum += 1 / static_cast<double>(i + 1);
   }
-  std::uint64_t draw(Maker &make) const {
+  std::uint64_t draw(Maker& make) const {
     const auto at = std::lower_bound(sums_.begin(), sums_.end(), make.uniform() * sums_.back());
     return static_cast<std::uint64_t>(at - sums_.begin()) * 7919 % sums_.size();
   }
@@ -85,7 +91,7 @@ Pattern update_in_place() {
   return make.done("array read and written");
 }
 
-Pattern stride(std::uint64_t bytes, const char *name) {
+Pattern stride(std::uint64_t bytes, const char* name) {
   Maker make(1);
   for (std::uint64_t i = 0; i < 12000; ++i) make.get(i * bytes);
   return make.done(name);
@@ -107,7 +113,7 @@ Pattern short_runs() {
   return make.done("runs of 256 B anywhere");
 }
 
-Pattern records(std::uint64_t bytes, int fields, const char *name) {
+Pattern records(std::uint64_t bytes, int fields, const char* name) {
   Maker make(3);
   for (int i = 0; i < 60000 / fields; ++i) {
     const std::uint64_t record = make.below(table_bytes / bytes) * bytes;
@@ -131,7 +137,8 @@ Pattern popular_gets() {
 
 Pattern hot_and_cold() {
   Maker make(6);
-  for (int i = 0; i < 100000; ++i) make.get(i % 4 == 0 ? mebibyte + make.word(table_bytes) : make.word(mebibyte / 2));
+  for (int i = 0; i < 100000; ++i)
+    make.get(i % 4 == 0 ? mebibyte + make.word(table_bytes) : make.word(mebibyte / 2));
   return make.done("hot table, gets anywhere");
 }
 
@@ -194,16 +201,20 @@ Pattern put_columns() {
   return make.done("matrix written by columns");
 }
 
-// C += A^T, both by blocks of 3 x 5 over a grid of 2 x 2 PEs: the elements of C on one PE in the order in which they are stored (apps/shmem/ptrans).
+// C += A^T, both by blocks of 3 x 5 over a grid of 2 x 2 PEs: the elements of C on one PE in the
+// order in which they are stored (apps/shmem/ptrans).
 Pattern ptrans() {
   constexpr std::uint64_t size = 500, rows = 3, cols = 5, grid = 2, width = 250;
-  const auto place = [](std::uint64_t i, std::uint64_t block) { return i / block / grid * block + i % block; };
+  const auto place = [](std::uint64_t i, std::uint64_t block) {
+    return i / block / grid * block + i % block;
+  };
   Maker make(13);
   for (std::uint64_t i = 0; i < size; ++i) {
     if (i / rows % grid != 0) continue;
     for (std::uint64_t j = 0; j < size; ++j) {
       const auto pe = static_cast<int>(j / rows % grid * grid + i / cols % grid);
-      if (j / cols % grid == 0 && pe != 0) make.get((place(j, rows) * width + place(i, cols)) * 8, 8, pe);
+      if (j / cols % grid == 0 && pe != 0)
+        make.get((place(j, rows) * width + place(i, cols)) * 8, 8, pe);
     }
   }
   make.barrier();
@@ -211,7 +222,8 @@ Pattern ptrans() {
 }
 
 // A grid of 512 x 512 on each PE: the edges of four neighbours are accessed in every step.
-Pattern stencil(unsigned seed, void (Maker::*access)(std::uint64_t, std::uint32_t, int), const char *name) {
+Pattern stencil(unsigned seed, void (Maker::*access)(std::uint64_t, std::uint32_t, int),
+                const char* name) {
   constexpr std::uint64_t n = 512;
   Maker make(seed);
   for (int step = 0; step < 30; ++step) {
@@ -229,14 +241,17 @@ Pattern stencil(unsigned seed, void (Maker::*access)(std::uint64_t, std::uint32_
 Pattern stencil_by_gets() { return stencil(14, &Maker::get, "stencil: edges read"); }
 Pattern stencil_by_puts() { return stencil(15, &Maker::put, "stencil: edges written"); }
 
-// Breadth-first search: lists of neighbours, and for each of these its distance, which is marked atomically where nobody was there.
+// Breadth-first search: lists of neighbours, and for each of these its distance, which is marked
+// atomically where nobody was there.
 Pattern graph() {
-  constexpr std::uint64_t vertices = 1 << 15, starts = 0, lists = mebibyte, distances = 8 * mebibyte;
+  constexpr std::uint64_t vertices = 1 << 15, starts = 0, lists = mebibyte,
+                          distances = 8 * mebibyte;
   Maker make(16);
   std::vector<std::uint64_t> start(vertices + 1, 0), neighbour;
   for (std::uint64_t v = 0; v < vertices; ++v) {
     const auto degree = static_cast<std::uint64_t>(std::min(200.0, 2 / (make.uniform() + 0.005)));
-    for (std::uint64_t i = 0; i < degree; ++i) neighbour.push_back(static_cast<std::uint64_t>(std::pow(make.uniform(), 2) * vertices));
+    for (std::uint64_t i = 0; i < degree; ++i)
+      neighbour.push_back(static_cast<std::uint64_t>(std::pow(make.uniform(), 2) * vertices));
     start[v + 1] = neighbour.size();
   }
   std::vector<bool> seen(vertices, false);
@@ -272,20 +287,44 @@ Pattern particles() {
   return make.done("particles: positions read");
 }
 
-Pattern prefetched(double think_ns, std::uint32_t bytes, const char *name) {
+Pattern prefetched(double think_ns, std::uint32_t bytes, const char* name) {
   Maker make(18);
-  for (std::uint32_t i = 0; i < 240000 / (bytes / 8 + 7); ++i) make.get(make.below(table_bytes / bytes) * bytes, bytes);
+  for (std::uint32_t i = 0; i < 240000 / (bytes / 8 + 7); ++i)
+    make.get(make.below(table_bytes / bytes) * bytes, bytes);
   return make.done(name, think_ns, true);
 }
 
 }  // namespace
 
 std::vector<Pattern> page_patterns() {
-  return {copy(), backward(), arrays(), update_in_place(), stride(200, "every 200 B"), stride(5000, "every 5,000 B"), columns(), short_runs(),
-          records(256, 8, "records of 256 B, 8 fields"), records(256, 2, "records of 256 B, 2 fields"), records(1024, 12, "records of 1 KiB, 12 fields"),
-          random_gets(), popular_gets(), hot_and_cold(), phases(), gups(), random_puts(), puts_beside_reads(), histogram(), put_columns(), ptrans(),
-          stencil_by_gets(), stencil_by_puts(), graph(), particles(), prefetched(100, 8, "prefetched, 0.1 us apart"),
-          prefetched(3000, 8, "prefetched, 3 us apart"), prefetched(1000, 2048, "prefetched, 2 KiB each")};
+  return {copy(),
+          backward(),
+          arrays(),
+          update_in_place(),
+          stride(200, "every 200 B"),
+          stride(5000, "every 5,000 B"),
+          columns(),
+          short_runs(),
+          records(256, 8, "records of 256 B, 8 fields"),
+          records(256, 2, "records of 256 B, 2 fields"),
+          records(1024, 12, "records of 1 KiB, 12 fields"),
+          random_gets(),
+          popular_gets(),
+          hot_and_cold(),
+          phases(),
+          gups(),
+          random_puts(),
+          puts_beside_reads(),
+          histogram(),
+          put_columns(),
+          ptrans(),
+          stencil_by_gets(),
+          stencil_by_puts(),
+          graph(),
+          particles(),
+          prefetched(100, 8, "prefetched, 0.1 us apart"),
+          prefetched(3000, 8, "prefetched, 3 us apart"),
+          prefetched(1000, 2048, "prefetched, 2 KiB each")};
 }
 
 }  // namespace bench

@@ -1,4 +1,5 @@
-// Accesses that programs make to other PEs' memory, as the page cache sees them: loops, tables, matrices, grids, graphs, particles.
+// Accesses that programs make to other PEs' memory, as the page cache sees them: loops, tables,
+// matrices, grids, graphs, particles.
 #ifndef NEARCACHE_BENCH_PAGE_PATTERNS_H
 #define NEARCACHE_BENCH_PAGE_PATTERNS_H
 
@@ -9,7 +10,8 @@
 namespace bench {
 
 struct Access {
-  enum Kind : std::uint8_t { get, put, atomic, quiet, barrier };  // quiet: what was written is complete; barrier: and what was read is stale
+  // quiet: what was written is complete; barrier: and what was read is stale
+  enum Kind : std::uint8_t { get, put, atomic, quiet, barrier };
   Kind kind;
   std::uint8_t pe;
   std::uint32_t bytes;
@@ -18,8 +20,8 @@ struct Access {
 
 struct Pattern {
   std::string name;
-  double think_ns;     // between two accesses
-  bool prefetched;     // the program prefetches what it reads, as far ahead as the cache advises
+  double think_ns;  // between two accesses
+  bool prefetched;  // the program prefetches what it reads, as far ahead as the cache advises
   std::vector<Access> accesses;
 };
 

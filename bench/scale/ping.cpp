@@ -33,7 +33,8 @@ int main(int argc, char** argv) {
   if (rank == 0 && ranks > 1) {
     std::printf("{\"ranks\": %d, \"get_ns\": {", ranks);
     for (int bytes = 8; bytes <= largest; bytes *= 8) {
-      std::printf("%s\"%d\": %.1f", bytes == 8 ? "" : ", ", bytes, 1e9 * seconds_of_get(window, ranks, bytes));
+      std::printf("%s\"%d\": %.1f", bytes == 8 ? "" : ", ", bytes,
+                  1e9 * seconds_of_get(window, ranks, bytes));
     }
     std::printf("}}\n");
   }

@@ -1,13 +1,16 @@
 /* Nearcache for MPI: what a program may call besides MPI itself. None of it is needed: preloading
  * libnearcache_mpi.so, or linking it before MPI, already caches the gets of an unmodified program.
  *
- * Every function returns an MPI error code: MPI_SUCCESS, MPI_ERR_WIN (no such window) or MPI_ERR_ARG; no error
- * handler is called. All may be called from any thread once MPI is initialised, and none communicates, but that leaving
- * mode "coherent" sends each rank of the window a word.
+ * Every function returns an MPI error code: MPI_SUCCESS, MPI_ERR_WIN (no such window) or
+ * MPI_ERR_ARG; no error handler is called. All may be called from any thread once MPI is
+ * initialised, and none communicates, but that leaving mode "coherent" sends each rank of the
+ * window a word.
  *
- * A window's mode is set at creation by the info key "nearcache_mode" with the value "off", "transparent",
- * "coherent", "always" or "user", later by MPI_Win_set_info or nearcache_set_mode, and for all windows of a program by the
- * environment variable NEARCACHE_MODE ("user" from there holds from the first call of nearcache_invalidate on). Other options have info keys too: see docs/options.md. */
+ * A window's mode is set at creation by the info key "nearcache_mode" with the value "off",
+ * "transparent", "coherent", "always" or "user", later by MPI_Win_set_info or nearcache_set_mode,
+ * and for all windows of a program by the environment variable NEARCACHE_MODE ("user" from there
+ * holds from the first call of nearcache_invalidate on). Other options have info keys too: see
+ * docs/options.md. */
 #ifndef NEARCACHE_MPI_H
 #define NEARCACHE_MPI_H
 
@@ -25,35 +28,42 @@ extern "C" {
 #define NEARCACHE_API
 #endif
 
-/* What the program promises of a window's memory, and when its cache is dropped (docs/semantics.md). */
+/* What the program promises of a window's memory, and when its cache is dropped
+ * (docs/semantics.md). */
 typedef enum nearcache_mode {
   NEARCACHE_MODE_OFF = 0,         /* nothing is cached */
   NEARCACHE_MODE_TRANSPARENT = 1, /* no promise; dropped whenever the program synchronises */
-  NEARCACHE_MODE_ALWAYS = 2,      /* the memory is read-only while the window lives; never dropped */
-  NEARCACHE_MODE_USER = 3,        /* read-only phases; dropped by nearcache_invalidate */
-  NEARCACHE_MODE_COHERENT = 4     /* no promise; what has not changed is kept. To be asked for when the window is created */
+  /* the memory is read-only while the window lives; never dropped */
+  NEARCACHE_MODE_ALWAYS = 2,
+  NEARCACHE_MODE_USER = 3, /* read-only phases; dropped by nearcache_invalidate */
+  /* no promise; what has not changed is kept. To be asked for when the window is created */
+  NEARCACHE_MODE_COHERENT = 4
 } nearcache_mode;
 
 /* Drops everything cached for `win`; ends a read-only phase of mode `user` (CLaMPI, section III.A).
- * A get issued after the call returns fetches anew; gets still under way complete as usual but are not
- * kept. Local; O(1). A window that is not cached is left as it is. Errors: MPI_ERR_WIN. */
+ * A get issued after the call returns fetches anew; gets still under way complete as usual but are
+ * not kept. Local; O(1). A window that is not cached is left as it is. Errors: MPI_ERR_WIN. */
 NEARCACHE_API int nearcache_invalidate(MPI_Win win);
 
 /* Fills `stats` for `win`, or summed over all windows of this process, freed ones included, for
- * MPI_WIN_NULL. Set stats->size first. Errors: MPI_ERR_WIN, MPI_ERR_ARG (no stats, or a size too small). */
-NEARCACHE_API int nearcache_get_stats(MPI_Win win, nearcache_stats *stats);
+ * MPI_WIN_NULL. Set stats->size first. Errors: MPI_ERR_WIN, MPI_ERR_ARG (no stats, or a size too
+ * small). */
+NEARCACHE_API int nearcache_get_stats(MPI_Win win, nearcache_stats* stats);
 
 /* Stores the mode of `win`. Errors: MPI_ERR_WIN, MPI_ERR_ARG (nowhere to store it). */
-NEARCACHE_API int nearcache_get_mode(MPI_Win win, nearcache_mode *mode);
+NEARCACHE_API int nearcache_get_mode(MPI_Win win, nearcache_mode* mode);
 
-/* Sets the mode of `win`, and drops what is cached. A mode that the window cannot have (a shared or dynamic
- * window, or one whose synchronisation is not visible to the library) is refused with MPI_ERR_ARG. */
+/* Sets the mode of `win`, and drops what is cached. A mode that the window cannot have (a shared or
+ * dynamic window, or one whose synchronisation is not visible to the library) is refused with
+ * MPI_ERR_ARG. */
 NEARCACHE_API int nearcache_set_mode(MPI_Win win, nearcache_mode mode);
 
-/* Drops everything cached for `win` and sets its statistics to zero; learned costs are forgotten too. */
+/* Drops everything cached for `win` and sets its statistics to zero; learned costs are forgotten
+ * too. */
 NEARCACHE_API int nearcache_reset(MPI_Win win);
 
-/* CLaMPI's info key, so that its users can switch. Its values are the names below, and CLaMPI's numbers 1, 2 and 3. */
+/* CLaMPI's info key, so that its users can switch. Its values are the names below, and CLaMPI's
+ * numbers 1, 2 and 3. */
 #define CLAMPI_MODE "CLAMPI_MODE"
 #define CLAMPI_TRANSPARENT "CLAMPI_TRANSPARENT"   /* mode `transparent`, also 1 */
 #define CLAMPI_ALWAYS_CACHE "CLAMPI_ALWAYS_CACHE" /* mode `always`, also 2 */

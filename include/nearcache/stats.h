@@ -1,6 +1,7 @@
 /* Nearcache's statistics: one versioned struct, the same for every front end.
  *
- * The fields come from the table nearcache/counters.def: one row a counter, with its unit and meaning. */
+ * The fields come from the table nearcache/counters.def: one row a counter, with its unit and
+ * meaning. */
 #ifndef NEARCACHE_STATS_H
 #define NEARCACHE_STATS_H
 
@@ -17,8 +18,8 @@ extern "C" {
 /* Before a call that fills it, set `size` to sizeof(nearcache_stats): a library that knows more
  * counters than the caller fills only what fits, one that knows fewer leaves the rest zero. */
 typedef struct nearcache_stats {
-  size_t size;      /* in: bytes of this struct as the caller was compiled */
-  uint32_t version; /* out: NEARCACHE_STATS_VERSION of the library */
+  size_t size;       /* in: bytes of this struct as the caller was compiled */
+  uint32_t version;  /* out: NEARCACHE_STATS_VERSION of the library */
   uint32_t reserved; /* 0 */
 #define NEARCACHE_COUNTER(name, kind, unit, help) uint64_t name; /* help */
 #include "nearcache/counters.def"

@@ -1,18 +1,22 @@
-/* The UPC runtime on OpenSHMEM: what the C code that `upcc` makes of a UPC program calls. A C program may use it directly, too.
+/* The UPC runtime on OpenSHMEM: what the C code that `upcc` makes of a UPC program calls. A C
+ * program may use it directly, too.
  *
- * The library's main() starts the runtime, places static shared data, runs ncupc_main (the UPC program's main) on every thread, and ends
- * with a barrier. One UPC thread is one PE.
+ * The library's main() starts the runtime, places static shared data, runs ncupc_main (the UPC
+ * program's main) on every thread, and ends with a barrier. One UPC thread is one PE.
  *
- * Memory: one symmetric block, the arena, of the same size in every PE. At its start the runtime's own words, then static shared data, then
- * blocks of upc_alloc, upc_global_alloc and upc_all_alloc (upc_runtime_library.h). An address is an offset in it (upc_runtime_pointer.h).
+ * Memory: one symmetric block, the arena, of the same size in every PE. At its start the runtime's
+ * own words, then static shared data, then blocks of upc_alloc, upc_global_alloc and upc_all_alloc
+ * (upc_runtime_library.h). An address is an offset in it (upc_runtime_pointer.h).
  *
  * Environment, the same for all threads:
- *   NEARCACHE_UPC_SHARED_HEAP   the size of a thread's part of the shared heap in bytes, or with K, M, G; default 64M. The OpenSHMEM
- *                               library's own heap must have room for it and for static shared data (Open MPI: SMA_SYMMETRIC_SIZE)
- *   NEARCACHE_UPC_YIELD         after how many looks a waiting thread offers its processor to others; default 20
- *   NEARCACHE_SHMEM=off         no cache (and the other options of libnearcache_shmem)
+ *   NEARCACHE_UPC_SHARED_HEAP   the size of a thread's part of the shared heap in bytes, or with K,
+ * M, G; default 64M. The OpenSHMEM library's own heap must have room for it and for static shared
+ * data (Open MPI: SMA_SYMMETRIC_SIZE) NEARCACHE_UPC_YIELD         after how many looks a waiting
+ * thread offers its processor to others; default 20 NEARCACHE_SHMEM=off         no cache (and the
+ * other options of libnearcache_shmem)
  *
- * Errors of a program end all threads: one line on stderr, `upc: thread 2: cpi.upc:31: upc_free: ...`, and exit status 1. */
+ * Errors of a program end all threads: one line on stderr, `upc: thread 2: cpi.upc:31: upc_free:
+ * ...`, and exit status 1. */
 #ifndef NEARCACHE_UPC_RUNTIME_H
 #define NEARCACHE_UPC_RUNTIME_H
 
@@ -27,13 +31,14 @@ extern "C" {
 #endif
 
 /* The UPC program's main. */
-int ncupc_main(int argc, char **argv);
+int ncupc_main(int argc, char** argv);
 
-/* ---- Barriers. A wait matches the notify before it; expressions of all threads must agree where they have one. ---- */
+/* ---- Barriers. A wait matches the notify before it; expressions of all threads must agree where
+ * they have one. ---- */
 
-void ncupc_notify(int has_value, int value, const char *file, int line);
-void ncupc_wait(int has_value, int value, const char *file, int line);
-void ncupc_barrier(int has_value, int value, const char *file, int line);
+void ncupc_notify(int has_value, int value, const char* file, int line);
+void ncupc_wait(int has_value, int value, const char* file, int line);
+void ncupc_barrier(int has_value, int value, const char* file, int line);
 
 #define NCUPC_NOTIFY() ncupc_notify(0, 0, NCUPC_HERE)
 #define NCUPC_NOTIFY_EXPR(...) ncupc_notify(1, (int)(__VA_ARGS__), NCUPC_HERE)
@@ -49,24 +54,27 @@ static inline void ncupc_fence(void) {
 }
 #define NCUPC_FENCE() ncupc_fence()
 
-/* ---- upc_forall with an affinity: {NCUPC_FORALL(k); for (...) if (NCUPC_MINE_INT(k, i)) ...}. Inside a controlling upc_forall, any
- * other runs all its iterations; k is true for the controlling one. ---- */
+/* ---- upc_forall with an affinity: {NCUPC_FORALL(k); for (...) if (NCUPC_MINE_INT(k, i)) ...}.
+ * Inside a controlling upc_forall, any other runs all its iterations; k is true for the controlling
+ * one. ---- */
 
 extern int ncupc_forall_depth;
 static inline int ncupc_forall_enter(void) { return ncupc_forall_depth++ == 0; }
-static inline void ncupc_forall_leave(const int *controls) {
+static inline void ncupc_forall_leave(const int* controls) {
   (void)controls;
   --ncupc_forall_depth;
 }
-/* Around setjmp, k loops deep in a function that begins with NCUPC_ENTERED(): a longjmp skips the ends of the loops that it leaves. */
+/* Around setjmp, k loops deep in a function that begins with NCUPC_ENTERED(): a longjmp skips the
+ * ends of the loops that it leaves. */
 #define NCUPC_ENTERED() const volatile int ncupc_entered = ncupc_forall_depth
-#define NCUPC_LANDED(k, ...)                      \
-  __extension__({                                 \
-    const int ncupc_landed = (__VA_ARGS__);       \
-    ncupc_forall_depth = ncupc_entered + (k);     \
-    ncupc_landed;                                 \
+#define NCUPC_LANDED(k, ...)                  \
+  __extension__({                             \
+    const int ncupc_landed = (__VA_ARGS__);   \
+    ncupc_forall_depth = ncupc_entered + (k); \
+    ncupc_landed;                             \
   })
-#define NCUPC_FORALL(k) int k __attribute__((cleanup(ncupc_forall_leave), unused)) = ncupc_forall_enter()
+#define NCUPC_FORALL(k) \
+  int k __attribute__((cleanup(ncupc_forall_leave), unused)) = ncupc_forall_enter()
 #define NCUPC_MINE_INT(k, ...) (!(k) || NCUPC_MOD_THREADS(__VA_ARGS__) == MYTHREAD)
 #define NCUPC_MINE_PTR(k, ...) (!(k) || ncupc_thread(__VA_ARGS__) == (size_t)MYTHREAD)
 
@@ -76,49 +84,58 @@ static inline int ncupc_mod_signed(long long n) {
   ncupc_rows(n, &thread);
   return (int)thread;
 }
-static inline int ncupc_mod_unsigned(unsigned long long n) { return (int)(n % (unsigned long long)THREADS); }
-#define NCUPC_MOD_THREADS(...)                                                                                            \
-  __builtin_choose_expr(                                                                                                  \
-      ((__typeof__((__VA_ARGS__) + 0)) - 1) > 0, ncupc_mod_unsigned((unsigned long long)(__VA_ARGS__)),                   \
-      ncupc_mod_signed((long long)(__VA_ARGS__)))
+static inline int ncupc_mod_unsigned(unsigned long long n) {
+  return (int)(n % (unsigned long long)THREADS);
+}
+#define NCUPC_MOD_THREADS(...)                                                 \
+  __builtin_choose_expr(((__typeof__((__VA_ARGS__) + 0))-1) > 0,               \
+                        ncupc_mod_unsigned((unsigned long long)(__VA_ARGS__)), \
+                        ncupc_mod_signed((long long)(__VA_ARGS__)))
 
-/* In a loop that counts one by one, the iterations of other threads are skipped at once: i becomes the last one before the next of this
- * thread, or the last one of all. pre: iteration i is another thread's; `left`: how many there are from i on, i included. */
+/* In a loop that counts one by one, the iterations of other threads are skipped at once: i becomes
+ * the last one before the next of this thread, or the last one of all. pre: iteration i is another
+ * thread's; `left`: how many there are from i on, i included. */
 static inline long long ncupc_blocks_until_mine(long long thread) {
   const long long blocks = MYTHREAD - thread;
   return blocks > 0 ? blocks : blocks + THREADS;
 }
 static inline long long ncupc_until_mine(ncupc_ptr p, size_t block) {
   if (block == 0) return INT64_MAX;
-  return (ncupc_blocks_until_mine((long long)ncupc_thread(p)) - 1) * (long long)block + (long long)(block - ncupc_phase(p));
+  return (ncupc_blocks_until_mine((long long)ncupc_thread(p)) - 1) * (long long)block +
+         (long long)(block - ncupc_phase(p));
 }
 static inline long long ncupc_least(long long a, long long b) { return a < b ? a : b; }
-#define NCUPC_SKIP_INT(i, left) ((i) += ncupc_least(ncupc_blocks_until_mine(NCUPC_MOD_THREADS(i)), (left)) - 1)
-#define NCUPC_SKIP_PTR(i, left, p, block) ((i) += ncupc_least(ncupc_until_mine((p), (block)), (left)) - 1)
+#define NCUPC_SKIP_INT(i, left) \
+  ((i) += ncupc_least(ncupc_blocks_until_mine(NCUPC_MOD_THREADS(i)), (left)) - 1)
+#define NCUPC_SKIP_PTR(i, left, p, block) \
+  ((i) += ncupc_least(ncupc_until_mine((p), (block)), (left)) - 1)
 
-/* ---- Static shared data. Each variable is an ncupc_ptr of the C program, placed at start by every thread in the same order. ---- */
+/* ---- Static shared data. Each variable is an ncupc_ptr of the C program, placed at start by every
+ * thread in the same order. ---- */
 
 /* A tentative definition: of several files, one stays. */
 #define NCUPC_TENTATIVE __attribute__((weak))
 /* One with an initialiser: a second one is the linker's error. */
 #define NCUPC_DEFINED __attribute__((nocommon))
 
-/* Gives `*variable` its memory: `count` elements of `size` bytes in blocks of `block`, zeroed. Placed again, from another file, it must be
- * the same; else an error that names both places. */
-void ncupc_place(ncupc_ptr *variable, const char *name, size_t size, size_t count, size_t block, const char *file, int line);
+/* Gives `*variable` its memory: `count` elements of `size` bytes in blocks of `block`, zeroed.
+ * Placed again, from another file, it must be the same; else an error that names both places. */
+void ncupc_place(ncupc_ptr* variable, const char* name, size_t size, size_t count, size_t block,
+                 const char* file, int line);
 
 /* Stores the first `number` elements from `initial`: each thread those it owns. */
-void ncupc_fill(ncupc_ptr variable, const void *initial, size_t number, size_t size, size_t count, size_t block);
+void ncupc_fill(ncupc_ptr variable, const void* initial, size_t number, size_t size, size_t count,
+                size_t block);
 
 struct ncupc_module {
-  const char *name;
+  const char* name;
   void (*place)(void);
   void (*initialise)(void);
   int threads; /* -T=n; 0: dynamic */
   int form;    /* of pointers: 1 packed, 2 struct */
-  struct ncupc_module *next;
+  struct ncupc_module* next;
 };
-void ncupc_add_module(struct ncupc_module *module);
+void ncupc_add_module(struct ncupc_module* module);
 
 #ifdef NCUPC_THREADS
 #define NCUPC_STATIC_THREADS NCUPC_THREADS
@@ -132,11 +149,12 @@ void ncupc_add_module(struct ncupc_module *module);
 #endif
 
 /* One per file, at file scope: registers the file's static data before main. */
-#define NCUPC_MODULE(name, place, initialise)                                                                            \
-  __attribute__((constructor)) static void ncupc_register_module(void) {                                                  \
-    static struct ncupc_module ncupc_this_module = {(name), (place), (initialise), NCUPC_STATIC_THREADS, NCUPC_FORM, 0}; \
-    ncupc_add_module(&ncupc_this_module);                                                                                 \
-  }                                                                                                                       \
+#define NCUPC_MODULE(name, place, initialise)                                \
+  __attribute__((constructor)) static void ncupc_register_module(void) {     \
+    static struct ncupc_module ncupc_this_module = {                         \
+        (name), (place), (initialise), NCUPC_STATIC_THREADS, NCUPC_FORM, 0}; \
+    ncupc_add_module(&ncupc_this_module);                                    \
+  }                                                                          \
   extern int ncupc_forall_depth
 
 #ifdef __cplusplus

@@ -1,15 +1,19 @@
-/* Reads and writes of shared memory. Part of nearcache/upc_runtime.h; what the translator emits for an access.
+/* Reads and writes of shared memory. Part of nearcache/upc_runtime.h; what the translator emits for
+ * an access.
  *
- * A thread whose part of the arena is within reach of loads and stores (this thread itself, and those of the node where the OpenSHMEM
- * library gives a shmem_ptr) is read and written by load and store, behind one test. All others go through shmem_getmem and
- * shmem_putmem, which libnearcache_shmem caches.
+ * A thread whose part of the arena is within reach of loads and stores (this thread itself, and
+ * those of the node where the OpenSHMEM library gives a shmem_ptr) is read and written by load and
+ * store, behind one test. All others go through shmem_getmem and shmem_putmem, which
+ * libnearcache_shmem caches.
  *
- * Relaxed accesses keep the program's order to the same address. A strict access is sequentially consistent, completes before the next
- * shared access, and orders relaxed ones: writes before it are complete, and nothing read before is served after it. Aligned scalars of
- * up to 8 bytes are read and written whole.
+ * Relaxed accesses keep the program's order to the same address. A strict access is sequentially
+ * consistent, completes before the next shared access, and orders relaxed ones: writes before it
+ * are complete, and nothing read before is served after it. Aligned scalars of up to 8 bytes are
+ * read and written whole.
  *
- * All arguments are evaluated once, and the macros nest. T is a complete type; qualified types are fine for reads. No <string.h>: a program
- * that does not include it may have an `index` of its own. */
+ * All arguments are evaluated once, and the macros nest. T is a complete type; qualified types are
+ * fine for reads. No <string.h>: a program that does not include it may have an `index` of its own.
+ */
 #ifndef NEARCACHE_UPC_RUNTIME_ACCESS_H
 #define NEARCACHE_UPC_RUNTIME_ACCESS_H
 
@@ -19,18 +23,20 @@
 extern "C" {
 #endif
 
-/* Where the arena of a thread is within reach of loads and stores, else null; one for each thread. */
+/* Where the arena of a thread is within reach of loads and stores, else null; one for each thread.
+ */
 #ifdef NCUPC_STRUCT_POINTERS
-extern char **ncupc_near;
+extern char** ncupc_near;
 #else
-extern char *ncupc_near[NCUPC_MAX_THREADS];
+extern char* ncupc_near[NCUPC_MAX_THREADS];
 #endif
 
 /* Writes to other threads may be under way: a release has something to wait for. */
 extern int ncupc_writing;
 /* A cache may hold what another thread has changed since: an acquire has something to drop. */
 extern int ncupc_caching;
-/* Counts loads from memory within reach: a thread that spins on one must let the library move other threads' writes now and then. */
+/* Counts loads from memory within reach: a thread that spins on one must let the library move other
+ * threads' writes now and then. */
 extern int ncupc_until_poll;
 
 void ncupc_poll(void);
@@ -39,24 +45,28 @@ void ncupc_complete(void); /* everything written is complete at its target */
 void ncupc_drop(void);     /* nothing read before is served after */
 
 /* Accesses to threads out of reach. */
-void ncupc_get_far(void *to, ncupc_ptr from, size_t bytes);
-void ncupc_put_far(ncupc_ptr to, const void *from, size_t bytes);
-void ncupc_get_far_strict(void *to, ncupc_ptr from, size_t bytes);
-void ncupc_put_far_strict(ncupc_ptr to, const void *from, size_t bytes);
+void ncupc_get_far(void* to, ncupc_ptr from, size_t bytes);
+void ncupc_put_far(ncupc_ptr to, const void* from, size_t bytes);
+void ncupc_get_far_strict(void* to, ncupc_ptr from, size_t bytes);
+void ncupc_put_far_strict(ncupc_ptr to, const void* from, size_t bytes);
 
-/* Bit-fields: `mask` has the bits of the field set in an image of its struct, `bytes` long; only the bytes that hold the field are read
- * into `image`, or written from it. */
-void ncupc_get_bits(ncupc_ptr p, const unsigned char *mask, unsigned char *image, size_t bytes, int strict);
-void ncupc_put_bits(ncupc_ptr p, const unsigned char *mask, const unsigned char *image, size_t bytes, int strict);
+/* Bit-fields: `mask` has the bits of the field set in an image of its struct, `bytes` long; only
+ * the bytes that hold the field are read into `image`, or written from it. */
+void ncupc_get_bits(ncupc_ptr p, const unsigned char* mask, unsigned char* image, size_t bytes,
+                    int strict);
+void ncupc_put_bits(ncupc_ptr p, const unsigned char* mask, const unsigned char* image,
+                    size_t bytes, int strict);
 
 /* Where `p` points, for loads and stores; null if its thread is out of reach. */
-static inline char *ncupc_reach(ncupc_ptr p) {
-  char *const base = ncupc_near[ncupc_thread(p)];
+static inline char* ncupc_reach(ncupc_ptr p) {
+  char* const base = ncupc_near[ncupc_thread(p)];
   return base ? base + ncupc_address(p) : NULL;
 }
 
 /* A pointer to shared as a private one; null for NULL, and for a thread out of reach. */
-static inline void *ncupc_local(ncupc_ptr p) { return ncupc_is_null(p) ? NULL : (void *)ncupc_reach(p); }
+static inline void* ncupc_local(ncupc_ptr p) {
+  return ncupc_is_null(p) ? NULL : (void*)ncupc_reach(p);
+}
 
 static inline void ncupc_count_load(void) {
   if (__builtin_expect(--ncupc_until_poll < 0, 0)) ncupc_poll();
@@ -84,36 +94,40 @@ typedef uint32_t __attribute__((may_alias)) ncupc_word32;
 typedef uint64_t __attribute__((may_alias)) ncupc_word64;
 
 /* Scalars whole, the rest as memory. */
-static inline void ncupc_load_strict(void *to, const void *from, size_t bytes) {
+static inline void ncupc_load_strict(void* to, const void* from, size_t bytes) {
   ncupc_before_strict();
   switch (bytes) {
-    case 1: *(unsigned char *)to = *(const volatile unsigned char *)from; break;
+    case 1:
+      *(unsigned char*)to = *(const volatile unsigned char*)from;
+      break;
     case 2: {
-      const uint16_t value = *(const volatile ncupc_word16 *)from;
+      const uint16_t value = *(const volatile ncupc_word16*)from;
       __builtin_memcpy(to, &value, sizeof value);
       break;
     }
     case 4: {
-      const uint32_t value = *(const volatile ncupc_word32 *)from;
+      const uint32_t value = *(const volatile ncupc_word32*)from;
       __builtin_memcpy(to, &value, sizeof value);
       break;
     }
     case 8: {
-      const uint64_t value = *(const volatile ncupc_word64 *)from;
+      const uint64_t value = *(const volatile ncupc_word64*)from;
       __builtin_memcpy(to, &value, sizeof value);
       break;
     }
-    default: __builtin_memcpy(to, from, bytes);
+    default:
+      __builtin_memcpy(to, from, bytes);
   }
   ncupc_after_strict_load();
 }
 
 #ifndef __cplusplus
 
-/* An lvalue at a private address. Scalars are volatile: another thread may change them at any time, and a load must not be torn or made
- * twice. */
-#define NCUPC_AT(T, address) \
-  (*__builtin_choose_expr(sizeof(T) <= 8, (volatile __typeof__(T) *)(void *)(address), (__typeof__(T) *)(void *)(address)))
+/* An lvalue at a private address. Scalars are volatile: another thread may change them at any time,
+ * and a load must not be torn or made twice. */
+#define NCUPC_AT(T, address)                                                         \
+  (*__builtin_choose_expr(sizeof(T) <= 8, (volatile __typeof__(T)*)(void*)(address), \
+                          (__typeof__(T)*)(void*)(address)))
 
 /* A value of type T and its bytes. */
 #define NCUPC_IMAGE(T)                                   \
@@ -125,7 +139,7 @@ static inline void ncupc_load_strict(void *to, const void *from, size_t bytes) {
 #define NCUPC_GET(T, ...)                                         \
   __extension__({                                                 \
     const ncupc_ptr ncupc_from = (__VA_ARGS__);                   \
-    char *const ncupc_at = ncupc_reach(ncupc_from);               \
+    char* const ncupc_at = ncupc_reach(ncupc_from);               \
     NCUPC_IMAGE(T) ncupc_image;                                   \
     if (__builtin_expect(ncupc_at != NULL, 1)) {                  \
       ncupc_count_load();                                         \
@@ -138,7 +152,7 @@ static inline void ncupc_load_strict(void *to, const void *from, size_t bytes) {
 #define NCUPC_GET_STRICT(T, ...)                                      \
   __extension__({                                                     \
     const ncupc_ptr ncupc_from = (__VA_ARGS__);                       \
-    char *const ncupc_at = ncupc_reach(ncupc_from);                   \
+    char* const ncupc_at = ncupc_reach(ncupc_from);                   \
     NCUPC_IMAGE(T) ncupc_image;                                       \
     if (__builtin_expect(ncupc_at != NULL, 1)) {                      \
       ncupc_load_strict(ncupc_image.bytes, ncupc_at, sizeof(T));      \
@@ -152,7 +166,7 @@ static inline void ncupc_load_strict(void *to, const void *from, size_t bytes) {
   __extension__({                                       \
     const ncupc_ptr ncupc_to = (p);                     \
     __typeof__(T) ncupc_value = (__VA_ARGS__);          \
-    char *const ncupc_at = ncupc_reach(ncupc_to);       \
+    char* const ncupc_at = ncupc_reach(ncupc_to);       \
     if (__builtin_expect(ncupc_at != NULL, 1)) {        \
       NCUPC_AT(T, ncupc_at) = ncupc_value;              \
     } else {                                            \
@@ -165,7 +179,7 @@ static inline void ncupc_load_strict(void *to, const void *from, size_t bytes) {
   __extension__({                                              \
     const ncupc_ptr ncupc_to = (p);                            \
     __typeof__(T) ncupc_value = (__VA_ARGS__);                 \
-    char *const ncupc_at = ncupc_reach(ncupc_to);              \
+    char* const ncupc_at = ncupc_reach(ncupc_to);              \
     if (__builtin_expect(ncupc_at != NULL, 1)) {               \
       ncupc_before_strict();                                   \
       NCUPC_AT(T, ncupc_at) = ncupc_value;                     \
@@ -176,7 +190,8 @@ static inline void ncupc_load_strict(void *to, const void *from, size_t bytes) {
     ncupc_value;                                               \
   })
 
-/* Field f of a struct or union S at p. The mask is found by the compiler: counting down from 0 sets all bits of any integer field. */
+/* Field f of a struct or union S at p. The mask is found by the compiler: counting down from 0 sets
+ * all bits of any integer field. */
 #define NCUPC_GET_FIELD(S, f, strict, ...)                                              \
   __extension__({                                                                       \
     const ncupc_ptr ncupc_from = (__VA_ARGS__);                                         \

@@ -1,4 +1,5 @@
-/* The collectives as C functions, declared in nearcache/upc/upc_collective.h. Part of nearcache/upc_runtime.h. */
+/* The collectives as C functions, declared in nearcache/upc/upc_collective.h. Part of
+ * nearcache/upc_runtime.h. */
 #ifndef NEARCACHE_UPC_RUNTIME_COLLECTIVES_H
 #define NEARCACHE_UPC_RUNTIME_COLLECTIVES_H
 

@@ -1,5 +1,6 @@
-/* The optional libraries as C functions: <upc_tick.h>, <upc_atomic.h>, <upc_castable.h>, <upc_nb.h>, <upc_io.h>, and Berkeley's
- * extensions, declared in those headers of nearcache/upc. Part of nearcache/upc_runtime.h. */
+/* The optional libraries as C functions: <upc_tick.h>, <upc_atomic.h>, <upc_castable.h>,
+ * <upc_nb.h>, <upc_io.h>, and Berkeley's extensions, declared in those headers of nearcache/upc.
+ * Part of nearcache/upc_runtime.h. */
 #ifndef NEARCACHE_UPC_RUNTIME_OPTIONAL_H
 #define NEARCACHE_UPC_RUNTIME_OPTIONAL_H
 

@@ -1,13 +1,16 @@
-/* Pointers to shared: thread, address and phase, and their arithmetic. Part of nearcache/upc_runtime.h.
+/* Pointers to shared: thread, address and phase, and their arithmetic. Part of
+ * nearcache/upc_runtime.h.
  *
- * The address is a byte offset in the thread's part of the arena, never 0; an element of an array has the same address in the arena of
- * whichever thread it belongs to. Two forms with one interface:
- *   packed (default)            64 bits: phase 20, thread 10, address 34 (1,024 threads, 16 GiB a thread, blocks of 1,048,576 elements)
- *   -DNCUPC_STRUCT_POINTERS     a struct of 16 bytes, for larger machines and blocks
- * All modules of a program and the runtime library must have the same form; the start of the program checks it.
+ * The address is a byte offset in the thread's part of the arena, never 0; an element of an array
+ * has the same address in the arena of whichever thread it belongs to. Two forms with one
+ * interface: packed (default)            64 bits: phase 20, thread 10, address 34 (1,024 threads,
+ * 16 GiB a thread, blocks of 1,048,576 elements) -DNCUPC_STRUCT_POINTERS     a struct of 16 bytes,
+ * for larger machines and blocks All modules of a program and the runtime library must have the
+ * same form; the start of the program checks it.
  *
- * Everything is inline: with constant arguments (element size, block size, a static number of threads) it folds to shifts and adds.
- * Sizes are in bytes, block sizes in elements; block 0 is the indefinite layout (all on one thread, phase always 0). */
+ * Everything is inline: with constant arguments (element size, block size, a static number of
+ * threads) it folds to shifts and adds. Sizes are in bytes, block sizes in elements; block 0 is the
+ * indefinite layout (all on one thread, phase always 0). */
 #ifndef NEARCACHE_UPC_RUNTIME_POINTER_H
 #define NEARCACHE_UPC_RUNTIME_POINTER_H
 
@@ -18,7 +21,8 @@
 extern "C" {
 #endif
 
-/* Set before ncupc_main runs, constant from then on. ncupc_threads_inverse: (2^64 - 1) / THREADS, rounded down. */
+/* Set before ncupc_main runs, constant from then on. ncupc_threads_inverse: (2^64 - 1) / THREADS,
+ * rounded down. */
 extern const int ncupc_threads, ncupc_mythread;
 extern const uint64_t ncupc_threads_inverse;
 
@@ -41,7 +45,8 @@ typedef struct {
   uint32_t thread, phase;
 } ncupc_ptr;
 
-#define NCUPC_NULL_INIT {0, 0, 0}
+#define NCUPC_NULL_INIT \
+  { 0, 0, 0 }
 #ifdef __cplusplus
 #define NCUPC_NULL (ncupc_make(0, 0, 0))
 #else
@@ -58,7 +63,9 @@ static inline ncupc_ptr ncupc_make(uint64_t address, size_t thread, size_t phase
 static inline uint64_t ncupc_address(ncupc_ptr p) { return p.address; }
 static inline size_t ncupc_thread(ncupc_ptr p) { return p.thread; }
 static inline size_t ncupc_phase(ncupc_ptr p) { return p.phase; }
-static inline int ncupc_equal(ncupc_ptr a, ncupc_ptr b) { return a.address == b.address && a.thread == b.thread; }
+static inline int ncupc_equal(ncupc_ptr a, ncupc_ptr b) {
+  return a.address == b.address && a.thread == b.thread;
+}
 /* The bytes are added to the address; thread and phase stay. */
 static inline ncupc_ptr ncupc_add_bytes(ncupc_ptr p, ptrdiff_t bytes) {
   p.address += (uint64_t)bytes;
@@ -90,11 +97,19 @@ static inline ncupc_ptr ncupc_make(uint64_t address, size_t thread, size_t phase
   return (uint64_t)phase << NCUPC_PHASE_SHIFT | (uint64_t)thread << NCUPC_ADDRESS_BITS | address;
 }
 static inline uint64_t ncupc_address(ncupc_ptr p) { return p & (NCUPC_MAX_ADDRESS - 1); }
-static inline size_t ncupc_thread(ncupc_ptr p) { return (size_t)(p >> NCUPC_ADDRESS_BITS) & (NCUPC_MAX_THREADS - 1); }
+static inline size_t ncupc_thread(ncupc_ptr p) {
+  return (size_t)(p >> NCUPC_ADDRESS_BITS) & (NCUPC_MAX_THREADS - 1);
+}
 static inline size_t ncupc_phase(ncupc_ptr p) { return (size_t)(p >> NCUPC_PHASE_SHIFT); }
-static inline int ncupc_equal(ncupc_ptr a, ncupc_ptr b) { return ((a ^ b) << (64 - NCUPC_PHASE_SHIFT)) == 0; }
-static inline ncupc_ptr ncupc_add_bytes(ncupc_ptr p, ptrdiff_t bytes) { return p + (uint64_t)bytes; }
-static inline ncupc_ptr ncupc_unphased(ncupc_ptr p) { return p & (((uint64_t)1 << NCUPC_PHASE_SHIFT) - 1); }
+static inline int ncupc_equal(ncupc_ptr a, ncupc_ptr b) {
+  return ((a ^ b) << (64 - NCUPC_PHASE_SHIFT)) == 0;
+}
+static inline ncupc_ptr ncupc_add_bytes(ncupc_ptr p, ptrdiff_t bytes) {
+  return p + (uint64_t)bytes;
+}
+static inline ncupc_ptr ncupc_unphased(ncupc_ptr p) {
+  return p & (((uint64_t)1 << NCUPC_PHASE_SHIFT) - 1);
+}
 static inline uint64_t ncupc_integer(ncupc_ptr p) { return ncupc_unphased(p); }
 
 #endif
@@ -102,19 +117,23 @@ static inline uint64_t ncupc_integer(ncupc_ptr p) { return ncupc_unphased(p); }
 static inline int ncupc_is_null(ncupc_ptr p) { return ncupc_address(p) == 0; }
 
 /* `bytes` on in the same thread, with phase 0: a member of a struct. */
-static inline ncupc_ptr ncupc_field(ncupc_ptr p, size_t bytes) { return ncupc_unphased(ncupc_add_bytes(p, (ptrdiff_t)bytes)); }
+static inline ncupc_ptr ncupc_field(ncupc_ptr p, size_t bytes) {
+  return ncupc_unphased(ncupc_add_bytes(p, (ptrdiff_t)bytes));
+}
 
-/* Mathematical division by a positive number: the quotient rounds down, the remainder is never negative. */
+/* Mathematical division by a positive number: the quotient rounds down, the remainder is never
+ * negative. */
 static inline int64_t ncupc_floor_div(int64_t n, int64_t by) {
   const int64_t quotient = n / by;
   return quotient - (n % by < 0);
 }
 
-/* The same by the number of threads; *remainder: below THREADS. A division by a number that the compiler does not know is the dearest
- * part of an access, and keeps the compiler from finding that two accesses share it: numbers below 2^32 are multiplied by the inverse
- * instead. That is exact: with I = (2^64 - 1 - r) / T, (n + 1) * I / 2^64 is below (n + 1) / T by no more than 2^-32, so its floor is that
- * of n / T. */
-static inline int64_t ncupc_rows(int64_t n, size_t *remainder) {
+/* The same by the number of threads; *remainder: below THREADS. A division by a number that the
+ * compiler does not know is the dearest part of an access, and keeps the compiler from finding that
+ * two accesses share it: numbers below 2^32 are multiplied by the inverse instead. That is exact:
+ * with I = (2^64 - 1 - r) / T, (n + 1) * I / 2^64 is below (n + 1) / T by no more than 2^-32, so
+ * its floor is that of n / T. */
+static inline int64_t ncupc_rows(int64_t n, size_t* remainder) {
 #ifdef NCUPC_THREADS
   const int64_t rows = ncupc_floor_div(n, THREADS);
 #else
@@ -138,17 +157,20 @@ static inline ncupc_ptr ncupc_add(ncupc_ptr p, ptrdiff_t n, size_t size, size_t 
   }
   position = (int64_t)ncupc_phase(p) + n;
   if ((uint64_t)position < block) { /* within the block */
-    return ncupc_make(ncupc_address(p) + (uint64_t)(n * (ptrdiff_t)size), ncupc_thread(p), (size_t)position);
+    return ncupc_make(ncupc_address(p) + (uint64_t)(n * (ptrdiff_t)size), ncupc_thread(p),
+                      (size_t)position);
   }
   blocks = ncupc_floor_div(position, (int64_t)block);
   phase = position - blocks * (int64_t)block;
   rows = ncupc_rows((int64_t)ncupc_thread(p) + blocks, &thread);
-  return ncupc_make(ncupc_address(p) + (uint64_t)((rows * (int64_t)block + phase - (int64_t)ncupc_phase(p)) * (int64_t)size), thread,
-                    (size_t)phase);
+  return ncupc_make(
+      ncupc_address(p) +
+          (uint64_t)((rows * (int64_t)block + phase - (int64_t)ncupc_phase(p)) * (int64_t)size),
+      thread, (size_t)phase);
 }
 
-/* Element `i` of an array whose first element is on thread 0, as are all that are declared: with thread and phase of `array` known to be 0
- * several accesses by one index share the divisions. */
+/* Element `i` of an array whose first element is on thread 0, as are all that are declared: with
+ * thread and phase of `array` known to be 0 several accesses by one index share the divisions. */
 static inline ncupc_ptr ncupc_element(ncupc_ptr array, ptrdiff_t i, size_t size, size_t block) {
   int64_t blocks, rows, phase;
   size_t thread;
@@ -156,7 +178,9 @@ static inline ncupc_ptr ncupc_element(ncupc_ptr array, ptrdiff_t i, size_t size,
   blocks = ncupc_floor_div(i, (int64_t)block);
   phase = i - blocks * (int64_t)block;
   rows = ncupc_rows(blocks, &thread);
-  return ncupc_make(ncupc_address(array) + (uint64_t)((rows * (int64_t)block + phase) * (int64_t)size), thread, (size_t)phase);
+  return ncupc_make(
+      ncupc_address(array) + (uint64_t)((rows * (int64_t)block + phase) * (int64_t)size), thread,
+      (size_t)phase);
 }
 
 /* How many elements `a` is after `b`; both point into one array. */

@@ -1,4 +1,5 @@
-// Time that may be spent on what may not pay: a share of the time that passes, and a little at once.
+// Time that may be spent on what may not pay: a share of the time that passes, and a little at
+// once.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,11 @@ namespace nearcache {
 class Allowance {
  public:
   // One part in `share` of the time; at most `most` is saved up. In whatever unit of time.
-  Allowance(uint64_t share, uint64_t most, uint64_t now) : share_(static_cast<int64_t>(share)), most_(static_cast<int64_t>(most)), balance_(most_), at_(now) {}
+  Allowance(uint64_t share, uint64_t most, uint64_t now)
+      : share_(static_cast<int64_t>(share)),
+        most_(static_cast<int64_t>(most)),
+        balance_(most_),
+        at_(now) {}
 
   bool left(uint64_t now) {
     const auto earned = static_cast<int64_t>(now - at_) / share_;

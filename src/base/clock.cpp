@@ -8,7 +8,8 @@ static double calibrate() {
   uint64_t ns1 = ns0;
   while (ns1 - ns0 < 200000) ns1 = system_ns();
   const uint64_t ticks1 = clock_ticks();
-  return ticks1 > ticks0 ? static_cast<double>(ns1 - ns0) / static_cast<double>(ticks1 - ticks0) : 1.0;
+  return ticks1 > ticks0 ? static_cast<double>(ns1 - ns0) / static_cast<double>(ticks1 - ticks0)
+                         : 1.0;
 }
 
 double ns_per_tick() {

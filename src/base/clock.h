@@ -1,4 +1,5 @@
-// A cheap clock: ticks of the processor's counter where it has one, nanoseconds of the system's otherwise.
+// A cheap clock: ticks of the processor's counter where it has one, nanoseconds of the system's
+// otherwise.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,8 @@ inline uint64_t clock_ticks() {
 double ns_per_tick();
 
 inline double ticks_to_ns(uint64_t ticks) { return static_cast<double>(ticks) * ns_per_tick(); }
-inline uint64_t ns_to_ticks(uint64_t ns) { return static_cast<uint64_t>(static_cast<double>(ns) / ns_per_tick()); }
+inline uint64_t ns_to_ticks(uint64_t ns) {
+  return static_cast<uint64_t>(static_cast<double>(ns) / ns_per_tick());
+}
 
 }  // namespace nearcache

@@ -16,8 +16,8 @@ const bool has_avx2 = (__builtin_cpu_init(), __builtin_cpu_supports("avx2") != 0
 enum class Store { cached, aside };
 
 using Vector = __m256i;
-// A block's reads come before its writes, so that they do not wait for these. In variables of their own: GCC keeps an array of
-// vectors on the stack.
+// A block's reads come before its writes, so that they do not wait for these. In variables of their
+// own: GCC keeps an array of vectors on the stack.
 constexpr size_t block = 8 * sizeof(Vector);
 
 [[gnu::target("avx2"), gnu::always_inline]] inline Vector load(const std::byte* from) {
@@ -37,9 +37,12 @@ template <Store how>
   }
 }
 
-// At least one vector. Writes go to whole aligned vectors but the first and the last, which reach into their neighbours.
+// At least one vector. Writes go to whole aligned vectors but the first and the last, which reach
+// into their neighbours.
 template <Store how>
-[[gnu::target("avx2"), gnu::always_inline]] inline void copy_vectors(std::byte* to, const std::byte* from, size_t bytes) {
+[[gnu::target("avx2"), gnu::always_inline]] inline void copy_vectors(std::byte* to,
+                                                                     const std::byte* from,
+                                                                     size_t bytes) {
   std::byte* const end = to + bytes;
   const std::byte* const last = from + bytes - sizeof(Vector);
   store(to, load(from));
@@ -48,11 +51,15 @@ template <Store how>
   from += skipped;
   for (; static_cast<size_t>(end - to) >= block; from += block, to += block) {
     const Vector v0 = load(from), v1 = load(from + 32), v2 = load(from + 64), v3 = load(from + 96);
-    const Vector v4 = load(from + 128), v5 = load(from + 160), v6 = load(from + 192), v7 = load(from + 224);
-    store_aligned<how>(to, v0), store_aligned<how>(to + 32, v1), store_aligned<how>(to + 64, v2), store_aligned<how>(to + 96, v3);
-    store_aligned<how>(to + 128, v4), store_aligned<how>(to + 160, v5), store_aligned<how>(to + 192, v6), store_aligned<how>(to + 224, v7);
+    const Vector v4 = load(from + 128), v5 = load(from + 160), v6 = load(from + 192),
+                 v7 = load(from + 224);
+    store_aligned<how>(to, v0), store_aligned<how>(to + 32, v1), store_aligned<how>(to + 64, v2),
+        store_aligned<how>(to + 96, v3);
+    store_aligned<how>(to + 128, v4), store_aligned<how>(to + 160, v5),
+        store_aligned<how>(to + 192, v6), store_aligned<how>(to + 224, v7);
   }
-  for (; from < last; from += sizeof(Vector), to += sizeof(Vector)) store_aligned<how>(to, load(from));
+  for (; from < last; from += sizeof(Vector), to += sizeof(Vector))
+    store_aligned<how>(to, load(from));
   store(end - sizeof(Vector), load(last));
 }
 

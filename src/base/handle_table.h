@@ -1,4 +1,5 @@
-// Objects by handle (a key of 64 bits). Every call on a handle asks it first, so finding takes no lock and a few instructions.
+// Objects by handle (a key of 64 bits). Every call on a handle asks it first, so finding takes no
+// lock and a few instructions.
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,8 @@ class HandleTable {
     table_.store(tables_.back().get(), std::memory_order_release);
   }
 
-  // Null for a handle that is not here. Lock-free; an object must not be used once it is being removed.
+  // Null for a handle that is not here. Lock-free; an object must not be used once it is being
+  // removed.
   Object* find(uint64_t key) const {
     const Table* table = table_.load(std::memory_order_acquire);
     for (uint64_t slot = hash(key) & table->mask;; slot = (slot + 1) & table->mask) {
@@ -28,7 +30,8 @@ class HandleTable {
       if (has == key) {
         Object* object = at.object.load(std::memory_order_acquire);
         // The slot may be another handle's by now (`insert`), and the object its.
-        if (at.key.load(std::memory_order_relaxed) == key) [[likely]] return object;
+        if (at.key.load(std::memory_order_relaxed) == key) [[likely]]
+          return object;
       }
       if (has == no_key) return nullptr;
     }
@@ -69,8 +72,8 @@ class HandleTable {
 
   static uint64_t hash(uint64_t key) { return (key * 0x9e3779b97f4a7c15u) >> 40; }
 
-  // A handle that is gone leaves its slot to the next one that passes, so that programs which create and free windows
-  // for hours do not fill the table.
+  // A handle that is gone leaves its slot to the next one that passes, so that programs which
+  // create and free windows for hours do not fill the table.
   void insert(Table* table, uint64_t key, Object* object) {
     Slot* gone = nullptr;
     for (uint64_t slot = hash(key) & table->mask;; slot = (slot + 1) & table->mask) {
@@ -85,7 +88,8 @@ class HandleTable {
         gone = &at;
         ++keys_;
       }
-      // In this order, so that a reader who still finds the old key sees by looking again that the object is not its.
+      // In this order, so that a reader who still finds the old key sees by looking again that the
+      // object is not its.
       gone->key.store(gone == &at ? no_key : moved_key, std::memory_order_release);
       gone->object.store(object, std::memory_order_release);
       gone->key.store(key, std::memory_order_release);
@@ -97,14 +101,16 @@ class HandleTable {
   void grow() {
     const Table* old = table_.load(std::memory_order_relaxed);
     uint64_t live = 0;
-    for (uint64_t slot = 0; slot <= old->mask; ++slot) live += old->slots[slot].object.load(std::memory_order_relaxed) != nullptr;
+    for (uint64_t slot = 0; slot <= old->mask; ++slot)
+      live += old->slots[slot].object.load(std::memory_order_relaxed) != nullptr;
     uint64_t size = 64;
     while (size < 4 * (live + 1)) size *= 2;
     auto table = std::make_unique<Table>(size);
     keys_ = 0;
     for (uint64_t slot = 0; slot <= old->mask; ++slot) {
       Object* object = old->slots[slot].object.load(std::memory_order_relaxed);
-      if (object != nullptr) insert(table.get(), old->slots[slot].key.load(std::memory_order_relaxed), object);
+      if (object != nullptr)
+        insert(table.get(), old->slots[slot].key.load(std::memory_order_relaxed), object);
     }
     table_.store(table.get(), std::memory_order_release);
     tables_.push_back(std::move(table));
@@ -112,7 +118,8 @@ class HandleTable {
 
   std::atomic<Table*> table_;
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<Table>> tables_;  // old ones stay, as a reader may be in one; they double, so that is little
+  // old ones stay, as a reader may be in one; they double, so that is little
+  std::vector<std::unique_ptr<Table>> tables_;
   uint64_t keys_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// An object that is never destroyed: programs may call MPI from destructors of their own statics, and libraries from theirs, after ours have run.
+// An object that is never destroyed: programs may call MPI from destructors of their own statics,
+// and libraries from theirs, after ours have run.
 #pragma once
 
 #include <new>

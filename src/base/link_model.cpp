@@ -11,7 +11,8 @@ namespace nearcache {
 bool parse_link(std::string_view text, double* latency_ns, double* ns_per_byte) {
   const size_t comma = text.find(',');
   return comma != std::string_view::npos && parse_ratio(text.substr(0, comma), latency_ns) &&
-         parse_ratio(text.substr(comma + 1), ns_per_byte) && *latency_ns <= 1e9 && *ns_per_byte <= 1e6;
+         parse_ratio(text.substr(comma + 1), ns_per_byte) && *latency_ns <= 1e9 &&
+         *ns_per_byte <= 1e6;
 }
 
 std::string LinkModel::set(const std::string& text) {

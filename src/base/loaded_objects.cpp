@@ -9,7 +9,7 @@ namespace nearcache {
 namespace {
 
 struct SymbolTable {
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
   const uint32_t* gnu_hash = nullptr;
   const uint32_t* hash = nullptr;
@@ -17,7 +17,10 @@ struct SymbolTable {
 
 struct GnuHash {
   explicit GnuHash(const uint32_t* table)
-      : buckets(table[0]), first(table[1]), bucket(reinterpret_cast<const uint32_t*>(reinterpret_cast<const ElfW(Addr)*>(table + 4) + table[2])),
+      : buckets(table[0]),
+        first(table[1]),
+        bucket(reinterpret_cast<const uint32_t*>(reinterpret_cast<const ElfW(Addr) *>(table + 4) +
+                                                 table[2])),
         chain(bucket + buckets) {}
   uint32_t buckets, first;  // `first`: the first symbol that is in the table
   const uint32_t* bucket;
@@ -39,8 +42,11 @@ size_t count_of(const SymbolTable& table) {
 SymbolTable symbol_table(const LoadedObject& object) {
   SymbolTable found;
   // glibc relocates these addresses in place in most objects; others (the vDSO) hold offsets.
-  const auto address = [&](ElfW(Addr) value) { return value < object.base ? value + object.base : value; };
-  for (const auto* entry = static_cast<const ElfW(Dyn)*>(object.dynamic); entry && entry->d_tag != DT_NULL; entry++) {
+  const auto address = [&](ElfW(Addr) value) {
+    return value < object.base ? value + object.base : value;
+  };
+  for (const auto* entry = static_cast<const ElfW(Dyn)*>(object.dynamic);
+       entry && entry->d_tag != DT_NULL; entry++) {
     const auto at = address(entry->d_un.d_ptr);
     if (entry->d_tag == DT_SYMTAB) found.symbols = reinterpret_cast<const ElfW(Sym)*>(at);
     if (entry->d_tag == DT_STRTAB) found.names = reinterpret_cast<const char*>(at);
@@ -59,7 +65,8 @@ bool defines_by_hash(const SymbolTable& table, std::string_view symbol) {
   if (at < hash.first) return false;
   for (;; ++at) {
     const uint32_t entry = hash.chain[at - hash.first];
-    if ((entry | 1) == (sum | 1) && symbol == table.names + table.symbols[at].st_name) return table.symbols[at].st_shndx != SHN_UNDEF;
+    if ((entry | 1) == (sum | 1) && symbol == table.names + table.symbols[at].st_name)
+      return table.symbols[at].st_shndx != SHN_UNDEF;
     if (entry & 1) return false;
   }
 }
@@ -80,7 +87,8 @@ int add_object(dl_phdr_info* info, size_t, void* list) {
 
 bool has_symbol(const LoadedObject& object, std::string_view symbol, bool wanted_defined) {
   const SymbolTable table = symbol_table(object);
-  if (wanted_defined && table.gnu_hash && table.symbols && table.names) return defines_by_hash(table, symbol);
+  if (wanted_defined && table.gnu_hash && table.symbols && table.names)
+    return defines_by_hash(table, symbol);
   bool found = false;
   for_each_symbol(object, [&](const char* name, bool defined) {
     found = defined == wanted_defined && symbol == name;
@@ -93,12 +101,14 @@ bool has_symbol(const LoadedObject& object, std::string_view symbol, bool wanted
 
 std::string_view LoadedObject::name() const {
   const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? std::string_view(path) : std::string_view(path).substr(slash + 1);
+  return slash == std::string::npos ? std::string_view(path)
+                                    : std::string_view(path).substr(slash + 1);
 }
 
 bool LoadedObject::contains(const void* address) const {
   const auto at = reinterpret_cast<uintptr_t>(address);
-  return std::any_of(segments.begin(), segments.end(), [at](const auto& s) { return at >= s.first && at < s.second; });
+  return std::any_of(segments.begin(), segments.end(),
+                     [at](const auto& s) { return at >= s.first && at < s.second; });
 }
 
 std::vector<LoadedObject> loaded_objects() {
@@ -107,7 +117,8 @@ std::vector<LoadedObject> loaded_objects() {
   return objects;
 }
 
-void for_each_symbol(const LoadedObject& object, const std::function<bool(const char*, bool)>& visit) {
+void for_each_symbol(const LoadedObject& object,
+                     const std::function<bool(const char*, bool)>& visit) {
   const SymbolTable table = symbol_table(object);
   if (!table.symbols || !table.names) return;
   const size_t count = count_of(table);
@@ -117,7 +128,11 @@ void for_each_symbol(const LoadedObject& object, const std::function<bool(const 
   }
 }
 
-bool defines_symbol(const LoadedObject& object, std::string_view symbol) { return has_symbol(object, symbol, true); }
-bool imports_symbol(const LoadedObject& object, std::string_view symbol) { return has_symbol(object, symbol, false); }
+bool defines_symbol(const LoadedObject& object, std::string_view symbol) {
+  return has_symbol(object, symbol, true);
+}
+bool imports_symbol(const LoadedObject& object, std::string_view symbol) {
+  return has_symbol(object, symbol, false);
+}
 
 }  // namespace nearcache

@@ -9,7 +9,7 @@
 namespace nearcache {
 
 struct LoadedObject {
-  std::string path;  // empty for the executable
+  std::string path;               // empty for the executable
   std::string_view name() const;  // the file name, without folders
   const void* dynamic = nullptr;  // its dynamic section, null if it has none
   uintptr_t base = 0;
@@ -22,7 +22,8 @@ struct LoadedObject {
 std::vector<LoadedObject> loaded_objects();
 
 // Calls `visit(name, defined)` for every dynamic symbol of `object` until it returns false.
-void for_each_symbol(const LoadedObject& object, const std::function<bool(const char*, bool)>& visit);
+void for_each_symbol(const LoadedObject& object,
+                     const std::function<bool(const char*, bool)>& visit);
 
 bool defines_symbol(const LoadedObject& object, std::string_view symbol);
 bool imports_symbol(const LoadedObject& object, std::string_view symbol);

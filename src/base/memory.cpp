@@ -10,9 +10,11 @@
 
 namespace nearcache {
 
-// A control group without a limit says "max", which does not read as a number. Without stdio, whose files are blocks of the program's heap.
+// A control group without a limit says "max", which does not read as a number. Without stdio, whose
+// files are blocks of the program's heap.
 static uint64_t control_group_limit() {
-  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+  for (const char* path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) continue;
     char text[32] = {};
@@ -27,15 +29,17 @@ static uint64_t control_group_limit() {
 uint64_t node_memory_bytes() {
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page = sysconf(_SC_PAGESIZE);
-  const uint64_t physical = pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page)
-                                                  : uint64_t{1} << 30;
+  const uint64_t physical = pages > 0 && page > 0
+                                ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page)
+                                : uint64_t{1} << 30;
   const uint64_t group = control_group_limit();
   return group < physical ? group : physical;
 }
 
 uint64_t launched_on_node() {
   uint64_t most = 1;
-  for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE"}) {
+  for (const char* name :
+       {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE"}) {
     const char* text = environment_value(name);
     if (text != nullptr) most = std::max<uint64_t>(most, strtoull(text, nullptr, 10));
   }

@@ -9,7 +9,8 @@ namespace nearcache {
 // Bytes of memory of this node: the smaller of physical memory and the control group's limit.
 uint64_t node_memory_bytes();
 
-// Processes of this job on this node as the launcher says, at least 1: it sets a variable, or says nothing.
+// Processes of this job on this node as the launcher says, at least 1: it sets a variable, or says
+// nothing.
 uint64_t launched_on_node();
 
 // Counts what caches hold, so that together they never exceed a limit. Thread-safe.

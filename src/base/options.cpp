@@ -15,19 +15,23 @@
 namespace nearcache {
 namespace {
 
-constexpr std::array<std::pair<const char*, Mode>, 5> modes{{
-    {"off", Mode::off}, {"transparent", Mode::transparent}, {"coherent", Mode::coherent}, {"always", Mode::always}, {"user", Mode::user}}};
+constexpr std::array<std::pair<const char*, Mode>, 5> modes{{{"off", Mode::off},
+                                                             {"transparent", Mode::transparent},
+                                                             {"coherent", Mode::coherent},
+                                                             {"always", Mode::always},
+                                                             {"user", Mode::user}}};
 
-constexpr std::array<std::pair<const char*, PolicyKind>, 7> policies{{
-    {"rate", PolicyKind::rate},
-    {"clampi", PolicyKind::clampi},
-    {"clampi-temporal", PolicyKind::clampi_temporal},
-    {"clampi-positional", PolicyKind::clampi_positional},
-    {"lru", PolicyKind::lru},
-    {"sieve", PolicyKind::sieve},
-    {"tinylfu", PolicyKind::tinylfu}}};
+constexpr std::array<std::pair<const char*, PolicyKind>, 7> policies{
+    {{"rate", PolicyKind::rate},
+     {"clampi", PolicyKind::clampi},
+     {"clampi-temporal", PolicyKind::clampi_temporal},
+     {"clampi-positional", PolicyKind::clampi_positional},
+     {"lru", PolicyKind::lru},
+     {"sieve", PolicyKind::sieve},
+     {"tinylfu", PolicyKind::tinylfu}}};
 
-constexpr std::array<std::pair<const char*, RmaUse>, 3> rma_uses{{{"off", RmaUse::off}, {"auto", RmaUse::automatic}, {"on", RmaUse::on}}};
+constexpr std::array<std::pair<const char*, RmaUse>, 3> rma_uses{
+    {{"off", RmaUse::off}, {"auto", RmaUse::automatic}, {"on", RmaUse::on}}};
 
 template <class Table, class Value>
 bool parse_name(const Table& table, std::string_view text, Value* value) {
@@ -47,16 +51,24 @@ const char* name_of(const Table& table, Value value) {
 }
 
 bool parse_mode(std::string_view text, Mode* value) { return parse_name(modes, text, value); }
-bool parse_policy(std::string_view text, PolicyKind* value) { return parse_name(policies, text, value); }
-bool parse_rma_use(std::string_view text, RmaUse* value) { return parse_name(rma_uses, text, value); }
+bool parse_policy(std::string_view text, PolicyKind* value) {
+  return parse_name(policies, text, value);
+}
+bool parse_rma_use(std::string_view text, RmaUse* value) {
+  return parse_name(rma_uses, text, value);
+}
 bool parse_time(std::string_view text, uint64_t* value) { return parse_time_ns(text, value); }
 // As Linux has their names.
 bool parse_interface(std::string_view text, std::string* value) {
   return *value = text, text.size() < IFNAMSIZ && text.find_first_of("/ \t\n") == text.npos;
 }
-bool parse_path(std::string_view text, std::string* value) { return *value = text, is_path_pattern(text); }
+bool parse_path(std::string_view text, std::string* value) {
+  return *value = text, is_path_pattern(text);
+}
 
-bool parse_power(std::string_view text, uint64_t* value) { return parse_bytes(text, value) && std::has_single_bit(*value); }
+bool parse_power(std::string_view text, uint64_t* value) {
+  return parse_bytes(text, value) && std::has_single_bit(*value);
+}
 
 bool parse_model(std::string_view text, std::string* value) {
   double latency_ns, ns_per_byte;
@@ -64,7 +76,8 @@ bool parse_model(std::string_view text, std::string* value) {
 }
 
 constexpr const char* allowed_mode = "off, transparent, coherent, always or user";
-constexpr const char* allowed_policy = "rate, clampi, clampi-temporal, clampi-positional, lru, sieve or tinylfu";
+constexpr const char* allowed_policy =
+    "rate, clampi, clampi-temporal, clampi-positional, lru, sieve or tinylfu";
 constexpr const char* allowed_rma_use = "off, auto or on";
 constexpr const char* allowed_bool = "true or false";
 constexpr const char* allowed_count = "a whole number";
@@ -74,7 +87,8 @@ constexpr const char* allowed_time = "a time with ns, us, ms or s";
 constexpr const char* allowed_ratio = "a number";
 constexpr const char* allowed_model = parse_link_allowed;
 constexpr const char* allowed_interface = "the name of a network interface";
-constexpr const char* allowed_path = "a path with %p (process), %h (host), %r (rank), %j (job) and %% for a percent sign";
+constexpr const char* allowed_path =
+    "a path with %p (process), %h (host), %r (rank), %j (job) and %% for a percent sign";
 
 std::string show(Mode value) { return mode_name(value); }
 std::string show(PolicyKind value) { return policy_name(value); }
@@ -89,7 +103,8 @@ std::string show(double value) {
 
 // Sets `to` if `text` is a value between the ends that are given.
 template <class Value>
-bool set_within(std::string_view text, std::string_view least, std::string_view most, bool (*parse)(std::string_view, Value*), Value* to) {
+bool set_within(std::string_view text, std::string_view least, std::string_view most,
+                bool (*parse)(std::string_view, Value*), Value* to) {
   Value value{}, end{};
   if (!parse(text, &value)) return false;
   if constexpr (std::is_arithmetic_v<Value>) {
@@ -100,16 +115,18 @@ bool set_within(std::string_view text, std::string_view least, std::string_view 
   return true;
 }
 
-std::string refusal(std::string_view name, std::string_view text, std::string_view allowed, std::string_view least, std::string_view most) {
-  std::string what = std::string(name) + ": '" + std::string(text) + "' is not allowed; allowed: " + std::string(allowed);
+std::string refusal(std::string_view name, std::string_view text, std::string_view allowed,
+                    std::string_view least, std::string_view most) {
+  std::string what = std::string(name) + ": '" + std::string(text) +
+                     "' is not allowed; allowed: " + std::string(allowed);
   if (!least.empty()) what += " from " + std::string(least) + " to " + std::string(most);
   return what;
 }
 
 // Variables of ours that are no options of the library; the UPC runtime and upcc have theirs.
 bool is_other_variable(std::string_view name) {
-  return name == "home" || name == "build" || name == "mpicc" || name == "python" || name.starts_with("test_") ||
-         name.starts_with("upc_") || name.starts_with("upcc_");
+  return name == "home" || name == "build" || name == "mpicc" || name == "python" ||
+         name.starts_with("test_") || name.starts_with("upc_") || name.starts_with("upcc_");
 }
 
 }  // namespace
@@ -118,7 +135,8 @@ const char* mode_name(Mode mode) { return name_of(modes, mode); }
 const char* policy_name(PolicyKind policy) { return name_of(policies, policy); }
 
 Options::Options() {
-#define NEARCACHE_OPTION(scope, name, type, default_text, least, most, unit, help) parse_##type(default_text, &name);
+#define NEARCACHE_OPTION(scope, name, type, default_text, least, most, unit, help) \
+  parse_##type(default_text, &name);
 #include "base/options.def"
 #undef NEARCACHE_OPTION
 }
@@ -126,13 +144,16 @@ Options::Options() {
 std::string Options::set(std::string_view name, std::string_view text) {
 #define NEARCACHE_OPTION(scope, option, type, default_text, least, most, unit, help) \
   if (name == #option)                                                               \
-    return set_within(text, least, most, parse_##type, &option) ? std::string() : refusal(name, text, allowed_##type, least, most);
+    return set_within(text, least, most, parse_##type, &option)                      \
+               ? std::string()                                                       \
+               : refusal(name, text, allowed_##type, least, most);
 #include "base/options.def"
 #undef NEARCACHE_OPTION
   std::vector<std::string> names;
   for (const OptionRow& row : option_rows()) names.emplace_back(row.name);
   const std::string near = close_name(name, names);
-  return "there is no option '" + std::string(name) + "'; " + (near.empty() ? "`nearcache options` lists all" : "nearest: " + near);
+  return "there is no option '" + std::string(name) + "'; " +
+         (near.empty() ? "`nearcache options` lists all" : "nearest: " + near);
 }
 
 std::vector<std::string> Options::read_environment(char** environment) {
@@ -145,7 +166,8 @@ std::vector<std::string> Options::read_environment(char** environment) {
     const std::string name = lower_case(entry.substr(prefix.size(), equals - prefix.size()));
     if (is_other_variable(name)) continue;
     const std::string wrong = set(name, entry.substr(equals + 1));
-    if (!wrong.empty()) messages.push_back("environment: " + std::string(entry.substr(0, equals)) + ": " + wrong);
+    if (!wrong.empty())
+      messages.push_back("environment: " + std::string(entry.substr(0, equals)) + ": " + wrong);
   }
   return messages;
 }

@@ -1,4 +1,5 @@
-// The options: one row each in options.def, from which names, parsing, defaults and documentation derive.
+// The options: one row each in options.def, from which names, parsing, defaults and documentation
+// derive.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,20 @@
 namespace nearcache {
 
 enum class Mode : uint8_t { off, transparent, always, user, coherent };
-// What was read may be served until the next acquire, or, in mode coherent, as long as nothing says that it has changed.
-inline constexpr bool ends_at_acquires(Mode mode) { return mode == Mode::transparent || mode == Mode::coherent; }
-enum class PolicyKind : uint8_t { rate, clampi, clampi_temporal, clampi_positional, lru, sieve, tinylfu };
+// What was read may be served until the next acquire, or, in mode coherent, as long as nothing says
+// that it has changed.
+inline constexpr bool ends_at_acquires(Mode mode) {
+  return mode == Mode::transparent || mode == Mode::coherent;
+}
+enum class PolicyKind : uint8_t {
+  rate,
+  clampi,
+  clampi_temporal,
+  clampi_positional,
+  lru,
+  sieve,
+  tinylfu
+};
 
 enum class RmaUse : uint8_t { off, automatic, on };
 
@@ -25,11 +37,11 @@ using rma_use = RmaUse;
 using count = uint64_t;
 using bytes = uint64_t;
 using power = uint64_t;  // bytes, a power of two
-using time = uint64_t;  // nanoseconds
+using time = uint64_t;   // nanoseconds
 using ratio = double;
-using model = std::string;  // L,G of a network, or empty
+using model = std::string;      // L,G of a network, or empty
 using interface = std::string;  // the name of a network interface, or empty
-using path = std::string;   // may hold what base/path_pattern.h replaces
+using path = std::string;       // may hold what base/path_pattern.h replaces
 }  // namespace option_type
 
 struct Options {
@@ -45,16 +57,19 @@ struct Options {
 #define NEARCACHE_TYPE_model option_type::model
 #define NEARCACHE_TYPE_interface option_type::interface
 #define NEARCACHE_TYPE_path option_type::path
-#define NEARCACHE_OPTION(scope, name, type, default_text, least, most, unit, help) NEARCACHE_TYPE_##type name{};
+#define NEARCACHE_OPTION(scope, name, type, default_text, least, most, unit, help) \
+  NEARCACHE_TYPE_##type name{};
 #include "base/options.def"
 #undef NEARCACHE_OPTION
 
   Options();  // every option at its default
 
-  // Sets the option `name` from text. Returns an empty string, or what is wrong and what is allowed; then nothing is changed.
+  // Sets the option `name` from text. Returns an empty string, or what is wrong and what is
+  // allowed; then nothing is changed.
   std::string set(std::string_view name, std::string_view text);
 
-  // Reads every NEARCACHE_* variable of an environment; returns one message per unknown or ill-formed one.
+  // Reads every NEARCACHE_* variable of an environment; returns one message per unknown or
+  // ill-formed one.
   std::vector<std::string> read_environment(char** environment);
 };
 

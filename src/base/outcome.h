@@ -5,7 +5,17 @@
 
 namespace nearcache {
 
-enum class Outcome : uint8_t { uncached, full, pending, partial, direct, conflicting, capacity, failing, bypassed };
+enum class Outcome : uint8_t {
+  uncached,
+  full,
+  pending,
+  partial,
+  direct,
+  conflicting,
+  capacity,
+  failing,
+  bypassed
+};
 inline constexpr int outcome_count = 9;
 
 }  // namespace nearcache

@@ -20,13 +20,15 @@ std::string without_slashes(std::string text) {
 bool is_path_pattern(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') continue;
-    if (++i == text.size() || std::string_view("phrj%").find(text[i]) == std::string_view::npos) return false;
+    if (++i == text.size() || std::string_view("phrj%").find(text[i]) == std::string_view::npos)
+      return false;
   }
   return true;
 }
 
 std::string job_name() {
-  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID"}) {
+  for (const char* name :
+       {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID"}) {
     const char* job = environment_value(name);
     if (job == nullptr) continue;
     const char* step = environment_value("SLURM_STEP_ID");
@@ -44,11 +46,20 @@ std::string expand_path(std::string_view pattern, int rank) {
       continue;
     }
     switch (pattern[++i]) {
-      case 'p': path += std::to_string(getpid()); break;
-      case 'h': path += host_name(); break;
-      case 'r': path += std::to_string(rank); break;
-      case 'j': path += job_name(); break;
-      default: path += '%';
+      case 'p':
+        path += std::to_string(getpid());
+        break;
+      case 'h':
+        path += host_name();
+        break;
+      case 'r':
+        path += std::to_string(rank);
+        break;
+      case 'j':
+        path += job_name();
+        break;
+      default:
+        path += '%';
     }
   }
   return path;

@@ -1,4 +1,5 @@
-// Names of files that several processes or jobs write, each its own: %p is the process' number, %h the host, %r the rank, %j the job,
+// Names of files that several processes or jobs write, each its own: %p is the process' number, %h
+// the host, %r the rank, %j the job,
 // %% a percent sign.
 #pragma once
 
@@ -13,8 +14,9 @@ bool is_path_pattern(std::string_view text);
 // The name for this process. pre: is_path_pattern(pattern).
 std::string expand_path(std::string_view pattern, int rank);
 
-// What tells the job that this process belongs to from others of its name: the scheduler's number and step, else the launcher's name for it, else
-// the number of the process that started this one, which ranks of a node have in common.
+// What tells the job that this process belongs to from others of its name: the scheduler's number
+// and step, else the launcher's name for it, else the number of the process that started this one,
+// which ranks of a node have in common.
 std::string job_name();
 
 }  // namespace nearcache

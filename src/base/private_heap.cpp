@@ -35,14 +35,16 @@ constexpr unsigned class_of(size_t bytes) {
   if (bytes <= 128) return static_cast<unsigned>((bytes + 15) / 16) - 1;
   const auto width = static_cast<unsigned>(std::bit_width(bytes - 1));
   const size_t below = size_t{1} << (width - 1), step = below / 4;
-  return small_classes + (width - 8) * 4 + static_cast<unsigned>((bytes - below + step - 1) / step) - 1;
+  return small_classes + (width - 8) * 4 +
+         static_cast<unsigned>((bytes - below + step - 1) / step) - 1;
 }
 constexpr size_t bytes_of(unsigned size_class) {
   if (size_class < small_classes) return (size_class + 1) * size_t{16};
   const size_t below = size_t{128} << (size_class - small_classes) / 4;
   return below + below / 4 * ((size_class - small_classes) % 4 + 1);
 }
-static_assert(class_of(129) == small_classes && bytes_of(class_of(129)) == 160 && bytes_of(class_of(256)) == 256 && bytes_of(class_of(257)) == 320);
+static_assert(class_of(129) == small_classes && bytes_of(class_of(129)) == 160 &&
+              bytes_of(class_of(256)) == 256 && bytes_of(class_of(257)) == 320);
 constexpr unsigned classes = class_of(largest) + 1;
 
 // Constant-initialised: the first allocations come before any constructor.
@@ -59,7 +61,8 @@ class Lock {
   ~Lock() { pthread_mutex_unlock(&mutex); }
 };
 
-// Addresses that may not be touched yet count against no limit of memory, but against that of addresses (ulimit -v), of which the program needs most.
+// Addresses that may not be touched yet count against no limit of memory, but against that of
+// addresses (ulimit -v), of which the program needs most.
 size_t bytes_to_reserve() {
   rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return most_reserved;
@@ -74,7 +77,8 @@ bool reserve() {
   refused = found == MAP_FAILED;
   if (refused) return false;
   // A child that is forked while another thread allocates finds the heap in order.
-  pthread_atfork([] { pthread_mutex_lock(&mutex); }, [] { pthread_mutex_unlock(&mutex); }, [] { pthread_mutex_unlock(&mutex); });
+  pthread_atfork([] { pthread_mutex_lock(&mutex); }, [] { pthread_mutex_unlock(&mutex); },
+                 [] { pthread_mutex_unlock(&mutex); });
   reserved.store(bytes, std::memory_order_relaxed);
   begin.store(reinterpret_cast<uintptr_t>(found), std::memory_order_relaxed);
   return true;
@@ -85,7 +89,8 @@ std::byte* extend(size_t bytes) {
   if (!reserve() || bytes > reserved.load(std::memory_order_relaxed) - used) return nullptr;
   auto* const base = reinterpret_cast<std::byte*>(begin.load(std::memory_order_relaxed));
   if (used + bytes > accessible) {
-    const size_t more = (used + bytes - accessible + grown_at_once - 1) / grown_at_once * grown_at_once;
+    const size_t more =
+        (used + bytes - accessible + grown_at_once - 1) / grown_at_once * grown_at_once;
     if (mprotect(base + accessible, more, PROT_READ | PROT_WRITE) != 0) return nullptr;
     accessible += more;
   }
@@ -121,7 +126,8 @@ void* allocate(size_t bytes, size_t align) {
 
 bool owns(const void* block) {
   const uintptr_t from = begin.load(std::memory_order_relaxed);
-  return from != 0 && reinterpret_cast<uintptr_t>(block) - from < reserved.load(std::memory_order_relaxed);
+  return from != 0 &&
+         reinterpret_cast<uintptr_t>(block) - from < reserved.load(std::memory_order_relaxed);
 }
 
 void release(void* block) {
@@ -129,7 +135,8 @@ void release(void* block) {
   auto* const piece = static_cast<std::byte*>(block) - header.distance;
   const size_t bytes = bytes_of(header.size_class);
   if (bytes >= given_back) {  // but for its first page, which keeps the list
-    const uintptr_t first = (reinterpret_cast<uintptr_t>(piece) + sizeof(Free) + page - 1) & ~(page - 1);
+    const uintptr_t first =
+        (reinterpret_cast<uintptr_t>(piece) + sizeof(Free) + page - 1) & ~(page - 1);
     const uintptr_t last = (reinterpret_cast<uintptr_t>(piece) + bytes) & ~(page - 1);
     madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
   }

@@ -12,7 +12,9 @@ class Region {
   Region() = default;
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
-  Region(Region&& other) noexcept : base_(other.base_), bytes_(other.bytes_) { other.base_ = nullptr; }
+  Region(Region&& other) noexcept : base_(other.base_), bytes_(other.bytes_) {
+    other.base_ = nullptr;
+  }
   ~Region() { release(); }
 
   // Reserves `bytes`, zero when first read. False when the system refuses.
@@ -22,12 +24,14 @@ class Region {
   void* base() const { return base_; }
   size_t bytes() const { return bytes_; }
 
-  // Lets the system back [from, from + bytes) with large pages where whole ones lie in it: one fault instead of 512, and
-  // fewer misses of the address translation. Without effect where the system has none to give.
+  // Lets the system back [from, from + bytes) with large pages where whole ones lie in it: one
+  // fault instead of 512, and fewer misses of the address translation. Without effect where the
+  // system has none to give.
   static void prefer_large_pages(void* from, size_t bytes);
   static constexpr size_t large_page = 2 << 20;
 
-  // Gives the memory behind whole pages inside [from, from + bytes) back; it reads as zero afterwards.
+  // Gives the memory behind whole pages inside [from, from + bytes) back; it reads as zero
+  // afterwards.
   static void discard(void* from, size_t bytes);
 
  private:
@@ -39,7 +43,10 @@ class Region {
 template <class T>
 class Relative {
  public:
-  void set(T* target) { distance_ = static_cast<ptrdiff_t>(reinterpret_cast<intptr_t>(target) - reinterpret_cast<intptr_t>(this)); }
+  void set(T* target) {
+    distance_ = static_cast<ptrdiff_t>(reinterpret_cast<intptr_t>(target) -
+                                       reinterpret_cast<intptr_t>(this));
+  }
   T* get() const { return reinterpret_cast<T*>(reinterpret_cast<intptr_t>(this) + distance_); }
   T& operator[](size_t i) const { return get()[i]; }
 

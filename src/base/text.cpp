@@ -17,7 +17,9 @@ std::string lower_case(std::string_view text) {
 bool parse_ratio(std::string_view text, double* value) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number) || number < 0) return false;
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number) ||
+      number < 0)
+    return false;
   *value = number;
   return true;
 }
@@ -33,7 +35,8 @@ bool parse_count(std::string_view text, uint64_t* value) {
 // Splits "64M" into a number and its suffix; the number may have a fraction.
 static bool split_number(std::string_view text, double* number, std::string* suffix) {
   const std::string copy = lower_case(text);
-  if (copy.empty() || (!std::isdigit(static_cast<unsigned char>(copy[0])) && copy[0] != '.')) return false;
+  if (copy.empty() || (!std::isdigit(static_cast<unsigned char>(copy[0])) && copy[0] != '.'))
+    return false;
   const auto [end, error] = std::from_chars(copy.data(), copy.data() + copy.size(), *number);
   *suffix = std::string(end, copy.data() + copy.size());
   return error == std::errc() && std::isfinite(*number);

@@ -16,7 +16,8 @@ namespace {
 
 constexpr int patience_ms = 1000;
 
-// A FIFO without a reader raises SIGPIPE, which would end the program: it is held back, and taken before the thread may get it.
+// A FIFO without a reader raises SIGPIPE, which would end the program: it is held back, and taken
+// before the thread may get it.
 class BrokenPipesHeld {
  public:
   BrokenPipesHeld() {
@@ -87,12 +88,14 @@ std::string resolved(const std::string& path) {
 std::string write_whole_file(const std::string& path, std::string_view text) {
   struct stat status {};
   const bool exists = stat(path.c_str(), &status) == 0;
-  if (exists && (!S_ISREG(status.st_mode) || access(path.c_str(), W_OK) != 0)) return write_in_place(path, text);
+  if (exists && (!S_ISREG(status.st_mode) || access(path.c_str(), W_OK) != 0))
+    return write_in_place(path, text);
   const std::string target = exists ? resolved(path) : path;
   const std::string beside = target + ".part." + std::to_string(getpid());
   const int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return exists ? write_in_place(path, text) : strerror(errno);
-  if (exists && fchmod(file, status.st_mode & 07777) != 0) errno = 0;  // the file is more important than who may read it
+  // the file is more important than who may read it
+  if (exists && fchmod(file, status.st_mode & 07777) != 0) errno = 0;
   if (write_and_close(file, text) && rename(beside.c_str(), target.c_str()) == 0) return {};
   const int error = errno;
   unlink(beside.c_str());

@@ -1,4 +1,5 @@
-// Whether the program reads a few words over and over, as one does that waits for another PE to change them.
+// Whether the program reads a few words over and over, as one does that waits for another PE to
+// change them.
 #pragma once
 
 #include <algorithm>
@@ -6,11 +7,12 @@
 
 namespace nearcache {
 
-// Notes what is served from the cache, and asks to be looked at every so many reads. A hit costs an increment, a shift and an OR.
+// Notes what is served from the cache, and asks to be looked at every so many reads. A hit costs an
+// increment, a shift and an OR.
 class PollDetector {
  public:
-  // An odd number, so that several words polled in turn take turns in being the one that is looked at, however each of them is read:
-  // quickly, slowly or from the network. So all reads count.
+  // An odd number, so that several words polled in turn take turns in being the one that is looked
+  // at, however each of them is read: quickly, slowly or from the network. So all reads count.
   static constexpr uint32_t reads_a_look = 47;
   // Reads of so few different words in a row are polling.
   static constexpr int polled_words = 4;
@@ -22,7 +24,8 @@ class PollDetector {
     words_ |= bit_of(address);
     return ++reads_ >= reads_a_look;
   }
-  // A read that is no quick hit begins. It, too, may be the one to look at; then it is not told below.
+  // A read that is no quick hit begins. It, too, may be the one to look at; then it is not told
+  // below.
   bool time_to_look() const { return reads_ + 1 >= reads_a_look; }
   void slow_hit(uint64_t address) {
     words_ |= bit_of(address);
@@ -45,8 +48,11 @@ class PollDetector {
   uint64_t quick_hits() const { return quick_ + quick_since_look(); }
 
  private:
-  static uint64_t bit_of(uint64_t address) { return uint64_t{1} << (((address >> 3) ^ (address >> 12)) & 63); }
-  // Whether no more than polled_words bits are set: cheaper than to count them where the processor has no instruction for that.
+  static uint64_t bit_of(uint64_t address) {
+    return uint64_t{1} << (((address >> 3) ^ (address >> 12)) & 63);
+  }
+  // Whether no more than polled_words bits are set: cheaper than to count them where the processor
+  // has no instruction for that.
   static bool few(uint64_t words) {
     for (int i = 0; i < polled_words; ++i) words &= words - 1;
     return words == 0;
@@ -54,9 +60,10 @@ class PollDetector {
   uint32_t served() const { return std::min(reads_, reads_a_look - 1); }
   uint64_t quick_since_look() const { return served() - slow_ - misses_; }
 
-  uint32_t reads_ = 0, slow_ = 0, misses_ = 0;  // since the last look; of these hits served slowly, and misses
-  uint64_t words_ = 0;                          // of the hits, by hash
-  uint64_t quick_ = 0;                          // hits before the last look
+  // since the last look; of these hits served slowly, and misses
+  uint32_t reads_ = 0, slow_ = 0, misses_ = 0;
+  uint64_t words_ = 0;  // of the hits, by hash
+  uint64_t quick_ = 0;  // hits before the last look
 };
 
 }  // namespace nearcache

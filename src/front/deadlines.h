@@ -1,4 +1,5 @@
-// When what is under way over a modelled network will be complete, by what completes it. Any thread.
+// When what is under way over a modelled network will be complete, by what completes it. Any
+// thread.
 #pragma once
 
 #include <algorithm>

@@ -103,7 +103,8 @@ bool Epochs::flush_is_empty(Targets targets) const {
   if (targets.is_all()) return of_all_ && touched_.empty() && all_known_since_ == unnoted_;
   if (unknown(targets.rank())) return false;
   const Target& target = targets_[targets.rank()];
-  return (of_all_ || (target.flags & locked) != 0) && (target.flags & (gets | writes | exclusive)) == 0;
+  return (of_all_ || (target.flags & locked) != 0) &&
+         (target.flags & (gets | writes | exclusive)) == 0;
 }
 
 }  // namespace nearcache

@@ -1,11 +1,14 @@
-// The epochs of a window as this rank's calls opened and closed them, and what the library below has to complete at which target.
+// The epochs of a window as this rank's calls opened and closed them, and what the library below
+// has to complete at which target.
 //
-// Every operation takes a number. A synchronisation completes what has one when it begins, and takes it off the books when it has
-// ended, and has succeeded: while it is under way, and after it failed, everything is outstanding still. So another thread that looks
-// meanwhile finds what is true, and a flush that is tried again goes down again.
+// Every operation takes a number. A synchronisation completes what has one when it begins, and
+// takes it off the books when it has ended, and has succeeded: while it is under way, and after it
+// failed, everything is outstanding still. So another thread that looks meanwhile finds what is
+// true, and a flush that is tried again goes down again.
 //
-// A write is noted before it is issued, since from then on the data may change, and again once it has been: a synchronisation that began
-// in between may or may not have completed it. No locks: the caller has one for a window.
+// A write is noted before it is issued, since from then on the data may change, and again once it
+// has been: a synchronisation that began in between may or may not have completed it. No locks: the
+// caller has one for a window.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +37,10 @@ class Epochs {
   void start(const std::vector<uint32_t>& targets);
   void complete();
 
-  // Whatever other ranks did in epochs, or before a fence or a post, that this one comes after is done: not only have the calls returned that open the epoch, which they
-  // may before anything has happened at the target. An operation has been completed under the lock, or all have entered the fence.
+  // Whatever other ranks did in epochs, or before a fence or a post, that this one comes after is
+  // done: not only have the calls returned that open the epoch, which they may before anything has
+  // happened at the target. An operation has been completed under the lock, or all have entered the
+  // fence.
   bool certainly_open(uint32_t target) const {
     const Target& its = targets_[target];
     if ((its.flags & in_start) != 0) return false;
@@ -46,27 +51,38 @@ class Epochs {
   bool in_fence() const { return fence_; }
 
   // Since the lock was taken: does it keep others out?
-  bool locked_exclusively(uint32_t target) const { return (targets_[target].flags & exclusively) != 0; }
+  bool locked_exclusively(uint32_t target) const {
+    return (targets_[target].flags & exclusively) != 0;
+  }
   // In the group of MPI_Win_start.
   bool started(uint32_t target) const { return (targets_[target].flags & in_start) != 0; }
   bool open_for_all() const { return of_all_; }
-  bool open(uint32_t target) const { return of_all_ || fence_ || (targets_[target].flags & (locked | in_start)) != 0; }
+  bool open(uint32_t target) const {
+    return of_all_ || fence_ || (targets_[target].flags & (locked | in_start)) != 0;
+  }
 
   // --- What is outstanding. ---
 
   void get_issued(uint32_t target) { note(target, gets, &Target::last_get); }
 
-  // `mark`: the caller's number of all its writes before this one. Of the writes that are outstanding at a target the lowest is kept.
+  // `mark`: the caller's number of all its writes before this one. Of the writes that are
+  // outstanding at a target the lowest is kept.
   void write_begins(uint32_t target, uint32_t mark);
   void write_issued(uint32_t target);
   static constexpr uint32_t no_mark = UINT32_MAX;  // some are outstanding whose number is not known
-  uint32_t mark(uint32_t target) const { return writes_unknown(target) ? no_mark : targets_[target].mark; }
+  uint32_t mark(uint32_t target) const {
+    return writes_unknown(target) ? no_mark : targets_[target].mark;
+  }
   // The caller's numbers mean nothing any more.
   void forget_marks();
   // Gets that were noted; others may be outstanding besides.
   bool gets_noted(uint32_t target) const { return (targets_[target].flags & gets) != 0; }
-  bool writes_outstanding(uint32_t target) const { return (targets_[target].flags & writes) != 0 || writes_unknown(target); }
-  bool outstanding(uint32_t target) const { return (targets_[target].flags & (gets | writes)) != 0 || unknown(target); }
+  bool writes_outstanding(uint32_t target) const {
+    return (targets_[target].flags & writes) != 0 || writes_unknown(target);
+  }
+  bool outstanding(uint32_t target) const {
+    return (targets_[target].flags & (gets | writes)) != 0 || unknown(target);
+  }
   // Gets may be, everywhere, as calls were not noted; `writes` too. O(1).
   void all_outstanding(bool writes);
 
@@ -76,8 +92,9 @@ class Epochs {
     Targets targets;
     uint64_t up_to;  // the last number that had been given when it began
     bool local;      // writes complete at the origin only
-    uint32_t mark;   // every write that the caller numbered up to this had been issued; no_mark: that is not known
-    uint32_t era;    // of the caller's numbers
+    // every write that the caller numbered up to this had been issued; no_mark: that is not known
+    uint32_t mark;
+    uint32_t era;  // of the caller's numbers
   };
   Sync begin(Targets targets, bool local, uint32_t mark);
   void end(const Sync& sync, bool succeeded);
@@ -86,25 +103,27 @@ class Epochs {
   // Nothing is outstanding and no synchronisation is under way, at any target.
   bool quiet() const { return quiet_; }
 
-  // A flush would complete nothing, and is no error: a passive epoch is known to be open. The first flush of an exclusive epoch
-  // goes down: a library may take the lock at the first call that needs it, and the program may use it to keep others out.
+  // A flush would complete nothing, and is no error: a passive epoch is known to be open. The first
+  // flush of an exclusive epoch goes down: a library may take the lock at the first call that needs
+  // it, and the program may use it to keep others out.
   bool flush_is_empty(Targets targets) const;
 
  private:
-  static constexpr uint8_t locked = 1;     // MPI_Win_lock of this target alone
-  static constexpr uint8_t exclusive = 2;  // exclusively, and nothing has gone down since that needs the lock
-  static constexpr uint8_t in_start = 4;   // in the group of MPI_Win_start
-  static constexpr uint8_t gets = 8;       // gets are outstanding
-  static constexpr uint8_t writes = 16;    // puts or accumulates are
-  static constexpr uint8_t listed = 32;    // in touched_
+  static constexpr uint8_t locked = 1;  // MPI_Win_lock of this target alone
+  // exclusively, and nothing has gone down since that needs the lock
+  static constexpr uint8_t exclusive = 2;
+  static constexpr uint8_t in_start = 4;      // in the group of MPI_Win_start
+  static constexpr uint8_t gets = 8;          // gets are outstanding
+  static constexpr uint8_t writes = 16;       // puts or accumulates are
+  static constexpr uint8_t listed = 32;       // in touched_
   static constexpr uint8_t exclusively = 64;  // MPI_Win_lock, exclusively
 
   struct Target {
     uint64_t last_get = 0, last_write = 0;  // numbers of the last ones
     uint32_t being_issued = 0;              // writes that have begun and have not been issued
     uint32_t mark = no_mark;
-    uint32_t known_since = 0;               // the last `unnoted_` after which it was synchronised
-    uint64_t held_in = 0;                   // passive epoch in which an operation was completed
+    uint32_t known_since = 0;  // the last `unnoted_` after which it was synchronised
+    uint64_t held_in = 0;      // passive epoch in which an operation was completed
     uint8_t flags = 0;
   };
 
@@ -117,9 +136,13 @@ class Epochs {
   void list(uint32_t target);
   void set(uint32_t target, uint8_t flags, bool on);
   void settle(Target* target, const Sync& sync);
-  void update_quiet() { quiet_ = touched_.empty() && under_way_ == 0 && all_known_since_ == unnoted_; }
+  void update_quiet() {
+    quiet_ = touched_.empty() && under_way_ == 0 && all_known_since_ == unnoted_;
+  }
   // Calls went unnoted, and the target was not synchronised since.
-  bool unknown(uint32_t target) const { return targets_[target].known_since != unnoted_ && all_known_since_ != unnoted_; }
+  bool unknown(uint32_t target) const {
+    return targets_[target].known_since != unnoted_ && all_known_since_ != unnoted_;
+  }
   bool writes_unknown(uint32_t target) const { return unnoted_writes_ && unknown(target); }
   // It has been, by this.
   bool makes_known(const Sync& sync) const { return !sync.local && sync.up_to >= unnoted_up_to_; }
@@ -128,7 +151,7 @@ class Epochs {
   bool of_all_ = false;  // lock_all
   bool fence_ = false;
   bool fence_met_ = false;
-  bool alone_ = false;   // in lock_all
+  bool alone_ = false;  // in lock_all
   bool quiet_ = true;
   std::vector<Target> targets_;
   uint32_t ranks_;
@@ -137,10 +160,10 @@ class Epochs {
   uint64_t numbers_ = 0;
   uint64_t passive_ = 1;  // epochs of lock_all, begun and ended
   uint32_t era_ = 0;
-  uint32_t unnoted_ = 0;         // how often calls went unnoted
-  uint32_t all_known_since_ = 0; // the last of these after which all targets were synchronised
-  uint64_t unnoted_up_to_ = 0;   // number of the last
-  bool unnoted_writes_ = false;  // there were writes among them, since all targets were known
+  uint32_t unnoted_ = 0;          // how often calls went unnoted
+  uint32_t all_known_since_ = 0;  // the last of these after which all targets were synchronised
+  uint64_t unnoted_up_to_ = 0;    // number of the last
+  bool unnoted_writes_ = false;   // there were writes among them, since all targets were known
   std::vector<uint32_t> touched_;
   std::vector<uint32_t> started_;
 };

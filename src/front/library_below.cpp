@@ -13,7 +13,9 @@ bool is_ours(const LoadedObject& object) { return object.name().starts_with("lib
 
 void LibraryBelow::find_private() {
   const std::vector<LoadedObject> objects = loaded_objects();
-  const auto found = std::ranges::find_if(objects, [&](const LoadedObject& object) { return !is_ours(object) && defines_symbol(object, mark_); });
+  const auto found = std::ranges::find_if(objects, [&](const LoadedObject& object) {
+    return !is_ours(object) && defines_symbol(object, mark_);
+  });
   if (found == objects.end() || dlsym(RTLD_NEXT, mark_) != nullptr) return;
   if (!found->path.empty()) private_ = dlopen(found->path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
 }
@@ -29,7 +31,9 @@ void* LibraryBelow::data(const char* name) const {
 }
 
 bool TableFiller::defined(const char* name) const {
-  return std::ranges::any_of(objects_, [&](const LoadedObject& object) { return !is_ours(object) && defines_symbol(object, name); });
+  return std::ranges::any_of(objects_, [&](const LoadedObject& object) {
+    return !is_ours(object) && defines_symbol(object, name);
+  });
 }
 
 void* TableFiller::find(const char* name, const char* twin, bool certain) const {

@@ -1,5 +1,6 @@
-// The library below a preloaded object: where its functions are found, and whether it is there yet. A program may open it late (Python), and
-// privately, so that it is not in the global order that RTLD_NEXT follows.
+// The library below a preloaded object: where its functions are found, and whether it is there yet.
+// A program may open it late (Python), and privately, so that it is not in the global order that
+// RTLD_NEXT follows.
 #pragma once
 
 #include <atomic>
@@ -17,7 +18,8 @@ class LibraryBelow {
   // `mark`: a function that this library alone defines.
   constexpr explicit LibraryBelow(const char* mark) : mark_(mark) {}
 
-  // Once the library is there, says for good what `find` made of it; before, `find` is asked again each time. Any thread.
+  // Once the library is there, says for good what `find` made of it; before, `find` is asked again
+  // each time. Any thread.
   template <class Find>
   State look(Find find) {
     if (state() != State::missing) return state();
@@ -32,7 +34,8 @@ class LibraryBelow {
 
   // The address of the next `name` behind us, or null.
   void* symbol(const char* name) const;
-  // Data, unlike functions, may have been copied into the executable, which comes before us: the first one counts.
+  // Data, unlike functions, may have been copied into the executable, which comes before us: the
+  // first one counts.
   void* data(const char* name) const;
 
  private:
@@ -41,15 +44,18 @@ class LibraryBelow {
   const char* mark_;
   std::atomic<State> state_{State::missing};
   std::mutex mutex_;
-  void* private_ = nullptr;  // the library, where it was opened privately; held for the life of the process
+  // the library, where it was opened privately; held for the life of the process
+  void* private_ = nullptr;
 };
 
-// Fills the fields of a table: the next function of that name, so that other tools stack with us, or its twin where there is none.
+// Fills the fields of a table: the next function of that name, so that other tools stack with us,
+// or its twin where there is none.
 class TableFiller {
  public:
   explicit TableFiller(const LibraryBelow& below) : below_(below), objects_(loaded_objects()) {}
 
-  // `certain`: some object defines it. A look-up that fails leaves its message in the program's heap, so what none defines is not looked up.
+  // `certain`: some object defines it. A look-up that fails leaves its message in the program's
+  // heap, so what none defines is not looked up.
   template <class Function>
   void fill(Function** field, const char* name, const char* twin, bool certain) const {
     *field = reinterpret_cast<Function*>(find(name, twin, certain));

@@ -1,5 +1,5 @@
-// Which targets of a window a call is about. "All" and "none" are kinds of their own, not numbers: a rank may be MPI_PROC_NULL,
-// which is -1 in some MPIs, or simply wrong.
+// Which targets of a window a call is about. "All" and "none" are kinds of their own, not numbers:
+// a rank may be MPI_PROC_NULL, which is -1 in some MPIs, or simply wrong.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,17 @@ class Targets {
 
   // The rank as the program named it, in a window of `ranks` ranks: none, if it is none of them.
   static constexpr Targets named(int rank, uint32_t ranks) {
-    return rank >= 0 && static_cast<uint32_t>(rank) < ranks ? one(static_cast<uint32_t>(rank)) : none();
+    return rank >= 0 && static_cast<uint32_t>(rank) < ranks ? one(static_cast<uint32_t>(rank))
+                                                            : none();
   }
 
   constexpr bool is_all() const { return kind_ == Kind::all; }
   constexpr bool is_none() const { return kind_ == Kind::none; }
   constexpr bool is_one() const { return kind_ == Kind::one; }
   constexpr uint32_t rank() const { return rank_; }  // pre: is_one()
-  constexpr bool cover(uint32_t rank) const { return kind_ == Kind::all || (kind_ == Kind::one && rank_ == rank); }
+  constexpr bool cover(uint32_t rank) const {
+    return kind_ == Kind::all || (kind_ == Kind::one && rank_ == rank);
+  }
 
  private:
   enum class Kind : uint8_t { none, one, all };

@@ -1,9 +1,10 @@
 // The one way that the library includes mpi.h.
 //
-// In the preload object our MPI_X carry other link names, caching_MPI_X: the exported MPI_X are trampolines
-// (trampoline.h), so that an object that does not fit the program's MPI can step aside. And Open MPI's predefined
-// handles are addresses of objects in its library, which need not be loaded when we are: they are looked up at
-// start (next.h), so MPI_INT, MPI_COMM_WORLD and the like may not be used in static initialisers.
+// In the preload object our MPI_X carry other link names, caching_MPI_X: the exported MPI_X are
+// trampolines (trampoline.h), so that an object that does not fit the program's MPI can step aside.
+// And Open MPI's predefined handles are addresses of objects in its library, which need not be
+// loaded when we are: they are looked up at start (next.h), so MPI_INT, MPI_COMM_WORLD and the like
+// may not be used in static initialisers.
 #pragma once
 
 #include "declared.h"
@@ -28,7 +29,8 @@ struct Predefined {
 extern Predefined predefined;
 }  // namespace nearcache::mpi
 #undef OMPI_PREDEFINED_GLOBAL
-#define OMPI_PREDEFINED_GLOBAL(type, global) (static_cast<type>(::nearcache::mpi::predefined.global))
+#define OMPI_PREDEFINED_GLOBAL(type, global) \
+  (static_cast<type>(::nearcache::mpi::predefined.global))
 #endif
 
 // SimGrid's MPI_Compare_and_swap takes the compared value as plain void*.

@@ -1,13 +1,13 @@
-/* nearcache-selftest: two ranks that show whether a preloaded libnearcache_mpi.so serves gets, and rightly.
- * Prints one line: `selftest: ok hits=N`, `selftest: FAILED why` or `selftest: nearcache is not loaded`; the exit
- * code is 0, 1 or 2. */
+/* nearcache-selftest: two ranks that show whether a preloaded libnearcache_mpi.so serves gets, and
+ * rightly. Prints one line: `selftest: ok hits=N`, `selftest: FAILED why` or `selftest: nearcache
+ * is not loaded`; the exit code is 0, 1 or 2. */
 #include <stdio.h>
 #include <string.h>
 
 #include "nearcache/mpi.h"
 
 /* Weak, as the library is preloaded, not linked. */
-__attribute__((weak)) int nearcache_get_stats(MPI_Win win, nearcache_stats *stats);
+__attribute__((weak)) int nearcache_get_stats(MPI_Win win, nearcache_stats* stats);
 
 enum { count = 64, repeats = 10 };
 
@@ -59,9 +59,9 @@ static int report(int rank, int size, int wrong, unsigned long long hits) {
   return code;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, size;
-  long *memory;
+  long* memory;
   MPI_Win win;
   MPI_Info info;
   MPI_Init(&argc, &argv);

@@ -1,4 +1,5 @@
-// Who may speak to us: proofs that the other end of a connection knows the secret of the job, without showing it.
+// Who may speak to us: proofs that the other end of a connection knows the secret of the job,
+// without showing it.
 #pragma once
 
 #include <array>
@@ -12,7 +13,8 @@ using Secret = std::array<uint64_t, 2>;  // drawn by one rank, and given to all 
 // From the system's generator, for secrets and nonces.
 uint64_t random_word();
 
-// SipHash-2-4 (Aumasson, Bernstein, 2012) of these words: a function of the secret that nobody can evaluate without it.
+// SipHash-2-4 (Aumasson, Bernstein, 2012) of these words: a function of the secret that nobody can
+// evaluate without it.
 uint64_t proof(const Secret& secret, std::span<const uint64_t> words);
 
 }  // namespace nearcache::net

@@ -25,7 +25,8 @@ class ByteQueue {
     if (size_ > kept) memory_.reset(), size_ = 0;
   }
 
-  // At least so many bytes behind what is here, to write to; `filled` of them then belong to the queue.
+  // At least so many bytes behind what is here, to write to; `filled` of them then belong to the
+  // queue.
   std::span<std::byte> room(size_t least) {
     if (size_ - end_ < least) make_room(least);
     return {memory_.get() + end_, size_ - end_};

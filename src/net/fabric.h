@@ -1,7 +1,9 @@
-// What moves batches of bytes between the ranks of a job. It knows no MPI, and nothing of what is in a batch.
+// What moves batches of bytes between the ranks of a job. It knows no MPI, and nothing of what is
+// in a batch.
 //
-// Batches from one rank to another arrive whole, once and in the order in which they were sent; between different pairs there is no order. A fabric
-// has no lock: its user calls it from one thread at a time (but for wait_descriptor and ring).
+// Batches from one rank to another arrive whole, once and in the order in which they were sent;
+// between different pairs there is no order. A fabric has no lock: its user calls it from one
+// thread at a time (but for wait_descriptor and ring).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +16,8 @@ namespace nearcache::net {
 class Receiver {
  public:
   virtual void received(int from, std::span<const std::byte> batch) = 0;
-  // No more comes from this rank, and nothing reaches it: it ended, or broke the protocol. Said once for a rank.
+  // No more comes from this rank, and nothing reaches it: it ended, or broke the protocol. Said
+  // once for a rank.
   virtual void lost(int peer, const std::string& why) = 0;
 
  protected:
@@ -29,15 +32,16 @@ class Fabric {
   virtual int ranks() const = 0;
   virtual size_t largest_batch() const = 0;  // bytes
 
-  // Takes the batch, which may be overwritten at once, and never waits: what the network does not take now goes with later polls. To another rank.
-  // Nothing that was sent to a rank that is lost arrives.
+  // Takes the batch, which may be overwritten at once, and never waits: what the network does not
+  // take now goes with later polls. To another rank. Nothing that was sent to a rank that is lost
+  // arrives.
   virtual void send(int to, std::span<const std::byte> batch) = 0;
 
   // Moves what can be moved without waiting. True if anything was received or lost.
   virtual bool poll(Receiver& receiver) = 0;
 
-  // Readable as long as poll would find something to do; -1 of fabrics that nobody can sleep on. It is level-triggered: whoever looks too late
-  // still sees what came meanwhile. Any thread.
+  // Readable as long as poll would find something to do; -1 of fabrics that nobody can sleep on. It
+  // is level-triggered: whoever looks too late still sees what came meanwhile. Any thread.
   virtual int wait_descriptor() const = 0;
   // Makes the descriptor readable until the next poll. Any thread.
   virtual void ring() = 0;

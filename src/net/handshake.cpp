@@ -3,7 +3,10 @@
 namespace nearcache::net {
 namespace {
 
-uint64_t ranks_of(const Hello& hello) { return static_cast<uint64_t>(static_cast<uint32_t>(hello.from)) << 32 | static_cast<uint32_t>(hello.to); }
+uint64_t ranks_of(const Hello& hello) {
+  return static_cast<uint64_t>(static_cast<uint32_t>(hello.from)) << 32 |
+         static_cast<uint32_t>(hello.to);
+}
 
 }  // namespace
 

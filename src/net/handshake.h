@@ -1,4 +1,5 @@
-// How two ranks begin a connection: each shows that it knows the secret of the job, by a proof over what the other has drawn.
+// How two ranks begin a connection: each shows that it knows the secret of the job, by a proof over
+// what the other has drawn.
 //
 //     initiator -> acceptor   Hello      who I am, whom I want, a nonce
 //     acceptor -> initiator   Challenge  my nonce, and my proof
@@ -15,7 +16,8 @@
 namespace nearcache::net {
 
 struct Hello {
-  // Reads otherwise where words have another order of bytes, and changes with the format of anything on a connection.
+  // Reads otherwise where words have another order of bytes, and changes with the format of
+  // anything on a connection.
   static constexpr uint64_t our_format = 0x4e63526d61303101u;
   uint64_t format;
   int32_t from, to;
@@ -29,11 +31,13 @@ struct Answer {
 };
 enum class Verdict : uint64_t { welcome = 0x77656c636f6d6501, turned_away = 0x6177617974757201 };
 
-// Of the acceptor, and of the initiator: different words, so that neither can be had by asking for the other.
+// Of the acceptor, and of the initiator: different words, so that neither can be had by asking for
+// the other.
 uint64_t acceptor_proof(const Secret& secret, const Hello& hello);
 uint64_t initiator_proof(const Secret& secret, const Hello& hello, uint64_t challenge);
 
-// Whether the acceptor takes a connection from `peer` while it attempts one itself: both decide alike, so that exactly one of two that cross remains.
+// Whether the acceptor takes a connection from `peer` while it attempts one itself: both decide
+// alike, so that exactly one of two that cross remains.
 inline bool crossing_wins(int acceptor, int peer) { return peer < acceptor; }
 
 }  // namespace nearcache::net

@@ -16,7 +16,8 @@ bool take_address(const sockaddr* from, SocketAddress* to) {
     std::memcpy(to->bytes, &reinterpret_cast<const sockaddr_in*>(from)->sin_addr, 4);
   } else if (from->sa_family == AF_INET6) {
     const auto& address = reinterpret_cast<const sockaddr_in6*>(from)->sin6_addr;
-    if (IN6_IS_ADDR_LINKLOCAL(&address)) return false;  // means nothing without the number of an interface
+    // means nothing without the number of an interface
+    if (IN6_IS_ADDR_LINKLOCAL(&address)) return false;
     std::memcpy(to->bytes, &address, 16);
   } else {
     return false;
@@ -26,7 +27,9 @@ bool take_address(const sockaddr* from, SocketAddress* to) {
 }
 
 // The smaller, the rather: IPv4 before IPv6, loopback last.
-int preference(const ifaddrs& each) { return 2 * ((each.ifa_flags & IFF_LOOPBACK) != 0) + (each.ifa_addr->sa_family == AF_INET6); }
+int preference(const ifaddrs& each) {
+  return 2 * ((each.ifa_flags & IFF_LOOPBACK) != 0) + (each.ifa_addr->sa_family == AF_INET6);
+}
 
 }  // namespace
 
@@ -36,7 +39,9 @@ SocketAddress own_address(const std::string& interface) {
   ifaddrs* all = nullptr;
   if (getifaddrs(&all) != 0) return best;
   for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
-    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0 || (!interface.empty() && interface != each->ifa_name)) continue;
+    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0 ||
+        (!interface.empty() && interface != each->ifa_name))
+      continue;
     if (!take_address(each->ifa_addr, &address) || preference(*each) >= best_preference) continue;
     best = address;
     best_preference = preference(*each);
@@ -65,7 +70,8 @@ void set_port(int socket, SocketAddress* address) {
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
   if (getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &size) != 0) return;
-  address->port = address->family == AF_INET ? reinterpret_cast<sockaddr_in*>(&bound)->sin_port : reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port;
+  address->port = address->family == AF_INET ? reinterpret_cast<sockaddr_in*>(&bound)->sin_port
+                                             : reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port;
 }
 
 std::string SocketAddress::text() const {

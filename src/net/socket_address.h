@@ -16,8 +16,8 @@ struct SocketAddress {
   std::string text() const;
 };
 
-// Where other ranks reach this host: `interface`'s address, or the first that is up and no loopback, or else the loopback. `family` 0: there is none of
-// that name.
+// Where other ranks reach this host: `interface`'s address, or the first that is up and no
+// loopback, or else the loopback. `family` 0: there is none of that name.
 SocketAddress own_address(const std::string& interface);
 
 socklen_t to_system(const SocketAddress& address, sockaddr_storage* out);

@@ -22,7 +22,9 @@ constexpr int polls_between_looks = 8;  // of the one connection in use, until a
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
-std::string system_error(const char* what) { return std::string(what) + ": " + std::strerror(errno); }
+std::string system_error(const char* what) {
+  return std::string(what) + ": " + std::strerror(errno);
+}
 
 void prepare(int socket) {
   const int on = 1;
@@ -31,7 +33,8 @@ void prepare(int socket) {
 
 }  // namespace
 
-std::unique_ptr<SocketFabric> SocketFabric::open(int rank, const std::string& interface, std::string* wrong) {
+std::unique_ptr<SocketFabric> SocketFabric::open(int rank, const std::string& interface,
+                                                 std::string* wrong) {
   std::unique_ptr<SocketFabric> fabric(new SocketFabric(rank));
   *wrong = fabric->listen_at(interface);
   return wrong->empty() ? std::move(fabric) : nullptr;
@@ -43,7 +46,8 @@ std::string SocketFabric::listen_at(const std::string& interface) {
   listener_ = ::socket(address_.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   sockaddr_storage place;
   const socklen_t size = to_system(address_, &place);
-  if (listener_ < 0 || bind(listener_, reinterpret_cast<sockaddr*>(&place), size) != 0 || listen(listener_, 1024) != 0) {
+  if (listener_ < 0 || bind(listener_, reinterpret_cast<sockaddr*>(&place), size) != 0 ||
+      listen(listener_, 1024) != 0) {
     return system_error(("cannot listen at " + address_.text()).c_str());
   }
   set_port(listener_, &address_);
@@ -52,7 +56,8 @@ std::string SocketFabric::listen_at(const std::string& interface) {
   pause_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   for (int* descriptor : {&listener_, &doorbell_, &pause_}) {
     epoll_event event{.events = EPOLLIN, .data = {.ptr = descriptor}};
-    if (epoll_ < 0 || *descriptor < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, *descriptor, &event) != 0) return system_error("cannot watch sockets");
+    if (epoll_ < 0 || *descriptor < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, *descriptor, &event) != 0)
+      return system_error("cannot watch sockets");
   }
   return {};
 }
@@ -66,7 +71,8 @@ SocketFabric::~SocketFabric() {
 
 void SocketFabric::ring() {
   const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(doorbell_, &one, sizeof one);  // a full counter rings as well
+  // a full counter rings as well
+  [[maybe_unused]] const ssize_t written = ::write(doorbell_, &one, sizeof one);
 }
 
 // Connections
@@ -77,7 +83,8 @@ SocketFabric::Connection* SocketFabric::watch(int socket, State state) {
   connection->socket = socket;
   connection->state = state;
   connection->wants_to_write = state == State::connecting;
-  epoll_event event{.events = EPOLLIN | (connection->wants_to_write ? EPOLLOUT : 0u), .data = {.ptr = connection}};
+  epoll_event event{.events = EPOLLIN | (connection->wants_to_write ? EPOLLOUT : 0u),
+                    .data = {.ptr = connection}};
   if (epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event) != 0) return nullptr;
   connections_.emplace(connection, std::move(owned));
   return connection;
@@ -89,7 +96,9 @@ void SocketFabric::connect(int to, Peer* peer) {
   const socklen_t size = to_system(address, &place);
   const int socket = ::socket(address.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (socket >= 0) prepare(socket);
-  const bool begun = socket >= 0 && (::connect(socket, reinterpret_cast<sockaddr*>(&place), size) == 0 || errno == EINPROGRESS);
+  const bool begun =
+      socket >= 0 &&
+      (::connect(socket, reinterpret_cast<sockaddr*>(&place), size) == 0 || errno == EINPROGRESS);
   Connection* connection = begun ? watch(socket, State::connecting) : nullptr;
   if (connection == nullptr) {
     lose(to, system_error(("cannot connect to " + address.text()).c_str()));
@@ -103,8 +112,11 @@ void SocketFabric::connect(int to, Peer* peer) {
 void SocketFabric::accept_all() {
   for (;;) {
     const int socket = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    // Where there is no descriptor for it, a connection stays in the listener's queue, and must keep nobody awake there.
-    if (socket < 0) return watch_listener(errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM);
+    // Where there is no descriptor for it, a connection stays in the listener's queue, and must
+    // keep nobody awake there.
+    if (socket < 0)
+      return watch_listener(errno != EMFILE && errno != ENFILE && errno != ENOBUFS &&
+                            errno != ENOMEM);
     prepare(socket);
     Connection* connection = watch(socket, State::awaits_hello);
     if (connection == nullptr) {
@@ -130,7 +142,8 @@ void SocketFabric::watch_listener(bool wanted) {
 
 void SocketFabric::close(Connection* connection) {
   if (connection->state == State::closed) return;
-  if (connection->state == State::awaits_hello || connection->state == State::awaits_answer) std::erase(strangers_, connection);
+  if (connection->state == State::awaits_hello || connection->state == State::awaits_answer)
+    std::erase(strangers_, connection);
   connection->state = State::closed;
   epoll_ctl(epoll_, EPOLL_CTL_DEL, connection->socket, nullptr);
   ::close(connection->socket);
@@ -144,7 +157,8 @@ void SocketFabric::close(Connection* connection) {
 
 // A stranger loses no rank its connection, whoever it says it is.
 void SocketFabric::lose(Connection* connection, const std::string& why) {
-  const bool proven = connection->state == State::open || connection->state == State::connecting || connection->state == State::said_hello ||
+  const bool proven = connection->state == State::open || connection->state == State::connecting ||
+                      connection->state == State::said_hello ||
                       connection->state == State::answered;
   const int peer = connection->peer;
   close(connection);
@@ -175,7 +189,8 @@ void SocketFabric::send(int to, std::span<const std::byte> batch) {
   size_t gone = 0;
   Connection* connection = peer.connection;
   if (connection != nullptr && peer.out.empty()) {
-    iovec pieces[] = {{const_cast<std::byte*>(head.data()), head.size()}, {const_cast<std::byte*>(batch.data()), batch.size()}};
+    iovec pieces[] = {{const_cast<std::byte*>(head.data()), head.size()},
+                      {const_cast<std::byte*>(batch.data()), batch.size()}};
     msghdr message{};
     message.msg_iov = pieces;
     message.msg_iovlen = 2;
@@ -262,14 +277,17 @@ bool SocketFabric::handle(Connection* connection, uint32_t events) {
   } else if ((events & EPOLLOUT) != 0 && connection->state != State::closed) {
     write(connection);
   }
-  return connection->state != State::closed && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 && read(connection);
+  return connection->state != State::closed && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 &&
+         read(connection);
 }
 
 void SocketFabric::connected(Connection* connection) {
   int error = 0;
   socklen_t size = sizeof error;
   if (getsockopt(connection->socket, SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0) {
-    return lose(connection, "cannot connect to " + addresses_[static_cast<size_t>(connection->peer)].text() + ": " + std::strerror(error));
+    return lose(connection, "cannot connect to " +
+                                addresses_[static_cast<size_t>(connection->peer)].text() + ": " +
+                                std::strerror(error));
   }
   connection->hello = {Hello::our_format, rank_, connection->peer, random_word()};
   connection->state = State::said_hello;
@@ -282,7 +300,10 @@ bool SocketFabric::read(Connection* connection) {
     const std::span<std::byte> room = connection->in.room(least_read);
     const ssize_t got = recv(connection->socket, room.data(), room.size(), 0);
     if (got < 0 && would_block()) return any;
-    if (got <= 0) return lose(connection, got == 0 ? "it closed the connection" : system_error("its connection broke")), true;
+    if (got <= 0)
+      return lose(connection,
+                  got == 0 ? "it closed the connection" : system_error("its connection broke")),
+             true;
     connection->in.filled(static_cast<size_t>(got));
     any = take(connection) || any;
     if (connection->state == State::closed || static_cast<size_t>(got) < room.size()) return any;
@@ -293,12 +314,22 @@ bool SocketFabric::read(Connection* connection) {
 bool SocketFabric::take(Connection* connection) {
   for (bool more = true; more;) {
     switch (connection->state) {
-      case State::awaits_hello: more = take_one(connection, &SocketFabric::take_hello); break;
-      case State::said_hello: more = take_one(connection, &SocketFabric::take_challenge); break;
-      case State::awaits_answer: more = take_one(connection, &SocketFabric::take_answer); break;
-      case State::answered: more = take_one(connection, &SocketFabric::take_verdict); break;
-      case State::open: return take_frames(connection);
-      default: return false;
+      case State::awaits_hello:
+        more = take_one(connection, &SocketFabric::take_hello);
+        break;
+      case State::said_hello:
+        more = take_one(connection, &SocketFabric::take_challenge);
+        break;
+      case State::awaits_answer:
+        more = take_one(connection, &SocketFabric::take_answer);
+        break;
+      case State::answered:
+        more = take_one(connection, &SocketFabric::take_verdict);
+        break;
+      case State::open:
+        return take_frames(connection);
+      default:
+        return false;
     }
   }
   return false;
@@ -306,7 +337,8 @@ bool SocketFabric::take(Connection* connection) {
 
 // False: it is not all there.
 template <class Message>
-bool SocketFabric::take_one(Connection* connection, void (SocketFabric::*take)(Connection*, const Message&)) {
+bool SocketFabric::take_one(Connection* connection,
+                            void (SocketFabric::*take)(Connection*, const Message&)) {
   Message message;
   const auto bytes = connection->in.bytes();
   if (bytes.size() < sizeof message) return false;
@@ -317,7 +349,9 @@ bool SocketFabric::take_one(Connection* connection, void (SocketFabric::*take)(C
 }
 
 void SocketFabric::take_hello(Connection* connection, const Hello& hello) {
-  if (hello.format != Hello::our_format || hello.to != rank_ || hello.from == rank_ || hello.from < 0 || hello.from >= ranks()) return close(connection);
+  if (hello.format != Hello::our_format || hello.to != rank_ || hello.from == rank_ ||
+      hello.from < 0 || hello.from >= ranks())
+    return close(connection);
   connection->hello = hello;
   connection->peer = hello.from;
   connection->challenge = random_word();
@@ -326,15 +360,18 @@ void SocketFabric::take_hello(Connection* connection, const Hello& hello) {
 }
 
 void SocketFabric::take_challenge(Connection* connection, const Challenge& challenge) {
-  if (challenge.proof != acceptor_proof(secret_, connection->hello)) return lose(connection, "who listens at its address does not know this job's secret");
+  if (challenge.proof != acceptor_proof(secret_, connection->hello))
+    return lose(connection, "who listens at its address does not know this job's secret");
   connection->state = State::answered;
   say(connection, Answer{initiator_proof(secret_, connection->hello, challenge.nonce)});
 }
 
 void SocketFabric::take_answer(Connection* connection, const Answer& answer) {
-  if (answer.proof != initiator_proof(secret_, connection->hello, connection->challenge)) return close(connection);
+  if (answer.proof != initiator_proof(secret_, connection->hello, connection->challenge))
+    return close(connection);
   Peer& peer = peers_[connection->peer];
-  if (peer.lost || peer.connection != nullptr || (peer.attempt != nullptr && !crossing_wins(rank_, connection->peer))) {
+  if (peer.lost || peer.connection != nullptr ||
+      (peer.attempt != nullptr && !crossing_wins(rank_, connection->peer))) {
     say(connection, Verdict::turned_away);
     return close(connection);
   }
@@ -373,7 +410,8 @@ bool SocketFabric::take_frames(Connection* connection) {
     if (bytes.size() < sizeof length) return any;
     std::memcpy(&length, bytes.data(), sizeof length);
     if (length == 0 || length > largest_batch()) {
-      lose(connection, "it sent a frame of " + std::to_string(length) + " bytes; 1 to " + std::to_string(largest_batch()) + " are allowed");
+      lose(connection, "it sent a frame of " + std::to_string(length) + " bytes; 1 to " +
+                           std::to_string(largest_batch()) + " are allowed");
       return true;
     }
     if (bytes.size() < sizeof length + length) return any;

@@ -1,10 +1,12 @@
-// The fabric over TCP, which needs nothing but the system. A connection is made when the first batch goes between two ranks, and serves both directions.
+// The fabric over TCP, which needs nothing but the system. A connection is made when the first
+// batch goes between two ranks, and serves both directions.
 //
-// What comes in is not trusted: no connection without a proof of the job's secret (handshake.h), no frame longer than largest_batch, no rank that is
-// none. A peer that breaks these rules is lost; the process goes on.
+// What comes in is not trusted: no connection without a proof of the job's secret (handshake.h), no
+// frame longer than largest_batch, no rank that is none. A peer that breaks these rules is lost;
+// the process goes on.
 //
-// All descriptors are in one epoll set, the wait descriptor. It is level-triggered and knows a doorbell, so it stays readable until a poll has taken what
-// there was.
+// All descriptors are in one epoll set, the wait descriptor. It is level-triggered and knows a
+// doorbell, so it stays readable until a poll has taken what there was.
 #pragma once
 
 #include <memory>
@@ -21,8 +23,10 @@ namespace nearcache::net {
 
 class SocketFabric final : public Fabric {
  public:
-  // Listens; null and the reason where that is impossible. Nothing may be sent, and no poll made, before `know`.
-  static std::unique_ptr<SocketFabric> open(int rank, const std::string& interface, std::string* wrong);
+  // Listens; null and the reason where that is impossible. Nothing may be sent, and no poll made,
+  // before `know`.
+  static std::unique_ptr<SocketFabric> open(int rank, const std::string& interface,
+                                            std::string* wrong);
   ~SocketFabric() override;
 
   const SocketAddress& address() const { return address_; }
@@ -97,10 +101,11 @@ class SocketFabric final : public Fabric {
   int pause_ = -1;  // a timer: when to accept again
   std::unordered_map<int, Peer> peers_;
   std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
-  std::vector<Connection*> closed_;  // freed at the end of a poll, as its events may name them
+  std::vector<Connection*> closed_;     // freed at the end of a poll, as its events may name them
   std::vector<Connection*> strangers_;  // accepted and not proven, the oldest first
-  Connection* recent_ = nullptr;        // a batch went or came last: asked first, which saves a call of epoll
-  Receiver* receiver_ = nullptr;        // during a poll
+  // a batch went or came last: asked first, which saves a call of epoll
+  Connection* recent_ = nullptr;
+  Receiver* receiver_ = nullptr;                   // during a poll
   std::vector<std::pair<int, std::string>> lost_;  // outside of a poll, to be told in the next
   int polls_ = 0;
   bool watches_listener_ = true;

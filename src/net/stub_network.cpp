@@ -6,7 +6,8 @@
 
 namespace nearcache::net {
 
-StubNetwork::StubNetwork(int ranks, uint64_t seed) : random_(seed), dead_(static_cast<size_t>(ranks)), to_tell_(static_cast<size_t>(ranks)) {
+StubNetwork::StubNetwork(int ranks, uint64_t seed)
+    : random_(seed), dead_(static_cast<size_t>(ranks)), to_tell_(static_cast<size_t>(ranks)) {
   for (int rank = 0; rank < ranks; ++rank) fabrics_.push_back(std::make_unique<End>(this, rank));
 }
 
@@ -35,7 +36,8 @@ bool StubNetwork::poll(int rank, Receiver& receiver) {
   }
   if (drawn_.to != rank) {
     std::vector<Pair> here;
-    std::ranges::copy_if(waiting_, std::back_inserter(here), [&](const Pair& pair) { return pair.to == rank; });
+    std::ranges::copy_if(waiting_, std::back_inserter(here),
+                         [&](const Pair& pair) { return pair.to == rank; });
     if (here.empty()) return false;
     drawn_ = here[below(here.size())];
   }

@@ -1,5 +1,5 @@
-// A network of many ranks in one process and one thread, for tests: which batch arrives next is drawn at random, in order for each pair, and all that
-// is sent is counted.
+// A network of many ranks in one process and one thread, for tests: which batch arrives next is
+// drawn at random, in order for each pair, and all that is sent is counted.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,9 @@ class StubNetwork {
     int rank() const override { return rank_; }
     int ranks() const override { return static_cast<int>(network_->fabrics_.size()); }
     size_t largest_batch() const override { return size_t{1} << 20; }
-    void send(int to, std::span<const std::byte> batch) override { network_->send({rank_, to}, batch); }
+    void send(int to, std::span<const std::byte> batch) override {
+      network_->send({rank_, to}, batch);
+    }
     bool poll(Receiver& receiver) override { return network_->poll(rank_, receiver); }
     int wait_descriptor() const override { return -1; }
     void ring() override {}
@@ -57,7 +59,7 @@ class StubNetwork {
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<End>> fabrics_;
   std::map<Pair, std::deque<Batch>> under_way_;
-  std::vector<Pair> waiting_;       // the pairs with something under way
+  std::vector<Pair> waiting_;  // the pairs with something under way
   Pair drawn_{-1, -1};
   std::vector<bool> dead_;
   std::vector<std::vector<int>> to_tell_;  // by rank: who was lost

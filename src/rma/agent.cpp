@@ -17,7 +17,9 @@
 namespace nearcache::rma {
 namespace {
 
-constexpr uint64_t spin_ns = 30000;  // most round trips are over by then; a rank that spins longer may keep its target's agent from a core
+// most round trips are over by then; a rank that spins longer may keep its target's agent from a
+// core
+constexpr uint64_t spin_ns = 30000;
 
 constexpr uint64_t busy_ns = 500000, lease_ns = 60000;
 
@@ -36,7 +38,9 @@ std::string Agent::start() {
   epoll_event end{.events = EPOLLIN, .data = {.fd = end_bell_}};
   epoll_event timer{.events = EPOLLIN, .data = {.fd = timer_}};
   epoll_event fabric{.events = EPOLLIN, .data = {.fd = engine_->fabric().wait_descriptor()}};
-  if (epoll_ < 0 || end_bell_ < 0 || timer_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, end_bell_, &end) != 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, timer_, &timer) != 0 ||
+  if (epoll_ < 0 || end_bell_ < 0 || timer_ < 0 ||
+      epoll_ctl(epoll_, EPOLL_CTL_ADD, end_bell_, &end) != 0 ||
+      epoll_ctl(epoll_, EPOLL_CTL_ADD, timer_, &timer) != 0 ||
       epoll_ctl(epoll_, EPOLL_CTL_ADD, fabric.data.fd, &fabric) != 0) {
     return std::string("the agent cannot watch the network: ") + std::strerror(errno);
   }
@@ -232,7 +236,8 @@ void Agent::set_timer(uint64_t ns) {
 
 void Agent::watch_fabric(bool armed) {
   if (!running_) return;
-  epoll_event event{.events = armed ? EPOLLIN : 0u, .data = {.fd = engine_->fabric().wait_descriptor()}};
+  epoll_event event{.events = armed ? EPOLLIN : 0u,
+                    .data = {.fd = engine_->fabric().wait_descriptor()}};
   epoll_ctl(epoll_, EPOLL_CTL_MOD, event.data.fd, &event);
 }
 

@@ -1,22 +1,34 @@
-// Makes an engine move while its rank computes: a thread that sleeps until something comes. And the lock under which threads of the program use the engine.
+// Makes an engine move while its rank computes: a thread that sleeps until something comes. And the
+// lock under which threads of the program use the engine.
 //
-// One at a time looks at the fabric. A thread that waits does it itself, for lowest latency: it disarms the agent, polls for 30 us, then sleeps on the fabric's
-// descriptor (a millisecond at a time, if there is an idle function); others that wait meanwhile follow it, on a condition variable. When it has what it waited for it arms the agent again.
+// One at a time looks at the fabric. A thread that waits does it itself, for lowest latency: it
+// disarms the agent, polls for 30 us, then sleeps on the fabric's descriptor (a millisecond at a
+// time, if there is an idle function); others that wait meanwhile follow it, on a condition
+// variable. When it has what it waited for it arms the agent again.
 //
-// What is held is sent after the agent is disarmed: ranks that do the same at the same time send at the same time, and what comes meanwhile would wake it for nothing.
+// What is held is sent after the agent is disarmed: ranks that do the same at the same time send at
+// the same time, and what comes meanwhile would wake it for nothing.
 //
-// A thread that waits in the host calls `help` if the host has a hook for that. When the agent has just been woken by what others ask for, more is to be expected: for the next half
-// millisecond such a thread polls in the agent's place, which has to come to a core first each time. Nobody tells when the host's call is over, so the agent is disarmed for
-// 60 us at a time: a timer arms it again. Where nobody asks for anything, `help` looks at one word.
+// A thread that waits in the host calls `help` if the host has a hook for that. When the agent has
+// just been woken by what others ask for, more is to be expected: for the next half millisecond
+// such a thread polls in the agent's place, which has to come to a core first each time. Nobody
+// tells when the host's call is over, so the agent is disarmed for 60 us at a time: a timer arms it
+// again. Where nobody asks for anything, `help` looks at one word.
 //
 // Why no wake-up is lost:
-//   - The fabric's descriptor is level-triggered: what came, and nobody took, keeps it readable, however late anybody begins to look. So whoever
-//     looks next finds it, be it the agent (arming is an EPOLL_CTL_MOD, which reports what is readable already) or another thread.
-//   - `polling_` changes under the mutex, together with arming. Whenever it is false the agent is armed; whenever it is true a thread polls, or sleeps on the same
-//     descriptor, and hands over before it leaves. An agent that woke up before it was disarmed finds `polling_` set, and sleeps again.
-//   - What a thread waits for changes under the mutex only. Of those that follow, the one that polls wakes all whenever it received something, and when it
-//     leaves. The one that polls, if it is asleep (`asleep_`, set under the mutex), is rung by whoever changed something in its place; the bell
-//     stays readable until the next poll, so it is heard also by one that was just about to sleep.
+//   - The fabric's descriptor is level-triggered: what came, and nobody took, keeps it readable,
+//   however late anybody begins to look. So whoever
+//     looks next finds it, be it the agent (arming is an EPOLL_CTL_MOD, which reports what is
+//     readable already) or another thread.
+//   - `polling_` changes under the mutex, together with arming. Whenever it is false the agent is
+//   armed; whenever it is true a thread polls, or sleeps on the same
+//     descriptor, and hands over before it leaves. An agent that woke up before it was disarmed
+//     finds `polling_` set, and sleeps again.
+//   - What a thread waits for changes under the mutex only. Of those that follow, the one that
+//   polls wakes all whenever it received something, and when it
+//     leaves. The one that polls, if it is asleep (`asleep_`, set under the mutex), is rung by
+//     whoever changed something in its place; the bell stays readable until the next poll, so it is
+//     heard also by one that was just about to sleep.
 #pragma once
 
 #include <atomic>
@@ -31,7 +43,8 @@ namespace nearcache::rma {
 
 class Agent {
  public:
-  // `idle` is called now and then by a thread that waits, without the lock: so that a host library moves on which needs to be called for that.
+  // `idle` is called now and then by a thread that waits, without the lock: so that a host library
+  // moves on which needs to be called for that.
   explicit Agent(Engine* engine, void (*idle)() = nullptr) : engine_(engine), idle_(idle) {}
   ~Agent() { stop(); }
 
@@ -52,7 +65,8 @@ class Agent {
     Agent* agent_;
   };
 
-  // Sends what is held, and waits until `done`, which is asked under the lock, and not again once it has said yes. Under the lock, which is given up on the way.
+  // Sends what is held, and waits until `done`, which is asked under the lock, and not again once
+  // it has said yes. Under the lock, which is given up on the way.
   template <class Done>
   void wait(const Lock&, Done done) {
     if (done()) return send();
@@ -62,7 +76,8 @@ class Agent {
   void send(const Lock&) { send(); }
   // Moves what can be moved now. Under the lock.
   void poll(const Lock&);
-  // Of whoever waits for something else, again and again. Not under the lock. True if something came.
+  // Of whoever waits for something else, again and again. Not under the lock. True if something
+  // came.
   bool help() { return busy_.load(std::memory_order_relaxed) && help_while_busy(); }
 
  private:
@@ -107,8 +122,8 @@ class Agent {
   bool asleep_ = false;   // it sleeps
   int followers_ = 0;
   bool running_ = false, ending_ = false;
-  bool leased_ = false;    // the agent is disarmed until the timer
-  uint64_t lease_end_ = 0;  // ns
+  bool leased_ = false;            // the agent is disarmed until the timer
+  uint64_t lease_end_ = 0;         // ns
   std::atomic<bool> busy_{false};  // something came to the agent, or to who helps, until
   uint64_t busy_until_ = 0;        // ns
   int epoll_ = -1, end_bell_ = -1, timer_ = -1;

@@ -20,9 +20,12 @@ struct Opaque {
 };
 struct Complex256 {
   Float128 real, imaginary;
-  friend Complex256 operator+(Complex256 a, Complex256 b) { return {a.real + b.real, a.imaginary + b.imaginary}; }
+  friend Complex256 operator+(Complex256 a, Complex256 b) {
+    return {a.real + b.real, a.imaginary + b.imaginary};
+  }
   friend Complex256 operator*(Complex256 a, Complex256 b) {
-    return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
+    return {a.real * b.real - a.imaginary * b.imaginary,
+            a.real * b.imaginary + a.imaginary * b.real};
   }
 };
 template <class Value, class Index>
@@ -44,17 +47,32 @@ concept PairType = requires { typename T::is_pair; };
 template <class T>
 constexpr bool meaning(Operation operation) {
   switch (operation) {
-    case Operation::replace: case Operation::no_op: return true;
-    case Operation::sum: case Operation::product: return !is_opaque<T> && !PairType<T>;
-    case Operation::minimum: case Operation::maximum: return is_whole<T> || is_real<T>;
-    case Operation::logical_and: case Operation::logical_or: case Operation::logical_xor: return is_whole<T>;
-    case Operation::bit_and: case Operation::bit_or: case Operation::bit_xor: return is_whole<T> || is_opaque<T>;
-    case Operation::minloc: case Operation::maxloc: return PairType<T>;
+    case Operation::replace:
+    case Operation::no_op:
+      return true;
+    case Operation::sum:
+    case Operation::product:
+      return !is_opaque<T> && !PairType<T>;
+    case Operation::minimum:
+    case Operation::maximum:
+      return is_whole<T> || is_real<T>;
+    case Operation::logical_and:
+    case Operation::logical_or:
+    case Operation::logical_xor:
+      return is_whole<T>;
+    case Operation::bit_and:
+    case Operation::bit_or:
+    case Operation::bit_xor:
+      return is_whole<T> || is_opaque<T>;
+    case Operation::minloc:
+    case Operation::maxloc:
+      return PairType<T>;
   }
   return false;
 }
 
-// Each element is read and written by one copy of a known size, so that a word that is aligned is never seen torn.
+// Each element is read and written by one copy of a known size, so that a word that is aligned is
+// never seen torn.
 template <class T, class Function>
 void each(std::byte* memory, const std::byte* data, size_t count, Function function) {
   for (size_t i = 0; i < count; ++i) {
@@ -69,7 +87,8 @@ void each(std::byte* memory, const std::byte* data, size_t count, Function funct
 template <class T>
 T plus(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
+                          static_cast<std::make_unsigned_t<T>>(b));
   } else if constexpr (std::is_same_v<T, Int128>) {
     __extension__ using Unsigned = unsigned __int128;
     return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
@@ -103,12 +122,17 @@ void apply_to(Operation operation, std::byte* memory, const std::byte* data, siz
     if (operation == Operation::maximum) return with([](T a, T b) { return a < b ? b : a; });
   }
   if constexpr (is_whole<T>) {
-    if (operation == Operation::logical_and) return with([](T a, T b) { return static_cast<T>(a != 0 && b != 0); });
-    if (operation == Operation::logical_or) return with([](T a, T b) { return static_cast<T>(a != 0 || b != 0); });
-    if (operation == Operation::logical_xor) return with([](T a, T b) { return static_cast<T>((a != 0) != (b != 0)); });
-    if (operation == Operation::bit_and) return with([](T a, T b) { return static_cast<T>(a & b); });
+    if (operation == Operation::logical_and)
+      return with([](T a, T b) { return static_cast<T>(a != 0 && b != 0); });
+    if (operation == Operation::logical_or)
+      return with([](T a, T b) { return static_cast<T>(a != 0 || b != 0); });
+    if (operation == Operation::logical_xor)
+      return with([](T a, T b) { return static_cast<T>((a != 0) != (b != 0)); });
+    if (operation == Operation::bit_and)
+      return with([](T a, T b) { return static_cast<T>(a & b); });
     if (operation == Operation::bit_or) return with([](T a, T b) { return static_cast<T>(a | b); });
-    if (operation == Operation::bit_xor) return with([](T a, T b) { return static_cast<T>(a ^ b); });
+    if (operation == Operation::bit_xor)
+      return with([](T a, T b) { return static_cast<T>(a ^ b); });
   }
   if constexpr (is_opaque<T>) {
     if (operation == Operation::bit_and) return with([](T a, T b) { return T{a.byte & b.byte}; });
@@ -117,10 +141,14 @@ void apply_to(Operation operation, std::byte* memory, const std::byte* data, siz
   }
   if constexpr (PairType<T>) {  // of equals, the smaller index
     if (operation == Operation::minloc) {
-      return with([](T a, T b) { return b.value < a.value || (b.value == a.value && b.index < a.index) ? b : a; });
+      return with([](T a, T b) {
+        return b.value < a.value || (b.value == a.value && b.index < a.index) ? b : a;
+      });
     }
     if (operation == Operation::maxloc) {
-      return with([](T a, T b) { return a.value < b.value || (b.value == a.value && b.index < a.index) ? b : a; });
+      return with([](T a, T b) {
+        return a.value < b.value || (b.value == a.value && b.index < a.index) ? b : a;
+      });
     }
   }
 }
@@ -134,32 +162,58 @@ struct Type {
 template <class Function>
 auto with_type(Element element, Function function) {
   switch (element) {
-    case Element::bytes: return function(Type<Opaque>());
-    case Element::int8: return function(Type<int8_t>());
-    case Element::uint8: return function(Type<uint8_t>());
-    case Element::int16: return function(Type<int16_t>());
-    case Element::uint16: return function(Type<uint16_t>());
-    case Element::int32: return function(Type<int32_t>());
-    case Element::uint32: return function(Type<uint32_t>());
-    case Element::int64: return function(Type<int64_t>());
-    case Element::uint64: return function(Type<uint64_t>());
-    case Element::int128: return function(Type<Int128>());
-    case Element::float32: return function(Type<float>());
-    case Element::float64: return function(Type<double>());
-    case Element::long_double: return function(Type<long double>());
-    case Element::float128: return function(Type<Float128>());
-    case Element::complex64: return function(Type<std::complex<float>>());
-    case Element::complex128: return function(Type<std::complex<double>>());
-    case Element::complex_long_double: return function(Type<std::complex<long double>>());
-    case Element::complex256: return function(Type<Complex256>());
-    case Element::pair_float: return function(Type<Pair<float, int>>());
-    case Element::pair_double: return function(Type<Pair<double, int>>());
-    case Element::pair_long: return function(Type<Pair<long, int>>());
-    case Element::pair_int: return function(Type<Pair<int, int>>());
-    case Element::pair_short: return function(Type<Pair<short, int>>());
-    case Element::pair_long_double: return function(Type<Pair<long double, int>>());
-    case Element::pair_of_floats: return function(Type<Pair<float, float>>());
-    case Element::pair_of_doubles: return function(Type<Pair<double, double>>());
+    case Element::bytes:
+      return function(Type<Opaque>());
+    case Element::int8:
+      return function(Type<int8_t>());
+    case Element::uint8:
+      return function(Type<uint8_t>());
+    case Element::int16:
+      return function(Type<int16_t>());
+    case Element::uint16:
+      return function(Type<uint16_t>());
+    case Element::int32:
+      return function(Type<int32_t>());
+    case Element::uint32:
+      return function(Type<uint32_t>());
+    case Element::int64:
+      return function(Type<int64_t>());
+    case Element::uint64:
+      return function(Type<uint64_t>());
+    case Element::int128:
+      return function(Type<Int128>());
+    case Element::float32:
+      return function(Type<float>());
+    case Element::float64:
+      return function(Type<double>());
+    case Element::long_double:
+      return function(Type<long double>());
+    case Element::float128:
+      return function(Type<Float128>());
+    case Element::complex64:
+      return function(Type<std::complex<float>>());
+    case Element::complex128:
+      return function(Type<std::complex<double>>());
+    case Element::complex_long_double:
+      return function(Type<std::complex<long double>>());
+    case Element::complex256:
+      return function(Type<Complex256>());
+    case Element::pair_float:
+      return function(Type<Pair<float, int>>());
+    case Element::pair_double:
+      return function(Type<Pair<double, int>>());
+    case Element::pair_long:
+      return function(Type<Pair<long, int>>());
+    case Element::pair_int:
+      return function(Type<Pair<int, int>>());
+    case Element::pair_short:
+      return function(Type<Pair<short, int>>());
+    case Element::pair_long_double:
+      return function(Type<Pair<long double, int>>());
+    case Element::pair_of_floats:
+      return function(Type<Pair<float, float>>());
+    case Element::pair_of_doubles:
+      return function(Type<Pair<double, double>>());
   }
   return function(Type<Opaque>());
 }
@@ -174,7 +228,8 @@ bool has_meaning(Operation operation, Element element) {
   return with_type(element, [&]<class T>(Type<T>) { return meaning<T>(operation); });
 }
 
-void apply(Operation operation, Element element, std::byte* memory, const std::byte* data, size_t count) {
+void apply(Operation operation, Element element, std::byte* memory, const std::byte* data,
+           size_t count) {
   with_type(element, [&]<class T>(Type<T>) { apply_to<T>(operation, memory, data, count); });
 }
 

@@ -106,15 +106,19 @@ bool Engine::take_data(int from, const Message& message) {
   const Head& head = message.head;
   Pending pending;
   if (!pending_.take(head.token, from, &pending)) return false;
-  const bool fits = (head.kind == Kind::data) == (pending.to != nullptr) && (head.status != Status::ok || head.length == pending.length || head.kind != Kind::data);
-  if (fits && !message.data.empty()) std::memcpy(pending.to, message.data.data(), message.data.size());
+  const bool fits =
+      (head.kind == Kind::data) == (pending.to != nullptr) &&
+      (head.status != Status::ok || head.length == pending.length || head.kind != Kind::data);
+  if (fits && !message.data.empty())
+    std::memcpy(pending.to, message.data.data(), message.data.size());
   finish(pending, fits ? head.status : Status::lost_peer);
   return fits;
 }
 
 void Engine::finish(const Pending& pending, Status status) {
   pending.window->answered(pending, status);
-  if (pending.completion.call != nullptr) pending.completion.call(pending.completion.context, status);
+  if (pending.completion.call != nullptr)
+    pending.completion.call(pending.completion.context, status);
 }
 
 void Engine::lost(int peer, const std::string& why) {

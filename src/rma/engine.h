@@ -1,4 +1,5 @@
-// All windows of a rank on one fabric: hands what comes to the window it is for, and sends what they have to say.
+// All windows of a rank on one fabric: hands what comes to the window it is for, and sends what
+// they have to say.
 //
 // It has no lock and no thread: Agent (agent.h) gives it both. `poll` is all that makes it move.
 #pragma once
@@ -25,8 +26,9 @@ class Engine final : public net::Receiver {
   Outbox& outbox() { return outbox_; }
   PendingTable& pending() { return pending_; }
 
-  // Ranks agree on a window's id, and then open it. Meanwhile others may have opened it already: what they ask for waits until it is open here, if it is between
-  // these two that it comes. A window is closed when no member uses it any more. An id names one window of the job, for good.
+  // Ranks agree on a window's id, and then open it. Meanwhile others may have opened it already:
+  // what they ask for waits until it is open here, if it is between these two that it comes. A
+  // window is closed when no member uses it any more. An id names one window of the job, for good.
   void begin_opening() { ++opening_; }
   void end_opening();
   Window* open(uint64_t id, Members members, Memory memory);
@@ -37,11 +39,13 @@ class Engine final : public net::Receiver {
   bool holds() const { return outbox_.holds(); }
   // Sends what is held.
   void push() { outbox_.push_all(); }
-  // Executes what this rank has sent to itself, without a look at the fabric. True if there was something.
+  // Executes what this rank has sent to itself, without a look at the fabric. True if there was
+  // something.
   bool run_own();
 
   bool is_lost(int peer) const { return lost_.contains(peer); }
-  const std::string& why_lost() const { return why_lost_; }  // of the first one; "" if there is none
+  // of the first one; "" if there is none
+  const std::string& why_lost() const { return why_lost_; }
 
   void received(int from, std::span<const std::byte> batch) override;
   void lost(int peer, const std::string& why) override;

@@ -6,19 +6,26 @@
 namespace nearcache::rma {
 namespace {
 
-bool fetches(Kind kind) { return kind == Kind::get || kind == Kind::fetch || kind == Kind::compare_and_swap; }
+bool fetches(Kind kind) {
+  return kind == Kind::get || kind == Kind::fetch || kind == Kind::compare_and_swap;
+}
 
 }  // namespace
 
 void refuse(Outbox* outbox, int to, const Head& request, Status status) {
-  Head reply{.kind = fetches(request.kind) ? Kind::data : Kind::failed, .status = status, .window = request.window, .token = request.token};
+  Head reply{.kind = fetches(request.kind) ? Kind::data : Kind::failed,
+             .status = status,
+             .window = request.window,
+             .token = request.token};
   outbox->append(to, reply);
   if (request.kind == Kind::unlock || request.kind == Kind::acknowledge) {
-    outbox->append(to, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
+    outbox->append(
+        to, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
   }
 }
 
-// Calls with the address and length of each run of memory of a message; false if one is outside, or they are not as many bytes as the head says.
+// Calls with the address and length of each run of memory of a message; false if one is outside, or
+// they are not as many bytes as the head says.
 template <class Function>
 bool Exposure::each_run(int from, const Message& message, Function function) const {
   const Head& head = message.head;
@@ -27,7 +34,10 @@ bool Exposure::each_run(int from, const Message& message, Function function) con
     return at != nullptr && function(at, length);
   };
   if (head.by_layout != 0) {
-    const ToldLayouts::Told* layout = message.pieces.size() == 1 ? layouts_.find(from, static_cast<uint64_t>(message.pieces[0].offset)) : nullptr;
+    const ToldLayouts::Told* layout =
+        message.pieces.size() == 1
+            ? layouts_.find(from, static_cast<uint64_t>(message.pieces[0].offset))
+            : nullptr;
     return layout != nullptr && layout->each_run(message.pieces[0].length, head.length, run);
   }
   if (message.pieces.empty()) {
@@ -52,14 +62,30 @@ void Exposure::run(int from, const Message& message) {
   const Head& head = message.head;
   if (is_operation(head.kind)) return operate(from, message);
   switch (head.kind) {
-    case Kind::lock_shared: locks_.ask(from, LockType::shared); break;
-    case Kind::lock_exclusive: locks_.ask(from, LockType::exclusive); break;
-    case Kind::unlock: unlock(from, head); break;
-    case Kind::acknowledge: outbox_->append(from, Head{.kind = Kind::acknowledged, .window = head.window, .token = head.token}); break;
-    case Kind::complete: ++completed_; break;
-    case Kind::tell_layout: layouts_.tell(from, message); break;
-    case Kind::take_back_layout: layouts_.take_back(from, head.token); break;
-    default: break;
+    case Kind::lock_shared:
+      locks_.ask(from, LockType::shared);
+      break;
+    case Kind::lock_exclusive:
+      locks_.ask(from, LockType::exclusive);
+      break;
+    case Kind::unlock:
+      unlock(from, head);
+      break;
+    case Kind::acknowledge:
+      outbox_->append(from,
+                      Head{.kind = Kind::acknowledged, .window = head.window, .token = head.token});
+      break;
+    case Kind::complete:
+      ++completed_;
+      break;
+    case Kind::tell_layout:
+      layouts_.tell(from, message);
+      break;
+    case Kind::take_back_layout:
+      layouts_.take_back(from, head.token);
+      break;
+    default:
+      break;
   }
 }
 
@@ -69,9 +95,15 @@ void Exposure::operate(int from, const Message& message) {
   const Status status = check(from, message);
   if (status != Status::ok) return refuse(outbox_, from, head, status);
   const std::byte* data = message.data.data();
-  const auto each = [&](auto function) { each_run(from, message, [&](std::byte* at, uint64_t length) { return function(at, length), true; }); };
+  const auto each = [&](auto function) {
+    each_run(from, message,
+             [&](std::byte* at, uint64_t length) { return function(at, length), true; });
+  };
   const auto reply = [&] {
-    std::byte* to = outbox_->append(from, Head{.kind = Kind::data, .window = head.window, .length = head.length, .token = head.token});
+    std::byte* to = outbox_->append(
+        from,
+        Head{
+            .kind = Kind::data, .window = head.window, .length = head.length, .token = head.token});
     each([&](std::byte* at, uint64_t length) { std::memcpy(to, at, length), to += length; });
   };
   switch (head.kind) {
@@ -105,17 +137,23 @@ void Exposure::operate(int from, const Message& message) {
 Status Exposure::check(int from, const Message& message) const {
   const Head& head = message.head;
   const bool typed = head.kind == Kind::accumulate || head.kind == Kind::fetch;
-  if (head.length > most_bytes || (typed && !has_meaning(head.operation, head.element))) return Status::bad_operation;
-  if (head.kind == Kind::compare_and_swap && (head.length > sizeof(uint64_t) * 2 || !message.pieces.empty())) return Status::bad_operation;
+  if (head.length > most_bytes || (typed && !has_meaning(head.operation, head.element)))
+    return Status::bad_operation;
+  if (head.kind == Kind::compare_and_swap &&
+      (head.length > sizeof(uint64_t) * 2 || !message.pieces.empty()))
+    return Status::bad_operation;
   const size_t size = typed ? size_of(head.element) : 1;
   bool whole = true;
-  const bool inside = each_run(from, message, [&](std::byte*, uint64_t length) { return whole = whole && length % size == 0, true; });
+  const bool inside = each_run(from, message, [&](std::byte*, uint64_t length) {
+    return whole = whole && length % size == 0, true;
+  });
   return !inside ? Status::out_of_range : whole ? Status::ok : Status::bad_operation;
 }
 
 void Exposure::unlock(int from, const Head& request) {
   if (!locks_.release(from)) return refuse(outbox_, from, request, Status::not_locked);
-  outbox_->append(from, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
+  outbox_->append(
+      from, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
   grant();
 }
 
@@ -124,7 +162,8 @@ void Exposure::unlock_here(int owner) {
   grant();
 }
 
-// What an origin sent behind its lock may end with the unlock: then the next one's turn comes in the same loop, not deeper.
+// What an origin sent behind its lock may end with the unlock: then the next one's turn comes in
+// the same loop, not deeper.
 void Exposure::grant() {
   if (granting_) return;
   granting_ = true;

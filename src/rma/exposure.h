@@ -1,7 +1,9 @@
-// A window at the rank whose memory it is: executes what others ask for, keeps its lock, and counts.
+// A window at the rank whose memory it is: executes what others ask for, keeps its lock, and
+// counts.
 //
-// Requests of one origin are executed in the order in which they were sent, those that wait for a lock included, so that a reply tells of all before it.
-// Nobody else executes anything on this memory: accumulates are atomic, and in order, because there is one hand that does them.
+// Requests of one origin are executed in the order in which they were sent, those that wait for a
+// lock included, so that a reply tells of all before it. Nobody else executes anything on this
+// memory: accumulates are atomic, and in order, because there is one hand that does them.
 #pragma once
 
 #include <unordered_map>
@@ -19,7 +21,8 @@ class Exposure {
   // The largest run that one request may ask for; a batch holds it.
   static constexpr uint64_t most_bytes = 256 << 10;
 
-  Exposure(Memory memory, int ranks, Outbox* outbox) : memory_(std::move(memory)), outbox_(outbox), layouts_(layout_share(ranks)) {}
+  Exposure(Memory memory, int ranks, Outbox* outbox)
+      : memory_(std::move(memory)), outbox_(outbox), layouts_(layout_share(ranks)) {}
 
   // A request. False if its origin has sent more than it may while it waits for a lock.
   bool take(int from, const Message& message);
@@ -29,8 +32,10 @@ class Exposure {
   void unlock_here(int owner);
 
   Memory& memory() { return memory_; }
-  uint64_t executed(bool odd_epoch) const { return executed_[odd_epoch]; }  // operations, since the beginning
-  uint64_t completed() const { return completed_; }  // epochs of origins that were completed and not yet waited for
+  // operations, since the beginning
+  uint64_t executed(bool odd_epoch) const { return executed_[odd_epoch]; }
+  // epochs of origins that were completed and not yet waited for
+  uint64_t completed() const { return completed_; }
   void waited_for(uint64_t origins) { completed_ -= origins; }
 
  private:
@@ -46,7 +51,8 @@ class Exposure {
   Outbox* outbox_;
   Locks locks_;
   ToldLayouts layouts_;
-  std::unordered_map<int, BatchWriter> deferred_;  // what came behind a lock that was not granted yet
+  // what came behind a lock that was not granted yet
+  std::unordered_map<int, BatchWriter> deferred_;
   bool granting_ = false;
   uint64_t executed_[2] = {}, completed_ = 0;
 };

@@ -58,9 +58,15 @@ bool Fence::arrived(uint64_t fence, int64_t round, std::span<const Piece> counts
   const bool entered = fence == fence_ && round >= round_;
   if (!(entered || fence == fence_ + 1) || round < 0 || round >= rounds_) return false;
   for (const Piece& count : counts) {
-    if (count.offset < 0 || count.offset >= ranks_ || (distance_to(static_cast<int>(count.offset)) & ((int64_t{2} << round) - 1)) != 0) return false;
+    if (count.offset < 0 || count.offset >= ranks_ ||
+        (distance_to(static_cast<int>(count.offset)) & ((int64_t{2} << round) - 1)) != 0)
+      return false;
   }
-  if (!early_.emplace(std::pair(fence, static_cast<int>(round)), std::vector<Piece>(counts.begin(), counts.end())).second) return false;
+  if (!early_
+           .emplace(std::pair(fence, static_cast<int>(round)),
+                    std::vector<Piece>(counts.begin(), counts.end()))
+           .second)
+    return false;
   advance();
   return true;
 }

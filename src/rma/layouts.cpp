@@ -2,7 +2,8 @@
 
 namespace nearcache::rma {
 
-SentLayouts::Sent* SentLayouts::use(const ElementLayout& layout, uint64_t share, std::vector<uint64_t>* take_back) {
+SentLayouts::Sent* SentLayouts::use(const ElementLayout& layout, uint64_t share,
+                                    std::vector<uint64_t>* take_back) {
   const auto known = std::ranges::find(sent_, layout.number, &Sent::number);
   if (known != sent_.end()) {
     sent_.splice(sent_.begin(), sent_, known);
@@ -32,11 +33,18 @@ void ToldLayouts::tell(int from, const Message& message) {
   if (found == origin.layouts.end()) {
     if (head.length > share_ || origin.cost + layout_cost(head.length) > share_) return;
     origin.cost += layout_cost(head.length);
-    found = origin.layouts.emplace(head.token, Told{.extent = static_cast<int64_t>(head.offset), .expected = head.length, .blocks = {}, .begins = {}}).first;
+    found = origin.layouts
+                .emplace(head.token, Told{.extent = static_cast<int64_t>(head.offset),
+                                          .expected = head.length,
+                                          .blocks = {},
+                                          .begins = {}})
+                .first;
   }
   Told& told = found->second;
   for (const Piece& block : message.pieces) {
-    if (told.blocks.size() == told.expected || block.length == 0 || block.length > most_bytes - told.size) return;
+    if (told.blocks.size() == told.expected || block.length == 0 ||
+        block.length > most_bytes - told.size)
+      return;
     told.begins.push_back(told.size);
     told.blocks.push_back(block);
     told.size += block.length;

@@ -1,8 +1,10 @@
-// Datatypes of more runs than are worth sending with every operation: a target is told the blocks of one element once, and then their number.
+// Datatypes of more runs than are worth sending with every operation: a target is told the blocks
+// of one element once, and then their number.
 //
-// What a target keeps is bounded: each origin has its share, and takes back what it has not used for longest. What does not fit goes as runs of memory,
-// in as many messages as that takes. Telling and taking back are requests like others, in their order, so that an operation that waits for a lock still means
-// what it meant.
+// What a target keeps is bounded: each origin has its share, and takes back what it has not used
+// for longest. What does not fit goes as runs of memory, in as many messages as that takes. Telling
+// and taking back are requests like others, in their order, so that an operation that waits for a
+// lock still means what it meant.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +17,12 @@
 
 namespace nearcache::rma {
 
-// Elements of a datatype at a target. The number names these blocks, this size and extent, as long as the process lives.
+// Elements of a datatype at a target. The number names these blocks, this size and extent, as long
+// as the process lives.
 struct ElementLayout {
   uint64_t number = 0;
-  uint64_t size = 0;    // bytes of data
-  int64_t extent = 0;   // bytes from one element to the next
+  uint64_t size = 0;   // bytes of data
+  int64_t extent = 0;  // bytes from one element to the next
   uint64_t blocks = 0;
   const void* context = nullptr;
   Piece (*block)(const void* context, uint64_t which) = nullptr;
@@ -31,8 +34,11 @@ struct ElementLayout {
   }
 };
 
-// Blocks that one origin may have told one target of a window: 48 MiB of the target's memory for all of up to 512.
-inline uint64_t layout_share(int ranks) { return std::clamp<uint64_t>((1 << 21) / static_cast<uint64_t>(ranks), 4096, 1 << 20); }
+// Blocks that one origin may have told one target of a window: 48 MiB of the target's memory for
+// all of up to 512.
+inline uint64_t layout_share(int ranks) {
+  return std::clamp<uint64_t>((1 << 21) / static_cast<uint64_t>(ranks), 4096, 1 << 20);
+}
 inline uint64_t layout_cost(uint64_t blocks) { return blocks + 16; }
 
 // At an origin: what one target has been told.
@@ -43,7 +49,8 @@ class SentLayouts {
     uint64_t told = 0;  // of the blocks
     int users = 0;      // operations that are not issued in full
   };
-  // One more user of the layout, and which others are to be taken back for it; null where it has no place now.
+  // One more user of the layout, and which others are to be taken back for it; null where it has no
+  // place now.
   Sent* use(const ElementLayout& layout, uint64_t share, std::vector<uint64_t>* take_back);
 
  private:
@@ -60,16 +67,21 @@ class ToldLayouts {
     std::vector<Piece> blocks;
     std::vector<uint64_t> begins;  // of each block in the packed data
 
-    // Calls with offset and length of each run of so many bytes after `skip` of the packed data. False where there is none, or once a call says so.
+    // Calls with offset and length of each run of so many bytes after `skip` of the packed data.
+    // False where there is none, or once a call says so.
     template <class Function>
     bool each_run(uint64_t skip, uint64_t length, Function function) const {
       if (blocks.size() != expected || size == 0) return false;
       uint64_t element = skip / size, within = skip % size;
-      size_t which = static_cast<size_t>(std::ranges::upper_bound(begins, within) - begins.begin()) - 1;
+      size_t which =
+          static_cast<size_t>(std::ranges::upper_bound(begins, within) - begins.begin()) - 1;
       for (within -= begins[which]; length > 0; within = 0) {
         const Piece& block = blocks[which];
         int64_t at;
-        if (__builtin_mul_overflow(element, extent, &at) || __builtin_add_overflow(at, block.offset, &at) || __builtin_add_overflow(at, within, &at)) return false;
+        if (__builtin_mul_overflow(element, extent, &at) ||
+            __builtin_add_overflow(at, block.offset, &at) ||
+            __builtin_add_overflow(at, within, &at))
+          return false;
         const uint64_t bytes = std::min(length, block.length - within);
         if (!function(at, bytes)) return false;
         length -= bytes;

@@ -38,7 +38,8 @@ std::optional<int> Locks::grant_next() {
 }
 
 bool Locks::waits(int origin) const {
-  return !waiting_.empty() && std::ranges::find(waiting_, origin, &Waiting::origin) != waiting_.end();
+  return !waiting_.empty() &&
+         std::ranges::find(waiting_, origin, &Waiting::origin) != waiting_.end();
 }
 
 void Locks::forget(int origin) {

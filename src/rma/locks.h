@@ -1,4 +1,5 @@
-// The lock of a window at its owner: shared and exclusive, granted in the order in which they were asked for.
+// The lock of a window at its owner: shared and exclusive, granted in the order in which they were
+// asked for.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +30,15 @@ class Locks {
     int origin;
     LockType type;
   };
-  bool free_for(LockType type) const { return !exclusive_ && (type == LockType::shared || held_.empty()); }
+  bool free_for(LockType type) const {
+    return !exclusive_ && (type == LockType::shared || held_.empty());
+  }
   void take(int origin, LockType type);
 
   bool exclusive_ = false;
-  std::unordered_map<int, uint32_t> held_;  // by origin: how often (threads of one that holds a shared lock do not ask again, a peer that is broken might)
+  // by origin: how often (threads of one that holds a shared lock do not ask again, a peer that is
+  // broken might)
+  std::unordered_map<int, uint32_t> held_;
   std::deque<Waiting> waiting_;
 };
 

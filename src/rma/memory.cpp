@@ -24,12 +24,16 @@ bool Memory::attach(void* base, uint64_t size) {
   if (to < from) return false;
   const auto after = regions_.upper_bound(from);
   if (after != regions_.end() && after->first < to) return false;
-  if (after != regions_.begin() && (std::prev(after)->second > from || std::prev(after)->first == from)) return false;
+  if (after != regions_.begin() &&
+      (std::prev(after)->second > from || std::prev(after)->first == from))
+    return false;
   regions_.emplace(from, to);
   return true;
 }
 
-bool Memory::detach(const void* base) { return regions_.erase(reinterpret_cast<uint64_t>(base)) != 0; }
+bool Memory::detach(const void* base) {
+  return regions_.erase(reinterpret_cast<uint64_t>(base)) != 0;
+}
 
 // Neighbours that touch may be used as one: an object of the program that was attached in parts.
 bool Memory::attached(uint64_t address, uint64_t length) const {
@@ -48,7 +52,8 @@ bool Memory::attached(uint64_t address, uint64_t length) const {
 std::byte* Memory::at(int64_t displacement, uint64_t first, int64_t second, uint64_t length) const {
   if (length == 0) return somewhere;
   int64_t from;
-  if (__builtin_mul_overflow(displacement, unit_, &from) || __builtin_add_overflow(from, second, &from) || __builtin_add_overflow(from, first, &from)) {
+  if (__builtin_mul_overflow(displacement, unit_, &from) ||
+      __builtin_add_overflow(from, second, &from) || __builtin_add_overflow(from, first, &from)) {
     return nullptr;
   }
   const auto begin = static_cast<uint64_t>(from);

@@ -1,4 +1,5 @@
-// The memory of a window at its owner, and what of it a request means. Only the owner knows base, size and unit, so that no rank keeps those of others.
+// The memory of a window at its owner, and what of it a request means. Only the owner knows base,
+// size and unit, so that no rank keeps those of others.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ class Memory {
   bool attach(void* base, uint64_t size);
   bool detach(const void* base);
 
-  // Where [displacement * unit + offset, + length) lies; null if not all of it is in the window. `first` and `second` are added up.
+  // Where [displacement * unit + offset, + length) lies; null if not all of it is in the window.
+  // `first` and `second` are added up.
   std::byte* at(int64_t displacement, uint64_t first, int64_t second, uint64_t length) const;
 
  private:

@@ -1,4 +1,5 @@
-// What is on its way to other ranks: messages are gathered into a batch for each, until somebody waits for them or there are enough.
+// What is on its way to other ranks: messages are gathered into a batch for each, until somebody
+// waits for them or there are enough.
 #pragma once
 
 #include <unordered_map>
@@ -23,7 +24,8 @@ class Outbox {
   bool take_own(BatchWriter* batch);
 
  private:
-  // A batch that is this long gains nothing by waiting: two packets of TCP over a loopback, and 40 of an Ethernet.
+  // A batch that is this long gains nothing by waiting: two packets of TCP over a loopback, and 40
+  // of an Ethernet.
   static constexpr size_t enough = 60 << 10;
 
   BatchWriter& batch_for(int peer);

@@ -1,4 +1,5 @@
-// Operations whose replies are awaited, by the token that the reply brings back. A token is good once: one that is made up, or comes again, names nothing.
+// Operations whose replies are awaited, by the token that the reply brings back. A token is good
+// once: one that is made up, or comes again, names nothing.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +20,11 @@ struct Completion {
 
 struct Pending {
   Window* window = nullptr;
-  int target = 0;         // rank of the window
-  int peer = 0;           // of the job
-  uint64_t sequence = 0;  // of the messages to the target: when the reply is here, all up to this one are executed
-  uint64_t bytes = 0;     // that had been issued by then
+  int target = 0;  // rank of the window
+  int peer = 0;    // of the job
+  // of the messages to the target: when the reply is here, all up to this one are executed
+  uint64_t sequence = 0;
+  uint64_t bytes = 0;       // that had been issued by then
   std::byte* to = nullptr;  // of an operation that fetches
   uint64_t length = 0;
   Completion completion;
@@ -33,9 +35,14 @@ class PendingTable {
   uint64_t add(const Pending& pending);
   // Takes it out. False if there is none of this token that waits for `peer`.
   bool take(uint64_t token, int peer, Pending* pending);
-  // Takes out one that waits for this peer, or, if there is a window, is of that. False if there is none.
-  bool take_any(int peer, Pending* pending) { return take_where([&](const Pending& each) { return each.peer == peer; }, pending); }
-  bool take_any(const Window* window, Pending* pending) { return take_where([&](const Pending& each) { return each.window == window; }, pending); }
+  // Takes out one that waits for this peer, or, if there is a window, is of that. False if there is
+  // none.
+  bool take_any(int peer, Pending* pending) {
+    return take_where([&](const Pending& each) { return each.peer == peer; }, pending);
+  }
+  bool take_any(const Window* window, Pending* pending) {
+    return take_where([&](const Pending& each) { return each.window == window; }, pending);
+  }
 
  private:
   struct Slot {

@@ -9,14 +9,19 @@
 namespace nearcache::rma {
 
 Window::Window(Engine* engine, uint64_t id, Members members, Memory memory)
-    : engine_(engine), id_(id), members_(std::move(members)), rank_(members_.rank_of(engine->rank())), exposure_(std::move(memory), members_.size(), &engine->outbox()),
-      fence_(rank_, members_.size(), [this](int to, uint64_t fence, int round, std::span<const Piece> counts) {
-        Head token = head(Kind::fence);
-        token.token = fence;
-        token.displacement = round;
-        token.pieces = static_cast<uint32_t>(counts.size());
-        engine_->outbox().append(members_.peer(to), token, counts);
-      }) {}
+    : engine_(engine),
+      id_(id),
+      members_(std::move(members)),
+      rank_(members_.rank_of(engine->rank())),
+      exposure_(std::move(memory), members_.size(), &engine->outbox()),
+      fence_(rank_, members_.size(),
+             [this](int to, uint64_t fence, int round, std::span<const Piece> counts) {
+               Head token = head(Kind::fence);
+               token.token = fence;
+               token.displacement = round;
+               token.pieces = static_cast<uint32_t>(counts.size());
+               engine_->outbox().append(members_.peer(to), token, counts);
+             }) {}
 
 Window::Target& Window::target(int rank) {
   if (Target* found = known(rank)) return *found;
@@ -39,11 +44,13 @@ bool Window::issue(Transfer* transfer) {
   if (engine_->is_lost(members_.peer(transfer->target))) {
     to.error = Status::lost_peer;
     transfer->done = transfer->length;
-    if (transfer->completion.call != nullptr) transfer->completion.call(transfer->completion.context, Status::lost_peer);
+    if (transfer->completion.call != nullptr)
+      transfer->completion.call(transfer->completion.context, Status::lost_peer);
     return true;
   }
   if (transfer->length == 0) {
-    if (transfer->completion.call != nullptr) transfer->completion.call(transfer->completion.context, Status::ok);
+    if (transfer->completion.call != nullptr)
+      transfer->completion.call(transfer->completion.context, Status::ok);
     return true;
   }
   take_lock(transfer->target, &to);
@@ -62,7 +69,9 @@ bool Window::issue(Transfer* transfer) {
 
 void Window::use_layout(Transfer* transfer, Target* to) {
   const ElementLayout& layout = transfer->layout;
-  if (transfer->sent != nullptr || transfer->done > 0 || layout.size == 0 || transfer->length / layout.size * layout.blocks < least_runs) return;
+  if (transfer->sent != nullptr || transfer->done > 0 || layout.size == 0 ||
+      transfer->length / layout.size * layout.blocks < least_runs)
+    return;
   std::vector<uint64_t> unused;
   transfer->sent = to->layouts.use(layout, layout_share(members_.size()), &unused);
   for (const uint64_t number : unused) {
@@ -76,7 +85,8 @@ void Window::tell_layout(const Transfer& transfer, Target* to) {
   const ElementLayout& layout = transfer.layout;
   uint64_t& told = transfer.sent->told;
   std::vector<Piece> blocks;
-  for (; told < layout.blocks && blocks.size() < most_pieces; ++told) blocks.push_back(layout.block(layout.context, told));
+  for (; told < layout.blocks && blocks.size() < most_pieces; ++told)
+    blocks.push_back(layout.block(layout.context, told));
   Head message = head(Kind::tell_layout);
   message.token = layout.number;
   message.length = layout.blocks;
@@ -114,22 +124,27 @@ void Window::issue_part(Transfer* transfer, Target* to) {
     Pending pending;
     pending.to = transfer->result + transfer->done;
     pending.length = bytes;
-    if (transfer->done + bytes == transfer->length) pending.completion = transfer->completion;  // replies come in order
+    // replies come in order
+    if (transfer->done + bytes == transfer->length) pending.completion = transfer->completion;
     message.token = expect_reply(transfer->target, to, pending);
     to->fetching = to->issued;
   }
   std::byte* data = engine_->outbox().append(members_.peer(transfer->target), message, pieces);
-  if (const uint64_t sent = data_bytes(message); sent > 0) std::memcpy(data, transfer->data + transfer->done, sent);
+  if (const uint64_t sent = data_bytes(message); sent > 0)
+    std::memcpy(data, transfer->data + transfer->done, sent);
   transfer->done += bytes;
-  if (!fetches && to->bytes - to->bytes_asked > ask_after) ask(transfer->target, to, Kind::acknowledge);
+  if (!fetches && to->bytes - to->bytes_asked > ask_after)
+    ask(transfer->target, to, Kind::acknowledge);
 }
 
 std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, uint64_t* bytes) const {
   const ElementLayout& layout = transfer->layout;
   std::vector<Piece> pieces;
   *bytes = 0;
-  while (transfer->done + *bytes < transfer->length && *bytes < most && pieces.size() < most_pieces) {
-    const Piece whole = layout.size > 0 ? layout.run(transfer->which_element, transfer->piece) : transfer->pieces[transfer->piece];
+  while (transfer->done + *bytes < transfer->length && *bytes < most &&
+         pieces.size() < most_pieces) {
+    const Piece whole = layout.size > 0 ? layout.run(transfer->which_element, transfer->piece)
+                                        : transfer->pieces[transfer->piece];
     const uint64_t length = std::min(whole.length - transfer->of_piece, most - *bytes);
     pieces.push_back({whole.offset + static_cast<int64_t>(transfer->of_piece), length});
     *bytes += length;
@@ -194,11 +209,13 @@ void Window::flush_all() {
 }
 
 bool Window::all_reached() const {
-  return std::ranges::all_of(targets_, [](const auto& each) { return each.second.reached == each.second.issued; });
+  return std::ranges::all_of(
+      targets_, [](const auto& each) { return each.second.reached == each.second.issued; });
 }
 
 bool Window::all_landed() const {
-  return std::ranges::all_of(targets_, [](const auto& each) { return each.second.reached >= each.second.fetching; });
+  return std::ranges::all_of(
+      targets_, [](const auto& each) { return each.second.reached >= each.second.fetching; });
 }
 
 void Window::answered(const Pending& pending, Status status) {
@@ -233,7 +250,9 @@ void Window::take_lock(int rank, Target* to) {
   if (all_locked_ && to->lock == Lock::none) to->lock = Lock::wanted, to->type = LockType::shared;
   if (to->lock != Lock::wanted) return;
   to->lock = Lock::held;
-  engine_->outbox().append(members_.peer(rank), head(to->type == LockType::exclusive ? Kind::lock_exclusive : Kind::lock_shared));
+  engine_->outbox().append(
+      members_.peer(rank),
+      head(to->type == LockType::exclusive ? Kind::lock_exclusive : Kind::lock_shared));
 }
 
 void Window::lock(int rank, LockType type, bool no_check) {
@@ -245,7 +264,9 @@ void Window::lock(int rank, LockType type, bool no_check) {
 // The lock of the own rank needs no message where it is free and none is under way.
 bool Window::lock_own(Target* to) {
   if (all_locked_ && to->lock == Lock::none) to->lock = Lock::wanted, to->type = LockType::shared;
-  if (to->lock != Lock::wanted || to->issued != to->reached || !exposure_.lock_here(engine_->rank(), to->type)) return false;
+  if (to->lock != Lock::wanted || to->issued != to->reached ||
+      !exposure_.lock_here(engine_->rank(), to->type))
+    return false;
   to->lock = Lock::held;
   return true;
 }
@@ -286,7 +307,9 @@ void Window::fence_enter() {
   fence_.enter(counts);
 }
 
-bool Window::fence_met() const { return fence_.met() && exposure_.executed(!fence_.odd()) >= fence_.expected(); }
+bool Window::fence_met() const {
+  return fence_.met() && exposure_.executed(!fence_.odd()) >= fence_.expected();
+}
 
 void Window::post(std::span<const int> origins) {
   for (const int rank : origins) engine_->outbox().append(members_.peer(rank), head(Kind::post));
@@ -302,7 +325,8 @@ bool Window::started(std::span<const int> targets) {
 }
 
 void Window::complete(std::span<const int> targets) {
-  for (const int rank : targets) engine_->outbox().append(members_.peer(rank), head(Kind::complete));
+  for (const int rank : targets)
+    engine_->outbox().append(members_.peer(rank), head(Kind::complete));
 }
 
 bool Window::completed_by(size_t origins) {
@@ -311,10 +335,12 @@ bool Window::completed_by(size_t origins) {
   return true;
 }
 
-// A rank that has left a fence may not see memory as it is before what others sent until then is executed: its requests wait for the end of that fence here,
-// which needs nothing of this rank's program any more.
+// A rank that has left a fence may not see memory as it is before what others sent until then is
+// executed: its requests wait for the end of that fence here, which needs nothing of this rank's
+// program any more.
 bool Window::take(int peer, const Message& message) {
-  const bool ahead = is_operation(message.head.kind) && message.head.odd_epoch == fence_.odd() && !fence_met();
+  const bool ahead =
+      is_operation(message.head.kind) && message.head.odd_epoch == fence_.odd() && !fence_met();
   if (ahead || (!ahead_.empty() && ahead_.contains(peer))) return ahead_[peer].hold(message.whole);
   if (!exposure_.take(peer, message)) return false;
   take_ahead();

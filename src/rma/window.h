@@ -1,9 +1,12 @@
-// A window as one rank has it: what it has asked of others, and its own memory that others ask for (`exposure`).
+// A window as one rank has it: what it has asked of others, and its own memory that others ask for
+// (`exposure`).
 //
-// Nothing here waits. A call that must not return before something has happened says what to wait for: a mark, which `reached` and `landed` compare with what has
-// come back, or one of the questions below. Messages to a target are numbered; as a target executes those of one origin and window in order, a reply
-// tells that all up to its message are executed, so two numbers for each target are all that completion needs. Operations are held until a batch is full
-// or somebody asks for a mark.
+// Nothing here waits. A call that must not return before something has happened says what to wait
+// for: a mark, which `reached` and `landed` compare with what has come back, or one of the
+// questions below. Messages to a target are numbered; as a target executes those of one origin and
+// window in order, a reply tells that all up to its message are executed, so two numbers for each
+// target are all that completion needs. Operations are held until a batch is full or somebody asks
+// for a mark.
 //
 // Targets and origins are ranks of the window. One thread at a time.
 #pragma once
@@ -24,19 +27,21 @@ namespace nearcache::rma {
 
 class Engine;
 
-// One operation, as the program asks for it. `pieces` are runs of memory relative to the displacement, none of them empty; without, there is one of `length`.
+// One operation, as the program asks for it. `pieces` are runs of memory relative to the
+// displacement, none of them empty; without, there is one of `length`.
 struct Transfer {
   Kind kind;
   int target = 0;
   int64_t displacement = 0;
-  uint64_t length = 0;                  // bytes of memory at the target
+  uint64_t length = 0;  // bytes of memory at the target
   std::span<const Piece> pieces = {};
-  ElementLayout layout = {};            // instead of pieces: `length` bytes of such elements
-  const std::byte* data = nullptr;      // what is sent, packed. Compare-and-swap: the new value, then the compared one
-  std::byte* result = nullptr;          // what is fetched, packed
+  ElementLayout layout = {};  // instead of pieces: `length` bytes of such elements
+  // what is sent, packed. Compare-and-swap: the new value, then the compared one
+  const std::byte* data = nullptr;
+  std::byte* result = nullptr;  // what is fetched, packed
   Element element = Element::bytes;
   Operation operation = Operation::replace;
-  Completion completion = {};           // of an operation that fetches: when the result is there
+  Completion completion = {};  // of an operation that fetches: when the result is there
 
   // How far `Window::issue` has come.
   uint64_t done = 0;
@@ -57,12 +62,14 @@ class Window {
   const Members& members() const { return members_; }
   Exposure& exposure() { return exposure_; }
 
-  // Sends the operation, in parts if it is large. False if the target has so much before it that the rest must wait until it is not `crowded` any more.
+  // Sends the operation, in parts if it is large. False if the target has so much before it that
+  // the rest must wait until it is not `crowded` any more.
   bool issue(Transfer* transfer);
   bool crowded(int target) const;
 
-  // Asks that all that was issued to the target be executed. What is held goes when somebody waits, here and below, or at Engine::push. Nothing goes where nothing is
-  // outstanding. A lock that waits for an operation is taken: programs exclude others by a lock and a flush.
+  // Asks that all that was issued to the target be executed. What is held goes when somebody waits,
+  // here and below, or at Engine::push. Nothing goes where nothing is outstanding. A lock that
+  // waits for an operation is taken: programs exclude others by a lock and a flush.
   Mark flush(int target);
   // Sends what is held if there is nothing to wait for.
   Mark flush_local(int target);
@@ -71,7 +78,8 @@ class Window {
   void flush_all();
   bool all_reached() const;
 
-  // The lock goes with the first operation. `no_check`: the program says that it conflicts with none.
+  // The lock goes with the first operation. `no_check`: the program says that it conflicts with
+  // none.
   void lock(int target, LockType type, bool no_check);
   // Asks for it at once.
   Mark lock_now(int target);
@@ -83,7 +91,8 @@ class Window {
   void unlock_all();
 
   void fence_enter();
-  // All have entered, and what they had sent here is executed. What this rank fetches must have `all_landed` besides.
+  // All have entered, and what they had sent here is executed. What this rank fetches must have
+  // `all_landed` besides.
   bool fence_met() const;
   bool all_landed() const;
 
@@ -93,7 +102,8 @@ class Window {
   void complete(std::span<const int> targets);
   bool completed_by(size_t origins);
 
-  // The first error of operations to the target, or of all, since it was last asked; a member that was lost comes first.
+  // The first error of operations to the target, or of all, since it was last asked; a member that
+  // was lost comes first.
   Status take_error(int target);
   Status take_error();
   // A member is gone: what waits for all would wait forever.
@@ -110,10 +120,10 @@ class Window {
  private:
   enum class Lock : uint8_t { none, wanted, held };
   struct Target {
-    Mark issued = 0;      // messages that were numbered
-    Mark answered = 0;    // the last one whose reply is here or on its way
-    Mark fetching = 0;    // the last one that fetches
-    Mark reached = 0;     // by the last reply
+    Mark issued = 0;    // messages that were numbered
+    Mark answered = 0;  // the last one whose reply is here or on its way
+    Mark fetching = 0;  // the last one that fetches
+    Mark reached = 0;   // by the last reply
     uint64_t bytes = 0, bytes_reached = 0, bytes_asked = 0;
     uint64_t operations = 0;  // since the last fence
     Lock lock = Lock::none;
@@ -123,10 +133,12 @@ class Window {
   };
 
   static constexpr uint64_t most_outstanding = 4 << 20;  // bytes to one target
-  static constexpr uint64_t ask_after = 1 << 20;         // bytes, so that replies come before that is reached
-  static constexpr uint64_t part = 64 << 10;             // bytes of an operation that go in one message
-  static constexpr size_t most_pieces = 1024;            // of a message
-  static constexpr uint64_t least_runs = 8;              // of a layout that is told
+  // bytes, so that replies come before that is reached
+  static constexpr uint64_t ask_after = 1 << 20;
+  // bytes of an operation that go in one message
+  static constexpr uint64_t part = 64 << 10;
+  static constexpr size_t most_pieces = 1024;  // of a message
+  static constexpr uint64_t least_runs = 8;    // of a layout that is told
 
   Target& target(int rank);
   Target* known(int rank) const;  // null: it was never asked for anything
@@ -151,7 +163,8 @@ class Window {
   mutable Target* recent_ = nullptr;                 // the last one that was looked for
   mutable int recent_rank_ = -1;
   std::unordered_map<int, uint32_t> posts_;  // of others that were not started, by rank
-  std::unordered_map<int, BatchWriter> ahead_;  // by peer: requests that come after a fence which is not over here
+  // by peer: requests that come after a fence which is not over here
+  std::unordered_map<int, BatchWriter> ahead_;
   bool all_locked_ = false;
   bool broken_ = false;
 };

@@ -6,22 +6,31 @@
 namespace nearcache::rma {
 namespace {
 
-constexpr uint64_t most_data = uint64_t{1} << 32;  // far more than a batch holds: keeps sums from overflowing
+// far more than a batch holds: keeps sums from overflowing
+constexpr uint64_t most_data = uint64_t{1} << 32;
 
 bool exists(const Head& head) {
-  return static_cast<int>(head.kind) < kind_count && static_cast<int>(head.element) < element_count &&
-         static_cast<int>(head.operation) < operation_count && static_cast<int>(head.status) < status_count && head.length <= most_data;
+  return static_cast<int>(head.kind) < kind_count &&
+         static_cast<int>(head.element) < element_count &&
+         static_cast<int>(head.operation) < operation_count &&
+         static_cast<int>(head.status) < status_count && head.length <= most_data;
 }
 
 }  // namespace
 
 uint64_t data_bytes(const Head& head) {
   switch (head.kind) {
-    case Kind::put: case Kind::accumulate: return head.length;
-    case Kind::fetch: return head.operation == Operation::no_op ? 0 : head.length;
-    case Kind::compare_and_swap: return 2 * head.length;
-    case Kind::data: return head.status == Status::ok ? head.length : 0;
-    default: return 0;
+    case Kind::put:
+    case Kind::accumulate:
+      return head.length;
+    case Kind::fetch:
+      return head.operation == Operation::no_op ? 0 : head.length;
+    case Kind::compare_and_swap:
+      return 2 * head.length;
+    case Kind::data:
+      return head.status == Status::ok ? head.length : 0;
+    default:
+      return 0;
   }
 }
 

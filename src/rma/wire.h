@@ -1,7 +1,9 @@
-// What is in a batch: messages, one after the other, each a head, the pieces of memory or the counts that belong to it, and data; padded to 8 bytes.
+// What is in a batch: messages, one after the other, each a head, the pieces of memory or the
+// counts that belong to it, and data; padded to 8 bytes.
 //
-// Both ends have the same word size and order of bytes (net/handshake.h). What is read was written by another process and is believed in nothing: `BatchReader`
-// checks that heads, pieces and data lie within the batch and that numbers of enums exist; what they ask for, `Exposure` checks.
+// Both ends have the same word size and order of bytes (net/handshake.h). What is read was written
+// by another process and is believed in nothing: `BatchReader` checks that heads, pieces and data
+// lie within the batch and that numbers of enums exist; what they ask for, `Exposure` checks.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +18,25 @@ namespace nearcache::rma {
 
 enum class Kind : uint8_t {
   // Requests, executed in order for each origin and window.
-  put, get, accumulate, fetch, compare_and_swap, lock_shared, lock_exclusive, unlock, acknowledge, complete, tell_layout, take_back_layout,
+  put,
+  get,
+  accumulate,
+  fetch,
+  compare_and_swap,
+  lock_shared,
+  lock_exclusive,
+  unlock,
+  acknowledge,
+  complete,
+  tell_layout,
+  take_back_layout,
   // Tokens, taken when they arrive.
-  post, fence,
+  post,
+  fence,
   // Replies.
-  data, acknowledged, failed
+  data,
+  acknowledged,
+  failed
 };
 inline constexpr int kind_count = 17;
 inline bool is_operation(Kind kind) { return kind <= Kind::compare_and_swap; }
@@ -31,24 +47,32 @@ struct Head {
   Operation operation = Operation::replace;
   Status status = Status::ok;
   uint32_t odd_epoch : 1 = 0;  // of an operation: how many fences its origin had entered (fence.h)
-  uint32_t by_layout : 1 = 0;  // of an operation: one piece follows, the number of a layout (layouts.h) and how much of the packed data comes before
-  uint32_t pieces : 30 = 0;    // that follow; without, the memory is one run of `length` bytes from `offset` on
+  // of an operation: one piece follows, the number of a layout (layouts.h) and how much of the
+  // packed data comes before
+  uint32_t by_layout : 1 = 0;
+  // that follow; without, the memory is one run of `length` bytes from `offset` on
+  uint32_t pieces : 30 = 0;
   uint64_t window = 0;
-  int64_t displacement = 0;    // in the target's units. fence: the round
-  uint64_t offset = 0;         // bytes beyond the displacement. tell_layout: the extent
-  uint64_t length = 0;         // bytes of memory that are concerned. data: bytes that follow. tell_layout: how many blocks there are
-  uint64_t token = 0;          // names the operation in replies. fence: which fence. Of a layout: its number
+  int64_t displacement = 0;  // in the target's units. fence: the round
+  uint64_t offset = 0;       // bytes beyond the displacement. tell_layout: the extent
+  // bytes of memory that are concerned. data: bytes that follow. tell_layout: how many blocks there
+  // are
+  uint64_t length = 0;
+  // names the operation in replies. fence: which fence. Of a layout: its number
+  uint64_t token = 0;
 };
 static_assert(sizeof(Head) == 48);
 
-// A run of bytes relative to the displacement; in a fence, how many operations (`length`) went to rank `offset`.
+// A run of bytes relative to the displacement; in a fence, how many operations (`length`) went to
+// rank `offset`.
 struct Piece {
   int64_t offset;
   uint64_t length;
   bool operator==(const Piece&) const = default;
 };
 
-// More than this, a rank that follows the protocol has never sent of a window before something was answered (Window::most_outstanding, and the heads of what needs no answer).
+// More than this, a rank that follows the protocol has never sent of a window before something was
+// answered (Window::most_outstanding, and the heads of what needs no answer).
 inline constexpr size_t most_held = 16 << 20;
 
 // Bytes of data that belong to a message of this head.
@@ -78,7 +102,9 @@ class BatchReader {
 class BatchWriter {
  public:
   bool empty() const { return used_ == 0; }
-  std::span<const std::byte> bytes() const { return {reinterpret_cast<const std::byte*>(words_.data()), used_ * 8}; }
+  std::span<const std::byte> bytes() const {
+    return {reinterpret_cast<const std::byte*>(words_.data()), used_ * 8};
+  }
   void clear() { used_ = 0; }
 
   // Returns where its data go: data_bytes(head) bytes, good until the next message.

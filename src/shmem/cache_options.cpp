@@ -5,8 +5,10 @@
 namespace nearcache::shmem {
 namespace {
 
-void refuse(const Options& options, const char* name, const std::string& allowed, std::vector<std::string>* errors) {
-  errors->push_back(std::string(name) + ": '" + option_text(options, name) + "' is not allowed; allowed: " + allowed);
+void refuse(const Options& options, const char* name, const std::string& allowed,
+            std::vector<std::string>* errors) {
+  errors->push_back(std::string(name) + ": '" + option_text(options, name) +
+                    "' is not allowed; allowed: " + allowed);
 }
 
 }  // namespace
@@ -20,14 +22,18 @@ PageCacheOptions page_cache_options(const Options& options, std::vector<std::str
   if (options.shmem_line >= least_line && options.shmem_line <= chosen.page) {
     chosen.line = options.shmem_line;
   } else {
-    refuse(options, "shmem_line", "a power of two from " + std::to_string(least_line) + " to " + std::to_string(chosen.page) + " (a page)", errors);
+    refuse(options, "shmem_line",
+           "a power of two from " + std::to_string(least_line) + " to " +
+               std::to_string(chosen.page) + " (a page)",
+           errors);
     chosen.line = std::clamp<size_t>(chosen.line, least_line, chosen.page);
   }
   const uint64_t least_size = least_pages * chosen.page;
   if (options.shmem_size >= least_size) {
     chosen.size = options.shmem_size / chosen.page * chosen.page;
   } else {
-    refuse(options, "shmem_size", "at least " + std::to_string(least_size) + " bytes (8 pages)", errors);
+    refuse(options, "shmem_size", "at least " + std::to_string(least_size) + " bytes (8 pages)",
+           errors);
     chosen.size = std::max<size_t>(chosen.size, least_size);
   }
   // More pages than there are cannot be dirty, and each would take masks of a quarter of its size.

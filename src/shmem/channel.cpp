@@ -72,7 +72,8 @@ PageCache* Channel::create_cache() {
     log(LogLevel::warning, "a context is not cached: %s", obstacle_);
     return nullptr;
   }
-  if (wrote_directly_) quiet();  // a cache knows what goes past it, but not what did before it was there
+  // a cache knows what goes past it, but not what did before it was there
+  if (wrote_directly_) quiet();
   pages_->flag_may_follow();  // nor what was ordered then
   state_ = State::ready;
   if (is_default_ && !context.threaded) quick_cache = &*pages_;
@@ -112,10 +113,12 @@ void Channel::complete() {
   }
 }
 
-// Within a line before or behind: a program that goes through memory by small gets gains more by lines than by overlap.
+// Within a line before or behind: a program that goes through memory by small gets gains more by
+// lines than by overlap.
 bool Channel::follows_last_get(int pe, uint64_t address, size_t bytes) {
   const uint64_t line = context.cache_options.line;
-  const bool follows = pe == last_get_pe_ && address + bytes + line >= last_get_end_ && address <= last_get_end_ + line;
+  const bool follows = pe == last_get_pe_ && address + bytes + line >= last_get_end_ &&
+                       address <= last_get_end_ + line;
   last_get_pe_ = pe;
   last_get_end_ = address + bytes;
   return follows;
@@ -123,7 +126,9 @@ bool Channel::follows_last_get(int pe, uint64_t address, size_t bytes) {
 
 namespace {
 
-uint64_t ns_since(uint64_t ticks) { return static_cast<uint64_t>(ticks_to_ns(clock_ticks() - ticks)); }
+uint64_t ns_since(uint64_t ticks) {
+  return static_cast<uint64_t>(ticks_to_ns(clock_ticks() - ticks));
+}
 
 }  // namespace
 
@@ -144,7 +149,8 @@ void Channel::get_plainly(void* to, uint64_t address, size_t bytes, int pe) {
 void Channel::get_nbi(void* to, uint64_t address, size_t bytes, int pe) {
   const Inside inside_library;
   const auto* from = reinterpret_cast<const void*>(address);
-  is_default_ ? next.getmem_nbi(to, from, bytes, pe) : next.ctx_getmem_nbi(handle_, to, from, bytes, pe);
+  is_default_ ? next.getmem_nbi(to, from, bytes, pe)
+              : next.ctx_getmem_nbi(handle_, to, from, bytes, pe);
 }
 
 void Channel::put_plainly(uint64_t address, const void* from, size_t bytes, int pe) {
@@ -165,7 +171,8 @@ void Channel::put(uint64_t address, const void* from, size_t bytes, int pe) {
 void Channel::put_nbi(uint64_t address, const void* from, size_t bytes, int pe) {
   const Inside inside_library;
   auto* to = reinterpret_cast<void*>(address);
-  is_default_ ? next.putmem_nbi(to, from, bytes, pe) : next.ctx_putmem_nbi(handle_, to, from, bytes, pe);
+  is_default_ ? next.putmem_nbi(to, from, bytes, pe)
+              : next.ctx_putmem_nbi(handle_, to, from, bytes, pe);
 }
 
 void Channel::fence() {
@@ -180,11 +187,13 @@ void Channel::quiet() {
 }
 
 Extent Channel::extent(uint64_t address, size_t bytes, int) {
-  if (address >= around_.begin && address < around_.end && bytes <= around_.end - address) return around_;
+  if (address >= around_.begin && address < around_.end && bytes <= around_.end - address)
+    return around_;
   return context.memory.resolve(address, bytes).cacheable;
 }
 
-// What hits and joined puts saved is taken at the price of a transfer as they were in this run (typical_time.h), less 15 ns each.
+// What hits and joined puts saved is taken at the price of a transfer as they were in this run
+// (typical_time.h), less 15 ns each.
 void Channel::fill_counters(Counters* c) const {
   c->bypassed = tallies.gets;
   c->bytes_requested = c->bytes_from_network = tallies.get_bytes;
@@ -223,9 +232,13 @@ void Channel::fill_counters(Counters* c) const {
   const uint64_t get_ns = get_time_.ns(), put_ns = put_time_.ns();
   c->remote_ns = tallies.get_ns;
   if (get_ns > hit_ns) c->saved_ns = p.hits * (get_ns - hit_ns);
-  if (put_ns > hit_ns && p.puts > p.network_puts) c->saved_ns += (p.puts - p.network_puts) * (put_ns - hit_ns);
+  if (put_ns > hit_ns && p.puts > p.network_puts)
+    c->saved_ns += (p.puts - p.network_puts) * (put_ns - hit_ns);
 }
 
-ChannelLock::ChannelLock(Channel* channel) : channel_(channel), lock_(context.threaded ? &channel->mutex() : nullptr) { channel->catch_up(); }
+ChannelLock::ChannelLock(Channel* channel)
+    : channel_(channel), lock_(context.threaded ? &channel->mutex() : nullptr) {
+  channel->catch_up();
+}
 
 }  // namespace nearcache::shmem

@@ -1,4 +1,5 @@
-// An OpenSHMEM context as the cache sees it: the cache, the transport under it, and what is outstanding.
+// An OpenSHMEM context as the cache sees it: the cache, the transport under it, and what is
+// outstanding.
 #pragma once
 
 #include <atomic>
@@ -9,9 +10,9 @@
 #include "cache/page/page_cache.h"
 #include "front/handle_bits.h"
 #include "front/optional_lock.h"
-#include "telemetry/stats.h"
 #include "shmem/shmem_api.h"
 #include "shmem/typical_time.h"
+#include "telemetry/stats.h"
 
 namespace nearcache::shmem {
 
@@ -30,15 +31,17 @@ class Tally {
 };
 struct Tallies {
   Tally gets, get_bytes, puts, put_bytes;  // past the cache
-  Tally accumulates;  // strided puts and atomics
+  Tally accumulates;                       // strided puts and atomics
   Tally quiets_passed, quiets_made;  // the program's quiets and fences; those issued for the cache
-  Tally get_ns;  // blocking gets for the cache: all together
+  Tally get_ns;                      // blocking gets for the cache: all together
 };
 
-// Channels are never deleted, so that another thread may look at one while its context goes: they are used again.
+// Channels are never deleted, so that another thread may look at one while its context goes: they
+// are used again.
 class Channel final : public PageTransport {
  public:
-  // A context begins. `owned`: it is private to the calling thread. `serialised`: at most one thread at a time may be inside of it.
+  // A context begins. `owned`: it is private to the calling thread. `serialised`: at most one
+  // thread at a time may be inside of it.
   void open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised);
   // It is gone, and complete: gives the memory back. The lock is held.
   void close();
@@ -51,13 +54,15 @@ class Channel final : public PageTransport {
   bool foreign() const { return owned_ && owner_ != std::this_thread::get_id(); }
   bool owned() const { return owned_; }
   bool serialised() const { return serialised_; }
-  const char* obstacle() const { return obstacle_; }  // why there is no cache; null if there is, or may be
+  // why there is no cache; null if there is, or may be
+  const char* obstacle() const { return obstacle_; }
 
   std::mutex& mutex() { return mutex_; }
 
   // The cache, made at its first use; null if there is none. With the lock.
   PageCache* cache() {
-    if (state_ == State::ready) [[likely]] return &*pages_;
+    if (state_ == State::ready) [[likely]]
+      return &*pages_;
     return state_ == State::untried ? create_cache() : nullptr;
   }
   // The cache if it was made already.
@@ -65,7 +70,8 @@ class Channel final : public PageTransport {
   // No cache from now on; what was written is complete.
   void leave_uncached();
 
-  // Does what the process' calls that order since the last look ask for: drops what acquires made stale, lets a flag follow.
+  // Does what the process' calls that order since the last look ask for: drops what acquires made
+  // stale, lets a flag follow.
   void catch_up();
 
   // Everything written through this context is at its target.
@@ -80,7 +86,8 @@ class Channel final : public PageTransport {
   void fetches_outstanding() { fetches_outstanding_ = true; }
   // A non-blocking get of the program continues where its last one was.
   bool follows_last_get(int pe, uint64_t address, size_t bytes);
-  // What lies around the access that the cache is asked for next, so that it is looked up once; empty: to be looked up.
+  // What lies around the access that the cache is asked for next, so that it is looked up once;
+  // empty: to be looked up.
   void surrounded_by(const Extent& around) { around_ = around; }
 
   Tallies tallies;
@@ -90,8 +97,9 @@ class Channel final : public PageTransport {
   void get(void* to, uint64_t address, size_t bytes, int pe) override;
   void get_nbi(void* to, uint64_t address, size_t bytes, int pe) override;
   void put(uint64_t address, const void* from, size_t bytes, int pe) override;
-  void put_plainly(uint64_t address, const void* from, size_t bytes, int pe);  // put() without its clock
-  void get_plainly(void* to, uint64_t address, size_t bytes, int pe);          // get() likewise
+  // put() without its clock
+  void put_plainly(uint64_t address, const void* from, size_t bytes, int pe);
+  void get_plainly(void* to, uint64_t address, size_t bytes, int pe);  // get() likewise
   void put_nbi(uint64_t address, const void* from, size_t bytes, int pe);
   void fence() override;
   void quiet() override;

@@ -14,7 +14,8 @@
 
 namespace nearcache::shmem {
 
-// Never destroyed: other threads and the exit handlers of the OpenSHMEM library may come by to the end of the process.
+// Never destroyed: other threads and the exit handlers of the OpenSHMEM library may come by to the
+// end of the process.
 Context& context = *new Context;
 bool enabled = false;
 constinit thread_local int inside = 0;
@@ -100,7 +101,8 @@ void Context::drop_in_others(Channel* writer, int pe, const void* object, size_t
   each_channel([&](Channel& channel) {
     if (&channel == writer) return;
     const ChannelLock lock(&channel);
-    if (channel.ready_cache() != nullptr) channel.ready_cache()->overtaken(pe, reinterpret_cast<uint64_t>(object), bytes);
+    if (channel.ready_cache() != nullptr)
+      channel.ready_cache()->overtaken(pe, reinterpret_cast<uint64_t>(object), bytes);
   });
 }
 
@@ -116,7 +118,8 @@ namespace {
 
 // When the process is loaded: later nobody comes by to say it.
 [[maybe_unused]] const bool said_who_starts = [] {
-  if (!context.options.shmem || !launched_as_first() || next_symbol("shmem_init") == nullptr) return false;
+  if (!context.options.shmem || !launched_as_first() || next_symbol("shmem_init") == nullptr)
+    return false;
   const std::string past = what_starts_past_us();
   if (!past.empty()) log(LogLevel::warning, "nothing is cached: %s", past.c_str());
   return !past.empty();
@@ -142,17 +145,21 @@ void context_start(int level) {
   }
   const std::string wrong = network_model_install(context.options.model);
   if (!wrong.empty()) context.option_errors.push_back(wrong);
-  if (!context.options.trace.empty()) context.option_errors.push_back("trace: OpenSHMEM programs are not traced");
+  if (!context.options.trace.empty())
+    context.option_errors.push_back("trace: OpenSHMEM programs are not traced");
   if (context.pe == 0) {
-    for (const std::string& message : context.option_errors) log(LogLevel::warning, "%s", message.c_str());
+    for (const std::string& message : context.option_errors)
+      log(LogLevel::warning, "%s", message.c_str());
   }
   const uint64_t limit = context.options.max_storage;
   context.budget.set_limit(limit != 0 ? limit : node_memory_bytes() / 10 / launched_on_node());
-  context.memory.start(context.pes, context.pe, context.options.skip_cheap && !network_modelled(), context.cache_options.line);
+  context.memory.start(context.pes, context.pe, context.options.skip_cheap && !network_modelled(),
+                       context.cache_options.line);
   if (report_wanted()) report_prepare();
   if (context.options.shmem) context.obstacle = next_usable() ? what_passes_by() : next_complaint();
   context.caching = context.options.shmem && context.obstacle.empty();
-  if (!context.obstacle.empty() && context.pe == 0) log(LogLevel::warning, "nothing is cached: %s", context.obstacle.c_str());
+  if (!context.obstacle.empty() && context.pe == 0)
+    log(LogLevel::warning, "nothing is cached: %s", context.obstacle.c_str());
   context.default_channel.open(SHMEM_CTX_DEFAULT, 0, false, false);
   enabled = context.caching || network_modelled();
   atexit(at_exit);
@@ -160,7 +167,8 @@ void context_start(int level) {
 
 void context_finish(bool report) {
   if (!context.started || context.finished) return;
-  if (!context.home.here()) return context_abandon();  // a forked child's copy of what the parent will write back
+  // a forked child's copy of what the parent will write back
+  if (!context.home.here()) return context_abandon();
   context.finished = true;
   if (enabled) {
     context.each_channel([](Channel& channel) {

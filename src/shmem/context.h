@@ -1,7 +1,9 @@
-// The one context object of the OpenSHMEM front end: options, channels, symmetric memory, what the process knows of its job.
+// The one context object of the OpenSHMEM front end: options, channels, symmetric memory, what the
+// process knows of its job.
 //
-// Locks, taken under SHMEM_THREAD_MULTIPLE only: one a channel, held over every access to its cache and over transfers that must not
-// be overtaken; never while a call may wait for another PE's action. No two are held together.
+// Locks, taken under SHMEM_THREAD_MULTIPLE only: one a channel, held over every access to its cache
+// and over transfers that must not be overtaken; never while a call may wait for another PE's
+// action. No two are held together.
 #pragma once
 
 #include <array>
@@ -13,11 +15,11 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/process.h"
-#include "telemetry/report.h"
-#include "telemetry/stats.h"
 #include "shmem/channel.h"
 #include "shmem/hooks.h"
 #include "shmem/symmetric_memory.h"
+#include "telemetry/report.h"
+#include "telemetry/stats.h"
 
 namespace nearcache::shmem {
 
@@ -31,9 +33,9 @@ struct Context {
   HomeProcess home;
   bool started = false;
   bool finished = false;
-  bool threaded = false;  // SHMEM_THREAD_MULTIPLE: channels lock
-  bool caching = false;   // neither switched off nor kept from it
-  std::string obstacle;   // why nothing may be cached, if so
+  bool threaded = false;      // SHMEM_THREAD_MULTIPLE: channels lock
+  bool caching = false;       // neither switched off nor kept from it
+  std::string obstacle;       // why nothing may be cached, if so
   bool implicit_end = false;  // start_pes: the program ends without shmem_finalize
   int pe = 0;
   int pes = 1;
@@ -42,20 +44,22 @@ struct Context {
   MemoryBudget budget;
   SymmetricMemory memory;
 
-  // Contexts in use are among the first `channels_used`; beyond the last, contexts are passed on uncached.
+  // Contexts in use are among the first `channels_used`; beyond the last, contexts are passed on
+  // uncached.
   static constexpr size_t most_channels = 1024;
   Channel default_channel;
   std::array<std::atomic<Channel*>, most_channels> channels{};
   std::atomic<size_t> channels_used{0};
 
-  // How many calls that order the process has made, and how many of these were acquires. Caches that are used without a lock have seen all
-  // of them; others look before each use.
+  // How many calls that order the process has made, and how many of these were acquires. Caches
+  // that are used without a lock have seen all of them; others look before each use.
   std::atomic<uint64_t> orderings{0};
   std::atomic<uint64_t> acquires{0};
 
   std::mutex mutex;  // covers what follows; contexts are created and destroyed rarely
   int64_t next_context_id = 1;
-  std::vector<WindowReport> closed;  // contexts that are gone; beyond some tens they share the last row
+  // contexts that are gone; beyond some tens they share the last row
+  std::vector<WindowReport> closed;
 
   void* report_scratch = nullptr;  // symmetric; null when no report is wanted
 
@@ -82,12 +86,14 @@ struct Context {
 
   // Nothing that any cache read before may be served after.
   void acquire();
-  // A call that orders or completes was made: the word that is put next, through any context, may be a flag.
+  // A call that orders or completes was made: the word that is put next, through any context, may
+  // be a flag.
   void ordered();
-  // The same for all contexts but one, whose own writes have become visible: `seen_by_writer` is its count.
+  // The same for all contexts but one, whose own writes have become visible: `seen_by_writer` is
+  // its count.
   void acquire_others(uint64_t* seen_by_writer);
-  // [object, object + bytes) of `pe` was changed through `writer`, and is there: caches of other contexts drop what they read of it.
-  // No lock is held.
+  // [object, object + bytes) of `pe` was changed through `writer`, and is there: caches of other
+  // contexts drop what they read of it. No lock is held.
   void drop_in_others(Channel* writer, int pe, const void* object, size_t bytes);
   // Starts writing back in every context that this thread may use.
   void start_write_back();
@@ -98,12 +104,13 @@ extern Context& context;
 // The cache that serves nothing.
 PageCache* no_cache();
 
-// Learns the job right after initialisation; allocates nothing but what a report needs. `level`: of threads.
+// Learns the job right after initialisation; allocates nothing but what a report needs. `level`: of
+// threads.
 void context_start(int level);
 
-// The program ends: everything written is complete, nothing of ours runs any more. `report`: all PEs come here together.
+// The program ends: everything written is complete, nothing of ours runs any more. `report`: all
+// PEs come here together.
 void context_finish(bool report);
-
 
 // The program ends without looking back: nothing of ours runs any more.
 void context_abandon();

@@ -13,7 +13,9 @@ int shmem_ctx_create(long options, shmem_ctx_t* ctx) {
     const Inside inside_library;
     rc = next.ctx_create(options, ctx);
   }
-  if (rc == 0) context.open_channel(*ctx, (options & SHMEM_CTX_PRIVATE) != 0, (options & SHMEM_CTX_SERIALIZED) != 0);
+  if (rc == 0)
+    context.open_channel(*ctx, (options & SHMEM_CTX_PRIVATE) != 0,
+                         (options & SHMEM_CTX_SERIALIZED) != 0);
   return rc;
 }
 
@@ -25,10 +27,12 @@ void shmem_ctx_destroy(shmem_ctx_t ctx) {
     const Inside inside_library;
     next.ctx_destroy(ctx);
   }
-  channel == nullptr ? context.acquire() : context.ordered();  // it completes what was written through it, as a quiet does
+  // it completes what was written through it, as a quiet does
+  channel == nullptr ? context.acquire() : context.ordered();
 }
 
-// PEs are counted in the team there, so it is not known to the cache: what goes through it is passed on.
+// PEs are counted in the team there, so it is not known to the cache: what goes through it is
+// passed on.
 #ifdef NEARCACHE_SHMEM_HAS_team_create_ctx
 int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t* ctx) {
   const Inside inside_library;

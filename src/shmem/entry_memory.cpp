@@ -1,4 +1,5 @@
-// The symmetric heap. Allocation and freeing are collective and end or begin with a barrier, so they release and acquire.
+// The symmetric heap. Allocation and freeing are collective and end or begin with a barrier, so
+// they release and acquire.
 #include "shmem/context.h"
 #include "shmem/network_model.h"
 #include "shmem/next.h"
@@ -12,7 +13,8 @@ void forget(void* block, size_t bytes) {
   if (bytes == 0) return;
   context.each_channel([&](Channel& channel) {
     const ChannelLock lock(&channel);
-    if (channel.ready_cache() != nullptr) channel.ready_cache()->forget(reinterpret_cast<uint64_t>(block), bytes);
+    if (channel.ready_cache() != nullptr)
+      channel.ready_cache()->forget(reinterpret_cast<uint64_t>(block), bytes);
   });
 }
 
@@ -27,7 +29,8 @@ void* allocate(size_t bytes, bool hinted, Call call) {
 
 template <class Call>
 void free_block(void* block, Call call) {
-  const Release release(true);  // of the block too: a PE may wait in it for what was written there, before it comes to free it
+  // of the block too: a PE may wait in it for what was written there, before it comes to free it
+  const Release release(true);
   forget(block, context.memory.block_bytes(block));
   context.memory.freed(block);
   call(block);

@@ -1,7 +1,9 @@
-// What the generated entry points (generate_entry_points.py) call: the actions of docs/semantics.md, OpenSHMEM's table.
+// What the generated entry points (generate_entry_points.py) call: the actions of
+// docs/semantics.md, OpenSHMEM's table.
 //
-// Every entry point begins with `if (!active()) return next.<call>(...)`: switched off, or called by the OpenSHMEM library itself while
-// it is inside of one of our calls (a contended lock reads its lock word through the public symbols), all goes straight on.
+// Every entry point begins with `if (!active()) return next.<call>(...)`: switched off, or called
+// by the OpenSHMEM library itself while it is inside of one of our calls (a contended lock reads
+// its lock word through the public symbols), all goes straight on.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +12,23 @@
 #include "cache/page/page_cache.h"
 #include "shmem/shmem_api.h"
 
-#pragma GCC visibility push(hidden)  // so that flags and the cache are reached without the global offset table
+// so that flags and the cache are reached without the global offset table
+#pragma GCC visibility push(hidden)
 namespace nearcache::shmem {
 
 // The two flags that active() tests.
-extern bool enabled;                                                            // started, and caching
-extern constinit thread_local int inside __attribute__((tls_model("initial-exec")));  // > 0: in a call of the library below
+// started, and caching
+extern bool enabled;
+// > 0: in a call of the library below
+extern constinit thread_local int inside __attribute__((tls_model("initial-exec")));
 
-// The calling thread orders by itself: its atomics, non-blocking gets and tests tell it nothing of other PEs' writes (nearcache_shmem_set_unordered).
+// The calling thread orders by itself: its atomics, non-blocking gets and tests tell it nothing of
+// other PEs' writes (nearcache_shmem_set_unordered).
 extern constinit thread_local bool unordered __attribute__((tls_model("initial-exec")));
 
-inline bool active() { return __builtin_expect(static_cast<int>(enabled) & static_cast<int>(inside == 0), 1); }
+inline bool active() {
+  return __builtin_expect(static_cast<int>(enabled) & static_cast<int>(inside == 0), 1);
+}
 
 // While it lives, what the library below calls through public symbols passes straight through.
 class Inside {
@@ -31,19 +39,26 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
-// The cache of the default context where it may be used without a lock; never null: one that serves nothing stands in for none.
+// The cache of the default context where it may be used without a lock; never null: one that serves
+// nothing stands in for none.
 extern PageCache* quick_cache;
 
 // Transfers. `ctx` is the handle as the program gave it.
 void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
 void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
-inline void get(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) { get_slowly(ctx, to, from, bytes, pe); }
-inline void put(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) { put_slowly(ctx, to, from, bytes, pe); }
+inline void get(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
+  get_slowly(ctx, to, from, bytes, pe);
+}
+inline void put(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
+  put_slowly(ctx, to, from, bytes, pe);
+}
 inline void get(void* to, const void* from, size_t bytes, int pe) {
-  if (bytes == 0 || !quick_cache->hit(pe, reinterpret_cast<uint64_t>(from), to, bytes)) get_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
+  if (bytes == 0 || !quick_cache->hit(pe, reinterpret_cast<uint64_t>(from), to, bytes))
+    get_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
 }
 inline void put(void* to, const void* from, size_t bytes, int pe) {
-  if (bytes == 0 || !quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), from, bytes)) put_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
+  if (bytes == 0 || !quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), from, bytes))
+    put_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
 }
 // One element: what misses is out of line, so that a hit needs no stack.
 template <typename T>
@@ -62,10 +77,12 @@ template <typename T>
 __attribute__((noinline)) void put_element_slowly(T* to, T value, int pe) {
   put_slowly(SHMEM_CTX_DEFAULT, to, &value, sizeof value, pe);
 }
-// Out of line as a whole, as the cache needs the value's address: a stack is set up only where it is needed.
+// Out of line as a whole, as the cache needs the value's address: a stack is set up only where it
+// is needed.
 template <typename T>
 __attribute__((noinline)) void put_element(T* to, T value, int pe) {
-  if (!quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), &value, sizeof value)) put_element_slowly(to, value, pe);
+  if (!quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), &value, sizeof value))
+    put_element_slowly(to, value, pe);
 }
 // Non-blocking ones: true when served; else the caller passes them on, inside of `Inside`.
 bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
@@ -73,7 +90,8 @@ bool put_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
 
 class Channel;
 
-// Around a call that passes on: constructor before, destructor after. Each holds `Inside`, and the context's lock where it has one.
+// Around a call that passes on: constructor before, destructor after. Each holds `Inside`, and the
+// context's lock where it has one.
 class DirectCall {  // what those below have in common
  public:
   enum class Kind { get, update, fetch };  // fetch: an update that is made when the call returns
@@ -81,7 +99,8 @@ class DirectCall {  // what those below have in common
   ~DirectCall();
   DirectCall(const DirectCall&) = delete;
   DirectCall& operator=(const DirectCall&) = delete;
-  Channel* channel() const { return channel_; }  // null: the library must say what is wrong, or nothing is to be done
+  // null: the library must say what is wrong, or nothing is to be done
+  Channel* channel() const { return channel_; }
   Channel* held() const { return held_; }
   void let_go();  // the library's call has returned: gives the lock back
   int pe() const { return pe_; }
@@ -109,7 +128,9 @@ class DirectUpdate {  // iput, non-fetching atomics: some of [to, to + bytes) is
  private:
   DirectCall call_;
 };
-class FetchingAtomic {  // as DirectUpdate, and an acquire after it unless atomics are relaxed or the thread orders by itself
+// as DirectUpdate, and an acquire after it unless atomics are relaxed or the thread orders by
+// itself
+class FetchingAtomic {
  public:
   FetchingAtomic(shmem_ctx_t ctx, const void* target, size_t bytes, int pe);
   ~FetchingAtomic();
@@ -118,7 +139,8 @@ class FetchingAtomic {  // as DirectUpdate, and an acquire after it unless atomi
   DirectCall call_;
   const void* target_;
 };
-class FetchingNbi {  // non-blocking fetching atomics (1.5): as DirectUpdate, and the next quiet of the context acquires
+// non-blocking fetching atomics (1.5): as DirectUpdate, and the next quiet of the context acquires
+class FetchingNbi {
  public:
   FetchingNbi(shmem_ctx_t ctx, const void* target, size_t bytes, int pe);
   ~FetchingNbi();
@@ -135,47 +157,57 @@ class PutSignal {  // put_signal(_nbi): data and signal, both direct
   DirectCall call_;
 };
 
-// The bytes from the first to the last element of a strided access of `count` elements `stride` apart.
+// The bytes from the first to the last element of a strided access of `count` elements `stride`
+// apart.
 inline size_t strided_bytes(size_t element, ptrdiff_t stride, size_t count) {
-  return count == 0 ? 0 : element * (static_cast<size_t>(stride < 0 ? -stride : stride) * (count - 1) + 1);
+  return count == 0
+             ? 0
+             : element * (static_cast<size_t>(stride < 0 ? -stride : stride) * (count - 1) + 1);
 }
 
 // Ordering.
 void quiet(shmem_ctx_t ctx);
 void fence(shmem_ctx_t ctx);
 
-// A call that may block until another PE acts (wait_until, set_lock, sync, collectives): write-back is started before, an acquire follows.
+// A call that may block until another PE acts (wait_until, set_lock, sync, collectives): write-back
+// is started before, an acquire follows.
 class Wait {
  public:
   Wait();
   ~Wait();
 };
-// A call that looks (test, test_lock): write-back is started before; an acquire follows if `succeeded` was called.
+// A call that looks (test, test_lock): write-back is started before; an acquire follows if
+// `succeeded` was called.
 class Test {
  public:
   Test();
   ~Test();
   void succeeded() { succeeded_ = true; }
+
  private:
   bool succeeded_ = false;
 };
-// barrier, barrier_all: everything written through the default context is complete before, an acquire follows.
+// barrier, barrier_all: everything written through the default context is complete before, an
+// acquire follows.
 class Barrier {
  public:
   Barrier();
   ~Barrier();
 };
-// clear_lock, malloc and the like: everything written through the default context is complete before; an acquire follows if `synchronises`.
+// clear_lock, malloc and the like: everything written through the default context is complete
+// before; an acquire follows if `synchronises`.
 class Release {
  public:
   explicit Release(bool synchronises);
   ~Release();
+
  private:
   bool synchronises_;
 };
 
-// Memory management: entry_memory.cpp. Setup: entry_process.cpp. Contexts: entry_context.cpp. Those are written by hand and are marked
-// `own` in the table; the generator only declares and exports them.
+// Memory management: entry_memory.cpp. Setup: entry_process.cpp. Contexts: entry_context.cpp. Those
+// are written by hand and are marked `own` in the table; the generator only declares and exports
+// them.
 
 }  // namespace nearcache::shmem
 #pragma GCC visibility pop

@@ -38,7 +38,8 @@ void post(shmem_ctx_t ctx, int pe, size_t bytes) {
 
 // Waits until everything of the context would have arrived.
 void arrived(shmem_ctx_t ctx) {
-  model().deadlines.wait_for([bits = handle_bits(ctx)](uint64_t context) { return context == bits; });
+  model().deadlines.wait_for(
+      [bits = handle_bits(ctx)](uint64_t context) { return context == bits; });
 }
 
 void modelled_getmem(void* to, const void* from, size_t bytes, int pe) {
@@ -107,7 +108,9 @@ std::string network_model_install(const std::string& text) {
 
 bool network_modelled() { return model().installed; }
 
-std::string network_model_label() { return model().installed ? model().link.label() : std::string(); }
+std::string network_model_label() {
+  return model().installed ? model().link.label() : std::string();
+}
 
 void model_answer(const Channel* channel, int pe, size_t bytes) {
   if (network_modelled() && channel != nullptr) answer(pe, bytes, [] {});

@@ -13,14 +13,17 @@ void install(NextLayer* layer) {
 
 #include <dlfcn.h>
 
-// Functions outside of the standard (shmemx_, shmalloc) need not have a twin: those are weak references, and may be null.
+// Functions outside of the standard (shmemx_, shmalloc) need not have a twin: those are weak
+// references, and may be null.
 #define NEARCACHE_TWIN_0
 #define NEARCACHE_TWIN_1 __attribute__((weak))
-#define NEARCACHE_NEXT(field, symbol, extension) extern "C" decltype(symbol) p##symbol NEARCACHE_TWIN_##extension;
+#define NEARCACHE_NEXT(field, symbol, extension) \
+  extern "C" decltype(symbol) p##symbol NEARCACHE_TWIN_##extension;
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
 
-// Programs refer to the public functions weakly, which draws no object out of an archive: this does.
+// Programs refer to the public functions weakly, which draws no object out of an archive: this
+// does.
 extern "C" int nearcache_shmem_impl_caching(void);
 [[gnu::used]] static int (*const public_functions)(void) = &nearcache_shmem_impl_caching;
 
@@ -35,7 +38,8 @@ constinit Next next{
 // What has no twin may be in a shared library behind the program.
 void next_fill() {
 #define NEARCACHE_NEXT(field, symbol, extension) \
-  if (extension && !next.field) next.field = reinterpret_cast<decltype(next.field)>(next_symbol(#symbol));
+  if (extension && !next.field)                  \
+    next.field = reinterpret_cast<decltype(next.field)>(next_symbol(#symbol));
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
 }
@@ -54,10 +58,13 @@ namespace nearcache::shmem {
 
 namespace {
 
-void refuse_call() { log(LogLevel::warning, "the program called an OpenSHMEM function that its OpenSHMEM library lacks"); }
+void refuse_call() {
+  log(LogLevel::warning,
+      "the program called an OpenSHMEM function that its OpenSHMEM library lacks");
+}
 
-// What a field of the table holds before the table is filled: looks for the library, and goes on there. A program that opens its
-// OpenSHMEM library late (Python) comes here first.
+// What a field of the table holds before the table is filled: looks for the library, and goes on
+// there. A program that opens its OpenSHMEM library late (Python) comes here first.
 template <auto field>
 struct First;
 template <typename Result, typename... Arguments, Result (*Next::*field)(Arguments...)>
@@ -86,7 +93,8 @@ constinit LibraryBelow below{"pshmem_init"};
 
 void fill_table() {
   const TableFiller filler(below);
-#define NEARCACHE_NEXT(field, symbol, extension) filler.fill(&next.field, #symbol, "p" #symbol, false);
+#define NEARCACHE_NEXT(field, symbol, extension) \
+  filler.fill(&next.field, #symbol, "p" #symbol, false);
 #include "next_fields.inc"
 #undef NEARCACHE_NEXT
 }
@@ -131,5 +139,8 @@ std::string next_complaint() {
 
 #endif
 
-// Runs before the program's own constructors; silent when there is no OpenSHMEM (a shell, the launcher).
-__attribute__((constructor(101))) static void nearcache_shmem_at_load() { nearcache::shmem::next_fill(); }
+// Runs before the program's own constructors; silent when there is no OpenSHMEM (a shell, the
+// launcher).
+__attribute__((constructor(101))) static void nearcache_shmem_at_load() {
+  nearcache::shmem::next_fill();
+}

@@ -1,9 +1,9 @@
 // The functions of nearcache/shmem.h.
 #include <algorithm>
 
-#include "telemetry/fill_stats.h"
 #include "shmem/context.h"
 #include "shmem/report_gather.h"
+#include "telemetry/fill_stats.h"
 
 // The public header is C with the library's own names weak; here they are what is defined.
 #define NEARCACHE_SHMEM_EXPORT extern "C" __attribute__((visibility("default")))
@@ -47,7 +47,8 @@ void prefetch(uint64_t address, size_t bytes, int pe) {
   SymmetricMemory& memory = context.memory;
   if (bytes == 0 || !memory.valid_pe(pe) || pe == context.pe) return;
   const SymmetricMemory::Resolved place = memory.resolve(address, 1);
-  if (place.kind == MemoryKind::unknown || place.uncached || memory.near(pe, place.kind, address)) return;
+  if (place.kind == MemoryKind::unknown || place.uncached || memory.near(pe, place.kind, address))
+    return;
   bytes = std::min<uint64_t>(bytes, place.cacheable.end - address);
   Channel& channel = context.default_channel;
   std::unique_lock lock(channel.mutex(), std::defer_lock);
@@ -67,7 +68,9 @@ size_t prefetch_distance() {
 
 using namespace nearcache::shmem;
 
-NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_caching(void) { return default_context_is_cached() ? 1 : 0; }
+NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_caching(void) {
+  return default_context_is_cached() ? 1 : 0;
+}
 
 NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_uncached(const void* ptr, size_t bytes) {
   if (!caching()) return absent;
@@ -90,7 +93,9 @@ NEARCACHE_SHMEM_EXPORT void nearcache_shmem_impl_prefetch(const void* ptr, size_
   if (caching()) prefetch(reinterpret_cast<uint64_t>(ptr), bytes, pe);
 }
 
-NEARCACHE_SHMEM_EXPORT size_t nearcache_shmem_impl_prefetch_distance(void) { return caching() ? prefetch_distance() : 0; }
+NEARCACHE_SHMEM_EXPORT size_t nearcache_shmem_impl_prefetch_distance(void) {
+  return caching() ? prefetch_distance() : 0;
+}
 
 NEARCACHE_SHMEM_EXPORT void nearcache_shmem_impl_acquire(void) {
   if (caching()) context.acquire();

@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "telemetry/report_file.h"
 #include "shmem/context.h"
 #include "shmem/network_model.h"
 #include "shmem/next.h"
+#include "telemetry/report_file.h"
 
 namespace nearcache::shmem {
 namespace {
@@ -41,7 +41,8 @@ std::vector<WindowReport> contexts_of_process() {
   });
   const std::lock_guard lock(context.mutex);
   all.insert(all.end(), context.closed.begin(), context.closed.end());
-  std::sort(all.begin(), all.end(), [](const WindowReport& a, const WindowReport& b) { return a.id < b.id; });
+  std::sort(all.begin(), all.end(),
+            [](const WindowReport& a, const WindowReport& b) { return a.id < b.id; });
   return all;
 }
 
@@ -83,7 +84,8 @@ std::string library_line() {
   char name[SHMEM_MAX_NAME_LEN] = {};
   int major = 0, minor = 0;
   const auto get_name = reinterpret_cast<void (*)(char*)>(next_symbol("shmem_info_get_name"));
-  const auto get_version = reinterpret_cast<void (*)(int*, int*)>(next_symbol("shmem_info_get_version"));
+  const auto get_version =
+      reinterpret_cast<void (*)(int*, int*)>(next_symbol("shmem_info_get_version"));
   if (get_name != nullptr) get_name(name);
   if (get_version != nullptr) get_version(&major, &minor);
   return std::string(name) + ", OpenSHMEM " + std::to_string(major) + "." + std::to_string(minor);
@@ -95,7 +97,8 @@ void report_prepare() {
   const Inside inside_library;
   context.report_scratch = next.malloc(sizeof(Message));
   if (context.report_scratch == nullptr && context.pe == 0)
-    log(LogLevel::warning, "report: no symmetric memory for it (%zu bytes a PE); there will be none", sizeof(Message));
+    log(LogLevel::warning,
+        "report: no symmetric memory for it (%zu bytes a PE); there will be none", sizeof(Message));
 }
 
 void report_write() {

@@ -18,7 +18,8 @@ void report_write();
 // What is reported of one context.
 WindowReport report_of(const Channel& channel);
 
-// The counters of this process, contexts that are gone included. With the channels' locks, one after the other.
+// The counters of this process, contexts that are gone included. With the channels' locks, one
+// after the other.
 Counters process_counters();
 
 }  // namespace nearcache::shmem

@@ -1,6 +1,6 @@
-/* nearcache-shmem-selftest: two PEs that show whether a preloaded libnearcache_shmem.so serves gets, and rightly.
- * Prints one line: `selftest: ok hits=N`, `selftest: FAILED why` or `selftest: nearcache is not loaded`; the exit
- * code is 0, 1 or 2. */
+/* nearcache-shmem-selftest: two PEs that show whether a preloaded libnearcache_shmem.so serves
+ * gets, and rightly. Prints one line: `selftest: ok hits=N`, `selftest: FAILED why` or `selftest:
+ * nearcache is not loaded`; the exit code is 0, 1 or 2. */
 #include <shmem.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,15 +12,16 @@ enum { count = 64, repeats = 10 };
 static long expected(int pe, int i) { return 1000L * pe + i; }
 
 /* Every element of the neighbour, `repeats` times over; returns how many values were wrong. */
-static long read_all(const long *memory, int pe) {
+static long read_all(const long* memory, int pe) {
   long wrong = 0;
   for (int r = 0; r < repeats; r++)
     for (int i = 0; i < count; i++) wrong += shmem_long_g(&memory[i], pe) != expected(pe, i);
   return wrong;
 }
 
-/* Each writes all of the neighbour's elements, one by one; returns how many of its own have not become what was written. */
-static long write_all(long *memory, int me, int pe, int from) {
+/* Each writes all of the neighbour's elements, one by one; returns how many of its own have not
+ * become what was written. */
+static long write_all(long* memory, int me, int pe, int from) {
   long wrong = 0;
   for (int i = 0; i < count; i++) shmem_long_p(&memory[i], expected(me, i), pe);
   shmem_barrier_all();
@@ -37,7 +38,7 @@ static unsigned long long hits(void) {
 }
 
 /* PE 0 asks all others and says what was found; the same exit code everywhere. */
-static int report(int me, int pes, long *found, int *code) {
+static int report(int me, int pes, long* found, int* code) {
   const int loaded = nearcache_shmem_impl_stats != NULL;
   long wrong = 0, fewest = found[1];
   for (int pe = 0; me == 0 && pe < pes; pe++) {
@@ -67,9 +68,9 @@ static int report(int me, int pes, long *found, int *code) {
 int main(void) {
   shmem_init();
   const int me = shmem_my_pe(), pes = shmem_n_pes();
-  long *memory = shmem_malloc(count * sizeof *memory);
-  long *found = shmem_malloc(2 * sizeof *found);
-  int *code = shmem_malloc(sizeof *code);
+  long* memory = shmem_malloc(count * sizeof *memory);
+  long* found = shmem_malloc(2 * sizeof *found);
+  int* code = shmem_malloc(sizeof *code);
   for (int i = 0; i < count; i++) memory[i] = expected(me, i);
   shmem_barrier_all();
 

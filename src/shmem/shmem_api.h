@@ -1,7 +1,8 @@
 // The one way that the library includes shmem.h.
 //
-// C++ sees the functions only: the C11 generic macros are no part of it. SHMEM_CTX_DEFAULT is in most libraries a variable, which a
-// preload object must not refer to by name, as the library need not be loaded when we are: it is looked up at start (next.h).
+// C++ sees the functions only: the C11 generic macros are no part of it. SHMEM_CTX_DEFAULT is in
+// most libraries a variable, which a preload object must not refer to by name, as the library need
+// not be loaded when we are: it is looked up at start (next.h).
 #pragma once
 
 #include "host.h"  // generated: NEARCACHE_SHMEM_HAS_<function>, and the name of that variable

@@ -19,7 +19,8 @@ int add_object(dl_phdr_info* object, size_t, void* list) {
   uint64_t read_only_end = 0;
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const auto& header = object->dlpi_phdr[i];
-    if (header.p_type == PT_GNU_RELRO) read_only_end = round_up(object->dlpi_addr + header.p_vaddr + header.p_memsz);
+    if (header.p_type == PT_GNU_RELRO)
+      read_only_end = round_up(object->dlpi_addr + header.p_vaddr + header.p_memsz);
   }
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const auto& header = object->dlpi_phdr[i];

@@ -15,12 +15,14 @@ bool inside_of(const Extent& extent, uint64_t address, size_t bytes) {
 
 // The first of sorted ranges that ends behind `address`.
 auto first_behind(const std::vector<Extent>& ranges, uint64_t address) {
-  return std::partition_point(ranges.begin(), ranges.end(), [&](const Extent& range) { return range.end <= address; });
+  return std::partition_point(ranges.begin(), ranges.end(),
+                              [&](const Extent& range) { return range.end <= address; });
 }
 
 // Adds a range to sorted ones, joined with those that it touches.
 void add(std::vector<Extent>* ranges, Extent range) {
-  auto from = std::partition_point(ranges->begin(), ranges->end(), [&](const Extent& r) { return r.end < range.begin; });
+  auto from = std::partition_point(ranges->begin(), ranges->end(),
+                                   [&](const Extent& r) { return r.end < range.begin; });
   auto to = from;
   for (; to != ranges->end() && to->begin <= range.end; ++to) {
     range.begin = std::min(range.begin, to->begin);
@@ -30,11 +32,15 @@ void add(std::vector<Extent>* ranges, Extent range) {
 }
 
 // Joins of ranges would lose where one block ends: these are kept apart.
-void add_apart(std::vector<Extent>* ranges, Extent range) { ranges->insert(first_behind(*ranges, range.begin), range); }
+void add_apart(std::vector<Extent>* ranges, Extent range) {
+  ranges->insert(first_behind(*ranges, range.begin), range);
+}
 
-// Cuts neighbours that meet within a line back to whole lines: a line must not have bytes of two extents. What is cut off is unknown.
+// Cuts neighbours that meet within a line back to whole lines: a line must not have bytes of two
+// extents. What is cut off is unknown.
 void part_at_lines(std::vector<Extent>* extents, uint64_t line) {
-  std::sort(extents->begin(), extents->end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  std::sort(extents->begin(), extents->end(),
+            [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
   for (size_t i = 1; i < extents->size(); ++i) {
     Extent &before = (*extents)[i - 1], &after = (*extents)[i];
     if ((before.end - 1) / line != after.begin / line) continue;
@@ -57,14 +63,16 @@ void SymmetricMemory::start(int pes, int own_pe, bool loads_and_stores, size_t l
 }
 
 Segment SymmetricMemory::find(uint64_t address, size_t bytes) const {
-  const Extent heap{heap_begin_.load(std::memory_order_relaxed), heap_end_.load(std::memory_order_relaxed)};
+  const Extent heap{heap_begin_.load(std::memory_order_relaxed),
+                    heap_end_.load(std::memory_order_relaxed)};
   if (inside_of(heap, address, bytes)) return {MemoryKind::heap, heap};
   const auto data = first_behind(data_, address);
   if (data != data_.end() && inside_of(*data, address, bytes)) return {MemoryKind::data, *data};
   const Ranges* ranges = ranges_.load(std::memory_order_acquire);
   if (ranges != nullptr) {
     const auto block = first_behind(ranges->apart, address);
-    if (block != ranges->apart.end() && inside_of(*block, address, bytes)) return {MemoryKind::hinted, *block};
+    if (block != ranges->apart.end() && inside_of(*block, address, bytes))
+      return {MemoryKind::hinted, *block};
   }
   return {};
 }
@@ -90,7 +98,8 @@ bool SymmetricMemory::ask(int pe, MemoryKind kind, uint64_t address) {
     const Inside inside_library;
     is = next.ptr(reinterpret_cast<void*>(address), pe) != nullptr;
   }
-  near_[static_cast<size_t>(pe) * kinds + static_cast<size_t>(kind)].store(is ? is_near : is_far, std::memory_order_relaxed);
+  near_[static_cast<size_t>(pe) * kinds + static_cast<size_t>(kind)].store(
+      is ? is_near : is_far, std::memory_order_relaxed);
   return is;
 }
 
@@ -101,7 +110,8 @@ void SymmetricMemory::replace_ranges(std::unique_ptr<Ranges> ranges) {
 
 void SymmetricMemory::add_uncached(uint64_t address, size_t bytes) {
   const std::lock_guard lock(mutex_);
-  auto ranges = all_ranges_.empty() ? std::make_unique<Ranges>() : std::make_unique<Ranges>(*all_ranges_.back());
+  auto ranges = all_ranges_.empty() ? std::make_unique<Ranges>()
+                                    : std::make_unique<Ranges>(*all_ranges_.back());
   add(&ranges->uncached, {address, address + bytes});
   replace_ranges(std::move(ranges));
 }
@@ -111,7 +121,8 @@ void SymmetricMemory::allocated(void* block, size_t bytes, bool hinted) {
   const auto begin = reinterpret_cast<uint64_t>(block);
   const Extent range{begin, begin + bytes};
   const std::lock_guard lock(mutex_);
-  const uint64_t heap_begin = heap_begin_.load(std::memory_order_relaxed), heap_end = heap_end_.load(std::memory_order_relaxed);
+  const uint64_t heap_begin = heap_begin_.load(std::memory_order_relaxed),
+                 heap_end = heap_end_.load(std::memory_order_relaxed);
   const bool apart = hinted && !(range.begin >= heap_begin && range.end <= heap_end);
   blocks_[begin] = {bytes, apart};
   if (!apart) {
@@ -119,8 +130,10 @@ void SymmetricMemory::allocated(void* block, size_t bytes, bool hinted) {
     heap_end_.store(std::max(heap_end, range.end), std::memory_order_relaxed);
     return;
   }
-  auto ranges = all_ranges_.empty() ? std::make_unique<Ranges>() : std::make_unique<Ranges>(*all_ranges_.back());
-  const Extent lines{(range.begin + line_ - 1) / line_ * line_, range.end / line_ * line_};  // the next block may begin in its last line
+  auto ranges = all_ranges_.empty() ? std::make_unique<Ranges>()
+                                    : std::make_unique<Ranges>(*all_ranges_.back());
+  // the next block may begin in its last line
+  const Extent lines{(range.begin + line_ - 1) / line_ * line_, range.end / line_ * line_};
   if (lines.begin >= lines.end) return;
   add_apart(&ranges->apart, lines);
   replace_ranges(std::move(ranges));
@@ -132,9 +145,11 @@ void SymmetricMemory::freed(void* block) {
   const auto found = blocks_.find(begin);
   if (found == blocks_.end()) return;
   if (found->second.apart) {
-    auto ranges = all_ranges_.empty() ? std::make_unique<Ranges>() : std::make_unique<Ranges>(*all_ranges_.back());
+    auto ranges = all_ranges_.empty() ? std::make_unique<Ranges>()
+                                      : std::make_unique<Ranges>(*all_ranges_.back());
     const uint64_t end = begin + found->second.bytes;
-    std::erase_if(ranges->apart, [&](const Extent& range) { return range.begin >= begin && range.end <= end; });
+    std::erase_if(ranges->apart,
+                  [&](const Extent& range) { return range.begin >= begin && range.end <= end; });
     replace_ranges(std::move(ranges));
   }
   blocks_.erase(found);

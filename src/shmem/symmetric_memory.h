@@ -1,9 +1,10 @@
-// What this process knows of symmetric memory: where it is, which of it may be read around an access, which PEs reach it by loads
-// and stores, and which ranges the program wants left alone.
+// What this process knows of symmetric memory: where it is, which of it may be read around an
+// access, which PEs reach it by loads and stores, and which ranges the program wants left alone.
 //
-// Two kinds of it: the symmetric heap, taken as the hull of all blocks that were ever allocated in it, and the static data of the
-// program and its libraries. Blocks allocated with hints may lie in a heap of their own (another kind of memory): each of those that lies
-// outside of the hull is an extent by itself. Whatever is none of these is passed on uncached.
+// Two kinds of it: the symmetric heap, taken as the hull of all blocks that were ever allocated in
+// it, and the static data of the program and its libraries. Blocks allocated with hints may lie in
+// a heap of their own (another kind of memory): each of those that lies outside of the hull is an
+// extent by itself. Whatever is none of these is passed on uncached.
 #pragma once
 
 #include <atomic>
@@ -27,13 +28,15 @@ struct Segment {
 
 class SymmetricMemory {
  public:
-  // `loads_and_stores`: use shmem_ptr to find PEs that need no cache; else only the own PE counts as near.
-  // No line of the cache, `line` bytes, will have bytes of two segments.
+  // `loads_and_stores`: use shmem_ptr to find PEs that need no cache; else only the own PE counts
+  // as near. No line of the cache, `line` bytes, will have bytes of two segments.
   void start(int pes, int own_pe, bool loads_and_stores, size_t line);
 
-  // What surrounds [address, address + bytes), bytes > 0; kind unknown if the range is not inside of one segment. O(1) for the heap.
+  // What surrounds [address, address + bytes), bytes > 0; kind unknown if the range is not inside
+  // of one segment. O(1) for the heap.
   Segment find(uint64_t address, size_t bytes) const;
-  // All that a miss needs to know of its range: its segment's kind, whether any of it is uncached, and else what may be fetched around it.
+  // All that a miss needs to know of its range: its segment's kind, whether any of it is uncached,
+  // and else what may be fetched around it.
   struct Resolved {
     MemoryKind kind = MemoryKind::unknown;
     bool uncached = false;
@@ -41,10 +44,12 @@ class SymmetricMemory {
   };
   Resolved resolve(uint64_t address, size_t bytes) const;
 
-  // Whether the memory of `pe` in a segment of this kind is loads and stores away: the own PE, or shmem_ptr of an object in it says so.
-  // Asked once for each PE and kind. pre: pe is a PE; `address` lies in such a segment.
+  // Whether the memory of `pe` in a segment of this kind is loads and stores away: the own PE, or
+  // shmem_ptr of an object in it says so. Asked once for each PE and kind. pre: pe is a PE;
+  // `address` lies in such a segment.
   bool near(int pe, MemoryKind kind, uint64_t address) {
-    const uint8_t known = near_[static_cast<size_t>(pe) * kinds + static_cast<size_t>(kind)].load(std::memory_order_relaxed);
+    const uint8_t known = near_[static_cast<size_t>(pe) * kinds + static_cast<size_t>(kind)].load(
+        std::memory_order_relaxed);
     return known != 0 ? known == is_near : ask(pe, kind, address);
   }
 
@@ -84,7 +89,8 @@ class SymmetricMemory {
   std::atomic<const Ranges*> ranges_{nullptr};  // null: both empty
   mutable std::mutex mutex_;                    // covers what follows
   std::map<uint64_t, Block> blocks_;
-  std::vector<std::unique_ptr<Ranges>> all_ranges_;  // readers may still look at old ones; there are few
+  // readers may still look at old ones; there are few
+  std::vector<std::unique_ptr<Ranges>> all_ranges_;
 };
 
 }  // namespace nearcache::shmem

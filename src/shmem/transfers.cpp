@@ -11,7 +11,8 @@ namespace {
 
 // The way a transfer goes.
 enum class Way {
-  host,      // nothing to transfer, an error that the library must report, or a context that we do not know
+  // nothing to transfer, an error that the library must report, or a context that we do not know
+  host,
   straight,  // the PE is loads and stores away: nothing of it is ever cached
   direct,    // too large, uncached, or unknown memory: past the cache, which may hold parts of it
   cached
@@ -33,12 +34,16 @@ Route route_of(const Channel* channel, int pe, uint64_t address, size_t bytes) {
   return {Way::cached, place.cacheable};
 }
 
-Way way_of(const Channel* channel, int pe, uint64_t address, size_t bytes) { return route_of(channel, pe, address, bytes).way; }
+Way way_of(const Channel* channel, int pe, uint64_t address, size_t bytes) {
+  return route_of(channel, pe, address, bytes).way;
+}
 
-// For what has no cache to mind: only contexts that a thread must have for itself are locked, as our other threads write back through them.
+// For what has no cache to mind: only contexts that a thread must have for itself are locked, as
+// our other threads write back through them.
 class StraightLock {
  public:
-  explicit StraightLock(Channel* channel) : channel_(context.threaded && channel->serialised() ? channel : nullptr) {
+  explicit StraightLock(Channel* channel)
+      : channel_(context.threaded && channel->serialised() ? channel : nullptr) {
     if (channel_ != nullptr) channel_->mutex().lock();
   }
   ~StraightLock() {
@@ -94,20 +99,22 @@ void before_fetch(Channel* channel, int pe, uint64_t address, size_t bytes) {
   if (cache != nullptr) cache->before_direct_fetch(pe, address, bytes);
 }
 
-// Whether the value that an atomic of this thread brings may be how the program learns of other PEs' writes.
+// Whether the value that an atomic of this thread brings may be how the program learns of other
+// PEs' writes.
 bool acquiring() { return !unordered && !context.relaxed_atomics.load(std::memory_order_relaxed); }
 
-// A program that spins on an atomic waits: the answer may depend on what is still dirty here. Relaxed ones are many, and seldom awaited;
-// who orders by itself has mostly done so.
+// A program that spins on an atomic waits: the answer may depend on what is still dirty here.
+// Relaxed ones are many, and seldom awaited; who orders by itself has mostly done so.
 void start_for_fetch() {
   constexpr uint32_t relaxed_a_start = 16, unordered_a_start = 64;
   static thread_local uint32_t fetches = 0;
   ++fetches;
-  if (acquiring() || fetches % (unordered ? unordered_a_start : relaxed_a_start) == 0) context.start_write_back();
+  if (acquiring() || fetches % (unordered ? unordered_a_start : relaxed_a_start) == 0)
+    context.start_write_back();
 }
 
-// The same of a program that spins on a word which no cache holds: it reads it twice in a row. Who looks at several in turn, or does
-// more in its loop, has its answer a little later.
+// The same of a program that spins on a word which no cache holds: it reads it twice in a row. Who
+// looks at several in turn, or does more in its loop, has its answer a little later.
 bool looks_like_spinning(const void* word, int pe) {
   constexpr uint32_t reads_a_start = 64;
   static thread_local const void* last = nullptr;
@@ -122,9 +129,11 @@ void look_for_spinning(const void* word, int pe) {
   if (looks_like_spinning(word, pe)) context.start_write_back();
 }
 
-// A get that the cache serves or fetches. True if the program may be waiting for an answer: the cache has started what was written through
-// its own context, and the caller starts the others when the lock is given back.
-bool get_cached(Channel* channel, const Extent& around, int pe, uint64_t address, void* to, size_t bytes) {
+// A get that the cache serves or fetches. True if the program may be waiting for an answer: the
+// cache has started what was written through its own context, and the caller starts the others when
+// the lock is given back.
+bool get_cached(Channel* channel, const Extent& around, int pe, uint64_t address, void* to,
+                size_t bytes) {
   PageCache* cache = channel->ready_cache();
   const uint64_t before = cache->waits_suspected();
   channel->surrounded_by(around);
@@ -226,7 +235,8 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
     const ChannelLock lock(channel);
     if (!unordered) channel->fetches_outstanding();
     PageCache* cache = way == Way::cached ? channel->cache() : nullptr;
-    if (cache != nullptr && (channel->follows_last_get(pe, address, bytes) || cache->holds(pe, address, bytes))) {
+    if (cache != nullptr &&
+        (channel->follows_last_get(pe, address, bytes) || cache->holds(pe, address, bytes))) {
       may_wait = get_cached(channel, around, pe, address, to, bytes);
     } else {
       before_get(channel, pe, address, bytes);
@@ -260,7 +270,8 @@ bool put_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
   return true;
 }
 
-DirectCall::DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t bytes, int pe) : bytes_(bytes), pe_(pe) {
+DirectCall::DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t bytes, int pe)
+    : bytes_(bytes), pe_(pe) {
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(object);
   const Way way = way_of(channel, pe, address, bytes);
@@ -275,7 +286,8 @@ DirectCall::DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t by
       before_get(channel, pe, address, bytes);
       if (channel->serialised()) held_ = lock.release();  // others may overtake a get
     } else {
-      kind == Kind::fetch ? before_fetch(channel, pe, address, bytes) : before_update(channel, pe, address, bytes);
+      kind == Kind::fetch ? before_fetch(channel, pe, address, bytes)
+                          : before_update(channel, pe, address, bytes);
       held_ = lock.release();
     }
   }
@@ -292,10 +304,12 @@ void DirectCall::let_go() {
   held_ = nullptr;
 }
 
-DirectGet::DirectGet(shmem_ctx_t ctx, const void* from, size_t bytes, int pe) : call_(ctx, DirectCall::Kind::get, from, bytes, pe) {}
+DirectGet::DirectGet(shmem_ctx_t ctx, const void* from, size_t bytes, int pe)
+    : call_(ctx, DirectCall::Kind::get, from, bytes, pe) {}
 DirectGet::~DirectGet() { model_answer(call_.channel(), call_.pe(), call_.bytes()); }
 
-DirectUpdate::DirectUpdate(shmem_ctx_t ctx, const void* to, size_t bytes, int pe) : call_(ctx, DirectCall::Kind::update, to, bytes, pe) {
+DirectUpdate::DirectUpdate(shmem_ctx_t ctx, const void* to, size_t bytes, int pe)
+    : call_(ctx, DirectCall::Kind::update, to, bytes, pe) {
   if (call_.channel() != nullptr) call_.channel()->tallies.accumulates += 1;
 }
 DirectUpdate::~DirectUpdate() { model_post(call_.channel(), call_.pe(), call_.bytes()); }

@@ -1,8 +1,10 @@
-// What a transfer costs this program, from the times that its transfers took: the mean of all but the slowest fiftieth.
+// What a transfer costs this program, from the times that its transfers took: the mean of all but
+// the slowest fiftieth.
 //
-// On an idle machine they are alike. Where PEs share processors, or a target computes and answers late, they take tens to hundreds of
-// times what the quickest takes, and so would those that hits spared: the quickest tells nothing then. The few slowest are left out, as
-// one wait for a PE that comes late would have been one without a cache, too, and not one for each hit.
+// On an idle machine they are alike. Where PEs share processors, or a target computes and answers
+// late, they take tens to hundreds of times what the quickest takes, and so would those that hits
+// spared: the quickest tells nothing then. The few slowest are left out, as one wait for a PE that
+// comes late would have been one without a cache, too, and not one for each hit.
 #pragma once
 
 #include <bit>
@@ -21,7 +23,8 @@ class TypicalTime {
   // Nanoseconds, within an eighth; 0 where nothing was timed.
   uint64_t ns() const {
     const uint64_t kept = count_ - (count_ + 49) / 50;
-    if (kept == 0) return count_ == 0 ? 0 : static_cast<uint64_t>(sum_of(count_) / static_cast<double>(count_));
+    if (kept == 0)
+      return count_ == 0 ? 0 : static_cast<uint64_t>(sum_of(count_) / static_cast<double>(count_));
     return static_cast<uint64_t>(sum_of(kept) / static_cast<double>(kept));
   }
 
@@ -32,7 +35,8 @@ class TypicalTime {
   static size_t bucket_of(uint64_t ns) {
     if (ns < parts) return static_cast<size_t>(ns);
     const int shift = std::bit_width(ns) - 3;  // leaves a number from 4 to 7
-    const size_t bucket = static_cast<size_t>(shift + 1) * parts + static_cast<size_t>((ns >> shift) - parts);
+    const size_t bucket =
+        static_cast<size_t>(shift + 1) * parts + static_cast<size_t>((ns >> shift) - parts);
     return bucket < buckets ? bucket : buckets - 1;
   }
   static double middle_of(size_t bucket) {

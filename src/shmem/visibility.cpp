@@ -22,7 +22,8 @@ namespace {
 
 using Names = std::set<std::string, std::less<>>;
 
-// Functions whose wrapper acts, and those that may be called without our seeing it: queries, and what starts OpenSHMEM.
+// Functions whose wrapper acts, and those that may be called without our seeing it: queries, and
+// what starts OpenSHMEM.
 const Names& seen_names() {
   static const Names names{
 #define NEARCACHE_SEEN(name) #name,
@@ -44,7 +45,9 @@ const Names& unwatched_names() {
   return names;
 }
 
-bool is_function_of_shmem(std::string_view name) { return name.starts_with("shmem_") || name.starts_with("shmemx_"); }
+bool is_function_of_shmem(std::string_view name) {
+  return name.starts_with("shmem_") || name.starts_with("shmemx_");
+}
 
 // The symbols of one object that have to do with OpenSHMEM.
 struct ShmemSymbols {
@@ -53,45 +56,58 @@ struct ShmemSymbols {
   explicit ShmemSymbols(const LoadedObject& object) {
     for_each_symbol(object, [&](const char* symbol, bool is_defined) {
       const std::string_view name = symbol;
-      if (name.starts_with("shmem") || name.starts_with("pshmem") || name.starts_with("SHMEM_") || name == "pstart_pes" ||
-          unwatched_names().contains(name) || seen_names().contains(name))
+      if (name.starts_with("shmem") || name.starts_with("pshmem") || name.starts_with("SHMEM_") ||
+          name == "pstart_pes" || unwatched_names().contains(name) || seen_names().contains(name))
         (is_defined ? defined : imported).emplace(name);
       return true;
     });
   }
   // An OpenSHMEM, or a part of one.
   bool is_library(const LoadedObject& object) const {
-    return defined.contains("pshmem_init") || (defined.contains("shmem_init") && !imported.contains("pshmem_init")) ||
+    return defined.contains("pshmem_init") ||
+           (defined.contains("shmem_init") && !imported.contains("pshmem_init")) ||
            object.name().starts_with("mca_") || object.name().starts_with("libmca_");
   }
   // A tool: it wraps calls.
   bool wraps() const {
-    return std::any_of(defined.begin(), defined.end(), [](const std::string& name) { return is_function_of_shmem(name); });
+    return std::any_of(defined.begin(), defined.end(),
+                       [](const std::string& name) { return is_function_of_shmem(name); });
   }
 };
 
-// `shmem_barrier_all_` and `SHMEM_BARRIER_ALL` are how Fortran compilers spell a call; the library's variables are upper case, too.
+// `shmem_barrier_all_` and `SHMEM_BARRIER_ALL` are how Fortran compilers spell a call; the
+// library's variables are upper case, too.
 bool is_fortran_call(const std::string& name) {
   if (name.starts_with("SHMEM_CTX_") || name.starts_with("SHMEM_TEAM_")) return false;
-  const bool upper = name.starts_with("SHMEM_") && std::none_of(name.begin(), name.end(), [](unsigned char c) { return std::islower(c); });
-  return upper || (name.ends_with('_') && (is_function_of_shmem(name) || is_function_of_shmem(std::string_view(name).substr(1))));
+  const bool upper =
+      name.starts_with("SHMEM_") &&
+      std::none_of(name.begin(), name.end(), [](unsigned char c) { return std::islower(c); });
+  return upper || (name.ends_with('_') && (is_function_of_shmem(name) ||
+                                           is_function_of_shmem(std::string_view(name).substr(1))));
 }
 
-std::string name_of(const LoadedObject& object) { return object.path.empty() ? "the program" : std::string(object.name()); }
+std::string name_of(const LoadedObject& object) {
+  return object.path.empty() ? "the program" : std::string(object.name());
+}
 
-// What of the calls of `object` escapes us; empty if nothing. `in_front`: what it wraps comes before us.
+// What of the calls of `object` escapes us; empty if nothing. `in_front`: what it wraps comes
+// before us.
 std::string escape_of(const LoadedObject& object, bool in_front) {
   const ShmemSymbols symbols(object);
   if (symbols.is_library(object)) return {};
   const bool below = symbols.wraps() && !in_front;  // its pshmem_ calls are those that we made
   for (const std::string& name : symbols.imported) {
-    if (is_fortran_call(name)) return name_of(object) + " calls OpenSHMEM from Fortran (" + name + "), which Nearcache does not see";
+    if (is_fortran_call(name))
+      return name_of(object) + " calls OpenSHMEM from Fortran (" + name +
+             "), which Nearcache does not see";
     if (name.starts_with("pshmem")) {
       const std::string call = name.substr(1);
       if (below || unwatched_names().contains(call)) continue;
-      return name_of(object) + " calls " + name + ", which Nearcache does not see" + (symbols.wraps() ? " (preload Nearcache before it)" : "");
+      return name_of(object) + " calls " + name + ", which Nearcache does not see" +
+             (symbols.wraps() ? " (preload Nearcache before it)" : "");
     }
-    if (is_function_of_shmem(name) && !seen_names().contains(name) && !unwatched_names().contains(name))
+    if (is_function_of_shmem(name) && !seen_names().contains(name) &&
+        !unwatched_names().contains(name))
       return name_of(object) + " calls " + name + ", which Nearcache does not know";
   }
   return {};
@@ -99,12 +115,14 @@ std::string escape_of(const LoadedObject& object, bool in_front) {
 
 std::vector<LoadedObject>::const_iterator find_own(const std::vector<LoadedObject>& objects) {
   const void* here = reinterpret_cast<const void*>(&find_own);
-  return std::find_if(objects.begin(), objects.end(), [&](const LoadedObject& object) { return object.contains(here); });
+  return std::find_if(objects.begin(), objects.end(),
+                      [&](const LoadedObject& object) { return object.contains(here); });
 }
 
 constexpr const char* const starts[] = {"shmem_init", "shmem_init_thread", "start_pes"};
 
-// The call of the profiling interface by which an object starts OpenSHMEM; empty if it imports none.
+// The call of the profiling interface by which an object starts OpenSHMEM; empty if it imports
+// none.
 std::string profiling_start(const ShmemSymbols& symbols) {
   for (const char* start : starts) {
     std::string name = std::string("p") + start;
@@ -130,10 +148,12 @@ std::string what_starts_past_us() {
       while (taker < in_front && !symbols[taker].defined.contains(start)) ++taker;
       const std::string call = taker < in_front ? profiling_start(symbols[taker]) : std::string();
       if (call.empty()) return {};  // it may be this one, which we see
-      escape = name_of(objects[taker]) + " calls " + call + ", so that Nearcache is not started (preload Nearcache before it)";
+      escape = name_of(objects[taker]) + " calls " + call +
+               ", so that Nearcache is not started (preload Nearcache before it)";
     }
     const std::string call = profiling_start(symbols[i]);
-    if (!call.empty() && escape.empty()) escape = name_of(objects[i]) + " calls " + call + ", so that Nearcache is not started";
+    if (!call.empty() && escape.empty())
+      escape = name_of(objects[i]) + " calls " + call + ", so that Nearcache is not started";
   }
   return escape;
 }

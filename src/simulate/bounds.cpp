@@ -8,11 +8,13 @@
 namespace nearcache::simulate {
 namespace {
 
-// Granules in use at every moment: adding to a span unless it would exceed a limit, in O(log n). A segment tree that pushes nothing
-// down: `most` holds inside the node's span with its own `added`, without that of the nodes above.
+// Granules in use at every moment: adding to a span unless it would exceed a limit, in O(log n). A
+// segment tree that pushes nothing down: `most` holds inside the node's span with its own `added`,
+// without that of the nodes above.
 class Occupancy {
  public:
-  explicit Occupancy(uint64_t moments) : leaves_(std::bit_ceil(std::max<uint64_t>(moments, 1))), nodes_(2 * leaves_) {}
+  explicit Occupancy(uint64_t moments)
+      : leaves_(std::bit_ceil(std::max<uint64_t>(moments, 1))), nodes_(2 * leaves_) {}
 
   bool add_if_fits(uint64_t from, uint64_t to, uint32_t granules, uint32_t limit) {
     if (granules > limit || most(1, 0, leaves_, from, to) > limit - granules) return false;
@@ -35,7 +37,8 @@ class Occupancy {
     return below + node.added;
   }
 
-  void add(uint64_t at, uint64_t begin, uint64_t end, uint64_t from, uint64_t to, uint32_t granules) {
+  void add(uint64_t at, uint64_t begin, uint64_t end, uint64_t from, uint64_t to,
+           uint32_t granules) {
     Node& node = nodes_[at];
     if (from <= begin && end <= to) {
       node.most += granules;
@@ -58,26 +61,33 @@ uint32_t limit_of(uint64_t storage_bytes) {
 
 }  // namespace
 
-Bounds::Bounds(Reuse reuse, const Cost& cost, uint64_t most_moments) : reuse_(std::move(reuse)), step_(1) {
+Bounds::Bounds(Reuse reuse, const Cost& cost, uint64_t most_moments)
+    : reuse_(std::move(reuse)), step_(1) {
   while (reuse_.moments / step_ > most_moments) ++step_;
   const auto density = [&cost](const Interval& interval) {
-    return static_cast<float>(cost.of(interval.whole, interval.head) /
-                              (static_cast<double>(granules_of(interval.head)) * (interval.to - interval.from)));
+    return static_cast<float>(
+        cost.of(interval.whole, interval.head) /
+        (static_cast<double>(granules_of(interval.head)) * (interval.to - interval.from)));
   };
   std::vector<std::pair<float, uint32_t>> order;
   order.reserve(reuse_.intervals.size());
-  for (uint32_t i = 0; i < reuse_.intervals.size(); ++i) order.emplace_back(density(reuse_.intervals[i]), i);
+  for (uint32_t i = 0; i < reuse_.intervals.size(); ++i)
+    order.emplace_back(density(reuse_.intervals[i]), i);
   // Ties by time, so that the result does not hang on the sort.
-  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
   std::vector<Interval> sorted;
   sorted.reserve(order.size());
   for (const auto& [value, at] : order) sorted.push_back(reuse_.intervals[at]);
   reuse_.intervals = std::move(sorted);
 
   std::erase_if(reuse_.keys, [](const KeyUse& key) { return key.hit_bytes == 0; });
-  std::stable_sort(reuse_.keys.begin(), reuse_.keys.end(), [&cost](const KeyUse& a, const KeyUse& b) {
-    return cost.of(a.hits, a.hit_bytes) * granules_of(b.bytes) > cost.of(b.hits, b.hit_bytes) * granules_of(a.bytes);
-  });
+  std::stable_sort(reuse_.keys.begin(), reuse_.keys.end(),
+                   [&cost](const KeyUse& a, const KeyUse& b) {
+                     return cost.of(a.hits, a.hit_bytes) * granules_of(b.bytes) >
+                            cost.of(b.hits, b.hit_bytes) * granules_of(a.bytes);
+                   });
 }
 
 Bound Bounds::best_fixed(uint64_t storage_bytes) const {
@@ -102,7 +112,8 @@ Bound Bounds::clairvoyant(uint64_t storage_bytes) const {
     // A step is occupied as a whole if any of it is.
     const uint64_t from = interval.from / step_;
     const uint64_t to = (interval.to + step_ - 1) / step_;
-    if (occupancy.add_if_fits(from, to, granules_of(interval.head), limit)) bound += {interval.whole, interval.head};
+    if (occupancy.add_if_fits(from, to, granules_of(interval.head), limit))
+      bound += {interval.whole, interval.head};
   }
   return bound;
 }

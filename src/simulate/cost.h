@@ -1,4 +1,5 @@
-// What gets cost in a simulation: the same line L + size * G for every get, so that totals are all it takes.
+// What gets cost in a simulation: the same line L + size * G for every get, so that totals are all
+// it takes.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace nearcache::simulate {
 
 struct Cost {
-  double latency_ns = 2000;   // what the engine assumes until something is measured
+  double latency_ns = 2000;  // what the engine assumes until something is measured
   double ns_per_byte = 0.2;
 
   double of(uint64_t gets, uint64_t bytes) const {
@@ -26,8 +27,9 @@ inline double hit_ns(uint64_t hits, uint64_t bytes) {
   return fixed * static_cast<double>(hits) + (hit_cost_ns(1) - fixed) * static_cast<double>(bytes);
 }
 
-// What a trace has measured. On a busy machine some gets take longer than the network does, and all of them may; none takes less. So both the mean
-// is told and what the quickest tenth took, which the machine's other work hardly touches.
+// What a trace has measured. On a busy machine some gets take longer than the network does, and all
+// of them may; none takes less. So both the mean is told and what the quickest tenth took, which
+// the machine's other work hardly touches.
 class CostSamples {
  public:
   void add(uint64_t bytes, double ns) {
@@ -39,7 +41,8 @@ class CostSamples {
   Cost least() const {
     const Cost line = mean();
     std::vector<double> shares;
-    for (const Sample& sample : kept_) shares.push_back(sample.ns / std::max(line.get(sample.bytes), 1.0));
+    for (const Sample& sample : kept_)
+      shares.push_back(sample.ns / std::max(line.get(sample.bytes), 1.0));
     if (shares.empty()) return line;
     const auto tenth = shares.begin() + static_cast<ptrdiff_t>(shares.size() / 10);
     std::nth_element(shares.begin(), tenth, shares.end());

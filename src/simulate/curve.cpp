@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "telemetry/report.h"
 #include "simulate/output_json.h"
+#include "telemetry/report.h"
 
 namespace nearcache::simulate {
 namespace {
 
-// Traces of more gets are sampled down to about so many, but never below a number of keys that still tells sizes and repeats.
+// Traces of more gets are sampled down to about so many, but never below a number of keys that
+// still tells sizes and repeats.
 constexpr double enough_gets = 500000, enough_keys = 20000;
 constexpr double least_share = 1.0 / 1024;  // of the distinct bytes: where the curve begins
 
@@ -22,14 +23,19 @@ using RankUse = std::vector<Use>;  // by window of the trace
 class CurveRun {
  public:
   CurveRun(const StudyOptions& options, unsigned points, Curves* curves)
-      : options_(options), points_(points), curves_(*curves), progress_(options.show_progress, steps()) {}
+      : options_(options),
+        points_(points),
+        curves_(*curves),
+        progress_(options.show_progress, steps()) {}
 
   std::string run() {
     std::string wrong = look_at_reuse();
     if (!wrong.empty()) return wrong;
-    for (size_t at = 0; at < contents_.size(); ++at) curves_.windows.push_back(prepared(contents_[at]));
+    for (size_t at = 0; at < contents_.size(); ++at)
+      curves_.windows.push_back(prepared(contents_[at]));
     totals_.resize(contents_.size());
-    for (unsigned point = 0; point < points_ && wrong.empty(); ++point) wrong = look_at_point(point);
+    for (unsigned point = 0; point < points_ && wrong.empty(); ++point)
+      wrong = look_at_point(point);
     return wrong;
   }
 
@@ -43,7 +49,8 @@ class CurveRun {
   std::string look_at_reuse() {
     for (const RankTrace& trace : curves_.traces.ranks) {
       std::vector<Reuse> reuse;
-      std::string wrong = collect_reuse(options_, curves_.traces, trace, Sample(), false, &progress_, &reuse);
+      std::string wrong =
+          collect_reuse(options_, curves_.traces, trace, Sample(), false, &progress_, &reuse);
       if (!wrong.empty()) return wrong;
       RankUse& use = uses_.emplace_back();
       for (size_t at = 0; at < reuse.size(); ++at) {
@@ -72,12 +79,15 @@ class CurveRun {
     WindowCurve curve;
     curve.content = content;
     const size_t at = &content - contents_.data();
-    curve.infinite = point_of(content, static_cast<double>(infinite_[at].hits), static_cast<double>(infinite_[at].hit_bytes));
+    curve.infinite = point_of(content, static_cast<double>(infinite_[at].hits),
+                              static_cast<double>(infinite_[at].hit_bytes));
     curve.infinite.storage_bytes = content.largest_rank_bytes;
     for (unsigned i = 0; i < points_; ++i) {
-      // From least_share to an eighth more than all: sizes are rounded up to granules, and storage is never without gaps.
+      // From least_share to an eighth more than all: sizes are rounded up to granules, and storage
+      // is never without gaps.
       const double share = least_share * std::pow(1.125 / least_share, i / (points_ - 1.0));
-      const double bytes = std::max(share * static_cast<double>(content.largest_rank_bytes), static_cast<double>(granule_bytes));
+      const double bytes = std::max(share * static_cast<double>(content.largest_rank_bytes),
+                                    static_cast<double>(granule_bytes));
       curve.points.push_back({static_cast<uint64_t>(bytes), 0, 0, 0});
     }
     return curve;
@@ -88,7 +98,8 @@ class CurveRun {
     const double all = cost.of(content.gets, content.bytes);
     if (content.gets == 0 || all <= 0) return {};
     const double saved = cost.latency_ns * hits + cost.ns_per_byte * hit_bytes;
-    return {0, saved / all, hits / static_cast<double>(content.gets), hit_bytes / static_cast<double>(std::max<uint64_t>(content.bytes, 1))};
+    return {0, saved / all, hits / static_cast<double>(content.gets),
+            hit_bytes / static_cast<double>(std::max<uint64_t>(content.bytes, 1))};
   }
 
   struct Total {
@@ -125,28 +136,37 @@ class CurveRun {
     selection.sample = sample_of(use);
     const Sample& sample = selection.sample;
     MemoryBudget budget;
-    RankParts<WindowReplay> parts(curves_.traces.ranks, trace, selection, [&](uint32_t at, Acquires* acquires) {
-      WindowCurve& curve = curves_.windows[content_of(trace.windows[at], &contents_)];
-      curve.sample_rate = std::min(curve.sample_rate, sample.rate());
-      const uint64_t storage = sample.scaled(curve.points[point].storage_bytes);
-      const uint64_t index = std::max<uint64_t>(sample.scaled(use[at].keys * 3 / 2), 16);
-      return std::make_unique<WindowReplay>(trace.windows[at], trace.targets[at],
-                                            window_settings(options_, curves_.traces, trace.windows[at], options_.policies.front(), storage, index),
-                                            trace.header.start_ns, acquires, &budget);
-    });
+    RankParts<WindowReplay> parts(
+        curves_.traces.ranks, trace, selection, [&](uint32_t at, Acquires* acquires) {
+          WindowCurve& curve = curves_.windows[content_of(trace.windows[at], &contents_)];
+          curve.sample_rate = std::min(curve.sample_rate, sample.rate());
+          const uint64_t storage = sample.scaled(curve.points[point].storage_bytes);
+          const uint64_t index = std::max<uint64_t>(sample.scaled(use[at].keys * 3 / 2), 16);
+          return std::make_unique<WindowReplay>(
+              trace.windows[at], trace.targets[at],
+              window_settings(options_, curves_.traces, trace.windows[at],
+                              options_.policies.front(), storage, index),
+              trace.header.start_ns, acquires, &budget);
+        });
     std::string wrong = walk(trace, &parts, &progress_);
     for (size_t at = 0; at < trace.windows.size(); ++at) {
-      if (parts.part(at) != nullptr) add(use[at], parts.part(at)->result(), sample, &totals_[content_of(trace.windows[at], &contents_)]);
+      if (parts.part(at) != nullptr)
+        add(use[at], parts.part(at)->result(), sample,
+            &totals_[content_of(trace.windows[at], &contents_)]);
     }
     return wrong;
   }
 
-  // The sample's misses stand for all misses. The gets of the few keys that are asked for most, of which a sample has too many or
-  // too few, are hits mostly (the correction of SHARDS-adj).
+  // The sample's misses stand for all misses. The gets of the few keys that are asked for most, of
+  // which a sample has too many or too few, are hits mostly (the correction of SHARDS-adj).
   static void add(const Use& use, const WindowResult& result, const Sample& sample, Total* total) {
-    const auto missed = [&sample](uint64_t asked, uint64_t served) { return static_cast<double>(asked - served) / sample.rate(); };
-    total->hits += std::max(0.0, static_cast<double>(use.gets) - missed(result.gets, result.whole_hits()));
-    total->hit_bytes += std::max(0.0, static_cast<double>(use.bytes) - missed(result.bytes, result.hit_bytes));
+    const auto missed = [&sample](uint64_t asked, uint64_t served) {
+      return static_cast<double>(asked - served) / sample.rate();
+    };
+    total->hits +=
+        std::max(0.0, static_cast<double>(use.gets) - missed(result.gets, result.whole_hits()));
+    total->hit_bytes +=
+        std::max(0.0, static_cast<double>(use.bytes) - missed(result.bytes, result.hit_bytes));
   }
 
   const StudyOptions& options_;
@@ -160,7 +180,9 @@ class CurveRun {
 };
 
 nlohmann::ordered_json point_json(const CurvePoint& point) {
-  return {{"storage_bytes", point.storage_bytes}, {"cost_saved", point.cost_saved}, {"hit_ratio", point.hit_ratio},
+  return {{"storage_bytes", point.storage_bytes},
+          {"cost_saved", point.cost_saved},
+          {"hit_ratio", point.hit_ratio},
           {"byte_hit_ratio", point.byte_hit_ratio}};
 }
 
@@ -174,7 +196,8 @@ std::string run_curves(const StudyOptions& options, unsigned points, Curves* cur
 }
 
 std::string curves_json(const StudyOptions& options, const Curves& curves) {
-  nlohmann::ordered_json json = {{"format", "nearcache-curve"}, {"version", 1}, {"nearcache", version_text()}};
+  nlohmann::ordered_json json = {
+      {"format", "nearcache-curve"}, {"version", 1}, {"nearcache", version_text()}};
   json["policy"] = policy_name(options.policies.front());
   json["mode"] = options.selection.mode ? mode_name(*options.selection.mode) : "as-traced";
   json["cost"] = cost_json(curves.traces);
@@ -182,10 +205,16 @@ std::string curves_json(const StudyOptions& options, const Curves& curves) {
   json["windows"] = nlohmann::ordered_json::array();
   for (const WindowCurve& curve : curves.windows) {
     const WindowContent& content = curve.content;
-    nlohmann::ordered_json window = {{"id", content.id}, {"name", text_for_json(content.name)}, {"mode", mode_name(static_cast<Mode>(content.mode))},
-                                     {"ranks", content.ranks}, {"gets", content.gets}, {"bytes", content.bytes},
-                                     {"distinct_keys", content.distinct_keys}, {"distinct_bytes", content.distinct_bytes},
-                                     {"largest_rank_bytes", content.largest_rank_bytes}, {"sample_rate", curve.sample_rate},
+    nlohmann::ordered_json window = {{"id", content.id},
+                                     {"name", text_for_json(content.name)},
+                                     {"mode", mode_name(static_cast<Mode>(content.mode))},
+                                     {"ranks", content.ranks},
+                                     {"gets", content.gets},
+                                     {"bytes", content.bytes},
+                                     {"distinct_keys", content.distinct_keys},
+                                     {"distinct_bytes", content.distinct_bytes},
+                                     {"largest_rank_bytes", content.largest_rank_bytes},
+                                     {"sample_rate", curve.sample_rate},
                                      {"infinite", point_json(curve.infinite)}};
     for (const CurvePoint& point : curve.points) window["points"].push_back(point_json(point));
     json["windows"].push_back(window);

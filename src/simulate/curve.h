@@ -1,5 +1,6 @@
-// How much storage pays: what the library would save, by storage, from little to all distinct bytes. For long traces from a
-// sample of the keys (sample.h), so that the whole curve takes seconds.
+// How much storage pays: what the library would save, by storage, from little to all distinct
+// bytes. For long traces from a sample of the keys (sample.h), so that the whole curve takes
+// seconds.
 #pragma once
 
 #include <string>

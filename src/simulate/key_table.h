@@ -1,5 +1,5 @@
-// Numbers keys in the order in which they are met: a key is known by its 64-bit hash (of ten million keys two are alike
-// with a chance of 3 in a million).
+// Numbers keys in the order in which they are met: a key is known by its 64-bit hash (of ten
+// million keys two are alike with a chance of 3 in a million).
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,9 @@ class KeyTable {
     uint32_t number = none;
   };
 
-  size_t place(uint64_t hash) const { return (hash * 0x9e3779b97f4a7c15u >> 20) & (slots_.size() - 1); }
+  size_t place(uint64_t hash) const {
+    return (hash * 0x9e3779b97f4a7c15u >> 20) & (slots_.size() - 1);
+  }
 
   void grow() {
     std::vector<Slot> old(slots_.empty() ? 1024 : 2 * slots_.size());

@@ -28,8 +28,10 @@ std::string study(const Arguments& arguments) {
   if (!wrong.empty()) return wrong;
   fmt::print(stderr, "{}", notes_on(study.traces));
   if (!arguments.csv.empty()) wrong = write_text(arguments.csv, study_csv(arguments.study, study));
-  if (wrong.empty() && !arguments.json.empty()) wrong = write_text(arguments.json, study_json(arguments.study, study));
-  if (wrong.empty() && arguments.json != "-" && arguments.csv != "-") wrong = write_text("-", study_text(arguments.study, study));
+  if (wrong.empty() && !arguments.json.empty())
+    wrong = write_text(arguments.json, study_json(arguments.study, study));
+  if (wrong.empty() && arguments.json != "-" && arguments.csv != "-")
+    wrong = write_text("-", study_text(arguments.study, study));
   return wrong;
 }
 
@@ -38,7 +40,8 @@ std::string curve(const Arguments& arguments) {
   const std::string wrong = run_curves(arguments.study, arguments.curve_points, &curves);
   if (!wrong.empty()) return wrong;
   fmt::print(stderr, "{}", notes_on(curves.traces));
-  return write_text(arguments.json.empty() ? "-" : arguments.json, curves_json(arguments.study, curves));
+  return write_text(arguments.json.empty() ? "-" : arguments.json,
+                    curves_json(arguments.study, curves));
 }
 
 std::string summary(const Arguments& arguments) {

@@ -6,9 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "telemetry/report.h"
 #include "base/link_model.h"
 #include "base/text.h"
+#include "telemetry/report.h"
 
 namespace nearcache::simulate {
 namespace {
@@ -31,11 +31,13 @@ bool set_policies(const std::vector<std::string>& names, StudyOptions* study, st
   return true;
 }
 
-bool set_amounts(const char* flag, const std::vector<std::string>& texts, char unit, std::vector<Amount>* amounts, std::string* wrong) {
+bool set_amounts(const char* flag, const std::vector<std::string>& texts, char unit,
+                 std::vector<Amount>* amounts, std::string* wrong) {
   for (const std::string& text : texts) {
     if (parse_amount(text, unit, &amounts->emplace_back())) continue;
     *wrong = fmt::format("{}: '{}' is not allowed; allowed: {}", flag, text,
-                         unit == 'b' ? "bytes (1M, 512k), or a share of the distinct bytes (25%)" : "a number of entries, or auto");
+                         unit == 'b' ? "bytes (1M, 512k), or a share of the distinct bytes (25%)"
+                                     : "a number of entries, or auto");
     return false;
   }
   return true;
@@ -46,7 +48,10 @@ bool set_mode(const std::string& name, StudyOptions* study, std::string* wrong) 
   for (const Mode mode : {Mode::transparent, Mode::coherent, Mode::always, Mode::user}) {
     if (name == mode_name(mode)) study->selection.mode = mode;
   }
-  if (!study->selection.mode) *wrong = fmt::format("--mode: '{}' is not allowed; allowed: as-traced, transparent, coherent, always, user", name);
+  if (!study->selection.mode)
+    *wrong = fmt::format(
+        "--mode: '{}' is not allowed; allowed: as-traced, transparent, coherent, always, user",
+        name);
   return wrong->empty();
 }
 
@@ -61,12 +66,15 @@ bool set_model(const std::string& text, StudyOptions* study, std::string* wrong)
   return true;
 }
 
-bool set_library(const std::vector<std::string>& settings, StudyOptions* study, std::string* wrong) {
-  study->library.max_storage = uint64_t{1} << 30;  // not this machine's memory: results must not depend on where they are made
+bool set_library(const std::vector<std::string>& settings, StudyOptions* study,
+                 std::string* wrong) {
+  // not this machine's memory: results must not depend on where they are made
+  study->library.max_storage = uint64_t{1} << 30;
   for (const std::string& setting : settings) {
     const size_t equals = setting.find('=');
-    *wrong = equals == std::string::npos ? "--set: NAME=VALUE is expected, not '" + setting + "'"
-                                         : study->library.set(setting.substr(0, equals), setting.substr(equals + 1));
+    *wrong = equals == std::string::npos
+                 ? "--set: NAME=VALUE is expected, not '" + setting + "'"
+                 : study->library.set(setting.substr(0, equals), setting.substr(equals + 1));
     if (!wrong->empty()) return false;
   }
   return true;
@@ -75,13 +83,19 @@ bool set_library(const std::vector<std::string>& settings, StudyOptions* study, 
 std::string apply(const Texts& texts, Arguments* arguments) {
   std::string wrong;
   StudyOptions& study = arguments->study;
-  if (texts.curve + texts.summary + texts.safety > 1) return "--curve, --summary and --safety are different outputs: ask for one";
-  arguments->task = texts.summary ? Task::summary : texts.curve ? Task::curve : texts.safety ? Task::safety : Task::study;
+  if (texts.curve + texts.summary + texts.safety > 1)
+    return "--curve, --summary and --safety are different outputs: ask for one";
+  arguments->task = texts.summary  ? Task::summary
+                    : texts.curve  ? Task::curve
+                    : texts.safety ? Task::safety
+                                   : Task::study;
   study.bounds = !texts.no_bounds;
   study.show_progress = texts.progress || isatty(STDERR_FILENO) != 0;
-  if (!set_policies(texts.policies, &study, &wrong) || !set_amounts("--storage", texts.storages, 'b', &study.storages, &wrong) ||
-      !set_amounts("--index", texts.indexes, 'n', &study.indexes, &wrong) || !set_mode(texts.mode, &study, &wrong) ||
-      !set_model(texts.model, &study, &wrong) || !set_library(texts.set, &study, &wrong))
+  if (!set_policies(texts.policies, &study, &wrong) ||
+      !set_amounts("--storage", texts.storages, 'b', &study.storages, &wrong) ||
+      !set_amounts("--index", texts.indexes, 'n', &study.indexes, &wrong) ||
+      !set_mode(texts.mode, &study, &wrong) || !set_model(texts.model, &study, &wrong) ||
+      !set_library(texts.set, &study, &wrong))
     return wrong;
   if (texts.curve && study.policies.size() > 1) return "--curve: one policy at a time";
   return {};
@@ -98,17 +112,23 @@ bool parse_amount(const std::string& text, char unit, Amount* amount) {
   }
   if (unit == 'b' && text.ends_with('%')) {
     amount->relative = true;
-    if (!parse_ratio(text.substr(0, text.size() - 1), &amount->share) || amount->share > 1e6) return false;
+    if (!parse_ratio(text.substr(0, text.size() - 1), &amount->share) || amount->share > 1e6)
+      return false;
     amount->share /= 100;
     return true;
   }
-  const bool good = unit == 'b' ? parse_bytes(text, &amount->value) : parse_count(text, &amount->value);
-  constexpr uint64_t most_storage = uint64_t{32} << 30, most_index = uint64_t{1} << 28;  // what the engine can hold
+  const bool good =
+      unit == 'b' ? parse_bytes(text, &amount->value) : parse_count(text, &amount->value);
+  // what the engine can hold
+  constexpr uint64_t most_storage = uint64_t{32} << 30, most_index = uint64_t{1} << 28;
   return good && amount->value <= (unit == 'b' ? most_storage : most_index);
 }
 
 std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) {
-  CLI::App app("Replays traces of gets through Nearcache's own cache: what would it save, by policy, storage and index?", "nearcache-simulate");
+  CLI::App app(
+      "Replays traces of gets through Nearcache's own cache: what would it save, by policy, "
+      "storage and index?",
+      "nearcache-simulate");
   Texts texts;
   StudyOptions& study = arguments->study;
   app.add_option("traces", study.traces, "Traces, one a rank")->required()->type_name("TRACE");
@@ -117,21 +137,39 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
     return app.add_option(flag, values, help)->delimiter(',')->allow_extra_args(false);
   };
   list("--policy", texts.policies, "Policies, by the library's names")->capture_default_str();
-  list("--storage", texts.storages, "Storage of a window, in bytes or in per cent of its distinct bytes")->capture_default_str();
-  list("--index", texts.indexes, "Entries of the index; auto: 1.5 times the distinct keys")->capture_default_str();
-  app.add_option("--mode", texts.mode, "as-traced, transparent, coherent, always or user")->capture_default_str();
-  list("--window", study.selection.window_ids, "Only this window; may be repeated")->type_name("ID");
-  app.add_flag("--strict-flush", study.selection.strict_flush, "Mode transparent: every completion is an acquire, though nobody writes");
-  app.add_flag("--adaptive", study.adaptive, "Let index and storage adapt from there, as the library does, up to max_storage (1G)");
-  app.add_option("--model", texts.model, "Cost of a get of n bytes: L + G*n ns, instead of what the trace has measured")->type_name("L,G");
-  list("--set", texts.set, "Any other option of the library; may be repeated")->delimiter(';')->type_name("NAME=VALUE");
-  app.add_flag("--no-bounds", texts.no_bounds, "Leave out the infinite cache, the best fixed set and the clairvoyant schedule");
-  app.add_flag("--curve", texts.curve, "Print, as JSON, what is saved by storage, from little to all distinct bytes");
-  app.add_option("--points", arguments->curve_points, "--curve: number of storages")->check(CLI::Range(2u, 1000u))->default_val(22u);
+  list("--storage", texts.storages,
+       "Storage of a window, in bytes or in per cent of its distinct bytes")
+      ->capture_default_str();
+  list("--index", texts.indexes, "Entries of the index; auto: 1.5 times the distinct keys")
+      ->capture_default_str();
+  app.add_option("--mode", texts.mode, "as-traced, transparent, coherent, always or user")
+      ->capture_default_str();
+  list("--window", study.selection.window_ids, "Only this window; may be repeated")
+      ->type_name("ID");
+  app.add_flag("--strict-flush", study.selection.strict_flush,
+               "Mode transparent: every completion is an acquire, though nobody writes");
+  app.add_flag(
+      "--adaptive", study.adaptive,
+      "Let index and storage adapt from there, as the library does, up to max_storage (1G)");
+  app.add_option("--model", texts.model,
+                 "Cost of a get of n bytes: L + G*n ns, instead of what the trace has measured")
+      ->type_name("L,G");
+  list("--set", texts.set, "Any other option of the library; may be repeated")
+      ->delimiter(';')
+      ->type_name("NAME=VALUE");
+  app.add_flag("--no-bounds", texts.no_bounds,
+               "Leave out the infinite cache, the best fixed set and the clairvoyant schedule");
+  app.add_flag("--curve", texts.curve,
+               "Print, as JSON, what is saved by storage, from little to all distinct bytes");
+  app.add_option("--points", arguments->curve_points, "--curve: number of storages")
+      ->check(CLI::Range(2u, 1000u))
+      ->default_val(22u);
   app.add_flag("--summary", texts.summary, "Print, as JSON, what the traces hold");
-  app.add_flag("--safety", texts.safety, "Print, as JSON, in which mode gets would have been served old data");
+  app.add_flag("--safety", texts.safety,
+               "Print, as JSON, in which mode gets would have been served old data");
   app.add_option("--csv", arguments->csv, "Write the table there")->type_name("FILE");
-  app.add_option("--json", arguments->json, "Write the result there; - is standard output")->type_name("FILE");
+  app.add_option("--json", arguments->json, "Write the result there; - is standard output")
+      ->type_name("FILE");
   app.add_flag("--progress", texts.progress, "Show progress though standard error is no terminal");
   app.set_version_flag("--version", version_text());
   try {

@@ -17,7 +17,8 @@ struct Arguments {
   unsigned curve_points = 0;
 };
 
-// Reads the command line. Returns the exit code where there is nothing to do: help was asked for, or the usage was wrong.
+// Reads the command line. Returns the exit code where there is nothing to do: help was asked for,
+// or the usage was wrong.
 std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments);
 
 // "25%", "1M", "1.5x", "auto"; false if `text` is no amount. `unit` 'b' for bytes, 'n' for a count.

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "telemetry/report.h"
 #include "base/text.h"
 #include "simulate/output_json.h"
+#include "telemetry/report.h"
 
 namespace nearcache::simulate {
 namespace {
@@ -15,7 +15,9 @@ namespace {
 using nlohmann::ordered_json;
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
-double ratio(uint64_t part, uint64_t whole) { return ratio(static_cast<double>(part), static_cast<double>(whole)); }
+double ratio(uint64_t part, uint64_t whole) {
+  return ratio(static_cast<double>(part), static_cast<double>(whole));
+}
 
 // The shares that rows of policies and of bounds have in common.
 struct Shares {
@@ -24,18 +26,21 @@ struct Shares {
 
 Shares shares_of(const StudyRow& row, const Study& study) {
   const Cost& cost = study.traces.cost;
-  return {ratio(row.total.saved_ns(cost), row.total.cost_ns(cost)), ratio(row.total.whole_hits(), row.total.gets),
+  return {ratio(row.total.saved_ns(cost), row.total.cost_ns(cost)),
+          ratio(row.total.whole_hits(), row.total.gets),
           ratio(row.total.hit_bytes, row.total.bytes)};
 }
 
 Shares shares_of(const Bound& bound, const Study& study) {
   const Cost& cost = study.traces.cost;
-  return {ratio(bound.saved_ns(cost), cost.of(study.gets, study.bytes)), ratio(bound.hits, study.gets), ratio(bound.hit_bytes, study.bytes)};
+  return {ratio(bound.saved_ns(cost), cost.of(study.gets, study.bytes)),
+          ratio(bound.hits, study.gets), ratio(bound.hit_bytes, study.bytes)};
 }
 
 double bound_time_ns(const Bound& bound, const Study& study) {
   const Cost& cost = study.traces.cost;
-  return cost.of(study.gets, study.bytes) - bound.saved_ns(cost) + hit_ns(bound.hits, bound.hit_bytes);
+  return cost.of(study.gets, study.bytes) - bound.saved_ns(cost) +
+         hit_ns(bound.hits, bound.hit_bytes);
 }
 
 std::string time_text(double ns) {
@@ -62,44 +67,75 @@ void each_bound(const StudyBounds& bounds, Each each) {
 
 std::string head_text(const StudyOptions& options, const Study& study) {
   const Traces& traces = study.traces;
-  std::string text = fmt::format("{} trace{}, {} gets of {} window{}; a get costs {:.0f} ns + {:.4g} ns/B ({})\n", traces.ranks.size(),
-                                 traces.ranks.size() == 1 ? "" : "s", study.gets, study.windows.size(), study.windows.size() == 1 ? "" : "s",
-                                 traces.cost.latency_ns, traces.cost.ns_per_byte,
-                                 traces.cost_from == "trace" ? fmt::format("fitted to {} measured gets", traces.cost_samples)
-                                                             : traces.cost_from == "model" ? "--model" : "assumed: the trace has measured none");
+  std::string text = fmt::format(
+      "{} trace{}, {} gets of {} window{}; a get costs {:.0f} ns + {:.4g} ns/B ({})\n",
+      traces.ranks.size(), traces.ranks.size() == 1 ? "" : "s", study.gets, study.windows.size(),
+      study.windows.size() == 1 ? "" : "s", traces.cost.latency_ns, traces.cost.ns_per_byte,
+      traces.cost_from == "trace"   ? fmt::format("fitted to {} measured gets", traces.cost_samples)
+      : traces.cost_from == "model" ? "--model"
+                                    : "assumed: the trace has measured none");
   for (const WindowContent& window : study.windows) {
     const Mode mode = options.selection.mode.value_or(static_cast<Mode>(window.mode));
-    text += fmt::format("window {}{}: mode {}, {} gets, {} distinct of {} together, {} rank{}\n", window.id,
-                        window.name.empty() ? "" : " " + window.name, mode_name(mode), window.gets, window.distinct_keys,
-                        bytes_text(window.distinct_bytes), window.ranks, window.ranks == 1 ? "" : "s");
+    text += fmt::format("window {}{}: mode {}, {} gets, {} distinct of {} together, {} rank{}\n",
+                        window.id, window.name.empty() ? "" : " " + window.name, mode_name(mode),
+                        window.gets, window.distinct_keys, bytes_text(window.distinct_bytes),
+                        window.ranks, window.ranks == 1 ? "" : "s");
     if (mode == Mode::off)
-      text += fmt::format("window {} was traced in mode off, so nothing is cached: --mode says by which rule to replay it\n", window.id);
+      text += fmt::format(
+          "window {} was traced in mode off, so nothing is cached: --mode says by which rule to "
+          "replay it\n",
+          window.id);
   }
   return text;
 }
 
 ordered_json window_json(const WindowContent& window) {
-  return {{"id", window.id}, {"name", text_for_json(window.name)}, {"mode", mode_name(static_cast<Mode>(window.mode))}, {"ranks", window.ranks},
-          {"gets", window.gets}, {"bytes", window.bytes}, {"own_gets", window.own_gets}, {"distinct_keys", window.distinct_keys},
+  return {{"id", window.id},
+          {"name", text_for_json(window.name)},
+          {"mode", mode_name(static_cast<Mode>(window.mode))},
+          {"ranks", window.ranks},
+          {"gets", window.gets},
+          {"bytes", window.bytes},
+          {"own_gets", window.own_gets},
+          {"distinct_keys", window.distinct_keys},
           {"distinct_bytes", window.distinct_bytes}};
 }
 
 ordered_json result_json(const WindowResult& result, const Cost& cost) {
   return {{"cost_saved", ratio(result.saved_ns(cost), result.cost_ns(cost))},
-          {"hit_ratio", ratio(result.whole_hits(), result.gets)}, {"byte_hit_ratio", ratio(result.hit_bytes, result.bytes)},
-          {"fill", result.fill()}, {"uncached_ns", result.cost_ns(cost)}, {"time_ns", result.time_ns(cost)},
-          {"gets", result.gets}, {"bytes", result.bytes}, {"hits_full", result.hits_full}, {"hits_pending", result.hits_pending},
-          {"hits_partial", result.hits_partial}, {"hit_bytes", result.hit_bytes}, {"direct", result.direct},
-          {"conflicting", result.conflicting}, {"capacity", result.capacity}, {"failing", result.failing}, {"bypassed", result.bypassed},
-          {"evictions", result.evictions}, {"invalidations", result.invalidations}, {"write_drops", result.write_drops},
-          {"hits_kept", result.hits_kept}, {"validations", result.validations},
-          {"adaptations", result.adaptations}, {"end_storage_bytes", result.storage_bytes}, {"end_index_entries", result.index_entries},
-          {"end_stored_bytes", result.stored_bytes}, {"end_entries", result.entries}};
+          {"hit_ratio", ratio(result.whole_hits(), result.gets)},
+          {"byte_hit_ratio", ratio(result.hit_bytes, result.bytes)},
+          {"fill", result.fill()},
+          {"uncached_ns", result.cost_ns(cost)},
+          {"time_ns", result.time_ns(cost)},
+          {"gets", result.gets},
+          {"bytes", result.bytes},
+          {"hits_full", result.hits_full},
+          {"hits_pending", result.hits_pending},
+          {"hits_partial", result.hits_partial},
+          {"hit_bytes", result.hit_bytes},
+          {"direct", result.direct},
+          {"conflicting", result.conflicting},
+          {"capacity", result.capacity},
+          {"failing", result.failing},
+          {"bypassed", result.bypassed},
+          {"evictions", result.evictions},
+          {"invalidations", result.invalidations},
+          {"write_drops", result.write_drops},
+          {"hits_kept", result.hits_kept},
+          {"validations", result.validations},
+          {"adaptations", result.adaptations},
+          {"end_storage_bytes", result.storage_bytes},
+          {"end_index_entries", result.index_entries},
+          {"end_stored_bytes", result.stored_bytes},
+          {"end_entries", result.entries}};
 }
 
 ordered_json row_json(const StudyOptions& options, const Study& study, const StudyRow& row) {
-  ordered_json json = {{"policy", policy_name(row.policy)}, {"storage", options.storages[row.storage].text}, {"storage_bytes", row.storage_bytes},
-                       {"index", options.indexes[row.index].text}, {"index_entries", row.index_entries}, {"adaptive", options.adaptive}};
+  ordered_json json = {
+      {"policy", policy_name(row.policy)},  {"storage", options.storages[row.storage].text},
+      {"storage_bytes", row.storage_bytes}, {"index", options.indexes[row.index].text},
+      {"index_entries", row.index_entries}, {"adaptive", options.adaptive}};
   json.update(result_json(row.total, study.traces.cost));
   for (size_t at = 0; at < row.windows.size(); ++at) {
     ordered_json window = {{"id", study.windows[at].id}};
@@ -109,11 +145,15 @@ ordered_json row_json(const StudyOptions& options, const Study& study, const Stu
   return json;
 }
 
-ordered_json bounds_json(const StudyOptions& options, const Study& study, const StudyBounds& bounds) {
-  ordered_json json = {{"storage", options.storages[bounds.storage].text}, {"storage_bytes", bounds.storage_bytes}};
+ordered_json bounds_json(const StudyOptions& options, const Study& study,
+                         const StudyBounds& bounds) {
+  ordered_json json = {{"storage", options.storages[bounds.storage].text},
+                       {"storage_bytes", bounds.storage_bytes}};
   each_bound(bounds, [&](const char*, const char* name, const Bound& bound) {
     const Shares shares = shares_of(bound, study);
-    json[name] = {{"cost_saved", shares.cost_saved}, {"hit_ratio", shares.hits}, {"byte_hit_ratio", shares.bytes},
+    json[name] = {{"cost_saved", shares.cost_saved},
+                  {"hit_ratio", shares.hits},
+                  {"byte_hit_ratio", shares.bytes},
                   {"time_ns", bound_time_ns(bound, study)}};
   });
   return json;
@@ -124,67 +164,89 @@ ordered_json bounds_json(const StudyOptions& options, const Study& study, const 
 std::string notes_on(const Traces& traces) {
   std::string text;
   for (const RankTrace& trace : traces.ranks) {
-    if (trace.cut_short) text += trace.path + ": cut off before its end; read to the last whole block\n";
-    if (trace.dropped > 0) text += fmt::format("{}: {} records were dropped when it was written: the disk was too slow\n", trace.path, trace.dropped);
+    if (trace.cut_short)
+      text += trace.path + ": cut off before its end; read to the last whole block\n";
+    if (trace.dropped > 0)
+      text +=
+          fmt::format("{}: {} records were dropped when it was written: the disk was too slow\n",
+                      trace.path, trace.dropped);
   }
   return text;
 }
 
 std::string study_text(const StudyOptions& options, const Study& study) {
   std::string text = head_text(options, study) + "\n";
-  const auto line = [&text](const std::string& storage, const std::string& policy, const std::string& index, const Shares& shares,
-                            double time_ns, const std::string& rest) {
-    text += fmt::format("{:>10}  {:<17} {:>9}  {:>6.1f}  {:>6.1f}  {:>6.1f}  {:>10}{}\n", storage, policy, index, 100 * shares.cost_saved,
-                        100 * shares.hits, 100 * shares.bytes, time_text(time_ns), rest);
+  const auto line = [&text](const std::string& storage, const std::string& policy,
+                            const std::string& index, const Shares& shares, double time_ns,
+                            const std::string& rest) {
+    text += fmt::format("{:>10}  {:<17} {:>9}  {:>6.1f}  {:>6.1f}  {:>6.1f}  {:>10}{}\n", storage,
+                        policy, index, 100 * shares.cost_saved, 100 * shares.hits,
+                        100 * shares.bytes, time_text(time_ns), rest);
   };
-  text += fmt::format("{:>10}  {:<17} {:>9}  {:>6}  {:>6}  {:>6}  {:>10}  {:>6}  {:>10}  {:>10}  {:>7}\n", "storage", "policy", "index", "cost%",
-                      "hits%", "bytes%", "time", "fill%", "evictions", "failing", "adapted");
+  text += fmt::format(
+      "{:>10}  {:<17} {:>9}  {:>6}  {:>6}  {:>6}  {:>10}  {:>6}  {:>10}  {:>10}  {:>7}\n",
+      "storage", "policy", "index", "cost%", "hits%", "bytes%", "time", "fill%", "evictions",
+      "failing", "adapted");
   const Bound nothing;
   line("-", "no cache", "-", shares_of(nothing, study), bound_time_ns(nothing, study), "");
   for (size_t storage = 0; storage < options.storages.size(); ++storage) {
     for (const StudyRow& row : study.rows) {
       if (row.storage != storage) continue;
-      line(options.storages[storage].text, policy_name(row.policy), options.indexes[row.index].text, shares_of(row, study),
-           row.total.time_ns(study.traces.cost),
-           fmt::format("  {:>6.1f}  {:>10}  {:>10}  {:>7}", 100 * row.total.fill(), row.total.evictions, row.total.failing,
-                       row.total.adaptations));
+      line(options.storages[storage].text, policy_name(row.policy), options.indexes[row.index].text,
+           shares_of(row, study), row.total.time_ns(study.traces.cost),
+           fmt::format("  {:>6.1f}  {:>10}  {:>10}  {:>7}", 100 * row.total.fill(),
+                       row.total.evictions, row.total.failing, row.total.adaptations));
     }
     for (const StudyBounds& bounds : study.bounds) {
       if (bounds.storage != storage) continue;
       each_bound(bounds, [&](const char* name, const char*, const Bound& bound) {
-        line(options.storages[storage].text, name, "-", shares_of(bound, study), bound_time_ns(bound, study), "");
+        line(options.storages[storage].text, name, "-", shares_of(bound, study),
+             bound_time_ns(bound, study), "");
       });
     }
   }
   if (!study.bounds.empty()) {
-    text += "\ncost%: share of the gets' cost that is saved. best fixed and clairvoyant are feasible with hindsight: lower bounds of the best\n"
-            "possible; infinite: no cache saves more.\n";
+    text +=
+        "\ncost%: share of the gets' cost that is saved. best fixed and clairvoyant are feasible "
+        "with hindsight: lower bounds of the best\n"
+        "possible; infinite: no cache saves more.\n";
     if (study.bounds_rate < 1)
-      text += fmt::format("best fixed and clairvoyant were computed from a sample of 1 key in {:.3g} where traces are long.\n", 1 / study.bounds_rate);
+      text += fmt::format(
+          "best fixed and clairvoyant were computed from a sample of 1 key in {:.3g} where traces "
+          "are long.\n",
+          1 / study.bounds_rate);
   }
   return text;
 }
 
 std::string study_csv(const StudyOptions& options, const Study& study) {
-  std::string text = "storage,storage_bytes,policy,index,index_entries,cost_saved,hit_ratio,byte_hit_ratio,time_ns,fill,evictions,failing,adaptations\n";
+  std::string text =
+      "storage,storage_bytes,policy,index,index_entries,cost_saved,hit_ratio,byte_hit_ratio,time_"
+      "ns,fill,evictions,failing,adaptations\n";
   for (const StudyRow& row : study.rows) {
     const Shares shares = shares_of(row, study);
-    text += fmt::format("{},{},{},{},{},{:.6f},{:.6f},{:.6f},{:.0f},{:.4f},{},{},{}\n", options.storages[row.storage].text, row.storage_bytes,
-                        policy_name(row.policy), options.indexes[row.index].text, row.index_entries, shares.cost_saved, shares.hits, shares.bytes,
-                        row.total.time_ns(study.traces.cost), row.total.fill(), row.total.evictions, row.total.failing, row.total.adaptations);
+    text += fmt::format("{},{},{},{},{},{:.6f},{:.6f},{:.6f},{:.0f},{:.4f},{},{},{}\n",
+                        options.storages[row.storage].text, row.storage_bytes,
+                        policy_name(row.policy), options.indexes[row.index].text, row.index_entries,
+                        shares.cost_saved, shares.hits, shares.bytes,
+                        row.total.time_ns(study.traces.cost), row.total.fill(), row.total.evictions,
+                        row.total.failing, row.total.adaptations);
   }
   for (const StudyBounds& bounds : study.bounds) {
     each_bound(bounds, [&](const char*, const char* name, const Bound& bound) {
       const Shares shares = shares_of(bound, study);
-      text += fmt::format("{},{},{},,,{:.6f},{:.6f},{:.6f},{:.0f},,,,\n", options.storages[bounds.storage].text, bounds.storage_bytes, name,
-                          shares.cost_saved, shares.hits, shares.bytes, bound_time_ns(bound, study));
+      text +=
+          fmt::format("{},{},{},,,{:.6f},{:.6f},{:.6f},{:.0f},,,,\n",
+                      options.storages[bounds.storage].text, bounds.storage_bytes, name,
+                      shares.cost_saved, shares.hits, shares.bytes, bound_time_ns(bound, study));
     });
   }
   return text;
 }
 
 std::string study_json(const StudyOptions& options, const Study& study) {
-  ordered_json json = {{"format", "nearcache-simulation"}, {"version", 1}, {"nearcache", version_text()}};
+  ordered_json json = {
+      {"format", "nearcache-simulation"}, {"version", 1}, {"nearcache", version_text()}};
   json["mode"] = options.selection.mode ? mode_name(*options.selection.mode) : "as-traced";
   json["cost"] = cost_json(study.traces);
   json["traces"] = traces_json(study.traces);
@@ -193,7 +255,8 @@ std::string study_json(const StudyOptions& options, const Study& study) {
   json["rows"] = ordered_json::array();
   for (const StudyRow& row : study.rows) json["rows"].push_back(row_json(options, study, row));
   json["bounds"] = ordered_json::array();
-  for (const StudyBounds& bounds : study.bounds) json["bounds"].push_back(bounds_json(options, study, bounds));
+  for (const StudyBounds& bounds : study.bounds)
+    json["bounds"].push_back(bounds_json(options, study, bounds));
   json["bounds_sample_rate"] = study.bounds_rate;
   return json.dump(1) + "\n";
 }

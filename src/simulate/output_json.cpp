@@ -5,12 +5,15 @@ namespace nearcache::simulate {
 using nlohmann::ordered_json;
 
 std::string text_for_json(const std::string& text) {
-  const std::string quoted = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string quoted =
+      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return nlohmann::json::parse(quoted).get<std::string>();
 }
 
 ordered_json cost_json(const Traces& traces) {
-  const auto line = [](const Cost& cost) { return ordered_json{{"latency_ns", cost.latency_ns}, {"ns_per_byte", cost.ns_per_byte}}; };
+  const auto line = [](const Cost& cost) {
+    return ordered_json{{"latency_ns", cost.latency_ns}, {"ns_per_byte", cost.ns_per_byte}};
+  };
   ordered_json json = line(traces.cost);
   json["from"] = traces.cost_from;
   json["samples"] = traces.cost_samples;
@@ -24,10 +27,16 @@ ordered_json cost_json(const Traces& traces) {
 ordered_json traces_json(const Traces& traces) {
   ordered_json json = ordered_json::array();
   for (const RankTrace& trace : traces.ranks) {
-    json.push_back({{"file", text_for_json(trace.path)}, {"rank", trace.header.rank}, {"ranks", trace.header.ranks},
-                    {"start_ns", trace.header.start_ns}, {"host", text_for_json(trace.header.host)},
-                    {"program", text_for_json(trace.header.program)}, {"library", text_for_json(trace.header.library)},
-                    {"modelled", text_for_json(trace.header.modelled)}, {"records", trace.records}, {"dropped", trace.dropped},
+    json.push_back({{"file", text_for_json(trace.path)},
+                    {"rank", trace.header.rank},
+                    {"ranks", trace.header.ranks},
+                    {"start_ns", trace.header.start_ns},
+                    {"host", text_for_json(trace.header.host)},
+                    {"program", text_for_json(trace.header.program)},
+                    {"library", text_for_json(trace.header.library)},
+                    {"modelled", text_for_json(trace.header.modelled)},
+                    {"records", trace.records},
+                    {"dropped", trace.dropped},
                     {"cut_short", trace.cut_short}});
   }
   return json;

@@ -11,7 +11,8 @@ namespace nearcache::simulate {
 
 static constexpr uint64_t second = 1000000000u;
 
-Progress::Progress(bool shown, uint64_t steps) : shown_(shown), steps_(std::max<uint64_t>(steps, 1)), started_(system_ns()) {}
+Progress::Progress(bool shown, uint64_t steps)
+    : shown_(shown), steps_(std::max<uint64_t>(steps, 1)), started_(system_ns()) {}
 
 Progress::~Progress() {
   if (drawn_ != 0) fmt::print(stderr, "\r{:40}\r", "");
@@ -27,9 +28,11 @@ void Progress::advance(uint64_t steps) {
 void Progress::draw(uint64_t now) {
   constexpr int width = 20;
   const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(steps_));
-  const double left = static_cast<double>(now - started_) / second * (1 - share) / std::max(share, 1e-6);
+  const double left =
+      static_cast<double>(now - started_) / second * (1 - share) / std::max(share, 1e-6);
   const auto full = static_cast<size_t>(share * width);
-  fmt::print(stderr, "\r[{:<{}}] {:3.0f}% {:5.0f} s left ", std::string(full, '#'), width, 100 * share, left);
+  fmt::print(stderr, "\r[{:<{}}] {:3.0f}% {:5.0f} s left ", std::string(full, '#'), width,
+             100 * share, left);
   fflush(stderr);
   drawn_ = now;
 }

@@ -20,14 +20,19 @@ std::string look_through(const std::string& path, RankTrace* trace, CostSamples*
     ++trace->records;
     if (event.kind == TraceKind::get || event.kind == TraceKind::write) {
       if (event.window >= named.size()) named.resize(event.window + 1);
-      if (reader.windows()[event.window].ranks > most_ranks_in_a_row) named[event.window].insert(event.target);
+      if (reader.windows()[event.window].ranks > most_ranks_in_a_row)
+        named[event.window].insert(event.target);
     }
     if (event.kind == TraceKind::write) {
       const uint64_t now = trace->header.start_ns + event.ns;
-      if (trace->writes.empty() || now - trace->writes.back() >= write_apart) trace->writes.push_back(now);
+      if (trace->writes.empty() || now - trace->writes.back() >= write_apart)
+        trace->writes.push_back(now);
     }
-    if (event.kind == TraceKind::cost && event.value > 0) costs->add(event.bytes, static_cast<double>(event.value));
-    if (event.kind == TraceKind::window && (event.detail == static_cast<uint8_t>(TraceWindow::created) || event.detail == static_cast<uint8_t>(TraceWindow::mode)))
+    if (event.kind == TraceKind::cost && event.value > 0)
+      costs->add(event.bytes, static_cast<double>(event.value));
+    if (event.kind == TraceKind::window &&
+        (event.detail == static_cast<uint8_t>(TraceWindow::created) ||
+         event.detail == static_cast<uint8_t>(TraceWindow::mode)))
       trace->coherent = trace->coherent || event.value == static_cast<uint64_t>(Mode::coherent);
     if (event.kind != TraceKind::get) continue;
     if (event.window >= trace->gets.size()) trace->gets.resize(event.window + 1);
@@ -38,14 +43,17 @@ std::string look_through(const std::string& path, RankTrace* trace, CostSamples*
   named.resize(trace->windows.size());
   for (size_t at = 0; at < trace->windows.size(); ++at) {
     const uint32_t ranks = trace->windows[at].ranks;
-    trace->targets.push_back(ranks > most_ranks_in_a_row ? TargetNumbers({named[at].begin(), named[at].end()}) : TargetNumbers(ranks));
+    trace->targets.push_back(ranks > most_ranks_in_a_row
+                                 ? TargetNumbers({named[at].begin(), named[at].end()})
+                                 : TargetNumbers(ranks));
   }
   trace->dropped = reader.dropped();
   trace->cut_short = reader.cut_short();
   return reader.error();
 }
 
-uint64_t next_write_of_others(const std::vector<RankTrace>& traces, const RankTrace& own, uint64_t now) {
+uint64_t next_write_of_others(const std::vector<RankTrace>& traces, const RankTrace& own,
+                              uint64_t now) {
   uint64_t first = UINT64_MAX;
   for (const RankTrace& trace : traces) {
     if (&trace == &own) continue;
@@ -56,7 +64,8 @@ uint64_t next_write_of_others(const std::vector<RankTrace>& traces, const RankTr
 }
 
 bool Selection::has(const TraceWindowInfo& window) const {
-  return window_ids.empty() || std::find(window_ids.begin(), window_ids.end(), window.id) != window_ids.end();
+  return window_ids.empty() ||
+         std::find(window_ids.begin(), window_ids.end(), window.id) != window_ids.end();
 }
 
 }  // namespace nearcache::simulate

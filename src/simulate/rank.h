@@ -1,4 +1,5 @@
-// One rank's trace as a whole: what is in it, and the walk through its records that replays and bounds have in common.
+// One rank's trace as a whole: what is in it, and the walk through its records that replays and
+// bounds have in common.
 #pragma once
 
 #include <atomic>
@@ -7,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/options.h"
 #include "cache/get/acquires.h"
 #include "cache/get/entry.h"
-#include "base/options.h"
 #include "simulate/cost.h"
 #include "simulate/progress.h"
 #include "simulate/sample.h"
@@ -23,7 +24,7 @@ struct RankTrace {
   std::string path;
   TraceHeader header;
   std::vector<TraceWindowInfo> windows;
-  std::vector<uint64_t> gets;  // by window, those of the own rank left out
+  std::vector<uint64_t> gets;          // by window, those of the own rank left out
   std::vector<TargetNumbers> targets;  // by window
   std::vector<uint64_t> writes;  // when it wrote to a window by a call; no two within `write_apart`
   uint64_t records = 0;
@@ -35,9 +36,11 @@ struct RankTrace {
 constexpr uint64_t write_apart = 100'000;  // ns
 
 // The first write of another rank after `now`, in ns of all ranks' clock; UINT64_MAX for none.
-uint64_t next_write_of_others(const std::vector<RankTrace>& traces, const RankTrace& own, uint64_t now);
+uint64_t next_write_of_others(const std::vector<RankTrace>& traces, const RankTrace& own,
+                              uint64_t now);
 
-// Reads the whole trace once; its sampled costs are added to `costs`. Returns an empty string, or what is wrong with it.
+// Reads the whole trace once; its sampled costs are added to `costs`. Returns an empty string, or
+// what is wrong with it.
 std::string look_through(const std::string& path, RankTrace* trace, CostSamples* costs);
 
 // What of a trace is played: which windows, by which rule, which of their keys.
@@ -48,16 +51,21 @@ struct Selection {
   bool strict_flush = false;  // mode transparent: there are no quiet phases
 
   bool has(const TraceWindowInfo& window) const;
-  Mode mode_of(const TraceWindowInfo& window) const { return mode ? *mode : static_cast<Mode>(window.mode); }
+  Mode mode_of(const TraceWindowInfo& window) const {
+    return mode ? *mode : static_cast<Mode>(window.mode);
+  }
 };
 
-// A Part (WindowReplay, ReuseCollector) for every chosen window of a rank, and who gets which record.
+// A Part (WindowReplay, ReuseCollector) for every chosen window of a rank, and who gets which
+// record.
 template <class Part>
 class RankParts {
  public:
-  // `make(window, acquires)` builds the part of a window, nullptr for none. `traces` are all ranks', `trace` is one of them.
+  // `make(window, acquires)` builds the part of a window, nullptr for none. `traces` are all
+  // ranks', `trace` is one of them.
   template <class Make>
-  RankParts(const std::vector<RankTrace>& traces, const RankTrace& trace, const Selection& selection, Make make)
+  RankParts(const std::vector<RankTrace>& traces, const RankTrace& trace,
+            const Selection& selection, Make make)
       : selection_(selection), traces_(traces), trace_(trace) {
     acquire(trace.header.start_ns);
     for (uint32_t at = 0; at < trace.windows.size(); ++at)
@@ -69,7 +77,8 @@ class RankParts {
   void event(const TraceEvent& event) {
     Part* part = event.window < parts_.size() ? parts_[event.window].get() : nullptr;
     const uint64_t now = trace_.header.start_ns + event.ns;
-    if (acquires_.quiet && now >= others_write_) {  // the library hears of it before what is written can be known
+    // the library hears of it before what is written can be known
+    if (acquires_.quiet && now >= others_write_) {
       acquires_.quiet = false;
       acquires_.add(false);
     }
@@ -95,7 +104,8 @@ class RankParts {
 
  private:
   bool in_sample(const TraceEvent& get) const {
-    return selection_.sample.is_all() || selection_.sample.has(hash_key({get.displacement, get.target, get.layout}));
+    return selection_.sample.is_all() ||
+           selection_.sample.has(hash_key({get.displacement, get.target, get.layout}));
   }
   // Windows in mode transparent serve nothing older; those in mode coherent, what is as it was.
   void acquire(uint64_t now) {
@@ -104,7 +114,8 @@ class RankParts {
     acquires_.quiet = !selection_.strict_flush;
     fetching_ = false;
   }
-  // What completes gets, or opens an epoch that a shared lock may: whether lock was exclusive a trace does not tell.
+  // What completes gets, or opens an epoch that a shared lock may: whether lock was exclusive a
+  // trace does not tell.
   static bool tells_nothing(TraceSync kind) {
     switch (kind) {
       case TraceSync::flush:
@@ -136,7 +147,8 @@ class RankParts {
   void window(Part* part, const TraceEvent& event) {
     if (part == nullptr) return;
     if (event.detail == static_cast<uint8_t>(TraceWindow::freed)) part->free();
-    if (event.detail == static_cast<uint8_t>(TraceWindow::mode) && !selection_.mode) part->set_mode(static_cast<Mode>(event.value));
+    if (event.detail == static_cast<uint8_t>(TraceWindow::mode) && !selection_.mode)
+      part->set_mode(static_cast<Mode>(event.value));
   }
 
   const Selection selection_;
@@ -148,7 +160,8 @@ class RankParts {
   std::vector<std::unique_ptr<Part>> parts_;
 };
 
-// Walks through a trace that look_through has found readable. Returns an empty string, or what has happened to it since.
+// Walks through a trace that look_through has found readable. Returns an empty string, or what has
+// happened to it since.
 template <class Part>
 std::string walk(const RankTrace& trace, RankParts<Part>* parts, Progress* progress) {
   TraceReader reader;

@@ -18,7 +18,8 @@ struct Written {
 
 }  // namespace
 
-RegionVersions::RegionVersions(Regions regions, const std::vector<TimedWrite>& writes) : regions_(regions) {
+RegionVersions::RegionVersions(Regions regions, const std::vector<TimedWrite>& writes)
+    : regions_(regions) {
   std::unordered_map<uint64_t, Written> written;
   for (const TimedWrite& write : writes) {
     uint64_t mask = regions_.mask(write.from, write.to);
@@ -40,7 +41,8 @@ RegionVersions::RegionVersions(Regions regions, const std::vector<TimedWrite>& w
   }
   for (auto& [rank, target] : targets_) {
     for (Times& region : target) {
-      for (std::vector<uint64_t>* times : {&region.opened, &region.closed, &region.stored}) std::sort(times->begin(), times->end());
+      for (std::vector<uint64_t>* times : {&region.opened, &region.closed, &region.stored})
+        std::sort(times->begin(), times->end());
     }
   }
 }
@@ -51,19 +53,22 @@ VersionWords RegionVersions::at(uint32_t target, uint64_t now) const {
   if (found == targets_.end()) return words;
   for (uint32_t region = 0; region < VersionWords::regions; ++region) {
     const Times& times = found->second[region];
-    words.remote[region] = VersionWords::open * until(times.opened, now) + VersionWords::close * until(times.closed, now);
+    words.remote[region] = VersionWords::open * until(times.opened, now) +
+                           VersionWords::close * until(times.closed, now);
     words.own[region] = 2 * until(times.stored, now);
   }
   return words;
 }
 
-bool RegionVersions::changed(uint32_t target, int64_t from, int64_t to, uint64_t since, uint64_t now) const {
+bool RegionVersions::changed(uint32_t target, int64_t from, int64_t to, uint64_t since,
+                             uint64_t now) const {
   const auto found = targets_.find(target);
   if (found == targets_.end() || now <= since) return false;
   bool any = false;
   each_region(regions_.mask(from, to), [&](uint32_t region) {
     const Times& times = found->second[region];
-    for (const std::vector<uint64_t>* each : {&times.opened, &times.closed, &times.stored}) any = any || until(*each, since) != until(*each, now);
+    for (const std::vector<uint64_t>* each : {&times.opened, &times.closed, &times.stored})
+      any = any || until(*each, since) != until(*each, now);
   });
   return any;
 }
@@ -75,7 +80,8 @@ std::string read_versions(const std::vector<RankTrace>& traces, VersionsById* ve
   };
   std::unordered_map<uint64_t, Window> windows;
   for (const RankTrace& trace : traces) {
-    for (const TraceWindowInfo& info : trace.windows) windows[info.id].most_bytes = std::max(windows[info.id].most_bytes, info.own_bytes);
+    for (const TraceWindowInfo& info : trace.windows)
+      windows[info.id].most_bytes = std::max(windows[info.id].most_bytes, info.own_bytes);
   }
   for (const RankTrace& trace : traces) {
     std::vector<WindowWrites*> of_trace;
@@ -89,7 +95,8 @@ std::string read_versions(const std::vector<RankTrace>& traces, VersionsById* ve
     if (!reader.error().empty()) return reader.error();
   }
   for (const auto& [id, window] : windows) {
-    if (window.most_bytes != 0) versions->try_emplace(id, Regions(window.most_bytes), window.writes.writes);
+    if (window.most_bytes != 0)
+      versions->try_emplace(id, Regions(window.most_bytes), window.writes.writes);
   }
   return {};
 }

@@ -1,8 +1,11 @@
-// Mode coherent: what the version words of a window's ranks (cache/get/versions.h) were at any time of a run, by the writes in the traces of all ranks.
+// Mode coherent: what the version words of a window's ranks (cache/get/versions.h) were at any time
+// of a run, by the writes in the traces of all ranks.
 //
-// A put or an accumulate has its region open from its call to the first time, known to the trace, after the synchronisation that completes it. What a rank
-// stored has a new version from the look on that noticed it. Left out is what depends on measured times: that a writer may close a region later, and that an
-// owner may stop watching one that is written all the time. So what comes of it is what the mode saves at best, by this run's writes.
+// A put or an accumulate has its region open from its call to the first time, known to the trace,
+// after the synchronisation that completes it. What a rank stored has a new version from the look
+// on that noticed it. Left out is what depends on measured times: that a writer may close a region
+// later, and that an owner may stop watching one that is written all the time. So what comes of it
+// is what the mode saves at best, by this run's writes.
 #pragma once
 
 #include <array>
@@ -25,7 +28,8 @@ class RegionVersions {
   const Regions& regions() const { return regions_; }
   // Of a target, a rank of the window, at a time of all ranks' clock.
   VersionWords at(uint32_t target, uint64_t now) const;
-  // Whether anything was written to regions of bytes [from, to) after `since`, and not after `now`, as far as readers are told.
+  // Whether anything was written to regions of bytes [from, to) after `since`, and not after `now`,
+  // as far as readers are told.
   bool changed(uint32_t target, int64_t from, int64_t to, uint64_t since, uint64_t now) const;
 
  private:
@@ -42,8 +46,8 @@ class RegionVersions {
 // By window.
 using VersionsById = std::unordered_map<uint64_t, RegionVersions>;
 
-// Reads all traces once. Windows that are created without memory (dynamic ones) are never coherent, and left out. Returns an empty string, or what is wrong with
-// one of the traces.
+// Reads all traces once. Windows that are created without memory (dynamic ones) are never coherent,
+// and left out. Returns an empty string, or what is wrong with one of the traces.
 std::string read_versions(const std::vector<RankTrace>& traces, VersionsById* versions);
 
 }  // namespace nearcache::simulate

@@ -8,7 +8,8 @@ namespace nearcache::simulate {
 
 static constexpr uint64_t largest_get = UINT32_MAX - granule_bytes;  // that the engine stores
 
-ReuseCollector::ReuseCollector(const TraceWindowInfo& info, const Settings& settings, Acquires* acquires)
+ReuseCollector::ReuseCollector(const TraceWindowInfo& info, const Settings& settings,
+                               Acquires* acquires)
     : info_(info), mode_(settings.mode), settings_(settings), acquires_(acquires) {
   reuse_.needs_no_storage = mode_ == Mode::transparent || mode_ == Mode::off;
 }
@@ -28,10 +29,12 @@ uint64_t ReuseCollector::head_of(const TraceEvent& get, uint64_t have) const {
   return have > excess ? have - excess : 0;
 }
 
-// What was read before an acquire may be served after it where nothing says, by the first get that follows, that it has changed.
+// What was read before an acquire may be served after it where nothing says, by the first get that
+// follows, that it has changed.
 bool ReuseCollector::kept(const TraceEvent& get, const KeyState& state) const {
   if (mode_ != Mode::coherent || state.acquire == acquire_) return true;
-  return settings_.versions != nullptr && !settings_.versions->changed(get.target, get.from, get.to, state.ns, acquired_ns_);
+  return settings_.versions != nullptr &&
+         !settings_.versions->changed(get.target, get.from, get.to, state.ns, acquired_ns_);
 }
 
 void ReuseCollector::get(const TraceEvent& get) {
@@ -43,7 +46,9 @@ void ReuseCollector::get(const TraceEvent& get) {
   }
   ++reuse_.gets;
   reuse_.bytes += get.bytes;
-  if (mode_ == Mode::off || get.bytes == 0 || get.bytes > settings_.max_get || get.bytes > largest_get) return;
+  if (mode_ == Mode::off || get.bytes == 0 || get.bytes > settings_.max_get ||
+      get.bytes > largest_get)
+    return;
   if (reuse_.moments == UINT32_MAX) return;
   const uint64_t now = settings_.start_ns + get.ns;
   if (acquire_ != acquires_->now()) {
@@ -58,11 +63,13 @@ void ReuseCollector::get(const TraceEvent& get) {
   KeyState& state = states_[key];
   const bool everywhere = info_.unit == 0;
   if (state.most > 0 && (state.generation != generation() || !kept(get, state) ||
-                         written_.written_since(get.target, everywhere ? INT64_MIN : get.from, everywhere ? INT64_MAX : get.to, state.time)))
+                         written_.written_since(get.target, everywhere ? INT64_MIN : get.from,
+                                                everywhere ? INT64_MAX : get.to, state.time)))
     state.most = 0;
   if (state.most > 0) reuse(get, key, state);
   const auto bytes = static_cast<uint32_t>(get.bytes);
-  state = {generation(), time_++, reuse_.moments++, acquire_, now, bytes, std::max(state.most, bytes)};
+  state = {generation(), time_++, reuse_.moments++,           acquire_,
+           now,          bytes,   std::max(state.most, bytes)};
   KeyUse& use = reuse_.keys[key];
   if (bytes > use.bytes) {
     reuse_.distinct_bytes += bytes - use.bytes;
@@ -79,10 +86,14 @@ void ReuseCollector::reuse(const TraceEvent& get, uint32_t key, const KeyState& 
   reuse_.keys[key].hit_bytes += most;
   // A schedule has in hand what the last get brought, whether from the network or from the cache.
   const uint64_t head = head_of(get, before.last);
-  if (head > 0 && settings_.intervals) reuse_.intervals.push_back({before.number, reuse_.moments, static_cast<uint32_t>(head), head == get.bytes});
+  if (head > 0 && settings_.intervals)
+    reuse_.intervals.push_back(
+        {before.number, reuse_.moments, static_cast<uint32_t>(head), head == get.bytes});
 }
 
-void ReuseCollector::write(uint32_t target, int64_t from, int64_t to) { written_.write(target, from, to, time_++); }
+void ReuseCollector::write(uint32_t target, int64_t from, int64_t to) {
+  written_.write(target, from, to, time_++);
+}
 
 Reuse ReuseCollector::take() {
   states_ = {};

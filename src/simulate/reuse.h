@@ -1,5 +1,5 @@
-// What of one window's gets could be served by a cache at all: for every get, whether bytes fetched before still count, and
-// since when. The bounds (bounds.h) are computed from this.
+// What of one window's gets could be served by a cache at all: for every get, whether bytes fetched
+// before still count, and since when. The bounds (bounds.h) are computed from this.
 #pragma once
 
 #include <atomic>
@@ -48,7 +48,7 @@ class ReuseCollector {
     Mode mode = Mode::always;
     uint64_t max_get = 4 << 20;  // larger gets are never cached
     Sample sample;
-    bool intervals = true;       // keep them; else sums only
+    bool intervals = true;                     // keep them; else sums only
     const RegionVersions* versions = nullptr;  // mode coherent; none: as mode transparent
     uint64_t start_ns = 0;                     // of the trace
   };
@@ -68,14 +68,17 @@ class ReuseCollector {
  private:
   struct KeyState {
     uint64_t generation = 0;
-    uint64_t time = 0;           // of the last get, in gets and writes
-    uint32_t number = 0;         // of the last get
-    uint32_t acquire = 0;        // the number of acquires then
-    uint64_t ns = 0;             // and the time
-    uint32_t last = 0, most = 0; // bytes of the last get; of the largest since it became valid; 0: never asked for
+    uint64_t time = 0;     // of the last get, in gets and writes
+    uint32_t number = 0;   // of the last get
+    uint32_t acquire = 0;  // the number of acquires then
+    uint64_t ns = 0;       // and the time
+    // bytes of the last get; of the largest since it became valid; 0: never asked for
+    uint32_t last = 0, most = 0;
   };
 
-  uint64_t generation() const { return generation_ << 32 | (mode_ == Mode::transparent ? acquires_->now() : 0); }
+  uint64_t generation() const {
+    return generation_ << 32 | (mode_ == Mode::transparent ? acquires_->now() : 0);
+  }
   bool kept(const TraceEvent& get, const KeyState& state) const;
   uint64_t head_of(const TraceEvent& get, uint64_t have) const;
   void reuse(const TraceEvent& get, uint32_t key, const KeyState& before);

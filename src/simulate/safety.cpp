@@ -43,7 +43,8 @@ class ForeignWrites {
     for (auto& time : times_) latest = time.second = std::max(latest, time.second);
   }
   bool any(uint64_t after, uint64_t now) const {
-    const auto end = std::upper_bound(times_.begin(), times_.end(), std::pair<uint64_t, uint64_t>(now, UINT64_MAX));
+    const auto end = std::upper_bound(times_.begin(), times_.end(),
+                                      std::pair<uint64_t, uint64_t>(now, UINT64_MAX));
     return end != times_.begin() && std::prev(end)->second >= after;
   }
 
@@ -99,12 +100,14 @@ class WindowCheck {
   }
   void judge(RuleResult* rule, const TraceEvent& get, uint64_t cached_ns, uint64_t now) {
     note(rule, get);
-    const TimedWrite* write = shared_.pages.between(get.target, get.from, get.to, self_, cached_ns, now);
+    const TimedWrite* write =
+        shared_.pages.between(get.target, get.from, get.to, self_, cached_ns, now);
     if (write == nullptr) return;
     ++rule->stale;
     if (rule->example) return;
     const auto since = [this](uint64_t ns) { return ns - std::min(ns, origin_ns_); };
-    rule->example = StaleHit{self_, write->writer, get.target, get.displacement, get.bytes, write->by_owner, since(now), since(write->since)};
+    rule->example = StaleHit{self_,     write->writer,   get.target, get.displacement,
+                             get.bytes, write->by_owner, since(now), since(write->since)};
   }
 
   const Shared& shared_;
@@ -116,7 +119,8 @@ class WindowCheck {
   std::vector<Key> keys_;
 };
 
-// Reads a trace ahead of another reader, for what comes after a get: so that no get has to be held back until that is met.
+// Reads a trace ahead of another reader, for what comes after a get: so that no get has to be held
+// back until that is met.
 class TimesAhead {
  public:
   std::string open(const std::string& path) {
@@ -125,7 +129,8 @@ class TimesAhead {
     return wrong;
   }
 
-  // Until when event `number` (the first is 1), of time `now`, may have happened: the next time that the trace tells, if no phase begins before.
+  // Until when event `number` (the first is 1), of time `now`, may have happened: the next time
+  // that the trace tells, if no phase begins before.
   uint64_t after(uint64_t number, uint64_t now) {
     if (number < met_at_) return until_;
     until_ = now;
@@ -154,21 +159,26 @@ class TimesAhead {
 // Plays one rank's trace.
 class RankCheck {
  public:
-  RankCheck(const RankTrace& trace, std::vector<std::unique_ptr<WindowCheck>>* windows) : trace_(trace), windows_(*windows) {}
+  RankCheck(const RankTrace& trace, std::vector<std::unique_ptr<WindowCheck>>* windows)
+      : trace_(trace), windows_(*windows) {}
 
   std::string open() { return ahead_.open(trace_.path); }
 
   void event(const TraceEvent& event) {
     ++number_;
     const uint64_t now = trace_.header.start_ns + event.ns;
-    if (event.kind == TraceKind::get && event.window < windows_.size() && windows_[event.window] != nullptr)
+    if (event.kind == TraceKind::get && event.window < windows_.size() &&
+        windows_[event.window] != nullptr)
       windows_[event.window]->get(event, now, ahead_.after(number_, now), epoch_);
-    if (event.kind != TraceKind::sync || event.detail == static_cast<uint8_t>(TraceSync::invalidate)) return;
+    if (event.kind != TraceKind::sync ||
+        event.detail == static_cast<uint8_t>(TraceSync::invalidate))
+      return;
     ++epoch_;
     if (!TimesAhead::is_phase(event)) return;
     const auto kind = static_cast<TraceSync>(event.detail);
     for (size_t at = 0; at < windows_.size(); ++at) {
-      if (windows_[at] != nullptr && (kind == TraceSync::acquire || event.window == at)) windows_[at]->sync(kind, now);
+      if (windows_[at] != nullptr && (kind == TraceSync::acquire || event.window == at))
+        windows_[at]->sync(kind, now);
     }
   }
 
@@ -189,7 +199,8 @@ void add(RuleResult* to, const RuleResult& from) {
 
 class SafetyRun {
  public:
-  SafetyRun(const StudyOptions& options, Safety* safety) : options_(options), safety_(*safety), progress_(options.show_progress, steps()) {}
+  SafetyRun(const StudyOptions& options, Safety* safety)
+      : options_(options), safety_(*safety), progress_(options.show_progress, steps()) {}
 
   std::string run() {
     for (const RankTrace& trace : safety_.traces.ranks) announce(trace);
@@ -277,10 +288,14 @@ class SafetyRun {
     std::vector<std::unique_ptr<WindowCheck>> checks;
     const std::vector<Shared*> shared = shared_of(trace);
     for (size_t at = 0; at < shared.size(); ++at)
-      checks.push_back(shared[at] == nullptr ? nullptr : std::make_unique<WindowCheck>(*shared[at], trace.windows[at].rank, origin_ns_));
+      checks.push_back(
+          shared[at] == nullptr
+              ? nullptr
+              : std::make_unique<WindowCheck>(*shared[at], trace.windows[at].rank, origin_ns_));
     RankCheck rank(trace, &checks);
     std::string wrong = rank.open();
-    if (wrong.empty()) wrong = walk_through(trace, [&](const TraceEvent& event) { rank.event(event); });
+    if (wrong.empty())
+      wrong = walk_through(trace, [&](const TraceEvent& event) { rank.event(event); });
     for (size_t at = 0; at < checks.size(); ++at) {
       if (checks[at] == nullptr) continue;
       WindowSafety& window = safety_.windows[by_id_[trace.windows[at].id]];

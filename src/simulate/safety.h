@@ -1,12 +1,16 @@
-// Which mode is safe for a window, as far as traces tell: were bytes written that had been read, and read again after?
+// Which mode is safe for a window, as far as traces tell: were bytes written that had been read,
+// and read again after?
 //
-// Every get is played against a cache without limits, once under the rule of mode `always` (nothing is ever dropped), once under that of
-// `user` with an invalidation at every fence, collective call or receive that follows a write by another rank. A hit is stale if another rank may
-// have written one of its pages between the get that filled the entry and the hit. Times are taken at their worst: a put ends with the
-// synchronisation that completes it, a store is as old as the last look at its page, a get is anywhere between two times of its trace. So
-// "none is stale" holds for this run; "some are" may be said of two that only share a page.
+// Every get is played against a cache without limits, once under the rule of mode `always` (nothing
+// is ever dropped), once under that of `user` with an invalidation at every fence, collective call
+// or receive that follows a write by another rank. A hit is stale if another rank may have written
+// one of its pages between the get that filled the entry and the hit. Times are taken at their
+// worst: a put ends with the synchronisation that completes it, a store is as old as the last look
+// at its page, a get is anywhere between two times of its trace. So "none is stale" holds for this
+// run; "some are" may be said of two that only share a page.
 //
-// Memory: 48 bytes for each write of all ranks, and at most 128 for each distinct key of the rank and window that is played; none for a get.
+// Memory: 48 bytes for each write of all ranks, and at most 128 for each distinct key of the rank
+// and window that is played; none for a get.
 #pragma once
 
 #include <optional>
@@ -22,11 +26,12 @@ struct StaleHit {
   uint32_t reader = 0, writer = 0, target = 0;  // ranks of the window
   int64_t displacement = 0;
   uint64_t bytes = 0;
-  bool stored_by_owner = false;  // else put or accumulated
+  bool stored_by_owner = false;          // else put or accumulated
   uint64_t read_ns = 0, written_ns = 0;  // since the first rank's start; the write's beginning
 };
 
-// Of one rule: how many gets were repeats of one that would still be cached, and how many of these were stale.
+// Of one rule: how many gets were repeats of one that would still be cached, and how many of these
+// were stale.
 struct RuleResult {
   uint64_t hits = 0, hit_bytes = 0, stale = 0;
   uint64_t invalidations = 0;  // of the rank that had most
@@ -40,8 +45,10 @@ struct WindowSafety {
   uint32_t ranks = 0, traced_ranks = 0;  // of the window; whose traces there are
   uint64_t gets = 0, bytes = 0;          // of other ranks' memory
   uint64_t own_gets = 0;                 // of the own one, which are never cached
-  uint64_t puts = 0, stores = 0;         // writes by puts and accumulates, noticed writes into own memory
-  uint64_t writes_while_read = 0;        // of these, not over before the first get, not begun after the last
+  // writes by puts and accumulates, noticed writes into own memory
+  uint64_t puts = 0, stores = 0;
+  // of these, not over before the first get, not begun after the last
+  uint64_t writes_while_read = 0;
   RuleResult transparent, user, always;
 };
 

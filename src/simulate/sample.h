@@ -1,6 +1,7 @@
-// Spatial sampling (SHARDS: Waldspurger, Park, Garthwaite, Ahmad, FAST 2015): all gets of a key are in the sample or none is,
-// by the key's hash. A cache of the same share of the storage then behaves on the sample as the whole one on all gets;
-// replaying real policies so is their "miniature simulation" (Waldspurger et al., ATC 2017).
+// Spatial sampling (SHARDS: Waldspurger, Park, Garthwaite, Ahmad, FAST 2015): all gets of a key are
+// in the sample or none is, by the key's hash. A cache of the same share of the storage then
+// behaves on the sample as the whole one on all gets; replaying real policies so is their
+// "miniature simulation" (Waldspurger et al., ATC 2017).
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,9 @@ class Sample {
   }
   bool is_all() const { return below_ == everything; }
   double rate() const { return is_all() ? 1 : std::ldexp(static_cast<double>(below_), -32); }
-  bool has(uint64_t hash) const { return ((hash ^ hash >> 32) * 0xd6e8feb86659fd93u >> 32) < below_; }
+  bool has(uint64_t hash) const {
+    return ((hash ^ hash >> 32) * 0xd6e8feb86659fd93u >> 32) < below_;
+  }
   uint64_t scaled(uint64_t amount) const {
     return is_all() ? amount : static_cast<uint64_t>(static_cast<double>(amount) * rate());
   }

@@ -45,7 +45,9 @@ class StudyRun {
     uint64_t records = 0;
     for (const RankTrace& trace : study_.traces.ranks) {
       const bool sampled = options_.bounds && gets_of(options_, trace) > most_gets_for_bounds;
-      records += trace.records * (1 + sampled + options_.policies.size() * options_.storages.size() * options_.indexes.size());
+      records += trace.records *
+                 (1 + sampled +
+                  options_.policies.size() * options_.storages.size() * options_.indexes.size());
     }
     return records;
   }
@@ -53,7 +55,8 @@ class StudyRun {
   void prepare_rows() {
     for (size_t storage = 0; storage < options_.storages.size(); ++storage) {
       for (size_t index = 0; index < options_.indexes.size(); ++index) {
-        for (const PolicyKind policy : options_.policies) study_.rows.push_back({policy, storage, index, 0, 0, {}, {}});
+        for (const PolicyKind policy : options_.policies)
+          study_.rows.push_back({policy, storage, index, 0, 0, {}, {}});
       }
       if (options_.bounds) study_.bounds.push_back({storage, 0, {}, {}, {}});
     }
@@ -62,11 +65,13 @@ class StudyRun {
   std::string rank(const RankTrace& trace) {
     std::vector<Reuse> reuse;
     const bool sampled = gets_of(options_, trace) > most_gets_for_bounds;
-    std::string wrong = collect_reuse(options_, study_.traces, trace, Sample(), options_.bounds && !sampled, &progress_, &reuse);
+    std::string wrong = collect_reuse(options_, study_.traces, trace, Sample(),
+                                      options_.bounds && !sampled, &progress_, &reuse);
     if (!wrong.empty()) return wrong;
     const RankContent content = note_content(trace, reuse);
     if (options_.bounds) wrong = add_bounds(trace, content, std::move(reuse));
-    for (size_t row = 0; row < study_.rows.size() && wrong.empty(); ++row) wrong = replay(trace, content, &study_.rows[row]);
+    for (size_t row = 0; row < study_.rows.size() && wrong.empty(); ++row)
+      wrong = replay(trace, content, &study_.rows[row]);
     return wrong;
   }
 
@@ -90,7 +95,8 @@ class StudyRun {
     return content;
   }
 
-  std::string add_bounds(const RankTrace& trace, const RankContent& content, std::vector<Reuse> reuse) {
+  std::string add_bounds(const RankTrace& trace, const RankContent& content,
+                         std::vector<Reuse> reuse) {
     Sample sample;
     const uint64_t gets = gets_of(options_, trace);
     std::vector<Bound> infinite;
@@ -98,48 +104,59 @@ class StudyRun {
     if (gets > most_gets_for_bounds) {
       sample = Sample(static_cast<double>(most_gets_for_bounds) / static_cast<double>(gets));
       reuse.clear();
-      std::string wrong = collect_reuse(options_, study_.traces, trace, sample, true, &progress_, &reuse);
+      std::string wrong =
+          collect_reuse(options_, study_.traces, trace, sample, true, &progress_, &reuse);
       if (!wrong.empty()) return wrong;
       study_.bounds_rate = std::min(study_.bounds_rate, sample.rate());
     }
     for (size_t at = 0; at < reuse.size(); ++at) {
       const Bounds bounds(std::move(reuse[at]), study_.traces.cost);
       for (StudyBounds& row : study_.bounds) {
-        add_bound(bounds, sample, options_.storages[row.storage].of(content.windows[at].bytes), infinite[at], &row);
+        add_bound(bounds, sample, options_.storages[row.storage].of(content.windows[at].bytes),
+                  infinite[at], &row);
       }
     }
     return {};
   }
 
-  // A sample's misses stand for all: hits of the few keys that are asked for most would be missed or counted too often.
-  static Bound scaled(const Bound& bound, const Bound& of_sample, const Bound& of_all, double rate) {
+  // A sample's misses stand for all: hits of the few keys that are asked for most would be missed
+  // or counted too often.
+  static Bound scaled(const Bound& bound, const Bound& of_sample, const Bound& of_all,
+                      double rate) {
     const auto scale = [rate](uint64_t bounded, uint64_t sampled, uint64_t all) {
       const double missed = static_cast<double>(sampled - std::min(bounded, sampled)) / rate;
       return static_cast<uint64_t>(std::max(0.0, static_cast<double>(all) - missed));
     };
-    return {scale(bound.hits, of_sample.hits, of_all.hits), scale(bound.hit_bytes, of_sample.hit_bytes, of_all.hit_bytes)};
+    return {scale(bound.hits, of_sample.hits, of_all.hits),
+            scale(bound.hit_bytes, of_sample.hit_bytes, of_all.hit_bytes)};
   }
 
-  static void add_bound(const Bounds& bounds, const Sample& sample, uint64_t storage, const Bound& infinite, StudyBounds* row) {
+  static void add_bound(const Bounds& bounds, const Sample& sample, uint64_t storage,
+                        const Bound& infinite, StudyBounds* row) {
     row->storage_bytes += storage;
     row->infinite += infinite;
-    for (const auto& [bound, sum] : {std::pair{bounds.best_fixed(sample.scaled(storage)), &row->best_fixed},
-                                     std::pair{bounds.clairvoyant(sample.scaled(storage)), &row->clairvoyant}})
+    for (const auto& [bound, sum] :
+         {std::pair{bounds.best_fixed(sample.scaled(storage)), &row->best_fixed},
+          std::pair{bounds.clairvoyant(sample.scaled(storage)), &row->clairvoyant}})
       *sum += sample.is_all() ? bound : scaled(bound, bounds.infinite(), infinite, sample.rate());
   }
 
   std::string replay(const RankTrace& trace, const RankContent& content, StudyRow* row) {
     MemoryBudget budget;
     if (options_.adaptive) budget.set_limit(options_.library.max_storage);
-    RankParts<WindowReplay> parts(study_.traces.ranks, trace, options_.selection, [&](uint32_t at, Acquires* acquires) {
-      const uint64_t storage = options_.storages[row->storage].of(content.windows[at].bytes);
-      const uint64_t index = std::max<uint64_t>(options_.indexes[row->index].of(content.windows[at].keys), 1);
-      row->storage_bytes += storage;
-      row->index_entries += index;
-      return std::make_unique<WindowReplay>(trace.windows[at], trace.targets[at],
-                                            window_settings(options_, study_.traces, trace.windows[at], row->policy, storage, index),
-                                            trace.header.start_ns, acquires, &budget);
-    });
+    RankParts<WindowReplay> parts(
+        study_.traces.ranks, trace, options_.selection, [&](uint32_t at, Acquires* acquires) {
+          const uint64_t storage = options_.storages[row->storage].of(content.windows[at].bytes);
+          const uint64_t index =
+              std::max<uint64_t>(options_.indexes[row->index].of(content.windows[at].keys), 1);
+          row->storage_bytes += storage;
+          row->index_entries += index;
+          return std::make_unique<WindowReplay>(
+              trace.windows[at], trace.targets[at],
+              window_settings(options_, study_.traces, trace.windows[at], row->policy, storage,
+                              index),
+              trace.header.start_ns, acquires, &budget);
+        });
     std::string wrong = walk(trace, &parts, &progress_);
     if (!wrong.empty()) return wrong;
     row->windows.resize(study_.windows.size());
@@ -172,14 +189,20 @@ size_t content_of(const TraceWindowInfo& info, std::vector<WindowContent>* windo
 }
 
 // Those of a window that is coherent, or may become so; none where it has too many ranks.
-static const RegionVersions* versions_of(const StudyOptions& options, const Traces& traces, const TraceWindowInfo& window) {
+static const RegionVersions* versions_of(const StudyOptions& options, const Traces& traces,
+                                         const TraceWindowInfo& window) {
   const auto found = traces.versions.find(window.id);
-  return found == traces.versions.end() || (window.announced && window.ranks > options.library.coherent_ranks) ? nullptr : &found->second;
+  return found == traces.versions.end() ||
+                 (window.announced && window.ranks > options.library.coherent_ranks)
+             ? nullptr
+             : &found->second;
 }
 
-WindowSettings window_settings(const StudyOptions& options, const Traces& traces, const TraceWindowInfo& window, PolicyKind policy, uint64_t storage,
+WindowSettings window_settings(const StudyOptions& options, const Traces& traces,
+                               const TraceWindowInfo& window, PolicyKind policy, uint64_t storage,
                                uint64_t index) {
-  WindowSettings settings{CachingRules(options.library), traces.cost, options.library.max_storage, versions_of(options, traces, window)};
+  WindowSettings settings{CachingRules(options.library), traces.cost, options.library.max_storage,
+                          versions_of(options, traces, window)};
   settings.rules.mode = options.selection.mode_of(window);
   settings.rules.cache.policy = policy;
   settings.rules.cache.storage_bytes = storage;
@@ -188,15 +211,20 @@ WindowSettings window_settings(const StudyOptions& options, const Traces& traces
   return settings;
 }
 
-std::string collect_reuse(const StudyOptions& options, const Traces& traces, const RankTrace& trace, const Sample& sample, bool intervals,
-                          Progress* progress, std::vector<Reuse>* reuse) {
-  RankParts<ReuseCollector> parts(traces.ranks, trace, options.selection, [&](uint32_t at, Acquires* acquires) {
-    const TraceWindowInfo& window = trace.windows[at];
-    const ReuseCollector::Settings settings{options.selection.mode_of(window), options.library.max_get, sample, intervals, versions_of(options, traces, window), trace.header.start_ns};
-    return std::make_unique<ReuseCollector>(window, settings, acquires);
-  });
+std::string collect_reuse(const StudyOptions& options, const Traces& traces, const RankTrace& trace,
+                          const Sample& sample, bool intervals, Progress* progress,
+                          std::vector<Reuse>* reuse) {
+  RankParts<ReuseCollector> parts(
+      traces.ranks, trace, options.selection, [&](uint32_t at, Acquires* acquires) {
+        const TraceWindowInfo& window = trace.windows[at];
+        const ReuseCollector::Settings settings{
+            options.selection.mode_of(window),    options.library.max_get, sample, intervals,
+            versions_of(options, traces, window), trace.header.start_ns};
+        return std::make_unique<ReuseCollector>(window, settings, acquires);
+      });
   std::string wrong = walk(trace, &parts, progress);
-  for (size_t at = 0; at < trace.windows.size(); ++at) reuse->push_back(parts.part(at) == nullptr ? Reuse() : parts.part(at)->take());
+  for (size_t at = 0; at < trace.windows.size(); ++at)
+    reuse->push_back(parts.part(at) == nullptr ? Reuse() : parts.part(at)->take());
   return wrong;
 }
 
@@ -219,18 +247,25 @@ std::string look_through(const StudyOptions& options, Traces* traces) {
     traces->cost_from = "assumed";
   }
   for (const uint64_t id : options.selection.window_ids) {
-    const bool known = std::any_of(traces->ranks.begin(), traces->ranks.end(), [id](const RankTrace& trace) {
-      return std::any_of(trace.windows.begin(), trace.windows.end(), [id](const TraceWindowInfo& window) { return window.id == id; });
-    });
-    if (!known) return fmt::format("--window {}: the trace{} no such window", id, options.traces.size() == 1 ? " has" : "s have");
+    const bool known =
+        std::any_of(traces->ranks.begin(), traces->ranks.end(), [id](const RankTrace& trace) {
+          return std::any_of(trace.windows.begin(), trace.windows.end(),
+                             [id](const TraceWindowInfo& window) { return window.id == id; });
+        });
+    if (!known)
+      return fmt::format("--window {}: the trace{} no such window", id,
+                         options.traces.size() == 1 ? " has" : "s have");
   }
   return {};
 }
 
 std::string read_versions(const StudyOptions& options, Traces* traces) {
   const auto is_coherent = [](const RankTrace& trace) { return trace.coherent; };
-  const bool as_traced = !options.selection.mode && std::any_of(traces->ranks.begin(), traces->ranks.end(), is_coherent);
-  return as_traced || options.selection.mode == Mode::coherent ? read_versions(traces->ranks, &traces->versions) : "";
+  const bool as_traced = !options.selection.mode &&
+                         std::any_of(traces->ranks.begin(), traces->ranks.end(), is_coherent);
+  return as_traced || options.selection.mode == Mode::coherent
+             ? read_versions(traces->ranks, &traces->versions)
+             : "";
 }
 
 std::string run_study(const StudyOptions& options, Study* study) {

@@ -20,7 +20,9 @@ struct Amount {
   double share = 0;    // relative: of the distinct bytes, or keys, of a rank's window
   uint64_t value = 0;  // otherwise
 
-  uint64_t of(uint64_t whole) const { return relative ? static_cast<uint64_t>(share * static_cast<double>(whole)) : value; }
+  uint64_t of(uint64_t whole) const {
+    return relative ? static_cast<uint64_t>(share * static_cast<double>(whole)) : value;
+  }
 };
 
 struct StudyOptions {
@@ -40,7 +42,8 @@ struct Traces {
   std::vector<RankTrace> ranks;
   Cost cost;
   std::string cost_from;  // "trace", "model" or "assumed"
-  Cost cost_least, cost_measured;  // what was measured: of the quickest tenth of the samples, in the mean
+  // what was measured: of the quickest tenth of the samples, in the mean
+  Cost cost_least, cost_measured;
   uint32_t cost_samples = 0;
   VersionsById versions;  // read where a window is replayed in mode coherent
 };
@@ -49,7 +52,7 @@ struct Traces {
 struct WindowContent {
   uint64_t id = 0;
   std::string name;
-  uint8_t mode = 0;  // as traced, at its creation
+  uint8_t mode = 0;    // as traced, at its creation
   uint32_t ranks = 0;  // traces that have it
   uint64_t gets = 0, bytes = 0, own_gets = 0;
   uint64_t distinct_keys = 0, distinct_bytes = 0;
@@ -58,11 +61,11 @@ struct WindowContent {
 
 struct StudyRow {
   PolicyKind policy;
-  size_t storage, index;                // numbers of the amounts
-  uint64_t storage_bytes = 0;           // at the start, summed over ranks and windows
+  size_t storage, index;       // numbers of the amounts
+  uint64_t storage_bytes = 0;  // at the start, summed over ranks and windows
   uint64_t index_entries = 0;
   WindowResult total;
-  std::vector<WindowResult> windows;    // as Study::windows
+  std::vector<WindowResult> windows;  // as Study::windows
 };
 
 struct StudyBounds {
@@ -74,23 +77,26 @@ struct StudyBounds {
 struct Study {
   Traces traces;
   std::vector<WindowContent> windows;
-  std::vector<StudyRow> rows;      // by storage, index, policy
+  std::vector<StudyRow> rows;       // by storage, index, policy
   std::vector<StudyBounds> bounds;  // by storage
-  double bounds_rate = 1;           // share of the keys that the bounds were computed from, of the longest trace
-  uint64_t gets = 0, bytes = 0;     // of all windows
+  // share of the keys that the bounds were computed from, of the longest trace
+  double bounds_rate = 1;
+  uint64_t gets = 0, bytes = 0;  // of all windows
 };
 
 // Returns an empty string, or what is wrong.
 std::string look_through(const StudyOptions& options, Traces* traces);
 std::string run_study(const StudyOptions& options, Study* study);
 
-WindowSettings window_settings(const StudyOptions& options, const Traces& traces, const TraceWindowInfo& window, PolicyKind policy, uint64_t storage,
+WindowSettings window_settings(const StudyOptions& options, const Traces& traces,
+                               const TraceWindowInfo& window, PolicyKind policy, uint64_t storage,
                                uint64_t index);
 // What is needed for windows in mode coherent. Returns an empty string, or what is wrong.
 std::string read_versions(const StudyOptions& options, Traces* traces);
 // One Reuse for every window of a rank; empty where it is not selected.
-std::string collect_reuse(const StudyOptions& options, const Traces& traces, const RankTrace& trace, const Sample& sample, bool intervals,
-                          Progress* progress, std::vector<Reuse>* reuse);
+std::string collect_reuse(const StudyOptions& options, const Traces& traces, const RankTrace& trace,
+                          const Sample& sample, bool intervals, Progress* progress,
+                          std::vector<Reuse>* reuse);
 // Windows of all ranks by id, in the order in which they are met.
 size_t content_of(const TraceWindowInfo& info, std::vector<WindowContent>* windows);
 

@@ -5,9 +5,9 @@
 #include <unordered_map>
 
 #include "cache/get/entry.h"
-#include "telemetry/report.h"
 #include "simulate/key_table.h"
 #include "simulate/output_json.h"
+#include "telemetry/report.h"
 
 namespace nearcache::simulate {
 namespace {
@@ -23,7 +23,9 @@ class WindowCensus {
     ++facts.gets;
     facts.bytes += get.bytes;
     ++facts.outcomes[get.detail];
-    const size_t size = get.bytes <= 1 ? 0 : std::min<size_t>(std::bit_width(get.bytes - 1), WindowFacts::size_classes - 1);
+    const size_t size = get.bytes <= 1 ? 0
+                                       : std::min<size_t>(std::bit_width(get.bytes - 1),
+                                                          WindowFacts::size_classes - 1);
     ++facts.sizes[size];
     facts.size_bytes[size] += get.bytes;
     facts.reads.add(now);
@@ -115,7 +117,8 @@ class SummaryRun {
     }
     progress_.advance(trace.records % 65536);
     for (size_t at = 0; at < parts.size(); ++at) {
-      if (parts[at] != nullptr) add(trace.header.rank, by_id_[trace.windows[at].id], parts[at].get());
+      if (parts[at] != nullptr)
+        add(trace.header.rank, by_id_[trace.windows[at].id], parts[at].get());
     }
     return reader.error();
   }
@@ -123,7 +126,8 @@ class SummaryRun {
   void note(const RankTrace& trace, const TraceEvent& event, WindowCensus* part) {
     const uint64_t now = trace.header.start_ns + event.ns;
     summaries_.span.add(now);
-    const bool is_acquire = event.kind == TraceKind::sync && event.detail == static_cast<uint8_t>(TraceSync::acquire);
+    const bool is_acquire =
+        event.kind == TraceKind::sync && event.detail == static_cast<uint8_t>(TraceSync::acquire);
     if (is_acquire) ++summaries_.acquires;
     if (part == nullptr || is_acquire) return;
     if (event.kind == TraceKind::get) part->get(event, trace.windows[event.window].rank, now);
@@ -148,8 +152,10 @@ class SummaryRun {
 }  // namespace
 
 WindowFacts& WindowFacts::operator+=(const WindowFacts& other) {
-  for (const auto field : {&WindowFacts::gets, &WindowFacts::bytes, &WindowFacts::own_gets, &WindowFacts::distinct_keys, &WindowFacts::distinct_bytes,
-                           &WindowFacts::own_writes, &WindowFacts::own_write_bytes, &WindowFacts::owner_writes, &WindowFacts::owner_write_bytes})
+  for (const auto field :
+       {&WindowFacts::gets, &WindowFacts::bytes, &WindowFacts::own_gets,
+        &WindowFacts::distinct_keys, &WindowFacts::distinct_bytes, &WindowFacts::own_writes,
+        &WindowFacts::own_write_bytes, &WindowFacts::owner_writes, &WindowFacts::owner_write_bytes})
     this->*field += other.*field;
   for (const auto& [times, keys] : other.repeats) repeats[times] += keys;
   const auto add = [](auto* to, const auto& from) {

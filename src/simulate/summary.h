@@ -1,4 +1,5 @@
-// What traces hold: by window what was asked for, how often the same, in what sizes, and how much was written.
+// What traces hold: by window what was asked for, how often the same, in what sizes, and how much
+// was written.
 #pragma once
 
 #include <algorithm>
@@ -31,12 +32,14 @@ struct WindowFacts {
 
   uint64_t gets = 0, bytes = 0, own_gets = 0;
   uint64_t distinct_keys = 0, distinct_bytes = 0;
-  std::map<uint64_t, uint64_t> repeats;                   // keys that were asked for so many times
-  std::array<uint64_t, size_classes> sizes{}, size_bytes{};  // gets of at most 2^i bytes; their bytes
+  std::map<uint64_t, uint64_t> repeats;  // keys that were asked for so many times
+  // gets of at most 2^i bytes; their bytes
+  std::array<uint64_t, size_classes> sizes{}, size_bytes{};
   std::array<uint64_t, outcome_count> outcomes{};
   std::array<uint64_t, trace_syncs> syncs{};
-  uint64_t own_writes = 0, own_write_bytes = 0;           // puts and accumulates by the rank
-  uint64_t owner_writes = 0, owner_write_bytes = 0;       // stores into the rank's own memory that were noticed
+  uint64_t own_writes = 0, own_write_bytes = 0;  // puts and accumulates by the rank
+  // stores into the rank's own memory that were noticed
+  uint64_t owner_writes = 0, owner_write_bytes = 0;
   Span reads, writes;
 
   WindowFacts& operator+=(const WindowFacts& other);

@@ -17,7 +17,8 @@ class TargetNumbers {
   explicit TargetNumbers(uint32_t ranks = 0) : count_(ranks) {}
   // Those that a trace names, sorted: of a window whose size is not known, or too large for rows.
   explicit TargetNumbers(std::vector<uint32_t> named)
-      : count_(static_cast<uint32_t>(named.size())), named_(std::make_shared<const std::vector<uint32_t>>(std::move(named))) {}
+      : count_(static_cast<uint32_t>(named.size())),
+        named_(std::make_shared<const std::vector<uint32_t>>(std::move(named))) {}
 
   uint32_t count() const { return count_; }
   // `none` for what is no target: files lie.

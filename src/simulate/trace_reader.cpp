@@ -11,7 +11,8 @@
 namespace nearcache::simulate {
 namespace {
 
-// No get, write or window of a real program reaches so far; below it, sums of places and sizes cannot overflow.
+// No get, write or window of a real program reaches so far; below it, sums of places and sizes
+// cannot overflow.
 constexpr uint64_t far_away = uint64_t{1} << 62;
 constexpr size_t fixed_header_bytes = 32;
 constexpr uint64_t most_mode = static_cast<uint64_t>(Mode::coherent);
@@ -22,7 +23,9 @@ uint64_t number(const uint8_t* from, int bytes) {
   return value;
 }
 
-bool is_far(int64_t place) { return place > static_cast<int64_t>(far_away) || place < -static_cast<int64_t>(far_away); }
+bool is_far(int64_t place) {
+  return place > static_cast<int64_t>(far_away) || place < -static_cast<int64_t>(far_away);
+}
 
 // The text at *at, cut off the front of [*at, end). False if it is longer than what is there.
 bool take_text(const uint8_t** at, const uint8_t* end, std::string* text) {
@@ -42,7 +45,8 @@ std::string TraceReader::open(const std::string& path) {
   path_ = path;
   file_.reset(fopen(path.c_str(), "rbe"));
   struct stat status;
-  if (file_ == nullptr || fstat(fileno(file_.get()), &status) != 0) return path + ": " + strerror(errno);
+  if (file_ == nullptr || fstat(fileno(file_.get()), &status) != 0)
+    return path + ": " + strerror(errno);
   if (!S_ISREG(status.st_mode)) return path + ": not a regular file";
   file_bytes_ = static_cast<uint64_t>(status.st_size);
   const std::string wrong = read_header();
@@ -52,26 +56,31 @@ std::string TraceReader::open(const std::string& path) {
 std::string TraceReader::read_header() {
   uint8_t fixed[fixed_header_bytes];
   const size_t got = fread(fixed, 1, sizeof fixed, file_.get());
-  if (got < 8 || std::memcmp(fixed, trace_magic, 8) != 0) return "not a Nearcache trace (its first bytes are not \"NCTRACE\")";
+  if (got < 8 || std::memcmp(fixed, trace_magic, 8) != 0)
+    return "not a Nearcache trace (its first bytes are not \"NCTRACE\")";
   if (got < sizeof fixed) return "cut off inside its header";
   header_.version = static_cast<uint32_t>(number(fixed + 8, 4));
   if (header_.version != trace_version) {
-    return "version " + std::to_string(header_.version) + " of the trace format; this build reads version " +
-           std::to_string(trace_version);
+    return "version " + std::to_string(header_.version) +
+           " of the trace format; this build reads version " + std::to_string(trace_version);
   }
   const uint64_t bytes = number(fixed + 12, 4);
   header_.rank = static_cast<uint32_t>(number(fixed + 16, 4));
   header_.ranks = static_cast<uint32_t>(number(fixed + 20, 4));
   header_.start_ns = number(fixed + 24, 8);
-  if (header_.rank >= header_.ranks) return "its header names rank " + std::to_string(header_.rank) + " of " + std::to_string(header_.ranks);
+  if (header_.rank >= header_.ranks)
+    return "its header names rank " + std::to_string(header_.rank) + " of " +
+           std::to_string(header_.ranks);
   if (bytes < sizeof fixed) return "its header says it has " + std::to_string(bytes) + " bytes";
   if (bytes > file_bytes_) return "cut off inside its header";
   if (bytes > most_block_bytes) return "its header says it has " + std::to_string(bytes) + " bytes";
   std::vector<uint8_t> texts(bytes - sizeof fixed);
-  if (fread(texts.data(), 1, texts.size(), file_.get()) != texts.size()) return "cut off inside its header";
+  if (fread(texts.data(), 1, texts.size(), file_.get()) != texts.size())
+    return "cut off inside its header";
   const uint8_t* at = texts.data();
   for (std::string* text : {&header_.host, &header_.program, &header_.library, &header_.modelled}) {
-    if (!take_text(&at, texts.data() + texts.size(), text)) return "a text of its header is longer than the header";
+    if (!take_text(&at, texts.data() + texts.size(), text))
+      return "a text of its header is longer than the header";
   }
   offset_ = bytes;
   return {};
@@ -80,7 +89,8 @@ std::string TraceReader::read_header() {
 bool TraceReader::fail(const char* what) {
   if (error_.empty()) {
     error_ = path_ + ": " + what + " in the block at byte " + std::to_string(block_at_);
-    if (!block_.empty() && at_ != nullptr) error_ += ", near its byte " + std::to_string(at_ - block_.data());
+    if (!block_.empty() && at_ != nullptr)
+      error_ += ", near its byte " + std::to_string(at_ - block_.data());
   }
   return false;
 }
@@ -151,7 +161,8 @@ bool TraceReader::decode(TraceEvent* event, bool* shown) {
     case TraceKind::cost:
       return field(&event->bytes) && field(&event->value);
     case TraceKind::owner_write:
-      if (!need_window(event) || !field(&value) || !field(&event->bytes) || !field(&event->value)) return false;
+      if (!need_window(event) || !field(&value) || !field(&event->bytes) || !field(&event->value))
+        return false;
       if (value > far_away || event->bytes > far_away) return false;
       event->displacement = static_cast<int64_t>(value);
       return true;
@@ -180,7 +191,8 @@ bool TraceReader::need_window(TraceEvent* event) {
 // Target, place and size of a get or write, relative to the last.
 bool TraceReader::decode_place(TraceEvent* event) {
   uint64_t target = 0, displacement = 0;
-  if (!need_window(event) || !field(&target) || !field(&displacement) || !field(&event->bytes)) return false;
+  if (!need_window(event) || !field(&target) || !field(&displacement) || !field(&event->bytes))
+    return false;
   last_target_ += static_cast<uint32_t>(unzigzag(target));
   last_displacement_ += static_cast<uint64_t>(unzigzag(displacement));
   event->target = last_target_;
@@ -199,7 +211,9 @@ bool TraceReader::decode_get(TraceEvent* event, unsigned detail) {
   uint64_t layout = 0, lowest = 0, span = 0;
   if (!field(&layout) || !field(&lowest) || !field(&span)) return false;
   const int64_t below = unzigzag(lowest);
-  if (layout > UINT32_MAX || is_far(below) || is_far(event->displacement + below) || span > far_away) return false;
+  if (layout > UINT32_MAX || is_far(below) || is_far(event->displacement + below) ||
+      span > far_away)
+    return false;
   event->layout = static_cast<uint32_t>(layout);
   event->from = event->displacement + below;
   event->to = event->from + static_cast<int64_t>(span);
@@ -217,14 +231,16 @@ bool TraceReader::decode_write(TraceEvent* event) {
 
 bool TraceReader::decode_sync(TraceEvent* event) {
   uint64_t target = 0;
-  if (event->detail >= trace_syncs || !field(&target) || target > uint64_t{INT32_MAX} + 1) return false;
+  if (event->detail >= trace_syncs || !field(&target) || target > uint64_t{INT32_MAX} + 1)
+    return false;
   event->sync_target = static_cast<int64_t>(target) - 1;
   return event->detail == static_cast<uint8_t>(TraceSync::acquire) || need_window(event);
 }
 
 // A window whose creation was dropped begins where it is met first.
 uint32_t TraceReader::window_of(uint64_t id) {
-  const auto [found, is_new] = window_by_id_.try_emplace(id, static_cast<uint32_t>(windows_.size()));
+  const auto [found, is_new] =
+      window_by_id_.try_emplace(id, static_cast<uint32_t>(windows_.size()));
   if (is_new) windows_.emplace_back().id = id;
   return found->second;
 }
@@ -232,11 +248,13 @@ uint32_t TraceReader::window_of(uint64_t id) {
 bool TraceReader::decode_created(TraceEvent* event) {
   TraceWindowInfo info;
   uint64_t rank = 0, ranks = 0, unit = 0, mode = 0, name_bytes = 0;
-  if (!field(&info.id) || !field(&rank) || !field(&ranks) || !field(&info.own_bytes) || !field(&unit) || !field(&mode) ||
-      !field(&name_bytes))
+  if (!field(&info.id) || !field(&rank) || !field(&ranks) || !field(&info.own_bytes) ||
+      !field(&unit) || !field(&mode) || !field(&name_bytes))
     return false;
   if (name_bytes > static_cast<uint64_t>(end_ - at_)) return false;
-  if (ranks > INT32_MAX || rank >= ranks || unit > far_away || mode > most_mode || info.own_bytes > far_away) return false;
+  if (ranks > INT32_MAX || rank >= ranks || unit > far_away || mode > most_mode ||
+      info.own_bytes > far_away)
+    return false;
   info.announced = true;
   info.rank = static_cast<uint32_t>(rank);
   info.ranks = static_cast<uint32_t>(ranks);

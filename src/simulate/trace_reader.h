@@ -1,8 +1,10 @@
-// Reads one rank's trace (telemetry/trace_format.h), record by record and block by block: memory does not grow with the file.
+// Reads one rank's trace (telemetry/trace_format.h), record by record and block by block: memory
+// does not grow with the file.
 //
-// Nothing in a file is believed: sizes are checked against what is there, every number against what a program could have
-// done. A file that ends inside a block (the program was killed, the disk was full) is read to its last whole block; any
-// other disagreement with the format is an error that says where.
+// Nothing in a file is believed: sizes are checked against what is there, every number against what
+// a program could have done. A file that ends inside a block (the program was killed, the disk was
+// full) is read to its last whole block; any other disagreement with the format is an error that
+// says where.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,8 @@ struct TraceHeader {
   std::string host, program, library, modelled;
 };
 
-// A window of the trace. One whose creation was in a block that was dropped is known by its id only.
+// A window of the trace. One whose creation was in a block that was dropped is known by its id
+// only.
 struct TraceWindowInfo {
   uint64_t id = 0;
   bool announced = false;
@@ -38,16 +41,16 @@ struct TraceEvent {
   static constexpr uint32_t no_window = UINT32_MAX;
 
   TraceKind kind = TraceKind::end;
-  uint8_t detail = 0;            // Outcome, TraceSync, TraceWrite or TraceWindow
-  uint32_t window = no_window;   // index into TraceReader::windows()
-  uint32_t target = 0;           // get, write
-  int64_t sync_target = -1;      // sync: -1: all, or none
-  uint64_t ns = 0;               // since the header's start, as far as the trace says
-  int64_t displacement = 0;      // get: where it begins; write, owner_write: the first byte
-  uint64_t bytes = 0;            // get, write, owner_write, cost
-  uint32_t layout = 0;           // get: 0 is contiguous
-  int64_t from = 0, to = 0;      // get, write: bytes touched, [from, to)
-  uint64_t value = 0;            // cost: ns; owner_write: ns before now; mode: the mode; end: gets
+  uint8_t detail = 0;           // Outcome, TraceSync, TraceWrite or TraceWindow
+  uint32_t window = no_window;  // index into TraceReader::windows()
+  uint32_t target = 0;          // get, write
+  int64_t sync_target = -1;     // sync: -1: all, or none
+  uint64_t ns = 0;              // since the header's start, as far as the trace says
+  int64_t displacement = 0;     // get: where it begins; write, owner_write: the first byte
+  uint64_t bytes = 0;           // get, write, owner_write, cost
+  uint32_t layout = 0;          // get: 0 is contiguous
+  int64_t from = 0, to = 0;     // get, write: bytes touched, [from, to)
+  uint64_t value = 0;           // cost: ns; owner_write: ns before now; mode: the mode; end: gets
 };
 
 class TraceReader {
@@ -67,9 +70,10 @@ class TraceReader {
   const std::string& path() const { return path_; }
   const TraceHeader& header() const { return header_; }
   const std::vector<TraceWindowInfo>& windows() const { return windows_; }
-  const std::string& error() const { return error_; }   // damage, with its place; empty if there is none
-  bool cut_short() const { return cut_short_; }         // the file ends before its `end`
-  uint64_t dropped() const { return dropped_; }         // records that the writer could not keep
+  // damage, with its place; empty if there is none
+  const std::string& error() const { return error_; }
+  bool cut_short() const { return cut_short_; }  // the file ends before its `end`
+  uint64_t dropped() const { return dropped_; }  // records that the writer could not keep
   uint64_t bytes_read() const { return offset_; }
   uint64_t bytes() const { return file_bytes_; }
 

@@ -6,27 +6,38 @@ namespace nearcache::simulate {
 
 double WindowResult::fill() const {
   if (fill_looks > 0) return fill_sum / static_cast<double>(fill_looks);
-  return storage_bytes == 0 ? 0 : static_cast<double>(stored_bytes) / static_cast<double>(storage_bytes);
+  return storage_bytes == 0
+             ? 0
+             : static_cast<double>(stored_bytes) / static_cast<double>(storage_bytes);
 }
 
 WindowResult& WindowResult::operator+=(const WindowResult& other) {
-  for (const auto field : {&WindowResult::gets, &WindowResult::bytes, &WindowResult::own_gets, &WindowResult::hits_full,
-                           &WindowResult::hits_pending, &WindowResult::hits_partial, &WindowResult::hit_bytes,
-                           &WindowResult::whole_bytes, &WindowResult::direct, &WindowResult::conflicting, &WindowResult::capacity,
-                           &WindowResult::failing, &WindowResult::bypassed, &WindowResult::evictions, &WindowResult::invalidations,
-                           &WindowResult::adaptations, &WindowResult::write_drops, &WindowResult::hits_kept, &WindowResult::validations, &WindowResult::storage_bytes,
-                           &WindowResult::index_entries, &WindowResult::stored_bytes, &WindowResult::entries,
-                           &WindowResult::fill_looks}) {
+  for (const auto field :
+       {&WindowResult::gets,         &WindowResult::bytes,         &WindowResult::own_gets,
+        &WindowResult::hits_full,    &WindowResult::hits_pending,  &WindowResult::hits_partial,
+        &WindowResult::hit_bytes,    &WindowResult::whole_bytes,   &WindowResult::direct,
+        &WindowResult::conflicting,  &WindowResult::capacity,      &WindowResult::failing,
+        &WindowResult::bypassed,     &WindowResult::evictions,     &WindowResult::invalidations,
+        &WindowResult::adaptations,  &WindowResult::write_drops,   &WindowResult::hits_kept,
+        &WindowResult::validations,  &WindowResult::storage_bytes, &WindowResult::index_entries,
+        &WindowResult::stored_bytes, &WindowResult::entries,       &WindowResult::fill_looks}) {
     this->*field += other.*field;
   }
   fill_sum += other.fill_sum;
   return *this;
 }
 
-WindowReplay::WindowReplay(const TraceWindowInfo& info, const TargetNumbers& targets, const WindowSettings& settings,
-                           uint64_t start_ns, Acquires* acquires, MemoryBudget* budget)
-    : info_(info), settings_(settings), targets_(targets), start_ns_(start_ns), acquires_(acquires),
-      cached_({targets_.of(info.rank), targets_.count(), info.unit, static_cast<int64_t>(info.own_bytes)}, settings.rules, budget, acquires, CachedWindow::Data::simulated) {
+WindowReplay::WindowReplay(const TraceWindowInfo& info, const TargetNumbers& targets,
+                           const WindowSettings& settings, uint64_t start_ns, Acquires* acquires,
+                           MemoryBudget* budget)
+    : info_(info),
+      settings_(settings),
+      targets_(targets),
+      start_ns_(start_ns),
+      acquires_(acquires),
+      cached_({targets_.of(info.rank), targets_.count(), info.unit,
+               static_cast<int64_t>(info.own_bytes)},
+              settings.rules, budget, acquires, CachedWindow::Data::simulated) {
   keep_if_coherent();
 }
 
@@ -47,7 +58,8 @@ bool WindowReplay::ensure_cache() {
   if (cached_.has_cache()) return true;
   const GetCacheSettings& wanted = settings_.rules.cache;
   GetCache::Geometry growth{wanted.index_capacity, cached_.stores() ? wanted.storage_bytes : 0};
-  if (wanted.tuner.adaptive) growth = cached_.growth_within(std::max(settings_.most_storage, wanted.storage_bytes));
+  if (wanted.tuner.adaptive)
+    growth = cached_.growth_within(std::max(settings_.most_storage, wanted.storage_bytes));
   if (!cached_.make_cache(growth)) return false;
   cached_.cache()->set_costs(settings_.cost.latency_ns, settings_.cost.ns_per_byte);
   was_full_ = false;
@@ -63,7 +75,8 @@ void WindowReplay::set_mode(Mode mode) {
 }
 
 void WindowReplay::keep_if_coherent() {
-  if (mode() == Mode::coherent && settings_.versions != nullptr) cached_.keep_across_acquires(settings_.versions->regions());
+  if (mode() == Mode::coherent && settings_.versions != nullptr)
+    cached_.keep_across_acquires(settings_.versions->regions());
 }
 
 // As CoherentWindow::prepare.
@@ -112,11 +125,14 @@ void WindowReplay::issue(const RemoteGet& get, const CachedWindow::Decision& dec
 void WindowReplay::look_at_fill() {
   const GetCache& cache = *cached_.cache();
   if (!was_full_ || cache.storage_bytes() == 0) return;
-  result_.fill_sum += static_cast<double>(cache.stored_bytes()) / static_cast<double>(cache.storage_bytes());
+  result_.fill_sum +=
+      static_cast<double>(cache.stored_bytes()) / static_cast<double>(cache.storage_bytes());
   ++result_.fill_looks;
 }
 
-void WindowReplay::complete(Targets targets, bool local) { cached_.end_sync(cached_.begin_sync(targets, local), true); }
+void WindowReplay::complete(Targets targets, bool local) {
+  cached_.end_sync(cached_.begin_sync(targets, local), true);
+}
 
 void WindowReplay::sync(TraceSync kind, int64_t target) {
   bool local = false;
@@ -165,7 +181,8 @@ const WindowResult& WindowReplay::result() {
   result_.invalidations = counts.invalidations;
   result_.adaptations = counts.adaptations;
   result_.write_drops = counts.write_drops;
-  result_.hits_kept = kept_before_ + (cached_.versions() != nullptr ? cached_.versions()->kept() : 0);
+  result_.hits_kept =
+      kept_before_ + (cached_.versions() != nullptr ? cached_.versions()->kept() : 0);
   const GetCache* cache = cached_.cache();
   if (cache == nullptr) return result_;
   result_.storage_bytes = cache->storage_bytes();

@@ -1,10 +1,13 @@
-// One window of one rank, driven by a trace: the library's CachedWindow, as the MPI front end drives it for a program. No data is moved; all
-// decisions, and all memory but that of the data, are the library's.
+// One window of one rank, driven by a trace: the library's CachedWindow, as the MPI front end
+// drives it for a program. No data is moved; all decisions, and all memory but that of the data,
+// are the library's.
 //
-// Left out are what a trace cannot tell or a simulation need not ask: how long it takes in mode coherent until all ranks tell of their writes, that it is given
-// up for a while where it brings nothing, that the versions of several targets are read at once; whether a target was measured to be too cheap for caching, the
-// pauses of mode transparent in programs without repeats, and which request a get belongs to (an Rget counts as a get). A trace
-// knows how large its own rank's window is; lines end there, not with the smallest.
+// Left out are what a trace cannot tell or a simulation need not ask: how long it takes in mode
+// coherent until all ranks tell of their writes, that it is given up for a while where it brings
+// nothing, that the versions of several targets are read at once; whether a target was measured to
+// be too cheap for caching, the pauses of mode transparent in programs without repeats, and which
+// request a get belongs to (an Rget counts as a get). A trace knows how large its own rank's window
+// is; lines end there, not with the smallest.
 #pragma once
 
 #include <atomic>
@@ -22,27 +25,32 @@ namespace nearcache::simulate {
 struct WindowSettings {
   CachingRules rules;
   Cost cost;
-  uint64_t most_storage = 0;          // adaptive: as far as storage may grow
+  uint64_t most_storage = 0;                 // adaptive: as far as storage may grow
   const RegionVersions* versions = nullptr;  // mode coherent; none: as mode transparent
 };
 
 // What came of the gets of a window. Sums, so that windows and ranks can be added up.
 struct WindowResult {
-  uint64_t gets = 0, bytes = 0;                  // of other ranks' memory
-  uint64_t own_gets = 0;                         // of the rank's own memory: never cached, and not counted above
+  uint64_t gets = 0, bytes = 0;  // of other ranks' memory
+  // of the rank's own memory: never cached, and not counted above
+  uint64_t own_gets = 0;
   uint64_t hits_full = 0, hits_pending = 0, hits_partial = 0;
-  uint64_t hit_bytes = 0;                        // bytes served
-  uint64_t whole_bytes = 0;                      // bytes of gets that were served whole
+  uint64_t hit_bytes = 0;    // bytes served
+  uint64_t whole_bytes = 0;  // bytes of gets that were served whole
   uint64_t direct = 0, conflicting = 0, capacity = 0, failing = 0, bypassed = 0;
   uint64_t evictions = 0, invalidations = 0, adaptations = 0, write_drops = 0;
-  uint64_t hits_kept = 0, validations = 0;       // mode coherent: of what was read before an acquire; reads of a target's versions
+  // mode coherent: of what was read before an acquire; reads of a target's versions
+  uint64_t hits_kept = 0, validations = 0;
   uint64_t storage_bytes = 0, index_entries = 0, stored_bytes = 0, entries = 0;  // at the end
-  double fill_sum = 0;                           // of looks at a storage that has been full once
+  double fill_sum = 0;  // of looks at a storage that has been full once
   uint64_t fill_looks = 0;
 
   uint64_t whole_hits() const { return hits_full + hits_pending; }
   double cost_ns(const Cost& cost) const { return cost.of(gets, bytes); }
-  double saved_ns(const Cost& cost) const { return cost.of(whole_hits(), hit_bytes) - cost.of(validations, validations * sizeof(VersionWords)); }
+  double saved_ns(const Cost& cost) const {
+    return cost.of(whole_hits(), hit_bytes) -
+           cost.of(validations, validations * sizeof(VersionWords));
+  }
   // Remote gets that remain, and the copies of what was served.
   double time_ns(const Cost& cost) const {
     return cost_ns(cost) - saved_ns(cost) + hit_ns(whole_hits() + hits_partial, hit_bytes);
@@ -53,9 +61,11 @@ struct WindowResult {
 
 class WindowReplay {
  public:
-  // `start_ns` is when the rank's trace begins; `acquires` counts the rank's; `budget` is what all its caches may use together.
-  WindowReplay(const TraceWindowInfo& info, const TargetNumbers& targets, const WindowSettings& settings, uint64_t start_ns,
-               Acquires* acquires, MemoryBudget* budget);
+  // `start_ns` is when the rank's trace begins; `acquires` counts the rank's; `budget` is what all
+  // its caches may use together.
+  WindowReplay(const TraceWindowInfo& info, const TargetNumbers& targets,
+               const WindowSettings& settings, uint64_t start_ns, Acquires* acquires,
+               MemoryBudget* budget);
 
   void get(const TraceEvent& get);
   void sync(TraceSync kind, int64_t target);

@@ -17,7 +17,8 @@ struct WindowWrites {
   uint64_t first_get = UINT64_MAX, last_get = 0;
 };
 
-// Puts end with the synchronisation that completes them, at the first later time that the trace knows.
+// Puts end with the synchronisation that completes them, at the first later time that the trace
+// knows.
 inline bool completes(TraceSync kind) {
   switch (kind) {
     case TraceSync::fence:
@@ -35,14 +36,16 @@ inline bool completes(TraceSync kind) {
 class WriteCollector {
  public:
   // `windows`: by window of the trace; null where nobody asks.
-  WriteCollector(const RankTrace& trace, std::vector<WindowWrites*> windows) : trace_(trace), windows_(std::move(windows)), open_(windows_.size()) {}
+  WriteCollector(const RankTrace& trace, std::vector<WindowWrites*> windows)
+      : trace_(trace), windows_(std::move(windows)), open_(windows_.size()) {}
 
   void event(const TraceEvent& event) {
     const uint64_t now = trace_.header.start_ns + event.ns;
     if (now > now_) close(now);
     now_ = now;
     WindowWrites* shared = event.window < windows_.size() ? windows_[event.window] : nullptr;
-    if (event.kind == TraceKind::sync && event.window < open_.size() && completes(static_cast<TraceSync>(event.detail)))
+    if (event.kind == TraceKind::sync && event.window < open_.size() &&
+        completes(static_cast<TraceSync>(event.detail)))
       open_[event.window].completed = open_[event.window].writes.size();
     if (shared == nullptr) return;
     const uint32_t self = trace_.windows[event.window].rank;
@@ -56,7 +59,8 @@ class WriteCollector {
     }
     if (event.kind == TraceKind::owner_write) {
       const auto end = event.displacement + static_cast<int64_t>(event.bytes);
-      shared->writes.push_back({self, self, event.displacement, end, now - std::min(now, event.value), now, true});
+      shared->writes.push_back(
+          {self, self, event.displacement, end, now - std::min(now, event.value), now, true});
     }
   }
 
@@ -71,7 +75,8 @@ class WriteCollector {
     for (size_t at = 0; at < open_.size(); ++at) {
       Open& open = open_[at];
       for (size_t i = 0; i < open.completed; ++i) windows_[at]->writes[open.writes[i]].until = now;
-      open.writes.erase(open.writes.begin(), open.writes.begin() + static_cast<ptrdiff_t>(open.completed));
+      open.writes.erase(open.writes.begin(),
+                        open.writes.begin() + static_cast<ptrdiff_t>(open.completed));
       open.completed = 0;
       if (open.read) windows_[at]->last_get = std::max(windows_[at]->last_get, now);
       open.read = false;

@@ -8,7 +8,8 @@ void WrittenPages::note(Writes* writes, const TimedWrite& write) {
   if (!writes->empty()) {
     TimedWrite& last = writes->back();
     const bool same = last.writer == write.writer && last.by_owner == write.by_owner;
-    // Neighbours as one: what lies between them counts as written, too, so the answer errs on the safe side.
+    // Neighbours as one: what lies between them counts as written, too, so the answer errs on the
+    // safe side.
     if (same && (write.since <= last.until || writes->size() >= most_writes)) {
       last.since = std::min(last.since, write.since);
       last.until = std::max(last.until, write.until);
@@ -29,14 +30,16 @@ void WrittenPages::add(const TimedWrite& write) {
   for (int64_t page = first; page <= last; ++page) note(&pages_[key_of(write.target, page)], write);
 }
 
-const TimedWrite* WrittenPages::find(const Writes& writes, uint32_t reader, uint64_t cached, uint64_t read) {
+const TimedWrite* WrittenPages::find(const Writes& writes, uint32_t reader, uint64_t cached,
+                                     uint64_t read) {
   for (const TimedWrite& write : writes) {
     if (write.writer != reader && write.until >= cached && write.since <= read) return &write;
   }
   return nullptr;
 }
 
-const TimedWrite* WrittenPages::between(uint32_t target, int64_t from, int64_t to, uint32_t reader, uint64_t cached, uint64_t read) const {
+const TimedWrite* WrittenPages::between(uint32_t target, int64_t from, int64_t to, uint32_t reader,
+                                        uint64_t cached, uint64_t read) const {
   if (const auto at = whole_.find(target); at != whole_.end()) {
     if (const TimedWrite* write = find(at->second, reader, cached, read)) return write;
   }

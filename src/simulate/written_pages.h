@@ -19,19 +19,24 @@ struct TimedWrite {
 class WrittenPages {
  public:
   void add(const TimedWrite& write);
-  // A write by another rank than `reader` that may have changed a byte of [from, to) after `cached` and before `read`; or null.
-  const TimedWrite* between(uint32_t target, int64_t from, int64_t to, uint32_t reader, uint64_t cached, uint64_t read) const;
+  // A write by another rank than `reader` that may have changed a byte of [from, to) after `cached`
+  // and before `read`; or null.
+  const TimedWrite* between(uint32_t target, int64_t from, int64_t to, uint32_t reader,
+                            uint64_t cached, uint64_t read) const;
   bool empty() const { return whole_.empty() && pages_.empty(); }
 
  private:
-  static constexpr int page_bits = 12;           // owners' stores are noticed by pages
-  static constexpr int64_t most_pages = 1 << 16; // a write of more counts for its whole target
-  static constexpr size_t most_writes = 64;      // of a page; then neighbours in time become one
+  static constexpr int page_bits = 12;            // owners' stores are noticed by pages
+  static constexpr int64_t most_pages = 1 << 16;  // a write of more counts for its whole target
+  static constexpr size_t most_writes = 64;       // of a page; then neighbours in time become one
 
   using Writes = std::vector<TimedWrite>;
-  static uint64_t key_of(uint32_t target, int64_t page) { return (static_cast<uint64_t>(target) << 40) ^ static_cast<uint64_t>(page); }
+  static uint64_t key_of(uint32_t target, int64_t page) {
+    return (static_cast<uint64_t>(target) << 40) ^ static_cast<uint64_t>(page);
+  }
   static void note(Writes* writes, const TimedWrite& write);
-  static const TimedWrite* find(const Writes& writes, uint32_t reader, uint64_t cached, uint64_t read);
+  static const TimedWrite* find(const Writes& writes, uint32_t reader, uint64_t cached,
+                                uint64_t read);
 
   std::unordered_map<uint64_t, Writes> pages_;
   std::map<uint32_t, Writes> whole_;

@@ -25,7 +25,8 @@ void Timeline::halve() {
 void Timeline::advance(uint64_t ns, const ProfilePoint& point) {
   while (ns / slot_ns_ >= most_slots) halve();
   const auto slot = static_cast<size_t>(ns / slot_ns_);
-  if (slot >= points_.size()) points_.resize(slot + 1, points_.empty() ? ProfilePoint() : points_.back());
+  if (slot >= points_.size())
+    points_.resize(slot + 1, points_.empty() ? ProfilePoint() : points_.back());
   points_[slot] = point;
 }
 

@@ -1,5 +1,6 @@
-// What the JSON report tells beyond counters: how accesses, hit ratio and sizes changed over time, which sizes, keys and
-// targets were asked for. Kept only when such a report is wanted; a get costs a few nanoseconds then.
+// What the JSON report tells beyond counters: how accesses, hit ratio and sizes changed over time,
+// which sizes, keys and targets were asked for. Kept only when such a report is wanted; a get costs
+// a few nanoseconds then.
 //
 // Not thread-safe: the caller's lock covers all calls.
 #pragma once
@@ -24,18 +25,21 @@ struct ProfilePoint {
   ProfilePoint& operator+=(const ProfilePoint& other);
 };
 
-// Counts at fixed steps of time. When all slots are in use, every second one goes and steps become twice as long.
+// Counts at fixed steps of time. When all slots are in use, every second one goes and steps become
+// twice as long.
 class Timeline {
  public:
   static constexpr uint64_t first_slot_ns = 1000000;
   static constexpr size_t most_slots = 128;
 
   explicit Timeline(uint64_t slot_ns = first_slot_ns) : slot_ns_(slot_ns) {}
-  // `point` is what holds at `ns` since the start; earlier slots without a point keep what held before them.
+  // `point` is what holds at `ns` since the start; earlier slots without a point keep what held
+  // before them.
   void advance(uint64_t ns, const ProfilePoint& point);
   uint64_t slot_ns() const { return slot_ns_; }
   const std::vector<ProfilePoint>& points() const { return points_; }
-  // The same with steps of `slot_ns`, a power of two times this one's, and `slots` points; the last is repeated.
+  // The same with steps of `slot_ns`, a power of two times this one's, and `slots` points; the last
+  // is repeated.
   std::vector<ProfilePoint> stretched(uint64_t slot_ns, size_t slots) const;
 
  private:
@@ -45,8 +49,8 @@ class Timeline {
   std::vector<ProfilePoint> points_;
 };
 
-// How often keys are asked for, of a sample chosen by hash: exact while there are few keys, then of 1/2, 1/4, ... of them
-// (spatial sampling, Waldspurger et al., FAST 2015).
+// How often keys are asked for, of a sample chosen by hash: exact while there are few keys, then of
+// 1/2, 1/4, ... of them (spatial sampling, Waldspurger et al., FAST 2015).
 class ReuseSample {
  public:
   static constexpr size_t slots = 1 << 14;
@@ -92,7 +96,8 @@ class Profile {
   };
   static constexpr size_t most_adaptations = 64;
 
-  // A get of `bytes` bytes of `target`, of which the cache had `from_cache`. True now and then: time to call `tick`.
+  // A get of `bytes` bytes of `target`, of which the cache had `from_cache`. True now and then:
+  // time to call `tick`.
   bool get(Outcome outcome, uint32_t target, uint64_t bytes, uint64_t from_cache, uint64_t hash);
   // Levels have changed by the difference of the two.
   void level(const ProfileLevels& before, const ProfileLevels& after);
@@ -121,13 +126,15 @@ inline bool outcome_is_hit(Outcome outcome) {
   return outcome == Outcome::full || outcome == Outcome::pending || outcome == Outcome::partial;
 }
 
-inline bool Profile::get(Outcome outcome, uint32_t target, uint64_t bytes, uint64_t from_cache, uint64_t hash) {
+inline bool Profile::get(Outcome outcome, uint32_t target, uint64_t bytes, uint64_t from_cache,
+                         uint64_t hash) {
   ++point_.gets[static_cast<size_t>(outcome)];
   const uint64_t hit = outcome_is_hit(outcome) ? 1 : 0;
   Size& size = sizes_[bytes <= 1 ? 0 : static_cast<size_t>(64 - __builtin_clzll(bytes - 1)) & 63];
   ++size.gets;
   size.hits += hit;
-  if (target >= targets_.size()) [[unlikely]] targets_.resize(target + 1);
+  if (target >= targets_.size()) [[unlikely]]
+    targets_.resize(target + 1);
   Target& at = targets_[target];
   ++at.gets;
   at.hits += hit;

@@ -50,7 +50,9 @@ std::string printable(const std::string& text) {
   std::string clean;
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
-    const bool second_set = c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;  // U+0080 to U+009F
+    // U+0080 to U+009F
+    const bool second_set =
+        c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
     if (second_set) ++i;
     clean += c < 0x20 || c == 0x7f || second_set ? '?' : text[i];
   }
@@ -66,18 +68,27 @@ std::string formatted(const char* format, auto... values) {
 // Below a percent of the run, or a millisecond, the estimate cannot be told from noise.
 Verdict measured_verdict(const char* what, double saved, double wall) {
   if (saved < -0.001 && saved < -0.01 * wall)
-    return {false, saved, formatted("%s cost an estimated %.3f s a rank more than they spared; the run took %.3f s: the cache cost time", what, -saved, wall)};
+    return {false, saved,
+            formatted("%s cost an estimated %.3f s a rank more than they spared; the run took %.3f "
+                      "s: the cache cost time",
+                      what, -saved, wall)};
   if (saved < 0.001 || saved < 0.01 * wall)
-    return {false, saved, formatted("%s saved an estimated %.4f s a rank of %.3f s: the cache did not help", what, saved, wall)};
-  return {true, saved, formatted("%s saved an estimated %.3f s a rank; the run took %.3f s", what, saved, wall)};
+    return {false, saved,
+            formatted("%s saved an estimated %.4f s a rank of %.3f s: the cache did not help", what,
+                      saved, wall)};
+  return {true, saved,
+          formatted("%s saved an estimated %.3f s a rank; the run took %.3f s", what, saved, wall)};
 }
 
 // Writes are cached as well there, so that hits are not all that may help.
 Verdict openshmem_verdict(const Report& report, const Counters& totals, double saved, double wall) {
   if (!report.options.shmem) return {false, 0, "the cache was switched off"};
-  if (totals.gets + totals.puts == 0) return {false, 0, "no gets and puts were seen: the cache did not help"};
+  if (totals.gets + totals.puts == 0)
+    return {false, 0, "no gets and puts were seen: the cache did not help"};
   if (totals.gets == totals.bypassed && totals.puts == totals.puts_bypassed)
-    return {false, 0, "all gets and puts went past the cache: PEs within reach of loads and stores, large or uncached ones"};
+    return {false, 0,
+            "all gets and puts went past the cache: PEs within reach of loads and stores, large or "
+            "uncached ones"};
   return measured_verdict("hits and joined puts", saved, wall);
 }
 
@@ -85,22 +96,32 @@ Verdict openshmem_verdict(const Report& report, const Counters& totals, double s
 std::string no_hit_verdict(const Counters& c) {
   const char* why = "no get was repeated while its data was valid";
   if (c.bypassed == c.gets)
-    why = "all gets went past the cache: own rank, cheap targets, too large, or layouts that are not understood";
+    why =
+        "all gets went past the cache: own rank, cheap targets, too large, or layouts that are not "
+        "understood";
   else if (2 * (c.conflicting + c.capacity + c.failing) > c.gets - c.bypassed)
-    why = "no get was a hit, as most were turned away or pushed each other out: the index or the storage is small, or storing did not pay";
+    why =
+        "no get was a hit, as most were turned away or pushed each other out: the index or the "
+        "storage is small, or storing did not pay";
   return std::string(why) + ": the cache did not help";
 }
 
 // Own memory needs no cache.
-double hit_share(const Counters& c) { return share(hits_of(c), c.gets - std::min(c.gets, c.own_gets)); }
+double hit_share(const Counters& c) {
+  return share(hits_of(c), c.gets - std::min(c.gets, c.own_gets));
+}
 
 Verdict verdict_of(const Report& report) {
   const Counters totals = totals_of(report);
   const Spread wall = spread_of(report.ranks, [](const RankReport& r) { return r.wall_seconds; });
-  const double saved = report.ranks.empty() ? 0 : 1e-9 * (static_cast<double>(totals.saved_ns) - static_cast<double>(totals.lost_ns)) /
-                                                      static_cast<double>(report.ranks.size());
+  const double saved =
+      report.ranks.empty()
+          ? 0
+          : 1e-9 * (static_cast<double>(totals.saved_ns) - static_cast<double>(totals.lost_ns)) /
+                static_cast<double>(report.ranks.size());
   if (report.api == Api::openshmem) return openshmem_verdict(report, totals, saved, wall.mean);
-  if (totals.gets == 0) return {false, 0, "no gets were seen on windows that can be cached: the cache did not help"};
+  if (totals.gets == 0)
+    return {false, 0, "no gets were seen on windows that can be cached: the cache did not help"};
   if (hits_of(totals) == 0) return {false, 0, no_hit_verdict(totals)};
   return measured_verdict("hits", saved, wall.mean);
 }
@@ -113,7 +134,9 @@ json counters_json(const Counters& counters) {
   return object;
 }
 
-json spread_json(const Spread& spread) { return {{"min", spread.min}, {"mean", spread.mean}, {"max", spread.max}}; }
+json spread_json(const Spread& spread) {
+  return {{"min", spread.min}, {"mean", spread.mean}, {"max", spread.max}};
+}
 
 json options_json(const Options& options) {
   json object = json::object();
@@ -145,29 +168,40 @@ std::string bytes_text(uint64_t bytes) {
 
 std::string openshmem_text(const Counters& c) {
   const auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
-  std::string text = formatted("  misses     %llu; past the cache %llu\n", n(c.direct), n(c.bypassed));
-  text += formatted("  puts       %llu, written back by %llu transfers; past the cache %llu\n", n(c.puts), n(c.network_puts), n(c.puts_bypassed));
-  text += "  bytes      got " + bytes_text(c.bytes_requested) + ", from cache " + bytes_text(c.bytes_from_cache) + ", from network " +
-          bytes_text(c.bytes_from_network) + "; put " + bytes_text(c.bytes_put) + "\n";
-  text += formatted("  ahead      %llu transfers, %llu prefetches; %llu lines, %.1f%% used\n", n(c.readaheads), n(c.prefetches),
-                    n(c.lines_ahead), 100 * share(c.lines_ahead_used, c.lines_ahead));
-  text += formatted("  sync       %llu quiets and fences, %llu releases; dropped %llu times\n", n(c.syncs_passed), n(c.releases),
-                    n(c.invalidations));
+  std::string text =
+      formatted("  misses     %llu; past the cache %llu\n", n(c.direct), n(c.bypassed));
+  text += formatted("  puts       %llu, written back by %llu transfers; past the cache %llu\n",
+                    n(c.puts), n(c.network_puts), n(c.puts_bypassed));
+  text += "  bytes      got " + bytes_text(c.bytes_requested) + ", from cache " +
+          bytes_text(c.bytes_from_cache) + ", from network " + bytes_text(c.bytes_from_network) +
+          "; put " + bytes_text(c.bytes_put) + "\n";
+  text += formatted("  ahead      %llu transfers, %llu prefetches; %llu lines, %.1f%% used\n",
+                    n(c.readaheads), n(c.prefetches), n(c.lines_ahead),
+                    100 * share(c.lines_ahead_used, c.lines_ahead));
+  text += formatted("  sync       %llu quiets and fences, %llu releases; dropped %llu times\n",
+                    n(c.syncs_passed), n(c.releases), n(c.invalidations));
   return text;
 }
 
 std::string mpi_text(const Counters& c) {
   const auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
-  std::string text = formatted("  hits       full %llu, pending %llu, partial %llu\n", n(c.hits_full), n(c.hits_pending), n(c.hits_partial));
-  text += formatted("  misses     direct %llu, conflicting %llu, capacity %llu, failing %llu; bypassed %llu\n", n(c.direct),
-                    n(c.conflicting), n(c.capacity), n(c.failing), n(c.bypassed));
-  text += "  bytes      requested " + bytes_text(c.bytes_requested) + ", from cache " + bytes_text(c.bytes_from_cache) +
-          ", from network " + bytes_text(c.bytes_from_network) + "\n";
-  text += formatted("  sync       %llu served, %llu passed to MPI, %llu progress calls; dropped %llu times\n", n(c.syncs_served),
-                    n(c.syncs_passed), n(c.progress_calls), n(c.invalidations));
+  std::string text = formatted("  hits       full %llu, pending %llu, partial %llu\n",
+                               n(c.hits_full), n(c.hits_pending), n(c.hits_partial));
+  text += formatted(
+      "  misses     direct %llu, conflicting %llu, capacity %llu, failing %llu; bypassed %llu\n",
+      n(c.direct), n(c.conflicting), n(c.capacity), n(c.failing), n(c.bypassed));
+  text += "  bytes      requested " + bytes_text(c.bytes_requested) + ", from cache " +
+          bytes_text(c.bytes_from_cache) + ", from network " + bytes_text(c.bytes_from_network) +
+          "\n";
+  text += formatted(
+      "  sync       %llu served, %llu passed to MPI, %llu progress calls; dropped %llu times\n",
+      n(c.syncs_served), n(c.syncs_passed), n(c.progress_calls), n(c.invalidations));
   if (c.validations + c.announcements + c.store_looks != 0) {
-    text += formatted("  coherence  %llu hits across acquires by %llu validations (%llu regions changed); %llu announcements of writes, %llu looks at own stores (%llu changes)\n",
-                      n(c.hits_kept), n(c.validations), n(c.regions_changed), n(c.announcements), n(c.store_looks), n(c.store_changes));
+    text += formatted(
+        "  coherence  %llu hits across acquires by %llu validations (%llu regions changed); %llu "
+        "announcements of writes, %llu looks at own stores (%llu changes)\n",
+        n(c.hits_kept), n(c.validations), n(c.regions_changed), n(c.announcements),
+        n(c.store_looks), n(c.store_changes));
   }
   return text;
 }
@@ -188,11 +222,13 @@ std::string report_json(const Report& report) {
                    {"ranks", report.ranks.size()},
                    {"modelled", report.modelled.empty() ? json() : json(report.modelled)},
                    {"options", options_json(report.options)}};
-  document["wall_seconds"] = spread_json(spread_of(report.ranks, [](const RankReport& r) { return r.wall_seconds; }));
+  document["wall_seconds"] =
+      spread_json(spread_of(report.ranks, [](const RankReport& r) { return r.wall_seconds; }));
   document["totals"] = counters_json(totals_of(report));
   json spread = json::object();
 #define NEARCACHE_COUNTER(name, kind, unit, help) \
-  spread[#name] = spread_json(spread_of(report.ranks, [](const RankReport& r) { return r.counters.name; }));
+  spread[#name] =                                 \
+      spread_json(spread_of(report.ranks, [](const RankReport& r) { return r.counters.name; }));
 #include "nearcache/counters.def"
 #undef NEARCACHE_COUNTER
   document["spread"] = spread;
@@ -203,8 +239,10 @@ std::string report_json(const Report& report) {
                                     {"counters", counters_json(report.ranks[rank].counters)}});
   }
   document["windows"] = json::array();
-  for (const WindowReport& window : report.windows) document["windows"].push_back(window_json(window));
-  document["verdict"] = {{"helped", verdict.helped}, {"saved_seconds", verdict.saved_seconds}, {"text", verdict.text}};
+  for (const WindowReport& window : report.windows)
+    document["windows"].push_back(window_json(window));
+  document["verdict"] = {
+      {"helped", verdict.helped}, {"saved_seconds", verdict.saved_seconds}, {"text", verdict.text}};
   document["details"] = json::parse(report.details.json());
   return document.dump(1, ' ', false, json::error_handler_t::replace);
 }
@@ -213,19 +251,23 @@ std::string report_text(const Report& report) {
   const Counters c = totals_of(report);
   const Verdict verdict = verdict_of(report);
   const bool mpi = report.api == Api::mpi;
-  const Spread hits = spread_of(report.ranks, [](const RankReport& r) {
-    return 100 * hit_share(r.counters);
-  });
-  std::string text = formatted("nearcache %s: %zu %s of %s\n", version_text(), report.ranks.size(), mpi ? "ranks" : "PEs", printable(report.program).c_str());
+  const Spread hits =
+      spread_of(report.ranks, [](const RankReport& r) { return 100 * hit_share(r.counters); });
+  std::string text = formatted("nearcache %s: %zu %s of %s\n", version_text(), report.ranks.size(),
+                               mpi ? "ranks" : "PEs", printable(report.program).c_str());
   if (!report.modelled.empty()) text += "  network    MODELLED: " + report.modelled + "\n";
   text += formatted("  gets       %llu, %.1f%% hits (min %.1f, mean %.1f, max %.1f over %s)\n",
-                    static_cast<unsigned long long>(c.gets), 100 * hit_share(c), hits.min, hits.mean, hits.max,
-                    mpi ? "ranks" : "PEs");
+                    static_cast<unsigned long long>(c.gets), 100 * hit_share(c), hits.min,
+                    hits.mean, hits.max, mpi ? "ranks" : "PEs");
   text += mpi ? mpi_text(c) : openshmem_text(c);
   for (const WindowReport& window : report.windows) {
-    const std::string what = !mpi ? printable(window.name) : window.id < 0 ? "windows" : "window " + std::to_string(window.id);
-    if (!window.bypass.empty()) text += "  " + what + "   not cached: " + printable(window.bypass) + "\n";
-    if (!window.incoherent.empty()) text += "  " + what + "   not kept across acquires: " + printable(window.incoherent) + "\n";
+    const std::string what = !mpi            ? printable(window.name)
+                             : window.id < 0 ? "windows"
+                                             : "window " + std::to_string(window.id);
+    if (!window.bypass.empty())
+      text += "  " + what + "   not cached: " + printable(window.bypass) + "\n";
+    if (!window.incoherent.empty())
+      text += "  " + what + "   not kept across acquires: " + printable(window.incoherent) + "\n";
   }
   text += "  verdict    " + verdict.text + "\n";
   return text;

@@ -1,4 +1,5 @@
-// The end-of-run report: gathered over ranks by a front end, rendered here as text or versioned JSON.
+// The end-of-run report: gathered over ranks by a front end, rendered here as text or versioned
+// JSON.
 #pragma once
 
 #include <string>
@@ -24,15 +25,17 @@ struct WindowReport {
   std::string policy;
   int ranks = 0;
   std::string bypass;  // why nothing was cached; empty if it was
-  std::string incoherent;  // mode coherent: why it acts as transparent, or others keep nothing of some rank's memory; empty if all is well
-  Counters counters;   // summed over ranks
+  // mode coherent: why it acts as transparent, or others keep nothing of some rank's memory; empty
+  // if all is well
+  std::string incoherent;
+  Counters counters;  // summed over ranks
 };
 
 enum class Api : uint8_t { mpi, openshmem };
 
 struct Report {
   Api api = Api::mpi;
-  std::string library;   // the version line of the MPI or OpenSHMEM library
+  std::string library;  // the version line of the MPI or OpenSHMEM library
   std::string host;
   std::string program;
   std::string modelled;  // the network model's label, or empty

@@ -36,8 +36,9 @@ class Words {
 };
 
 json point_json(const ProfilePoint& point) {
-  static constexpr const char* names[outcome_count] = {nullptr,  "hits_full",   "hits_pending", "hits_partial", "direct",
-                                                        "conflicting", "capacity", "failing",      "bypassed"};
+  static constexpr const char* names[outcome_count] = {nullptr,        "hits_full", "hits_pending",
+                                                       "hits_partial", "direct",    "conflicting",
+                                                       "capacity",     "failing",   "bypassed"};
   json object = json::object();
   uint64_t gets = 0;
   for (const uint64_t count : point.gets) gets += count;
@@ -56,7 +57,8 @@ json timeline_json(const std::vector<Timeline>& timelines) {
   size_t slots = 0;
   for (const Timeline& timeline : timelines) {
     const uint64_t per_slot = slot_ns / timeline.slot_ns();
-    slots = std::max(slots, static_cast<size_t>((timeline.points().size() + per_slot - 1) / per_slot));
+    slots =
+        std::max(slots, static_cast<size_t>((timeline.points().size() + per_slot - 1) / per_slot));
   }
   std::vector<ProfilePoint> sums(slots);
   for (const Timeline& timeline : timelines) {
@@ -75,7 +77,8 @@ std::vector<size_t> most_asked(const std::vector<Profile::Target>& targets) {
     if (targets[i].gets > 0) order.push_back(i);
   }
   if (order.size() > most_targets) {
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return targets[a].gets > targets[b].gets; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return targets[a].gets > targets[b].gets; });
     order.resize(most_targets);
     std::sort(order.begin(), order.end());
   }
@@ -89,9 +92,11 @@ std::vector<uint64_t> ReportDetails::pack(const Profile& profile) {
   for (const ProfilePoint& point : profile.timeline().points()) {
     words.insert(words.end(), point.gets.begin(), point.gets.end());
     const ProfileLevels& levels = point.levels;
-    words.insert(words.end(), {levels.storage_bytes, levels.stored_bytes, levels.index_entries, levels.entries});
+    words.insert(words.end(),
+                 {levels.storage_bytes, levels.stored_bytes, levels.index_entries, levels.entries});
   }
-  for (const Profile::Size& size : profile.sizes()) words.insert(words.end(), {size.gets, size.hits});
+  for (const Profile::Size& size : profile.sizes())
+    words.insert(words.end(), {size.gets, size.hits});
   const std::vector<size_t> chosen = most_asked(profile.targets());
   words.push_back(chosen.size());
   for (const size_t rank : chosen) {
@@ -100,9 +105,11 @@ std::vector<uint64_t> ReportDetails::pack(const Profile& profile) {
   }
   words.push_back(profile.adaptations().size());
   for (const Profile::Adaptation& a : profile.adaptations())
-    words.insert(words.end(), {static_cast<uint64_t>(a.window), a.ns, a.index_entries, a.storage_bytes});
+    words.insert(words.end(),
+                 {static_cast<uint64_t>(a.window), a.ns, a.index_entries, a.storage_bytes});
   words.push_back(static_cast<uint64_t>(1 / profile.reuse().share()));
-  for (const ReuseSample::Class& c : profile.reuse().classes()) words.insert(words.end(), {c.keys, c.gets});
+  for (const ReuseSample::Class& c : profile.reuse().classes())
+    words.insert(words.end(), {c.keys, c.gets});
   return words;
 }
 
@@ -168,20 +175,31 @@ std::string ReportDetails::json() const {
   object["sizes"] = nlohmann::ordered_json::array();
   nlohmann::ordered_json reuse = nlohmann::ordered_json::array();
   for (size_t i = 0; i < classes; ++i) {
-    if (sizes_[i].gets > 0) object["sizes"].push_back({{"bytes", uint64_t{1} << i}, {"gets", sizes_[i].gets}, {"hits", sizes_[i].hits}});
+    if (sizes_[i].gets > 0)
+      object["sizes"].push_back(
+          {{"bytes", uint64_t{1} << i}, {"gets", sizes_[i].gets}, {"hits", sizes_[i].hits}});
     if (reuse_[i].keys > 0)
-      reuse.push_back({{"times", uint64_t{1} << i}, {"keys", std::llround(reuse_[i].keys)}, {"gets", std::llround(reuse_[i].gets)}});
+      reuse.push_back({{"times", uint64_t{1} << i},
+                       {"keys", std::llround(reuse_[i].keys)},
+                       {"gets", std::llround(reuse_[i].gets)}});
   }
   object["reuse"] = {{"sampled", sampled_}, {"classes", reuse}};
   object["targets"] = nlohmann::ordered_json::array();
   for (const size_t i : most_asked(targets_)) {
     const Profile::Target& t = targets_[i];
-    object["targets"].push_back({{"rank", i}, {"gets", t.gets}, {"hits", t.hits}, {"bytes", t.bytes}, {"bytes_from_cache", t.bytes_from_cache}});
+    object["targets"].push_back({{"rank", i},
+                                 {"gets", t.gets},
+                                 {"hits", t.hits},
+                                 {"bytes", t.bytes},
+                                 {"bytes_from_cache", t.bytes_from_cache}});
   }
   object["adaptations"] = nlohmann::ordered_json::array();
   for (const Adaptation& a : adaptations_) {
-    object["adaptations"].push_back({{"rank", a.rank}, {"window", a.what.window}, {"ns", a.what.ns},
-                                     {"index_entries", a.what.index_entries}, {"storage_bytes", a.what.storage_bytes}});
+    object["adaptations"].push_back({{"rank", a.rank},
+                                     {"window", a.what.window},
+                                     {"ns", a.what.ns},
+                                     {"index_entries", a.what.index_entries},
+                                     {"storage_bytes", a.what.storage_bytes}});
   }
   return object.dump();
 }

@@ -1,4 +1,5 @@
-// The part of a report that comes from every rank's profile: over time, by size, by key, by target (profile.h).
+// The part of a report that comes from every rank's profile: over time, by size, by key, by target
+// (profile.h).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@ class ReportDetails {
   // A rank's profile as it travels to the rank that writes the report.
   static std::vector<uint64_t> pack(const Profile& profile);
 
-  // Adds what `pack` made of the profile of `rank`. False, and nothing is added, if it is not well-formed.
+  // Adds what `pack` made of the profile of `rank`. False, and nothing is added, if it is not
+  // well-formed.
   bool add(int rank, const std::vector<uint64_t>& packed);
 
   bool empty() const { return ranks_ == 0; }

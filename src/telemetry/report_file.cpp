@@ -32,7 +32,9 @@ Report new_report(const Options& options, std::string library, std::string model
 }
 
 bool report_is_wanted(const std::string& where) { return !where.empty() && where != "0"; }
-bool report_is_file(const std::string& where) { return report_is_wanted(where) && where != "1" && where != "-"; }
+bool report_is_file(const std::string& where) {
+  return report_is_wanted(where) && where != "1" && where != "-";
+}
 
 void write_report(const Report& report, const std::string& where, int rank) {
   if (!report_is_file(where)) {
@@ -41,7 +43,8 @@ void write_report(const Report& report, const std::string& where, int rank) {
   }
   const std::string path = expand_path(where, rank);
   const std::string wrong = write_whole_file(path, report_json(report) + "\n");
-  if (!wrong.empty()) log(LogLevel::warning, "report: cannot write '%s': %s", path.c_str(), wrong.c_str());
+  if (!wrong.empty())
+    log(LogLevel::warning, "report: cannot write '%s': %s", path.c_str(), wrong.c_str());
 }
 
 }  // namespace nearcache

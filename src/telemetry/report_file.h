@@ -13,7 +13,8 @@ std::string program_name();
 // Of this process' host and program; ranks and windows are to be added.
 Report new_report(const Options& options, std::string library, std::string modelled);
 
-// The values of option `report`: empty or 0, none; 1 or -, text on standard error; else the path of a JSON file.
+// The values of option `report`: empty or 0, none; 1 or -, text on standard error; else the path of
+// a JSON file.
 bool report_is_wanted(const std::string& where);
 bool report_is_file(const std::string& where);
 

@@ -1,5 +1,6 @@
-// Prints the tables of options, counters and known defects of hosts as JSON. With arguments NAME=VALUE: what the library says of each, a line
-// for an argument, empty where the value is allowed.
+// Prints the tables of options, counters and known defects of hosts as JSON. With arguments
+// NAME=VALUE: what the library says of each, a line for an argument, empty where the value is
+// allowed.
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -10,21 +11,34 @@
 static void check(const std::string& setting) {
   const size_t equals = std::min(setting.find('='), setting.size());
   nearcache::Options options;
-  std::cout << options.set(setting.substr(0, equals), setting.substr(std::min(equals + 1, setting.size()))) << '\n';
+  std::cout << options.set(setting.substr(0, equals),
+                           setting.substr(std::min(equals + 1, setting.size())))
+            << '\n';
 }
 
 static void print_tables() {
   nlohmann::ordered_json tables = {{"nearcache", nearcache::version_text()}};
   for (const nearcache::OptionRow& row : nearcache::option_rows()) {
-    tables["options"].push_back({{"scope", row.scope}, {"name", row.name}, {"type", row.type},
-                                 {"default", row.default_text}, {"least", row.least}, {"most", row.most}, {"unit", row.unit}, {"help", row.help}});
+    tables["options"].push_back({{"scope", row.scope},
+                                 {"name", row.name},
+                                 {"type", row.type},
+                                 {"default", row.default_text},
+                                 {"least", row.least},
+                                 {"most", row.most},
+                                 {"unit", row.unit},
+                                 {"help", row.help}});
   }
 #define NEARCACHE_COUNTER(name, kind, unit, help) \
   tables["counters"].push_back({{"name", #name}, {"kind", #kind}, {"unit", unit}, {"help", help}});
 #include "nearcache/counters.def"
 #undef NEARCACHE_COUNTER
 #define NEARCACHE_HOST_DEFECT(name, library, first, last, what, answer) \
-  tables["host_defects"].push_back({{"name", #name}, {"library", #library}, {"first", first}, {"last", last}, {"what", what}, {"answer", answer}});
+  tables["host_defects"].push_back({{"name", #name},                    \
+                                    {"library", #library},              \
+                                    {"first", first},                   \
+                                    {"last", last},                     \
+                                    {"what", what},                     \
+                                    {"answer", answer}});
 #include "mpi/process/host_defects.def"
 #undef NEARCACHE_HOST_DEFECT
   std::cout << tables.dump(1) << '\n';

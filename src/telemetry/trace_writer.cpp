@@ -30,14 +30,17 @@ std::vector<uint8_t> header_of(const TraceOrigin& origin) {
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   std::vector<uint8_t> texts;
-  for (const std::string* text : {&origin.host, &origin.program, &origin.library, &origin.modelled}) append_text(&texts, *text);
+  for (const std::string* text : {&origin.host, &origin.program, &origin.library, &origin.modelled})
+    append_text(&texts, *text);
   std::vector<uint8_t> header(trace_magic, trace_magic + 8);
   constexpr size_t fixed = 8 + 4 * 4 + 8;
   append_number(&header, trace_version, 4);
   append_number(&header, fixed + texts.size(), 4);
   append_number(&header, origin.rank, 4);
   append_number(&header, origin.ranks, 4);
-  append_number(&header, static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec), 8);
+  append_number(
+      &header, static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec),
+      8);
   header.insert(header.end(), texts.begin(), texts.end());
   return header;
 }
@@ -75,7 +78,8 @@ TraceWriter::~TraceWriter() { close(); }
 std::string TraceWriter::open(const std::string& path, const TraceOrigin& origin) {
   home_.settle();
   // Not to wait for somebody who reads a FIFO; later the thread may wait for a slow one.
-  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
+  file_ =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
   if (file_ < 0) return errno == ENXIO ? "nobody reads it" : strerror(errno);
   fcntl(file_, F_SETFL, fcntl(file_, F_GETFL) & ~O_NONBLOCK);
   seekable_ = lseek(file_, 0, SEEK_CUR) == 0;
@@ -156,7 +160,8 @@ void TraceWriter::finish_block() {
   store_sizes(begin_, current_->used, records_);
 }
 
-// The block is full: it goes to the thread if there is another to go on with, else what it holds is lost.
+// The block is full: it goes to the thread if there is another to go on with, else what it holds is
+// lost.
 void TraceWriter::next_block() {
   finish_block();
   bool kept = false;
@@ -184,7 +189,8 @@ void TraceWriter::write_blocks() {
   Writing& writing = *writing_;
   std::unique_lock lock(writing.mutex);
   for (;;) {
-    const bool due = !writing.work.wait_for(lock, std::chrono::milliseconds(unwritten_ms), [this] { return !full_.empty() || closing_; });
+    const bool due = !writing.work.wait_for(lock, std::chrono::milliseconds(unwritten_ms),
+                                            [this] { return !full_.empty() || closing_; });
     if (due) {
       write_part(&lock);
       continue;
@@ -201,8 +207,9 @@ void TraceWriter::write_blocks() {
   }
 }
 
-// What is complete of the block that is being filled. All others are free while this is asked for, so it will not be dropped, and what is
-// complete of it stays as it is until this thread has written the whole.
+// What is complete of the block that is being filled. All others are free while this is asked for,
+// so it will not be dropped, and what is complete of it stays as it is until this thread has
+// written the whole.
 void TraceWriter::write_part(std::unique_lock<std::mutex>* lock) {
   const uint64_t complete = complete_.load(std::memory_order_acquire);
   const size_t bytes = complete >> 32;
@@ -215,7 +222,8 @@ void TraceWriter::write_part(std::unique_lock<std::mutex>* lock) {
   store_number(header + 12, 0, 4);
   std::memcpy(header + 16, block + 16, 16);
   // At once, so that a run which is killed just now leaves the part or none.
-  const iovec pieces[] = {{header, sizeof header}, {const_cast<uint8_t*>(block) + sizeof header, bytes - sizeof header}};
+  const iovec pieces[] = {{header, sizeof header},
+                          {const_cast<uint8_t*>(block) + sizeof header, bytes - sizeof header}};
   if (pwritev(file_, pieces, 2, place_) == static_cast<ssize_t>(bytes)) part_bytes_ = bytes;
   lock->lock();
 }
@@ -223,7 +231,8 @@ void TraceWriter::write_part(std::unique_lock<std::mutex>* lock) {
 bool TraceWriter::write_all(const uint8_t* from, size_t bytes) {
   part_bytes_ = 0;
   while (bytes > 0) {
-    const ssize_t done = seekable_ ? ::pwrite(file_, from, bytes, place_) : ::write(file_, from, bytes);
+    const ssize_t done =
+        seekable_ ? ::pwrite(file_, from, bytes, place_) : ::write(file_, from, bytes);
     if (done < 0) {
       if (errno == EINTR) continue;
       return false;
@@ -250,11 +259,12 @@ void TraceWriter::time() {
   last_ns_ = now;
 }
 
-void TraceWriter::get(uint64_t window, Outcome outcome, uint32_t target, int64_t displacement, uint64_t bytes,
-                      uint32_t layout, int64_t lowest, uint64_t span) {
+void TraceWriter::get(uint64_t window, Outcome outcome, uint32_t target, int64_t displacement,
+                      uint64_t bytes, uint32_t layout, int64_t lowest, uint64_t span) {
   begin(window);
   if ((++gets_ & 31) == 0) time();
-  put_get(trace_head(TraceKind::get, static_cast<unsigned>(outcome) | 16u), target, displacement, bytes);
+  put_get(trace_head(TraceKind::get, static_cast<unsigned>(outcome) | 16u), target, displacement,
+          bytes);
   field(layout);
   field(zigzag(lowest - displacement));
   field(span);
@@ -264,7 +274,8 @@ void TraceWriter::get(uint64_t window, Outcome outcome, uint32_t target, int64_t
 void TraceWriter::sync(uint64_t window, TraceSync kind, int target) {
   begin(window);
   // What may end a phase has a time of its own.
-  if (kind != TraceSync::flush && kind != TraceSync::flush_local && kind != TraceSync::request) time();
+  if (kind != TraceSync::flush && kind != TraceSync::flush_local && kind != TraceSync::request)
+    time();
   put_sync(kind, target);
 }
 
@@ -278,7 +289,8 @@ void TraceWriter::acquire() {
   last_was_acquire_ = true;
 }
 
-void TraceWriter::write(uint64_t window, TraceWrite kind, uint32_t target, int64_t displacement, uint64_t bytes) {
+void TraceWriter::write(uint64_t window, TraceWrite kind, uint32_t target, int64_t displacement,
+                        uint64_t bytes) {
   begin(window);
   time();
   put_get(trace_head(TraceKind::write, static_cast<unsigned>(kind)), target, displacement, bytes);
@@ -290,8 +302,9 @@ void TraceWriter::window_created(const TracedWindow& window) {
   time();
   const size_t name_bytes = std::min<size_t>(window.name.size(), 64);
   head(TraceKind::window, static_cast<unsigned>(TraceWindow::created));
-  for (const uint64_t value : {window.id, uint64_t{window.rank}, uint64_t{window.ranks}, window.own_bytes, window.unit,
-                               uint64_t{window.mode}, uint64_t{name_bytes}})
+  for (const uint64_t value :
+       {window.id, uint64_t{window.rank}, uint64_t{window.ranks}, window.own_bytes, window.unit,
+        uint64_t{window.mode}, uint64_t{name_bytes}})
     field(value);
   std::memcpy(at_, window.name.data(), name_bytes);
   at_ += name_bytes;

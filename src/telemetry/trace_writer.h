@@ -1,8 +1,10 @@
-// Writes one rank's trace (trace_format.h): records go into blocks in memory, full blocks to the file by a thread of their own.
+// Writes one rank's trace (trace_format.h): records go into blocks in memory, full blocks to the
+// file by a thread of their own.
 //
-// A get costs some tens of instructions and no system call. If the disk is slower than the program and all blocks are full, the
-// block just filled is dropped and counted: the program never waits before `close`. What there is of a block that fills slowly is written
-// every second, and again with the rest once that is there, so a run that is killed loses no more than its last second.
+// A get costs some tens of instructions and no system call. If the disk is slower than the program
+// and all blocks are full, the block just filled is dropped and counted: the program never waits
+// before `close`. What there is of a block that fills slowly is written every second, and again
+// with the rest once that is there, so a run that is killed loses no more than its last second.
 #pragma once
 
 #include <pthread.h>
@@ -34,7 +36,7 @@ struct TracedWindow {
   uint64_t id = 0;
   uint32_t rank = 0, ranks = 1;  // in the window's group
   uint64_t own_bytes = 0;
-  uint64_t unit = 1;             // displacement unit, 0 where ranks differ
+  uint64_t unit = 1;  // displacement unit, 0 where ranks differ
   uint8_t mode = 0;
   std::string name;
 };
@@ -51,30 +53,37 @@ class TraceWriter {
   // Creates the file and starts the writing thread. Returns an empty string, or what is wrong.
   std::string open(const std::string& path, const TraceOrigin& origin);
   bool is_open() const { return file_ >= 0; }
-  // Writes what is left, waits for the disk, and closes; in a forked child it only closes. Returns an empty string, or what went wrong on the way.
+  // Writes what is left, waits for the disk, and closes; in a forked child it only closes. Returns
+  // an empty string, or what went wrong on the way.
   std::string close();
   uint64_t dropped() const { return dropped_; }
 
   // A get of `bytes` bytes at byte `displacement` of `target`'s memory.
-  void get(uint64_t window, Outcome outcome, uint32_t target, int64_t displacement, uint64_t bytes) {
+  void get(uint64_t window, Outcome outcome, uint32_t target, int64_t displacement,
+           uint64_t bytes) {
     begin(window);
     if ((++gets_ & 31) == 0) time();
-    put_get(trace_head(TraceKind::get, static_cast<unsigned>(outcome)), target, displacement, bytes);
+    put_get(trace_head(TraceKind::get, static_cast<unsigned>(outcome)), target, displacement,
+            bytes);
     end_record();
   }
-  // The same of a strided or scattered target: `layout` names its shape, the bytes lie in [lowest, lowest + span).
-  void get(uint64_t window, Outcome outcome, uint32_t target, int64_t displacement, uint64_t bytes, uint32_t layout,
-           int64_t lowest, uint64_t span);
+  // The same of a strided or scattered target: `layout` names its shape, the bytes lie in [lowest,
+  // lowest + span).
+  void get(uint64_t window, Outcome outcome, uint32_t target, int64_t displacement, uint64_t bytes,
+           uint32_t layout, int64_t lowest, uint64_t span);
   // `target` -1: all, or none.
   void sync(uint64_t window, TraceSync kind, int target);
-  // The commonest of them. It has no time: gets, which it follows closely, have the time every now and then.
+  // The commonest of them. It has no time: gets, which it follows closely, have the time every now
+  // and then.
   void flush(uint64_t window, int target) {
     begin(window);
     put_sync(TraceSync::flush, target);
   }
-  // A call outside of windows by which the program may learn of other ranks' writes; runs of them are recorded once.
+  // A call outside of windows by which the program may learn of other ranks' writes; runs of them
+  // are recorded once.
   void acquire();
-  void write(uint64_t window, TraceWrite kind, uint32_t target, int64_t displacement, uint64_t bytes);
+  void write(uint64_t window, TraceWrite kind, uint32_t target, int64_t displacement,
+             uint64_t bytes);
   void window_created(const TracedWindow& window);
   void window_freed(uint64_t id);
   void window_mode(uint64_t id, uint8_t mode);
@@ -95,10 +104,12 @@ class TraceWriter {
   // Room for one record, selecting `window` first if another was meant until now.
   void begin(uint64_t window) {
     room();
-    if (window != window_) [[unlikely]] select(window);
+    if (window != window_) [[unlikely]]
+      select(window);
   }
   void room() {
-    if (end_ - at_ < longest_record) [[unlikely]] next_block();
+    if (end_ - at_ < longest_record) [[unlikely]]
+      next_block();
     last_was_acquire_ = false;
   }
   void put_get(uint8_t head, uint32_t target, int64_t displacement, uint64_t bytes) {
@@ -115,16 +126,19 @@ class TraceWriter {
     field(static_cast<uint64_t>(static_cast<int64_t>(target) + 1));
     end_record();
   }
-  // Lets the thread have what is complete of the block: bytes and records in one word, so that they fit each other.
+  // Lets the thread have what is complete of the block: bytes and records in one word, so that they
+  // fit each other.
   void end_record() {
     ++records_;
-    complete_.store(static_cast<uint64_t>(at_ - begin_) << 32 | records_, std::memory_order_release);
+    complete_.store(static_cast<uint64_t>(at_ - begin_) << 32 | records_,
+                    std::memory_order_release);
   }
   void head(TraceKind kind, unsigned detail) { *at_++ = trace_head(kind, detail); }
   void field(uint64_t value) { at_ = put_varint(at_, value); }
   void select(uint64_t window);
   void time();
-  // The system's clock, not ticks: times of different ranks are compared, and ticks' calibration is off by some 1e-4.
+  // The system's clock, not ticks: times of different ranks are compared, and ticks' calibration is
+  // off by some 1e-4.
   uint64_t now_ns() const { return system_ns() - start_ns_; }
 
   void start_block();
@@ -152,13 +166,14 @@ class TraceWriter {
   uint64_t dropped_ = 0, dropped_before_ = 0;  // in all; since the last block that was kept
 
   int file_ = -1;
-  bool seekable_ = false;     // a pipe gets whole blocks only
-  off_t place_ = 0;           // where the next block goes; the thread's, once it runs
-  size_t part_bytes_ = 0;     // of that block, in the file already; the thread's
+  bool seekable_ = false;              // a pipe gets whole blocks only
+  off_t place_ = 0;                    // where the next block goes; the thread's, once it runs
+  size_t part_bytes_ = 0;              // of that block, in the file already; the thread's
   std::atomic<uint64_t> complete_{0};  // of the current block
-  HomeProcess home_;  // where the thread is
+  HomeProcess home_;                   // where the thread is
   Block* current_ = nullptr;
-  // In a forked child the thread can be neither joined nor ended, and the condition not be destroyed, as it is waited for there for ever.
+  // In a forked child the thread can be neither joined nor ended, and the condition not be
+  // destroyed, as it is waited for there for ever.
   struct Writing {
     std::thread thread;
     std::mutex mutex;  // covers what follows; complete_ goes back to 0 under it

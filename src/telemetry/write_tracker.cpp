@@ -12,7 +12,8 @@
 namespace nearcache {
 namespace {
 
-// Of the kernel's interface, what the headers of older distributions lack (Linux 6.7, uapi/linux/fs.h and userfaultfd.h).
+// Of the kernel's interface, what the headers of older distributions lack (Linux 6.7,
+// uapi/linux/fs.h and userfaultfd.h).
 struct PageRegion {
   uint64_t start, end, categories;
 };
@@ -23,7 +24,8 @@ struct ScanArguments {
 constexpr unsigned long scan_request = _IOWR('f', 16, ScanArguments);
 constexpr uint64_t scan_protect_matching = 1, scan_check_protected = 2;
 constexpr uint64_t page_is_written = 2;
-constexpr uint64_t feature_shared_memory = 1 << 12, feature_unpopulated = 1 << 13, feature_asynchronous = 1 << 15;
+constexpr uint64_t feature_shared_memory = 1 << 12, feature_unpopulated = 1 << 13,
+                   feature_asynchronous = 1 << 15;
 constexpr int user_mode_only = 1;
 
 const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -36,7 +38,8 @@ int open_descriptor() {
     uffdio_api api{};
     api.api = UFFD_API;
     api.features = feature_asynchronous | feature_unpopulated | feature_shared_memory;
-    if (ioctl(descriptor, UFFDIO_API, &api) == 0 && (api.features & feature_asynchronous) != 0) return descriptor;
+    if (ioctl(descriptor, UFFDIO_API, &api) == 0 && (api.features & feature_asynchronous) != 0)
+      return descriptor;
     close(descriptor);
   }
 #endif
@@ -64,7 +67,8 @@ uint64_t sum_of(uintptr_t from, uintptr_t to) {
 
 void append(std::vector<WriteTracker::Run>* runs, uint64_t first, uint64_t bytes) {
   if (!runs->empty() && runs->back().first + runs->back().bytes >= first) {
-    runs->back().bytes = std::max(runs->back().first + runs->back().bytes, first + bytes) - runs->back().first;
+    runs->back().bytes =
+        std::max(runs->back().first + runs->back().bytes, first + bytes) - runs->back().first;
   } else {
     runs->push_back({first, bytes});
   }
@@ -101,9 +105,11 @@ bool WriteTracker::protect(const Range& range) {
 }
 
 std::vector<uint64_t> WriteTracker::sums_of(const Range& range) {
-  std::vector<uint64_t> sums = {sum_of(range.begin, range.pages_begin), sum_of(range.pages_end, range.end)};
+  std::vector<uint64_t> sums = {sum_of(range.begin, range.pages_begin),
+                                sum_of(range.pages_end, range.end)};
   if (range.is_protected) return sums;
-  for (uintptr_t at = range.pages_begin; at < range.pages_end; at += page) sums.push_back(sum_of(at, at + page));
+  for (uintptr_t at = range.pages_begin; at < range.pages_end; at += page)
+    sums.push_back(sum_of(at, at + page));
   return sums;
 }
 
@@ -113,10 +119,12 @@ int WriteTracker::watch(const void* base, uint64_t bytes, bool or_by_sums) {
   range.end = range.begin + bytes;
   range.pages_begin = std::min((range.begin + page - 1) / page * page, range.end);
   range.pages_end = std::max(range.end / page * page, range.pages_begin);
-  // Another range on the same pages looks for us as well: what it has not looked at yet is no write of this one's time.
+  // Another range on the same pages looks for us as well: what it has not looked at yet is no write
+  // of this one's time.
   for (size_t other = 0; other < ranges_.size(); ++other) {
     const Range& r = ranges_[other];
-    if (r.is_protected && r.pages_begin < range.pages_end && range.pages_begin < r.pages_end) look_by_scan(static_cast<int>(other));
+    if (r.is_protected && r.pages_begin < range.pages_end && range.pages_begin < r.pages_end)
+      look_by_scan(static_cast<int>(other));
   }
   range.is_protected = bytes > 0 && protect(range);
   if (!range.is_protected && !or_by_sums) return -1;
@@ -133,7 +141,9 @@ void WriteTracker::unwatch(int number) {
   ranges_[static_cast<size_t>(number)] = Range();
   if (!range.is_protected) return;
   for (const Range& other : ranges_) {
-    if (other.is_protected && other.pages_begin < range.pages_end && range.pages_begin < other.pages_end) return;
+    if (other.is_protected && other.pages_begin < range.pages_end &&
+        range.pages_begin < other.pages_end)
+      return;
   }
   uffdio_range pages{};
   pages.start = range.pages_begin;
@@ -172,12 +182,14 @@ void WriteTracker::look_by_scan(int number, uintptr_t begin, uintptr_t end) {
 }
 
 void WriteTracker::append_missed(Range& range, std::vector<Run>* runs) {
-  std::sort(range.missed.begin(), range.missed.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
+  std::sort(range.missed.begin(), range.missed.end(),
+            [](const Run& a, const Run& b) { return a.first < b.first; });
   for (const Run& run : range.missed) append(runs, run.first - range.begin, run.bytes);
   range.missed.clear();
 }
 
-void WriteTracker::look_at_part(int number, uint64_t first, uint64_t bytes, std::vector<Run>* runs) {
+void WriteTracker::look_at_part(int number, uint64_t first, uint64_t bytes,
+                                std::vector<Run>* runs) {
   Range& range = ranges_[static_cast<size_t>(number)];
   look_by_scan(number, range.begin + first, range.begin + first + bytes);
   append_missed(range, runs);
@@ -187,10 +199,12 @@ void WriteTracker::look_by_sums(Range& range, std::vector<Run>* runs) {
   const std::vector<uint64_t> sums = sums_of(range);
   if (sums[0] != range.sums[0]) append(runs, 0, range.pages_begin - range.begin);
   for (size_t i = 2; i < sums.size(); ++i) {
-    if (sums[i] != range.sums[i]) append(runs, range.pages_begin - range.begin + (i - 2) * page, page);
+    if (sums[i] != range.sums[i])
+      append(runs, range.pages_begin - range.begin + (i - 2) * page, page);
   }
   if (range.is_protected) append_missed(range, runs);
-  if (sums[1] != range.sums[1]) append(runs, range.pages_end - range.begin, range.end - range.pages_end);
+  if (sums[1] != range.sums[1])
+    append(runs, range.pages_end - range.begin, range.end - range.pages_end);
   range.sums = sums;
 }
 

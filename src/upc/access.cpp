@@ -11,7 +11,8 @@ using namespace nearcache::upc;
 
 namespace {
 
-// So often that who spins on its own memory sees another's put soon, so seldom that a loop over its own memory does not feel it.
+// So often that who spins on its own memory sees another's put soon, so seldom that a loop over its
+// own memory does not feel it.
 constexpr int loads_a_poll = 1024, loads_a_poll_near = 1 << 14;
 
 }  // namespace
@@ -26,7 +27,6 @@ char* ncupc_near[NCUPC_MAX_THREADS];
 int ncupc_writing = 0;
 int ncupc_caching = 0;
 int ncupc_until_poll = loads_a_poll_near;
-
 }
 
 namespace {
@@ -38,7 +38,8 @@ void count_loads_anew() { ncupc_until_poll = runtime.any_far ? loads_a_poll : lo
 
 // Within reach the guard page faults.
 void check_far(uint64_t offset) {
-  if (__builtin_expect(offset < control_bytes, 0)) ncupc_error(nullptr, 0, "access", "through a null pointer to shared");
+  if (__builtin_expect(offset < control_bytes, 0))
+    ncupc_error(nullptr, 0, "access", "through a null pointer to shared");
 }
 
 }  // namespace
@@ -54,7 +55,8 @@ void before_far_write(size_t thread, uint64_t offset, size_t bytes) {
   check_far(offset);
   ncupc_writing = 1;
   if (ncupc_caching) return;
-  if (runtime.in_flight.overlaps(thread, offset, bytes)) shmem_fence();  // puts to one PE stay in order
+  // puts to one PE stay in order
+  if (runtime.in_flight.overlaps(thread, offset, bytes)) shmem_fence();
   runtime.in_flight.add(thread, offset, bytes);
 }
 
@@ -93,10 +95,12 @@ void ncupc_get_far(void* to, ncupc_ptr from, size_t bytes) {
   const uint64_t offset = ncupc_address(from);
   before_far_read(ncupc_thread(from), offset, bytes);
   if (bytes == 8) {
-    const uint64_t value = shmem_uint64_g(reinterpret_cast<uint64_t*>(symmetric(offset)), pe_of(from));
+    const uint64_t value =
+        shmem_uint64_g(reinterpret_cast<uint64_t*>(symmetric(offset)), pe_of(from));
     memcpy(to, &value, sizeof value);
   } else if (bytes == 4) {
-    const uint32_t value = shmem_uint32_g(reinterpret_cast<uint32_t*>(symmetric(offset)), pe_of(from));
+    const uint32_t value =
+        shmem_uint32_g(reinterpret_cast<uint32_t*>(symmetric(offset)), pe_of(from));
     memcpy(to, &value, sizeof value);
   } else {
     shmem_getmem(to, symmetric(offset), bytes, pe_of(from));
@@ -109,7 +113,8 @@ void ncupc_put_far(ncupc_ptr to, const void* from, size_t bytes) {
   shmem_putmem(symmetric(offset), from, bytes, pe_of(to));
 }
 
-// An aligned scalar comes by an atomic fetch of its word, which no cache serves; anything else by a get, before which the cache is dropped.
+// An aligned scalar comes by an atomic fetch of its word, which no cache serves; anything else by a
+// get, before which the cache is dropped.
 void ncupc_get_far_strict(void* to, ncupc_ptr from, size_t bytes) {
   const uint64_t offset = ncupc_address(from);
   check_far(offset);

@@ -1,8 +1,8 @@
 // How the arena is laid out, the same in every PE:
-//   [0, guard_bytes)              nothing: an access through a null pointer to shared, or a member of one, faults (guard.cpp)
-//   [guard_bytes, control_bytes)  the words of the runtime's own protocols (Control), never cached
-//   [control_bytes, heap_start)   static shared data
-//   [heap_start, arena_bytes)     the heap: global blocks from its start up, local ones from its end down
+//   [0, guard_bytes)              nothing: an access through a null pointer to shared, or a member
+//   of one, faults (guard.cpp) [guard_bytes, control_bytes)  the words of the runtime's own
+//   protocols (Control), never cached [control_bytes, heap_start)   static shared data [heap_start,
+//   arena_bytes)     the heap: global blocks from its start up, local ones from its end down
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,20 @@ constexpr int barrier_rounds = 24;  // 2^24 threads
 constexpr size_t guard_bytes = 4096;
 
 struct Control {
-  uint64_t unused[8];                   // always 0, for what only wants to call the library
-  // Dissemination barriers, [instance][parity][round]: 0 the program's, 1 the runtime's own (collective allocation). See barrier.cpp.
+  uint64_t unused[8];  // always 0, for what only wants to call the library
+  // Dissemination barriers, [instance][parity][round]: 0 the program's, 1 the runtime's own
+  // (collective allocation). See barrier.cpp.
   uint64_t barrier[2][2][barrier_rounds];
   uint64_t payload[2][barrier_rounds];  // of instance 1
   uint64_t heap;                        // the boundaries of the two ends of the heap. See heap.cpp
   uint64_t freed;                       // the list of blocks of this thread that others have freed
   uint64_t node;                        // the first thread within reach of this one
   uint64_t padding[5];
-  uint64_t collectives[4096];           // for src/upc/collectives*: flags of theirs, all 0 at start
+  uint64_t collectives[4096];  // for src/upc/collectives*: flags of theirs, all 0 at start
 };
 constexpr size_t control_bytes = guard_bytes + (sizeof(Control) + 4095) / 4096 * 4096;
-#define NCUPC_CONTROL(member) (nearcache::upc::guard_bytes + offsetof(nearcache::upc::Control, member))
+#define NCUPC_CONTROL(member) \
+  (nearcache::upc::guard_bytes + offsetof(nearcache::upc::Control, member))
 
 }  // namespace nearcache::upc
 #pragma GCC visibility pop

@@ -1,8 +1,11 @@
-// One atomic access to shared memory, whoever asks for it: upc_atomic.h's domains, and Berkeley's bupc_atomic functions.
+// One atomic access to shared memory, whoever asks for it: upc_atomic.h's domains, and Berkeley's
+// bupc_atomic functions.
 //
-// Only fetch, set, swap, compare-and-swap and fetch_add of aligned 64-bit words are used underneath. Whatever is none of these is a loop of
-// compare-and-swap; 32-bit objects are changed by that of the word they are in, which leaves the other half as it is. All accesses to a
-// word, of its owner too, go the same way (internal.h): the processor's atomics are not atomic to every network's.
+// Only fetch, set, swap, compare-and-swap and fetch_add of aligned 64-bit words are used
+// underneath. Whatever is none of these is a loop of compare-and-swap; 32-bit objects are changed
+// by that of the word they are in, which leaves the other half as it is. All accesses to a word, of
+// its owner too, go the same way (internal.h): the processor's atomics are not atomic to every
+// network's.
 #pragma once
 
 #include "upc/atomic_value.h"

@@ -37,8 +37,10 @@ uint64_t with_word_part(AtomicType type, uint64_t word, unsigned shift, uint64_t
 // An operation that upc_atomic.h does not have: the bits of operand2 are set to those of operand1.
 constexpr upc_op_t masked_set = 1UL << 32;
 
-// Sets *changed to what the operation makes of `old`; false if it leaves it as it is: a compare-and-swap that compares unequal.
-bool apply(AtomicType type, upc_op_t operation, uint64_t old, uint64_t operand1, uint64_t operand2, uint64_t* changed);
+// Sets *changed to what the operation makes of `old`; false if it leaves it as it is: a
+// compare-and-swap that compares unequal.
+bool apply(AtomicType type, upc_op_t operation, uint64_t old, uint64_t operand1, uint64_t operand2,
+           uint64_t* changed);
 
 }  // namespace nearcache::upc
 #pragma GCC visibility pop

@@ -1,9 +1,11 @@
-// Split-phase barriers by dissemination: in round r each thread tells the one 2^r after it that all of the 2^r threads up to itself have
-// come, so after log2(THREADS) rounds everyone knows of everyone (Hensgen, Finkel, Manber 1988). A notify sends the first message, and as
-// many more as have been answered already; the wait does the rest.
+// Split-phase barriers by dissemination: in round r each thread tells the one 2^r after it that all
+// of the 2^r threads up to itself have come, so after log2(THREADS) rounds everyone knows of
+// everyone (Hensgen, Finkel, Manber 1988). A notify sends the first message, and as many more as
+// have been answered already; the wait does the rest.
 //
-// A message is one word: epoch 30 bits | what the expression is 2 bits | its value 32 bits. Messages of two successive barriers go to
-// different words (parity): a thread may be in the next barrier while another still waits in this one, but not in the one after.
+// A message is one word: epoch 30 bits | what the expression is 2 bits | its value 32 bits.
+// Messages of two successive barriers go to different words (parity): a thread may be in the next
+// barrier while another still waits in this one, but not in the one after.
 #include <shmem.h>
 
 #include "upc/internal.h"
@@ -19,19 +21,26 @@ constexpr bool& notified = runtime.barriers.notified;
 enum Instance { program = 0, internal = 1 };
 
 uint64_t message(uint64_t epoch, const Expression& e) {
-  return (epoch & epoch_mask) << 34 | static_cast<uint64_t>(e.kind) << 32 | static_cast<uint32_t>(e.value);
+  return (epoch & epoch_mask) << 34 | static_cast<uint64_t>(e.kind) << 32 |
+         static_cast<uint32_t>(e.value);
 }
 uint64_t epoch_of(uint64_t word) { return word >> 34; }
 Expression expression_of(uint64_t word) {
-  return {static_cast<Expression::Kind>(word >> 32 & 3), static_cast<int>(static_cast<uint32_t>(word))};
+  return {static_cast<Expression::Kind>(word >> 32 & 3),
+          static_cast<int>(static_cast<uint32_t>(word))};
 }
 
-size_t partner(int round) { return (static_cast<size_t>(ncupc_mythread) + (size_t{1} << round)) % static_cast<size_t>(ncupc_threads); }
+size_t partner(int round) {
+  return (static_cast<size_t>(ncupc_mythread) + (size_t{1} << round)) %
+         static_cast<size_t>(ncupc_threads);
+}
 bool more(int round) { return (int64_t{1} << round) < ncupc_threads; }
 
 // A thread's end says its exit status and how many collective calls it has begun.
 constexpr int status_bits = 8;
-int end_value(int status, uint32_t calls) { return static_cast<int>(calls << status_bits | (static_cast<uint32_t>(status) & 0xff)); }
+int end_value(int status, uint32_t calls) {
+  return static_cast<int>(calls << status_bits | (static_cast<uint32_t>(status) & 0xff));
+}
 
 // A nonzero status of one thread is what the others, who cannot go on, end with.
 void end_with_status(const Expression& end) {
@@ -49,14 +58,17 @@ void Phase::start(const Expression& own) {
 }
 
 void Phase::send() const {
-  word_put(partner(round), NCUPC_CONTROL(barrier) + ((program * 2 + epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8,
+  word_put(partner(round),
+           NCUPC_CONTROL(barrier) +
+               ((program * 2 + epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8,
            message(epoch, expression));
 }
 
 bool Phase::advance() {
   while (more(round)) {
     const uint64_t word =
-        own_word(NCUPC_CONTROL(barrier) + ((program * 2 + epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8);
+        own_word(NCUPC_CONTROL(barrier) +
+                 ((program * 2 + epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8);
     if (epoch_of(word) != (epoch & epoch_mask)) return false;
     combine(expression_of(word));
     ++round;
@@ -69,11 +81,15 @@ void Phase::combine(const Expression& other) {
   const Expression& mine = expression;
   if ((other.kind == Expression::end) != (mine.kind == Expression::end)) {
     end_with_status(other.kind == Expression::end ? other : mine);
-    if (mine.kind == Expression::end) ncupc_error(nullptr, 0, "exit", "another thread is in a barrier that this one does not come to");
+    if (mine.kind == Expression::end)
+      ncupc_error(nullptr, 0, "exit",
+                  "another thread is in a barrier that this one does not come to");
     ncupc_error(file, line, call, "another thread has ended without this barrier");
   }
-  if (other.kind == Expression::value_given && mine.kind == Expression::value_given && other.value != mine.value) {
-    ncupc_error(file, line, call, "the expression is %d here, %d on another thread", mine.value, other.value);
+  if (other.kind == Expression::value_given && mine.kind == Expression::value_given &&
+      other.value != mine.value) {
+    ncupc_error(file, line, call, "the expression is %d here, %d on another thread", mine.value,
+                other.value);
   }
   if (other.kind == Expression::value_given) expression = other;
 }
@@ -96,7 +112,9 @@ void start_phase(const Expression& expression, const char* call, const char* fil
   phase.start(expression);
 }
 
-Expression given(int has_value, int value) { return has_value ? Expression{Expression::value_given, value} : Expression{}; }
+Expression given(int has_value, int value) {
+  return has_value ? Expression{Expression::value_given, value} : Expression{};
+}
 
 }  // namespace
 
@@ -106,27 +124,33 @@ void end_barrier(int status) {
   finish_phase();
 }
 
-// Where the first message of the next barrier arrives, an end of another thread may: it has done all collective calls that it will.
+// Where the first message of the next barrier arrives, an end of another thread may: it has done
+// all collective calls that it will.
 void CollectiveWaiter::pause() {
   waiter_.pause();
   const uint64_t next = phase.epoch + (notified ? 0 : 1);
-  const uint64_t word = own_word(NCUPC_CONTROL(barrier) + (program * 2 + next % 2) * barrier_rounds * 8);
+  const uint64_t word =
+      own_word(NCUPC_CONTROL(barrier) + (program * 2 + next % 2) * barrier_rounds * 8);
   const Expression other = expression_of(word);
   if (other.kind != Expression::end || epoch_of(word) != (next & epoch_mask)) return;
-  const int lead = static_cast<int>(static_cast<uint32_t>(other.value) - static_cast<uint32_t>(end_value(0, runtime.collective_calls)));
+  const int lead = static_cast<int>(static_cast<uint32_t>(other.value) -
+                                    static_cast<uint32_t>(end_value(0, runtime.collective_calls)));
   if (lead >= 0) return;  // it has begun this call, too
   end_with_status(other);
   ncupc_error(nullptr, 0, "collective call", "another thread has ended without it");
 }
 
-// The same algorithm with a payload beside each message, and nothing to compare: the maximum, as a message may come by several ways.
+// The same algorithm with a payload beside each message, and nothing to compare: the maximum, as a
+// message may come by several ways.
 uint64_t internal_barrier(uint64_t contribution) {
   release();
   const uint64_t epoch = ++runtime.barriers.internal_epoch;
   ++runtime.collective_calls;
   for (int round = 0; more(round); ++round) {
-    const uint64_t place = ((internal * 2 + epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8;
-    const uint64_t payload = NCUPC_CONTROL(payload) + ((epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8;
+    const uint64_t place =
+        ((internal * 2 + epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8;
+    const uint64_t payload =
+        NCUPC_CONTROL(payload) + ((epoch % 2) * barrier_rounds + static_cast<size_t>(round)) * 8;
     word_put(partner(round), payload, contribution);
     if (ncupc_near[partner(round)] == nullptr) shmem_fence();
     word_put(partner(round), NCUPC_CONTROL(barrier) + place, epoch);
@@ -147,7 +171,8 @@ extern "C" {
 
 void ncupc_notify(int has_value, int value, const char* file, int line) {
   if (notified) {
-    ncupc_error(file, line, "upc_notify", "follows the upc_notify of line %d without a upc_wait in between", phase.line);
+    ncupc_error(file, line, "upc_notify",
+                "follows the upc_notify of line %d without a upc_wait in between", phase.line);
   }
   start_phase(given(has_value, value), "upc_notify", file, line);
   phase.advance();
@@ -160,9 +185,11 @@ void ncupc_wait(int has_value, int value, const char* file, int line) {
   phase.line = line;
   const Expression waited = given(has_value, value);
   const auto check = [&] {
-    if (waited.kind == Expression::value_given && phase.expression.kind == Expression::value_given &&
+    if (waited.kind == Expression::value_given &&
+        phase.expression.kind == Expression::value_given &&
         phase.expression.value != waited.value) {
-      ncupc_error(file, line, "upc_wait", "the expression is %d here, %d in a upc_notify", waited.value, phase.expression.value);
+      ncupc_error(file, line, "upc_wait", "the expression is %d here, %d in a upc_notify",
+                  waited.value, phase.expression.value);
     }
   };
   check();
@@ -171,7 +198,9 @@ void ncupc_wait(int has_value, int value, const char* file, int line) {
 }
 
 void ncupc_barrier(int has_value, int value, const char* file, int line) {
-  if (notified) ncupc_error(file, line, "upc_barrier", "comes between the upc_notify of line %d and its upc_wait", phase.line);
+  if (notified)
+    ncupc_error(file, line, "upc_barrier",
+                "comes between the upc_notify of line %d and its upc_wait", phase.line);
   start_phase(given(has_value, value), "upc_barrier", file, line);
   finish_phase();
 }

@@ -8,7 +8,8 @@ namespace nearcache::upc {
 
 // What a thread says when it comes to a barrier.
 struct Expression {
-  enum Kind { none = 0, value_given = 1, end = 2 };  // end: the program has ended on this thread, with exit status `value`
+  // end: the program has ended on this thread, with exit status `value`
+  enum Kind { none = 0, value_given = 1, end = 2 };
   Kind kind = none;
   int value = 0;
 };
@@ -34,8 +35,8 @@ struct Barriers {
   uint64_t internal_epoch = 0;  // of the runtime's own barriers
 };
 
-// The implicit barrier at the end of a thread. That another thread is in a barrier of the program is an error, or, with a nonzero
-// status, the end of all threads.
+// The implicit barrier at the end of a thread. That another thread is in a barrier of the program
+// is an error, or, with a nonzero status, the end of all threads.
 void end_barrier(int status);
 
 }  // namespace nearcache::upc

@@ -31,7 +31,8 @@ void read(void* to, ncupc_ptr from, size_t bytes, bool strict) {
 
 void write(ncupc_ptr to, const void* from, size_t bytes, bool strict) {
   char* near = ncupc_reach(to);
-  if (near == nullptr) return strict ? ncupc_put_far_strict(to, from, bytes) : ncupc_put_far(to, from, bytes);
+  if (near == nullptr)
+    return strict ? ncupc_put_far_strict(to, from, bytes) : ncupc_put_far(to, from, bytes);
   if (strict) ncupc_before_strict();
   memcpy(near, from, bytes);
   if (strict) ncupc_after_strict();
@@ -41,18 +42,24 @@ void write(ncupc_ptr to, const void* from, size_t bytes, bool strict) {
 
 extern "C" {
 
-void ncupc_get_bits(ncupc_ptr p, const unsigned char* mask, unsigned char* image, size_t bytes, int strict) {
+void ncupc_get_bits(ncupc_ptr p, const unsigned char* mask, unsigned char* image, size_t bytes,
+                    int strict) {
   const Bytes held = bytes_of(mask, bytes);
-  if (held.count != 0) read(image + held.first, ncupc_add_bytes(p, static_cast<ptrdiff_t>(held.first)), held.count, strict != 0);
+  if (held.count != 0)
+    read(image + held.first, ncupc_add_bytes(p, static_cast<ptrdiff_t>(held.first)), held.count,
+         strict != 0);
 }
 
-// Bytes that hold other fields, too, keep those bits. Fields of one byte are one memory location to C, so two threads that change
-// different fields of it without synchronisation have a race of the program's own.
-void ncupc_put_bits(ncupc_ptr p, const unsigned char* mask, const unsigned char* image, size_t bytes, int strict) {
+// Bytes that hold other fields, too, keep those bits. Fields of one byte are one memory location to
+// C, so two threads that change different fields of it without synchronisation have a race of the
+// program's own.
+void ncupc_put_bits(ncupc_ptr p, const unsigned char* mask, const unsigned char* image,
+                    size_t bytes, int strict) {
   const Bytes held = bytes_of(mask, bytes);
   if (held.count == 0) return;
   const ncupc_ptr at = ncupc_add_bytes(p, static_cast<ptrdiff_t>(held.first));
-  unsigned char merged[32];  // the widest bit-field of C is 64 bits, of GNU C 128, and may start within a byte
+  // the widest bit-field of C is 64 bits, of GNU C 128, and may start within a byte
+  unsigned char merged[32];
   read(merged, at, held.count, false);
   for (size_t i = 0; i < held.count; ++i) {
     const unsigned char bits = mask[held.first + i];

@@ -2,7 +2,8 @@
 //
 //   up to 248 bytes   in the tree's messages (124 where all threads are near)
 //   all threads near  every thread copies from the root's memory at once
-//   else              each thread puts to the next, in chunks, so that all links are busy: a binomial tree of O(log THREADS) steps, or for
+//   else              each thread puts to the next, in chunks, so that all links are busy: a
+//   binomial tree of O(log THREADS) steps, or for
 //                     many chunks a chain, in which no thread sends anything twice
 #include <shmem.h>
 
@@ -14,9 +15,11 @@
 namespace nearcache::upc {
 namespace {
 
-// One slot within reach (a message 0.2 us, by memory 0.7 us whatever the size), two over a network, where each takes some microseconds.
+// One slot within reach (a message 0.2 us, by memory 0.7 us whatever the size), two over a network,
+// where each takes some microseconds.
 constexpr size_t message_bytes_near = 124, message_bytes_far = 248;
-// Several times what is on its way at once (0.7 GB/s times 30 us over tcp), so that the message after each chunk costs little.
+// Several times what is on its way at once (0.7 GB/s times 30 us over tcp), so that the message
+// after each chunk costs little.
 constexpr size_t chunk_bytes = 65536;
 
 // To whom a thread passes on what it gets from whom: either shape of tree.
@@ -25,7 +28,9 @@ class Links {
   Links(const Tree& tree, bool chain) : tree_(tree), chain_(chain) {}
 
   bool has_parent() const { return !tree_.is_root(); }
-  unsigned children() const { return chain_ ? (tree_.place() + 1 < threads() ? 1 : 0) : tree_.children(); }
+  unsigned children() const {
+    return chain_ ? (tree_.place() + 1 < threads() ? 1 : 0) : tree_.children();
+  }
   // Larger subtrees first.
   Channel to_child(unsigned child) const { return Tree::to_child(round(child)); }
   Channel from_child(unsigned child) const { return Tree::from_child(round(child)); }
@@ -39,7 +44,8 @@ class Links {
   bool chain_;
 };
 
-void broadcast_by_messages(const Call& call, const Tree& tree, ncupc_ptr dst, ncupc_ptr src, size_t bytes) {
+void broadcast_by_messages(const Call& call, const Tree& tree, ncupc_ptr dst, ncupc_ptr src,
+                           size_t bytes) {
   if (call.in_all) {
     release();
     tree.up(call);
@@ -50,22 +56,27 @@ void broadcast_by_messages(const Call& call, const Tree& tree, ncupc_ptr dst, nc
   std::memcpy(own(ncupc_address(dst)), data, bytes);
 }
 
-void copy_from_root(const Call& call, const Tree& tree, ncupc_ptr dst, ncupc_ptr src, size_t bytes) {
+void copy_from_root(const Call& call, const Tree& tree, ncupc_ptr dst, ncupc_ptr src,
+                    size_t bytes) {
   enter_by_root(call, tree);
   char* to = own(ncupc_address(dst));
-  if (!tree.is_root()) read_bytes(to, src, bytes);
-  else if (ncupc_address(src) != ncupc_address(dst)) std::memmove(to, own(ncupc_address(src)), bytes);
+  if (!tree.is_root())
+    read_bytes(to, src, bytes);
+  else if (ncupc_address(src) != ncupc_address(dst))
+    std::memmove(to, own(ncupc_address(src)), bytes);
   if (call.out_my) tree.up(call);  // src has been read
 }
 
-// A thread may be put to when it has entered: all have when the root has heard of all, and hands on data; else each tells its parent.
+// A thread may be put to when it has entered: all have when the root has heard of all, and hands on
+// data; else each tells its parent.
 void enter_to_be_written(const Call& call, const Tree& tree, const Links& links) {
   if (call.in_all) {
     release();
     tree.up(call);
   } else if (call.in_my) {
     if (links.has_parent()) send(links.to_parent(), call);
-    for (unsigned child = 0; child < links.children(); ++child) receive(links.from_child(child), call);
+    for (unsigned child = 0; child < links.children(); ++child)
+      receive(links.from_child(child), call);
   }
 }
 
@@ -83,17 +94,24 @@ void pass_on(const Call& call, const Tree& tree, ncupc_ptr dst, ncupc_ptr src, s
       send(channel, call);
     }
   }
-  if (tree.is_root() && ncupc_address(src) != ncupc_address(dst)) std::memmove(own(ncupc_address(dst)), from, bytes);
+  if (tree.is_root() && ncupc_address(src) != ncupc_address(dst))
+    std::memmove(own(ncupc_address(dst)), from, bytes);
 }
 
 void broadcast(const Call& call, ncupc_ptr dst, ncupc_ptr src, size_t bytes) {
-  if (ncupc_thread(dst) != 0) fail(call, "dst has affinity to thread %zu, and must have to thread 0", ncupc_thread(dst));
+  if (ncupc_thread(dst) != 0)
+    fail(call, "dst has affinity to thread %zu, and must have to thread 0", ncupc_thread(dst));
   const Tree tree(ncupc_thread(src));
-  if (bytes <= (runtime.all_near ? message_bytes_near : message_bytes_far)) broadcast_by_messages(call, tree, dst, src, bytes);
-  else if (runtime.all_near) copy_from_root(call, tree, dst, src, bytes);
-  else pass_on(call, tree, dst, src, bytes);
-  if (call.out_all) meet(call);
-  else if (call.in_all) acquire();
+  if (bytes <= (runtime.all_near ? message_bytes_near : message_bytes_far))
+    broadcast_by_messages(call, tree, dst, src, bytes);
+  else if (runtime.all_near)
+    copy_from_root(call, tree, dst, src, bytes);
+  else
+    pass_on(call, tree, dst, src, bytes);
+  if (call.out_all)
+    meet(call);
+  else if (call.in_all)
+    acquire();
 }
 
 }  // namespace
@@ -103,7 +121,8 @@ using namespace nearcache::upc;
 
 extern "C" {
 
-void ncupc_all_broadcast(const char* file, int line, ncupc_ptr dst, ncupc_ptr src, size_t bytes, int flags) {
+void ncupc_all_broadcast(const char* file, int line, ncupc_ptr dst, ncupc_ptr src, size_t bytes,
+                         int flags) {
   Call call = begin(file, line, Kind::broadcast, "upc_all_broadcast", flags, dst, src);
   agree(call, bytes);
   broadcast(call, dst, src, bytes);

@@ -11,11 +11,13 @@ namespace {
 
 // The first thread that is within reach of `thread`: the same for all threads of a node.
 uint64_t node_of(size_t thread) {
-  return thread == static_cast<size_t>(ncupc_mythread) ? own_word(NCUPC_CONTROL(node)) : word_fetch(thread, NCUPC_CONTROL(node));
+  return thread == static_cast<size_t>(ncupc_mythread) ? own_word(NCUPC_CONTROL(node))
+                                                       : word_fetch(thread, NCUPC_CONTROL(node));
 }
 
 void check_thread(const char* call, long thread) {
-  if (thread < 0 || thread >= ncupc_threads) ncupc_error(nullptr, 0, call, "there is no thread %ld among %d", thread, ncupc_threads);
+  if (thread < 0 || thread >= ncupc_threads)
+    ncupc_error(nullptr, 0, call, "there is no thread %ld among %d", thread, ncupc_threads);
 }
 
 }  // namespace
@@ -27,7 +29,8 @@ unsigned int bupc_thread_distance(int x, int y) {
   check_thread("bupc_thread_distance", y);
   if (x == y) return BUPC_THREADS_SAME;
   if (runtime.all_near) return BUPC_THREADS_VERYNEAR;
-  return node_of(static_cast<size_t>(x)) == node_of(static_cast<size_t>(y)) ? BUPC_THREADS_VERYNEAR : BUPC_THREADS_VERYFAR;
+  return node_of(static_cast<size_t>(x)) == node_of(static_cast<size_t>(y)) ? BUPC_THREADS_VERYNEAR
+                                                                            : BUPC_THREADS_VERYFAR;
 }
 
 void* bupc_cast(ncupc_ptr ptr) { return ncupc_local(ptr); }
@@ -52,13 +55,18 @@ ncupc_ptr bupc_local_to_shared(void* ptr, int thread, int phase) {
   check_thread("bupc_local_to_shared", thread);
   const char* const place = static_cast<const char*>(ptr);
   if (place < runtime.arena + control_bytes || place >= runtime.arena + runtime.arena_bytes) {
-    ncupc_error(nullptr, 0, "bupc_local_to_shared", "the pointer is not to shared memory of this thread");
+    ncupc_error(nullptr, 0, "bupc_local_to_shared",
+                "the pointer is not to shared memory of this thread");
   }
-  if (phase < 0 || phase >= UPC_MAX_BLOCK_SIZE) ncupc_error(nullptr, 0, "bupc_local_to_shared", "%d is no phase", phase);
-  return ncupc_make(static_cast<uint64_t>(place - runtime.arena), static_cast<size_t>(thread), static_cast<size_t>(phase));
+  if (phase < 0 || phase >= UPC_MAX_BLOCK_SIZE)
+    ncupc_error(nullptr, 0, "bupc_local_to_shared", "%d is no phase", phase);
+  return ncupc_make(static_cast<uint64_t>(place - runtime.arena), static_cast<size_t>(thread),
+                    static_cast<size_t>(phase));
 }
 
-ncupc_ptr bupc_ptradd(ncupc_ptr p, size_t block, size_t size, ptrdiff_t elements) { return ncupc_add(p, elements, size, block); }
+ncupc_ptr bupc_ptradd(ncupc_ptr p, size_t block, size_t size, ptrdiff_t elements) {
+  return ncupc_add(p, elements, size, block);
+}
 
 int bupc_dump_shared(ncupc_ptr ptr, char* text, int size) {
   if (text == nullptr || size < BUPC_DUMP_MIN_LENGTH) {
@@ -68,8 +76,9 @@ int bupc_dump_shared(ncupc_ptr ptr, char* text, int size) {
   if (ncupc_is_null(ptr)) {
     std::snprintf(text, static_cast<size_t>(size), "<NULL>");
   } else {
-    std::snprintf(text, static_cast<size_t>(size), "<address=0x%llx, thread=%zu, phase=%zu>", static_cast<unsigned long long>(ncupc_address(ptr)),
-                  ncupc_thread(ptr), ncupc_phase(ptr));
+    std::snprintf(text, static_cast<size_t>(size), "<address=0x%llx, thread=%zu, phase=%zu>",
+                  static_cast<unsigned long long>(ncupc_address(ptr)), ncupc_thread(ptr),
+                  ncupc_phase(ptr));
   }
   return 0;
 }

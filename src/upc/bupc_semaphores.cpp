@@ -1,6 +1,8 @@
-// Berkeley UPC's semaphores: one word, so that a post is one fetch_add, whose answer tells whether it was a semaphore at all.
+// Berkeley UPC's semaphores: one word, so that a post is one fetch_add, whose answer tells whether
+// it was a semaphore at all.
 //
-// mark 16 bits | boolean 1 | unused 15 | value 32. The value may not run over before the program has ended by the error that says so.
+// mark 16 bits | boolean 1 | unused 15 | value 32. The value may not run over before the program
+// has ended by the error that says so.
 #include "upc/collectives.h"
 #include "upc/heap.h"
 
@@ -8,7 +10,8 @@ using namespace nearcache::upc;
 
 namespace {
 
-constexpr uint64_t mark = uint64_t{0x5e3a} << 48, mark_mask = uint64_t{0xffff} << 48, boolean = uint64_t{1} << 47;
+constexpr uint64_t mark = uint64_t{0x5e3a} << 48, mark_mask = uint64_t{0xffff} << 48,
+                   boolean = uint64_t{1} << 47;
 constexpr size_t semaphore_bytes = 64;  // a cache line, as others poll it
 
 uint64_t value_of(uint64_t word) { return word & UINT32_MAX; }
@@ -25,7 +28,8 @@ void check(const char* call, ncupc_ptr s, size_t n) {
 }
 
 void check_amount(const char* call, uint64_t word, size_t n) {
-  if (n > 1 && (checked(word, call) & boolean) != 0) ncupc_error(nullptr, 0, call, "%zu of a boolean semaphore", n);
+  if (n > 1 && (checked(word, call) & boolean) != 0)
+    ncupc_error(nullptr, 0, call, "%zu of a boolean semaphore", n);
 }
 
 // Of a boolean one: 1, whatever it was.
@@ -34,7 +38,8 @@ void add(const char* call, ncupc_ptr s, size_t n) {
   check_amount(call, word, n);
   if ((word & boolean) == 0) {
     word = word_fetch_add(ncupc_thread(s), ncupc_address(s), n);
-    if (value_of(word) + n > BUPC_SEM_MAXVALUE) ncupc_error(nullptr, 0, call, "the value is above BUPC_SEM_MAXVALUE");
+    if (value_of(word) + n > BUPC_SEM_MAXVALUE)
+      ncupc_error(nullptr, 0, call, "the value is above BUPC_SEM_MAXVALUE");
     return;
   }
   while (n != 0 && value_of(word) == 0) {
@@ -54,7 +59,8 @@ void post(const char* call, ncupc_ptr s, size_t n) {
 // Takes n off if there are so many.
 bool take(const char* call, ncupc_ptr s, size_t n) {
   const size_t thread = ncupc_thread(s);
-  uint64_t word = thread == my_thread() ? own_word(ncupc_address(s)) : word_fetch(thread, ncupc_address(s));
+  uint64_t word =
+      thread == my_thread() ? own_word(ncupc_address(s)) : word_fetch(thread, ncupc_address(s));
   check_amount(call, word, n);
   while (value_of(checked(word, call)) >= n) {
     const uint64_t found = word_compare_swap(thread, ncupc_address(s), word, word - n);
@@ -80,10 +86,12 @@ int attempt(const char* call, ncupc_ptr s, size_t n) {
   return taken;
 }
 
-void put_and_post(const char* call, ncupc_ptr dst, const void* src, size_t bytes, ncupc_ptr s, size_t n) {
+void put_and_post(const char* call, ncupc_ptr dst, const void* src, size_t bytes, ncupc_ptr s,
+                  size_t n) {
   check(call, s, n);
   if (ncupc_thread(dst) != ncupc_thread(s)) {
-    ncupc_error(nullptr, 0, call, "the destination is on thread %zu, the semaphore on thread %zu", ncupc_thread(dst), ncupc_thread(s));
+    ncupc_error(nullptr, 0, call, "the destination is on thread %zu, the semaphore on thread %zu",
+                ncupc_thread(dst), ncupc_thread(s));
   }
   upc_memput(dst, src, bytes);
   post(call, s, n);
@@ -94,14 +102,19 @@ void put_and_post(const char* call, ncupc_ptr dst, const void* src, size_t bytes
 extern "C" {
 
 ncupc_ptr bupc_sem_alloc(int flags) {
-  constexpr int known = BUPC_SEM_BOOLEAN | BUPC_SEM_INTEGER | BUPC_SEM_SPRODUCER | BUPC_SEM_MPRODUCER | BUPC_SEM_SCONSUMER | BUPC_SEM_MCONSUMER;
+  constexpr int known = BUPC_SEM_BOOLEAN | BUPC_SEM_INTEGER | BUPC_SEM_SPRODUCER |
+                        BUPC_SEM_MPRODUCER | BUPC_SEM_SCONSUMER | BUPC_SEM_MCONSUMER;
   const auto both = [flags](int a, int b) { return (flags & a) != 0 && (flags & b) != 0; };
-  if ((flags & ~known) != 0 || both(BUPC_SEM_BOOLEAN, BUPC_SEM_INTEGER) || both(BUPC_SEM_SPRODUCER, BUPC_SEM_MPRODUCER) ||
+  if ((flags & ~known) != 0 || both(BUPC_SEM_BOOLEAN, BUPC_SEM_INTEGER) ||
+      both(BUPC_SEM_SPRODUCER, BUPC_SEM_MPRODUCER) ||
       both(BUPC_SEM_SCONSUMER, BUPC_SEM_MCONSUMER)) {
-    ncupc_error(nullptr, 0, "bupc_sem_alloc", "flags 0x%x are not one of each kind", static_cast<unsigned>(flags));
+    ncupc_error(nullptr, 0, "bupc_sem_alloc", "flags 0x%x are not one of each kind",
+                static_cast<unsigned>(flags));
   }
   const uint64_t block = heap_allocate_local(semaphore_bytes);
-  if (block == 0) ncupc_error(nullptr, 0, "bupc_sem_alloc", "no room in the shared heap: raise --shared-heap (NEARCACHE_UPC_SHARED_HEAP)");
+  if (block == 0)
+    ncupc_error(nullptr, 0, "bupc_sem_alloc",
+                "no room in the shared heap: raise --shared-heap (NEARCACHE_UPC_SHARED_HEAP)");
   *reinterpret_cast<uint64_t*>(own(block)) = mark | ((flags & BUPC_SEM_BOOLEAN) != 0 ? boolean : 0);
   return at(my_thread(), block);
 }

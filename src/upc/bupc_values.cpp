@@ -1,5 +1,5 @@
-// Berkeley UPC's collectives on values, made of the messages of the other collectives: a tree from the root, or everybody's value to
-// everybody, where each takes what it wants; a value is small.
+// Berkeley UPC's collectives on values, made of the messages of the other collectives: a tree from
+// the root, or everybody's value to everybody, where each takes what it wants; a value is small.
 #include <cstring>
 
 #include "upc/collectives.h"
@@ -12,7 +12,8 @@ namespace {
 // Also what threads must agree in first.
 enum What : uint64_t { broadcast, scatter, gather, permute, reduction, prefix };
 
-Call begin_values(const char* file, int line, What what, const char* name, size_t bytes, uint64_t argument) {
+Call begin_values(const char* file, int line, What what, const char* name, size_t bytes,
+                  uint64_t argument) {
   Call call{file, line, Kind::values, name};
   ++runtime.collective_calls;
   call.tag = 0;
@@ -30,7 +31,8 @@ size_t checked_root(const Call& call, int root) {
 // Of `values`, one of each thread, those up to `last`.
 template <class T>
 void fold(const Call& call, upc_op_t op, void* to, const char* values, size_t last) {
-  if (op == UPC_FUNC || op == UPC_NONCOMM_FUNC) fail(call, "functions of the caller's own are not for values");
+  if (op == UPC_FUNC || op == UPC_NONCOMM_FUNC)
+    fail(call, "functions of the caller's own are not for values");
   const Operation<T> known = operation<T>(call, op, nullptr);
   T result;
   std::memcpy(&result, values, sizeof result);
@@ -42,20 +44,33 @@ void fold(const Call& call, upc_op_t op, void* to, const char* values, size_t la
   std::memcpy(to, &result, sizeof result);
 }
 
-void fold_any(const Call& call, int kind, size_t bytes, upc_op_t op, void* to, const char* values, size_t last) {
+void fold_any(const Call& call, int kind, size_t bytes, upc_op_t op, void* to, const char* values,
+              size_t last) {
   switch (kind << 8 | static_cast<int>(bytes)) {
-    case 1 << 8 | 1: return fold<int8_t>(call, op, to, values, last);
-    case 1 << 8 | 2: return fold<int16_t>(call, op, to, values, last);
-    case 1 << 8 | 4: return fold<int32_t>(call, op, to, values, last);
-    case 1 << 8 | 8: return fold<int64_t>(call, op, to, values, last);
-    case 2 << 8 | 1: return fold<uint8_t>(call, op, to, values, last);
-    case 2 << 8 | 2: return fold<uint16_t>(call, op, to, values, last);
-    case 2 << 8 | 4: return fold<uint32_t>(call, op, to, values, last);
-    case 2 << 8 | 8: return fold<uint64_t>(call, op, to, values, last);
-    case 3 << 8 | sizeof(float): return fold<float>(call, op, to, values, last);
-    case 3 << 8 | sizeof(double): return fold<double>(call, op, to, values, last);
-    case 3 << 8 | sizeof(long double): return fold<long double>(call, op, to, values, last);
-    default: fail(call, "there are no reductions of values of %zu bytes", bytes);
+    case 1 << 8 | 1:
+      return fold<int8_t>(call, op, to, values, last);
+    case 1 << 8 | 2:
+      return fold<int16_t>(call, op, to, values, last);
+    case 1 << 8 | 4:
+      return fold<int32_t>(call, op, to, values, last);
+    case 1 << 8 | 8:
+      return fold<int64_t>(call, op, to, values, last);
+    case 2 << 8 | 1:
+      return fold<uint8_t>(call, op, to, values, last);
+    case 2 << 8 | 2:
+      return fold<uint16_t>(call, op, to, values, last);
+    case 2 << 8 | 4:
+      return fold<uint32_t>(call, op, to, values, last);
+    case 2 << 8 | 8:
+      return fold<uint64_t>(call, op, to, values, last);
+    case 3 << 8 | sizeof(float):
+      return fold<float>(call, op, to, values, last);
+    case 3 << 8 | sizeof(double):
+      return fold<double>(call, op, to, values, last);
+    case 3 << 8 | sizeof(long double):
+      return fold<long double>(call, op, to, values, last);
+    default:
+      fail(call, "there are no reductions of values of %zu bytes", bytes);
   }
 }
 
@@ -63,8 +78,10 @@ void fold_any(const Call& call, int kind, size_t bytes, upc_op_t op, void* to, c
 
 extern "C" {
 
-void ncupc_allv_broadcast(const char* file, int line, void* to, const void* value, size_t bytes, int root) {
-  const Call call = begin_values(file, line, broadcast, "bupc_allv_broadcast", bytes, static_cast<uint64_t>(root));
+void ncupc_allv_broadcast(const char* file, int line, void* to, const void* value, size_t bytes,
+                          int root) {
+  const Call call = begin_values(file, line, broadcast, "bupc_allv_broadcast", bytes,
+                                 static_cast<uint64_t>(root));
   const Tree tree(checked_root(call, root));
   Buffer data(call, bytes);
   if (tree.is_root()) std::memcpy(data.data(), value, bytes);
@@ -72,8 +89,10 @@ void ncupc_allv_broadcast(const char* file, int line, void* to, const void* valu
   std::memcpy(to, data.data(), bytes);
 }
 
-void ncupc_allv_scatter(const char* file, int line, void* to, const void* values, size_t bytes, int root) {
-  const Call call = begin_values(file, line, scatter, "bupc_allv_scatter", bytes, static_cast<uint64_t>(root));
+void ncupc_allv_scatter(const char* file, int line, void* to, const void* values, size_t bytes,
+                        int root) {
+  const Call call =
+      begin_values(file, line, scatter, "bupc_allv_scatter", bytes, static_cast<uint64_t>(root));
   const Tree tree(checked_root(call, root));
   if (tree.is_root() && values == nullptr) fail(call, "the array is a null pointer at its root");
   Buffer all(call, bytes * threads());
@@ -82,8 +101,10 @@ void ncupc_allv_scatter(const char* file, int line, void* to, const void* values
   std::memcpy(to, all.data() + my_thread() * bytes, bytes);
 }
 
-void* ncupc_allv_gather(const char* file, int line, void* to, const void* value, size_t bytes, int root) {
-  const Call call = begin_values(file, line, gather, "bupc_allv_gather", bytes, static_cast<uint64_t>(root));
+void* ncupc_allv_gather(const char* file, int line, void* to, const void* value, size_t bytes,
+                        int root) {
+  const Call call =
+      begin_values(file, line, gather, "bupc_allv_gather", bytes, static_cast<uint64_t>(root));
   const bool wanted = root == -1 || checked_root(call, root) == my_thread();
   if (root != -1 && wanted && to == nullptr) fail(call, "the array is a null pointer at its root");
   Buffer all(call, bytes * threads());
@@ -92,9 +113,11 @@ void* ncupc_allv_gather(const char* file, int line, void* to, const void* value,
   return to;
 }
 
-void ncupc_allv_permute(const char* file, int line, void* to, const void* value, size_t bytes, int thread) {
+void ncupc_allv_permute(const char* file, int line, void* to, const void* value, size_t bytes,
+                        int thread) {
   const Call call = begin_values(file, line, permute, "bupc_allv_permute", bytes, 0);
-  if (thread < 0 || thread >= ncupc_threads) fail(call, "the thread is %d, and must be one", thread);
+  if (thread < 0 || thread >= ncupc_threads)
+    fail(call, "the thread is %d, and must be one", thread);
   const size_t entry = sizeof thread + bytes;  // to whom, and what
   Buffer mine(call, entry), all(call, entry * threads());
   std::memcpy(mine.data(), &thread, sizeof thread);
@@ -111,17 +134,21 @@ void ncupc_allv_permute(const char* file, int line, void* to, const void* value,
   if (found != 1) fail(call, "%zu threads send to thread %d", found, ncupc_mythread);
 }
 
-void ncupc_allv_reduce(const char* file, int line, void* to, const void* value, size_t bytes, int kind, int root, upc_op_t op) {
-  Call call = begin_values(file, line, reduction, "bupc_allv_reduce", bytes, static_cast<uint64_t>(root));
+void ncupc_allv_reduce(const char* file, int line, void* to, const void* value, size_t bytes,
+                       int kind, int root, upc_op_t op) {
+  Call call =
+      begin_values(file, line, reduction, "bupc_allv_reduce", bytes, static_cast<uint64_t>(root));
   agree(call, op);
   agree(call, static_cast<uint64_t>(kind));
   if (root != -1) checked_root(call, root);
   Buffer all(call, bytes * threads());
   share(call, value, bytes, all.data());
-  if (root == -1 || root == ncupc_mythread) fold_any(call, kind, bytes, op, to, all.data(), threads() - 1);
+  if (root == -1 || root == ncupc_mythread)
+    fold_any(call, kind, bytes, op, to, all.data(), threads() - 1);
 }
 
-void ncupc_allv_prefix_reduce(const char* file, int line, void* to, const void* value, size_t bytes, int kind, upc_op_t op) {
+void ncupc_allv_prefix_reduce(const char* file, int line, void* to, const void* value, size_t bytes,
+                              int kind, upc_op_t op) {
   Call call = begin_values(file, line, prefix, "bupc_allv_prefix_reduce", bytes, op);
   agree(call, static_cast<uint64_t>(kind));
   Buffer all(call, bytes * threads());

@@ -33,8 +33,8 @@ const char* name_of(uint32_t tag) {
 unsigned one_of(const Call& call, int flags, int all, int my, int no, const char* which) {
   const int given = flags & (all | my | no);
   if (!std::has_single_bit(static_cast<unsigned>(given)) && given != 0) {
-    fail(call, "flags 0x%x has more than one of UPC_%s_ALLSYNC, UPC_%s_MYSYNC and UPC_%s_NOSYNC", static_cast<unsigned>(flags), which,
-         which, which);
+    fail(call, "flags 0x%x has more than one of UPC_%s_ALLSYNC, UPC_%s_MYSYNC and UPC_%s_NOSYNC",
+         static_cast<unsigned>(flags), which, which, which);
   }
   return given == my ? 1 : given == no ? 2 : 0;
 }
@@ -50,11 +50,15 @@ void fail(const Call& call, const char* format, ...) {
   ncupc_error(call.file, call.line, call.name, "%s", text);
 }
 
-Call begin(const char* file, int line, Kind kind, const char* name, int flags, ncupc_ptr dst, ncupc_ptr src) {
+Call begin(const char* file, int line, Kind kind, const char* name, int flags, ncupc_ptr dst,
+           ncupc_ptr src) {
   Call call{file, line, kind, name};
   ++runtime.collective_calls;
-  constexpr int known = UPC_IN_ALLSYNC | UPC_IN_MYSYNC | UPC_IN_NOSYNC | UPC_OUT_ALLSYNC | UPC_OUT_MYSYNC | UPC_OUT_NOSYNC;
-  if ((flags & ~known) != 0) fail(call, "flags 0x%x has bits that are no UPC_IN_* or UPC_OUT_* flag", static_cast<unsigned>(flags));
+  constexpr int known = UPC_IN_ALLSYNC | UPC_IN_MYSYNC | UPC_IN_NOSYNC | UPC_OUT_ALLSYNC |
+                        UPC_OUT_MYSYNC | UPC_OUT_NOSYNC;
+  if ((flags & ~known) != 0)
+    fail(call, "flags 0x%x has bits that are no UPC_IN_* or UPC_OUT_* flag",
+         static_cast<unsigned>(flags));
   const unsigned in = one_of(call, flags, UPC_IN_ALLSYNC, UPC_IN_MYSYNC, UPC_IN_NOSYNC, "IN");
   const unsigned out = one_of(call, flags, UPC_OUT_ALLSYNC, UPC_OUT_MYSYNC, UPC_OUT_NOSYNC, "OUT");
   if (ncupc_is_null(dst)) fail(call, "dst is a null pointer");
@@ -72,23 +76,29 @@ Call begin(const char* file, int line, Kind kind, const char* name, int flags, n
 
 void agree(Call& call, uint64_t argument) {
   // Multiplicative hashing by the golden ratio; the upper bits depend on all of the argument.
-  const uint64_t mixed = ((call.tag & ((1U << kind_shift) - 1)) + argument + 1) * 0x9e3779b97f4a7c15U;
-  call.tag = static_cast<uint32_t>(call.kind) << kind_shift | static_cast<uint32_t>(mixed >> (64 - kind_shift));
+  const uint64_t mixed =
+      ((call.tag & ((1U << kind_shift) - 1)) + argument + 1) * 0x9e3779b97f4a7c15U;
+  call.tag = static_cast<uint32_t>(call.kind) << kind_shift |
+             static_cast<uint32_t>(mixed >> (64 - kind_shift));
 }
 
 void check_tag(const Call& call, uint32_t tag, size_t thread) {
   if (tag == call.tag) return;
-  if (tag >> kind_shift == call.tag >> kind_shift) fail(call, "the arguments differ from those of thread %zu", thread);
+  if (tag >> kind_shift == call.tag >> kind_shift)
+    fail(call, "the arguments differ from those of thread %zu", thread);
   fail(call, "thread %zu calls %s instead", thread, name_of(tag));
 }
 
-Buffer::Buffer(const Call& call, size_t bytes) : data_(static_cast<char*>(std::malloc(bytes != 0 ? bytes : 1))) {
+Buffer::Buffer(const Call& call, size_t bytes)
+    : data_(static_cast<char*>(std::malloc(bytes != 0 ? bytes : 1))) {
   if (data_ == nullptr) fail(call, "there are no %zu bytes of memory", bytes);
 }
 
 Buffer::~Buffer() { std::free(data_); }
 
-unsigned Tree::children_limit() const { return place_ == 0 ? message_rounds() : static_cast<unsigned>(std::countr_zero(place_)); }
+unsigned Tree::children_limit() const {
+  return place_ == 0 ? message_rounds() : static_cast<unsigned>(std::countr_zero(place_));
+}
 
 unsigned Tree::children() const {
   unsigned count = 0;
@@ -124,7 +134,8 @@ void meet(const Call& call) {
   acquire();
 }
 
-// Bruck's algorithm: before round k a thread has its own block and those of the 2^k - 1 threads above it.
+// Bruck's algorithm: before round k a thread has its own block and those of the 2^k - 1 threads
+// above it.
 void share(const Call& call, const void* mine, size_t bytes, char* all) {
   Buffer circle(call, bytes * threads());
   std::memcpy(circle.data(), mine, bytes);
@@ -133,7 +144,8 @@ void share(const Call& call, const void* mine, size_t bytes, char* all) {
     const size_t more = std::min(have, threads() - have) * bytes;
     send_and_receive({round, false}, call, circle.data(), more, circle.data() + have * bytes, more);
   }
-  const size_t upper = (threads() - my_thread()) * bytes;  // blocks of this thread and those above it
+  // blocks of this thread and those above it
+  const size_t upper = (threads() - my_thread()) * bytes;
   std::memcpy(all + my_thread() * bytes, circle.data(), upper);
   std::memcpy(all, circle.data() + upper, my_thread() * bytes);
 }

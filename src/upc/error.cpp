@@ -23,7 +23,9 @@ void upc_global_exit(int status) {
 void ncupc_error(const char* file, int line, const char* what, const char* format, ...) {
   char text[1024];
   int length = snprintf(text, sizeof text, "upc: thread %d: ", ncupc_mythread);
-  if (file != nullptr) length += snprintf(text + length, sizeof text - static_cast<size_t>(length), "%.300s:%d: ", file, line);
+  if (file != nullptr)
+    length += snprintf(text + length, sizeof text - static_cast<size_t>(length),
+                       "%.300s:%d: ", file, line);
   length += snprintf(text + length, sizeof text - static_cast<size_t>(length), "%s: ", what);
   va_list values;
   va_start(values, format);

@@ -1,5 +1,6 @@
-// An access through a null pointer to shared is a load or store in a page without rights, so the test for it costs nothing. The handler
-// tells it from other faults, which go to whoever handled them before.
+// An access through a null pointer to shared is a load or store in a page without rights, so the
+// test for it costs nothing. The handler tells it from other faults, which go to whoever handled
+// them before.
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,23 +21,30 @@ void set_rights(int rights) {
 bool in_guard(const void* address) {
   for (int thread = 0; thread < ncupc_threads; ++thread) {
     const char* base = ncupc_near[thread];
-    if (base != nullptr && static_cast<const char*>(address) >= base && static_cast<const char*>(address) < base + guard_bytes) return true;
+    if (base != nullptr && static_cast<const char*>(address) >= base &&
+        static_cast<const char*>(address) < base + guard_bytes)
+      return true;
   }
   return false;
 }
 
-// The fault is in the program's own code, not within a call of a library, so that ending all threads from here is fine.
+// The fault is in the program's own code, not within a call of a library, so that ending all
+// threads from here is fine.
 void on_fault(int signal, siginfo_t* info, void* context) {
-  if (runtime.started && in_guard(info->si_addr)) ncupc_error(nullptr, 0, "access", "through a null pointer to shared");
-  if ((before_us.sa_flags & SA_SIGINFO) != 0 && before_us.sa_sigaction != nullptr) return before_us.sa_sigaction(signal, info, context);
-  if (before_us.sa_handler != SIG_DFL && before_us.sa_handler != SIG_IGN) return before_us.sa_handler(signal);
+  if (runtime.started && in_guard(info->si_addr))
+    ncupc_error(nullptr, 0, "access", "through a null pointer to shared");
+  if ((before_us.sa_flags & SA_SIGINFO) != 0 && before_us.sa_sigaction != nullptr)
+    return before_us.sa_sigaction(signal, info, context);
+  if (before_us.sa_handler != SIG_DFL && before_us.sa_handler != SIG_IGN)
+    return before_us.sa_handler(signal);
   sigaction(signal, &before_us, nullptr);  // the access is made again, and faults for good
 }
 
 }  // namespace
 
 void guard_start() {
-  if (sysconf(_SC_PAGESIZE) > static_cast<long>(guard_bytes)) return;  // larger pages: Control would be in it
+  // larger pages: Control would be in it
+  if (sysconf(_SC_PAGESIZE) > static_cast<long>(guard_bytes)) return;
   set_rights(PROT_NONE);
   struct sigaction action = {};
   action.sa_sigaction = on_fault;

@@ -1,9 +1,10 @@
-// Allocation without a bottleneck: every thread takes chunks from the two ends of the heap (heap_ends.h), larger ones each time, and
-// divides them by itself.
+// Allocation without a bottleneck: every thread takes chunks from the two ends of the heap
+// (heap_ends.h), larger ones each time, and divides them by itself.
 //
-// A block has an id before it, at the thread its pointer names (a global block's is thread 0, whoever allocated it). A free takes the id
-// from `allocated` to `freed` by compare-and-swap, which finds bad pointers and double frees, and gives the block to the thread that
-// allocated it: by a list of its own, which that thread empties before it allocates.
+// A block has an id before it, at the thread its pointer names (a global block's is thread 0,
+// whoever allocated it). A free takes the id from `allocated` to `freed` by compare-and-swap, which
+// finds bad pointers and double frees, and gives the block to the thread that allocated it: by a
+// list of its own, which that thread empties before it allocates.
 #include <algorithm>
 
 #include "upc/heap_ends.h"
@@ -17,11 +18,13 @@ constexpr Kind local = Heap::local, global = Heap::global;
 
 size_t me() { return static_cast<size_t>(ncupc_mythread); }
 
-// Free memory at the heap's middle goes back to where both ends may take it: local memory whenever much is free, as that is this thread's
-// own word; global memory, which is all threads' words, when this thread has no more room.
+// Free memory at the heap's middle goes back to where both ends may take it: local memory whenever
+// much is free, as that is this thread's own word; global memory, which is all threads' words, when
+// this thread has no more room.
 void return_local() {
   constexpr size_t much = size_t{1} << 20;
-  const size_t cut = runtime.heap.pools[local].trim_low(heap_local_begin() * heap_page, heap_page, much);
+  const size_t cut =
+      runtime.heap.pools[local].trim_low(heap_local_begin() * heap_page, heap_page, much);
   if (cut != 0) heap_give_local(static_cast<uint32_t>(cut / heap_page));
 }
 
@@ -31,16 +34,19 @@ void return_global() {
   if (cut != 0) heap_give_global(end, static_cast<uint32_t>(cut / heap_page));
 }
 
-// A chunk with room for a block of `bytes`; at best as much as all chunks before, at worst what is needed.
+// A chunk with room for a block of `bytes`; at best as much as all chunks before, at worst what is
+// needed.
 bool extend(Kind kind, size_t bytes) {
   const size_t needed = heap_align(bytes + Pool::chunk_overhead);
-  for (size_t wanted = std::max(needed, runtime.heap.next_chunk[kind]);; wanted = std::max(needed, heap_align(wanted / 2))) {
+  for (size_t wanted = std::max(needed, runtime.heap.next_chunk[kind]);;
+       wanted = std::max(needed, heap_align(wanted / 2))) {
     const uint32_t pages = static_cast<uint32_t>(wanted / heap_page);
     const uint64_t page = kind == local ? heap_take_local(pages) : heap_take_global(pages);
     if (page != 0) {
       runtime.heap.pools[kind].add_chunk(page * heap_page, wanted);
       const size_t most = heap_align((runtime.arena_bytes - runtime.heap_start) / 16);
-      runtime.heap.next_chunk[kind] = std::min(std::max(runtime.heap.next_chunk[kind], wanted) * 2, std::max(most, heap_page));
+      runtime.heap.next_chunk[kind] =
+          std::min(std::max(runtime.heap.next_chunk[kind], wanted) * 2, std::max(most, heap_page));
       return true;
     }
     if (wanted == needed) return false;
@@ -53,19 +59,22 @@ enum State : uint64_t { allocated = 1, freed = 2 };
 constexpr uint64_t magic = 0x4e43;
 
 uint64_t make_id(uint64_t block, Kind kind, size_t owner, State state) {
-  return magic << 48 | (block / unit & 0xfffff) << 28 | static_cast<uint64_t>(kind) << 27 | static_cast<uint64_t>(state) << 24 | owner;
+  return magic << 48 | (block / unit & 0xfffff) << 28 | static_cast<uint64_t>(kind) << 27 |
+         static_cast<uint64_t>(state) << 24 | owner;
 }
 Kind kind_of(uint64_t id) { return static_cast<Kind>(id >> 27 & 1); }
 size_t owner_of(uint64_t id) { return static_cast<size_t>(id & 0xffffff); }
 
-// ---- Blocks that other threads have freed: a list through the first words of the blocks, in units, with the kind in the lowest bit.
+// ---- Blocks that other threads have freed: a list through the first words of the blocks, in
+// units, with the kind in the lowest bit.
 
 void hand_back(size_t owner, uint64_t block, Kind kind) {
   uint64_t head = word_fetch(owner, NCUPC_CONTROL(freed));
   for (;;) {
     word_set(owner, block, head);
     release();
-    const uint64_t was = word_compare_swap(owner, NCUPC_CONTROL(freed), head, block | static_cast<uint64_t>(kind));
+    const uint64_t was =
+        word_compare_swap(owner, NCUPC_CONTROL(freed), head, block | static_cast<uint64_t>(kind));
     if (was == head) return;
     head = was;
   }
@@ -98,14 +107,16 @@ uint64_t allocate(Kind kind, size_t bytes) {
 
 [[noreturn]] void exhausted(const char* file, int line, const char* call, size_t bytes) {
   ncupc_error(file, line, call,
-              "no room for %zu bytes in the shared heap of %zu bytes a thread (%zu of them not divided yet): raise --shared-heap "
+              "no room for %zu bytes in the shared heap of %zu bytes a thread (%zu of them not "
+              "divided yet): raise --shared-heap "
               "(NEARCACHE_UPC_SHARED_HEAP)",
               bytes, runtime.arena_bytes - runtime.heap_start, heap_pages_between() * heap_page);
 }
 
 // A thread's share of `blocks` blocks of `bytes`.
 size_t share(const char* file, int line, const char* call, size_t blocks, size_t bytes) {
-  const size_t rows = blocks / static_cast<size_t>(ncupc_threads) + (blocks % static_cast<size_t>(ncupc_threads) != 0);
+  const size_t rows = blocks / static_cast<size_t>(ncupc_threads) +
+                      (blocks % static_cast<size_t>(ncupc_threads) != 0);
   size_t total = 0;
   if (__builtin_mul_overflow(rows, bytes, &total)) exhausted(file, line, call, SIZE_MAX);
   return total;
@@ -131,19 +142,20 @@ uint64_t check(const char* file, int line, const char* call, ncupc_ptr p) {
   const size_t thread = ncupc_thread(p);
   const uint64_t block = ncupc_address(p);
   uint64_t id = 0;
-  const bool inside = thread < static_cast<size_t>(ncupc_threads) && block % unit == 0 && block > runtime.heap_start &&
-                      block < runtime.arena_bytes;
+  const bool inside = thread < static_cast<size_t>(ncupc_threads) && block % unit == 0 &&
+                      block > runtime.heap_start && block < runtime.arena_bytes;
   if (inside) id = thread == me() ? own_word(block - 16) : word_fetch(thread, block - 16);
   const Kind kind = kind_of(id);
   const size_t owner = owner_of(id);
-  const bool fits = inside && owner < static_cast<size_t>(ncupc_threads) && thread == (kind == local ? owner : 0);
+  const bool fits =
+      inside && owner < static_cast<size_t>(ncupc_threads) && thread == (kind == local ? owner : 0);
   if (fits && id == make_id(block, kind, owner, freed)) {
-    ncupc_error(file, line, call, "the block at thread %zu, address %#llx has been freed already", thread,
-                static_cast<unsigned long long>(block));
+    ncupc_error(file, line, call, "the block at thread %zu, address %#llx has been freed already",
+                thread, static_cast<unsigned long long>(block));
   }
   if (!fits || id != make_id(block, kind, owner, allocated)) {
-    ncupc_error(file, line, call, "thread %zu, address %#llx is not a block of the shared heap", thread,
-                static_cast<unsigned long long>(block));
+    ncupc_error(file, line, call, "thread %zu, address %#llx is not a block of the shared heap",
+                thread, static_cast<unsigned long long>(block));
   }
   return id;
 }
@@ -152,7 +164,9 @@ uint64_t check(const char* file, int line, const char* call, ncupc_ptr p) {
 
 void heap_free(const char* file, int line, const char* call, ncupc_ptr p) {
   if (ncupc_is_null(p)) return;
-  release();  // what this thread has written to it comes before it is used again; and its id is there, if this thread has just set it
+  // what this thread has written to it comes before it is used again; and its id is there, if this
+  // thread has just set it
+  release();
   const uint64_t id = check(file, line, call, p);
   const uint64_t block = ncupc_address(p);
   const Kind kind = kind_of(id);
@@ -173,7 +187,8 @@ void heap_free(const char* file, int line, const char* call, ncupc_ptr p) {
 
 void heap_start() {
   for (Pool& pool : runtime.heap.pools) pool.start(runtime.arena);
-  heap_start_ends(static_cast<uint32_t>(runtime.heap_start / heap_page), static_cast<uint32_t>(runtime.arena_bytes / heap_page));
+  heap_start_ends(static_cast<uint32_t>(runtime.heap_start / heap_page),
+                  static_cast<uint32_t>(runtime.arena_bytes / heap_page));
 }
 
 uint64_t heap_allocate_local(size_t bytes) {
@@ -188,7 +203,9 @@ using namespace nearcache::upc;
 
 extern "C" {
 
-ncupc_ptr ncupc_alloc(const char* file, int line, size_t bytes) { return allocate_local(file, line, "upc_alloc", bytes); }
+ncupc_ptr ncupc_alloc(const char* file, int line, size_t bytes) {
+  return allocate_local(file, line, "upc_alloc", bytes);
+}
 
 ncupc_ptr ncupc_local_alloc(const char* file, int line, size_t blocks, size_t bytes) {
   size_t total = 0;
@@ -197,13 +214,15 @@ ncupc_ptr ncupc_local_alloc(const char* file, int line, size_t blocks, size_t by
 }
 
 ncupc_ptr ncupc_global_alloc(const char* file, int line, size_t blocks, size_t bytes) {
-  return allocate_global(file, line, "upc_global_alloc", share(file, line, "upc_global_alloc", blocks, bytes));
+  return allocate_global(file, line, "upc_global_alloc",
+                         share(file, line, "upc_global_alloc", blocks, bytes));
 }
 
 // Thread 0 allocates; the others learn of it as they all meet.
 ncupc_ptr ncupc_all_alloc(const char* file, int line, size_t blocks, size_t bytes) {
   const size_t total = share(file, line, "upc_all_alloc", blocks, bytes);
-  const uint64_t block = me() == 0 ? ncupc_address(allocate_global(file, line, "upc_all_alloc", total)) : 0;
+  const uint64_t block =
+      me() == 0 ? ncupc_address(allocate_global(file, line, "upc_all_alloc", total)) : 0;
   return ncupc_make(internal_barrier(block), 0, 0);
 }
 

@@ -1,4 +1,5 @@
-// The shared heap: two ends of the arena's rest, global blocks (the same offset on all threads) from below, local ones from above.
+// The shared heap: two ends of the arena's rest, global blocks (the same offset on all threads)
+// from below, local ones from above.
 #pragma once
 
 #include "nearcache/upc_runtime.h"

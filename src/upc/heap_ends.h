@@ -1,4 +1,5 @@
-// The two ends of the heap: page numbers in one word of each thread, changed together by compare-and-swap, so that they never meet.
+// The two ends of the heap: page numbers in one word of each thread, changed together by
+// compare-and-swap, so that they never meet.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +14,13 @@ uint32_t heap_local_begin();    // of this thread
 uint32_t heap_global_end();     // as thread 0 has it
 uint32_t heap_pages_between();  // free pages of this thread
 
-// The page where `pages` more memory begin, 0: no room. Local: this thread's word only. Global: the same pages of all threads; thread 0's
-// word says who gets which, the others' follow.
+// The page where `pages` more memory begin, 0: no room. Local: this thread's word only. Global: the
+// same pages of all threads; thread 0's word says who gets which, the others' follow.
 uint64_t heap_take_local(uint32_t pages);
 uint64_t heap_take_global(uint32_t pages);
 
-// The lowest pages of local memory, or those of global memory below `end`, are free again. The latter stay taken where another thread has
-// gone on from there.
+// The lowest pages of local memory, or those of global memory below `end`, are free again. The
+// latter stay taken where another thread has gone on from there.
 void heap_give_local(uint32_t pages);
 void heap_give_global(uint32_t end, uint32_t pages);
 

@@ -1,4 +1,5 @@
-// The locks that this thread holds: a hash table with linear probing, quick for one lock and fine for thousands.
+// The locks that this thread holds: a hash table with linear probing, quick for one lock and fine
+// for thousands.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,9 @@ class HeldLocks {
 
  private:
   static constexpr size_t first_room = 16;
-  size_t home(uint64_t key) const { return static_cast<size_t>(key * 0x9e3779b97f4a7c15u >> 20) & (room_ - 1); }
+  size_t home(uint64_t key) const {
+    return static_cast<size_t>(key * 0x9e3779b97f4a7c15u >> 20) & (room_ - 1);
+  }
   void put(const Entry& entry);
 
   Entry first_[first_room] = {};

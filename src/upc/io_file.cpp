@@ -23,7 +23,9 @@ struct Handle {
   File* file;
 };
 
-Handle& own_part(ncupc_ptr handle) { return *reinterpret_cast<Handle*>(own(ncupc_address(handle))); }
+Handle& own_part(ncupc_ptr handle) {
+  return *reinterpret_cast<Handle*>(own(ncupc_address(handle)));
+}
 
 bool one_of(int flags, int choices) {
   const int given = flags & choices;
@@ -41,7 +43,9 @@ int flags_error(int flags) {
 
 // Thread 0 makes or empties the file; then the others find it as it is to be.
 int open_for(const char* name, int flags, bool first) {
-  int how = O_CLOEXEC | ((flags & UPC_RDWR) != 0 ? O_RDWR : (flags & UPC_WRONLY) != 0 ? O_WRONLY : O_RDONLY);
+  int how = O_CLOEXEC | ((flags & UPC_RDWR) != 0     ? O_RDWR
+                         : (flags & UPC_WRONLY) != 0 ? O_WRONLY
+                                                     : O_RDONLY);
   if (first && (flags & UPC_CREATE) != 0) how |= O_CREAT;
   if (first && (flags & UPC_EXCL) != 0) how |= O_EXCL;
   if (first && (flags & UPC_TRUNC) != 0) how |= O_TRUNC;
@@ -96,7 +100,8 @@ File* new_file(const char* name, int flags) {
   return nullptr;
 }
 
-// Opens, thread 0 before the others. *file is there even after an error, if there was memory for it.
+// Opens, thread 0 before the others. *file is there even after an error, if there was memory for
+// it.
 int open_all(const char* name, int flags, size_t numhints, const upc_hint* hints, File** file) {
   int error = name == nullptr || (numhints != 0 && hints == nullptr) ? EINVAL : flags_error(flags);
   if (error == 0 && (*file = new_file(name, flags)) == nullptr) error = ENOMEM;
@@ -134,7 +139,9 @@ int by_one_thread(int error, F f) {
   return all_well(error) ? 0 : -1;
 }
 
-int changing_error(const File& file, upc_off_t size) { return file.outstanding || size < 0 ? EINVAL : !file.writable() ? EBADF : 0; }
+int changing_error(const File& file, upc_off_t size) {
+  return file.outstanding || size < 0 ? EINVAL : !file.writable() ? EBADF : 0;
+}
 
 // File pointers at the begin.
 void set_pointers(File& file, int kind) {
@@ -144,16 +151,32 @@ void set_pointers(File& file, int kind) {
 
 int control(File& file, int command, void* argument) {
   switch (command) {
-    case UPC_GET_CA_SEMANTICS: return file.flags & UPC_STRONG_CA;
-    case UPC_SET_WEAK_CA_SEMANTICS: file.flags &= ~UPC_STRONG_CA; return 0;
-    case UPC_SET_STRONG_CA_SEMANTICS: file.flags |= UPC_STRONG_CA; return 0;
-    case UPC_GET_FP: return file.flags & (UPC_COMMON_FP | UPC_INDIVIDUAL_FP);
-    case UPC_SET_COMMON_FP: set_pointers(file, UPC_COMMON_FP); return 0;
-    case UPC_SET_INDIVIDUAL_FP: set_pointers(file, UPC_INDIVIDUAL_FP); return 0;
-    case UPC_GET_FL: return file.flags;
-    case UPC_GET_FN: *static_cast<const char**>(argument) = file.name; return 0;
-    case UPC_GET_HINTS: *static_cast<const upc_hint**>(argument) = file.hints; return static_cast<int>(file.number_of_hints);
-    default: break;
+    case UPC_GET_CA_SEMANTICS:
+      return file.flags & UPC_STRONG_CA;
+    case UPC_SET_WEAK_CA_SEMANTICS:
+      file.flags &= ~UPC_STRONG_CA;
+      return 0;
+    case UPC_SET_STRONG_CA_SEMANTICS:
+      file.flags |= UPC_STRONG_CA;
+      return 0;
+    case UPC_GET_FP:
+      return file.flags & (UPC_COMMON_FP | UPC_INDIVIDUAL_FP);
+    case UPC_SET_COMMON_FP:
+      set_pointers(file, UPC_COMMON_FP);
+      return 0;
+    case UPC_SET_INDIVIDUAL_FP:
+      set_pointers(file, UPC_INDIVIDUAL_FP);
+      return 0;
+    case UPC_GET_FL:
+      return file.flags;
+    case UPC_GET_FN:
+      *static_cast<const char**>(argument) = file.name;
+      return 0;
+    case UPC_GET_HINTS:
+      *static_cast<const upc_hint**>(argument) = file.hints;
+      return static_cast<int>(file.number_of_hints);
+    default:
+      break;
   }
   errno = command == UPC_SET_HINT ? set_hint(file, static_cast<const upc_hint*>(argument)) : EINVAL;
   return errno == 0 ? 0 : -1;
@@ -163,8 +186,10 @@ int control(File& file, int command, void* argument) {
 
 File& file_of(ncupc_ptr handle, const char* call) {
   const uint64_t address = ncupc_address(handle);
-  const bool possible = !ncupc_is_null(handle) && address % 16 == 0 && address <= runtime.arena_bytes - sizeof(Handle);
-  if (!possible || own_part(handle).mark != open_mark) ncupc_error(nullptr, 0, call, "this is no open file");
+  const bool possible = !ncupc_is_null(handle) && address % 16 == 0 &&
+                        address <= runtime.arena_bytes - sizeof(Handle);
+  if (!possible || own_part(handle).mark != open_mark)
+    ncupc_error(nullptr, 0, call, "this is no open file");
   return *own_part(handle).file;
 }
 
@@ -182,7 +207,8 @@ AtomicPart::AtomicPart(const File& file, bool writes) {
   lock.l_whence = SEEK_SET;
   Waiter waiter;
   while (fcntl(file.descriptor, F_OFD_SETLK, &lock) != 0) {
-    if (errno != EAGAIN && errno != EACCES && errno != EINTR) return;  // a file system without locks
+    // a file system without locks
+    if (errno != EAGAIN && errno != EACCES && errno != EINTR) return;
     waiter.pause();
   }
   locked_ = file.descriptor;
@@ -223,7 +249,9 @@ ncupc_ptr upc_all_fopen(const char* name, int flags, size_t numhints, const upc_
 int upc_all_fclose(ncupc_ptr handle) {
   File* const file = &file_of(handle, "upc_all_fclose");
   if (!all_well(file->outstanding ? EINVAL : 0)) return -1;
-  int error = file->writable() && fsync(file->descriptor) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
+  int error = file->writable() && fsync(file->descriptor) != 0 && errno != EINVAL && errno != EROFS
+                  ? errno
+                  : 0;
   if (close(file->descriptor) != 0 && error == 0) error = errno;
   file->descriptor = -1;
   if ((file->flags & UPC_DELETE_ON_CLOSE) != 0) {
@@ -239,7 +267,9 @@ int upc_all_fclose(ncupc_ptr handle) {
 int upc_all_fsync(ncupc_ptr handle) {
   const File& file = file_of(handle, "upc_all_fsync");
   int error = file.outstanding ? EINVAL : 0;
-  if (error == 0 && file.writable() && fsync(file.descriptor) != 0 && errno != EINVAL) error = errno;  // a pipe has nothing to do
+  // a pipe has nothing to do
+  if (error == 0 && file.writable() && fsync(file.descriptor) != 0 && errno != EINVAL)
+    error = errno;
   return all_well(error) ? 0 : -1;
 }
 
@@ -262,7 +292,8 @@ upc_off_t upc_all_fseek(ncupc_ptr handle, upc_off_t offset, int origin) {
 
 int upc_all_fset_size(ncupc_ptr handle, upc_off_t size) {
   const File& file = file_of(handle, "upc_all_fset_size");
-  return by_one_thread(changing_error(file, size), [&] { return ftruncate(file.descriptor, size) == 0 ? 0 : errno; });
+  return by_one_thread(changing_error(file, size),
+                       [&] { return ftruncate(file.descriptor, size) == 0 ? 0 : errno; });
 }
 
 int upc_all_fpreallocate(ncupc_ptr handle, upc_off_t size) {
@@ -281,7 +312,8 @@ upc_off_t upc_all_fget_size(ncupc_ptr handle) {
 int upc_all_fcntl(ncupc_ptr handle, int command, void* argument) {
   File& file = file_of(handle, "upc_all_fcntl");
   if (command == UPC_ASYNC_OUTSTANDING) return file.outstanding ? 1 : 0;
-  if (file.outstanding || ((command == UPC_GET_FN || command == UPC_GET_HINTS) && argument == nullptr)) {
+  if (file.outstanding ||
+      ((command == UPC_GET_FN || command == UPC_GET_HINTS) && argument == nullptr)) {
     errno = EINVAL;
     return -1;
   }

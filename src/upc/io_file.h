@@ -1,8 +1,9 @@
 // A file of upc_io.h, as this thread has it.
 //
-// The program's handle is a shared block with the same place at every thread, where each has a pointer to its own File; so the handle means
-// the same to all. What is common to all threads (flags, the common file pointer) each keeps for itself, as every call is collective.
-// Every call ends with a barrier that carries the greatest errno, so that all threads return alike.
+// The program's handle is a shared block with the same place at every thread, where each has a
+// pointer to its own File; so the handle means the same to all. What is common to all threads
+// (flags, the common file pointer) each keeps for itself, as every call is collective. Every call
+// ends with a barrier that carries the greatest errno, so that all threads return alike.
 #pragma once
 
 #include <sys/types.h>
@@ -32,11 +33,12 @@ struct File {
 // The file of a handle; an error of the program if it is none.
 File& file_of(ncupc_ptr handle, const char* call);
 
-// The end of a call: the same error on all threads. `error`: this thread's errno, or 0. True if there is none; else errno is set.
+// The end of a call: the same error on all threads. `error`: this thread's errno, or 0. True if
+// there is none; else errno is set.
 bool all_well(int error);
 
-// For reading or writing as one: with strong semantics, a lock of the file while it lives. It waits without keeping others from what they ask
-// of this thread.
+// For reading or writing as one: with strong semantics, a lock of the file while it lives. It waits
+// without keeping others from what they ask of this thread.
 class AtomicPart {
  public:
   AtomicPart(const File& file, bool writes);

@@ -1,9 +1,9 @@
-// Locks: queues of Mellor-Crummey and Scott (1991). A lock is a word that names the last node of its queue; a thread appends a node of its
-// own by one swap, and waits in its own memory until the one before hands the lock on. So waiting makes no traffic, and who comes first is
-// served first.
+// Locks: queues of Mellor-Crummey and Scott (1991). A lock is a word that names the last node of
+// its queue; a thread appends a node of its own by one swap, and waits in its own memory until the
+// one before hands the lock on. So waiting makes no traffic, and who comes first is served first.
 //
-// A lock is its tail. A node: the next node, and whether it must wait. Nodes are named by (thread + 1) << 40 | offset. This thread's nodes
-// in use are in a table, by lock.
+// A lock is its tail. A node: the next node, and whether it must wait. Nodes are named by (thread +
+// 1) << 40 | offset. This thread's nodes in use are in a table, by lock.
 #include "upc/internal.h"
 
 namespace nearcache::upc {
@@ -25,7 +25,9 @@ uint64_t take_node(const char* file, int line, const char* call) {
     runtime.locks.free_nodes = own(node);
   } else {
     node = heap_allocate_local(node_bytes);
-    if (node == 0) ncupc_error(file, line, call, "no room in the shared heap: raise --shared-heap (NEARCACHE_UPC_SHARED_HEAP)");
+    if (node == 0)
+      ncupc_error(file, line, call,
+                  "no room in the shared heap: raise --shared-heap (NEARCACHE_UPC_SHARED_HEAP)");
   }
   own(node + next_at) = 0;
   own(node + waits_at) = 1;
@@ -37,13 +39,16 @@ void give_node(uint64_t node) {
   runtime.locks.free_nodes = node;
 }
 
-uint64_t key_of(ncupc_ptr lock) { return static_cast<uint64_t>(ncupc_thread(lock)) << 40 | ncupc_address(lock); }
+uint64_t key_of(ncupc_ptr lock) {
+  return static_cast<uint64_t>(ncupc_thread(lock)) << 40 | ncupc_address(lock);
+}
 
 void check_pointer(const char* file, int line, const char* call, ncupc_ptr lock) {
   if (ncupc_is_null(lock)) ncupc_error(file, line, call, "the lock is a null pointer");
 }
 
-// A lock that this thread held may have been freed by another, and be a new one at the same address now: nobody holds it.
+// A lock that this thread held may have been freed by another, and be a new one at the same address
+// now: nobody holds it.
 bool holds(ncupc_ptr lock) {
   const HeldLocks::Entry* entry = runtime.locks.held.find(key_of(lock));
   if (entry == nullptr) return false;
@@ -55,13 +60,16 @@ bool holds(ncupc_ptr lock) {
 
 uint64_t new_lock(const char* file, int line, const char* call) {
   const uint64_t block = heap_allocate_local(lock_bytes);
-  if (block == 0) ncupc_error(file, line, call, "no room in the shared heap: raise --shared-heap (NEARCACHE_UPC_SHARED_HEAP)");
+  if (block == 0)
+    ncupc_error(file, line, call,
+                "no room in the shared heap: raise --shared-heap (NEARCACHE_UPC_SHARED_HEAP)");
   own(block) = 0;
   return block;
 }
 
 void note(const char* file, int line, const char* call, ncupc_ptr lock, uint64_t node) {
-  if (!runtime.locks.held.add({key_of(lock), node})) ncupc_error(file, line, call, "no memory for the table of locks");
+  if (!runtime.locks.held.add({key_of(lock), node}))
+    ncupc_error(file, line, call, "no memory for the table of locks");
 }
 
 void free_lock(const char* file, int line, const char* call, ncupc_ptr lock) {
@@ -108,7 +116,8 @@ void ncupc_lock(const char* file, int line, ncupc_ptr lock) {
 
 int ncupc_lock_attempt(const char* file, int line, ncupc_ptr lock) {
   check_pointer(file, line, "upc_lock_attempt", lock);
-  if (holds(lock)) ncupc_error(file, line, "upc_lock_attempt", "this thread holds the lock already");
+  if (holds(lock))
+    ncupc_error(file, line, "upc_lock_attempt", "this thread holds the lock already");
   const uint64_t node = take_node(file, line, "upc_lock_attempt");
   release();
   if (word_compare_swap(ncupc_thread(lock), ncupc_address(lock), 0, name_of(node)) != 0) {
@@ -129,8 +138,8 @@ void ncupc_unlock(const char* file, int line, ncupc_ptr lock) {
   const uint64_t node = entry->node;
   release();
   runtime.locks.held.remove(key_of(lock));
-  if (own_word(node + next_at) != 0 ||
-      word_compare_swap(ncupc_thread(lock), ncupc_address(lock), name_of(node), 0) != name_of(node)) {
+  if (own_word(node + next_at) != 0 || word_compare_swap(ncupc_thread(lock), ncupc_address(lock),
+                                                         name_of(node), 0) != name_of(node)) {
     Waiter waiter;  // another has swapped itself in, and is about to say so
     uint64_t next = 0;
     while ((next = own_word(node + next_at)) == 0) waiter.pause();
@@ -140,7 +149,9 @@ void ncupc_unlock(const char* file, int line, ncupc_ptr lock) {
   give_node(node);
 }
 
-void ncupc_lock_free(const char* file, int line, ncupc_ptr lock) { free_lock(file, line, "upc_lock_free", lock); }
+void ncupc_lock_free(const char* file, int line, ncupc_ptr lock) {
+  free_lock(file, line, "upc_lock_free", lock);
+}
 
 void ncupc_all_lock_free(const char* file, int line, ncupc_ptr lock) {
   internal_barrier(0);

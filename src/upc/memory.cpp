@@ -8,11 +8,14 @@ using namespace nearcache::upc;
 
 namespace {
 
-// Large enough that a network's bandwidth is reached, small enough for a second-level cache. Only within a call: no state.
+// Large enough that a network's bandwidth is reached, small enough for a second-level cache. Only
+// within a call: no state.
 constexpr size_t buffer_bytes = 64 * 1024;
 char buffer[buffer_bytes];
 
-ncupc_ptr after(ncupc_ptr p, size_t bytes) { return ncupc_add_bytes(p, static_cast<ptrdiff_t>(bytes)); }
+ncupc_ptr after(ncupc_ptr p, size_t bytes) {
+  return ncupc_add_bytes(p, static_cast<ptrdiff_t>(bytes));
+}
 
 }  // namespace
 

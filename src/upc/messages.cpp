@@ -10,7 +10,8 @@
 namespace nearcache::upc {
 namespace {
 
-// A slot: 256 bytes, of which one word is the tag. The time of a put of up to some hundred bytes does not depend on its size.
+// A slot: 256 bytes, of which one word is the tag. The time of a put of up to some hundred bytes
+// does not depend on its size.
 constexpr size_t slot_words = 32;
 constexpr size_t slot_bytes = 4 * (slot_words - 1);
 
@@ -22,7 +23,9 @@ static_assert(2 * barrier_rounds < emptied_words && all_slots / (2 * barrier_rou
 
 unsigned index(Channel channel) { return 2 * channel.round + (channel.up ? 0 : 1); }
 
-uint64_t emptied_offset(unsigned channel) { return NCUPC_CONTROL(collectives) + sizeof(uint64_t) * channel; }
+uint64_t emptied_offset(unsigned channel) {
+  return NCUPC_CONTROL(collectives) + sizeof(uint64_t) * channel;
+}
 
 uint64_t slot_offset(unsigned channel, uint64_t number) {
   const size_t slot = channel * runtime.mailboxes.depth + number % runtime.mailboxes.depth;
@@ -42,7 +45,8 @@ void put_words(size_t thread, uint64_t offset, const uint64_t* words, size_t cou
 void send_slot(Channel channel, const Call& call, const void* data, size_t bytes) {
   const unsigned c = index(channel);
   const uint64_t number = ++runtime.mailboxes.sent[c];
-  for (CollectiveWaiter waiter; number - own_word(emptied_offset(c)) > runtime.mailboxes.depth;) waiter.pause();
+  for (CollectiveWaiter waiter; number - own_word(emptied_offset(c)) > runtime.mailboxes.depth;)
+    waiter.pause();
   uint64_t words[slot_words];
   words[0] = number << 32 | call.tag;
   size_t count = 1;
@@ -57,7 +61,8 @@ void send_slot(Channel channel, const Call& call, const void* data, size_t bytes
 // The data of a word, once it is there.
 uint32_t take(uint64_t offset, uint64_t number) {
   uint64_t word = own_word(offset);
-  for (CollectiveWaiter waiter; word >> 32 != (number & UINT32_MAX); word = own_word(offset)) waiter.pause();
+  for (CollectiveWaiter waiter; word >> 32 != (number & UINT32_MAX); word = own_word(offset))
+    waiter.pause();
   return static_cast<uint32_t>(word);
 }
 
@@ -71,7 +76,8 @@ void receive_slot(Channel channel, const Call& call, void* data, size_t bytes) {
     std::memcpy(static_cast<char*>(data) + done, &half, std::min<size_t>(4, bytes - done));
   }
   // Twice for each turn of the ring, so that the sender need not wait for the last word of it.
-  if (number % (runtime.mailboxes.depth / 2) == 0) put_words(sender(channel), emptied_offset(c), &number, 1);
+  if (number % (runtime.mailboxes.depth / 2) == 0)
+    put_words(sender(channel), emptied_offset(c), &number, 1);
 }
 
 size_t neighbour(unsigned round, bool above) {
@@ -83,7 +89,8 @@ size_t neighbour(unsigned round, bool above) {
 
 // A power of two, of which more than 16 would never be used.
 void messages_start() {
-  runtime.mailboxes.depth = std::min<size_t>(16, std::bit_floor(all_slots / std::max(1U, 2 * message_rounds())));
+  runtime.mailboxes.depth =
+      std::min<size_t>(16, std::bit_floor(all_slots / std::max(1U, 2 * message_rounds())));
 }
 
 unsigned message_rounds() { return static_cast<unsigned>(std::bit_width(threads() - 1)); }
@@ -110,13 +117,16 @@ void receive(Channel channel, const Call& call, void* data, size_t bytes) {
   } while (done < bytes);
 }
 
-void send_and_receive(Channel channel, const Call& call, const void* out, size_t out_bytes, void* in, size_t in_bytes) {
+void send_and_receive(Channel channel, const Call& call, const void* out, size_t out_bytes,
+                      void* in, size_t in_bytes) {
   const size_t burst = slot_bytes * std::max<size_t>(1, runtime.mailboxes.depth / 2);
   const size_t most = std::max(out_bytes, in_bytes);
   size_t done = 0;
   do {
-    if (done == 0 || done < out_bytes) send(channel, call, static_cast<const char*>(out) + done, std::min(burst, out_bytes - done));
-    if (done == 0 || done < in_bytes) receive(channel, call, static_cast<char*>(in) + done, std::min(burst, in_bytes - done));
+    if (done == 0 || done < out_bytes)
+      send(channel, call, static_cast<const char*>(out) + done, std::min(burst, out_bytes - done));
+    if (done == 0 || done < in_bytes)
+      receive(channel, call, static_cast<char*>(in) + done, std::min(burst, in_bytes - done));
     done += burst;
   } while (done < most);
 }

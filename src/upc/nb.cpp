@@ -1,8 +1,9 @@
-// upc_nb.h: copies to and from threads out of reach by OpenSHMEM's non-blocking calls, all others at once.
+// upc_nb.h: copies to and from threads out of reach by OpenSHMEM's non-blocking calls, all others
+// at once.
 //
-// OpenSHMEM completes all that is under way together, by a quiet. Copies are numbered; a handle is the number of its copy, which is
-// complete if a quiet of ours came later. A release of the program's in between is not counted: one quiet too many then finds nothing
-// to do.
+// OpenSHMEM completes all that is under way together, by a quiet. Copies are numbered; a handle is
+// the number of its copy, which is complete if a quiet of ours came later. A release of the
+// program's in between is not counted: one quiet too many then finds nothing to do.
 #include <shmem.h>
 
 #include <cstring>
@@ -33,7 +34,8 @@ upc_handle_t get(void* to, ncupc_ptr from, size_t bytes) {
   }
   before_far_read(ncupc_thread(from), ncupc_address(from), bytes);
   const Unordered unordered;
-  shmem_getmem_nbi(to, runtime.arena + ncupc_address(from), bytes, static_cast<int>(ncupc_thread(from)));
+  shmem_getmem_nbi(to, runtime.arena + ncupc_address(from), bytes,
+                   static_cast<int>(ncupc_thread(from)));
   return start();
 }
 
@@ -44,7 +46,8 @@ upc_handle_t put(ncupc_ptr to, const void* from, size_t bytes) {
     return UPC_COMPLETE_HANDLE;
   }
   before_far_write(ncupc_thread(to), ncupc_address(to), bytes);
-  shmem_putmem_nbi(runtime.arena + ncupc_address(to), from, bytes, static_cast<int>(ncupc_thread(to)));
+  shmem_putmem_nbi(runtime.arena + ncupc_address(to), from, bytes,
+                   static_cast<int>(ncupc_thread(to)));
   return start();
 }
 
@@ -65,7 +68,9 @@ upc_handle_t last_copy() { return runtime.copies.started; }
 bool copy_is_complete(upc_handle_t handle) { return handle <= runtime.copies.completed; }
 
 void complete_copy(upc_handle_t handle, const char* call) {
-  if (handle > runtime.copies.started) ncupc_error(nullptr, 0, call, "%llu is no handle of this thread", static_cast<unsigned long long>(handle));
+  if (handle > runtime.copies.started)
+    ncupc_error(nullptr, 0, call, "%llu is no handle of this thread",
+                static_cast<unsigned long long>(handle));
   complete_up_to(handle);
 }
 
@@ -73,9 +78,13 @@ void complete_copy(upc_handle_t handle, const char* call) {
 
 extern "C" {
 
-upc_handle_t upc_memcpy_nb(ncupc_ptr to, ncupc_ptr from, size_t bytes) { return copy(to, from, bytes); }
+upc_handle_t upc_memcpy_nb(ncupc_ptr to, ncupc_ptr from, size_t bytes) {
+  return copy(to, from, bytes);
+}
 upc_handle_t upc_memget_nb(void* to, ncupc_ptr from, size_t bytes) { return get(to, from, bytes); }
-upc_handle_t upc_memput_nb(ncupc_ptr to, const void* from, size_t bytes) { return put(to, from, bytes); }
+upc_handle_t upc_memput_nb(ncupc_ptr to, const void* from, size_t bytes) {
+  return put(to, from, bytes);
+}
 upc_handle_t upc_memset_nb(ncupc_ptr to, int value, size_t bytes) {
   upc_memset(to, value, bytes);
   return UPC_COMPLETE_HANDLE;
@@ -88,8 +97,8 @@ void upc_memset_nbi(ncupc_ptr to, int value, size_t bytes) { upc_memset(to, valu
 
 void upc_sync(upc_handle_t handle) { complete_copy(handle, "upc_sync"); }
 
-// Nothing of OpenSHMEM tells whether a copy is complete, so the first attempt waits for it: that takes one round trip, and never an
-// action of the program of another thread.
+// Nothing of OpenSHMEM tells whether a copy is complete, so the first attempt waits for it: that
+// takes one round trip, and never an action of the program of another thread.
 int upc_sync_attempt(upc_handle_t handle) {
   upc_sync(handle);
   return 1;

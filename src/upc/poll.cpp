@@ -1,4 +1,5 @@
-// bupc_poll and upc_poll: Berkeley UPC's names for what a thread calls while it waits for others in a loop of its own.
+// bupc_poll and upc_poll: Berkeley UPC's names for what a thread calls while it waits for others in
+// a loop of its own.
 #include "upc/internal.h"
 
 extern "C" {

@@ -5,11 +5,14 @@
 namespace nearcache::upc {
 namespace {
 
-uint64_t units_for(size_t bytes) { return (std::max(bytes, Pool::smallest_bytes) + unit - 1) / unit; }
+uint64_t units_for(size_t bytes) {
+  return (std::max(bytes, Pool::smallest_bytes) + unit - 1) / unit;
+}
 
 }  // namespace
 
-// Sizes below 16 units have a list each; from there on 16 lists lie between a power of two and the next.
+// Sizes below 16 units have a list each; from there on 16 lists lie between a power of two and the
+// next.
 int Pool::list_of(uint64_t units) {
   if (units < lists_a_row) return static_cast<int>(units);
   const int log = 63 - __builtin_clzll(units);
@@ -17,7 +20,8 @@ int Pool::list_of(uint64_t units) {
 }
 
 int Pool::list_at_least(uint64_t units) const {
-  if (units >= lists_a_row) units += (uint64_t{1} << (63 - __builtin_clzll(units) - 4)) - 1;  // round up to a list's least
+  // round up to a list's least
+  if (units >= lists_a_row) units += (uint64_t{1} << (63 - __builtin_clzll(units) - 4)) - 1;
   const int list = list_of(units);
   int row = list / lists_a_row;
   const unsigned in_row = lists_[row] & (~0u << (list % lists_a_row));
@@ -28,7 +32,8 @@ int Pool::list_at_least(uint64_t units) const {
   return row * lists_a_row + __builtin_ctz(lists_[row]);
 }
 
-// Where no list promises a fit, the one whose sizes lie around may still have one: the last of the memory is not given up.
+// Where no list promises a fit, the one whose sizes lie around may still have one: the last of the
+// memory is not given up.
 uint64_t Pool::search(uint64_t units) const {
   const int list = list_at_least(units);
   if (list >= 0) return heads_[list];
@@ -115,8 +120,8 @@ void Pool::free(uint64_t block) {
   make_free(block, units);
 }
 
-// A chunk is one free block and, above it, a header without a block. Chunks grow towards each other: the heap's lower end up, its upper
-// end down, so that a new one often borders on the last.
+// A chunk is one free block and, above it, a header without a block. Chunks grow towards each
+// other: the heap's lower end up, its upper end down, so that a new one often borders on the last.
 void Pool::add_chunk(uint64_t offset, size_t bytes) {
   const uint64_t end = offset + bytes;
   uint64_t block = offset + header_bytes;

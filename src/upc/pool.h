@@ -1,9 +1,12 @@
-// Blocks within chunks of this thread's part of the arena: two-level segregated fit (Masmano, Ripoll, Crespo, Real 2004), constant time.
+// Blocks within chunks of this thread's part of the arena: two-level segregated fit (Masmano,
+// Ripoll, Crespo, Real 2004), constant time.
 //
 // Every block has a header of 16 bytes before it:
-//   id     says whose block it is and whether it is allocated; checked by a free, also of another thread (heap.cpp)
-//   size   in units of 16 bytes, and two flags: this block is free, the block below is free
-// A free block holds its list's links at its start and its size in its last word, so that the block above finds its header.
+//   id     says whose block it is and whether it is allocated; checked by a free, also of another
+//   thread (heap.cpp) size   in units of 16 bytes, and two flags: this block is free, the block
+//   below is free
+// A free block holds its list's links at its start and its size in its last word, so that the block
+// above finds its header.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +20,22 @@ constexpr size_t unit = 16;
 class Pool {
  public:
   static constexpr size_t header_bytes = 16;
-  static constexpr size_t smallest_bytes = 32;  // of a block without its header: links and size of a free one
+  // of a block without its header: links and size of a free one
+  static constexpr size_t smallest_bytes = 32;
   static constexpr size_t chunk_overhead = 2 * header_bytes;
 
   // `arena`: where offsets are from.
   void start(char* arena) { arena_ = arena; }
 
-  // [offset, offset + bytes), multiples of 16, is this pool's from now on. It joins a chunk that it borders on.
+  // [offset, offset + bytes), multiples of 16, is this pool's from now on. It joins a chunk that it
+  // borders on.
   void add_chunk(uint64_t offset, size_t bytes);
 
   // The offset of a block of at least `bytes`, 0 if there is none.
   uint64_t allocate(size_t bytes);
 
-  // Gives up whole pages at the lower, or upper, end of the chunk added last, where they are free: how many bytes, 0 if less than `least`.
-  // The chunk must begin, or end, at `edge`.
+  // Gives up whole pages at the lower, or upper, end of the chunk added last, where they are free:
+  // how many bytes, 0 if less than `least`. The chunk must begin, or end, at `edge`.
   size_t trim_low(uint64_t edge, size_t page, size_t least);
   size_t trim_high(uint64_t edge, size_t page, size_t least);
 
@@ -41,19 +46,24 @@ class Pool {
 
  private:
   static constexpr uint64_t free_flag = 1, below_free_flag = 2;
-  static constexpr int lists_a_row = 16;  // each power of two of sizes is divided into as many lists
+  // each power of two of sizes is divided into as many lists
+  static constexpr int lists_a_row = 16;
   static constexpr int rows = 40;
 
   uint64_t& word(uint64_t offset) const { return *reinterpret_cast<uint64_t*>(arena_ + offset); }
   uint64_t& size_word(uint64_t block) const { return word(block - 8); }
-  uint64_t size_of(uint64_t block) const { return size_word(block) >> 2; }  // units, without the header; 0: the end of a chunk
+  // units, without the header; 0: the end of a chunk
+  uint64_t size_of(uint64_t block) const { return size_word(block) >> 2; }
   uint64_t above(uint64_t block) const { return block + size_of(block) * unit + header_bytes; }
-  void set_size(uint64_t block, uint64_t units) { size_word(block) = units << 2 | (size_word(block) & 3); }
+  void set_size(uint64_t block, uint64_t units) {
+    size_word(block) = units << 2 | (size_word(block) & 3);
+  }
   uint64_t& next(uint64_t block) const { return word(block); }
   uint64_t& previous(uint64_t block) const { return word(block + 8); }
 
   static int list_of(uint64_t units);
-  int list_at_least(uint64_t units) const;  // the first list that has blocks, all at least so large; -1: none
+  // the first list that has blocks, all at least so large; -1: none
+  int list_at_least(uint64_t units) const;
   uint64_t search(uint64_t units) const;
   void link(uint64_t block);
   void unlink(uint64_t block);

@@ -1,9 +1,11 @@
 // Reductions of shared arrays: upc_all_reduceT and upc_all_prefix_reduceT for one type.
 //
-// What makes them more than a tree is the order of elements, which a function that is not commutative asks for. With several blocks on a
-// thread the parts that one thread has are not next to each other. Block sums are then brought into order in one of two ways:
+// What makes them more than a tree is the order of elements, which a function that is not
+// commutative asks for. With several blocks on a thread the parts that one thread has are not next
+// to each other. Block sums are then brought into order in one of two ways:
 //   few     every thread gets all of them, by messages, and goes through them
-//   many    they are transposed: thread i gets the rows i * rows / THREADS and on of all threads, goes through these, and the threads
+//   many    they are transposed: thread i gets the rows i * rows / THREADS and on of all threads,
+//   goes through these, and the threads
 //           combine their totals. Each thread moves no more than as many sums as it has, twice
 #pragma once
 
@@ -17,8 +19,8 @@
 #pragma GCC visibility push(hidden)
 namespace nearcache::upc {
 
-// Bytes of all block sums up to which every thread gets them all: some tens of messages. Within reach transposing them takes some
-// microseconds only, over a network some hundred.
+// Bytes of all block sums up to which every thread gets them all: some tens of messages. Within
+// reach transposing them takes some microseconds only, over a network some hundred.
 constexpr size_t few_bytes_near = 1024, few_bytes_far = 4096;
 
 // A value, or nothing.
@@ -33,11 +35,14 @@ struct Maybe {
     value = there ? operation.function(value, next.value) : next.value;
     there = true;
   }
-  void append(const Operation<T>& operation, const T& next) { append(operation, Maybe{next, true}); }
+  void append(const Operation<T>& operation, const T& next) {
+    append(operation, Maybe{next, true});
+  }
 };
 
-// The reduction of an arc of the circle of threads from the root on. Elements begin at some thread in the middle of it, so an arc over that
-// thread holds the last elements before it, and the first ones from it on.
+// The reduction of an arc of the circle of threads from the root on. Elements begin at some thread
+// in the middle of it, so an arc over that thread holds the last elements before it, and the first
+// ones from it on.
 template <class T>
 struct Arc {
   Maybe<T> last, first;
@@ -56,9 +61,11 @@ struct Arc {
 template <class T>
 class Reduction {
  public:
-  Reduction(const Call& call, const Operation<T>& operation, const Layout& layout) : call_(call), operation_(operation), layout_(layout) {}
+  Reduction(const Call& call, const Operation<T>& operation, const Layout& layout)
+      : call_(call), operation_(operation), layout_(layout) {}
 
-  // The reduction of all elements, on the thread `root`. An order of elements within a thread is kept; `ordered`: over all threads, too.
+  // The reduction of all elements, on the thread `root`. An order of elements within a thread is
+  // kept; `ordered`: over all threads, too.
   Maybe<T> total(size_t root, bool ordered) {
     if (!ordered || layout_.rows() <= 1) {
       Maybe<T> mine;
@@ -78,19 +85,24 @@ class Reduction {
     Sums sums(*this);
     sums.make_prefixes();
     if (layout_.block() == 1 && layout_.fits(dst)) {
-      if (layout_.my_rows() != 0) std::memcpy(own(dst.run(layout_.my_block(0)).address), sums.prefixes(), layout_.my_rows() * sizeof(T));
+      if (layout_.my_rows() != 0)
+        std::memcpy(own(dst.run(layout_.my_block(0)).address), sums.prefixes(),
+                    layout_.my_rows() * sizeof(T));
       return;
     }
     for (size_t row = 0; row < layout_.my_rows(); ++row) {
-      if (layout_.block() == 1) move_prefixes(dst, layout_.my_block(row), sums.prefixes() + row, 1);
-      else write_prefixes(dst, row, layout_.my_block(row) != 0 ? sums.prefixes() + row : nullptr);
+      if (layout_.block() == 1)
+        move_prefixes(dst, layout_.my_block(row), sums.prefixes() + row, 1);
+      else
+        write_prefixes(dst, row, layout_.my_block(row) != 0 ? sums.prefixes() + row : nullptr);
     }
   }
 
  private:
   T block_sum(size_t row) const {
     const Layout::Run run = layout_.run(layout_.my_block(row));
-    return operation_.fold(operation_.function, reinterpret_cast<const T*>(own(run.address)), run.count);
+    return operation_.fold(operation_.function, reinterpret_cast<const T*>(own(run.address)),
+                           run.count);
   }
 
   void write_prefixes(const Layout& dst, size_t row, const T* before) const {
@@ -98,7 +110,8 @@ class Reduction {
     const Layout::Run from = layout_.run(block);
     const T* elements = reinterpret_cast<const T*>(own(from.address));
     if (layout_.fits(dst)) {
-      operation_.scan(operation_.function, reinterpret_cast<T*>(own(dst.run(block).address)), elements, from.count, before);
+      operation_.scan(operation_.function, reinterpret_cast<T*>(own(dst.run(block).address)),
+                      elements, from.count, before);
     } else {
       Buffer made(call_, from.count * sizeof(T));
       operation_.scan(operation_.function, made.as<T>(), elements, from.count, before);
@@ -114,7 +127,8 @@ class Reduction {
     });
   }
 
-  // Up the binomial tree, whose subtrees are arcs: what threads have, in the order of the circle from `begin` on.
+  // Up the binomial tree, whose subtrees are arcs: what threads have, in the order of the circle
+  // from `begin` on.
   Maybe<T> up(size_t root, size_t begin, const Maybe<T>& mine) const {
     const Tree tree(root);
     const size_t cut = (begin + threads() - root) % threads();
@@ -143,7 +157,8 @@ class Reduction<T>::Sums {
  public:
   explicit Sums(Reduction& reduction)
       : r_(reduction),
-        few_(reduction.layout_.rows() <= (runtime.all_near ? few_bytes_near : few_bytes_far) / sizeof(T) / threads()),
+        few_(reduction.layout_.rows() <=
+             (runtime.all_near ? few_bytes_near : few_bytes_far) / sizeof(T) / threads()),
         rows_(reduction.layout_.rows()),
         chunk_(first_row(my_thread() + 1) - first_row(my_thread())),
         mine_(reduction.call_, rows_ * sizeof(T)),
@@ -152,10 +167,13 @@ class Reduction<T>::Sums {
     if (r_.layout_.block() != 1) {
       for (size_t row = 0; row < r_.layout_.my_rows(); ++row) mine()[row] = r_.block_sum(row);
     } else if (r_.layout_.my_rows() != 0) {
-      std::memcpy(mine(), own(r_.layout_.run(r_.layout_.my_block(0)).address), r_.layout_.my_rows() * sizeof(T));
+      std::memcpy(mine(), own(r_.layout_.run(r_.layout_.my_block(0)).address),
+                  r_.layout_.my_rows() * sizeof(T));
     }
-    if (few_) share(r_.call_, mine_.data(), rows_ * sizeof(T), all_.data());
-    else transpose();
+    if (few_)
+      share(r_.call_, mine_.data(), rows_ * sizeof(T), all_.data());
+    else
+      transpose();
   }
   ~Sums() {
     if (!few_) ncupc_all_free(r_.call_.file, r_.call_.line, shared_);
@@ -167,7 +185,8 @@ class Reduction<T>::Sums {
 
   Maybe<T> total_of_all() {
     Maybe<T> total;
-    for (size_t block = 0; block < r_.layout_.blocks(); ++block) total.append(r_.operation_, few(block));
+    for (size_t block = 0; block < r_.layout_.blocks(); ++block)
+      total.append(r_.operation_, few(block));
     return total;
   }
 
@@ -178,10 +197,13 @@ class Reduction<T>::Sums {
     return total;
   }
 
-  // Instead of each sum of this thread: the reduction of all blocks before it. In blocks of one element, which are elements: with itself.
+  // Instead of each sum of this thread: the reduction of all blocks before it. In blocks of one
+  // element, which are elements: with itself.
   void make_prefixes() {
-    if (few_) few_prefixes();
-    else many_prefixes();
+    if (few_)
+      few_prefixes();
+    else
+      many_prefixes();
   }
   const T* prefixes() { return mine(); }
 
@@ -211,9 +233,13 @@ class Reduction<T>::Sums {
   }
 
   // Rows [first_row(i), first_row(i + 1)) are thread i's.
-  size_t first_row(size_t thread) const { return rows_ / threads() * thread + std::min(rows_ % threads(), thread); }
+  size_t first_row(size_t thread) const {
+    return rows_ / threads() * thread + std::min(rows_ % threads(), thread);
+  }
   // Where rows of this thread's chunk begin in the part of any thread.
-  uint64_t chunk_address() const { return ncupc_address(shared_) + first_row(my_thread()) * sizeof(T); }
+  uint64_t chunk_address() const {
+    return ncupc_address(shared_) + first_row(my_thread()) * sizeof(T);
+  }
 
   void transpose() {
     shared_ = ncupc_all_alloc(r_.call_.file, r_.call_.line, threads(), rows_ * sizeof(T));
@@ -242,9 +268,11 @@ class Reduction<T>::Sums {
     Buffer totals(r_.call_, threads() * sizeof total);
     share(r_.call_, &total, sizeof total, totals.data());
     Maybe<T> running;
-    for (size_t i = 0; i < my_thread(); ++i) running.append(r_.operation_, totals.as<Maybe<T>>()[i]);
+    for (size_t i = 0; i < my_thread(); ++i)
+      running.append(r_.operation_, totals.as<Maybe<T>>()[i]);
     for_rows([&](T& sum) { replace(sum, running); });
-    for (size_t i = 0; i < threads(); ++i) write_bytes(at(thread_of(i), chunk_address()), column(i), chunk_ * sizeof(T));
+    for (size_t i = 0; i < threads(); ++i)
+      write_bytes(at(thread_of(i), chunk_address()), column(i), chunk_ * sizeof(T));
     meet(r_.call_);
     std::memcpy(mine_.data(), own(ncupc_address(shared_)), rows_ * sizeof(T));
   }
@@ -266,21 +294,27 @@ inline void agree_reduction(Call& call, upc_op_t op, size_t count, size_t block)
 }
 
 inline void check_phase(const Call& call, const char* which, ncupc_ptr p, size_t block) {
-  if (block != 0 && ncupc_phase(p) >= block) fail(call, "%s has phase %zu in blocks of %zu elements", which, ncupc_phase(p), block);
+  if (block != 0 && ncupc_phase(p) >= block)
+    fail(call, "%s has phase %zu in blocks of %zu elements", which, ncupc_phase(p), block);
 }
 
 template <class T>
-void reduce(Call call, ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t count, size_t block, T (*function)(T, T)) {
+void reduce(Call call, ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t count, size_t block,
+            T (*function)(T, T)) {
   agree_reduction(call, op, count, block);
   check_phase(call, "src", src, block);
   const Operation<T> operation = upc::operation(call, op, function);
   const Layout layout(src, count, sizeof(T), block);
-  // A thread's part tells the root that the thread has come: what it wrote before must be complete then.
-  if (call.in_all) meet(call);
-  else if (call.out_all) release();
+  // A thread's part tells the root that the thread has come: what it wrote before must be complete
+  // then.
+  if (call.in_all)
+    meet(call);
+  else if (call.out_all)
+    release();
   const size_t root = ncupc_thread(dst);
   const Maybe<T> result = Reduction<T>(call, operation, layout).total(root, op == UPC_NONCOMM_FUNC);
-  if (root == my_thread() && result.there) std::memcpy(own(ncupc_address(dst)), &result.value, sizeof(T));
+  if (root == my_thread() && result.there)
+    std::memcpy(own(ncupc_address(dst)), &result.value, sizeof(T));
   if (!call.out_all) return;
   // The root has what all have read: when it is there, all is done.
   Tree(root).down(call);
@@ -288,13 +322,15 @@ void reduce(Call call, ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t count, 
 }
 
 template <class T>
-void prefix_reduce(Call call, ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t count, size_t block, T (*function)(T, T)) {
+void prefix_reduce(Call call, ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t count, size_t block,
+                   T (*function)(T, T)) {
   agree_reduction(call, op, count, block);
   check_phase(call, "src", src, block);
   check_phase(call, "dst", dst, block);
   const Operation<T> operation = upc::operation(call, op, function);
   const Layout layout(src, count, sizeof(T), block), to(dst, count, sizeof(T), block);
-  // Where dst and src do not lie alike, as one specification of UPC demanded, threads write to each other's memory.
+  // Where dst and src do not lie alike, as one specification of UPC demanded, threads write to each
+  // other's memory.
   const bool far = !layout.fits(to);
   if (call.in_all || (far && call.in_my)) meet(call);
   Reduction<T>(call, operation, layout).prefixes(to);

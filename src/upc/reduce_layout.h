@@ -1,5 +1,6 @@
-// Where the elements of a shared array lie that a reduction goes over: `count` elements of `size` bytes from `first` on, in blocks of
-// `block` elements (0: all in one thread). The first block begins at first's phase, so it may be short, as the last may be.
+// Where the elements of a shared array lie that a reduction goes over: `count` elements of `size`
+// bytes from `first` on, in blocks of `block` elements (0: all in one thread). The first block
+// begins at first's phase, so it may be short, as the last may be.
 #pragma once
 
 #include <algorithm>
@@ -33,28 +34,37 @@ class Layout {
   // Blocks of the thread that has most.
   size_t rows() const { return (blocks() + threads() - 1) / threads(); }
   // This thread's blocks are those of rows 0 .. my_rows() - 1.
-  size_t my_rows() const { return my_column() < blocks() ? (blocks() - my_column() + threads() - 1) / threads() : 0; }
+  size_t my_rows() const {
+    return my_column() < blocks() ? (blocks() - my_column() + threads() - 1) / threads() : 0;
+  }
   // The place of this thread's block of `row` among all blocks.
   size_t my_block(size_t row) const { return my_column() + row * threads(); }
 
-  // Whether element i lies on the same thread here and there, at the same place of its block, for every i.
-  bool fits(const Layout& other) const { return thread_ == other.thread_ && phase_ == other.phase_; }
+  // Whether element i lies on the same thread here and there, at the same place of its block, for
+  // every i.
+  bool fits(const Layout& other) const {
+    return thread_ == other.thread_ && phase_ == other.phase_;
+  }
   // The place of a block's first element among all elements.
   size_t first_element(size_t block) const { return std::max(block * block_, phase_) - phase_; }
 
-  // Where `count` elements from `first` on are: f(pointer to some that are next to each other, number of them), in their order.
+  // Where `count` elements from `first` on are: f(pointer to some that are next to each other,
+  // number of them), in their order.
   template <class F>
   void for_pieces(size_t first, size_t count, F f) const {
     while (count != 0) {
-      const size_t place = phase_ + first, block = place / block_, inside = place % block_, piece = std::min(count, block_ - inside);
+      const size_t place = phase_ + first, block = place / block_, inside = place % block_,
+                   piece = std::min(count, block_ - inside);
       const size_t row = (thread_ + block) / threads();
-      f(at(thread_after(thread_, block % threads()), base_ + (row * block_ + inside) * size_), piece);
+      f(at(thread_after(thread_, block % threads()), base_ + (row * block_ + inside) * size_),
+        piece);
       first += piece, count -= piece;
     }
   }
 
   Run run(size_t block) const {
-    const size_t begin = std::max(block * block_, phase_), end = std::min((block + 1) * block_, phase_ + count_);
+    const size_t begin = std::max(block * block_, phase_),
+                 end = std::min((block + 1) * block_, phase_ + count_);
     const size_t row = (thread_ + block) / threads();
     return {base_ + (row * block_ + begin % block_) * size_, end - begin};
   }

@@ -1,7 +1,8 @@
-// The operations of reductions as three functions each: of two values, of a run of elements, and the running one of a run.
+// The operations of reductions as three functions each: of two values, of a run of elements, and
+// the running one of a run.
 //
-// Elements are always combined from the first to the last, so that a floating-point result is the same in every run of the program, and an
-// operation need not be commutative.
+// Elements are always combined from the first to the last, so that a floating-point result is the
+// same in every run of the program, and an operation need not be commutative.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +18,10 @@ template <class T>
 struct Operation {
   using Function = T (*)(T, T);
 
-  Function function;                                                       // of two values
-  T (*fold)(Function, const T* from, size_t count);                        // count > 0
-  void (*scan)(Function, T* to, const T* from, size_t count, const T* before);  // before: what comes first, or null
+  Function function;                                 // of two values
+  T (*fold)(Function, const T* from, size_t count);  // count > 0
+  // before: what comes first, or null
+  void (*scan)(Function, T* to, const T* from, size_t count, const T* before);
 };
 
 namespace operations {
@@ -27,45 +29,65 @@ namespace operations {
 // Integers wrap, as unsigned ones do, whatever the compiler thinks of signed overflow.
 template <class T, class F>
 T wrapping(T a, T b, F f) {
-  if constexpr (std::is_floating_point_v<T>) return f(a, b);
-  else return static_cast<T>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+  if constexpr (std::is_floating_point_v<T>)
+    return f(a, b);
+  else
+    return static_cast<T>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
 }
 
 struct Add {
   template <class T>
-  static T of(T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x + y; }); }
+  static T of(T a, T b) {
+    return wrapping(a, b, [](auto x, auto y) { return x + y; });
+  }
 };
 struct Multiply {
   template <class T>
-  static T of(T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x * y; }); }
+  static T of(T a, T b) {
+    return wrapping(a, b, [](auto x, auto y) { return x * y; });
+  }
 };
 struct And {
   template <class T>
-  static T of(T a, T b) { return static_cast<T>(a & b); }
+  static T of(T a, T b) {
+    return static_cast<T>(a & b);
+  }
 };
 struct Or {
   template <class T>
-  static T of(T a, T b) { return static_cast<T>(a | b); }
+  static T of(T a, T b) {
+    return static_cast<T>(a | b);
+  }
 };
 struct Xor {
   template <class T>
-  static T of(T a, T b) { return static_cast<T>(a ^ b); }
+  static T of(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
 };
 struct LogicalAnd {
   template <class T>
-  static T of(T a, T b) { return static_cast<T>(a != 0 && b != 0); }
+  static T of(T a, T b) {
+    return static_cast<T>(a != 0 && b != 0);
+  }
 };
 struct LogicalOr {
   template <class T>
-  static T of(T a, T b) { return static_cast<T>(a != 0 || b != 0); }
+  static T of(T a, T b) {
+    return static_cast<T>(a != 0 || b != 0);
+  }
 };
 struct Minimum {
   template <class T>
-  static T of(T a, T b) { return b < a ? b : a; }
+  static T of(T a, T b) {
+    return b < a ? b : a;
+  }
 };
 struct Maximum {
   template <class T>
-  static T of(T a, T b) { return a < b ? b : a; }
+  static T of(T a, T b) {
+    return a < b ? b : a;
+  }
 };
 
 template <class T, class F>
@@ -85,7 +107,9 @@ void scan(F f, T* to, const T* from, size_t count, const T* before) {
 template <class T, class O>
 constexpr Operation<T> built_in() {
   return {[](T a, T b) { return O::of(a, b); },
-          [](T (*)(T, T), const T* from, size_t count) { return fold([](T a, T b) { return O::of(a, b); }, from, count); },
+          [](T (*)(T, T), const T* from, size_t count) {
+            return fold([](T a, T b) { return O::of(a, b); }, from, count);
+          },
           [](T (*)(T, T), T* to, const T* from, size_t count, const T* before) {
             scan([](T a, T b) { return O::of(a, b); }, to, from, count, before);
           }};
@@ -95,7 +119,9 @@ template <class T>
 Operation<T> users(const Call& call, T (*function)(T, T)) {
   if (function == nullptr) fail(call, "the function is a null pointer");
   return {function, [](T (*f)(T, T), const T* from, size_t count) { return fold(f, from, count); },
-          [](T (*f)(T, T), T* to, const T* from, size_t count, const T* before) { scan(f, to, from, count, before); }};
+          [](T (*f)(T, T), T* to, const T* from, size_t count, const T* before) {
+            scan(f, to, from, count, before);
+          }};
 }
 
 }  // namespace operations
@@ -112,15 +138,23 @@ Operation<T> operation(const Call& call, upc_op_t op, T (*function)(T, T)) {
     fail(call, "UPC_AND, UPC_OR and UPC_XOR are not for floating-point elements");
   }
   switch (op) {
-    case UPC_ADD: return built_in<T, Add>();
-    case UPC_MULT: return built_in<T, Multiply>();
-    case UPC_LOGAND: return built_in<T, LogicalAnd>();
-    case UPC_LOGOR: return built_in<T, LogicalOr>();
-    case UPC_MIN: return built_in<T, Minimum>();
-    case UPC_MAX: return built_in<T, Maximum>();
+    case UPC_ADD:
+      return built_in<T, Add>();
+    case UPC_MULT:
+      return built_in<T, Multiply>();
+    case UPC_LOGAND:
+      return built_in<T, LogicalAnd>();
+    case UPC_LOGOR:
+      return built_in<T, LogicalOr>();
+    case UPC_MIN:
+      return built_in<T, Minimum>();
+    case UPC_MAX:
+      return built_in<T, Maximum>();
     case UPC_FUNC:
-    case UPC_NONCOMM_FUNC: return users(call, function);
-    default: fail(call, "0x%lx is no operation of reductions", op);
+    case UPC_NONCOMM_FUNC:
+      return users(call, function);
+    default:
+      fail(call, "0x%lx is no operation of reductions", op);
   }
 }
 

@@ -1,4 +1,5 @@
-// Places in memory as runs of bytes, one after the other: lists, and parts of arrays. What copies between two of them go through.
+// Places in memory as runs of bytes, one after the other: lists, and parts of arrays. What copies
+// between two of them go through.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +9,16 @@
 #pragma GCC visibility push(hidden)
 namespace nearcache::upc {
 
-inline ncupc_ptr move_on(ncupc_ptr p, size_t bytes) { return ncupc_add_bytes(p, static_cast<ptrdiff_t>(bytes)); }
+inline ncupc_ptr move_on(ncupc_ptr p, size_t bytes) {
+  return ncupc_add_bytes(p, static_cast<ptrdiff_t>(bytes));
+}
 inline void* move_on(void* p, size_t bytes) { return static_cast<char*>(p) + bytes; }
-inline const void* move_on(const void* p, size_t bytes) { return static_cast<const char*>(p) + bytes; }
+inline const void* move_on(const void* p, size_t bytes) {
+  return static_cast<const char*>(p) + bytes;
+}
 
-// Each kind of runs has Address, address(), bytes() of the run that it is at, and next(), which is false after the last.
+// Each kind of runs has Address, address(), bytes() of the run that it is at, and next(), which is
+// false after the last.
 
 template <class Vector, class Address_>
 class VectorRuns {
@@ -33,7 +39,8 @@ template <class Address_>
 class ListRuns {
  public:
   using Address = Address_;
-  ListRuns(const Address* list, size_t count, size_t bytes) : at_(list), left_(count), bytes_(bytes) {}
+  ListRuns(const Address* list, size_t count, size_t bytes)
+      : at_(list), left_(count), bytes_(bytes) {}
   bool there() const { return left_ != 0; }
   Address address() const { return *at_; }
   size_t bytes() const { return bytes_; }
@@ -44,13 +51,20 @@ class ListRuns {
   size_t left_, bytes_;
 };
 
-// `levels` dimensions around runs of `bytes`: counts[i] of them, strides[i] apart. `indices` is room for `levels` numbers.
+// `levels` dimensions around runs of `bytes`: counts[i] of them, strides[i] apart. `indices` is
+// room for `levels` numbers.
 template <class Address_>
 class StridedRuns {
  public:
   using Address = Address_;
-  StridedRuns(Address first, size_t bytes, const size_t* strides, const size_t* counts, size_t levels, size_t* indices)
-      : first_(first), bytes_(bytes), strides_(strides), counts_(counts), levels_(levels), indices_(indices) {
+  StridedRuns(Address first, size_t bytes, const size_t* strides, const size_t* counts,
+              size_t levels, size_t* indices)
+      : first_(first),
+        bytes_(bytes),
+        strides_(strides),
+        counts_(counts),
+        levels_(levels),
+        indices_(indices) {
     for (size_t i = 0; i < levels; ++i) {
       indices_[i] = 0;
       there_ = there_ && counts[i] != 0;
@@ -111,7 +125,8 @@ size_t bytes_of(Runs runs) {
   return bytes;
 }
 
-// f(place of one, place of the other, bytes) for each piece that is one run in both, up to the end of the shorter one.
+// f(place of one, place of the other, bytes) for each piece that is one run in both, up to the end
+// of the shorter one.
 template <class A, class B, class F>
 void for_pieces(const A& a, const B& b, F f) {
   Place<A> in_a(a);

@@ -1,5 +1,6 @@
-// The one object of the runtime's state: what its parts know of the program and of this thread. Each part has its own in it, and changes no
-// other's. It is there before main, when files register their static data; start.cpp starts the parts one after the other.
+// The one object of the runtime's state: what its parts know of the program and of this thread.
+// Each part has its own in it, and changes no other's. It is there before main, when files register
+// their static data; start.cpp starts the parts one after the other.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +21,16 @@
 namespace nearcache::upc {
 
 struct Runtime {
-  char* arena = nullptr;    // this thread's; the symmetric address of the others'
+  char* arena = nullptr;  // this thread's; the symmetric address of the others'
   size_t arena_bytes = 0;
   size_t heap_start = 0;
   HomeProcess home;
-  bool started = false;     // between the start and the end of the program
+  bool started = false;  // between the start and the end of the program
   bool ending = false;
-  bool all_near = false;    // every thread is within reach of loads and stores of every other
-  bool any_far = false;     // some thread is out of this thread's reach
-  uint32_t collective_calls = 0;  // that this thread has begun: allocations, and those of upc_collective.h
+  bool all_near = false;  // every thread is within reach of loads and stores of every other
+  bool any_far = false;   // some thread is out of this thread's reach
+  // that this thread has begun: allocations, and those of upc_collective.h
+  uint32_t collective_calls = 0;
 
   Statics statics;
   Guard guard;

@@ -33,15 +33,29 @@ size_t heap_bytes() {
   const unsigned long long number = strtoull(text, &end, 10);
   int shift = 0;
   switch (*end) {
-    case 'k': case 'K': shift = 10; break;
-    case 'm': case 'M': shift = 20; break;
-    case 'g': case 'G': shift = 30; break;
-    case 't': case 'T': shift = 40; break;
-    default: break;
+    case 'k':
+    case 'K':
+      shift = 10;
+      break;
+    case 'm':
+    case 'M':
+      shift = 20;
+      break;
+    case 'g':
+    case 'G':
+      shift = 30;
+      break;
+    case 't':
+    case 'T':
+      shift = 40;
+      break;
+    default:
+      break;
   }
   if (shift != 0) ++end;
   if (*end == 'B' || *end == 'b') ++end;
-  if (end == text || *end != 0 || errno != 0 || *text == '-' || number == 0 || number > (NCUPC_MAX_ADDRESS >> shift)) {
+  if (end == text || *end != 0 || errno != 0 || *text == '-' || number == 0 ||
+      number > (NCUPC_MAX_ADDRESS >> shift)) {
     bad_option(name, text, "a number of bytes that pointers to shared can name, such as 512M");
   }
   return static_cast<size_t>(number) << shift;
@@ -52,27 +66,33 @@ int looks_before_yield() {
   if (text != nullptr && *text != 0) {
     char* end = nullptr;
     const long looks = strtol(text, &end, 10);
-    if (*end != 0 || looks < 1 || looks > 1000000000) bad_option("NEARCACHE_UPC_YIELD", text, "a number of looks from 1 on");
+    if (*end != 0 || looks < 1 || looks > 1000000000)
+      bad_option("NEARCACHE_UPC_YIELD", text, "a number of looks from 1 on");
     return static_cast<int>(looks);
   }
-  // About a microsecond: a message within a node comes sooner if its sender runs, so a longer wait means that it does not. Over a network
-  // each look is a call of the library, which takes as long.
+  // About a microsecond: a message within a node comes sooner if its sender runs, so a longer wait
+  // means that it does not. Over a network each look is a call of the library, which takes as long.
   return 20;
 }
 
-// One symmetric block, whose words and static data are zero. The library says nothing but null when its own heap is too small.
+// One symmetric block, whose words and static data are zero. The library says nothing but null when
+// its own heap is too small.
 void allocate_arena(size_t statics_end, size_t heap) {
   runtime.heap_start = heap_align(statics_end);
   runtime.arena_bytes = heap_align(runtime.heap_start + heap);
   if (runtime.arena_bytes > NCUPC_MAX_ADDRESS) {
-    ncupc_error(nullptr, 0, "start", "static shared data and the shared heap need %zu bytes a thread, pointers to shared can name %llu",
+    ncupc_error(nullptr, 0, "start",
+                "static shared data and the shared heap need %zu bytes a thread, pointers to "
+                "shared can name %llu",
                 runtime.arena_bytes, static_cast<unsigned long long>(NCUPC_MAX_ADDRESS));
   }
   runtime.arena = static_cast<char*>(shmem_align(4096, runtime.arena_bytes));
   if (runtime.arena == nullptr) {
     ncupc_error(nullptr, 0, "start",
-                "OpenSHMEM has no %zu bytes a thread (%zu of the shared heap, %zu of static shared data): raise its symmetric heap "
-                "(SMA_SYMMETRIC_SIZE for Open MPI, SHMEM_SYMMETRIC_SIZE for others) or lower --shared-heap (NEARCACHE_UPC_SHARED_HEAP)",
+                "OpenSHMEM has no %zu bytes a thread (%zu of the shared heap, %zu of static shared "
+                "data): raise its symmetric heap "
+                "(SMA_SYMMETRIC_SIZE for Open MPI, SHMEM_SYMMETRIC_SIZE for others) or lower "
+                "--shared-heap (NEARCACHE_UPC_SHARED_HEAP)",
                 runtime.arena_bytes, heap, statics_end - control_bytes);
   }
   memset(runtime.arena, 0, control_bytes);
@@ -85,7 +105,9 @@ void find_near_threads() {
   if (ncupc_near == nullptr) ncupc_error(nullptr, 0, "start", "no memory for the table of threads");
 #endif
   for (int thread = 0; thread < ncupc_threads; ++thread) {
-    ncupc_near[thread] = thread == ncupc_mythread ? runtime.arena : static_cast<char*>(shmem_ptr(runtime.arena, thread));
+    ncupc_near[thread] = thread == ncupc_mythread
+                             ? runtime.arena
+                             : static_cast<char*>(shmem_ptr(runtime.arena, thread));
     if (ncupc_near[thread] == nullptr) runtime.any_far = true;
   }
   size_t first = 0;
@@ -94,7 +116,8 @@ void find_near_threads() {
   ncupc_caching = runtime.any_far && nearcache_shmem_caching();
 }
 
-// Runs at exit(), before the OpenSHMEM library's own handler, as it is registered later; the program's handlers have run.
+// Runs at exit(), before the OpenSHMEM library's own handler, as it is registered later; the
+// program's handlers have run.
 void end(int status, void*) {
   if (runtime.ending || !runtime.home.here()) return;
   fflush(nullptr);  // a launcher may end the others as soon as one has ended with a nonzero status
@@ -111,7 +134,9 @@ void start() {
   runtime.started = true;
   set_threads(shmem_n_pes(), shmem_my_pe());
   if (ncupc_threads > NCUPC_MAX_THREADS) {
-    ncupc_error(nullptr, 0, "start", "%d threads, but this form of pointers to shared has room for %d (compile with struct pointers)",
+    ncupc_error(nullptr, 0, "start",
+                "%d threads, but this form of pointers to shared has room for %d (compile with "
+                "struct pointers)",
                 ncupc_threads, NCUPC_MAX_THREADS);
   }
   const size_t statics_end = place_statics(control_bytes);

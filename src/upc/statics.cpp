@@ -14,7 +14,8 @@ void remember(const Placed& one) {
   if (state.number_placed == state.room) {
     state.room = state.room == 0 ? 64 : 2 * state.room;
     state.placed = static_cast<Placed*>(realloc(state.placed, state.room * sizeof *state.placed));
-    if (state.placed == nullptr) ncupc_error(nullptr, 0, "start", "no memory for the table of static shared data");
+    if (state.placed == nullptr)
+      ncupc_error(nullptr, 0, "start", "no memory for the table of static shared data");
   }
   state.placed[state.number_placed++] = one;
 }
@@ -26,8 +27,11 @@ bool placed_before(const Placed& one, const char* name) {
     const Placed& other = state.placed[i];
     if (other.variable != one.variable) continue;
     if (other.size != one.size || other.count != one.count || other.block != one.block) {
-      ncupc_error(one.file, one.line, name, "%zu elements of %zu bytes in blocks of %zu, but %zu of %zu bytes in blocks of %zu in %s:%d",
-                  one.count, one.size, one.block, other.count, other.size, other.block, other.file, other.line);
+      ncupc_error(one.file, one.line, name,
+                  "%zu elements of %zu bytes in blocks of %zu, but %zu of %zu bytes in blocks of "
+                  "%zu in %s:%d",
+                  one.count, one.size, one.block, other.count, other.size, other.block, other.file,
+                  other.line);
     }
     return true;
   }
@@ -42,11 +46,13 @@ void check(const ncupc_module& module) {
 #endif
   static const char* const forms[] = {"?", "packed", "struct"};
   if (module.form != form) {
-    ncupc_error(nullptr, 0, module.name, "was compiled with %s pointers to shared, the runtime has %s ones",
+    ncupc_error(nullptr, 0, module.name,
+                "was compiled with %s pointers to shared, the runtime has %s ones",
                 forms[module.form == 2 ? 2 : 1], forms[form]);
   }
   if (module.threads != 0 && module.threads != ncupc_threads) {
-    ncupc_error(nullptr, 0, module.name, "was compiled for %d threads, and runs with %d", module.threads, ncupc_threads);
+    ncupc_error(nullptr, 0, module.name, "was compiled for %d threads, and runs with %d",
+                module.threads, ncupc_threads);
   }
 }
 
@@ -71,7 +77,8 @@ size_t measure_statics(int threads) {
 
 size_t place_statics(size_t start) {
   state.place_at = start;
-  for (const ncupc_module* module = state.first_module; module != nullptr; module = module->next) check(*module);
+  for (const ncupc_module* module = state.first_module; module != nullptr; module = module->next)
+    check(*module);
   for (const ncupc_module* module = state.first_module; module != nullptr; module = module->next) {
     if (module->place != nullptr) module->place();
   }
@@ -99,7 +106,8 @@ void ncupc_add_module(ncupc_module* module) {
   state.last_link = &module->next;
 }
 
-void ncupc_place(ncupc_ptr* variable, const char* name, size_t size, size_t count, size_t block, const char* file, int line) {
+void ncupc_place(ncupc_ptr* variable, const char* name, size_t size, size_t count, size_t block,
+                 const char* file, int line) {
   const size_t bytes = ncupc_localsize(count, size, block);
   if (state.measuring) {
     state.place_at = std::min<size_t>(aligned_place(bytes) + bytes + 1, NCUPC_MAX_ADDRESS);
@@ -111,15 +119,19 @@ void ncupc_place(ncupc_ptr* variable, const char* name, size_t size, size_t coun
   *variable = ncupc_make(state.place_at, 0, 0);
   state.place_at += std::max<size_t>(bytes, 1);
   if (state.place_at >= NCUPC_MAX_ADDRESS || bytes >= NCUPC_MAX_ADDRESS) {
-    ncupc_error(file, line, name, "static shared data needs more than %llu bytes a thread, which pointers to shared cannot name",
+    ncupc_error(file, line, name,
+                "static shared data needs more than %llu bytes a thread, which pointers to shared "
+                "cannot name",
                 static_cast<unsigned long long>(NCUPC_MAX_ADDRESS));
   }
   remember(one);
 }
 
 // Runs of elements that lie together on this thread: whole blocks, or the rest of one.
-void ncupc_fill(ncupc_ptr variable, const void* initial, size_t number, size_t size, size_t count, size_t block) {
-  const size_t me = static_cast<size_t>(ncupc_mythread), threads = static_cast<size_t>(ncupc_threads);
+void ncupc_fill(ncupc_ptr variable, const void* initial, size_t number, size_t size, size_t count,
+                size_t block) {
+  const size_t me = static_cast<size_t>(ncupc_mythread),
+               threads = static_cast<size_t>(ncupc_threads);
   const size_t elements = std::min(number, count);
   char* to = runtime.arena + ncupc_address(variable);
   const char* from = static_cast<const char*>(initial);

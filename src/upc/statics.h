@@ -1,4 +1,5 @@
-// Static shared data: modules are registered before main, placed by every thread in the same order, then initialised.
+// Static shared data: modules are registered before main, placed by every thread in the same order,
+// then initialised.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +26,12 @@ struct Statics {
   bool measuring = false;
 };
 
-// Checks that all modules fit each other and this run, and places their data from `start` on. Returns the end of it.
+// Checks that all modules fit each other and this run, and places their data from `start` on.
+// Returns the end of it.
 size_t place_statics(size_t start);
 
-// How many bytes of a thread's arena the data of all modules take with so many threads, at most. Places nothing.
+// How many bytes of a thread's arena the data of all modules take with so many threads, at most.
+// Places nothing.
 size_t measure_statics(int threads);
 
 // The arena is there: zeroes this thread's part, and stores the initial values it owns.

@@ -10,10 +10,12 @@
 namespace nearcache::upc {
 namespace {
 
-// Beside the arena there is what the library and its collectives take of their symmetric heap. Only what is touched takes memory.
+// Beside the arena there is what the library and its collectives take of their symmetric heap. Only
+// what is touched takes memory.
 constexpr size_t beside_arena = size_t{64} << 20;
 
-// The number of threads by what launchers set (Open MPI; PMI of MPICH, Slurm and others), as the library does not run yet; 1 without.
+// The number of threads by what launchers set (Open MPI; PMI of MPICH, Slurm and others), as the
+// library does not run yet; 1 without.
 int launched_threads() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}) {
     const char* text = getenv(name);
@@ -27,9 +29,11 @@ int launched_threads() {
 void prepare_surroundings(size_t heap) {
   // Open MPI 4's finalize crashes with its hook of the system's memory calls.
   setenv("OMPI_MCA_memory", "^patcher", 0);
-  if (getenv("SMA_SYMMETRIC_SIZE") != nullptr || getenv("SHMEM_SYMMETRIC_HEAP_SIZE") != nullptr) return;
+  if (getenv("SMA_SYMMETRIC_SIZE") != nullptr || getenv("SHMEM_SYMMETRIC_HEAP_SIZE") != nullptr)
+    return;
   char text[32];
-  snprintf(text, sizeof text, "%zu", control_bytes + measure_statics(launched_threads()) + heap + beside_arena);
+  snprintf(text, sizeof text, "%zu",
+           control_bytes + measure_statics(launched_threads()) + heap + beside_arena);
   setenv("SMA_SYMMETRIC_SIZE", text, 1);    // Open MPI's name; it does not know the other one
   setenv("SHMEM_SYMMETRIC_SIZE", text, 0);  // the specification's
 }

@@ -1,4 +1,5 @@
-// What programs see as constants. This file alone does not include the header that declares them const, as it sets them.
+// What programs see as constants. This file alone does not include the header that declares them
+// const, as it sets them.
 extern "C" {
 
 int ncupc_threads = 1;
@@ -6,7 +7,6 @@ int ncupc_mythread = 0;
 unsigned long ncupc_threads_inverse = ~0UL;
 
 int ncupc_forall_depth = 0;
-
 }
 
 namespace nearcache::upc {

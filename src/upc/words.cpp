@@ -12,12 +12,15 @@ namespace {
 static_assert(sizeof(long) == 8, "the words of the runtime are longs of OpenSHMEM");
 
 long* symmetric(uint64_t offset) { return reinterpret_cast<long*>(runtime.arena + offset); }
-uint64_t* near_word(size_t thread, uint64_t offset) { return reinterpret_cast<uint64_t*>(ncupc_near[thread] + offset); }
+uint64_t* near_word(size_t thread, uint64_t offset) {
+  return reinterpret_cast<uint64_t*>(ncupc_near[thread] + offset);
+}
 
 int pe(size_t thread) { return static_cast<int>(thread); }
 
-// What others have asked of a word before comes first. Over a network only this thread's calls carry it out, and the library's atomics on
-// its own words do not: a thread that locks and unlocks a lock of its own and computes in between would lock all others out.
+// What others have asked of a word before comes first. Over a network only this thread's calls
+// carry it out, and the library's atomics on its own words do not: a thread that locks and unlocks
+// a lock of its own and computes in between would lock all others out.
 void let_others_first(size_t thread) {
   if (static_cast<int>(thread) == ncupc_mythread) progress();
 }
@@ -44,39 +47,47 @@ void word_set(size_t thread, uint64_t offset, uint64_t value) {
 }
 
 void word_put(size_t thread, uint64_t offset, uint64_t value) {
-  if (ncupc_near[thread] != nullptr) return __atomic_store_n(near_word(thread, offset), value, __ATOMIC_RELEASE);
+  if (ncupc_near[thread] != nullptr)
+    return __atomic_store_n(near_word(thread, offset), value, __ATOMIC_RELEASE);
   shmem_long_p(symmetric(offset), static_cast<long>(value), pe(thread));
   ncupc_writing = 1;
 }
 
 uint64_t word_swap(size_t thread, uint64_t offset, uint64_t value) {
-  if (runtime.all_near) return __atomic_exchange_n(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
+  if (runtime.all_near)
+    return __atomic_exchange_n(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
   const LibraryAtomic atomic(thread);
-  return static_cast<uint64_t>(shmem_long_atomic_swap(symmetric(offset), static_cast<long>(value), pe(thread)));
+  return static_cast<uint64_t>(
+      shmem_long_atomic_swap(symmetric(offset), static_cast<long>(value), pe(thread)));
 }
 
 uint64_t word_compare_swap(size_t thread, uint64_t offset, uint64_t expected, uint64_t value) {
   if (runtime.all_near) {
-    __atomic_compare_exchange_n(near_word(thread, offset), &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    __atomic_compare_exchange_n(near_word(thread, offset), &expected, value, false,
+                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     return expected;  // now what was there
   }
   const LibraryAtomic atomic(thread);
-  return static_cast<uint64_t>(
-      shmem_long_atomic_compare_swap(symmetric(offset), static_cast<long>(expected), static_cast<long>(value), pe(thread)));
+  return static_cast<uint64_t>(shmem_long_atomic_compare_swap(
+      symmetric(offset), static_cast<long>(expected), static_cast<long>(value), pe(thread)));
 }
 
 uint64_t word_fetch_add(size_t thread, uint64_t offset, uint64_t value) {
-  if (runtime.all_near) return __atomic_fetch_add(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
+  if (runtime.all_near)
+    return __atomic_fetch_add(near_word(thread, offset), value, __ATOMIC_SEQ_CST);
   const LibraryAtomic atomic(thread);
-  return static_cast<uint64_t>(shmem_long_atomic_fetch_add(symmetric(offset), static_cast<long>(value), pe(thread)));
+  return static_cast<uint64_t>(
+      shmem_long_atomic_fetch_add(symmetric(offset), static_cast<long>(value), pe(thread)));
 }
 
-// Open MPI's library works on what other PEs ask of this one only inside of calls that wait for another PE; its tests, fences, quiets
-// with nothing under way, and all calls on one's own PE do not. So its progress function is called itself where there is one. Elsewhere,
-// as with Sandia's, a test does; a get from another PE now and then is what works everywhere.
+// Open MPI's library works on what other PEs ask of this one only inside of calls that wait for
+// another PE; its tests, fences, quiets with nothing under way, and all calls on one's own PE do
+// not. So its progress function is called itself where there is one. Elsewhere, as with Sandia's, a
+// test does; a get from another PE now and then is what works everywhere.
 void polls_start(int looks_before_yield) {
   runtime.polls.looks_before_yield = looks_before_yield;
-  runtime.polls.library_progress = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "opal_progress"));
+  runtime.polls.library_progress =
+      reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "opal_progress"));
 }
 
 void progress() {
@@ -84,7 +95,9 @@ void progress() {
   if (runtime.polls.library_progress != nullptr) return runtime.polls.library_progress();
   const Unordered unordered;
   shmem_long_test(symmetric(NCUPC_CONTROL(unused)), SHMEM_CMP_NE, 0);
-  if (++runtime.polls.tests % 64 == 0) (void)shmem_long_atomic_fetch(symmetric(NCUPC_CONTROL(unused)), (ncupc_mythread + 1) % ncupc_threads);
+  if (++runtime.polls.tests % 64 == 0)
+    (void)shmem_long_atomic_fetch(symmetric(NCUPC_CONTROL(unused)),
+                                  (ncupc_mythread + 1) % ncupc_threads);
 }
 
 void Waiter::pause() {

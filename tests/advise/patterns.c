@@ -12,7 +12,7 @@ enum { block = 256, blocks = 256 };
 
 static int rank, ranks;
 
-static void read_all(MPI_Win win, char *into, int first, int count) {
+static void read_all(MPI_Win win, char* into, int first, int count) {
   const int target = (rank + 1) % ranks;
   for (int i = first; i < first + count; ++i) {
     MPI_Get(into, block, MPI_BYTE, target, (MPI_Aint)i * block, block, MPI_BYTE, win);
@@ -20,7 +20,8 @@ static void read_all(MPI_Win win, char *into, int first, int count) {
   }
 }
 
-/* All ranks wait for each other without a collective call or a message: by counting in rank 0's memory. */
+/* All ranks wait for each other without a collective call or a message: by counting in rank 0's
+ * memory. */
 static void meet(MPI_Win counters, int64_t times) {
   const int64_t one = 1;
   int64_t seen = 0;
@@ -33,11 +34,11 @@ static void meet(MPI_Win counters, int64_t times) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const char *pattern = argc > 1 ? argv[1] : "";
+  const char* pattern = argc > 1 ? argv[1] : "";
   char *memory, into[block];
   MPI_Win win;
   MPI_Info info;
@@ -50,7 +51,8 @@ int main(int argc, char **argv) {
   MPI_Win_lock_all(0, win);
   if (!strcmp(pattern, "read_only")) {
     for (int pass = 0; pass < 10; ++pass) read_all(win, into, 0, blocks);
-  } else if (!strcmp(pattern, "phases")) { /* stores between barriers, then passes over what was stored */
+    /* stores between barriers, then passes over what was stored */
+  } else if (!strcmp(pattern, "phases")) {
     for (int phase = 0; phase < 5; ++phase) {
       memset(memory, phase + 2, block * blocks);
       MPI_Win_sync(win);
@@ -59,7 +61,8 @@ int main(int argc, char **argv) {
       for (int pass = 0; pass < 4; ++pass) read_all(win, into, 0, blocks);
       MPI_Barrier(MPI_COMM_WORLD);
     }
-  } else if (!strcmp(pattern, "islands")) { /* a pass between barriers, and before each a store that changes a small part of what is read */
+    /* a pass between barriers, and before each a store that changes a small part of what is read */
+  } else if (!strcmp(pattern, "islands")) {
     for (int phase = 0; phase < 40; ++phase) {
       memset(memory, phase + 2, block);
       MPI_Win_sync(win);
@@ -68,10 +71,12 @@ int main(int argc, char **argv) {
       read_all(win, into, 0, blocks);
       MPI_Barrier(MPI_COMM_WORLD);
     }
-  } else if (!strcmp(pattern, "puts_between")) { /* every rank puts while it reads what others put */
+    /* every rank puts while it reads what others put */
+  } else if (!strcmp(pattern, "puts_between")) {
     MPI_Win counters;
-    int64_t *counter;
-    MPI_Win_allocate(sizeof *counter, sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &counters);
+    int64_t* counter;
+    MPI_Win_allocate(sizeof *counter, sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter,
+                     &counters);
     *counter = 0;
     MPI_Win_lock_all(0, counters);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -79,7 +84,8 @@ int main(int argc, char **argv) {
       meet(counters, pass + 1);
       for (int i = 0; i < blocks; ++i) {
         read_all(win, into, i, 1);
-        MPI_Put(into, block, MPI_BYTE, (rank + ranks - 1) % ranks, (MPI_Aint)((i * 7) % blocks) * block, block, MPI_BYTE, win);
+        MPI_Put(into, block, MPI_BYTE, (rank + ranks - 1) % ranks,
+                (MPI_Aint)((i * 7) % blocks) * block, block, MPI_BYTE, win);
         MPI_Win_flush((rank + ranks - 1) % ranks, win);
       }
     }
@@ -90,7 +96,9 @@ int main(int argc, char **argv) {
   } else if (!strcmp(pattern, "epochs")) { /* repeats, but all within one epoch */
     static char many[64][block];
     for (int i = 0; i < blocks / 4; ++i) {
-      for (int k = 0; k < 64; ++k) MPI_Get(many[k], block, MPI_BYTE, (rank + 1) % ranks, (MPI_Aint)(i + k % 2) * block, block, MPI_BYTE, win);
+      for (int k = 0; k < 64; ++k)
+        MPI_Get(many[k], block, MPI_BYTE, (rank + 1) % ranks, (MPI_Aint)(i + k % 2) * block, block,
+                MPI_BYTE, win);
       MPI_Win_flush((rank + 1) % ranks, win);
     }
   } else if (!strcmp(pattern, "own")) { /* no remote access at all */

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "cache/get/get_cache.h"
 #include "base/region.h"
+#include "cache/get/get_cache.h"
 #include "input.h"
 
 namespace nearcache::test {
@@ -53,8 +53,11 @@ class Model {
       const uint32_t operation = input_.byte() % 16;
       const char* wrong = perform(operation);
       if (wrong == nullptr) wrong = cache_->check();
-      if (wrong == nullptr && budget_.used() != cache_->memory()) wrong = "the budget and the cache disagree on its memory";
-      if (wrong != nullptr) return "step " + std::to_string(step) + ", operation " + std::to_string(operation) + ": " + wrong;
+      if (wrong == nullptr && budget_.used() != cache_->memory())
+        wrong = "the budget and the cache disagree on its memory";
+      if (wrong != nullptr)
+        return "step " + std::to_string(step) + ", operation " + std::to_string(operation) + ": " +
+               wrong;
     }
     return {};
   }
@@ -62,14 +65,23 @@ class Model {
  private:
   const char* perform(uint32_t operation) {
     switch (operation) {
-      case 8: case 9: return arrive(input_.byte(), true);
-      case 10: return arrive(input_.byte(), false);
-      case 11: return write();
-      case 12: return change_epoch();
-      case 13: return cache_->adapt(&budget_), nullptr;
-      case 14: return discard();
-      case 15: return input_.byte() % 8 == 0 ? (cache_->reset(), nullptr) : arrive_all();
-      default: return get();
+      case 8:
+      case 9:
+        return arrive(input_.byte(), true);
+      case 10:
+        return arrive(input_.byte(), false);
+      case 11:
+        return write();
+      case 12:
+        return change_epoch();
+      case 13:
+        return cache_->adapt(&budget_), nullptr;
+      case 14:
+        return discard();
+      case 15:
+        return input_.byte() % 8 == 0 ? (cache_->reset(), nullptr) : arrive_all();
+      default:
+        return get();
     }
   }
 
@@ -83,7 +95,8 @@ class Model {
   // Layout 0 is contiguous, layout 1 every second byte.
   static int64_t stride(const Key& key) { return key.layout == 0 ? 1 : 2; }
   uint8_t now_at(const Key& key, uint64_t i) const {
-    return memory_[key.target][static_cast<size_t>(key.displacement + static_cast<int64_t>(i) * stride(key))];
+    return memory_[key.target]
+                  [static_cast<size_t>(key.displacement + static_cast<int64_t>(i) * stride(key))];
   }
   std::vector<uint8_t> read(const Key& key, uint64_t bytes) const {
     std::vector<uint8_t> data(bytes);
@@ -96,7 +109,9 @@ class Model {
     }
     return true;
   }
-  const uint8_t* stored(EntryId id) const { return reinterpret_cast<const uint8_t*>(cache_->data(id)); }
+  const uint8_t* stored(EntryId id) const {
+    return reinterpret_cast<const uint8_t*>(cache_->data(id));
+  }
 
   const char* get() {
     Key key;
@@ -106,23 +121,29 @@ class Model {
     const uint64_t bytes = 1 + (input_.byte() % 8 == 0 ? input_.below(2000) : input_.byte() % 200);
     const bool bare = input_.byte() % 8 == 0;
     bool absent = false;
-    if (const EntryId plain = cache_->find_hit(hash_key(key), key, bytes, &absent); plain != no_entry) {
-      if (!is_now(key, stored(plain), bytes)) return "a plain hit served a value that is not allowed";
+    if (const EntryId plain = cache_->find_hit(hash_key(key), key, bytes, &absent);
+        plain != no_entry) {
+      if (!is_now(key, stored(plain), bytes))
+        return "a plain hit served a value that is not allowed";
       cache_->count_hit(plain, bytes);
       return nullptr;
     }
-    if (absent != (cache_->find(hash_key(key), key) == no_entry)) return "a key is said to be absent that is not, or the other way";
+    if (absent != (cache_->find(hash_key(key), key) == no_entry))
+      return "a key is said to be absent that is not, or the other way";
     const auto found = cache_->lookup(hash_key(key), key, bytes, key.displacement,
                                       key.displacement + static_cast<int64_t>(bytes) * stride(key));
     switch (found.found) {
       case GetCache::Found::full:
-        return is_now(key, stored(found.entry), bytes) ? nullptr : "a hit served a value that is not allowed";
+        return is_now(key, stored(found.entry), bytes) ? nullptr
+                                                       : "a hit served a value that is not allowed";
       case GetCache::Found::partial:
         if (found.have >= bytes) return "a partial hit has all bytes";
         if (cache_->entry(found.entry).state == State::growing &&
-            (found.token >= records_.size() || !records_[found.token].alive || records_[found.token].entry != found.entry))
+            (found.token >= records_.size() || !records_[found.token].alive ||
+             records_[found.token].entry != found.entry))
           return "a growing entry names another get";
-        if (!is_now(key, stored(found.entry), found.have)) return "a partial hit served a value that is not allowed";
+        if (!is_now(key, stored(found.entry), found.have))
+          return "a partial hit served a value that is not allowed";
         return grow(key, found.entry, found.have, bytes);
       case GetCache::Found::pending:
       case GetCache::Found::pending_partial:
@@ -135,16 +156,22 @@ class Model {
     return wrong != nullptr || served ? wrong : issue(key, bytes, bare);
   }
 
-  static Key shifted(const Key& key, uint64_t by) { return {key.displacement + static_cast<int64_t>(by), key.target, key.layout}; }
+  static Key shifted(const Key& key, uint64_t by) {
+    return {key.displacement + static_cast<int64_t>(by), key.target, key.layout};
+  }
 
   // What entries that begin elsewhere have of a get, beside all those there are.
   const char* overlap(const Key& key, uint64_t bytes, bool* served) {
     const GetCache::Overlap found = cache_->overlap(key, bytes);
-    if (key.layout != 0) return found.found == GetCache::Found::none ? nullptr : "a strided get is said to lie within contiguous bytes";
+    if (key.layout != 0)
+      return found.found == GetCache::Found::none
+                 ? nullptr
+                 : "a strided get is said to lie within contiguous bytes";
     if (cache_->ranges().complete() && found.found != GetCache::Found::full) {
       const auto [head, tail] = overlapping(key, bytes);
       if (head >= bytes) return "an entry that contains a get was not found";
-      if (found.found != GetCache::Found::pending && (found.head < head || found.tail < tail)) return "an overlapping entry was not found";
+      if (found.found != GetCache::Found::pending && (found.head < head || found.tail < tail))
+        return "an overlapping entry was not found";
     }
     switch (found.found) {
       case GetCache::Found::none:
@@ -152,34 +179,47 @@ class Model {
       case GetCache::Found::full:
         *served = true;
         cache_->count_overlap(found.entry);
-        if (!lies_within(found, key, bytes)) return "a get is said to lie within an entry that does not contain it";
-        return is_now(key, stored(found.entry) + found.offset, bytes) ? nullptr : "a part of an entry served a value that is not allowed";
+        if (!lies_within(found, key, bytes))
+          return "a get is said to lie within an entry that does not contain it";
+        return is_now(key, stored(found.entry) + found.offset, bytes)
+                   ? nullptr
+                   : "a part of an entry served a value that is not allowed";
       case GetCache::Found::pending: {
         *served = true;
-        if (found.token >= records_.size() || !records_[found.token].alive || records_[found.token].entry != found.entry)
+        if (found.token >= records_.size() || !records_[found.token].alive ||
+            records_[found.token].entry != found.entry)
           return "a part of a get under way names another";
-        if (!lies_within(found, key, bytes)) return "a get is said to lie within one under way that does not contain it";
-        return is_now(key, records_[found.token].data.data() + found.offset, bytes) ? nullptr : "a part of a get under way would serve a value that is not allowed";
+        if (!lies_within(found, key, bytes))
+          return "a get is said to lie within one under way that does not contain it";
+        return is_now(key, records_[found.token].data.data() + found.offset, bytes)
+                   ? nullptr
+                   : "a part of a get under way would serve a value that is not allowed";
       }
       default:
         break;
     }
-    if (found.head + found.tail == 0 || found.head >= bytes || found.tail >= bytes) return "an overlap has no bytes, or all";
-    if (found.head > 0 && (!lies_within(found, key, found.head) || !is_now(key, stored(found.entry) + found.offset, found.head)))
+    if (found.head + found.tail == 0 || found.head >= bytes || found.tail >= bytes)
+      return "an overlap has no bytes, or all";
+    if (found.head > 0 && (!lies_within(found, key, found.head) ||
+                           !is_now(key, stored(found.entry) + found.offset, found.head)))
       return "the head of an overlap is not what it should be";
-    if (found.tail > 0 && (cache_->entry(found.last_entry).displacement != key.displacement + static_cast<int64_t>(bytes - found.tail) ||
-                           !is_now(shifted(key, bytes - found.tail), stored(found.last_entry), found.tail)))
+    if (found.tail > 0 &&
+        (cache_->entry(found.last_entry).displacement !=
+             key.displacement + static_cast<int64_t>(bytes - found.tail) ||
+         !is_now(shifted(key, bytes - found.tail), stored(found.last_entry), found.tail)))
       return "the tail of an overlap is not what it should be";
     return nullptr;
   }
 
   bool lies_within(const GetCache::Overlap& found, const Key& key, uint64_t bytes) const {
     const Entry& entry = cache_->entry(found.entry);
-    return entry.layout == 0 && entry.target == key.target && entry.displacement + static_cast<int64_t>(found.offset) == key.displacement &&
+    return entry.layout == 0 && entry.target == key.target &&
+           entry.displacement + static_cast<int64_t>(found.offset) == key.displacement &&
            found.offset + bytes <= entry.size;
   }
 
-  // By looking at all entries that no write and no epoch can have made stale: how many first and last bytes of a get are cached.
+  // By looking at all entries that no write and no epoch can have made stale: how many first and
+  // last bytes of a get are cached.
   std::pair<uint64_t, uint64_t> overlapping(const Key& key, uint64_t bytes) const {
     uint64_t head = 0, tail = 0;
     const int64_t end = key.displacement + static_cast<int64_t>(bytes);
@@ -189,7 +229,9 @@ class Model {
       if (id == no_entry) continue;
       const Entry& entry = cache_->entry(id);
       const int64_t its_end = entry.displacement + entry.size;
-      if (entry.state != State::cached || entry.generation != cache_->generation() || entry.write_seq != cache_->writes().now()) continue;
+      if (entry.state != State::cached || entry.generation != cache_->generation() ||
+          entry.write_seq != cache_->writes().now())
+        continue;
       if (entry.displacement <= key.displacement && its_end > key.displacement)
         head = std::max(head, static_cast<uint64_t>(its_end - key.displacement));
       if (entry.displacement > key.displacement && entry.displacement < end && its_end >= end)
@@ -212,7 +254,8 @@ class Model {
                             : cache_->insert(hash_key(key), key, bytes, token).entry;
     records_[token].entry = id;
     records_[token].alive = id != no_entry;
-    if (id != no_entry && cache_->find(hash_key(key), key) != id) return "an inserted entry is not found";
+    if (id != no_entry && cache_->find(hash_key(key), key) != id)
+      return "an inserted entry is not found";
     return nullptr;
   }
 
@@ -227,11 +270,15 @@ class Model {
   }
 
   const char* join(const Key& key, const GetCache::Lookup& found, uint64_t bytes) {
-    if (found.token >= records_.size() || !records_[found.token].alive) return "a pending hit names no get under way";
+    if (found.token >= records_.size() || !records_[found.token].alive)
+      return "a pending hit names no get under way";
     const Record& record = records_[found.token];
-    if (record.entry != found.entry || record.bytes != found.have) return "a pending hit names another get";
-    if ((found.found == GetCache::Found::pending) != (bytes <= found.have)) return "a pending hit has another length";
-    if (!is_now(key, record.data.data(), std::min(bytes, found.have))) return "a pending hit would serve a value that is not allowed";
+    if (record.entry != found.entry || record.bytes != found.have)
+      return "a pending hit names another get";
+    if ((found.found == GetCache::Found::pending) != (bytes <= found.have))
+      return "a pending hit has another length";
+    if (!is_now(key, record.data.data(), std::min(bytes, found.have)))
+      return "a pending hit would serve a value that is not allowed";
     if (found.found == GetCache::Found::pending || bytes % 2 == 0) return nullptr;
     cache_->supersede(found.entry);
     return issue(key, bytes, false);
@@ -242,8 +289,10 @@ class Model {
     Record& record = records_[which % records_.size()];
     if (!record.alive) return nullptr;
     record.alive = false;
-    if (!succeeds || !cache_->keeps(record.entry)) return cache_->abandon(record.entry, record.write_seq), nullptr;
-    std::memcpy(cache_->data(record.entry) + record.start, record.data.data() + record.start, record.bytes - record.start);
+    if (!succeeds || !cache_->keeps(record.entry))
+      return cache_->abandon(record.entry, record.write_seq), nullptr;
+    std::memcpy(cache_->data(record.entry) + record.start, record.data.data() + record.start,
+                record.bytes - record.start);
     cache_->complete(record.entry, record.bytes, record.write_seq);
     return nullptr;
   }
@@ -256,7 +305,9 @@ class Model {
   const char* write() {
     const uint32_t target = input_.byte() % targets;
     const int64_t from = input_.below(memory_bytes - 1);
-    const int64_t to = std::min<int64_t>(memory_bytes, from + 1 + (input_.byte() % 8 == 0 ? input_.below(memory_bytes) : input_.byte()));
+    const int64_t to = std::min<int64_t>(
+        memory_bytes,
+        from + 1 + (input_.byte() % 8 == 0 ? input_.below(memory_bytes) : input_.byte()));
     cache_->record_write(target, from, to);
     fill(memory_[target], from, to);
     return nullptr;
@@ -288,6 +339,8 @@ class Model {
 
 }  // namespace
 
-std::string run_engine_model(const uint8_t* input, size_t size) { return Model(Input(input, size)).run(); }
+std::string run_engine_model(const uint8_t* input, size_t size) {
+  return Model(Input(input, size)).run();
+}
 
 }  // namespace nearcache::test

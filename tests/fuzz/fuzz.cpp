@@ -1,5 +1,6 @@
-// A fuzz target: an engine against its model on arbitrary bytes, or the trace reader and all behind it on damaged traces. With clang and NEARCACHE_FUZZ=ON a libFuzzer target; otherwise a
-// program that runs kept inputs and random ones:
+// A fuzz target: an engine against its model on arbitrary bytes, or the trace reader and all behind
+// it on damaged traces. With clang and NEARCACHE_FUZZ=ON a libFuzzer target; otherwise a program
+// that runs kept inputs and random ones:
 //   fuzz_<target> [--runs N] [--seed S] [file or folder ...]
 #include "fuzz.h"
 
@@ -73,11 +74,12 @@ int main(int count, char** words) {
     const Bytes input = nearcache::test::fuzz_input(seed + run);
     const std::string wrong = nearcache::test::run_fuzz_target(input.data(), input.size());
     if (wrong.empty()) continue;
-    std::fprintf(stderr, "%s: seed %llu: %s\n", nearcache::test::fuzz_target, static_cast<unsigned long long>(seed + run), wrong.c_str());
+    std::fprintf(stderr, "%s: seed %llu: %s\n", nearcache::test::fuzz_target,
+                 static_cast<unsigned long long>(seed + run), wrong.c_str());
     return 1;
   }
-  std::printf("%llu kept and %llu random inputs are as they should be\n", static_cast<unsigned long long>(kept),
-              static_cast<unsigned long long>(runs));
+  std::printf("%llu kept and %llu random inputs are as they should be\n",
+              static_cast<unsigned long long>(kept), static_cast<unsigned long long>(runs));
   return 0;
 }
 #endif

@@ -1,5 +1,6 @@
-// The RMA engine on what a broken or hostile rank may send: batches of sound messages that were damaged, and bytes that mean nothing. Nothing outside of the
-// windows is read or written, nothing crashes, and an honest rank is served all the same.
+// The RMA engine on what a broken or hostile rank may send: batches of sound messages that were
+// damaged, and bytes that mean nothing. Nothing outside of the windows is read or written, nothing
+// crashes, and an honest rank is served all the same.
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -19,18 +20,28 @@ constexpr size_t guard = 64, words = 32;  // around the window's memory; of it
 
 class Attack {
  public:
-  Attack(Input input, uint64_t seed) : input_(input), seed_(seed), memory_(words + 2 * guard, 0x5a5a5a5a5a5a5a5au) { begin(); }
+  Attack(Input input, uint64_t seed)
+      : input_(input), seed_(seed), memory_(words + 2 * guard, 0x5a5a5a5a5a5a5a5au) {
+    begin();
+  }
 
-  // Once the hostile rank is found out, nothing that it sends is looked at: it comes again as another.
+  // Once the hostile rank is found out, nothing that it sends is looked at: it comes again as
+  // another.
   void begin() {
     windows_.clear();
     engines_.clear();
     network_ = std::make_unique<net::StubNetwork>(ranks, seed_);
     for (int rank = 0; rank < ranks; ++rank) {
       engines_.push_back(std::make_unique<Engine>(&network_->fabric(rank)));
-      windows_.push_back(engines_.back()->open(1, Members(ranks), Memory::fixed(memory_.data() + guard, rank == victim ? words * 8 : 0, 8)));
+      windows_.push_back(engines_.back()->open(
+          1, Members(ranks),
+          Memory::fixed(memory_.data() + guard, rank == victim ? words * 8 : 0, 8)));
     }
-    engines_[victim]->open(2, Members(ranks), Memory::dynamic())->exposure().memory().attach(memory_.data() + guard, words * 8);
+    engines_[victim]
+        ->open(2, Members(ranks), Memory::dynamic())
+        ->exposure()
+        .memory()
+        .attach(memory_.data() + guard, words * 8);
   }
 
   std::string run() {
@@ -43,21 +54,29 @@ class Attack {
       if (engines_[victim]->is_lost(hostile)) begin();
     }
     for (size_t i = 0; i < memory_.size(); ++i) {
-      if ((i < guard || i >= guard + words) && memory_[i] != 0x5a5a5a5a5a5a5a5au) return "memory outside of the window was written";
+      if ((i < guard || i >= guard + words) && memory_[i] != 0x5a5a5a5a5a5a5a5au)
+        return "memory outside of the window was written";
     }
     // A lock that the hostile rank holds is its to keep; whoever does not ask for one is served.
     uint64_t one = 1, old = 99;
     memory_[guard] = 7;
     const Mark mark = fetch(honest, victim, &one, &old);
     settle();
-    if (!windows_[honest]->reached(victim, mark) || old != 7 || memory_[guard] != 8) return "an honest rank was not served";
+    if (!windows_[honest]->reached(victim, mark) || old != 7 || memory_[guard] != 8)
+      return "an honest rank was not served";
     return {};
   }
 
  private:
   Mark fetch(int origin, int target, uint64_t* value, uint64_t* old) {
-    Transfer transfer{.kind = Kind::fetch, .target = target, .displacement = 0, .length = 8, .data = reinterpret_cast<std::byte*>(value),
-                      .result = reinterpret_cast<std::byte*>(old), .element = Element::uint64, .operation = Operation::sum};
+    Transfer transfer{.kind = Kind::fetch,
+                      .target = target,
+                      .displacement = 0,
+                      .length = 8,
+                      .data = reinterpret_cast<std::byte*>(value),
+                      .result = reinterpret_cast<std::byte*>(old),
+                      .element = Element::uint64,
+                      .operation = Operation::sum};
     windows_[static_cast<size_t>(origin)]->issue(&transfer);
     const Mark mark = windows_[static_cast<size_t>(origin)]->flush(target);
     engines_[static_cast<size_t>(origin)]->push();
@@ -73,13 +92,18 @@ class Attack {
 
   int64_t place() {
     switch (input_.byte() % 8) {
-      case 0: return static_cast<int64_t>(uint64_t{input_.byte()} << 56 | input_.byte());
-      case 1: return reinterpret_cast<int64_t>(memory_.data() + guard) + static_cast<int64_t>(input_.below(600)) - 100;
-      default: return static_cast<int64_t>(input_.below(80)) - 20;
+      case 0:
+        return static_cast<int64_t>(uint64_t{input_.byte()} << 56 | input_.byte());
+      case 1:
+        return reinterpret_cast<int64_t>(memory_.data() + guard) +
+               static_cast<int64_t>(input_.below(600)) - 100;
+      default:
+        return static_cast<int64_t>(input_.below(80)) - 20;
     }
   }
   uint64_t length() {
-    return input_.byte() % 8 == 0 ? uint64_t{input_.byte()} << (input_.byte() % 58) : input_.below(40) * (input_.byte() % 2 == 0 ? 8 : 1);
+    return input_.byte() % 8 == 0 ? uint64_t{input_.byte()} << (input_.byte() % 58)
+                                  : input_.below(40) * (input_.byte() % 2 == 0 ? 8 : 1);
   }
 
   std::vector<std::byte> batch() {
@@ -122,7 +146,9 @@ class Attack {
     }
     std::vector<std::byte> bytes(writer.bytes().begin(), writer.bytes().end());
     if (input_.byte() % 4 == 0) {
-      for (int i = 0; i < 3; ++i) bytes[input_.below(static_cast<uint32_t>(std::min<size_t>(bytes.size(), 65535)))] = static_cast<std::byte>(input_.byte());
+      for (int i = 0; i < 3; ++i)
+        bytes[input_.below(static_cast<uint32_t>(std::min<size_t>(bytes.size(), 65535)))] =
+            static_cast<std::byte>(input_.byte());
       bytes.resize(bytes.size() - input_.below(8));
     }
     return bytes;

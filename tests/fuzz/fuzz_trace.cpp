@@ -1,4 +1,5 @@
-// The trace reader, and all that replays a trace, on traces that are damaged: they may be refused, and must not crash or hang.
+// The trace reader, and all that replays a trace, on traces that are damaged: they may be refused,
+// and must not crash or hang.
 #include <random>
 
 #include "fuzz.h"
@@ -38,15 +39,35 @@ class RandomTrace {
     const auto place = static_cast<int64_t>(below(64) * 200);
     const uint64_t bytes = 1 + below(below(2) != 0 ? 400 : 4000);
     switch (below(16)) {
-      default: trace_.get(target, place, bytes, static_cast<Outcome>(below(outcome_count))); break;
-      case 8: trace_.scattered(target, place, bytes, 1 + static_cast<uint32_t>(below(3)), place - 64, bytes + 128); break;
+      default:
+        trace_.get(target, place, bytes, static_cast<Outcome>(below(outcome_count)));
+        break;
+      case 8:
+        trace_.scattered(target, place, bytes, 1 + static_cast<uint32_t>(below(3)), place - 64,
+                         bytes + 128);
+        break;
       case 9:
-      case 10: trace_.sync(static_cast<TraceSync>(below(trace_syncs)), static_cast<int>(below(5)) - 1); break;
-      case 11: trace_.write(target, place, bytes); break;
-      case 12: below(2) != 0 ? trace_.time(below(1000)) : trace_.cost(bytes, 1 + below(10000)); break;
-      case 13: trace_.owner_write(below(1 << 16), bytes, below(1000)); break;
-      case 14: below(2) != 0 ? trace_.mode(below(3), static_cast<uint8_t>(below(4))) : trace_.block(below(1 << 20)); select(); break;
-      case 15: trace_.freed(below(3)); below(2) != 0 ? window() : select(); break;
+      case 10:
+        trace_.sync(static_cast<TraceSync>(below(trace_syncs)), static_cast<int>(below(5)) - 1);
+        break;
+      case 11:
+        trace_.write(target, place, bytes);
+        break;
+      case 12:
+        below(2) != 0 ? trace_.time(below(1000)) : trace_.cost(bytes, 1 + below(10000));
+        break;
+      case 13:
+        trace_.owner_write(below(1 << 16), bytes, below(1000));
+        break;
+      case 14:
+        below(2) != 0 ? trace_.mode(below(3), static_cast<uint8_t>(below(4)))
+                      : trace_.block(below(1 << 20));
+        select();
+        break;
+      case 15:
+        trace_.freed(below(3));
+        below(2) != 0 ? window() : select();
+        break;
     }
   }
   void select() { trace_.select(below(3)); }
@@ -87,14 +108,18 @@ std::string run_fuzz_target(const uint8_t* input, size_t size) {
   const std::string wrong = simulate::run_study(options, &study);
   for (const simulate::StudyRow& row : study.rows) {
     const simulate::WindowResult& all = row.total;
-    if (wrong.empty() && all.whole_hits() + all.hits_partial > all.gets) return "more hits than gets";
+    if (wrong.empty() && all.whole_hits() + all.hits_partial > all.gets)
+      return "more hits than gets";
   }
   simulate::Curves curves;
   simulate::Summaries summaries;
   simulate::Safety safety;
-  if (simulate::run_curves(options, 4, &curves).empty() != wrong.empty()) return "curve and study disagree on whether the trace is sound";
-  if (simulate::run_summary(options, &summaries).empty() != wrong.empty()) return "summary and study disagree on whether the trace is sound";
-  if (simulate::run_safety(options, &safety).empty() != wrong.empty()) return "safety and study disagree on whether the trace is sound";
+  if (simulate::run_curves(options, 4, &curves).empty() != wrong.empty())
+    return "curve and study disagree on whether the trace is sound";
+  if (simulate::run_summary(options, &summaries).empty() != wrong.empty())
+    return "summary and study disagree on whether the trace is sound";
+  if (simulate::run_safety(options, &safety).empty() != wrong.empty())
+    return "safety and study disagree on whether the trace is sound";
   return {};
 }
 

@@ -5,31 +5,40 @@
 
 namespace nearcache::test {
 
-LazyTransport::LazyTransport(int pes, uint64_t base, size_t bytes, std::vector<Extent> segments, Laziness laziness, uint64_t seed)
-    : base_(base), size_(bytes), segments_(std::move(segments)), laziness_(laziness), random_(seed),
+LazyTransport::LazyTransport(int pes, uint64_t base, size_t bytes, std::vector<Extent> segments,
+                             Laziness laziness, uint64_t seed)
+    : base_(base),
+      size_(bytes),
+      segments_(std::move(segments)),
+      laziness_(laziness),
+      random_(seed),
       bytes_(static_cast<size_t>(pes) * bytes) {
   for (Byte& byte : bytes_) byte.value = static_cast<uint8_t>(random_());
 }
 
 void LazyTransport::fail(const std::string& what, uint64_t address, int pe) {
-  if (wrong_.empty()) wrong_ = what + " at byte " + std::to_string(address - base_) + " of PE " + std::to_string(pe);
+  if (wrong_.empty())
+    wrong_ = what + " at byte " + std::to_string(address - base_) + " of PE " + std::to_string(pe);
 }
 
 bool LazyTransport::exists(uint64_t address, size_t bytes) const {
-  return std::any_of(segments_.begin(), segments_.end(),
-                     [=](const Extent& segment) { return segment.begin <= address && address + bytes <= segment.end; });
+  return std::any_of(segments_.begin(), segments_.end(), [=](const Extent& segment) {
+    return segment.begin <= address && address + bytes <= segment.end;
+  });
 }
 
 bool LazyTransport::check(const char* what, uint64_t address, size_t bytes, int pe) {
   if (exists(address, bytes)) return true;
-  fail(std::string(what) + " of " + std::to_string(bytes) + " bytes outside of the segments", address, pe);
+  fail(std::string(what) + " of " + std::to_string(bytes) + " bytes outside of the segments",
+       address, pe);
   return false;
 }
 
 bool LazyTransport::check_buffer(const void* buffer, size_t bytes) {
   const auto* from = static_cast<const uint8_t*>(buffer);
-  return std::none_of(fetches_.begin(), fetches_.end(),
-                      [=](const Fetch& fetch) { return fetch.to < from + bytes && from < fetch.to + fetch.bytes; });
+  return std::none_of(fetches_.begin(), fetches_.end(), [=](const Fetch& fetch) {
+    return fetch.to < from + bytes && from < fetch.to + fetch.bytes;
+  });
 }
 
 size_t LazyTransport::piece_length(size_t left) {
@@ -44,7 +53,8 @@ void LazyTransport::get(void* to, uint64_t address, size_t bytes, int pe) {
   if (!check_buffer(to, bytes)) fail("a get into the buffer of one under way", address, pe);
   for (size_t i = 0; i < bytes;) {
     progress();
-    for (const size_t end = i + piece_length(bytes - i); i < end; ++i) static_cast<uint8_t*>(to)[i] = byte(address + i, pe).value;
+    for (const size_t end = i + piece_length(bytes - i); i < end; ++i)
+      static_cast<uint8_t*>(to)[i] = byte(address + i, pe).value;
   }
 }
 
@@ -52,7 +62,8 @@ void LazyTransport::get_nbi(void* to, uint64_t address, size_t bytes, int pe) {
   ++counts_.nbi_gets;
   counts_.get_bytes += bytes;
   if (!check("non-blocking get", address, bytes, pe)) return;
-  if (!check_buffer(to, bytes)) fail("a non-blocking get into the buffer of one under way", address, pe);
+  if (!check_buffer(to, bytes))
+    fail("a non-blocking get into the buffer of one under way", address, pe);
   auto* at = static_cast<uint8_t*>(to);
   for (size_t i = 0; i < bytes; ++i) at[i] = static_cast<uint8_t>(random_());
   for (size_t i = 0; i < bytes;) {
@@ -83,7 +94,8 @@ void LazyTransport::put(uint64_t address, const void* from, size_t bytes, int pe
     const bool before = target.owed_before && value == target.before;
     target.owed_before = false;
     if (before) continue;
-    if (target.owed && value != target.expected) fail("11: a put of a wrong value", address + i, pe);
+    if (target.owed && value != target.expected)
+      fail("11: a put of a wrong value", address + i, pe);
     owed_ -= target.owed;
     target.owed = false;
   }
@@ -96,7 +108,8 @@ void LazyTransport::direct_put(uint64_t address, const void* from, size_t bytes,
 
 void LazyTransport::direct_fetch(uint64_t address, uint8_t value, int pe) {
   if (!check("atomic", address, 1, pe)) return;
-  if (under_way(address, pe) && byte(address, pe).put_epoch == epoch_) fail("12: an atomic and a put that nothing orders", address, pe);
+  if (under_way(address, pe) && byte(address, pe).put_epoch == epoch_)
+    fail("12: an atomic and a put that nothing orders", address, pe);
   for (size_t i = 0; i < pieces_.size();) {
     if (pieces_[i].pe == pe && pieces_[i].epoch < epoch_) {
       deliver(i);
@@ -126,7 +139,9 @@ void LazyTransport::send(uint64_t address, const void* from, size_t bytes, int p
 
 // Pieces are kept in the order of their epochs.
 bool LazyTransport::deliverable(size_t index) const {
-  const auto first = std::find_if(pieces_.begin(), pieces_.end(), [&](const Piece& piece) { return piece.pe == pieces_[index].pe; });
+  const auto first = std::find_if(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
+    return piece.pe == pieces_[index].pe;
+  });
   return first->epoch == pieces_[index].epoch;
 }
 
@@ -159,7 +174,8 @@ void LazyTransport::complete() {
       const size_t index = random(pieces_.size());
       deliver(deliverable(index) ? index : 0);
     } else {
-      read(*std::find_if(fetches_.begin(), fetches_.end(), [](const Fetch& fetch) { return !fetch.read; }));
+      read(*std::find_if(fetches_.begin(), fetches_.end(),
+                         [](const Fetch& fetch) { return !fetch.read; }));
     }
   }
   for (const Fetch& fetch : fetches_) std::memcpy(fetch.to, fetch.data.data(), fetch.bytes);
@@ -211,7 +227,8 @@ void LazyTransport::forget(uint64_t address, size_t bytes, int pe) {
 }
 
 void LazyTransport::forget(uint64_t address, size_t bytes) {
-  for (int pe = 0; static_cast<size_t>(pe) * size_ < bytes_.size(); ++pe) forget(address, bytes, pe);
+  for (int pe = 0; static_cast<size_t>(pe) * size_ < bytes_.size(); ++pe)
+    forget(address, bytes, pe);
 }
 
 }  // namespace nearcache::test

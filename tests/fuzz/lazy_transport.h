@@ -1,9 +1,13 @@
-// A page transport over simulated memory that is as lazy as OpenSHMEM allows, and notices what the cache must not do.
+// A page transport over simulated memory that is as lazy as OpenSHMEM allows, and notices what the
+// cache must not do.
 //
-// - A put is delivered in pieces, in any order and at any time before quiet(); fence() orders puts before it before puts after it.
-// - A get, blocking or not, may find any byte of a put in flight delivered or not. A non-blocking one reads at any time between its issue
+// - A put is delivered in pieces, in any order and at any time before quiet(); fence() orders puts
+// before it before puts after it.
+// - A get, blocking or not, may find any byte of a put in flight delivered or not. A non-blocking
+// one reads at any time between its issue
 //   and quiet(), and its buffer holds garbage until then.
-// - Noticed (wrong()): accesses outside of an extent, overlapping puts that nothing orders, buffers used twice, and puts of bytes that
+// - Noticed (wrong()): accesses outside of an extent, overlapping puts that nothing orders, buffers
+// used twice, and puts of bytes that
 //   the program did not write, that it has changed since, or that were put already.
 #pragma once
 
@@ -23,7 +27,8 @@ enum class Laziness { eager, late, random };
 class LazyTransport final : public PageTransport {
  public:
   // Each PE's memory is [base, base + bytes); the segments are the parts of it that exist.
-  LazyTransport(int pes, uint64_t base, size_t bytes, std::vector<Extent> segments, Laziness laziness, uint64_t seed);
+  LazyTransport(int pes, uint64_t base, size_t bytes, std::vector<Extent> segments,
+                Laziness laziness, uint64_t seed);
 
   void get(void* to, uint64_t address, size_t bytes, int pe) override;
   void get_nbi(void* to, uint64_t address, size_t bytes, int pe) override;
@@ -34,10 +39,11 @@ class LazyTransport final : public PageTransport {
 
   // What the front end issues past the cache: not checked against what the program wrote.
   void direct_put(uint64_t address, const void* from, size_t bytes, int pe);
-  // A fetching atomic past the cache changes one byte: done when it returns, after the puts before the last fence.
+  // A fetching atomic past the cache changes one byte: done when it returns, after the puts before
+  // the last fence.
   void direct_fetch(uint64_t address, uint8_t value, int pe);
-  // The program writes, and has written: the cache owes the target these bytes. What they replace may still be put in between, so each
-  // must differ from it.
+  // The program writes, and has written: the cache owes the target these bytes. What they replace
+  // may still be put in between, so each must differ from it.
   void program_writes(uint64_t address, const void* from, size_t bytes, int pe);
   void program_wrote(uint64_t address, size_t bytes, int pe);
   // The program does not want them put any more.
@@ -66,11 +72,11 @@ class LazyTransport final : public PageTransport {
 
  private:
   struct Byte {
-    uint8_t value = 0;                // at the target
-    uint8_t expected = 0, before = 0; // what the program wrote last, and what that replaces
+    uint8_t value = 0;                 // at the target
+    uint8_t expected = 0, before = 0;  // what the program wrote last, and what that replaces
     bool owed = false, owed_before = false;
-    uint16_t undelivered = 0;         // pieces of puts under way over it
-    uint64_t put_epoch = 0;           // of the last put: one between two fences
+    uint16_t undelivered = 0;  // pieces of puts under way over it
+    uint64_t put_epoch = 0;    // of the last put: one between two fences
   };
   struct Piece {  // of a put
     int pe;
@@ -86,8 +92,12 @@ class LazyTransport final : public PageTransport {
     std::vector<uint8_t> data;
   };
 
-  Byte& byte(uint64_t address, int pe) { return bytes_[static_cast<size_t>(pe) * size_ + (address - base_)]; }
-  const Byte& byte(uint64_t address, int pe) const { return bytes_[static_cast<size_t>(pe) * size_ + (address - base_)]; }
+  Byte& byte(uint64_t address, int pe) {
+    return bytes_[static_cast<size_t>(pe) * size_ + (address - base_)];
+  }
+  const Byte& byte(uint64_t address, int pe) const {
+    return bytes_[static_cast<size_t>(pe) * size_ + (address - base_)];
+  }
   bool exists(uint64_t address, size_t bytes) const;
   bool check(const char* what, uint64_t address, size_t bytes, int pe);
   bool check_buffer(const void* buffer, size_t bytes);

@@ -32,7 +32,8 @@ class Model {
   explicit Model(Input input) : input_(input), known_(pes * memory_bytes) {
     const uint32_t flags = input_.byte();
     const Laziness laziness = static_cast<Laziness>(std::min(flags % 4, 2u));
-    net_ = std::make_unique<LazyTransport>(pes, base, memory_bytes, segments, laziness, input_.below(65536));
+    net_ = std::make_unique<LazyTransport>(pes, base, memory_bytes, segments, laziness,
+                                           input_.below(65536));
     net_->extents_known((flags & 4) == 0);
     PageCacheOptions options;
     options.page = size_t{256} << (flags >> 3) % 3;
@@ -43,7 +44,8 @@ class Model {
     if (flags & 128) options = PageCacheOptions();
     ok_ = cache_.create(options, net_.get());
     for (int pe = 0; pe < pes; ++pe) {
-      for (uint64_t at = base; at < base + memory_bytes; ++at) known(at, pe).newest = net_->memory(at, pe);
+      for (uint64_t at = base; at < base + memory_bytes; ++at)
+        known(at, pe).newest = net_->memory(at, pe);
     }
   }
 
@@ -54,7 +56,9 @@ class Model {
       perform();
       if (const char* broken = cache_.broken(); broken != nullptr) fail(broken);
       if (!net_->wrong().empty()) fail(net_->wrong());
-      if (!wrong_.empty()) wrong_ = "step " + std::to_string(step) + ", operation " + std::to_string(operation_) + ": " + wrong_;
+      if (!wrong_.empty())
+        wrong_ = "step " + std::to_string(step) + ", operation " + std::to_string(operation_) +
+                 ": " + wrong_;
     }
     if (wrong_.empty()) finish();
     return wrong_;
@@ -69,29 +73,48 @@ class Model {
 
   void perform() {
     switch (operation_) {
-      case 16: return acquire();
-      case 17: return release();
-      case 18: return fence();
-      case 19: return quiet();
-      case 20: return prefetch();
-      case 21: return direct_get();
-      case 22: return direct_put();
-      case 23: return direct_update();
-      case 24: return input_.byte() % 4 == 0 ? forget() : others_write();
-      case 25: return scan();
-      case 26: case 27: return others_write();
-      case 28: return repeat_get();
-      case 29: return others_write_all_then_acquire();
-      case 30: return direct_fetch();
-      case 31: return other_context_fetches();
-      default: return operation_ < 9 ? get() : put();
+      case 16:
+        return acquire();
+      case 17:
+        return release();
+      case 18:
+        return fence();
+      case 19:
+        return quiet();
+      case 20:
+        return prefetch();
+      case 21:
+        return direct_get();
+      case 22:
+        return direct_put();
+      case 23:
+        return direct_update();
+      case 24:
+        return input_.byte() % 4 == 0 ? forget() : others_write();
+      case 25:
+        return scan();
+      case 26:
+      case 27:
+        return others_write();
+      case 28:
+        return repeat_get();
+      case 29:
+        return others_write_all_then_acquire();
+      case 30:
+        return direct_fetch();
+      case 31:
+        return other_context_fetches();
+      default:
+        return operation_ < 9 ? get() : put();
     }
   }
 
   void fail(const std::string& what) {
     if (wrong_.empty()) wrong_ = what;
   }
-  Known& known(uint64_t address, int pe) { return known_[static_cast<size_t>(pe) * memory_bytes + (address - base)]; }
+  Known& known(uint64_t address, int pe) {
+    return known_[static_cast<size_t>(pe) * memory_bytes + (address - base)];
+  }
   uint8_t next_value() { return value_ = static_cast<uint8_t>(value_ * 5 + 77); }
 
   // Mostly small and often the same places, now and then long; inside of one segment.
@@ -99,9 +122,12 @@ class Model {
     const uint32_t how = input_.byte();
     const Extent& segment = segments[how % 8 == 0];
     const size_t space = segment.end - segment.begin;
-    size_t bytes = 1 + (how & 16 ? input_.below(static_cast<uint32_t>(longest)) : input_.byte() % 24);
+    size_t bytes =
+        1 + (how & 16 ? input_.below(static_cast<uint32_t>(longest)) : input_.byte() % 24);
     bytes = std::min({bytes, longest, space});
-    size_t from = how & 32 ? input_.below(600) : how & 64 ? input_.below(static_cast<uint32_t>(space)) : space - 1 - input_.byte();
+    size_t from = how & 32   ? input_.below(600)
+                  : how & 64 ? input_.below(static_cast<uint32_t>(space))
+                             : space - 1 - input_.byte();
     from = std::min(from, space - bytes);
     return {static_cast<int>(input_.byte() % (how & 128 ? 1 : pes)), segment.begin + from, bytes};
   }
@@ -109,9 +135,11 @@ class Model {
   void compare(const char* what, const Range& range, const Bytes& read) {
     for (size_t i = 0; i < range.bytes; ++i) {
       const Known& byte = known(range.address + i, range.pe);
-      if (read[i] == byte.newest || std::count(byte.older.begin(), byte.older.end(), read[i]) != 0) continue;
-      return fail(std::string(what) + " returns a value that is not allowed for byte " + std::to_string(range.address + i - base) +
-                  " of PE " + std::to_string(range.pe) + ": " + std::to_string(read[i]) + ", newest is " + std::to_string(byte.newest));
+      if (read[i] == byte.newest || std::count(byte.older.begin(), byte.older.end(), read[i]) != 0)
+        continue;
+      return fail(std::string(what) + " returns a value that is not allowed for byte " +
+                  std::to_string(range.address + i - base) + " of PE " + std::to_string(range.pe) +
+                  ": " + std::to_string(read[i]) + ", newest is " + std::to_string(byte.newest));
     }
   }
 
@@ -120,7 +148,8 @@ class Model {
     const bool held = cache_.holds(range.pe, range.address, range.bytes);
     const uint64_t polls = cache_.counters().polls, calls = net_->counts().calls();
     cache_.get(range.pe, range.address, to.data(), range.bytes);
-    if (held && cache_.counters().polls == polls && net_->counts().waits() > calls) fail("waits for what it holds");
+    if (held && cache_.counters().polls == polls && net_->counts().waits() > calls)
+      fail("waits for what it holds");
     compare("a get", range, to);
   }
 
@@ -175,7 +204,8 @@ class Model {
     }
     cache_.put(where.pe, where.address, from.data(), from.size());
     net_->program_wrote(where.address, from.size(), where.pe);
-    if (net_->owed(where.address, where.pe) && !cache_.dirty()) fail("dirty() denies what is not put");
+    if (net_->owed(where.address, where.pe) && !cache_.dirty())
+      fail("dirty() denies what is not put");
     std::fill(from.begin(), from.end(), 0);
   }
 
@@ -197,7 +227,8 @@ class Model {
     }
   }
 
-  // After a quiet: direct puts are complete; what was read before a foreign write may still be served.
+  // After a quiet: direct puts are complete; what was read before a foreign write may still be
+  // served.
   void completed() {
     if (net_->anything_under_way()) fail("something is under way after a quiet");
     for (Known& byte : known_) {
@@ -280,7 +311,8 @@ class Model {
     order_direct(where);
     cache_.before_direct_update(where.pe, where.address, where.bytes);
     for (size_t i = 0; i < where.bytes; i += 3) {
-      if (net_->owed(where.address + i, where.pe)) return fail("a byte is dirty after before_direct_update");
+      if (net_->owed(where.address + i, where.pe))
+        return fail("a byte is dirty after before_direct_update");
       const uint8_t value = next_value();
       wrote_directly(where.address + i, where.pe, value);
       net_->direct_put(where.address + i, &value, 1, where.pe);
@@ -294,7 +326,8 @@ class Model {
     order_direct(where);
     cache_.before_direct_fetch(where.pe, where.address, where.bytes);
     for (size_t i = 0; i < where.bytes; ++i) {
-      if (net_->owed(where.address + i, where.pe)) return fail("a byte is dirty after before_direct_fetch");
+      if (net_->owed(where.address + i, where.pe))
+        return fail("a byte is dirty after before_direct_fetch");
     }
     for (size_t i = 0; i < where.bytes; ++i) {
       Known& byte = known(where.address + i, where.pe);
@@ -331,12 +364,14 @@ class Model {
 
   void others_write_all_then_acquire() {
     for (int pe = 0; pe < pes; ++pe) {
-      for (const Extent& segment : segments) write_as_another({pe, segment.begin, segment.end - segment.begin});
+      for (const Extent& segment : segments)
+        write_as_another({pe, segment.begin, segment.end - segment.begin});
     }
     acquire();
   }
 
-  // A block is freed and another allocated in its place: its owner initialises it while nothing is under way.
+  // A block is freed and another allocated in its place: its owner initialises it while nothing is
+  // under way.
   void forget() {
     Range where = range(2000);
     net_->forget(where.address, where.bytes);
@@ -380,6 +415,8 @@ class Model {
 
 }  // namespace
 
-std::string run_page_model(const uint8_t* input, size_t size) { return Model(Input(input, size)).run(); }
+std::string run_page_model(const uint8_t* input, size_t size) {
+  return Model(Input(input, size)).run();
+}
 
 }  // namespace nearcache::test

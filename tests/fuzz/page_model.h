@@ -1,8 +1,9 @@
-// Runs the page cache on operations decoded from bytes, over a lazy transport (lazy_transport.h) and beside an oracle that knows for every
-// byte of every PE which values a read may return.
+// Runs the page cache on operations decoded from bytes, over a lazy transport (lazy_transport.h)
+// and beside an oracle that knows for every byte of every PE which values a read may return.
 //
-// The oracle is the program's view: what it wrote itself, at once; what others write, from the next acquire on, and until then either.
-// Others write only where a correct program lets them: not where this process has put something that is not delivered yet.
+// The oracle is the program's view: what it wrote itself, at once; what others write, from the next
+// acquire on, and until then either. Others write only where a correct program lets them: not where
+// this process has put something that is not delivered yet.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // Random datatypes together with the typemap that the oracle expects of them.
 //
-// The typemap is computed here, from the arguments of the constructors; of MPI only the extents of the parts are
-// asked, as they contain alignment. So a wrong typemap in the cache cannot hide in the oracle.
+// The typemap is computed here, from the arguments of the constructors; of MPI only the extents of
+// the parts are asked, as they contain alignment. So a wrong typemap in the cache cannot hide in
+// the oracle.
 #ifndef NEARCACHE_TESTS_LAYOUTS_H
 #define NEARCACHE_TESTS_LAYOUTS_H
 
@@ -15,13 +16,16 @@ namespace model {
 
 using Random = std::mt19937_64;
 
-inline int64_t below(Random &random, int64_t limit) { return (int64_t)(random() % (uint64_t)limit); }
+inline int64_t below(Random& random, int64_t limit) {
+  return (int64_t)(random() % (uint64_t)limit);
+}
 
 struct Block {
   int64_t offset, bytes;
 };
 
-// A committed datatype of `units` units, and where its bytes are, in the order in which they travel.
+// A committed datatype of `units` units, and where its bytes are, in the order in which they
+// travel.
 struct Layout {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   std::vector<Block> blocks;
@@ -36,15 +40,15 @@ struct Unit {
   int64_t extent;
 };
 
-const std::vector<Unit> &units();
+const std::vector<Unit>& units();
 
 // The bytes of `count` consecutive elements.
-std::vector<Block> blocks_of(const Layout &layout, int count);
+std::vector<Block> blocks_of(const Layout& layout, int count);
 
 // `units` units of `unit` in a random arrangement, without overlaps.
-Layout random_layout(Random &random, const Unit &unit, int units);
-Layout contiguous_layout(const Unit &unit);
-void free_layout(Layout &layout);
+Layout random_layout(Random& random, const Unit& unit, int units);
+Layout contiguous_layout(const Unit& unit);
+void free_layout(Layout& layout);
 
 }  // namespace model
 

@@ -7,29 +7,33 @@ namespace {
 
 constexpr int pad = 16;
 
-void verify(const Pending &get, const char *mode, Sync sync) {
-  static const char *const syncs[] = {"fence", "pscw", "lock_all", "lock", "held"};
-  const Buffer &buffer = get.buffer;
+void verify(const Pending& get, const char* mode, Sync sync) {
+  static const char* const syncs[] = {"fence", "pscw", "lock_all", "lock", "held"};
+  const Buffer& buffer = get.buffer;
   if (buffer.actual == buffer.expected) {
     return;
   }
-  const size_t at = std::mismatch(buffer.actual.begin(), buffer.actual.end(), buffer.expected.begin()).first -
-                    buffer.actual.begin();
-  check::expect(false, "seed %llu: %s, mode %s, %s, from rank %d byte %lld, shape %d layout %d x %d: byte %lld is %02x, not %02x%s",
-                (unsigned long long)seed, get.what, mode, syncs[(int)sync], get.spot.target, (long long)get.spot.base, get.spot.shape,
-                get.spot.layout, get.spot.count, (long long)at - (long long)buffer.origin, buffer.actual[at],
-                buffer.expected[at], buffer.expected[at] == Buffer::canary(at) ? " (a gap?)" : "");
+  const size_t at =
+      std::mismatch(buffer.actual.begin(), buffer.actual.end(), buffer.expected.begin()).first -
+      buffer.actual.begin();
+  check::expect(false,
+                "seed %llu: %s, mode %s, %s, from rank %d byte %lld, shape %d layout %d x %d: byte "
+                "%lld is %02x, not %02x%s",
+                (unsigned long long)seed, get.what, mode, syncs[(int)sync], get.spot.target,
+                (long long)get.spot.base, get.spot.shape, get.spot.layout, get.spot.count,
+                (long long)at - (long long)buffer.origin, buffer.actual[at], buffer.expected[at],
+                buffer.expected[at] == Buffer::canary(at) ? " (a gap?)" : "");
 }
 
-std::vector<Block> target_blocks(const Spot &spot) {
+std::vector<Block> target_blocks(const Spot& spot) {
   return blocks_of(shapes[spot.shape].layouts[spot.layout], spot.count);
 }
 
 }  // namespace
 
-Buffer::Buffer(const std::vector<Block> &blocks) {
+Buffer::Buffer(const std::vector<Block>& blocks) {
   int64_t least = 0, most = 0;
-  for (const Block &block : blocks) {
+  for (const Block& block : blocks) {
     least = std::min(least, block.offset);
     most = std::max(most, block.offset + block.bytes);
   }
@@ -41,11 +45,11 @@ Buffer::Buffer(const std::vector<Block> &blocks) {
   expected = actual;
 }
 
-Live::Live(Random &random, MPI_Comm of) : communicator(of) {
+Live::Live(Random& random, MPI_Comm of) : communicator(of) {
   MPI_Comm_rank(of, &rank);
   MPI_Comm_size(of, &size);
   oracle.size = size;
-  const char *modes[] = {"transparent", "coherent", "coherent", "always", "user", "off"};
+  const char* modes[] = {"transparent", "coherent", "coherent", "always", "user", "off"};
   mode = modes[coherent_only ? 1 : below(random, 6)];
   oracle.read_only_common = strcmp(mode, "always") == 0;
   oracle.steps = coherent_only;
@@ -64,7 +68,10 @@ Live::Live(Random &random, MPI_Comm of) : communicator(of) {
     const int chosen = units_differ ? displacement_units[below(random, 3)] : common_unit;
     unit = i == rank ? chosen : unit;
     const int64_t kind = below(random, 10);
-    oracle.bytes.push_back(kind == 0 ? 0 : kind == 1 || (coherent_only && kind < 5) ? 20000 : (256 + below(random, 4000)) / 8 * 8);
+    oracle.bytes.push_back(kind == 0 ? 0
+                           : kind == 1 || (coherent_only && kind < 5)
+                               ? 20000
+                               : (256 + below(random, 4000)) / 8 * 8);
     oracle.content.emplace_back();
     for (int64_t j = 0; j < oracle.bytes[i]; j++) {
       oracle.content[i].push_back((uint8_t)random());
@@ -76,12 +83,14 @@ Live::Live(Random &random, MPI_Comm of) : communicator(of) {
   create(random);
 }
 
-void Live::create(Random &random) {
+void Live::create(Random& random) {
   MPI_Info info = check::info("nearcache_mode", mode);
-  const char *storages[] = {"1M", "16k", "1000"};
-  const char *indices[] = {"4096", "64", "7"};
-  MPI_Info_set(info, "nearcache_storage", storages[below(random, coherent_only && below(random, 4) ? 2 : 3)]);
-  MPI_Info_set(info, "nearcache_index", indices[below(random, coherent_only && below(random, 4) ? 2 : 3)]);
+  const char* storages[] = {"1M", "16k", "1000"};
+  const char* indices[] = {"4096", "64", "7"};
+  MPI_Info_set(info, "nearcache_storage",
+               storages[below(random, coherent_only && below(random, 4) ? 2 : 3)]);
+  MPI_Info_set(info, "nearcache_index",
+               indices[below(random, coherent_only && below(random, 4) ? 2 : 3)]);
   const int64_t bytes = oracle.bytes[rank];
   if (allocated) {
     MPI_Win_allocate(bytes, unit, info, communicator, &memory, &win);
@@ -90,7 +99,8 @@ void Live::create(Random &random) {
     MPI_Win_create(memory, bytes, unit, info, communicator, &win);
   }
   windows.push_back(win);
-  // A second window over the same memory: in mode always a broken promise, where either of them is written through.
+  // A second window over the same memory: in mode always a broken promise, where either of them is
+  // written through.
   if (!oracle.read_only_common && !without.twins && below(random, coherent_only ? 12 : 3) == 0) {
     MPI_Win_create(memory, bytes, unit, info, communicator, &win);
     windows.push_back(win);
@@ -123,24 +133,27 @@ void Live::free() {
 }
 
 void Live::check_memory() {
-  const std::vector<uint8_t> &right = oracle.content[rank];
+  const std::vector<uint8_t>& right = oracle.content[rank];
   const auto at = std::mismatch(right.begin(), right.end(), memory).first - right.begin();
   if (at != (int64_t)right.size()) {
-    check::expect(false, "seed %llu: memory of a window in mode %s: byte %lld is %02x, not %02x, writer %d",
-                  (unsigned long long)seed, mode, (long long)at, memory[at], right[at], oracle.writer[rank][at] - 1);
+    check::expect(
+        false, "seed %llu: memory of a window in mode %s: byte %lld is %02x, not %02x, writer %d",
+        (unsigned long long)seed, mode, (long long)at, memory[at], right[at],
+        oracle.writer[rank][at] - 1);
   }
 }
 
-void Live::store(const Plan &plan) {
-  for (const Store &store : plan.stores) {
+void Live::store(const Plan& plan) {
+  for (const Store& store : plan.stores) {
     if (store.owner == rank) {
       std::copy(store.bytes.begin(), store.bytes.end(), memory + store.at);
     }
   }
 }
 
-// All ranks have done what they did before, and know it of each other: by whatever calls tell of it.
-void Live::meet(Random &common) {
+// All ranks have done what they did before, and know it of each other: by whatever calls tell of
+// it.
+void Live::meet(Random& common) {
   const MPI_Comm comm = communicator;
   MPI_Request request;
   int token = 0, sum = 0;
@@ -171,16 +184,21 @@ void Live::meet(Random &common) {
       MPI_Ibarrier(comm, &request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
       break;
-    case 3: MPI_Allreduce(&token, &sum, 1, MPI_INT, MPI_SUM, comm); break;
-    default: MPI_Barrier(comm); break;
+    case 3:
+      MPI_Allreduce(&token, &sum, 1, MPI_INT, MPI_SUM, comm);
+      break;
+    default:
+      MPI_Barrier(comm);
+      break;
   }
 }
 
 // One phase: the owners' stores, then everybody's gets and writes in epochs of one kind.
-void Live::phase(Random &common, Random &own, int gets) {
+void Live::phase(Random& common, Random& own, int gets) {
   win = windows[below(common, (int64_t)windows.size())];
   const Sync drawn = mixed ? (Sync)below(common, 4) : style;
-  Plan plan = oracle.plan_phase(common, shapes, drawn == Sync::lock && without.locks ? Sync::lock_all : drawn, user_writes);
+  Plan plan = oracle.plan_phase(
+      common, shapes, drawn == Sync::lock && without.locks ? Sync::lock_all : drawn, user_writes);
   present = plan.sync;
   current = &plan;
   ready.assign(size, {});
@@ -199,15 +217,22 @@ void Live::phase(Random &common, Random &own, int gets) {
   }
   if (user_writes && check::cached()) {
     for (const MPI_Win each : windows) {
-      nearcache_invalidate(each);  // ends the read-only phase: the stores, and the writes of the phase before
+      // ends the read-only phase: the stores, and the writes of the phase before
+      nearcache_invalidate(each);
     }
   }
   meet(common);
   switch (plan.sync) {
     case Sync::fence:
-    case Sync::pscw: run_active(own, plan, gets); break;
-    case Sync::lock: run_locks(own, plan, gets); break;
-    default: run_passive(own, plan, gets); break;
+    case Sync::pscw:
+      run_active(own, plan, gets);
+      break;
+    case Sync::lock:
+      run_locks(own, plan, gets);
+      break;
+    default:
+      run_passive(own, plan, gets);
+      break;
   }
   if (coherent_only && !plan.writes.empty() && below(common, 2)) {
     usleep(1000);  // then there is time to tell that nobody writes there any more
@@ -219,7 +244,7 @@ void Live::phase(Random &common, Random &own, int gets) {
   check_memory();
 }
 
-void Live::run_active(Random &own, Plan &plan, int gets) {
+void Live::run_active(Random& own, Plan& plan, int gets) {
   MPI_Group group;
   MPI_Comm_group(communicator, &group);
   if (plan.sync == Sync::fence) {
@@ -248,7 +273,7 @@ void Live::run_active(Random &own, Plan &plan, int gets) {
   MPI_Group_free(&group);
 }
 
-void Live::run_passive(Random &own, Plan &plan, int gets) {
+void Live::run_passive(Random& own, Plan& plan, int gets) {
   if (plan.sync == Sync::lock_all) {
     MPI_Win_lock_all(0, win);
   }
@@ -265,11 +290,12 @@ void Live::run_passive(Random &own, Plan &plan, int gets) {
   completed(-1, true);
 }
 
-void Live::run_locks(Random &own, Plan &plan, int gets) {
+void Live::run_locks(Random& own, Plan& plan, int gets) {
   const int bursts = 2 * size;
   for (int burst = 0; burst < bursts; burst++) {
     const int target = (burst + rank) % size;
-    MPI_Win_lock(below(own, coherent_only ? 64 : 4) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, target, 0, win);
+    MPI_Win_lock(below(own, coherent_only ? 64 : 4) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, target,
+                 0, win);
     for (int i = 0; i < gets / bursts; i++) {
       act(own, plan, target, true);
       if (below(own, 8) == 0) {
@@ -286,7 +312,7 @@ void Live::run_locks(Random &own, Plan &plan, int gets) {
 }
 
 // One operation on `target` (any: -1).
-void Live::act(Random &own, Plan &plan, int target, bool passive) {
+void Live::act(Random& own, Plan& plan, int target, bool passive) {
   if (below(own, 10) == 0 && write_next(own, plan, target, passive)) {
     return;
   }
@@ -310,20 +336,33 @@ void Live::act(Random &own, Plan &plan, int target, bool passive) {
   }
 }
 
-void Live::synchronise(Random &own, int target) {
+void Live::synchronise(Random& own, int target) {
   const int kind = (int)below(own, 6);
-  int *failing = kind < 4 && !without.failures && below(own, 10) == 0 ? lazy_mpi_failing() : nullptr;
+  int* failing =
+      kind < 4 && !without.failures && below(own, 10) == 0 ? lazy_mpi_failing() : nullptr;
   if (failing != nullptr) {
     *failing = 1;
   }
   int code = MPI_SUCCESS;
   switch (kind) {
-    case 0: code = MPI_Win_flush(target, win); break;
-    case 1: code = MPI_Win_flush_all(win); break;
-    case 2: code = MPI_Win_flush_local(target, win); break;
-    case 3: code = MPI_Win_flush_local_all(win); break;
-    case 4: wait_requests(own); break;
-    default: without.status ? wait_requests(own) : look_at_requests(own); break;
+    case 0:
+      code = MPI_Win_flush(target, win);
+      break;
+    case 1:
+      code = MPI_Win_flush_all(win);
+      break;
+    case 2:
+      code = MPI_Win_flush_local(target, win);
+      break;
+    case 3:
+      code = MPI_Win_flush_local_all(win);
+      break;
+    case 4:
+      wait_requests(own);
+      break;
+    default:
+      without.status ? wait_requests(own) : look_at_requests(own);
+      break;
   }
   if (failing != nullptr) {
     *failing = 0;
@@ -335,12 +374,13 @@ void Live::synchronise(Random &own, int target) {
 }
 
 // This rank may have learned of others' writes, as far as the cache can know.
-void Live::learn(Random &own, bool passive) {
+void Live::learn(Random& own, bool passive) {
   int token = 0, found = 0;
   if (passive && present != Sync::lock && below(own, 2)) {
     MPI_Win_sync(win);
   } else if (below(own, 2)) {
-    MPI_Sendrecv(nullptr, 0, MPI_INT, rank, 3, &token, 1, MPI_INT, rank, 3, communicator, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(nullptr, 0, MPI_INT, rank, 3, &token, 1, MPI_INT, rank, 3, communicator,
+                 MPI_STATUS_IGNORE);
   } else {
     MPI_Send(nullptr, 0, MPI_INT, rank, 4, communicator);
     MPI_Request request;
@@ -353,33 +393,38 @@ void Live::learn(Random &own, bool passive) {
 }
 
 // Which writes of this phase a wrong get met.
-void Live::explain(const Pending &get) const {
-  for (const Block &block : target_blocks(get.spot)) {
-    for (int64_t i = get.spot.base + block.offset; i < get.spot.base + block.offset + block.bytes; i++) {
+void Live::explain(const Pending& get) const {
+  for (const Block& block : target_blocks(get.spot)) {
+    for (int64_t i = get.spot.base + block.offset; i < get.spot.base + block.offset + block.bytes;
+         i++) {
       if (oracle.writer[get.spot.target][i] == nobody) {
         continue;
       }
-      for (const Write &write : current->writes) {
-        for (const Block &written : target_blocks(write.spot)) {
+      for (const Write& write : current->writes) {
+        for (const Block& written : target_blocks(write.spot)) {
           const int64_t from = write.spot.base + written.offset;
           if (write.spot.target == get.spot.target && i >= from && i < from + written.bytes) {
-            std::printf("model: byte %lld, %02x before, was written by rank %d (this is rank %d), kind %d, base %lld, shape %d layout %d x %d\n",
-                        (long long)i, oracle.before[get.spot.target][i], write.writer, rank, (int)write.kind,
-                        (long long)write.spot.base, write.spot.shape, write.spot.layout, write.spot.count);
+            std::printf(
+                "model: byte %lld, %02x before, was written by rank %d (this is rank %d), kind %d, "
+                "base %lld, shape %d layout %d x %d\n",
+                (long long)i, oracle.before[get.spot.target][i], write.writer, rank,
+                (int)write.kind, (long long)write.spot.base, write.spot.shape, write.spot.layout,
+                write.spot.count);
             return;
           }
         }
       }
     }
   }
-  std::printf("model: no byte of it was written in this phase; the target has %lld bytes, comm rank %d\n",
-              (long long)oracle.bytes[get.spot.target], rank);
+  std::printf(
+      "model: no byte of it was written in this phase; the target has %lld bytes, comm rank %d\n",
+      (long long)oracle.bytes[get.spot.target], rank);
 }
 
 // What the last synchronisation with `target` (all: -1) has completed.
 void Live::completed(int target, bool at_target) {
   std::deque<Pending> later;
-  for (Pending &get : pending) {
+  for (Pending& get : pending) {
     if (target >= 0 && get.spot.target != target) {
       later.push_back(std::move(get));
     } else {
@@ -392,20 +437,20 @@ void Live::completed(int target, bool at_target) {
     }
   }
   pending = std::move(later);
-  for (Pending &get : looked_at) {
+  for (Pending& get : looked_at) {
     MPI_Wait(&get.request, MPI_STATUS_IGNORE);
   }
   looked_at.clear();
   std::deque<Writing> unfinished;
-  for (Writing &each : writing) {
-    const Write &write = *each.write;
+  for (Writing& each : writing) {
+    const Write& write = *each.write;
     if (!at_target || (target >= 0 && write.spot.target != target)) {
       unfinished.push_back(std::move(each));
       continue;
     }
     MPI_Wait(&each.request, MPI_STATUS_IGNORE);
     if (write.kind != Kind::sum) {
-      for (const Block &block : target_blocks(write.spot)) {
+      for (const Block& block : target_blocks(write.spot)) {
         std::fill_n(&ready[write.spot.target][write.spot.base + block.offset], block.bytes, 1);
       }
     }

@@ -13,7 +13,8 @@ inline uint64_t seed = 1;
 inline int64_t operations;         // of this rank
 inline std::vector<Shape> shapes;  // of this episode
 
-// What is not drawn: what a host MPI gets wrong by itself (tests/support/host_defects.py), and what one looks for the cause of a difference without.
+// What is not drawn: what a host MPI gets wrong by itself (tests/support/host_defects.py), and what
+// one looks for the cause of a difference without.
 struct Without {
   bool requests;     // MPI_Rget
   bool status;       // MPI_Request_get_status
@@ -27,13 +28,14 @@ struct Without {
 inline Without without;
 inline bool coherent_only;  // all windows are, and few phases change anything
 
-// Gets of this rank that the cache may answer: by full hits (modes always and user), by pending ones (transparent).
+// Gets of this rank that the cache may answer: by full hits (modes always and user), by pending
+// ones (transparent).
 inline int64_t gets_kept, gets_joined;
 
 // An origin buffer with canaries around and between its data, and what it must hold at last.
 struct Buffer {
-  explicit Buffer(const std::vector<Block> &blocks);
-  void *address() { return actual.data() + origin; }
+  explicit Buffer(const std::vector<Block>& blocks);
+  void* address() { return actual.data() + origin; }
   static uint8_t canary(size_t at) { return (uint8_t)(0xC0 + at % 61); }
 
   std::vector<uint8_t> actual, expected;
@@ -44,67 +46,68 @@ struct Buffer {
 struct Pending {
   Buffer buffer;
   Spot spot;
-  const char *what;
+  const char* what;
   MPI_Request request = MPI_REQUEST_NULL;
 };
 
 // A write that its origin has not completed yet.
 struct Writing {
-  const Write *write;
+  const Write* write;
   std::vector<uint8_t> origin;
   MPI_Request request = MPI_REQUEST_NULL;
 };
 
 // Of the lazy MPI, if it is below: so many calls fail now without doing anything. Null otherwise.
-inline int *lazy_mpi_failing() {
-  static int *const counter = (int *)dlsym(RTLD_DEFAULT, "lazy_mpi_failing");
+inline int* lazy_mpi_failing() {
+  static int* const counter = (int*)dlsym(RTLD_DEFAULT, "lazy_mpi_failing");
   return counter;
 }
 
 class Live {
  public:
-  Live(Random &random, MPI_Comm of);  // collective, `random` common
-  void phase(Random &common, Random &own, int gets);
+  Live(Random& random, MPI_Comm of);  // collective, `random` common
+  void phase(Random& common, Random& own, int gets);
   void free();
   MPI_Comm comm() const { return communicator; }
 
  private:
-  void create(Random &random);
-  void store(const Plan &plan);
-  void run_active(Random &own, Plan &plan, int gets);
-  void run_passive(Random &own, Plan &plan, int gets);
-  void run_locks(Random &own, Plan &plan, int gets);
-  void act(Random &own, Plan &plan, int target, bool passive);
-  void get(Random &own, const Spot &spot, bool passive);
-  void odd_call(Random &own, bool passive);
+  void create(Random& random);
+  void store(const Plan& plan);
+  void run_active(Random& own, Plan& plan, int gets);
+  void run_passive(Random& own, Plan& plan, int gets);
+  void run_locks(Random& own, Plan& plan, int gets);
+  void act(Random& own, Plan& plan, int target, bool passive);
+  void get(Random& own, const Spot& spot, bool passive);
+  void odd_call(Random& own, bool passive);
   void take_turns();
-  void meet(Random &common);
-  bool write_next(Random &own, Plan &plan, int target, bool passive);
-  void issue(Random &own, const Write &write);
-  void synchronise(Random &own, int target);
-  void learn(Random &own, bool passive);
-  void wait_requests(Random &own);
-  void look_at_requests(Random &own);
+  void meet(Random& common);
+  bool write_next(Random& own, Plan& plan, int target, bool passive);
+  void issue(Random& own, const Write& write);
+  void synchronise(Random& own, int target);
+  void learn(Random& own, bool passive);
+  void wait_requests(Random& own);
+  void look_at_requests(Random& own);
   void completed(int target, bool at_target);
   void check_memory();
-  void explain(const Pending &get) const;
+  void explain(const Pending& get) const;
 
   MPI_Comm communicator;
   std::vector<MPI_Win> windows;  // all over the same memory
   MPI_Win win = MPI_WIN_NULL;    // the one that this phase uses
   int rank, size, unit;
   std::vector<int> units_of_targets;
-  const char *mode;
+  const char* mode;
   bool allocated, user_writes;
   Sync style;
   bool mixed;
   Sync present;  // the phase's
-  Plan *current = nullptr;
-  uint8_t *memory = nullptr;
+  Plan* current = nullptr;
+  uint8_t* memory = nullptr;
   Oracle oracle;
   std::vector<std::vector<uint8_t>> ready;  // bytes this rank wrote and flushed in this phase
   std::deque<Pending> pending;
-  std::deque<Pending> looked_at;  // requests that are known to be complete, and their overwritten buffers
+  // requests that are known to be complete, and their overwritten buffers
+  std::deque<Pending> looked_at;
   std::deque<Writing> writing;
 };
 

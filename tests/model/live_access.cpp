@@ -13,19 +13,20 @@ struct Side {
   int count;
 };
 
-Side origin_side(Random &own, const Spot &spot) {
-  const Shape &shape = shapes[spot.shape];
+Side origin_side(Random& own, const Spot& spot) {
+  const Shape& shape = shapes[spot.shape];
   const int64_t choice = below(own, (int64_t)shape.layouts.size() + 2);
   if (choice < (int64_t)shape.layouts.size()) {
-    const Layout &layout = shape.layouts[choice];
+    const Layout& layout = shape.layouts[choice];
     return {blocks_of(layout, spot.count), layout.type, spot.count};
   }
   const Layout plain = contiguous_layout(*shape.unit);
   return {blocks_of(plain, spot.count * shape.units), plain.type, spot.count * shape.units};
 }
 
-void pack(std::vector<uint8_t> &to, int64_t origin, const std::vector<Block> &blocks, const uint8_t *from) {
-  for (const Block &block : blocks) {
+void pack(std::vector<uint8_t>& to, int64_t origin, const std::vector<Block>& blocks,
+          const uint8_t* from) {
+  for (const Block& block : blocks) {
     std::memcpy(&to[origin + block.offset], from, block.bytes);
     from += block.bytes;
   }
@@ -38,19 +39,20 @@ struct Forgiving {
   MPI_Win win;
 };
 
-std::vector<uint8_t> packed(const std::vector<uint8_t> &memory, const Spot &spot) {
+std::vector<uint8_t> packed(const std::vector<uint8_t>& memory, const Spot& spot) {
   std::vector<uint8_t> all;
-  for (const Block &block : blocks_of(shapes[spot.shape].layouts[spot.layout], spot.count)) {
-    const uint8_t *from = &memory[spot.base + block.offset];
+  for (const Block& block : blocks_of(shapes[spot.shape].layouts[spot.layout], spot.count)) {
+    const uint8_t* from = &memory[spot.base + block.offset];
     all.insert(all.end(), from, from + block.bytes);
   }
   return all;
 }
 
-// Over the lazy MPI, now and then: the call fails once without having done anything. False: it is to be issued (again).
+// Over the lazy MPI, now and then: the call fails once without having done anything. False: it is
+// to be issued (again).
 template <class Issue>
-bool fails_first(Random &own, Issue issue) {
-  int *failing = lazy_mpi_failing();
+bool fails_first(Random& own, Issue issue) {
+  int* failing = lazy_mpi_failing();
   if (failing == nullptr || without.failures || below(own, 20) != 0) {
     return false;
   }
@@ -63,19 +65,21 @@ bool fails_first(Random &own, Issue issue) {
 
 }  // namespace
 
-void Live::get(Random &own, const Spot &spot, bool passive) {
+void Live::get(Random& own, const Spot& spot, bool passive) {
   const Side side = origin_side(own, spot);
-  const Layout &target = shapes[spot.shape].layouts[spot.layout];
+  const Layout& target = shapes[spot.shape].layouts[spot.layout];
   pending.push_back({Buffer(side.blocks), spot, "get", MPI_REQUEST_NULL});
-  Pending &made = pending.back();
-  pack(made.buffer.expected, made.buffer.origin, side.blocks, packed(oracle.content[spot.target], spot).data());
+  Pending& made = pending.back();
+  pack(made.buffer.expected, made.buffer.origin, side.blocks,
+       packed(oracle.content[spot.target], spot).data());
   const MPI_Aint displacement = spot.base / units_of_targets[spot.target];
   const bool request = passive && !without.requests && below(own, 5) == 0;
   made.what = request ? "rget" : "get";
   const auto issue = [&] {
-    return request ? MPI_Rget(made.buffer.address(), side.count, side.type, spot.target, displacement, spot.count, target.type, win,
-                              &made.request)
-                   : MPI_Get(made.buffer.address(), side.count, side.type, spot.target, displacement, spot.count, target.type, win);
+    return request ? MPI_Rget(made.buffer.address(), side.count, side.type, spot.target,
+                              displacement, spot.count, target.type, win, &made.request)
+                   : MPI_Get(made.buffer.address(), side.count, side.type, spot.target,
+                             displacement, spot.count, target.type, win);
   };
   if (!fails_first(own, issue)) {
     issue();
@@ -85,8 +89,9 @@ void Live::get(Random &own, const Spot &spot, bool passive) {
   operations++;
 }
 
-// Calls to MPI_PROC_NULL, which do nothing, or to a rank that is none, which fail. Neither may touch anything, nor complete anything.
-void Live::odd_call(Random &own, bool passive) {
+// Calls to MPI_PROC_NULL, which do nothing, or to a rank that is none, which fail. Neither may
+// touch anything, nor complete anything.
+void Live::odd_call(Random& own, bool passive) {
   if (without.odd_calls) {
     return;
   }
@@ -98,18 +103,46 @@ void Live::odd_call(Random &own, bool passive) {
   const Forgiving forgiving(win);
   const int draws = !passive ? 6 : without.odd_flushes ? 10 : present == Sync::lock ? 16 : 14;
   switch (below(own, draws)) {
-    case 0: MPI_Get(&result, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win); break;
-    case 1: MPI_Put(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win); break;
-    case 2: MPI_Accumulate(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win); break;
-    case 3: MPI_Get_accumulate(&origin, 1, MPI_INT64_T, &result, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win); break;
-    case 4: MPI_Fetch_and_op(&origin, &result, MPI_INT64_T, target, 0, MPI_SUM, win); break;
-    case 5: MPI_Compare_and_swap(&origin, &compared, &result, MPI_INT64_T, target, 0, win); break;
-    case 6: MPI_Rget(&result, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win, &request); break;
-    case 7: MPI_Rput(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win, &request); break;
-    case 8: MPI_Raccumulate(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win, &request); break;
-    case 9: MPI_Rget_accumulate(&origin, 1, MPI_INT64_T, &result, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win, &request); break;
-    case 10: case 11: MPI_Win_flush(target, win); break;
-    case 12: case 13: MPI_Win_flush_local(target, win); break;
+    case 0:
+      MPI_Get(&result, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win);
+      break;
+    case 1:
+      MPI_Put(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win);
+      break;
+    case 2:
+      MPI_Accumulate(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win);
+      break;
+    case 3:
+      MPI_Get_accumulate(&origin, 1, MPI_INT64_T, &result, 1, MPI_INT64_T, target, 0, 1,
+                         MPI_INT64_T, MPI_SUM, win);
+      break;
+    case 4:
+      MPI_Fetch_and_op(&origin, &result, MPI_INT64_T, target, 0, MPI_SUM, win);
+      break;
+    case 5:
+      MPI_Compare_and_swap(&origin, &compared, &result, MPI_INT64_T, target, 0, win);
+      break;
+    case 6:
+      MPI_Rget(&result, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win, &request);
+      break;
+    case 7:
+      MPI_Rput(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win, &request);
+      break;
+    case 8:
+      MPI_Raccumulate(&origin, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win, &request);
+      break;
+    case 9:
+      MPI_Rget_accumulate(&origin, 1, MPI_INT64_T, &result, 1, MPI_INT64_T, target, 0, 1,
+                          MPI_INT64_T, MPI_SUM, win, &request);
+      break;
+    case 10:
+    case 11:
+      MPI_Win_flush(target, win);
+      break;
+    case 12:
+    case 13:
+      MPI_Win_flush_local(target, win);
+      break;
     default:
       if (target == MPI_PROC_NULL) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
@@ -117,15 +150,18 @@ void Live::odd_call(Random &own, bool passive) {
       MPI_Win_unlock(target, win);
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  check::expect(origin == kept && result == kept, "seed %llu: a call to rank %d of %d changed a buffer", (unsigned long long)seed, target, size);
+  check::expect(origin == kept && result == kept,
+                "seed %llu: a call to rank %d of %d changed a buffer", (unsigned long long)seed,
+                target, size);
   operations++;
 }
 
 // This rank's next write of the phase to `target` (any: -1).
-bool Live::write_next(Random &own, Plan &plan, int target, bool passive) {
+bool Live::write_next(Random& own, Plan& plan, int target, bool passive) {
   (void)passive;
-  for (Write &write : plan.writes) {
-    if (!write.done && write.writer == rank && write.kind != Kind::locked && write.kind != Kind::guarded && (target < 0 || write.spot.target == target)) {
+  for (Write& write : plan.writes) {
+    if (!write.done && write.writer == rank && write.kind != Kind::locked &&
+        write.kind != Kind::guarded && (target < 0 || write.spot.target == target)) {
       write.done = true;
       issue(own, write);
       operations++;
@@ -135,10 +171,10 @@ bool Live::write_next(Random &own, Plan &plan, int target, bool passive) {
   return false;
 }
 
-// Adds to a word that only an exclusive lock guards: every rank reads what the one before it wrote. Where the lock is another rank's, it is known to
-// be taken by a flush.
+// Adds to a word that only an exclusive lock guards: every rank reads what the one before it wrote.
+// Where the lock is another rank's, it is known to be taken by a flush.
 void Live::take_turns() {
-  for (const Write &write : current->writes) {
+  for (const Write& write : current->writes) {
     const bool guarded = write.kind == Kind::guarded;
     if ((write.kind != Kind::locked && !guarded) || write.writer != rank) {
       continue;
@@ -167,22 +203,23 @@ void Live::take_turns() {
   }
 }
 
-void Live::issue(Random &own, const Write &write) {
-  const Spot &spot = write.spot;
+void Live::issue(Random& own, const Write& write) {
+  const Spot& spot = write.spot;
   const MPI_Aint at = spot.base / units_of_targets[spot.target];
   if (write.kind == Kind::sum) {
     writing.push_back({&write, write.payload, MPI_REQUEST_NULL});
-    MPI_Accumulate(writing.back().origin.data(), 1, MPI_INT64_T, spot.target, at, 1, MPI_INT64_T, MPI_SUM, win);
+    MPI_Accumulate(writing.back().origin.data(), 1, MPI_INT64_T, spot.target, at, 1, MPI_INT64_T,
+                   MPI_SUM, win);
     return;
   }
-  const Shape &shape = shapes[spot.shape];
-  const Layout &target = shape.layouts[spot.layout];
+  const Shape& shape = shapes[spot.shape];
+  const Layout& target = shape.layouts[spot.layout];
   const Side side = origin_side(own, spot);
   Buffer buffer(side.blocks);
   pack(buffer.actual, buffer.origin, side.blocks, write.payload.data());
   writing.push_back({&write, std::move(buffer.actual), MPI_REQUEST_NULL});
-  void *from = writing.back().origin.data() + buffer.origin;
-  MPI_Request *request = &writing.back().request;
+  void* from = writing.back().origin.data() + buffer.origin;
+  MPI_Request* request = &writing.back().request;
   switch (write.kind) {
     case Kind::put:
       MPI_Put(from, side.count, side.type, spot.target, at, spot.count, target.type, win);
@@ -191,28 +228,33 @@ void Live::issue(Random &own, const Write &write) {
       MPI_Rput(from, side.count, side.type, spot.target, at, spot.count, target.type, win, request);
       break;
     case Kind::accumulate:
-      MPI_Accumulate(from, side.count, side.type, spot.target, at, spot.count, target.type, MPI_REPLACE, win);
+      MPI_Accumulate(from, side.count, side.type, spot.target, at, spot.count, target.type,
+                     MPI_REPLACE, win);
       break;
     case Kind::raccumulate:
-      MPI_Raccumulate(from, side.count, side.type, spot.target, at, spot.count, target.type, MPI_REPLACE, win, request);
+      MPI_Raccumulate(from, side.count, side.type, spot.target, at, spot.count, target.type,
+                      MPI_REPLACE, win, request);
       break;
     default: {
       // Its result is what was there before.
       const Layout plain = contiguous_layout(*shape.unit);
       const int count = spot.count * shape.units;
-      pending.push_back({Buffer(blocks_of(plain, count)), spot, "get_accumulate", MPI_REQUEST_NULL});
-      Pending &made = pending.back();
-      pack(made.buffer.expected, made.buffer.origin, blocks_of(plain, count), packed(oracle.before[spot.target], spot).data());
-      MPI_Get_accumulate(from, side.count, side.type, made.buffer.address(), count, plain.type, spot.target, at,
-                         spot.count, target.type, MPI_REPLACE, win);
+      pending.push_back(
+          {Buffer(blocks_of(plain, count)), spot, "get_accumulate", MPI_REQUEST_NULL});
+      Pending& made = pending.back();
+      pack(made.buffer.expected, made.buffer.origin, blocks_of(plain, count),
+           packed(oracle.before[spot.target], spot).data());
+      MPI_Get_accumulate(from, side.count, side.type, made.buffer.address(), count, plain.type,
+                         spot.target, at, spot.count, target.type, MPI_REPLACE, win);
     }
   }
 }
 
-// Asks whether gets are done without giving their requests up. A buffer whose get is done is the program's again, which writes to it.
-void Live::look_at_requests(Random &own) {
+// Asks whether gets are done without giving their requests up. A buffer whose get is done is the
+// program's again, which writes to it.
+void Live::look_at_requests(Random& own) {
   std::deque<Pending> later;
-  for (Pending &get : pending) {
+  for (Pending& get : pending) {
     if (get.request == MPI_REQUEST_NULL || below(own, 2)) {
       later.push_back(std::move(get));
       continue;
@@ -220,7 +262,9 @@ void Live::look_at_requests(Random &own) {
     for (int done = 0; !done;) {
       MPI_Request_get_status(get.request, &done, MPI_STATUS_IGNORE);
     }
-    check::expect(get.buffer.actual == get.buffer.expected, "seed %llu: rget from rank %d byte %lld in mode %s is wrong when its request is said to be done",
+    check::expect(get.buffer.actual == get.buffer.expected,
+                  "seed %llu: rget from rank %d byte %lld in mode %s is wrong when its request is "
+                  "said to be done",
                   (unsigned long long)seed, get.spot.target, (long long)get.spot.base, mode);
     std::fill(get.buffer.actual.begin(), get.buffer.actual.end(), 0xEE);
     looked_at.push_back(std::move(get));
@@ -228,13 +272,13 @@ void Live::look_at_requests(Random &own) {
   pending = std::move(later);
 }
 
-// Waits for all requests of gets by one of the calls there are; of which one may fail, over the lazy MPI: then its requests are gone, and their
-// buffers hold anything.
-void Live::wait_requests(Random &own) {
+// Waits for all requests of gets by one of the calls there are; of which one may fail, over the
+// lazy MPI: then its requests are gone, and their buffers hold anything.
+void Live::wait_requests(Random& own) {
   std::vector<MPI_Request> requests;
   std::vector<Pending> asked;
   std::deque<Pending> later;
-  for (Pending &get : pending) {
+  for (Pending& get : pending) {
     if (get.request == MPI_REQUEST_NULL) {
       later.push_back(std::move(get));
     } else {
@@ -247,12 +291,14 @@ void Live::wait_requests(Random &own) {
   std::vector<int> indices(count + 1);
   int left = count, many = 0, index = 0;
   std::vector<int> codes(count, MPI_SUCCESS);
-  int *failing = how < 3 && !without.failures && below(own, 2) ? lazy_mpi_failing() : nullptr;
+  int* failing = how < 3 && !without.failures && below(own, 2) ? lazy_mpi_failing() : nullptr;
   if (failing != nullptr) {
     *failing = 1;
   }
   switch (how) {
-    case 0: codes.assign(count, MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE)); break;
+    case 0:
+      codes.assign(count, MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE));
+      break;
     case 1:
       for (int i = 0; i < count; i++) {
         codes[i] = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
@@ -284,8 +330,10 @@ void Live::wait_requests(Random &own) {
     *failing = 0;
   }
   for (int i = 0; i < count; i++) {
-    check::expect(codes[i] != MPI_SUCCESS || asked[i].buffer.actual == asked[i].buffer.expected, "seed %llu: rget from rank %d byte %lld in mode %s is wrong after its request is done",
-                  (unsigned long long)seed, asked[i].spot.target, (long long)asked[i].spot.base, mode);
+    check::expect(
+        codes[i] != MPI_SUCCESS || asked[i].buffer.actual == asked[i].buffer.expected,
+        "seed %llu: rget from rank %d byte %lld in mode %s is wrong after its request is done",
+        (unsigned long long)seed, asked[i].spot.target, (long long)asked[i].spot.base, mode);
   }
 }
 

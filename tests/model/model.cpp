@@ -1,10 +1,12 @@
-// Random programs against an uncached oracle (oracle.h): windows on random communicators, random datatypes on
-// both sides, all modes, all kinds of epochs. Every byte of every destination is checked, gaps included, and all
-// window memory after every phase.
+// Random programs against an uncached oracle (oracle.h): windows on random communicators, random
+// datatypes on both sides, all modes, all kinds of epochs. Every byte of every destination is
+// checked, gaps included, and all window memory after every phase.
 //
-//   model [--seed N] [--ops N] [--phases N] [--sessions] [--coherent] [--without-DRAW ...]       DRAW: derived-accumulates, or what `Without` of live.h says
+//   model [--seed N] [--ops N] [--phases N] [--sessions] [--coherent] [--without-DRAW ...] DRAW:
+//   derived-accumulates, or what `Without` of live.h says
 //
-// --coherent: mode coherent alone, and programs in which it keeps data across acquires: many of these, and few phases that change anything.
+// --coherent: mode coherent alone, and programs in which it keeps data across acquires: many of
+// these, and few phases that change anything.
 //
 // prints `ok model` and `model: seed N, M operations, ...`, or what differs first
 #include "live.h"
@@ -40,7 +42,7 @@ void end_session() {}
 #endif
 
 // The windows of one episode: on all ranks, on a copy of the world, on two halves, of a session.
-MPI_Comm random_communicator(Random &random) {
+MPI_Comm random_communicator(Random& random) {
   MPI_Comm made;
   if (MPI_VERSION >= 4 && !without.sessions && below(random, 4) == 0) {
     return session_communicator();
@@ -76,12 +78,12 @@ void episode(uint64_t episode_seed) {
     }
   }
   for (int phase = 0; phase < phases; phase++) {
-    for (Live &window : windows) {
+    for (Live& window : windows) {
       Random phase_random(episode_seed * 31 + phase);
       window.phase(phase_random, own, (int)gets_per_phase);
     }
   }
-  for (Live &window : windows) {
+  for (Live& window : windows) {
     MPI_Comm comm = window.comm();
     window.free();
     MPI_Comm_free(&comm);
@@ -90,7 +92,7 @@ void episode(uint64_t episode_seed) {
   free_shapes(shapes);
 }
 
-int64_t argument(const char *name, int64_t otherwise) {
+int64_t argument(const char* name, int64_t otherwise) {
   for (size_t i = 0; i + 1 < check::rest.size(); i++) {
     if (check::rest[i] == name) {
       return std::stoll(check::rest[i + 1]);
@@ -99,13 +101,13 @@ int64_t argument(const char *name, int64_t otherwise) {
   return otherwise;
 }
 
-bool flag(const char *name) { return check::listed(check::rest, name); }
+bool flag(const char* name) { return check::listed(check::rest, name); }
 
 void random_programs() {
   derived_puts_only = flag("--without-derived-accumulates");
-  without = {flag("--without-requests"), flag("--without-status"),   flag("--without-sessions"), flag("--without-odd-calls"),
-             flag("--without-odd-flushes"), flag("--without-failures"), flag("--without-twins"),
-             flag("--without-locks")};
+  without = {flag("--without-requests"),  flag("--without-status"),      flag("--without-sessions"),
+             flag("--without-odd-calls"), flag("--without-odd-flushes"), flag("--without-failures"),
+             flag("--without-twins"),     flag("--without-locks")};
   coherent_only = flag("--coherent");
   if (coherent_only) {  // many acquires, after which the same places are read
     phases = 20;
@@ -123,15 +125,19 @@ void random_programs() {
   }
   const nearcache_stats stats = check::stats(MPI_WIN_NULL);
   if (check::rank == 0) {
-    std::printf("model: up to seed %llu, %lld operations; rank 0 had %llu gets, %llu full, %llu pending, %llu partial hits; %llu across acquires by %llu validations, %llu announcements (%llu ended), %llu looks\n",
-                (unsigned long long)seed, (long long)all, (unsigned long long)stats.gets,
-                (unsigned long long)stats.hits_full, (unsigned long long)stats.hits_pending,
-                (unsigned long long)stats.hits_partial, (unsigned long long)stats.hits_kept, (unsigned long long)stats.validations,
-                (unsigned long long)stats.announcements, (unsigned long long)stats.announcements_ended,
-                (unsigned long long)stats.store_looks);
+    std::printf(
+        "model: up to seed %llu, %lld operations; rank 0 had %llu gets, %llu full, %llu pending, "
+        "%llu partial hits; %llu across acquires by %llu validations, %llu announcements (%llu "
+        "ended), %llu looks\n",
+        (unsigned long long)seed, (long long)all, (unsigned long long)stats.gets,
+        (unsigned long long)stats.hits_full, (unsigned long long)stats.hits_pending,
+        (unsigned long long)stats.hits_partial, (unsigned long long)stats.hits_kept,
+        (unsigned long long)stats.validations, (unsigned long long)stats.announcements,
+        (unsigned long long)stats.announcements_ended, (unsigned long long)stats.store_looks);
   }
   // Windows may all have drawn modes in which there are no such hits.
-  const uint64_t mine[5] = {stats.hits_full, stats.hits_pending, (uint64_t)gets_kept, (uint64_t)gets_joined, stats.hits_kept};
+  const uint64_t mine[5] = {stats.hits_full, stats.hits_pending, (uint64_t)gets_kept,
+                            (uint64_t)gets_joined, stats.hits_kept};
   uint64_t sums[5];
   HIDDEN(MPI_Allreduce)(mine, sums, 5, MPI_UINT64_T, MPI_SUM, check::hidden_comm);
   EXPECT_CACHED(sums[0] > 0 || sums[2] < gets_that_hit);
@@ -141,4 +147,4 @@ void random_programs() {
 
 }  // namespace
 
-int main(int argc, char **argv) { return check::run(argc, argv, 2, {{"model", random_programs}}); }
+int main(int argc, char** argv) { return check::run(argc, argv, 2, {{"model", random_programs}}); }

@@ -6,17 +6,17 @@
 namespace model {
 namespace {
 
-std::vector<uint8_t> random_bytes(Random &random, int64_t many) {
+std::vector<uint8_t> random_bytes(Random& random, int64_t many) {
   std::vector<uint8_t> made(many);
-  for (uint8_t &byte : made) {
+  for (uint8_t& byte : made) {
     byte = (uint8_t)random();
   }
   return made;
 }
 
-int64_t total(const std::vector<Block> &blocks) {
+int64_t total(const std::vector<Block>& blocks) {
   int64_t sum = 0;
-  for (const Block &block : blocks) {
+  for (const Block& block : blocks) {
     sum += block.bytes;
   }
   return sum;
@@ -24,7 +24,7 @@ int64_t total(const std::vector<Block> &blocks) {
 
 }  // namespace
 
-std::vector<Shape> random_shapes(Random &random, int many) {
+std::vector<Shape> random_shapes(Random& random, int many) {
   std::vector<Shape> shapes;
   for (int i = 0; i < many; i++) {
     Shape shape;
@@ -32,29 +32,33 @@ std::vector<Shape> random_shapes(Random &random, int many) {
     shape.units = below(random, 3) ? 1 + (int)below(random, 24) : 1;
     shape.accumulable = shape.unit->blocks.size() == 1 && shape.unit->type != MPI_BYTE;
     for (int j = 0; j < 3; j++) {
-      // Predefined types as well: partial hits are of these, and where a host gets derived ones wrong they alone are cached.
-      shape.layouts.push_back(shape.units == 1 && j > 0 ? contiguous_layout(*shape.unit) : random_layout(random, *shape.unit, shape.units));
+      // Predefined types as well: partial hits are of these, and where a host gets derived ones
+      // wrong they alone are cached.
+      shape.layouts.push_back(shape.units == 1 && j > 0
+                                  ? contiguous_layout(*shape.unit)
+                                  : random_layout(random, *shape.unit, shape.units));
     }
     shapes.push_back(std::move(shape));
   }
   return shapes;
 }
 
-void free_shapes(std::vector<Shape> &shapes) {
-  for (Shape &shape : shapes) {
-    for (Layout &layout : shape.layouts) {
+void free_shapes(std::vector<Shape>& shapes) {
+  for (Shape& shape : shapes) {
+    for (Layout& layout : shape.layouts) {
       free_layout(layout);
     }
   }
 }
 
-// In mode always the lower half is never written, the upper half is cut into one private part per reader.
+// In mode always the lower half is never written, the upper half is cut into one private part per
+// reader.
 bool Oracle::private_to(int rank, int target, int64_t from, int64_t to) const {
   const int64_t half = bytes[target] / 2, part = (bytes[target] - half) / size;
   return from >= half + rank * part && to <= half + (rank + 1) * part;
 }
 
-void Oracle::make_spots(Random &random, const std::vector<Shape> &shapes, int many) {
+void Oracle::make_spots(Random& random, const std::vector<Shape>& shapes, int many) {
   for (int attempt = 0; attempt < many * 20 && (int)spots.size() < many; attempt++) {
     Spot spot;
     // Many spots begin where another does, or a few words further.
@@ -62,9 +66,12 @@ void Oracle::make_spots(Random &random, const std::vector<Shape> &shapes, int ma
     spot.target = near ? spots.back().target : (int)below(random, size);
     spot.shape = (int)below(random, (int64_t)shapes.size());
     spot.layout = (int)below(random, (int64_t)shapes[spot.shape].layouts.size());
-    spot.count = below(random, 3) ? 1 : 1 + (int)below(random, shapes[spot.shape].layouts[spot.layout].predefined ? 40 : 4);
+    spot.count =
+        below(random, 3)
+            ? 1
+            : 1 + (int)below(random, shapes[spot.shape].layouts[spot.layout].predefined ? 40 : 4);
     int64_t least = 0, most = 0;
-    for (const Block &block : blocks_of(shapes[spot.shape].layouts[spot.layout], spot.count)) {
+    for (const Block& block : blocks_of(shapes[spot.shape].layouts[spot.layout], spot.count)) {
       least = std::min(least, block.offset);
       most = std::max(most, block.offset + block.bytes);
     }
@@ -73,7 +80,8 @@ void Oracle::make_spots(Random &random, const std::vector<Shape> &shapes, int ma
       continue;
     }
     // Multiples of 8 suit every displacement unit and basic type.
-    const int64_t base = near ? spots.back().base + 8 * below(random, 6) : -least + below(random, room + 1);
+    const int64_t base =
+        near ? spots.back().base + 8 * below(random, 6) : -least + below(random, room + 1);
     spot.base = base / 8 * 8;
     if (spot.base + least >= 0 && spot.base + most <= bytes[spot.target]) {
       spots.push_back(spot);
@@ -81,11 +89,12 @@ void Oracle::make_spots(Random &random, const std::vector<Shape> &shapes, int ma
   }
 }
 
-bool Oracle::may_read(int reader, const Spot &spot, const std::vector<Shape> &shapes,
-                      const std::vector<std::vector<uint8_t>> &ready) const {
-  for (const Block &block : blocks_of(shapes[spot.shape].layouts[spot.layout], spot.count)) {
+bool Oracle::may_read(int reader, const Spot& spot, const std::vector<Shape>& shapes,
+                      const std::vector<std::vector<uint8_t>>& ready) const {
+  for (const Block& block : blocks_of(shapes[spot.shape].layouts[spot.layout], spot.count)) {
     const int64_t from = spot.base + block.offset, to = from + block.bytes;
-    if (read_only_common && to > bytes[spot.target] / 2 && !private_to(reader, spot.target, from, to)) {
+    if (read_only_common && to > bytes[spot.target] / 2 &&
+        !private_to(reader, spot.target, from, to)) {
       return false;
     }
     for (int64_t i = from; i < to; i++) {
@@ -98,8 +107,8 @@ bool Oracle::may_read(int reader, const Spot &spot, const std::vector<Shape> &sh
   return true;
 }
 
-bool Oracle::may_write(int rank, int target, const std::vector<Block> &blocks, int64_t base) const {
-  for (const Block &block : blocks) {
+bool Oracle::may_write(int rank, int target, const std::vector<Block>& blocks, int64_t base) const {
+  for (const Block& block : blocks) {
     const int64_t from = base + block.offset, to = from + block.bytes;
     if (read_only_common && !private_to(rank, target, from, to)) {
       return false;
@@ -113,9 +122,9 @@ bool Oracle::may_write(int rank, int target, const std::vector<Block> &blocks, i
   return true;
 }
 
-void Oracle::apply(const Write &write, const std::vector<Shape> &shapes) {
-  std::vector<uint8_t> &memory = content[write.spot.target];
-  const uint8_t *from = write.payload.data();
+void Oracle::apply(const Write& write, const std::vector<Shape>& shapes) {
+  std::vector<uint8_t>& memory = content[write.spot.target];
+  const uint8_t* from = write.payload.data();
   if (write.kind == Kind::sum || write.kind == Kind::locked || write.kind == Kind::guarded) {
     int64_t value, addend;
     std::memcpy(&value, &memory[write.spot.base], 8);
@@ -124,21 +133,23 @@ void Oracle::apply(const Write &write, const std::vector<Shape> &shapes) {
     std::memcpy(&memory[write.spot.base], &value, 8);
     return;
   }
-  for (const Block &block : blocks_of(shapes[write.spot.shape].layouts[write.spot.layout], write.spot.count)) {
+  for (const Block& block :
+       blocks_of(shapes[write.spot.shape].layouts[write.spot.layout], write.spot.count)) {
     std::memcpy(&memory[write.spot.base + block.offset], from, block.bytes);
     from += block.bytes;
   }
 }
 
-void Oracle::add_write(Random &random, const std::vector<Shape> &shapes, Plan &plan) {
+void Oracle::add_write(Random& random, const std::vector<Shape>& shapes, Plan& plan) {
   Write write{};
   write.writer = (int)below(random, size);
   write.spot = spots[below(random, (int64_t)spots.size())];
   if (steps && write.writer == write.spot.target) {
     write.writer = (write.writer + 1) % size;
   }
-  const Shape &shape = shapes[write.spot.shape];
-  const Kind kinds[] = {Kind::put, Kind::put, Kind::rput, Kind::accumulate, Kind::raccumulate, Kind::get_accumulate};
+  const Shape& shape = shapes[write.spot.shape];
+  const Kind kinds[] = {Kind::put,        Kind::put,         Kind::rput,
+                        Kind::accumulate, Kind::raccumulate, Kind::get_accumulate};
   write.kind = kinds[below(random, shape.accumulable && !derived_puts_only ? 6 : 3)];
   const bool passive = plan.sync != Sync::fence && plan.sync != Sync::pscw;
   if (!passive && (write.kind == Kind::rput || write.kind == Kind::raccumulate)) {
@@ -148,8 +159,9 @@ void Oracle::add_write(Random &random, const std::vector<Shape> &shapes, Plan &p
   if (!may_write(write.writer, write.spot.target, blocks, write.spot.base)) {
     return;
   }
-  for (const Block &block : blocks) {
-    std::memset(&writer[write.spot.target][write.spot.base + block.offset], write.writer + 1, block.bytes);
+  for (const Block& block : blocks) {
+    std::memset(&writer[write.spot.target][write.spot.base + block.offset], write.writer + 1,
+                block.bytes);
   }
   write.payload = random_bytes(random, total(blocks));
   if (shape.unit->type == MPI_DOUBLE) {
@@ -163,9 +175,9 @@ void Oracle::add_write(Random &random, const std::vector<Shape> &shapes, Plan &p
   plan.writes.push_back(std::move(write));
 }
 
-// A word that all ranks add to in the same phase, in any order: by accumulates, or in turns, as the holders of an exclusive lock, be it the word's
-// or another rank's that stands for it.
-void Oracle::add_sum(Random &random, Plan &plan, Kind kind) {
+// A word that all ranks add to in the same phase, in any order: by accumulates, or in turns, as the
+// holders of an exclusive lock, be it the word's or another rank's that stands for it.
+void Oracle::add_sum(Random& random, Plan& plan, Kind kind) {
   const int target = (int)below(random, size);
   if (bytes[target] < 16 || read_only_common) {
     return;
@@ -182,21 +194,22 @@ void Oracle::add_sum(Random &random, Plan &plan, Kind kind) {
   }
 }
 
-void Oracle::add_store(Random &random, Plan &plan) {
+void Oracle::add_store(Random& random, Plan& plan) {
   const int owner = (int)below(random, size);
   if (bytes[owner] == 0 || read_only_common) {
     return;
   }
   Store store{owner, below(random, bytes[owner]), {}};
-  store.bytes = random_bytes(random, 1 + below(random, std::min<int64_t>(64, bytes[owner] - store.at)));
+  store.bytes =
+      random_bytes(random, 1 + below(random, std::min<int64_t>(64, bytes[owner] - store.at)));
   std::memcpy(&content[owner][store.at], store.bytes.data(), store.bytes.size());
   plan.stores.push_back(std::move(store));
 }
 
-Plan Oracle::plan_phase(Random &random, const std::vector<Shape> &shapes, Sync sync, bool cached) {
+Plan Oracle::plan_phase(Random& random, const std::vector<Shape>& shapes, Sync sync, bool cached) {
   Plan plan;
   plan.sync = sync;
-  for (auto &row : writer) {
+  for (auto& row : writer) {
     std::fill(row.begin(), row.end(), nobody);
   }
   if (busy > 0) {
@@ -204,7 +217,8 @@ Plan Oracle::plan_phase(Random &random, const std::vector<Shape> &shapes, Sync s
   } else if (steps && below(random, 6) == 0) {
     busy = 1 + below(random, 3);
   }
-  const int64_t changes = (steps ? busy == 0 : rarely_changed && below(random, 3) != 0) ? 0 : below(random, 6);
+  const int64_t changes =
+      (steps ? busy == 0 : rarely_changed && below(random, 3) != 0) ? 0 : below(random, 6);
   const int64_t by_whom = steps ? below(random, 3) : 2;  // the owners, others, both
   for (int64_t i = 0; i < changes && by_whom != 1; i++) {
     add_store(random, plan);

@@ -1,8 +1,9 @@
-// What every window must contain, known to every rank without communication: all ranks draw the same plan
-// of writes from the common seed and apply it to their own copies of all windows.
+// What every window must contain, known to every rank without communication: all ranks draw the
+// same plan of writes from the common seed and apply it to their own copies of all windows.
 //
-// A phase's plan gives every byte to at most one writer, so the program is correct MPI: in a phase a rank reads
-// only bytes that nobody writes, or that it wrote itself and flushed. Words of `sums` are added to by anybody.
+// A phase's plan gives every byte to at most one writer, so the program is correct MPI: in a phase
+// a rank reads only bytes that nobody writes, or that it wrote itself and flushed. Words of `sums`
+// are added to by anybody.
 #ifndef NEARCACHE_TESTS_ORACLE_H
 #define NEARCACHE_TESTS_ORACLE_H
 
@@ -14,7 +15,7 @@ enum class Sync { fence, pscw, lock_all, lock, held };
 
 // One shape of data and ways to lay it out, all of the same number of units.
 struct Shape {
-  const Unit *unit;
+  const Unit* unit;
   int units;
   bool accumulable;  // made of one basic type
   std::vector<Layout> layouts;
@@ -26,7 +27,18 @@ struct Spot {
   int64_t base;  // byte that the displacement points at
 };
 
-enum class Kind { put, rput, accumulate, raccumulate, get_accumulate, fetch_and_op, compare_and_swap, sum, locked, guarded };
+enum class Kind {
+  put,
+  rput,
+  accumulate,
+  raccumulate,
+  get_accumulate,
+  fetch_and_op,
+  compare_and_swap,
+  sum,
+  locked,
+  guarded
+};
 
 struct Write {
   Kind kind;
@@ -42,7 +54,8 @@ struct Store {  // a plain store of the owner, at the start of a phase
   std::vector<uint8_t> bytes;
 };
 
-inline bool derived_puts_only;  // no accumulates but on single words: some hosts get derived ones wrong
+// no accumulates but on single words: some hosts get derived ones wrong
+inline bool derived_puts_only;
 
 struct Plan {
   Sync sync;
@@ -54,34 +67,38 @@ constexpr uint8_t nobody = 0, everybody = 255;
 
 // One window as the oracle sees it.
 struct Oracle {
-  int size;  // ranks
+  int size;                     // ranks
   bool rarely_changed = false;  // in most phases nobody writes
-  bool steps = false;           // those in which somebody does come in rows, and are either the owners', or others', or both
-  bool read_only_common;  // mode always: only bytes private to a reader are ever written, by that reader
+  // those in which somebody does come in rows, and are either the owners', or others', or both
+  bool steps = false;
+  // mode always: only bytes private to a reader are ever written, by that reader
+  bool read_only_common;
   std::vector<int64_t> bytes;
   std::vector<std::vector<uint8_t>> content;  // after the present phase
   std::vector<std::vector<uint8_t>> before;   // before it
-  std::vector<std::vector<uint8_t>> writer;   // of the present phase: nobody, rank + 1, or everybody
+  // of the present phase: nobody, rank + 1, or everybody
+  std::vector<std::vector<uint8_t>> writer;
   std::vector<Spot> spots;
   int64_t busy = 0;  // phases of the present row
 
-  void make_spots(Random &random, const std::vector<Shape> &shapes, int many);
-  bool may_read(int reader, const Spot &spot, const std::vector<Shape> &shapes,
-                const std::vector<std::vector<uint8_t>> &ready) const;
-  // `cached`: what was read stays cached for the whole phase, so that no rank may wait for another's writes in it.
-  Plan plan_phase(Random &random, const std::vector<Shape> &shapes, Sync sync, bool cached);
-  void apply(const Write &write, const std::vector<Shape> &shapes);
+  void make_spots(Random& random, const std::vector<Shape>& shapes, int many);
+  bool may_read(int reader, const Spot& spot, const std::vector<Shape>& shapes,
+                const std::vector<std::vector<uint8_t>>& ready) const;
+  // `cached`: what was read stays cached for the whole phase, so that no rank may wait for
+  // another's writes in it.
+  Plan plan_phase(Random& random, const std::vector<Shape>& shapes, Sync sync, bool cached);
+  void apply(const Write& write, const std::vector<Shape>& shapes);
 
  private:
-  bool may_write(int rank, int target, const std::vector<Block> &blocks, int64_t base) const;
-  void add_write(Random &random, const std::vector<Shape> &shapes, Plan &plan);
-  void add_sum(Random &random, Plan &plan, Kind kind);
-  void add_store(Random &random, Plan &plan);
+  bool may_write(int rank, int target, const std::vector<Block>& blocks, int64_t base) const;
+  void add_write(Random& random, const std::vector<Shape>& shapes, Plan& plan);
+  void add_sum(Random& random, Plan& plan, Kind kind);
+  void add_store(Random& random, Plan& plan);
   bool private_to(int rank, int target, int64_t from, int64_t to) const;
 };
 
-std::vector<Shape> random_shapes(Random &random, int many);
-void free_shapes(std::vector<Shape> &shapes);
+std::vector<Shape> random_shapes(Random& random, int many);
+void free_shapes(std::vector<Shape>& shapes);
 
 }  // namespace model
 

@@ -1,10 +1,13 @@
-// What the multi-rank test programs share: named cases, checks that all ranks report, and Nearcache's
-// calls as weak symbols, so that the very same binary also runs without it. A program is
+// What the multi-rank test programs share: named cases, checks that all ranks report, and
+// Nearcache's calls as weak symbols, so that the very same binary also runs without it. A program
+// is
 //
-//   int main(int argc, char **argv) { return check::run(argc, argv, 2, {{"name", function}, ...}); }
+//   int main(int argc, char **argv) { return check::run(argc, argv, 2, {{"name", function}, ...});
+//   }
 //
-// and prints `ok NAME`, `skipped NAME: why` or `FAILED NAME: detail`. Arguments: --only A,B  --except A,B  --sessions
-// (no MPI_Init: check::world is a session's; for programs that use no other).
+// and prints `ok NAME`, `skipped NAME: why` or `FAILED NAME: detail`. Arguments: --only A,B
+// --except A,B  --sessions (no MPI_Init: check::world is a session's; for programs that use no
+// other).
 #ifndef NEARCACHE_TESTS_CHECK_H
 #define NEARCACHE_TESTS_CHECK_H
 
@@ -30,8 +33,8 @@
 #pragma weak nearcache_reset
 #pragma weak CLAMPI_Invalidate
 
-// An MPI function by its PMPI name, for calls that Nearcache must not see. Looked up at run time: a program whose
-// symbols show that it calls PMPI_Win_... itself is left uncached, and that is right.
+// An MPI function by its PMPI name, for calls that Nearcache must not see. Looked up at run time: a
+// program whose symbols show that it calls PMPI_Win_... itself is left uncached, and that is right.
 #define HIDDEN(function) (reinterpret_cast<decltype(&function)>(dlsym(RTLD_DEFAULT, "P" #function)))
 
 namespace check {
@@ -61,18 +64,20 @@ inline nearcache_stats stats(MPI_Win win) {
   return result;
 }
 
-// A barrier that Nearcache does not see, as programs have that meet through files or sockets: the sync
-// call under test must not be helped by another one. Everything reaches MPI, so progress is made; it naps
-// between polls, because MPICH's own barrier never yields and there may be more ranks than cores.
+// A barrier that Nearcache does not see, as programs have that meet through files or sockets: the
+// sync call under test must not be helped by another one. Everything reaches MPI, so progress is
+// made; it naps between polls, because MPICH's own barrier never yields and there may be more ranks
+// than cores.
 inline void hidden_barrier() {
   MPI_Request request;
   HIDDEN(MPI_Ibarrier)(hidden_comm, &request);
-  for (int done = 0; HIDDEN(MPI_Test)(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;) {
+  for (int done = 0;
+       HIDDEN(MPI_Test)(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;) {
     usleep(20);
   }
 }
 
-__attribute__((format(printf, 2, 3))) inline bool expect(bool good, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) inline bool expect(bool good, const char* format, ...) {
   if (good) {
     return true;
   }
@@ -88,9 +93,9 @@ __attribute__((format(printf, 2, 3))) inline bool expect(bool good, const char *
   return false;
 }
 
-inline void skip(const std::string &why) { skip_reason = why; }
+inline void skip(const std::string& why) { skip_reason = why; }
 
-inline std::vector<std::string> split(const std::string &text) {
+inline std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts;
   std::stringstream stream(text);
   for (std::string part; std::getline(stream, part, ',');) {
@@ -99,8 +104,8 @@ inline std::vector<std::string> split(const std::string &text) {
   return parts;
 }
 
-inline bool listed(const std::vector<std::string> &names, const std::string &name) {
-  for (const std::string &each : names) {
+inline bool listed(const std::vector<std::string>& names, const std::string& name) {
+  for (const std::string& each : names) {
     if (each == name) {
       return true;
     }
@@ -108,7 +113,7 @@ inline bool listed(const std::vector<std::string> &names, const std::string &nam
   return false;
 }
 
-inline bool run_case(const Case &each) {
+inline bool run_case(const Case& each) {
   failures = 0;
   skip_reason.clear();
   current = each.name;
@@ -132,7 +137,7 @@ inline bool run_case(const Case &each) {
 inline MPI_Session session = MPI_SESSION_NULL;
 
 // All ranks, by a session.
-inline MPI_Comm session_world(MPI_Session of, const char *name) {
+inline MPI_Comm session_world(MPI_Session of, const char* name) {
   MPI_Group group;
   MPI_Comm made;
   MPI_Group_from_session_pset(of, "mpi://WORLD", &group);
@@ -143,7 +148,7 @@ inline MPI_Comm session_world(MPI_Session of, const char *name) {
 #endif
 
 // The thread level that there is.
-inline int start(bool sessions, int *argc, char ***argv, int thread_level) {
+inline int start(bool sessions, int* argc, char*** argv, int thread_level) {
   int provided = thread_level;
   if (!sessions) {
     MPI_Init_thread(argc, argv, thread_level, &provided);
@@ -174,7 +179,7 @@ inline void end(bool sessions) {
 #endif
 }
 
-inline int run(int argc, char **argv, int least_ranks, const std::vector<Case> &cases,
+inline int run(int argc, char** argv, int least_ranks, const std::vector<Case>& cases,
                int thread_level = MPI_THREAD_SINGLE) {
   std::vector<std::string> only, except;
   bool sessions = false;
@@ -182,7 +187,8 @@ inline int run(int argc, char **argv, int least_ranks, const std::vector<Case> &
     if (std::strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
       only = split(argv[++i]);
     } else if (std::strcmp(argv[i], "--except") == 0 && i + 1 < argc) {
-      for (const std::string &name : split(argv[++i])) except.push_back(name);  // hosts' defects add to the test's own
+      // hosts' defects add to the test's own
+      for (const std::string& name : split(argv[++i])) except.push_back(name);
     } else if (std::strcmp(argv[i], "--threads") == 0) {
       thread_level = MPI_THREAD_MULTIPLE;
     } else if (std::strcmp(argv[i], "--sessions") == 0) {
@@ -195,11 +201,11 @@ inline int run(int argc, char **argv, int least_ranks, const std::vector<Case> &
   int failed = 0;
   if (ranks < least_ranks || provided < thread_level) {
     if (rank == 0) {
-      std::printf("skipped all: %d ranks of at least %d, thread level %d of %d\n", ranks, least_ranks, provided,
-                  thread_level);
+      std::printf("skipped all: %d ranks of at least %d, thread level %d of %d\n", ranks,
+                  least_ranks, provided, thread_level);
     }
   } else {
-    for (const Case &each : cases) {
+    for (const Case& each : cases) {
       if ((only.empty() || listed(only, each.name)) && !listed(except, each.name)) {
         failed += run_case(each) ? 0 : 1;
       }
@@ -210,7 +216,7 @@ inline int run(int argc, char **argv, int least_ranks, const std::vector<Case> &
 }
 
 // Info with one key; free it after use.
-inline MPI_Info info(const char *key, const char *value) {
+inline MPI_Info info(const char* key, const char* value) {
   MPI_Info made;
   MPI_Info_create(&made);
   MPI_Info_set(made, key, value);
@@ -219,21 +225,23 @@ inline MPI_Info info(const char *key, const char *value) {
 
 }  // namespace check
 
-#define EXPECT(condition) check::expect((condition), "%s:%d: %s", __FILE_NAME__, __LINE__, #condition)
-#define EXPECT_EQ(a, b)                                                                                       \
-  do {                                                                                                        \
-    const long long left_ = (long long)(a), right_ = (long long)(b);                                          \
-    check::expect(left_ == right_, "%s:%d: %s is %lld, not %lld (%s)", __FILE_NAME__, __LINE__, #a, left_, right_, #b); \
+#define EXPECT(condition) \
+  check::expect((condition), "%s:%d: %s", __FILE_NAME__, __LINE__, #condition)
+#define EXPECT_EQ(a, b)                                                                         \
+  do {                                                                                          \
+    const long long left_ = (long long)(a), right_ = (long long)(b);                            \
+    check::expect(left_ == right_, "%s:%d: %s is %lld, not %lld (%s)", __FILE_NAME__, __LINE__, \
+                  #a, left_, right_, #b);                                                       \
   } while (0)
 // Checks of counters, which exist only with Nearcache.
 #define EXPECT_CACHED(condition) \
   check::expect(!check::cached() || (condition), "%s:%d: %s", __FILE_NAME__, __LINE__, #condition)
 // Count of `counter` that `statement` added on `win`.
-#define ADDED(win, counter, statement)                \
-  ([&] {                                              \
-    const auto before_ = check::stats(win).counter;   \
-    statement;                                        \
-    return check::stats(win).counter - before_;       \
+#define ADDED(win, counter, statement)              \
+  ([&] {                                            \
+    const auto before_ = check::stats(win).counter; \
+    statement;                                      \
+    return check::stats(win).counter - before_;     \
   }())
 
 #ifndef __FILE_NAME__

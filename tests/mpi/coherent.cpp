@@ -1,5 +1,6 @@
-// Mode coherent: what was read is kept across acquires, and whatever another rank does to it is seen. Run with NEARCACHE_QUIET_AFTER=1; `--kept`
-// says that kept hits must happen, so that no case passes because nothing is cached.
+// Mode coherent: what was read is kept across acquires, and whatever another rank does to it is
+// seen. Run with NEARCACHE_QUIET_AFTER=1; `--kept` says that kept hits must happen, so that no case
+// passes because nothing is cached.
 #include "coherent.h"
 
 #include <algorithm>
@@ -10,14 +11,15 @@ namespace {
 
 constexpr auto patience = std::chrono::seconds(30);
 
-void begin(const Window &window) {
+void begin(const Window& window) {
   if (window.access == Access::lock_all) MPI_Win_lock_all(0, window.win);
   if (window.access == Access::no_check) MPI_Win_lock_all(MPI_MODE_NOCHECK, window.win);
   if (window.access == Access::fence) MPI_Win_fence(0, window.win);
 }
 
-void end(const Window &window) {
-  if (window.access == Access::lock_all || window.access == Access::no_check) MPI_Win_unlock_all(window.win);
+void end(const Window& window) {
+  if (window.access == Access::lock_all || window.access == Access::no_check)
+    MPI_Win_unlock_all(window.win);
   if (window.access == Access::fence) MPI_Win_fence(MPI_MODE_NOSUCCEED, window.win);
 }
 
@@ -25,17 +27,18 @@ void end(const Window &window) {
 
 bool must_keep() { return check::cached() && check::listed(check::rest, "--kept"); }
 
-uint64_t kept(const Window &window) { return check::stats(window.win).hits_kept; }
+uint64_t kept(const Window& window) { return check::stats(window.win).hits_kept; }
 
 int64_t all_learn(int64_t of_reader) {
   int64_t mine = check::rank == reader ? of_reader : 0, sum = 0;
   MPI_Request request;
   HIDDEN(MPI_Iallreduce)(&mine, &sum, 1, MPI_INT64_T, MPI_SUM, check::hidden_comm, &request);
-  for (int done = 0; HIDDEN(MPI_Test)(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;) usleep(20);
+  for (int done = 0; HIDDEN(MPI_Test)(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;)
+    usleep(20);
   return sum;
 }
 
-void with_window(const Wanted &wanted, const std::function<void(Window &)> &body) {
+void with_window(const Wanted& wanted, const std::function<void(Window&)>& body) {
   const MPI_Comm comm = wanted.comm == MPI_COMM_NULL ? check::world : wanted.comm;
   Window window{};
   window.access = wanted.access;
@@ -44,7 +47,7 @@ void with_window(const Wanted &wanted, const std::function<void(Window &)> &body
   if (wanted.allocate) {
     MPI_Win_allocate(wanted.bytes, wanted.unit, info, comm, &window.memory, &window.win);
   } else {
-    window.memory = static_cast<int64_t *>(wanted.memory);
+    window.memory = static_cast<int64_t*>(wanted.memory);
     MPI_Win_create(wanted.memory, wanted.bytes, wanted.unit, info, comm, &window.win);
   }
   MPI_Info_free(&info);
@@ -64,13 +67,15 @@ void with_window(const Wanted &wanted, const std::function<void(Window &)> &body
   MPI_Win_free(&window.win);
 }
 
-void read_all(Window &window) {
+void read_all(Window& window) {
   std::vector<int64_t> found(words, -1);
   if (check::rank == reader) {
     if (window.access == Access::locks) MPI_Win_lock(MPI_LOCK_SHARED, owner, 0, window.win);
-    for (int64_t word = 0; word < words; ++word) MPI_Get(&found[word], 1, MPI_INT64_T, owner, window.at(word), 1, MPI_INT64_T, window.win);
+    for (int64_t word = 0; word < words; ++word)
+      MPI_Get(&found[word], 1, MPI_INT64_T, owner, window.at(word), 1, MPI_INT64_T, window.win);
     if (window.access == Access::locks) MPI_Win_unlock(owner, window.win);
-    if (window.access == Access::lock_all || window.access == Access::no_check) MPI_Win_flush(owner, window.win);
+    if (window.access == Access::lock_all || window.access == Access::no_check)
+      MPI_Win_flush(owner, window.win);
   }
   if (window.access == Access::fence) MPI_Win_fence(0, window.win);
   if (check::rank == reader) {
@@ -78,7 +83,7 @@ void read_all(Window &window) {
   }
 }
 
-void settle(Window &window, bool keeps) {
+void settle(Window& window, bool keeps) {
   const auto began = std::chrono::steady_clock::now();
   const bool wanted = must_keep() && keeps;
   bool done = false;
@@ -95,8 +100,8 @@ void settle(Window &window, bool keeps) {
   }
 }
 
-void seen_after(const Wanted &wanted, const Step &change, const Step &tell, bool keeps) {
-  with_window(wanted, [&](Window &window) {
+void seen_after(const Wanted& wanted, const Step& change, const Step& tell, bool keeps) {
+  with_window(wanted, [&](Window& window) {
     for (int round = 0; round < 3; ++round) {
       settle(window, keeps);
       change(window);
@@ -107,7 +112,7 @@ void seen_after(const Wanted &wanted, const Step &change, const Step &tell, bool
   });
 }
 
-void barrier(Window &) { MPI_Barrier(check::world); }
+void barrier(Window&) { MPI_Barrier(check::world); }
 
 void message(int from, int to) {
   int token = 0;
@@ -115,19 +120,19 @@ void message(int from, int to) {
   if (check::rank == to) MPI_Recv(&token, 1, MPI_INT, from, 7, check::world, MPI_STATUS_IGNORE);
 }
 
-void owner_sends(Window &) { message(owner, reader); }
-void writer_sends(Window &) { message(writer, reader); }
-void writer_sends_owner_sends(Window &) {
+void owner_sends(Window&) { message(owner, reader); }
+void writer_sends(Window&) { message(writer, reader); }
+void writer_sends_owner_sends(Window&) {
   message(writer, owner);
   message(owner, reader);
 }
 
-void owner_stores(Window &window) {
+void owner_stores(Window& window) {
   const int64_t value = window.next();
   if (check::rank == owner) window.store(place, value);
 }
 
-void writer_puts(Window &window) {
+void writer_puts(Window& window) {
   const int64_t value = window.next();
   if (check::rank != writer) return;
   MPI_Put(&value, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, window.win);
@@ -136,7 +141,7 @@ void writer_puts(Window &window) {
 
 }  // namespace coherent
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   std::vector<check::Case> cases;
   coherent::add_stores(cases);
   coherent::add_writes(cases);

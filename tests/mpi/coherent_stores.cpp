@@ -1,4 +1,5 @@
-// The owner's memory changes without a call to the window: by stores of whichever thread or process, by the kernel, by MPI that receives into it.
+// The owner's memory changes without a call to the window: by stores of whichever thread or
+// process, by the kernel, by MPI that receives into it.
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -14,7 +15,7 @@ namespace {
 void kept_over_barriers(Access access) {
   Wanted wanted;
   wanted.access = access;
-  with_window(wanted, [](Window &window) {
+  with_window(wanted, [](Window& window) {
     settle(window);
     for (int turn = 0; turn < 5; ++turn) {
       MPI_Barrier(check::world);
@@ -26,12 +27,12 @@ void kept_over_barriers(Access access) {
   });
 }
 
-void another_thread_stores(Window &window) {
+void another_thread_stores(Window& window) {
   const int64_t value = window.next();
   if (check::rank == owner) std::thread([&] { window.store(place, value); }).join();
 }
 
-void the_kernel_reads_into_it(Window &window) {
+void the_kernel_reads_into_it(Window& window) {
   const int64_t value = window.next();
   if (check::rank != owner) return;
   int ends[2];
@@ -42,64 +43,77 @@ void the_kernel_reads_into_it(Window &window) {
   close(ends[1]);
 }
 
-void owner_receives(Window &window) {
+void owner_receives(Window& window) {
   const int64_t value = window.next();
   if (check::rank == writer) MPI_Send(&value, 1, MPI_INT64_T, owner, 9, check::world);
-  if (check::rank == owner) MPI_Recv(window.memory + place * window.stride, 1, MPI_INT64_T, writer, 9, check::world, MPI_STATUS_IGNORE);
+  if (check::rank == owner)
+    MPI_Recv(window.memory + place * window.stride, 1, MPI_INT64_T, writer, 9, check::world,
+             MPI_STATUS_IGNORE);
 }
 
-void owner_receives_by_request(Window &window) {
+void owner_receives_by_request(Window& window) {
   const int64_t value = window.next();
   if (check::rank == writer) MPI_Send(&value, 1, MPI_INT64_T, owner, 9, check::world);
   if (check::rank != owner) return;
   MPI_Request request;
-  MPI_Irecv(window.memory + place * window.stride, 1, MPI_INT64_T, writer, 9, check::world, &request);
+  MPI_Irecv(window.memory + place * window.stride, 1, MPI_INT64_T, writer, 9, check::world,
+            &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 // More than goes with the envelope, so that it comes into the memory by itself; into all words.
-void owner_receives_much(Window &window) {
+void owner_receives_much(Window& window) {
   const int64_t count = words * window.stride;
   for (int64_t word = 0; word < words; ++word) window.next(word);
   if (check::rank == writer) {
     std::vector<int64_t> values(count, -1);
-    for (int64_t word = 0; word < words; ++word) values[word * window.stride] = window.expected[word];
+    for (int64_t word = 0; word < words; ++word)
+      values[word * window.stride] = window.expected[word];
     MPI_Send(values.data(), static_cast<int>(count), MPI_INT64_T, owner, 9, check::world);
   }
-  if (check::rank == owner) MPI_Recv(window.memory, static_cast<int>(count), MPI_INT64_T, writer, 9, check::world, MPI_STATUS_IGNORE);
+  if (check::rank == owner)
+    MPI_Recv(window.memory, static_cast<int>(count), MPI_INT64_T, writer, 9, check::world,
+             MPI_STATUS_IGNORE);
 }
 
-void broadcast(Window &window) {
+void broadcast(Window& window) {
   int64_t value = window.next();
-  MPI_Bcast(check::rank == owner ? window.memory + place * window.stride : &value, 1, MPI_INT64_T, writer, check::world);
+  MPI_Bcast(check::rank == owner ? window.memory + place * window.stride : &value, 1, MPI_INT64_T,
+            writer, check::world);
 }
 
-void reduced(Window &window) {
+void reduced(Window& window) {
   const int64_t mine = check::rank == writer ? window.next() : (window.next(), 0);
   int64_t other = 0;
-  MPI_Allreduce(&mine, check::rank == owner ? window.memory + place * window.stride : &other, 1, MPI_INT64_T, MPI_SUM, check::world);
+  MPI_Allreduce(&mine, check::rank == owner ? window.memory + place * window.stride : &other, 1,
+                MPI_INT64_T, MPI_SUM, check::world);
 }
 
 // An address that is no multiple of a page, and other data beside that changes before each release.
-void odd_offset(const Step &change, const Step &tell) {
+void odd_offset(const Step& change, const Step& tell) {
   constexpr int64_t bytes = 64 * 1024;
-  const std::unique_ptr<char, void (*)(void *)> memory(static_cast<char *>(std::malloc(bytes + 8192)), std::free);
+  const std::unique_ptr<char, void (*)(void*)> memory(static_cast<char*>(std::malloc(bytes + 8192)),
+                                                      std::free);
   Wanted wanted;
   wanted.allocate = false;
   wanted.memory = memory.get() + 4096 - reinterpret_cast<uintptr_t>(memory.get()) % 4096 + 1032;
   wanted.bytes = bytes;
   wanted.stride = bytes / 8 / words;
-  auto *beside = static_cast<volatile int64_t *>(wanted.memory) - 1;
-  seen_after(wanted, [&](Window &window) {
-    *beside = *beside + 1;
-    change(window);
-  }, tell);
+  auto* beside = static_cast<volatile int64_t*>(wanted.memory) - 1;
+  seen_after(
+      wanted,
+      [&](Window& window) {
+        *beside = *beside + 1;
+        change(window);
+      },
+      tell);
 }
 
-void huge_pages(const Step &change, int64_t offset) {
+void huge_pages(const Step& change, int64_t offset) {
   constexpr int64_t huge = 2 << 20, bytes = 2 * huge;
-  char *mapped = static_cast<char *>(mmap(nullptr, bytes + 2 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  char *aligned = mapped + huge - reinterpret_cast<uintptr_t>(mapped) % huge;
+  char* mapped = static_cast<char*>(
+      mmap(nullptr, bytes + 2 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  char* aligned = mapped + huge - reinterpret_cast<uintptr_t>(mapped) % huge;
   madvise(aligned, bytes + huge, MADV_HUGEPAGE);
   std::memset(aligned, 0, bytes + huge);
   Wanted wanted;
@@ -111,23 +125,28 @@ void huge_pages(const Step &change, int64_t offset) {
   munmap(mapped, bytes + 2 * huge);
 }
 
-// Of memory that others have mapped the kernel cannot say to its owner what they store: nothing of it is kept.
+// Of memory that others have mapped the kernel cannot say to its owner what they store: nothing of
+// it is kept.
 void a_child_stores() {
-  auto *memory = static_cast<int64_t *>(mmap(nullptr, words * spread * 8, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto* memory = static_cast<int64_t*>(
+      mmap(nullptr, words * spread * 8, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   Wanted wanted;
   wanted.allocate = false;
   wanted.memory = memory;
-  seen_after(wanted, [](Window &window) {
-    const int64_t value = window.next();
-    if (check::rank == owner) {
-      const pid_t child = fork();
-      if (child == 0) {
-        window.store(place, value);
-        _exit(0);
-      }
-      waitpid(child, nullptr, 0);
-    }
-  }, owner_sends, false);
+  seen_after(
+      wanted,
+      [](Window& window) {
+        const int64_t value = window.next();
+        if (check::rank == owner) {
+          const pid_t child = fork();
+          if (child == 0) {
+            window.store(place, value);
+            _exit(0);
+          }
+          waitpid(child, nullptr, 0);
+        }
+      },
+      owner_sends, false);
   munmap(memory, words * spread * 8);
 }
 
@@ -135,12 +154,14 @@ void a_child_stores() {
 void stores_by_shared_query(int by) {
   MPI_Aint size = 0;
   int unit = 0;
-  int64_t *theirs = nullptr;
-  with_window({}, [&](Window &window) {
+  int64_t* theirs = nullptr;
+  with_window({}, [&](Window& window) {
     MPI_Errhandler handler;
     MPI_Win_get_errhandler(window.win, &handler);
     MPI_Win_set_errhandler(window.win, MPI_ERRORS_RETURN);
-    const bool can = MPI_Win_shared_query(window.win, owner, &size, &unit, &theirs) == MPI_SUCCESS && theirs != nullptr && size > 0;
+    const bool can =
+        MPI_Win_shared_query(window.win, owner, &size, &unit, &theirs) == MPI_SUCCESS &&
+        theirs != nullptr && size > 0;
     MPI_Win_set_errhandler(window.win, handler);
     int all = 0, mine = can;
     HIDDEN(MPI_Allreduce)(&mine, &all, 1, MPI_INT, MPI_MIN, check::hidden_comm);
@@ -149,7 +170,7 @@ void stores_by_shared_query(int by) {
       settle(window, false);
       const int64_t value = window.next();
       if (check::rank == by) {
-        reinterpret_cast<volatile int64_t *>(theirs)[place * window.stride] = value;
+        reinterpret_cast<volatile int64_t*>(theirs)[place * window.stride] = value;
         MPI_Win_sync(window.win);
       }
       if (by != reader) message(by, reader);
@@ -161,23 +182,25 @@ void stores_by_shared_query(int by) {
 
 // By now the reader keeps what it read: the pointer comes late.
 void late_shared_query() {
-  with_window({}, [&](Window &window) {
+  with_window({}, [&](Window& window) {
     settle(window);
     MPI_Aint size = 0;
     int unit = 0;
-    int64_t *theirs = nullptr;
+    int64_t* theirs = nullptr;
     MPI_Errhandler handler;
     MPI_Win_get_errhandler(window.win, &handler);
     MPI_Win_set_errhandler(window.win, MPI_ERRORS_RETURN);
     int can = 0;
-    if (check::rank == writer) can = MPI_Win_shared_query(window.win, owner, &size, &unit, &theirs) == MPI_SUCCESS && theirs != nullptr && size > 0;
+    if (check::rank == writer)
+      can = MPI_Win_shared_query(window.win, owner, &size, &unit, &theirs) == MPI_SUCCESS &&
+            theirs != nullptr && size > 0;
     MPI_Win_set_errhandler(window.win, handler);
     int all = 0;
     HIDDEN(MPI_Allreduce)(&can, &all, 1, MPI_INT, MPI_MAX, check::hidden_comm);
     if (!all) return check::skip("no pointer to memory of an allocated window");
     const int64_t value = window.next();
     if (check::rank == writer) {
-      reinterpret_cast<volatile int64_t *>(theirs)[place * window.stride] = value;
+      reinterpret_cast<volatile int64_t*>(theirs)[place * window.stride] = value;
       MPI_Win_sync(window.win);
     }
     message(writer, reader);
@@ -186,14 +209,14 @@ void late_shared_query() {
   });
 }
 
-void sync_and_message(Window &window) {
+void sync_and_message(Window& window) {
   MPI_Win_sync(window.win);
   message(owner, reader);
 }
 
 // All words, all the time: then they are volatile, and later not.
 void stored_all_the_time() {
-  with_window({}, [](Window &window) {
+  with_window({}, [](Window& window) {
     settle(window);
     for (int turn = 0; turn < 30; ++turn) {
       owner_stores(window);
@@ -207,22 +230,28 @@ void stored_all_the_time() {
 
 }  // namespace
 
-void add_stores(std::vector<check::Case> &cases) {
-  const auto add = [&](const char *name, const Step &change, const Step &tell) { cases.push_back({name, [=] { seen_after({}, change, tell); }}); };
+void add_stores(std::vector<check::Case>& cases) {
+  const auto add = [&](const char* name, const Step& change, const Step& tell) {
+    cases.push_back({name, [=] { seen_after({}, change, tell); }});
+  };
   cases.push_back({"kept_over_barriers", [] { kept_over_barriers(Access::lock_all); }});
-  cases.push_back({"kept_over_barriers_without_check", [] { kept_over_barriers(Access::no_check); }});
+  cases.push_back(
+      {"kept_over_barriers_without_check", [] { kept_over_barriers(Access::no_check); }});
   cases.push_back({"kept_over_barriers_with_fences", [] { kept_over_barriers(Access::fence); }});
   cases.push_back({"kept_over_barriers_with_locks", [] { kept_over_barriers(Access::locks); }});
   add("store_then_barrier", owner_stores, barrier);
   add("store_then_message", owner_stores, owner_sends);
   add("store_then_sync_and_message", owner_stores, sync_and_message);
   for (const Access access : {Access::fence, Access::locks, Access::no_check}) {
-    const char *name = access == Access::fence ? "store_then_fence" : access == Access::locks ? "store_then_barrier_with_locks" : "store_then_barrier_without_check";
+    const char* name = access == Access::fence   ? "store_then_fence"
+                       : access == Access::locks ? "store_then_barrier_with_locks"
+                                                 : "store_then_barrier_without_check";
     cases.push_back({name, [access] {
                        Wanted wanted;
                        wanted.access = access;
-                       const auto fence = [](Window &window) { MPI_Win_fence(0, window.win); };
-                       seen_after(wanted, owner_stores, access == Access::fence ? Step(fence) : Step(barrier));
+                       const auto fence = [](Window& window) { MPI_Win_fence(0, window.win); };
+                       seen_after(wanted, owner_stores,
+                                  access == Access::fence ? Step(fence) : Step(barrier));
                      }});
   }
   add("store_by_another_thread", another_thread_stores, owner_sends);
@@ -244,7 +273,8 @@ void add_stores(std::vector<check::Case> &cases) {
   add("reduced_into_it", reduced, owner_sends);
   cases.push_back({"at_an_odd_offset", [] { odd_offset(owner_stores, barrier); }});
   cases.push_back({"put_at_an_odd_offset", [] { odd_offset(writer_puts, writer_sends); }});
-  cases.push_back({"received_at_an_odd_offset", [] { odd_offset(owner_receives_much, owner_sends); }});
+  cases.push_back(
+      {"received_at_an_odd_offset", [] { odd_offset(owner_receives_much, owner_sends); }});
   cases.push_back({"in_huge_pages", [] { huge_pages(owner_stores, 0); }});
   cases.push_back({"in_huge_pages_at_an_odd_offset", [] { huge_pages(owner_stores, 4104); }});
   cases.push_back({"received_in_huge_pages", [] { huge_pages(owner_receives_much, 72); }});

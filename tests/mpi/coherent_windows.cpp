@@ -1,10 +1,11 @@
-// Windows that come and go, that share memory or ranks, that differ from rank to rank, and whose mode changes.
+// Windows that come and go, that share memory or ranks, that differ from rank to rank, and whose
+// mode changes.
 #include "coherent.h"
 
 namespace coherent {
 namespace {
 
-void change_and_read(Window &window, int round) {
+void change_and_read(Window& window, int round) {
   round % 2 == 0 ? owner_stores(window) : writer_puts(window);
   round % 2 == 0 ? owner_sends(window) : writer_sends(window);
   read_all(window);
@@ -15,7 +16,7 @@ void change_and_read(Window &window, int round) {
 void made_and_freed() {
   uint64_t hits = 0;
   for (int turn = 0; turn < 200; ++turn) {
-    with_window({}, [&](Window &window) {
+    with_window({}, [&](Window& window) {
       if (turn % 50 == 49) settle(window);
       for (int round = 0; round < 4; ++round) {
         MPI_Barrier(check::world);
@@ -29,24 +30,27 @@ void made_and_freed() {
   if (check::rank == reader && must_keep()) EXPECT(hits > 0);
 }
 
-// After some hundred releases without a get nobody looks at stores any more; who reads again keeps again.
+// After some hundred releases without a get nobody looks at stores any more; who reads again keeps
+// again.
 void a_reader_that_reads_no_more() {
-  with_window({}, [&](Window &window) {
+  with_window({}, [&](Window& window) {
     settle(window);
     for (int i = 0; i < 400; ++i) MPI_Barrier(check::world);
     check::hidden_barrier();
     const uint64_t looks = check::stats(window.win).store_looks;
     for (int i = 0; i < 50; ++i) MPI_Barrier(check::world);
-    if (check::rank == owner && check::cached()) EXPECT_EQ(check::stats(window.win).store_looks, looks);
+    if (check::rank == owner && check::cached())
+      EXPECT_EQ(check::stats(window.win).store_looks, looks);
     change_and_read(window, 0);
     settle(window);
   });
 }
 
 // More than there are slots, all at once: the last ones keep nothing, and are right.
-void many_windows(int left, const std::function<void(std::vector<Window *> &)> &body, std::vector<Window *> *made) {
+void many_windows(int left, const std::function<void(std::vector<Window*>&)>& body,
+                  std::vector<Window*>* made) {
   if (left == 0) return body(*made);
-  with_window({}, [&](Window &window) {
+  with_window({}, [&](Window& window) {
     made->push_back(&window);
     many_windows(left - 1, body, made);
     made->pop_back();
@@ -54,30 +58,33 @@ void many_windows(int left, const std::function<void(std::vector<Window *> &)> &
 }
 
 void more_windows_than_slots() {
-  std::vector<Window *> made;
-  many_windows(40, [](std::vector<Window *> &windows) {
-    settle(*windows[0]);
-    for (int round = 0; round < 4; ++round) {
-      for (Window *window : windows) change_and_read(*window, round);
-      MPI_Barrier(check::world);
-      for (Window *window : windows) read_all(*window);
-      check::hidden_barrier();
-    }
-    settle(*windows[31]);
-    settle(*windows[39], false);
-  }, &made);
-  with_window({}, [](Window &window) { settle(window); });
+  std::vector<Window*> made;
+  many_windows(
+      40,
+      [](std::vector<Window*>& windows) {
+        settle(*windows[0]);
+        for (int round = 0; round < 4; ++round) {
+          for (Window* window : windows) change_and_read(*window, round);
+          MPI_Barrier(check::world);
+          for (Window* window : windows) read_all(*window);
+          check::hidden_barrier();
+        }
+        settle(*windows[31]);
+        settle(*windows[39], false);
+      },
+      &made);
+  with_window({}, [](Window& window) { settle(window); });
 }
 
 // One through the other: what a rank writes through the first window is read through the second.
-void two_windows_over_one_memory(const Step &change, const Step &tell) {
+void two_windows_over_one_memory(const Step& change, const Step& tell) {
   std::vector<int64_t> memory(words * spread);
   Wanted wanted;
   wanted.allocate = false;
   wanted.memory = memory.data();
-  with_window(wanted, [&](Window &first) {
+  with_window(wanted, [&](Window& first) {
     settle(first);
-    with_window(wanted, [&](Window &second) {
+    with_window(wanted, [&](Window& second) {
       for (int round = 0; round < 3; ++round) {
         settle(second, false);
         change(first);
@@ -104,8 +111,8 @@ void two_communicators() {
   MPI_Comm_dup(check::world, &other);
   Wanted wanted;
   wanted.comm = other;
-  with_window({}, [&](Window &first) {
-    with_window(wanted, [&](Window &second) {
+  with_window({}, [&](Window& first) {
+    with_window(wanted, [&](Window& second) {
       settle(first);
       settle(second);
       for (int round = 0; round < 4; ++round) {
@@ -123,7 +130,7 @@ void two_communicators() {
 void a_communicator_of_some() {
   MPI_Comm some;
   MPI_Comm_split(check::world, check::rank == writer ? MPI_UNDEFINED : 0, 0, &some);
-  with_window({}, [&](Window &window) {
+  with_window({}, [&](Window& window) {
     settle(window);
     const auto both = [&] {
       for (int round = 0; round < 4; ++round) change_and_read(window, round);
@@ -132,7 +139,7 @@ void a_communicator_of_some() {
     if (some == MPI_COMM_NULL) return both();
     Wanted wanted;
     wanted.comm = some;
-    with_window(wanted, [&](Window &of_two) {
+    with_window(wanted, [&](Window& of_two) {
       both();
       for (int round = 0; round < 6; ++round) {
         if (round % 2 == 0) owner_stores(of_two);
@@ -149,7 +156,7 @@ void a_communicator_of_some() {
 void one_rank_of_mode_coherent(int who) {
   Wanted wanted;
   wanted.mode = check::rank == who ? "coherent" : "transparent";
-  with_window(wanted, [&](Window &window) {
+  with_window(wanted, [&](Window& window) {
     for (int round = 0; round < 4; ++round) {
       settle(window, who == reader);
       change_and_read(window, round);
@@ -158,8 +165,8 @@ void one_rank_of_mode_coherent(int who) {
 }
 
 // What is kept by an earlier mode is not served by a later one.
-void mode_changes(const Step &to_transparent, const Step &to_coherent) {
-  with_window({}, [&](Window &window) {
+void mode_changes(const Step& to_transparent, const Step& to_coherent) {
+  with_window({}, [&](Window& window) {
     settle(window);
     for (int round = 0; round < 4; ++round) {
       to_transparent(window);
@@ -176,8 +183,8 @@ void mode_changes(const Step &to_transparent, const Step &to_coherent) {
   });
 }
 
-Step set_info(const char *mode) {
-  return [mode](Window &window) {
+Step set_info(const char* mode) {
+  return [mode](Window& window) {
     MPI_Info info = check::info("nearcache_mode", mode);
     MPI_Win_set_info(window.win, info);
     MPI_Info_free(&info);
@@ -185,7 +192,7 @@ Step set_info(const char *mode) {
 }
 
 Step set_mode(nearcache_mode mode) {
-  return [mode](Window &window) {
+  return [mode](Window& window) {
     if (check::cached()) nearcache_set_mode(window.win, mode);
   };
 }
@@ -194,7 +201,7 @@ Step set_mode(nearcache_mode mode) {
 void became_coherent() {
   Wanted wanted;
   wanted.mode = "transparent";
-  with_window(wanted, [](Window &window) {
+  with_window(wanted, [](Window& window) {
     settle(window, false);
     set_info("coherent")(window);
     for (int round = 0; round < 4; ++round) {
@@ -206,7 +213,7 @@ void became_coherent() {
 
 // It drops what is kept: a store of which nobody tells is seen.
 void invalidated() {
-  with_window({}, [](Window &window) {
+  with_window({}, [](Window& window) {
     for (int round = 0; round < 3; ++round) {
       settle(window);
       owner_stores(window);
@@ -225,7 +232,7 @@ void different_memories(int64_t of_reader, int64_t of_owner, int64_t of_writer) 
   const int units[3] = {1, 4, 8};
   wanted.bytes = counts[check::rank] * 8;
   wanted.unit = units[check::rank];
-  with_window(wanted, [](Window &window) {
+  with_window(wanted, [](Window& window) {
     for (int round = 0; round < 4; ++round) {
       settle(window);
       change_and_read(window, round);
@@ -235,21 +242,28 @@ void different_memories(int64_t of_reader, int64_t of_owner, int64_t of_writer) 
 
 }  // namespace
 
-void add_windows(std::vector<check::Case> &cases) {
+void add_windows(std::vector<check::Case>& cases) {
   cases.push_back({"made_and_freed", made_and_freed});
   cases.push_back({"a_reader_that_reads_no_more", a_reader_that_reads_no_more});
   cases.push_back({"more_windows_than_slots", more_windows_than_slots});
-  cases.push_back({"stored_where_another_window_is", [] { two_windows_over_one_memory(owner_stores, owner_sends); }});
-  cases.push_back({"put_through_another_window", [] { two_windows_over_one_memory(writer_puts, writer_sends); }});
+  cases.push_back({"stored_where_another_window_is",
+                   [] { two_windows_over_one_memory(owner_stores, owner_sends); }});
+  cases.push_back({"put_through_another_window",
+                   [] { two_windows_over_one_memory(writer_puts, writer_sends); }});
   cases.push_back({"two_communicators", two_communicators});
   cases.push_back({"a_communicator_of_some", a_communicator_of_some});
   cases.push_back({"only_the_reader_is_coherent", [] { one_rank_of_mode_coherent(reader); }});
   cases.push_back({"only_the_owner_is_coherent", [] { one_rank_of_mode_coherent(owner); }});
-  cases.push_back({"mode_changes_by_info", [] { mode_changes(set_info("transparent"), set_info("coherent")); }});
-  cases.push_back({"mode_changes_by_call", [] { mode_changes(set_mode(NEARCACHE_MODE_TRANSPARENT), set_mode(NEARCACHE_MODE_COHERENT)); }});
+  cases.push_back({"mode_changes_by_info",
+                   [] { mode_changes(set_info("transparent"), set_info("coherent")); }});
+  cases.push_back({"mode_changes_by_call", [] {
+                     mode_changes(set_mode(NEARCACHE_MODE_TRANSPARENT),
+                                  set_mode(NEARCACHE_MODE_COHERENT));
+                   }});
   cases.push_back({"became_coherent", became_coherent});
   cases.push_back({"invalidated", invalidated});
-  cases.push_back({"no_memory_at_the_writer", [] { different_memories(words * spread, words * spread, 0); }});
+  cases.push_back(
+      {"no_memory_at_the_writer", [] { different_memories(words * spread, words * spread, 0); }});
   cases.push_back({"no_memory_at_the_reader", [] { different_memories(0, words * spread, 16); }});
   cases.push_back({"different_memories", [] { different_memories(7, 100000, 1000); }});
 }

@@ -1,59 +1,64 @@
-// Others write to the owner's memory: every call, every kind of epoch, and all ways by which the reader may learn of it.
+// Others write to the owner's memory: every call, every kind of epoch, and all ways by which the
+// reader may learn of it.
 #include "coherent.h"
 
 namespace coherent {
 namespace {
 
 // Puts, accumulates and the like of the writer, complete at the owner.
-using Write = void (*)(Window &window, int64_t value, int64_t before);
+using Write = void (*)(Window& window, int64_t value, int64_t before);
 
-void put(Window &window, int64_t value, int64_t) {
+void put(Window& window, int64_t value, int64_t) {
   MPI_Put(&value, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, window.win);
   MPI_Win_flush(owner, window.win);
 }
-void put_and_flush_all(Window &window, int64_t value, int64_t) {
+void put_and_flush_all(Window& window, int64_t value, int64_t) {
   MPI_Put(&value, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, window.win);
   MPI_Win_flush_all(window.win);
 }
-void rput(Window &window, int64_t value, int64_t) {
+void rput(Window& window, int64_t value, int64_t) {
   MPI_Request request;
   MPI_Rput(&value, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, window.win, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Win_flush(owner, window.win);
 }
-void accumulate(Window &window, int64_t value, int64_t before) {
+void accumulate(Window& window, int64_t value, int64_t before) {
   const int64_t more = value - before;
-  MPI_Accumulate(&more, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, MPI_SUM, window.win);
+  MPI_Accumulate(&more, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, MPI_SUM,
+                 window.win);
   MPI_Win_flush(owner, window.win);
 }
-void raccumulate(Window &window, int64_t value, int64_t) {
+void raccumulate(Window& window, int64_t value, int64_t) {
   MPI_Request request;
-  MPI_Raccumulate(&value, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, MPI_REPLACE, window.win, &request);
+  MPI_Raccumulate(&value, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, MPI_REPLACE,
+                  window.win, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Win_flush(owner, window.win);
 }
-void get_accumulate(Window &window, int64_t value, int64_t before) {
+void get_accumulate(Window& window, int64_t value, int64_t before) {
   int64_t found = -1;
-  MPI_Get_accumulate(&value, 1, MPI_INT64_T, &found, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, MPI_REPLACE, window.win);
+  MPI_Get_accumulate(&value, 1, MPI_INT64_T, &found, 1, MPI_INT64_T, owner, window.at(place), 1,
+                     MPI_INT64_T, MPI_REPLACE, window.win);
   MPI_Win_flush(owner, window.win);
   EXPECT_EQ(found, before);
 }
-void rget_accumulate(Window &window, int64_t value, int64_t before) {
+void rget_accumulate(Window& window, int64_t value, int64_t before) {
   int64_t found = -1;
   MPI_Request request;
-  MPI_Rget_accumulate(&value, 1, MPI_INT64_T, &found, 1, MPI_INT64_T, owner, window.at(place), 1, MPI_INT64_T, MPI_REPLACE, window.win, &request);
+  MPI_Rget_accumulate(&value, 1, MPI_INT64_T, &found, 1, MPI_INT64_T, owner, window.at(place), 1,
+                      MPI_INT64_T, MPI_REPLACE, window.win, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Win_flush(owner, window.win);
   EXPECT_EQ(found, before);
 }
-void fetch_and_op(Window &window, int64_t value, int64_t before) {
+void fetch_and_op(Window& window, int64_t value, int64_t before) {
   const int64_t more = value - before;
   int64_t found = -1;
   MPI_Fetch_and_op(&more, &found, MPI_INT64_T, owner, window.at(place), MPI_SUM, window.win);
   MPI_Win_flush(owner, window.win);
   EXPECT_EQ(found, before);
 }
-void compare_and_swap(Window &window, int64_t value, int64_t before) {
+void compare_and_swap(Window& window, int64_t value, int64_t before) {
   int64_t found = -1;
   MPI_Compare_and_swap(&value, &before, &found, MPI_INT64_T, owner, window.at(place), window.win);
   MPI_Win_flush(owner, window.win);
@@ -61,7 +66,7 @@ void compare_and_swap(Window &window, int64_t value, int64_t before) {
 }
 
 Step by_writer(Write write) {
-  return [write](Window &window) {
+  return [write](Window& window) {
     const int64_t before = window.expected[place], value = window.next();
     if (check::rank == writer) write(window, value, before);
   };
@@ -69,7 +74,7 @@ Step by_writer(Write write) {
 
 // What the owner does to its own memory by calls.
 Step by_owner(Write write) {
-  return [write](Window &window) {
+  return [write](Window& window) {
     const int64_t before = window.expected[place], value = window.next();
     if (check::rank == owner) write(window, value, before);
   };
@@ -77,16 +82,16 @@ Step by_owner(Write write) {
 
 // The reader's own: no other rank's help is needed to see it.
 Step by_reader(Write write) {
-  return [write](Window &window) {
+  return [write](Window& window) {
     const int64_t before = window.expected[place], value = window.next();
     if (check::rank == reader) write(window, value, before);
   };
 }
 
-void nothing(Window &) {}
+void nothing(Window&) {}
 
 // Every second word.
-void put_of_a_vector(Window &window) {
+void put_of_a_vector(Window& window) {
   int64_t values[words / 2];
   for (int64_t word = 0; word < words; word += 2) values[word / 2] = window.next(word);
   if (check::rank != writer) return;
@@ -100,7 +105,7 @@ void put_of_a_vector(Window &window) {
 
 // The reader keeps and gets parts of what others write, by a type of the target.
 void gets_of_a_vector() {
-  with_window({}, [](Window &window) {
+  with_window({}, [](Window& window) {
     MPI_Datatype every_second;
     MPI_Type_vector(words / 2, 1, 2 * spread, MPI_INT64_T, &every_second);
     MPI_Type_commit(&every_second);
@@ -114,7 +119,8 @@ void gets_of_a_vector() {
         int64_t found[words / 2];
         MPI_Get(found, words / 2, MPI_INT64_T, owner, window.at(1), 1, every_second, window.win);
         MPI_Win_flush(owner, window.win);
-        for (int64_t word = 1; word < words; word += 2) EXPECT_EQ(found[word / 2], window.expected[word]);
+        for (int64_t word = 1; word < words; word += 2)
+          EXPECT_EQ(found[word / 2], window.expected[word]);
       }
       check::hidden_barrier();
     }
@@ -122,13 +128,13 @@ void gets_of_a_vector() {
   });
 }
 
-void fence(Window &window) { MPI_Win_fence(0, window.win); }
-void fence_with_asserts(Window &window) {
+void fence(Window& window) { MPI_Win_fence(0, window.win); }
+void fence_with_asserts(Window& window) {
   MPI_Win_fence(MPI_MODE_NOSUCCEED, window.win);
   MPI_Win_fence(MPI_MODE_NOPRECEDE | MPI_MODE_NOSTORE, window.win);
 }
 
-void put_in_pscw_epoch(Window &window) {
+void put_in_pscw_epoch(Window& window) {
   const int64_t value = window.next();
   MPI_Group all, one;
   MPI_Win_get_group(window.win, &all);
@@ -146,7 +152,7 @@ void put_in_pscw_epoch(Window &window) {
   MPI_Group_free(&all);
 }
 
-void put_under_exclusive_lock(Window &window) {
+void put_under_exclusive_lock(Window& window) {
   const int64_t value = window.next();
   if (check::rank != writer) return;
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
@@ -154,7 +160,7 @@ void put_under_exclusive_lock(Window &window) {
   MPI_Win_unlock(owner, window.win);
 }
 
-void store_under_exclusive_lock(Window &window) {
+void store_under_exclusive_lock(Window& window) {
   const int64_t value = window.next();
   if (check::rank != owner) return;
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, window.win);
@@ -162,8 +168,8 @@ void store_under_exclusive_lock(Window &window) {
   MPI_Win_unlock(owner, window.win);
 }
 
-void polling(const Window &window, int64_t *flag, int64_t value) {
-  while (*static_cast<volatile int64_t *>(flag) != value) {
+void polling(const Window& window, int64_t* flag, int64_t value) {
+  while (*static_cast<volatile int64_t*>(flag) != value) {
     HIDDEN(MPI_Win_flush_all)(window.win);  // progress only
     usleep(10);
   }
@@ -171,9 +177,9 @@ void polling(const Window &window, int64_t *flag, int64_t value) {
 
 // The reader is told by a word of its own memory, in this window or in another one.
 void a_flag_in_own_memory(bool other_window) {
-  with_window({}, [&](Window &window) {
-    with_window({}, [&](Window &other) {
-      Window &flags = other_window ? other : window;
+  with_window({}, [&](Window& window) {
+    with_window({}, [&](Window& other) {
+      Window& flags = other_window ? other : window;
       for (int round = 1; round <= 5; ++round) {
         settle(window);
         writer_puts(window);
@@ -192,7 +198,7 @@ void a_flag_in_own_memory(bool other_window) {
 
 // Nobody tells the reader: it polls by gets until the new value comes, which must be.
 void polled_by_gets() {
-  with_window({}, [](Window &window) {
+  with_window({}, [](Window& window) {
     for (int round = 0; round < 3; ++round) {
       settle(window);
       writer_puts(window);
@@ -212,7 +218,7 @@ void mutex_by_exclusive_locks() {
   constexpr int64_t turns = 100;
   Wanted wanted;
   wanted.access = Access::locks;
-  with_window(wanted, [](Window &window) {
+  with_window(wanted, [](Window& window) {
     settle(window);
     for (int64_t turn = 0; turn < turns; ++turn) {
       int64_t value = -1;
@@ -233,11 +239,12 @@ void mutex_by_exclusive_locks() {
 
 // Every rank reads all others, and in turns each writes to them; some rounds nobody does.
 void all_read_and_write() {
-  with_window({}, [](Window &window) {
+  with_window({}, [](Window& window) {
     std::vector<std::vector<int64_t>> expected(check::ranks);
-    for (auto &its : expected) its = window.expected;
+    for (auto& its : expected) its = window.expected;
     for (int64_t round = 0; round < 60; ++round) {
-      const int by = static_cast<int>(round % 5), to = static_cast<int>((round * 7 + 1) % check::ranks);
+      const int by = static_cast<int>(round % 5),
+                to = static_cast<int>((round * 7 + 1) % check::ranks);
       const int64_t word = round * 11 % words, value = 1000 * round + word;
       if (by < check::ranks) {
         expected[to][word] = value;
@@ -251,7 +258,9 @@ void all_read_and_write() {
       std::vector<int64_t> found(words);
       for (int target = 0; target < check::ranks; ++target) {
         if (target == check::rank) continue;
-        for (int64_t i = 0; i < words; ++i) MPI_Get(&found[i], 1, MPI_INT64_T, target, window.at(i, target), 1, MPI_INT64_T, window.win);
+        for (int64_t i = 0; i < words; ++i)
+          MPI_Get(&found[i], 1, MPI_INT64_T, target, window.at(i, target), 1, MPI_INT64_T,
+                  window.win);
         MPI_Win_flush(target, window.win);
         for (int64_t i = 0; i < words; ++i) EXPECT_EQ(found[i], expected[target][i]);
       }
@@ -264,16 +273,23 @@ void all_read_and_write() {
 
 }  // namespace
 
-void add_writes(std::vector<check::Case> &cases) {
-  const auto add = [&](const std::string &name, const Step &change, const Step &tell, Access access = Access::lock_all) {
+void add_writes(std::vector<check::Case>& cases) {
+  const auto add = [&](const std::string& name, const Step& change, const Step& tell,
+                       Access access = Access::lock_all) {
     Wanted wanted;
     wanted.access = access;
     cases.push_back({name, [=] { seen_after(wanted, change, tell); }});
   };
-  const std::pair<const char *, Write> writes[] = {
-      {"put", put}, {"put_and_flush_all", put_and_flush_all}, {"rput", rput}, {"accumulate", accumulate}, {"raccumulate", raccumulate},
-      {"get_accumulate", get_accumulate}, {"rget_accumulate", rget_accumulate}, {"fetch_and_op", fetch_and_op}, {"compare_and_swap", compare_and_swap}};
-  for (const auto &[name, write] : writes) {
+  const std::pair<const char*, Write> writes[] = {{"put", put},
+                                                  {"put_and_flush_all", put_and_flush_all},
+                                                  {"rput", rput},
+                                                  {"accumulate", accumulate},
+                                                  {"raccumulate", raccumulate},
+                                                  {"get_accumulate", get_accumulate},
+                                                  {"rget_accumulate", rget_accumulate},
+                                                  {"fetch_and_op", fetch_and_op},
+                                                  {"compare_and_swap", compare_and_swap}};
+  for (const auto& [name, write] : writes) {
     add(std::string(name) + "_then_message", by_writer(write), writer_sends);
     add(std::string(name) + "_of_the_reader", by_reader(write), nothing);
   }

@@ -1,4 +1,5 @@
-// Single gets at the edges of what MPI allows: sizes, types that come and go, windows of other kinds, requests.
+// Single gets at the edges of what MPI allows: sizes, types that come and go, windows of other
+// kinds, requests.
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -33,21 +34,28 @@ void parts_and_overlaps_of_cached_gets() {
     return;
   }
   EXPECT(words.read(1, 100, 50));
-  EXPECT_CACHED(ADDED(words.win, hits_full, EXPECT(words.read(1, 120, 30) && words.read(1, 149) && words.read(1, 101, 2))) == 3);
+  EXPECT_CACHED(
+      ADDED(words.win, hits_full,
+            EXPECT(words.read(1, 120, 30) && words.read(1, 149) && words.read(1, 101, 2))) == 3);
   EXPECT_CACHED(ADDED(words.win, bytes_from_network, EXPECT(words.read(1, 140, 25))) == 15 * 8);
   EXPECT_CACHED(ADDED(words.win, bytes_from_network, EXPECT(words.read(1, 90, 20))) == 10 * 8);
-  EXPECT_CACHED(ADDED(words.win, hits_full, EXPECT(words.read(1, 90, 20) && words.read(1, 140, 25))) == 2);
+  EXPECT_CACHED(
+      ADDED(words.win, hits_full, EXPECT(words.read(1, 90, 20) && words.read(1, 140, 25))) == 2);
   EXPECT(words.read(1, 200, 30));
-  EXPECT_CACHED(ADDED(words.win, bytes_from_network, EXPECT(words.read(1, 145, 70))) == (200 - 165) * 8);
-  EXPECT_CACHED(ADDED(words.win, hits_partial, EXPECT(words.read(1, 300, 20) && words.read(1, 290, 40))) == 0);
+  EXPECT_CACHED(ADDED(words.win, bytes_from_network, EXPECT(words.read(1, 145, 70))) ==
+                (200 - 165) * 8);
+  EXPECT_CACHED(ADDED(words.win, hits_partial,
+                      EXPECT(words.read(1, 300, 20) && words.read(1, 290, 40))) == 0);
   int64_t all[50], part[10];
-  const uint64_t joined = ADDED(words.win, hits_pending, (words.get(all, 1, 340, 50), words.get(part, 1, 355, 10)));
+  const uint64_t joined =
+      ADDED(words.win, hits_pending, (words.get(all, 1, 340, 50), words.get(part, 1, 355, 10)));
   EXPECT_CACHED(joined == 1);
   words.flush(1);
   EXPECT(Words::right(all, 1, 340, 50) && Words::right(part, 1, 355, 10));
 }
 
-// The same into an origin with gaps, and of a datatype at the target that is one run but does not begin where the call says.
+// The same into an origin with gaps, and of a datatype at the target that is one run but does not
+// begin where the call says.
 void parts_into_gaps_and_beside_the_displacement() {
   Words words(200);
   MPI_Datatype every_second, shifted;
@@ -59,8 +67,12 @@ void parts_into_gaps_and_beside_the_displacement() {
   if (origin()) {
     EXPECT(words.read(1, 20, 30));
     int64_t gaps[8] = {-1, -1, -1, -1, -1, -1, -1, -1}, four[4];
-    const auto into_gaps = [&](int64_t at) { MPI_Get(gaps, 1, every_second, 1, at, 4, MPI_INT64_T, words.win), words.flush(1); };
-    const auto beside = [&](int64_t at) { MPI_Get(four, 4, MPI_INT64_T, 1, at, 1, shifted, words.win), words.flush(1); };
+    const auto into_gaps = [&](int64_t at) {
+      MPI_Get(gaps, 1, every_second, 1, at, 4, MPI_INT64_T, words.win), words.flush(1);
+    };
+    const auto beside = [&](int64_t at) {
+      MPI_Get(four, 4, MPI_INT64_T, 1, at, 1, shifted, words.win), words.flush(1);
+    };
     const uint64_t gaps_hit = ADDED(words.win, hits_full, into_gaps(33));
     EXPECT_CACHED(gaps_hit == 1);
     for (int i = 0; i < 4; i++) {
@@ -79,8 +91,9 @@ void parts_into_gaps_and_beside_the_displacement() {
   MPI_Type_free(&shifted);
 }
 
-// Word by word, by get and flush or by Rget and wait: misses fetch lines, as soon as they are found to pay. Into the second of three words, the others stay.
-void read_word_by_word(const Words &words, int64_t first, int64_t last, bool request) {
+// Word by word, by get and flush or by Rget and wait: misses fetch lines, as soon as they are found
+// to pay. Into the second of three words, the others stay.
+void read_word_by_word(const Words& words, int64_t first, int64_t last, bool request) {
   for (int64_t at = first; at < last; at++) {
     int64_t got[3] = {-1, -1, -1};
     if (request) {
@@ -102,12 +115,15 @@ void neighbours_of_small_gets_come_with_lines() {
       continue;
     }
     read_word_by_word(words, 0, 400, request);
-    EXPECT_CACHED(ADDED(words.win, hits_full, read_word_by_word(words, 400, 4003, request)) > 3603 - 3603 / 30);
-    EXPECT_CACHED(ADDED(words.win, hits_full, read_word_by_word(words, 400, 4003, request)) == 3603);
+    EXPECT_CACHED(ADDED(words.win, hits_full, read_word_by_word(words, 400, 4003, request)) >
+                  3603 - 3603 / 30);
+    EXPECT_CACHED(ADDED(words.win, hits_full, read_word_by_word(words, 400, 4003, request)) ==
+                  3603);
   }
 }
 
-// Lines end where the smallest window does: the others' last words are fetched as they are asked for.
+// Lines end where the smallest window does: the others' last words are fetched as they are asked
+// for.
 void lines_end_with_the_smallest_window() {
   MPI_Info info = check::info("nearcache_mode", "always");
   MPI_Info_set(info, "nearcache_skip_cheap", "false");
@@ -139,18 +155,18 @@ void lines_end_with_the_smallest_window() {
 
 // Growing gets of one place, all before one flush, and again when they are cached.
 void growing_gets_in_one_epoch() {
-  for (const char *mode : {"transparent", "always"}) {
+  for (const char* mode : {"transparent", "always"}) {
     Words words(200, mode);
     for (int round = 0; origin() && round < 2; round++) {
       std::vector<std::vector<int64_t>> got;
       for (const int count : {4, 9, 2, 30, 9, 60}) {
         got.emplace_back(count, -1);
       }
-      for (auto &each : got) {
+      for (auto& each : got) {
         words.get(each.data(), 1, 12, (int)each.size());
       }
       words.flush(1);
-      for (auto &each : got) {
+      for (auto& each : got) {
         Words::right(each.data(), 1, 12, (int)each.size());
       }
     }
@@ -161,7 +177,7 @@ void several_windows_at_once() {
   Words a(50), b(60, "transparent"), c(70, "user"), d(80, "off");
   for (int round = 0; origin() && round < 4; round++) {
     int64_t got[4];
-    const Words *all[] = {&a, &b, &c, &d};
+    const Words* all[] = {&a, &b, &c, &d};
     for (int i = 0; i < 4; i++) {
       all[i]->get(&got[i], 1, 7 + i);
     }
@@ -175,11 +191,11 @@ void several_windows_at_once() {
 
 // The program may free a datatype as soon as the get has been called.
 void datatype_freed_before_the_flush() {
-  for (const char *mode : {"transparent", "always"}) {
+  for (const char* mode : {"transparent", "always"}) {
     Words words(200, mode);
     for (int stride = 2; origin() && stride < 6; stride++) {
       int64_t first[4], second[4];
-      for (int64_t *to : {first, second}) {
+      for (int64_t* to : {first, second}) {
         MPI_Datatype strided;
         MPI_Type_vector(4, 1, stride, MPI_INT64_T, &strided);
         MPI_Type_commit(&strided);
@@ -188,7 +204,8 @@ void datatype_freed_before_the_flush() {
       }
       words.flush(1);
       for (int i = 0; i < 4; i++) {
-        EXPECT(Words::right(&first[i], 1, 3 + i * stride) && Words::right(&second[i], 1, 3 + i * stride));
+        EXPECT(Words::right(&first[i], 1, 3 + i * stride) &&
+               Words::right(&second[i], 1, 3 + i * stride));
       }
     }
   }
@@ -243,7 +260,8 @@ void get_accumulate_as_a_get() {
   for (int round = 0; origin() && round < 3; round++) {
     int64_t none = 0, got = -1;
     EXPECT(words.read(1, 5));
-    MPI_Get_accumulate(&none, 0, MPI_INT64_T, &got, 1, MPI_INT64_T, 1, 5, 1, MPI_INT64_T, MPI_NO_OP, words.win);
+    MPI_Get_accumulate(&none, 0, MPI_INT64_T, &got, 1, MPI_INT64_T, 1, 5, 1, MPI_INT64_T, MPI_NO_OP,
+                       words.win);
     words.flush(1);
     EXPECT(Words::right(&got, 1, 5));
     MPI_Fetch_and_op(&none, &got, MPI_INT64_T, 1, 6, MPI_NO_OP, words.win);
@@ -298,10 +316,11 @@ void communicator_freed_and_reordered() {
   MPI_Win_free(&win);
 }
 
-// A dynamic window's displacements are addresses. Every rank attaches memory of its own, which is the same memory each time.
+// A dynamic window's displacements are addresses. Every rank attaches memory of its own, which is
+// the same memory each time.
 class Attached {
  public:
-  explicit Attached(const char *mode) : memory(16) {
+  explicit Attached(const char* mode) : memory(16) {
     MPI_Info info = check::info("nearcache_mode", mode);
     MPI_Info_set(info, "nearcache_skip_cheap", "false");
     MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &win);
@@ -359,7 +378,8 @@ void memory_of_a_dynamic_window_is_cached() {
   }
 }
 
-// Other memory at the same addresses, as ranks see to together: what the reader detaches or attaches tells it.
+// Other memory at the same addresses, as ranks see to together: what the reader detaches or
+// attaches tells it.
 void memory_is_attached_anew() {
   Attached window("always");
   std::vector<int64_t> more(16);
@@ -397,7 +417,7 @@ void memory_is_attached_anew_elsewhere() {
 }
 
 void shared_window_is_right() {
-  int64_t *memory;
+  int64_t* memory;
   MPI_Info info = check::info("nearcache_mode", "always");
   MPI_Win win;
   MPI_Comm node;
@@ -441,10 +461,14 @@ void sizes_about_the_limit() {
 }
 
 void every_policy_evicts_rightly() {
-  for (const char *policy : {"rate", "clampi", "clampi-temporal", "clampi-positional", "lru", "sieve", "tinylfu"}) {
-    for (const char *adaptive : {"false", "true"}) {
-      Words words(20000, "always", {{"nearcache_policy", policy}, {"nearcache_storage", "8192"},
-                                    {"nearcache_index", "64"}, {"nearcache_adaptive", adaptive}});
+  for (const char* policy :
+       {"rate", "clampi", "clampi-temporal", "clampi-positional", "lru", "sieve", "tinylfu"}) {
+    for (const char* adaptive : {"false", "true"}) {
+      Words words(20000, "always",
+                  {{"nearcache_policy", policy},
+                   {"nearcache_storage", "8192"},
+                   {"nearcache_index", "64"},
+                   {"nearcache_adaptive", adaptive}});
       for (int i = 0; origin() && i < 2000; i++) {
         EXPECT(words.read(1, (int64_t)i * i % 97 * 200, 1 + i % 41 * 4));
       }
@@ -466,7 +490,8 @@ void requests_of_several_kinds_together() {
       MPI_Status statuses[4];
       MPI_Irecv(&message, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, &requests[1]);
       for (const int i : {0, 2, 3}) {
-        MPI_Rget(&got[i ? i - 1 : 0], 1, MPI_INT64_T, 1, 20 + i, 1, MPI_INT64_T, words.win, &requests[i]);
+        MPI_Rget(&got[i ? i - 1 : 0], 1, MPI_INT64_T, 1, 20 + i, 1, MPI_INT64_T, words.win,
+                 &requests[i]);
       }
       if (round % 2) {
         MPI_Waitall(4, requests, statuses);
@@ -479,9 +504,11 @@ void requests_of_several_kinds_together() {
           EXPECT(many > 0);
         }
       }
-      EXPECT(std::all_of(requests, requests + 4, [](MPI_Request r) { return r == MPI_REQUEST_NULL; }));
+      EXPECT(
+          std::all_of(requests, requests + 4, [](MPI_Request r) { return r == MPI_REQUEST_NULL; }));
       EXPECT_EQ(message, 77);
-      EXPECT(Words::right(&got[0], 1, 20) && Words::right(&got[1], 1, 22) && Words::right(&got[2], 1, 23));
+      EXPECT(Words::right(&got[0], 1, 20) && Words::right(&got[1], 1, 22) &&
+             Words::right(&got[2], 1, 23));
     } else if (check::rank == 1) {
       const int message = 77;
       MPI_Send(&message, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
@@ -489,15 +516,17 @@ void requests_of_several_kinds_together() {
   }
 }
 
-// A waited-for Rget's buffer is the program's again: a repeat that was promised its data must not read it later.
+// A waited-for Rget's buffer is the program's again: a repeat that was promised its data must not
+// read it later.
 void rget_buffer_reused_after_its_wait() {
-  for (const char *mode : {"transparent", "always"}) {
+  for (const char* mode : {"transparent", "always"}) {
     Words words(100, mode);
     MPI_Datatype strided;
     MPI_Type_vector(4, 1, 3, MPI_INT64_T, &strided);
     MPI_Type_commit(&strided);
     for (int round = 0; origin() && round < 20; round++) {
-      int64_t first[4] = {-1, -1, -1, -1}, repeat[4] = {-1, -1, -1, -1}, plain = -1, plain_repeat = -1;
+      int64_t first[4] = {-1, -1, -1, -1}, repeat[4] = {-1, -1, -1, -1}, plain = -1,
+              plain_repeat = -1;
       MPI_Request requests[2];
       MPI_Rget(first, 4, MPI_INT64_T, 1, round, 1, strided, words.win, &requests[0]);
       MPI_Get(repeat, 4, MPI_INT64_T, 1, round, 1, strided, words.win);
@@ -520,9 +549,10 @@ void rget_buffer_reused_after_its_wait() {
   }
 }
 
-// The wait for an Rget must bring its data also when it repeats a get that no flush has completed yet.
+// The wait for an Rget must bring its data also when it repeats a get that no flush has completed
+// yet.
 void rget_that_repeats_a_get() {
-  for (const char *mode : {"transparent", "always"}) {
+  for (const char* mode : {"transparent", "always"}) {
     Words words(100, mode);
     for (int round = 0; origin() && round < 20; round++) {
       int64_t first = -1, repeat = -1;
@@ -537,19 +567,21 @@ void rget_that_repeats_a_get() {
   }
 }
 
-// A query that finds a request complete lets the program have its buffer: the wait comes too late to take the data.
+// A query that finds a request complete lets the program have its buffer: the wait comes too late
+// to take the data.
 void rget_buffer_reused_after_a_query() {
   enum { one, all, any, some };
   for (int how = one; how <= some; how++) {
 #if MPI_VERSION < 4 || (MPI_VERSION == 4 && MPI_SUBVERSION < 1)
     if (how != one) continue;
 #endif
-    for (const char *mode : {"transparent", "always"}) {
+    for (const char* mode : {"transparent", "always"}) {
       Words words(100, mode);
       if (!origin()) continue;
       int64_t got[2] = {-1, -1}, joined = -1;
       MPI_Request requests[2];
-      for (int i = 0; i < 2; i++) MPI_Rget(&got[i], 1, MPI_INT64_T, 1, 30 + 7 * i, 1, MPI_INT64_T, words.win, &requests[i]);
+      for (int i = 0; i < 2; i++)
+        MPI_Rget(&got[i], 1, MPI_INT64_T, 1, 30 + 7 * i, 1, MPI_INT64_T, words.win, &requests[i]);
       words.get(&joined, 1, 30);
       for (bool found[2] = {false, false}; !found[0] || !found[1];) {
         int done = 0, index = MPI_UNDEFINED, indices[2] = {0, 0};
@@ -601,7 +633,8 @@ void rget_completed_by_flush() {
   }
 }
 
-// Requests of served Rgets are complete, and may all be one: in whatever way and order they are waited for, each time as MPI does it.
+// Requests of served Rgets are complete, and may all be one: in whatever way and order they are
+// waited for, each time as MPI does it.
 void requests_of_served_rgets() {
   constexpr int count = 6;
   Words words(2000);
@@ -676,7 +709,7 @@ void requests_of_served_rgets() {
 // What Rgets cost is measured, however they are waited for.
 void cost_of_rgets_is_known() {
   for (const bool test : {false, true}) {
-    for (const char *mode : {"always", "transparent"}) {
+    for (const char* mode : {"always", "transparent"}) {
       Words words(100, mode);
       for (int i = 0; origin() && i < 10; i++) {
         int64_t got = -1;
@@ -704,7 +737,7 @@ void gets_of_own_rank_are_counted_apart() {
 }
 
 void get_of_own_rank_sees_own_stores() {
-  for (const char *mode : {"transparent", "always", "off"}) {
+  for (const char* mode : {"transparent", "always", "off"}) {
     Words words(100, mode);
     for (int64_t turn = 0; turn < 3; turn++) {
       words.memory[4] = turn;
@@ -717,7 +750,8 @@ void get_of_own_rank_sees_own_stores() {
       MPI_Rget(&requested, 1, MPI_INT64_T, check::rank, 4, 1, MPI_INT64_T, words.win, &request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
       EXPECT_EQ(requested, turn);
-      EXPECT_CACHED(check::stats(words.win).bypassed == (strcmp(mode, "off") == 0 ? 0 : 2 * (uint64_t)turn + 2));
+      EXPECT_CACHED(check::stats(words.win).bypassed ==
+                    (strcmp(mode, "off") == 0 ? 0 : 2 * (uint64_t)turn + 2));
     }
   }
 }
@@ -725,7 +759,7 @@ void get_of_own_rank_sees_own_stores() {
 // A window without repeats, or that is not cached, is left alone for a while, whatever is called.
 class Pausing {
  public:
-  explicit Pausing(const char *mode) : words(16384, mode, {{"nearcache_skip_cheap", "true"}}) {
+  explicit Pausing(const char* mode) : words(16384, mode, {{"nearcache_skip_cheap", "true"}}) {
     const int gets = strcmp(mode, "off") == 0 ? 200 : 2000;
     for (; origin() && place < gets; place++) {
       EXPECT(words.read(1, place));
@@ -737,15 +771,15 @@ class Pausing {
   int64_t place = 0;
 };
 
-void switch_on(const Words &words) {
+void switch_on(const Words& words) {
   if (check::cached()) nearcache_set_mode(words.win, NEARCACHE_MODE_ALWAYS);
 }
 
 // What was called meanwhile was not noted, so it may be outstanding.
 void window_wakes_from_its_pause() {
-  for (const char *mode : {"off", "transparent"}) {
+  for (const char* mode : {"off", "transparent"}) {
     Pausing pausing(mode);
-    const Words &words = pausing.words;
+    const Words& words = pausing.words;
     if (!origin()) continue;
     int64_t got = -1;
     words.get(&got, 1, pausing.place);
@@ -758,10 +792,10 @@ void window_wakes_from_its_pause() {
 }
 
 void put_of_a_window_that_pauses() {
-  for (const char *mode : {"off", "transparent"}) {
+  for (const char* mode : {"off", "transparent"}) {
     for (const bool in_a_row : {false, true}) {
       Pausing pausing(mode);
-      const Words &words = pausing.words;
+      const Words& words = pausing.words;
       if (!origin()) continue;
       int64_t put = 0, got = -1;
       for (int i = 0; i < (in_a_row ? 200 : 1); i++) {
@@ -782,7 +816,7 @@ void put_of_a_window_that_pauses() {
 // More gets than a pause has, of two types, and no synchronisation before the last.
 void gets_of_a_window_that_pauses() {
   Pausing pausing("transparent");
-  const Words &words = pausing.words;
+  const Words& words = pausing.words;
   constexpr int count = 10000;
   std::vector<int64_t> got(count, -1);
   if (!origin()) return;
@@ -796,7 +830,8 @@ void gets_of_a_window_that_pauses() {
     EXPECT(Words::right(&got[i], 1, pausing.place + i));
   }
   const auto after = check::stats(words.win);
-  EXPECT_CACHED(after.gets - before.gets == count && after.bytes_requested - before.bytes_requested == count * 8);
+  EXPECT_CACHED(after.gets - before.gets == count &&
+                after.bytes_requested - before.bytes_requested == count * 8);
   EXPECT_CACHED(after.bytes_from_network - before.bytes_from_network == count * 8);
 }
 
@@ -824,8 +859,9 @@ void large_count_gets() {
 }
 #endif
 
-// Rank 1 writes: rank 0, which earlier cases have made a reader, keeps nothing until the next phase.
-void end_quiet_phase(const Words &words) {
+// Rank 1 writes: rank 0, which earlier cases have made a reader, keeps nothing until the next
+// phase.
+void end_quiet_phase(const Words& words) {
   if (check::rank == 1) {
     const int64_t same = Words::word(0, 9);
     MPI_Put(&same, 1, MPI_INT64_T, 0, 9, 1, MPI_INT64_T, words.win);
@@ -834,7 +870,8 @@ void end_quiet_phase(const Words &words) {
   check::hidden_barrier();
 }
 
-// A program without repeats, and without neighbours, is passed by after a while; what it asks for is counted all the same.
+// A program without repeats, and without neighbours, is passed by after a while; what it asks for
+// is counted all the same.
 void bytes_are_counted_while_the_cache_sleeps() {
   constexpr int64_t gets = 3000, apart = 16;
   Words words(gets * apart, "transparent", {{"nearcache_skip_cheap", "true"}});
@@ -860,7 +897,8 @@ void gets_outside_an_epoch_count_no_bytes() {
     int64_t got = 0;
     words.get(&got, 1, 5);
     const nearcache_stats stats = check::stats(words.win);
-    EXPECT_CACHED(stats.gets == stats.bypassed && stats.bytes_requested == 0 && stats.bytes_from_network == 0);
+    EXPECT_CACHED(stats.gets == stats.bypassed && stats.bytes_requested == 0 &&
+                  stats.bytes_from_network == 0);
   }
   check::hidden_barrier();
   MPI_Win_lock_all(0, words.win);
@@ -869,7 +907,7 @@ void gets_outside_an_epoch_count_no_bytes() {
 // A stand-in for a GPU's driver, which stays loaded.
 class Driver {
  public:
-  explicit Driver(const char *name) {
+  explicit Driver(const char* name) {
     char program[4096] = {};
     EXPECT(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
     const std::string folder = std::string(program).substr(0, std::string(program).rfind('/'));
@@ -878,36 +916,41 @@ class Driver {
   }
   explicit operator bool() const { return library_ != nullptr; }
 
-  int64_t *allocate(size_t bytes, void *at = nullptr) const { return (int64_t *)call<void *>("fake_driver_allocate", at, bytes); }
+  int64_t* allocate(size_t bytes, void* at = nullptr) const {
+    return (int64_t*)call<void*>("fake_driver_allocate", at, bytes);
+  }
   void free() const { call<void>("fake_driver_free"); }
   long questions() const { return call<long>("fake_driver_questions"); }
   template <class Result, class... Arguments>
-  Result call(const char *name, Arguments... arguments) const {
+  Result call(const char* name, Arguments... arguments) const {
     return reinterpret_cast<Result (*)(Arguments...)>(dlsym(library_, name))(arguments...);
   }
 
  private:
-  void *library_;
+  void* library_;
 };
 
 constexpr size_t device_bytes = 1 << 18;
 
 // A get into memory that is, or is not, a device's: passed by, or a hit.
-void get_into(const Words &words, int64_t *to, bool device, const char *what) {
+void get_into(const Words& words, int64_t* to, bool device, const char* what) {
   const auto before = check::stats(words.win);
   std::fill_n(to, 8, -1);
   words.get(to, 1, 50, 8);
   words.flush(1);
   EXPECT(Words::right(to, 1, 50, 8));
   const auto after = check::stats(words.win);
-  check::expect(!check::cached() || (after.bypassed - before.bypassed == device && after.hits_full - before.hits_full == !device),
-                "%s: %d bypassed, %d hits", what, (int)(after.bypassed - before.bypassed), (int)(after.hits_full - before.hits_full));
+  check::expect(!check::cached() || (after.bypassed - before.bypassed == device &&
+                                     after.hits_full - before.hits_full == !device),
+                "%s: %d bypassed, %d hits", what, (int)(after.bypassed - before.bypassed),
+                (int)(after.hits_full - before.hits_full));
 }
 
-// Memory of a GPU is not for the processor: gets into it are MPI's alone, repeated ones and those of cached bytes, too.
-void leave_device_memory_alone(const Driver &driver) {
-  auto *device = driver.allocate(device_bytes);
-  for (const char *mode : {"transparent", "always"}) {
+// Memory of a GPU is not for the processor: gets into it are MPI's alone, repeated ones and those
+// of cached bytes, too.
+void leave_device_memory_alone(const Driver& driver) {
+  auto* device = driver.allocate(device_bytes);
+  for (const char* mode : {"transparent", "always"}) {
     Words words(200, mode);
     if (!origin()) continue;
     for (int round = 0; round < 3; round++) {
@@ -934,14 +977,15 @@ void leave_device_memory_alone(const Driver &driver) {
 }
 
 // What the driver gives back may be the program's at once, and the other way round.
-void follow_memory_that_changes_hands(const Driver &driver) {
+void follow_memory_that_changes_hands(const Driver& driver) {
   Words words(200);
-  auto *memory = driver.allocate(device_bytes);
+  auto* memory = driver.allocate(device_bytes);
   if (!origin()) return driver.free();
   EXPECT(words.read(1, 50, 8));
   get_into(words, memory, true, "a device's");
   driver.free();
-  EXPECT(mmap(memory, device_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == memory);
+  EXPECT(mmap(memory, device_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+              -1, 0) == memory);
   get_into(words, memory, false, "the program's again");
   get_into(words, memory, false, "the program's still");
   munmap(memory, device_bytes);
@@ -950,31 +994,36 @@ void follow_memory_that_changes_hands(const Driver &driver) {
   driver.free();
 }
 
-// A thread's or a fiber's stack may be anywhere, with a device's memory between it and the first stack.
-void tell_stacks_apart(const Driver &driver) {
+// A thread's or a fiber's stack may be anywhere, with a device's memory between it and the first
+// stack.
+void tell_stacks_apart(const Driver& driver) {
   Words words(200);
-  auto *stack = (char *)mmap(nullptr, 2 * device_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  static int64_t *device;
+  auto* stack = (char*)mmap(nullptr, 2 * device_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  static int64_t* device;
   device = driver.allocate(device_bytes, stack + device_bytes);
   if (origin()) {
     EXPECT(words.read(1, 50, 8));
-    static const Words *there;
+    static const Words* there;
     static ucontext_t here, fiber;
     there = &words;
     getcontext(&fiber);
     fiber.uc_stack.ss_sp = stack;
     fiber.uc_stack.ss_size = device_bytes;
     fiber.uc_link = &here;
-    makecontext(&fiber, [] { get_into(*there, device, true, "a device's, from a fiber"); }, 0);
+    makecontext(
+        &fiber, [] { get_into(*there, device, true, "a device's, from a fiber"); }, 0);
     swapcontext(&here, &fiber);
   }
   driver.free();
   munmap(stack, device_bytes);
 }
 
-// HIP's answer for the program's own memory is an error, which is not the program's; and one that waits to be looked at is not taken away.
-void keep_errors_for_the_program(const Driver &driver, const Words &words) {
-  auto *memory = (int64_t *)mmap(nullptr, device_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+// HIP's answer for the program's own memory is an error, which is not the program's; and one that
+// waits to be looked at is not taken away.
+void keep_errors_for_the_program(const Driver& driver, const Words& words) {
+  auto* memory = (int64_t*)mmap(nullptr, device_bytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   get_into(words, memory, false, "the program's");
   EXPECT_EQ(driver.call<int>("hipPeekAtLastError"), 0);
   driver.call<void>("fake_driver_fail", 7);
@@ -983,24 +1032,27 @@ void keep_errors_for_the_program(const Driver &driver, const Words &words) {
   munmap(memory, device_bytes);
 }
 
-// The last case, as drivers stay loaded: each is found though others were before, and by windows that were there before.
+// The last case, as drivers stay loaded: each is found though others were before, and by windows
+// that were there before.
 void device_memory_is_left_to_mpi() {
   Words older(200);
   if (origin()) EXPECT(older.read(1, 50, 8));
-  for (const char *name : {"libcuda.so.1", "libamdhip64.so.6", "libze_loader.so.1"}) {
+  for (const char* name : {"libcuda.so.1", "libamdhip64.so.6", "libze_loader.so.1"}) {
     const Driver driver(name);
     if (!driver) return;
     leave_device_memory_alone(driver);
     follow_memory_that_changes_hands(driver);
     tell_stacks_apart(driver);
-    auto *device = driver.allocate(device_bytes);
+    auto* device = driver.allocate(device_bytes);
     if (origin()) get_into(older, device, true, name);
-    if (origin() && strcmp(name, "libamdhip64.so.6") == 0) keep_errors_for_the_program(driver, older);
+    if (origin() && strcmp(name, "libamdhip64.so.6") == 0)
+      keep_errors_for_the_program(driver, older);
     driver.free();
   }
 }
 
-// Which bytes a put touches is not known where ranks count in different units: it ends all that is cached of its target.
+// Which bytes a put touches is not known where ranks count in different units: it ends all that is
+// cached of its target.
 void put_where_units_differ() {
   std::vector<int64_t> memory(8, 5);
   MPI_Info info = check::info("nearcache_mode", "always");
@@ -1028,7 +1080,8 @@ void put_where_units_differ() {
   MPI_Win_free(&win);
 }
 
-// Where somebody writes, a flush that has nothing to complete is an acquire all the same: in mode transparent no get goes along with one from before it.
+// Where somebody writes, a flush that has nothing to complete is an acquire all the same: in mode
+// transparent no get goes along with one from before it.
 void flush_of_nothing_is_an_acquire() {
   Words words(20, "transparent", {{"nearcache_skip_cheap", "false"}});
   end_quiet_phase(words);
@@ -1049,45 +1102,48 @@ void flush_of_nothing_is_an_acquire() {
 
 }  // namespace
 
-int main(int argc, char **argv) {
-  return check::run(argc, argv, 2,
-                    {{"longer_get_is_a_partial_hit", longer_get_is_a_partial_hit},
-                     {"parts_and_overlaps_of_cached_gets", parts_and_overlaps_of_cached_gets},
-                     {"parts_into_gaps_and_beside_the_displacement", parts_into_gaps_and_beside_the_displacement},
-                     {"neighbours_of_small_gets_come_with_lines", neighbours_of_small_gets_come_with_lines},
-                     {"lines_end_with_the_smallest_window", lines_end_with_the_smallest_window},
-                     {"growing_gets_in_one_epoch", growing_gets_in_one_epoch},
-                     {"several_windows_at_once", several_windows_at_once},
-                     {"datatype_freed_before_the_flush", datatype_freed_before_the_flush},
-                     {"datatype_handle_reused", datatype_handle_reused},
-                     {"bottom_with_absolute_addresses", bottom_with_absolute_addresses},
-                     {"get_accumulate_as_a_get", get_accumulate_as_a_get},
-                     {"displacement_unit_of_each_rank", displacement_unit_of_each_rank},
-                     {"communicator_freed_and_reordered", communicator_freed_and_reordered},
-                     {"memory_of_a_dynamic_window_is_cached", memory_of_a_dynamic_window_is_cached},
-                     {"memory_is_attached_anew", memory_is_attached_anew},
-                     {"memory_is_attached_anew_elsewhere", memory_is_attached_anew_elsewhere},
-                     {"shared_window_is_right", shared_window_is_right},
-                     {"sizes_about_the_limit", sizes_about_the_limit},
-                     {"every_policy_evicts_rightly", every_policy_evicts_rightly},
-                     {"requests_of_several_kinds_together", requests_of_several_kinds_together},
-                     {"rget_buffer_reused_after_its_wait", rget_buffer_reused_after_its_wait},
-                     {"rget_buffer_reused_after_a_query", rget_buffer_reused_after_a_query},
-                     {"rget_that_repeats_a_get", rget_that_repeats_a_get},
-                     {"rget_completed_by_flush", rget_completed_by_flush},
-                     {"cost_of_rgets_is_known", cost_of_rgets_is_known},
-                     {"requests_of_served_rgets", requests_of_served_rgets},
+int main(int argc, char** argv) {
+  return check::run(argc, argv, 2, {
+    {"longer_get_is_a_partial_hit", longer_get_is_a_partial_hit},
+        {"parts_and_overlaps_of_cached_gets", parts_and_overlaps_of_cached_gets},
+        {"parts_into_gaps_and_beside_the_displacement",
+         parts_into_gaps_and_beside_the_displacement},
+        {"neighbours_of_small_gets_come_with_lines", neighbours_of_small_gets_come_with_lines},
+        {"lines_end_with_the_smallest_window", lines_end_with_the_smallest_window},
+        {"growing_gets_in_one_epoch", growing_gets_in_one_epoch},
+        {"several_windows_at_once", several_windows_at_once},
+        {"datatype_freed_before_the_flush", datatype_freed_before_the_flush},
+        {"datatype_handle_reused", datatype_handle_reused},
+        {"bottom_with_absolute_addresses", bottom_with_absolute_addresses},
+        {"get_accumulate_as_a_get", get_accumulate_as_a_get},
+        {"displacement_unit_of_each_rank", displacement_unit_of_each_rank},
+        {"communicator_freed_and_reordered", communicator_freed_and_reordered},
+        {"memory_of_a_dynamic_window_is_cached", memory_of_a_dynamic_window_is_cached},
+        {"memory_is_attached_anew", memory_is_attached_anew},
+        {"memory_is_attached_anew_elsewhere", memory_is_attached_anew_elsewhere},
+        {"shared_window_is_right", shared_window_is_right},
+        {"sizes_about_the_limit", sizes_about_the_limit},
+        {"every_policy_evicts_rightly", every_policy_evicts_rightly},
+        {"requests_of_several_kinds_together", requests_of_several_kinds_together},
+        {"rget_buffer_reused_after_its_wait", rget_buffer_reused_after_its_wait},
+        {"rget_buffer_reused_after_a_query", rget_buffer_reused_after_a_query},
+        {"rget_that_repeats_a_get", rget_that_repeats_a_get},
+        {"rget_completed_by_flush", rget_completed_by_flush},
+        {"cost_of_rgets_is_known", cost_of_rgets_is_known},
+        {"requests_of_served_rgets", requests_of_served_rgets},
 #if MPI_VERSION >= 4
-                     {"large_count_gets", large_count_gets},
+        {"large_count_gets", large_count_gets},
 #endif
-                     {"bytes_are_counted_while_the_cache_sleeps", bytes_are_counted_while_the_cache_sleeps},
-                     {"gets_outside_an_epoch_count_no_bytes", gets_outside_an_epoch_count_no_bytes},
-                     {"gets_of_own_rank_are_counted_apart", gets_of_own_rank_are_counted_apart},
-                     {"get_of_own_rank_sees_own_stores", get_of_own_rank_sees_own_stores},
-                     {"window_wakes_from_its_pause", window_wakes_from_its_pause},
-                     {"put_of_a_window_that_pauses", put_of_a_window_that_pauses},
-                     {"gets_of_a_window_that_pauses", gets_of_a_window_that_pauses},
-                     {"device_memory_is_left_to_mpi", device_memory_is_left_to_mpi},
-                     {"put_where_units_differ", put_where_units_differ},
-                     {"flush_of_nothing_is_an_acquire", flush_of_nothing_is_an_acquire}});
+        {"bytes_are_counted_while_the_cache_sleeps", bytes_are_counted_while_the_cache_sleeps},
+        {"gets_outside_an_epoch_count_no_bytes", gets_outside_an_epoch_count_no_bytes},
+        {"gets_of_own_rank_are_counted_apart", gets_of_own_rank_are_counted_apart},
+        {"get_of_own_rank_sees_own_stores", get_of_own_rank_sees_own_stores},
+        {"window_wakes_from_its_pause", window_wakes_from_its_pause},
+        {"put_of_a_window_that_pauses", put_of_a_window_that_pauses},
+        {"gets_of_a_window_that_pauses", gets_of_a_window_that_pauses},
+        {"device_memory_is_left_to_mpi", device_memory_is_left_to_mpi},
+        {"put_where_units_differ", put_where_units_differ}, {
+      "flush_of_nothing_is_an_acquire", flush_of_nothing_is_an_acquire
+    }
+  });
 }

@@ -1,4 +1,5 @@
-// Calls that fail, and synchronisation that another thread overtakes: run over shim_mpi, which a test tells what to do.
+// Calls that fail, and synchronisation that another thread overtakes: run over shim_mpi, which a
+// test tells what to do.
 #include <algorithm>
 #include <thread>
 
@@ -8,8 +9,8 @@ namespace {
 
 // A switch of shim_mpi. Without it (a run on the host alone) nothing fails and nothing waits.
 template <class... Arguments>
-long shim(const char *name, Arguments... arguments) {
-  auto *function = reinterpret_cast<long (*)(Arguments...)>(dlsym(RTLD_DEFAULT, name));
+long shim(const char* name, Arguments... arguments) {
+  auto* function = reinterpret_cast<long (*)(Arguments...)>(dlsym(RTLD_DEFAULT, name));
   return function != nullptr ? function(arguments...) : 0;
 }
 
@@ -17,9 +18,10 @@ bool shimmed() { return dlsym(RTLD_DEFAULT, "shim_fail") != nullptr; }
 
 constexpr int64_t garbage = -4242;
 
-// The flush that fails completes nothing: the one that is called again must reach MPI, and what was fetched must be kept as it came.
+// The flush that fails completes nothing: the one that is called again must reach MPI, and what was
+// fetched must be kept as it came.
 void flush_is_tried_again_after_a_failure() {
-  for (const char *mode : {"transparent", "always"}) {
+  for (const char* mode : {"transparent", "always"}) {
     Words words(100, mode);
     if (!origin() || !shimmed()) continue;
     int64_t got = -1, again = -1;
@@ -36,12 +38,14 @@ void flush_is_tried_again_after_a_failure() {
 }
 
 void put_is_outstanding_after_a_failed_flush() {
-  for (const char *mode : {"transparent", "always"}) {
+  for (const char* mode : {"transparent", "always"}) {
     for (const bool all : {false, true}) {
       Words words(100, mode);
       if (!origin() || !shimmed()) continue;
-      const char *name = all ? "MPI_Win_flush_all" : "MPI_Win_flush";
-      const auto flush = [&] { return all ? MPI_Win_flush_all(words.win) : MPI_Win_flush(1, words.win); };
+      const char* name = all ? "MPI_Win_flush_all" : "MPI_Win_flush";
+      const auto flush = [&] {
+        return all ? MPI_Win_flush_all(words.win) : MPI_Win_flush(1, words.win);
+      };
       const int64_t value = Words::word(1, 3);
       MPI_Put(&value, 1, MPI_INT64_T, 1, 3, 1, MPI_INT64_T, words.win);
       shim("shim_fail", name, 1);
@@ -72,7 +76,7 @@ void failed_unlock_leaves_the_epoch_open() {
 
 // A request that failed is null all the same; its buffer holds anything.
 void failed_wait_keeps_nothing() {
-  const char *const names[] = {"MPI_Wait", "MPI_Test", "MPI_Waitall"};
+  const char* const names[] = {"MPI_Wait", "MPI_Test", "MPI_Waitall"};
   for (int how = 0; how < 3; how++) {
     Words words(100);
     if (!origin() || !shimmed()) continue;
@@ -91,9 +95,10 @@ void failed_wait_keeps_nothing() {
   }
 }
 
-// A get that was refused after its head had been found under way: nothing may be written to its buffer any more.
+// A get that was refused after its head had been found under way: nothing may be written to its
+// buffer any more.
 void refused_tail_leaves_the_buffer_alone() {
-  for (const char *mode : {"transparent", "always"}) {
+  for (const char* mode : {"transparent", "always"}) {
     Words words(100, mode);
     if (!origin() || !shimmed()) continue;
     int64_t head[4], longer[8];
@@ -121,7 +126,8 @@ void refused_get_is_not_counted() {
   EXPECT_EQ(after.bytes_from_network, before.bytes_from_network);
 }
 
-// An MPI may take the lock at the first call that needs it; the program may use it to keep others out.
+// An MPI may take the lock at the first call that needs it; the program may use it to keep others
+// out.
 void first_flush_of_an_exclusive_lock_goes_down() {
   Words words(100);
   MPI_Win_unlock_all(words.win);
@@ -145,7 +151,8 @@ void first_flush_of_an_exclusive_lock_goes_down() {
   MPI_Win_lock_all(0, words.win);
 }
 
-// One thread's flush is completing its put while another reads the same word: what that one got may be older than the put.
+// One thread's flush is completing its put while another reads the same word: what that one got may
+// be older than the put.
 void get_during_another_threads_flush_of_a_put() {
   Words words(100);
   if (!origin() || !shimmed()) return;
@@ -171,16 +178,19 @@ void get_during_another_threads_flush_of_a_put() {
 }  // namespace
 
 // With --single there are no threads, and the cache takes its short ways.
-int main(int argc, char **argv) {
-  const bool single = std::any_of(argv + 1, argv + argc, [](const char *word) { return std::strcmp(word, "--single") == 0; });
-  return check::run(argc, argv, 2,
-                    {{"flush_is_tried_again_after_a_failure", flush_is_tried_again_after_a_failure},
-                     {"put_is_outstanding_after_a_failed_flush", put_is_outstanding_after_a_failed_flush},
-                     {"failed_unlock_leaves_the_epoch_open", failed_unlock_leaves_the_epoch_open},
-                     {"failed_wait_keeps_nothing", failed_wait_keeps_nothing},
-                     {"refused_tail_leaves_the_buffer_alone", refused_tail_leaves_the_buffer_alone},
-                     {"refused_get_is_not_counted", refused_get_is_not_counted},
-                     {"first_flush_of_an_exclusive_lock_goes_down", first_flush_of_an_exclusive_lock_goes_down},
-                     {"get_during_another_threads_flush_of_a_put", [=] { single ? void() : get_during_another_threads_flush_of_a_put(); }}},
-                    single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE);
+int main(int argc, char** argv) {
+  const bool single = std::any_of(
+      argv + 1, argv + argc, [](const char* word) { return std::strcmp(word, "--single") == 0; });
+  return check::run(
+      argc, argv, 2,
+      {{"flush_is_tried_again_after_a_failure", flush_is_tried_again_after_a_failure},
+       {"put_is_outstanding_after_a_failed_flush", put_is_outstanding_after_a_failed_flush},
+       {"failed_unlock_leaves_the_epoch_open", failed_unlock_leaves_the_epoch_open},
+       {"failed_wait_keeps_nothing", failed_wait_keeps_nothing},
+       {"refused_tail_leaves_the_buffer_alone", refused_tail_leaves_the_buffer_alone},
+       {"refused_get_is_not_counted", refused_get_is_not_counted},
+       {"first_flush_of_an_exclusive_lock_goes_down", first_flush_of_an_exclusive_lock_goes_down},
+       {"get_during_another_threads_flush_of_a_put",
+        [=] { single ? void() : get_during_another_threads_flush_of_a_put(); }}},
+      single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE);
 }

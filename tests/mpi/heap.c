@@ -1,9 +1,10 @@
-/* Where the program's blocks lie, and whether Nearcache allocates beside them. The program's own malloc counts the calls that come from
- * Nearcache's object. Rank 0 prints
+/* Where the program's blocks lie, and whether Nearcache allocates beside them. The program's own
+ * malloc counts the calls that come from Nearcache's object. Rank 0 prints
  *
  *   before OFFSETS           of blocks from the heap's beginning, allocated before MPI_Init
  *   from nearcache N         calls until MPI_Finalize has returned
- *   attached N               blocks to a dynamic window, up to a thousand; with the argument `attach` */
+ *   attached N               blocks to a dynamic window, up to a thousand; with the argument
+ * `attach` */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -13,36 +14,37 @@
 
 enum { blocks = 40, words = 512, most_attached = 1000 };
 
-void *__libc_malloc(size_t bytes);
-void *__libc_realloc(void *block, size_t bytes);
+void* __libc_malloc(size_t bytes);
+void* __libc_realloc(void* block, size_t bytes);
 
 static long from_nearcache;
 
-static void count(const void *caller) {
+static void count(const void* caller) {
   Dl_info info;
-  if (dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "libnearcache")) __atomic_add_fetch(&from_nearcache, 1, __ATOMIC_RELAXED);
+  if (dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "libnearcache"))
+    __atomic_add_fetch(&from_nearcache, 1, __ATOMIC_RELAXED);
 }
 
-void *malloc(size_t bytes) {
+void* malloc(size_t bytes) {
   count(__builtin_return_address(0));
   return __libc_malloc(bytes);
 }
 
-void *realloc(void *block, size_t bytes) {
+void* realloc(void* block, size_t bytes) {
   count(__builtin_return_address(0));
   return __libc_realloc(block, bytes);
 }
 
-static char *heap_begin(void) {
+static char* heap_begin(void) {
   char line[256];
   unsigned long begin = 0;
   static char buffer[4096]; /* so that stdio allocates none */
-  FILE *maps = fopen("/proc/self/maps", "r");
+  FILE* maps = fopen("/proc/self/maps", "r");
   setvbuf(maps, buffer, _IOFBF, sizeof buffer);
   while (!begin && fgets(line, sizeof line, maps))
     if (strstr(line, "[heap]")) begin = strtoul(line, NULL, 16);
   fclose(maps);
-  return (char *)begin;
+  return (char*)begin;
 }
 
 /* Gets of each kind, in a window whose calls are all seen. */
@@ -74,14 +76,15 @@ static int attach(void) {
   int attached = 0;
   MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
-  while (attached < most_attached && MPI_Win_attach(win, malloc(500), 500) == MPI_SUCCESS) attached++;
+  while (attached < most_attached && MPI_Win_attach(win, malloc(500), 500) == MPI_SUCCESS)
+    attached++;
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_free(&win);
   return attached;
 }
 
-int main(int argc, char **argv) {
-  char *block[blocks];
+int main(int argc, char** argv) {
+  char* block[blocks];
   int rank, ranks;
   for (int i = 0; i < blocks; i++) block[i] = malloc(16 + (size_t)i * i * 40);
   MPI_Init(&argc, &argv);
@@ -90,7 +93,7 @@ int main(int argc, char **argv) {
   const int attached = argc > 1 ? attach() : 0;
   read_words(rank, ranks);
   if (rank == 0) {
-    const char *begin = heap_begin();
+    const char* begin = heap_begin();
     printf("before");
     for (int i = 0; i < blocks; i++) printf(" %ld", (long)(block[i] - begin));
     printf("\nattached %d\n", attached);

@@ -13,7 +13,7 @@ namespace {
 int other() { return check::ranks > 2 ? 2 : 0; }
 
 // The prototype keeps 64 copies per window for the end of an epoch, then exits.
-void many_gets_before_one_flush(int gets, const char *mode) {
+void many_gets_before_one_flush(int gets, const char* mode) {
   Words words(10000, mode);
   if (!origin()) {
     return;
@@ -34,7 +34,7 @@ void many_gets_before_one_flush(int gets, const char *mode) {
 }
 
 void flush_all_completes() {
-  for (const char *mode : {"transparent", "always"}) {
+  for (const char* mode : {"transparent", "always"}) {
     Words words(100, mode);
     if (origin()) {
       int64_t got[4] = {-1, -1, -1, -1};
@@ -53,9 +53,10 @@ void flush_all_completes() {
   }
 }
 
-// The prototype completes all targets' gets at the flush of one: it caches a buffer that is still being filled.
+// The prototype completes all targets' gets at the flush of one: it caches a buffer that is still
+// being filled.
 void flush_of_one_rank_completes_only_its_gets() {
-  for (const char *mode : {"transparent", "always"}) {
+  for (const char* mode : {"transparent", "always"}) {
     Words words(100, mode);
     if (origin()) {
       int64_t first = -1, second = -1, again = -1;
@@ -88,10 +89,10 @@ void longer_get_after_flush_of_other_rank() {
 // Rank 1 exposes 4 GiB and a bit of memory that is never touched but in two places.
 void far_displacements(int unit, MPI_Aint far) {
   constexpr size_t bytes = (size_t{1} << 32) + 65536;
-  char *memory = nullptr;
+  char* memory = nullptr;
   if (check::rank == 1) {
-    memory = static_cast<char *>(
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    memory = static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     if (!EXPECT(memory != MAP_FAILED)) {
       return;
     }
@@ -177,9 +178,10 @@ void proc_null_leaves_the_buffer_alone() {
   }
 }
 
-// MPI_PROC_NULL is -1 in MPICH: it must not stand for anything else. Real programs come to it by MPI_Cart_shift.
+// MPI_PROC_NULL is -1 in MPICH: it must not stand for anything else. Real programs come to it by
+// MPI_Cart_shift.
 void synchronising_proc_null_completes_nothing() {
-  for (const char *mode : {"transparent", "always"}) {
+  for (const char* mode : {"transparent", "always"}) {
     for (int how = 0; how < 3; how++) {
       Words words(100, mode);
       if (!origin()) continue;
@@ -242,20 +244,23 @@ void failed_get_is_not_a_hit() {
   for (int round = 0; origin() && round < 3; round++) {
     int64_t kept = -77;
     const int none = check::ranks + 5;
-    EXPECT_EQ(error_class(words.get(&kept, none, 0)),
-              error_class(HIDDEN(MPI_Get)(&kept, 1, MPI_INT64_T, none, 0, 1, MPI_INT64_T, words.win)));
+    EXPECT_EQ(
+        error_class(words.get(&kept, none, 0)),
+        error_class(HIDDEN(MPI_Get)(&kept, 1, MPI_INT64_T, none, 0, 1, MPI_INT64_T, words.win)));
     EXPECT(words.get(&kept, none, 0) != MPI_SUCCESS);
-    EXPECT_EQ(error_class(words.get(&kept, 1, 0, -1)),
-              error_class(HIDDEN(MPI_Get)(&kept, -1, MPI_INT64_T, 1, 0, -1, MPI_INT64_T, words.win)));
-    EXPECT_EQ(error_class(MPI_Get(&kept, 1, MPI_DATATYPE_NULL, 1, 0, 1, MPI_INT64_T, words.win)),
-              error_class(HIDDEN(MPI_Get)(&kept, 1, MPI_DATATYPE_NULL, 1, 0, 1, MPI_INT64_T, words.win)));
+    EXPECT_EQ(
+        error_class(words.get(&kept, 1, 0, -1)),
+        error_class(HIDDEN(MPI_Get)(&kept, -1, MPI_INT64_T, 1, 0, -1, MPI_INT64_T, words.win)));
+    EXPECT_EQ(
+        error_class(MPI_Get(&kept, 1, MPI_DATATYPE_NULL, 1, 0, 1, MPI_INT64_T, words.win)),
+        error_class(HIDDEN(MPI_Get)(&kept, 1, MPI_DATATYPE_NULL, 1, 0, 1, MPI_INT64_T, words.win)));
     EXPECT_EQ(kept, -77);
     EXPECT(words.read(1, 0));
   }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-void put_then_get(const char *mode) {
+void put_then_get(const char* mode) {
   Words words(100, mode);
   if (origin()) {
     const int64_t mine[3] = {-1, -2, -3};
@@ -291,13 +296,16 @@ void success_is_returned_on_hits() {
 void rand_sequence_is_untouched() {
   int expected[20];
   srand(4242);
-  for (int &each : expected) {
+  for (int& each : expected) {
     each = rand();
   }
   srand(4242);
   int drawn = 0;
-  for (const char *policy : {"rate", "clampi", "lru"}) {
-    Words words(4000, "always", {{"nearcache_policy", policy}, {"nearcache_storage", "4096"}, {"nearcache_adaptive", "false"}});
+  for (const char* policy : {"rate", "clampi", "lru"}) {
+    Words words(4000, "always",
+                {{"nearcache_policy", policy},
+                 {"nearcache_storage", "4096"},
+                 {"nearcache_adaptive", "false"}});
     for (int i = 0; origin() && i < 1000; i++) {
       EXPECT(words.read(1, (i * 37) % 3900, 1 + i % 50));
     }
@@ -307,7 +315,7 @@ void rand_sequence_is_untouched() {
 }
 
 // With a weak hash 3 of 400 stay.
-void equal_gets_stay_resident(int stride, const char *adaptive) {
+void equal_gets_stay_resident(int stride, const char* adaptive) {
   constexpr int gets = 400, bytes = 64;
   std::vector<char> memory(gets * 512 + bytes), got(bytes);
   for (size_t i = 0; i < memory.size(); i++) {
@@ -338,9 +346,9 @@ void equal_gets_stay_resident(int stride, const char *adaptive) {
   MPI_Win_free(&win);
 }
 
-void tiny_and_odd_sizes(const char *key) {
-  for (const char *value : {"1", "2", "3", "7", "13", "64", "65", "100", "1000", "4099"}) {
-    for (const char *adaptive : {"true", "false"}) {
+void tiny_and_odd_sizes(const char* key) {
+  for (const char* value : {"1", "2", "3", "7", "13", "64", "65", "100", "1000", "4099"}) {
+    for (const char* adaptive : {"true", "false"}) {
       Words words(2000, "always", {{key, value}, {"nearcache_adaptive", adaptive}});
       for (int i = 0; origin() && i < 600; i++) {
         EXPECT(words.read(i % 2 ? other() : 1, (i * 7919) % 300 * 5, 1 + i % 9));
@@ -378,7 +386,8 @@ long resident_kib() {
   return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-// What windows leave behind shows as growth between two late cycles; an early one warms the allocator.
+// What windows leave behind shows as growth between two late cycles; an early one warms the
+// allocator.
 void window_cycles_leak_nothing() {
   int cycles = 10000;
   for (size_t i = 0; i + 1 < check::rest.size(); i++) {
@@ -411,42 +420,47 @@ void window_cycles_leak_nothing() {
   if (origin()) {
     std::printf("window_cycles: %d cycles, %ld KiB grown\n", cycles, grown);
   }
-  // 8,000 windows at the least record of 64 B would be 500 KiB; a leaked 4,096-entry index much more.
+  // 8,000 windows at the least record of 64 B would be 500 KiB; a leaked 4,096-entry index much
+  // more.
   EXPECT(grown < 8000);
 }
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   std::vector<check::Case> cases;
-  for (const char *mode : {"transparent", "always", "user"}) {
+  for (const char* mode : {"transparent", "always", "user"}) {
     const std::string end = std::string("_") + mode;
-    cases.push_back({"65_gets_before_one_flush" + end, [mode] { many_gets_before_one_flush(65, mode); }});
-    cases.push_back({"10000_gets_before_one_flush" + end, [mode] { many_gets_before_one_flush(10000, mode); }});
+    cases.push_back(
+        {"65_gets_before_one_flush" + end, [mode] { many_gets_before_one_flush(65, mode); }});
+    cases.push_back(
+        {"10000_gets_before_one_flush" + end, [mode] { many_gets_before_one_flush(10000, mode); }});
     cases.push_back({"put_then_get" + end, [mode] { put_then_get(mode); }});
   }
-  cases.insert(cases.end(), {
-      {"flush_all_completes", flush_all_completes},
-      {"flush_of_one_rank_completes_only_its_gets", flush_of_one_rank_completes_only_its_gets},
-      {"longer_get_after_flush_of_other_rank", longer_get_after_flush_of_other_rank},
-      {"displacement_2_32_is_not_0", [] { far_displacements(1, MPI_Aint{1} << 32); }},
-      {"displacement_2_32_is_not_0_by_unit", [] { far_displacements(8, MPI_Aint{1} << 29); }},
-      {"strided_target_after_contiguous", strided_target_after_contiguous},
-      {"strided_origin_keeps_its_gaps", strided_origin_keeps_its_gaps},
-      {"proc_null_leaves_the_buffer_alone", proc_null_leaves_the_buffer_alone},
-      {"synchronising_proc_null_completes_nothing", synchronising_proc_null_completes_nothing},
-      {"unlocking_proc_null_completes_nothing", unlocking_proc_null_completes_nothing},
-      {"failed_get_is_not_a_hit", failed_get_is_not_a_hit},
-      {"success_is_returned_on_hits", success_is_returned_on_hits},
-      {"rand_sequence_is_untouched", rand_sequence_is_untouched},
-      {"stride_500_stays_resident", [] { equal_gets_stay_resident(500, "false"); }},
-      {"stride_501_stays_resident", [] { equal_gets_stay_resident(501, "false"); }},
-      {"stride_512_stays_resident", [] { equal_gets_stay_resident(512, "false"); }},
-      {"stride_512_stays_resident_adaptive", [] { equal_gets_stay_resident(512, "true"); }},
-      {"tiny_and_odd_index", [] { tiny_and_odd_sizes("nearcache_index"); }},
-      {"tiny_and_odd_storage", [] { tiny_and_odd_sizes("nearcache_storage"); }},
-      {"empty_gets_take_no_entry", empty_gets_take_no_entry},
-      {"window_cycles_leak_nothing", window_cycles_leak_nothing},
-  });
+  cases.insert(
+      cases.end(),
+      {
+          {"flush_all_completes", flush_all_completes},
+          {"flush_of_one_rank_completes_only_its_gets", flush_of_one_rank_completes_only_its_gets},
+          {"longer_get_after_flush_of_other_rank", longer_get_after_flush_of_other_rank},
+          {"displacement_2_32_is_not_0", [] { far_displacements(1, MPI_Aint{1} << 32); }},
+          {"displacement_2_32_is_not_0_by_unit", [] { far_displacements(8, MPI_Aint{1} << 29); }},
+          {"strided_target_after_contiguous", strided_target_after_contiguous},
+          {"strided_origin_keeps_its_gaps", strided_origin_keeps_its_gaps},
+          {"proc_null_leaves_the_buffer_alone", proc_null_leaves_the_buffer_alone},
+          {"synchronising_proc_null_completes_nothing", synchronising_proc_null_completes_nothing},
+          {"unlocking_proc_null_completes_nothing", unlocking_proc_null_completes_nothing},
+          {"failed_get_is_not_a_hit", failed_get_is_not_a_hit},
+          {"success_is_returned_on_hits", success_is_returned_on_hits},
+          {"rand_sequence_is_untouched", rand_sequence_is_untouched},
+          {"stride_500_stays_resident", [] { equal_gets_stay_resident(500, "false"); }},
+          {"stride_501_stays_resident", [] { equal_gets_stay_resident(501, "false"); }},
+          {"stride_512_stays_resident", [] { equal_gets_stay_resident(512, "false"); }},
+          {"stride_512_stays_resident_adaptive", [] { equal_gets_stay_resident(512, "true"); }},
+          {"tiny_and_odd_index", [] { tiny_and_odd_sizes("nearcache_index"); }},
+          {"tiny_and_odd_storage", [] { tiny_and_odd_sizes("nearcache_storage"); }},
+          {"empty_gets_take_no_entry", empty_gets_take_no_entry},
+          {"window_cycles_leak_nothing", window_cycles_leak_nothing},
+      });
   return check::run(argc, argv, 2, cases);
 }

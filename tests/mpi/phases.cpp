@@ -1,5 +1,6 @@
-// Quiet phases (docs/semantics.md): what mode transparent keeps although gets complete, and what ends that. Run with NEARCACHE_QUIET_AFTER=0 and
-// by shared memory: ranks wait for each other by loads, and by messages that Nearcache does not see.
+// Quiet phases (docs/semantics.md): what mode transparent keeps although gets complete, and what
+// ends that. Run with NEARCACHE_QUIET_AFTER=0 and by shared memory: ranks wait for each other by
+// loads, and by messages that Nearcache does not see.
 #include <unistd.h>
 
 #include <atomic>
@@ -16,12 +17,14 @@ constexpr int reader = 0, owner = 1, writer = 2;
 
 struct Window {
   MPI_Win win;
-  int64_t *memory;
-  int64_t at(int64_t word) const { return reinterpret_cast<const volatile int64_t *>(memory)[word]; }
+  int64_t* memory;
+  int64_t at(int64_t word) const { return reinterpret_cast<const volatile int64_t*>(memory)[word]; }
 };
 
 bool strict() { return std::getenv("NEARCACHE_STRICT_FLUSH") != nullptr; }
-bool asks_for_more_than_nothing() { return std::strcmp(std::getenv("NEARCACHE_QUIET_AFTER"), "0") != 0; }
+bool asks_for_more_than_nothing() {
+  return std::strcmp(std::getenv("NEARCACHE_QUIET_AFTER"), "0") != 0;
+}
 
 // Rank `to` goes on when rank `from` has come here, by a message that Nearcache does not see.
 void after(int from, int to) {
@@ -30,33 +33,34 @@ void after(int from, int to) {
   if (check::rank != to) return;
   MPI_Request request;
   HIDDEN(MPI_Irecv)(&token, 1, MPI_INT, from, 77, check::hidden_comm, &request);
-  for (int done = 0; HIDDEN(MPI_Test)(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;) usleep(20);
+  for (int done = 0; HIDDEN(MPI_Test)(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;)
+    usleep(20);
 }
 
-void get(const Window &window, int64_t *to, int64_t word = place, int target = owner) {
+void get(const Window& window, int64_t* to, int64_t word = place, int target = owner) {
   MPI_Get(to, 1, MPI_INT64_T, target, word, 1, MPI_INT64_T, window.win);
 }
-void get_and_flush(const Window &window, int64_t *to, int64_t word = place, int target = owner) {
+void get_and_flush(const Window& window, int64_t* to, int64_t word = place, int target = owner) {
   get(window, to, word, target);
   MPI_Win_flush(target, window.win);
 }
-void get_locked(const Window &window, int64_t *to, int64_t word = place, int target = owner) {
+void get_locked(const Window& window, int64_t* to, int64_t word = place, int target = owner) {
   MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win);
   get(window, to, word, target);
   MPI_Win_unlock(target, window.win);
 }
-void rget_and_wait(const Window &window, int64_t *to, int64_t word = place, int target = owner) {
+void rget_and_wait(const Window& window, int64_t* to, int64_t word = place, int target = owner) {
   MPI_Request request;
   MPI_Rget(to, 1, MPI_INT64_T, target, word, 1, MPI_INT64_T, window.win, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-using Read = void (*)(const Window &, int64_t *, int64_t, int);
+using Read = void (*)(const Window&, int64_t*, int64_t, int);
 
-uint64_t full_hits(const Window &window) { return check::stats(window.win).hits_full; }
+uint64_t full_hits(const Window& window) { return check::stats(window.win).hits_full; }
 
 // Reads until the reader is in a quiet phase: others must know that it reads.
-void settle(const Window &window, Read read) {
+void settle(const Window& window, Read read) {
   MPI_Barrier(check::world);
   if (check::rank == reader) {
     int64_t found = -1;
@@ -77,7 +81,7 @@ void settle(const Window &window, Read read) {
   check::hidden_barrier();
 }
 
-void with_window(bool lock_all, const std::function<void(Window &)> &body) {
+void with_window(bool lock_all, const std::function<void(Window&)>& body) {
   Window window{};
   MPI_Win_allocate(words * 8, 8, MPI_INFO_NULL, check::world, &window.memory, &window.win);
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check::rank, 0, window.win);
@@ -91,24 +95,26 @@ void with_window(bool lock_all, const std::function<void(Window &)> &body) {
   MPI_Win_free(&window.win);
 }
 
-void put_and_flush(const Window &window, int64_t value, int64_t word, int target) {
+void put_and_flush(const Window& window, int64_t value, int64_t word, int target) {
   MPI_Put(&value, 1, MPI_INT64_T, target, word, 1, MPI_INT64_T, window.win);
   MPI_Win_flush(target, window.win);
 }
 
 void kept_across(bool lock_all, Read read) {
-  with_window(lock_all, [&](Window &window) { settle(window, read); });
+  with_window(lock_all, [&](Window& window) { settle(window, read); });
 }
 
-// A rank that polls its own window by loads learns of a put without a call (12.7, the rules of the unified model).
+// A rank that polls its own window by loads learns of a put without a call (12.7, the rules of the
+// unified model).
 void a_flag_in_own_memory(Read read, bool accumulate) {
-  with_window(true, [&](Window &window) {
+  with_window(true, [&](Window& window) {
     settle(window, read);
     if (check::rank == writer) {
       put_and_flush(window, 1000, place, owner);
       const int64_t one = 1;
       if (accumulate) {
-        MPI_Accumulate(&one, 1, MPI_INT64_T, reader, flag_place, 1, MPI_INT64_T, MPI_SUM, window.win);
+        MPI_Accumulate(&one, 1, MPI_INT64_T, reader, flag_place, 1, MPI_INT64_T, MPI_SUM,
+                       window.win);
         MPI_Win_flush(reader, window.win);
       } else {
         put_and_flush(window, one, flag_place, reader);
@@ -123,12 +129,13 @@ void a_flag_in_own_memory(Read read, bool accumulate) {
   });
 }
 
-// A rank that had no window when others had counts the same phases. The first case of all: later every rank has had one.
+// A rank that had no window when others had counts the same phases. The first case of all: later
+// every rank has had one.
 void a_writer_that_had_no_window() {
   MPI_Comm some;
   MPI_Comm_split(check::world, check::rank == writer ? MPI_UNDEFINED : 0, 0, &some);
   if (check::rank != writer) {
-    int64_t *memory;
+    int64_t* memory;
     MPI_Win win;
     MPI_Win_allocate(8, 8, MPI_INFO_NULL, some, &memory, &win);
     for (int i = 0; i < 3; ++i) MPI_Barrier(check::world);
@@ -142,7 +149,7 @@ void a_writer_that_had_no_window() {
 
 // In the next phase the reader is told again, and between the two it keeps what it reads.
 void two_phases() {
-  with_window(true, [&](Window &window) {
+  with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
     for (int64_t phase = 1; phase <= 3; ++phase) {
       if (check::rank == writer) put_and_flush(window, 1000 * phase, place, owner);
@@ -168,9 +175,10 @@ void two_phases() {
   });
 }
 
-// Where somebody writes in every phase, from its beginning, the reader wants to hear no more of it, nor keeps anything where nobody does.
+// Where somebody writes in every phase, from its beginning, the reader wants to hear no more of it,
+// nor keeps anything where nobody does.
 void phases_that_bring_nothing() {
-  with_window(true, [&](Window &window) {
+  with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
     for (int64_t phase = 1; phase <= 20; ++phase) {
       MPI_Barrier(check::world);
@@ -183,7 +191,8 @@ void phases_that_bring_nothing() {
       const uint64_t before = full_hits(window);
       get_and_flush(window, &found);
       EXPECT_EQ(found, 20000);
-      EXPECT_CACHED(full_hits(window) == before + (strict() || asks_for_more_than_nothing() ? 0 : 1));
+      EXPECT_CACHED(full_hits(window) ==
+                    before + (strict() || asks_for_more_than_nothing() ? 0 : 1));
     }
     check::hidden_barrier();
   });
@@ -191,7 +200,7 @@ void phases_that_bring_nothing() {
 
 // Another rank's exclusive epoch orders this rank's next lock after it.
 void after_an_exclusive_epoch(bool own_store) {
-  with_window(false, [&](Window &window) {
+  with_window(false, [&](Window& window) {
     settle(window, get_locked);
     const int who = own_store ? owner : writer;
     if (check::rank == who) {
@@ -214,9 +223,10 @@ void after_an_exclusive_epoch(bool own_store) {
   });
 }
 
-// One shared epoch sees all of another rank's exclusive epoch, or nothing: also if it was answered in part when that came.
+// One shared epoch sees all of another rank's exclusive epoch, or nothing: also if it was answered
+// in part when that came.
 void an_exclusive_epoch_comes_between(int64_t second) {
-  with_window(false, [&](Window &window) {
+  with_window(false, [&](Window& window) {
     settle(window, get_locked);
     int64_t first = -1, then = -1;
     if (check::rank == reader) {
@@ -248,7 +258,7 @@ void an_exclusive_epoch_comes_between(int64_t second) {
 
 // A flush under a lock that was not taken takes it: from then on the writer waits.
 void a_flush_takes_the_lock() {
-  with_window(false, [&](Window &window) {
+  with_window(false, [&](Window& window) {
     settle(window, get_locked);
     if (check::rank == reader) {
       int64_t first = -1, then = -1;
@@ -266,7 +276,7 @@ void a_flush_takes_the_lock() {
 
 // A put under a lock that was not taken goes down under that lock.
 void a_put_takes_the_lock() {
-  with_window(false, [&](Window &window) {
+  with_window(false, [&](Window& window) {
     settle(window, get_locked);
     if (check::rank == reader) {
       int64_t first = -1;
@@ -286,7 +296,7 @@ void a_put_takes_the_lock() {
 
 // More gets than are remembered, and one of a derived type.
 void many_gets_in_one_epoch() {
-  with_window(false, [&](Window &window) {
+  with_window(false, [&](Window& window) {
     settle(window, get_locked);
     if (check::rank == reader) {
       int64_t found[words];
@@ -315,14 +325,14 @@ void many_gets_in_one_epoch() {
 
 // A word that its owner stores to is seen to change by get and flush, and so is what it guards.
 void polled_by_get_and_flush() {
-  with_window(true, [&](Window &window) {
+  with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
     after(reader, owner);
     if (check::rank == owner) {
       usleep(20000);
       window.memory[place] = 1000;
       std::atomic_thread_fence(std::memory_order_seq_cst);
-      reinterpret_cast<volatile int64_t *>(window.memory)[flag_place] = 1;
+      reinterpret_cast<volatile int64_t*>(window.memory)[flag_place] = 1;
     } else if (check::rank == reader) {
       int64_t flag = 0, found = -1;
       while (flag == 0) get_and_flush(window, &flag, flag_place);
@@ -335,7 +345,7 @@ void polled_by_get_and_flush() {
 
 // Run with a longest age of 2 s.
 void nothing_is_older_than_the_longest_age() {
-  with_window(true, [&](Window &window) {
+  with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
     if (check::rank == owner) {
       window.memory[place] = 1000;
@@ -354,8 +364,8 @@ void nothing_is_older_than_the_longest_age() {
 }
 
 // `call` of the reader, between two reads: is what was read before still served?
-void keeps(bool kept, const std::function<void(Window &)> &call) {
-  with_window(true, [&](Window &window) {
+void keeps(bool kept, const std::function<void(Window&)>& call) {
+  with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
     if (check::rank == reader) {
       int64_t found = -1;
@@ -370,13 +380,16 @@ void keeps(bool kept, const std::function<void(Window &)> &call) {
   });
 }
 
-// A window that is only written to for a while, or read by its own rank, pauses, and its writes are not noted.
+// A window that is only written to for a while, or read by its own rank, pauses, and its writes are
+// not noted.
 void puts_of_a_pause_are_seen(Read read, int target) {
-  with_window(true, [&](Window &window) {
+  with_window(true, [&](Window& window) {
     settle(window, get_and_flush);
     if (check::rank == reader) {
       int64_t found = -1;
-      for (int turn = 0; turn < 200; ++turn) target == reader ? get_and_flush(window, &found, 50, reader) : put_and_flush(window, turn, 50, target);
+      for (int turn = 0; turn < 200; ++turn)
+        target == reader ? get_and_flush(window, &found, 50, reader)
+                         : put_and_flush(window, turn, 50, target);
       put_and_flush(window, 2000, place, owner);
       read(window, &found, place, owner);
       EXPECT_EQ(found, 2000);
@@ -387,37 +400,38 @@ void puts_of_a_pause_are_seen(Read read, int target) {
   });
 }
 
-void own_put(Window &window) { put_and_flush(window, 7, 50, writer); }
-void own_rput(Window &window) {
+void own_put(Window& window) { put_and_flush(window, 7, 50, writer); }
+void own_rput(Window& window) {
   const int64_t value = 7;
   MPI_Request request;
   MPI_Rput(&value, 1, MPI_INT64_T, writer, 50, 1, MPI_INT64_T, window.win, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
-void own_rank_rget(Window &window) {
+void own_rank_rget(Window& window) {
   int64_t found;
   rget_and_wait(window, &found, 3, reader);
 }
-void several_rgets(Window &window) {
+void several_rgets(Window& window) {
   int64_t found[3];
   MPI_Request requests[3];
-  for (int i = 0; i < 3; ++i) MPI_Rget(&found[i], 1, MPI_INT64_T, i, 3, 1, MPI_INT64_T, window.win, &requests[i]);
+  for (int i = 0; i < 3; ++i)
+    MPI_Rget(&found[i], 1, MPI_INT64_T, i, 3, 1, MPI_INT64_T, window.win, &requests[i]);
   MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
 }
-void own_fetch(Window &window) {
+void own_fetch(Window& window) {
   const int64_t one = 1;
   int64_t before;
   MPI_Fetch_and_op(&one, &before, MPI_INT64_T, writer, 50, MPI_SUM, window.win);
   MPI_Win_flush(writer, window.win);
 }
-void a_message(Window &) {
+void a_message(Window&) {
   int to = 0, from = 1;
   MPI_Request request;
   MPI_Irecv(&to, 1, MPI_INT, reader, 3, check::world, &request);
   MPI_Send(&from, 1, MPI_INT, reader, 3, check::world);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
-void rget_and_message(Window &window) {
+void rget_and_message(Window& window) {
   int to = 0, from = 1;
   int64_t found;
   MPI_Request requests[2];
@@ -426,11 +440,11 @@ void rget_and_message(Window &window) {
   MPI_Send(&from, 1, MPI_INT, reader, 3, check::world);
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
-void win_sync(Window &window) { MPI_Win_sync(window.win); }
+void win_sync(Window& window) { MPI_Win_sync(window.win); }
 
 // In modes always and user a shared lock around gets that are served need not go down.
 void locks_of_mode(nearcache_mode mode) {
-  with_window(false, [&](Window &window) {
+  with_window(false, [&](Window& window) {
     if (check::cached()) nearcache_set_mode(window.win, mode);
     MPI_Barrier(check::world);
     if (check::rank == reader) {
@@ -461,7 +475,7 @@ void locks_of_mode(nearcache_mode mode) {
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   return check::run(
       argc, argv, 3,
       {{"writer_that_had_no_window", a_writer_that_had_no_window},
@@ -483,8 +497,10 @@ int main(int argc, char **argv) {
        {"polled_by_get_and_flush", polled_by_get_and_flush},
        {"nothing_is_older_than_the_longest_age", nothing_is_older_than_the_longest_age},
        {"put_after_many_puts", [] { puts_of_a_pause_are_seen(get_and_flush, writer); }},
-       {"put_after_many_gets_of_the_own_rank", [] { puts_of_a_pause_are_seen(get_and_flush, reader); }},
-       {"put_after_many_gets_of_the_own_rank_then_rget", [] { puts_of_a_pause_are_seen(rget_and_wait, reader); }},
+       {"put_after_many_gets_of_the_own_rank",
+        [] { puts_of_a_pause_are_seen(get_and_flush, reader); }},
+       {"put_after_many_gets_of_the_own_rank_then_rget",
+        [] { puts_of_a_pause_are_seen(rget_and_wait, reader); }},
        {"own_put_keeps", [] { keeps(true, own_put); }},
        {"own_rput_keeps", [] { keeps(true, own_rput); }},
        {"own_rank_rget_keeps", [] { keeps(true, own_rank_rget); }},

@@ -1,6 +1,7 @@
-// Two ranks that only hit must still let a third one finish, which needs them: many MPIs move other ranks'
-// one-sided traffic only inside MPI calls, and a hit makes none. Rank 2 reads from and writes to the windows of
-// the others, and at last puts the word that ends their loops. If hits never call down, nobody finishes.
+// Two ranks that only hit must still let a third one finish, which needs them: many MPIs move other
+// ranks' one-sided traffic only inside MPI calls, and a hit makes none. Rank 2 reads from and
+// writes to the windows of the others, and at last puts the word that ends their loops. If hits
+// never call down, nobody finishes.
 #include "words.h"
 
 namespace {
@@ -17,7 +18,7 @@ void hitters_let_the_third_rank_finish() {
     const int neighbour = 1 - check::rank;
     EXPECT(words.read(neighbour, 1));
     uint64_t calls = 0;
-    volatile int64_t *flag = &stop;
+    volatile int64_t* flag = &stop;
     const auto before = check::stats(words.win);
     while (*flag == 0) {  // only hits, no other call
       words.read(neighbour, 1);
@@ -41,6 +42,7 @@ void hitters_let_the_third_rank_finish() {
 
 }  // namespace
 
-int main(int argc, char **argv) {
-  return check::run(argc, argv, 3, {{"hitters_let_the_third_rank_finish", hitters_let_the_third_rank_finish}});
+int main(int argc, char** argv) {
+  return check::run(argc, argv, 3,
+                    {{"hitters_let_the_third_rank_finish", hitters_let_the_third_rank_finish}});
 }

@@ -1,6 +1,8 @@
-// Every call that releases (src/mpi/entry/entry_points.txt): rank 0 keeps what it read of rank 1, rank 1 stores a new value and makes this one call, and
-// after an acquire rank 0 must get that value. With --hidden (and hide_mpi in front) Nearcache does not see the call: then the old value must
-// come, else the row would show nothing. What else the ranks say to each other is unseen in any case.
+// Every call that releases (src/mpi/entry/entry_points.txt): rank 0 keeps what it read of rank 1,
+// rank 1 stores a new value and makes this one call, and after an acquire rank 0 must get that
+// value. With --hidden (and hide_mpi in front) Nearcache does not see the call: then the old value
+// must come, else the row would show nothing. What else the ranks say to each other is unseen in
+// any case.
 #include "releases.h"
 
 #include <array>
@@ -14,24 +16,25 @@ constexpr int64_t words = 64, spread = 64, place = 5;
 
 struct Window {
   MPI_Win win;
-  int64_t *memory;
+  int64_t* memory;
   int64_t value = 0;  // of the place
 };
 
 bool hides() { return check::listed(check::rest, "--hidden"); }
 
-void hide(const char *name) {
+void hide(const char* name) {
   if (!hides()) return;
-  const auto hide_mpi = reinterpret_cast<void (*)(const char *)>(dlsym(RTLD_DEFAULT, "hide_mpi"));
+  const auto hide_mpi = reinterpret_cast<void (*)(const char*)>(dlsym(RTLD_DEFAULT, "hide_mpi"));
   if (EXPECT(hide_mpi != nullptr)) hide_mpi(name);
 }
 
-uint64_t kept(const Window &window) { return check::stats(window.win).hits_kept; }
+uint64_t kept(const Window& window) { return check::stats(window.win).hits_kept; }
 
 // What the reader gets of the place.
-int64_t read(const Window &window) {
+int64_t read(const Window& window) {
   std::array<int64_t, words> found{};
-  for (int64_t word = 0; word < words; ++word) MPI_Get(&found[word], 1, MPI_INT64_T, owner, word * spread, 1, MPI_INT64_T, window.win);
+  for (int64_t word = 0; word < words; ++word)
+    MPI_Get(&found[word], 1, MPI_INT64_T, owner, word * spread, 1, MPI_INT64_T, window.win);
   MPI_Win_flush(owner, window.win);
   return found[place];
 }
@@ -40,11 +43,12 @@ bool both_learn(bool of_reader) {
   int mine = check::rank == reader && of_reader, sum = 0;
   MPI_Request learning;
   HIDDEN(MPI_Iallreduce)(&mine, &sum, 1, MPI_INT, MPI_SUM, check::hidden_comm, &learning);
-  for (int done = 0; HIDDEN(MPI_Test)(&learning, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;) usleep(20);
+  for (int done = 0; HIDDEN(MPI_Test)(&learning, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done;)
+    usleep(20);
   return sum != 0;
 }
 
-void make(Window &window) {
+void make(Window& window) {
   window = {};
   MPI_Info info = check::info("nearcache_mode", "coherent");
   MPI_Win_allocate(words * spread * 8, 8, info, check::world, &window.memory, &window.win);
@@ -54,13 +58,13 @@ void make(Window &window) {
   MPI_Win_lock_all(0, window.win);
 }
 
-void unmake(Window &window) {
+void unmake(Window& window) {
   MPI_Win_unlock_all(window.win);
   MPI_Win_free(&window.win);
 }
 
 // Until the reader keeps what it reads.
-bool settles(const Window &window) {
+bool settles(const Window& window) {
   int good = 0;
   for (int turn = 0; turn < 25; ++turn) {
     MPI_Barrier(check::world);
@@ -72,8 +76,9 @@ bool settles(const Window &window) {
   return false;
 }
 
-// Some calls leave none of a window to be kept for good, and where looks for stores have taken too much of the time it lasts.
-void settle(Window &window) {
+// Some calls leave none of a window to be kept for good, and where looks for stores have taken too
+// much of the time it lasts.
+void settle(Window& window) {
   for (int turn = 0; turn < 200; ++turn) {
     if (settles(window)) return;
     unmake(window);
@@ -83,14 +88,14 @@ void settle(Window &window) {
 }
 
 // What the reader gets when the owner has stored and made the call.
-int64_t stored_and_told(const Row &row, Window &window) {
+int64_t stored_and_told(const Row& row, Window& window) {
   settle(window);
   if (check::rank == owner) row.prepare();
   check::hidden_barrier();
   ++window.value;
   int64_t found = -1;
   if (check::rank == owner) {
-    reinterpret_cast<volatile int64_t *>(window.memory)[place * spread] = window.value;
+    reinterpret_cast<volatile int64_t*>(window.memory)[place * spread] = window.value;
     hide(row.symbol.c_str());
     row.call();
     hide("");
@@ -99,7 +104,8 @@ int64_t stored_and_told(const Row &row, Window &window) {
   }
   check::hidden_barrier();
   if (check::rank == reader) {
-    MPI_Sendrecv(sent, 1, MPI_INT, 0, 1, received, 1, MPI_INT, 0, 1, self, MPI_STATUS_IGNORE);  // acquires
+    // acquires
+    MPI_Sendrecv(sent, 1, MPI_INT, 0, 1, received, 1, MPI_INT, 0, 1, self, MPI_STATUS_IGNORE);
     found = read(window);
   }
   check::hidden_barrier();
@@ -108,7 +114,7 @@ int64_t stored_and_told(const Row &row, Window &window) {
   return found;
 }
 
-void run(const Row &row, Window &window) {
+void run(const Row& row, Window& window) {
   if (!hides()) {
     const int64_t found = stored_and_told(row, window);
     if (check::rank == reader) EXPECT_EQ(found, window.value);
@@ -126,7 +132,8 @@ void run(const Row &row, Window &window) {
 #define SENDS_TO_SELF PREPARE(HIDDEN(MPI_Irecv)(received, 1, MPI_INT, 0, 1, self, &peer))
 #define RECEIVES_OF_SELF PREPARE(HIDDEN(MPI_Isend)(sent, 1, MPI_INT, 0, 1, self, &peer))
 #define PEER FINISH(HIDDEN(MPI_Wait)(&peer, MPI_STATUS_IGNORE))
-#define BOTH_REQUESTS FINISH(HIDDEN(MPI_Wait)(&request, MPI_STATUS_IGNORE); HIDDEN(MPI_Wait)(&peer, MPI_STATUS_IGNORE))
+#define BOTH_REQUESTS \
+  FINISH(HIDDEN(MPI_Wait)(&request, MPI_STATUS_IGNORE); HIDDEN(MPI_Wait)(&peer, MPI_STATUS_IGNORE))
 #define TO_SELF (sent, 1, MPI_INT, 0, 1, self)
 #define TO_SELF_BY_REQUEST (sent, 1, MPI_INT, 0, 1, self, &request)
 
@@ -170,20 +177,21 @@ void use_parts() {
   end_parts();
 }
 
-void add_parts(Rows &rows) {
+void add_parts(Rows& rows) {
   // An MPI cannot let go of a side that has never met the other.
-  ROW(MPI_Precv_init, PREPARE(HIDDEN(MPI_Psend_init)(sent, 2, 1, MPI_INT, 0, 2, self, MPI_INFO_NULL, &request)),
+  ROW(MPI_Precv_init,
+      PREPARE(HIDDEN(MPI_Psend_init)(sent, 2, 1, MPI_INT, 0, 2, self, MPI_INFO_NULL, &request)),
       (received, 2, 1, MPI_INT, 0, 2, self, MPI_INFO_NULL, &peer), use_parts)
   static const int both[2] = {0, 1};
   ROW(MPI_Pready, PREPARE(begin_parts(); HIDDEN(MPI_Pready)(1, request)), (0, request), end_parts)
   ROW(MPI_Pready_range, begin_parts, (0, 1, request), end_parts)
-  ROW(MPI_Pready_list, begin_parts, (2, const_cast<int *>(both), request), end_parts)
+  ROW(MPI_Pready_list, begin_parts, (2, const_cast<int*>(both), request), end_parts)
 }
 #else
-void add_parts(Rows &) {}
+void add_parts(Rows&) {}
 #endif
 
-void add_messages(Rows &rows) {
+void add_messages(Rows& rows) {
   BOTH(MPI_Send, SENDS_TO_SELF, TO_SELF, PEER)
   BOTH(MPI_Bsend, SENDS_TO_SELF, TO_SELF, PEER)
   BOTH(MPI_Rsend, SENDS_TO_SELF, TO_SELF, PEER)
@@ -196,14 +204,19 @@ void add_messages(Rows &rows) {
   BOTH(MPI_Irecv, RECEIVES_OF_SELF, (received, 1, MPI_INT, 0, 1, self, &request), BOTH_REQUESTS)
   BOTH(MPI_Mrecv, match, (received, 1, MPI_INT, &matched, MPI_STATUS_IGNORE), PEER)
   BOTH(MPI_Imrecv, match, (received, 1, MPI_INT, &matched, &request), BOTH_REQUESTS)
-  BOTH(MPI_Sendrecv, NOTHING, (sent, 1, MPI_INT, 0, 1, received, 1, MPI_INT, 0, 1, self, MPI_STATUS_IGNORE), NOTHING)
-  BOTH(MPI_Sendrecv_replace, NOTHING, (sent, 1, MPI_INT, 0, 1, 0, 1, self, MPI_STATUS_IGNORE), NOTHING)
-  BOTH(MPI_Isendrecv, NOTHING, (sent, 1, MPI_INT, 0, 1, received, 1, MPI_INT, 0, 1, self, &request), WAIT)
+  BOTH(MPI_Sendrecv, NOTHING,
+       (sent, 1, MPI_INT, 0, 1, received, 1, MPI_INT, 0, 1, self, MPI_STATUS_IGNORE), NOTHING)
+  BOTH(MPI_Sendrecv_replace, NOTHING, (sent, 1, MPI_INT, 0, 1, 0, 1, self, MPI_STATUS_IGNORE),
+       NOTHING)
+  BOTH(MPI_Isendrecv, NOTHING, (sent, 1, MPI_INT, 0, 1, received, 1, MPI_INT, 0, 1, self, &request),
+       WAIT)
   BOTH(MPI_Isendrecv_replace, NOTHING, (sent, 1, MPI_INT, 0, 1, 0, 1, self, &request), WAIT)
   ROW(MPI_Probe, RECEIVES_OF_SELF, (0, 1, self, MPI_STATUS_IGNORE),
-      FINISH(HIDDEN(MPI_Recv)(received, 1, MPI_INT, 0, 1, self, MPI_STATUS_IGNORE); HIDDEN(MPI_Wait)(&peer, MPI_STATUS_IGNORE)))
+      FINISH(HIDDEN(MPI_Recv)(received, 1, MPI_INT, 0, 1, self, MPI_STATUS_IGNORE);
+             HIDDEN(MPI_Wait)(&peer, MPI_STATUS_IGNORE)))
   ROW(MPI_Mprobe, RECEIVES_OF_SELF, (0, 1, self, &matched, MPI_STATUS_IGNORE),
-      FINISH(HIDDEN(MPI_Mrecv)(received, 1, MPI_INT, &matched, MPI_STATUS_IGNORE); HIDDEN(MPI_Wait)(&peer, MPI_STATUS_IGNORE)))
+      FINISH(HIDDEN(MPI_Mrecv)(received, 1, MPI_INT, &matched, MPI_STATUS_IGNORE);
+             HIDDEN(MPI_Wait)(&peer, MPI_STATUS_IGNORE)))
   BOTH(MPI_Recv_init, NOTHING, (received, 1, MPI_INT, 0, 1, self, &request), FREE_REQUEST)
   ROW(MPI_Start, begin_persistent, (&request), free_both)
   ROW(MPI_Startall, begin_persistent, (1, &request), free_both)
@@ -230,21 +243,28 @@ int test_window() {
   return MPI_SUCCESS;
 }
 
-void add_windows(Rows &rows) {
+void add_windows(Rows& rows) {
   BOTH(MPI_Win_create, NOTHING, (sent, sizeof sent, 4, MPI_INFO_NULL, self, &win), free_window)
   BOTH(MPI_Win_allocate, NOTHING, (64, 1, MPI_INFO_NULL, self, &memory, &win), free_window)
   BOTH(MPI_Win_allocate_shared, NOTHING, (64, 1, MPI_INFO_NULL, self, &memory, &win), free_window)
   ROW(MPI_Win_create_dynamic, NOTHING, (MPI_INFO_NULL, self, &win), free_window)
-  ROW(MPI_Win_attach, PREPARE(HIDDEN(MPI_Win_create_dynamic)(MPI_INFO_NULL, self, &win)), (win, sent, sizeof sent),
-      FINISH(HIDDEN(MPI_Win_detach)(win, sent); free_window()))
-  ROW(MPI_Win_detach, PREPARE(HIDDEN(MPI_Win_create_dynamic)(MPI_INFO_NULL, self, &win); HIDDEN(MPI_Win_attach)(win, sent, sizeof sent)), (win, sent), free_window)
+  ROW(MPI_Win_attach, PREPARE(HIDDEN(MPI_Win_create_dynamic)(MPI_INFO_NULL, self, &win)),
+      (win, sent, sizeof sent), FINISH(HIDDEN(MPI_Win_detach)(win, sent); free_window()))
+  ROW(MPI_Win_detach,
+      PREPARE(HIDDEN(MPI_Win_create_dynamic)(MPI_INFO_NULL, self, &win);
+              HIDDEN(MPI_Win_attach)(win, sent, sizeof sent)),
+      (win, sent), free_window)
   ROW(MPI_Win_set_info, make_window, (win, MPI_INFO_ENV), free_window)
   ROW(MPI_Win_free, make_window, (&win), NOTHING)
-  ROW(MPI_Win_fence, make_window, (0, win), FINISH(HIDDEN(MPI_Win_fence)(MPI_MODE_NOSUCCEED, win); free_window()))
+  ROW(MPI_Win_fence, make_window, (0, win),
+      FINISH(HIDDEN(MPI_Win_fence)(MPI_MODE_NOSUCCEED, win); free_window()))
   ROW(MPI_Win_post, make_window, (group_of_self(), 0, win),
-      FINISH(HIDDEN(MPI_Win_start)(group_of_self(), 0, win); HIDDEN(MPI_Win_complete)(win); HIDDEN(MPI_Win_wait)(win); free_window()))
-  ROW(MPI_Win_complete, PREPARE(make_window(); HIDDEN(MPI_Win_post)(group_of_self(), 0, win); HIDDEN(MPI_Win_start)(group_of_self(), 0, win)), (win),
-      FINISH(HIDDEN(MPI_Win_wait)(win); free_window()))
+      FINISH(HIDDEN(MPI_Win_start)(group_of_self(), 0, win); HIDDEN(MPI_Win_complete)(win);
+             HIDDEN(MPI_Win_wait)(win); free_window()))
+  ROW(MPI_Win_complete,
+      PREPARE(make_window(); HIDDEN(MPI_Win_post)(group_of_self(), 0, win);
+              HIDDEN(MPI_Win_start)(group_of_self(), 0, win)),
+      (win), FINISH(HIDDEN(MPI_Win_wait)(win); free_window()))
   const auto exposed = [] {
     make_window();
     HIDDEN(MPI_Win_post)(group_of_self(), 0, win);
@@ -268,7 +288,7 @@ void begin() {
 }
 
 void end() {
-  void *buffer;
+  void* buffer;
   int bytes_of_it;
   unmake(window);
   MPI_Buffer_detach(&buffer, &bytes_of_it);
@@ -279,7 +299,7 @@ void end() {
 }  // namespace
 }  // namespace releases
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   using namespace releases;
   Rows rows;
   add_messages(rows);
@@ -288,7 +308,7 @@ int main(int argc, char **argv) {
   add_collectives(rows);
   add_files(rows);
   std::vector<check::Case> cases = {{"begin", begin}};
-  for (const Row &row : rows) cases.push_back({row.symbol, [row] { run(row, window); }});
+  for (const Row& row : rows) cases.push_back({row.symbol, [row] { run(row, window); }});
   cases.push_back({"end", end});
   return check::run(argc, argv, 2, cases);
 }

@@ -11,7 +11,8 @@
 
 namespace releases {
 
-// One call by which rank 1 lets others know what it has stored; it does what comes before and after unseen.
+// One call by which rank 1 lets others know what it has stored; it does what comes before and after
+// unseen.
 struct Row {
   std::string symbol;
   std::function<void()> prepare, call, finish;
@@ -19,8 +20,8 @@ struct Row {
 };
 using Rows = std::vector<Row>;
 
-void add_collectives(Rows &rows);
-void add_files(Rows &rows);
+void add_collectives(Rows& rows);
+void add_files(Rows& rows);
 
 // Numbers of two ranks, as arrays of whichever type a call wants.
 struct Numbers {
@@ -28,9 +29,10 @@ struct Numbers {
   int64_t large[2];
   Numbers(int first, int second) : small{first, second}, large{first, second} {}
   template <class Number>
-  operator const Number *() const {
+  operator const Number*() const {
     static_assert(sizeof(Number) == sizeof(int) || sizeof(Number) == sizeof(int64_t));
-    return reinterpret_cast<const Number *>(sizeof(Number) == sizeof(int) ? static_cast<const void *>(small) : large);
+    return reinterpret_cast<const Number*>(
+        sizeof(Number) == sizeof(int) ? static_cast<const void*>(small) : large);
   }
 };
 
@@ -40,7 +42,7 @@ inline const MPI_Datatype ints[2] = {MPI_INT, MPI_INT};
 inline MPI_Comm self, ring, made, other;  // of the rank itself; `ring` with a topology
 inline MPI_Request request, peer;
 inline MPI_Win win;
-inline void *memory;
+inline void* memory;
 
 }  // namespace releases
 
@@ -52,7 +54,8 @@ inline void *memory;
 #define FREE_COMM FINISH(HIDDEN(MPI_Comm_free)(&made))
 
 #define ROW(symbol, prepare, arguments, finish) \
-  if (has_##symbol) rows.push_back({#symbol, prepare, [] { EXPECT_EQ(symbol arguments, MPI_SUCCESS); }, finish});
+  if (has_##symbol)                             \
+    rows.push_back({#symbol, prepare, [] { EXPECT_EQ(symbol arguments, MPI_SUCCESS); }, finish});
 // And with large counts.
 #define BOTH(symbol, prepare, arguments, finish) \
   ROW(symbol, prepare, arguments, finish)        \

@@ -9,8 +9,9 @@ namespace {
 MPI_File file;
 
 std::string path() {
-  const char *folder = std::getenv("TMPDIR");
-  return std::string(folder != nullptr ? folder : "/tmp") + "/nearcache_releases." + std::to_string(getpid());
+  const char* folder = std::getenv("TMPDIR");
+  return std::string(folder != nullptr ? folder : "/tmp") + "/nearcache_releases." +
+         std::to_string(getpid());
 }
 
 constexpr int access = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
@@ -26,7 +27,8 @@ void wait_and_close() {
 }
 
 void make_file() {
-  HIDDEN(MPI_File_open)(self, path().c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  HIDDEN(MPI_File_open)
+  (self, path().c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
   close();
 }
 
@@ -35,13 +37,15 @@ void make_file() {
 #define AT_READ (file, 0, received, 1, MPI_INT, MPI_STATUS_IGNORE)
 #define AT_WRITE (file, 0, sent, 1, MPI_INT, MPI_STATUS_IGNORE)
 // Begun and ended by two calls.
-#define SPLIT(name, buffer, ...)                                                                                                \
-  BOTH(MPI_File_##name##_begin, open, (file __VA_OPT__(, ) __VA_ARGS__, buffer, 1, MPI_INT),                                     \
-       FINISH(HIDDEN(MPI_File_##name##_end)(file, buffer, MPI_STATUS_IGNORE); close()))                                          \
-  ROW(MPI_File_##name##_end, PREPARE(open(); HIDDEN(MPI_File_##name##_begin)(file __VA_OPT__(, ) __VA_ARGS__, buffer, 1, MPI_INT)), \
+#define SPLIT(name, buffer, ...)                                                                  \
+  BOTH(MPI_File_##name##_begin, open, (file __VA_OPT__(, ) __VA_ARGS__, buffer, 1, MPI_INT),      \
+       FINISH(HIDDEN(MPI_File_##name##_end)(file, buffer, MPI_STATUS_IGNORE); close()))           \
+  ROW(MPI_File_##name##_end,                                                                      \
+      PREPARE(open(); HIDDEN(MPI_File_##name##_begin)(file __VA_OPT__(, ) __VA_ARGS__, buffer, 1, \
+                                                      MPI_INT)),                                  \
       (file, buffer, MPI_STATUS_IGNORE), close)
 
-void add_accesses(Rows &rows) {
+void add_accesses(Rows& rows) {
   BOTH(MPI_File_read, open, READ, close)
   BOTH(MPI_File_read_all, open, READ, close)
   BOTH(MPI_File_read_at, open, AT_READ, close)
@@ -74,7 +78,7 @@ void add_accesses(Rows &rows) {
 
 }  // namespace
 
-void add_files(Rows &rows) {
+void add_files(Rows& rows) {
   static MPI_Offset offset;
   add_accesses(rows);
   ROW(MPI_File_open, NOTHING, (self, path().c_str(), access, MPI_INFO_NULL, &file), close)

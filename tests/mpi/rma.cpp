@@ -1,4 +1,5 @@
-// MPI's one-sided communication as the standard has it: results, synchronisation, errors, and what a window tells of itself. For the RMA engine; hosts may differ in what errors they find.
+// MPI's one-sided communication as the standard has it: results, synchronisation, errors, and what
+// a window tells of itself. For the RMA engine; hosts may differ in what errors they find.
 #include <mpi.h>
 
 #include <complex>
@@ -115,14 +116,15 @@ void accumulates_of_many_types() {
   std::vector<char> memory(1024);
   MPI_Win win;
   MPI_Win_create(memory.data(), 1024, 1, MPI_INFO_NULL, check::world, &win);
-  auto *pairs = reinterpret_cast<DoubleInt *>(&memory[512]);
+  auto* pairs = reinterpret_cast<DoubleInt*>(&memory[512]);
   for (int i = 0; i < 4; ++i) pairs[i] = {1e9, 1000};
-  auto *products = reinterpret_cast<std::complex<double> *>(&memory[256]);
+  auto* products = reinterpret_cast<std::complex<double>*>(&memory[256]);
   products[0] = {1, 0};
   MPI_Win_fence(0, win);
   const double one[2] = {1.5, 2.5};
   const int flags = 1 << (rank % 30);
-  const DoubleInt mine[4] = {{double(ranks - rank), rank}, {7, rank}, {double(rank), rank}, {-1, rank}};
+  const DoubleInt mine[4] = {
+      {double(ranks - rank), rank}, {7, rank}, {double(rank), rank}, {-1, rank}};
   const std::complex<double> i(0, 1);
   const unsigned char least = static_cast<unsigned char>(200 - rank);
   memory[192] = static_cast<char>(255);
@@ -134,9 +136,9 @@ void accumulates_of_many_types() {
   MPI_Accumulate(mine, 4, MPI_DOUBLE_INT, 0, 512, 4, MPI_DOUBLE_INT, MPI_MINLOC, win);
   MPI_Win_fence(0, win);
   if (rank == 0) {
-    const auto *sums = reinterpret_cast<double *>(memory.data());
+    const auto* sums = reinterpret_cast<double*>(memory.data());
     EXPECT(sums[0] == 1.5 * ranks && sums[1] == 2.5 * ranks);
-    EXPECT_EQ(*reinterpret_cast<int *>(&memory[128]), (1 << ranks) - 1);
+    EXPECT_EQ(*reinterpret_cast<int*>(&memory[128]), (1 << ranks) - 1);
     EXPECT_EQ(static_cast<unsigned char>(memory[192]), 201 - ranks);
     std::complex<double> expected(1, 0);
     for (int k = 0; k < ranks; ++k) expected *= i;
@@ -158,8 +160,11 @@ void accumulate_of_a_derived_type() {
   MPI_Win_fence(0, words.win);
   MPI_Accumulate(data.data(), 10, MPI_INT64_T, 0, 3, 1, every_third, MPI_SUM, words.win);
   MPI_Win_fence(0, words.win);
-  for (int i = 0; rank == 0 && i < 15; ++i) EXPECT_EQ(words.memory[static_cast<size_t>(3 + i)], i % 3 < 2 ? (i < 14 ? ranks : 0) : 0);
-  if (rank == 1) MPI_Get_accumulate(nullptr, 0, MPI_INT64_T, result.data(), 1, every_third, 0, 3, 10, MPI_INT64_T, MPI_NO_OP, words.win);
+  for (int i = 0; rank == 0 && i < 15; ++i)
+    EXPECT_EQ(words.memory[static_cast<size_t>(3 + i)], i % 3 < 2 ? (i < 14 ? ranks : 0) : 0);
+  if (rank == 1)
+    MPI_Get_accumulate(nullptr, 0, MPI_INT64_T, result.data(), 1, every_third, 0, 3, 10,
+                       MPI_INT64_T, MPI_NO_OP, words.win);
   MPI_Win_fence(0, words.win);
   if (rank == 1) {
     EXPECT_EQ(result[0], ranks);
@@ -181,7 +186,8 @@ void counters_by_fetching_operations() {
     MPI_Win_flush(0, words.win);
     EXPECT(old >= i && old < times * ranks);
     // Add one by compare-and-swap.
-    MPI_Get_accumulate(nullptr, 0, MPI_INT64_T, &seen, 1, MPI_INT64_T, 0, 1, 1, MPI_INT64_T, MPI_NO_OP, words.win);
+    MPI_Get_accumulate(nullptr, 0, MPI_INT64_T, &seen, 1, MPI_INT64_T, 0, 1, 1, MPI_INT64_T,
+                       MPI_NO_OP, words.win);
     MPI_Win_flush(0, words.win);
     for (;;) {
       const int64_t wanted = seen + 1;
@@ -194,7 +200,8 @@ void counters_by_fetching_operations() {
   MPI_Win_unlock_all(words.win);
   MPI_Barrier(check::world);
   MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, words.win);
-  for (int i = 0; rank == 0 && i < 2; ++i) EXPECT_EQ(words.memory[static_cast<size_t>(i)], times * ranks);
+  for (int i = 0; rank == 0 && i < 2; ++i)
+    EXPECT_EQ(words.memory[static_cast<size_t>(i)], times * ranks);
   MPI_Win_unlock(rank, words.win);
 }
 
@@ -241,7 +248,7 @@ void post_start_complete_wait() {
     EXPECT_EQ(words.memory[0], round * 100 + before);
     words.memory[1] = round + 1;
   }
-  for (MPI_Group *group : {&all, &to, &from}) MPI_Group_free(group);
+  for (MPI_Group* group : {&all, &to, &from}) MPI_Group_free(group);
 }
 
 void requests() {
@@ -251,8 +258,10 @@ void requests() {
   MPI_Request request[4];
   MPI_Win_lock_all(0, words.win);
   MPI_Rput(data.data(), 500, MPI_INT64_T, next_rank(), 0, 500, MPI_INT64_T, words.win, &request[0]);
-  MPI_Raccumulate(&one, 1, MPI_INT64_T, next_rank(), 0, 1, MPI_INT64_T, MPI_SUM, words.win, &request[1]);
-  MPI_Rget_accumulate(&one, 1, MPI_INT64_T, old.data(), 1, MPI_INT64_T, next_rank(), 1, 1, MPI_INT64_T, MPI_SUM, words.win, &request[2]);
+  MPI_Raccumulate(&one, 1, MPI_INT64_T, next_rank(), 0, 1, MPI_INT64_T, MPI_SUM, words.win,
+                  &request[1]);
+  MPI_Rget_accumulate(&one, 1, MPI_INT64_T, old.data(), 1, MPI_INT64_T, next_rank(), 1, 1,
+                      MPI_INT64_T, MPI_SUM, words.win, &request[2]);
   MPI_Wait(&request[2], MPI_STATUS_IGNORE);
   EXPECT_EQ(old[0], rank + 1);
   MPI_Rget(back.data(), 500, MPI_INT64_T, next_rank(), 0, 500, MPI_INT64_T, words.win, &request[3]);
@@ -275,7 +284,8 @@ void dynamic_memory() {
   MPI_Allgather(&mine, 1, MPI_AINT, all.data(), 1, MPI_AINT, check::world);
   int64_t got[2] = {-1, -1};
   MPI_Win_lock_all(0, win);
-  MPI_Get(got, 2, MPI_INT64_T, next_rank(), all[static_cast<size_t>(next_rank())] + 80, 2, MPI_INT64_T, win);
+  MPI_Get(got, 2, MPI_INT64_T, next_rank(), all[static_cast<size_t>(next_rank())] + 80, 2,
+          MPI_INT64_T, win);
   MPI_Win_flush_all(win);
   MPI_Win_unlock_all(win);
   EXPECT_EQ(got[1], next_rank());
@@ -315,19 +325,19 @@ void windows_of_some_ranks_in_another_order() {
 }
 
 void attributes_and_memory_of_an_allocated_window() {
-  int64_t *base = nullptr;
+  int64_t* base = nullptr;
   MPI_Win win;
   MPI_Win_allocate(160, 4, MPI_INFO_NULL, check::world, &base, &win);
-  void *value = nullptr;
+  void* value = nullptr;
   int flag = 0;
   MPI_Win_get_attr(win, MPI_WIN_BASE, &value, &flag);
   EXPECT(flag && value == base && base != nullptr);
   MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &flag);
-  EXPECT_EQ(*static_cast<MPI_Aint *>(value), 160);
+  EXPECT_EQ(*static_cast<MPI_Aint*>(value), 160);
   MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &value, &flag);
-  EXPECT_EQ(*static_cast<int *>(value), 4);
+  EXPECT_EQ(*static_cast<int*>(value), 4);
   MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &value, &flag);
-  EXPECT_EQ(*static_cast<int *>(value), MPI_WIN_FLAVOR_ALLOCATE);
+  EXPECT_EQ(*static_cast<int*>(value), MPI_WIN_FLAVOR_ALLOCATE);
   MPI_Aint size = -1;
   int unit = -1;
   MPI_Win_shared_query(win, rank, &size, &unit, &value);
@@ -354,32 +364,43 @@ void nobody_and_nothing() {
   int64_t value = 5;
   MPI_Request request;
   MPI_Win_lock(MPI_LOCK_SHARED, next_rank(), 0, words.win);
-  EXPECT_EQ(MPI_Put(&value, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, words.win), MPI_SUCCESS);
-  EXPECT_EQ(MPI_Get(&value, 0, MPI_INT64_T, next_rank(), 0, 0, MPI_INT64_T, words.win), MPI_SUCCESS);
-  EXPECT_EQ(MPI_Rget(&value, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, words.win, &request), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Put(&value, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, words.win),
+            MPI_SUCCESS);
+  EXPECT_EQ(MPI_Get(&value, 0, MPI_INT64_T, next_rank(), 0, 0, MPI_INT64_T, words.win),
+            MPI_SUCCESS);
+  EXPECT_EQ(MPI_Rget(&value, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, words.win, &request),
+            MPI_SUCCESS);
   EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
   MPI_Win_unlock(next_rank(), words.win);
   EXPECT_EQ(value, 5);
 }
 
-// Whoever reaches beyond a window is told so at the next synchronisation at the latest; nothing else changes.
+// Whoever reaches beyond a window is told so at the next synchronisation at the latest; nothing
+// else changes.
 void errors_of_range_and_epochs() {
   Words words(4);
   int64_t value = 5;
-  EXPECT_EQ(class_of(MPI_Put(&value, 1, MPI_INT64_T, next_rank(), 0, 1, MPI_INT64_T, words.win)), MPI_ERR_RMA_SYNC);
+  EXPECT_EQ(class_of(MPI_Put(&value, 1, MPI_INT64_T, next_rank(), 0, 1, MPI_INT64_T, words.win)),
+            MPI_ERR_RMA_SYNC);
   EXPECT_EQ(class_of(MPI_Win_unlock(next_rank(), words.win)), MPI_ERR_RMA_SYNC);
   EXPECT_EQ(class_of(MPI_Win_flush(next_rank(), words.win)), MPI_ERR_RMA_SYNC);
   EXPECT_EQ(class_of(MPI_Win_complete(words.win)), MPI_ERR_RMA_SYNC);
   MPI_Win_lock(MPI_LOCK_SHARED, next_rank(), 0, words.win);
-  EXPECT_EQ(class_of(MPI_Put(&value, 1, MPI_INT64_T, ranks, 0, 1, MPI_INT64_T, words.win)), MPI_ERR_RANK);
+  EXPECT_EQ(class_of(MPI_Put(&value, 1, MPI_INT64_T, ranks, 0, 1, MPI_INT64_T, words.win)),
+            MPI_ERR_RANK);
   MPI_Datatype pair;
   MPI_Type_contiguous(2, MPI_INT, &pair);
   MPI_Type_commit(&pair);
   int64_t other = 6, result;
-  EXPECT_EQ(class_of(MPI_Compare_and_swap(&value, &other, &result, pair, next_rank(), 0, words.win)), MPI_ERR_TYPE);
-  EXPECT_EQ(class_of(MPI_Fetch_and_op(&value, &result, pair, next_rank(), 0, MPI_REPLACE, words.win)), MPI_ERR_TYPE);
+  EXPECT_EQ(
+      class_of(MPI_Compare_and_swap(&value, &other, &result, pair, next_rank(), 0, words.win)),
+      MPI_ERR_TYPE);
+  EXPECT_EQ(
+      class_of(MPI_Fetch_and_op(&value, &result, pair, next_rank(), 0, MPI_REPLACE, words.win)),
+      MPI_ERR_TYPE);
   MPI_Type_free(&pair);
-  if (!check::cached()) return check::skip("no MPI need say so"), void(MPI_Win_unlock(next_rank(), words.win));
+  if (!check::cached())
+    return check::skip("no MPI need say so"), void(MPI_Win_unlock(next_rank(), words.win));
   const int issued = MPI_Put(&value, 1, MPI_INT64_T, next_rank(), 4, 1, MPI_INT64_T, words.win);
   const int flushed = MPI_Win_flush(next_rank(), words.win);
   EXPECT_EQ(class_of(issued != MPI_SUCCESS ? issued : flushed), MPI_ERR_RMA_RANGE);
@@ -390,7 +411,7 @@ void errors_of_range_and_epochs() {
 // The target is in no call of MPI until it has seen what the others did.
 void a_target_that_computes_is_served() {
   Words words(2);
-  volatile int64_t *count = words.memory.data();
+  volatile int64_t* count = words.memory.data();
   if (rank == 0) {
     MPI_Barrier(check::world);
     for (int waits = 0; *count < 10 * (ranks - 1) && waits < 400000; ++waits) usleep(50);
@@ -408,7 +429,8 @@ void a_target_that_computes_is_served() {
   }
 }
 
-// A message too large to be sent before its receiver takes part, whose receiver waits in a fence, and whose sender comes there only when it is sent.
+// A message too large to be sent before its receiver takes part, whose receiver waits in a fence,
+// and whose sender comes there only when it is sent.
 void a_rank_that_waits_lets_messages_move_on() {
   Words words(2);
   std::vector<char> message(8 << 20, static_cast<char>(rank + 1));
@@ -436,23 +458,25 @@ void many_windows_come_and_go() {
 
 }  // namespace
 
-int main(int argc, char **argv) {
-  return check::run(argc, argv, 2,
-                    {{"transfers_of_every_size", transfers_of_every_size},
-                     {"fence_and_derived_types", fence_and_derived_types},
-                     {"a_datatype_of_many_blocks", a_datatype_of_many_blocks},
-                     {"accumulates_of_many_types", accumulates_of_many_types},
-                     {"accumulate_of_a_derived_type", accumulate_of_a_derived_type},
-                     {"counters_by_fetching_operations", counters_by_fetching_operations},
-                     {"exclusive_locks_exclude", exclusive_locks_exclude},
-                     {"post_start_complete_wait", post_start_complete_wait},
-                     {"requests", requests},
-                     {"dynamic_memory", dynamic_memory},
-                     {"windows_of_some_ranks_in_another_order", windows_of_some_ranks_in_another_order},
-                     {"attributes_and_memory_of_an_allocated_window", attributes_and_memory_of_an_allocated_window},
-                     {"nobody_and_nothing", nobody_and_nothing},
-                     {"errors_of_range_and_epochs", errors_of_range_and_epochs},
-                     {"a_target_that_computes_is_served", a_target_that_computes_is_served},
-                     {"a_rank_that_waits_lets_messages_move_on", a_rank_that_waits_lets_messages_move_on},
-                     {"many_windows_come_and_go", many_windows_come_and_go}});
+int main(int argc, char** argv) {
+  return check::run(
+      argc, argv, 2,
+      {{"transfers_of_every_size", transfers_of_every_size},
+       {"fence_and_derived_types", fence_and_derived_types},
+       {"a_datatype_of_many_blocks", a_datatype_of_many_blocks},
+       {"accumulates_of_many_types", accumulates_of_many_types},
+       {"accumulate_of_a_derived_type", accumulate_of_a_derived_type},
+       {"counters_by_fetching_operations", counters_by_fetching_operations},
+       {"exclusive_locks_exclude", exclusive_locks_exclude},
+       {"post_start_complete_wait", post_start_complete_wait},
+       {"requests", requests},
+       {"dynamic_memory", dynamic_memory},
+       {"windows_of_some_ranks_in_another_order", windows_of_some_ranks_in_another_order},
+       {"attributes_and_memory_of_an_allocated_window",
+        attributes_and_memory_of_an_allocated_window},
+       {"nobody_and_nothing", nobody_and_nothing},
+       {"errors_of_range_and_epochs", errors_of_range_and_epochs},
+       {"a_target_that_computes_is_served", a_target_that_computes_is_served},
+       {"a_rank_that_waits_lets_messages_move_on", a_rank_that_waits_lets_messages_move_on},
+       {"many_windows_come_and_go", many_windows_come_and_go}});
 }

@@ -1,5 +1,6 @@
-// The first windows of a job, from which the RMA engine is set up: made by threads at once, in another order on each rank; and with a rank that comes so late that
-// others have gone on without it.
+// The first windows of a job, from which the RMA engine is set up: made by threads at once, in
+// another order on each rank; and with a rank that comes so late that others have gone on without
+// it.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -20,7 +21,8 @@ void use(MPI_Comm comm, int64_t times) {
   MPI_Win_create(&memory, 8, 8, MPI_INFO_NULL, comm, &win);
   const int64_t one = 1;
   MPI_Win_lock_all(0, win);
-  for (int64_t i = 0; i < times; ++i) MPI_Accumulate(&one, 1, MPI_INT64_T, (rank + 1) % ranks, 0, 1, MPI_INT64_T, MPI_SUM, win);
+  for (int64_t i = 0; i < times; ++i)
+    MPI_Accumulate(&one, 1, MPI_INT64_T, (rank + 1) % ranks, 0, 1, MPI_INT64_T, MPI_SUM, win);
   MPI_Win_unlock_all(win);
   MPI_Barrier(comm);
   MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
@@ -52,12 +54,14 @@ void with_a_late_rank() {
   if (rank == ranks - 1) sleep(12);
   use(check::world, 5);  // the host's, for all
   use(check::world, 6);
-  use(other, 7);         // the engine's: all have come
+  use(other, 7);  // the engine's: all have come
   MPI_Comm_free(&other);
 }
 
 }  // namespace
 
-int main(int argc, char **argv) {
-  return check::run(argc, argv, 2, {{"of_threads", of_threads}, {"with_a_late_rank", with_a_late_rank}}, MPI_THREAD_MULTIPLE);
+int main(int argc, char** argv) {
+  return check::run(argc, argv, 2,
+                    {{"of_threads", of_threads}, {"with_a_late_rank", with_a_late_rank}},
+                    MPI_THREAD_MULTIPLE);
 }

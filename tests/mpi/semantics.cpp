@@ -1,12 +1,14 @@
-// One row for every call of the semantics table (docs/semantics): rank 1 changes its window between two gets
-// of rank 0, and the second get must see the change. Three kinds of row, by where the call stands:
+// One row for every call of the semantics table (docs/semantics): rank 1 changes its window between
+// two gets of rank 0, and the second get must see the change. Three kinds of row, by where the call
+// stands:
 //
 //   complete  get; CALL completes it; change; get          CALL must drop what the epoch cached
-//   learn     get; (change); CALL tells of it; get; flush  the second get must not be served by the first one
-//   write     always/user mode: get; own CALL writes; get  the written bytes must be fetched again
+//   learn     get; (change); CALL tells of it; get; flush  the second get must not be served by the
+//   first one write     always/user mode: get; own CALL writes; get  the written bytes must be
+//   fetched again
 //
-// So that no row passes because nothing is cached at all, each one also repeats its gets and looks at the
-// counters. Rank 0 and rank 1 meet by check::hidden_barrier, which Nearcache does not see.
+// So that no row passes because nothing is cached at all, each one also repeats its gets and looks
+// at the counters. Rank 0 and rank 1 meet by check::hidden_barrier, which Nearcache does not see.
 #include "semantics.h"
 
 #include <atomic>
@@ -15,7 +17,7 @@ namespace semantics {
 
 namespace {
 
-void make(Window &window, bool allocate, const char *mode) {
+void make(Window& window, bool allocate, const char* mode) {
   MPI_Info info = check::info("nearcache_mode", mode);
   const MPI_Aint bytes = words * (MPI_Aint)sizeof(int64_t);
   if (allocate) {
@@ -31,7 +33,7 @@ void make(Window &window, bool allocate, const char *mode) {
   change(window);
 }
 
-void unmake(Window &window) {
+void unmake(Window& window) {
   if (window.created) {
     MPI_Win_free(&window.win);
     if (!window.allocated) {
@@ -43,7 +45,7 @@ void unmake(Window &window) {
 }  // namespace
 
 // Plain stores and a barrier are enough: every MPI here has the unified memory model (MPI-4, 12.4).
-void change(Window &window) {
+void change(Window& window) {
   window.version++;
   if (check::rank != 0) {
     for (int64_t i = 0; i < words; i++) {
@@ -54,7 +56,7 @@ void change(Window &window) {
   check::hidden_barrier();
 }
 
-void change_in_epoch(Window &window) {
+void change_in_epoch(Window& window) {
   window.version++;
   for (int64_t i = 0; i < words; i++) {
     window.memory[i] = value(window.version, i);
@@ -62,7 +64,7 @@ void change_in_epoch(Window &window) {
   MPI_Win_sync(window.win);
 }
 
-void with_window(bool allocate, const char *mode, const std::function<void(Window &)> &body) {
+void with_window(bool allocate, const char* mode, const std::function<void(Window&)>& body) {
   Window window{};
   make(window, allocate, mode);
   body(window);
@@ -72,7 +74,7 @@ void with_window(bool allocate, const char *mode, const std::function<void(Windo
 
 }  // namespace semantics
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   std::vector<check::Case> cases;
   semantics::add_complete_rows(cases);
   semantics::add_learn_rows(cases);

@@ -8,14 +8,14 @@
 
 namespace semantics {
 
-constexpr int64_t words = 64;   // of each rank's window
-constexpr int target = 1;       // whose window rank 0 reads
-constexpr int64_t place = 5;    // the word under test
+constexpr int64_t words = 64;  // of each rank's window
+constexpr int target = 1;      // whose window rank 0 reads
+constexpr int64_t place = 5;   // the word under test
 constexpr int64_t far_place = 40;
 
 struct Window {
   MPI_Win win;
-  int64_t *memory;
+  int64_t* memory;
   int64_t version;  // of the contents, the same on all ranks
   bool allocated;
   bool created;
@@ -26,23 +26,24 @@ inline bool strict_flush() { return std::getenv("NEARCACHE_STRICT_FLUSH") != nul
 
 inline int64_t value(int64_t version, int64_t word) { return version * 1000 + word; }
 
-inline void get(Window &window, int64_t *to, int64_t word = place) {
+inline void get(Window& window, int64_t* to, int64_t word = place) {
   MPI_Get(to, 1, MPI_INT64_T, target, word, 1, MPI_INT64_T, window.win);
 }
 
-// Collective: new contents, stored by their owners in an exclusive epoch. No rank may hold an epoch.
-void change(Window &window);
+// Collective: new contents, stored by their owners in an exclusive epoch. No rank may hold an
+// epoch.
+void change(Window& window);
 
 // On the target only: new contents while this rank holds a shared epoch on itself.
-void change_in_epoch(Window &window);
+void change_in_epoch(Window& window);
 
 // A window of all ranks in mode `mode` around `body`.
-void with_window(bool allocate, const char *mode, const std::function<void(Window &)> &body);
+void with_window(bool allocate, const char* mode, const std::function<void(Window&)>& body);
 
-void add_complete_rows(std::vector<check::Case> &cases);
-void add_learn_rows(std::vector<check::Case> &cases);
-void add_write_rows(std::vector<check::Case> &cases);
-void add_mode_rows(std::vector<check::Case> &cases);
+void add_complete_rows(std::vector<check::Case>& cases);
+void add_learn_rows(std::vector<check::Case>& cases);
+void add_write_rows(std::vector<check::Case>& cases);
+void add_mode_rows(std::vector<check::Case>& cases);
 
 }  // namespace semantics
 

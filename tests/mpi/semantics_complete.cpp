@@ -6,10 +6,11 @@ namespace {
 
 // One access epoch of rank 0: both sides are called, `open` and `close` on every rank.
 struct Epoch {
-  const char *name;
+  const char* name;
   std::function<void(MPI_Win)> open;
   std::function<void(MPI_Win)> close;
-  bool stays_open;  // completion by a flush: the epoch lives on, rank 1 changes its memory in an epoch as well
+  // completion by a flush: the epoch lives on, rank 1 changes its memory in an epoch as well
+  bool stays_open;
   bool learns = true;  // of stores that no lock of their owner guards
 };
 
@@ -55,22 +56,29 @@ void lock_all(MPI_Win win) { MPI_Win_lock_all(0, win); }
 void lock_target(MPI_Win win) { MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win); }
 
 const std::vector<Epoch> epochs = {
-    {"fence", [](MPI_Win win) { MPI_Win_fence(0, win); }, [](MPI_Win win) { MPI_Win_fence(0, win); }, false},
+    {"fence", [](MPI_Win win) { MPI_Win_fence(0, win); },
+     [](MPI_Win win) { MPI_Win_fence(0, win); }, false},
     {"fence_asserted", [](MPI_Win win) { MPI_Win_fence(MPI_MODE_NOPRECEDE, win); },
      [](MPI_Win win) { MPI_Win_fence(MPI_MODE_NOSUCCEED, win); }, false},
     {"complete_wait", open_pscw, [](MPI_Win win) { close_pscw(win, false); }, false},
     {"complete_test", open_pscw, [](MPI_Win win) { close_pscw(win, true); }, false},
-    {"lock_shared_unlock", on_origin(lock_target), on_origin([](MPI_Win win) { MPI_Win_unlock(target, win); }), false, false},
-    {"lock_exclusive_unlock", on_origin([](MPI_Win win) { MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win); }),
+    {"lock_shared_unlock", on_origin(lock_target),
+     on_origin([](MPI_Win win) { MPI_Win_unlock(target, win); }), false, false},
+    {"lock_exclusive_unlock",
+     on_origin([](MPI_Win win) { MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win); }),
      on_origin([](MPI_Win win) { MPI_Win_unlock(target, win); }), false},
-    {"lock_all_unlock_all", on_origin(lock_all), on_origin([](MPI_Win win) { MPI_Win_unlock_all(win); }), false, false},
+    {"lock_all_unlock_all", on_origin(lock_all),
+     on_origin([](MPI_Win win) { MPI_Win_unlock_all(win); }), false, false},
     {"flush", lock_all, on_origin([](MPI_Win win) { MPI_Win_flush(target, win); }), true},
     {"flush_all", lock_all, on_origin([](MPI_Win win) { MPI_Win_flush_all(win); }), true},
-    {"flush_local", lock_all, on_origin([](MPI_Win win) { MPI_Win_flush_local(target, win); }), true},
-    {"flush_local_all", lock_all, on_origin([](MPI_Win win) { MPI_Win_flush_local_all(win); }), true},
+    {"flush_local", lock_all, on_origin([](MPI_Win win) { MPI_Win_flush_local(target, win); }),
+     true},
+    {"flush_local_all", lock_all, on_origin([](MPI_Win win) { MPI_Win_flush_local_all(win); }),
+     true},
 };
 
-// What the target stored without a lock of its own is known after a call that tells of it; with strict_flush after the completion of any get.
+// What the target stored without a lock of its own is known after a call that tells of it; with
+// strict_flush after the completion of any get.
 void changed() {
   if (strict_flush()) {
     check::hidden_barrier();
@@ -80,7 +88,7 @@ void changed() {
 }
 
 // The first get and its repeat: the repeat is a pending hit, both see the present contents.
-void read_twice(Window &window, const Epoch &epoch) {
+void read_twice(Window& window, const Epoch& epoch) {
   int64_t first = -1, repeat = -1;
   if (check::rank == 0) {
     get(window, &first);
@@ -94,8 +102,8 @@ void read_twice(Window &window, const Epoch &epoch) {
   }
 }
 
-void run_closing(const Epoch &epoch, bool allocate) {
-  with_window(allocate, "transparent", [&](Window &window) {
+void run_closing(const Epoch& epoch, bool allocate) {
+  with_window(allocate, "transparent", [&](Window& window) {
     for (int turn = 0; turn < 3; turn++) {
       epoch.open(window.win);
       read_twice(window, epoch);
@@ -106,8 +114,8 @@ void run_closing(const Epoch &epoch, bool allocate) {
   });
 }
 
-void run_flushing(const Epoch &epoch, bool allocate) {
-  with_window(allocate, "transparent", [&](Window &window) {
+void run_flushing(const Epoch& epoch, bool allocate) {
+  with_window(allocate, "transparent", [&](Window& window) {
     epoch.open(window.win);
     for (int turn = 0; turn < 3; turn++) {
       read_twice(window, epoch);
@@ -125,55 +133,55 @@ void run_flushing(const Epoch &epoch, bool allocate) {
 
 // Ways to wait for a request.
 struct Waiting {
-  const char *name;
-  std::function<void(MPI_Request *)> wait;
+  const char* name;
+  std::function<void(MPI_Request*)> wait;
 };
 
 const std::vector<Waiting> waitings = {
-    {"wait", [](MPI_Request *request) { MPI_Wait(request, MPI_STATUS_IGNORE); }},
-    {"waitall", [](MPI_Request *request) { MPI_Waitall(1, request, MPI_STATUSES_IGNORE); }},
+    {"wait", [](MPI_Request* request) { MPI_Wait(request, MPI_STATUS_IGNORE); }},
+    {"waitall", [](MPI_Request* request) { MPI_Waitall(1, request, MPI_STATUSES_IGNORE); }},
     {"waitany",
-     [](MPI_Request *request) {
+     [](MPI_Request* request) {
        int index;
        MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE);
      }},
     {"waitsome",
-     [](MPI_Request *request) {
+     [](MPI_Request* request) {
        int count, index;
        MPI_Waitsome(1, request, &count, &index, MPI_STATUSES_IGNORE);
      }},
     {"test",
-     [](MPI_Request *request) {
+     [](MPI_Request* request) {
        for (int done = 0; !done;) {
          MPI_Test(request, &done, MPI_STATUS_IGNORE);
        }
      }},
     {"testall",
-     [](MPI_Request *request) {
+     [](MPI_Request* request) {
        for (int done = 0; !done;) {
          MPI_Testall(1, request, &done, MPI_STATUSES_IGNORE);
        }
      }},
     {"testany",
-     [](MPI_Request *request) {
+     [](MPI_Request* request) {
        for (int done = 0, index; !done;) {
          MPI_Testany(1, request, &index, &done, MPI_STATUS_IGNORE);
        }
      }},
     {"testsome",
-     [](MPI_Request *request) {
+     [](MPI_Request* request) {
        for (int count = 0, index; count == 0;) {
          MPI_Testsome(1, request, &count, &index, MPI_STATUSES_IGNORE);
        }
      }},
 };
 
-void rget(Window &window, int64_t *to, MPI_Request *request) {
+void rget(Window& window, int64_t* to, MPI_Request* request) {
   MPI_Rget(to, 1, MPI_INT64_T, target, place, 1, MPI_INT64_T, window.win, request);
 }
 
-void run_request(const Waiting &waiting, bool allocate) {
-  with_window(allocate, "transparent", [&](Window &window) {
+void run_request(const Waiting& waiting, bool allocate) {
+  with_window(allocate, "transparent", [&](Window& window) {
     lock_all(window.win);
     for (int turn = 0; turn < 3; turn++) {
       if (check::rank == 0) {
@@ -202,16 +210,18 @@ void run_request(const Waiting &waiting, bool allocate) {
 
 }  // namespace
 
-void add_complete_rows(std::vector<check::Case> &cases) {
+void add_complete_rows(std::vector<check::Case>& cases) {
   for (const bool allocate : {false, true}) {
     const std::string end = allocate ? "_allocated" : "";
-    for (const Epoch &epoch : epochs) {
+    for (const Epoch& epoch : epochs) {
       cases.push_back({std::string(epoch.name) + end, [&epoch, allocate] {
-                         epoch.stays_open ? run_flushing(epoch, allocate) : run_closing(epoch, allocate);
+                         epoch.stays_open ? run_flushing(epoch, allocate)
+                                          : run_closing(epoch, allocate);
                        }});
     }
-    for (const Waiting &waiting : waitings) {
-      cases.push_back({std::string("rget_") + waiting.name + end, [&waiting, allocate] { run_request(waiting, allocate); }});
+    for (const Waiting& waiting : waitings) {
+      cases.push_back({std::string("rget_") + waiting.name + end,
+                       [&waiting, allocate] { run_request(waiting, allocate); }});
     }
   }
 }

@@ -1,21 +1,22 @@
-// Rows whose call tells rank 0 that rank 1 has changed its memory, while a get of the old contents is under way:
-// get; CALL; get; flush. The second get was issued after the change was known, so it must see the change: serving
-// it from the first one would be stale. In mode `always` the same call must leave what is cached alone.
+// Rows whose call tells rank 0 that rank 1 has changed its memory, while a get of the old contents
+// is under way: get; CALL; get; flush. The second get was issued after the change was known, so it
+// must see the change: serving it from the first one would be stale. In mode `always` the same call
+// must leave what is cached alone.
 #include "semantics.h"
 
 namespace semantics {
 namespace {
 
 struct Place {
-  Window &window;
-  MPI_Win other;       // a second window of the same ranks, with lock_all held on it
-  int64_t *other_memory;
-  MPI_Comm ring;       // with a topology, for the neighbour collectives
+  Window& window;
+  MPI_Win other;  // a second window of the same ranks, with lock_all held on it
+  int64_t* other_memory;
+  MPI_Comm ring;  // with a topology, for the neighbour collectives
 };
 
 struct Row {
   std::string name;
-  std::function<void(Place &)> call;  // on both ranks
+  std::function<void(Place&)> call;  // on both ranks
 };
 
 int send_values[8], receive_values[8];
@@ -28,8 +29,8 @@ bool origin() { return check::rank == 0; }
 int peer() { return 1 - check::rank; }
 
 // Rank 1 sends, rank 0 learns by `receive`.
-Row message(const std::string &name, std::function<void(Place &)> receive) {
-  return {name, [receive](Place &place) {
+Row message(const std::string& name, std::function<void(Place&)> receive) {
+  return {name, [receive](Place& place) {
             if (origin()) {
               receive(place);
             } else {
@@ -39,8 +40,8 @@ Row message(const std::string &name, std::function<void(Place &)> receive) {
 }
 
 // As message, received by MPI_Irecv and `wait`.
-Row request(const std::string &name, std::function<void(MPI_Request *)> wait) {
-  return message(name, [wait](Place &) {
+Row request(const std::string& name, std::function<void(MPI_Request*)> wait) {
+  return message(name, [wait](Place&) {
     MPI_Request request;
     MPI_Irecv(receive_values, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &request);
     wait(&request);
@@ -48,11 +49,11 @@ Row request(const std::string &name, std::function<void(MPI_Request *)> wait) {
 }
 
 // A blocking collective, whole.
-Row collective(const std::string &name, std::function<void(Place &)> call) { return {name, call}; }
+Row collective(const std::string& name, std::function<void(Place&)> call) { return {name, call}; }
 
 // A nonblocking collective and MPI_Wait.
-Row nonblocking(const std::string &name, std::function<void(MPI_Request *)> start) {
-  return {name, [start](Place &) {
+Row nonblocking(const std::string& name, std::function<void(MPI_Request*)> start) {
+  return {name, [start](Place&) {
             MPI_Request request;
             start(&request);
             MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -61,45 +62,50 @@ Row nonblocking(const std::string &name, std::function<void(MPI_Request *)> star
 
 void receive() { MPI_Recv(receive_values, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
 
-void probe_until(const std::function<void(int *)> &probe) {
+void probe_until(const std::function<void(int*)>& probe) {
   for (int found = 0; !found;) {
     probe(&found);
   }
 }
 
-void add_messages(std::vector<Row> &rows) {
-  rows.push_back(message("recv", [](Place &) { receive(); }));
-  rows.push_back({"sendrecv", [](Place &) {
-                    MPI_Sendrecv(send_values, 1, MPI_INT, peer(), 2, receive_values, 1, MPI_INT, peer(), 2,
-                                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+void add_messages(std::vector<Row>& rows) {
+  rows.push_back(message("recv", [](Place&) { receive(); }));
+  rows.push_back({"sendrecv", [](Place&) {
+                    MPI_Sendrecv(send_values, 1, MPI_INT, peer(), 2, receive_values, 1, MPI_INT,
+                                 peer(), 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                   }});
-  rows.push_back({"sendrecv_replace", [](Place &) {
-                    MPI_Sendrecv_replace(send_values, 1, MPI_INT, peer(), 2, peer(), 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  rows.push_back({"sendrecv_replace", [](Place&) {
+                    MPI_Sendrecv_replace(send_values, 1, MPI_INT, peer(), 2, peer(), 2,
+                                         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                   }});
-  // A synchronous send returns when its receive has started: that, too, tells what the receiver did before.
-  rows.push_back({"ssend", [](Place &) {
+  // A synchronous send returns when its receive has started: that, too, tells what the receiver did
+  // before.
+  rows.push_back({"ssend", [](Place&) {
                     origin() ? MPI_Ssend(send_values, 1, MPI_INT, 1, 3, MPI_COMM_WORLD)
-                             : MPI_Recv(receive_values, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                             : MPI_Recv(receive_values, 1, MPI_INT, 0, 3, MPI_COMM_WORLD,
+                                        MPI_STATUS_IGNORE);
                   }});
-  rows.push_back({"issend_wait", [](Place &) {
+  rows.push_back({"issend_wait", [](Place&) {
                     MPI_Request request;
-                    origin() ? MPI_Issend(send_values, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, &request)
-                             : MPI_Irecv(receive_values, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, &request);
+                    origin()
+                        ? MPI_Issend(send_values, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, &request)
+                        : MPI_Irecv(receive_values, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, &request);
                     MPI_Wait(&request, MPI_STATUS_IGNORE);
                   }});
-  rows.push_back(message("mprobe_mrecv", [](Place &) {
+  rows.push_back(message("mprobe_mrecv", [](Place&) {
     MPI_Message found;
     MPI_Mprobe(1, 1, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
     MPI_Mrecv(receive_values, 1, MPI_INT, &found, MPI_STATUS_IGNORE);
   }));
-  rows.push_back(message("improbe_imrecv_wait", [](Place &) {
+  rows.push_back(message("improbe_imrecv_wait", [](Place&) {
     MPI_Message found;
-    probe_until([&](int *done) { MPI_Improbe(1, 1, MPI_COMM_WORLD, done, &found, MPI_STATUS_IGNORE); });
+    probe_until(
+        [&](int* done) { MPI_Improbe(1, 1, MPI_COMM_WORLD, done, &found, MPI_STATUS_IGNORE); });
     MPI_Request request;
     MPI_Imrecv(receive_values, 1, MPI_INT, &found, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }));
-  rows.push_back(message("persistent_start_wait", [](Place &) {
+  rows.push_back(message("persistent_start_wait", [](Place&) {
     MPI_Request request;
     MPI_Recv_init(receive_values, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &request);
     MPI_Start(&request);
@@ -107,39 +113,41 @@ void add_messages(std::vector<Row> &rows) {
     MPI_Request_free(&request);
   }));
   // The blocking probes alone: the message is received after the second get (see after_row).
-  rows.push_back(message("probe", [](Place &) { MPI_Probe(1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }));
-  rows.push_back(message("iprobe", [](Place &) {
-    probe_until([](int *done) { MPI_Iprobe(1, 1, MPI_COMM_WORLD, done, MPI_STATUS_IGNORE); });
+  rows.push_back(
+      message("probe", [](Place&) { MPI_Probe(1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }));
+  rows.push_back(message("iprobe", [](Place&) {
+    probe_until([](int* done) { MPI_Iprobe(1, 1, MPI_COMM_WORLD, done, MPI_STATUS_IGNORE); });
   }));
 }
 
-void add_requests(std::vector<Row> &rows) {
-  rows.push_back(request("irecv_wait", [](MPI_Request *r) { MPI_Wait(r, MPI_STATUS_IGNORE); }));
-  rows.push_back(request("irecv_waitall", [](MPI_Request *r) { MPI_Waitall(1, r, MPI_STATUSES_IGNORE); }));
-  rows.push_back(request("irecv_waitany", [](MPI_Request *r) {
+void add_requests(std::vector<Row>& rows) {
+  rows.push_back(request("irecv_wait", [](MPI_Request* r) { MPI_Wait(r, MPI_STATUS_IGNORE); }));
+  rows.push_back(
+      request("irecv_waitall", [](MPI_Request* r) { MPI_Waitall(1, r, MPI_STATUSES_IGNORE); }));
+  rows.push_back(request("irecv_waitany", [](MPI_Request* r) {
     int index;
     MPI_Waitany(1, r, &index, MPI_STATUS_IGNORE);
   }));
-  rows.push_back(request("irecv_waitsome", [](MPI_Request *r) {
+  rows.push_back(request("irecv_waitsome", [](MPI_Request* r) {
     int count, index;
     MPI_Waitsome(1, r, &count, &index, MPI_STATUSES_IGNORE);
   }));
-  rows.push_back(request("irecv_test", [](MPI_Request *r) {
-    probe_until([&](int *done) { MPI_Test(r, done, MPI_STATUS_IGNORE); });
+  rows.push_back(request("irecv_test", [](MPI_Request* r) {
+    probe_until([&](int* done) { MPI_Test(r, done, MPI_STATUS_IGNORE); });
   }));
-  rows.push_back(request("irecv_testall", [](MPI_Request *r) {
-    probe_until([&](int *done) { MPI_Testall(1, r, done, MPI_STATUSES_IGNORE); });
+  rows.push_back(request("irecv_testall", [](MPI_Request* r) {
+    probe_until([&](int* done) { MPI_Testall(1, r, done, MPI_STATUSES_IGNORE); });
   }));
-  rows.push_back(request("irecv_testany", [](MPI_Request *r) {
+  rows.push_back(request("irecv_testany", [](MPI_Request* r) {
     int index;
-    probe_until([&](int *done) { MPI_Testany(1, r, &index, done, MPI_STATUS_IGNORE); });
+    probe_until([&](int* done) { MPI_Testany(1, r, &index, done, MPI_STATUS_IGNORE); });
   }));
-  rows.push_back(request("irecv_testsome", [](MPI_Request *r) {
+  rows.push_back(request("irecv_testsome", [](MPI_Request* r) {
     int index;
-    probe_until([&](int *done) { MPI_Testsome(1, r, done, &index, MPI_STATUSES_IGNORE); });
+    probe_until([&](int* done) { MPI_Testsome(1, r, done, &index, MPI_STATUSES_IGNORE); });
   }));
-  rows.push_back(request("request_get_status", [](MPI_Request *r) {
-    probe_until([&](int *done) { MPI_Request_get_status(*r, done, MPI_STATUS_IGNORE); });
+  rows.push_back(request("request_get_status", [](MPI_Request* r) {
+    probe_until([&](int* done) { MPI_Request_get_status(*r, done, MPI_STATUS_IGNORE); });
     // Completed by the hidden name: MPI_Wait would be an acquire of its own.
     HIDDEN(MPI_Wait)(r, MPI_STATUS_IGNORE);
   }));
@@ -148,9 +156,13 @@ void add_requests(std::vector<Row> &rows) {
 #define S send_values
 #define R receive_values
 #define W MPI_COMM_WORLD
-#define COLL(name, ...) rows.push_back(collective(name, [](Place &place) { (void)place; __VA_ARGS__; }))
+#define COLL(name, ...)                              \
+  rows.push_back(collective(name, [](Place& place) { \
+    (void)place;                                     \
+    __VA_ARGS__;                                     \
+  }))
 
-void add_collectives(std::vector<Row> &rows) {
+void add_collectives(std::vector<Row>& rows) {
   COLL("barrier", MPI_Barrier(W));
   COLL("bcast", MPI_Bcast(R, 1, MPI_INT, 1, W));
   COLL("reduce", MPI_Reduce(S, R, 1, MPI_INT, MPI_SUM, 0, W));
@@ -162,35 +174,42 @@ void add_collectives(std::vector<Row> &rows) {
   COLL("allgather", MPI_Allgather(S, 1, MPI_INT, R, 1, MPI_INT, W));
   COLL("allgatherv", MPI_Allgatherv(S, 1, MPI_INT, R, ones, displacements, MPI_INT, W));
   COLL("alltoall", MPI_Alltoall(S, 1, MPI_INT, R, 1, MPI_INT, W));
-  COLL("alltoallv", MPI_Alltoallv(S, ones, displacements, MPI_INT, R, ones, displacements, MPI_INT, W));
-  COLL("alltoallw", MPI_Alltoallw(S, ones, int_displacements, ints, R, ones, int_displacements, ints, W));
+  COLL("alltoallv",
+       MPI_Alltoallv(S, ones, displacements, MPI_INT, R, ones, displacements, MPI_INT, W));
+  COLL("alltoallw",
+       MPI_Alltoallw(S, ones, int_displacements, ints, R, ones, int_displacements, ints, W));
   COLL("reduce_scatter", MPI_Reduce_scatter(S, R, ones, MPI_INT, MPI_SUM, W));
   COLL("reduce_scatter_block", MPI_Reduce_scatter_block(S, R, 1, MPI_INT, MPI_SUM, W));
   COLL("neighbor_allgather", MPI_Neighbor_allgather(S, 1, MPI_INT, R, 1, MPI_INT, place.ring));
-  COLL("neighbor_allgatherv", MPI_Neighbor_allgatherv(S, 1, MPI_INT, R, ones, displacements, MPI_INT, place.ring));
+  COLL("neighbor_allgatherv",
+       MPI_Neighbor_allgatherv(S, 1, MPI_INT, R, ones, displacements, MPI_INT, place.ring));
   COLL("neighbor_alltoall", MPI_Neighbor_alltoall(S, 1, MPI_INT, R, 1, MPI_INT, place.ring));
-  COLL("neighbor_alltoallv",
-       MPI_Neighbor_alltoallv(S, ones, displacements, MPI_INT, R, ones, displacements, MPI_INT, place.ring));
-  COLL("neighbor_alltoallw",
-       MPI_Neighbor_alltoallw(S, ones, byte_displacements, ints, R, ones, byte_displacements, ints, place.ring));
+  COLL("neighbor_alltoallv", MPI_Neighbor_alltoallv(S, ones, displacements, MPI_INT, R, ones,
+                                                    displacements, MPI_INT, place.ring));
+  COLL("neighbor_alltoallw", MPI_Neighbor_alltoallw(S, ones, byte_displacements, ints, R, ones,
+                                                    byte_displacements, ints, place.ring));
 }
 
 // Calls that make or end objects together: all of them can synchronise.
-void add_constructors(std::vector<Row> &rows) {
+void add_constructors(std::vector<Row>& rows) {
   COLL("comm_dup", MPI_Comm made; MPI_Comm_dup(W, &made); HIDDEN(MPI_Comm_free)(&made));
   COLL("comm_split", MPI_Comm made; MPI_Comm_split(W, 0, 0, &made); HIDDEN(MPI_Comm_free)(&made));
-  COLL("comm_split_type", MPI_Comm made; MPI_Comm_split_type(W, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made);
+  COLL("comm_split_type", MPI_Comm made;
+       MPI_Comm_split_type(W, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made);
        HIDDEN(MPI_Comm_free)(&made));
-  COLL("cart_create", MPI_Comm made; int size = 2; int wrap = 1; MPI_Cart_create(W, 1, &size, &wrap, 0, &made);
-       HIDDEN(MPI_Comm_free)(&made));
-  COLL("win_create", MPI_Win made; MPI_Win_create(S, 4, 1, MPI_INFO_NULL, W, &made); HIDDEN(MPI_Win_free)(&made));
-  COLL("win_allocate", MPI_Win made; void *memory; MPI_Win_allocate(8, 1, MPI_INFO_NULL, W, &memory, &made);
+  COLL("cart_create", MPI_Comm made; int size = 2; int wrap = 1;
+       MPI_Cart_create(W, 1, &size, &wrap, 0, &made); HIDDEN(MPI_Comm_free)(&made));
+  COLL("win_create", MPI_Win made; MPI_Win_create(S, 4, 1, MPI_INFO_NULL, W, &made);
        HIDDEN(MPI_Win_free)(&made));
-  COLL("win_free", MPI_Win made; HIDDEN(MPI_Win_create)(S, 4, 1, MPI_INFO_NULL, W, &made); MPI_Win_free(&made));
+  COLL("win_allocate", MPI_Win made; void* memory;
+       MPI_Win_allocate(8, 1, MPI_INFO_NULL, W, &memory, &made); HIDDEN(MPI_Win_free)(&made));
+  COLL("win_free", MPI_Win made; HIDDEN(MPI_Win_create)(S, 4, 1, MPI_INFO_NULL, W, &made);
+       MPI_Win_free(&made));
 }
 
-void add_nonblocking(std::vector<Row> &rows) {
-#define NONBLOCKING(name, ...) rows.push_back(nonblocking(name, [](MPI_Request *request) { __VA_ARGS__; }))
+void add_nonblocking(std::vector<Row>& rows) {
+#define NONBLOCKING(name, ...) \
+  rows.push_back(nonblocking(name, [](MPI_Request* request) { __VA_ARGS__; }))
   NONBLOCKING("ibarrier_wait", MPI_Ibarrier(W, request));
   NONBLOCKING("ibcast_wait", MPI_Ibcast(R, 1, MPI_INT, 1, W, request));
   NONBLOCKING("ireduce_wait", MPI_Ireduce(S, R, 1, MPI_INT, MPI_SUM, 0, W, request));
@@ -202,10 +221,10 @@ void add_nonblocking(std::vector<Row> &rows) {
 }
 
 // What another window tells: its flag is set by rank 1 when the first window's memory has changed.
-void add_other_windows(std::vector<Row> &rows) {
-  rows.push_back({"win_sync_of_own_flag", [](Place &place) {
+void add_other_windows(std::vector<Row>& rows) {
+  rows.push_back({"win_sync_of_own_flag", [](Place& place) {
                     if (origin()) {
-                      volatile int64_t *flag = place.other_memory;
+                      volatile int64_t* flag = place.other_memory;
                       while (*flag == 0) {
                         HIDDEN(MPI_Win_flush_all)(place.other);  // progress only
                       }
@@ -217,36 +236,38 @@ void add_other_windows(std::vector<Row> &rows) {
                       HIDDEN(MPI_Win_flush)(0, place.other);
                     }
                   }});
-  const auto poll = [](const std::string &name, auto read) {
-    return Row{name, [read](Place &place) {
+  const auto poll = [](const std::string& name, auto read) {
+    return Row{name, [read](Place& place) {
                  if (origin()) {
                    for (int64_t seen = 0; seen == 0;) {
                      read(place, &seen);
                    }
                  } else {
                    const int64_t one = 1;
-                   HIDDEN(MPI_Accumulate)(&one, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, MPI_REPLACE, place.other);
+                   HIDDEN(MPI_Accumulate)
+                   (&one, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, MPI_REPLACE, place.other);
                    HIDDEN(MPI_Win_flush)(1, place.other);
                  }
                }};
   };
-  rows.push_back(poll("other_window_fetch_and_op_flush", [](Place &place, int64_t *seen) {
+  rows.push_back(poll("other_window_fetch_and_op_flush", [](Place& place, int64_t* seen) {
     const int64_t none = 0;
     MPI_Fetch_and_op(&none, seen, MPI_INT64_T, 1, 0, MPI_NO_OP, place.other);
     MPI_Win_flush(1, place.other);
   }));
-  if (strict_flush()) rows.push_back(poll("other_window_get_flush_local", [](Place &place, int64_t *seen) {
-    MPI_Get(seen, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, place.other);
-    MPI_Win_flush_local(1, place.other);
-  }));
-  rows.push_back(poll("other_window_rget_accumulate_wait", [](Place &place, int64_t *seen) {
+  if (strict_flush())
+    rows.push_back(poll("other_window_get_flush_local", [](Place& place, int64_t* seen) {
+      MPI_Get(seen, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, place.other);
+      MPI_Win_flush_local(1, place.other);
+    }));
+  rows.push_back(poll("other_window_rget_accumulate_wait", [](Place& place, int64_t* seen) {
     const int64_t none = 0;
     MPI_Request request;
-    MPI_Rget_accumulate(&none, 1, MPI_INT64_T, seen, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, MPI_NO_OP, place.other,
-                        &request);
+    MPI_Rget_accumulate(&none, 1, MPI_INT64_T, seen, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T,
+                        MPI_NO_OP, place.other, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }));
-  rows.push_back({"other_window_fence", [](Place &) {
+  rows.push_back({"other_window_fence", [](Place&) {
                     MPI_Win made;
                     HIDDEN(MPI_Win_create)(S, 4, 1, MPI_INFO_NULL, W, &made);
                     MPI_Win_fence(0, made);
@@ -254,26 +275,28 @@ void add_other_windows(std::vector<Row> &rows) {
                   }});
 }
 
-// Where the host has them (ULFM); its own name tells, as Nearcache exports the other in any case. MPICH has the functions, but no network layer
-// that can: they end the program.
+// Where the host has them (ULFM); its own name tells, as Nearcache exports the other in any case.
+// MPICH has the functions, but no network layer that can: they end the program.
 template <typename Function>
-Function of_ulfm(const char *name) {
+Function of_ulfm(const char* name) {
 #ifndef OPEN_MPI
   return nullptr;
 #endif
   const std::string hidden = std::string("P") + name;
-  return dlsym(RTLD_DEFAULT, hidden.c_str()) != nullptr ? reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name)) : nullptr;
+  return dlsym(RTLD_DEFAULT, hidden.c_str()) != nullptr
+             ? reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name))
+             : nullptr;
 }
 
-void add_agreements(std::vector<Row> &rows) {
-  if (const auto agree = of_ulfm<int (*)(MPI_Comm, int *)>("MPIX_Comm_agree")) {
-    rows.push_back(collective("comm_agree", [agree](Place &) {
+void add_agreements(std::vector<Row>& rows) {
+  if (const auto agree = of_ulfm<int (*)(MPI_Comm, int*)>("MPIX_Comm_agree")) {
+    rows.push_back(collective("comm_agree", [agree](Place&) {
       int flag = 1;
       EXPECT_EQ(agree(W, &flag), MPI_SUCCESS);
     }));
   }
-  if (const auto shrink = of_ulfm<int (*)(MPI_Comm, MPI_Comm *)>("MPIX_Comm_shrink")) {
-    rows.push_back(collective("comm_shrink", [shrink](Place &) {
+  if (const auto shrink = of_ulfm<int (*)(MPI_Comm, MPI_Comm*)>("MPIX_Comm_shrink")) {
+    rows.push_back(collective("comm_shrink", [shrink](Place&) {
       MPI_Comm made;
       EXPECT_EQ(shrink(W, &made), MPI_SUCCESS);
       HIDDEN(MPI_Comm_free)(&made);
@@ -282,14 +305,14 @@ void add_agreements(std::vector<Row> &rows) {
 }
 
 // Messages that the row only probed for.
-void after_row(const Row &row) {
+void after_row(const Row& row) {
   if (origin() && (row.name == "probe" || row.name == "iprobe")) {
     HIDDEN(MPI_Recv)(receive_values, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
 }
 
-void with_place(const char *mode, const std::function<void(Place &)> &body) {
-  with_window(false, mode, [&](Window &window) {
+void with_place(const char* mode, const std::function<void(Place&)>& body) {
+  with_window(false, mode, [&](Window& window) {
     Place place{window, MPI_WIN_NULL, nullptr, MPI_COMM_NULL};
     int size = 2, wrap = 1;
     MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &wrap, 0, &place.ring);
@@ -308,8 +331,8 @@ void with_place(const char *mode, const std::function<void(Place &)> &body) {
   });
 }
 
-void run_transparent(const Row &row) {
-  with_place("transparent", [&](Place &place) {
+void run_transparent(const Row& row) {
+  with_place("transparent", [&](Place& place) {
     int64_t first = -1, repeat = -1, second = -1;
     if (origin()) {
       get(place.window, &first);
@@ -331,8 +354,8 @@ void run_transparent(const Row &row) {
   });
 }
 
-void run_always(const Row &row) {
-  with_place("always", [&](Place &place) {
+void run_always(const Row& row) {
+  with_place("always", [&](Place& place) {
     int64_t first = -1, second = -1;
     if (origin()) {
       get(place.window, &first);
@@ -353,7 +376,7 @@ void run_always(const Row &row) {
 
 }  // namespace
 
-void add_learn_rows(std::vector<check::Case> &cases) {
+void add_learn_rows(std::vector<check::Case>& cases) {
   std::vector<Row> rows;
   add_messages(rows);
   add_requests(rows);
@@ -362,7 +385,7 @@ void add_learn_rows(std::vector<check::Case> &cases) {
   add_nonblocking(rows);
   add_other_windows(rows);
   add_agreements(rows);
-  for (const Row &row : rows) {
+  for (const Row& row : rows) {
     cases.push_back({"learn_" + row.name, [row] { run_transparent(row); }});
     cases.push_back({"always_" + row.name, [row] { run_always(row); }});
   }

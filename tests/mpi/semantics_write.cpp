@@ -1,61 +1,74 @@
-// Rows of the origin's own writes: in modes `always` and `user` what a put or an accumulate overlaps must be
-// fetched again, what it does not overlap stays cached. And rows of the modes themselves.
+// Rows of the origin's own writes: in modes `always` and `user` what a put or an accumulate
+// overlaps must be fetched again, what it does not overlap stays cached. And rows of the modes
+// themselves.
 #include "semantics.h"
 
 namespace semantics {
 namespace {
 
 struct Write {
-  const char *name;
+  const char* name;
   // Makes the word at `place` equal to `to`, which was `from`.
-  std::function<void(Window &, const int64_t &to, const int64_t &from)> call;
+  std::function<void(Window&, const int64_t& to, const int64_t& from)> call;
 };
 
 int64_t fetched;
 
-void wait(MPI_Request *request) { MPI_Wait(request, MPI_STATUS_IGNORE); }
+void wait(MPI_Request* request) { MPI_Wait(request, MPI_STATUS_IGNORE); }
 
 int64_t difference;
 
 const std::vector<Write> writes = {
-    {"put", [](Window &w, const int64_t &to, const int64_t &) {
+    {"put",
+     [](Window& w, const int64_t& to, const int64_t&) {
        MPI_Put(&to, 1, MPI_INT64_T, target, place, 1, MPI_INT64_T, w.win);
      }},
-    {"rput", [](Window &w, const int64_t &to, const int64_t &) {
+    {"rput",
+     [](Window& w, const int64_t& to, const int64_t&) {
        MPI_Request request;
        MPI_Rput(&to, 1, MPI_INT64_T, target, place, 1, MPI_INT64_T, w.win, &request);
        wait(&request);
      }},
-    {"accumulate", [](Window &w, const int64_t &to, const int64_t &from) {
+    {"accumulate",
+     [](Window& w, const int64_t& to, const int64_t& from) {
        difference = to - from;
        MPI_Accumulate(&difference, 1, MPI_INT64_T, target, place, 1, MPI_INT64_T, MPI_SUM, w.win);
      }},
-    {"raccumulate", [](Window &w, const int64_t &to, const int64_t &) {
+    {"raccumulate",
+     [](Window& w, const int64_t& to, const int64_t&) {
        MPI_Request request;
-       MPI_Raccumulate(&to, 1, MPI_INT64_T, target, place, 1, MPI_INT64_T, MPI_REPLACE, w.win, &request);
+       MPI_Raccumulate(&to, 1, MPI_INT64_T, target, place, 1, MPI_INT64_T, MPI_REPLACE, w.win,
+                       &request);
        wait(&request);
      }},
-    {"get_accumulate", [](Window &w, const int64_t &to, const int64_t &) {
-       MPI_Get_accumulate(&to, 1, MPI_INT64_T, &fetched, 1, MPI_INT64_T, target, place, 1, MPI_INT64_T, MPI_REPLACE, w.win);
+    {"get_accumulate",
+     [](Window& w, const int64_t& to, const int64_t&) {
+       MPI_Get_accumulate(&to, 1, MPI_INT64_T, &fetched, 1, MPI_INT64_T, target, place, 1,
+                          MPI_INT64_T, MPI_REPLACE, w.win);
      }},
-    {"rget_accumulate", [](Window &w, const int64_t &to, const int64_t &) {
+    {"rget_accumulate",
+     [](Window& w, const int64_t& to, const int64_t&) {
        MPI_Request request;
-       MPI_Rget_accumulate(&to, 1, MPI_INT64_T, &fetched, 1, MPI_INT64_T, target, place, 1, MPI_INT64_T, MPI_REPLACE,
-                           w.win, &request);
+       MPI_Rget_accumulate(&to, 1, MPI_INT64_T, &fetched, 1, MPI_INT64_T, target, place, 1,
+                           MPI_INT64_T, MPI_REPLACE, w.win, &request);
        wait(&request);
      }},
-    {"fetch_and_op", [](Window &w, const int64_t &to, const int64_t &) {
+    {"fetch_and_op",
+     [](Window& w, const int64_t& to, const int64_t&) {
        MPI_Fetch_and_op(&to, &fetched, MPI_INT64_T, target, place, MPI_REPLACE, w.win);
      }},
-    {"compare_and_swap", [](Window &w, const int64_t &to, const int64_t &from) {
+    {"compare_and_swap",
+     [](Window& w, const int64_t& to, const int64_t& from) {
        MPI_Compare_and_swap(&to, &from, &fetched, MPI_INT64_T, target, place, w.win);
      }},
-    {"put_wider", [](Window &w, const int64_t &to, const int64_t &) {
+    {"put_wider",
+     [](Window& w, const int64_t& to, const int64_t&) {
        const int64_t three[3] = {value(w.version, place - 1), to, value(w.version, place + 1)};
        MPI_Put(three, 3, MPI_INT64_T, target, place - 1, 3, MPI_INT64_T, w.win);
        MPI_Win_flush(target, w.win);
      }},
-    {"put_one_byte", [](Window &w, const int64_t &to, const int64_t &) {
+    {"put_one_byte",
+     [](Window& w, const int64_t& to, const int64_t&) {
        const char low = (char)(to & 0xff);  // from and to differ in their lowest byte only
        MPI_Datatype word;
        const MPI_Aint at = place * 8;  // displaced by the datatype instead of the displacement
@@ -68,15 +81,15 @@ const std::vector<Write> writes = {
      }},
 };
 
-int64_t read(Window &window, int64_t word) {
+int64_t read(Window& window, int64_t word) {
   int64_t got = -1;
   get(window, &got, word);
   MPI_Win_flush(target, window.win);
   return got;
 }
 
-void run_write(const Write &write, const char *mode) {
-  with_window(false, mode, [&](Window &window) {
+void run_write(const Write& write, const char* mode) {
+  with_window(false, mode, [&](Window& window) {
     if (check::rank != 0) {
       return;
     }
@@ -90,21 +103,24 @@ void run_write(const Write &write, const char *mode) {
     MPI_Win_flush(target, window.win);
     EXPECT_EQ(read(window, place), to);
     EXPECT_EQ(read(window, place), to);
-    const auto kept = ADDED(window.win, hits_full, EXPECT_EQ(read(window, far_place), value(window.version, far_place)));
+    const auto kept = ADDED(window.win, hits_full,
+                            EXPECT_EQ(read(window, far_place), value(window.version, far_place)));
     EXPECT_CACHED(kept == 1);
     MPI_Win_unlock(target, window.win);
   });
 }
 
-// A get that overlaps an own write which is not known to be complete may bring either value: the next one must be fetched.
-void run_get_over_write_under_way(const Write &write, const char *mode) {
-  with_window(false, mode, [&](Window &window) {
+// A get that overlaps an own write which is not known to be complete may bring either value: the
+// next one must be fetched.
+void run_get_over_write_under_way(const Write& write, const char* mode) {
+  with_window(false, mode, [&](Window& window) {
     if (check::rank != 0) {
       return;
     }
     MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win);
     const int64_t from = value(window.version, place), to = from ^ 1;
-    EXPECT_EQ(read(window, far_place), value(window.version, far_place));  // makes the cache, so that the write is noted
+    // makes the cache, so that the write is noted
+    EXPECT_EQ(read(window, far_place), value(window.version, far_place));
     write.call(window, to, from);
     int64_t either = -1;
     get(window, &either);
@@ -117,8 +133,8 @@ void run_get_over_write_under_way(const Write &write, const char *mode) {
 }
 
 // Inside one epoch a get ordered after the own write by a flush must see it.
-void run_write_transparent(const Write &write) {
-  with_window(false, "transparent", [&](Window &window) {
+void run_write_transparent(const Write& write) {
+  with_window(false, "transparent", [&](Window& window) {
     if (check::rank != 0) {
       return;
     }
@@ -133,12 +149,13 @@ void run_write_transparent(const Write &write) {
 }
 
 // The promise of `mode` makes repeats full hits across epochs.
-void repeats_are_full_hits(const char *mode) {
-  with_window(true, mode, [](Window &window) {
+void repeats_are_full_hits(const char* mode) {
+  with_window(true, mode, [](Window& window) {
     if (check::rank == 0) {
       for (int turn = 0; turn < 4; turn++) {
         MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win);
-        const auto hits = ADDED(window.win, hits_full, EXPECT_EQ(read(window, place), value(window.version, place)));
+        const auto hits = ADDED(window.win, hits_full,
+                                EXPECT_EQ(read(window, place), value(window.version, place)));
         MPI_Win_unlock(target, window.win);
         EXPECT_CACHED(hits == (turn > 0));
       }
@@ -150,12 +167,14 @@ void user_until_invalidate(int (*invalidate)(MPI_Win)) {
   if (!check::cached()) {
     return check::skip("without Nearcache there is nothing to invalidate");
   }
-  with_window(false, "user", [&](Window &window) {
+  with_window(false, "user", [&](Window& window) {
     for (int turn = 0; turn < 3; turn++) {
       if (check::rank == 0) {
         MPI_Win_lock_all(0, window.win);
         EXPECT_EQ(read(window, place), value(window.version, place));
-        EXPECT_EQ(ADDED(window.win, hits_full, EXPECT_EQ(read(window, place), value(window.version, place))), 1);
+        EXPECT_EQ(ADDED(window.win, hits_full,
+                        EXPECT_EQ(read(window, place), value(window.version, place))),
+                  1);
         MPI_Win_unlock_all(window.win);
       }
       check::hidden_barrier();
@@ -171,7 +190,7 @@ void invalidate_with_get_under_way() {
   if (!check::cached()) {
     return check::skip("without Nearcache there is nothing to invalidate");
   }
-  with_window(false, "user", [&](Window &window) {
+  with_window(false, "user", [&](Window& window) {
     int64_t first = -1, second = -1;
     if (check::rank == 0) {
       MPI_Win_lock_all(0, window.win);
@@ -193,7 +212,7 @@ void invalidate_with_get_under_way() {
 void win_free_and_create() {
   static int64_t memory[words];
   for (int64_t turn = 0; turn < 4; turn++) {
-    for (int64_t &word : memory) {
+    for (int64_t& word : memory) {
       word = turn;
     }
     MPI_Info info = check::info("nearcache_mode", "always");
@@ -212,9 +231,9 @@ void win_free_and_create() {
 }
 
 void set_info_switches_mode() {
-  with_window(false, "always", [](Window &window) {
-    const char *modes[] = {"transparent", "always", "off", "user", "transparent"};
-    for (const char *mode : modes) {
+  with_window(false, "always", [](Window& window) {
+    const char* modes[] = {"transparent", "always", "off", "user", "transparent"};
+    for (const char* mode : modes) {
       if (check::rank == 0) {
         MPI_Win_lock_all(0, window.win);
         read(window, place);
@@ -227,8 +246,10 @@ void set_info_switches_mode() {
       if (check::rank == 0) {
         MPI_Win_lock_all(0, window.win);
         EXPECT_EQ(read(window, place), value(window.version, place));
-        const auto hits = ADDED(window.win, hits_full, EXPECT_EQ(read(window, place), value(window.version, place)));
-        if (strict_flush() || strcmp(mode, "transparent") != 0) EXPECT_CACHED(hits == (strcmp(mode, "always") == 0 || strcmp(mode, "user") == 0));
+        const auto hits = ADDED(window.win, hits_full,
+                                EXPECT_EQ(read(window, place), value(window.version, place)));
+        if (strict_flush() || strcmp(mode, "transparent") != 0)
+          EXPECT_CACHED(hits == (strcmp(mode, "always") == 0 || strcmp(mode, "user") == 0));
         MPI_Win_unlock_all(window.win);
       }
       check::hidden_barrier();
@@ -238,13 +259,17 @@ void set_info_switches_mode() {
 
 void clampi_modes_by_name_and_number() {
   const struct {
-    const char *value;
+    const char* value;
     nearcache_mode mode;
-  } rows[] = {{"CLAMPI_TRANSPARENT", NEARCACHE_MODE_TRANSPARENT}, {"CLAMPI_ALWAYS_CACHE", NEARCACHE_MODE_ALWAYS}, {"CLAMPI_USER_DEFINED", NEARCACHE_MODE_USER},
-              {"1", NEARCACHE_MODE_TRANSPARENT}, {"2", NEARCACHE_MODE_ALWAYS}, {"3", NEARCACHE_MODE_USER}};
-  for (const auto &row : rows) {
+  } rows[] = {{"CLAMPI_TRANSPARENT", NEARCACHE_MODE_TRANSPARENT},
+              {"CLAMPI_ALWAYS_CACHE", NEARCACHE_MODE_ALWAYS},
+              {"CLAMPI_USER_DEFINED", NEARCACHE_MODE_USER},
+              {"1", NEARCACHE_MODE_TRANSPARENT},
+              {"2", NEARCACHE_MODE_ALWAYS},
+              {"3", NEARCACHE_MODE_USER}};
+  for (const auto& row : rows) {
     MPI_Info info = check::info("CLAMPI_MODE", row.value);
-    int64_t *memory;
+    int64_t* memory;
     MPI_Win win;
     MPI_Win_allocate(64, 8, info, MPI_COMM_WORLD, &memory, &win);
     MPI_Info_free(&info);
@@ -256,7 +281,7 @@ void clampi_modes_by_name_and_number() {
 
 void clampi_info_key() {
   MPI_Info info = check::info("CLAMPI_MODE", "CLAMPI_ALWAYS_CACHE");
-  int64_t *memory;
+  int64_t* memory;
   MPI_Win win;
   MPI_Win_allocate(64, 8, info, MPI_COMM_WORLD, &memory, &win);
   MPI_Info_free(&info);
@@ -275,27 +300,34 @@ void clampi_info_key() {
 
 }  // namespace
 
-void add_write_rows(std::vector<check::Case> &cases) {
-  for (const Write &write : writes) {
-    cases.push_back({std::string("always_own_") + write.name, [&write] { run_write(write, "always"); }});
-    cases.push_back({std::string("user_own_") + write.name, [&write] { run_write(write, "user"); }});
-    cases.push_back({std::string("transparent_own_") + write.name, [&write] { run_write_transparent(write); }});
+void add_write_rows(std::vector<check::Case>& cases) {
+  for (const Write& write : writes) {
+    cases.push_back(
+        {std::string("always_own_") + write.name, [&write] { run_write(write, "always"); }});
+    cases.push_back(
+        {std::string("user_own_") + write.name, [&write] { run_write(write, "user"); }});
+    cases.push_back(
+        {std::string("transparent_own_") + write.name, [&write] { run_write_transparent(write); }});
   }
-  for (const char *name : {"put", "accumulate", "fetch_and_op"}) {
-    for (const Write &write : writes) {
+  for (const char* name : {"put", "accumulate", "fetch_and_op"}) {
+    for (const Write& write : writes) {
       if (strcmp(write.name, name) == 0) {
-        cases.push_back({std::string("always_get_over_own_") + name + "_under_way", [&write] { run_get_over_write_under_way(write, "always"); }});
-        cases.push_back({std::string("user_get_over_own_") + name + "_under_way", [&write] { run_get_over_write_under_way(write, "user"); }});
+        cases.push_back({std::string("always_get_over_own_") + name + "_under_way",
+                         [&write] { run_get_over_write_under_way(write, "always"); }});
+        cases.push_back({std::string("user_get_over_own_") + name + "_under_way",
+                         [&write] { run_get_over_write_under_way(write, "user"); }});
       }
     }
   }
 }
 
-void add_mode_rows(std::vector<check::Case> &cases) {
+void add_mode_rows(std::vector<check::Case>& cases) {
   cases.push_back({"always_repeats_are_full_hits", [] { repeats_are_full_hits("always"); }});
   cases.push_back({"user_repeats_are_full_hits", [] { repeats_are_full_hits("user"); }});
-  cases.push_back({"user_until_nearcache_invalidate", [] { user_until_invalidate(nearcache_invalidate); }});
-  cases.push_back({"user_until_clampi_invalidate", [] { user_until_invalidate(CLAMPI_Invalidate); }});
+  cases.push_back(
+      {"user_until_nearcache_invalidate", [] { user_until_invalidate(nearcache_invalidate); }});
+  cases.push_back(
+      {"user_until_clampi_invalidate", [] { user_until_invalidate(CLAMPI_Invalidate); }});
   cases.push_back({"invalidate_with_get_under_way", invalidate_with_get_under_way});
   cases.push_back({"win_free_and_create", win_free_and_create});
   cases.push_back({"set_info_switches_mode", set_info_switches_mode});

@@ -1,5 +1,6 @@
-// MPI_THREAD_MULTIPLE: threads of both ranks get, flush and put at the same time, through one window for all and
-// one for each thread. Every thread checks every value; its own column of the shared window is its to write.
+// MPI_THREAD_MULTIPLE: threads of both ranks get, flush and put at the same time, through one
+// window for all and one for each thread. Every thread checks every value; its own column of the
+// shared window is its to write.
 #include <atomic>
 #include <random>
 #include <thread>
@@ -13,13 +14,13 @@ std::atomic<int> wrong;
 
 void note(bool good) { wrong += good ? 0 : 1; }
 
-void in_threads(const std::function<void(int)> &body) {
+void in_threads(const std::function<void(int)>& body) {
   wrong = 0;
   std::vector<std::thread> running;
   for (int i = 0; i < threads; i++) {
     running.emplace_back(body, i);
   }
-  for (std::thread &each : running) {
+  for (std::thread& each : running) {
     each.join();
   }
   EXPECT_EQ(wrong.load(), 0);
@@ -28,8 +29,10 @@ void in_threads(const std::function<void(int)> &body) {
 int peer() { return check::rank ^ 1; }
 
 // Reads only: the threads meet at the same entries.
-void shared_window(const char *mode, const char *storage) {
-  Words words(2000, mode, {{"nearcache_storage", storage}, {"nearcache_adaptive", strcmp(storage, "1M") ? "false" : "true"}});
+void shared_window(const char* mode, const char* storage) {
+  Words words(2000, mode,
+              {{"nearcache_storage", storage},
+               {"nearcache_adaptive", strcmp(storage, "1M") ? "false" : "true"}});
   in_threads([&](int thread) {
     std::mt19937 random(thread * 77 + check::rank);
     for (int i = 0; i < rounds; i++) {
@@ -50,8 +53,9 @@ void shared_window(const char *mode, const char *storage) {
   });
 }
 
-// Every thread writes its column at the peer and reads it back, beside the others' reads of common words.
-void shared_window_with_puts(const char *mode) {
+// Every thread writes its column at the peer and reads it back, beside the others' reads of common
+// words.
+void shared_window_with_puts(const char* mode) {
   constexpr int common = 64;  // words 0 .. 63 are never written
   Words words(common + threads * column, mode);
   in_threads([&](int thread) {
@@ -73,7 +77,8 @@ void shared_window_with_puts(const char *mode) {
   });
 }
 
-// What a thread does while another one's flush is under way, which the lazy MPI calls when it has decided what the flush completes.
+// What a thread does while another one's flush is under way, which the lazy MPI calls when it has
+// decided what the flush completes.
 std::function<void()> meanwhile;
 void in_another_thread() {
   const std::function<void()> once = std::move(meanwhile);
@@ -83,8 +88,9 @@ void in_another_thread() {
   }
 }
 
-// A get that comes too late for a flush under way is not among what it completes, though both are done when it returns.
-void get_during_a_flush_of_another_thread(const char *mode) {
+// A get that comes too late for a flush under way is not among what it completes, though both are
+// done when it returns.
+void get_during_a_flush_of_another_thread(const char* mode) {
   auto hook = (void (**)())dlsym(RTLD_DEFAULT, "lazy_mpi_meanwhile");
   if (hook == nullptr) {
     return check::skip("needs the lazy MPI");
@@ -113,7 +119,7 @@ void window_of_each_thread() {
     memory[i] = check::rank * 1000 + i;
   }
   MPI_Info info = check::info("nearcache_mode", "always");
-  for (MPI_Win &win : windows) {
+  for (MPI_Win& win : windows) {
     MPI_Win_create(memory.data(), 256 * 8, 8, info, MPI_COMM_WORLD, &win);
     MPI_Win_lock_all(0, win);
   }
@@ -128,7 +134,7 @@ void window_of_each_thread() {
     }
   });
   check::hidden_barrier();
-  for (MPI_Win &win : windows) {
+  for (MPI_Win& win : windows) {
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
   }
@@ -137,15 +143,17 @@ void window_of_each_thread() {
 
 }  // namespace
 
-int main(int argc, char **argv) {
-  return check::run(argc, argv, 2,
-                    {{"shared_window_always", [] { shared_window("always", "1M"); }},
-                     {"shared_window_transparent", [] { shared_window("transparent", "1M"); }},
-                     {"shared_window_little_storage", [] { shared_window("always", "2048"); }},
-                     {"puts_always", [] { shared_window_with_puts("always"); }},
-                     {"puts_transparent", [] { shared_window_with_puts("transparent"); }},
-                     {"get_during_a_flush_always", [] { get_during_a_flush_of_another_thread("always"); }},
-                     {"get_during_a_flush_transparent", [] { get_during_a_flush_of_another_thread("transparent"); }},
-                     {"window_of_each_thread", window_of_each_thread}},
-                    MPI_THREAD_MULTIPLE);
+int main(int argc, char** argv) {
+  return check::run(
+      argc, argv, 2,
+      {{"shared_window_always", [] { shared_window("always", "1M"); }},
+       {"shared_window_transparent", [] { shared_window("transparent", "1M"); }},
+       {"shared_window_little_storage", [] { shared_window("always", "2048"); }},
+       {"puts_always", [] { shared_window_with_puts("always"); }},
+       {"puts_transparent", [] { shared_window_with_puts("transparent"); }},
+       {"get_during_a_flush_always", [] { get_during_a_flush_of_another_thread("always"); }},
+       {"get_during_a_flush_transparent",
+        [] { get_during_a_flush_of_another_thread("transparent"); }},
+       {"window_of_each_thread", window_of_each_thread}},
+      MPI_THREAD_MULTIPLE);
 }

@@ -1,4 +1,5 @@
-// Mode user from the environment: what windows do that name no mode, before the program invalidates and after. Run with NEARCACHE_MODE=user.
+// Mode user from the environment: what windows do that name no mode, before the program invalidates
+// and after. Run with NEARCACHE_MODE=user.
 #include <cstdint>
 
 #include "check.h"
@@ -37,14 +38,14 @@ class Stored {
     return found;
   }
 
-  int64_t *memory = nullptr;
+  int64_t* memory = nullptr;
   MPI_Win win = MPI_WIN_NULL;
 };
 
 bool reads() { return check::rank == 0; }
 
 // Reads after a store, and what is read now once more after a barrier: from the cache in mode user.
-void served_over_a_barrier(Stored &window, bool wanted) {
+void served_over_a_barrier(Stored& window, bool wanted) {
   int64_t seen = reads() ? window.read() : 0;
   const nearcache_stats before = check::stats(window.win);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -79,7 +80,7 @@ void a_window_that_names_the_mode_has_it_at_once() {
   nearcache_set_mode(set.win, NEARCACHE_MODE_USER);
   MPI_Win_set_info(informed.win, info);
   MPI_Info_free(&info);
-  for (Stored *window : {&created, &set, &informed}) {
+  for (Stored* window : {&created, &set, &informed}) {
     check::expect(window->mode() == NEARCACHE_MODE_USER, "mode %d", window->mode());
     served_over_a_barrier(*window, true);
   }
@@ -90,7 +91,7 @@ void the_first_invalidation_of_any_window_begins_it_for_all() {
   nearcache_set_mode(named.win, NEARCACHE_MODE_TRANSPARENT);
   check::expect(nearcache_invalidate(one.win) == MPI_SUCCESS, "nearcache_invalidate");
   Stored later;
-  for (Stored *window : {&one, &other, &later}) {
+  for (Stored* window : {&one, &other, &later}) {
     check::expect(window->mode() == NEARCACHE_MODE_USER, "mode %d", window->mode());
     served_over_a_barrier(*window, true);
     window->store(7);
@@ -99,12 +100,13 @@ void the_first_invalidation_of_any_window_begins_it_for_all() {
       check::expect(window->read() == 7, "a value of before the invalidation");
     }
   }
-  check::expect(named.mode() == NEARCACHE_MODE_TRANSPARENT, "a mode that the program named is another one");
+  check::expect(named.mode() == NEARCACHE_MODE_TRANSPARENT,
+                "a mode that the program named is another one");
 }
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   return check::run(argc, argv, 2,
                     {{"never", what_others_store_is_seen_by_a_program_that_never_invalidates},
                      {"named", a_window_that_names_the_mode_has_it_at_once},

@@ -10,11 +10,12 @@
 // All ranks make it; word i of rank r holds word(r, i).
 class Words {
  public:
-  using Keys = std::initializer_list<std::pair<const char *, std::string>>;
+  using Keys = std::initializer_list<std::pair<const char*, std::string>>;
 
-  explicit Words(int64_t words, const char *mode = "always", Keys keys = {}) : memory(words), count(words) {
+  explicit Words(int64_t words, const char* mode = "always", Keys keys = {})
+      : memory(words), count(words) {
     MPI_Info info = check::info("nearcache_mode", mode);
-    for (const auto &[key, value] : keys) {
+    for (const auto& [key, value] : keys) {
       MPI_Info_set(info, key, value.c_str());
     }
     for (int64_t i = 0; i < words; i++) {
@@ -32,12 +33,12 @@ class Words {
     MPI_Win_free(&win);
   }
 
-  Words(const Words &) = delete;
-  Words &operator=(const Words &) = delete;
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
 
   static int64_t word(int rank, int64_t i) { return (rank + 1) * 1000000000LL + i * 3 + 1; }
 
-  int get(int64_t *to, int target, int64_t at, int words = 1) const {
+  int get(int64_t* to, int target, int64_t at, int words = 1) const {
     return MPI_Get(to, words, MPI_INT64_T, target, at, words, MPI_INT64_T, win);
   }
 
@@ -51,11 +52,12 @@ class Words {
     return right(got.data(), target, at, words);
   }
 
-  static bool right(const int64_t *got, int target, int64_t at, int words = 1) {
+  static bool right(const int64_t* got, int target, int64_t at, int words = 1) {
     for (int i = 0; i < words; i++) {
       if (got[i] != word(target, at + i)) {
-        return check::expect(false, "word %lld of rank %d, asked %d from %lld: %lld, not %lld", (long long)(at + i),
-                             target, words, (long long)at, (long long)got[i], (long long)word(target, at + i));
+        return check::expect(false, "word %lld of rank %d, asked %d from %lld: %lld, not %lld",
+                             (long long)(at + i), target, words, (long long)at, (long long)got[i],
+                             (long long)word(target, at + i));
       }
     }
     return true;

@@ -1,5 +1,6 @@
-// Jobs that are not one program on one MPI_COMM_WORLD: several programs, a spawned one, sessions, thread levels that come late, forks, ends. Which
-// of them is the first argument; each rank prints `ok WHAT rank R hits H`, or FAILED.
+// Jobs that are not one program on one MPI_COMM_WORLD: several programs, a spawned one, sessions,
+// thread levels that come late, forks, ends. Which of them is the first argument; each rank prints
+// `ok WHAT rank R hits H`, or FAILED.
 #include <dlfcn.h>
 #include <mpi.h>
 #include <sys/wait.h>
@@ -21,10 +22,10 @@ namespace {
 
 constexpr int count = 16;
 
-const char *what = "";
+const char* what = "";
 int failures = 0;
 
-void expect(bool good, const char *text) {
+void expect(bool good, const char* text) {
   if (good) return;
   ++failures;
   std::printf("FAILED %s: %s\n", what, text);
@@ -106,7 +107,8 @@ void read_in_halves() {
   MPI_Comm_free(&half);
 }
 
-// Rank 0 is in every ordered group of three, others are in fewer: not all have room for one group more.
+// Rank 0 is in every ordered group of three, others are in fewer: not all have room for one group
+// more.
 void read_in_many_groups() {
   const int me = world_rank();
   for (int left_out = 1; left_out < 4; ++left_out) {
@@ -115,9 +117,10 @@ void read_in_many_groups() {
       if (rank != left_out) order[i++] = rank;
     }
     do {
-      const auto *mine = std::find(order, order + 3, me);
+      const auto* mine = std::find(order, order + 3, me);
       MPI_Comm group;
-      MPI_Comm_split(MPI_COMM_WORLD, mine == order + 3 ? MPI_UNDEFINED : 0, static_cast<int>(mine - order), &group);
+      MPI_Comm_split(MPI_COMM_WORLD, mine == order + 3 ? MPI_UNDEFINED : 0,
+                     static_cast<int>(mine - order), &group);
       if (group == MPI_COMM_NULL) continue;
       Words words(group);
       words.read(2);
@@ -128,12 +131,14 @@ void read_in_many_groups() {
   read_in_world();
 }
 
-// The child runs without Nearcache; after the merged communicator the parents' own is cached as ever.
-void read_beyond_the_world(char *program) {
+// The child runs without Nearcache; after the merged communicator the parents' own is cached as
+// ever.
+void read_beyond_the_world(char* program) {
   MPI_Comm children, all;
   char way[] = "child";
-  char *arguments[] = {way, nullptr};
-  MPI_Comm_spawn(program, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+  char* arguments[] = {way, nullptr};
+  MPI_Comm_spawn(program, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                 MPI_ERRCODES_IGNORE);
   MPI_Intercomm_merge(children, 0, &all);
   Words shared(all);
   shared.read(3);
@@ -156,7 +161,7 @@ void be_a_child() {
 
 #if MPI_VERSION >= 4
 // Two threads that read from the cache: where they take no locks, counts are lost.
-void read_in_threads(Words *words, MPI_Comm comm, int rank) {
+void read_in_threads(Words* words, MPI_Comm comm, int rank) {
   constexpr int rounds = 20000;
   words->read(1);
   const auto before = stats(words->win()).gets;
@@ -171,11 +176,12 @@ void read_in_threads(Words *words, MPI_Comm comm, int rank) {
   read();
   other.join();
   const nearcache_stats after = words->end(comm);
-  if (nearcache_get_stats != nullptr) expect(after.gets - before == 2 * rounds, "two threads have lost counts: they take no locks");
+  if (nearcache_get_stats != nullptr)
+    expect(after.gets - before == 2 * rounds, "two threads have lost counts: they take no locks");
   tell(rank, after.hits_full);
 }
 
-MPI_Session begin_session(const char *threads) {
+MPI_Session begin_session(const char* threads) {
   MPI_Session session;
   MPI_Info info = MPI_INFO_NULL;
   if (threads != nullptr) {
@@ -187,7 +193,7 @@ MPI_Session begin_session(const char *threads) {
   return session;
 }
 
-MPI_Comm all_of(MPI_Session session, const char *name) {
+MPI_Comm all_of(MPI_Session session, const char* name) {
   MPI_Group group;
   MPI_Comm comm;
   MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
@@ -198,7 +204,7 @@ MPI_Comm all_of(MPI_Session session, const char *name) {
 
 // No MPI_Init: flushes are served and reports written all the same. And again in a second session.
 void read_in_sessions() {
-  for (const char *name : {"first", "second"}) {
+  for (const char* name : {"first", "second"}) {
     MPI_Session session = begin_session(nullptr);
     MPI_Comm comm = all_of(session, name);
     int rank = 0;
@@ -206,7 +212,8 @@ void read_in_sessions() {
     Words words(comm);
     words.read(10);
     const nearcache_stats ended = words.end(comm);
-    if (nearcache_get_stats != nullptr) expect(ended.syncs_served > 0, "flushes of a session's window are not served");
+    if (nearcache_get_stats != nullptr)
+      expect(ended.syncs_served > 0, "flushes of a session's window are not served");
     tell(rank, ended.hits_full);
     MPI_Comm_free(&comm);
     MPI_Session_finalize(&session);
@@ -214,12 +221,13 @@ void read_in_sessions() {
 }
 
 // A switch of shim_mpi.
-void let_fail(const char *name, int times) {
-  if (auto *shim = reinterpret_cast<void (*)(const char *, int)>(dlsym(RTLD_DEFAULT, "shim_fail"))) shim(name, times);
+void let_fail(const char* name, int times) {
+  if (auto* shim = reinterpret_cast<void (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "shim_fail")))
+    shim(name, times);
 }
 
-// The only session goes on after an MPI_Session_finalize that failed, and is over after the next. Nearcache may have a session of its own,
-// which fails first.
+// The only session goes on after an MPI_Session_finalize that failed, and is over after the next.
+// Nearcache may have a session of its own, which fails first.
 void end_a_session_twice() {
   MPI_Session session = begin_session(nullptr);
   MPI_Comm comm = all_of(session, "windows");
@@ -268,8 +276,9 @@ void threads_after_a_session() {
 }
 #endif
 
-// Called by a library below Nearcache that ends after it, when Nearcache's statics have been destroyed.
-Words *late_words;
+// Called by a library below Nearcache that ends after it, when Nearcache's statics have been
+// destroyed.
+Words* late_words;
 
 void read_at_the_very_end() {
   late_words->read(9);
@@ -295,7 +304,7 @@ void fork_and_read() {
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const std::string way = argc > 1 ? argv[1] : "";
   what = argc > 1 ? argv[1] : "";
 #if MPI_VERSION >= 4
@@ -304,7 +313,8 @@ int main(int argc, char **argv) {
   if (way == "session_threads") threads_by_a_session();
   if (way == "late_threads") threads_after_a_session();
 #endif
-  if (way == "sessions" || way == "failed_end" || way == "session_threads" || way == "late_threads") return failures > 0;
+  if (way == "sessions" || way == "failed_end" || way == "session_threads" || way == "late_threads")
+    return failures > 0;
   MPI_Init(&argc, &argv);
   if (way == "window") read_in_world();
   if (way == "halves") read_in_halves();

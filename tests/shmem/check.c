@@ -4,9 +4,9 @@
 
 int me, pes;
 int failures;
-const char *current = "";
+const char* current = "";
 
-void fail(const char *format, ...) {
+void fail(const char* format, ...) {
   if (++failures > most_failures) return;
   char detail[400];
   va_list words;
@@ -17,11 +17,11 @@ void fail(const char *format, ...) {
   fflush(stdout);
 }
 
-void check_equal(int line, const char *what, long found, long expected) {
+void check_equal(int line, const char* what, long found, long expected) {
   if (found != expected) fail("line %d: %s is %ld, not %ld", line, what, found, expected);
 }
 
-void run_cases(const struct test_case *cases, size_t count, const char *only) {
+void run_cases(const struct test_case* cases, size_t count, const char* only) {
   for (size_t i = 0; i < count; ++i) {
     if (only != NULL && strncmp(cases[i].name, only, strlen(only)) != 0) continue;
     const int before = failures;
@@ -58,7 +58,7 @@ int check_end(void) {
   return failures != 0;
 }
 
-void retire_context(shmem_ctx_t ctx, long *word) {
+void retire_context(shmem_ctx_t ctx, long* word) {
   for (int pe = 0; pe < pes; ++pe) shmem_ctx_long_p(ctx, word, 0, pe);
   shmem_ctx_quiet(ctx);
   shmem_ctx_destroy(ctx);

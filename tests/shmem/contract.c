@@ -1,26 +1,30 @@
-// What docs/semantics-openshmem.md promises of OpenSHMEM calls, case by case, on any number of PEs from 2 to 7.
+// What docs/semantics-openshmem.md promises of OpenSHMEM calls, case by case, on any number of PEs
+// from 2 to 7.
 //
 //   shmem_contract [PREFIX ...]   the cases whose names begin so; all without
 #include "contract.h"
 
 #include <time.h>
 
-unsigned char *heap;
+unsigned char* heap;
 unsigned char data[room];
-long *flags;
+long* flags;
 long scratch_word;
 long sync_words[SHMEM_REDUCE_SYNC_SIZE];
 
-static unsigned char byte_of(size_t i, int seed) { return (unsigned char)(seed * 59 + (int)i * 7 + (int)(i >> 8) * 3); }
+static unsigned char byte_of(size_t i, int seed) {
+  return (unsigned char)(seed * 59 + (int)i * 7 + (int)(i >> 8) * 3);
+}
 
-void fill(unsigned char *bytes, size_t count, int seed) {
+void fill(unsigned char* bytes, size_t count, int seed) {
   for (size_t i = 0; i < count; ++i) bytes[i] = byte_of(i, seed);
 }
 
-void check_bytes(int line, const unsigned char *bytes, size_t count, int seed) {
+void check_bytes(int line, const unsigned char* bytes, size_t count, int seed) {
   for (size_t i = 0; i < count; ++i) {
     if (bytes[i] == byte_of(i, seed)) continue;
-    return fail("line %d: byte %zu of %zu is %d, not %d", line, i, count, bytes[i], byte_of(i, seed));
+    return fail("line %d: byte %zu of %zu is %d, not %d", line, i, count, bytes[i],
+                byte_of(i, seed));
   }
 }
 
@@ -44,21 +48,22 @@ void progress(void) {
 }
 
 int over_tcp(void) {
-  const char *network = getenv("UCX_TLS");
+  const char* network = getenv("UCX_TLS");
   return network != NULL && strncmp(network, "tcp", 3) == 0;
 }
 
-static void run(const struct test_case *cases, size_t count, int words, char **prefixes) {
+static void run(const struct test_case* cases, size_t count, int words, char** prefixes) {
   if (words == 0) run_cases(cases, count, NULL);
   for (int i = 0; i < words; ++i) run_cases(cases, count, prefixes[i]);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_start();
   if (pes < 2 || pes >= most_pes) return 2;
   heap = shmem_malloc(room);
   flags = shmem_calloc(most_pes, sizeof *flags);
-  for (size_t i = 0; i < sizeof sync_words / sizeof *sync_words; ++i) sync_words[i] = SHMEM_SYNC_VALUE;
+  for (size_t i = 0; i < sizeof sync_words / sizeof *sync_words; ++i)
+    sync_words[i] = SHMEM_SYNC_VALUE;
   run(order_cases, order_case_count, argc - 1, argv + 1);
   run(wait_cases, wait_case_count, argc - 1, argv + 1);
   run(memory_cases, memory_case_count, argc - 1, argv + 1);

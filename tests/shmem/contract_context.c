@@ -1,5 +1,5 @@
-// Contexts: each orders and completes its own accesses; a quiet of one is seen through all. Over shared memory only: over tcp
-// Open MPI 4.1.4 hangs in calls on contexts that were created.
+// Contexts: each orders and completes its own accesses; a quiet of one is seen through all. Over
+// shared memory only: over tcp Open MPI 4.1.4 hangs in calls on contexts that were created.
 #include "contract.h"
 
 static void in_turn(void (*run)(int other)) {
@@ -10,7 +10,7 @@ static void in_turn(void (*run)(int other)) {
   }
 }
 
-static long *word(int i) { return (long *)heap + 16 * me + i; }
+static long* word(int i) { return (long*)heap + 16 * me + i; }
 
 static void quiet_of_one_run(int other) {
   shmem_ctx_t a, b;
@@ -39,7 +39,8 @@ static void quiet_of_one_run(int other) {
 }
 static void a_quiet_of_one_context_is_seen_through_the_others(void) { in_turn(quiet_of_one_run); }
 
-// Bytes of one line, written through two contexts at the same time: neither writes over the other's.
+// Bytes of one line, written through two contexts at the same time: neither writes over the
+// other's.
 static void one_line_run(int other) {
   shmem_ctx_t a, b;
   shmem_ctx_create(0, &a);
@@ -48,8 +49,10 @@ static void one_line_run(int other) {
   for (int round = 1; round <= 10; ++round) {
     shmem_ctx_getmem(a, seen, data, sizeof seen, other);
     shmem_ctx_getmem(b, seen, data, sizeof seen, other);
-    for (int i = 0; i < 64; ++i) shmem_ctx_uchar_p(i % 2 ? a : b, data + i, (unsigned char)(round + i), other);
-    for (int i = 0; i < 64; ++i) CHECK_EQUAL(shmem_ctx_uchar_g(i % 2 ? a : b, data + i, other), (unsigned char)(round + i));
+    for (int i = 0; i < 64; ++i)
+      shmem_ctx_uchar_p(i % 2 ? a : b, data + i, (unsigned char)(round + i), other);
+    for (int i = 0; i < 64; ++i)
+      CHECK_EQUAL(shmem_ctx_uchar_g(i % 2 ? a : b, data + i, other), (unsigned char)(round + i));
     shmem_ctx_quiet(b);
     shmem_ctx_quiet(a);
     shmem_getmem(seen, data, sizeof seen, other);
@@ -72,10 +75,11 @@ static void destroyed_run(int other) {
 }
 static void a_destroyed_context_has_written_everything(void) {
   in_turn(destroyed_run);
-  CHECK_EQUAL(((long *)heap)[16 * ((me + pes - 1) % pes) + 1], 5);
+  CHECK_EQUAL(((long*)heap)[16 * ((me + pes - 1) % pes) + 1], 5);
 }
 
-// A wait through the default context starts the writes of every context, or both sides wait for ever.
+// A wait through the default context starts the writes of every context, or both sides wait for
+// ever.
 static void a_wait_starts_the_writes_of_all_contexts(void) {
   clean();
   shmem_ctx_t ctx;
@@ -100,22 +104,23 @@ static void an_acquire_is_one_for_all_contexts(void) {
   shmem_ctx_t ctx;
   shmem_ctx_create(0, &ctx);
   for (long round = 1; round <= 10; ++round) {
-    if (me == 0) CHECK_EQUAL(shmem_ctx_long_g(ctx, (long *)data, pes - 1), round - 1);
+    if (me == 0) CHECK_EQUAL(shmem_ctx_long_g(ctx, (long*)data, pes - 1), round - 1);
     shmem_barrier_all();
-    if (me == pes - 1) *(volatile long *)data = round;
+    if (me == pes - 1) *(volatile long*)data = round;
     shmem_barrier_all();
-    if (me == 0) CHECK_EQUAL(shmem_ctx_long_g(ctx, (long *)data, pes - 1), round);
+    if (me == 0) CHECK_EQUAL(shmem_ctx_long_g(ctx, (long*)data, pes - 1), round);
   }
   if (me == 0) nearcache_shmem_ctx_uncached(ctx);
   shmem_barrier_all();
-  if (me == pes - 1) *(volatile long *)data = 77;
+  if (me == pes - 1) *(volatile long*)data = 77;
   shmem_barrier_all();
-  if (me == 0) CHECK_EQUAL(shmem_ctx_long_g(ctx, (long *)data, pes - 1), 77);
+  if (me == 0) CHECK_EQUAL(shmem_ctx_long_g(ctx, (long*)data, pes - 1), 77);
   retire_context(ctx, &scratch_word);
 }
 
 const struct test_case context_cases[] = {
-    {"a_quiet_of_one_context_is_seen_through_the_others", a_quiet_of_one_context_is_seen_through_the_others},
+    {"a_quiet_of_one_context_is_seen_through_the_others",
+     a_quiet_of_one_context_is_seen_through_the_others},
     {"two_contexts_write_into_one_line", two_contexts_write_into_one_line},
     {"a_destroyed_context_has_written_everything", a_destroyed_context_has_written_everything},
     {"a_wait_starts_the_writes_of_all_contexts", a_wait_starts_the_writes_of_all_contexts},

@@ -3,11 +3,12 @@
 
 static unsigned char last_of_data[100];
 
-// What lies behind an allocation or an object is neither read nor written, however short the access to its end is.
+// What lies behind an allocation or an object is neither read nor written, however short the access
+// to its end is.
 static void the_ends_of_memory(void) {
   const int other = (me + 1) % pes;
   for (size_t bytes = 1; bytes <= 200000; bytes = bytes * 5 + 3) {
-    unsigned char *block = shmem_malloc(bytes);
+    unsigned char* block = shmem_malloc(bytes);
     fill(block, bytes, me);
     shmem_barrier_all();
     unsigned char seen[64];
@@ -15,7 +16,8 @@ static void the_ends_of_memory(void) {
       nearcache_shmem_prefetch(block + bytes - length, length, other);
       nearcache_shmem_prefetch(block + bytes - length, (size_t)1 << 40, other);
       shmem_getmem(seen, block + bytes - length, length, other);
-      CHECK_EQUAL(seen[length - 1], (unsigned char)(other * 59 + (int)(bytes - 1) * 7 + (int)((bytes - 1) >> 8) * 3));
+      CHECK_EQUAL(seen[length - 1],
+                  (unsigned char)(other * 59 + (int)(bytes - 1) * 7 + (int)((bytes - 1) >> 8) * 3));
     }
     shmem_barrier_all();
     shmem_uchar_p(block + bytes - 1, (unsigned char)(100 + me), other);
@@ -51,26 +53,29 @@ static void the_ends_of_static_data(void) {
 // A row of reads that ends with the memory: nothing is fetched ahead behind it.
 static void reading_ahead_ends_with_the_memory(void) {
   enum { count = 6001 };
-  long *block = shmem_malloc(count * sizeof *block);
+  long* block = shmem_malloc(count * sizeof *block);
   const int other = (me + 1) % pes;
   for (long i = 0; i < count; ++i) block[i] = i * (me + 1);
   shmem_barrier_all();
   for (long i = 0; i < count; ++i) CHECK_EQUAL(shmem_long_g(&block[i], other), i * (other + 1));
   shmem_barrier_all();
-  for (long i = count - 1; i >= 0; --i) CHECK_EQUAL(shmem_long_g(&block[i], other), i * (other + 1));
+  for (long i = count - 1; i >= 0; --i)
+    CHECK_EQUAL(shmem_long_g(&block[i], other), i * (other + 1));
   shmem_barrier_all();
-  for (long i = 3; i < count; i += 111) CHECK_EQUAL(shmem_long_g(&block[i], other), i * (other + 1));
+  for (long i = 3; i < count; i += 111)
+    CHECK_EQUAL(shmem_long_g(&block[i], other), i * (other + 1));
   shmem_free(block);
 }
 
-static void check_block(const unsigned char *block, size_t bytes, int seed) {
+static void check_block(const unsigned char* block, size_t bytes, int seed) {
   shmem_quiet();
   shmem_barrier_all();
   shmem_barrier_all();
   CHECK_BYTES(block, bytes, seed);
 }
 
-// What was put to a block and not completed before it is freed never comes to the block that takes its place.
+// What was put to a block and not completed before it is freed never comes to the block that takes
+// its place.
 static void a_block_freed_while_dirty(void) {
   enum { bytes = 3000 };
   const int other = (me + 1) % pes;
@@ -81,7 +86,7 @@ static void a_block_freed_while_dirty(void) {
     for (int i = 0; i < 10; ++i) shmem_putmem(block + 237 * i, values, sizeof values, other);
     shmem_putmem(block + 1000, values, 7, (me + 2) % pes);
     shmem_free(block);
-    unsigned char *again = shmem_malloc(bytes);
+    unsigned char* again = shmem_malloc(bytes);
     fill(again, bytes, round + me);
     shmem_barrier_all();
     shmem_getmem(seen, again, sizeof seen, other);
@@ -100,13 +105,13 @@ static void a_block_reallocated_while_dirty(void) {
     shmem_getmem(seen, block, bytes, other);
     fill(values, bytes, round);
     for (int i = 0; i < bytes; i += 50) shmem_putmem(block + i, values + i, 50, other);
-    unsigned char *moved = shmem_realloc(block, round % 2 ? 60 * bytes : bytes / 2);
+    unsigned char* moved = shmem_realloc(block, round % 2 ? 60 * bytes : bytes / 2);
     const size_t left = round % 2 ? bytes : bytes / 2;
     CHECK_BYTES(moved, left, round);
     shmem_getmem(seen, moved, left, other);
     CHECK_BYTES(seen, left, round);
     // Nothing comes late, where the block was or where it is.
-    unsigned char *filler = shmem_malloc(bytes);
+    unsigned char* filler = shmem_malloc(bytes);
     fill(filler, bytes, round + 1);
     check_block(filler, bytes, round + 1);
     CHECK_BYTES(moved, left, round);
@@ -119,7 +124,7 @@ static void zeroed_blocks_are_seen_as_zeros(void) {
   enum { count = 300 };
   const int other = (me + 1) % pes;
   for (int round = 0; round < 10; ++round) {
-    long *block = shmem_calloc(count, sizeof *block);
+    long* block = shmem_calloc(count, sizeof *block);
     shmem_barrier_all();  // Open MPI 4.1.4 zeroes its block after the barrier of the allocation
     for (int i = 0; i < count; i += 7) CHECK_EQUAL(shmem_long_g(&block[i], other), 0);
     shmem_barrier_all();
@@ -133,16 +138,16 @@ static void zeroed_blocks_are_seen_as_zeros(void) {
 // What is read before it may be old; after it, nothing is that was written before it.
 static void allocating_and_freeing_synchronise(void) {
   clean();
-  long *words = (long *)heap;
+  long* words = (long*)heap;
   const int other = (me + 1) % pes;
   for (long round = 1; round <= 20; ++round) {
     shmem_barrier_all();
-    *(volatile long *)&words[5] = 2 * round - 1;
+    *(volatile long*)&words[5] = 2 * round - 1;
     shmem_long_g(&words[5], other);
-    void *block = shmem_malloc(100);
+    void* block = shmem_malloc(100);
     CHECK_EQUAL(shmem_long_g(&words[5], other), 2 * round - 1);
     shmem_barrier_all();
-    *(volatile long *)&words[5] = 2 * round;
+    *(volatile long*)&words[5] = 2 * round;
     shmem_long_g(&words[5], other);
     shmem_free(block);
     CHECK_EQUAL(shmem_long_g(&words[5], other), 2 * round);
@@ -156,7 +161,8 @@ static void aligned_blocks_are_cached_as_others(void) {
   shmem_barrier_all();
   for (int i = 0; i < 50; ++i) {
     shmem_getmem(seen, block + 90 * i, 100, other);
-    CHECK_EQUAL(seen[99], (unsigned char)(other * 59 + (90 * i + 99) * 7 + ((90 * i + 99) >> 8) * 3));
+    CHECK_EQUAL(seen[99],
+                (unsigned char)(other * 59 + (90 * i + 99) * 7 + ((90 * i + 99) >> 8) * 3));
   }
   shmem_free(block);
 }
@@ -164,7 +170,7 @@ static void aligned_blocks_are_cached_as_others(void) {
 // Ranges that the program takes out of the cache are written at once and never served from it.
 static void uncached_ranges_are_always_fresh(void) {
   clean();
-  long *words = (long *)heap;
+  long* words = (long*)heap;
   const int other = (me + 1) % pes, before = (me + pes - 1) % pes;
   shmem_long_p(&words[100 + me], 5, other);
   shmem_long_g(&words[101], other);

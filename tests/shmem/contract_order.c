@@ -1,38 +1,46 @@
 // What a PE reads after it, or another PE, has written.
 #include "contract.h"
 
-// The ways in which a writer tells a reader that it is done. 0: the writer's side, after its writes; 1: the reader's, before its reads.
+// The ways in which a writer tells a reader that it is done. 0: the writer's side, after its
+// writes; 1: the reader's, before its reads.
 static long turn;
 
 static void tell(int reader) { shmem_long_p(&flags[me], turn, reader); }
 static void await(int writer) { shmem_long_wait_until(&flags[writer], SHMEM_CMP_GE, turn); }
 
 static void by_flag(int side, int other) {
-  if (side == 0) shmem_quiet(), tell(other);
-  else await(other);
+  if (side == 0)
+    shmem_quiet(), tell(other);
+  else
+    await(other);
 }
 static void by_test(int side, int other) {
-  if (side == 0) shmem_quiet(), tell(other);
+  if (side == 0)
+    shmem_quiet(), tell(other);
   else
     while (!shmem_long_test(&flags[other], SHMEM_CMP_GE, turn)) progress();
 }
 static void by_atomic(int side, int other) {
-  if (side == 0) shmem_quiet(), shmem_long_atomic_set(&flags[me], turn, me);
+  if (side == 0)
+    shmem_quiet(), shmem_long_atomic_set(&flags[me], turn, me);
   else
     while (shmem_long_atomic_fetch(&flags[other], other) < turn) progress();
 }
 static void by_swap(int side, int other) {
-  if (side == 0) shmem_quiet(), shmem_long_atomic_swap(&flags[me], turn, other);
-  else await(other);
+  if (side == 0)
+    shmem_quiet(), shmem_long_atomic_swap(&flags[me], turn, other);
+  else
+    await(other);
 }
 
 // `data` of the owner is written by the writer, then read by the reader: who sees old bytes, fails.
-static void pass(int writer, int owner, int reader, void (*way)(int, int), unsigned char *memory) {
+static void pass(int writer, int owner, int reader, void (*way)(int, int), unsigned char* memory) {
   enum { bytes = 300 };
   unsigned char values[bytes];
   const int seed = (int)++turn;
   shmem_barrier_all();
-  if (me == reader) {  // what is read now must not be served later; nothing here is an acquire of the reader's
+  // what is read now must not be served later; nothing here is an acquire of the reader's
+  if (me == reader) {
     shmem_getmem(values, memory + 5, bytes, owner);
     shmem_long_p(&flags[most_pes - 1], turn, writer);
     shmem_quiet();
@@ -41,7 +49,7 @@ static void pass(int writer, int owner, int reader, void (*way)(int, int), unsig
     shmem_long_wait_until(&flags[most_pes - 1], SHMEM_CMP_GE, turn);
     fill(values, bytes, seed);
     shmem_putmem(memory + 5, values, 100, owner);
-    for (int i = 100; i < bytes; ++i) shmem_char_p((char *)memory + 5 + i, (char)values[i], owner);
+    for (int i = 100; i < bytes; ++i) shmem_char_p((char*)memory + 5 + i, (char)values[i], owner);
     way(0, reader);
   } else if (me == reader) {
     way(1, writer);
@@ -62,10 +70,11 @@ static void ping_pong_in_all_placements(void) {
           if (writer != reader) pass(writer, owner, reader, ways[w], owner % 2 ? heap : data);
 }
 
-// Put, fence, flag, without a quiet: what the owner sees in order, it may overwrite, and the writer must see that.
+// Put, fence, flag, without a quiet: what the owner sees in order, it may overwrite, and the writer
+// must see that.
 static void the_owner_answers_in_place(void) {
   clean();
-  long *words = (long *)heap;
+  long* words = (long*)heap;
   for (long round = 1; round <= 50; ++round) {
     const int writer = (int)(round % pes), owner = (writer + 1) % pes;
     if (me == writer) {
@@ -87,20 +96,22 @@ static void the_owner_answers_in_place(void) {
   }
 }
 
-// The flag's page is written first, so that write-back in the order of writing would put the flag before the data.
+// The flag's page is written first, so that write-back in the order of writing would put the flag
+// before the data.
 static void a_fence_orders_data_before_a_flag(void) {
   clean();
   for (long round = 1; round <= 40; ++round) {
     const int writer = (int)(round % pes), reader = (writer + 1) % pes;
     if (me == writer) {
       shmem_long_p(&flags[2], round, reader);
-      for (int i = 0; i < room; i += 16) shmem_long_p((long *)(heap + i), round, reader);  // a thousand puts: time to see it
+      // a thousand puts: time to see it
+      for (int i = 0; i < room; i += 16) shmem_long_p((long*)(heap + i), round, reader);
       shmem_fence();
       shmem_long_p(&flags[0], round, reader);
       shmem_long_wait_until(&flags[1], SHMEM_CMP_EQ, round);
     } else if (me == reader) {
       shmem_long_wait_until(&flags[0], SHMEM_CMP_EQ, round);
-      for (int i = room - 16; i >= 0; i -= 16) CHECK_EQUAL(load((long *)(heap + i)), round);
+      for (int i = room - 16; i >= 0; i -= 16) CHECK_EQUAL(load((long*)(heap + i)), round);
       shmem_long_p(&flags[1], round, writer);
     }
     shmem_barrier_all();
@@ -130,7 +141,7 @@ static void neighbouring_bytes_of_many_writers(void) {
 static void a_put_after_a_get_of_its_line(void) {
   clean();
   const int other = (me + 1) % pes;
-  long *words = (long *)data;
+  long* words = (long*)data;
   for (long round = 1; round <= 30; ++round) {
     const long before = shmem_long_g(&words[me * 64], other);
     CHECK_EQUAL(before, round == 1 ? 0 : 3 * (round - 1));
@@ -147,7 +158,7 @@ static void a_put_after_a_get_of_its_line(void) {
 static void strided_over_cached(void) {
   clean();
   const int other = (me + 1) % pes;
-  int *ints = (int *)heap + 200 * me, values[100];
+  int *ints = (int*)heap + 200 * me, values[100];
   for (int round = 1; round <= 10; ++round) {
     shmem_int_get(values, ints, 100, other);
     for (int i = 0; i < 100; ++i) values[i] = round * 1000 + i;
@@ -159,7 +170,9 @@ static void strided_over_cached(void) {
     shmem_int_iget(values, ints + 1, 1, 4, 10, other);
     for (int i = 0; i < 10; ++i) CHECK_EQUAL(values[i], i == 2 ? 77 : -round * 1000 - 2 * i);
     for (int i = 0; i < 100; ++i) {
-      const int expected = i % 4 != 1 || i > 37 ? round * 1000 + i : i == 9 ? 77 : -round * 1000 - (i - 1) / 2;
+      const int expected = i % 4 != 1 || i > 37 ? round * 1000 + i
+                           : i == 9             ? 77
+                                                : -round * 1000 - (i - 1) / 2;
       CHECK_EQUAL(shmem_int_g(ints + i, other), expected);
     }
   }
@@ -168,7 +181,7 @@ static void strided_over_cached(void) {
 static void atomics_against_cached_pages(void) {
   clean();
   const int other = (me + 1) % pes;
-  long *words = (long *)heap + 64 * me, all[8];
+  long *words = (long*)heap + 64 * me, all[8];
   for (long round = 1; round <= 20; ++round) {
     shmem_long_get(all, words, 8, other);
     shmem_long_p(&words[0], round, other);
@@ -196,7 +209,7 @@ static void atomics_against_cached_pages(void) {
 
 static void atomics_of_all_on_one_word(void) {
   clean();
-  long *word = (long *)data;
+  long* word = (long*)data;
   for (int i = 0; i < 50; ++i) {
     CHECK(shmem_long_g(word, 0) <= 3L * 50 * pes);
     shmem_long_atomic_inc(word, 0);
@@ -256,7 +269,7 @@ static void what_is_prefetched_is_dropped_by_an_acquire(void) {
 
 static void own_memory_is_never_stale(void) {
   clean();
-  long *words = (long *)heap;
+  long* words = (long*)heap;
   for (long i = 1; i <= 50; ++i) {
     shmem_long_p(&words[5], i, me);
     CHECK_EQUAL(load(&words[5]), i);
@@ -265,7 +278,8 @@ static void own_memory_is_never_stale(void) {
   }
 }
 
-// Two PEs put a flag to each other, and then look at their own by loads: no call of theirs sets the flags on their way any more.
+// Two PEs put a flag to each other, and then look at their own by loads: no call of theirs sets the
+// flags on their way any more.
 static void a_flag_before_no_call(void (*order)(void)) {
   clean();
   const int partner = me ^ 1;
@@ -273,8 +287,8 @@ static void a_flag_before_no_call(void (*order)(void)) {
     if (me < 2) {
       shmem_putmem(heap + 100, &round, sizeof round, partner);
       order();
-      shmem_long_p((long *)(heap + 200), round, partner);
-      while (load((long *)(heap + 200)) != round)
+      shmem_long_p((long*)(heap + 200), round, partner);
+      while (load((long*)(heap + 200)) != round)
         if (over_tcp()) progress();
       CHECK(memcmp(heap + 100, &round, sizeof round) == 0);
     }

@@ -1,10 +1,12 @@
-// Waits and polls: what a PE has written reaches its target before the PE waits for an answer, and what it polls is seen to change.
+// Waits and polls: what a PE has written reaches its target before the PE waits for an answer, and
+// what it polls is seen to change.
 #include "contract.h"
 
 enum { rounds = 40 };
 
-// PE 0 asks PE 1 by a put that nothing completes, and waits in `wait`; PE 1 answers in the same way. Then the other way round.
-static void ask_and_answer(void (*wait)(long *flag, long value)) {
+// PE 0 asks PE 1 by a put that nothing completes, and waits in `wait`; PE 1 answers in the same
+// way. Then the other way round.
+static void ask_and_answer(void (*wait)(long* flag, long value)) {
   clean();
   for (long round = 1; round <= rounds; ++round) {
     const int asks = round % 2, answers = 1 - asks;
@@ -19,19 +21,21 @@ static void ask_and_answer(void (*wait)(long *flag, long value)) {
   }
 }
 
-static void until(long *flag, long value) { shmem_long_wait_until(flag, SHMEM_CMP_EQ, value); }
+static void until(long* flag, long value) { shmem_long_wait_until(flag, SHMEM_CMP_EQ, value); }
 // Each PE's flag is set every second round.
-static void until_not(long *flag, long value) { shmem_long_wait_until(flag, SHMEM_CMP_NE, value > 2 ? value - 2 : 0); }
-static void test_loop(long *flag, long value) {
+static void until_not(long* flag, long value) {
+  shmem_long_wait_until(flag, SHMEM_CMP_NE, value > 2 ? value - 2 : 0);
+}
+static void test_loop(long* flag, long value) {
   while (!shmem_long_test(flag, SHMEM_CMP_EQ, value))
     if (over_tcp()) progress();
 }
-static void fetch_loop(long *flag, long value) {
+static void fetch_loop(long* flag, long value) {
   while (shmem_long_atomic_fetch(flag, me) != value)
     if (over_tcp()) progress();
 }
 
-static void own_g_loop(long *flag, long value) {
+static void own_g_loop(long* flag, long value) {
   while (shmem_long_g(flag, me) != value)
     if (over_tcp()) progress();
 }
@@ -80,7 +84,7 @@ static void a_question_before_fcollect(void) { ask_before(collect_one); }
 // PE 1 waits in the block that PE 0 is freeing.
 static void a_question_before_its_block_is_freed(void) {
   for (int round = 0; round < rounds; ++round) {
-    long *flag = shmem_calloc(1, sizeof *flag);
+    long* flag = shmem_calloc(1, sizeof *flag);
     shmem_barrier_all();  // Open MPI 4.1.4 zeroes its block after the barrier of the allocation
     if (me == 0) shmem_long_p(flag, 1, 1);
     if (me == 1) shmem_long_wait_until(flag, SHMEM_CMP_EQ, 1);
@@ -89,10 +93,10 @@ static void a_question_before_its_block_is_freed(void) {
 }
 
 // The answer comes to a third PE's memory (or to PE 1's own), where PE 0 looks for it by gets.
-static void ask_and_poll(long (*look)(long *, int)) {
+static void ask_and_poll(long (*look)(long*, int)) {
   clean();
   const int where = pes - 1;
-  long *answer = (long *)data;
+  long* answer = (long*)data;
   for (long round = 1; round <= 10; ++round) {
     if (me == 0) {
       shmem_long_p(&flags[0], round, 1);
@@ -105,27 +109,28 @@ static void ask_and_poll(long (*look)(long *, int)) {
     shmem_barrier_all();
   }
 }
-static long look_by_g(long *word, int pe) { return shmem_long_g(word, pe); }
-static long look_by_get(long *word, int pe) {
+static long look_by_g(long* word, int pe) { return shmem_long_g(word, pe); }
+static long look_by_get(long* word, int pe) {
   long value;
   shmem_getmem(&value, word, sizeof value, pe);
   return value;
 }
-static long look_by_nbi(long *word, int pe) {
+static long look_by_nbi(long* word, int pe) {
   long value;
   shmem_long_get_nbi(&value, word, 1, pe);
   shmem_quiet();
   return value;
 }
-static long look_by_fetch(long *word, int pe) { return shmem_long_atomic_fetch(word, pe); }
+static long look_by_fetch(long* word, int pe) { return shmem_long_atomic_fetch(word, pe); }
 static void a_question_before_polling_by_g(void) { ask_and_poll(look_by_g); }
 static void a_question_before_polling_by_get(void) { ask_and_poll(look_by_get); }
 static void a_question_before_polling_by_get_nbi(void) { ask_and_poll(look_by_nbi); }
 static void a_question_before_polling_by_atomic_fetch(void) { ask_and_poll(look_by_fetch); }
 
-// PE 1 stores to a word of its own; PE 0, which reads it over and over, must see that within 100 gets that began later. The time is taken
-// after the store: PE 1 may lose its processor between the two, while PE 0 polls on.
-static void poll(long *places[], int count) {
+// PE 1 stores to a word of its own; PE 0, which reads it over and over, must see that within 100
+// gets that began later. The time is taken after the store: PE 1 may lose its processor between the
+// two, while PE 0 polls on.
+static void poll(long* places[], int count) {
   clean();
   enum { kept = 4096, settled = 200 };
   static long began[kept];
@@ -137,7 +142,7 @@ static void poll(long *places[], int count) {
         began[polls % kept] = now_ns();
         for (int i = 0; i + 1 < count; ++i) shmem_long_g(places[i], 1);
         found = shmem_long_g(places[count - 1], 1);
-        *(volatile long *)polls_so_far = ++polls;
+        *(volatile long*)polls_so_far = ++polls;
       } while (found != round);
       shmem_barrier_all();
       const long then = shmem_long_atomic_fetch(stored, 1);
@@ -148,8 +153,8 @@ static void poll(long *places[], int count) {
     } else if (me == 1) {
       while (shmem_long_atomic_fetch(polls_so_far, 0) < settled)
         if (over_tcp()) progress();  // over shared memory PE 0's polls would not answer it
-      *(volatile long *)places[count - 1] = round;
-      *(volatile long *)stored = now_ns();
+      *(volatile long*)places[count - 1] = round;
+      *(volatile long*)stored = now_ns();
       shmem_barrier_all();
     } else {
       shmem_barrier_all();
@@ -158,21 +163,25 @@ static void poll(long *places[], int count) {
     shmem_barrier_all();
   }
 }
-static void polls_of_a_word(void) { poll((long *[]){(long *)heap + 8}, 1); }
-static void polls_of_two_words_of_a_line(void) { poll((long *[]){(long *)heap + 8, (long *)heap + 9}, 2); }
-static void polls_of_three_words_of_three_pages(void) { poll((long *[]){(long *)heap, (long *)(heap + 8000), (long *)(heap + 16000)}, 3); }
+static void polls_of_a_word(void) { poll((long*[]){(long*)heap + 8}, 1); }
+static void polls_of_two_words_of_a_line(void) {
+  poll((long*[]){(long*)heap + 8, (long*)heap + 9}, 2);
+}
+static void polls_of_three_words_of_three_pages(void) {
+  poll((long*[]){(long*)heap, (long*)(heap + 8000), (long*)(heap + 16000)}, 3);
+}
 
 // PE 0 puts what it then polls; its owner changes it once more.
 static void polls_of_what_was_put(void) {
   clean();
-  long *word = (long *)heap;
+  long* word = (long*)heap;
   for (long round = 1; round <= 10; ++round) {
     if (me == 0) {
       shmem_long_p(word, round, 1);
       while (shmem_long_g(word, 1) != -round) continue;
     } else if (me == 1) {
       shmem_long_wait_until(word, SHMEM_CMP_EQ, round);
-      *(volatile long *)word = -round;
+      *(volatile long*)word = -round;
     }
     shmem_barrier_all();
   }
@@ -181,7 +190,7 @@ static void polls_of_what_was_put(void) {
 static void locks_guard_what_is_read_and_written(void) {
   static long lock;
   clean();
-  long *counter = (long *)data, *shadow = (long *)heap;
+  long *counter = (long*)data, *shadow = (long*)heap;
   for (int i = 0; i < rounds; ++i) {
     shmem_set_lock(&lock);
     const long value = shmem_long_g(counter, 0);
@@ -197,7 +206,7 @@ static void locks_guard_what_is_read_and_written(void) {
 static void tried_locks_guard_what_is_read_and_written(void) {
   static long lock;
   clean();
-  long *counter = (long *)data;
+  long* counter = (long*)data;
   for (int i = 0; i < rounds / 2; ++i) {
     while (shmem_test_lock(&lock) != 0) progress();
     shmem_long_p(counter, shmem_long_g(counter, 1) + 1, 1);
@@ -212,11 +221,13 @@ static void results_of_collectives_are_seen_at_other_pes(void) {
   clean();
   for (long round = 1; round <= 10; ++round) {
     for (int pe = 0; pe < pes; ++pe) shmem_long_g(&to[0], pe);
-    for (int i = 0; i < pes; ++i) shmem_long_p(&from[0], round * 10 + (me + 1) % pes, (me + 1) % pes);
+    for (int i = 0; i < pes; ++i)
+      shmem_long_p(&from[0], round * 10 + (me + 1) % pes, (me + 1) % pes);
     shmem_barrier_all();
     shmem_long_sum_to_all(to, from, 1, 0, 0, pes, work, sync_words);
     shmem_sync_all();
-    for (int pe = 0; pe < pes; ++pe) CHECK_EQUAL(shmem_long_g(&to[0], pe), round * 10 * pes + pes * (pes - 1) / 2);
+    for (int pe = 0; pe < pes; ++pe)
+      CHECK_EQUAL(shmem_long_g(&to[0], pe), round * 10 * pes + pes * (pes - 1) / 2);
     shmem_barrier_all();
   }
 }
@@ -226,7 +237,8 @@ const struct test_case wait_cases[] = {
     {"a_question_before_wait_until_not_equal", a_question_before_wait_until_not_equal},
     {"a_question_before_a_loop_of_tests", a_question_before_a_loop_of_tests},
     {"a_question_before_a_loop_of_fetches", a_question_before_a_loop_of_fetches},
-    {"a_question_before_a_loop_of_gets_of_own_memory", a_question_before_a_loop_of_gets_of_own_memory},
+    {"a_question_before_a_loop_of_gets_of_own_memory",
+     a_question_before_a_loop_of_gets_of_own_memory},
     {"a_question_before_sync_all", a_question_before_sync_all},
     {"a_question_before_sync", a_question_before_sync},
     {"a_question_before_barrier_all", a_question_before_barrier_all},

@@ -1,4 +1,5 @@
-/* Says whether it is cached, for test_passing_by.py: it, or a library of it, calls OpenSHMEM in ways that Nearcache may not see. */
+/* Says whether it is cached, for test_passing_by.py: it, or a library of it, calls OpenSHMEM in
+ * ways that Nearcache may not see. */
 #include <nearcache/shmem.h>
 #include <stdio.h>
 

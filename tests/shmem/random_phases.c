@@ -1,26 +1,38 @@
 // Random programs on all PEs against a serial replay.
 //
-// A program is a row of phases. In each, every byte of every PE's symmetric memory has one writer, or none: the bytes are dealt out in
-// pieces of a few bytes, so that PEs write side by side in one line. Every PE knows all PEs' programs, as they come from one seed, and
-// keeps a copy of all memory as it must be. A get is compared where its bytes are this PE's own or nobody's. Between two phases the
-// PEs synchronise in one of the ways that the contract allows; then all of every PE's memory is compared.
+// A program is a row of phases. In each, every byte of every PE's symmetric memory has one writer,
+// or none: the bytes are dealt out in pieces of a few bytes, so that PEs write side by side in one
+// line. Every PE knows all PEs' programs, as they come from one seed, and keeps a copy of all
+// memory as it must be. A get is compared where its bytes are this PE's own or nobody's. Between
+// two phases the PEs synchronise in one of the ways that the contract allows; then all of every
+// PE's memory is compared.
 //
 //   random_phases SEED OPERATIONS CONTEXTS
 //
-// OPERATIONS: of all PEs together, at least. CONTEXTS: 1 to 3; each byte is written through one of them. Open MPI 4.1.4 over tcp hangs
-// where two PEs wait in calls on contexts that were created, as each progresses its own context only: 1 there.
+// OPERATIONS: of all PEs together, at least. CONTEXTS: 1 to 3; each byte is written through one of
+// them. Open MPI 4.1.4 over tcp hangs where two PEs wait in calls on contexts that were created, as
+// each progresses its own context only: 1 there.
 #include "check.h"
 
-enum { most_pes = 4, bytes = 12000, most_piece = 40, bulk = 5000, most_contexts = 3, words = 16, accesses_a_phase = 120 };
+enum {
+  most_pes = 4,
+  bytes = 12000,
+  most_piece = 40,
+  bulk = 5000,
+  most_contexts = 3,
+  words = 16,
+  accesses_a_phase = 120
+};
 
 struct piece {
   int begin, end, writer;  // writer: -1 for nobody
 };
 
-static uint64_t common, own;  // states of the random numbers that all PEs draw together, and of this PE's own
-static unsigned char *heap;   // half of the memory is the heap's,
+// states of the random numbers that all PEs draw together, and of this PE's own
+static uint64_t common, own;
+static unsigned char* heap;        // half of the memory is the heap's,
 static unsigned char data[bytes];  // half static data
-static long *counters;        // words that all PEs change by atomics
+static long* counters;             // words that all PEs change by atomics
 static unsigned char known[2][most_pes][bytes];
 static signed char writer_of[2][most_pes][bytes];
 static signed char context_of[2][most_pes][bytes];
@@ -31,13 +43,13 @@ static unsigned char sources[256 * 1024];  // of non-blocking puts
 static size_t sources_used;
 static long operations;
 
-static uint64_t next(uint64_t *state) {
+static uint64_t next(uint64_t* state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   return *state >> 33;
 }
-static int below(uint64_t *state, int limit) { return (int)(next(state) % (uint64_t)limit); }
+static int below(uint64_t* state, int limit) { return (int)(next(state) % (uint64_t)limit); }
 
-static unsigned char *memory(int part) { return part == 0 ? heap : data; }
+static unsigned char* memory(int part) { return part == 0 ? heap : data; }
 
 // Who writes what in the next phase.
 static void deal_out(void) {
@@ -62,7 +74,7 @@ struct access {
   int part, pe, at, length, ctx, stride, nbi;
 };
 
-static struct access draw(uint64_t *state) {
+static struct access draw(uint64_t* state) {
   struct access a;
   a.part = below(state, 2);
   a.pe = below(state, pes);
@@ -78,25 +90,26 @@ static struct access draw(uint64_t *state) {
 }
 
 // The longest run from the start of the access that `pe` may write through its context.
-static int writable(const struct access *a, int pe) {
+static int writable(const struct access* a, int pe) {
   int length = 0;
-  while (length < a->length && writer_of[a->part][a->pe][a->at + length] == pe && context_of[a->part][a->pe][a->at + length] == a->ctx)
+  while (length < a->length && writer_of[a->part][a->pe][a->at + length] == pe &&
+         context_of[a->part][a->pe][a->at + length] == a->ctx)
     ++length;
   return length;
 }
 
-static unsigned char *source(int length) {
+static unsigned char* source(int length) {
   if (sources_used + (size_t)length > sizeof sources) {
     for (int i = 0; i < contexts; ++i) shmem_ctx_quiet(context[i]);
     sources_used = 0;
   }
-  unsigned char *from = sources + sources_used;
+  unsigned char* from = sources + sources_used;
   sources_used += (size_t)length;
   return from;
 }
 
 // `pe` writes: really if that is this PE, else only in the copy.
-static void write_some(uint64_t *state, int pe) {
+static void write_some(uint64_t* state, int pe) {
   struct access a = draw(state);
   a.length = writable(&a, pe);
   if (a.length == 0) return;
@@ -110,10 +123,10 @@ static void write_some(uint64_t *state, int pe) {
   }
   if (pe != me) return;
   ++operations;
-  unsigned char *to = memory(a.part) + a.at;
+  unsigned char* to = memory(a.part) + a.at;
   const shmem_ctx_t ctx = context[a.ctx];
   if (a.stride > 1) {
-    shmem_ctx_char_iput(ctx, (char *)to, (const char *)from, a.stride, 1, (size_t)count, a.pe);
+    shmem_ctx_char_iput(ctx, (char*)to, (const char*)from, a.stride, 1, (size_t)count, a.pe);
   } else if (a.nbi) {
     shmem_ctx_putmem_nbi(ctx, to, from, (size_t)a.length, a.pe);
   } else {
@@ -122,28 +135,30 @@ static void write_some(uint64_t *state, int pe) {
   memset(bytes_written, 0xee, sizeof bytes_written);
 }
 
-static void compare(const char *what, const struct access *a, const unsigned char *found, int all) {
+static void compare(const char* what, const struct access* a, const unsigned char* found, int all) {
   for (int i = 0; i * a->stride < a->length; ++i) {
     const int at = a->at + i * a->stride;
     const int writer = writer_of[a->part][a->pe][at];
     const int mine = writer == me && context_of[a->part][a->pe][at] == a->ctx;
     if (!all && writer != -1 && !mine) continue;
     if (found[i] == known[a->part][a->pe][at]) continue;
-    return fail("%s of %d bytes by %d at %d of part %d of PE %d: byte %d is %d, not %d", what, a->length, a->stride, a->at, a->part, a->pe,
-                at, found[i], known[a->part][a->pe][at]);
+    return fail("%s of %d bytes by %d at %d of part %d of PE %d: byte %d is %d, not %d", what,
+                a->length, a->stride, a->at, a->part, a->pe, at, found[i],
+                known[a->part][a->pe][at]);
   }
 }
 
 // `all`: nobody writes now, so that every byte must be right.
-static void read_some(uint64_t *state, int all) {
+static void read_some(uint64_t* state, int all) {
   const struct access a = draw(state);
-  const unsigned char *from = memory(a.part) + a.at;
+  const unsigned char* from = memory(a.part) + a.at;
   const shmem_ctx_t ctx = context[a.ctx];
   unsigned char to[bulk];
   memset(to, 0xdd, sizeof to);
   ++operations;
   if (a.stride > 1) {
-    shmem_ctx_char_iget(ctx, (char *)to, (const char *)from, 1, a.stride, (size_t)((a.length - 1) / a.stride + 1), a.pe);
+    shmem_ctx_char_iget(ctx, (char*)to, (const char*)from, 1, a.stride,
+                        (size_t)((a.length - 1) / a.stride + 1), a.pe);
   } else if (a.nbi) {
     shmem_ctx_getmem_nbi(ctx, to, from, (size_t)a.length, a.pe);
     shmem_ctx_quiet(ctx);
@@ -154,36 +169,50 @@ static void read_some(uint64_t *state, int all) {
 }
 
 // Changes a counter: in the copy at least.
-static void count_up(uint64_t *state, int pe) {
+static void count_up(uint64_t* state, int pe) {
   const int target = below(state, pes), word = below(state, words), kind = below(state, 3);
   const long by = kind == 1 ? 1 : below(state, 1000);
   sums[target][word] += by;
   if (pe != me) return;
   ++operations;
-  if (kind == 0) shmem_long_atomic_add(counters + word, by, target);
-  else if (kind == 1) shmem_long_atomic_inc(counters + word, target);
-  else shmem_long_atomic_fetch_add(counters + word, by, target);
+  if (kind == 0)
+    shmem_long_atomic_add(counters + word, by, target);
+  else if (kind == 1)
+    shmem_long_atomic_inc(counters + word, target);
+  else
+    shmem_long_atomic_fetch_add(counters + word, by, target);
 }
 
-static void order_some(uint64_t *state) {
+static void order_some(uint64_t* state) {
   const struct access a = draw(state);
   switch (below(state, 4)) {
-    case 0: shmem_ctx_quiet(context[a.ctx]); break;
-    case 1: shmem_ctx_fence(context[a.ctx]); break;
-    default: nearcache_shmem_prefetch(memory(a.part) + a.at, (size_t)a.length * 3, a.pe);
+    case 0:
+      shmem_ctx_quiet(context[a.ctx]);
+      break;
+    case 1:
+      shmem_ctx_fence(context[a.ctx]);
+      break;
+    default:
+      nearcache_shmem_prefetch(memory(a.part) + a.at, (size_t)a.length * 3, a.pe);
   }
 }
 
-// The program of one PE in a phase. What others only read or order has no trace in the copy; the draws must be the same for all.
+// The program of one PE in a phase. What others only read or order has no trace in the copy; the
+// draws must be the same for all.
 static void run_program(int pe, uint64_t state) {
   for (int i = 0; i < accesses_a_phase; ++i) {
     const int kind = below(&state, 16);
     uint64_t draws = next(&state);  // a state of its own: as many draws as it likes
-    if (kind < 7) write_some(&draws, pe);
-    else if (kind == 7) count_up(&draws, pe);
-    else if (pe != me) continue;
-    else if (kind == 8) order_some(&draws);
-    else read_some(&draws, 0);
+    if (kind < 7)
+      write_some(&draws, pe);
+    else if (kind == 7)
+      count_up(&draws, pe);
+    else if (pe != me)
+      continue;
+    else if (kind == 8)
+      order_some(&draws);
+    else
+      read_some(&draws, 0);
   }
 }
 
@@ -204,9 +233,16 @@ static void synchronise(void) {
   // A barrier completes the default context's writes only.
   for (int i = 1; i < contexts; ++i) shmem_ctx_quiet(context[i]);
   switch (way) {
-    case 0: shmem_barrier_all(); break;
-    case 1: shmem_barrier(0, 0, pes, sync_words); break;
-    case 2: quiet_all(); shmem_sync_all(); break;
+    case 0:
+      shmem_barrier_all();
+      break;
+    case 1:
+      shmem_barrier(0, 0, pes, sync_words);
+      break;
+    case 2:
+      quiet_all();
+      shmem_sync_all();
+      break;
     case 3:  // a flag to each
       quiet_all();
       for (int pe = 0; pe < pes; ++pe) shmem_long_p(&flags[me], round, pe);
@@ -230,7 +266,8 @@ static void compare_own_memory(void) {
   for (int part = 0; part < 2; ++part) {
     for (int i = 0; i < bytes; ++i) {
       if (memory(part)[i] == known[part][me][i]) continue;
-      fail("byte %d of part %d of this PE is %d, not %d", i, part, memory(part)[i], known[part][me][i]);
+      fail("byte %d of part %d of this PE is %d, not %d", i, part, memory(part)[i],
+           known[part][me][i]);
       break;
     }
   }
@@ -241,7 +278,8 @@ static void run_phase(void) {
   deal_out();
   const uint64_t programs = next(&common) << 8;
   for (int i = 0; i < pes; ++i) {
-    const int pe = (me + i) % pes;  // this PE's own first: others' writes are not known yet when it reads
+    // this PE's own first: others' writes are not known yet when it reads
+    const int pe = (me + i) % pes;
     run_program(pe, programs + (uint64_t)pe);
   }
   synchronise();
@@ -261,7 +299,7 @@ static void fill(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_start();
   if (argc != 4 || pes > most_pes) return 2;
   contexts = atoi(argv[3]);
@@ -276,14 +314,16 @@ int main(int argc, char **argv) {
   counters = shmem_calloc(words, sizeof *counters);
   context[0] = SHMEM_CTX_DEFAULT;
   for (int i = 1; i < contexts; ++i) shmem_ctx_create(i == 1 ? 0 : SHMEM_CTX_PRIVATE, &context[i]);
-  for (size_t i = 0; i < sizeof sync_words / sizeof *sync_words; ++i) sync_words[i] = SHMEM_SYNC_VALUE;
+  for (size_t i = 0; i < sizeof sync_words / sizeof *sync_words; ++i)
+    sync_words[i] = SHMEM_SYNC_VALUE;
   fill();
   shmem_barrier_all();
   long phases = 0;
   // PEs issue different numbers of operations: phases are what they agree on.
   for (; phases * (accesses_a_phase * 3 / 4) < wanted; ++phases) run_phase();
   for (int i = 1; i < contexts; ++i) retire_context(context[i], &sum_from);
-  printf("%s %s: PE %d, %ld operations in %ld phases\n", failures == 0 ? "ok" : "FAILED", name, me, operations, phases);
+  printf("%s %s: PE %d, %ld operations in %ld phases\n", failures == 0 ? "ok" : "FAILED", name, me,
+         operations, phases);
   shmem_free(counters);
   shmem_free(heap);
   return check_end();

@@ -6,7 +6,7 @@
 
 static int checks, failures;
 
-static inline void check(int good, const char *what, const char *name) {
+static inline void check(int good, const char* what, const char* name) {
   checks++;
   if (good) return;
   failures++;
@@ -14,8 +14,9 @@ static inline void check(int good, const char *what, const char *name) {
   fflush(stdout);
 }
 
-/* The context of the calls that take one: with the argument `context` one that is made for it, else the default one. Over tcp contexts that
- * are made let Open MPI 4.1.4 hang, where two PEs wait on theirs at once and in finalize. */
+/* The context of the calls that take one: with the argument `context` one that is made for it, else
+ * the default one. Over tcp contexts that are made let Open MPI 4.1.4 hang, where two PEs wait on
+ * theirs at once and in finalize. */
 static inline shmem_ctx_t context_wanted(int argc) {
   shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;
   if (argc > 1) check(shmem_ctx_create(0, &ctx) == 0, "is not made", "context");

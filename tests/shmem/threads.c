@@ -1,5 +1,6 @@
-// Threads that share the default context under SHMEM_THREAD_MULTIPLE: what one thread completes, it completes for all; and each finds its
-// own writes, whatever the others do to the bytes beside them, to the cache's pages and to what is in flight.
+// Threads that share the default context under SHMEM_THREAD_MULTIPLE: what one thread completes, it
+// completes for all; and each finds its own writes, whatever the others do to the bytes beside
+// them, to the cache's pages and to what is in flight.
 //
 //   shmem_threads SEED ROUNDS
 #include <pthread.h>
@@ -8,41 +9,44 @@
 
 enum { threads = 4, bytes = 4000, accesses = 150 };
 
-static unsigned char *memory;                  // symmetric
-static unsigned char known[bytes];             // of the next PE's memory: byte i belongs to thread i % threads
-static long *arrived;                          // symmetric: the round that the PE before has finished
+static unsigned char* memory;  // symmetric
+// of the next PE's memory: byte i belongs to thread i % threads
+static unsigned char known[bytes];
+// symmetric: the round that the PE before has finished
+static long* arrived;
 static int other;
 static pthread_barrier_t together;
 static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t seed;
 static long rounds;
 
-static int draw(uint64_t *state, int limit) {
+static int draw(uint64_t* state, int limit) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   return (int)(*state >> 33) % limit;
 }
 
-static void tell(const char *what, int at, int found) {
+static void tell(const char* what, int at, int found) {
   pthread_mutex_lock(&telling);
   fail("%s: byte %d is %d, not %d", what, at, found, known[at]);
   pthread_mutex_unlock(&telling);
 }
 
 // Single bytes of this thread from `at` on, `threads` apart.
-static void write_bytes(uint64_t *state, int at) {
+static void write_bytes(uint64_t* state, int at) {
   unsigned char values[8];
   int count = 1 + draw(state, 8);
   if (at + threads * (count - 1) >= bytes) count = 1;
-  for (int i = 0; i < count; ++i) known[at + threads * i] = values[i] = (unsigned char)draw(state, 256);
+  for (int i = 0; i < count; ++i)
+    known[at + threads * i] = values[i] = (unsigned char)draw(state, 256);
   if (count > 1 && draw(state, 2) == 0) {
-    shmem_char_iput((char *)memory + at, (const char *)values, threads, 1, (size_t)count, other);
+    shmem_char_iput((char*)memory + at, (const char*)values, threads, 1, (size_t)count, other);
   } else {
     for (int i = 0; i < count; ++i) shmem_uchar_p(memory + at + threads * i, values[i], other);
   }
 }
 
 // Reads others' bytes along, which may be old or new.
-static void read_bytes(uint64_t *state, int at) {
+static void read_bytes(uint64_t* state, int at) {
   unsigned char values[300];
   int length = 1 + draw(state, draw(state, 4) == 0 ? 300 : 40);
   if (at + length > bytes) length = bytes - at;
@@ -51,19 +55,35 @@ static void read_bytes(uint64_t *state, int at) {
     if (values[i] != known[at + i]) return tell("a get", at + i, values[i]);
 }
 
-static void one_access(uint64_t *state, int thread) {
+static void one_access(uint64_t* state, int thread) {
   const int at = draw(state, (draw(state, 2) == 0 ? 200 : bytes) / threads) * threads + thread;
   switch (draw(state, 16)) {
-    case 0: shmem_quiet(); break;
-    case 1: shmem_fence(); break;
-    case 2: nearcache_shmem_prefetch(memory + at, 500, other); break;
-    case 3: nearcache_shmem_acquire(); break;
-    case 4: case 5: case 6: case 7: case 8: case 9: read_bytes(state, at); break;
-    default: write_bytes(state, at);
+    case 0:
+      shmem_quiet();
+      break;
+    case 1:
+      shmem_fence();
+      break;
+    case 2:
+      nearcache_shmem_prefetch(memory + at, 500, other);
+      break;
+    case 3:
+      nearcache_shmem_acquire();
+      break;
+    case 4:
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+    case 9:
+      read_bytes(state, at);
+      break;
+    default:
+      write_bytes(state, at);
   }
 }
 
-static void *work(void *argument) {
+static void* work(void* argument) {
   const int thread = (int)(intptr_t)argument;
   uint64_t state = seed * 977 + (uint64_t)(me * threads + thread) * 31 + 5;
   for (long round = 1; round <= rounds; ++round) {
@@ -75,7 +95,8 @@ static void *work(void *argument) {
       shmem_long_wait_until(arrived, SHMEM_CMP_GE, round);
     }
     pthread_barrier_wait(&together);
-    for (int i = 0; i < 5; ++i) read_bytes(&state, draw(&state, bytes / threads) * threads + thread);
+    for (int i = 0; i < 5; ++i)
+      read_bytes(&state, draw(&state, bytes / threads) * threads + thread);
     pthread_barrier_wait(&together);
     if (thread == 0) shmem_barrier_all();  // an acquire for all threads
     pthread_barrier_wait(&together);
@@ -85,7 +106,7 @@ static void *work(void *argument) {
 
 // What the PE before knows that it wrote here.
 static void compare_own_memory(void) {
-  unsigned char *given = shmem_malloc(bytes);
+  unsigned char* given = shmem_malloc(bytes);
   shmem_putmem(given, known, bytes, other);
   shmem_barrier_all();
   for (int i = 0; i < bytes; ++i)
@@ -93,7 +114,7 @@ static void compare_own_memory(void) {
   shmem_free(given);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_start_threaded();
   if (argc != 3) return 2;
   current = "threads on one context";
@@ -105,7 +126,7 @@ int main(int argc, char **argv) {
   shmem_barrier_all();
   pthread_barrier_init(&together, NULL, threads);
   pthread_t ids[threads];
-  for (int i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, work, (void *)(intptr_t)i);
+  for (int i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, work, (void*)(intptr_t)i);
   for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
   shmem_barrier_all();
   compare_own_memory();

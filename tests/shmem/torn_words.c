@@ -1,6 +1,7 @@
 /* Words that are put one by one arrive whole: shmem_torn_words [rounds] [words].
  *
- * PE 0 puts a word after the other, PE 1 waits for each and looks at all of its bytes, which are alike. Each PE has a partner. */
+ * PE 0 puts a word after the other, PE 1 waits for each and looks at all of its bytes, which are
+ * alike. Each PE has a partner. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +30,16 @@ static long read_words(long rounds, int words, int pe) {
   for (long round = 0; round < rounds; round++) {
     const int from = (int)(round % 16);
     for (int i = 0; i < words; i++) {
-      volatile long *word = &data[from + i];
+      volatile long* word = &data[from + i];
       const long before = *word;
       if (before == value_of(round)) continue;
       waited++;
       shmem_long_wait_until(&data[from + i], SHMEM_CMP_NE, before);
       const long found = *word;
       if (found == value_of(round)) continue;
-      if (torn++ < 5) printf("round %ld, word %d: %#lx between %#lx and %#lx\n", round, i, found, before, value_of(round));
+      if (torn++ < 5)
+        printf("round %ld, word %d: %#lx between %#lx and %#lx\n", round, i, found, before,
+               value_of(round));
       shmem_long_wait_until(&data[from + i], SHMEM_CMP_EQ, value_of(round));
     }
     shmem_long_p(&taken, round + 1, pe);
@@ -45,7 +48,7 @@ static long read_words(long rounds, int words, int pe) {
   return torn;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   shmem_init();
   const long rounds = argc > 1 ? atol(argv[1]) : 100;
   const int words = argc > 2 ? atoi(argv[2]) : most_words;
@@ -55,7 +58,8 @@ int main(int argc, char **argv) {
     write_words(rounds, words, 1);
   } else if (me == 1) {
     torn = read_words(rounds, words, 0);
-    printf("%s %ld of %ld words torn, %ld waited for\n", torn == 0 ? "ok" : "FAILED", torn, rounds * words, waited);
+    printf("%s %ld of %ld words torn, %ld waited for\n", torn == 0 ? "ok" : "FAILED", torn,
+           rounds * words, waited);
     fflush(stdout);
   }
   shmem_barrier_all();

@@ -78,8 +78,12 @@ struct Micro {
 };
 
 TEST(Adapt, AShortRunLosesLittleFromAnyStart) {
-  for (const auto& [index, storage] : {std::pair<uint64_t, uint64_t>{200, 64 * 1024}, {200, 16 * mib}, {1000, mib}, {8000, 64 * 1024},
-                                       {8000, 256 * mib}, {100000, 7 * mib}}) {
+  for (const auto& [index, storage] : {std::pair<uint64_t, uint64_t>{200, 64 * 1024},
+                                       {200, 16 * mib},
+                                       {1000, mib},
+                                       {8000, 64 * 1024},
+                                       {8000, 256 * mib},
+                                       {100000, 7 * mib}}) {
     std::mt19937 random(3);
     Micro micro(random);
     Adapting engine(sized(index, storage), 512 * mib);

@@ -1,4 +1,5 @@
-// The MPI-free half of a window, over a network that moves data only when a synchronisation makes it.
+// The MPI-free half of a window, over a network that moves data only when a synchronisation makes
+// it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,12 +22,14 @@ using Answer = CachedWindow::Answer;
 
 // The memory of all ranks, a cached window over it, and what was issued and has not been completed.
 struct Program {
-  explicit Program(Mode mode, CachedWindow::Data data = CachedWindow::Data::moved, uint64_t storage = 1 << 16, int64_t unit = 1,
-                   int64_t least_bytes = memory_bytes)
-      : window({own_rank, ranks, unit, least_bytes}, rules(mode, storage), &budget, &acquires, data) {
+  explicit Program(Mode mode, CachedWindow::Data data = CachedWindow::Data::moved,
+                   uint64_t storage = 1 << 16, int64_t unit = 1, int64_t least_bytes = memory_bytes)
+      : window({own_rank, ranks, unit, least_bytes}, rules(mode, storage), &budget, &acquires,
+               data) {
     for (uint32_t rank = 0; rank < ranks; ++rank) {
       memory[rank].resize(memory_bytes);
-      for (size_t at = 0; at < memory[rank].size(); ++at) memory[rank][at] = static_cast<std::byte>(at * 7 + rank * 31);
+      for (size_t at = 0; at < memory[rank].size(); ++at)
+        memory[rank][at] = static_cast<std::byte>(at * 7 + rank * 31);
     }
   }
   static CachingRules rules(Mode mode, uint64_t storage) {
@@ -43,16 +46,19 @@ struct Program {
   }
   uint32_t issue(const RemoteGet& get, const CachedWindow::Decision& decision) {
     const uint64_t head = decision.answer == Answer::rest ? decision.head : 0;
-    moves.push_back({get.key.target, [=, this] {
-                       const CachedWindow::Line& line = decision.line;
-                       if (line.bytes > 0) {
-                         ASSERT_LE(line.from + static_cast<int64_t>(line.bytes), memory_bytes);
-                         std::memcpy(line.buffer, &memory[get.key.target][static_cast<size_t>(line.from)], line.bytes);
-                         return;
-                       }
-                       std::memcpy(static_cast<std::byte*>(get.origin) + head, &memory[get.key.target][static_cast<size_t>(get.key.displacement) + head],
-                                   get.bytes - (decision.answer == Answer::rest ? decision.from_cache() : 0));
-                     }});
+    moves.push_back(
+        {get.key.target, [=, this] {
+           const CachedWindow::Line& line = decision.line;
+           if (line.bytes > 0) {
+             ASSERT_LE(line.from + static_cast<int64_t>(line.bytes), memory_bytes);
+             std::memcpy(line.buffer, &memory[get.key.target][static_cast<size_t>(line.from)],
+                         line.bytes);
+             return;
+           }
+           std::memcpy(static_cast<std::byte*>(get.origin) + head,
+                       &memory[get.key.target][static_cast<size_t>(get.key.displacement) + head],
+                       get.bytes - (decision.answer == Answer::rest ? decision.from_cache() : 0));
+         }});
     if (decision.answer != Answer::pass) {
       const uint32_t record = window.issued(get, decision).record;
       read_ahead(get, decision);
@@ -67,8 +73,12 @@ struct Program {
       if (ahead.line.bytes == 0) continue;
       ++read_ahead_of;
       moves.push_back({get.key.target, [=, this] {
-                         ASSERT_TRUE(ahead.line.from >= 0 && ahead.line.from + static_cast<int64_t>(ahead.line.bytes) <= memory_bytes);
-                         std::memcpy(ahead.line.buffer, &memory[get.key.target][static_cast<size_t>(ahead.line.from)], ahead.line.bytes);
+                         ASSERT_TRUE(ahead.line.from >= 0 &&
+                                     ahead.line.from + static_cast<int64_t>(ahead.line.bytes) <=
+                                         memory_bytes);
+                         std::memcpy(ahead.line.buffer,
+                                     &memory[get.key.target][static_cast<size_t>(ahead.line.from)],
+                                     ahead.line.bytes);
                        }});
       window.issued_ahead(get, ahead);
     }
@@ -80,7 +90,10 @@ struct Program {
   }
   void put(uint32_t target, int64_t at, std::vector<std::byte> data) {
     window.write_begins(target, at, at + static_cast<int64_t>(data.size()));
-    moves.push_back({target, [=, this] { std::memcpy(&memory[target][static_cast<size_t>(at)], data.data(), data.size()); }});
+    moves.push_back({target, [=, this] {
+                       std::memcpy(&memory[target][static_cast<size_t>(at)], data.data(),
+                                   data.size());
+                     }});
     window.write_issued(target);
   }
   void sync(Targets targets, bool succeeds = true) {
@@ -236,7 +249,8 @@ TEST(CachedWindowTest, an_acquire_between_look_up_and_issue_keeps_the_get_from_b
 TEST(CachedWindowTest, two_threads_that_miss_the_same_key_make_one_entry) {
   Program program(Mode::always);
   Buffer first{}, second{}, third{};
-  const RemoteGet one = plain_get(1, 0, 64, first.data()), other = plain_get(1, 0, 64, second.data());
+  const RemoteGet one = plain_get(1, 0, 64, first.data()),
+                  other = plain_get(1, 0, 64, second.data());
   const CachedWindow::Decision a = program.look_up(one), b = program.look_up(other);
   EXPECT_EQ(a.answer, Answer::miss);
   EXPECT_EQ(b.answer, Answer::miss);
@@ -281,7 +295,8 @@ TEST(CachedWindowTest, requests_and_other_gets_do_not_wait_for_each_other) {
   EXPECT_EQ(program.look_up(plain_get(1, 0, 64, second.data())).answer, Answer::pass);
   program.move(Targets::one(1));
   EXPECT_TRUE(program.window.request_completed(record, serial, true));
-  EXPECT_FALSE(program.window.request_completed(record, serial, true)) << "the record is free, or another get's";
+  EXPECT_FALSE(program.window.request_completed(record, serial, true))
+      << "the record is free, or another get's";
   first.fill(std::byte{});  // the program's again
   EXPECT_EQ(program.get(plain_get(1, 0, 64, third.data())).outcome, Outcome::full);
   EXPECT_TRUE(program.is_memory(third.data(), 1, 0, 64));
@@ -355,8 +370,10 @@ TEST(CachedWindowTest, an_overlap_fetches_what_is_missing_at_either_end) {
     Buffer first{}, second{}, third{};
     program.get(plain_get(2, 50, 50, first.data()));
     program.sync(Targets::all());
-    const CachedWindow::Decision over = program.get(plain_get(2, each.at, each.bytes, second.data()));
-    EXPECT_EQ(over.answer, each.head + each.tail > 0 ? Answer::rest : Answer::miss) << "what lies in the middle is fetched again";
+    const CachedWindow::Decision over =
+        program.get(plain_get(2, each.at, each.bytes, second.data()));
+    EXPECT_EQ(over.answer, each.head + each.tail > 0 ? Answer::rest : Answer::miss)
+        << "what lies in the middle is fetched again";
     EXPECT_EQ(over.head, each.head);
     EXPECT_EQ(over.tail, each.tail);
     program.sync(Targets::all());
@@ -387,7 +404,8 @@ TEST(CachedWindowTest, an_rget_is_served_by_what_contains_it_and_by_nothing_less
   Program program(Mode::always);
   Buffer first{}, second{};
   program.get(plain_get(1, 0, 64, first.data()));
-  EXPECT_EQ(program.look_up(plain_get(1, 8, 8, second.data()), true).answer, Answer::miss) << "the other is under way";
+  EXPECT_EQ(program.look_up(plain_get(1, 8, 8, second.data()), true).answer, Answer::miss)
+      << "the other is under way";
   program.sync(Targets::all());
   EXPECT_EQ(program.look_up(plain_get(1, 8, 8, second.data()), true).answer, Answer::served);
   EXPECT_EQ(program.look_up(plain_get(1, 32, 64, second.data()), true).answer, Answer::miss);
@@ -417,7 +435,8 @@ uint64_t read_elements(Program& program, int64_t first, int64_t last, bool reque
       if (request) {
         program.move(Targets::one(1));
         program.window.belongs_to_request(record);
-        EXPECT_TRUE(program.window.request_completed(record, program.window.serial_of(record), true));
+        EXPECT_TRUE(
+            program.window.request_completed(record, program.window.serial_of(record), true));
       }
     }
     program.sync(Targets::one(1));
@@ -431,7 +450,8 @@ TEST(CachedWindowTest, neighbours_of_small_gets_come_with_lines) {
   for (const bool request : {false, true}) {
     Program program(Mode::always);
     read_elements(program, 0, 2560, request);  // learns
-    EXPECT_LE(read_elements(program, 2560, 4096, request), 4u) << "192 elements in lines of 512 bytes";
+    EXPECT_LE(read_elements(program, 2560, 4096, request), 4u)
+        << "192 elements in lines of 512 bytes";
     EXPECT_EQ(read_elements(program, 2560, 4096, request), 0u);
     EXPECT_EQ(program.window.cache()->check(), nullptr);
   }
@@ -442,7 +462,9 @@ TEST(CachedWindowTest, gets_that_wait_for_a_line_have_their_parts_of_it) {
   read_elements(program, 0, 1024);
   std::array<std::byte, 512> to{};
   uint64_t fetched = 0;
-  for (int64_t at = 0; at < 512; at += 8) fetched += program.get(plain_get(1, 3072 + at, 8, &to[static_cast<size_t>(at)])).answer != Answer::served;
+  for (int64_t at = 0; at < 512; at += 8)
+    fetched += program.get(plain_get(1, 3072 + at, 8, &to[static_cast<size_t>(at)])).answer !=
+               Answer::served;
   EXPECT_LE(fetched, 2u);
   EXPECT_EQ(to[8], std::byte{});
   program.sync(Targets::all());
@@ -478,7 +500,8 @@ TEST(CachedWindowTest, a_line_ends_with_the_smallest_window_and_begins_at_a_whol
   EXPECT_GE(decision.line.from, 3584);
   EXPECT_EQ(decision.line.from % 24, 0);
   EXPECT_EQ(decision.line.from + static_cast<int64_t>(decision.line.bytes), 4000);
-  EXPECT_EQ(program.look_up(plain_get(1, 3984 + 24, 8, to.data())).line.bytes, 0u) << "that window may have it, another has not";
+  EXPECT_EQ(program.look_up(plain_get(1, 3984 + 24, 8, to.data())).line.bytes, 0u)
+      << "that window may have it, another has not";
 }
 
 TEST(CachedWindowTest, a_refused_line_leaves_nothing) {
@@ -496,7 +519,8 @@ TEST(CachedWindowTest, a_refused_line_leaves_nothing) {
   EXPECT_EQ(to, Buffer{});
 }
 
-// What came of an Rget whose wait failed is not kept, but it may have been another request's failure: the program gets its data.
+// What came of an Rget whose wait failed is not kept, but it may have been another request's
+// failure: the program gets its data.
 TEST(CachedWindowTest, a_line_of_a_failed_wait_is_delivered_and_not_kept) {
   Program program(Mode::always);
   read_elements(program, 0, 1024);
@@ -536,7 +560,8 @@ std::vector<CachedWindow::Decision> read_stride(Program& program, int64_t first,
 TEST(CachedWindowTest, places_of_a_stride_are_there_when_they_are_asked_for) {
   for (const int64_t stride : {520, -520}) {
     Program program(Mode::always);
-    EXPECT_EQ(read_stride(program, stride > 0 ? 0 : 4080, stride).size(), 6u) << "four alone, one with the next, one with the last";
+    EXPECT_EQ(read_stride(program, stride > 0 ? 0 : 4080, stride).size(), 6u)
+        << "four alone, one with the next, one with the last";
     EXPECT_EQ(program.read_ahead_of, 2u) << "none beyond the window";
     EXPECT_TRUE(read_stride(program, stride > 0 ? 0 : 4080, stride).empty());
     EXPECT_EQ(program.window.counts().gets, 16u) << "the program's";
@@ -554,7 +579,8 @@ TEST(CachedWindowTest, a_get_joins_one_that_was_read_ahead) {
   Buffer to{}, next{}, request{};
   program.get(plain_get(1, 2080, 8, to.data()));
   EXPECT_EQ(program.get(plain_get(1, 2600, 8, next.data())).outcome, Outcome::pending);
-  EXPECT_EQ(program.look_up(plain_get(1, 2600, 8, request.data()), true).answer, Answer::pass) << "its wait would not complete the other one";
+  EXPECT_EQ(program.look_up(plain_get(1, 2600, 8, request.data()), true).answer, Answer::pass)
+      << "its wait would not complete the other one";
   program.sync(Targets::one(1), false);
   EXPECT_EQ(next, Buffer{});
   program.sync(Targets::one(1));
@@ -565,7 +591,8 @@ TEST(CachedWindowTest, nothing_is_read_ahead_for_a_request_nor_over_an_own_write
   Program program(Mode::always);
   const auto get = [&](int64_t at, bool request) {
     Buffer to{};
-    const CachedWindow::Decision decision = program.look_up(plain_get(1, at, 8, to.data()), request);
+    const CachedWindow::Decision decision =
+        program.look_up(plain_get(1, at, 8, to.data()), request);
     program.issue(plain_get(1, at, 8, to.data()), decision);
     program.sync(Targets::one(1));
     return decision;
@@ -599,8 +626,10 @@ TEST(CachedWindowTest, small_gets_without_neighbours_fetch_no_lines) {
 TEST(CachedWindowTest, own_memory_and_large_gets_are_never_cached) {
   Program program(Mode::always);
   EXPECT_TRUE(program.window.never_cached(plain_get(own_rank, 0, 8, nullptr)));
-  EXPECT_FALSE(program.window.never_cached(plain_get(1, 0, program.window.rules().max_get, nullptr)));
-  EXPECT_TRUE(program.window.never_cached(plain_get(1, 0, program.window.rules().max_get + 1, nullptr)));
+  EXPECT_FALSE(
+      program.window.never_cached(plain_get(1, 0, program.window.rules().max_get, nullptr)));
+  EXPECT_TRUE(
+      program.window.never_cached(plain_get(1, 0, program.window.rules().max_get + 1, nullptr)));
 }
 
 TEST(CachedWindowTest, a_cache_takes_what_the_budget_has_or_is_not_made) {
@@ -642,8 +671,9 @@ TEST(CachedWindowTest, a_simulation_decides_the_same_and_touches_no_data) {
   EXPECT_GT(simulated.window.counts().hits_pending, 0u);
 }
 
-// Random gets, own puts, others' writes (after which there is an acquire, or an invalidation), failing and partial synchronisation. What a get
-// brought is looked at when it is complete: it must be what the memory held at some time since it was called.
+// Random gets, own puts, others' writes (after which there is an acquire, or an invalidation),
+// failing and partial synchronisation. What a get brought is looked at when it is complete: it must
+// be what the memory held at some time since it was called.
 class CachedWindowRandomTest : public testing::TestWithParam<std::tuple<Mode, int>> {};
 
 TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
@@ -662,13 +692,17 @@ TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
     int64_t from, to;
   };
   std::vector<Write> writes;
-  const auto overlaps = [](const Write& write, const RemoteGet& get) { return write.target == get.key.target && write.from < get.to && get.from < write.to; };
+  const auto overlaps = [](const Write& write, const RemoteGet& get) {
+    return write.target == get.key.target && write.from < get.to && get.from < write.to;
+  };
   uint64_t compared = 0;
   int64_t walked = 0;  // at a stride
   for (int step = 0; step < 20000; ++step) {
     const bool walks = step % 64 < 24;
     const auto target = static_cast<uint32_t>(walks ? 1 : 1 + random() % 3);
-    if (walks) walked = walked + 544 > memory_bytes - 8 ? static_cast<int64_t>(random() % 40 * 24) : walked + 544;
+    if (walks)
+      walked =
+          walked + 544 > memory_bytes - 8 ? static_cast<int64_t>(random() % 40 * 24) : walked + 544;
     const auto at = walks ? walked : static_cast<int64_t>(random() % 40 * 24);
     const uint64_t bytes = walks ? 8 : 1 + random() % 120;
     const unsigned what = random() % 100;
@@ -676,14 +710,16 @@ TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
       const RemoteGet get = plain_get(target, at, bytes, buffers.emplace_back().data());
       program.get(get);
       const std::byte* held = &program.memory[target][static_cast<size_t>(at)];
-      const bool defined = std::none_of(writes.begin(), writes.end(), [&](const Write& write) { return overlaps(write, get); });
+      const bool defined = std::none_of(writes.begin(), writes.end(),
+                                        [&](const Write& write) { return overlaps(write, get); });
       asked.push_back({get, {held, held + bytes}, defined});
     } else if (what < 78) {
       const Write write{target, at, at + static_cast<int64_t>(bytes)};
       for (Asked& each : asked) each.defined = each.defined && !overlaps(write, each.get);
       writes.push_back(write);
       program.put(target, at, std::vector<std::byte>(bytes, static_cast<std::byte>(random())));
-    } else if (what < 82) {  // another rank writes; nobody reads there meanwhile, and then this rank learns of it
+      // another rank writes; nobody reads there meanwhile, and then this rank learns of it
+    } else if (what < 82) {
       program.sync(Targets::all());
       writes.clear();
       program.memory[target][static_cast<size_t>(at)] = static_cast<std::byte>(random());
@@ -703,7 +739,8 @@ TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
       std::erase_if(asked, [&](const Asked& each) {
         if (!targets.cover(each.get.key.target)) return false;
         if (each.defined) {
-          EXPECT_EQ(std::memcmp(each.get.origin, each.held.data(), each.get.bytes), 0) << "step " << step;
+          EXPECT_EQ(std::memcmp(each.get.origin, each.held.data(), each.get.bytes), 0)
+              << "step " << step;
           ++compared;
         }
         return true;
@@ -721,7 +758,9 @@ TEST_P(CachedWindowRandomTest, every_get_brings_what_memory_held) {
 }
 
 INSTANTIATE_TEST_SUITE_P(modes, CachedWindowRandomTest,
-                         testing::Combine(testing::Values(Mode::transparent, Mode::always, Mode::user), testing::Range(1, 5)));
+                         testing::Combine(testing::Values(Mode::transparent, Mode::always,
+                                                          Mode::user),
+                                          testing::Range(1, 5)));
 
 }  // namespace
 }  // namespace nearcache

@@ -16,9 +16,11 @@ constexpr int phases = 20;
 constexpr uint64_t phase_ns = 1'000'000, region_bytes = 1 << 14;  // of windows of 1 MiB
 constexpr uint8_t mode_transparent = 1, mode_coherent = 4;
 
-// Rank 0 reads a get from each of four regions of rank 1 after every barrier; before it, rank 1 does what `write` says.
+// Rank 0 reads a get from each of four regions of rank 1 after every barrier; before it, rank 1
+// does what `write` says.
 template <class Write>
-WindowResult replay(std::optional<Mode> mode, Write write, uint8_t traced = mode_transparent, Bound* infinite = nullptr) {
+WindowResult replay(std::optional<Mode> mode, Write write, uint8_t traced = mode_transparent,
+                    Bound* infinite = nullptr) {
   TraceBytes reader(0, 2), writer(1, 2);
   reader.block().created(1, 0, 2, traced).select(1);
   writer.block().created(1, 1, 2, traced).select(1);
@@ -27,7 +29,8 @@ WindowResult replay(std::optional<Mode> mode, Write write, uint8_t traced = mode
     write(&writer);
     writer.time(100).sync(TraceSync::acquire);
     reader.time(phase == 0 ? phase_ns + 200 : phase_ns).sync(TraceSync::acquire);
-    for (uint64_t region = 0; region < 4; ++region) reader.get(1, static_cast<int64_t>(region * region_bytes), 64).sync(TraceSync::flush, 1);
+    for (uint64_t region = 0; region < 4; ++region)
+      reader.get(1, static_cast<int64_t>(region * region_bytes), 64).sync(TraceSync::flush, 1);
   }
   reader.end(4 * phases);
   writer.end();
@@ -48,16 +51,22 @@ WindowResult replay(std::optional<Mode> mode, Write write, uint8_t traced = mode
 
 const auto nothing = [](TraceBytes*) {};
 const auto a_store = [](TraceBytes* trace) { trace->owner_write(0, 4096, 100); };
-const auto a_put = [](TraceBytes* trace) { trace->write(1, static_cast<int64_t>(region_bytes), 8).sync(TraceSync::flush, 1); };
+const auto a_put = [](TraceBytes* trace) {
+  trace->write(1, static_cast<int64_t>(region_bytes), 8).sync(TraceSync::flush, 1);
+};
 
-TEST(CoherentReplay, what_nobody_writes_outlives_acquires_once_validations_are_known_to_bring_hits) {
+TEST(CoherentReplay,
+     what_nobody_writes_outlives_acquires_once_validations_are_known_to_bring_hits) {
   EXPECT_EQ(replay(Mode::transparent, nothing).whole_hits(), 0u);
   const WindowResult result = replay(Mode::coherent, nothing);
   EXPECT_GE(result.whole_hits(), 4u * (phases - 8));
-  EXPECT_GE(result.hits_kept, result.whole_hits());  // some are fetched again, as the program may be polling
+  // some are fetched again, as the program may be polling
+  EXPECT_GE(result.hits_kept, result.whole_hits());
   EXPECT_LE(result.validations, static_cast<uint64_t>(phases));
   const Cost cost;
-  EXPECT_DOUBLE_EQ(result.saved_ns(cost), cost.of(result.whole_hits(), result.hit_bytes) - cost.of(result.validations, result.validations * sizeof(VersionWords)));
+  EXPECT_DOUBLE_EQ(result.saved_ns(cost),
+                   cost.of(result.whole_hits(), result.hit_bytes) -
+                       cost.of(result.validations, result.validations * sizeof(VersionWords)));
 }
 
 TEST(CoherentReplay, what_is_written_costs_the_hits_of_its_region_only) {
@@ -73,11 +82,13 @@ TEST(CoherentReplay, a_put_that_is_never_complete_keeps_its_region_open) {
     if (first) trace->write(1, 0, 8);
     first = false;
   };
-  EXPECT_EQ(replay(Mode::coherent, unflushed).hits_kept, replay(Mode::coherent, nothing).hits_kept / 4 * 3);
+  EXPECT_EQ(replay(Mode::coherent, unflushed).hits_kept,
+            replay(Mode::coherent, nothing).hits_kept / 4 * 3);
 }
 
 TEST(CoherentReplay, a_trace_of_a_coherent_window_is_replayed_as_such) {
-  EXPECT_EQ(replay(std::nullopt, a_store, mode_coherent).hits_kept, replay(Mode::coherent, a_store).hits_kept);
+  EXPECT_EQ(replay(std::nullopt, a_store, mode_coherent).hits_kept,
+            replay(Mode::coherent, a_store).hits_kept);
   EXPECT_EQ(replay(std::nullopt, a_store).hits_kept, 0u);
 }
 
@@ -90,19 +101,23 @@ TEST(CoherentReplay, no_cache_saves_more_than_the_infinite_one) {
 }
 
 TEST(RegionVersions, a_region_is_open_while_a_put_is_outstanding_and_has_a_new_version_after) {
-  const RegionVersions versions(Regions(1 << 20), {{1, 0, 0, 8, 100, 200, false}, {1, 1, 4096, 8192, 50, 150, true}});
-  const VersionWords before = versions.at(1, 99), during = versions.at(1, 170), after = versions.at(1, 200);
+  const RegionVersions versions(Regions(1 << 20),
+                                {{1, 0, 0, 8, 100, 200, false}, {1, 1, 4096, 8192, 50, 150, true}});
+  const VersionWords before = versions.at(1, 99), during = versions.at(1, 170),
+                     after = versions.at(1, 200);
   EXPECT_TRUE(before.usable(0) && !during.usable(0) && after.usable(0));
   EXPECT_NE(before.remote[0], after.remote[0]);
   EXPECT_NE(before.own[0], during.own[0]);
   EXPECT_EQ(before.remote[1], after.remote[1]);
   EXPECT_TRUE(versions.changed(1, 0, 8, 99, 100) && !versions.changed(1, 0, 8, 100, 149));
-  EXPECT_FALSE(versions.changed(1, static_cast<int64_t>(region_bytes), INT64_MAX, 0, 1000) || versions.changed(0, 0, 8, 0, 1000));
+  EXPECT_FALSE(versions.changed(1, static_cast<int64_t>(region_bytes), INT64_MAX, 0, 1000) ||
+               versions.changed(0, 0, 8, 0, 1000));
 }
 
 TEST(RegionVersions, who_writes_to_many_regions_opens_all) {
   std::vector<TimedWrite> writes;
-  for (int64_t region = 0; region < 4; ++region) writes.push_back({1, 0, region << 14, (region << 14) + 8, 100, 200, false});
+  for (int64_t region = 0; region < 4; ++region)
+    writes.push_back({1, 0, region << 14, (region << 14) + 8, 100, 200, false});
   EXPECT_TRUE(RegionVersions(Regions(1 << 20), writes).at(1, 150).usable(63));
   writes.push_back({1, 0, 4 << 14, (4 << 14) + 8, 150, 200, false});
   EXPECT_FALSE(RegionVersions(Regions(1 << 20), writes).at(1, 150).usable(63));

@@ -27,12 +27,15 @@ class Copies : public testing::TestWithParam<Named> {
     std::byte* to = place(&target_, to_offset, bytes);
     std::byte* from = place(&source_, from_offset, bytes);
     std::fill(to - guard, to + bytes + guard, untouched);
-    for (size_t i = 0; i < bytes; ++i) from[i] = static_cast<std::byte>((i * 131 + (i >> 8) * 7 + bytes) & 0xff);
+    for (size_t i = 0; i < bytes; ++i)
+      from[i] = static_cast<std::byte>((i * 131 + (i >> 8) * 7 + bytes) & 0xff);
     GetParam().copy(to, from, bytes);
-    const std::string where = std::to_string(bytes) + " bytes from offset " + std::to_string(from_offset) + " to " + std::to_string(to_offset);
+    const std::string where = std::to_string(bytes) + " bytes from offset " +
+                              std::to_string(from_offset) + " to " + std::to_string(to_offset);
     if (!std::equal(from, from + bytes, to)) return where + " differ";
     for (size_t i = 0; i < guard; ++i)
-      if (to[-1 - static_cast<ptrdiff_t>(i)] != untouched || to[bytes + i] != untouched) return where + " wrote beyond";
+      if (to[-1 - static_cast<ptrdiff_t>(i)] != untouched || to[bytes + i] != untouched)
+        return where + " wrote beyond";
     return "";
   }
 
@@ -49,11 +52,13 @@ class Copies : public testing::TestWithParam<Named> {
 
 TEST_P(Copies, OfAnySizeToAnyPlaceInAVector) {
   for (size_t bytes = 0; bytes <= 1100; ++bytes)
-    for (size_t offset = 0; offset < 32; offset += 5) ASSERT_EQ(wrong(bytes, offset, 3 * offset % 32), "");
+    for (size_t offset = 0; offset < 32; offset += 5)
+      ASSERT_EQ(wrong(bytes, offset, 3 * offset % 32), "");
 }
 
 TEST_P(Copies, OfAnySizeUpToMoreThanAPage) {
-  for (size_t bytes = 1100; bytes <= 4097; ++bytes) ASSERT_EQ(wrong(bytes, bytes % 61, bytes % 37), "");
+  for (size_t bytes = 1100; bytes <= 4097; ++bytes)
+    ASSERT_EQ(wrong(bytes, bytes % 61, bytes % 37), "");
 }
 
 TEST_P(Copies, BetweenAnyPlacesInAPage) {
@@ -68,7 +73,9 @@ TEST_P(Copies, OfLargeSizes) {
     for (const size_t offset : {0, 1, 16, 24, 4095}) ASSERT_EQ(wrong(bytes, offset, 0), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Copies, testing::Values(Named{"any", copy_bytes}, Named{"large", copy_large}, Named{"aside", copy_aside}),
+INSTANTIATE_TEST_SUITE_P(All, Copies,
+                         testing::Values(Named{"any", copy_bytes}, Named{"large", copy_large},
+                                         Named{"aside", copy_aside}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

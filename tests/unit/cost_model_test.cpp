@@ -58,7 +58,8 @@ TEST(CostModel, APreemptedSampleDoesNotTakeOver) {
 
 TEST(CostModel, SizesThatWereSeenAnswerForThemselves) {
   CostModel model;
-  for (int i = 0; i < 50; ++i) model.sample(64, 2000), model.sample(65536, 9000), model.sample(1024, 7000);
+  for (int i = 0; i < 50; ++i)
+    model.sample(64, 2000), model.sample(65536, 9000), model.sample(1024, 7000);
   EXPECT_NEAR(model.observed_ns(1024), 7000, 10);
   EXPECT_EQ(model.samples_of(1000), 50u);
   EXPECT_EQ(model.observed_ns(300), model.cost_ns(300));

@@ -28,7 +28,8 @@ template <class T>
 void whole_numbers(Element element) {
   const T most = std::numeric_limits<T>::max(), least = std::numeric_limits<T>::min();
   const auto is = [&](Operation operation, T memory, T data, T expected) {
-    EXPECT_EQ(result(operation, element, memory, data), expected) << static_cast<int>(element) << " " << static_cast<int>(operation);
+    EXPECT_EQ(result(operation, element, memory, data), expected)
+        << static_cast<int>(element) << " " << static_cast<int>(operation);
   };
   is(Operation::replace, 3, 5, 5);
   is(Operation::no_op, 3, 5, 3);
@@ -75,14 +76,17 @@ void real_numbers(Element element) {
   EXPECT_EQ(result<T>(Operation::minimum, element, 1.5, -2), T(-2));
   EXPECT_EQ(result<T>(Operation::maximum, element, 1.5, -2), T(1.5));
   EXPECT_EQ(result<T>(Operation::replace, element, 1.5, -2), T(-2));
-  for (const Operation none : {Operation::logical_and, Operation::bit_xor, Operation::maxloc}) EXPECT_FALSE(has_meaning(none, element));
+  for (const Operation none : {Operation::logical_and, Operation::bit_xor, Operation::maxloc})
+    EXPECT_FALSE(has_meaning(none, element));
 }
 
 template <class T>
 void complex_numbers(Element element) {
   EXPECT_EQ(result<T>(Operation::sum, element, {1, 2}, {3, 5}), T(4, 7));
   EXPECT_EQ(result<T>(Operation::product, element, {1, 2}, {3, 5}), T(-7, 11));
-  for (const Operation none : {Operation::minimum, Operation::logical_or, Operation::bit_and, Operation::minloc}) EXPECT_FALSE(has_meaning(none, element));
+  for (const Operation none :
+       {Operation::minimum, Operation::logical_or, Operation::bit_and, Operation::minloc})
+    EXPECT_FALSE(has_meaning(none, element));
 }
 
 TEST(Elements, RealAndComplexNumbers) {
@@ -140,7 +144,9 @@ TEST(Elements, BytesKnowBitsAndNothingElse) {
   EXPECT_EQ(result(Operation::bit_or, Element::bytes, std::byte{6}, std::byte{3}), std::byte{7});
   EXPECT_EQ(result(Operation::bit_and, Element::bytes, std::byte{6}, std::byte{3}), std::byte{2});
   EXPECT_EQ(result(Operation::replace, Element::bytes, std::byte{6}, std::byte{3}), std::byte{3});
-  for (const Operation none : {Operation::sum, Operation::minimum, Operation::logical_and, Operation::minloc}) EXPECT_FALSE(has_meaning(none, Element::bytes));
+  for (const Operation none :
+       {Operation::sum, Operation::minimum, Operation::logical_and, Operation::minloc})
+    EXPECT_FALSE(has_meaning(none, Element::bytes));
 }
 
 }  // namespace

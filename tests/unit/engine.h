@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "cache/get/get_cache.h"
 #include "base/region.h"
+#include "cache/get/get_cache.h"
 
 namespace nearcache::test {
 
@@ -21,11 +21,13 @@ struct Engine {
 
   // What byte `i` of a target's memory holds: known from its address, so that a wrong copy shows.
   static std::byte content(uint32_t target, int64_t at) {
-    return static_cast<std::byte>((static_cast<uint64_t>(at) * 0x9e3779b97f4a7c15u >> 56) + target * 31);
+    return static_cast<std::byte>((static_cast<uint64_t>(at) * 0x9e3779b97f4a7c15u >> 56) +
+                                  target * 31);
   }
 
   GetCache::Lookup lookup(const Key& key, uint64_t bytes) {
-    return cache->lookup(hash_key(key), key, bytes, key.displacement, key.displacement + static_cast<int64_t>(bytes));
+    return cache->lookup(hash_key(key), key, bytes, key.displacement,
+                         key.displacement + static_cast<int64_t>(bytes));
   }
   GetCache::Inserted insert(const Key& key, uint64_t bytes, uint32_t token = 1) {
     return cache->insert(hash_key(key), key, bytes, token);
@@ -33,13 +35,15 @@ struct Engine {
   void arrive(EntryId id, uint64_t bytes) {
     if (!cache->keeps(id)) return cache->abandon(id, cache->writes().now());
     const Key key = cache->entry(id).key();
-    for (uint64_t i = 0; i < bytes; ++i) cache->data(id)[i] = content(key.target, key.displacement + static_cast<int64_t>(i));
+    for (uint64_t i = 0; i < bytes; ++i)
+      cache->data(id)[i] = content(key.target, key.displacement + static_cast<int64_t>(i));
     cache->complete(id, bytes, cache->writes().now());
   }
   bool holds_content(EntryId id, uint64_t bytes) const {
     const Key key = cache->entry(id).key();
     for (uint64_t i = 0; i < bytes; ++i) {
-      if (cache->data(id)[i] != content(key.target, key.displacement + static_cast<int64_t>(i))) return false;
+      if (cache->data(id)[i] != content(key.target, key.displacement + static_cast<int64_t>(i)))
+        return false;
     }
     return true;
   }
@@ -62,7 +66,8 @@ struct Engine {
   GetCache* cache = nullptr;
 };
 
-inline GetCacheSettings sized(uint64_t index, uint64_t storage, PolicyKind policy = PolicyKind::rate) {
+inline GetCacheSettings sized(uint64_t index, uint64_t storage,
+                              PolicyKind policy = PolicyKind::rate) {
   GetCacheSettings settings;
   settings.index_capacity = index;
   settings.storage_bytes = storage;
@@ -70,7 +75,12 @@ inline GetCacheSettings sized(uint64_t index, uint64_t storage, PolicyKind polic
   return settings;
 }
 
-inline constexpr PolicyKind all_policies[] = {PolicyKind::rate, PolicyKind::clampi, PolicyKind::clampi_temporal,
-                                              PolicyKind::clampi_positional, PolicyKind::lru, PolicyKind::sieve, PolicyKind::tinylfu};
+inline constexpr PolicyKind all_policies[] = {PolicyKind::rate,
+                                              PolicyKind::clampi,
+                                              PolicyKind::clampi_temporal,
+                                              PolicyKind::clampi_positional,
+                                              PolicyKind::lru,
+                                              PolicyKind::sieve,
+                                              PolicyKind::tinylfu};
 
 }  // namespace nearcache::test

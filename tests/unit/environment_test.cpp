@@ -16,13 +16,19 @@ namespace {
 
 constexpr const char* variable = "NEARCACHE_MODE";
 
-// A user or a group that the file may have and the process has not: which run it with other rights than who started it.
+// A user or a group that the file may have and the process has not: which run it with other rights
+// than who started it.
 bool give_other_rights(const std::string& program) {
-  if (geteuid() == 0) return chown(program.c_str(), 65534, static_cast<gid_t>(-1)) == 0 && chmod(program.c_str(), 04755) == 0;
+  if (geteuid() == 0)
+    return chown(program.c_str(), 65534, static_cast<gid_t>(-1)) == 0 &&
+           chmod(program.c_str(), 04755) == 0;
   std::vector<gid_t> groups(256);
-  groups.resize(static_cast<size_t>(std::max(0, getgroups(static_cast<int>(groups.size()), groups.data()))));
+  groups.resize(
+      static_cast<size_t>(std::max(0, getgroups(static_cast<int>(groups.size()), groups.data()))));
   for (const gid_t group : groups) {
-    if (group != getegid()) return chown(program.c_str(), static_cast<uid_t>(-1), group) == 0 && chmod(program.c_str(), 02755) == 0;
+    if (group != getegid())
+      return chown(program.c_str(), static_cast<uid_t>(-1), group) == 0 &&
+             chmod(program.c_str(), 02755) == 0;
   }
   return false;
 }
@@ -33,7 +39,8 @@ enum Answer : int { believes = 1, does_not = 2, has_no_more_rights = 3 };
 int answer_of(const std::string& program) {
   const pid_t child = fork();
   if (child == 0) {
-    execl(program.c_str(), program.c_str(), "--gtest_filter=Environment.IsNotBelievedByAProcessWithMoreRights", nullptr);
+    execl(program.c_str(), program.c_str(),
+          "--gtest_filter=Environment.IsNotBelievedByAProcessWithMoreRights", nullptr);
     _exit(127);
   }
   int status = 0;
@@ -45,7 +52,8 @@ TEST(Environment, IsNotBelievedByAProcessWithMoreRights) {
   const char* role = getenv("NEARCACHE_TEST_ROLE");
   if (role != nullptr) {
     if (getauxval(AT_SECURE) == 0) _exit(has_no_more_rights);
-    _exit(environment_value(variable) == nullptr && environment_all() == nullptr ? does_not : believes);
+    _exit(environment_value(variable) == nullptr && environment_all() == nullptr ? does_not
+                                                                                 : believes);
   }
   std::string folder = (std::filesystem::temp_directory_path() / "nearcache-XXXXXX").string();
   ASSERT_NE(mkdtemp(folder.data()), nullptr);

@@ -222,14 +222,17 @@ TEST(Epochs, a_synchronisation_makes_its_target_known_again_if_it_began_after_wh
   const Epochs::Sync before = epochs.begin(all, false, Epochs::no_mark);
   epochs.all_outstanding(true);
   epochs.end(before, true);
-  EXPECT_FALSE(epochs.quiet() || epochs.flush_is_empty(all) || epochs.flush_is_empty(Targets::one(1)));
-  const Epochs::Sync failed = epochs.begin(Targets::one(1), false, Epochs::no_mark), local = epochs.begin(Targets::one(2), true, Epochs::no_mark);
+  EXPECT_FALSE(epochs.quiet() || epochs.flush_is_empty(all) ||
+               epochs.flush_is_empty(Targets::one(1)));
+  const Epochs::Sync failed = epochs.begin(Targets::one(1), false, Epochs::no_mark),
+                     local = epochs.begin(Targets::one(2), true, Epochs::no_mark);
   epochs.end(failed, false);
   epochs.end(local, true);
   EXPECT_TRUE(epochs.outstanding(1) && epochs.writes_outstanding(2));
   synchronise(epochs, Targets::one(1));
   EXPECT_TRUE(epochs.flush_is_empty(Targets::one(1)));
-  EXPECT_FALSE(epochs.outstanding(1) || epochs.flush_is_empty(Targets::one(2)) || epochs.flush_is_empty(all) || epochs.quiet());
+  EXPECT_FALSE(epochs.outstanding(1) || epochs.flush_is_empty(Targets::one(2)) ||
+               epochs.flush_is_empty(all) || epochs.quiet());
   epochs.all_outstanding(true);
   EXPECT_TRUE(epochs.outstanding(1));
   synchronise(epochs, all);

@@ -1,4 +1,5 @@
-// Fabrics: every batch arrives once, whole and in order; strangers and peers that break the protocol do no harm.
+// Fabrics: every batch arrives once, whole and in order; strangers and peers that break the
+// protocol do no harm.
 #include <gtest/gtest.h>
 
 #include <poll.h>
@@ -49,7 +50,8 @@ struct Listener final : Receiver {
 struct Sockets {
   std::vector<std::unique_ptr<SocketFabric>> fabrics;
   std::vector<Listener> listeners;
-  explicit Sockets(int ranks, std::vector<Secret> secrets = {}) : listeners(static_cast<size_t>(ranks)) {
+  explicit Sockets(int ranks, std::vector<Secret> secrets = {})
+      : listeners(static_cast<size_t>(ranks)) {
     std::vector<SocketAddress> addresses;
     for (int rank = 0; rank < ranks; ++rank) {
       std::string wrong;
@@ -57,7 +59,8 @@ struct Sockets {
       EXPECT_EQ(wrong, "");
       addresses.push_back(fabrics.back()->address());
     }
-    for (size_t rank = 0; rank < fabrics.size(); ++rank) fabrics[rank]->know(secrets.empty() ? secret : secrets[rank], addresses);
+    for (size_t rank = 0; rank < fabrics.size(); ++rank)
+      fabrics[rank]->know(secrets.empty() ? secret : secrets[rank], addresses);
   }
   // Until `done`, or nothing happens any more.
   template <class Done>
@@ -98,8 +101,10 @@ TEST(StubNetwork, KeepsTheOrderOfEachPair) {
       EXPECT_TRUE(network.fabric(rank).poll(listeners[static_cast<size_t>(rank)]));
     }
   }
-  for (int rank; (rank = network.draw()) >= 0;) network.fabric(rank).poll(listeners[static_cast<size_t>(rank)]);
-  for (const auto& [pair, count] : sent) EXPECT_EQ(listeners[static_cast<size_t>(pair.second)].got[pair.first], count);
+  for (int rank; (rank = network.draw()) >= 0;)
+    network.fabric(rank).poll(listeners[static_cast<size_t>(rank)]);
+  for (const auto& [pair, count] : sent)
+    EXPECT_EQ(listeners[static_cast<size_t>(pair.second)].got[pair.first], count);
 }
 
 TEST(SocketFabric, AllToAllArrivesInOrderThoughConnectionsCross) {
@@ -132,7 +137,9 @@ TEST(SocketFabric, TheLargestBatchGoesAndALargerOneLosesItsSender) {
   sockets.fabrics[0]->send(1, bytes_of(0, sockets.fabrics[0]->largest_batch()));
   EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 1; }));
   sockets.fabrics[0]->send(1, bytes_of(1, sockets.fabrics[0]->largest_batch() + 1));
-  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].gone.contains(0) && sockets.listeners[0].gone.contains(1); }));
+  EXPECT_TRUE(sockets.run([&] {
+    return sockets.listeners[1].gone.contains(0) && sockets.listeners[0].gone.contains(1);
+  }));
   EXPECT_EQ(sockets.listeners[1].total(), 1u);
 }
 
@@ -153,7 +160,8 @@ bool closed_after(Sockets* sockets, std::span<const std::byte> said) {
   const socklen_t size = to_system(address, &place);
   const int socket = ::socket(address.family, SOCK_STREAM, 0);
   EXPECT_EQ(::connect(socket, reinterpret_cast<sockaddr*>(&place), size), 0);
-  EXPECT_EQ(::send(socket, said.data(), said.size(), MSG_NOSIGNAL), static_cast<ssize_t>(said.size()));
+  EXPECT_EQ(::send(socket, said.data(), said.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(said.size()));
   char reply[256];
   bool closed = false;
   sockets->run([&] {
@@ -216,10 +224,12 @@ TEST(SocketFabric, TheDescriptorIsReadableUntilAPollHasTakenWhatThereIs) {
   Sockets sockets(2);
   sockets.fabrics[0]->send(1, bytes_of(0, 8));
   EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 1; }));
-  while (readable(sockets.fabrics[1]->wait_descriptor())) sockets.fabrics[1]->poll(sockets.listeners[1]);
+  while (readable(sockets.fabrics[1]->wait_descriptor()))
+    sockets.fabrics[1]->poll(sockets.listeners[1]);
   sockets.fabrics[0]->send(1, bytes_of(1, 8));
   EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 2; }));
-  while (readable(sockets.fabrics[1]->wait_descriptor())) sockets.fabrics[1]->poll(sockets.listeners[1]);
+  while (readable(sockets.fabrics[1]->wait_descriptor()))
+    sockets.fabrics[1]->poll(sockets.listeners[1]);
   sockets.fabrics[1]->ring();
   EXPECT_TRUE(readable(sockets.fabrics[1]->wait_descriptor()));
   for (int i = 0; i < 8; ++i) sockets.fabrics[1]->poll(sockets.listeners[1]);

@@ -30,7 +30,10 @@ class Files : public testing::Test {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  size_t files() const { return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator())); }
+  size_t files() const {
+    return static_cast<size_t>(
+        std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+  }
 
   fs::path folder;
 };
@@ -38,14 +41,18 @@ class Files : public testing::Test {
 TEST(PathPattern, TellsProcessHostRankAndJobApart) {
   char host[256] = {};
   gethostname(host, sizeof host - 1);
-  EXPECT_EQ(expand_path("a.%p.%h.%r.%%.json", 7), "a." + std::to_string(getpid()) + "." + host + ".7.%.json");
+  EXPECT_EQ(expand_path("a.%p.%h.%r.%%.json", 7),
+            "a." + std::to_string(getpid()) + "." + host + ".7.%.json");
   EXPECT_EQ(expand_path("plain", 0), "plain");
   EXPECT_TRUE(is_path_pattern("%p%h%r%j%%"));
-  for (const char* text : {"%", "a%", "%x", "%%%", "100% sure"}) EXPECT_FALSE(is_path_pattern(text)) << text;
+  for (const char* text : {"%", "a%", "%x", "%%%", "100% sure"})
+    EXPECT_FALSE(is_path_pattern(text)) << text;
 }
 
 TEST(PathPattern, TheJobIsTheSchedulersThenTheLaunchersThenTheParents) {
-  for (const char* name : {"SLURM_JOB_ID", "SLURM_STEP_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "PMIX_NAMESPACE"}) unsetenv(name);
+  for (const char* name : {"SLURM_JOB_ID", "SLURM_STEP_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID",
+                           "COBALT_JOBID", "PMIX_NAMESPACE"})
+    unsetenv(name);
   EXPECT_EQ(expand_path("%j", 0), std::to_string(getppid()));
   setenv("PMIX_NAMESPACE", "prterun-host/1@1", 1);
   EXPECT_EQ(expand_path("%j", 0), "prterun-host_1@1");

@@ -13,7 +13,8 @@ TEST(GatherPlan, counts_fit_an_int_however_many_ranks_and_windows_there_are) {
       const GatherPlan plan = GatherPlan::of(longest, 400, ranks);
       EXPECT_GE(plan.items * plan.rounds, longest);
       EXPECT_LE(plan.items * 400, uint64_t{16} << 20) << "what one rank sends in a round";
-      EXPECT_LE(plan.items * 400 * ranks, std::max<uint64_t>(16 << 20, 400 * ranks)) << "what the root has room for";
+      EXPECT_LE(plan.items * 400 * ranks, std::max<uint64_t>(16 << 20, 400 * ranks))
+          << "what the root has room for";
     }
   }
 }

@@ -41,7 +41,8 @@ TEST(GetCache, ALongerGetFindsItsHead) {
 TEST(GetCache, TargetDisplacementAndLayoutTellGetsApart) {
   Engine engine(sized(64, 4096));
   engine.get({0, 1, 0}, 16);
-  for (const Key& key : {Key{0, 2, 0}, Key{1, 1, 0}, Key{0, 1, 5}, Key{int64_t{1} << 40, 1, 0}, Key{-1, 1, 0}})
+  for (const Key& key :
+       {Key{0, 2, 0}, Key{1, 1, 0}, Key{0, 1, 5}, Key{int64_t{1} << 40, 1, 0}, Key{-1, 1, 0}})
     EXPECT_EQ(engine.lookup(key, 16).found, Found::none);
 }
 
@@ -54,7 +55,8 @@ TEST(GetCache, GrowsInPlaceWhenThereIsRoomBehind) {
   const auto meanwhile = engine.lookup(at(0), 400);
   EXPECT_EQ(meanwhile.found, Found::partial);
   EXPECT_EQ(meanwhile.token, 9u);
-  EXPECT_EQ(engine.lookup(at(0), 50).found, Found::full) << "the head is served while the tail is under way";
+  EXPECT_EQ(engine.lookup(at(0), 50).found, Found::full)
+      << "the head is served while the tail is under way";
   engine.arrive(grown, 400);
   EXPECT_EQ(engine.lookup(at(0), 400).found, Found::full);
   EXPECT_EQ(engine.cache->check(), nullptr);
@@ -140,7 +142,8 @@ TEST(GetCache, InvalidateDropsWhatIsCachedAndWhatIsUnderWay) {
   const auto under_way = engine.insert(at(1000), 100);
   const EntryId bare = engine.cache->insert_bare(hash_key(at(2000)), at(2000), 100, 4);
   engine.cache->invalidate();
-  for (const int64_t where : {0, 1000, 2000}) EXPECT_EQ(engine.lookup(at(where), 100).found, Found::none);
+  for (const int64_t where : {0, 1000, 2000})
+    EXPECT_EQ(engine.lookup(at(where), 100).found, Found::none);
   EXPECT_FALSE(engine.cache->keeps(under_way.entry));
   engine.get(at(0), 100);  // purges, with gets under way
   EXPECT_EQ(engine.cache->check(), nullptr);
@@ -174,7 +177,8 @@ TEST(GetCache, OwnWritesDropWhatTheyOverlapAndNothingElse) {
   engine.get(at(1000), 100);
   engine.get(at(0, 2), 100);
   engine.cache->record_write(1, 50, 60);
-  EXPECT_EQ(engine.lookup(at(0), 40).found, Found::none) << "also for a shorter get: the entry is dropped whole";
+  EXPECT_EQ(engine.lookup(at(0), 40).found, Found::none)
+      << "also for a shorter get: the entry is dropped whole";
   EXPECT_TRUE(engine.get(at(1000), 100));
   EXPECT_TRUE(engine.get(at(0, 2), 100));
   EXPECT_EQ(engine.cache->write_drops(), 1u);
@@ -225,7 +229,8 @@ TEST(GetCache, InsertSaysWhatItTook) {
   Engine busy(sized(64, 256));
   busy.insert(at(0), 128);
   busy.insert(at(1000), 128);
-  EXPECT_EQ(busy.insert(at(2000), 128).how, Insert::not_admitted) << "gets under way are not evicted";
+  EXPECT_EQ(busy.insert(at(2000), 128).how, Insert::not_admitted)
+      << "gets under way are not evicted";
   EXPECT_EQ(busy.cache->check(), nullptr);
 }
 
@@ -242,7 +247,8 @@ TEST(GetCache, EqualSizesAtAnyStrideAreAllResidentWhenTheyFit) {
     for (const PolicyKind policy : all_policies) {
       Engine engine(sized(440, 400 * 496, policy));
       for (int64_t i = 0; i < 400; ++i) engine.get(at(i * stride), 490);
-      for (int64_t i = 0; i < 400; ++i) EXPECT_TRUE(engine.get(at(i * stride), 490)) << stride << ' ' << i;
+      for (int64_t i = 0; i < 400; ++i)
+        EXPECT_TRUE(engine.get(at(i * stride), 490)) << stride << ' ' << i;
     }
   }
 }
@@ -278,7 +284,8 @@ TEST(GetCache, WorksAtTinyAndOddIndexCapacities) {
 TEST(GetCache, StorageBeyondFourGiBServesWhatIsAtItsEnd) {
   constexpr uint64_t gib = uint64_t{1} << 30;
   Engine engine(sized(64, 6 * gib));
-  const auto large = engine.insert(at(0), 3 * gib), second = engine.insert(at(0, 2), 3 * gib - 4096);
+  const auto large = engine.insert(at(0), 3 * gib),
+             second = engine.insert(at(0, 2), 3 * gib - 4096);
   ASSERT_NE(large.entry, no_entry);
   ASSERT_NE(second.entry, no_entry);
   EXPECT_FALSE(engine.get(at(500, 3), 4000));

@@ -9,10 +9,12 @@ namespace {
 bool has(std::string_view text, HostDefect defect) { return HostDefects(text).has(defect); }
 
 TEST(HostDefects, AreThoseOfTheVersion) {
-  EXPECT_TRUE(has("MPICH Version:      4.0.2\nMPICH Release date: ...", HostDefect::flush_all_before_data));
+  EXPECT_TRUE(
+      has("MPICH Version:      4.0.2\nMPICH Release date: ...", HostDefect::flush_all_before_data));
   EXPECT_FALSE(has("MPICH Version:      4.0.3", HostDefect::flush_all_before_data));
   EXPECT_FALSE(has("MPICH Version:      4.0.1", HostDefect::flush_all_before_data));
-  EXPECT_TRUE(has("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4", HostDefect::window_of_one_rank));
+  EXPECT_TRUE(has("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4",
+                  HostDefect::window_of_one_rank));
   EXPECT_FALSE(has("Open MPI v4.1.5", HostDefect::window_of_one_rank));
   EXPECT_TRUE(has("Open MPI v5.0.11, package", HostDefect::empty_gets_hang));
   EXPECT_FALSE(has("Open MPI v5.0.1, package", HostDefect::empty_gets_hang));
@@ -20,13 +22,15 @@ TEST(HostDefects, AreThoseOfTheVersion) {
 
 TEST(HostDefects, WithoutAKnownEndAreThoseOfLaterVersionsToo) {
   EXPECT_FALSE(has("MPICH Version: 3.3.2", HostDefect::rget_before_data));
-  for (const char* text : {"MPICH Version:\t3.4", "MPICH Version: 3.4.3", "MPICH Version: 5.0.2", "MPICH Version: 5.1.0b1", "MPICH Version: 12.0"})
+  for (const char* text : {"MPICH Version:\t3.4", "MPICH Version: 3.4.3", "MPICH Version: 5.0.2",
+                           "MPICH Version: 5.1.0b1", "MPICH Version: 12.0"})
     EXPECT_TRUE(has(text, HostDefect::rget_before_data)) << text;
 }
 
 TEST(HostDefects, OfDerivedLibrariesAreThoseThatNoReleaseIsWithout) {
-  for (const char* text : {"MPI VERSION    : CRAY MPICH version 8.1.28.29 (ANL base 3.4a2)", "Intel(R) MPI Library 2021.11 for Linux* OS",
-                           "MVAPICH Version: 3.0", "MPICH Version: unknown"}) {
+  for (const char* text : {"MPI VERSION    : CRAY MPICH version 8.1.28.29 (ANL base 3.4a2)",
+                           "Intel(R) MPI Library 2021.11 for Linux* OS", "MVAPICH Version: 3.0",
+                           "MPICH Version: unknown"}) {
     EXPECT_TRUE(has(text, HostDefect::rget_before_data)) << text;
     EXPECT_FALSE(has(text, HostDefect::flush_all_before_data)) << text;
   }

@@ -26,7 +26,10 @@ struct Table {
   Index index;
 };
 
-Key key_of(uint64_t i) { return {static_cast<int64_t>(i * 500), static_cast<uint32_t>(i % 7), static_cast<uint32_t>(i % 3)}; }
+Key key_of(uint64_t i) {
+  return {static_cast<int64_t>(i * 500), static_cast<uint32_t>(i % 7),
+          static_cast<uint32_t>(i % 3)};
+}
 
 TEST(Index, FindsWhatWasInsertedAndNothingElse) {
   Table table(64, 16);
@@ -59,8 +62,10 @@ TEST(Index, FillsToNinetyFivePercentWithoutAConflict) {
   for (const uint64_t capacity : {800u, 8000u, 80000u}) {
     const uint64_t wanted = capacity * 95 / 100;
     Table table(capacity, wanted);
-    for (EntryId id = 0; id < wanted; ++id) ASSERT_TRUE(table.index.insert(table.name(id, key_of(id)), id)) << id << " of " << capacity;
-    for (EntryId id = 0; id < wanted; ++id) ASSERT_EQ(table.index.find(hash_key(key_of(id)), key_of(id)), id);
+    for (EntryId id = 0; id < wanted; ++id)
+      ASSERT_TRUE(table.index.insert(table.name(id, key_of(id)), id)) << id << " of " << capacity;
+    for (EntryId id = 0; id < wanted; ++id)
+      ASSERT_EQ(table.index.find(hash_key(key_of(id)), key_of(id)), id);
   }
 }
 
@@ -99,11 +104,13 @@ TEST(Index, TinyAndOddCapacitiesHoldNoMoreThanTheirCapacity) {
   for (const uint64_t capacity : {1u, 2u, 3u, 7u, 9u, 17u}) {
     Table table(capacity, 64);
     uint64_t held = 0;
-    for (EntryId id = 0; id < 64; ++id) held += table.index.insert(table.name(id, key_of(id)), id) ? 1 : 0;
+    for (EntryId id = 0; id < 64; ++id)
+      held += table.index.insert(table.name(id, key_of(id)), id) ? 1 : 0;
     EXPECT_LE(held, capacity);
     EXPECT_GE(held, std::min<uint64_t>(capacity, 7));
     uint64_t found = 0;
-    for (EntryId id = 0; id < 64; ++id) found += table.index.find(hash_key(key_of(id)), key_of(id)) == id ? 1 : 0;
+    for (EntryId id = 0; id < 64; ++id)
+      found += table.index.find(hash_key(key_of(id)), key_of(id)) == id ? 1 : 0;
     EXPECT_EQ(found, held);
   }
 }
@@ -113,7 +120,8 @@ TEST(Index, AnInsertionThatFailsMovesNothingOut) {
   std::vector<EntryId> held;
   for (EntryId id = 0; id < 4096; ++id) {
     if (table.index.insert(table.name(id, key_of(id)), id)) held.push_back(id);
-    for (const EntryId other : held) ASSERT_EQ(table.index.find(hash_key(key_of(other)), key_of(other)), other);
+    for (const EntryId other : held)
+      ASSERT_EQ(table.index.find(hash_key(key_of(other)), key_of(other)), other);
     if (held.size() == 64) break;
   }
 }
@@ -123,7 +131,8 @@ TEST(Index, EqualStridesSpreadOverTheBuckets) {
   for (const int64_t stride : {500, 501, 512, 4096, 1}) {
     Table table(440, 400);
     uint64_t held = 0;
-    for (EntryId id = 0; id < 400; ++id) held += table.index.insert(table.name(id, {id * stride, 1, 0}), id) ? 1 : 0;
+    for (EntryId id = 0; id < 400; ++id)
+      held += table.index.insert(table.name(id, {id * stride, 1, 0}), id) ? 1 : 0;
     EXPECT_EQ(held, 400u) << "stride " << stride;
   }
 }
@@ -146,7 +155,8 @@ TEST(Index, AnotherCapacityStartsEmpty) {
     table.index.reset_capacity(capacity);
     EXPECT_EQ(table.index.used(), 0u);
     EXPECT_EQ(table.index.capacity(), capacity);
-    for (EntryId id = 0; id < 100; ++id) ASSERT_EQ(table.index.find(hash_key(key_of(id)), key_of(id)), no_entry);
+    for (EntryId id = 0; id < 100; ++id)
+      ASSERT_EQ(table.index.find(hash_key(key_of(id)), key_of(id)), no_entry);
     EXPECT_TRUE(table.index.insert(hash_key(key_of(3)), 3));
   }
 }

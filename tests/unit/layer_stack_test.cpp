@@ -30,7 +30,9 @@ Layer<Table>& model() {
   return layer;
 }
 
-Table library() { return {[] { return std::string("library"); }, [] { return std::string("library"); }}; }
+Table library() {
+  return {[] { return std::string("library"); }, [] { return std::string("library"); }};
+}
 
 TEST(LayerStack, LayersStandInTheirOrderWhateverComesFirst) {
   for (const bool model_first : {false, true}) {

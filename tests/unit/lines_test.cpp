@@ -15,14 +15,16 @@ namespace nearcache {
 namespace {
 
 struct Learner {
-  // A miss in a program that keeps every line; `neighbours`: what else of the line is asked for later.
+  // A miss in a program that keeps every line; `neighbours`: what else of the line is asked for
+  // later.
   void miss(int64_t at, int neighbours) {
     lines->missed(1, at, 1);
     const auto length = static_cast<int64_t>(lines->length());
     if (length == 0) return;
     const Key line{at / length * length, 1, 0};
     lines->fetched(line, at, 1);
-    for (int i = 0; i < neighbours; ++i) lines->used(line, line.displacement + (at + 8 * (i + 1)) % length, 1);
+    for (int i = 0; i < neighbours; ++i)
+      lines->used(line, line.displacement + (at + 8 * (i + 1)) % length, 1);
   }
   std::unique_ptr<Lines> lines = std::make_unique<Lines>();
 };
@@ -32,7 +34,8 @@ TEST(Lines, GrowWhereNeighboursMissAndEndWhereNoneIsAskedFor) {
   for (int64_t i = 0; i < 400; ++i) learner.miss(i * 64, 3);
   EXPECT_EQ(learner.lines->length(), Lines::longest);
   std::mt19937_64 random(1);
-  for (int i = 0; i < 20000; ++i) learner.miss(static_cast<int64_t>(random() % (uint64_t{1} << 40)), 0);
+  for (int i = 0; i < 20000; ++i)
+    learner.miss(static_cast<int64_t>(random() % (uint64_t{1} << 40)), 0);
   EXPECT_EQ(learner.lines->length(), 0u);
 }
 
@@ -56,7 +59,8 @@ TEST(Lines, SayWhenNothingMoreIsToBeLearnedOfOne) {
   Lines lines;
   const Key line{8192, 1, 0};
   lines.fetched(line, line.displacement + 8, 1);
-  EXPECT_FALSE(lines.used(line, line.displacement + 8, 1)) << "by what it was fetched for; a neighbour may come";
+  EXPECT_FALSE(lines.used(line, line.displacement + 8, 1))
+      << "by what it was fetched for; a neighbour may come";
   EXPECT_TRUE(lines.used(line, line.displacement + 16, 1));
   EXPECT_TRUE(lines.used(line, line.displacement + 8, 1));
   EXPECT_TRUE(lines.used({16384, 1, 0}, 16384, 1)) << "not in the sample";
@@ -64,14 +68,16 @@ TEST(Lines, SayWhenNothingMoreIsToBeLearnedOfOne) {
 
 TEST(Lines, NeighboursOfAnotherGenerationAreNone) {
   Lines lines;
-  for (uint32_t generation = 0; generation < 2000; ++generation) lines.missed(1, generation % 8 * 8, generation);
+  for (uint32_t generation = 0; generation < 2000; ++generation)
+    lines.missed(1, generation % 8 * 8, generation);
   EXPECT_EQ(lines.length(), 0u);
 }
 
 TEST(Lines, NeighboursAreFoundAmongManyPlaces) {
   auto lines = std::make_unique<Lines>();
   std::mt19937_64 random(1);
-  for (int i = 0; i < 400000 && lines->length() == 0; ++i) lines->missed(1, static_cast<int64_t>(random() % 20000 * 512 + random() % 64 * 8), 1);
+  for (int i = 0; i < 400000 && lines->length() == 0; ++i)
+    lines->missed(1, static_cast<int64_t>(random() % 20000 * 512 + random() % 64 * 8), 1);
   EXPECT_GT(lines->length(), 0u);
 }
 
@@ -97,7 +103,8 @@ TEST(Streams, LinesThatFollowEachOtherBecomeLonger) {
   EXPECT_EQ(streams.line(1, 0, 512), 512);
   EXPECT_EQ(streams.line(2, 512, 1024), 1024) << "of another target";
   EXPECT_EQ(streams.line(1, 512, 1024), 512 + 1024);
-  EXPECT_EQ(streams.line(1, 512 + 1024 - 16, 2048), 512 + 1024 - 16 + 2048) << "its first get began before the end";
+  EXPECT_EQ(streams.line(1, 512 + 1024 - 16, 2048), 512 + 1024 - 16 + 2048)
+      << "its first get began before the end";
   EXPECT_EQ(streams.line(1, 9 * 512, 10 * 512), 10 * 512) << "not where the last one ended";
   int64_t at = 512 + 1024 - 16 + 2048;
   for (int i = 0; i < 10; ++i) {
@@ -131,7 +138,8 @@ TEST(Streams, NeighboursAndRandomPlacesAreNoStride) {
   for (int64_t at = 0; at < 8000; at += 8) EXPECT_EQ(streams.missed(1, at).places, 0u);
   std::mt19937_64 random(1);
   uint32_t places = 0;
-  for (int i = 0; i < 20000; ++i) places += streams.missed(1, static_cast<int64_t>(random() % (1 << 20)) * 8).places;
+  for (int i = 0; i < 20000; ++i)
+    places += streams.missed(1, static_cast<int64_t>(random() % (1 << 20)) * 8).places;
   EXPECT_EQ(places, 0u);
 }
 

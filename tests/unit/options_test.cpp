@@ -22,7 +22,8 @@ TEST(Options, RowsAreWellFormed) {
   std::set<std::string> names;
   for (const OptionRow& row : option_rows()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name << " appears twice";
-    EXPECT_TRUE(std::string(row.scope) == "window" || std::string(row.scope) == "process") << row.name;
+    EXPECT_TRUE(std::string(row.scope) == "window" || std::string(row.scope) == "process")
+        << row.name;
     EXPECT_FALSE(std::string(row.help).empty()) << row.name;
   }
 }
@@ -39,9 +40,11 @@ TEST(Options, TheDefaultsAreThoseOfTheTable) {
 
 TEST(Options, NamesOfModesAndPoliciesAreTaken) {
   Options options;
-  for (const char* mode : {"off", "transparent", "ALWAYS", "user"}) EXPECT_EQ(options.set("mode", mode), "");
+  for (const char* mode : {"off", "transparent", "ALWAYS", "user"})
+    EXPECT_EQ(options.set("mode", mode), "");
   EXPECT_EQ(options.mode, Mode::user);
-  for (const char* policy : {"rate", "clampi", "clampi-temporal", "clampi-positional", "lru", "sieve", "tinylfu"}) {
+  for (const char* policy :
+       {"rate", "clampi", "clampi-temporal", "clampi-positional", "lru", "sieve", "tinylfu"}) {
     EXPECT_EQ(options.set("policy", policy), "");
     EXPECT_EQ(option_text(options, "policy"), policy);
   }
@@ -83,27 +86,63 @@ TEST(Options, EveryNumberHasARangeWhoseEndsAreAllowed) {
 
 TEST(Options, AValueBeyondItsRangeNamesTheRangeAndChangesNothing) {
   Options options;
-  EXPECT_EQ(options.set("index_increase", "0"), "index_increase: '0' is not allowed; allowed: a number from 1 to 1024");
+  EXPECT_EQ(options.set("index_increase", "0"),
+            "index_increase: '0' is not allowed; allowed: a number from 1 to 1024");
   EXPECT_EQ(options.index_increase, 2);
-  const std::pair<const char*, const char*> beyond[] = {
-      {"storage", "33G"}, {"storage", "99999999999999999999"}, {"index", "0"}, {"index", "18446744073709551615"}, {"sample", "0"},
-      {"sample", "4097"}, {"anchors", "0"}, {"adapt_interval", "0"}, {"progress_calls", "0"}, {"progress_time", "2h"}, {"progress_time", "3601s"},
-      {"storage_decrease", "0.1"}, {"conflict_threshold", "1.01"}, {"verbose", "3"}, {"shmem_dirty_pages", "0"}, {"shmem_dirty_pages", "65536"},
-      {"shmem_page", "128"}, {"shmem_page", "1000"}, {"shmem_page", "128k"}, {"shmem_line", "48"}, {"shmem_size", "1k"}, {"shmem_readahead", "2G"},
-      {"model", "abc"}, {"model", "1900"}, {"model", "1900,"}, {"model", "1e10,0"}, {"model", "-1,0"}, {"model", "nan,0"},
-      {"report", "%"}, {"report", "a%x"}, {"trace", "100%"}};
+  const std::pair<const char*, const char*> beyond[] = {{"storage", "33G"},
+                                                        {"storage", "99999999999999999999"},
+                                                        {"index", "0"},
+                                                        {"index", "18446744073709551615"},
+                                                        {"sample", "0"},
+                                                        {"sample", "4097"},
+                                                        {"anchors", "0"},
+                                                        {"adapt_interval", "0"},
+                                                        {"progress_calls", "0"},
+                                                        {"progress_time", "2h"},
+                                                        {"progress_time", "3601s"},
+                                                        {"storage_decrease", "0.1"},
+                                                        {"conflict_threshold", "1.01"},
+                                                        {"verbose", "3"},
+                                                        {"shmem_dirty_pages", "0"},
+                                                        {"shmem_dirty_pages", "65536"},
+                                                        {"shmem_page", "128"},
+                                                        {"shmem_page", "1000"},
+                                                        {"shmem_page", "128k"},
+                                                        {"shmem_line", "48"},
+                                                        {"shmem_size", "1k"},
+                                                        {"shmem_readahead", "2G"},
+                                                        {"model", "abc"},
+                                                        {"model", "1900"},
+                                                        {"model", "1900,"},
+                                                        {"model", "1e10,0"},
+                                                        {"model", "-1,0"},
+                                                        {"model", "nan,0"},
+                                                        {"report", "%"},
+                                                        {"report", "a%x"},
+                                                        {"trace", "100%"}};
   for (const auto& [name, text] : beyond) {
     const std::string before = option_text(options, name);
-    EXPECT_NE(options.set(name, text).find("' is not allowed; allowed: "), std::string::npos) << name << "=" << text;
+    EXPECT_NE(options.set(name, text).find("' is not allowed; allowed: "), std::string::npos)
+        << name << "=" << text;
     EXPECT_EQ(option_text(options, name), before) << name << "=" << text;
   }
-  for (const auto& [name, text] : {std::pair{"model", ""}, {"model", "1900,0.17"}, {"report", "%p.%h.%r.%j.%%.json"}, {"trace", ""}})
+  for (const auto& [name, text] : {std::pair{"model", ""},
+                                   {"model", "1900,0.17"},
+                                   {"report", "%p.%h.%r.%j.%%.json"},
+                                   {"trace", ""}})
     EXPECT_EQ(options.set(name, text), "") << name << "=" << text;
 }
 
 TEST(Options, TheEnvironmentIsReadAndEveryMistakeReported) {
-  std::string words[] = {"NEARCACHE_STORAGE=4M", "NEARCACHE_MODE=always", "NEARCACHE_STORGE=1", "NEARCACHE_INDEX=many",
-                         "NEARCACHE_TEST_SOMETHING=1", "NEARCACHE_MPICC=mpicc", "PATH=/bin", "NEARCACHE_REPORT=", "NEARCACHE_odd"};
+  std::string words[] = {"NEARCACHE_STORAGE=4M",
+                         "NEARCACHE_MODE=always",
+                         "NEARCACHE_STORGE=1",
+                         "NEARCACHE_INDEX=many",
+                         "NEARCACHE_TEST_SOMETHING=1",
+                         "NEARCACHE_MPICC=mpicc",
+                         "PATH=/bin",
+                         "NEARCACHE_REPORT=",
+                         "NEARCACHE_odd"};
   std::vector<char*> environment;
   for (std::string& word : words) environment.push_back(word.data());
   environment.push_back(nullptr);

@@ -21,10 +21,12 @@ class OwnStoresTest : public testing::Test {
  protected:
   static constexpr uint64_t bytes = regions_of_pages * page;
   void SetUp() override {
-    memory = static_cast<unsigned char*>(mmap(nullptr, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    memory = static_cast<unsigned char*>(
+        mmap(nullptr, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(memory, MAP_FAILED);
     const int probe = tracker.watch(memory, bytes);
-    if (!tracker.is_protected(probe)) GTEST_SKIP() << "this kernel does not tell which pages are written";
+    if (!tracker.is_protected(probe))
+      GTEST_SKIP() << "this kernel does not tell which pages are written";
     tracker.unwatch(probe);
   }
   void TearDown() override { munmap(memory, bytes + page); }
@@ -37,9 +39,11 @@ class OwnStoresTest : public testing::Test {
 
 TEST_F(OwnStoresTest, EverythingIsVolatileUntilTheFirstLook) {
   OwnStores own(memory, bytes, regions, &words.own, &tracker);
-  for (uint32_t region = 0; region < VersionWords::regions; ++region) EXPECT_FALSE(words.usable(region));
+  for (uint32_t region = 0; region < VersionWords::regions; ++region)
+    EXPECT_FALSE(words.usable(region));
   own.look();
-  for (uint32_t region = 0; region < VersionWords::regions; ++region) EXPECT_TRUE(words.usable(region));
+  for (uint32_t region = 0; region < VersionWords::regions; ++region)
+    EXPECT_TRUE(words.usable(region));
 }
 
 TEST_F(OwnStoresTest, AStoreChangesItsRegionAtTheNextLookAndNoOther) {
@@ -49,7 +53,8 @@ TEST_F(OwnStoresTest, AStoreChangesItsRegionAtTheNextLookAndNoOther) {
   memory[5 * page + 17] = 1;
   EXPECT_EQ(words.own, before.own) << "not before a look";
   own.look();
-  for (uint32_t region = 0; region < VersionWords::regions; ++region) EXPECT_EQ(words.own[region] != before.own[region], region == 5) << region;
+  for (uint32_t region = 0; region < VersionWords::regions; ++region)
+    EXPECT_EQ(words.own[region] != before.own[region], region == 5) << region;
   EXPECT_TRUE(words.usable(5));
   const VersionWords after = words;
   own.look();
@@ -92,7 +97,8 @@ TEST_F(OwnStoresTest, MemoryThatIsMappedAnewHasChanged) {
 
 TEST_F(OwnStoresTest, HugePagesAreSeen) {
   constexpr uint64_t huge = 2 << 20;
-  auto* area = static_cast<unsigned char*>(mmap(nullptr, 3 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* area = static_cast<unsigned char*>(
+      mmap(nullptr, 3 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(area, MAP_FAILED);
   unsigned char* aligned = area + (huge - reinterpret_cast<uintptr_t>(area) % huge) % huge;
   madvise(aligned, huge, MADV_HUGEPAGE);
@@ -116,7 +122,8 @@ TEST_F(OwnStoresTest, AWindowThatBeginsAndEndsInPagesIsWatchedWhole) {
     const VersionWords before = words;
     memory[100 + at] ^= 1;
     own.look();
-    EXPECT_NE(words.own[Regions(3 * page).of(static_cast<int64_t>(at))], before.own[Regions(3 * page).of(static_cast<int64_t>(at))]);
+    EXPECT_NE(words.own[Regions(3 * page).of(static_cast<int64_t>(at))],
+              before.own[Regions(3 * page).of(static_cast<int64_t>(at))]);
   }
 }
 
@@ -161,7 +168,8 @@ TEST_F(OwnStoresTest, WhatIsVolatileForGoodStaysSo) {
   EXPECT_TRUE(words.usable(5));
   own.never("no more");
   own.look();
-  for (uint32_t region = 0; region < VersionWords::regions; ++region) EXPECT_FALSE(words.usable(region));
+  for (uint32_t region = 0; region < VersionWords::regions; ++region)
+    EXPECT_FALSE(words.usable(region));
   EXPECT_EQ(own.why_never(), "no more");
 }
 
@@ -202,13 +210,18 @@ TEST_F(OwnStoresTest, RandomStoresAreNeverMissed) {
   std::vector<unsigned char> seen(memory, memory + bytes);
   VersionWords known = words;
   for (int round = 0; round < 20000; ++round) {
-    for (uint64_t i = random() % 4; i > 0; --i) memory[10 + random() % (bytes - 20) % (random() % 4 == 0 ? bytes : 3 * page)] = static_cast<unsigned char>(random());
+    for (uint64_t i = random() % 4; i > 0; --i)
+      memory[10 + random() % (bytes - 20) % (random() % 4 == 0 ? bytes : 3 * page)] =
+          static_cast<unsigned char>(random());
     own.look();
     for (uint32_t region = 0; region < VersionWords::regions; ++region) {
-      const bool same = words.usable(region) && known.usable(region) && words.own[region] == known.own[region];
-      const uint64_t from = std::max<uint64_t>(10, 10 + region * page), to = std::min(bytes - 10, 10 + (region + 1) * page);
+      const bool same =
+          words.usable(region) && known.usable(region) && words.own[region] == known.own[region];
+      const uint64_t from = std::max<uint64_t>(10, 10 + region * page),
+                     to = std::min(bytes - 10, 10 + (region + 1) * page);
       if (same) {
-        ASSERT_EQ(std::memcmp(&memory[from], &seen[from], to - from), 0) << "region " << region << ", round " << round;
+        ASSERT_EQ(std::memcmp(&memory[from], &seen[from], to - from), 0)
+            << "region " << region << ", round " << round;
       } else {
         std::memcpy(&seen[from], &memory[from], to - from);
       }

@@ -30,7 +30,8 @@ TEST(PageCacheAhead, ReadingForwardWaitsSeldom) {
   Pages pages(reading_ahead(), Laziness::late, mebibyte);
   EXPECT_LE(pages.waits([&] {
     for (size_t at = 0; at < mebibyte / 4; at += 8) pages.get(at, 8);
-  }), mebibyte / 4 / 4096);
+  }),
+            mebibyte / 4 / 4096);
   EXPECT_GT(pages.cache.counters().readaheads, 0u);
 }
 
@@ -38,7 +39,8 @@ TEST(PageCacheAhead, ReadingBackwardWaitsSeldom) {
   Pages pages(reading_ahead(), Laziness::late, mebibyte);
   EXPECT_LE(pages.waits([&] {
     for (size_t at = mebibyte / 4; at > 0; at -= 8) pages.get(at - 8, 8);
-  }), mebibyte / 4 / 4096);
+  }),
+            mebibyte / 4 / 4096);
 }
 
 TEST(PageCacheAhead, ReadingWithAStrideWaitsSeldom) {
@@ -47,13 +49,19 @@ TEST(PageCacheAhead, ReadingWithAStrideWaitsSeldom) {
     const size_t reads = mebibyte / stride;
     EXPECT_LE(pages.waits([&] {
       for (size_t i = 0; i < reads; ++i) pages.get(i * stride, 8);
-    }), reads / 3) << "stride " << stride;
+    }),
+              reads / 3)
+        << "stride " << stride;
   }
 }
 
 TEST(PageCacheAhead, ReadaheadGrowsWhileItIsUsed) {
   Pages pages(reading_ahead(), Laziness::late, mebibyte);
-  const auto read = [&](size_t from) { return pages.waits([&] { for (size_t i = 0; i < 65536; i += 8) pages.get(from + i, 8); }); };
+  const auto read = [&](size_t from) {
+    return pages.waits([&] {
+      for (size_t i = 0; i < 65536; i += 8) pages.get(from + i, 8);
+    });
+  };
   const uint64_t first = read(0), second = read(65536), third = read(131072);
   EXPECT_LE(second, first);
   EXPECT_LE(third, 65536u / 8192) << "at its limit";
@@ -119,7 +127,8 @@ TEST(PageCacheAhead, ReadaheadOfNothingIsNone) {
 
 TEST(PageCacheAhead, ReadaheadEndsWithTheSegment) {
   const uint64_t base = Pages::base;
-  Pages pages(reading_ahead(), Laziness::late, mebibyte, {{base + 1000, base + 40001}, {base + 50000, base + 90000}});
+  Pages pages(reading_ahead(), Laziness::late, mebibyte,
+              {{base + 1000, base + 40001}, {base + 50000, base + 90000}});
   for (size_t at = 1000; at < 40001; at += 3) pages.get(at, 1);
   for (size_t at = 89999; at >= 50000; at -= 3) pages.get(at, 1);
   for (size_t at = 40000; at >= 1000; at -= 3) pages.get(at, 1);
@@ -156,7 +165,8 @@ TEST(PageCacheAhead, OneWaitBringsAllPrefetches) {
   for (size_t i = 0; i < 16; ++i) pages.prefetch(i * 5000, 8);
   EXPECT_LE(pages.waits([&] {
     for (size_t i = 0; i < 16; ++i) pages.get(i * 5000, 8);
-  }), 1u);
+  }),
+            1u);
 }
 
 TEST(PageCacheAhead, APrefetchOfWhatIsHereFetchesNothing) {
@@ -174,7 +184,8 @@ TEST(PageCacheAhead, APrefetchOfWhatIsHereFetchesNothing) {
 
 TEST(PageCacheAhead, PrefetchesAreClippedAndNeverFault) {
   const uint64_t base = Pages::base;
-  Pages pages(small_cache(), Laziness::late, 64 << 10, {{base + 100, base + 5000}, {base + 9000, base + 9001}});
+  Pages pages(small_cache(), Laziness::late, 64 << 10,
+              {{base + 100, base + 5000}, {base + 9000, base + 9001}});
   pages.prefetch(4990, 100);
   pages.prefetch(4999, 1 << 30);
   pages.prefetch(100, 1);
@@ -242,8 +253,9 @@ TEST(PageCachePolls, AChangeIsSeenWhereTwoAddressesArePolled) {
   EXPECT_LE(polls_until_seen(pages, {64, 4096}), 100u) << "of two pages";
 }
 
-// Wherever they lie: pages whose hashes meet are served slowly, but for one, and so is a word across two pages. None of the words may
-// take every look, at which what is polled is fetched anew, from the others.
+// Wherever they lie: pages whose hashes meet are served slowly, but for one, and so is a word
+// across two pages. None of the words may take every look, at which what is polled is fetched anew,
+// from the others.
 TEST(PageCachePolls, AChangeIsSeenWhicheverWordsArePolled) {
   std::mt19937 random(11);
   for (int run = 0; run < 300; ++run) {
@@ -254,10 +266,12 @@ TEST(PageCachePolls, AChangeIsSeenWhicheverWordsArePolled) {
     options.readahead = run % 2 == 0 ? 0 : 32 << 10;
     Pages pages(options, Laziness::eager, 16 << 10);
     std::vector<size_t> places(run % 4 + 1);
-    for (size_t& place : places) place = random() % (pages.size - 8) & ~(random() % 4 == 0 ? size_t{0} : size_t{7});
+    for (size_t& place : places)
+      place = random() % (pages.size - 8) & ~(random() % 4 == 0 ? size_t{0} : size_t{7});
     for (size_t i = 0; i < places.size(); ++i) {
       std::rotate(places.begin(), places.begin() + 1, places.end());
-      ASSERT_LE(polls_until_seen(pages, places), 100u) << "run " << run << ", word " << i << " of " << places.size();
+      ASSERT_LE(polls_until_seen(pages, places), 100u)
+          << "run " << run << ", word " << i << " of " << places.size();
     }
   }
 }
@@ -268,7 +282,9 @@ TEST(PageCachePolls, AChangeIsSeenAmongManyReadsWhenItIsOld) {
   Pages pages(options);
   for (size_t at = 0; at < 4096; at += 8) pages.get(at, 8);
   pages.other_writes(0, 8);
-  const auto changed = [&] { return pages.read(0, 8) == Bytes(&pages.expect(0, 1), &pages.expect(0, 1) + 8); };
+  const auto changed = [&] {
+    return pages.read(0, 8) == Bytes(&pages.expect(0, 1), &pages.expect(0, 1) + 8);
+  };
   int reads = 0;
   while (reads < 1000 && !changed()) {
     for (size_t at = 8; at < 4096; at += 8) pages.get(at, 8), ++reads;
@@ -302,7 +318,8 @@ TEST(PageCachePolls, WhatWasWrittenIsOnItsWayWhileTheProgramPolls) {
 TEST(PageCachePolls, WhatWasWrittenIsOnItsWayAfterAHundredReadsFromTheNetwork) {
   Pages pages;
   pages.put(8192, 8);
-  for (size_t i = 0; i < 100; ++i) pages.read(16384 + 64 * i, 8);  // seven pages, which push out none
+  // seven pages, which push out none
+  for (size_t i = 0; i < 100; ++i) pages.read(16384 + 64 * i, 8);
   EXPECT_FALSE(pages.net.anything_owed());
 }
 

@@ -1,4 +1,5 @@
-// The order of own accesses, and what others may have written: puts in flight, acquire and release, accesses past the cache.
+// The order of own accesses, and what others may have written: puts in flight, acquire and release,
+// accesses past the cache.
 #include "cache/page/page_cache.h"
 
 #include "pages.h"
@@ -187,7 +188,8 @@ TEST(PageCacheOrder, APutReleasedBeforeAPrefetchArrivesIsNotUndone) {
   pages.get(1024, 64);
 }
 
-// The pieces of a long run share a staging area, which must not reach into that of what is fetched ahead.
+// The pieces of a long run share a staging area, which must not reach into that of what is fetched
+// ahead.
 TEST(PageCacheOrder, ALongRunIsPutWhileOtherMemoryArrives) {
   Pages pages(PageCacheOptions(), Laziness::eager, 512 << 10);
   for (size_t at = 0; at < 16 << 10; at += 1024) pages.prefetch(at, 1024);
@@ -255,7 +257,8 @@ TEST(PageCacheOrder, APutAfterADirectPutIsOrderedBehindIt) {
   pages.get(0, 1000);
 }
 
-// The fetch may be overtaken by nothing, but it may overtake the put: it must not outlive the quiet.
+// The fetch may be overtaken by nothing, but it may overtake the put: it must not outlive the
+// quiet.
 TEST(PageCacheOrder, WhatIsFetchedUnderADirectPutIsDroppedWhenThePutIsComplete) {
   Pages pages;
   direct_put(pages, 0, 100);
@@ -290,8 +293,9 @@ TEST(PageCacheOrder, ADirectUpdateKeepsTheRestOfTheLine) {
 }
 
 }  // namespace
-// Writes here and there gain nothing in pages: they go straight out, keep their order, and leave what was read where it is.
-// A block is freed while a put to it is under way: its bytes are read again only when the put is complete.
+// Writes here and there gain nothing in pages: they go straight out, keep their order, and leave
+// what was read where it is. A block is freed while a put to it is under way: its bytes are read
+// again only when the put is complete.
 TEST(PageCacheOrder, AForgottenPutUnderWayIsNotOvertaken) {
   Pages pages;
   pages.put(8192, 8);
@@ -327,9 +331,12 @@ TEST(PageCacheOrder, AScatteredWriteIsReadWhenItHasArrived) {
 TEST(PageCacheOrder, LongAccessesPastTheCacheAreRememberedHoweverManyThereAre) {
   InFlight in_flight;
   constexpr uint64_t bytes = 5000, apart = 1 << 20;
-  for (uint64_t i = 0; i < 40; ++i) in_flight.add(static_cast<int>(i % 3), i * apart, i * apart + bytes);
+  for (uint64_t i = 0; i < 40; ++i)
+    in_flight.add(static_cast<int>(i % 3), i * apart, i * apart + bytes);
   for (uint64_t i = 0; i < 40; ++i) {
-    EXPECT_TRUE(in_flight.may_overlap(static_cast<int>(i % 3), i * apart + bytes - 1, i * apart + bytes)) << i;
+    EXPECT_TRUE(
+        in_flight.may_overlap(static_cast<int>(i % 3), i * apart + bytes - 1, i * apart + bytes))
+        << i;
     EXPECT_TRUE(in_flight.may_overlap(static_cast<int>(i % 3), i * apart, i * apart + 1)) << i;
   }
   EXPECT_FALSE(in_flight.may_overlap(1, 41 * apart, 41 * apart + 8));
@@ -345,13 +352,16 @@ TEST(PageCacheOrder, ScatteredWritesGoAroundTheCacheInOrder) {
   const size_t dirty = pages.dirty_pages(page);
   for (size_t i = 0; i < 60; ++i) pages.put((i * 211 % 997) * page + 512, 8);
   EXPECT_LE(pages.dirty_pages(page), dirty + 1) << "they wait in pages";
-  for (size_t i = 0; i < 4; ++i) EXPECT_TRUE(pages.served(i * 64, 8, 2)) << "they push out what was read";
-  for (size_t i = 0; i < 60; ++i) pages.put((i * 211 % 997) * page + 512, 8);  // again, over those under way
+  for (size_t i = 0; i < 4; ++i)
+    EXPECT_TRUE(pages.served(i * 64, 8, 2)) << "they push out what was read";
+  // again, over those under way
+  for (size_t i = 0; i < 60; ++i) pages.put((i * 211 % 997) * page + 512, 8);
   for (size_t i = 0; i < 60; ++i) pages.get((i * 211 % 997) * page + 508, 16);
   pages.release();
 }
 
-// A small put around the cache over two lines of which one is here and the other on its way from before it.
+// A small put around the cache over two lines of which one is here and the other on its way from
+// before it.
 TEST(PageCacheOrder, AScatteredWriteOverALineOnItsWayIsNotUndone) {
   Pages pages(small_cache(), Laziness::late, 1 << 20);
   const size_t page = 1024, at = 998 * page;

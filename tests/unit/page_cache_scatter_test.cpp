@@ -9,7 +9,8 @@ namespace {
 constexpr size_t memory = 1 << 20;
 
 struct Scattered : Pages {
-  explicit Scattered(PageCacheOptions options, size_t bytes = memory) : Pages(options, Laziness::late, bytes) {}
+  explicit Scattered(PageCacheOptions options, size_t bytes = memory)
+      : Pages(options, Laziness::late, bytes) {}
 
   size_t anywhere() { return random() % (size / 8) * 8; }
   void read_here_and_there(int reads) {
@@ -76,7 +77,9 @@ TEST(PageCacheScatter, AStreamIsFetchedAheadAgain) {
     pages.read_here_and_there(1500);
     EXPECT_LE(pages.waits([&] {
       for (size_t i = 0; i < reads; ++i) pages.get(i * stride, 8);
-    }), stride == 8 ? reads / 32 : 256 + reads / 3) << "stride " << stride;
+    }),
+              stride == 8 ? reads / 32 : 256 + reads / 3)
+        << "stride " << stride;
   }
 }
 
@@ -84,7 +87,9 @@ TEST(PageCacheScatter, WhatComesBackIsCachedAgain) {
   for (const size_t working_pages : {8, 200}) {
     Scattered pages(options(256 << 10));
     pages.read_here_and_there(3000);
-    const auto read = [&](int) { pages.get((pages.random() % working_pages * 3 << 10) + pages.random() % 128 * 8, 8); };
+    const auto read = [&](int) {
+      pages.get((pages.random() % working_pages * 3 << 10) + pages.random() % 128 * 8, 8);
+    };
     for (int i = 0; i < 12000; ++i) read(i);
     EXPECT_LT(pages.bytes_a_read(4000, read), 4) << working_pages << " pages";
   }
@@ -98,10 +103,12 @@ TEST(PageCacheScatter, LongerReadsGoPastTheCacheAsTheyAre) {
   // Those over a page's end are fetched at once.
   EXPECT_LE(pages.waits([&] {
     for (int i = 0; i < 100; ++i) pages.get(pages.random() % (memory / 1024 - 2) * 1024 + 900, 700);
-  }), 100u);
+  }),
+            100u);
 }
 
-// Of a program that reads here and there: the page that was passed just now and those beside it are cached when they are read next.
+// Of a program that reads here and there: the page that was passed just now and those beside it are
+// cached when they are read next.
 TEST(PageCacheScatter, APageReadAgainOrBesideOneIsCached) {
   ScatteredReads reads;
   const ScatteredReads::Seen seen{true, 0, 1000, 1000};
@@ -112,7 +119,12 @@ TEST(PageCacheScatter, APageReadAgainOrBesideOneIsCached) {
   for (int i = 0; i < 60; ++i) {
     if (!passes()) continue;
     ++passed;
-    EXPECT_FALSE(reads.passes(1, i % 3 == 0 ? number : i % 3 == 1 ? number + 1 : number - 1, seen)) << i;
+    EXPECT_FALSE(reads.passes(1,
+                              i % 3 == 0   ? number
+                              : i % 3 == 1 ? number + 1
+                                           : number - 1,
+                              seen))
+        << i;
   }
   EXPECT_GT(passed, 40);
 }

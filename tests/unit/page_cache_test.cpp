@@ -1,5 +1,6 @@
-// What the page cache serves, what it puts, and what it forgets. Order among own accesses and others': page_cache_order_test.cpp; reading
-// ahead, prefetches and polls: page_cache_ahead_test.cpp.
+// What the page cache serves, what it puts, and what it forgets. Order among own accesses and
+// others': page_cache_order_test.cpp; reading ahead, prefetches and polls:
+// page_cache_ahead_test.cpp.
 #include "cache/page/page_cache.h"
 
 #include "pages.h"
@@ -102,9 +103,15 @@ TEST(PageCache, FewPagesAreDirtyAtATime) {
 class Memory final : public PageTransport {
  public:
   explicit Memory(size_t bytes) : bytes_(bytes, 0) {}
-  void get(void* to, uint64_t address, size_t bytes, int) override { std::memcpy(to, &bytes_[address], bytes); }
-  void get_nbi(void* to, uint64_t address, size_t bytes, int pe) override { get(to, address, bytes, pe); }
-  void put(uint64_t address, const void* from, size_t bytes, int) override { std::memcpy(&bytes_[address], from, bytes); }
+  void get(void* to, uint64_t address, size_t bytes, int) override {
+    std::memcpy(to, &bytes_[address], bytes);
+  }
+  void get_nbi(void* to, uint64_t address, size_t bytes, int pe) override {
+    get(to, address, bytes, pe);
+  }
+  void put(uint64_t address, const void* from, size_t bytes, int) override {
+    std::memcpy(&bytes_[address], from, bytes);
+  }
   void fence() override {}
   void quiet() override {}
   Extent extent(uint64_t, size_t, int) override { return {0, bytes_.size()}; }
@@ -132,7 +139,8 @@ TEST(PageCache, MoreDirtyPagesThanThereAreNumbersForAreHeld) {
     }
     EXPECT_EQ(cache.broken(), nullptr) << cache.broken();
     cache.release();
-    for (size_t i = 0; i < pages; ++i) ASSERT_EQ(memory[i * page + i % page], i % 251 + 1) << "with " << wanted << " at page " << i;
+    for (size_t i = 0; i < pages; ++i)
+      ASSERT_EQ(memory[i * page + i % page], i % 251 + 1) << "with " << wanted << " at page " << i;
   }
 }
 
@@ -197,7 +205,8 @@ TEST(PageCache, EmptyAccessesDoNothing) {
 
 TEST(PageCache, LinesAtTheEndsOfASegmentAreClippedAndKept) {
   const uint64_t base = Pages::base;
-  Pages pages(small_cache(), Laziness::late, 8192, {{base + 30, base + 1000}, {base + 1030, base + 3001}, {base + 4096, base + 4104}});
+  Pages pages(small_cache(), Laziness::late, 8192,
+              {{base + 30, base + 1000}, {base + 1030, base + 3001}, {base + 4096, base + 4104}});
   for (const size_t at : {30, 999, 1030, 3000, 4096, 4103}) {
     pages.get(at, 1);
     EXPECT_TRUE(pages.served(at, 1)) << at;
@@ -313,7 +322,9 @@ TEST(PageCache, HoldsTellsTheTruthAndChangesNothing) {
   pages.get(0, 64);
   pages.put(70, 4);
   const uint64_t calls = pages.net.counts().calls();
-  const auto holds = [&](size_t at, size_t bytes, int pe = 1) { return pages.cache.holds(pe, Pages::base + at, bytes); };
+  const auto holds = [&](size_t at, size_t bytes, int pe = 1) {
+    return pages.cache.holds(pe, Pages::base + at, bytes);
+  };
   EXPECT_TRUE(holds(0, 64));
   EXPECT_TRUE(holds(70, 4));
   EXPECT_FALSE(holds(69, 2));
@@ -364,7 +375,8 @@ TEST(PageCache, EveryShapeOfPagesAndLinesWorks) {
       options.dirty_pages = 2;
       options.readahead = page;
       Pages pages(options, Laziness::random, 128 << 10);
-      for (size_t at = 7; at + 400 < pages.size; at += pages.size / 37) pages.put(at, 11), pages.get(at + 3, 300);
+      for (size_t at = 7; at + 400 < pages.size; at += pages.size / 37)
+        pages.put(at, 11), pages.get(at + 3, 300);
       for (size_t at = 0; at < 4096; at += 8) pages.get(at, 8);
       pages.release();
     }

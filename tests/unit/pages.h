@@ -1,4 +1,5 @@
-// A page cache over a lazy transport, and what a program would know of it: every access is checked against the memory it should see.
+// A page cache over a lazy transport, and what a program would know of it: every access is checked
+// against the memory it should see.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,9 +30,11 @@ struct Pages {
   static constexpr uint64_t base = 1 << 20;
   static constexpr int pes = 3;
 
-  explicit Pages(PageCacheOptions options = small_cache(), Laziness laziness = Laziness::late, size_t bytes = 256 << 10,
-                 std::vector<Extent> segments = {})
-      : size(bytes), net(pes, base, bytes, segments.empty() ? std::vector<Extent>{{base, base + bytes}} : segments, laziness, 7) {
+  explicit Pages(PageCacheOptions options = small_cache(), Laziness laziness = Laziness::late,
+                 size_t bytes = 256 << 10, std::vector<Extent> segments = {})
+      : size(bytes),
+        net(pes, base, bytes,
+            segments.empty() ? std::vector<Extent>{{base, base + bytes}} : segments, laziness, 7) {
     EXPECT_TRUE(cache.create(options, &net));
     expected.resize(pes * bytes);
     for (int pe = 0; pe < pes; ++pe) {
@@ -127,7 +130,8 @@ struct Pages {
   }
   void memory_is_as_expected() {
     for (int pe = 0; pe < pes; ++pe) {
-      for (size_t i = 0; i < size; ++i) ASSERT_EQ(net.memory(base + i, pe), expect(i, pe)) << "byte " << i << " of PE " << pe;
+      for (size_t i = 0; i < size; ++i)
+        ASSERT_EQ(net.memory(base + i, pe), expect(i, pe)) << "byte " << i << " of PE " << pe;
     }
   }
   // Pages with bytes that are not put yet.

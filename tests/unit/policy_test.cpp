@@ -9,7 +9,8 @@ namespace {
 
 Key at(int64_t displacement, uint32_t target = 1) { return {displacement, target, 0}; }
 
-// CLaMPI's micro-benchmark (section IV.A): 1,000 distinct gets of 2^0..2^16 bytes, drawn from N(500, 250).
+// CLaMPI's micro-benchmark (section IV.A): 1,000 distinct gets of 2^0..2^16 bytes, drawn from
+// N(500, 250).
 struct Micro {
   std::vector<Key> keys;
   std::vector<uint64_t> sizes;
@@ -37,7 +38,8 @@ struct Outcome {
 
 Outcome run_micro(PolicyKind policy, double share, int gets) {
   Micro micro;
-  Engine engine(sized(1500, static_cast<uint64_t>(share * static_cast<double>(micro.bytes)), policy));
+  Engine engine(
+      sized(1500, static_cast<uint64_t>(share * static_cast<double>(micro.bytes)), policy));
   double total = 0, saved = 0, fill = 0;
   int looks = 0;
   bool full = false;
@@ -54,7 +56,8 @@ Outcome run_micro(PolicyKind policy, double share, int gets) {
       if (inserted.entry != no_entry) engine.cache->complete(inserted.entry, bytes, 0);
     }
     if (!full) continue;
-    fill += static_cast<double>(engine.cache->stored_bytes()) / static_cast<double>(engine.cache->storage_bytes());
+    fill += static_cast<double>(engine.cache->stored_bytes()) /
+            static_cast<double>(engine.cache->storage_bytes());
     ++looks;
   }
   EXPECT_EQ(engine.cache->check(), nullptr);
@@ -77,7 +80,8 @@ TEST(Policy, RateSavesMoreThanTheOthersOnTheMicroBenchmark) {
 
 // CLaMPI, figure 10: the positional score keeps the storage fuller than recency alone.
 TEST(Policy, ClampiStaysFullerThanItsTemporalHalf) {
-  EXPECT_GT(run_micro(PolicyKind::clampi, 0.25, 30000).fill, run_micro(PolicyKind::clampi_temporal, 0.25, 30000).fill);
+  EXPECT_GT(run_micro(PolicyKind::clampi, 0.25, 30000).fill,
+            run_micro(PolicyKind::clampi_temporal, 0.25, 30000).fill);
 }
 
 TEST(Policy, AScanDoesNotWashOutWhatIsUsedOften) {
@@ -107,8 +111,9 @@ TEST(Policy, RateFollowsAWorkingSetThatMoves) {
   EXPECT_GE(hits, 80);
 }
 
-// All keys are asked for equally often; storage filled with large entries before the small ones came. One small entry is
-// worth less than the large one whose place it would take, but eight of them have room there.
+// All keys are asked for equally often; storage filled with large entries before the small ones
+// came. One small entry is worth less than the large one whose place it would take, but eight of
+// them have room there.
 TEST(Policy, RateLetsSmallEntriesTakeThePlaceOfLargeOnes) {
   Engine engine(sized(1000, 4 * 8192));
   int small_hits = 0;
@@ -127,7 +132,8 @@ TEST(Policy, RateLetsGoOfWhatIsDoneWith) {
   std::mt19937 random(1);
   int hits = 0;
   const int gets = 40000;
-  for (int i = 0; i < gets; ++i) hits += engine.get(at((i / 40 + static_cast<int>(random() % 60)) * 512), 512);
+  for (int i = 0; i < gets; ++i)
+    hits += engine.get(at((i / 40 + static_cast<int>(random() % 60)) * 512), 512);
   EXPECT_GT(hits, gets * 9 / 10);
 }
 
@@ -139,7 +145,9 @@ TEST(Policy, HitsUnderEveryPolicyShowThatStoringPays) {
       engine.get(at(i * 1024), 512);
       engine.get(at(i * 1024), 512);
     }
-    for (int i = 0; i < 100; ++i) EXPECT_TRUE(engine.cache->worth_storing(hash_key(at(-1 - i)), 512, 500)) << policy_name(policy);
+    for (int i = 0; i < 100; ++i)
+      EXPECT_TRUE(engine.cache->worth_storing(hash_key(at(-1 - i)), 512, 500))
+          << policy_name(policy);
   }
 }
 
@@ -183,7 +191,8 @@ TEST(Policy, SieveEvictsUntilTheNewcomerFits) {
   EXPECT_EQ(engine.cache->evictions(), 2u);
 }
 
-// Newcomers pass through the window; only those asked for more often than the main part's victim stay.
+// Newcomers pass through the window; only those asked for more often than the main part's victim
+// stay.
 TEST(Policy, TinyLfuKeepsWhatIsFrequentFromAScan) {
   Engine engine(sized(4000, 200 * 64, PolicyKind::tinylfu));
   for (int round = 0; round < 5; ++round) {
@@ -202,7 +211,8 @@ TEST(Policy, TinyLfuKeepsWhatIsFrequentFromAScanOfLargeOnes) {
     for (int64_t i = 0; i < 20; ++i) engine.get(at(i * 1000), 512);  // all that there is room for
   }
   for (int64_t i = 0; i < 200; ++i) engine.get(at(i * 1000, 2), 512);
-  for (int64_t i = 0; i < 20; ++i) EXPECT_EQ(engine.lookup(at(i * 1000), 512).found, GetCache::Found::full) << i;
+  for (int64_t i = 0; i < 20; ++i)
+    EXPECT_EQ(engine.lookup(at(i * 1000), 512).found, GetCache::Found::full) << i;
 }
 
 TEST(Policy, TinyLfuAdmitsWhatBecameFrequent) {
@@ -222,7 +232,8 @@ TEST(Policy, OfACycleThatIsLargerThanTheCacheAPartStays) {
   Engine engine(sized(2 * kept, kept * 64, PolicyKind::rate));
   int64_t hits = 0;
   for (int64_t i = 0; i < rounds * keys; ++i) hits += engine.get(at(i % keys * 100), 64);
-  EXPECT_GT(hits, (rounds - 1) * kept * 85 / 100);  // 72 of 100 where every newcomer of equal worth comes in
+  // 72 of 100 where every newcomer of equal worth comes in
+  EXPECT_GT(hits, (rounds - 1) * kept * 85 / 100);
   EXPECT_GT(PolicyView(*engine.cache).rate().inertia.factor(), 2);
 }
 
@@ -231,7 +242,8 @@ TEST(Inertia, RisesWithVictimsThatComeBackAndFallsWithNewcomersThatDo) {
   EXPECT_EQ(inertia.factor(), 1);
   const auto exchange = [&inertia](bool victim_returns) {
     for (uint64_t i = 1; i <= 4000; ++i) {
-      const uint64_t victim = hash_key(at(static_cast<int64_t>(i))), newcomer = hash_key(at(-static_cast<int64_t>(i)));
+      const uint64_t victim = hash_key(at(static_cast<int64_t>(i))),
+                     newcomer = hash_key(at(-static_cast<int64_t>(i)));
       inertia.exchanged(victim, newcomer);
       inertia.asked(hash_key(at(static_cast<int64_t>(i), 2)));  // of no pair
       inertia.asked(victim_returns ? victim : newcomer);
@@ -258,7 +270,8 @@ TEST(Policy, StaleEntriesGoFirst) {
       engine.cache->invalidate();
       for (int64_t i = 10; i < 14; ++i) engine.get(at(i * 100), 64);
       EXPECT_EQ(engine.cache->evictions(), 0u) << policy_name(policy);
-      for (int64_t i = 10; i < 14; ++i) EXPECT_TRUE(engine.get(at(i * 100), 64)) << policy_name(policy);
+      for (int64_t i = 10; i < 14; ++i)
+        EXPECT_TRUE(engine.get(at(i * 100), 64)) << policy_name(policy);
     }
   }
 }

@@ -42,7 +42,8 @@ TEST(PollDetector, ALookIsDueAfterSoManyHits) {
   EXPECT_FALSE(polls.quick_hit(64));
 }
 
-// Reads of every kind between two looks: the second one is due at the same read, or words that are read slowly would take every look.
+// Reads of every kind between two looks: the second one is due at the same read, or words that are
+// read slowly would take every look.
 TEST(PollDetector, AllReadsCount) {
   for (uint32_t kinds = 0; kinds < 27; ++kinds) {
     PollDetector polls;

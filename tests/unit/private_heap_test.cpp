@@ -32,8 +32,10 @@ TEST(PrivateHeap, BlocksAreAlignedAndNeverOverlap) {
   std::vector<Block> blocks;
   for (int round = 0; round < 20000; ++round) {
     if (blocks.size() < 200 || random() % 2 == 0) {
-      const size_t align = size_t{16} << random() % 8, bytes = random() % (size_t{1} << random() % 20);
-      Block block{static_cast<unsigned char*>(heap::allocate(bytes, align)), bytes, static_cast<unsigned char>(random())};
+      const size_t align = size_t{16} << random() % 8,
+                   bytes = random() % (size_t{1} << random() % 20);
+      Block block{static_cast<unsigned char*>(heap::allocate(bytes, align)), bytes,
+                  static_cast<unsigned char>(random())};
       ASSERT_NE(block.at, nullptr);
       ASSERT_TRUE(heap::owns(block.at));
       ASSERT_EQ(reinterpret_cast<uintptr_t>(block.at) % align, 0u);
@@ -77,7 +79,9 @@ TEST(PrivateHeap, WhatDoesNotFitIsRefused) {
 }
 
 TEST(PrivateHeap, ThreadsShareItAndChildrenGoOn) {
-  heap::release(heap::allocate(1));  // an object's first block comes before main; a fork during the very first would not know of the heap
+  // an object's first block comes before main; a fork during the very first would not know of the
+  // heap
+  heap::release(heap::allocate(1));
   std::atomic<bool> done{false};
   const auto work = [&] {
     for (unsigned i = 0; !done; ++i) {

@@ -1,4 +1,5 @@
-// The profile behind a report's details: time, sizes, reuse, and its way to the rank that writes the report.
+// The profile behind a report's details: time, sizes, reuse, and its way to the rank that writes
+// the report.
 #include "telemetry/profile.h"
 
 #include <gtest/gtest.h>
@@ -97,7 +98,8 @@ TEST(ReportDetails, what_is_cut_short_or_too_long_is_refused) {
   const std::vector<uint64_t> packed = ReportDetails::pack(profile);
   for (size_t size = 0; size < packed.size(); ++size) {
     ReportDetails details;
-    EXPECT_FALSE(details.add(0, {packed.begin(), packed.begin() + static_cast<ptrdiff_t>(size)})) << size;
+    EXPECT_FALSE(details.add(0, {packed.begin(), packed.begin() + static_cast<ptrdiff_t>(size)}))
+        << size;
     EXPECT_EQ(details.json(), "null");
   }
   std::vector<uint64_t> longer = packed;

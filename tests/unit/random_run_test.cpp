@@ -1,4 +1,5 @@
-// Random operations on the get cache, checked against the reference model of tests/fuzz after each of them.
+// Random operations on the get cache, checked against the reference model of tests/fuzz after each
+// of them.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -22,11 +23,12 @@ TEST_P(RandomRun, AgreesWithTheModel) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryPolicy, RandomRun, testing::Range(0, 7), [](const testing::TestParamInfo<int>& info) {
-  std::string name = policy_name(static_cast<PolicyKind>(info.param));
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(EveryPolicy, RandomRun, testing::Range(0, 7),
+                         [](const testing::TestParamInfo<int>& info) {
+                           std::string name = policy_name(static_cast<PolicyKind>(info.param));
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace nearcache::test

@@ -1,4 +1,5 @@
-// Gets that begin where no cached entry does: what contains or overlaps them is found, beside a search through all entries.
+// Gets that begin where no cached entry does: what contains or overlaps them is found, beside a
+// search through all entries.
 #include "cache/get/ranges.h"
 
 #include <algorithm>
@@ -24,7 +25,8 @@ void cached(Engine& engine, const Key& key, uint64_t bytes) {
 TEST(Ranges, APartOfAnEntryIsFoundWhereverItLies) {
   Engine engine(sized(64, 1 << 16));
   cached(engine, at(1000), 300);
-  for (const auto& [from, bytes] : std::vector<std::pair<int64_t, uint64_t>>{{1000, 8}, {1001, 299}, {1023, 2}, {1299, 1}, {1100, 200}}) {
+  for (const auto& [from, bytes] : std::vector<std::pair<int64_t, uint64_t>>{
+           {1000, 8}, {1001, 299}, {1023, 2}, {1299, 1}, {1100, 200}}) {
     const auto found = engine.cache->overlap(at(from), bytes);
     EXPECT_EQ(found.found, Found::full) << from;
     EXPECT_EQ(found.offset, static_cast<uint64_t>(from - 1000));
@@ -91,9 +93,11 @@ TEST(Ranges, AnEntryThatGrewIsFoundByItsTail) {
   Engine engine(sized(64, 1 << 16));
   cached(engine, at(0), 100);
   EXPECT_EQ(engine.cache->overlap(at(8), 8).found, Found::full);
-  const EntryId grown = engine.cache->grow(hash_key(at(0)), engine.lookup(at(0), 300).entry, 300, 3);
+  const EntryId grown =
+      engine.cache->grow(hash_key(at(0)), engine.lookup(at(0), 300).entry, 300, 3);
   ASSERT_NE(grown, no_entry);
-  EXPECT_EQ(engine.cache->overlap(at(50), 50).found, Found::full) << "the head is there while the tail is under way";
+  EXPECT_EQ(engine.cache->overlap(at(50), 50).found, Found::full)
+      << "the head is there while the tail is under way";
   EXPECT_NE(engine.cache->overlap(at(200), 8).found, Found::full);
   engine.arrive(grown, 300);
   EXPECT_EQ(engine.cache->overlap(at(200), 100).found, Found::full);
@@ -124,7 +128,9 @@ TEST(Ranges, APartIsFoundAgainWithoutASearch) {
   Engine engine(sized(64, 1 << 16));
   cached(engine, at(512), 200);
   uint64_t offset = 0;
-  const auto part = [&](const Key& key, uint64_t bytes) { return engine.cache->find_part(key, bytes, &offset); };
+  const auto part = [&](const Key& key, uint64_t bytes) {
+    return engine.cache->find_part(key, bytes, &offset);
+  };
   EXPECT_EQ(part(at(600), 8), no_entry) << "nobody has searched yet";
   const EntryId id = engine.cache->overlap(at(600), 8).entry;
   engine.cache->note_part(at(600), id);
@@ -155,7 +161,8 @@ TEST(Ranges, APartThatIsNotValidAnyMoreIsNotFoundWithoutASearch) {
   note();
   engine.cache->record_write(1, 5000, 5008);
   EXPECT_EQ(part(), no_entry) << "who knows what was written";
-  EXPECT_EQ(engine.cache->overlap(at(600), 8).found, Found::full) << "a search says that it was another place";
+  EXPECT_EQ(engine.cache->overlap(at(600), 8).found, Found::full)
+      << "a search says that it was another place";
   EXPECT_NE(part(), no_entry);
   engine.cache->record_write(1, 700, 708);
   EXPECT_EQ(part(), no_entry);
@@ -192,11 +199,16 @@ TEST(Ranges, RandomRangesAreFoundAsASearchThroughAllFindsThem) {
       const auto found = engine.cache->overlap(at(from), bytes);
       if (engine.cache->ranges().change_is_due()) engine.cache->adapt(&budget);
       uint64_t head = 0, tail = 0;
-      std::erase_if(pieces, [&](const Piece& piece) { return engine.cache->find(hash_key(at(piece.from)), at(piece.from)) == no_entry; });
+      std::erase_if(pieces, [&](const Piece& piece) {
+        return engine.cache->find(hash_key(at(piece.from)), at(piece.from)) == no_entry;
+      });
       for (const Piece& piece : pieces) {
-        const int64_t end = piece.from + static_cast<int64_t>(piece.bytes), last = from + static_cast<int64_t>(bytes);
-        if (piece.from <= from && end > from) head = std::max(head, static_cast<uint64_t>(end - from));
-        if (piece.from > from && piece.from < last && end >= last) tail = std::max(tail, static_cast<uint64_t>(last - piece.from));
+        const int64_t end = piece.from + static_cast<int64_t>(piece.bytes),
+                      last = from + static_cast<int64_t>(bytes);
+        if (piece.from <= from && end > from)
+          head = std::max(head, static_cast<uint64_t>(end - from));
+        if (piece.from > from && piece.from < last && end >= last)
+          tail = std::max(tail, static_cast<uint64_t>(last - piece.from));
       }
       ASSERT_EQ(found.found == Found::full, head >= bytes) << seed << ' ' << step;
       if (found.found == Found::full) {

@@ -30,8 +30,10 @@ std::vector<Get> skewed_gets(int count, int keys, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<Get> gets;
   for (int i = 0; i < count; ++i) {
-    const uint64_t key = std::min(random() % static_cast<uint64_t>(keys), random() % static_cast<uint64_t>(keys));
-    gets.push_back({1 + static_cast<uint32_t>(key % 3), static_cast<int64_t>(key * 4096), 72 + key * 37 % 900});
+    const uint64_t key =
+        std::min(random() % static_cast<uint64_t>(keys), random() % static_cast<uint64_t>(keys));
+    gets.push_back({1 + static_cast<uint32_t>(key % 3), static_cast<int64_t>(key * 4096),
+                    72 + key * 37 % 900});
   }
   return gets;
 }
@@ -39,7 +41,9 @@ std::vector<Get> skewed_gets(int count, int keys, uint64_t seed) {
 TraceBytes trace_of(const std::vector<Get>& gets, uint8_t mode = mode_always) {
   TraceBytes trace;
   trace.block().created(1, 0, 4, mode).select(1).sync(TraceSync::lock_all);
-  for (const Get& get : gets) trace.get(get.target, get.displacement, get.bytes).sync(TraceSync::flush, static_cast<int>(get.target));
+  for (const Get& get : gets)
+    trace.get(get.target, get.displacement, get.bytes)
+        .sync(TraceSync::flush, static_cast<int>(get.target));
   trace.end(gets.size());
   return trace;
 }
@@ -47,7 +51,8 @@ TraceBytes trace_of(const std::vector<Get>& gets, uint8_t mode = mode_always) {
 Amount amount(const std::string& text, uint64_t value) { return {text, false, 0, value}; }
 Amount share(double part) { return {"share", true, part, 0}; }
 
-StudyOptions options_of(const std::string& path, Amount storage, PolicyKind policy = PolicyKind::rate) {
+StudyOptions options_of(const std::string& path, Amount storage,
+                        PolicyKind policy = PolicyKind::rate) {
   StudyOptions options;
   options.traces = {path};
   options.policies = {policy};
@@ -59,7 +64,8 @@ StudyOptions options_of(const std::string& path, Amount storage, PolicyKind poli
   return options;
 }
 
-Study study_of(TraceBytes trace, Amount storage, std::optional<Mode> mode = std::nullopt, PolicyKind policy = PolicyKind::rate) {
+Study study_of(TraceBytes trace, Amount storage, std::optional<Mode> mode = std::nullopt,
+               PolicyKind policy = PolicyKind::rate) {
   const TemporaryFolder folder;
   StudyOptions options = options_of(folder.write("t", trace), storage, policy);
   options.selection.mode = mode;
@@ -68,12 +74,14 @@ Study study_of(TraceBytes trace, Amount storage, std::optional<Mode> mode = std:
   return study;
 }
 
-// The id of a window that was freed is used again, as MPIs do with handles; its gets were pending, or flushed before.
+// The id of a window that was freed is used again, as MPIs do with handles; its gets were pending,
+// or flushed before.
 TraceBytes trace_of_a_used_id(bool flushed) {
   TraceBytes trace;
   trace.block();
   const auto gets = [&trace](int first) {
-    for (int i = 0; i < 24; ++i) trace.get(1 + static_cast<uint32_t>(i % 3), (first + i) % 48 * 512, 300);
+    for (int i = 0; i < 24; ++i)
+      trace.get(1 + static_cast<uint32_t>(i % 3), (first + i) % 48 * 512, 300);
   };
   for (int round = 0; round < 50; ++round) {
     trace.created(1, 0, 4, mode_always).select(1).sync(TraceSync::lock_all);
@@ -93,7 +101,10 @@ TEST(Replay, GetsThatWerePendingWhenTheirWindowWasFreedAreCompletedOnce) {
   for (const PolicyKind policy : test::all_policies) {
     WindowResult results[2];
     for (const bool flushed : {false, true})
-      results[flushed] = study_of(trace_of_a_used_id(flushed), amount("64K", 65536), std::nullopt, policy).rows[0].total;
+      results[flushed] =
+          study_of(trace_of_a_used_id(flushed), amount("64K", 65536), std::nullopt, policy)
+              .rows[0]
+              .total;
     EXPECT_EQ(results[0].hits_full, 50u * 8);
     EXPECT_EQ(results[0].hits_pending, 50u * 16);
     EXPECT_EQ(results[0].hits_full, results[1].hits_full);
@@ -146,7 +157,14 @@ TEST(Replay, TransparentServesRepeatsWithinAnEpochOnlyWhereFlushesAreStrict) {
 TEST(Replay, TransparentKeepsDataAcrossAFlushWhileNobodyWrites) {
   TraceBytes trace;
   trace.block().created(1, 0, 4, mode_transparent).select(1).sync(TraceSync::lock_all);
-  trace.get(1, 0, 64).sync(TraceSync::flush, -1).get(1, 0, 64).sync(TraceSync::lock, 1).get(1, 0, 64).sync(TraceSync::acquire).get(1, 0, 64).end(4);
+  trace.get(1, 0, 64)
+      .sync(TraceSync::flush, -1)
+      .get(1, 0, 64)
+      .sync(TraceSync::lock, 1)
+      .get(1, 0, 64)
+      .sync(TraceSync::acquire)
+      .get(1, 0, 64)
+      .end(4);
   const Study study = study_of(trace, share(1));
   EXPECT_EQ(study.rows[0].total.hits_full, 2u);
   EXPECT_EQ(study.bounds[0].infinite.hits, 2u);
@@ -155,7 +173,11 @@ TEST(Replay, TransparentKeepsDataAcrossAFlushWhileNobodyWrites) {
 TEST(Replay, TransparentKeepsNothingOnceAnotherRankWrites) {
   TraceBytes reader(0), writer(1);
   reader.block().created(1, 0, 4, mode_transparent).select(1).sync(TraceSync::lock_all);
-  reader.get(1, 0, 64).sync(TraceSync::flush, -1).get(1, 0, 64).sync(TraceSync::flush, -1).time(1000000);
+  reader.get(1, 0, 64)
+      .sync(TraceSync::flush, -1)
+      .get(1, 0, 64)
+      .sync(TraceSync::flush, -1)
+      .time(1000000);
   reader.get(1, 0, 64).sync(TraceSync::flush, -1).get(1, 0, 64).end(4);
   writer.block().created(1, 1, 4, mode_transparent).select(1).time(500000).write(2, 0, 8).end(0);
   const TemporaryFolder folder;
@@ -184,8 +206,18 @@ TEST(Replay, UserInvalidationDropsEverything) {
 TEST(Replay, OwnWritesAreNotServedOver) {
   TraceBytes trace;
   trace.block().created(1, 0, 4, mode_always).select(1);
-  trace.get(1, 0, 64).sync(TraceSync::flush, 1).get(1, 0, 64).get(2, 0, 64).sync(TraceSync::flush, -1);
-  trace.write(1, 32, 8).sync(TraceSync::flush, 1).get(1, 0, 64).sync(TraceSync::flush, 1).get(1, 0, 64).get(2, 0, 64).end(6);
+  trace.get(1, 0, 64)
+      .sync(TraceSync::flush, 1)
+      .get(1, 0, 64)
+      .get(2, 0, 64)
+      .sync(TraceSync::flush, -1);
+  trace.write(1, 32, 8)
+      .sync(TraceSync::flush, 1)
+      .get(1, 0, 64)
+      .sync(TraceSync::flush, 1)
+      .get(1, 0, 64)
+      .get(2, 0, 64)
+      .end(6);
   const Study study = study_of(trace, share(2));
   EXPECT_EQ(study.rows[0].total.hits_full, 3u);
   EXPECT_EQ(study.bounds[0].infinite.hits, 3u);
@@ -223,7 +255,13 @@ TEST(Replay, WindowTracedInModeOffIsReplayedByTheRuleThatIsAskedFor) {
 TEST(Replay, ModeThatChangesStartsWithAnEmptyCache) {
   TraceBytes trace;
   trace.block().created(1, 0, 4, mode_always).select(1);
-  trace.get(1, 0, 8).sync(TraceSync::flush, 1).get(1, 0, 8).mode(1, mode_user).get(1, 0, 8).sync(TraceSync::flush, 1).get(1, 0, 8);
+  trace.get(1, 0, 8)
+      .sync(TraceSync::flush, 1)
+      .get(1, 0, 8)
+      .mode(1, mode_user)
+      .get(1, 0, 8)
+      .sync(TraceSync::flush, 1)
+      .get(1, 0, 8);
   trace.mode(1, mode_off).get(1, 0, 8).end(5);
   const Study study = study_of(trace, share(2));
   EXPECT_EQ(study.rows[0].total.hits_full, 2u);
@@ -250,8 +288,13 @@ TEST(Replay, DamagedTracesAreReplayedWithoutHarm) {
   TraceBytes trace;
   trace.block().created(1, 0, 4, mode_always).created(2, 1, 4, mode_transparent, "", 8).select(1);
   for (int i = 0; i < 12; ++i) {
-    trace.select(static_cast<uint64_t>(1 + i % 2)).get(static_cast<uint32_t>(i % 3), 64 * (i % 4), 64).scattered(2, 64, 48, 3, 60, 400);
-    trace.write(1, 32, 8).sync(i % 2 ? TraceSync::flush : TraceSync::unlock, i % 3).mode(1, static_cast<uint8_t>(i % 4)).cost(64, 2000);
+    trace.select(static_cast<uint64_t>(1 + i % 2))
+        .get(static_cast<uint32_t>(i % 3), 64 * (i % 4), 64)
+        .scattered(2, 64, 48, 3, 60, 400);
+    trace.write(1, 32, 8)
+        .sync(i % 2 ? TraceSync::flush : TraceSync::unlock, i % 3)
+        .mode(1, static_cast<uint8_t>(i % 4))
+        .cost(64, 2000);
     trace.owner_write(4096, 4096, 10).sync(TraceSync::invalidate);
   }
   trace.end(24);
@@ -276,7 +319,8 @@ TEST(Replay, DamagedTracesAreReplayedWithoutHarm) {
 
 TEST(Replay, RanksAreReplayedAloneAndSummed) {
   const TemporaryFolder folder;
-  TraceBytes first = trace_of(skewed_gets(3000, 100, 1)), second = trace_of(skewed_gets(5000, 200, 2));
+  TraceBytes first = trace_of(skewed_gets(3000, 100, 1)),
+             second = trace_of(skewed_gets(5000, 200, 2));
   const std::string paths[] = {folder.write("0", first), folder.write("1", second)};
   Study both, one, other;
   StudyOptions options = options_of(paths[0], share(0.25));
@@ -285,9 +329,11 @@ TEST(Replay, RanksAreReplayedAloneAndSummed) {
   ASSERT_EQ(run_study(options, &other), "");
   options.traces = {paths[0], paths[1]};
   ASSERT_EQ(run_study(options, &both), "");
-  EXPECT_EQ(both.rows[0].total.whole_hits(), one.rows[0].total.whole_hits() + other.rows[0].total.whole_hits());
+  EXPECT_EQ(both.rows[0].total.whole_hits(),
+            one.rows[0].total.whole_hits() + other.rows[0].total.whole_hits());
   EXPECT_EQ(both.rows[0].storage_bytes, one.rows[0].storage_bytes + other.rows[0].storage_bytes);
-  EXPECT_EQ(both.bounds[0].clairvoyant.hits, one.bounds[0].clairvoyant.hits + other.bounds[0].clairvoyant.hits);
+  EXPECT_EQ(both.bounds[0].clairvoyant.hits,
+            one.bounds[0].clairvoyant.hits + other.bounds[0].clairvoyant.hits);
 }
 
 Reuse reuse_of(const std::vector<Get>& gets) {
@@ -319,12 +365,14 @@ double best_of_all(const Reuse& reuse, const Cost& cost, uint64_t storage) {
       uint64_t granules = 0;
       for (size_t i = 0; i < reuse.intervals.size(); ++i) {
         const Interval& interval = reuse.intervals[i];
-        if ((chosen >> i & 1) != 0 && interval.from <= moment && moment < interval.to) granules += granules_of(interval.head);
+        if ((chosen >> i & 1) != 0 && interval.from <= moment && moment < interval.to)
+          granules += granules_of(interval.head);
       }
       fits = granules * granule_bytes <= storage;
     }
     for (size_t i = 0; i < reuse.intervals.size() && fits; ++i) {
-      if ((chosen >> i & 1) != 0) saved += cost.of(reuse.intervals[i].whole, reuse.intervals[i].head);
+      if ((chosen >> i & 1) != 0)
+        saved += cost.of(reuse.intervals[i].whole, reuse.intervals[i].head);
     }
     if (fits) best = std::max(best, saved);
   }
@@ -339,7 +387,8 @@ TEST(Bounds, FeasibleSchedulesNeverSaveMoreThanTheBest) {
     std::vector<Get> gets;
     for (int i = 0; i < 14; ++i) {
       const uint64_t key = random() % 5;
-      gets.push_back({1, static_cast<int64_t>(key * 100000), 16 + key * key * 400 + (random() % 8 == 0 ? 64 : 0)});
+      gets.push_back({1, static_cast<int64_t>(key * 100000),
+                      16 + key * key * 400 + (random() % 8 == 0 ? 64 : 0)});
     }
     const Reuse reuse = reuse_of(gets);
     const Bounds bounds(reuse, cost);
@@ -370,7 +419,8 @@ TEST(Bounds, BestFixedSetIsASchedule) {
     const Reuse reuse = reuse_of(gets);
     const Bounds bounds(reuse, cost);
     for (const uint64_t storage : {32, 512, 2048, 8192}) {
-      ASSERT_LE(bounds.best_fixed(storage).saved_ns(cost), best_of_all(reuse, cost, storage) + 1e-6);
+      ASSERT_LE(bounds.best_fixed(storage).saved_ns(cost),
+                best_of_all(reuse, cost, storage) + 1e-6);
     }
   }
 }
@@ -406,7 +456,8 @@ TEST(WrittenRanges, AgreeWithWritesByteByByte) {
     } else {
       const uint64_t since = time - std::min(time, random() % 40);
       bool expected = false;
-      for (auto at = static_cast<size_t>(from); at < static_cast<size_t>(to); ++at) expected = expected || (written[at] >= since && written[at] > 0);
+      for (auto at = static_cast<size_t>(from); at < static_cast<size_t>(to); ++at)
+        expected = expected || (written[at] >= since && written[at] > 0);
       ASSERT_EQ(ranges.written_since(5, from, to, since), expected);
     }
   }
@@ -438,13 +489,21 @@ TEST(Curve, SampledCurveIsNearTheWholeOne) {
   Study study;
   ASSERT_EQ(run_study(exact, &study), "");
   const WindowResult& total = study.rows[0].total;
-  EXPECT_NEAR(curve.points[1].cost_saved, total.saved_ns(study.traces.cost) / total.cost_ns(study.traces.cost), 0.02);
+  EXPECT_NEAR(curve.points[1].cost_saved,
+              total.saved_ns(study.traces.cost) / total.cost_ns(study.traces.cost), 0.02);
 }
 
 TEST(Summary, CountsRepeatsSizesAndWrites) {
   TraceBytes trace;
   trace.block(100).created(1, 0, 4, mode_always, "rows").select(1).sync(TraceSync::lock_all);
-  trace.get(1, 0, 64).get(1, 0, 64).get(1, 0, 64).get(2, 0, 100).get(0, 0, 8).write(1, 0, 8).time(50).owner_write(0, 4096, 20);
+  trace.get(1, 0, 64)
+      .get(1, 0, 64)
+      .get(1, 0, 64)
+      .get(2, 0, 100)
+      .get(0, 0, 8)
+      .write(1, 0, 8)
+      .time(50)
+      .owner_write(0, 4096, 20);
   trace.sync(TraceSync::flush, -1).sync(TraceSync::acquire).end(5);
   const TemporaryFolder folder;
   Summaries summaries;

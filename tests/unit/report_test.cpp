@@ -16,7 +16,8 @@ Profile example_profile(int rank) {
   profile.level({}, {1 << 20, 4096, 512, 3});
   for (uint64_t i = 0; i < 20; ++i) {
     const Outcome outcome = i < 3 ? Outcome::direct : Outcome::full;
-    profile.get(outcome, static_cast<uint32_t>(i % 2 + static_cast<uint64_t>(rank)), 64, i < 3 ? 0 : 64, 1000 + i % 3);
+    profile.get(outcome, static_cast<uint32_t>(i % 2 + static_cast<uint64_t>(rank)), 64,
+                i < 3 ? 0 : 64, 1000 + i % 3);
     profile.tick(i * 250000);
   }
   profile.adapted({3, 2000000, 1024, 2 << 20});
@@ -50,7 +51,8 @@ Report example() {
   window.bypass = "shared memory";
   window.counters = {};
   report.windows.push_back(window);
-  for (int rank = 0; rank < 2; ++rank) report.details.add(rank, ReportDetails::pack(example_profile(rank)));
+  for (int rank = 0; rank < 2; ++rank)
+    report.details.add(rank, ReportDetails::pack(example_profile(rank)));
   return report;
 }
 
@@ -105,11 +107,14 @@ Report openshmem_example() {
   return report;
 }
 
-TEST(Report, TheTextOfAnOpenShmemProgramIsTheGoldenOne) { expect_golden("report_openshmem.txt", report_text(openshmem_example())); }
+TEST(Report, TheTextOfAnOpenShmemProgramIsTheGoldenOne) {
+  expect_golden("report_openshmem.txt", report_text(openshmem_example()));
+}
 
 TEST(Report, AnOpenShmemProgramWhoseCacheIsOffOrPassedByIsToldSo) {
   Report report = openshmem_example();
-  for (RankReport& rank : report.ranks) rank.counters.bypassed = rank.counters.gets, rank.counters.puts_bypassed = rank.counters.puts;
+  for (RankReport& rank : report.ranks)
+    rank.counters.bypassed = rank.counters.gets, rank.counters.puts_bypassed = rank.counters.puts;
   EXPECT_NE(report_text(report).find("all gets and puts went past the cache"), std::string::npos);
   report.options.shmem = false;
   EXPECT_NE(report_text(report).find("the cache was switched off"), std::string::npos);
@@ -143,7 +148,9 @@ TEST(Report, ALossIsALoss) {
     rank.counters.saved_ns = 500'000'000;
     rank.counters.lost_ns = 1'500'000'000;
   }
-  EXPECT_NE(report_text(report).find("hits cost an estimated 1.000 s a rank more than they spared"), std::string::npos) << report_text(report);
+  EXPECT_NE(report_text(report).find("hits cost an estimated 1.000 s a rank more than they spared"),
+            std::string::npos)
+      << report_text(report);
   EXPECT_NE(report_json(report).find("\"saved_seconds\": -1.0"), std::string::npos);
 }
 
@@ -163,11 +170,13 @@ Report without_hits(uint64_t conflicting, uint64_t failing, uint64_t bypassed) {
 TEST(Report, SaysThatNothingWasRepeatedOnlyWhereMostWasKept) {
   EXPECT_NE(report_text(without_hits(0, 0, 0)).find("no get was repeated"), std::string::npos);
   EXPECT_NE(report_text(without_hits(10, 10, 30)).find("no get was repeated"), std::string::npos);
-  for (const Report& report : {without_hits(99, 0, 0), without_hits(0, 60, 0), without_hits(20, 10, 45)}) {
+  for (const Report& report :
+       {without_hits(99, 0, 0), without_hits(0, 60, 0), without_hits(20, 10, 45)}) {
     EXPECT_EQ(report_text(report).find("no get was repeated"), std::string::npos);
     EXPECT_NE(report_text(report).find("the index or the storage is small"), std::string::npos);
   }
-  EXPECT_NE(report_text(without_hits(0, 0, 100)).find("all gets went past the cache"), std::string::npos);
+  EXPECT_NE(report_text(without_hits(0, 0, 100)).find("all gets went past the cache"),
+            std::string::npos);
 }
 
 TEST(Report, TheTextHoldsNoCommandsForTheTerminal) {

@@ -73,15 +73,18 @@ TEST(ReuseRates, RestIsNeverHeldInItsFavour) {
 TEST(ReuseRates, FollowsAProgramThatChanges) {
   ReuseRates reuse;
   uint32_t now = 0;
-  for (int i = 0; i < 100000; ++i) reuse.first(64, now), now += 10, reuse.second(64, now), reuse.miss(now);
+  for (int i = 0; i < 100000; ++i)
+    reuse.first(64, now), now += 10, reuse.second(64, now), reuse.miss(now);
   EXPECT_NEAR(reuse.second_wait(64), 10, 2);
-  for (int i = 0; i < 10000; ++i) reuse.first(64, now), now += 10000, reuse.second(64, now), reuse.miss(now);
+  for (int i = 0; i < 10000; ++i)
+    reuse.first(64, now), now += 10000, reuse.second(64, now), reuse.miss(now);
   EXPECT_GT(reuse.second_wait(64), 5000);
 }
 
 TEST(ReuseRates, AnySizeHasARate) {
   const ReuseRates reuse;
-  for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{3}, uint64_t{UINT32_MAX}, uint64_t{1} << 40})
+  for (const uint64_t bytes :
+       {uint64_t{0}, uint64_t{1}, uint64_t{3}, uint64_t{UINT32_MAX}, uint64_t{1} << 40})
     EXPECT_GT(reuse.rate({bytes, 0, 0, 0}), 0) << bytes;
 }
 

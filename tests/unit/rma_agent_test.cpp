@@ -1,4 +1,5 @@
-// Ranks with agents, over sockets, each with threads of a program: what is asked of a rank that computes is done, and no wake-up is lost.
+// Ranks with agents, over sockets, each with threads of a program: what is asked of a rank that
+// computes is done, and no wake-up is lost.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -21,7 +22,8 @@ struct Rank {
   Window* window = nullptr;
 
   void issue(const Agent::Lock& lock, Transfer transfer) {
-    while (!window->issue(&transfer)) agent->wait(lock, [&] { return !window->crowded(transfer.target); });
+    while (!window->issue(&transfer))
+      agent->wait(lock, [&] { return !window->crowded(transfer.target); });
   }
   void flush(int target) {
     const Agent::Lock lock(agent.get());
@@ -37,8 +39,14 @@ struct Rank {
     uint64_t old = UINT64_MAX;
     {
       const Agent::Lock lock(agent.get());
-      issue(lock, {.kind = Kind::fetch, .target = target, .displacement = at, .length = 8, .data = reinterpret_cast<std::byte*>(&value),
-                   .result = reinterpret_cast<std::byte*>(&old), .element = Element::uint64, .operation = Operation::sum});
+      issue(lock, {.kind = Kind::fetch,
+                   .target = target,
+                   .displacement = at,
+                   .length = 8,
+                   .data = reinterpret_cast<std::byte*>(&value),
+                   .result = reinterpret_cast<std::byte*>(&old),
+                   .element = Element::uint64,
+                   .operation = Operation::sum});
     }
     flush(target);
     return old;
@@ -64,7 +72,8 @@ class Agents : public testing::Test {
     for (auto& rank : ranks) {
       rank->fabric->know({1, 2}, addresses);
       rank->engine = std::make_unique<Engine>(rank->fabric.get());
-      rank->window = rank->engine->open(1, Members(count), Memory::fixed(rank->words.data(), rank->words.size() * 8, 8));
+      rank->window = rank->engine->open(
+          1, Members(count), Memory::fixed(rank->words.data(), rank->words.size() * 8, 8));
       rank->agent = std::make_unique<Agent>(rank->engine.get());
       ASSERT_EQ(rank->agent->start(), "");
     }
@@ -115,7 +124,9 @@ TEST_F(Agents, ManyThreadsOfManyRanksAddAndWaitForEachOther) {
     std::vector<std::thread> all;
     for (uint64_t thread = 0; thread < threads; ++thread) {
       all.emplace_back([&rank, thread] {
-        for (uint64_t i = 0; i < times; ++i) rank.fetch_add(static_cast<int>((i + thread) % 3), 0, 1);  // its own rank among them
+        // its own rank among them
+        for (uint64_t i = 0; i < times; ++i)
+          rank.fetch_add(static_cast<int>((i + thread) % 3), 0, 1);
       });
     }
     for (std::thread& thread : all) thread.join();
@@ -136,14 +147,22 @@ TEST_F(Agents, LocksExcludeProgramsThatRun) {
       {
         const Agent::Lock lock(rank.agent.get());
         rank.window->lock(0, LockType::exclusive, false);
-        rank.issue(lock, {.kind = Kind::get, .target = 0, .displacement = 0, .length = 16, .result = reinterpret_cast<std::byte*>(&both)});
+        rank.issue(lock, {.kind = Kind::get,
+                          .target = 0,
+                          .displacement = 0,
+                          .length = 16,
+                          .result = reinterpret_cast<std::byte*>(&both)});
       }
       rank.flush(0);
       EXPECT_EQ(both[0], both[1]);
       for (uint64_t& word : both) ++word;
       for (int64_t k = 0; k < 2; ++k) {
         const Agent::Lock lock(rank.agent.get());
-        rank.issue(lock, {.kind = Kind::put, .target = 0, .displacement = k, .length = 8, .data = reinterpret_cast<std::byte*>(&both[0])});
+        rank.issue(lock, {.kind = Kind::put,
+                          .target = 0,
+                          .displacement = k,
+                          .length = 8,
+                          .data = reinterpret_cast<std::byte*>(&both[0])});
       }
       rank.unlock(0);
     }
@@ -157,7 +176,8 @@ TEST_F(Agents, FencesOfRanksThatComeAtDifferentTimes) {
   std::atomic<int> entered{0};
   everybody([&](Rank& rank) {
     for (int round = 1; round <= 40; ++round) {
-      if ((round + rank.window->rank()) % 16 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if ((round + rank.window->rank()) % 16 == 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
       ++entered;
       rank.fence();
       EXPECT_GE(entered.load(), 4 * round);
@@ -187,12 +207,21 @@ TEST_F(Agents, ALargeTransferWaitsForItsTargetAndNotInItsMemory) {
   for (auto& rank : ranks) {
     const Agent::Lock lock(rank->agent.get());
     rank->engine->close(rank->window);
-    rank->window = rank->engine->open(2, Members(2), Memory::fixed(memory.data(), rank == ranks[1] ? memory.size() : 0, 1));
+    rank->window = rank->engine->open(
+        2, Members(2), Memory::fixed(memory.data(), rank == ranks[1] ? memory.size() : 0, 1));
   }
   {
     const Agent::Lock lock(ranks[0]->agent.get());
-    ranks[0]->issue(lock, {.kind = Kind::put, .target = 1, .displacement = 0, .length = large.size(), .data = large.data()});
-    ranks[0]->issue(lock, {.kind = Kind::get, .target = 1, .displacement = 0, .length = back.size(), .result = back.data()});
+    ranks[0]->issue(lock, {.kind = Kind::put,
+                           .target = 1,
+                           .displacement = 0,
+                           .length = large.size(),
+                           .data = large.data()});
+    ranks[0]->issue(lock, {.kind = Kind::get,
+                           .target = 1,
+                           .displacement = 0,
+                           .length = back.size(),
+                           .result = back.data()});
   }
   ranks[0]->flush(1);
   EXPECT_EQ(back, large);

@@ -1,4 +1,5 @@
-// A job of ranks in one process, each with an engine and one window, on a network that delays and mixes what it carries.
+// A job of ranks in one process, each with an engine and one window, on a network that delays and
+// mixes what it carries.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,11 +22,13 @@ struct Job {
   std::vector<std::vector<uint64_t>> memory;  // of each rank's window, in words, which are its unit
   std::vector<Window*> windows;
 
-  Job(int ranks, uint64_t seed, size_t words = 64) : network(ranks, seed), memory(static_cast<size_t>(ranks), std::vector<uint64_t>(words)) {
+  Job(int ranks, uint64_t seed, size_t words = 64)
+      : network(ranks, seed), memory(static_cast<size_t>(ranks), std::vector<uint64_t>(words)) {
     for (int rank = 0; rank < ranks; ++rank) {
       engines.push_back(std::make_unique<Engine>(&network.fabric(rank)));
       auto& words_here = memory[static_cast<size_t>(rank)];
-      windows.push_back(engines.back()->open(window_id, Members(ranks), Memory::fixed(words_here.data(), words_here.size() * 8, 8)));
+      windows.push_back(engines.back()->open(
+          window_id, Members(ranks), Memory::fixed(words_here.data(), words_here.size() * 8, 8)));
     }
   }
   int ranks() const { return static_cast<int>(engines.size()); }
@@ -59,7 +62,10 @@ struct Job {
   }
   bool fence() {
     for (Window* each : windows) each->fence_enter();
-    return run([&] { return std::ranges::all_of(windows, [](Window* each) { return each->fence_met() && each->all_landed(); }); });
+    return run([&] {
+      return std::ranges::all_of(
+          windows, [](Window* each) { return each->fence_met() && each->all_landed(); });
+    });
   }
 
   bool issue(int origin, Transfer transfer) {
@@ -70,23 +76,45 @@ struct Job {
   }
   template <class T>
   bool put(int origin, int target, int64_t at, const T& value) {
-    return issue(origin, {.kind = Kind::put, .target = target, .displacement = at, .length = sizeof value, .data = bytes(value)});
+    return issue(origin, {.kind = Kind::put,
+                          .target = target,
+                          .displacement = at,
+                          .length = sizeof value,
+                          .data = bytes(value)});
   }
   template <class T>
   bool get(int origin, int target, int64_t at, T* value) {
-    return issue(origin, {.kind = Kind::get, .target = target, .displacement = at, .length = sizeof *value, .result = reinterpret_cast<std::byte*>(value)});
+    return issue(origin, {.kind = Kind::get,
+                          .target = target,
+                          .displacement = at,
+                          .length = sizeof *value,
+                          .result = reinterpret_cast<std::byte*>(value)});
   }
-  bool add(int origin, int target, int64_t at, const uint64_t& value, Operation operation = Operation::sum) {
-    return issue(origin, {.kind = Kind::accumulate, .target = target, .displacement = at, .length = 8, .data = bytes(value),
-                          .element = Element::uint64, .operation = operation});
+  bool add(int origin, int target, int64_t at, const uint64_t& value,
+           Operation operation = Operation::sum) {
+    return issue(origin, {.kind = Kind::accumulate,
+                          .target = target,
+                          .displacement = at,
+                          .length = 8,
+                          .data = bytes(value),
+                          .element = Element::uint64,
+                          .operation = operation});
   }
   bool fetch_add(int origin, int target, int64_t at, const uint64_t& value, uint64_t* old) {
-    return issue(origin, {.kind = Kind::fetch, .target = target, .displacement = at, .length = 8, .data = bytes(value),
-                          .result = reinterpret_cast<std::byte*>(old), .element = Element::uint64, .operation = Operation::sum});
+    return issue(origin, {.kind = Kind::fetch,
+                          .target = target,
+                          .displacement = at,
+                          .length = 8,
+                          .data = bytes(value),
+                          .result = reinterpret_cast<std::byte*>(old),
+                          .element = Element::uint64,
+                          .operation = Operation::sum});
   }
 
   template <class T>
-  static const std::byte* bytes(const T& value) { return reinterpret_cast<const std::byte*>(&value); }
+  static const std::byte* bytes(const T& value) {
+    return reinterpret_cast<const std::byte*>(&value);
+  }
 };
 
 }  // namespace nearcache::rma::test

@@ -1,5 +1,5 @@
-// Random programs against an oracle that executes them one operation after the other: in each phase a word belongs to one origin, which may do anything to it, or
-// is added to by all.
+// Random programs against an oracle that executes them one operation after the other: in each phase
+// a word belongs to one origin, which may do anything to it, or is added to by all.
 #include "rma_job.h"
 
 #include <deque>
@@ -22,7 +22,10 @@ struct Fetched {
 
 class Program {
  public:
-  Program(int ranks, uint64_t seed) : job_(ranks, seed, words), random_(seed), oracle_(static_cast<size_t>(ranks), std::vector<uint64_t>(words)) {}
+  Program(int ranks, uint64_t seed)
+      : job_(ranks, seed, words),
+        random_(seed),
+        oracle_(static_cast<size_t>(ranks), std::vector<uint64_t>(words)) {}
 
   void run(int phases) {
     for (int phase = 0; phase < phases && !testing::Test::HasFailure(); ++phase) {
@@ -36,7 +39,8 @@ class Program {
       if (passive) {
         for (int rank = 0; rank < job_.ranks(); ++rank) {
           job_.window(rank).unlock_all();
-          for (int target = 0; target < job_.ranks(); ++target) ASSERT_TRUE(job_.flush(rank, target));
+          for (int target = 0; target < job_.ranks(); ++target)
+            ASSERT_TRUE(job_.flush(rank, target));
         }
       } else {
         ASSERT_TRUE(job_.fence());
@@ -48,7 +52,9 @@ class Program {
  private:
   int below(int bound) { return static_cast<int>(random_() % static_cast<unsigned>(bound)); }
   uint64_t& oracle(int target, size_t word) { return oracle_[static_cast<size_t>(target)][word]; }
-  int owner(int target, size_t word) const { return owner_[static_cast<size_t>(target) * words + word]; }
+  int owner(int target, size_t word) const {
+    return owner_[static_cast<size_t>(target) * words + word];
+  }
 
   // Some words that the origin may do this to, as pieces in any order.
   std::vector<size_t> choose(int origin, int target, bool alone) {
@@ -56,7 +62,9 @@ class Program {
     for (int i = 1 + below(4); i > 0; --i) {
       const auto word = static_cast<size_t>(below(words));
       const int whose = owner(target, word);
-      if ((alone ? whose == origin : whose == everybody) && std::ranges::find(chosen, word) == chosen.end()) chosen.push_back(word);
+      if ((alone ? whose == origin : whose == everybody) &&
+          std::ranges::find(chosen, word) == chosen.end())
+        chosen.push_back(word);
     }
     return chosen;
   }
@@ -73,14 +81,25 @@ class Program {
     }
     Fetched& fetched = fetched_.emplace_back();
     fetched.got.assign(chosen.size(), 0);
-    Transfer transfer{.kind = Kind::accumulate, .target = target, .displacement = 0, .length = chosen.size() * 8, .pieces = pieces, .data = Job::bytes(data[0]),
-                      .result = reinterpret_cast<std::byte*>(fetched.got.data()), .element = Element::uint64, .operation = Operation::sum};
+    Transfer transfer{.kind = Kind::accumulate,
+                      .target = target,
+                      .displacement = 0,
+                      .length = chosen.size() * 8,
+                      .pieces = pieces,
+                      .data = Job::bytes(data[0]),
+                      .result = reinterpret_cast<std::byte*>(fetched.got.data()),
+                      .element = Element::uint64,
+                      .operation = Operation::sum};
     if (alone) {
       constexpr Kind kinds[] = {Kind::put, Kind::get, Kind::accumulate, Kind::fetch};
-      constexpr Operation operations[] = {Operation::replace, Operation::no_op, Operation::sum, Operation::bit_xor, Operation::maximum};
+      constexpr Operation operations[] = {Operation::replace, Operation::no_op, Operation::sum,
+                                          Operation::bit_xor, Operation::maximum};
       transfer.kind = kinds[below(4)];
-      transfer.operation = transfer.kind == Kind::put || transfer.kind == Kind::get ? Operation::replace : operations[below(5)];
-      for (size_t i = 0; i < chosen.size(); ++i) execute(transfer, oracle(target, chosen[i]), data[i], &fetched);
+      transfer.operation = transfer.kind == Kind::put || transfer.kind == Kind::get
+                               ? Operation::replace
+                               : operations[below(5)];
+      for (size_t i = 0; i < chosen.size(); ++i)
+        execute(transfer, oracle(target, chosen[i]), data[i], &fetched);
     } else {
       for (size_t i = 0; i < chosen.size(); ++i) oracle(target, chosen[i]) += data[i];
     }
@@ -91,20 +110,32 @@ class Program {
   }
 
   static void execute(const Transfer& transfer, uint64_t& word, uint64_t data, Fetched* fetched) {
-    if (transfer.kind == Kind::get || transfer.kind == Kind::fetch) fetched->expected.push_back(word);
+    if (transfer.kind == Kind::get || transfer.kind == Kind::fetch)
+      fetched->expected.push_back(word);
     if (transfer.kind == Kind::get) return;
     switch (transfer.operation) {
-      case Operation::replace: word = data; break;
-      case Operation::sum: word += data; break;
-      case Operation::bit_xor: word ^= data; break;
-      case Operation::maximum: word = std::max(word, data); break;
-      default: break;
+      case Operation::replace:
+        word = data;
+        break;
+      case Operation::sum:
+        word += data;
+        break;
+      case Operation::bit_xor:
+        word ^= data;
+        break;
+      case Operation::maximum:
+        word = std::max(word, data);
+        break;
+      default:
+        break;
     }
   }
 
   void check() {
     locked_.clear();
-    ASSERT_TRUE(job_.run([&] { return std::ranges::all_of(job_.windows, [](Window* each) { return each->all_landed(); }); }));
+    ASSERT_TRUE(job_.run([&] {
+      return std::ranges::all_of(job_.windows, [](Window* each) { return each->all_landed(); });
+    }));
     EXPECT_EQ(job_.memory, oracle_);
     for (const Fetched& each : fetched_) EXPECT_EQ(each.got, each.expected);
     for (Window* each : job_.windows) EXPECT_EQ(each->take_error(), Status::ok);

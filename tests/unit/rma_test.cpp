@@ -1,4 +1,5 @@
-// The engine's operations and synchronisation, on a network that delays and mixes batches: results, errors, and how many batches each call costs.
+// The engine's operations and synchronisation, on a network that delays and mixes batches: results,
+// errors, and how many batches each call costs.
 #include "rma_job.h"
 
 #include <algorithm>
@@ -19,11 +20,23 @@ TEST(Rma, PutsGetsAndAccumulatesOfEverySizeAndDirection) {
   for (uint64_t& each : data) each = random();
   for (const size_t words : {size_t{1}, size_t{7}, size_t{8192}, size_t{8193}, size_t{35000}}) {
     for (const int target : {0, 1}) {
-      ASSERT_TRUE(job.issue(0, {.kind = Kind::put, .target = target, .displacement = 11, .length = words * 8, .data = Job::bytes(data[0])}));
-      ASSERT_TRUE(job.issue(0, {.kind = Kind::accumulate, .target = target, .displacement = 11, .length = words * 8, .data = Job::bytes(data[0]),
-                                .element = Element::uint64, .operation = Operation::sum}));
+      ASSERT_TRUE(job.issue(0, {.kind = Kind::put,
+                                .target = target,
+                                .displacement = 11,
+                                .length = words * 8,
+                                .data = Job::bytes(data[0])}));
+      ASSERT_TRUE(job.issue(0, {.kind = Kind::accumulate,
+                                .target = target,
+                                .displacement = 11,
+                                .length = words * 8,
+                                .data = Job::bytes(data[0]),
+                                .element = Element::uint64,
+                                .operation = Operation::sum}));
       std::ranges::fill(back, 0);
-      ASSERT_TRUE(job.issue(0, {.kind = Kind::get, .target = target, .displacement = 11, .length = words * 8,
+      ASSERT_TRUE(job.issue(0, {.kind = Kind::get,
+                                .target = target,
+                                .displacement = 11,
+                                .length = words * 8,
                                 .result = reinterpret_cast<std::byte*>(back.data())}));
       ASSERT_TRUE(job.flush(0, target));
       for (size_t i = 0; i < words; ++i) ASSERT_EQ(back[i], 2 * data[i]);
@@ -37,9 +50,21 @@ TEST(Rma, PiecesOfMemoryAreWrittenReadAndAccumulatedInTheirOrder) {
   const std::vector<Piece> pieces{{24, 8}, {0, 16}, {-8, 8}};
   const std::vector<uint64_t> data{1, 2, 3, 4};
   std::vector<uint64_t> back(4);
-  ASSERT_TRUE(job.issue(0, {.kind = Kind::put, .target = 1, .displacement = 10, .length = 32, .pieces = pieces, .data = Job::bytes(data[0])}));
-  ASSERT_TRUE(job.issue(0, {.kind = Kind::fetch, .target = 1, .displacement = 10, .length = 32, .pieces = pieces, .data = Job::bytes(data[0]),
-                            .result = reinterpret_cast<std::byte*>(back.data()), .element = Element::int64, .operation = Operation::product}));
+  ASSERT_TRUE(job.issue(0, {.kind = Kind::put,
+                            .target = 1,
+                            .displacement = 10,
+                            .length = 32,
+                            .pieces = pieces,
+                            .data = Job::bytes(data[0])}));
+  ASSERT_TRUE(job.issue(0, {.kind = Kind::fetch,
+                            .target = 1,
+                            .displacement = 10,
+                            .length = 32,
+                            .pieces = pieces,
+                            .data = Job::bytes(data[0]),
+                            .result = reinterpret_cast<std::byte*>(back.data()),
+                            .element = Element::int64,
+                            .operation = Operation::product}));
   ASSERT_TRUE(job.flush(0, 1));
   EXPECT_EQ(back, data);
   EXPECT_EQ(job.word(1, 13), 1u);
@@ -56,8 +81,17 @@ TEST(Rma, ManyPiecesGoInSeveralMessages) {
     pieces.push_back({i * 64, 24});
     for (uint64_t k = 0; k < 3; ++k) data.push_back(static_cast<uint64_t>(i) * 3 + k);
   }
-  ASSERT_TRUE(job.issue(0, {.kind = Kind::put, .target = 1, .displacement = 0, .length = 120000, .pieces = pieces, .data = Job::bytes(data[0])}));
-  ASSERT_TRUE(job.issue(0, {.kind = Kind::get, .target = 1, .displacement = 0, .length = 120000, .pieces = pieces,
+  ASSERT_TRUE(job.issue(0, {.kind = Kind::put,
+                            .target = 1,
+                            .displacement = 0,
+                            .length = 120000,
+                            .pieces = pieces,
+                            .data = Job::bytes(data[0])}));
+  ASSERT_TRUE(job.issue(0, {.kind = Kind::get,
+                            .target = 1,
+                            .displacement = 0,
+                            .length = 120000,
+                            .pieces = pieces,
                             .result = reinterpret_cast<std::byte*>(back.data())}));
   ASSERT_TRUE(job.flush(0, 1));
   EXPECT_EQ(back, data);
@@ -69,14 +103,27 @@ struct Strided {
   std::vector<Piece> blocks;
   ElementLayout layout;
   Strided(uint64_t number, uint64_t count, uint64_t words, int64_t stride) {
-    for (uint64_t i = 0; i < count; ++i) blocks.push_back({static_cast<int64_t>(i) * stride * 8, words * 8});
-    layout = {number, count * words * 8, static_cast<int64_t>(count) * stride * 8, count, this,
-              [](const void* of, uint64_t which) { return static_cast<const Strided*>(of)->blocks[which]; }};
+    for (uint64_t i = 0; i < count; ++i)
+      blocks.push_back({static_cast<int64_t>(i) * stride * 8, words * 8});
+    layout = {number,
+              count * words * 8,
+              static_cast<int64_t>(count) * stride * 8,
+              count,
+              this,
+              [](const void* of, uint64_t which) {
+                return static_cast<const Strided*>(of)->blocks[which];
+              }};
   }
 };
 
-Transfer by_layout(Kind kind, const Strided& type, uint64_t elements, std::vector<uint64_t>* words, Operation operation = Operation::replace) {
-  Transfer transfer{.kind = kind, .target = 1, .length = elements * type.layout.size, .layout = type.layout, .element = Element::uint64, .operation = operation};
+Transfer by_layout(Kind kind, const Strided& type, uint64_t elements, std::vector<uint64_t>* words,
+                   Operation operation = Operation::replace) {
+  Transfer transfer{.kind = kind,
+                    .target = 1,
+                    .length = elements * type.layout.size,
+                    .layout = type.layout,
+                    .element = Element::uint64,
+                    .operation = operation};
   auto* memory = reinterpret_cast<std::byte*>(words->data());
   if (kind == Kind::get) {
     transfer.result = memory;
@@ -101,10 +148,12 @@ TEST(Rma, ALayoutIsToldOnceAndThenGoesByItsNumber) {
   const uint64_t first = cost(put), second = cost(put);
   EXPECT_GT(first, 3 * 80000u + 5000 * sizeof(Piece));
   EXPECT_LT(second, 3 * 80000u + 1000);
-  for (size_t i = 0; i < 45000; ++i) ASSERT_EQ(job.word(1, i), i % 3 == 2 ? 0 : i / 3 * 2 + i % 3 + 1) << i;
+  for (size_t i = 0; i < 45000; ++i)
+    ASSERT_EQ(job.word(1, i), i % 3 == 2 ? 0 : i / 3 * 2 + i % 3 + 1) << i;
   cost([&] { job.issue(0, by_layout(Kind::accumulate, type, 2, &data, Operation::sum)); });
   EXPECT_LT(cost([&] { job.issue(0, by_layout(Kind::get, type, 3, &back)); }), 3 * 80000u + 2000);
-  for (size_t i = 0; i < data.size(); ++i) ASSERT_EQ(back[i], i < 20000 ? 2 * data[i] : data[i]) << i;
+  for (size_t i = 0; i < data.size(); ++i)
+    ASSERT_EQ(back[i], i < 20000 ? 2 * data[i] : data[i]) << i;
   // What does not lie in the window as a whole is refused.
   data.resize(50000);
   job.issue(0, by_layout(Kind::put, type, 5, &data));
@@ -124,7 +173,8 @@ TEST(Rma, LayoutsThatDoNotFitTakeThePlaceOfOthersOrGoAsRuns) {
       ASSERT_TRUE(job.issue(0, by_layout(Kind::put, type, 2, &data)));
       ASSERT_TRUE(job.issue(0, by_layout(Kind::get, type, 2, &back)));
       ASSERT_TRUE(job.flush(0, 1));
-      ASSERT_TRUE(std::equal(back.begin(), back.begin() + 2 * static_cast<long>(1500 + number), data.begin()));
+      ASSERT_TRUE(std::equal(back.begin(), back.begin() + 2 * static_cast<long>(1500 + number),
+                             data.begin()));
     }
   }
   const Strided large(9, 9000, 1, 3);
@@ -134,7 +184,8 @@ TEST(Rma, LayoutsThatDoNotFitTakeThePlaceOfOthersOrGoAsRuns) {
   EXPECT_EQ(job.window(0).take_error(1), Status::ok);
 }
 
-// It is told and used behind a lock that another holds, and taken back before that is given: what waits means what it meant.
+// It is told and used behind a lock that another holds, and taken back before that is given: what
+// waits means what it meant.
 TEST(Rma, LayoutsKeepTheirMeaningBehindALock) {
   Job job(1024, 22, 30000);
   std::vector<uint64_t> data(6000);
@@ -153,7 +204,8 @@ TEST(Rma, LayoutsKeepTheirMeaningBehindALock) {
   ASSERT_TRUE(job.unlock(1, 1));
   ASSERT_TRUE(job.unlock(0, 1));
   for (size_t i = 0; i < 12000; ++i) {
-    const uint64_t put = i % 4 == 0 ? i / 4 + 1 : 0, added = i < 6000 && i % 3 < 2 ? i / 3 * 2 + i % 3 + 1 : 0;
+    const uint64_t put = i % 4 == 0 ? i / 4 + 1 : 0,
+                   added = i < 6000 && i % 3 < 2 ? i / 3 * 2 + i % 3 + 1 : 0;
     ASSERT_EQ(job.word(1, i), put + added) << i;
   }
 }
@@ -167,10 +219,16 @@ TEST(Rma, CompareAndSwapOfEveryWidth) {
       std::memset(at, 7, 16);
       std::memset(both, 9, width);
       std::memset(both + width, matches ? 7 : 8, width);
-      ASSERT_TRUE(job.issue(0, {.kind = Kind::compare_and_swap, .target = 1, .displacement = 4, .length = width, .data = both, .result = old}));
+      ASSERT_TRUE(job.issue(0, {.kind = Kind::compare_and_swap,
+                                .target = 1,
+                                .displacement = 4,
+                                .length = width,
+                                .data = both,
+                                .result = old}));
       ASSERT_TRUE(job.flush(0, 1));
       EXPECT_EQ(old[width - 1], std::byte{7});
-      for (size_t i = 0; i < 16; ++i) EXPECT_EQ(at[i], matches && i < width ? std::byte{9} : std::byte{7});
+      for (size_t i = 0; i < 16; ++i)
+        EXPECT_EQ(at[i], matches && i < width ? std::byte{9} : std::byte{7});
     }
   }
 }
@@ -302,17 +360,20 @@ TEST(Rma, AFenceHasExecutedAllOfEveryRank) {
     std::vector<uint64_t> expected(static_cast<size_t>(ranks));
     for (int round = 0; round < 6; ++round) {
       for (int i = 0; i < 4 * ranks; ++i) {
-        const int origin = static_cast<int>(random() % static_cast<unsigned>(ranks)), target = static_cast<int>(random() % static_cast<unsigned>(ranks));
+        const int origin = static_cast<int>(random() % static_cast<unsigned>(ranks)),
+                  target = static_cast<int>(random() % static_cast<unsigned>(ranks));
         job.add(origin, target, 0, i);
         expected[static_cast<size_t>(target)] += static_cast<uint64_t>(i);
       }
       ASSERT_TRUE(job.fence());
-      for (int rank = 0; rank < ranks; ++rank) ASSERT_EQ(job.word(rank, 0), expected[static_cast<size_t>(rank)]);
+      for (int rank = 0; rank < ranks; ++rank)
+        ASSERT_EQ(job.word(rank, 0), expected[static_cast<size_t>(rank)]);
     }
   }
 }
 
-// A rank that has left a fence may be in the next one before others have left, and so may its operations: they must not be taken for others'.
+// A rank that has left a fence may be in the next one before others have left, and so may its
+// operations: they must not be taken for others'.
 TEST(Rma, RanksMayBeOneFenceAhead) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     constexpr int ranks = 5, rounds = 8;
@@ -326,8 +387,10 @@ TEST(Rma, RanksMayBeOneFenceAhead) {
       if (inside[rank] && job.window(rank).fence_met()) {
         inside[rank] = false;
         // All have entered this fence, and their additions before it are here.
-        ASSERT_EQ(job.word(rank, static_cast<size_t>(entered[rank] - 1)), static_cast<uint64_t>(ranks));
-        for (int target = 0; target < ranks; ++target) job.get(rank, target, entered[rank] - 1, &seen.emplace_back());
+        ASSERT_EQ(job.word(rank, static_cast<size_t>(entered[rank] - 1)),
+                  static_cast<uint64_t>(ranks));
+        for (int target = 0; target < ranks; ++target)
+          job.get(rank, target, entered[rank] - 1, &seen.emplace_back());
         job.window(rank).flush((rank + 1) % ranks);
         ASSERT_TRUE(std::ranges::all_of(entered, [&](int each) { return each >= entered[rank]; }));
       } else if (!inside[rank] && entered[rank] < rounds) {
@@ -338,7 +401,8 @@ TEST(Rma, RanksMayBeOneFenceAhead) {
       }
       job.step();
       job.engines[static_cast<size_t>(rank)]->poll();
-      busy = std::ranges::any_of(inside, [](bool each) { return each; }) || std::ranges::any_of(entered, [](int each) { return each < rounds; });
+      busy = std::ranges::any_of(inside, [](bool each) { return each; }) ||
+             std::ranges::any_of(entered, [](int each) { return each < rounds; });
     }
     ASSERT_TRUE(job.fence());
     for (const uint64_t each : seen) ASSERT_EQ(each, static_cast<uint64_t>(ranks));
@@ -362,7 +426,8 @@ TEST(Rma, PostStartCompleteWaitOnARing) {
       }
       for (int rank = 0; rank < ranks; ++rank) {
         ASSERT_TRUE(job.run([&] { return job.window(rank).completed_by(1); }));
-        EXPECT_EQ(job.word(rank, 2), round * 100 + static_cast<uint64_t>((rank + ranks - 1) % ranks));
+        EXPECT_EQ(job.word(rank, 2),
+                  round * 100 + static_cast<uint64_t>((rank + ranks - 1) % ranks));
       }
     }
   }
@@ -388,7 +453,12 @@ TEST(Rma, WhatIsOutsideOfTheWindowIsAnErrorOfTheNextFlushAndTouchesNothing) {
   }
   const std::vector<Piece> last_is_outside{{0, 8}, {8, 8}, {63 * 8 + 1, 8}};
   const uint64_t data[3] = {1, 2, 3};
-  job.issue(0, {.kind = Kind::put, .target = 1, .displacement = 0, .length = 24, .pieces = last_is_outside, .data = Job::bytes(data)});
+  job.issue(0, {.kind = Kind::put,
+                .target = 1,
+                .displacement = 0,
+                .length = 24,
+                .pieces = last_is_outside,
+                .data = Job::bytes(data)});
   expect_range_error();
 }
 
@@ -400,7 +470,11 @@ TEST(Rma, DynamicMemoryIsReachedByAddressWhileAttached) {
   std::vector<uint64_t> words(20);
   const auto address = [&](size_t index) { return reinterpret_cast<int64_t>(&words[index]); };
   const auto put = [&](size_t index, uint64_t value, uint64_t length = 8) {
-    Transfer transfer{.kind = Kind::put, .target = 1, .displacement = address(index), .length = length, .data = Job::bytes(value)};
+    Transfer transfer{.kind = Kind::put,
+                      .target = 1,
+                      .displacement = address(index),
+                      .length = length,
+                      .data = Job::bytes(value)};
     window->issue(&transfer);
     const Mark mark = window->flush(1);
     while (!window->reached(1, mark)) owner.poll(), origin.poll();
@@ -446,11 +520,14 @@ TEST(Rma, ARankThatIsKilledEndsWhatWaitsForIt) {
 // A batch of as many puts as it holds.
 std::vector<std::byte> puts_for(uint64_t window) {
   BatchWriter writer;
-  for (int i = 0; i < 3; ++i) std::memset(writer.append(Head{.kind = Kind::put, .window = window, .length = 300 << 10}), 0, 300 << 10);
+  for (int i = 0; i < 3; ++i)
+    std::memset(writer.append(Head{.kind = Kind::put, .window = window, .length = 300 << 10}), 0,
+                300 << 10);
   return {writer.bytes().begin(), writer.bytes().end()};
 }
 
-// Sends such batches from rank 1 to rank 0 until that is enough for rank 0; how much it took, in MiB.
+// Sends such batches from rank 1 to rank 0 until that is enough for rank 0; how much it took, in
+// MiB.
 int taken_until_lost(Job* job, uint64_t window, int most) {
   for (int sent = 0; sent < most; ++sent) {
     if (job->engines[0]->is_lost(1)) return sent;
@@ -468,7 +545,8 @@ TEST(Rma, WhatComesForAWindowThatIsNotOpenYetIsBounded) {
   const int taken = taken_until_lost(&job, 99, 100);
   EXPECT_GT(taken, 30);
   EXPECT_LT(taken, 50);
-  EXPECT_EQ(job.engines[0]->why_lost(), "rank 1 is gone: it broke the protocol of one-sided communication");
+  EXPECT_EQ(job.engines[0]->why_lost(),
+            "rank 1 is gone: it broke the protocol of one-sided communication");
 }
 
 TEST(Rma, WhatComesBehindALockThatIsNotFreeIsBounded) {
@@ -507,8 +585,15 @@ TEST(Rma, CompletionsAreCalledWhenTheirResultIsThere) {
   std::ranges::fill(job.memory[1], 3);
   std::vector<uint64_t> back(20000);
   int calls = 0;
-  const Completion completion{[](void* context, Status status) { *static_cast<int*>(context) += status == Status::ok ? 1 : 100; }, &calls};
-  ASSERT_TRUE(job.issue(0, {.kind = Kind::get, .target = 1, .displacement = 0, .length = 160000, .result = reinterpret_cast<std::byte*>(back.data()),
+  const Completion completion{[](void* context, Status status) {
+                                *static_cast<int*>(context) += status == Status::ok ? 1 : 100;
+                              },
+                              &calls};
+  ASSERT_TRUE(job.issue(0, {.kind = Kind::get,
+                            .target = 1,
+                            .displacement = 0,
+                            .length = 160000,
+                            .result = reinterpret_cast<std::byte*>(back.data()),
                             .completion = completion}));
   EXPECT_EQ(calls, 0);
   const Mark mark = job.window(0).flush_local(1);
@@ -516,9 +601,15 @@ TEST(Rma, CompletionsAreCalledWhenTheirResultIsThere) {
   EXPECT_TRUE(job.window(0).reached(1, mark));
   EXPECT_EQ(calls, 1);
   EXPECT_TRUE(std::ranges::all_of(back, [](uint64_t word) { return word == 3; }));
-  job.issue(0, {.kind = Kind::get, .target = 1, .displacement = 0, .length = 0, .completion = completion});
+  job.issue(
+      0,
+      {.kind = Kind::get, .target = 1, .displacement = 0, .length = 0, .completion = completion});
   EXPECT_EQ(calls, 2);
-  job.issue(0, {.kind = Kind::get, .target = 1, .displacement = 19999, .length = 16, .result = reinterpret_cast<std::byte*>(back.data()),
+  job.issue(0, {.kind = Kind::get,
+                .target = 1,
+                .displacement = 19999,
+                .length = 16,
+                .result = reinterpret_cast<std::byte*>(back.data()),
                 .completion = completion});
   ASSERT_TRUE(job.flush(0, 1));
   EXPECT_EQ(calls, 102);
@@ -540,32 +631,48 @@ class Costs : public testing::TestWithParam<int> {
 
 TEST_P(Costs, OfEveryCallAreWhatTheDocumentationSays) {
   EXPECT_EQ(batches([&] { job.flush(0, last); }), 0u);
-  EXPECT_EQ(batches([&] { job.put(0, last, 0, value), job.put(0, last, 1, value), job.flush(0, last); }), 2u);
-  EXPECT_EQ(batches([&] { job.get(0, last, 0, &old[0]), job.get(0, last, 1, &old[1]), job.flush(0, last); }), 2u);
+  EXPECT_EQ(
+      batches([&] { job.put(0, last, 0, value), job.put(0, last, 1, value), job.flush(0, last); }),
+      2u);
+  EXPECT_EQ(batches([&] {
+              job.get(0, last, 0, &old[0]), job.get(0, last, 1, &old[1]), job.flush(0, last);
+            }),
+            2u);
   EXPECT_EQ(batches([&] { job.flush(0, last); }), 0u);
-  EXPECT_EQ(batches([&] { job.window(0).lock(last, LockType::exclusive, false), job.unlock(0, last); }), 0u);
+  EXPECT_EQ(
+      batches([&] { job.window(0).lock(last, LockType::exclusive, false), job.unlock(0, last); }),
+      0u);
   EXPECT_EQ(batches([&] {
-    job.window(0).lock(last, LockType::exclusive, false);
-    job.put(0, last, 0, value), job.get(0, last, 1, &old[0]), job.unlock(0, last);
-  }), 2u);
+              job.window(0).lock(last, LockType::exclusive, false);
+              job.put(0, last, 0, value), job.get(0, last, 1, &old[0]), job.unlock(0, last);
+            }),
+            2u);
   EXPECT_EQ(batches([&] {
-    job.window(0).lock_all(false), job.window(0).unlock_all();
-    job.run([&] { return job.window(0).all_reached(); });
-  }), 0u);
+              job.window(0).lock_all(false), job.window(0).unlock_all();
+              job.run([&] { return job.window(0).all_reached(); });
+            }),
+            0u);
   EXPECT_EQ(batches([&] {
-    job.window(0).lock_all(false);
-    job.add(0, last, 0, value);
-    job.window(0).unlock_all();
-    job.run([&] { return job.window(0).all_reached(); });
-  }), 2u);
+              job.window(0).lock_all(false);
+              job.add(0, last, 0, value);
+              job.window(0).unlock_all();
+              job.run([&] { return job.window(0).all_reached(); });
+            }),
+            2u);
   uint64_t rounds = 0;
   while ((1 << rounds) < GetParam()) ++rounds;
   EXPECT_EQ(batches([&] { ASSERT_TRUE(job.fence()); }), rounds * static_cast<uint64_t>(GetParam()));
   const std::vector<int> origins{0}, targets{last};
-  EXPECT_EQ(batches([&] { job.window(last).post(origins), job.engines[static_cast<size_t>(last)]->push(); }), 1u);
+  EXPECT_EQ(batches([&] {
+              job.window(last).post(origins), job.engines[static_cast<size_t>(last)]->push();
+            }),
+            1u);
   EXPECT_EQ(batches([&] { job.run([&] { return job.window(0).started(targets); }); }), 0u);
   // The token goes with the data.
-  EXPECT_EQ(batches([&] { job.put(0, last, 0, value), job.window(0).complete(targets), job.engines[0]->push(); }), 1u);
+  EXPECT_EQ(batches([&] {
+              job.put(0, last, 0, value), job.window(0).complete(targets), job.engines[0]->push();
+            }),
+            1u);
   EXPECT_EQ(batches([&] { job.run([&] { return job.window(last).completed_by(1); }); }), 0u);
 }
 

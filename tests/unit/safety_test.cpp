@@ -1,4 +1,5 @@
-// In which mode gets would have been served old data: small traces of two ranks, made with the writer.
+// In which mode gets would have been served old data: small traces of two ranks, made with the
+// writer.
 #include "simulate/safety.h"
 
 #include <gtest/gtest.h>
@@ -7,8 +8,8 @@
 
 #include <filesystem>
 
-#include "telemetry/trace_writer.h"
 #include "simulate/written_pages.h"
+#include "telemetry/trace_writer.h"
 #include "trace_bytes.h"
 
 namespace nearcache::simulate {
@@ -16,7 +17,8 @@ namespace {
 
 constexpr uint64_t window = 1;
 
-// Rank 0 reads rank 1, which writes; both mark the time before and after each step, as barriers make them do.
+// Rank 0 reads rank 1, which writes; both mark the time before and after each step, as barriers
+// make them do.
 class SafetyTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -34,7 +36,9 @@ class SafetyTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
 
-  std::string path(uint32_t rank) const { return folder + "/t." + std::to_string(rank) + ".nctrace"; }
+  std::string path(uint32_t rank) const {
+    return folder + "/t." + std::to_string(rank) + ".nctrace";
+  }
   void read(int64_t displacement) { ranks[0].get(window, Outcome::uncached, 1, displacement, 64); }
   void barrier() {
     for (TraceWriter& rank : ranks) rank.mark();
@@ -190,13 +194,20 @@ TEST(Safety, gets_take_no_memory_however_long_the_trace_tells_no_time) {
   EXPECT_LT(most_kib_until_now() - before, 64 * 1024);  // one event of each get would be 120 MB
 }
 
-// The time of the get itself is no time after it, and an acquire without a time ends the phase all the same.
+// The time of the get itself is no time after it, and an acquire without a time ends the phase all
+// the same.
 TEST(Safety, a_get_is_over_at_the_next_time_or_phase) {
   test::TraceBytes reader(0, 2), writer(1, 2);
   reader.block(0).created(window, 0, 2, 2).select(window).time(1000);
-  reader.get(1, 0, 64).get(1, 0, 64).sync(TraceSync::flush, 1);  // between 1000 and 2000, where a store is
+  // between 1000 and 2000, where a store is
+  reader.get(1, 0, 64).get(1, 0, 64).sync(TraceSync::flush, 1);
   reader.time(1000).get(1, 0, 64).sync(TraceSync::acquire).get(1, 0, 64).end();
-  writer.block(0).created(window, 1, 2, 2).select(window).time(1500).owner_write(0, 4096, 100).end();
+  writer.block(0)
+      .created(window, 1, 2, 2)
+      .select(window)
+      .time(1500)
+      .owner_write(0, 4096, 100)
+      .end();
   const test::TemporaryFolder folder;
   StudyOptions options;
   options.traces = {folder.write("t.0", reader), folder.write("t.1", writer)};

@@ -21,7 +21,8 @@ uint64_t hash_of(int64_t i) { return hash_key({i * 512, 1, 0}); }
 TEST(Sketch, NeverCountsLessThanWasAdded) {
   Memory memory(1000);
   for (int64_t i = 0; i < 500; ++i) memory.sketch.add(hash_of(i), static_cast<uint32_t>(i % 9));
-  for (int64_t i = 0; i < 500; ++i) EXPECT_GE(memory.sketch.count(hash_of(i)), static_cast<uint32_t>(i % 9));
+  for (int64_t i = 0; i < 500; ++i)
+    EXPECT_GE(memory.sketch.count(hash_of(i)), static_cast<uint32_t>(i % 9));
 }
 
 TEST(Sketch, IsMostlyExactWithAnEntryForEveryKey) {
@@ -62,7 +63,8 @@ TEST(Sketch, CountsSurviveAnotherCapacity) {
   for (const uint64_t capacity : {2001u, 5000u, 4999u, 700u, 333u, 1000u}) {
     memory.sketch.resize(capacity);
     EXPECT_EQ(memory.sketch.bytes(), Sketch::bytes_for(capacity));
-    for (int64_t i = 0; i < 300; ++i) ASSERT_GE(memory.sketch.count(hash_of(i)), 1 + static_cast<uint32_t>(i % 9)) << capacity;
+    for (int64_t i = 0; i < 300; ++i)
+      ASSERT_GE(memory.sketch.count(hash_of(i)), 1 + static_cast<uint32_t>(i % 9)) << capacity;
   }
 }
 

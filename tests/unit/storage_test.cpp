@@ -22,7 +22,9 @@ struct Arena {
     storage.free_descriptor(id);
     return no_entry;
   }
-  uint64_t offset(EntryId id) const { return static_cast<uint64_t>(storage.data(id) - static_cast<std::byte*>(region.base())); }
+  uint64_t offset(EntryId id) const {
+    return static_cast<uint64_t>(storage.data(id) - static_cast<std::byte*>(region.base()));
+  }
   // Pieces of free storage in address order, as (offset, bytes).
   std::map<uint64_t, uint64_t> free_pieces() const {
     std::map<uint64_t, uint64_t> pieces;
@@ -62,7 +64,8 @@ TEST(Storage, FreeNeighboursMergeInEveryOrder) {
 TEST(Storage, TakesTheBestFittingPiece) {
   Arena arena(16 * 100, 50);
   std::vector<EntryId> ids;
-  for (const uint64_t granules : {10u, 1u, 4u, 1u, 7u, 1u}) ids.push_back(arena.take(granules * 16));
+  for (const uint64_t granules : {10u, 1u, 4u, 1u, 7u, 1u})
+    ids.push_back(arena.take(granules * 16));
   const uint64_t four = arena.offset(ids[2]), seven = arena.offset(ids[4]);
   for (const int i : {0, 2, 4}) arena.storage.release(ids[static_cast<size_t>(i)]);
   EXPECT_EQ(arena.offset(arena.take(7 * 16)), seven);
@@ -97,8 +100,8 @@ TEST(Storage, FreeAroundCountsBothSides) {
 TEST(Storage, GrowsAndShrinksAtItsEnd) {
   Arena arena(64, 20, 1024);
   const EntryId a = arena.take(64);
-  EXPECT_TRUE(arena.storage.grow(128));   // behind an entry
-  EXPECT_TRUE(arena.storage.grow(256));   // behind free space
+  EXPECT_TRUE(arena.storage.grow(128));  // behind an entry
+  EXPECT_TRUE(arena.storage.grow(256));  // behind free space
   EXPECT_EQ(arena.free_pieces(), (std::map<uint64_t, uint64_t>{{64, 192}}));
   EXPECT_FALSE(arena.storage.shrink(48));
   EXPECT_EQ(arena.storage.bytes(), 256u);
@@ -126,7 +129,8 @@ TEST(Storage, DoesNotGrowWithoutADescriptorForTheNewPiece) {
 TEST(Storage, PlacesBeyondFourGiBDoNotOverflow) {
   constexpr uint64_t gib = uint64_t{1} << 30;
   Arena arena(9 * gib, 20, 12 * gib);
-  const EntryId a = arena.take(3 * gib), b = arena.take(3 * gib), c = arena.take(3 * gib - 16), d = arena.take(16);
+  const EntryId a = arena.take(3 * gib), b = arena.take(3 * gib), c = arena.take(3 * gib - 16),
+                d = arena.take(16);
   ASSERT_NE(d, no_entry);
   EXPECT_EQ(arena.offset(b), 3 * gib);
   EXPECT_EQ(arena.offset(c), 6 * gib);
@@ -168,7 +172,8 @@ TEST(Storage, AgreesWithANaiveModelInARandomRun) {
       if (id != no_entry) {
         held[id] = {arena.offset(id), (bytes + 15) / 16 * 16};
       } else {
-        EXPECT_TRUE(held.size() > 300 || largest < bytes) << "room for " << bytes << " was not found";
+        EXPECT_TRUE(held.size() > 300 || largest < bytes)
+            << "room for " << bytes << " was not found";
       }
     } else if (what < 90 && !held.empty()) {
       auto it = held.lower_bound(static_cast<EntryId>(random() % 600));
@@ -176,7 +181,8 @@ TEST(Storage, AgreesWithANaiveModelInARandomRun) {
       if (what < 80) {
         arena.storage.release(it->first);
         held.erase(it);
-      } else if (const uint64_t bytes = it->second.second + random() % 100; arena.storage.extend(it->first, bytes)) {
+      } else if (const uint64_t bytes = it->second.second + random() % 100;
+                 arena.storage.extend(it->first, bytes)) {
         it->second.second = std::max(it->second.second, (bytes + 15) / 16 * 16);
       }
     } else {

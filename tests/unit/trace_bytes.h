@@ -20,7 +20,8 @@ class TraceBytes {
  public:
   std::vector<uint8_t> bytes;
 
-  explicit TraceBytes(uint32_t rank = 0, uint32_t ranks = 4, const std::string& program = "by-hand") {
+  explicit TraceBytes(uint32_t rank = 0, uint32_t ranks = 4,
+                      const std::string& program = "by-hand") {
     bytes.assign(trace_magic, trace_magic + 8);
     number(trace_version, 4);
     number(32 + 4 * 4 + program.size(), 4);
@@ -54,30 +55,43 @@ class TraceBytes {
     return *this;
   }
 
-  TraceBytes& created(uint64_t id, uint32_t rank, uint32_t ranks, uint8_t mode, const std::string& name = "", uint64_t unit = 1,
-                      uint64_t memory = 1 << 20) {
+  TraceBytes& created(uint64_t id, uint32_t rank, uint32_t ranks, uint8_t mode,
+                      const std::string& name = "", uint64_t unit = 1, uint64_t memory = 1 << 20) {
     head(TraceKind::window, TraceWindow::created);
-    for (const uint64_t value : {id, uint64_t{rank}, uint64_t{ranks}, memory, unit, uint64_t{mode}, uint64_t{name.size()}}) varint(value);
+    for (const uint64_t value :
+         {id, uint64_t{rank}, uint64_t{ranks}, memory, unit, uint64_t{mode}, uint64_t{name.size()}})
+      varint(value);
     bytes.insert(bytes.end(), name.begin(), name.end());
     return *this;
   }
-  TraceBytes& select(uint64_t id) { return head(TraceKind::window, TraceWindow::select).varint(id); }
+  TraceBytes& select(uint64_t id) {
+    return head(TraceKind::window, TraceWindow::select).varint(id);
+  }
   TraceBytes& freed(uint64_t id) { return head(TraceKind::window, TraceWindow::freed).varint(id); }
-  TraceBytes& mode(uint64_t id, uint8_t mode) { return head(TraceKind::window, TraceWindow::mode).varint(id).varint(mode); }
-  TraceBytes& get(uint32_t target, int64_t displacement, uint64_t size, Outcome outcome = Outcome::uncached) {
+  TraceBytes& mode(uint64_t id, uint8_t mode) {
+    return head(TraceKind::window, TraceWindow::mode).varint(id).varint(mode);
+  }
+  TraceBytes& get(uint32_t target, int64_t displacement, uint64_t size,
+                  Outcome outcome = Outcome::uncached) {
     return head(TraceKind::get, outcome).place(target, displacement).varint(size);
   }
-  TraceBytes& scattered(uint32_t target, int64_t displacement, uint64_t size, uint32_t layout, int64_t lowest, uint64_t span) {
-    head(TraceKind::get, static_cast<unsigned>(Outcome::direct) | 16u).place(target, displacement).varint(size);
+  TraceBytes& scattered(uint32_t target, int64_t displacement, uint64_t size, uint32_t layout,
+                        int64_t lowest, uint64_t span) {
+    head(TraceKind::get, static_cast<unsigned>(Outcome::direct) | 16u)
+        .place(target, displacement)
+        .varint(size);
     return varint(layout).varint(zigzag(lowest - displacement)).varint(span);
   }
   TraceBytes& sync(TraceSync kind, int target = -1) {
     return head(TraceKind::sync, kind).varint(static_cast<uint64_t>(target + 1));
   }
-  TraceBytes& write(uint32_t target, int64_t displacement, uint64_t size, TraceWrite kind = TraceWrite::put) {
+  TraceBytes& write(uint32_t target, int64_t displacement, uint64_t size,
+                    TraceWrite kind = TraceWrite::put) {
     return head(TraceKind::write, kind).place(target, displacement).varint(size);
   }
-  TraceBytes& cost(uint64_t size, uint64_t ns) { return head(TraceKind::cost, 0u).varint(size).varint(ns); }
+  TraceBytes& cost(uint64_t size, uint64_t ns) {
+    return head(TraceKind::cost, 0u).varint(size).varint(ns);
+  }
   TraceBytes& owner_write(uint64_t first, uint64_t size, uint64_t within) {
     return head(TraceKind::owner_write, 0u).varint(first).varint(size).varint(within);
   }
@@ -109,7 +123,8 @@ class TraceBytes {
   }
   TraceBytes& place(uint32_t target, int64_t displacement) {
     varint(zigzag(static_cast<int64_t>(target) - target_));
-    varint(zigzag(static_cast<int64_t>(static_cast<uint64_t>(displacement) - static_cast<uint64_t>(displacement_))));
+    varint(zigzag(static_cast<int64_t>(static_cast<uint64_t>(displacement) -
+                                       static_cast<uint64_t>(displacement_))));
     target_ = target;
     displacement_ = displacement;
     return *this;
@@ -133,10 +148,14 @@ class TemporaryFolder {
 
   std::string file(const std::string& name) const { return (path_ / name).string(); }
   std::string write(const std::string& name, const std::vector<uint8_t>& bytes) const {
-    std::ofstream(file(name), std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    std::ofstream(file(name), std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
     return file(name);
   }
-  std::string write(const std::string& name, TraceBytes& trace) const { return write(name, trace.close().bytes); }
+  std::string write(const std::string& name, TraceBytes& trace) const {
+    return write(name, trace.close().bytes);
+  }
 
  private:
   std::filesystem::path path_;
@@ -152,8 +171,9 @@ class MemoryFile {
 
   // Its path, once it holds `bytes`.
   std::string write(const std::vector<uint8_t>& bytes) const {
-    const bool written = ftruncate(file_, static_cast<off_t>(bytes.size())) == 0 &&
-                         pwrite(file_, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
+    const bool written =
+        ftruncate(file_, static_cast<off_t>(bytes.size())) == 0 &&
+        pwrite(file_, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
     return written ? "/proc/self/fd/" + std::to_string(file_) : std::string();
   }
 
@@ -166,7 +186,8 @@ template <class Random>
 std::vector<uint8_t> damaged(std::vector<uint8_t> whole, Random& random) {
   for (uint64_t flips = 1 + random() % 4; flips > 0; --flips) {
     uint8_t& byte = whole[random() % whole.size()];
-    byte = random() % 2 ? static_cast<uint8_t>(random()) : static_cast<uint8_t>(byte ^ 1u << random() % 8);
+    byte = random() % 2 ? static_cast<uint8_t>(random())
+                        : static_cast<uint8_t>(byte ^ 1u << random() % 8);
   }
   return whole;
 }

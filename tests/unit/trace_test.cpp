@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "telemetry/trace_writer.h"
 #include "simulate/trace_reader.h"
+#include "telemetry/trace_writer.h"
 #include "trace_bytes.h"
 
 namespace nearcache {
@@ -47,8 +47,15 @@ Read read_bytes(TraceBytes& trace) { return read_bytes(trace.close().bytes); }
 TraceBytes small_trace() {
   TraceBytes trace(2, 8);
   trace.block(500).created(7, 1, 4, 2, "rows", 8).select(7);
-  trace.sync(TraceSync::lock_all).get(3, 100, 64).get(0, 40, 8, Outcome::full).time(25).scattered(2, 1000, 24, 5, 990, 300);
-  trace.write(1, 60, 16, TraceWrite::fetch).sync(TraceSync::flush, 3).cost(64, 2100).owner_write(4096, 8192, 77);
+  trace.sync(TraceSync::lock_all)
+      .get(3, 100, 64)
+      .get(0, 40, 8, Outcome::full)
+      .time(25)
+      .scattered(2, 1000, 24, 5, 990, 300);
+  trace.write(1, 60, 16, TraceWrite::fetch)
+      .sync(TraceSync::flush, 3)
+      .cost(64, 2100)
+      .owner_write(4096, 8192, 77);
   trace.block(9000).select(7).get(3, 200, 1).sync(TraceSync::acquire).mode(7, 0).freed(7).end(4);
   return trace;
 }
@@ -118,7 +125,8 @@ TEST(Trace, FileCutAnywhereIsReadToItsLastWholeBlock) {
   TraceBytes trace = small_trace();
   const Read whole = read_bytes(trace);
   for (size_t size = 0; size < trace.bytes.size(); ++size) {
-    const Read read = read_bytes(std::vector<uint8_t>(trace.bytes.begin(), trace.bytes.begin() + static_cast<ptrdiff_t>(size)));
+    const Read read = read_bytes(std::vector<uint8_t>(
+        trace.bytes.begin(), trace.bytes.begin() + static_cast<ptrdiff_t>(size)));
     if (!read.open_error.empty()) continue;  // inside the header
     EXPECT_EQ(read.error, "") << size;
     EXPECT_TRUE(read.cut_short) << size;
@@ -130,7 +138,8 @@ TEST(Trace, FileCutAnywhereIsReadToItsLastWholeBlock) {
 TEST(Trace, WhatIsNoTraceIsRefused) {
   EXPECT_NE(read_file("/nonexistent/trace").open_error.find("No such file"), std::string::npos);
   EXPECT_NE(read_file("/").open_error.find("regular file"), std::string::npos);
-  EXPECT_NE(read_bytes({'a', 'b', 'c'}).open_error.find("not a Nearcache trace"), std::string::npos);
+  EXPECT_NE(read_bytes({'a', 'b', 'c'}).open_error.find("not a Nearcache trace"),
+            std::string::npos);
   TraceBytes newer;
   newer.bytes[8] = 99;
   EXPECT_NE(read_bytes(newer).open_error.find("version 99"), std::string::npos);
@@ -144,11 +153,16 @@ TEST(Trace, DamageIsToldWithItsPlace) {
   TraceBytes no_window;
   EXPECT_NE(error_of(no_window.block().get(1, 0, 8)).find("no record"), std::string::npos);
   TraceBytes no_outcome;
-  EXPECT_NE(error_of(no_outcome.block().select(1).head(TraceKind::get, 9).varint(0).varint(0).varint(8)).find("no record"), std::string::npos);
+  EXPECT_NE(
+      error_of(no_outcome.block().select(1).head(TraceKind::get, 9).varint(0).varint(0).varint(8))
+          .find("no record"),
+      std::string::npos);
   TraceBytes after_end;
-  EXPECT_NE(error_of(after_end.block().end().block().time(1)).find("after the end"), std::string::npos);
+  EXPECT_NE(error_of(after_end.block().end().block().time(1)).find("after the end"),
+            std::string::npos);
   TraceBytes too_far;
-  EXPECT_NE(error_of(too_far.block().select(1).get(1, INT64_MAX, 8)).find("no record"), std::string::npos);
+  EXPECT_NE(error_of(too_far.block().select(1).get(1, INT64_MAX, 8)).find("no record"),
+            std::string::npos);
   TraceBytes miscounted;
   miscounted.block().select(1).get(1, 0, 8).close();
   miscounted.bytes[miscounted.bytes.size() - 6 - trace_block_header_bytes + 8] += 1;
@@ -170,7 +184,8 @@ TEST(Trace, DamagedBytesNeverDoMoreThanEndTheReading) {
   EXPECT_GT(refused, 1000);
 }
 
-// Random gets and synchronisation, by the library's own writer: what was recorded comes back, in order.
+// Random gets and synchronisation, by the library's own writer: what was recorded comes back, in
+// order.
 TEST(Trace, WhatTheLibraryWritesIsRead) {
   const TemporaryFolder folder;
   TraceWriter writer;
@@ -194,9 +209,12 @@ TEST(Trace, WhatTheLibraryWritesIsRead) {
   };
   std::vector<Get> gets;
   for (int i = 0; i < 30000; ++i) {
-    const Get get{static_cast<uint32_t>(random() % 5), static_cast<int64_t>(random() % (uint64_t{1} << (1 + random() % 40))), random() % 5000};
+    const Get get{static_cast<uint32_t>(random() % 5),
+                  static_cast<int64_t>(random() % (uint64_t{1} << (1 + random() % 40))),
+                  random() % 5000};
     gets.push_back(get);
-    writer.get(random() % 3 == 0 ? 4u : 9u, Outcome::direct, get.target, get.displacement, get.bytes);
+    writer.get(random() % 3 == 0 ? 4u : 9u, Outcome::direct, get.target, get.displacement,
+               get.bytes);
     if (random() % 8 == 0) writer.sync(4, TraceSync::flush, static_cast<int>(get.target));
   }
   ASSERT_EQ(writer.close(), "");

@@ -72,7 +72,9 @@ TEST_F(TraceWriterTest, AForkedChildEndsWithoutWaitingForTheThreadOrWriting) {
   bool whole = false;
   const std::vector<TraceEvent> events = read(&whole);
   EXPECT_TRUE(whole);
-  EXPECT_EQ(std::ranges::count_if(events, [](const TraceEvent& event) { return event.kind == TraceKind::get; }), 2);
+  EXPECT_EQ(std::ranges::count_if(
+                events, [](const TraceEvent& event) { return event.kind == TraceKind::get; }),
+            2);
 }
 
 TEST(Varint, IsReadAsItWasWrittenInAsFewBytesAsItNeeds) {
@@ -161,7 +163,8 @@ TEST_F(TraceWriterTest, many_blocks_are_one_trace) {
   ASSERT_EQ(writer.open(path(), {}), "");
   constexpr uint64_t gets = 400000;
   for (uint64_t i = 0; i < gets; ++i) {
-    writer.get(i % 2, Outcome::full, static_cast<uint32_t>(i % 5), static_cast<int64_t>(i * 64 % 100000), 64);
+    writer.get(i % 2, Outcome::full, static_cast<uint32_t>(i % 5),
+               static_cast<int64_t>(i * 64 % 100000), 64);
     if (i % 100000 == 0) usleep(50000);  // so that the thread keeps up on a busy machine
   }
   EXPECT_EQ(writer.close(), "");
@@ -191,7 +194,8 @@ TEST_F(TraceWriterTest, a_run_that_is_killed_leaves_what_it_recorded) {
     // A test that waits half a minute has failed.
     for (int looks = 0; looks < 3000 && gets_in_file() < recorded; ++looks) usleep(10000);
     int64_t seen = 0;
-    for (const TraceEvent& event : read(&whole)) seen += event.kind == TraceKind::get && event.displacement == seen * 1000 ? 1 : 0;
+    for (const TraceEvent& event : read(&whole))
+      seen += event.kind == TraceKind::get && event.displacement == seen * 1000 ? 1 : 0;
     ASSERT_EQ(seen, recorded);
     EXPECT_FALSE(whole);
   }
@@ -208,13 +212,15 @@ TEST_F(TraceWriterTest, a_disk_that_stands_still_costs_records_and_they_are_coun
   TraceWriter writer;
   ASSERT_EQ(writer.open(path(), {}), "");
   constexpr uint64_t gets = 1000000;  // twice what all blocks hold
-  for (uint64_t i = 0; i < gets; ++i) writer.get(0, Outcome::full, 1, static_cast<int64_t>(i * 1000), 64);
+  for (uint64_t i = 0; i < gets; ++i)
+    writer.get(0, Outcome::full, 1, static_cast<int64_t>(i * 1000), 64);
   EXPECT_GT(writer.dropped(), 0u) << "nothing was read, and yet the program got here";
   std::string got;
   std::thread drain([&] {
     fcntl(reader, F_SETFL, 0);
     char buffer[65536];
-    for (ssize_t n; (n = ::read(reader, buffer, sizeof buffer)) > 0;) got.append(buffer, static_cast<size_t>(n));
+    for (ssize_t n; (n = ::read(reader, buffer, sizeof buffer)) > 0;)
+      got.append(buffer, static_cast<size_t>(n));
   });
   EXPECT_EQ(writer.close(), "");
   drain.join();

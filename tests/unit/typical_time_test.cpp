@@ -12,7 +12,8 @@ TEST(TypicalTime, OfOneIsThatOne) {
   for (const uint64_t ns : {0u, 1u, 3u, 4u, 7u, 8u, 1000u, 7000u, 123456789u}) {
     TypicalTime time;
     time.add(ns);
-    EXPECT_NEAR(static_cast<double>(time.ns()), static_cast<double>(ns), static_cast<double>(ns) / 8 + 1);
+    EXPECT_NEAR(static_cast<double>(time.ns()), static_cast<double>(ns),
+                static_cast<double>(ns) / 8 + 1);
   }
 }
 

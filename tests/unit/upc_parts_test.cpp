@@ -1,4 +1,5 @@
-// Parts of the UPC runtime that know no OpenSHMEM: blocks within chunks, puts under way, the table of held locks.
+// Parts of the UPC runtime that know no OpenSHMEM: blocks within chunks, puts under way, the table
+// of held locks.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -18,9 +19,14 @@ constexpr size_t page = 4096;
 
 // A pool over pages that are given to it from below or above, and what it has handed out.
 struct Model {
-  explicit Model(size_t pages) : memory(pages * page + 16), low(pages / 2), high(pages / 2) { pool.start(base()); }
+  explicit Model(size_t pages) : memory(pages * page + 16), low(pages / 2), high(pages / 2) {
+    pool.start(base());
+  }
 
-  char* base() { return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(memory.data()) + 15) & ~uintptr_t{15}); }
+  char* base() {
+    return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(memory.data()) + 15) &
+                                   ~uintptr_t{15});
+  }
   void grow_up(size_t pages) {
     pool.add_chunk(high * page, pages * page);
     high += pages;
@@ -39,14 +45,16 @@ struct Model {
     EXPECT_LE(block + pool.bytes_of(block) + Pool::header_bytes, high * page);
     const auto after = blocks.lower_bound(block);
     EXPECT_TRUE(after == blocks.end() || block + bytes <= after->first - Pool::header_bytes);
-    EXPECT_TRUE(after == blocks.begin() || std::prev(after)->first + std::prev(after)->second <= block - Pool::header_bytes);
+    EXPECT_TRUE(after == blocks.begin() ||
+                std::prev(after)->first + std::prev(after)->second <= block - Pool::header_bytes);
     memset(base() + block, static_cast<int>(block / unit), bytes);
     blocks[block] = bytes;
     return true;
   }
   void free(std::map<uint64_t, size_t>::iterator one) {
     for (size_t i = 0; i < one->second; ++i) {
-      ASSERT_EQ(static_cast<unsigned char>(base()[one->first + i]), static_cast<unsigned char>(one->first / unit));
+      ASSERT_EQ(static_cast<unsigned char>(base()[one->first + i]),
+                static_cast<unsigned char>(one->first / unit));
     }
     pool.free(one->first);
     blocks.erase(one);
@@ -74,11 +82,13 @@ TEST(UpcPool, RandomBlocksDoNotOverlapAndAllMemoryComesBack) {
           grown += 8;
         }
       } else if (!model.blocks.empty()) {
-        model.free(std::next(model.blocks.begin(), static_cast<long>(random() % model.blocks.size())));
+        model.free(
+            std::next(model.blocks.begin(), static_cast<long>(random() % model.blocks.size())));
       }
     }
     while (!model.blocks.empty()) model.free(model.blocks.begin());
-    EXPECT_TRUE(model.allocate(grown * page - Pool::chunk_overhead)) << "run " << run;  // one block again
+    // one block again
+    EXPECT_TRUE(model.allocate(grown * page - Pool::chunk_overhead)) << "run " << run;
   }
 }
 
@@ -123,7 +133,8 @@ TEST(UpcInFlight, NoOverlapIsMissed) {
     const size_t thread = random() % 3, count = 1 + random() % (random() % 10 == 0 ? 6000 : 40);
     const uint64_t offset = random() % 100000;
     bool overlap = false;
-    for (uint64_t i = 0; i < count && !overlap; ++i) overlap = bytes.count({thread, offset + i}) != 0;
+    for (uint64_t i = 0; i < count && !overlap; ++i)
+      overlap = bytes.count({thread, offset + i}) != 0;
     if (overlap || bytes.empty()) {
       EXPECT_EQ(in_flight.overlaps(thread, offset, count), overlap);
     }

@@ -37,7 +37,9 @@ class VersionsTest : public testing::Test {
   VersionsTest() { words.own.fill(2); }
   // A validation, then one get of byte 0 that is kept.
   void validate(uint32_t generation) { versions.validated(target, generation, words); }
-  bool keeps(uint32_t stamp, uint32_t generation, int64_t at = 0) { return versions.keeps(target, at, at + 8, stamp, generation); }
+  bool keeps(uint32_t stamp, uint32_t generation, int64_t at = 0) {
+    return versions.keeps(target, at, at + 8, stamp, generation);
+  }
 
   VersionWords words{};
   Versions versions{4, Regions(64 * 256), 1};
@@ -65,7 +67,8 @@ TEST_F(VersionsTest, EachWordOfEachRegionCounts) {
       Versions fresh{4, Regions(64 * 256), 1};
       fresh.validated(target, 5, words);
       VersionWords changed = words;
-      (own ? changed.own[region] : changed.remote[region]) += own ? 2 : VersionWords::open + VersionWords::close;
+      (own ? changed.own[region] : changed.remote[region]) +=
+          own ? 2 : VersionWords::open + VersionWords::close;
       EXPECT_EQ(fresh.validated(target, 6, changed), 1u);
       EXPECT_FALSE(fresh.keeps(target, region * 256, region * 256 + 1, 5, 6));
       EXPECT_TRUE(fresh.keeps(target, (region ^ 1) * 256, (region ^ 1) * 256 + 1, 5, 6));
@@ -141,7 +144,8 @@ TEST_F(VersionsTest, ValidationsThatBringHitsGoOn) {
   EXPECT_EQ(versions.barren(), 0u);
 }
 
-// The first get of an epoch may go down before the words can be read; a second one of the same epoch is validated.
+// The first get of an epoch may go down before the words can be read; a second one of the same
+// epoch is validated.
 TEST(VersionsOfAWindow, WhatWasFetchedBeforeTheWordsInTheSameEpochIsNotKept) {
   MemoryBudget budget;
   Acquires acquires;
@@ -195,13 +199,19 @@ TEST(AllowanceTest, IsAShareOfTheTimeThatPasses) {
 
 // --- A reader among writers, who do as they please; every get is checked. ---
 
-// The memory of three targets, changed by others in small steps whose order is drawn, told of as the protocol asks.
+// The memory of three targets, changed by others in small steps whose order is drawn, told of as
+// the protocol asks.
 class World {
  public:
   static constexpr uint32_t ranks = 4, own_rank = 0;
   static constexpr int64_t bytes = 64 * 256;
 
-  explicit World(uint32_t seed) : random(seed), writes_rarely(seed % 2 == 0 ? 20 : 3), hot(seed % 4 < 2 ? 2048 : 64), window({own_rank, ranks, 1, bytes}, rules(), &budget, &acquires, CachedWindow::Data::moved) {
+  explicit World(uint32_t seed)
+      : random(seed),
+        writes_rarely(seed % 2 == 0 ? 20 : 3),
+        hot(seed % 4 < 2 ? 2048 : 64),
+        window({own_rank, ranks, 1, bytes}, rules(), &budget, &acquires,
+               CachedWindow::Data::moved) {
     for (uint32_t rank = 0; rank < ranks; ++rank) {
       memory[rank].resize(bytes);
       words[rank] = VersionWords{};
@@ -295,7 +305,8 @@ class World {
     stored.clear();
   }
 
-  // All that others have done before is known from now on, if they released it; what is still under way is not.
+  // All that others have done before is known from now on, if they released it; what is still under
+  // way is not.
   void acquire() {
     release();
     acquires.add(false);
@@ -337,7 +348,8 @@ class World {
 
   // The data is read at any time between issue and completion.
   void move(Get& get) {
-    if (get.data != nullptr && !get.moved) std::memcpy(get.data, &memory[get.target][static_cast<size_t>(get.from)], get.bytes);
+    if (get.data != nullptr && !get.moved)
+      std::memcpy(get.data, &memory[get.target][static_cast<size_t>(get.from)], get.bytes);
     get.moved = true;
   }
   void complete() {
@@ -357,7 +369,8 @@ class World {
       const auto at = get.at + static_cast<int64_t>(i);
       if (value == memory[get.target][static_cast<size_t>(at)]) continue;
       const auto since = older.find({get.target, at});
-      ASSERT_TRUE(since != older.end() && since->second.contains(value)) << "target " << get.target << ", byte " << at;
+      ASSERT_TRUE(since != older.end() && since->second.contains(value))
+          << "target " << get.target << ", byte " << at;
     }
   }
 
@@ -373,7 +386,8 @@ class World {
   std::vector<Put> puts;
   std::map<std::pair<uint32_t, uint32_t>, int> open;
   std::set<std::pair<uint32_t, uint32_t>> stored;
-  std::map<std::pair<uint32_t, int64_t>, std::set<uint8_t>> older;  // values that bytes had since the last acquire, before their present one
+  // values that bytes had since the last acquire, before their present one
+  std::map<std::pair<uint32_t, int64_t>, std::set<uint8_t>> older;
   std::vector<Get> gets;
   bool certainly_open = true;
   uint64_t values = 0;

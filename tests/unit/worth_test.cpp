@@ -67,7 +67,8 @@ TEST(Worth, PatienceFollowsTheWaitsThatWereSeen) {
   Worth worth;
   EXPECT_FALSE(worth.waits_in_vain(4096, false, 1000));
   EXPECT_TRUE(worth.waits_in_vain(4096, false, 2000));
-  for (int i = 0; i < 200; ++i) worth.stored(4096, false), worth.first_hit(4096, false, 10000, false);
+  for (int i = 0; i < 200; ++i)
+    worth.stored(4096, false), worth.first_hit(4096, false, 10000, false);
   EXPECT_FALSE(worth.waits_in_vain(4096, false, 30000));
   EXPECT_TRUE(worth.waits_in_vain(4096, false, 50000));
 }
@@ -79,7 +80,8 @@ TEST(Worth, WhatWasGivenUpAndHitAfterAllCountsOnce) {
     worth.gone(4096, false);
     worth.first_hit(4096, false, 9000, true);
   }
-  EXPECT_TRUE(worth.worth_storing(4096, false, 1000, 4000)) << "nearly all are hit: a copy of four gets' time would pay";
+  EXPECT_TRUE(worth.worth_storing(4096, false, 1000, 4000))
+      << "nearly all are hit: a copy of four gets' time would pay";
 }
 
 // Of `gets` gets of 4 KiB, whose keys `next` says, so many are copied into storage.
@@ -127,10 +129,12 @@ TEST(WorthInTheEngine, NorIntoStorageThatNeverFills) {
 TEST(WorthInTheEngine, NorWhereEpochsDropEverything) {
   Engine engine(sized(1000, 256 * 4096));
   Stream stream;
-  EXPECT_LT(copies(engine, 2000, [&](int64_t i) {
-    if (i % 20 == 0) engine.cache->invalidate();
-    return stream(i);
-  }), 400);
+  EXPECT_LT(copies(engine, 2000,
+                   [&](int64_t i) {
+                     if (i % 20 == 0) engine.cache->invalidate();
+                     return stream(i);
+                   }),
+            400);
 }
 
 // 10,000 keys in random order: of what is stored in the first 5,000 gets most is hit much later.

@@ -25,7 +25,8 @@ TEST(WriteLog, KnowsTheBytesThatWereWritten) {
   EXPECT_FALSE(log->overwritten(1, 60, 100, 0));
   EXPECT_FALSE(log->overwritten(1, 0, 50, 0));
   EXPECT_FALSE(log->overwritten(2, 50, 60, 0));
-  EXPECT_FALSE(log->overwritten(1, 50, 60, 1)) << "what was read after the write is not overwritten";
+  EXPECT_FALSE(log->overwritten(1, 50, 60, 1))
+      << "what was read after the write is not overwritten";
 }
 
 TEST(WriteLog, LongWritesAndNegativeDisplacementsCount) {
@@ -81,7 +82,8 @@ TEST(WriteLog, NeverSaysNoWronglyInARandomRun) {
         truth = truth || (writes[n].target == target && writes[n].from < to && from < writes[n].to);
       const bool said = log->overwritten(target, from, to, since);
       ASSERT_TRUE(said || !truth) << "step " << step;
-      ASSERT_TRUE(said == truth || now - since > 64) << "within the memory of the log the answer is exact";
+      ASSERT_TRUE(said == truth || now - since > 64)
+          << "within the memory of the log the answer is exact";
       yes += said;
       needless += said && !truth;
     }

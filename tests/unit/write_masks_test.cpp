@@ -11,7 +11,9 @@ namespace {
 constexpr size_t page = 1024;
 
 struct Masks {
-  explicit Masks(size_t count) : memory(WriteMasks::bytes(count, page) / sizeof(uint64_t), 0) { masks.create(memory.data(), count, page); }
+  explicit Masks(size_t count) : memory(WriteMasks::bytes(count, page) / sizeof(uint64_t), 0) {
+    masks.create(memory.data(), count, page);
+  }
   ~Masks() { sound(); }
   void sound() { EXPECT_EQ(masks.broken(), nullptr) << masks.broken(); }
   std::vector<uint32_t> pages_oldest_first() {

@@ -1,4 +1,5 @@
-// Which pages were written since the last look: by the kernel's write protection where it is there, and by checksums.
+// Which pages were written since the last look: by the kernel's write protection where it is there,
+// and by checksums.
 #include "telemetry/write_tracker.h"
 
 #include <gtest/gtest.h>

@@ -1,16 +1,17 @@
 /* Makes a window and says whether Nearcache caches it: `window cached` or `window left alone`.
  * -DMADE_ELSEWHERE: make_window is in a shared object, as if a part of the MPI library made it.
  * -DSENDS_PMPI: the program's messages pass by PMPI, which tells others of this rank only.
- * -DCALLS_PMPI: the program flushes by PMPI, which Nearcache does not see. -DASKS_PMPI: it asks for the window's group so. */
+ * -DCALLS_PMPI: the program flushes by PMPI, which Nearcache does not see. -DASKS_PMPI: it asks for
+ * the window's group so. */
 #include <mpi.h>
 #include <stdio.h>
 
-__attribute__((weak)) int nearcache_get_mode(MPI_Win win, int *mode);
+__attribute__((weak)) int nearcache_get_mode(MPI_Win win, int* mode);
 
 #ifdef MADE_ELSEWHERE
-int make_window(void *memory, MPI_Aint size, MPI_Win *win);
+int make_window(void* memory, MPI_Aint size, MPI_Win* win);
 #else
-static int make_window(void *memory, MPI_Aint size, MPI_Win *win) {
+static int make_window(void* memory, MPI_Aint size, MPI_Win* win) {
   return MPI_Win_create(memory, size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, win);
 }
 #endif
@@ -21,7 +22,7 @@ static int make_window(void *memory, MPI_Aint size, MPI_Win *win) {
 #define flush_all MPI_Win_flush_all
 #endif
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   long memory = 5;
   int mode, rank;
   MPI_Win win;

@@ -1,5 +1,6 @@
-// The same operations on two sets of data in one run, the second of which is kept out of the cache, in turn by blocks: what the cache
-// costs a program that it cannot help is less than what two runs differ by.
+// The same operations on two sets of data in one run, the second of which is kept out of the cache,
+// in turn by blocks: what the cache costs a program that it cannot help is less than what two runs
+// differ by.
 #pragma once
 
 #include <shmem.h>
@@ -24,7 +25,8 @@ static inline double seconds_of_block(operate_function operate, void* data, long
 }
 
 // Operations [0, count) on each, every block first on one of them in turn.
-static inline both_seconds side_by_side(operate_function operate, void* cached, void* uncached, long count) {
+static inline both_seconds side_by_side(operate_function operate, void* cached, void* uncached,
+                                        long count) {
   both_seconds seconds = {0};
   for (long first = 0, block = 0; first < count; first += operations_a_block, block++) {
     long end = first + operations_a_block < count ? first + operations_a_block : count;

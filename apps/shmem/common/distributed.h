@@ -1,7 +1,9 @@
-// Distributed arrays, element by element: what a PGAS compiler makes of `A[i]` when A is distributed in blocks.
+// Distributed arrays, element by element: what a PGAS compiler makes of `A[i]` when A is
+// distributed in blocks.
 //
-// Element i is part[i % block] of PE i / block. An access is one shmem_*_g or shmem_*_p, whoever owns the element: no aggregation,
-// no copies of remote data. That such code is slow without help is the point of these programs.
+// Element i is part[i % block] of PE i / block. An access is one shmem_*_g or shmem_*_p, whoever
+// owns the element: no aggregation, no copies of remote data. That such code is slow without help
+// is the point of these programs.
 #pragma once
 
 #include <shmem.h>
@@ -31,13 +33,21 @@ static inline longs longs_new(long size) {
   return (longs){shmem_calloc((size_t)block + 1, sizeof(long)), block, size};
 }
 
-static inline double double_at(doubles a, long i) { return shmem_double_g(&a.part[i % a.block], (int)(i / a.block)); }
+static inline double double_at(doubles a, long i) {
+  return shmem_double_g(&a.part[i % a.block], (int)(i / a.block));
+}
 
-static inline long long_at(longs a, long i) { return shmem_long_g(&a.part[i % a.block], (int)(i / a.block)); }
+static inline long long_at(longs a, long i) {
+  return shmem_long_g(&a.part[i % a.block], (int)(i / a.block));
+}
 
-static inline void set_double(doubles a, long i, double value) { shmem_double_p(&a.part[i % a.block], value, (int)(i / a.block)); }
+static inline void set_double(doubles a, long i, double value) {
+  shmem_double_p(&a.part[i % a.block], value, (int)(i / a.block));
+}
 
-static inline void set_long(longs a, long i, long value) { shmem_long_p(&a.part[i % a.block], value, (int)(i / a.block)); }
+static inline void set_long(longs a, long i, long value) {
+  shmem_long_p(&a.part[i % a.block], value, (int)(i / a.block));
+}
 
 // This PE's elements are first_here(...) to end_here(...) - 1.
 static inline long first_here(long size) {

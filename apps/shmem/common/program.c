@@ -10,7 +10,8 @@
 static void print_help(const char* program, const struct option* table) {
   printf("%s: options\n", program);
   for (; table->name; table++)
-    printf("  --%s%s  %s (%ld)\n", table->name, table->flag ? "" : " N", table->help, *table->value);
+    printf("  --%s%s  %s (%ld)\n", table->name, table->flag ? "" : " N", table->help,
+           *table->value);
 }
 
 static const struct option* find(const struct option* table, const char* word) {
@@ -100,7 +101,8 @@ static double combined(double value_here, double (*combine)(double, double)) {
   of_this_pe = value_here;
   shmem_barrier_all();
   double result = shmem_double_g(&of_this_pe, 0);
-  for (int pe = 1; pe < shmem_n_pes(); pe++) result = combine(result, shmem_double_g(&of_this_pe, pe));
+  for (int pe = 1; pe < shmem_n_pes(); pe++)
+    result = combine(result, shmem_double_g(&of_this_pe, pe));
   shmem_barrier_all();  // nobody stores the next one before all have read this one
   return result;
 }
@@ -111,9 +113,13 @@ double sum_of_all(double value_here) { return combined(value_here, sum); }
 
 double largest_of_all(double value_here) { return combined(value_here, fmax); }
 
-bool correct_everywhere(bool correct_here) { return sum_of_all(correct_here ? 0 : 1) == 0 && correct_here; }
+bool correct_everywhere(bool correct_here) {
+  return sum_of_all(correct_here ? 0 : 1) == 0 && correct_here;
+}
 
-bool nearly(double a, double b, double tolerance) { return fabs(a - b) <= tolerance * fmax(1, fmax(fabs(a), fabs(b))); }
+bool nearly(double a, double b, double tolerance) {
+  return fabs(a - b) <= tolerance * fmax(1, fmax(fabs(a), fabs(b)));
+}
 
 unsigned long mixed(unsigned long x) {
   x += 0x9e3779b97f4a7c15UL;

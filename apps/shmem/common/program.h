@@ -1,10 +1,12 @@
-// What every OpenSHMEM program here needs besides its own work: options, a clock, one line of JSON, and whether all PEs are right.
+// What every OpenSHMEM program here needs besides its own work: options, a clock, one line of JSON,
+// and whether all PEs are right.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// `--name VALUE`, or `--name` alone for a flag. The value is what stands there before, and 1 for a flag that is given.
+// `--name VALUE`, or `--name` alone for a flag. The value is what stands there before, and 1 for a
+// flag that is given.
 struct option {
   const char* name;
   long* value;
@@ -12,8 +14,9 @@ struct option {
   const char* help;
 };
 
-// Reads the command line into the table's values; the table ends with a name of NULL. `--help` prints it and ends the program; what is
-// no option of the table, or no number, ends it with 2. To be called before shmem_init().
+// Reads the command line into the table's values; the table ends with a name of NULL. `--help`
+// prints it and ends the program; what is no option of the table, or no number, ends it with 2. To
+// be called before shmem_init().
 void options_read(int argc, char** argv, const struct option* table);
 
 double seconds_now(void);
@@ -37,5 +40,6 @@ double largest_of_all(double value_here);
 // |a - b| is no more than `tolerance` of the larger one, or of 1.
 bool nearly(double a, double b, double tolerance);
 
-// A well mixed number for every x (SplitMix64's finisher): data and random indices that every PE can compute for itself.
+// A well mixed number for every x (SplitMix64's finisher): data and random indices that every PE
+// can compute for itself.
 unsigned long mixed(unsigned long x);

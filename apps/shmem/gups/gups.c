@@ -1,11 +1,14 @@
 // gups: random updates of a distributed table (after HPCC RandomAccess).
 //
-// By default an update is an atomic add, and addition commutes, so the table at the end is exact. With --xor it is a get, an
-// exclusive or and a put, as in HPCC; there each PE updates only words whose number it is congruent to, so that no other PE undoes its
-// updates, while neighbouring words belong to different PEs: two PEs write next to each other all the time. OpenSHMEM may still let
-// a get overtake the PE's own put before it; HPCC accepts a wrong word for every hundred updates, and so does this.
+// By default an update is an atomic add, and addition commutes, so the table at the end is exact.
+// With --xor it is a get, an exclusive or and a put, as in HPCC; there each PE updates only words
+// whose number it is congruent to, so that no other PE undoes its updates, while neighbouring words
+// belong to different PEs: two PEs write next to each other all the time. OpenSHMEM may still let
+// a get overtake the PE's own put before it; HPCC accepts a wrong word for every hundred updates,
+// and so does this.
 //
-// With --beside the same updates are made in a second table, too, that is not cached (common/beside.h).
+// With --beside the same updates are made in a second table, too, that is not cached
+// (common/beside.h).
 #include <shmem.h>
 
 #include "common/beside.h"
@@ -49,7 +52,8 @@ static longs counted_table(long words) {
   return table;
 }
 
-// Undoes all updates of all PEs in this PE's part: then word i is i again. Returns how many are not.
+// Undoes all updates of all PEs in this PE's part: then word i is i again. Returns how many are
+// not.
 static long wrong_words(longs table, long updates, bool by_xor) {
   long first = first_here(table.size), end = end_here(table.size);
   for (int pe = 0; pe < shmem_n_pes(); pe++)
@@ -68,14 +72,15 @@ static long wrong_words(longs table, long updates, bool by_xor) {
 
 int main(int argc, char** argv) {
   long words = 1 << 20, updates = 200000, by_xor = 0, quick = 0, both = 0;
-  options_read(argc, argv, (struct option[]){
-    {"words", &words, false, "of the table"},
-    {"updates", &updates, false, "of all PEs together"},
-    {"xor", &by_xor, true, "get, exclusive or, put"},
-    {"beside", &both, true, "in turn with a table that is not cached"},
-    {"quick", &quick, true, "4,000 updates of 4,096 words"},
-    {0},
-  });
+  options_read(argc, argv,
+               (struct option[]){
+                   {"words", &words, false, "of the table"},
+                   {"updates", &updates, false, "of all PEs together"},
+                   {"xor", &by_xor, true, "get, exclusive or, put"},
+                   {"beside", &both, true, "in turn with a table that is not cached"},
+                   {"quick", &quick, true, "4,000 updates of 4,096 words"},
+                   {0},
+               });
   if (quick) words = 4096, updates = 4000;
   shmem_init();
   long here = updates / shmem_n_pes();

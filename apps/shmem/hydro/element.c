@@ -1,7 +1,8 @@
 #include "element.h"
 
 // Corners of the six faces, seen from outside against the clock.
-static const int FACE[6][4] = {{0, 3, 2, 1}, {4, 5, 6, 7}, {0, 1, 5, 4}, {2, 3, 7, 6}, {0, 4, 7, 3}, {1, 2, 6, 5}};
+static const int FACE[6][4] = {{0, 3, 2, 1}, {4, 5, 6, 7}, {0, 1, 5, 4},
+                               {2, 3, 7, 6}, {0, 4, 7, 3}, {1, 2, 6, 5}};
 
 // out += scale * (a x b)
 static void add_cross(double out[3], const double a[3], const double b[3], double scale) {
@@ -10,10 +11,12 @@ static void add_cross(double out[3], const double a[3], const double b[3], doubl
   out[2] += scale * (a[0] * b[1] - a[1] * b[0]);
 }
 
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double dot(const double a[3], const double b[3]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
-// A face that need not be flat is four triangles around its centre. Each adds the volume of its tetrahedron with the origin, a.(b x m)/6,
-// and the gradient of that.
+// A face that need not be flat is four triangles around its centre. Each adds the volume of its
+// tetrahedron with the origin, a.(b x m)/6, and the gradient of that.
 static double add_face(const int face[4], double x[8][3], double gradient[8][3]) {
   double centre[3] = {0}, of_centre[3] = {0}, volume = 0;
   for (int k = 0; k < 4; k++)
@@ -47,7 +50,8 @@ double element_work(double force[8][3], double mean_velocity[8][3], double dt) {
   return work;
 }
 
-void node_step(double x[3], double v[3], double mean_velocity[3], const double force[3], double mass, double dt) {
+void node_step(double x[3], double v[3], double mean_velocity[3], const double force[3],
+               double mass, double dt) {
   for (int d = 0; d < 3; d++) {
     double after = x[d] == 0 ? 0 : v[d] + dt * force[d] / mass;
     mean_velocity[d] = 0.5 * (v[d] + after);

@@ -1,8 +1,10 @@
-// hydro: explicit Lagrangian hydrodynamics on an unstructured mesh of hexahedra (in the manner of LULESH).
+// hydro: explicit Lagrangian hydrodynamics on an unstructured mesh of hexahedra (in the manner of
+// LULESH).
 //
-// A blast wave runs from the corner of a cube. Elements and nodes are distributed in blocks by number. An element gathers its eight
-// nodes' positions and velocities through their numbers, wherever these nodes are; a node gathers the forces of the elements around
-// it. Nobody partitions the mesh, and nobody keeps copies of a neighbour's nodes: every access is one get.
+// A blast wave runs from the corner of a cube. Elements and nodes are distributed in blocks by
+// number. An element gathers its eight nodes' positions and velocities through their numbers,
+// wherever these nodes are; a node gathers the forces of the elements around it. Nobody partitions
+// the mesh, and nobody keeps copies of a neighbour's nodes: every access is one get.
 #include <shmem.h>
 #include <stdlib.h>
 
@@ -21,7 +23,8 @@ typedef struct {
 
 static state state_new(const mesh* m) {
   state s;
-  long corners = block_of(m->elements) * 8 * shmem_n_pes();  // the corners of an element stay on its PE
+  // the corners of an element stay on its PE
+  long corners = block_of(m->elements) * 8 * shmem_n_pes();
   for (int d = 0; d < 3; d++) {
     s.x[d] = doubles_new(m->nodes);
     s.v[d] = doubles_new(m->nodes);
@@ -46,7 +49,8 @@ static void initialise(const mesh* m, bool natural, state s) {
     mesh_position(m, natural, node, at);
     scatter(s.x, node, at);
   }
-  for (long e = first_here(m->elements); e < end_here(m->elements); e++) set_double(s.energy, e, initial_energy(e));
+  for (long e = first_here(m->elements); e < end_here(m->elements); e++)
+    set_double(s.energy, e, initial_energy(e));
 }
 
 static void step_elements(const mesh* m, state s, double dt, bool first) {
@@ -86,7 +90,8 @@ static bool as_reference(const mesh* m, bool natural, state s, long steps, doubl
   reference r = reference_run(m, natural, steps, dt);
   bool right = true;
   for (long node = first_here(m->nodes); node < end_here(m->nodes); node++)
-    for (int d = 0; d < 3; d++) right = right && nearly(double_at(s.x[d], node), r.x[node][d], 1e-12);
+    for (int d = 0; d < 3; d++)
+      right = right && nearly(double_at(s.x[d], node), r.x[node][d], 1e-12);
   for (long e = first_here(m->elements); e < end_here(m->elements); e++)
     right = right && nearly(double_at(s.energy, e), r.energy[e], 1e-12);
   reference_free(&r);
@@ -114,13 +119,14 @@ static double total_energy(const mesh* m, state s, double dt) {
 
 int main(int argc, char** argv) {
   long n = 12, steps = 5, natural = 0, quick = 0;
-  options_read(argc, argv, (struct option[]){
-    {"size", &n, false, "elements along an edge of the cube"},
-    {"steps", &steps, false, "time steps"},
-    {"natural", &natural, true, "nodes numbered as elements"},
-    {"quick", &quick, true, "size 3, 2 steps"},
-    {0},
-  });
+  options_read(argc, argv,
+               (struct option[]){
+                   {"size", &n, false, "elements along an edge of the cube"},
+                   {"steps", &steps, false, "time steps"},
+                   {"natural", &natural, true, "nodes numbered as elements"},
+                   {"quick", &quick, true, "size 3, 2 steps"},
+                   {0},
+               });
   if (quick) n = 3, steps = 2;
   shmem_init();
   mesh m = mesh_new(n, natural);
@@ -139,7 +145,8 @@ int main(int argc, char** argv) {
   double seconds = seconds_now() - begin;
 
   double begun_with = 1 + 1e-6 * (double)(m.elements - 1), energy = total_energy(&m, s, dt);
-  bool correct = correct_everywhere(as_reference(&m, natural, s, steps, dt) && nearly(energy, begun_with, 1e-10));
+  bool correct = correct_everywhere(as_reference(&m, natural, s, steps, dt) &&
+                                    nearly(energy, begun_with, 1e-10));
   json_begin("hydro");
   json_long("elements", m.elements);
   json_long("steps", steps);

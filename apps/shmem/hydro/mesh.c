@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 // Corners of an element, as steps in x, y and z from its first node.
-static const int STEP[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
+static const int STEP[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
+                               {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
 
 static long node_number(long n, bool natural, const long at[3]) {
   long side = n + 1;

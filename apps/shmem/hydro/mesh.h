@@ -1,7 +1,9 @@
-// An unstructured mesh of hexahedra: elements know their nodes by number, and nothing else says where anything lies.
+// An unstructured mesh of hexahedra: elements know their nodes by number, and nothing else says
+// where anything lies.
 //
-// The mesh fills the unit cube with n*n*n equal elements. As mesh generators number elements and nodes independently, elements are
-// numbered with x the fastest, nodes with z the fastest; `natural`: nodes as elements.
+// The mesh fills the unit cube with n*n*n equal elements. As mesh generators number elements and
+// nodes independently, elements are numbered with x the fastest, nodes with z the fastest;
+// `natural`: nodes as elements.
 #pragma once
 
 #include <stdbool.h>

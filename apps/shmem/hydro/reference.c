@@ -12,10 +12,14 @@ double mass_of_node(const mesh* m, long node) {
   return (double)(m->corner_start[node + 1] - m->corner_start[node]) / (double)(8 * m->elements);
 }
 
-// A tenth of what sound takes through the hot element: density 1, pressure (gamma - 1) energy / volume.
-double time_step(const mesh* m) { return 0.1 / (double)m->n / sqrt(GAMMA * (GAMMA - 1) * (double)m->elements); }
+// A tenth of what sound takes through the hot element: density 1, pressure (gamma - 1) energy /
+// volume.
+double time_step(const mesh* m) {
+  return 0.1 / (double)m->n / sqrt(GAMMA * (GAMMA - 1) * (double)m->elements);
+}
 
-static void step_elements(const mesh* m, reference* r, double (*mean)[3], double (*force)[8][3], double dt, bool first) {
+static void step_elements(const mesh* m, reference* r, double (*mean)[3], double (*force)[8][3],
+                          double dt, bool first) {
   for (long e = 0; e < m->elements; e++) {
     double x[8][3], u[8][3];
     for (int c = 0; c < 8; c++) {
@@ -27,7 +31,8 @@ static void step_elements(const mesh* m, reference* r, double (*mean)[3], double
   }
 }
 
-static void step_nodes(const mesh* m, reference* r, double (*v)[3], double (*mean)[3], double (*force)[8][3], double dt) {
+static void step_nodes(const mesh* m, reference* r, double (*v)[3], double (*mean)[3],
+                       double (*force)[8][3], double dt) {
   for (long node = 0; node < m->nodes; node++) {
     double total[3] = {0};
     for (long k = m->corner_start[node]; k < m->corner_start[node + 1]; k++)

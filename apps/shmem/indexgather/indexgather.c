@@ -1,6 +1,8 @@
-// indexgather: target[i] = table[index[i]], a random gather from a distributed table (after the bale suite).
+// indexgather: target[i] = table[index[i]], a random gather from a distributed table (after the
+// bale suite).
 //
-// The table is small enough for parts of it to be met again, and a line of the cache brings the neighbours along.
+// The table is small enough for parts of it to be met again, and a line of the cache brings the
+// neighbours along.
 #include <shmem.h>
 #include <stdlib.h>
 
@@ -22,17 +24,19 @@ static bool gathered(const long* target, const long* index, long requests) {
 
 int main(int argc, char** argv) {
   long entries = 100000, requests = 200000, quick = 0;
-  options_read(argc, argv, (struct option[]){
-    {"entries", &entries, false, "of the table on every PE"},
-    {"requests", &requests, false, "of every PE"},
-    {"quick", &quick, true, "4,000 requests to 1,000 entries on every PE"},
-    {0},
-  });
+  options_read(argc, argv,
+               (struct option[]){
+                   {"entries", &entries, false, "of the table on every PE"},
+                   {"requests", &requests, false, "of every PE"},
+                   {"quick", &quick, true, "4,000 requests to 1,000 entries on every PE"},
+                   {0},
+               });
   if (quick) entries = 1000, requests = 4000;
   shmem_init();
   long size = entries * shmem_n_pes();
   longs table = longs_new(size);
-  for (long i = first_here(size); i < end_here(size); i++) table.part[i - first_here(size)] = entry(i);
+  for (long i = first_here(size); i < end_here(size); i++)
+    table.part[i - first_here(size)] = entry(i);
   long* index = malloc((size_t)requests * sizeof(long));
   long* target = malloc((size_t)requests * sizeof(long));
   fill_index(index, requests, size);

@@ -7,7 +7,8 @@ cells cells_new(const lattice* l) {
   c.side = (long)(c.box / (CUTOFF + SKIN));
   c.cells = c.side * c.side * c.side;
   c.capacity = 2 * l->atoms / c.cells + 16;
-  long places = block_of(c.cells) * shmem_n_pes() * c.capacity;  // all places of a cell are on its PE
+  // all places of a cell are on its PE
+  long places = block_of(c.cells) * shmem_n_pes() * c.capacity;
   for (int d = 0; d < 3; d++) {
     c.x[d] = doubles_new(places);
     c.v[d] = doubles_new(places);

@@ -1,7 +1,9 @@
-// minimd: molecular dynamics of Lennard-Jones atoms with neighbour lists over distributed cells (in the manner of miniMD).
+// minimd: molecular dynamics of Lennard-Jones atoms with neighbour lists over distributed cells (in
+// the manner of miniMD).
 //
-// Every PE moves the atoms of its own cells. For the forces it reads the positions of their neighbours one coordinate at a time, wherever
-// they are; nobody keeps copies of the cells beyond the border.
+// Every PE moves the atoms of its own cells. For the forces it reads the positions of their
+// neighbours one coordinate at a time, wherever they are; nobody keeps copies of the cells beyond
+// the border.
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +14,12 @@
 #include "minimd/reference.h"
 #include "minimd/system.h"
 
-// Calls of `body` for every atom of this PE's cells: its place, and its number among the atoms here.
-#define FOR_OWN_ATOMS(c, place, number)                                                                 \
-  for (long cell_ = first_here((c)->cells), number = 0; cell_ < end_here((c)->cells); cell_++)          \
-    for (long place = place_in(c, cell_, 0); place < place_in(c, cell_, long_at((c)->count, cell_)); place++, number++)
+// Calls of `body` for every atom of this PE's cells: its place, and its number among the atoms
+// here.
+#define FOR_OWN_ATOMS(c, place, number)                                                        \
+  for (long cell_ = first_here((c)->cells), number = 0; cell_ < end_here((c)->cells); cell_++) \
+    for (long place = place_in(c, cell_, 0);                                                   \
+         place < place_in(c, cell_, long_at((c)->count, cell_)); place++, number++)
 
 static void fill(const cells* c, const lattice* l) {
   for (long atom = 0; atom < l->atoms; atom++) {
@@ -88,18 +92,23 @@ static bool as_reference(const cells* c, const reference* r) {
 
 int main(int argc, char** argv) {
   long size = 6, density = 8442, steps = 2, rebuild = 2, quick = 0;
-  options_read(argc, argv, (struct option[]){
-    {"size", &size, false, "lattice cells along an edge of the box, 4 atoms in each"},
-    {"density", &density, false, "of atoms, in ten-thousandths"},
-    {"steps", &steps, false, "time steps"},
-    {"rebuild", &rebuild, false, "steps between new lists"},
-    {"quick", &quick, true, "size 4, density 2,500, 2 steps, new lists after each"},
-    {0},
-  });
+  options_read(
+      argc, argv,
+      (struct option[]){
+          {"size", &size, false, "lattice cells along an edge of the box, 4 atoms in each"},
+          {"density", &density, false, "of atoms, in ten-thousandths"},
+          {"steps", &steps, false, "time steps"},
+          {"rebuild", &rebuild, false, "steps between new lists"},
+          {"quick", &quick, true, "size 4, density 2,500, 2 steps, new lists after each"},
+          {0},
+      });
   if (quick) size = 4, density = 2500, steps = 2, rebuild = 1;
   lattice l = lattice_of(size, 1e-4 * (double)density);
   if (l.box < 3 * (CUTOFF + SKIN) || rebuild < 1) {
-    fprintf(stderr, "minimd: the box is too small for the neighbour lists' reach of %g, or --rebuild less than 1\n", CUTOFF + SKIN);
+    fprintf(stderr,
+            "minimd: the box is too small for the neighbour lists' reach of %g, or --rebuild less "
+            "than 1\n",
+            CUTOFF + SKIN);
     return 2;
   }
   shmem_init();
@@ -132,7 +141,8 @@ int main(int argc, char** argv) {
   potential = sum_of_all(potential);
   double moving = sum_of_all(kinetic(now));
   reference r = reference_run(&l, steps);
-  bool correct = as_reference(now, &r) && nearly(potential, r.potential, 1e-10) && nearly(moving, r.kinetic, 1e-10);
+  bool correct = as_reference(now, &r) && nearly(potential, r.potential, 1e-10) &&
+                 nearly(moving, r.kinetic, 1e-10);
   correct = correct_everywhere(correct);
   json_begin("minimd");
   json_long("atoms", r.atoms);

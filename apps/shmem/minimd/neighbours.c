@@ -43,7 +43,9 @@ static void find_of_atom(neighbours* n, const cells* c, long place, const surrou
   gather(c->x, place, x);
   n->start[n->atoms + 1] = n->start[n->atoms];
   for (long i = 0; i < s->count; i++)
-    if (s->place[i] != place && nearest(x, s->x[i], c->box, difference) < (CUTOFF + SKIN) * (CUTOFF + SKIN)) add(n, s->place[i]);
+    if (s->place[i] != place &&
+        nearest(x, s->x[i], c->box, difference) < (CUTOFF + SKIN) * (CUTOFF + SKIN))
+      add(n, s->place[i]);
   n->atoms++;
 }
 

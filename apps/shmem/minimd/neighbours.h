@@ -4,7 +4,9 @@
 #include "minimd/cells.h"
 
 typedef struct {
-  long* start;  // start[i] to start[i + 1] - 1 in `place` are the neighbours of the i-th atom here, in the order of cells and places
+  // start[i] to start[i + 1] - 1 in `place` are the neighbours of the i-th atom here, in the order
+  // of cells and places
+  long* start;
   long* place;
   long atoms, room;
 } neighbours;

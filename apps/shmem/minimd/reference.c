@@ -18,7 +18,8 @@ static double all_forces(long atoms, double (*x)[3], double (*force)[3], double 
 
 reference reference_run(const lattice* l, long steps) {
   reference r = {.atoms = l->atoms};
-  double(*v)[3] = calloc((size_t)r.atoms, sizeof *v), (*force)[3] = calloc((size_t)r.atoms, sizeof *force);
+  double(*v)[3] = calloc((size_t)r.atoms, sizeof *v),
+  (*force)[3] = calloc((size_t)r.atoms, sizeof *force);
   r.x = calloc((size_t)r.atoms, sizeof *r.x);
   for (long i = 0; i < r.atoms; i++) {
     initial_position(l, i, r.x[i]);

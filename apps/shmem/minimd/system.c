@@ -4,17 +4,22 @@
 
 #include "common/program.h"
 
-lattice lattice_of(long size, double density) { return (lattice){size, 4 * size * size * size, (double)size * cbrt(4 / density)}; }
+lattice lattice_of(long size, double density) {
+  return (lattice){size, 4 * size * size * size, (double)size * cbrt(4 / density)};
+}
 
 void initial_position(const lattice* l, long atom, double x[3]) {
   static const double BASE[4][3] = {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}};
-  long cell = atom / 4, at[3] = {cell % l->size, cell / l->size % l->size, cell / l->size / l->size};
-  for (int d = 0; d < 3; d++) x[d] = ((double)at[d] + BASE[atom % 4][d] + 0.25) * l->box / (double)l->size;
+  long cell = atom / 4,
+       at[3] = {cell % l->size, cell / l->size % l->size, cell / l->size / l->size};
+  for (int d = 0; d < 3; d++)
+    x[d] = ((double)at[d] + BASE[atom % 4][d] + 0.25) * l->box / (double)l->size;
 }
 
 void initial_velocity(long atom, double v[3]) {
   // Uniform with variance 1.44, the temperature.
-  for (int d = 0; d < 3; d++) v[d] = ((double)(mixed((unsigned long)(3 * atom + d)) >> 11) * 0x1p-53 - 0.5) * sqrt(12 * 1.44);
+  for (int d = 0; d < 3; d++)
+    v[d] = ((double)(mixed((unsigned long)(3 * atom + d)) >> 11) * 0x1p-53 - 0.5) * sqrt(12 * 1.44);
 }
 
 double nearest(const double x[3], const double y[3], double box, double difference[3]) {

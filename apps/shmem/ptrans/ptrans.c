@@ -1,47 +1,68 @@
-// ptrans: C = A^T + C, matrices distributed by blocks, cyclically over a grid of PEs (after PARKBENCH's PTRANS).
+// ptrans: C = A^T + C, matrices distributed by blocks, cyclically over a grid of PEs (after
+// PARKBENCH's PTRANS).
 //
-// Each PE computes its own elements of C in the order in which they are stored; A is read one element at a time, wherever it lies.
+// Each PE computes its own elements of C in the order in which they are stored; A is read one
+// element at a time, wherever it lies.
 #include <shmem.h>
 #include <stdlib.h>
 
 #include "common/program.h"
 
-// Rows in blocks of `row_block` over `grid_rows` PEs, columns likewise: block (I, J) is on PE (I % grid_rows, J % grid_columns).
+// Rows in blocks of `row_block` over `grid_rows` PEs, columns likewise: block (I, J) is on PE (I %
+// grid_rows, J % grid_columns).
 typedef struct {
   long rows, columns, row_block, column_block;
   int grid_rows, grid_columns;
-  long columns_here;  // of every PE, rounded up to whole blocks: so places can be computed for any PE
-  double* part;       // symmetric, by rows
+  // of every PE, rounded up to whole blocks: so places can be computed for any PE
+  long columns_here;
+  double* part;  // symmetric, by rows
 } matrix;
 
 static long ceiling(long a, long b) { return (a + b - 1) / b; }
 
 // The number of indices of a dimension that one of `count` PEs has room for.
-static long room(long size, long block, int count) { return ceiling(ceiling(size, block), count) * block; }
+static long room(long size, long block, int count) {
+  return ceiling(ceiling(size, block), count) * block;
+}
 
-// What place an index has on its PE, and the index of a place: both ways of the cyclic distribution of one dimension.
-static long place_of(long index, long block, int count) { return index / block / count * block + index % block; }
-static long index_of(long place, long block, int count, int pe) { return (place / block * count + pe) * block + place % block; }
+// What place an index has on its PE, and the index of a place: both ways of the cyclic distribution
+// of one dimension.
+static long place_of(long index, long block, int count) {
+  return index / block / count * block + index % block;
+}
+static long index_of(long place, long block, int count, int pe) {
+  return (place / block * count + pe) * block + place % block;
+}
 
-static matrix matrix_new(long rows, long columns, long row_block, long column_block, int grid_rows, int grid_columns) {
-  matrix m = {rows, columns, row_block, column_block, grid_rows, grid_columns, room(columns, column_block, grid_columns), NULL};
-  m.part = shmem_calloc((size_t)(room(rows, row_block, grid_rows) * m.columns_here), sizeof(double));
+static matrix matrix_new(long rows, long columns, long row_block, long column_block, int grid_rows,
+                         int grid_columns) {
+  matrix m = {rows,
+              columns,
+              row_block,
+              column_block,
+              grid_rows,
+              grid_columns,
+              room(columns, column_block, grid_columns),
+              NULL};
+  m.part =
+      shmem_calloc((size_t)(room(rows, row_block, grid_rows) * m.columns_here), sizeof(double));
   return m;
 }
 
 static long rows_here(matrix m) { return room(m.rows, m.row_block, m.grid_rows); }
 
 static double at(matrix m, long i, long j) {
-  long place = place_of(i, m.row_block, m.grid_rows) * m.columns_here + place_of(j, m.column_block, m.grid_columns);
+  long place = place_of(i, m.row_block, m.grid_rows) * m.columns_here +
+               place_of(j, m.column_block, m.grid_columns);
   long pe = i / m.row_block % m.grid_rows * m.grid_columns + j / m.column_block % m.grid_columns;
   return shmem_double_g(&m.part[place], (int)pe);
 }
 
 // The loop over the elements (i, j) of m on this PE, in the order of storage.
-#define FOR_OWN_ELEMENTS(m, i, j, place)                                                             \
-  for (long place = 0, i, j; place < rows_here(m) * (m).columns_here; place++)                       \
-    if (i = index_of(place / (m).columns_here, (m).row_block, (m).grid_rows, my_row(m)),             \
-        j = index_of(place % (m).columns_here, (m).column_block, (m).grid_columns, my_column(m)),    \
+#define FOR_OWN_ELEMENTS(m, i, j, place)                                                          \
+  for (long place = 0, i, j; place < rows_here(m) * (m).columns_here; place++)                    \
+    if (i = index_of(place / (m).columns_here, (m).row_block, (m).grid_rows, my_row(m)),          \
+        j = index_of(place % (m).columns_here, (m).column_block, (m).grid_columns, my_column(m)), \
         i < (m).rows && j < (m).columns)
 
 static int my_row(matrix m) { return shmem_my_pe() / m.grid_columns; }
@@ -64,14 +85,15 @@ static int rows_of_grid(int pes) {
 
 int main(int argc, char** argv) {
   long size = 500, row_block = 3, column_block = 5, repetitions = 3, quick = 0;
-  options_read(argc, argv, (struct option[]){
-    {"rows", &size, false, "rows and columns"},
-    {"row-block", &row_block, false, "rows of a block"},
-    {"column-block", &column_block, false, "columns of a block"},
-    {"repetitions", &repetitions, false, "times"},
-    {"quick", &quick, true, "60 rows, once"},
-    {0},
-  });
+  options_read(argc, argv,
+               (struct option[]){
+                   {"rows", &size, false, "rows and columns"},
+                   {"row-block", &row_block, false, "rows of a block"},
+                   {"column-block", &column_block, false, "columns of a block"},
+                   {"repetitions", &repetitions, false, "times"},
+                   {"quick", &quick, true, "60 rows, once"},
+                   {0},
+               });
   if (quick) size = 60, repetitions = 1;
   shmem_init();
   int grid_rows = rows_of_grid(shmem_n_pes()), grid_columns = shmem_n_pes() / grid_rows;

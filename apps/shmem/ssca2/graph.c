@@ -48,7 +48,8 @@ graph graph_rmat(long scale, long edge_factor) {
     edges[count++] = (edge){e.to, e.from};
   }
   qsort(edges, (size_t)count, sizeof(edge), by_ends);
-  graph g = {vertices, 0, calloc((size_t)vertices + 1, sizeof(long)), malloc((size_t)count * sizeof(long))};
+  graph g = {vertices, 0, calloc((size_t)vertices + 1, sizeof(long)),
+             malloc((size_t)count * sizeof(long))};
   for (long i = 0; i < count; i++) {
     if (i && !by_ends(&edges[i], &edges[i - 1])) continue;
     g.start[edges[i].from + 1]++;
@@ -67,7 +68,8 @@ void graph_free(graph* g) {
 
 void graph_betweenness(const graph* g, long source, double* centrality) {
   size_t n = (size_t)g->vertices;
-  long *order = malloc(n * sizeof(long)), *distance = malloc(n * sizeof(long)), *paths = calloc(n, sizeof(long)), found = 1;
+  long *order = malloc(n * sizeof(long)), *distance = malloc(n * sizeof(long)),
+       *paths = calloc(n, sizeof(long)), found = 1;
   double* dependency = calloc(n, sizeof(double));
   for (size_t v = 0; v < n; v++) distance[v] = -1;
   order[0] = source;
@@ -86,7 +88,8 @@ void graph_betweenness(const graph* g, long source, double* centrality) {
     long u = order[i];
     for (long k = g->start[u]; k < g->start[u + 1]; k++) {
       long v = g->neighbour[k];
-      if (distance[v] == distance[u] + 1) dependency[u] += (double)paths[u] / (double)paths[v] * (1 + dependency[v]);
+      if (distance[v] == distance[u] + 1)
+        dependency[u] += (double)paths[u] / (double)paths[v] * (1 + dependency[v]);
     }
     centrality[u] += dependency[u];
   }

@@ -11,5 +11,6 @@ typedef struct {
 graph graph_rmat(long scale, long edge_factor);
 void graph_free(graph* g);
 
-// Adds to centrality[v] of every vertex the shortest paths from `source` that lead through it (Brandes).
+// Adds to centrality[v] of every vertex the shortest paths from `source` that lead through it
+// (Brandes).
 void graph_betweenness(const graph* g, long source, double* centrality);

@@ -1,8 +1,10 @@
 // ssca2: betweenness centrality of an R-MAT graph, kernel 4 of SSCA2, level by level.
 //
-// The lists of neighbours and all that is kept of the vertices are distributed in blocks. All PEs search from the same source, and each
-// expands its own vertices: it reads their lists wherever these are, marks what nobody saw before by an atomic compare-and-swap of the
-// distance, and adds to the numbers of shortest paths atomically. So there is an atomic operation for nearly every edge, and little else.
+// The lists of neighbours and all that is kept of the vertices are distributed in blocks. All PEs
+// search from the same source, and each expands its own vertices: it reads their lists wherever
+// these are, marks what nobody saw before by an atomic compare-and-swap of the distance, and adds
+// to the numbers of shortest paths atomically. So there is an atomic operation for nearly every
+// edge, and little else.
 #include <shmem.h>
 #include <stdlib.h>
 
@@ -23,13 +25,22 @@ static long swap_distance(longs a, long v, long from, long to) {
   return shmem_long_atomic_compare_swap(&a.part[v % a.block], from, to, (int)(v / a.block));
 }
 
-static void add_paths(longs a, long v, long paths) { shmem_long_atomic_add(&a.part[v % a.block], paths, (int)(v / a.block)); }
+static void add_paths(longs a, long v, long paths) {
+  shmem_long_atomic_add(&a.part[v % a.block], paths, (int)(v / a.block));
+}
 
 static vertices distribute(const graph* g) {
-  vertices d = {longs_new(g->vertices + 1), longs_new(g->edges), longs_new(g->vertices), longs_new(g->vertices),
-                doubles_new(g->vertices), doubles_new(g->vertices), g->vertices};
-  for (long v = first_here(g->vertices + 1); v < end_here(g->vertices + 1); v++) set_long(d.start, v, g->start[v]);
-  for (long i = first_here(g->edges); i < end_here(g->edges); i++) set_long(d.neighbour, i, g->neighbour[i]);
+  vertices d = {longs_new(g->vertices + 1),
+                longs_new(g->edges),
+                longs_new(g->vertices),
+                longs_new(g->vertices),
+                doubles_new(g->vertices),
+                doubles_new(g->vertices),
+                g->vertices};
+  for (long v = first_here(g->vertices + 1); v < end_here(g->vertices + 1); v++)
+    set_long(d.start, v, g->start[v]);
+  for (long i = first_here(g->edges); i < end_here(g->edges); i++)
+    set_long(d.neighbour, i, g->neighbour[i]);
   return d;
 }
 
@@ -65,7 +76,8 @@ static void fold(vertices d, long u, long level) {
   for (long k = long_at(d.start, u); k < end; k++) {
     long v = long_at(d.neighbour, k);
     if (long_at(d.distance, v) == level + 1)
-      dependency += (double)long_at(d.paths, u) / (double)long_at(d.paths, v) * (1 + double_at(d.dependency, v));
+      dependency += (double)long_at(d.paths, u) / (double)long_at(d.paths, v) *
+                    (1 + double_at(d.dependency, v));
   }
   set_double(d.dependency, u, dependency);
   set_double(d.centrality, u, double_at(d.centrality, u) + dependency);
@@ -100,19 +112,21 @@ static bool as_reference(vertices d, const graph* g, long sources) {
 
 static double sum_of_centrality(vertices d) {
   double sum = 0;
-  for (long v = first_here(d.vertices); v < end_here(d.vertices); v++) sum += double_at(d.centrality, v);
+  for (long v = first_here(d.vertices); v < end_here(d.vertices); v++)
+    sum += double_at(d.centrality, v);
   return sum_of_all(sum);
 }
 
 int main(int argc, char** argv) {
   long scale = 8, edge_factor = 8, sources = 32, quick = 0;
-  options_read(argc, argv, (struct option[]){
-    {"scale", &scale, false, "2^N vertices"},
-    {"edge-factor", &edge_factor, false, "edges drawn for a vertex"},
-    {"sources", &sources, false, "vertices to search from; 0: all"},
-    {"quick", &quick, true, "scale 5, from 4 vertices"},
-    {0},
-  });
+  options_read(argc, argv,
+               (struct option[]){
+                   {"scale", &scale, false, "2^N vertices"},
+                   {"edge-factor", &edge_factor, false, "edges drawn for a vertex"},
+                   {"sources", &sources, false, "vertices to search from; 0: all"},
+                   {"quick", &quick, true, "scale 5, from 4 vertices"},
+                   {0},
+               });
   if (quick) scale = 5, sources = 4;
   if (!sources) sources = 1L << scale;
   shmem_init();

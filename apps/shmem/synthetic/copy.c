@@ -1,6 +1,8 @@
-// copy: B[i] = A[i] for every i, both arrays on the other PE: one get and one put an element, in order.
+// copy: B[i] = A[i] for every i, both arrays on the other PE: one get and one put an element, in
+// order.
 //
-// The best case of a cache for remote data: gets become pages that are read ahead, puts are written back a page at a time.
+// The best case of a cache for remote data: gets become pages that are read ahead, puts are written
+// back a page at a time.
 #include <shmem.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +27,12 @@ static double copy(long* b, const long* a, long n, int pe) {
 
 int main(int argc, char** argv) {
   long n = 10000, repetitions = 1;
-  options_read(argc, argv, (struct option[]){
-    {"n", &n, false, "elements"},
-    {"repetitions", &repetitions, false, "times it is copied; the median counts"},
-    {0},
-  });
+  options_read(argc, argv,
+               (struct option[]){
+                   {"n", &n, false, "elements"},
+                   {"repetitions", &repetitions, false, "times it is copied; the median counts"},
+                   {0},
+               });
   shmem_init();
   int me = shmem_my_pe(), other = (me + 1) % shmem_n_pes();
   long* a = shmem_malloc((size_t)n * sizeof(long));

@@ -1,9 +1,11 @@
-// prefetch: sum += A[f(i)] for 30,000 computed indices into a large array of the other PE, each prefetched k accesses ahead (Ferguson and
-// Buettner, Caching Puts and Gets in a PGAS Language Runtime, Listing 7).
+// prefetch: sum += A[f(i)] for 30,000 computed indices into a large array of the other PE, each
+// prefetched k accesses ahead (Ferguson and Buettner, Caching Puts and Gets in a PGAS Language
+// Runtime, Listing 7).
 //
-// As in a PGAS language, an array of another PE is reached through its descriptor, which lies there too: an access reads the bounds,
-// checks the index, reads where the data are and then reads the element. A cache without prefetch saves the gets of the descriptor,
-// prefetch hides those of the elements.
+// As in a PGAS language, an array of another PE is reached through its descriptor, which lies there
+// too: an access reads the bounds, checks the index, reads where the data are and then reads the
+// element. A cache without prefetch saves the gets of the descriptor, prefetch hides those of the
+// elements.
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +33,13 @@ static const long* element(remote_array array, long i) {
   return (const long*)shmem_long_g((const long*)&array.header->data, array.home) + (i - lower);
 }
 
-static long value_at(remote_array array, long i) { return shmem_long_g(element(array, i), array.home); }
+static long value_at(remote_array array, long i) {
+  return shmem_long_g(element(array, i), array.home);
+}
 
-static void prefetch_at(remote_array array, long i) { nearcache_shmem_prefetch(element(array, i), sizeof(long), array.home); }
+static void prefetch_at(remote_array array, long i) {
+  nearcache_shmem_prefetch(element(array, i), sizeof(long), array.home);
+}
 
 static long f(long i, long n) { return 1 + (long)(mixed((unsigned long)i) % (unsigned long)n); }
 
@@ -54,13 +60,15 @@ static long sum_of_computed(remote_array a, long n, long operations, long distan
 
 int main(int argc, char** argv) {
   long n = 10000000, operations = 30000, distance = -1, unchecked = 0;
-  options_read(argc, argv, (struct option[]){
-    {"n", &n, false, "elements of the array"},
-    {"operations", &operations, false, "accesses"},
-    {"distance", &distance, false, "accesses ahead; 0: no prefetch; -1: as the library says"},
-    {"unchecked", &unchecked, true, "without the check of the upper bound"},
-    {0},
-  });
+  options_read(
+      argc, argv,
+      (struct option[]){
+          {"n", &n, false, "elements of the array"},
+          {"operations", &operations, false, "accesses"},
+          {"distance", &distance, false, "accesses ahead; 0: no prefetch; -1: as the library says"},
+          {"unchecked", &unchecked, true, "without the check of the upper bound"},
+          {0},
+      });
   shmem_init();
   int me = shmem_my_pe(), target = 1 % shmem_n_pes();
   descriptor* header = shmem_malloc(sizeof(descriptor));
@@ -71,7 +79,9 @@ int main(int argc, char** argv) {
   shmem_barrier_all();
 
   double begin = seconds_now();
-  long sum = me == 0 ? sum_of_computed((remote_array){header, target, !unchecked}, n, operations, distance) : 0;
+  long sum =
+      me == 0 ? sum_of_computed((remote_array){header, target, !unchecked}, n, operations, distance)
+              : 0;
   double seconds = seconds_now() - begin;
   shmem_barrier_all();
 

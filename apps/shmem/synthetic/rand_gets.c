@@ -1,7 +1,8 @@
 // rand_gets: 30,000 gets at random places of a large array on the other PE.
 //
-// Hardly an element is met twice, so a cache cannot help: what it adds to a get is measured here, best with --beside, which makes the same
-// gets from a second array, too, that is not cached (common/beside.h).
+// Hardly an element is met twice, so a cache cannot help: what it adds to a get is measured here,
+// best with --beside, which makes the same gets from a second array, too, that is not cached
+// (common/beside.h).
 #include <shmem.h>
 
 #include "common/beside.h"
@@ -28,12 +29,13 @@ static array array_of(long n, int target) {
 
 int main(int argc, char** argv) {
   long n = 10000000, operations = 30000, both = 0;
-  options_read(argc, argv, (struct option[]){
-    {"n", &n, false, "elements of the array"},
-    {"operations", &operations, false, "gets"},
-    {"beside", &both, true, "in turn with an array that is not cached"},
-    {0},
-  });
+  options_read(argc, argv,
+               (struct option[]){
+                   {"n", &n, false, "elements of the array"},
+                   {"operations", &operations, false, "gets"},
+                   {"beside", &both, true, "in turn with an array that is not cached"},
+                   {0},
+               });
   shmem_init();
   int me = shmem_my_pe(), target = 1 % shmem_n_pes();
   array a = array_of(n, target), beside = a;
@@ -54,7 +56,8 @@ int main(int argc, char** argv) {
 
   long expected = 0;
   for (long i = 0; i < operations; i++) expected += 3 * place(i, n) + 1;
-  bool correct = correct_everywhere(me != 0 || (a.sum == expected && (!both || beside.sum == expected)));
+  bool correct =
+      correct_everywhere(me != 0 || (a.sum == expected && (!both || beside.sum == expected)));
   json_begin("rand_gets");
   json_long("n", n);
   json_long("operations", operations);

@@ -1,8 +1,10 @@
-// rand_puts: 30,000 puts at random places of a large array on the other PE; with --each every put is complete before the next.
+// rand_puts: 30,000 puts at random places of a large array on the other PE; with --each every put
+// is complete before the next.
 //
-// A language whose assignments are in program order makes a put and a quiet of each when it has no cache. With write-behind the puts
-// overlap, and the order of what the program can see is kept all the same. With --beside the same puts are made to a second array, too,
-// that is not cached, with a quiet after every block of them (common/beside.h).
+// A language whose assignments are in program order makes a put and a quiet of each when it has no
+// cache. With write-behind the puts overlap, and the order of what the program can see is kept all
+// the same. With --beside the same puts are made to a second array, too, that is not cached, with a
+// quiet after every block of them (common/beside.h).
 #include <shmem.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,8 @@ typedef struct {
 
 static long place(long i, long n) { return (long)(mixed((unsigned long)i) % (unsigned long)n); }
 
-static long value_of(long at) { return 5 * at + 7; }  // of the place only: it does not matter which of two puts there is the last
+// of the place only: it does not matter which of two puts there is the last
+static long value_of(long at) { return 5 * at + 7; }
 
 static void put(void* data, long first, long end) {
   array* a = data;
@@ -51,13 +54,14 @@ static bool written(const long* a, long n, long operations) {
 
 int main(int argc, char** argv) {
   long n = 10000000, operations = 30000, each = 0, both = 0;
-  options_read(argc, argv, (struct option[]){
-    {"n", &n, false, "elements of the array"},
-    {"operations", &operations, false, "puts"},
-    {"each", &each, true, "a quiet after each put, not only one at the end"},
-    {"beside", &both, true, "in turn with an array that is not cached"},
-    {0},
-  });
+  options_read(argc, argv,
+               (struct option[]){
+                   {"n", &n, false, "elements of the array"},
+                   {"operations", &operations, false, "puts"},
+                   {"each", &each, true, "a quiet after each put, not only one at the end"},
+                   {"beside", &both, true, "in turn with an array that is not cached"},
+                   {0},
+               });
   shmem_init();
   int me = shmem_my_pe(), target = 1 % shmem_n_pes();
   array a = array_of(n, target), beside = a;
@@ -78,7 +82,9 @@ int main(int argc, char** argv) {
   if (!both) seconds.cached = seconds_now() - begin;
   shmem_barrier_all();
 
-  bool correct = correct_everywhere(me != target || (written(a.part, n, operations) && (!both || written(beside.part, n, operations))));
+  bool correct =
+      correct_everywhere(me != target || (written(a.part, n, operations) &&
+                                          (!both || written(beside.part, n, operations))));
   json_begin("rand_puts");
   json_long("n", n);
   json_long("operations", operations);

@@ -15,18 +15,20 @@ typedef struct node {
   double middle[3];  // of the cube
   double half;       // of its edge
   int bodies;
-  shared [] struct node *child[8];
+  shared[] struct node* child[8];
 } node;
 
-typedef shared [] node *tree;
+typedef shared[] node* tree;
 
 // The tree of `count` bodies; all its nodes lie on the calling thread.
-tree tree_new(shared body *bodies, long count);
+tree tree_new(shared body* bodies, long count);
 
 void tree_free(tree root);
 
-// Adds to `pull` how the bodies of the tree accelerate one at `at`; a cube that is seen under less than `theta` counts as one body.
+// Adds to `pull` how the bodies of the tree accelerate one at `at`; a cube that is seen under less
+// than `theta` counts as one body.
 void tree_pull(tree root, const double at[3], double theta, double pull[3]);
 
-// Adds the acceleration by a mass at `from`. Near bodies are softened, so that a body does not accelerate itself.
+// Adds the acceleration by a mass at `from`. Near bodies are softened, so that a body does not
+// accelerate itself.
 void pull_of(double mass, const double from[3], const double at[3], double pull[3]);

@@ -1,5 +1,6 @@
-// What every UPC program here needs besides its own work: options, a clock, one line of JSON, and whether all threads are right. All of it
-// is in this header, so that a program is compiled by naming its own files.
+// What every UPC program here needs besides its own work: options, a clock, one line of JSON, and
+// whether all threads are right. All of it is in this header, so that a program is compiled by
+// naming its own files.
 #pragma once
 
 #include <stdbool.h>
@@ -11,20 +12,23 @@
 #include <upc_collective.h>
 #include <upc_relaxed.h>
 
-// `--name N`, or `--name` alone for a flag. The value is what stands there before, and 1 for a flag that is given.
+// `--name N`, or `--name` alone for a flag. The value is what stands there before, and 1 for a flag
+// that is given.
 struct choice {
-  const char *name;
-  long *value;
+  const char* name;
+  long* value;
   bool flag;
-  const char *help;
+  const char* help;
 };
 
-static inline void options_help(const char *program, const struct choice *table) {
+static inline void options_help(const char* program, const struct choice* table) {
   printf("%s: options\n", program);
-  for (; table->name; table++) printf("  --%s%s  %s (%ld)\n", table->name, table->flag ? "" : " N", table->help, *table->value);
+  for (; table->name; table++)
+    printf("  --%s%s  %s (%ld)\n", table->name, table->flag ? "" : " N", table->help,
+           *table->value);
 }
 
-static inline const struct choice *option_named(const struct choice *table, const char *word) {
+static inline const struct choice* option_named(const struct choice* table, const char* word) {
   if (strncmp(word, "--", 2)) return NULL;
   for (; table->name; table++)
     if (!strcmp(table->name, word + 2)) return table;
@@ -32,28 +36,30 @@ static inline const struct choice *option_named(const struct choice *table, cons
 }
 
 // Every thread reads the same command line, so all of them end here, and thread 0 says why.
-static inline void options_refuse(const char *program, const char *word, const char *why) {
+static inline void options_refuse(const char* program, const char* word, const char* why) {
   if (MYTHREAD == 0) fprintf(stderr, "%s: %s %s\n", program, word, why);
   exit(2);
 }
 
-// Reads the command line into the table's values; the table ends with a name of NULL. Every thread calls it. `--help` prints the table and
-// ends the program; what is no option of the table, or no number, or less than 0, ends it with 2.
-static inline void options_read(int argc, char **argv, const struct choice *table) {
+// Reads the command line into the table's values; the table ends with a name of NULL. Every thread
+// calls it. `--help` prints the table and ends the program; what is no option of the table, or no
+// number, or less than 0, ends it with 2.
+static inline void options_read(int argc, char** argv, const struct choice* table) {
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--help")) {
       if (MYTHREAD == 0) options_help(argv[0], table);
       exit(0);
     }
-    const struct choice *option = option_named(table, argv[i]);
+    const struct choice* option = option_named(table, argv[i]);
     if (!option) options_refuse(argv[0], argv[i], "is no option; --help lists them");
     if (option->flag) {
       *option->value = 1;
       continue;
     }
-    char *end = NULL;
+    char* end = NULL;
     *option->value = i + 1 < argc ? strtol(argv[i + 1], &end, 10) : 0;
-    if (!end || end == argv[i + 1] || *end || *option->value < 0) options_refuse(argv[0], argv[i], "needs a number that is not negative");
+    if (!end || end == argv[i + 1] || *end || *option->value < 0)
+      options_refuse(argv[0], argv[i], "needs a number that is not negative");
     i++;
   }
 }
@@ -64,28 +70,29 @@ static inline double seconds_now(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// One JSON object in one line of standard output, printed by thread 0; the others print nothing. First "program" and "threads".
-static inline void json_begin(const char *program) {
+// One JSON object in one line of standard output, printed by thread 0; the others print nothing.
+// First "program" and "threads".
+static inline void json_begin(const char* program) {
   if (MYTHREAD == 0) printf("{\"program\": \"%s\", \"threads\": %d", program, THREADS);
 }
 
-static inline void json_long(const char *key, long value) {
+static inline void json_long(const char* key, long value) {
   if (MYTHREAD == 0) printf(", \"%s\": %ld", key, value);
 }
 
-static inline void json_double(const char *key, double value) {
+static inline void json_double(const char* key, double value) {
   if (MYTHREAD == 0) printf(", \"%s\": %.17g", key, value);
 }
 
 // values[0] lies on thread 0.
-static inline void json_doubles(const char *key, shared const double *values, long count) {
+static inline void json_doubles(const char* key, shared const double* values, long count) {
   if (MYTHREAD != 0) return;
   printf(", \"%s\": [", key);
   for (long i = 0; i < count; i++) printf("%s%.6g", i ? ", " : "", values[i]);
   printf("]");
 }
 
-static inline void json_text(const char *key, const char *value) {
+static inline void json_text(const char* key, const char* value) {
   if (MYTHREAD == 0) printf(", \"%s\": \"%s\"", key, value);
 }
 
@@ -101,7 +108,8 @@ static shared double together;  // one element: it lies on thread 0
 
 static inline double combined(double value_here, upc_op_t operation) {
   of_thread[MYTHREAD] = value_here;
-  upc_all_reduceD(&together, of_thread, operation, THREADS, 1, NULL, UPC_IN_ALLSYNC | UPC_OUT_ALLSYNC);
+  upc_all_reduceD(&together, of_thread, operation, THREADS, 1, NULL,
+                  UPC_IN_ALLSYNC | UPC_OUT_ALLSYNC);
   double result = together;
   upc_barrier;  // nobody stores the next one before all have read this one
   return result;
@@ -112,9 +120,12 @@ static inline double sum_of_all(double value_here) { return combined(value_here,
 
 static inline double largest_of_all(double value_here) { return combined(value_here, UPC_MAX); }
 
-static inline bool correct_everywhere(bool correct_here) { return sum_of_all(correct_here ? 0 : 1) == 0; }
+static inline bool correct_everywhere(bool correct_here) {
+  return sum_of_all(correct_here ? 0 : 1) == 0;
+}
 
-// A well mixed number for every x (SplitMix64's finisher): data and random indices that every thread can compute for itself.
+// A well mixed number for every x (SplitMix64's finisher): data and random indices that every
+// thread can compute for itself.
 static inline uint64_t mixed(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

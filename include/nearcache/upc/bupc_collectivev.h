@@ -1,5 +1,6 @@
-/* Berkeley UPC's collectives on values: each thread gives one value of type T, an assignable type, which with reductions is an arithmetic
- * one. All threads call them, with the same type, root and operation. They move values alone: they order no other accesses. */
+/* Berkeley UPC's collectives on values: each thread gives one value of type T, an assignable type,
+ * which with reductions is an arithmetic one. All threads call them, with the same type, root and
+ * operation. They move values alone: they order no other accesses. */
 #ifndef NEARCACHE_UPC_BUPC_COLLECTIVEV_H
 #define NEARCACHE_UPC_BUPC_COLLECTIVEV_H
 
@@ -10,46 +11,57 @@
 #define BUPC_COLLECTIVEV_VERSION_MAJOR 1
 #define BUPC_COLLECTIVEV_VERSION_MINOR 2
 
-void ncupc_allv_broadcast(const char *file, int line, void *to, const void *value, size_t bytes, int root);
-void ncupc_allv_scatter(const char *file, int line, void *to, const void *values, size_t bytes, int root);
-void *ncupc_allv_gather(const char *file, int line, void *to, const void *value, size_t bytes, int root);
-void ncupc_allv_permute(const char *file, int line, void *to, const void *value, size_t bytes, int thread);
+void ncupc_allv_broadcast(const char* file, int line, void* to, const void* value, size_t bytes,
+                          int root);
+void ncupc_allv_scatter(const char* file, int line, void* to, const void* values, size_t bytes,
+                        int root);
+void* ncupc_allv_gather(const char* file, int line, void* to, const void* value, size_t bytes,
+                        int root);
+void ncupc_allv_permute(const char* file, int line, void* to, const void* value, size_t bytes,
+                        int thread);
 /* kind: 1 signed, 2 unsigned integers, 3 floating-point numbers. */
-void ncupc_allv_reduce(const char *file, int line, void *to, const void *value, size_t bytes, int kind, int root, upc_op_t op);
-void ncupc_allv_prefix_reduce(const char *file, int line, void *to, const void *value, size_t bytes, int kind, upc_op_t op);
+void ncupc_allv_reduce(const char* file, int line, void* to, const void* value, size_t bytes,
+                       int kind, int root, upc_op_t op);
+void ncupc_allv_prefix_reduce(const char* file, int line, void* to, const void* value, size_t bytes,
+                              int kind, upc_op_t op);
 
 #define NCUPC_ALLV_KIND(T) (sizeof(T) > 1 && (T)0.5 != (T)0 ? 3 : (T)-1 < (T)1 ? 1 : 2)
-#define NCUPC_ALLV(T, call, ...)                                                              \
-  __extension__({                                                                             \
-    T ncupc_allv_result;                                                                      \
-    ncupc_allv_##call(__FILE__, __LINE__, &ncupc_allv_result, __VA_ARGS__);                   \
-    ncupc_allv_result;                                                                        \
+#define NCUPC_ALLV(T, call, ...)                                            \
+  __extension__({                                                           \
+    T ncupc_allv_result;                                                    \
+    ncupc_allv_##call(__FILE__, __LINE__, &ncupc_allv_result, __VA_ARGS__); \
+    ncupc_allv_result;                                                      \
   })
-#define NCUPC_ALLV_OF(T, value, call, ...)                                                    \
-  __extension__({                                                                             \
-    T ncupc_allv_value = (value);                                                             \
-    T ncupc_allv_result = ncupc_allv_value;                                                   \
-    ncupc_allv_##call(__FILE__, __LINE__, &ncupc_allv_result, &ncupc_allv_value, sizeof(T), __VA_ARGS__); \
-    ncupc_allv_result;                                                                        \
+#define NCUPC_ALLV_OF(T, value, call, ...)                                                  \
+  __extension__({                                                                           \
+    T ncupc_allv_value = (value);                                                           \
+    T ncupc_allv_result = ncupc_allv_value;                                                 \
+    ncupc_allv_##call(__FILE__, __LINE__, &ncupc_allv_result, &ncupc_allv_value, sizeof(T), \
+                      __VA_ARGS__);                                                         \
+    ncupc_allv_result;                                                                      \
   })
 
-/* The value of `root`; that of values[MYTHREAD], an array of THREADS of them at root (elsewhere anything); that of the thread which named this
- * one. */
+/* The value of `root`; that of values[MYTHREAD], an array of THREADS of them at root (elsewhere
+ * anything); that of the thread which named this one. */
 #define bupc_allv_broadcast(T, value, root) NCUPC_ALLV_OF(T, value, broadcast, (root))
 #define bupc_allv_scatter(T, root, values) NCUPC_ALLV(T, scatter, (values), sizeof(T), (root))
 #define bupc_allv_permute(T, value, thread) NCUPC_ALLV_OF(T, value, permute, (thread))
 
-/* All threads' values, in an array of THREADS of them at `root` (-1: at all), which is returned. gather_all: where it is NULL, none. */
-#define bupc_allv_gather(T, value, root, values)                                                           \
-  __extension__({                                                                                          \
-    T ncupc_allv_value = (value);                                                                          \
-    (T *)ncupc_allv_gather(__FILE__, __LINE__, (values), &ncupc_allv_value, sizeof(T), (root));            \
+/* All threads' values, in an array of THREADS of them at `root` (-1: at all), which is returned.
+ * gather_all: where it is NULL, none. */
+#define bupc_allv_gather(T, value, root, values)                                               \
+  __extension__({                                                                              \
+    T ncupc_allv_value = (value);                                                              \
+    (T*)ncupc_allv_gather(__FILE__, __LINE__, (values), &ncupc_allv_value, sizeof(T), (root)); \
   })
 #define bupc_allv_gather_all(T, value, values) bupc_allv_gather(T, value, -1, values)
 
-/* The reduction in the order of threads, at `root` (-1: at all; elsewhere the own value); up to this thread. */
-#define bupc_allv_reduce(T, value, root, op) NCUPC_ALLV_OF(T, value, reduce, NCUPC_ALLV_KIND(T), (root), (op))
+/* The reduction in the order of threads, at `root` (-1: at all; elsewhere the own value); up to
+ * this thread. */
+#define bupc_allv_reduce(T, value, root, op) \
+  NCUPC_ALLV_OF(T, value, reduce, NCUPC_ALLV_KIND(T), (root), (op))
 #define bupc_allv_reduce_all(T, value, op) bupc_allv_reduce(T, value, -1, op)
-#define bupc_allv_prefix_reduce(T, value, op) NCUPC_ALLV_OF(T, value, prefix_reduce, NCUPC_ALLV_KIND(T), (op))
+#define bupc_allv_prefix_reduce(T, value, op) \
+  NCUPC_ALLV_OF(T, value, prefix_reduce, NCUPC_ALLV_KIND(T), (op))
 
 #endif

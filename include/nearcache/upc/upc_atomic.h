@@ -1,8 +1,9 @@
 /* Atomic operations on shared memory (UPC optional library, section 7.5).
  *
- * A domain fixes a type (UPC_INT, _UINT, _LONG, _ULONG, _LLONG, _ULLONG, _INT32, _UINT32, _INT64, _UINT64, _FLOAT, _DOUBLE or _PTS)
- * and a set of operations. While accesses through a domain may be under way its objects are accessed by no other way. AND, OR and XOR
- * are for integers; pointers-to-shared know GET, SET and CSWAP only. Elements are aligned to their size. */
+ * A domain fixes a type (UPC_INT, _UINT, _LONG, _ULONG, _LLONG, _ULLONG, _INT32, _UINT32, _INT64,
+ * _UINT64, _FLOAT, _DOUBLE or _PTS) and a set of operations. While accesses through a domain may be
+ * under way its objects are accessed by no other way. AND, OR and XOR are for integers;
+ * pointers-to-shared know GET, SET and CSWAP only. Elements are aligned to their size. */
 #ifndef NEARCACHE_UPC_UPC_ATOMIC_H
 #define NEARCACHE_UPC_UPC_ATOMIC_H
 
@@ -12,7 +13,8 @@
 #define __UPC_ATOMIC__ 1
 #endif
 
-/* Operations beside those of upc_types.h: *fetch_ptr gets the old value (may be NULL but for GET). */
+/* Operations beside those of upc_types.h: *fetch_ptr gets the old value (may be NULL but for GET).
+ */
 #define UPC_GET 0x800UL    /* no operand */
 #define UPC_SET 0x1000UL   /* operand1: the new value */
 #define UPC_CSWAP 0x2000UL /* operand1: what must be there; operand2: the new value */
@@ -33,18 +35,22 @@ typedef int upc_atomichint_t;
 #include <upc.h>
 /* Shared: any thread may use a pointer to a domain that another one stored. */
 typedef shared struct ncupc_atomicdomain upc_atomicdomain_t;
-#define NCUPC_DOMAIN upc_atomicdomain_t *
+#define NCUPC_DOMAIN upc_atomicdomain_t*
 #endif
 
 #include "upc_declare.h"
 
-/* Both are collective, with the same arguments on every thread. All threads get the same pointer. */
-NCUPC_LINED(NCUPC_DOMAIN, all_atomicdomain_alloc, (upc_type_t type, upc_op_t ops, upc_atomichint_t hints), (type, ops, hints))
+/* Both are collective, with the same arguments on every thread. All threads get the same pointer.
+ */
+NCUPC_LINED(NCUPC_DOMAIN, all_atomicdomain_alloc,
+            (upc_type_t type, upc_op_t ops, upc_atomichint_t hints), (type, ops, hints))
 NCUPC_LINED(void, all_atomicdomain_free, (NCUPC_DOMAIN domain), (domain))
 
-#define NCUPC_DECLARE_ATOMIC(name)                                                                                          \
-  NCUPC_LINED(void, name, (NCUPC_DOMAIN domain, void *NCUPC_RESTRICT fetch_ptr, upc_op_t op, NCUPC_SHARED_RESTRICT(void) target, \
-                           const void *NCUPC_RESTRICT operand1, const void *NCUPC_RESTRICT operand2),                        \
+#define NCUPC_DECLARE_ATOMIC(name)                                                      \
+  NCUPC_LINED(void, name,                                                               \
+              (NCUPC_DOMAIN domain, void* NCUPC_RESTRICT fetch_ptr, upc_op_t op,        \
+               NCUPC_SHARED_RESTRICT(void) target, const void* NCUPC_RESTRICT operand1, \
+               const void* NCUPC_RESTRICT operand2),                                    \
               (domain, fetch_ptr, op, target, operand1, operand2))
 NCUPC_DECLARE_ATOMIC(atomic_strict)
 NCUPC_DECLARE_ATOMIC(atomic_relaxed)

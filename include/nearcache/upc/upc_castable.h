@@ -25,8 +25,9 @@ typedef struct {
 
 #include "upc_declare.h"
 
-/* The address at which this thread loads and stores what ptr points to; NULL if it cannot, or ptr is null. */
-void *upc_cast(NCUPC_SHARED_CONST ptr);
+/* The address at which this thread loads and stores what ptr points to; NULL if it cannot, or ptr
+ * is null. */
+void* upc_cast(NCUPC_SHARED_CONST ptr);
 upc_thread_info_t upc_thread_info(size_t threadId);
 
 #endif

@@ -1,7 +1,9 @@
-/* Collectives (UPC library specifications 1.3, section 7.3; upc_types.h has the flags and operations).
+/* Collectives (UPC library specifications 1.3, section 7.3; upc_types.h has the flags and
+ * operations).
  *
- * Every thread calls them, with the same arguments. `flags` is one of UPC_IN_* or'ed with one of UPC_OUT_*; 0 is both ALLSYNC. nbytes is
- * the size of one thread's block. Blocks lie as in shared [nbytes] char[nbytes * THREADS], from thread 0 on, or all in one thread. */
+ * Every thread calls them, with the same arguments. `flags` is one of UPC_IN_* or'ed with one of
+ * UPC_OUT_*; 0 is both ALLSYNC. nbytes is the size of one thread's block. Blocks lie as in shared
+ * [nbytes] char[nbytes * THREADS], from thread 0 on, or all in one thread. */
 #ifndef NEARCACHE_UPC_UPC_COLLECTIVE_H
 #define NEARCACHE_UPC_UPC_COLLECTIVE_H
 
@@ -11,7 +13,8 @@
 #define __UPC_COLLECTIVE__ 1
 #endif
 
-/* Operations of the caller's own, beside those of upc_types.h: the second need not be commutative. Both are associative. */
+/* Operations of the caller's own, beside those of upc_types.h: the second need not be commutative.
+ * Both are associative. */
 #define UPC_FUNC 0x200UL
 #define UPC_NONCOMM_FUNC 0x400UL
 
@@ -22,9 +25,11 @@
 
 #include "upc_declare.h"
 
-#define NCUPC_DECLARE_COLLECTIVE(name)                                                                               \
-  NCUPC_LINED(void, name, (NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src, size_t nbytes,    \
-                           upc_flag_t flags), (dst, src, nbytes, flags))
+#define NCUPC_DECLARE_COLLECTIVE(name)                                                 \
+  NCUPC_LINED(void, name,                                                              \
+              (NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src, \
+               size_t nbytes, upc_flag_t flags),                                       \
+              (dst, src, nbytes, flags))
 
 /* One block, to all threads. */
 NCUPC_DECLARE_COLLECTIVE(all_broadcast)
@@ -36,8 +41,9 @@ NCUPC_DECLARE_COLLECTIVE(all_gather_all)
 /* Block j of thread i becomes block i of thread j. */
 NCUPC_DECLARE_COLLECTIVE(all_exchange)
 /* The block of thread i to thread perm[i]. */
-NCUPC_LINED(void, all_permute, (NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src,
-                                NCUPC_SHARED_RESTRICT(const int) perm, size_t nbytes, upc_flag_t flags),
+NCUPC_LINED(void, all_permute,
+            (NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src,
+             NCUPC_SHARED_RESTRICT(const int) perm, size_t nbytes, upc_flag_t flags),
             (dst, src, perm, nbytes, flags))
 
 /* The types of reductions and the ends of their functions' names. */
@@ -54,12 +60,15 @@ NCUPC_LINED(void, all_permute, (NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RE
   X(D, double)                       \
   X(LD, long double)
 
-#define NCUPC_DECLARE_REDUCTION(name, T)                                                                                                  \
-  NCUPC_LINED(void, name, (NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src, upc_op_t op, size_t nelems,             \
-                           size_t blk_size, T (*func)(T, T), upc_flag_t flags), (dst, src, op, nelems, blk_size, func, flags))
-/* upc_all_reduceT: the reduction of nelems elements at src, in blocks of blk_size elements from src's thread and phase on (0: all in one
- * thread), to the one element at dst. upc_all_prefix_reduceT: dst[i] becomes the reduction of src[0] to src[i]; dst has the thread, phase and
- * blocks of src. */
+#define NCUPC_DECLARE_REDUCTION(name, T)                                                       \
+  NCUPC_LINED(void, name,                                                                      \
+              (NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src,         \
+               upc_op_t op, size_t nelems, size_t blk_size, T(*func)(T, T), upc_flag_t flags), \
+              (dst, src, op, nelems, blk_size, func, flags))
+/* upc_all_reduceT: the reduction of nelems elements at src, in blocks of blk_size elements from
+ * src's thread and phase on (0: all in one thread), to the one element at dst.
+ * upc_all_prefix_reduceT: dst[i] becomes the reduction of src[0] to src[i]; dst has the thread,
+ * phase and blocks of src. */
 #define NCUPC_DECLARE_REDUCTIONS(suffix, T)      \
   NCUPC_DECLARE_REDUCTION(all_reduce##suffix, T) \
   NCUPC_DECLARE_REDUCTION(all_prefix_reduce##suffix, T)

@@ -1,8 +1,10 @@
-/* How the headers here declare the library's functions: once, for the translator, which reads them as UPC, and for C code that
- * nearcache/upc_runtime.h is for, where each pointer to shared is an ncupc_ptr.
+/* How the headers here declare the library's functions: once, for the translator, which reads them
+ * as UPC, and for C code that nearcache/upc_runtime.h is for, where each pointer to shared is an
+ * ncupc_ptr.
  *
- * NCUPC_LINED declares a function whose errors name the line of its call: in C, a macro of its name goes to a function that takes file and line
- * before the other arguments. The plain function exists, too, for its address; src/upc/plain.cpp defines those of all. */
+ * NCUPC_LINED declares a function whose errors name the line of its call: in C, a macro of its name
+ * goes to a function that takes file and line before the other arguments. The plain function
+ * exists, too, for its address; src/upc/plain.cpp defines those of all. */
 #ifndef NEARCACHE_UPC_UPC_DECLARE_H
 #define NEARCACHE_UPC_UPC_DECLARE_H
 
@@ -18,23 +20,24 @@
 #define NCUPC_FROM_LINE(...) const char *file, int line, __VA_ARGS__
 #define NCUPC_ALL(...) __VA_ARGS__
 #ifdef NCUPC_DEFINE_PLAIN
-#define NCUPC_PLAIN(T, plain, parameters, lined, arguments) T plain parameters { return lined arguments; }
+#define NCUPC_PLAIN(T, plain, parameters, lined, arguments) \
+  T plain parameters { return lined arguments; }
 #else
 #define NCUPC_PLAIN(T, plain, parameters, lined, arguments) T plain parameters;
 #endif
-#define NCUPC_LINED(T, name, parameters, arguments)  \
-  T ncupc_##name(NCUPC_FROM_LINE parameters);               \
+#define NCUPC_LINED(T, name, parameters, arguments) \
+  T ncupc_##name(NCUPC_FROM_LINE parameters);       \
   NCUPC_PLAIN(T, upc_##name, parameters, ncupc_##name, (0, 0, NCUPC_ALL arguments))
-#define NCUPC_LINED_ALONE(T, name)             \
-  T ncupc_##name(const char *file, int line);  \
+#define NCUPC_LINED_ALONE(T, name)            \
+  T ncupc_##name(const char* file, int line); \
   NCUPC_PLAIN(T, upc_##name, (void), ncupc_##name, (0, 0))
 
 #else
 
-#define NCUPC_SHARED shared void *
-#define NCUPC_SHARED_CONST shared const void *
-#define NCUPC_SHARED_ANY shared const volatile void *
-#define NCUPC_SHARED_RESTRICT(T) shared T *restrict
+#define NCUPC_SHARED shared void*
+#define NCUPC_SHARED_CONST shared const void*
+#define NCUPC_SHARED_ANY shared const volatile void*
+#define NCUPC_SHARED_RESTRICT(T) shared T* restrict
 #define NCUPC_RESTRICT restrict
 #define NCUPC_NORETURN
 

@@ -11,7 +11,7 @@
 #else
 struct ncupc_lock;
 typedef shared struct ncupc_lock upc_lock_t;
-#define NCUPC_LOCK upc_lock_t *
+#define NCUPC_LOCK upc_lock_t*
 #endif
 
 /* Ends all threads with `status`. */
@@ -23,22 +23,26 @@ size_t upc_threadof(NCUPC_SHARED_ANY p);
 size_t upc_phaseof(NCUPC_SHARED_ANY p);
 size_t upc_addrfield(NCUPC_SHARED_ANY p);
 NCUPC_SHARED upc_resetphase(NCUPC_SHARED_ANY p);
-/* The bytes of an object of `total` bytes, in blocks of `block` bytes (0: all on thread 0), that `thread` has. */
+/* The bytes of an object of `total` bytes, in blocks of `block` bytes (0: all on thread 0), that
+ * `thread` has. */
 size_t upc_affinitysize(size_t total, size_t block, size_t thread);
 
-/* ---- Memory. Blocks are aligned to 16 bytes; what they hold is undefined. A size of 0 gives NULL, exhaustion is an error. ---- */
+/* ---- Memory. Blocks are aligned to 16 bytes; what they hold is undefined. A size of 0 gives NULL,
+ * exhaustion is an error. ---- */
 
 /* Collective: `blocks` blocks of `bytes`, from thread 0 on; the same by one thread for itself. */
 NCUPC_LINED(NCUPC_SHARED, all_alloc, (size_t blocks, size_t bytes), (blocks, bytes))
 NCUPC_LINED(NCUPC_SHARED, global_alloc, (size_t blocks, size_t bytes), (blocks, bytes))
-/* On this thread; no communication, but now and then for a chunk. The older name: of blocks * bytes. */
+/* On this thread; no communication, but now and then for a chunk. The older name: of blocks *
+ * bytes. */
 NCUPC_LINED(NCUPC_SHARED, alloc, (size_t bytes), (bytes))
 NCUPC_LINED(NCUPC_SHARED, local_alloc, (size_t blocks, size_t bytes), (blocks, bytes))
 /* By any thread; NULL is nothing. all: collective. */
 NCUPC_LINED(void, free, (NCUPC_SHARED p), (p))
 NCUPC_LINED(void, all_free, (NCUPC_SHARED p), (p))
 
-/* ---- Locks: fair queues. A lock has affinity to its allocating thread; those of upc_all_lock_alloc are spread over threads. ---- */
+/* ---- Locks: fair queues. A lock has affinity to its allocating thread; those of
+ * upc_all_lock_alloc are spread over threads. ---- */
 
 NCUPC_LINED_ALONE(NCUPC_LOCK, all_lock_alloc)    /* collective */
 NCUPC_LINED_ALONE(NCUPC_LOCK, global_lock_alloc) /* by one thread for itself */
@@ -48,11 +52,13 @@ NCUPC_LINED(void, unlock, (NCUPC_LOCK lock), (lock))
 NCUPC_LINED(void, lock_free, (NCUPC_LOCK lock), (lock))
 NCUPC_LINED(void, all_lock_free, (NCUPC_LOCK lock), (lock)) /* collective */
 
-/* ---- Copies of contiguous bytes: relaxed, and complete here when they return. Source and destination do not overlap. ---- */
+/* ---- Copies of contiguous bytes: relaxed, and complete here when they return. Source and
+ * destination do not overlap. ---- */
 
-void upc_memcpy(NCUPC_SHARED_RESTRICT(void) to, NCUPC_SHARED_RESTRICT(const void) from, size_t bytes);
-void upc_memget(void *NCUPC_RESTRICT to, NCUPC_SHARED_RESTRICT(const void) from, size_t bytes);
-void upc_memput(NCUPC_SHARED_RESTRICT(void) to, const void *NCUPC_RESTRICT from, size_t bytes);
+void upc_memcpy(NCUPC_SHARED_RESTRICT(void) to, NCUPC_SHARED_RESTRICT(const void) from,
+                size_t bytes);
+void upc_memget(void* NCUPC_RESTRICT to, NCUPC_SHARED_RESTRICT(const void) from, size_t bytes);
+void upc_memput(NCUPC_SHARED_RESTRICT(void) to, const void* NCUPC_RESTRICT from, size_t bytes);
 void upc_memset(NCUPC_SHARED to, int value, size_t bytes);
 
 #ifdef NEARCACHE_UPC_RUNTIME_LIBRARY_H

@@ -1,13 +1,15 @@
 /* Parallel input and output (UPC optional library, UPC-IO).
  *
- * Every function is collective, and all threads pass the same fd, flags and other arguments but buffers and lists of `local` functions, and,
- * with individual file pointers, buffers, sizes and offsets. Errors: NULL or -1 on all threads, with errno. Sizes and offsets are in bytes
- * where nothing else is said.
+ * Every function is collective, and all threads pass the same fd, flags and other arguments but
+ * buffers and lists of `local` functions, and, with individual file pointers, buffers, sizes and
+ * offsets. Errors: NULL or -1 on all threads, with errno. Sizes and offsets are in bytes where
+ * nothing else is said.
  *
- * Each thread opens the file by itself, so that all must see one file system. A call begins and ends with a barrier of its own, whatever
- * its UPC_IN and UPC_OUT flags; so what was written before a call is read by it (weak consistency asks for upc_all_fsync or upc_all_fclose
- * in between, which a network file system may need). With UPC_STRONG_CA a thread's part of each call is also atomic to others', by a lock of
- * the file. */
+ * Each thread opens the file by itself, so that all must see one file system. A call begins and
+ * ends with a barrier of its own, whatever its UPC_IN and UPC_OUT flags; so what was written before
+ * a call is read by it (weak consistency asks for upc_all_fsync or upc_all_fclose in between, which
+ * a network file system may need). With UPC_STRONG_CA a thread's part of each call is also atomic
+ * to others', by a lock of the file. */
 #ifndef NEARCACHE_UPC_UPC_IO_H
 #define NEARCACHE_UPC_UPC_IO_H
 
@@ -52,22 +54,23 @@ typedef int64_t upc_off_t;
 #define UPC_GET_FN 0x80                 /* const char **: the name; 0 */
 #define UPC_GET_HINTS 0x100             /* const struct upc_hint **: the hints; how many */
 #define UPC_SET_HINT 0x200              /* const struct upc_hint *: one more, or another value; 0 */
-#define UPC_ASYNC_OUTSTANDING 0x400     /* 1 if an asynchronous operation has not been waited for, else 0 */
+#define UPC_ASYNC_OUTSTANDING \
+  0x400 /* 1 if an asynchronous operation has not been waited for, else 0 */
 
 /* With the flags of a read or write: as its _async form. */
 #define UPC_ASYNC 0x40
 
 /* Hints are kept, and change nothing. */
 struct upc_hint {
-  const char *key;
-  const char *value;
+  const char* key;
+  const char* value;
 };
 struct upc_filevec {
   upc_off_t offset;
   size_t len;
 };
 struct upc_local_memvec {
-  void *baseaddr;
+  void* baseaddr;
   size_t len;
 };
 #ifdef NEARCACHE_UPC_RUNTIME_LIBRARY_H
@@ -75,7 +78,7 @@ struct upc_local_memvec {
 #else
 struct ncupc_file;
 typedef shared struct ncupc_file upc_file_t;
-#define NCUPC_FILE upc_file_t *
+#define NCUPC_FILE upc_file_t*
 #endif
 struct upc_shared_memvec {
   NCUPC_SHARED baseaddr; /* phase 0 is what counts */
@@ -87,7 +90,8 @@ typedef struct upc_filevec upc_filevec_t;
 typedef struct upc_local_memvec upc_local_memvec_t;
 typedef struct upc_shared_memvec upc_shared_memvec_t;
 
-NCUPC_FILE upc_all_fopen(const char *name, int flags, size_t numhints, const struct upc_hint *hints);
+NCUPC_FILE upc_all_fopen(const char* name, int flags, size_t numhints,
+                         const struct upc_hint* hints);
 int upc_all_fclose(NCUPC_FILE fd);
 int upc_all_fsync(NCUPC_FILE fd);
 /* The new place of the file pointer; upc_all_fseek(fd, 0, UPC_SEEK_CUR) tells the present one. */
@@ -95,43 +99,62 @@ upc_off_t upc_all_fseek(NCUPC_FILE fd, upc_off_t offset, int origin);
 int upc_all_fset_size(NCUPC_FILE fd, upc_off_t size); /* cut off, or made longer by zeroes */
 upc_off_t upc_all_fget_size(NCUPC_FILE fd);
 int upc_all_fpreallocate(NCUPC_FILE fd, upc_off_t size); /* made at least that long */
-int upc_all_fcntl(NCUPC_FILE fd, int command, void *argument);
+int upc_all_fcntl(NCUPC_FILE fd, int command, void* argument);
 
-/* `nmemb` elements of `size` bytes at the file pointer, which moves on by what is returned: the number of bytes that were read or written,
- * fewer at the end of the file. `local` ones need individual file pointers. Of `shared` ones, blocksize is in elements and the buffer's
- * phase counts as 0; with the common file pointer the threads share the work. */
-upc_off_t upc_all_fread_local(NCUPC_FILE fd, void *buffer, size_t size, size_t nmemb, upc_flag_t flags);
-upc_off_t upc_all_fwrite_local(NCUPC_FILE fd, void *buffer, size_t size, size_t nmemb, upc_flag_t flags);
-upc_off_t upc_all_fread_shared(NCUPC_FILE fd, NCUPC_SHARED buffer, size_t blocksize, size_t size, size_t nmemb, upc_flag_t flags);
-upc_off_t upc_all_fwrite_shared(NCUPC_FILE fd, NCUPC_SHARED buffer, size_t blocksize, size_t size, size_t nmemb, upc_flag_t flags);
+/* `nmemb` elements of `size` bytes at the file pointer, which moves on by what is returned: the
+ * number of bytes that were read or written, fewer at the end of the file. `local` ones need
+ * individual file pointers. Of `shared` ones, blocksize is in elements and the buffer's phase
+ * counts as 0; with the common file pointer the threads share the work. */
+upc_off_t upc_all_fread_local(NCUPC_FILE fd, void* buffer, size_t size, size_t nmemb,
+                              upc_flag_t flags);
+upc_off_t upc_all_fwrite_local(NCUPC_FILE fd, void* buffer, size_t size, size_t nmemb,
+                               upc_flag_t flags);
+upc_off_t upc_all_fread_shared(NCUPC_FILE fd, NCUPC_SHARED buffer, size_t blocksize, size_t size,
+                               size_t nmemb, upc_flag_t flags);
+upc_off_t upc_all_fwrite_shared(NCUPC_FILE fd, NCUPC_SHARED buffer, size_t blocksize, size_t size,
+                                size_t nmemb, upc_flag_t flags);
 
-/* From and to lists of runs, at each thread its own, without the file pointers. Both lists have as many bytes; reading ends at the first run that
- * is over the end of the file. */
-upc_off_t upc_all_fread_list_local(NCUPC_FILE fd, size_t memvec_entries, const struct upc_local_memvec *memvec, size_t filevec_entries,
-                                   const struct upc_filevec *filevec, upc_flag_t flags);
-upc_off_t upc_all_fwrite_list_local(NCUPC_FILE fd, size_t memvec_entries, const struct upc_local_memvec *memvec, size_t filevec_entries,
-                                    const struct upc_filevec *filevec, upc_flag_t flags);
-upc_off_t upc_all_fread_list_shared(NCUPC_FILE fd, size_t memvec_entries, const struct upc_shared_memvec *memvec, size_t filevec_entries,
-                                    const struct upc_filevec *filevec, upc_flag_t flags);
-upc_off_t upc_all_fwrite_list_shared(NCUPC_FILE fd, size_t memvec_entries, const struct upc_shared_memvec *memvec, size_t filevec_entries,
-                                     const struct upc_filevec *filevec, upc_flag_t flags);
+/* From and to lists of runs, at each thread its own, without the file pointers. Both lists have as
+ * many bytes; reading ends at the first run that is over the end of the file. */
+upc_off_t upc_all_fread_list_local(NCUPC_FILE fd, size_t memvec_entries,
+                                   const struct upc_local_memvec* memvec, size_t filevec_entries,
+                                   const struct upc_filevec* filevec, upc_flag_t flags);
+upc_off_t upc_all_fwrite_list_local(NCUPC_FILE fd, size_t memvec_entries,
+                                    const struct upc_local_memvec* memvec, size_t filevec_entries,
+                                    const struct upc_filevec* filevec, upc_flag_t flags);
+upc_off_t upc_all_fread_list_shared(NCUPC_FILE fd, size_t memvec_entries,
+                                    const struct upc_shared_memvec* memvec, size_t filevec_entries,
+                                    const struct upc_filevec* filevec, upc_flag_t flags);
+upc_off_t upc_all_fwrite_list_shared(NCUPC_FILE fd, size_t memvec_entries,
+                                     const struct upc_shared_memvec* memvec, size_t filevec_entries,
+                                     const struct upc_filevec* filevec, upc_flag_t flags);
 
-/* Asynchronous forms: one at a time for each file, and until upc_all_fwait_async, or upc_all_ftest_async with *flag 1, have told what
- * the operation returned nothing but these and UPC_ASYNC_OUTSTANDING may be asked of the file. Here the operation is done when the call
- * returns. */
-void upc_all_fread_local_async(NCUPC_FILE fd, void *buffer, size_t size, size_t nmemb, upc_flag_t flags);
-void upc_all_fwrite_local_async(NCUPC_FILE fd, void *buffer, size_t size, size_t nmemb, upc_flag_t flags);
-void upc_all_fread_shared_async(NCUPC_FILE fd, NCUPC_SHARED buffer, size_t blocksize, size_t size, size_t nmemb, upc_flag_t flags);
-void upc_all_fwrite_shared_async(NCUPC_FILE fd, NCUPC_SHARED buffer, size_t blocksize, size_t size, size_t nmemb, upc_flag_t flags);
-void upc_all_fread_list_local_async(NCUPC_FILE fd, size_t memvec_entries, const struct upc_local_memvec *memvec, size_t filevec_entries,
-                                    const struct upc_filevec *filevec, upc_flag_t flags);
-void upc_all_fwrite_list_local_async(NCUPC_FILE fd, size_t memvec_entries, const struct upc_local_memvec *memvec, size_t filevec_entries,
-                                     const struct upc_filevec *filevec, upc_flag_t flags);
-void upc_all_fread_list_shared_async(NCUPC_FILE fd, size_t memvec_entries, const struct upc_shared_memvec *memvec, size_t filevec_entries,
-                                     const struct upc_filevec *filevec, upc_flag_t flags);
-void upc_all_fwrite_list_shared_async(NCUPC_FILE fd, size_t memvec_entries, const struct upc_shared_memvec *memvec, size_t filevec_entries,
-                                      const struct upc_filevec *filevec, upc_flag_t flags);
+/* Asynchronous forms: one at a time for each file, and until upc_all_fwait_async, or
+ * upc_all_ftest_async with *flag 1, have told what the operation returned nothing but these and
+ * UPC_ASYNC_OUTSTANDING may be asked of the file. Here the operation is done when the call returns.
+ */
+void upc_all_fread_local_async(NCUPC_FILE fd, void* buffer, size_t size, size_t nmemb,
+                               upc_flag_t flags);
+void upc_all_fwrite_local_async(NCUPC_FILE fd, void* buffer, size_t size, size_t nmemb,
+                                upc_flag_t flags);
+void upc_all_fread_shared_async(NCUPC_FILE fd, NCUPC_SHARED buffer, size_t blocksize, size_t size,
+                                size_t nmemb, upc_flag_t flags);
+void upc_all_fwrite_shared_async(NCUPC_FILE fd, NCUPC_SHARED buffer, size_t blocksize, size_t size,
+                                 size_t nmemb, upc_flag_t flags);
+void upc_all_fread_list_local_async(NCUPC_FILE fd, size_t memvec_entries,
+                                    const struct upc_local_memvec* memvec, size_t filevec_entries,
+                                    const struct upc_filevec* filevec, upc_flag_t flags);
+void upc_all_fwrite_list_local_async(NCUPC_FILE fd, size_t memvec_entries,
+                                     const struct upc_local_memvec* memvec, size_t filevec_entries,
+                                     const struct upc_filevec* filevec, upc_flag_t flags);
+void upc_all_fread_list_shared_async(NCUPC_FILE fd, size_t memvec_entries,
+                                     const struct upc_shared_memvec* memvec, size_t filevec_entries,
+                                     const struct upc_filevec* filevec, upc_flag_t flags);
+void upc_all_fwrite_list_shared_async(NCUPC_FILE fd, size_t memvec_entries,
+                                      const struct upc_shared_memvec* memvec,
+                                      size_t filevec_entries, const struct upc_filevec* filevec,
+                                      upc_flag_t flags);
 upc_off_t upc_all_fwait_async(NCUPC_FILE fd);
-upc_off_t upc_all_ftest_async(NCUPC_FILE fd, int *flag);
+upc_off_t upc_all_ftest_async(NCUPC_FILE fd, int* flag);
 
 #endif

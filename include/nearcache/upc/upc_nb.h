@@ -1,9 +1,10 @@
 /* Copies that go on while the thread does (UPC optional library, section 7.8).
  *
- * Until a copy is complete its source must not be written, nor its destination read or written. The first four give a handle, to be given
- * to upc_sync, or to upc_sync_attempt until that says 1; the _nbi forms are completed all at once by upc_synci. Handles belong to the
- * thread that got them. OpenSHMEM completes all copies together, so that upc_sync of one waits for those that were started before it, and
- * the attempts complete what they ask about. */
+ * Until a copy is complete its source must not be written, nor its destination read or written. The
+ * first four give a handle, to be given to upc_sync, or to upc_sync_attempt until that says 1; the
+ * _nbi forms are completed all at once by upc_synci. Handles belong to the thread that got them.
+ * OpenSHMEM completes all copies together, so that upc_sync of one waits for those that were
+ * started before it, and the attempts complete what they ask about. */
 #ifndef NEARCACHE_UPC_UPC_NB_H
 #define NEARCACHE_UPC_UPC_NB_H
 
@@ -25,16 +26,20 @@ typedef uint64_t upc_handle_t;
 
 #include "upc_declare.h"
 
-upc_handle_t upc_memcpy_nb(NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src, size_t n);
-upc_handle_t upc_memget_nb(void *NCUPC_RESTRICT dst, NCUPC_SHARED_RESTRICT(const void) src, size_t n);
-upc_handle_t upc_memput_nb(NCUPC_SHARED_RESTRICT(void) dst, const void *NCUPC_RESTRICT src, size_t n);
+upc_handle_t upc_memcpy_nb(NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src,
+                           size_t n);
+upc_handle_t upc_memget_nb(void* NCUPC_RESTRICT dst, NCUPC_SHARED_RESTRICT(const void) src,
+                           size_t n);
+upc_handle_t upc_memput_nb(NCUPC_SHARED_RESTRICT(void) dst, const void* NCUPC_RESTRICT src,
+                           size_t n);
 upc_handle_t upc_memset_nb(NCUPC_SHARED dst, int c, size_t n);
 void upc_sync(upc_handle_t handle);
 int upc_sync_attempt(upc_handle_t handle);
 
-void upc_memcpy_nbi(NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src, size_t n);
-void upc_memget_nbi(void *NCUPC_RESTRICT dst, NCUPC_SHARED_RESTRICT(const void) src, size_t n);
-void upc_memput_nbi(NCUPC_SHARED_RESTRICT(void) dst, const void *NCUPC_RESTRICT src, size_t n);
+void upc_memcpy_nbi(NCUPC_SHARED_RESTRICT(void) dst, NCUPC_SHARED_RESTRICT(const void) src,
+                    size_t n);
+void upc_memget_nbi(void* NCUPC_RESTRICT dst, NCUPC_SHARED_RESTRICT(const void) src, size_t n);
+void upc_memput_nbi(NCUPC_SHARED_RESTRICT(void) dst, const void* NCUPC_RESTRICT src, size_t n);
 void upc_memset_nbi(NCUPC_SHARED dst, int c, size_t n);
 void upc_synci(void);
 int upc_synci_attempt(void);

@@ -1,4 +1,5 @@
-// How long mode transparent may serve what was read: until the program may have learned of others' writes. One for a process.
+// How long mode transparent may serve what was read: until the program may have learned of others'
+// writes. One for a process.
 #pragma once
 
 #include <atomic>
@@ -7,8 +8,10 @@
 namespace nearcache {
 
 struct Acquires {
-  std::atomic<uint64_t> count{1};   // what was read before the last one is not served
-  std::atomic<bool> quiet{false};   // nobody is known to write: completing gets, or a shared lock, is no acquire (mpi/process/phases.h)
+  std::atomic<uint64_t> count{1};  // what was read before the last one is not served
+  // nobody is known to write: completing gets, or a shared lock, is no acquire
+  // (mpi/process/phases.h)
+  std::atomic<bool> quiet{false};
 
   uint64_t all() const { return count.load(std::memory_order_relaxed); }
   uint32_t now() const { return static_cast<uint32_t>(all()); }  // as entries have it: wraps

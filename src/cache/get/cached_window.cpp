@@ -33,7 +33,8 @@ uint64_t hash_bytes(const std::byte* data, uint64_t bytes) {
 
 // --- Rules, and the life of the cache. ---
 
-CachingRules::CachingRules(const Options& options) : mode(options.mode), max_get(options.max_get), skip_cheap(options.skip_cheap) {
+CachingRules::CachingRules(const Options& options)
+    : mode(options.mode), max_get(options.max_get), skip_cheap(options.skip_cheap) {
   cache.policy = options.policy;
   cache.storage_bytes = options.storage;
   cache.index_capacity = options.index;
@@ -53,12 +54,21 @@ CachingRules::CachingRules(const Options& options) : mode(options.mode), max_get
 }
 
 bool CachingRules::same_cache(const CachingRules& other) const {
-  return cache.policy == other.cache.policy && cache.storage_bytes == other.cache.storage_bytes && cache.index_capacity == other.cache.index_capacity &&
-         cache.tuner.adaptive == other.cache.tuner.adaptive && cache.sample == other.cache.sample && cache.anchors == other.cache.anchors;
+  return cache.policy == other.cache.policy && cache.storage_bytes == other.cache.storage_bytes &&
+         cache.index_capacity == other.cache.index_capacity &&
+         cache.tuner.adaptive == other.cache.tuner.adaptive && cache.sample == other.cache.sample &&
+         cache.anchors == other.cache.anchors;
 }
 
-CachedWindow::CachedWindow(const WindowShape& shape, const CachingRules& rules, MemoryBudget* budget, Acquires* acquires, Data data)
-    : epochs_(shape.ranks), data_(data), shape_(shape), rules_(rules), budget_(budget), acquires_(acquires), pending_of_target_(shape.ranks) {}
+CachedWindow::CachedWindow(const WindowShape& shape, const CachingRules& rules,
+                           MemoryBudget* budget, Acquires* acquires, Data data)
+    : epochs_(shape.ranks),
+      data_(data),
+      shape_(shape),
+      rules_(rules),
+      budget_(budget),
+      acquires_(acquires),
+      pending_of_target_(shape.ranks) {}
 
 void CachedWindow::set_mode(Mode mode) {
   if (mode == rules_.mode) return;
@@ -83,9 +93,11 @@ void CachedWindow::reset() {
 }
 
 GetCache::Geometry CachedWindow::growth_within(uint64_t limit) const {
-  // Storage is addressed in granules by 32 bits; an entry that is worth an index slot has some 128 bytes.
+  // Storage is addressed in granules by 32 bits; an entry that is worth an index slot has some 128
+  // bytes.
   limit = std::min<uint64_t>(limit, uint64_t{UINT32_MAX} * granule_bytes / 2);
-  return {std::min<uint64_t>(std::max(limit / 128, rules_.cache.index_capacity), uint64_t{1} << 28), stores() ? limit : 0};
+  return {std::min<uint64_t>(std::max(limit / 128, rules_.cache.index_capacity), uint64_t{1} << 28),
+          stores() ? limit : 0};
 }
 
 bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
@@ -102,9 +114,12 @@ bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
     geometry.most_index /= 2;
     if (geometry.most_index < 16) return false;
   }
-  settings.index_capacity = std::min(settings.index_capacity, std::max<uint64_t>(geometry.most_index, 1));
+  settings.index_capacity =
+      std::min(settings.index_capacity, std::max<uint64_t>(geometry.most_index, 1));
   settings.storage_bytes = std::min(settings.storage_bytes, geometry.most_storage);
-  const auto wants = [&settings] { return GetCache::memory_for(settings.index_capacity, settings.storage_bytes); };
+  const auto wants = [&settings] {
+    return GetCache::memory_for(settings.index_capacity, settings.storage_bytes);
+  };
   while (!budget_->take(wants())) {
     if (settings.index_capacity <= 16) {
       region_.release();
@@ -116,7 +131,7 @@ bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
   cache_ = GetCache::create(region_.base(), geometry, settings);
   lines_.reset(shape_.least_bytes > 0 && shape_.unit > 0 && has_storage_ ? new Lines : nullptr);
   budget_->give_back(wants() - cache_->memory());  // storage is whole granules
-  epochs_.forget_marks();  // the cache has not seen what is outstanding
+  epochs_.forget_marks();                          // the cache has not seen what is outstanding
   update_generation();
   if (versions_ != nullptr) {
     versions_->forget(cache_->generation());
@@ -138,7 +153,8 @@ void CachedWindow::drop_cache() {
 
 void CachedWindow::keep_across_acquires(Regions regions) {
   if (cache_ != nullptr) update_generation();
-  versions_ = std::make_unique<Versions>(shape_.ranks, regions, cache_ != nullptr ? cache_->generation() : 0);
+  versions_ = std::make_unique<Versions>(shape_.ranks, regions,
+                                         cache_ != nullptr ? cache_->generation() : 0);
   stamped_ = acquires_->all();
   if (cache_ != nullptr) cache_->set_versions(versions_.get());
 }
@@ -194,10 +210,12 @@ CachedWindow::Decision CachedWindow::look_up(const RemoteGet& get, bool request)
         const GetCache::Overlap overlap = cache_->overlap(get.key, get.bytes);
         if (overlap.found == GetCache::Found::full) return serve_overlap(get, overlap);
       }
-      if (found.found == GetCache::Found::partial) return request ? Decision() : partial(get, found);
+      if (found.found == GetCache::Found::partial)
+        return request ? Decision() : partial(get, found);
       [[fallthrough]];
     case GetCache::Found::pending:
-      // A request and another get must not depend on each other: each is complete by calls of its own, or fails by itself.
+      // A request and another get must not depend on each other: each is complete by calls of its
+      // own, or fails by itself.
       return may_join(found.token, request) ? join(get, found) : Decision();
     case GetCache::Found::none:
       break;
@@ -212,8 +230,10 @@ CachedWindow::Decision CachedWindow::look_up_absent(const RemoteGet& get) {
 
 // What begins elsewhere may have the bytes.
 CachedWindow::Decision CachedWindow::no_exact_hit(const RemoteGet& get, bool request) {
-  bool small = lines_ != nullptr && stores() && get.bytes <= Lines::most_get && get.contiguous_target;
-  const GetCache::Overlap overlap = get.contiguous_target ? cache_->overlap(get.key, get.bytes) : GetCache::Overlap();
+  bool small =
+      lines_ != nullptr && stores() && get.bytes <= Lines::most_get && get.contiguous_target;
+  const GetCache::Overlap overlap =
+      get.contiguous_target ? cache_->overlap(get.key, get.bytes) : GetCache::Overlap();
   switch (overlap.found) {
     case GetCache::Found::full:
       return serve_overlap(get, overlap);
@@ -221,9 +241,12 @@ CachedWindow::Decision CachedWindow::no_exact_hit(const RemoteGet& get, bool req
       small = false;  // it comes, but not for this get
       if (!may_join(overlap.token, request)) break;
       note_use(get, overlap.entry);
-      return serve_pending(get, overlap.token, {no_record, get.origin, get.elements, overlap.offset, get.bytes});
+      return serve_pending(get, overlap.token,
+                           {no_record, get.origin, get.elements, overlap.offset, get.bytes});
     case GetCache::Found::partial:
-      if (request || (small && lines_->length() > get.bytes && overlap.head + overlap.tail < get.bytes)) break;
+      if (request ||
+          (small && lines_->length() > get.bytes && overlap.head + overlap.tail < get.bytes))
+        break;
       return serve_parts(get, overlap);
     case GetCache::Found::pending_partial:
     case GetCache::Found::none:
@@ -233,7 +256,8 @@ CachedWindow::Decision CachedWindow::no_exact_hit(const RemoteGet& get, bool req
   return small ? small_miss(get, request, overlap.head > 0) : miss();
 }
 
-// A line instead of what is asked for, where lines have been found to pay; of a stream a longer one, of a stride the places to come besides.
+// A line instead of what is asked for, where lines have been found to pay; of a stream a longer
+// one, of a stride the places to come besides.
 CachedWindow::Decision CachedWindow::small_miss(const RemoteGet& get, bool request, bool has_head) {
   Decision decision = miss();
   lines_->missed(get.key.target, get.from, cache_->generation());
@@ -271,20 +295,24 @@ CachedWindow::Line CachedWindow::line_around(const RemoteGet& get, bool has_head
 }
 
 // Nothing where some of it is there already.
-CachedWindow::Decision CachedWindow::look_ahead(const RemoteGet& get, const Decision& decision, uint32_t place) {
+CachedWindow::Decision CachedWindow::look_ahead(const RemoteGet& get, const Decision& decision,
+                                                uint32_t place) {
   if (cache_ == nullptr || !stores()) return {};
   const bool line = decision.line.bytes > 0;
-  const int64_t from = (line ? decision.line.from : get.from) + decision.ahead.stride * static_cast<int64_t>(place);
+  const int64_t from =
+      (line ? decision.line.from : get.from) + decision.ahead.stride * static_cast<int64_t>(place);
   const auto bytes = static_cast<int64_t>(line ? decision.line.bytes : get.bytes);
   const int64_t last = std::min(from + bytes, shape_.least_bytes);
   if (from < 0 || from >= last || from % shape_.unit != 0) return {};
   Decision ahead = miss();
   ahead.line = {from, static_cast<uint64_t>(last - from), nullptr};
   const RemoteGet there = get_of(get, ahead.line);
-  if (cache_->find(there.hash, there.key) != no_entry || cache_->overlap(there.key, there.bytes).found != GetCache::Found::none ||
+  if (cache_->find(there.hash, there.key) != no_entry ||
+      cache_->overlap(there.key, there.bytes).found != GetCache::Found::none ||
       overlaps_outstanding_write(there))
     return {};
-  if (moves_data() && (ahead.line.buffer = line_buffers_.take(ahead.line.bytes)) == nullptr) return {};
+  if (moves_data() && (ahead.line.buffer = line_buffers_.take(ahead.line.bytes)) == nullptr)
+    return {};
   return ahead;
 }
 
@@ -292,8 +320,11 @@ void CachedWindow::issued_ahead(const RemoteGet& get, const Decision& ahead) {
   const RemoteGet there = get_of(get, ahead.line);
   epochs_.get_issued(there.key.target);
   counts_.bytes_from_network += there.bytes;
-  const uint32_t record = add_record(there, ahead);  // in any case: the buffer is in use until the data is there
-  if (cache_ == nullptr || !stores() || !may_be_kept(there, ahead) || cache_->find(there.hash, there.key) != no_entry) return;
+  // in any case: the buffer is in use until the data is there
+  const uint32_t record = add_record(there, ahead);
+  if (cache_ == nullptr || !stores() || !may_be_kept(there, ahead) ||
+      cache_->find(there.hash, there.key) != no_entry)
+    return;
   const EntryId entry = cache_->insert(there.hash, there.key, there.bytes, record).entry;
   pending_[record].entry = entry;
   if (entry != no_entry) inserted(there.key.target);
@@ -314,7 +345,8 @@ RemoteGet CachedWindow::get_of(const RemoteGet& get, const Line& line) {
 
 // A part of an entry, perhaps of a line, has been asked for. True: that tells no more.
 bool CachedWindow::note_use(const RemoteGet& get, EntryId entry) {
-  return lines_ == nullptr || get.bytes > Lines::most_get || lines_->used(cache_->entry(entry).key(), get.from, cache_->generation());
+  return lines_ == nullptr || get.bytes > Lines::most_get ||
+         lines_->used(cache_->entry(entry).key(), get.from, cache_->generation());
 }
 
 static void deliver(const RemoteGet& get, const std::byte* data) {
@@ -325,7 +357,8 @@ static void deliver(const RemoteGet& get, const std::byte* data) {
   }
 }
 
-// Without a promise: a program that reads a few words over and over waits for them to change, in spite of the standard.
+// Without a promise: a program that reads a few words over and over waits for them to change, in
+// spite of the standard.
 bool CachedWindow::looks_polled(const RemoteGet& get) {
   if (!ends_at_acquires(rules_.mode)) return false;
   if (polls_.time_to_look()) return polls_.look();
@@ -333,14 +366,16 @@ bool CachedWindow::looks_polled(const RemoteGet& get) {
   return false;
 }
 
-CachedWindow::Decision CachedWindow::fetch_again(const RemoteGet& get, EntryId entry, uint64_t offset) {
+CachedWindow::Decision CachedWindow::fetch_again(const RemoteGet& get, EntryId entry,
+                                                 uint64_t offset) {
   Decision decision = miss();
   if (moves_data()) decision.polled = hash_bytes(cache_->data(entry) + offset, get.bytes);
   cache_->discard(entry);
   return decision;
 }
 
-// Another value than the one that was served: the program learns of a write, and perhaps by it of others.
+// Another value than the one that was served: the program learns of a write, and perhaps by it of
+// others.
 void CachedWindow::compare(const PendingGet& get, const std::byte* packed) {
   if (packed != nullptr && hash_bytes(packed, get.bytes) != get.polled) acquires_->add(true);
 }
@@ -356,14 +391,16 @@ CachedWindow::Decision CachedWindow::serve(const RemoteGet& get, EntryId entry, 
   return decision;
 }
 
-CachedWindow::Decision CachedWindow::serve_overlap(const RemoteGet& get, const GetCache::Overlap& overlap) {
+CachedWindow::Decision CachedWindow::serve_overlap(const RemoteGet& get,
+                                                   const GetCache::Overlap& overlap) {
   cache_->count_overlap(overlap.entry);
   if (note_use(get, overlap.entry)) cache_->note_part(get.key, overlap.entry);
   return serve(get, overlap.entry, overlap.offset);
 }
 
 // All of it comes with the get of `record`; `waiter` says what of it goes where then.
-CachedWindow::Decision CachedWindow::serve_pending(const RemoteGet& get, uint32_t record, const Waiter& waiter) {
+CachedWindow::Decision CachedWindow::serve_pending(const RemoteGet& get, uint32_t record,
+                                                   const Waiter& waiter) {
   served(get.bytes);
   ++counts_.hits_pending;
   add_waiter(record, waiter);
@@ -373,7 +410,8 @@ CachedWindow::Decision CachedWindow::serve_pending(const RemoteGet& get, uint32_
   return decision;
 }
 
-// How much of a head may be used: the tail must begin at a whole displacement, and go into one run of the origin.
+// How much of a head may be used: the tail must begin at a whole displacement, and go into one run
+// of the origin.
 uint64_t CachedWindow::usable_head(const RemoteGet& get, uint64_t have) const {
   if (!get.contiguous_target || !in_one_run(get) || get.bytes - have > INT_MAX) return 0;
   const int64_t past = (get.key.displacement + static_cast<int64_t>(have)) % shape_.unit;
@@ -381,9 +419,11 @@ uint64_t CachedWindow::usable_head(const RemoteGet& get, uint64_t have) const {
   return have > excess ? have - excess : 0;
 }
 
-// The get goes along with one that is under way; if that one is shorter, only the tail is fetched besides.
+// The get goes along with one that is under way; if that one is shorter, only the tail is fetched
+// besides.
 CachedWindow::Decision CachedWindow::join(const RemoteGet& get, const GetCache::Lookup& found) {
-  if (found.found == GetCache::Found::pending) return serve_pending(get, found.token, {no_record, get.origin, get.elements, 0, get.bytes});
+  if (found.found == GetCache::Found::pending)
+    return serve_pending(get, found.token, {no_record, get.origin, get.elements, 0, get.bytes});
   const uint64_t head = usable_head(get, found.have);
   if (head == 0) {
     cache_->discard(found.entry);
@@ -405,7 +445,8 @@ CachedWindow::Decision CachedWindow::partial(const RemoteGet& get, const GetCach
     cache_->discard(found.entry);
     return miss();
   }
-  std::byte* to = moves_data() ? static_cast<std::byte*>(get.origin) + get.elements.first_offset() : nullptr;
+  std::byte* to =
+      moves_data() ? static_cast<std::byte*>(get.origin) + get.elements.first_offset() : nullptr;
   // A repeat of a get whose tail is under way waits for that tail.
   if (cache_->entry(found.entry).state == State::growing) {
     const PendingGet tail = pending_[found.token];
@@ -415,7 +456,9 @@ CachedWindow::Decision CachedWindow::partial(const RemoteGet& get, const GetCach
     }
     if (moves_data()) copy_bytes(to, cache_->data(found.entry), tail.start);
     const uint64_t rest = get.bytes - tail.start;
-    return serve_pending(get, found.token, {no_record, moves_data() ? to + tail.start : nullptr, {&byte_layout(), rest}, 0, rest});
+    return serve_pending(
+        get, found.token,
+        {no_record, moves_data() ? to + tail.start : nullptr, {&byte_layout(), rest}, 0, rest});
   }
   if (moves_data()) copy_bytes(to, cache_->data(found.entry), head);
   Decision decision = miss();
@@ -426,22 +469,29 @@ CachedWindow::Decision CachedWindow::partial(const RemoteGet& get, const GetCach
   return decision;
 }
 
-// Of a get that begins where no entry does, the head or the tail or both are copied; all of it is kept when the rest is there.
-CachedWindow::Decision CachedWindow::serve_parts(const RemoteGet& get, const GetCache::Overlap& overlap) {
+// Of a get that begins where no entry does, the head or the tail or both are copied; all of it is
+// kept when the rest is there.
+CachedWindow::Decision CachedWindow::serve_parts(const RemoteGet& get,
+                                                 const GetCache::Overlap& overlap) {
   if (!in_one_run(get)) return miss();
-  std::byte* to = moves_data() ? static_cast<std::byte*>(get.origin) + get.elements.first_offset() : nullptr;
+  std::byte* to =
+      moves_data() ? static_cast<std::byte*>(get.origin) + get.elements.first_offset() : nullptr;
   const bool all = overlap.head + overlap.tail >= get.bytes;
   const uint64_t head = all ? overlap.head : usable_head(get, overlap.head);
   const uint64_t tail = all ? get.bytes - head : overlap.tail;
   const uint64_t rest = get.bytes - head - tail;
-  if (head + tail == 0 || rest > INT_MAX || (get.key.displacement + static_cast<int64_t>(head)) % shape_.unit != 0) return miss();
+  if (head + tail == 0 || rest > INT_MAX ||
+      (get.key.displacement + static_cast<int64_t>(head)) % shape_.unit != 0)
+    return miss();
   if (head > 0) {
     cache_->count_overlap(overlap.entry);
     if (moves_data()) copy_bytes(to, cache_->data(overlap.entry) + overlap.offset, head);
   }
   if (tail > 0) {
     cache_->count_overlap(overlap.last_entry);
-    if (moves_data()) copy_bytes(to + (get.bytes - tail), cache_->data(overlap.last_entry) + (overlap.tail - tail), tail);
+    if (moves_data())
+      copy_bytes(to + (get.bytes - tail), cache_->data(overlap.last_entry) + (overlap.tail - tail),
+                 tail);
   }
   Decision decision = miss();
   if (all) {
@@ -479,9 +529,11 @@ uint32_t CachedWindow::add_waiter(uint32_t record, const Waiter& waiter) {
 }
 
 void CachedWindow::rest_refused(const Decision& decision) {
-  if (decision.line.buffer != nullptr) line_buffers_.give_back(decision.line.buffer, decision.line.bytes);
+  if (decision.line.buffer != nullptr)
+    line_buffers_.give_back(decision.line.buffer, decision.line.bytes);
   if (decision.record == no_record || !is_of(decision.record, decision.serial)) return;
-  for (uint32_t* link = &pending_[decision.record].waiters; *link != no_record; link = &waiters_[*link].after) {
+  for (uint32_t* link = &pending_[decision.record].waiters; *link != no_record;
+       link = &waiters_[*link].after) {
     if (*link != decision.waiter) continue;
     *link = waiters_[decision.waiter].after;
     layout_drop(waiters_[decision.waiter].elements.layout);
@@ -500,7 +552,8 @@ bool CachedWindow::overlaps_outstanding_write(const RemoteGet& get) const {
   return since == Epochs::no_mark || cache_->writes().overwritten(target, get.from, get.to, since);
 }
 
-// Counts a get that was fetched, by what became of its entry. One that was served in part has been counted.
+// Counts a get that was fetched, by what became of its entry. One that was served in part has been
+// counted.
 void CachedWindow::missed(const Decision& decision, Outcome outcome, Issued* issued) {
   issued->outcome = outcome;
   if (decision.answer == Answer::rest) return;
@@ -521,10 +574,13 @@ void CachedWindow::missed(const Decision& decision, Outcome outcome, Issued* iss
   }
 }
 
-EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, uint32_t record, Issued* issued) {
+EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, uint32_t record,
+                                Issued* issued) {
   if (decision.answer == Answer::rest && !decision.whole) {
-    if (decision.entry == no_entry || cache_->find(get.hash, get.key) != decision.entry) return no_entry;
-    if (cache_->entry(decision.entry).size < decision.head) return no_entry;  // not the entry it was
+    if (decision.entry == no_entry || cache_->find(get.hash, get.key) != decision.entry)
+      return no_entry;
+    // not the entry it was
+    if (cache_->entry(decision.entry).size < decision.head) return no_entry;
     return cache_->grow(get.hash, decision.entry, get.bytes, record);
   }
   if (decision.line.bytes > 0) {
@@ -552,10 +608,12 @@ EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, 
   return inserted.entry;
 }
 
-// Not where another thread's synchronisation or write came between: what was fetched may be older than that.
+// Not where another thread's synchronisation or write came between: what was fetched may be older
+// than that.
 bool CachedWindow::may_be_kept(const RemoteGet& get, const Decision& decision) {
   update_generation();
-  const bool overtaken = cache_->generation() != decision.generation || cache_->writes().now() != decision.write_seq;
+  const bool overtaken =
+      cache_->generation() != decision.generation || cache_->writes().now() != decision.write_seq;
   return !overtaken && !overlaps_outstanding_write(get);
 }
 
@@ -606,7 +664,9 @@ CachedWindow::Issued CachedWindow::issued(const RemoteGet& asked, const Decision
     return issued;
   }
   const uint32_t record = add_record(get, decision);
-  if (line) add_waiter(record, {no_record, asked.origin, asked.elements, static_cast<uint64_t>(asked.from - get.from), asked.bytes});
+  if (line)
+    add_waiter(record, {no_record, asked.origin, asked.elements,
+                        static_cast<uint64_t>(asked.from - get.from), asked.bytes});
   EntryId entry = no_entry;
   if (line && (cache_ == nullptr || !may_be_kept(get, decision))) {
     missed(decision, Outcome::failing, &issued);
@@ -619,7 +679,8 @@ CachedWindow::Issued CachedWindow::issued(const RemoteGet& asked, const Decision
   }
   if (entry != no_entry) {
     inserted(get.key.target);
-    if (line && lines_ != nullptr && stores()) lines_->fetched(get.key, asked.from, cache_->generation());
+    if (line && lines_ != nullptr && stores())
+      lines_->fetched(get.key, asked.from, cache_->generation());
   }
   pending_[record].entry = entry;
   issued.record = record;
@@ -628,9 +689,12 @@ CachedWindow::Issued CachedWindow::issued(const RemoteGet& asked, const Decision
 
 // --- Synchronisation. ---
 
-// Records of gets stay in their lists until the synchronisation has returned, since another thread's may be the first to.
+// Records of gets stay in their lists until the synchronisation has returned, since another
+// thread's may be the first to.
 CachedWindow::Completion CachedWindow::begin_sync(Targets targets, bool local) {
-  return {epochs_.begin(targets, local, cache_ == nullptr ? Epochs::no_mark : cache_->writes().now()), serials_};
+  return {
+      epochs_.begin(targets, local, cache_ == nullptr ? Epochs::no_mark : cache_->writes().now()),
+      serials_};
 }
 
 void CachedWindow::end_sync(const Completion& completion, bool succeeded) {
@@ -638,7 +702,9 @@ void CachedWindow::end_sync(const Completion& completion, bool succeeded) {
   const Targets targets = completion.sync.targets;
   if (!succeeded || targets.is_none()) return;
   const auto& list = targets.is_all() ? pending_of_all_ : pending_of_target_[targets.rank()];
-  for (uint32_t at = list.first; at != no_record && pending_[at].serial <= completion.up_to; at = list.first) complete(at, true);
+  for (uint32_t at = list.first; at != no_record && pending_[at].serial <= completion.up_to;
+       at = list.first)
+    complete(at, true);
 }
 
 bool CachedWindow::request_completed(uint32_t record, uint64_t serial, bool succeeded) {
@@ -647,10 +713,12 @@ bool CachedWindow::request_completed(uint32_t record, uint64_t serial, bool succ
   return true;
 }
 
-// The data of a get has arrived where the program wanted it: stores it, and copies it to whoever waited for it.
+// The data of a get has arrived where the program wanted it: stores it, and copies it to whoever
+// waited for it.
 void CachedWindow::complete(uint32_t record, bool succeeded) {
   const PendingGet get = pending_[record];
-  // The program may know that a get has arrived whose wait failed for another one: of a line it has what there is.
+  // The program may know that a get has arrived whose wait failed for another one: of a line it has
+  // what there is.
   const bool delivers = succeeded || get.buffer != nullptr;
   const std::byte* packed = moves_data() && delivers ? packed_data(get) : nullptr;
   if (get.polled != 0) compare(get, packed);
@@ -661,7 +729,8 @@ void CachedWindow::complete(uint32_t record, bool succeeded) {
 
 // The arrived bytes in a row; null where they are not, and only the storage wants them.
 const std::byte* CachedWindow::packed_data(const PendingGet& get) {
-  if (get.elements.contiguous() || get.start > 0) return static_cast<const std::byte*>(get.origin) + get.elements.first_offset();
+  if (get.elements.contiguous() || get.start > 0)
+    return static_cast<const std::byte*>(get.origin) + get.elements.first_offset();
   if (get.waiters == no_record && get.polled == 0) return nullptr;
   scratch_.resize(get.bytes);
   pack(get.origin, get.elements, get.bytes, scratch_.data());

@@ -1,13 +1,16 @@
-// The cache of one window as a front end drives it: which gets it answers, what of a get under way is to be kept, what own writes and
-// synchronisation mean for it, and the mode's rule. Knows no MPI: the front end says what a call means (key, bytes, target), issues the gets,
-// tells when they are complete. `src/mpi/window` does it for programs, `src/simulate` for traces, with the same decisions.
+// The cache of one window as a front end drives it: which gets it answers, what of a get under way
+// is to be kept, what own writes and synchronisation mean for it, and the mode's rule. Knows no
+// MPI: the front end says what a call means (key, bytes, target), issues the gets, tells when they
+// are complete. `src/mpi/window` does it for programs, `src/simulate` for traces, with the same
+// decisions.
 //
-//   look_up      full: copied          pending: copied when the other get is complete          partial: a part is
-//   issued       room in the cache, and a record of the get under way
-//   begin_sync   what a synchronisation will complete
-//   end_sync     the data of those records is stored, and copied to who waited for it
+//   look_up      full: copied          pending: copied when the other get is complete partial: a
+//   part is issued       room in the cache, and a record of the get under way begin_sync   what a
+//   synchronisation will complete end_sync     the data of those records is stored, and copied to
+//   who waited for it
 //
-// No locks: the caller has one for a window, and need not hold it while it issues a get or synchronises.
+// No locks: the caller has one for a window, and need not hold it while it issues a get or
+// synchronises.
 #pragma once
 
 #include <atomic>
@@ -47,7 +50,7 @@ struct CachingRules {
 
 struct WindowShape {
   uint32_t rank = 0, ranks = 1;
-  int64_t unit = 1;  // displacement unit of all ranks, 0 if they differ
+  int64_t unit = 1;         // displacement unit of all ranks, 0 if they differ
   int64_t least_bytes = 0;  // every rank's window has so many at least; 0 where that is not known
 };
 
@@ -56,9 +59,10 @@ struct RemoteGet {
   Key key;
   uint64_t hash;
   uint64_t bytes;
-  int64_t from, to;        // bytes of the target, for comparison with own writes
-  bool contiguous_target;  // at known bytes: it may be served by what contains or overlaps it, and the rest be fetched
-  void* origin;            // what data is copied to and from; a simulation has none
+  int64_t from, to;  // bytes of the target, for comparison with own writes
+  // at known bytes: it may be served by what contains or overlaps it, and the rest be fetched
+  bool contiguous_target;
+  void* origin;  // what data is copied to and from; a simulation has none
   Elements elements;
 };
 
@@ -74,8 +78,10 @@ class CachedWindow {
  public:
   enum class Data : uint8_t { moved, simulated };
 
-  // In mode transparent nothing older than the last of `acquires` is served; one is added where a word that is polled has changed.
-  CachedWindow(const WindowShape& shape, const CachingRules& rules, MemoryBudget* budget, Acquires* acquires, Data data);
+  // In mode transparent nothing older than the last of `acquires` is served; one is added where a
+  // word that is polled has changed.
+  CachedWindow(const WindowShape& shape, const CachingRules& rules, MemoryBudget* budget,
+               Acquires* acquires, Data data);
   ~CachedWindow() { drop_cache(); }
   CachedWindow(const CachedWindow&) = delete;
   CachedWindow& operator=(const CachedWindow&) = delete;
@@ -86,14 +92,19 @@ class CachedWindow {
   // Gets under way are completed, and go to those who wait for them; nothing of them is kept.
   void set_mode(Mode mode);
   void set_rules(const CachingRules& rules);
-  // Nothing that was read before is served. In mode transparent it is the caller that has to count an acquire.
+  // Nothing that was read before is served. In mode transparent it is the caller that has to count
+  // an acquire.
   void invalidate();
   void reset();  // an empty cache, and all counts 0
 
-  // The cache is made at the first get that may need it: a window that is only written costs nothing. `growth` says how far adapting may go.
-  // False: there is no memory within the budget, or no addresses. Mode transparent needs storage from the first quiet phase on.
-  // Data outlives the synchronisation that completes it.
-  bool stores() const { return !ends_at_acquires(rules_.mode) || versions_ != nullptr || acquires_->quiet.load(std::memory_order_relaxed); }
+  // The cache is made at the first get that may need it: a window that is only written costs
+  // nothing. `growth` says how far adapting may go. False: there is no memory within the budget, or
+  // no addresses. Mode transparent needs storage from the first quiet phase on. Data outlives the
+  // synchronisation that completes it.
+  bool stores() const {
+    return !ends_at_acquires(rules_.mode) || versions_ != nullptr ||
+           acquires_->quiet.load(std::memory_order_relaxed);
+  }
   bool has_cache() const { return cache_ != nullptr && (has_storage_ || !stores()); }
   bool make_cache(const GetCache::Geometry& growth);
   // As far as caches of these rules may grow within `limit` bytes.
@@ -101,7 +112,8 @@ class CachedWindow {
   GetCache* cache() { return cache_; }
   const GetCache* cache() const { return cache_; }
 
-  // Mode coherent. From now on what is fetched outlives acquires, where its target's versions say that nothing has changed; no longer.
+  // Mode coherent. From now on what is fetched outlives acquires, where its target's versions say
+  // that nothing has changed; no longer.
   void keep_across_acquires(Regions regions);
   void drop_at_acquires();
   const Versions* versions() const { return versions_.get(); }
@@ -110,8 +122,12 @@ class CachedWindow {
     update_generation();
     return versions_->wants_validation(target, cache_->generation());
   }
-  bool likely_needed(uint32_t target) const { return versions_->likely(target, cache_->generation()); }
-  uint32_t validated(uint32_t target, const VersionWords& words) { return versions_->validated(target, cache_->generation(), words); }
+  bool likely_needed(uint32_t target) const {
+    return versions_->likely(target, cache_->generation());
+  }
+  uint32_t validated(uint32_t target, const VersionWords& words) {
+    return versions_->validated(target, cache_->generation(), words);
+  }
 
   Epochs& epochs() { return epochs_; }
   const Epochs& epochs() const { return epochs_; }
@@ -119,15 +135,19 @@ class CachedWindow {
   // --- Gets. ---
 
   // Never cached: own memory, and what is too large.
-  bool never_cached(const RemoteGet& get) const { return get.key.target == shape_.rank || get.bytes > rules_.max_get; }
+  bool never_cached(const RemoteGet& get) const {
+    return get.key.target == shape_.rank || get.bytes > rules_.max_get;
+  }
 
   enum class Answer : uint8_t {
     pass,    // not for the cache: issue the get as it is, then call `passed`
     served,  // done, or will be when the epoch's gets are
-    rest,    // a part is done: fetch the rest with a get of its own, then call `issued` or `rest_refused`
-    miss     // issue the get, or that of its line, then call `issued` or `rest_refused`
+    // a part is done: fetch the rest with a get of its own, then call `issued` or `rest_refused`
+    rest,
+    miss  // issue the get, or that of its line, then call `issued` or `rest_refused`
   };
-  // Bytes [from, from + bytes) of the target around a small get, to be fetched into `buffer` in its place; none if `bytes` is 0.
+  // Bytes [from, from + bytes) of the target around a small get, to be fetched into `buffer` in its
+  // place; none if `bytes` is 0.
   struct Line {
     int64_t from = 0;
     uint64_t bytes = 0;
@@ -139,19 +159,26 @@ class CachedWindow {
     uint64_t head = 0, tail = 0;          // rest: bytes served before and behind it
     bool whole = false;                   // rest: the get is kept as a whole, under its own name
     EntryId entry = no_entry;             // rest: of the head, if it may grow
-    uint32_t record = no_record, waiter = no_record;  // rest: of the get that its head goes along with
-    uint64_t serial = 0;                              // of that get
-    uint32_t generation = 0;  // of the cache, own writes and insertions, when it was decided: where they are others
-    uint32_t write_seq = 0;   // when the get has been issued, another thread came between
+    // rest: of the get that its head goes along with
+    uint32_t record = no_record, waiter = no_record;
+    uint64_t serial = 0;  // of that get
+    // of the cache, own writes and insertions, when it was decided: where they are others
+    uint32_t generation = 0;
+    uint32_t write_seq = 0;  // when the get has been issued, another thread came between
     uint64_t insertions = 0;
-    uint64_t polled = 0;  // miss: it would have hit, but the word is polled; a hash of what the cache has
+    // miss: it would have hit, but the word is polled; a hash of what the cache has
+    uint64_t polled = 0;
     Line line;    // miss
     Ahead ahead;  // miss: to be looked for by `look_ahead`, when the get has been issued
     uint64_t from_cache() const { return head + tail; }
   };
-  // Mode transparent: a hit that is about to be served quickly. True if it must not be, as it is time to look whether the program polls.
-  bool polls(const Key& key) { return ends_at_acquires(rules_.mode) && polls_.quick_hit(word_of(key)); }
-  // `request`: the get has a request of its own (MPI_Rget) and must not depend on another get's completion. The cache has been made.
+  // Mode transparent: a hit that is about to be served quickly. True if it must not be, as it is
+  // time to look whether the program polls.
+  bool polls(const Key& key) {
+    return ends_at_acquires(rules_.mode) && polls_.quick_hit(word_of(key));
+  }
+  // `request`: the get has a request of its own (MPI_Rget) and must not depend on another get's
+  // completion. The cache has been made.
   Decision look_up(const RemoteGet& get, bool request);
   // The same where the caller has found the key to be absent (GetCache::find_hit).
   Decision look_up_absent(const RemoteGet& get);
@@ -164,10 +191,12 @@ class CachedWindow {
   };
   // The get of a miss or a rest has been issued.
   Issued issued(const RemoteGet& asked, const Decision& decision);
-  // The get of a miss that is so many places further, to be fetched as a line; none if its line has no bytes. Then call `issued_ahead` or `rest_refused`.
+  // The get of a miss that is so many places further, to be fetched as a line; none if its line has
+  // no bytes. Then call `issued_ahead` or `rest_refused`.
   Decision look_ahead(const RemoteGet& get, const Decision& decision, uint32_t place);
   void issued_ahead(const RemoteGet& get, const Decision& ahead);
-  // A get that went past the cache has been issued; one to a rank that is no target is not outstanding anywhere.
+  // A get that went past the cache has been issued; one to a rank that is no target is not
+  // outstanding anywhere.
   void passed(uint64_t bytes, Targets target);
   // The get of a rest or a line was refused: what went along for its head must not be written to.
   void rest_refused(const Decision& decision);
@@ -184,19 +213,29 @@ class CachedWindow {
   };
   // `local`: own writes complete at the origin only.
   Completion begin_sync(Targets targets, bool local);
-  // If it failed nothing is complete: what was outstanding is, gets that wait for their data go on waiting.
+  // If it failed nothing is complete: what was outstanding is, gets that wait for their data go on
+  // waiting.
   void end_sync(const Completion& completion, bool succeeded);
   // No get waits to be stored, no synchronisation is under way: the short way of both.
-  bool nothing_to_complete() const { return pending_of_all_.first == no_record && !epochs_.under_way(); }
-  void synced(Targets targets, bool local, bool succeeded) { epochs_.end(epochs_.begin(targets, local, Epochs::no_mark), succeeded); }
+  bool nothing_to_complete() const {
+    return pending_of_all_.first == no_record && !epochs_.under_way();
+  }
+  void synced(Targets targets, bool local, bool succeeded) {
+    epochs_.end(epochs_.begin(targets, local, Epochs::no_mark), succeeded);
+  }
 
-  // The get of a record that a request belongs to has arrived, or has failed. False if the record is of another get by now.
+  // The get of a record that a request belongs to has arrived, or has failed. False if the record
+  // is of another get by now.
   bool request_completed(uint32_t record, uint64_t serial, bool succeeded);
   void belongs_to_request(uint32_t record) { pending_[record].of_request = true; }
   uint64_t serial_of(uint32_t record) { return pending_[record].serial; }
-  bool fetches_line(uint32_t record, uint64_t serial) { return is_of(record, serial) && pending_[record].buffer != nullptr; }
+  bool fetches_line(uint32_t record, uint64_t serial) {
+    return is_of(record, serial) && pending_[record].buffer != nullptr;
+  }
   uint32_t target_of(uint32_t record) { return pending_[record].target; }
-  bool is_of(uint32_t record, uint64_t serial) { return record < pending_.size() && pending_[record].serial == serial; }
+  bool is_of(uint32_t record, uint64_t serial) {
+    return record < pending_.size() && pending_[record].serial == serial;
+  }
 
   // --- Own writes: of [from, to), before they are issued, and after. ---
   void write_begins(uint32_t target, int64_t from, int64_t to);
@@ -223,7 +262,9 @@ class CachedWindow {
     counts_.bytes_requested += bytes;
     counts_.bytes_from_cache += bytes;
   }
-  static uint64_t word_of(const Key& key) { return static_cast<uint64_t>(key.displacement) ^ uint64_t{key.target} << 40; }
+  static uint64_t word_of(const Key& key) {
+    return static_cast<uint64_t>(key.displacement) ^ uint64_t { key.target } << 40;
+  }
   bool looks_polled(const RemoteGet& get);
   Decision fetch_again(const RemoteGet& get, EntryId entry, uint64_t offset);
   void compare(const PendingGet& get, const std::byte* packed);
@@ -248,7 +289,8 @@ class CachedWindow {
   bool may_be_kept(const RemoteGet& get, const Decision& decision);
   uint32_t add_record(const RemoteGet& get, const Decision& decision);
   void inserted(uint32_t target);
-  EntryId find_room(const RemoteGet& get, const Decision& decision, uint32_t record, Issued* issued);
+  EntryId find_room(const RemoteGet& get, const Decision& decision, uint32_t record,
+                    Issued* issued);
   void missed(const Decision& decision, Outcome outcome, Issued* issued);
   void complete(uint32_t record, bool succeeded);
   const std::byte* packed_data(const PendingGet& get);
@@ -269,7 +311,7 @@ class CachedWindow {
   bool lines_allowed_ = true;
   std::unique_ptr<Lines> lines_;  // made with the cache, where there may be some
   std::unique_ptr<Versions> versions_;
-  uint64_t stamped_ = 0;          // acquires at the last look at stamps
+  uint64_t stamped_ = 0;  // acquires at the last look at stamps
   uint64_t serials_ = 0;
   uint64_t insertions_ = 0;
   CacheCounts counts_;  // evictions and write drops: of caches that were dropped

@@ -6,7 +6,9 @@
 namespace nearcache {
 
 // What a hit is reckoned to cost: the look-up and the copy out of storage.
-inline constexpr double hit_cost_ns(uint64_t bytes) { return 50 + 0.15 * static_cast<double>(bytes); }
+inline constexpr double hit_cost_ns(uint64_t bytes) {
+  return 50 + 0.15 * static_cast<double>(bytes);
+}
 
 class CostModel {
  public:

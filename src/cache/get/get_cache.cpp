@@ -12,19 +12,26 @@ namespace {
 constexpr uint64_t page = 4096;
 constexpr uint64_t round_up(uint64_t bytes) { return (bytes + page - 1) / page * page; }
 
-// Free pieces need descriptors too; a quarter more than entries is enough for storage that is at all crowded.
-uint64_t descriptors_for(uint64_t index_capacity) { return index_capacity + index_capacity / 4 + 16; }
+// Free pieces need descriptors too; a quarter more than entries is enough for storage that is at
+// all crowded.
+uint64_t descriptors_for(uint64_t index_capacity) {
+  return index_capacity + index_capacity / 4 + 16;
+}
 
 }  // namespace
 
 uint64_t GetCache::region_bytes(const Geometry& g) {
-  return round_up(sizeof(GetCache)) + round_up(Index::bytes_for(g.most_index)) + round_up(Ranges::bytes_for(g.most_index)) + round_up(Sketch::bytes_for(g.most_index)) +
-         round_up(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(QueueLinks))) + page + Region::large_page + round_up(Storage::backed_bytes(g.most_storage));
+  return round_up(sizeof(GetCache)) + round_up(Index::bytes_for(g.most_index)) +
+         round_up(Ranges::bytes_for(g.most_index)) + round_up(Sketch::bytes_for(g.most_index)) +
+         round_up(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(QueueLinks))) + page +
+         Region::large_page + round_up(Storage::backed_bytes(g.most_storage));
 }
 
 uint64_t GetCache::memory_for(uint64_t index_capacity, uint64_t storage_bytes) {
-  return sizeof(GetCache) + Index::bytes_for(index_capacity) + Ranges::bytes_for(index_capacity) + Sketch::bytes_for(index_capacity) +
-         descriptors_for(index_capacity) * (sizeof(Entry) + sizeof(QueueLinks)) + Storage::backed_bytes(storage_bytes);
+  return sizeof(GetCache) + Index::bytes_for(index_capacity) + Ranges::bytes_for(index_capacity) +
+         Sketch::bytes_for(index_capacity) +
+         descriptors_for(index_capacity) * (sizeof(Entry) + sizeof(QueueLinks)) +
+         Storage::backed_bytes(storage_bytes);
 }
 
 // Descriptors once touched keep their memory when the index shrinks.
@@ -34,7 +41,8 @@ uint64_t GetCache::memory_of(uint64_t index_capacity, uint64_t storage_bytes) co
   return memory_for(index_capacity, storage_bytes) + beyond * (sizeof(Entry) + sizeof(QueueLinks));
 }
 
-GetCache* GetCache::create(void* region, const Geometry& geometry, const GetCacheSettings& settings) {
+GetCache* GetCache::create(void* region, const Geometry& geometry,
+                           const GetCacheSettings& settings) {
   auto* cache = new (region) GetCache();
   cache->geometry_ = geometry;
   cache->geometry_.most_index = std::max<uint64_t>(geometry.most_index, 1);
@@ -43,7 +51,8 @@ GetCache* GetCache::create(void* region, const Geometry& geometry, const GetCach
   cache->sample_ = std::max(settings.sample, 1u);
   cache->anchors_ = std::max(settings.anchors, 1u);
   cache->tuner_ = settings.tuner;
-  const uint64_t index = std::clamp<uint64_t>(settings.index_capacity, 1, cache->geometry_.most_index);
+  const uint64_t index =
+      std::clamp<uint64_t>(settings.index_capacity, 1, cache->geometry_.most_index);
   const uint64_t storage = std::min(settings.storage_bytes, cache->geometry_.most_storage);
 
   auto* at = static_cast<std::byte*>(region) + round_up(sizeof(GetCache));
@@ -73,15 +82,20 @@ GetCache* GetCache::create(void* region, const Geometry& geometry, const GetCach
 
 uint64_t GetCache::metadata_bytes() const {
   // What nobody has touched is no memory.
-  const uint64_t fixed = sizeof(GetCache) - (writes_.now() == 0 ? sizeof(WriteLog) : 0) - (parts_noted_ ? 0 : sizeof parts_);
-  const uint64_t links = keeps_queues(policy_) ? storage_.descriptors_touched() * sizeof(QueueLinks) : 0;
-  return fixed + index_.bytes() + ranges_.bytes() + sketch_.bytes() + storage_.descriptors_touched() * sizeof(Entry) + links;
+  const uint64_t fixed = sizeof(GetCache) - (writes_.now() == 0 ? sizeof(WriteLog) : 0) -
+                         (parts_noted_ ? 0 : sizeof parts_);
+  const uint64_t links =
+      keeps_queues(policy_) ? storage_.descriptors_touched() * sizeof(QueueLinks) : 0;
+  return fixed + index_.bytes() + ranges_.bytes() + sketch_.bytes() +
+         storage_.descriptors_touched() * sizeof(Entry) + links;
 }
 
-// An entry of an older generation whose bytes have not changed since is as good as one that is fetched now.
+// An entry of an older generation whose bytes have not changed since is as good as one that is
+// fetched now.
 bool GetCache::outlives_acquires(Entry& entry, int64_t from, int64_t to, uint64_t bytes) {
   if (versions_ == nullptr || entry.state != State::cached) return false;
-  const bool all = entry.layout == 0 || entry.size <= bytes;  // all that it has lies within what is known of it
+  // all that it has lies within what is known of it
+  const bool all = entry.layout == 0 || entry.size <= bytes;
   const int64_t end = entry.layout == 0 ? std::max<int64_t>(to, from + entry.size) : to;
   if (!versions_->keeps(entry.target, from, end, entry.generation, generation_)) return false;
   if (all) entry.generation = generation_;
@@ -91,7 +105,8 @@ bool GetCache::outlives_acquires(Entry& entry, int64_t from, int64_t to, uint64_
 // The one place that says whether what an entry holds may be served.
 bool GetCache::fresh(Entry& entry, int64_t from, int64_t to, uint64_t bytes) {
   if (entry.generation != generation_ && !outlives_acquires(entry, from, to, bytes)) return false;
-  // Under way, `token` stands where the number was: the oldest number of all gets under way serves, as the safe side.
+  // Under way, `token` stands where the number was: the oldest number of all gets under way serves,
+  // as the safe side.
   const uint32_t since = entry.state == State::cached ? entry.write_seq : under_way_seq_;
   if (since == writes_.now()) return true;
   const int64_t end = entry.layout == 0 ? std::max<int64_t>(to, from + entry.size) : to;
@@ -99,12 +114,14 @@ bool GetCache::fresh(Entry& entry, int64_t from, int64_t to, uint64_t bytes) {
     ++write_drops_;
     return false;
   }
-  if (entry.state == State::cached && (entry.layout == 0 || entry.size <= bytes)) entry.write_seq = writes_.now();
+  if (entry.state == State::cached && (entry.layout == 0 || entry.size <= bytes))
+    entry.write_seq = writes_.now();
   return true;
 }
 
 GetCache::Lookup GetCache::lookup_pending(const Entry& entry, EntryId id, uint64_t bytes) const {
-  return {bytes <= entry.size ? Found::pending : Found::pending_partial, id, entry.token, entry.size};
+  return {bytes <= entry.size ? Found::pending : Found::pending_partial, id, entry.token,
+          entry.size};
 }
 
 void GetCache::touch_with_care(EntryId id) {
@@ -120,7 +137,9 @@ void GetCache::touch_with_care(EntryId id) {
 void GetCache::look_at(EntryId id) {
   Entry& entry = entries_[id];
   const bool seen = (entry.flags & flag_returned) != 0;
-  if ((entry.flags & (flag_was_hit | flag_given_up)) != 0 || !worth_.waits_in_vain(entry.size, seen, entry.idle(now()))) return;
+  if ((entry.flags & (flag_was_hit | flag_given_up)) != 0 ||
+      !worth_.waits_in_vain(entry.size, seen, entry.idle(now())))
+    return;
   entry.flags |= flag_given_up;
   worth_.gone(entry.size, seen);
 }
@@ -132,7 +151,8 @@ void GetCache::note_gone(const Entry& entry) {
   worth_.gone(entry.size, (entry.flags & flag_returned) != 0);
 }
 
-GetCache::Lookup GetCache::lookup(uint64_t hash, const Key& key, uint64_t bytes, int64_t from, int64_t to) {
+GetCache::Lookup GetCache::lookup(uint64_t hash, const Key& key, uint64_t bytes, int64_t from,
+                                  int64_t to) {
   ++now_;
   requested_bytes_ += bytes;
   const EntryId id = index_.find(hash, key);
@@ -142,7 +162,8 @@ GetCache::Lookup GetCache::lookup(uint64_t hash, const Key& key, uint64_t bytes,
     forget(id);
     return {Found::none, no_entry, 0, 0};
   }
-  if (entry.state == State::pending || entry.state == State::bare) return lookup_pending(entry, id, bytes);
+  if (entry.state == State::pending || entry.state == State::bare)
+    return lookup_pending(entry, id, bytes);
   ++hits_;
   touch(id);
   if (bytes <= entry.size) return {Found::full, id, 0, bytes};
@@ -180,14 +201,17 @@ void GetCache::list_ranges(Ranges::Listed which) {
   ranges_.list_anew(which);
   for (EntryId id = 0; id < storage_.descriptors_touched(); ++id) {
     const Entry& entry = entries_[id];
-    if ((entry.holds_storage() || entry.state == State::bare) && (entry.flags & flag_orphan) == 0) ranges_.add(id);
+    if ((entry.holds_storage() || entry.state == State::bare) && (entry.flags & flag_orphan) == 0)
+      ranges_.add(id);
   }
 }
 
 GetCache::Overlap GetCache::search_ranges(const Key& key, uint64_t bytes) {
   Overlap found;
   int64_t end = 0;
-  if (key.layout != 0 || bytes > uint64_t{INT64_MAX} || __builtin_add_overflow(key.displacement, static_cast<int64_t>(bytes), &end)) return found;
+  if (key.layout != 0 || bytes > uint64_t{INT64_MAX} ||
+      __builtin_add_overflow(key.displacement, static_cast<int64_t>(bytes), &end))
+    return found;
   if (ranges_.listed() == Ranges::Listed::none) list_ranges(Ranges::Listed::all);
   // Calls `look` for every valid entry that holds byte `at`, until it returns true.
   const auto each_holding = [&](int64_t at, auto look) {
@@ -205,7 +229,9 @@ GetCache::Overlap GetCache::search_ranges(const Key& key, uint64_t bytes) {
     }
     return false;
   };
-  const auto arrived = [](const Entry& entry) { return entry.state == State::cached || entry.state == State::growing; };
+  const auto arrived = [](const Entry& entry) {
+    return entry.state == State::cached || entry.state == State::growing;
+  };
   const bool full = each_holding(key.displacement, [&](EntryId id, const Entry& entry) {
     const auto offset = static_cast<uint64_t>(key.displacement - entry.displacement);
     const uint64_t has = entry.size - offset;
@@ -223,13 +249,15 @@ GetCache::Overlap GetCache::search_ranges(const Key& key, uint64_t bytes) {
   } else if (found.found == Found::none) {
     each_holding(end - 1, [&](EntryId id, const Entry& entry) {
       const auto has = static_cast<uint64_t>(end - entry.displacement);
-      if (arrived(entry) && has < bytes && has > found.tail) found.last_entry = id, found.tail = has;
+      if (arrived(entry) && has < bytes && has > found.tail)
+        found.last_entry = id, found.tail = has;
       return false;
     });
     if (found.head > 0 || found.tail > 0) found.found = Found::partial;
   }
   // A few bytes less of a get save nothing.
-  ranges_.looked(found.found == Found::full || found.found == Found::pending || found.head + found.tail >= 1024);
+  ranges_.looked(found.found == Found::full || found.found == Found::pending ||
+                 found.head + found.tail >= 1024);
   return found;
 }
 
@@ -251,10 +279,12 @@ void GetCache::evict(EntryId id) {
   drop(id);
 }
 
-// Throws out what older generations left, before anything new comes in: policies see nothing stale. Without gets under way everything is.
+// Throws out what older generations left, before anything new comes in: policies see nothing stale.
+// Without gets under way everything is.
 void GetCache::purge() {
   stale_ = false;
-  const bool few = uint64_t{storage_.descriptors_touched()} * 64 < index_.capacity();  // one after the other is cheaper than the index
+  // one after the other is cheaper than the index
+  const bool few = uint64_t{storage_.descriptors_touched()} * 64 < index_.capacity();
   if (pending_ == 0 && !few) {
     index_.clear();
     ranges_.clear();
@@ -274,7 +304,8 @@ EntryId GetCache::random_entry() {
     const EntryId id = random_descriptor();
     if (entries_[id].state == State::cached) return id;
   }
-  // Few of the descriptors are in use: neighbours of one are as good and lie in memory side by side.
+  // Few of the descriptors are in use: neighbours of one are as good and lie in memory side by
+  // side.
   const EntryId from = random_descriptor();
   const EntryId end = std::min(from + 64, storage_.descriptors_touched());
   for (EntryId id = from; id < end; ++id) {
@@ -318,7 +349,8 @@ Entry& GetCache::name_entry(EntryId id, const Key& key, uint64_t bytes, uint32_t
 
 // By generation, where all is dropped with it: what returns could not have been kept.
 void GetCache::note_miss(uint64_t hash) {
-  const uint32_t returning = ghosts_.missed(versions_ != nullptr ? hash : hash + generation_ * 0x9e3779b97f4a7c15u);
+  const uint32_t returning =
+      ghosts_.missed(versions_ != nullptr ? hash : hash + generation_ * 0x9e3779b97f4a7c15u);
   if (returning == 0) return;
   returning_ += returning;
   if (tuner_.adaptive) look_at_ = std::min(look_at_, turned_away() + 1);
@@ -333,7 +365,8 @@ GetCache::Inserted GetCache::insert(uint64_t hash, const Key& key, uint64_t byte
   note_miss(hash);
   sketch_.raise(hash, newcomer.past + 1);
   const EntryId id = bytes > UINT32_MAX - granule_bytes ? no_entry : storage_.new_descriptor();
-  if (id == no_entry) {  // too large, or no descriptor, of which there are as many as the index can use
+  // too large, or no descriptor, of which there are as many as the index can use
+  if (id == no_entry) {
     conflicting_ += bytes > UINT32_MAX - granule_bytes ? 0 : 1;
     return {Insert::no_room, no_entry};
   }
@@ -437,7 +470,8 @@ void GetCache::complete(EntryId id, uint64_t bytes, uint32_t write_seq) {
 void GetCache::abandon(EntryId id, uint32_t write_seq) {
   Entry& entry = entries_[id];
   --pending_;
-  if (entry.state == State::growing && (entry.flags & flag_orphan) == 0 && entry.generation == generation_) {
+  if (entry.state == State::growing && (entry.flags & flag_orphan) == 0 &&
+      entry.generation == generation_) {
     entry.state = State::cached;
     entry.write_seq = write_seq;
     return;
@@ -447,7 +481,8 @@ void GetCache::abandon(EntryId id, uint32_t write_seq) {
 
 void GetCache::record_write(uint32_t target, int64_t from, int64_t to) {
   if (writes_.record(target, from, to)) return;
-  // The write numbers are used up (2^32 writes): start anew with nothing that could be compared with them.
+  // The write numbers are used up (2^32 writes): start anew with nothing that could be compared
+  // with them.
   invalidate();
   writes_.clear();
   writes_.record(target, from, to);
@@ -479,7 +514,8 @@ TunerView GetCache::look() {
   judged_gets_ = judged_gets_ * fade + gets;
   judged_returning_ = judged_returning_ * fade + static_cast<double>(returning_ - returning_then_);
   view.returning = gets * judged_returning_ / std::max(judged_gets_, 1.0);
-  view.hit_cost = std::min(1.0, hit_cost_ns(average_bytes()) / std::max(cost_ns(average_bytes()), 1.0));
+  view.hit_cost =
+      std::min(1.0, hit_cost_ns(average_bytes()) / std::max(cost_ns(average_bytes()), 1.0));
   view.entries = index_.used();
   view.index_capacity = index_.capacity();
   view.storage_bytes = storage_.bytes();
@@ -494,7 +530,8 @@ TunerView GetCache::look() {
 
 int GetCache::adapt(MemoryBudget* budget) {
   if (ranges_.change_is_due()) {
-    list_ranges(ranges_.listed() == Ranges::Listed::all ? Ranges::Listed::some : Ranges::Listed::all);
+    list_ranges(ranges_.listed() == Ranges::Listed::all ? Ranges::Listed::some
+                                                        : Ranges::Listed::all);
     if (!adapt_is_due()) return 0;
   }
   const TunerView view = look();
@@ -523,16 +560,21 @@ int GetCache::apply(TunerAdvice advice, MemoryBudget* budget) {
     if (memory() < took) budget->give_back(took - memory());
   };
   if (advice.index_capacity != index_.capacity()) {
-    change(advice.index_capacity, storage_.bytes(), [&] { return resize_index(advice.index_capacity), true; });
+    change(advice.index_capacity, storage_.bytes(),
+           [&] { return resize_index(advice.index_capacity), true; });
   }
-  advice.storage_bytes = std::min(affordable(advice.storage_bytes, *budget), geometry_.most_storage) / granule_bytes * granule_bytes;
+  advice.storage_bytes =
+      std::min(affordable(advice.storage_bytes, *budget), geometry_.most_storage) / granule_bytes *
+      granule_bytes;
   if (advice.storage_bytes != storage_.bytes()) {
-    change(index_.capacity(), advice.storage_bytes, [&] { return resize_storage(advice.storage_bytes); });
+    change(index_.capacity(), advice.storage_bytes,
+           [&] { return resize_storage(advice.storage_bytes); });
   }
   return changes;
 }
 
-// Contents stay: every entry that finds a slot in the new index is inserted again, the others are evicted.
+// Contents stay: every entry that finds a slot in the new index is inserted again, the others are
+// evicted.
 void GetCache::resize_index(uint64_t capacity) {
   if (stale_) purge();
   index_.reset_capacity(capacity);
@@ -577,7 +619,8 @@ const char* GetCache::check() const {
     const Entry& entry = entries_[id];
     if (entry.before != before) return "address order: a back link is wrong";
     if (entry.place != place) return "address order: a gap or an overlap";
-    if (before != no_entry && entry.state == State::free_space && entries_[before].state == State::free_space)
+    if (before != no_entry && entry.state == State::free_space &&
+        entries_[before].state == State::free_space)
       return "two free neighbours were not merged";
     place += storage_.length(id);
     before = id;
@@ -590,19 +633,23 @@ const char* GetCache::check() const {
     if (entry.size > storage_.room(id)) return "an entry larger than its room";
     if ((entry.flags & flag_orphan) != 0) continue;
     ++reachable;
-    if (index_.find(hash_key(entry.key()), entry.key()) != id) return "an entry is not found by its key";
+    if (index_.find(hash_key(entry.key()), entry.key()) != id)
+      return "an entry is not found by its key";
   }
   if (before != storage_.last()) return "address order: the last link is wrong";
-  if (uint64_t{place} * granule_bytes != storage_.bytes() && storage_.first() != no_entry) return "storage is not covered";
+  if (uint64_t{place} * granule_bytes != storage_.bytes() && storage_.first() != no_entry)
+    return "storage is not covered";
   if (free_bytes != storage_.free_bytes()) return "the count of free bytes is wrong";
   if (live != live_) return "the count of entries is wrong";
   uint64_t bare = 0, listed = 0;
   for (EntryId id = 0; id < storage_.descriptors_touched(); ++id) {
     const Entry& entry = entries_[id];
-    if ((entry.state != State::bare && !entry.holds_storage()) || (entry.flags & flag_orphan) != 0) continue;
+    if ((entry.state != State::bare && !entry.holds_storage()) || (entry.flags & flag_orphan) != 0)
+      continue;
     bare += entry.state == State::bare ? 1 : 0;
     const int places = ranges_.places_of(id);
-    if (places == 0 && ranges_.complete() && entry.layout == 0 && entry.size > 0) return "an entry is not found by its place";
+    if (places == 0 && ranges_.complete() && entry.layout == 0 && entry.size > 0)
+      return "an entry is not found by its place";
     listed += static_cast<uint64_t>(places);
   }
   if (listed != ranges_.places()) return "places of what is no entry are listed";
@@ -618,15 +665,18 @@ const char* GetCache::check_queues(int count) const {
     EntryId before = no_entry;
     for (EntryId id = queue.first; id != no_entry; id = links_[id].after) {
       if (links_[id].before != before) return "a queue's back link is wrong";
-      if (!entries_[id].holds_storage() || ++queued > live_) return "a queue holds what is no entry";
-      if (count > 1 && (entries_[id].flags & flags_segment) >> segment_shift != segment) return "an entry stands in another queue than its own";
+      if (!entries_[id].holds_storage() || ++queued > live_)
+        return "a queue holds what is no entry";
+      if (count > 1 && (entries_[id].flags & flags_segment) >> segment_shift != segment)
+        return "an entry stands in another queue than its own";
       bytes += storage_.room(id);
       before = id;
     }
     if (before != queue.last) return "a queue's end is wrong";
     if (bytes != queue.bytes) return "a queue's count of bytes is wrong";
   }
-  if (queues_.hand != no_entry && !entries_[queues_.hand].holds_storage()) return "the hand points at no entry";
+  if (queues_.hand != no_entry && !entries_[queues_.hand].holds_storage())
+    return "the hand points at no entry";
   return queued == live_ ? nullptr : "an entry stands in no queue";
 }
 

@@ -1,26 +1,33 @@
-// The get cache: variable-size entries of remote data, after CLaMPI (Di Girolamo, Vella, Hoefler, IPDPS 2017).
+// The get cache: variable-size entries of remote data, after CLaMPI (Di Girolamo, Vella, Hoefler,
+// IPDPS 2017).
 //
-// An entry is named by (target, displacement, layout) and holds the bytes that one get fetched. Four parts do the work,
-// each behind an interface of its own: Index finds an entry in two cache lines, Storage keeps the bytes, a Policy says who
-// goes and who may come, the tuner sizes both. What no key finds is looked for by its place in memory (Ranges). The engine knows no MPI: the caller issues the gets, tells when their
-// data has arrived, and copies between its buffers and the storage.
+// An entry is named by (target, displacement, layout) and holds the bytes that one get fetched.
+// Four parts do the work, each behind an interface of its own: Index finds an entry in two cache
+// lines, Storage keeps the bytes, a Policy says who goes and who may come, the tuner sizes both.
+// What no key finds is looked for by its place in memory (Ranges). The engine knows no MPI: the
+// caller issues the gets, tells when their data has arrived, and copies between its buffers and the
+// storage.
 //
 //        lookup: none                        data arrived
-//   MISSING ----------> insert: PENDING ------------------> CACHED <---> GROWING (a longer tail is under way)
+//   MISSING ----------> insert: PENDING ------------------> CACHED <---> GROWING (a longer tail is
+//   under way)
 //      ^                   |  superseded: ORPHAN                |
 //      +-------------------+---- evicted, stale, overwritten ---+
 //
-// Validity is asked in one place, `fresh`: an entry counts while it is of the present generation and no write of our own
-// came after it. Dropping everything is one increment.
+// Validity is asked in one place, `fresh`: an entry counts while it is of the present generation
+// and no write of our own came after it. Dropping everything is one increment.
 //
-// All state lies in one region handed over at construction, linked by offsets. No call allocates, blocks or makes a
-// system call except `adapt`, `purge` and `reset`. Not thread-safe: one lock of the caller's covers an engine.
+// All state lies in one region handed over at construction, linked by offsets. No call allocates,
+// blocks or makes a system call except `adapt`, `purge` and `reset`. Not thread-safe: one lock of
+// the caller's covers an engine.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
+#include "base/memory.h"
+#include "base/options.h"
 #include "cache/get/cost_model.h"
 #include "cache/get/entry.h"
 #include "cache/get/ghosts.h"
@@ -36,8 +43,6 @@
 #include "cache/get/versions.h"
 #include "cache/get/worth.h"
 #include "cache/get/write_log.h"
-#include "base/memory.h"
-#include "base/options.h"
 
 namespace nearcache {
 
@@ -67,8 +72,8 @@ class alignas(64) GetCache {
   };
   static uint64_t region_bytes(const Geometry& geometry);
 
-  // Builds an engine at the start of `region`, which is zero, aligned to a page and of region_bytes(geometry).
-  // Settings beyond the geometry are cut to it.
+  // Builds an engine at the start of `region`, which is zero, aligned to a page and of
+  // region_bytes(geometry). Settings beyond the geometry are cut to it.
   static GetCache* create(void* region, const Geometry& geometry, const GetCacheSettings& settings);
 
   // Memory that an engine of this size takes from the budget.
@@ -89,17 +94,20 @@ class alignas(64) GetCache {
     uint64_t have;
   };
 
-  // The whole way of a hit that needs no second thought, in two steps with the copy between them. First: an entry that is cached, of the present
-  // generation, written after by none, and long enough; no_entry for all else, which `lookup` sorts out.
-  // `absent`: nothing at all is there under this key, so `lookup` need not look again.
-  [[gnu::always_inline]] EntryId find_hit(uint64_t hash, const Key& key, uint64_t bytes, bool* absent) const {
+  // The whole way of a hit that needs no second thought, in two steps with the copy between them.
+  // First: an entry that is cached, of the present generation, written after by none, and long
+  // enough; no_entry for all else, which `lookup` sorts out. `absent`: nothing at all is there
+  // under this key, so `lookup` need not look again.
+  [[gnu::always_inline]] EntryId find_hit(uint64_t hash, const Key& key, uint64_t bytes,
+                                          bool* absent) const {
     const EntryId id = index_.find(hash, key);
     if (id == no_entry) {
       *absent = true;
       return no_entry;
     }
     const Entry& entry = entries_[id];
-    const bool serves = entry.state == State::cached && entry.generation == generation_ && entry.write_seq == writes_.now() && bytes <= entry.size;
+    const bool serves = entry.state == State::cached && entry.generation == generation_ &&
+                        entry.write_seq == writes_.now() && bytes <= entry.size;
     return serves ? id : no_entry;
   }
   // Then: it counts.
@@ -110,17 +118,23 @@ class alignas(64) GetCache {
     touch(id);
   }
 
-  // The same for the bytes within a longer entry, which begins elsewhere: only the one that was last used so nearby is looked at. It says itself whether it has them.
+  // The same for the bytes within a longer entry, which begins elsewhere: only the one that was
+  // last used so nearby is looked at. It says itself whether it has them.
   [[gnu::always_inline]] EntryId find_part(const Key& key, uint64_t bytes, uint64_t* offset) const {
     const PartUsed& used = parts_[part_slot(key)];
     const Entry& entry = entries_[used.entry];
     *offset = static_cast<uint64_t>(key.displacement) - static_cast<uint64_t>(entry.displacement);
-    const bool serves = used.generation == generation_ && entry.state == State::cached && entry.generation == generation_ && entry.write_seq == writes_.now() &&
-                        entry.target == key.target && (entry.layout | key.layout) == 0 && *offset < entry.size && bytes <= entry.size - *offset;
+    const bool serves = used.generation == generation_ && entry.state == State::cached &&
+                        entry.generation == generation_ && entry.write_seq == writes_.now() &&
+                        entry.target == key.target && (entry.layout | key.layout) == 0 &&
+                        *offset < entry.size && bytes <= entry.size - *offset;
     return serves ? used.entry : no_entry;
   }
-  // For `find_part`: nothing is to be learned any more from gets of parts of this entry, in the present generation.
-  void note_part(const Key& key, EntryId id) { parts_[part_slot(key)] = {id, generation_}, parts_noted_ = true; }
+  // For `find_part`: nothing is to be learned any more from gets of parts of this entry, in the
+  // present generation.
+  void note_part(const Key& key, EntryId id) {
+    parts_[part_slot(key)] = {id, generation_}, parts_noted_ = true;
+  }
   [[gnu::always_inline]] void count_part(EntryId id, uint64_t bytes) {
     count_hit(id, bytes);
     ranges_.looked(true);
@@ -131,18 +145,20 @@ class alignas(64) GetCache {
     ++now_;
     requested_bytes_ += bytes;
   }
-  // One get of `bytes` bytes that touch [from, to) of the target. Counts the access and ages the cache.
+  // One get of `bytes` bytes that touch [from, to) of the target. Counts the access and ages the
+  // cache.
   Lookup lookup(uint64_t hash, const Key& key, uint64_t bytes, int64_t from, int64_t to);
 
-  // What contiguous entries have of the bytes [displacement, displacement + bytes) of a target that no key finds.
+  // What contiguous entries have of the bytes [displacement, displacement + bytes) of a target that
+  // no key finds.
   struct Overlap {
     Found found = Found::none;  // full, pending: all of it, in `entry`; partial: what follows
     EntryId entry = no_entry;
-    uint32_t token = 0;         // pending
-    uint64_t offset = 0;        // of the first byte asked for in `entry`
-    uint64_t head = 0;          // partial: so many first bytes are in `entry`, 0 for none
+    uint32_t token = 0;   // pending
+    uint64_t offset = 0;  // of the first byte asked for in `entry`
+    uint64_t head = 0;    // partial: so many first bytes are in `entry`, 0 for none
     EntryId last_entry = no_entry;
-    uint64_t tail = 0;          // partial: so many last bytes are the first of `last_entry`
+    uint64_t tail = 0;  // partial: so many last bytes are the first of `last_entry`
   };
   // After `lookup`, or `looked_up_absent`: is there to be a look?
   bool may_overlap() const { return ranges_.asked(now_); }
@@ -151,7 +167,10 @@ class alignas(64) GetCache {
     const EntryId part = find_part(key, bytes, &offset);
     if (part == no_entry) return may_overlap() ? search_ranges(key, bytes) : Overlap();
     ranges_.looked(true);
-    return {.found = Found::full, .entry = part, .offset = offset, .head = entries_[part].size - offset};
+    return {.found = Found::full,
+            .entry = part,
+            .offset = offset,
+            .head = entries_[part].size - offset};
   }
   // More than what was asked for is fetched: parts of it will be.
   void expect_overlaps() {
@@ -178,16 +197,20 @@ class alignas(64) GetCache {
 
   // Reserves room for a get that `lookup` did not find and that is being issued as record `token`.
   Inserted insert(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token);
-  // The same without storage: repeats find the record while the get is under way, nothing is kept after.
+  // The same without storage: repeats find the record while the get is under way, nothing is kept
+  // after.
   EntryId insert_bare(uint64_t hash, const Key& key, uint64_t bytes, uint32_t token);
-  // Room for a tail behind a cached entry, if there is; the entry may move. no_entry if it stays as it is.
+  // Room for a tail behind a cached entry, if there is; the entry may move. no_entry if it stays as
+  // it is.
   EntryId grow(uint64_t hash, EntryId id, uint64_t bytes, uint32_t token);
 
-  // The get of a pending or growing entry has arrived. `keeps` says whether its data may be stored; then store
-  // it at data(id) and call `complete`; otherwise call `abandon`, after which `id` is gone (a growing one shrinks back).
+  // The get of a pending or growing entry has arrived. `keeps` says whether its data may be stored;
+  // then store it at data(id) and call `complete`; otherwise call `abandon`, after which `id` is
+  // gone (a growing one shrinks back).
   bool keeps(EntryId id) const {
     const Entry& entry = entries_[id];
-    return entry.state != State::bare && (entry.flags & flag_orphan) == 0 && (entry.generation == generation_ || versions_ != nullptr);
+    return entry.state != State::bare && (entry.flags & flag_orphan) == 0 &&
+           (entry.generation == generation_ || versions_ != nullptr);
   }
   void complete(EntryId id, uint64_t bytes, uint32_t write_seq);
   void abandon(EntryId id, uint32_t write_seq);
@@ -200,7 +223,9 @@ class alignas(64) GetCache {
 
   std::byte* data(EntryId id) const { return storage_.data(id); }
   // Copies arrived bytes to where `data` says.
-  void store(std::byte* to, const std::byte* from, uint64_t bytes) const { storage_.store(to, from, bytes); }
+  void store(std::byte* to, const std::byte* from, uint64_t bytes) const {
+    storage_.store(to, from, bytes);
+  }
 
   // Drops everything: O(1). Gets under way complete, but are not kept.
   void invalidate() {
@@ -215,7 +240,8 @@ class alignas(64) GetCache {
     generation_ = generation + drops_;
     stale_ = index_.used() != 0 && versions_ == nullptr;
   }
-  // Entries of older generations may be served where the versions say so; null: none are. What is there stays until it is looked at.
+  // Entries of older generations may be served where the versions say so; null: none are. What is
+  // there stays until it is looked at.
   void set_versions(Versions* versions) {
     versions_ = versions;
     stale_ = versions == nullptr && index_.used() != 0;
@@ -231,8 +257,12 @@ class alignas(64) GetCache {
   const WriteLog& writes() const { return writes_; }
 
   // What a get costs, for policies: latency, time per byte, and time per byte of a local copy.
-  void set_costs(double latency_ns, double ns_per_byte) { latency_ns_ = latency_ns, ns_per_byte_ = ns_per_byte; }
-  double cost_ns(uint64_t bytes) const { return latency_ns_ + ns_per_byte_ * static_cast<double>(bytes); }
+  void set_costs(double latency_ns, double ns_per_byte) {
+    latency_ns_ = latency_ns, ns_per_byte_ = ns_per_byte;
+  }
+  double cost_ns(uint64_t bytes) const {
+    return latency_ns_ + ns_per_byte_ * static_cast<double>(bytes);
+  }
 
   // Is storing a missed get worth the copy? Learned from what became of others of its size.
   bool worth_storing(uint64_t hash, uint64_t bytes, double copy_ns) {
@@ -247,7 +277,8 @@ class alignas(64) GetCache {
 
   bool adapt_is_due() const {
     const uint64_t since = now_ - adapted_at_;
-    return ranges_.change_is_due() || since >= tuner_.interval || (turned_away() >= look_at_ && since >= tuner_gap);
+    return ranges_.change_is_due() || since >= tuner_.interval ||
+           (turned_away() >= look_at_ && since >= tuner_gap);
   }
   // Looks at the last interval and resizes within the budget; returns how many sizes changed.
   int adapt(MemoryBudget* budget);
@@ -280,7 +311,9 @@ class alignas(64) GetCache {
   static constexpr int part_slot_bits = 11;
   // Bytes nearby are 256 of a target.
   static uint64_t part_slot(const Key& key) {
-    return ((static_cast<uint64_t>(key.displacement) >> 8) + (uint64_t{key.target} << 40)) * 0x9e3779b97f4a7c15u >> (64 - part_slot_bits);
+    return ((static_cast<uint64_t>(key.displacement) >> 8) + (uint64_t{key.target} << 40)) *
+               0x9e3779b97f4a7c15u >>
+           (64 - part_slot_bits);
   }
 
   const Policy& policy() const { return policy_of(policy_); }
@@ -299,7 +332,8 @@ class alignas(64) GetCache {
   }
   // Any descriptor, in use or not; its memory is on the way when this returns.
   EntryId random_descriptor() {
-    const auto id = static_cast<EntryId>((uint64_t{random()} * storage_.descriptors_touched()) >> 32);
+    const auto id =
+        static_cast<EntryId>((uint64_t{random()} * storage_.descriptors_touched()) >> 32);
     __builtin_prefetch(&entries_[id]);
     return id;
   }
@@ -316,7 +350,8 @@ class alignas(64) GetCache {
   bool fresh(Entry& entry, int64_t from, int64_t to, uint64_t bytes);
   void touch(EntryId id) {
     Entry& entry = entries_[id];
-    if (policy_ == PolicyKind::rate && (entry.flags & flag_was_hit) != 0 && entry.hits != UINT8_MAX && !hit_is_sampled()) {
+    if (policy_ == PolicyKind::rate && (entry.flags & flag_was_hit) != 0 &&
+        entry.hits != UINT8_MAX && !hit_is_sampled()) {
       ++entry.hits;
       entry.last_hit = Entry::coarse(now() - entry.stamp);
     } else {
@@ -350,10 +385,11 @@ class alignas(64) GetCache {
   Index index_;
   uint64_t now_ = 0;  // gets looked up
   uint64_t requested_bytes_ = 0;
-  uint32_t generation_ = 0;          // given_ + drops_: what was dropped stays so whatever the caller's count is
+  // given_ + drops_: what was dropped stays so whatever the caller's count is
+  uint32_t generation_ = 0;
   uint32_t given_ = 0, drops_ = 0;
   PolicyKind policy_ = PolicyKind::rate;
-  bool stale_ = false;  // contents of older generations are still there
+  bool stale_ = false;            // contents of older generations are still there
   Versions* versions_ = nullptr;  // of this process; not a part of what could be shared
   Relative<Entry> entries_;
   uint64_t live_ = 0;     // entries with storage
@@ -364,7 +400,8 @@ class alignas(64) GetCache {
   uint64_t conflicting_ = 0;
   uint64_t no_room_ = 0;
   uint64_t returning_ = 0;  // misses of keys that were asked for before, extrapolated from a sample
-  double judged_gets_ = 0, judged_returning_ = 0;  // over the last looks of the tuner, the older the less
+  // over the last looks of the tuner, the older the less
+  double judged_gets_ = 0, judged_returning_ = 0;
   uint64_t adapted_at_ = 0;
   uint64_t look_at_ = UINT64_MAX;  // the tuner looks early when so many gets have been turned away
   uint64_t hits_then_ = 0, conflicting_then_ = 0, no_room_then_ = 0, returning_then_ = 0;

@@ -1,9 +1,11 @@
-// Do misses come back? Answered for the tuner from a sample of keys, without a mistake that a scan could provoke.
+// Do misses come back? Answered for the tuner from a sample of keys, without a mistake that a scan
+// could provoke.
 //
-// The sketch cannot tell: it is as small as the index, so a cycle longer than its memory seems new and a scan that fills
-// it seems to return. Here keys chosen by their hash are remembered by 32 bits of it until another of them takes their
-// slot (spatial sampling, as Waldspurger et al., FAST 2015). All keys at first, so that a short run's first repeats are
-// seen; a smaller share as more come, down to one in 128: 1,024 slots then look back on some 100,000 keys.
+// The sketch cannot tell: it is as small as the index, so a cycle longer than its memory seems new
+// and a scan that fills it seems to return. Here keys chosen by their hash are remembered by 32
+// bits of it until another of them takes their slot (spatial sampling, as Waldspurger et al., FAST
+// 2015). All keys at first, so that a short run's first repeats are seen; a smaller share as more
+// come, down to one in 128: 1,024 slots then look back on some 100,000 keys.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +33,8 @@ class Ghosts {
  private:
   static constexpr uint32_t most_sample_bits = 7;
   static constexpr uint32_t slots = 1024;
-  static constexpr uint32_t slot_shift = 64 - most_sample_bits - 10;  // below the bits that choose the sample
+  // below the bits that choose the sample
+  static constexpr uint32_t slot_shift = 64 - most_sample_bits - 10;
   uint32_t sample_bits_ = 0;
   uint32_t names_kept_ = 0;
   uint32_t names_[slots] = {};

@@ -23,7 +23,8 @@ void Index::reset_capacity(uint64_t capacity) {
   clear();
   capacity_ = std::max<uint64_t>(capacity, 1);
   bucket_count_ = buckets_for(capacity_);
-  if (bytes() < before) Region::discard(reinterpret_cast<char*>(buckets_.get()) + bytes(), before - bytes());
+  if (bytes() < before)
+    Region::discard(reinterpret_cast<char*>(buckets_.get()) + bytes(), before - bytes());
 }
 
 bool Index::place(uint32_t bucket_at, uint32_t tag, EntryId id) {
@@ -49,8 +50,9 @@ bool Index::insert(uint64_t hash, EntryId id) {
   return true;
 }
 
-// Breadth-first search for the shortest chain of moves that frees a slot in `first` or `second`; nothing is moved
-// unless a chain is found. 128 buckets reach a free one with near certainty up to 95% of the slots in use.
+// Breadth-first search for the shortest chain of moves that frees a slot in `first` or `second`;
+// nothing is moved unless a chain is found. 128 buckets reach a free one with near certainty up to
+// 95% of the slots in use.
 bool Index::make_room(uint32_t first, uint32_t second, uint32_t* freed) {
   struct Node {
     uint32_t bucket;
@@ -72,7 +74,8 @@ bool Index::make_room(uint32_t first, uint32_t second, uint32_t* freed) {
         ++count;
         continue;
       }
-      // A chain that visits a bucket twice could find its own slot taken; then nothing fits and we stop.
+      // A chain that visits a bucket twice could find its own slot taken; then nothing fits and we
+      // stop.
       for (int step = count; nodes[step].parent >= 0; step = nodes[step].parent) {
         Bucket& from = buckets_[nodes[nodes[step].parent].bucket];
         const uint16_t moving = nodes[step].slot;

@@ -1,7 +1,9 @@
-// The index of the get cache: a bucketised cuckoo hash table (Pagh and Rodler; Fotakis et al.; CLaMPI, section III.C).
+// The index of the get cache: a bucketised cuckoo hash table (Pagh and Rodler; Fotakis et al.;
+// CLaMPI, section III.C).
 //
-// An entry lies in one of two buckets of eight slots, each bucket one cache line of tags and entry ids, so a lookup
-// touches at most two lines of index. Eight slots and two choices fill to more than 95% before an insertion fails.
+// An entry lies in one of two buckets of eight slots, each bucket one cache line of tags and entry
+// ids, so a lookup touches at most two lines of index. Eight slots and two choices fill to more
+// than 95% before an insertion fails.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +12,8 @@
 #include <emmintrin.h>
 #endif
 
-#include "cache/get/entry.h"
 #include "base/region.h"
+#include "cache/get/entry.h"
 
 namespace nearcache {
 
@@ -35,16 +37,18 @@ class Index {
     return id != no_entry ? id : find_in(other_bucket(first, tag), tag, key);
   }
 
-  // Adds an entry that is not there yet. False if it found no slot along a bounded path, or the index is full.
+  // Adds an entry that is not there yet. False if it found no slot along a bounded path, or the
+  // index is full.
   bool insert(uint64_t hash, EntryId id);
   // False if it was not there.
   bool erase(uint64_t hash, EntryId id);
 
-  // The entries that lie where `hash` could go: the insertion path from which a conflicting access takes its
-  // victim. Returns how many; at most 16.
+  // The entries that lie where `hash` could go: the insertion path from which a conflicting access
+  // takes its victim. Returns how many; at most 16.
   int path(uint64_t hash, EntryId* ids) const;
 
-  // The entries that were inserted under `hash`, or under another of the same tag and buckets; `ids` may be null. Returns how many; at most 16.
+  // The entries that were inserted under `hash`, or under another of the same tag and buckets;
+  // `ids` may be null. Returns how many; at most 16.
   int alike(uint64_t hash, EntryId* ids) const;
 
   void clear();
@@ -55,7 +59,8 @@ class Index {
   uint64_t slot_count() const { return bucket_count_ * slots_per_bucket; }
   EntryId at(uint64_t slot) const {
     const Bucket& bucket = buckets_[slot / slots_per_bucket];
-    return bucket.tags[slot % slots_per_bucket] == 0 ? no_entry : bucket.ids[slot % slots_per_bucket];
+    return bucket.tags[slot % slots_per_bucket] == 0 ? no_entry
+                                                     : bucket.ids[slot % slots_per_bucket];
   }
 
  private:
@@ -65,17 +70,24 @@ class Index {
   };
   static_assert(sizeof(Bucket) == 64);
 
-  static uint64_t buckets_for(uint64_t capacity) { return (capacity + slots_per_bucket - 1) / slots_per_bucket; }
+  static uint64_t buckets_for(uint64_t capacity) {
+    return (capacity + slots_per_bucket - 1) / slots_per_bucket;
+  }
 
   // The tag must not follow from the buckets, or a full bucket's tags would be alike.
-  static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>((hash * 0x9fb21c651e98df25u) >> 32) | 1u; }
+  static uint32_t tag_of(uint64_t hash) {
+    return static_cast<uint32_t>((hash * 0x9fb21c651e98df25u) >> 32) | 1u;
+  }
   uint32_t first_bucket(uint64_t hash) const { return reduce(static_cast<uint32_t>(hash)); }
-  uint32_t reduce(uint32_t bits) const { return static_cast<uint32_t>((bits * bucket_count_) >> 32); }
-  // The two buckets of an entry add up to a number that its tag gives, so that moving an entry needs no look at its
-  // key: a search for room would miss the processor's caches twice as often.
+  uint32_t reduce(uint32_t bits) const {
+    return static_cast<uint32_t>((bits * bucket_count_) >> 32);
+  }
+  // The two buckets of an entry add up to a number that its tag gives, so that moving an entry
+  // needs no look at its key: a search for room would miss the processor's caches twice as often.
   uint32_t other_bucket(uint32_t bucket_at, uint32_t tag) const {
     const uint32_t sum = reduce(tag * 0x9e3779b1u);
-    return sum >= bucket_at ? sum - bucket_at : sum + static_cast<uint32_t>(bucket_count_) - bucket_at;
+    return sum >= bucket_at ? sum - bucket_at
+                            : sum + static_cast<uint32_t>(bucket_count_) - bucket_at;
   }
 
   static uint32_t matches(const Bucket& bucket, uint32_t tag) {
@@ -88,7 +100,8 @@ class Index {
            static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(high))) << 4;
 #else
     uint32_t mask = 0;
-    for (uint32_t i = 0; i < slots_per_bucket; ++i) mask |= static_cast<uint32_t>(bucket.tags[i] == tag) << i;
+    for (uint32_t i = 0; i < slots_per_bucket; ++i)
+      mask |= static_cast<uint32_t>(bucket.tags[i] == tag) << i;
     return mask;
 #endif
   }
@@ -98,7 +111,9 @@ class Index {
     for (uint32_t mask = matches(bucket, tag); mask != 0; mask &= mask - 1) {
       const EntryId id = bucket.ids[__builtin_ctz(mask)];
       const Entry& entry = entries_[id];
-      if (entry.displacement == key.displacement && entry.target == key.target && entry.layout == key.layout) return id;
+      if (entry.displacement == key.displacement && entry.target == key.target &&
+          entry.layout == key.layout)
+        return id;
     }
     return no_entry;
   }

@@ -52,7 +52,8 @@ const Layout* layout_intern(Layout* layout) {
   const auto [first, last] = table.by_content.equal_range(hash);
   for (auto it = first; it != last; ++it) {
     if (it->second->extent != layout->extent || it->second->blocks != layout->blocks) continue;
-    // A program may build what is predefined too; then the predefined one serves, or becomes permanent.
+    // A program may build what is predefined too; then the predefined one serves, or becomes
+    // permanent.
     if (layout->permanent) it->second->permanent = true;
     delete layout;
     layout_hold(it->second);
@@ -85,12 +86,14 @@ void layout_drop(const Layout* layout) {
   delete layout;
 }
 
-// The last element's distance from the first; what no memory can hold counts as a quarter of all addresses.
+// The last element's distance from the first; what no memory can hold counts as a quarter of all
+// addresses.
 static int64_t distance_of_last(const Elements& elements) {
   constexpr int64_t far_away = INT64_MAX / 4;
   int64_t distance = 0;
   if (elements.count - 1 > static_cast<uint64_t>(INT64_MAX) ||
-      __builtin_mul_overflow(static_cast<int64_t>(elements.count - 1), elements.layout->extent, &distance))
+      __builtin_mul_overflow(static_cast<int64_t>(elements.count - 1), elements.layout->extent,
+                             &distance))
     return elements.layout->extent < 0 ? -far_away : far_away;
   return std::clamp(distance, -far_away, far_away);
 }
@@ -107,12 +110,14 @@ int64_t Elements::highest() const {
 
 namespace {
 
-// Calls copy(offset from the address, offset in the packed bytes, length) for every block until `bytes` are done.
+// Calls copy(offset from the address, offset in the packed bytes, length) for every block until
+// `bytes` are done.
 template <class Copy>
 void for_each_block(const Elements& elements, uint64_t bytes, Copy copy) {
   uint64_t done = 0;
   int64_t element = 0;
-  for (uint64_t i = 0; i < elements.count && done < bytes; ++i, element += elements.layout->extent) {
+  for (uint64_t i = 0; i < elements.count && done < bytes;
+       ++i, element += elements.layout->extent) {
     for (const Block& block : elements.layout->blocks) {
       const uint64_t length = std::min(block.length, bytes - done);
       copy(element + block.offset, done, length);

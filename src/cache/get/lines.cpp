@@ -5,7 +5,8 @@ namespace nearcache {
 Lines::Seen* Lines::Sample::find(uint64_t hash) {
   const uint64_t mixed = hash * 0xd1342543de82ef95u;
   if (mixed > UINT64_MAX >> bits_) return nullptr;
-  return &seen_[mixed >> (64 - most_bits - 9) & (slots - 1)];  // by bits below those that choose the sample
+  // by bits below those that choose the sample
+  return &seen_[mixed >> (64 - most_bits - 9) & (slots - 1)];
 }
 
 // True if it takes the place of another one that was not used.
@@ -39,7 +40,8 @@ void Lines::missed(uint32_t target, int64_t at, uint32_t generation) {
   if (++misses_ < span) return;
   if (near_ * 4 >= misses_) {
     const bool most = near_ * 4 >= misses_ * 3;
-    length_ = length_ == 0 ? (most ? 4 : 1) * shortest : std::min((most ? 4 : 2) * length_, longest);
+    length_ =
+        length_ == 0 ? (most ? 4 : 1) * shortest : std::min((most ? 4 : 2) * length_, longest);
   }
   misses_ = near_ = 0;
 }
@@ -65,7 +67,8 @@ bool Lines::used(const Key& line, int64_t at, uint32_t generation) {
   return true;
 }
 
-// A line that brings a hit saves microseconds, one that does not costs its place in the storage, and some 100 ns.
+// A line that brings a hit saves microseconds, one that does not costs its place in the storage,
+// and some 100 ns.
 void Lines::judge() {
   if (used_ + unused_ < judged) return;
   if (used_ * 4 < unused_) {
@@ -83,7 +86,8 @@ std::byte* LineBuffers::take(uint64_t bytes) {
   if (pool.free.empty()) {
     if (pool.slabs.size() == pool.most_slabs) return nullptr;
     pool.slabs.push_back(std::make_unique<std::byte[]>(pool.slab * pool.bytes));
-    for (size_t i = 0; i < pool.slab; ++i) pool.free.push_back(pool.slabs.back().get() + i * pool.bytes);
+    for (size_t i = 0; i < pool.slab; ++i)
+      pool.free.push_back(pool.slabs.back().get() + i * pool.bytes);
   }
   std::byte* buffer = pool.free.back();
   pool.free.pop_back();

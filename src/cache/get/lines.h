@@ -1,8 +1,11 @@
-// How long a line small gets fetch around what they are asked for, learned from whether neighbours are asked for, too.
+// How long a line small gets fetch around what they are asked for, learned from whether neighbours
+// are asked for, too.
 //
-// None at first. A miss near another one of not long ago would have hit if that had fetched a longer line: where a quarter of the misses would, lines become twice
-// as long, four times where three quarters would. Lines that were fetched and never brought a neighbour's hit make them shorter again, in the end none, for ever longer pauses. Both is
-// learned from samples, as in ghosts.h, so that a small memory looks back far.
+// None at first. A miss near another one of not long ago would have hit if that had fetched a
+// longer line: where a quarter of the misses would, lines become twice as long, four times where
+// three quarters would. Lines that were fetched and never brought a neighbour's hit make them
+// shorter again, in the end none, for ever longer pauses. Both is learned from samples, as in
+// ghosts.h, so that a small memory looks back far.
 #pragma once
 
 #include <algorithm>
@@ -48,11 +51,13 @@ class Lines {
     Seen seen_[slots];
   };
   static uint32_t name_of(uint64_t hash) { return static_cast<uint32_t>(hash) | 1; }
-  static uint64_t hash_of(uint32_t target, int64_t place, uint32_t generation) { return hash_key({place, target, generation}); }
+  static uint64_t hash_of(uint32_t target, int64_t place, uint32_t generation) {
+    return hash_key({place, target, generation});
+  }
   void judge();
 
-  static constexpr uint32_t span = 8;          // misses between two judgements
-  static constexpr uint32_t judged = 32;       // lines
+  static constexpr uint32_t span = 8;     // misses between two judgements
+  static constexpr uint32_t judged = 32;  // lines
   static constexpr uint32_t first_pause = 1024, longest_pause = 1 << 18;  // misses
 
   uint64_t length_ = 0;

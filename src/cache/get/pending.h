@@ -28,12 +28,15 @@ struct PendingGet {
   Elements elements;
   uint64_t bytes = 0;
   bool of_request = false;  // of an Rget
-  uint64_t polled = 0;      // a hash of the bytes that were served before of a word that is polled, 0 if none were
+  // a hash of the bytes that were served before of a word that is polled, 0 if none were
+  uint64_t polled = 0;
   uint64_t start = 0;  // where in the entry its bytes begin: behind the head of a partial hit
-  std::byte* buffer = nullptr;  // of a line, which arrives there; who asked for a part of it is its first waiter
+  // of a line, which arrives there; who asked for a part of it is its first waiter
+  std::byte* buffer = nullptr;
 };
 
-// A get that was answered by one under way: `bytes` of its data, from `start` on, are to be copied to `origin`.
+// A get that was answered by one under way: `bytes` of its data, from `start` on, are to be copied
+// to `origin`.
 struct Waiter {
   uint32_t after = no_record;
   void* origin = nullptr;

@@ -14,7 +14,9 @@ void Ranges::attach(void* memory, Entry* entries, uint64_t capacity, bool used) 
 
 bool Ranges::blocks_of(EntryId id, int* level, int64_t* first, int64_t* last) const {
   const Entry& entry = entries_[id];
-  if (entry.layout != 0 || entry.size == 0 || __builtin_add_overflow(entry.displacement, int64_t{entry.size}, last)) return false;
+  if (entry.layout != 0 || entry.size == 0 ||
+      __builtin_add_overflow(entry.displacement, int64_t{entry.size}, last))
+    return false;
   *level = level_of(entry.size);
   *first = entry.displacement >> *level;
   *last = (*last - 1) >> *level;
@@ -45,7 +47,8 @@ void Ranges::remove_listed(EntryId id) {
   if (!blocks_of(id, &level, &first, &last)) return;
   const uint32_t target = entries_[id].target;
   for (int64_t block = first; block <= last; ++block) {
-    if (index_.erase(hash_block(target, block, level), id) && --count_[level] == 0) levels_ &= ~(uint64_t{1} << level);
+    if (index_.erase(hash_block(target, block, level), id) && --count_[level] == 0)
+      levels_ &= ~(uint64_t{1} << level);
   }
 }
 
@@ -65,9 +68,11 @@ int Ranges::holding(uint32_t target, int64_t at, int level, EntryId* ids) const 
   const int count = index_.alike(hash_block(target, at >> level, level), ids);
   const auto holds = [&](EntryId id) {
     const Entry& entry = entries_[id];
-    return entry.target == target && entry.layout == 0 && entry.displacement <= at && static_cast<uint64_t>(at) - static_cast<uint64_t>(entry.displacement) < entry.size;
+    return entry.target == target && entry.layout == 0 && entry.displacement <= at &&
+           static_cast<uint64_t>(at) - static_cast<uint64_t>(entry.displacement) < entry.size;
   };
-  return static_cast<int>(std::remove_if(ids, ids + count, [&](EntryId id) { return !holds(id); }) - ids);
+  return static_cast<int>(std::remove_if(ids, ids + count, [&](EntryId id) { return !holds(id); }) -
+                          ids);
 }
 
 void Ranges::list_anew(Listed which) {
@@ -87,7 +92,8 @@ void Ranges::clear() {
 void Ranges::reset_capacity(uint64_t capacity) {
   capacity_ = capacity;
   clear();
-  const uint64_t places = listed_ == Listed::some ? std::max<uint64_t>(capacity / one_of, 1) : most_places(capacity);
+  const uint64_t places =
+      listed_ == Listed::some ? std::max<uint64_t>(capacity / one_of, 1) : most_places(capacity);
   if (places != index_.capacity()) index_.reset_capacity(places);
 }
 

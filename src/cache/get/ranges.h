@@ -1,11 +1,14 @@
-// Where contiguous entries lie in the memory of their targets, so that a get of a part of one, or one that overlaps it, finds it.
+// Where contiguous entries lie in the memory of their targets, so that a get of a part of one, or
+// one that overlaps it, finds it.
 //
-// Memory is looked at as blocks of 2^k bytes. An entry of more than 2^(k-1) and up to 2^k bytes touches one or two blocks of that size and is listed under each, in
-// an index like that of keys; who looks for a byte asks once for every k in use. Listing and finding are O(1) whatever entries lie where: of many that overlap
-// each other at one place some are left out, and found by their key only.
+// Memory is looked at as blocks of 2^k bytes. An entry of more than 2^(k-1) and up to 2^k bytes
+// touches one or two blocks of that size and is listed under each, in an index like that of keys;
+// who looks for a byte asks once for every k in use. Listing and finding are O(1) whatever entries
+// lie where: of many that overlap each other at one place some are left out, and found by their key
+// only.
 //
-// Nothing is listed before the first look-up. Where look-ups find nothing, one entry in 16 is listed and one look-up in 16 made, until these
-// find something.
+// Nothing is listed before the first look-up. Where look-ups find nothing, one entry in 16 is
+// listed and one look-up in 16 made, until these find something.
 #pragma once
 
 #include <bit>
@@ -23,7 +26,8 @@ class Ranges {
   // For so many entries.
   static uint64_t bytes_for(uint64_t capacity) { return Index::bytes_for(most_places(capacity)); }
 
-  // `memory` as Index::attach. `used` false: there are no bytes of targets to look for (displacement units differ).
+  // `memory` as Index::attach. `used` false: there are no bytes of targets to look for
+  // (displacement units differ).
   void attach(void* memory, Entry* entries, uint64_t capacity, bool used);
 
   void add(EntryId id) {
@@ -35,7 +39,8 @@ class Ranges {
 
   // Sizes of blocks in use, bit k for 2^k bytes.
   uint64_t levels() const { return levels_; }
-  // The entries listed for blocks of 2^level bytes that hold byte `at` of `target`; at most `most_found`. Returns how many.
+  // The entries listed for blocks of 2^level bytes that hold byte `at` of `target`; at most
+  // `most_found`. Returns how many.
   static constexpr int most_found = 16;
   int holding(uint32_t target, int64_t at, int level, EntryId* ids) const;
 
@@ -43,7 +48,9 @@ class Ranges {
   Listed listed() const { return listed_; }
   // Is the look-up of a get with this number to be made?
   bool asked(uint64_t get) const {
-    return used_ && (listed_ == Listed::none || (levels_ != 0 && (listed_ == Listed::all || get * 0x9e3779b97f4a7c15u >> 60 == 0)));
+    return used_ &&
+           (listed_ == Listed::none ||
+            (levels_ != 0 && (listed_ == Listed::all || get * 0x9e3779b97f4a7c15u >> 60 == 0)));
   }
   // It was: did it pay?
   void looked(bool paid) {
@@ -56,7 +63,8 @@ class Ranges {
     expected_ = false;
     looks_ = paid_ = 0;
   }
-  // More than what was asked for is fetched, so that parts will be asked for: however few were so far, all stay listed a while.
+  // More than what was asked for is fetched, so that parts will be asked for: however few were so
+  // far, all stay listed a while.
   void expect_parts() {
     expected_ = true;
     if (listed_ != Listed::some) due_ = false;
@@ -81,11 +89,19 @@ class Ranges {
  private:
   static constexpr int lowest_level = 3;
   static constexpr uint32_t one_of = 16;  // is listed, of some
-  static int level_of(uint32_t bytes) { return bytes <= 1u << lowest_level ? lowest_level : 32 - std::countl_zero(bytes - 1); }
-  static uint64_t hash_block(uint32_t target, int64_t block, int level) { return hash_key({block, target, static_cast<uint32_t>(level)}); }
+  static int level_of(uint32_t bytes) {
+    return bytes <= 1u << lowest_level ? lowest_level : 32 - std::countl_zero(bytes - 1);
+  }
+  static uint64_t hash_block(uint32_t target, int64_t block, int level) {
+    return hash_key({block, target, static_cast<uint32_t>(level)});
+  }
   // Half as many blocks again as entries: there is a place for nearly all that touch two.
-  static uint64_t most_places(uint64_t capacity) { return capacity + capacity / 2 + Index::slots_per_bucket; }
-  bool lists(EntryId id) const { return listed_ == Listed::all || (listed_ == Listed::some && id % one_of == 0); }
+  static uint64_t most_places(uint64_t capacity) {
+    return capacity + capacity / 2 + Index::slots_per_bucket;
+  }
+  bool lists(EntryId id) const {
+    return listed_ == Listed::all || (listed_ == Listed::some && id % one_of == 0);
+  }
   void add_listed(EntryId id);
   void remove_listed(EntryId id);
   // The blocks of an entry; false if it is not to be listed.

@@ -17,7 +17,8 @@ void Storage::attach(std::byte* memory, Entry* entries, uint32_t most_entries, u
 }
 
 void Storage::clear() {
-  // Descriptors below `touched_` go back to the pool, so that their memory is used again before new memory.
+  // Descriptors below `touched_` go back to the pool, so that their memory is used again before new
+  // memory.
   pool_ = no_entry;
   for (EntryId id = touched_; id-- > 0;) {
     entries_[id].state = State::unused;
@@ -93,7 +94,8 @@ void Storage::remove_from_bin(EntryId id) {
 EntryId Storage::best_in_bin(uint32_t bin, uint32_t granules, int most_looked_at) const {
   EntryId best = no_entry;
   uint32_t best_length = UINT32_MAX;
-  for (EntryId id = bins_[bin]; id != no_entry && most_looked_at > 0; id = entries_[id].bin_after, --most_looked_at) {
+  for (EntryId id = bins_[bin]; id != no_entry && most_looked_at > 0;
+       id = entries_[id].bin_after, --most_looked_at) {
     const uint32_t has = length(id);
     if (has >= granules && has < best_length) {
       best = id;
@@ -195,7 +197,8 @@ bool Storage::extend(EntryId id, uint64_t bytes) {
 uint64_t Storage::free_around(EntryId id) const {
   uint64_t granules = 0;
   for (const EntryId neighbour : {entries_[id].before, entries_[id].after}) {
-    if (neighbour != no_entry && entries_[neighbour].state == State::free_space) granules += length(neighbour);
+    if (neighbour != no_entry && entries_[neighbour].state == State::free_space)
+      granules += length(neighbour);
   }
   return granules * granule_bytes;
 }
@@ -224,7 +227,9 @@ bool Storage::grow(uint64_t bytes) {
 bool Storage::shrink(uint64_t bytes) {
   const auto end = static_cast<uint32_t>(bytes / granule_bytes);
   if (end >= end_) return true;
-  if (last_ == no_entry || entries_[last_].state != State::free_space || entries_[last_].place > end) return false;
+  if (last_ == no_entry || entries_[last_].state != State::free_space ||
+      entries_[last_].place > end)
+    return false;
   remove_from_bin(last_);
   free_ -= end_ - end;
   const uint32_t old_end = end_;
@@ -236,7 +241,8 @@ bool Storage::shrink(uint64_t bytes) {
   } else {
     add_to_bin(last_);
   }
-  Region::discard(memory_.get() + uint64_t{end} * granule_bytes, uint64_t{old_end - end} * granule_bytes);
+  Region::discard(memory_.get() + uint64_t{end} * granule_bytes,
+                  uint64_t{old_end - end} * granule_bytes);
   return true;
 }
 

@@ -1,30 +1,35 @@
-// The storage of the get cache: one arena, best fit, descriptors in address order (CLaMPI, section III.C.2-3).
+// The storage of the get cache: one arena, best fit, descriptors in address order (CLaMPI, section
+// III.C.2-3).
 //
-// Free pieces hang in bins by size: exact up to 63 granules, then 16 bins per power of two. Taking a piece is O(1),
-// and within 1/16 of the best fit; merging with free neighbours is O(1) since descriptors know theirs.
+// Free pieces hang in bins by size: exact up to 63 granules, then 16 bins per power of two. Taking
+// a piece is O(1), and within 1/16 of the best fit; merging with free neighbours is O(1) since
+// descriptors know theirs.
 #pragma once
 
 #include <cstdint>
 
-#include "cache/get/entry.h"
 #include "base/copy.h"
 #include "base/region.h"
+#include "cache/get/entry.h"
 
 namespace nearcache {
 
 class Storage {
  public:
-  static constexpr uint64_t most_bytes = (uint64_t{UINT32_MAX} - 1) * granule_bytes;  // 64 GiB: places are 32 bits wide
+  // 64 GiB: places are 32 bits wide
+  static constexpr uint64_t most_bytes = (uint64_t{UINT32_MAX} - 1) * granule_bytes;
 
-  // Memory that `bytes` of storage take. A last large page that is used by half or more is taken whole: without one a copy of
-  // 4 KiB that was not used of late takes 0.7 us instead of 0.4, for the way to the address of a small page (measured in a
-  // virtual machine, where that way is longest).
+  // Memory that `bytes` of storage take. A last large page that is used by half or more is taken
+  // whole: without one a copy of 4 KiB that was not used of late takes 0.7 us instead of 0.4, for
+  // the way to the address of a small page (measured in a virtual machine, where that way is
+  // longest).
   static constexpr uint64_t backed_bytes(uint64_t bytes) {
     const uint64_t beyond = bytes % Region::large_page;
     return beyond >= Region::large_page / 2 ? bytes - beyond + Region::large_page : bytes;
   }
 
-  // `entries` has room for `most_entries` descriptors, `memory` for backed_bytes of the largest size ever asked of `grow`.
+  // `entries` has room for `most_entries` descriptors, `memory` for backed_bytes of the largest
+  // size ever asked of `grow`.
   void attach(std::byte* memory, Entry* entries, uint32_t most_entries, uint64_t bytes);
 
   // A descriptor, unused until the caller fills it; no_entry when all are in use.
@@ -32,18 +37,23 @@ class Storage {
   void free_descriptor(EntryId id);
 
   // At most so many descriptors from now on (of those that `attach` had room for).
-  void limit_descriptors(uint64_t count) { limit_ = count < most_entries_ ? static_cast<uint32_t>(count) : most_entries_; }
+  void limit_descriptors(uint64_t count) {
+    limit_ = count < most_entries_ ? static_cast<uint32_t>(count) : most_entries_;
+  }
 
   // Gives `id` room for `bytes` of data. False if no free piece is large enough.
   bool allocate(EntryId id, uint64_t bytes);
-  // The storage of `id` becomes free and is merged with free neighbours; the descriptor goes with it.
+  // The storage of `id` becomes free and is merged with free neighbours; the descriptor goes with
+  // it.
   void release(EntryId id);
   // Enlarges the storage of `id` where it lies, if the piece behind is free and large enough.
   bool extend(EntryId id, uint64_t bytes);
 
-  std::byte* data(EntryId id) const { return memory_.get() + uint64_t{entries_[id].place} * granule_bytes; }
-  // Copies into the storage. What is large need not enter the processor's caches: most of it has left them before it is asked for,
-  // and would push out what the program works on.
+  std::byte* data(EntryId id) const {
+    return memory_.get() + uint64_t{entries_[id].place} * granule_bytes;
+  }
+  // Copies into the storage. What is large need not enter the processor's caches: most of it has
+  // left them before it is asked for, and would push out what the program works on.
   void store(std::byte* to, const std::byte* from, uint64_t bytes) const {
     if (bytes >= aside_bytes && this->bytes() >= aside_storage) {
       copy_aside(to, from, bytes);
@@ -59,8 +69,8 @@ class Storage {
   // Bytes of free storage directly before and after `id` (CLaMPI's d_c).
   uint64_t free_around(EntryId id) const;
 
-  // Moves the end of the storage. Shrinking needs the part beyond the new end to be free: `last` is then
-  // free space or ends before it.
+  // Moves the end of the storage. Shrinking needs the part beyond the new end to be free: `last` is
+  // then free space or ends before it.
   bool grow(uint64_t bytes);
   bool shrink(uint64_t bytes);
   EntryId last() const { return last_; }
@@ -75,8 +85,9 @@ class Storage {
   void clear();
 
  private:
-  // Measured on Zen 3 with other memory touched in between, as a get over tcp does: 16 KiB are stored in 0.6 us instead of 1.1, 64 KiB in
-  // 2.6 instead of 3.4, 4 KiB in the same time. The first hit then comes from memory; below this storage it might have found them closer.
+  // Measured on Zen 3 with other memory touched in between, as a get over tcp does: 16 KiB are
+  // stored in 0.6 us instead of 1.1, 64 KiB in 2.6 instead of 3.4, 4 KiB in the same time. The
+  // first hit then comes from memory; below this storage it might have found them closer.
   static constexpr uint64_t aside_bytes = 16 << 10, aside_storage = 1 << 20;
   static constexpr uint32_t exact_bins = 64;
   static constexpr uint32_t bin_count = exact_bins + 16 * 26;

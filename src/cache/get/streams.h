@@ -1,5 +1,6 @@
-// Small gets that miss one after the other: where lines follow each other they become longer; where single places do at equal distances, the next ones are
-// fetched along with the one that was asked for.
+// Small gets that miss one after the other: where lines follow each other they become longer; where
+// single places do at equal distances, the next ones are fetched along with the one that was asked
+// for.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,8 @@ class Streams {
   static constexpr uint32_t most_places = 8;
   static constexpr int64_t longest_stride = 1 << 20;  // shorter ones than a line are for lines
 
-  // A small get of byte `at` missed. From the fourth equal distance on the next place is worth it, then twice as many each time. They count as fetched.
+  // A small get of byte `at` missed. From the fourth equal distance on the next place is worth it,
+  // then twice as many each time. They count as fetched.
   Ahead missed(uint32_t target, int64_t at) {
     ++misses_;
     for (Stride& seen : strides_) {
@@ -41,7 +43,8 @@ class Streams {
     }
     for (Stride& seen : strides_) {
       const int64_t distance = at - seen.last;
-      if (seen.kept_until == 0 || seen.run > 0 || seen.target != target || !is_stride(distance)) continue;
+      if (seen.kept_until == 0 || seen.run > 0 || seen.target != target || !is_stride(distance))
+        continue;
       seen = {target, 1, 0, at, distance, misses_};
       return {};
     }
@@ -49,11 +52,15 @@ class Streams {
     return {};
   }
 
-  // A line [from, to) is about to be fetched. Returns its end as part of a stream: one that begins where the last one ended is twice as long.
+  // A line [from, to) is about to be fetched. Returns its end as part of a stream: one that begins
+  // where the last one ended is twice as long.
   int64_t line(uint32_t target, int64_t from, int64_t to) {
     for (Line& seen : lines_) {
-      if (seen.target != target || from > seen.end || seen.end - from >= static_cast<int64_t>(Lines::most_get) || seen.bytes == 0) continue;
-      seen.bytes = std::max(std::min(2 * seen.bytes, static_cast<int64_t>(longest_line)), to - from);
+      if (seen.target != target || from > seen.end ||
+          seen.end - from >= static_cast<int64_t>(Lines::most_get) || seen.bytes == 0)
+        continue;
+      seen.bytes =
+          std::max(std::min(2 * seen.bytes, static_cast<int64_t>(longest_line)), to - from);
       seen.end = from + seen.bytes;
       return seen.end;
     }
@@ -64,7 +71,10 @@ class Streams {
  private:
   static constexpr uint32_t sure = 3;       // equal distances
   static constexpr uint64_t patience = 64;  // other misses that a stride outlives
-  static bool is_stride(int64_t distance) { return std::abs(distance) > static_cast<int64_t>(Lines::longest) && std::abs(distance) <= longest_stride; }
+  static bool is_stride(int64_t distance) {
+    return std::abs(distance) > static_cast<int64_t>(Lines::longest) &&
+           std::abs(distance) <= longest_stride;
+  }
 
   struct Stride {
     uint32_t target = 0;

@@ -5,11 +5,13 @@
 namespace nearcache {
 namespace {
 
-// Smaller than this an index or a storage is not worth shrinking, nor refusing: both cost a few pages.
+// Smaller than this an index or a storage is not worth shrinking, nor refusing: both cost a few
+// pages.
 constexpr uint64_t least_index = 512;
 constexpr uint64_t least_storage = 256 * 1024;
 
-// The defaults. Below them a mistake costs little: an index takes twice as large steps, a storage needs no evidence that anything repeats.
+// The defaults. Below them a mistake costs little: an index takes twice as large steps, a storage
+// needs no evidence that anything repeats.
 constexpr uint64_t small_index = 4096;
 constexpr uint64_t small_storage = 1024 * 1024;
 
@@ -27,34 +29,45 @@ uint64_t grown(uint64_t value, double increase, uint64_t small) {
 template <class Enough>
 uint64_t shrunk(uint64_t value, double decrease, uint64_t least, Enough enough) {
   if (decrease < 1.01) return value;
-  while (value > least && !enough(static_cast<double>(value))) value = std::max(least, scaled(value, 1 / decrease));
+  while (value > least && !enough(static_cast<double>(value)))
+    value = std::max(least, scaled(value, 1 / decrease));
   return value;
 }
 
-uint64_t index_for(const TunerSettings& settings, const TunerView& view, double conflicting, double hits) {
+uint64_t index_for(const TunerSettings& settings, const TunerView& view, double conflicting,
+                   double hits) {
   const uint64_t has = view.index_capacity;
-  if (conflicting > settings.conflict_threshold) return grown(has, settings.index_increase, small_index);
+  if (conflicting > settings.conflict_threshold)
+    return grown(has, settings.index_increase, small_index);
   if (view.early || hits <= settings.stable_threshold) return has;
   const auto entries = static_cast<double>(view.entries);
-  return shrunk(has, settings.index_decrease, least_index, [&](double capacity) { return entries >= settings.sparsity_threshold * capacity; });
+  return shrunk(has, settings.index_decrease, least_index,
+                [&](double capacity) { return entries >= settings.sparsity_threshold * capacity; });
 }
 
-uint64_t storage_for(const TunerSettings& settings, const TunerView& view, double no_room, double hits) {
+uint64_t storage_for(const TunerSettings& settings, const TunerView& view, double no_room,
+                     double hits) {
   const uint64_t has = view.storage_bytes;
-  // Gets that never repeat would grow the storage to its limit for nothing. But a program may read for long before it repeats (LCC's first 700
-  // gets are of as many keys), and what little storage has turned away by then is missed once more.
-  const double repeating = (static_cast<double>(view.hits) + view.returning) / static_cast<double>(view.gets);
+  // Gets that never repeat would grow the storage to its limit for nothing. But a program may read
+  // for long before it repeats (LCC's first 700 gets are of as many keys), and what little storage
+  // has turned away by then is missed once more.
+  const double repeating =
+      (static_cast<double>(view.hits) + view.returning) / static_cast<double>(view.gets);
   if (no_room > settings.capacity_threshold && has > 0) {
     if (has < small_storage) return small_storage;
-    return repeating > settings.capacity_threshold ? scaled(has, std::max(1.0, settings.storage_increase)) : has;
+    return repeating > settings.capacity_threshold
+               ? scaled(has, std::max(1.0, settings.storage_increase))
+               : has;
   }
   if (view.early || hits <= settings.stable_threshold) return has;
-  // What growing a full storage has just made free is no reason to shrink it again, or the size would swing.
+  // What growing a full storage has just made free is no reason to shrink it again, or the size
+  // would swing.
   double factor = std::max(1.0, settings.storage_increase);
   if (has <= small_storage) factor *= factor;
   const double enough_free = std::max(settings.free_threshold, 1 - 0.8 / factor);
   const auto stored = static_cast<double>(has - view.free_bytes);
-  return shrunk(has, settings.storage_decrease, least_storage, [&](double bytes) { return stored >= (1 - enough_free) * bytes; });
+  return shrunk(has, settings.storage_decrease, least_storage,
+                [&](double bytes) { return stored >= (1 - enough_free) * bytes; });
 }
 
 }  // namespace
@@ -66,8 +79,10 @@ TunerAdvice advise(const TunerSettings& settings, const TunerView& view) {
   const double cost = static_cast<double>(view.gets) - hits * (1 - view.hit_cost);
   const double hit_share = hits / static_cast<double>(view.gets);
   if (cost <= 0) return advice;
-  advice.index_capacity = index_for(settings, view, static_cast<double>(view.conflicting) / cost, hit_share);
-  advice.storage_bytes = storage_for(settings, view, static_cast<double>(view.no_room) / cost, hit_share);
+  advice.index_capacity =
+      index_for(settings, view, static_cast<double>(view.conflicting) / cost, hit_share);
+  advice.storage_bytes =
+      storage_for(settings, view, static_cast<double>(view.no_room) / cost, hit_share);
   return advice;
 }
 

@@ -1,9 +1,10 @@
 // Adapts index and storage to the program, after CLaMPI's adaptive strategy (section III.E).
 //
-// The paper's rules: many conflicting accesses grow the index, a sparse index shrinks; many capacity and failing ones
-// grow the storage - if anything is asked for twice -, a stable working set with much free space shrinks it. Unlike the
-// paper's, growing and shrinking keep the contents, and looks come as soon as gets are turned away: growing from S to W
-// by factors, each after S/32 was turned away, loses less than W/16 on the whole way. A fixed number of gets between looks
+// The paper's rules: many conflicting accesses grow the index, a sparse index shrinks; many
+// capacity and failing ones grow the storage - if anything is asked for twice -, a stable working
+// set with much free space shrinks it. Unlike the paper's, growing and shrinking keep the contents,
+// and looks come as soon as gets are turned away: growing from S to W by factors, each after S/32
+// was turned away, loses less than W/16 on the whole way. A fixed number of gets between looks
 // would lose most of a short run.
 #pragma once
 
@@ -27,10 +28,12 @@ struct TunerSettings {
 // What happened since the last look, and what is in use now.
 struct TunerView {
   uint64_t gets, hits, conflicting;
-  uint64_t no_room;    // capacity and failing accesses, for lack of storage
-  double returning;    // misses of keys that were asked for before: an estimate
-  double hit_cost;     // what a hit costs, in misses: a get that is turned away weighs more the less the others cost
-  bool early;          // gets were turned away and the interval is not over: too soon to call anything stable
+  uint64_t no_room;  // capacity and failing accesses, for lack of storage
+  double returning;  // misses of keys that were asked for before: an estimate
+  // what a hit costs, in misses: a get that is turned away weighs more the less the others cost
+  double hit_cost;
+  // gets were turned away and the interval is not over: too soon to call anything stable
+  bool early;
   uint64_t entries, index_capacity;
   uint64_t storage_bytes, free_bytes;
 };
@@ -42,8 +45,9 @@ struct TunerAdvice {
 
 TunerAdvice advise(const TunerSettings& settings, const TunerView& view);
 
-// After how many gets turned away the tuner looks before its interval is over; at the first if a missed key has returned.
-// But never more often than every so many gets: a look costs what a hit does, and little of it may fall on a get.
+// After how many gets turned away the tuner looks before its interval is over; at the first if a
+// missed key has returned. But never more often than every so many gets: a look costs what a hit
+// does, and little of it may fall on a get.
 uint64_t tuner_patience(uint64_t entries);
 inline constexpr uint64_t tuner_gap = 16;
 

@@ -24,13 +24,15 @@ bool Versions::wants_validation(uint32_t target, uint32_t generation) {
 
 bool Versions::likely(uint32_t target, uint32_t generation) const {
   const Target* its = targets_[target].get();
-  return its != nullptr && its->validated && its->validated_in != generation && its->skip == 0 && its->kept >= worth_it;
+  return its != nullptr && its->validated && its->validated_in != generation && its->skip == 0 &&
+         its->kept >= worth_it;
 }
 
 // What the last validation brought. Of memory that is not watched it brings nothing, either.
 void Versions::judge(Target* target) {
   if (!target->validated) return;
-  if (!std::exchange(target->judged, true)) return;  // there was nothing yet that the first could have kept
+  // there was nothing yet that the first could have kept
+  if (!std::exchange(target->judged, true)) return;
   if (target->kept >= worth_it) {
     target->back_off = 0;
     barren_ = 0;
@@ -45,13 +47,17 @@ uint32_t Versions::validated(uint32_t target, uint32_t generation, const Version
   Target& its = at(target);
   judge(&its);
   // What was fetched in this generation before the words were read may be older than they are.
-  const uint32_t floor = (its.fetched && its.fetched_in == generation) || began_in_ == generation ? generation + 1 : generation;
+  const uint32_t floor = (its.fetched && its.fetched_in == generation) || began_in_ == generation
+                             ? generation + 1
+                             : generation;
   uint64_t is_known = 0;
   uint32_t changed = 0;
   for (uint32_t region = 0; region < VersionWords::regions; ++region) {
     const uint64_t bit = uint64_t{1} << region;
     const bool usable = words.usable(region);
-    const bool same = usable && (its.is_known & bit) != 0 && its.known.remote[region] == words.remote[region] && its.known.own[region] == words.own[region];
+    const bool same = usable && (its.is_known & bit) != 0 &&
+                      its.known.remote[region] == words.remote[region] &&
+                      its.known.own[region] == words.own[region];
     if (usable) is_known |= bit;
     if (same) continue;
     its.floors[region] = floor;
@@ -65,9 +71,11 @@ uint32_t Versions::validated(uint32_t target, uint32_t generation, const Version
   return changed;
 }
 
-bool Versions::keeps(uint32_t target, int64_t from, int64_t to, uint32_t stamp, uint32_t generation) {
+bool Versions::keeps(uint32_t target, int64_t from, int64_t to, uint32_t stamp,
+                     uint32_t generation) {
   Target* its = targets_[target].get();
-  if (its == nullptr || !its->validated || its->validated_in != generation || from >= to) return false;
+  if (its == nullptr || !its->validated || its->validated_in != generation || from >= to)
+    return false;
   for (uint32_t region = regions_.of(from); region <= regions_.of(to - 1); ++region) {
     if (is_older(stamp, its->floors[region])) return false;
   }

@@ -1,8 +1,11 @@
-// What a reader knows of the versions of a window's targets: which of what it read before the last acquire it may still serve (mode coherent).
+// What a reader knows of the versions of a window's targets: which of what it read before the last
+// acquire it may still serve (mode coherent).
 //
-// The memory of each target is divided into regions. For each one the target's rank keeps a word of its own stores and one of others' writes. Read again
-// after an acquire (a validation), they say whether anything may have changed since. Entries carry the number of acquires
-// when their get was issued (their stamp); a region has a floor, below which stamps are too old. The protocol and its argument: docs/semantics.md, "Coherent mode".
+// The memory of each target is divided into regions. For each one the target's rank keeps a word of
+// its own stores and one of others' writes. Read again after an acquire (a validation), they say
+// whether anything may have changed since. Entries carry the number of acquires when their get was
+// issued (their stamp); a region has a floor, below which stamps are too old. The protocol and its
+// argument: docs/semantics.md, "Coherent mode".
 //
 // Knows no MPI, and fetches nothing: the front end does, and says what it read.
 #pragma once
@@ -19,14 +22,16 @@ namespace nearcache {
 struct VersionWords {
   static constexpr uint32_t regions = 64;
 
-  // Of writes by puts and accumulates: ranks that may be writing, and above them how often one of them has said that it no longer does.
+  // Of writes by puts and accumulates: ranks that may be writing, and above them how often one of
+  // them has said that it no longer does.
   static constexpr uint64_t open = 1;
   static constexpr uint64_t close = (uint64_t{1} << 24) - 1;
   static constexpr uint64_t writers(uint64_t remote) { return remote & ((uint64_t{1} << 24) - 1); }
   // Of the owner's stores: odd where they are not watched (volatile), else a version.
   static constexpr uint64_t not_watched = 1;
 
-  // What a writer opens before it writes to `regions` of a target, of which it has some open. Beyond a few it is all at once.
+  // What a writer opens before it writes to `regions` of a target, of which it has some open.
+  // Beyond a few it is all at once.
   static uint64_t to_open(uint64_t open, uint64_t regions) {
     constexpr int most_one_by_one = 4;
     regions &= ~open;
@@ -35,7 +40,9 @@ struct VersionWords {
 
   std::array<uint64_t, regions> remote, own;
 
-  bool usable(uint32_t region) const { return writers(remote[region]) == 0 && own[region] % 2 == 0; }
+  bool usable(uint32_t region) const {
+    return writers(remote[region]) == 0 && own[region] % 2 == 0;
+  }
 };
 
 template <class Call>
@@ -53,7 +60,8 @@ class Regions {
   uint32_t of(int64_t offset) const {
     if (offset < 0) return 0;
     const uint64_t region = static_cast<uint64_t>(offset) >> shift_;
-    return region < VersionWords::regions ? static_cast<uint32_t>(region) : VersionWords::regions - 1;
+    return region < VersionWords::regions ? static_cast<uint32_t>(region)
+                                          : VersionWords::regions - 1;
   }
   uint64_t bytes() const { return uint64_t{1} << shift_; }
   // A bit for each region of [from, to).
@@ -70,19 +78,26 @@ class Regions {
 class Versions {
  public:
   // From now on: what was fetched in this generation or before is not kept.
-  Versions(uint32_t ranks, Regions regions, uint32_t generation) : regions_(regions), targets_(ranks), began_in_(generation) {}
+  Versions(uint32_t ranks, Regions regions, uint32_t generation)
+      : regions_(regions), targets_(ranks), began_in_(generation) {}
 
-  // Of a get of this target, in this generation: are its words to be read before it is looked up? Not where that has brought little before.
+  // Of a get of this target, in this generation: are its words to be read before it is looked up?
+  // Not where that has brought little before.
   bool wants_validation(uint32_t target, uint32_t generation);
   // They have been read in this generation. Returns how many regions may not be served from before.
   uint32_t validated(uint32_t target, uint32_t generation, const VersionWords& words);
-  // Besides `wants_validation` of another target: this one will be asked for soon, as it seems, and it is worth it.
+  // Besides `wants_validation` of another target: this one will be asked for soon, as it seems, and
+  // it is worth it.
   bool likely(uint32_t target, uint32_t generation) const;
   // Targets that there was anything of, in the order of their first time.
   const std::vector<uint32_t>& targets() const { return known_targets_; }
-  // A get of the target that is to be kept has been issued in this generation, perhaps before its words are read.
-  void fetched(uint32_t target, uint32_t generation) { at(target).fetched_in = generation, at(target).fetched = true; }
-  // May an entry of bytes [from, to), of an older stamp, be served in this generation? It counts as a hit that validation made possible.
+  // A get of the target that is to be kept has been issued in this generation, perhaps before its
+  // words are read.
+  void fetched(uint32_t target, uint32_t generation) {
+    at(target).fetched_in = generation, at(target).fetched = true;
+  }
+  // May an entry of bytes [from, to), of an older stamp, be served in this generation? It counts as
+  // a hit that validation made possible.
   bool keeps(uint32_t target, int64_t from, int64_t to, uint32_t stamp, uint32_t generation);
 
   // Nothing that was fetched in this generation or before is kept any more.
@@ -101,10 +116,10 @@ class Versions {
     std::array<uint32_t, VersionWords::regions> floors{};
     uint32_t validated_in = 0, asked_in = 0, fetched_in = 0;
     bool validated = false, asked = false, fetched = false;  // ever
-    bool judged = false;              // a validation was
-    bool skipping = false;            // in this generation
-    uint32_t kept = 0;                // since the last validation
-    uint32_t skip = 0, back_off = 0;  // generations without a validation
+    bool judged = false;                                     // a validation was
+    bool skipping = false;                                   // in this generation
+    uint32_t kept = 0;                                       // since the last validation
+    uint32_t skip = 0, back_off = 0;                         // generations without a validation
   };
   Target& at(uint32_t target) {
     if (targets_[target] == nullptr) {
@@ -114,7 +129,9 @@ class Versions {
     return *targets_[target];
   }
   // Stamps wrap; none is kept that is more than 2^30 away.
-  static bool is_older(uint32_t stamp, uint32_t floor) { return static_cast<int32_t>(stamp - floor) < 0; }
+  static bool is_older(uint32_t stamp, uint32_t floor) {
+    return static_cast<int32_t>(stamp - floor) < 0;
+  }
   void judge(Target* target);
 
   Regions regions_;

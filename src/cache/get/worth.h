@@ -1,9 +1,11 @@
-// Does it pay to store what was fetched? Learned per power of two of size, apart for keys that were asked for before and
-// for new ones, from what became of those that were stored: hit, or gone without a hit.
+// Does it pay to store what was fetched? Learned per power of two of size, apart for keys that were
+// asked for before and for new ones, from what became of those that were stored: hit, or gone
+// without a hit.
 //
-// What is stored and still waits for its first hit says nothing: while a cache fills, most of what will be hit has not
-// been yet. But it is given up, and counts as gone, when it has waited for several times as long as others took to be
-// hit: a program that never repeats itself may have storage that never fills.
+// What is stored and still waits for its first hit says nothing: while a cache fills, most of what
+// will be hit has not been yet. But it is given up, and counts as gone, when it has waited for
+// several times as long as others took to be hit: a program that never repeats itself may have
+// storage that never fills.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +38,8 @@ class Worth {
   }
   bool waits_in_vain(uint64_t bytes, bool seen, uint32_t waited) const {
     const Kind& its = kinds_[CostModel::class_of(bytes)][seen];
-    return static_cast<float>(waited) * (its.hit + prior) > patience * (its.hit_waits + prior * first_guess);
+    return static_cast<float>(waited) * (its.hit + prior) >
+           patience * (its.hit_waits + prior * first_guess);
   }
 
   // All entries are gone.
@@ -50,8 +53,9 @@ class Worth {
     }
   }
 
-  // Storing costs a copy of the data. Not storing costs the get and the copy when the key is asked for again: from then
-  // on it is stored all the same. Every 16th get that does not seem worth it is stored, to go on learning.
+  // Storing costs a copy of the data. Not storing costs the get and the copy when the key is asked
+  // for again: from then on it is stored all the same. Every 16th get that does not seem worth it
+  // is stored, to go on learning.
   bool worth_storing(uint64_t bytes, bool seen, double remote_ns, double copy_ns) {
     const Kind& its = kinds_[CostModel::class_of(bytes)][seen];
     const double chance = (its.hit + prior) / (its.hit + its.gone + 2 * prior);
@@ -60,10 +64,12 @@ class Worth {
   }
 
  private:
-  static constexpr float prior = 8;          // half of what is stored is expected to be hit, until so much is known
+  // half of what is stored is expected to be hit, until so much is known
+  static constexpr float prior = 8;
   static constexpr float first_guess = 256;  // gets until a hit, likewise
   static constexpr float patience = 4;       // of entries hit at random times, 2% wait for longer
-  static constexpr float most_counted = 512;  // outcomes after which the past fades, so that a program may change
+  // outcomes after which the past fades, so that a program may change
+  static constexpr float most_counted = 512;
 
   struct Kind {
     float waiting = 0;  // entries not hit so far

@@ -1,8 +1,10 @@
-// Which bytes of which targets this rank has written itself, so that no entry older than a write is served.
+// Which bytes of which targets this rank has written itself, so that no entry older than a write is
+// served.
 //
-// A write is O(1): it takes a number and leaves it in a filter of 512-byte pieces and in a log of the last writes.
-// An entry carries the number it was last found valid under; only if writes came after is anything looked up, and
-// only if the filter says "perhaps" is the log searched. Once the log has forgotten, "perhaps" counts as overwritten.
+// A write is O(1): it takes a number and leaves it in a filter of 512-byte pieces and in a log of
+// the last writes. An entry carries the number it was last found valid under; only if writes came
+// after is anything looked up, and only if the filter says "perhaps" is the log searched. Once the
+// log has forgotten, "perhaps" counts as overwritten.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +15,14 @@ class WriteLog {
  public:
   void clear();
 
-  // Bytes [from, to) of `target` are being written. False once the numbers are used up: drop everything, clear().
+  // Bytes [from, to) of `target` are being written. False once the numbers are used up: drop
+  // everything, clear().
   bool record(uint32_t target, int64_t from, int64_t to);
 
   uint32_t now() const { return now_; }
 
-  // Was a byte of [from, to) of `target` written after `since`? May say yes for neighbours, never no wrongly.
+  // Was a byte of [from, to) of `target` written after `since`? May say yes for neighbours, never
+  // no wrongly.
   bool overwritten(uint32_t target, int64_t from, int64_t to, uint32_t since) const {
     return since != now_ && search(target, from, to, since);
   }

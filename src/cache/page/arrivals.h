@@ -1,6 +1,8 @@
-// What is fetched without waiting: each get brings its lines to a place of its own in a staging area, until the next quiet.
+// What is fetched without waiting: each get brings its lines to a place of its own in a staging
+// area, until the next quiet.
 //
-// Not straight into the pages: their bytes may be written meanwhile, and a page may go before its data come.
+// Not straight into the pages: their bytes may be written meanwhile, and a page may go before its
+// data come.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +25,8 @@ class Arrivals {
     room_ = bytes;
   }
 
-  // A place for [begin, end), or nullptr if all are taken. What lies there is changed until clear().
+  // A place for [begin, end), or nullptr if all are taken. What lies there is changed until
+  // clear().
   char* add(int pe, uint64_t begin, uint64_t end, uint32_t epoch) {
     const size_t bytes = (static_cast<size_t>(end - begin) + 63) / 64 * 64;
     if (count_ == most || bytes > room_ - used_) return nullptr;

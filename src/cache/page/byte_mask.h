@@ -7,11 +7,13 @@
 
 namespace nearcache {
 
-// A view of `words` words of 64 bytes' bits each, of which all but [low, high) are known to be zero: most puts write a few bytes of
-// a page, and looking at the rest would cost more than the put. Positions are bytes from the page's beginning.
+// A view of `words` words of 64 bytes' bits each, of which all but [low, high) are known to be
+// zero: most puts write a few bytes of a page, and looking at the rest would cost more than the
+// put. Positions are bytes from the page's beginning.
 class ByteMask {
  public:
-  ByteMask(uint64_t* bits, size_t words, size_t low, size_t high) : bits_(bits), words_(words), low_(low), high_(high) {}
+  ByteMask(uint64_t* bits, size_t words, size_t low, size_t high)
+      : bits_(bits), words_(words), low_(low), high_(high) {}
 
   uint64_t word(size_t i) const { return bits_[i]; }
   size_t low() const { return low_; }

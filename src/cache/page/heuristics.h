@@ -1,13 +1,15 @@
-// Which of its guesses the page cache makes: all of them, but where it is measured what each is worth (bench/run pages).
+// Which of its guesses the page cache makes: all of them, but where it is measured what each is
+// worth (bench/run pages).
 #pragma once
 
 namespace nearcache {
 
 struct PageHeuristics {
-  bool streams = true;          // what goes on where a fetch ended is fetched in larger pieces,
-  bool early = true;            // and the next piece before it is missed
-  bool strides = true;          // what goes on at a distance is fetched ahead
-  bool doubt = true;            // streams and strides are looked for less often where there are none
+  bool streams = true;  // what goes on where a fetch ended is fetched in larger pieces,
+  bool early = true;    // and the next piece before it is missed
+  bool strides = true;  // what goes on at a distance is fetched ahead
+  // streams and strides are looked for less often where there are none
+  bool doubt = true;
   bool near = true;             // what lies around a miss is fetched with it,
   bool grow = true;             // and more where misses come back to pages that are here
   bool limit = true;            // less is fetched ahead where it goes unused

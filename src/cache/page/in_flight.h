@@ -1,7 +1,8 @@
-// The ranges under way to other PEs of which no page holds the bytes: puts of evicted pages, direct puts, atomics.
+// The ranges under way to other PEs of which no page holds the bytes: puts of evicted pages, direct
+// puts, atomics.
 //
-// A set of lines by hash, which may say yes for a line that is not in it (the price is one needless quiet or fence), and a
-// few long ranges. Emptied whenever the context is quiet.
+// A set of lines by hash, which may say yes for a line that is not in it (the price is one needless
+// quiet or fence), and a few long ranges. Emptied whenever the context is quiet.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +41,8 @@ class InFlight {
       if ((other.bits_[i] & ~bits_[i]) != 0) return false;
     return std::all_of(other.range_, other.range_ + other.ranges_, [&](const Range& theirs) {
       return std::any_of(range_, range_ + ranges_, [&](const Range& ours) {
-        return (ours.pe == theirs.pe || ours.pe == every_pe) && ours.begin <= theirs.begin && theirs.end <= ours.end;
+        return (ours.pe == theirs.pe || ours.pe == every_pe) && ours.begin <= theirs.begin &&
+               theirs.end <= ours.end;
       });
     });
   }
@@ -49,8 +51,11 @@ class InFlight {
   bool may_overlap(int pe, uint64_t begin, uint64_t end) const {
     if (!any_ || begin >= end) return false;
     for (int i = 0; i < ranges_; ++i)
-      if ((range_[i].pe == pe || range_[i].pe == every_pe) && begin < range_[i].end && range_[i].begin < end) return true;
-    if (end - begin > line_bytes * bit_count / 8) return true;  // so many lines that some bit is likely set
+      if ((range_[i].pe == pe || range_[i].pe == every_pe) && begin < range_[i].end &&
+          range_[i].begin < end)
+        return true;
+    // so many lines that some bit is likely set
+    if (end - begin > line_bytes * bit_count / 8) return true;
     for (uint64_t line = begin / line_bytes; line <= (end - 1) / line_bytes; ++line) {
       const size_t bit = bit_of(pe, line);
       if ((bits_[bit / 64] >> (bit % 64) & 1) != 0) return true;
@@ -61,7 +66,8 @@ class InFlight {
  private:
   static constexpr uint64_t line_bytes = 64;
   static constexpr uint64_t longest_by_line = 4096;
-  static constexpr size_t bit_count = 32768;  // 4 KiB: one in fifty false with 650 small puts under way
+  // 4 KiB: one in fifty false with 650 small puts under way
+  static constexpr size_t bit_count = 32768;
   static constexpr int most_ranges = 8;
   static constexpr int every_pe = -1;
 

@@ -9,15 +9,19 @@ namespace {
 
 constexpr size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// What the fields of pages and arrivals can count, and what is of use: no more masks than there are pages.
+// What the fields of pages and arrivals can count, and what is of use: no more masks than there are
+// pages.
 PageCacheOptions within_bounds(PageCacheOptions o) {
   constexpr size_t most_masks = UINT16_MAX, most_readahead = size_t{1} << 30;
-  o.dirty_pages = std::clamp<size_t>(o.dirty_pages, 1, std::min<size_t>(most_masks, std::max<size_t>(o.size / o.page, 1)));
+  o.dirty_pages = std::clamp<size_t>(
+      o.dirty_pages, 1, std::min<size_t>(most_masks, std::max<size_t>(o.size / o.page, 1)));
   o.readahead = std::min(o.readahead, most_readahead);
   return o;
 }
 
-size_t staging_bytes(const PageCacheOptions& o) { return std::max(o.page, std::min(std::max(o.readahead, o.page), o.size / 8)); }
+size_t staging_bytes(const PageCacheOptions& o) {
+  return std::max(o.page, std::min(std::max(o.readahead, o.page), o.size / 8));
+}
 
 struct Layout {
   size_t pages, masks, arrivals, fetched, sent, arrived, data, end;
@@ -63,7 +67,8 @@ bool PageCache::create(const PageCacheOptions& given, PageTransport* transport) 
   staging_bytes_ = staging_bytes(options);
   arrivals_ = new (base + at.arrivals) Arrivals;
   arrivals_->create(base + at.arrived, 2 * staging_bytes_);
-  readahead_.create(std::min<size_t>(options.readahead, longest_fetch()), options.line, options.page, options.heuristics);
+  readahead_.create(std::min<size_t>(options.readahead, longest_fetch()), options.line,
+                    options.page, options.heuristics);
   return true;
 }
 
@@ -86,8 +91,9 @@ Page& PageCache::take(int pe, uint64_t number) {
   return page;
 }
 
-// After an acquire: what was read is stale. Bytes that are dirty are this process's last word; those in flight may have been
-// overwritten by somebody who saw them, so they are fetched anew, when their put is complete.
+// After an acquire: what was read is stale. Bytes that are dirty are this process's last word;
+// those in flight may have been overwritten by somebody who saw them, so they are fetched anew,
+// when their put is complete.
 void PageCache::refresh(Page& page) {
   ahead_unused(page);
   page.quick = page.valid = page.pending = 0;
@@ -175,9 +181,12 @@ void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
   if (counters_.ahead_lines_used != ahead_used) follow_stream(pe, address);
 }
 
-// Reads here and there gain nothing from pages, which only cost them time: most of them are passed to the network as they are.
+// Reads here and there gain nothing from pages, which only cost them time: most of them are passed
+// to the network as they are.
 bool PageCache::reads_go_around(int pe, uint64_t number) {
-  return options_.heuristics.scattered_reads && scattered_reads_.passes(pe, number, {pool_.full(), hits_so_far(), counters_.timed_gets, get_ns_});
+  return options_.heuristics.scattered_reads &&
+         scattered_reads_.passes(pe, number,
+                                 {pool_.full(), hits_so_far(), counters_.timed_gets, get_ns_});
 }
 
 // Every so many reads: is the program polling, and is what it reads old?
@@ -200,7 +209,9 @@ void PageCache::look(int pe, uint64_t address, size_t bytes) {
 void PageCache::put_slowly(int pe, uint64_t address, const void* from, size_t bytes) {
   const bool flag = flag_may_follow_ && bytes <= sizeof(uint64_t);
   flag_may_follow_ = false;
-  if (options_.heuristics.scattered_puts && scattered_puts_.likely() && put_around(pe, address, from, bytes)) return;
+  if (options_.heuristics.scattered_puts && scattered_puts_.likely() &&
+      put_around(pe, address, from, bytes))
+    return;
   const uint64_t end = address + bytes;
   for (uint64_t at = address; at < end;) {
     const size_t offset = at & page_mask_;
@@ -220,8 +231,11 @@ bool PageCache::holds(int pe, uint64_t address, size_t bytes) const {
     const size_t piece = static_cast<size_t>(std::min<uint64_t>(end - at, page_bytes() - offset));
     const Page* page = pool_.find(pe, at >> page_shift_);
     if (page == nullptr) return false;
-    const bool all_dirty = page->written != 0 && dirty(written(*page)).next_unset(offset) >= offset + piece;  // they outlive acquires
-    if (!all_dirty && (page->epoch != epoch_ || !known(*page, offset, offset + piece))) return false;
+    // they outlive acquires
+    const bool all_dirty =
+        page->written != 0 && dirty(written(*page)).next_unset(offset) >= offset + piece;
+    if (!all_dirty && (page->epoch != epoch_ || !known(*page, offset, offset + piece)))
+      return false;
     at += piece;
   }
   return true;
@@ -243,7 +257,8 @@ void PageCache::drop_lines(int pe, uint64_t address, size_t bytes) {
     const uint64_t base = address_of(page);
     if (base >= end || base + page_bytes() <= address) return;
     const size_t from = address > base ? static_cast<size_t>(address - base) : 0;
-    const uint64_t lines = lines_of(from, static_cast<size_t>(std::min<uint64_t>(end - base, page_bytes())));
+    const uint64_t lines =
+        lines_of(from, static_cast<size_t>(std::min<uint64_t>(end - base, page_bytes())));
     page.quick &= ~lines;
     page.valid &= ~lines;
     page.pending &= ~lines;
@@ -259,7 +274,9 @@ void PageCache::drop_lines(int pe, uint64_t address, size_t bytes) {
     if (pool_[i].queue != 0 && (pe < 0 || pool_[i].pe == pe)) drop(pool_[i]);
 }
 
-bool PageCache::in_flight() const { return puts_flying_ || lost_.any() || (arrivals_ != nullptr && !arrivals_->empty()); }
+bool PageCache::in_flight() const {
+  return puts_flying_ || lost_.any() || (arrivals_ != nullptr && !arrivals_->empty());
+}
 
 const PageCacheCounters& PageCache::counters() const {
   PageCacheCounters& c = counters_;

@@ -1,4 +1,5 @@
-// The invariants of the page cache that its state shows (numbers: page_cache.h), for tests that check them after every operation.
+// The invariants of the page cache that its state shows (numbers: page_cache.h), for tests that
+// check them after every operation.
 #include <bit>
 
 #include "cache/page/page_cache.h"
@@ -12,7 +13,8 @@ const char* PageCache::broken() const {
   for (uint32_t i = 0; i < pool_.frames(); ++i) {
     const Page& page = pool_[i];
     if ((page.ahead & ~page.valid) != 0) return "1: a line is ahead and not valid";
-    if (page.quick != (page.valid & ~page.ahead)) return "2: the lines to serve at once are not those valid and used";
+    if (page.quick != (page.valid & ~page.ahead))
+      return "2: the lines to serve at once are not those valid and used";
     if ((page.pending & page.valid) != 0) return "3: a line is here and on its way";
     if (page.queue == 0) continue;
     if (!awaited(page)) return "4: a line waits for what nobody has asked for";
@@ -29,11 +31,13 @@ const char* PageCache::broken() const {
   return nullptr;
 }
 
-// Whether every line that is pending after the last acquire is in an arrival that was asked for since.
+// Whether every line that is pending after the last acquire is in an arrival that was asked for
+// since.
 bool PageCache::awaited(const Page& page) const {
   if (page.epoch != epoch_) return true;
   for (uint64_t missing = page.pending; missing != 0; missing &= missing - 1) {
-    const uint64_t line = address_of(page) + (static_cast<uint64_t>(std::countr_zero(missing)) << line_shift_);
+    const uint64_t line =
+        address_of(page) + (static_cast<uint64_t>(std::countr_zero(missing)) << line_shift_);
     bool found = false;
     for (size_t i = 0; i < arrivals_->count() && !found; ++i) {
       const Arrivals::Arrival& a = (*arrivals_)[i];

@@ -2,16 +2,17 @@
 #include <algorithm>
 #include <bit>
 
-#include "cache/page/page_cache.h"
 #include "base/copy.h"
+#include "cache/page/page_cache.h"
 
 namespace nearcache {
 
-// The lines that hold any of `bytes`. One at the end of `around` is cut there, and still counts as a whole one: nothing else of it
-// can be read.
+// The lines that hold any of `bytes`. One at the end of `around` is cut there, and still counts as
+// a whole one: nothing else of it can be read.
 Extent PageCache::lines_around(const Extent& bytes, const Extent& around) const {
   const uint64_t line = line_bytes();
-  return {std::max(bytes.begin / line * line, around.begin), std::min((bytes.end + line - 1) / line * line, around.end)};
+  return {std::max(bytes.begin / line * line, around.begin),
+          std::min((bytes.end + line - 1) / line * line, around.end)};
 }
 
 // The whole lines in `bytes`; empty, or even less, if there are none.
@@ -21,12 +22,15 @@ Extent PageCache::whole_lines(const Extent& bytes, const Extent& around) const {
           bytes.end >= around.end ? around.end : bytes.end / line * line};
 }
 
-// No more than half of A1in at once, so that what comes last does not push out what came first; at least a page.
+// No more than half of A1in at once, so that what comes last does not push out what came first; at
+// least a page.
 uint64_t PageCache::longest_fetch() const {
-  return std::min<uint64_t>(staging_bytes_, std::max<uint64_t>(pool_.in_queue_limit() / 2, 1) << page_shift_);
+  return std::min<uint64_t>(staging_bytes_, std::max<uint64_t>(pool_.in_queue_limit() / 2, 1)
+                                                << page_shift_);
 }
 
-// Brings [begin, end), which lies in one page, and as much of what follows up to `wanted_end` as fits. False if it cannot be cached.
+// Brings [begin, end), which lies in one page, and as much of what follows up to `wanted_end` as
+// fits. False if it cannot be cached.
 bool PageCache::fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end) {
   count_read();
   const size_t offset = begin & page_mask_;
@@ -39,8 +43,10 @@ bool PageCache::fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end)
   const Extent around = transport_->extent(begin, static_cast<size_t>(wanted_end - begin), pe);
   if (around.begin > begin || around.end < end) return false;
   const Extent piece = lines_around({begin, end}, around);
-  const Extent demanded = lines_around({begin, std::min(wanted_end, begin + longest_fetch())}, around);
-  const Readahead::Plan plan = readahead_.missed(pe, begin, demanded.begin, demanded.end, page != nullptr && page->valid != 0);
+  const Extent demanded =
+      lines_around({begin, std::min(wanted_end, begin + longest_fetch())}, around);
+  const Readahead::Plan plan = readahead_.missed(pe, begin, demanded.begin, demanded.end,
+                                                 page != nullptr && page->valid != 0);
   const uint64_t longest = longest_fetch();
   Extent all = plan.fetch;
   if (piece.end > longest) all.begin = std::max(all.begin, piece.end - longest);
@@ -53,7 +59,9 @@ bool PageCache::fetch(int pe, uint64_t begin, uint64_t end, uint64_t wanted_end)
     if (lost_.may_overlap(pe, all.begin, all.end)) complete();
   }
   fetch_lines(pe, all, demanded);
-  if (plan.strides > 0) fetch_strides(pe, {begin, std::min(wanted_end, demanded.end)}, around, plan.stride, plan.strides);
+  if (plan.strides > 0)
+    fetch_strides(pe, {begin, std::min(wanted_end, demanded.end)}, around, plan.stride,
+                  plan.strides);
   return true;
 }
 
@@ -77,7 +85,8 @@ void PageCache::fetch_uncached(int pe, uint64_t begin, uint64_t end, char* to) {
     if (masks_.written(m, offset + i)) to[i] = frame(*page)[offset + i];
 }
 
-void PageCache::fetch_strides(int pe, const Extent& access, const Extent& around, int64_t stride, int strides) {
+void PageCache::fetch_strides(int pe, const Extent& access, const Extent& around, int64_t stride,
+                              int strides) {
   for (int i = 1; i <= strides; ++i) {
     const auto distance = static_cast<uint64_t>(stride * i);
     const Extent next = lines_around({access.begin + distance, access.end + distance}, around);
@@ -87,7 +96,8 @@ void PageCache::fetch_strides(int pe, const Extent& access, const Extent& around
   ++counters_.readaheads;
 }
 
-// A blocking get of whole lines: straight into the frame where one page holds them all and nothing of it is written here.
+// A blocking get of whole lines: straight into the frame where one page holds them all and nothing
+// of it is written here.
 void PageCache::fetch_lines(int pe, const Extent& lines, const Extent& demanded) {
   const size_t bytes = static_cast<size_t>(lines.end - lines.begin);
   const uint64_t number = lines.begin >> page_shift_;
@@ -109,9 +119,11 @@ void PageCache::fetch_lines(int pe, const Extent& lines, const Extent& demanded)
   }
   for (uint64_t at = lines.begin; at < lines.end;) {
     const size_t offset = at & page_mask_;
-    const size_t piece = static_cast<size_t>(std::min<uint64_t>(lines.end - at, page_bytes() - offset));
+    const size_t piece =
+        static_cast<size_t>(std::min<uint64_t>(lines.end - at, page_bytes() - offset));
     Page& page = take(pe, at >> page_shift_);
-    // Taking a page may have evicted another one of these, whose written bytes were put only now: what was fetched is older.
+    // Taking a page may have evicted another one of these, whose written bytes were put only now:
+    // what was fetched is older.
     if (lost_.may_overlap(pe, at, at + piece)) return;
     merge(page, offset, offset + piece, fetched_ + (at - lines.begin));
     arrived(page, offset, offset + piece, demanded);
@@ -119,12 +131,15 @@ void PageCache::fetch_lines(int pe, const Extent& lines, const Extent& demanded)
   }
 }
 
-// Lines of `page` hold what was fetched: valid, and ahead where they were not demanded and not here before.
+// Lines of `page` hold what was fetched: valid, and ahead where they were not demanded and not here
+// before.
 void PageCache::arrived(Page& page, size_t begin, size_t end, const Extent& demanded) {
   const uint64_t lines = lines_of(begin, end);
   const uint64_t base = address_of(page);
-  const uint64_t from = std::max(demanded.begin, base), to = std::min(demanded.end, base + page_bytes());
-  const uint64_t asked = from < to ? lines_of(static_cast<size_t>(from - base), static_cast<size_t>(to - base)) : 0;
+  const uint64_t from = std::max(demanded.begin, base),
+                 to = std::min(demanded.end, base + page_bytes());
+  const uint64_t asked =
+      from < to ? lines_of(static_cast<size_t>(from - base), static_cast<size_t>(to - base)) : 0;
   const uint64_t ahead = lines & ~asked & ~page.valid;
   counters_.ahead_lines += static_cast<uint64_t>(std::popcount(ahead));
   page.ahead = (page.ahead | ahead) & ~(lines & asked);
@@ -159,19 +174,25 @@ bool PageCache::wanted(int pe, uint64_t line) {
   const Page* page = current(pe, line >> page_shift_);
   if (page == nullptr) return true;
   const size_t begin = (line & page_mask_) >> line_shift_ << line_shift_;
-  return (page->pending & lines_of(begin, begin + 1)) == 0 && !known(*page, begin, begin + line_bytes());
+  return (page->pending & lines_of(begin, begin + 1)) == 0 &&
+         !known(*page, begin, begin + line_bytes());
 }
 
-// Starts fetching what is missing of `lines`. False if there is no room, or something written is under way to them.
+// Starts fetching what is missing of `lines`. False if there is no room, or something written is
+// under way to them.
 bool PageCache::fetch_ahead(int pe, Extent lines) {
   const uint64_t step = line_bytes();
-  while (lines.begin < lines.end && !wanted(pe, lines.begin)) lines.begin = lines.begin / step * step + step;
-  while (lines.begin < lines.end && !wanted(pe, lines.end - 1)) lines.end = (lines.end - 1) / step * step;
+  while (lines.begin < lines.end && !wanted(pe, lines.begin))
+    lines.begin = lines.begin / step * step + step;
+  while (lines.begin < lines.end && !wanted(pe, lines.end - 1))
+    lines.end = (lines.end - 1) / step * step;
   if (lines.begin >= lines.end) return true;
   const size_t bytes = static_cast<size_t>(lines.end - lines.begin);
   if (bytes > arrivals_->room() || bytes > longest_fetch()) return false;
   // The pages first: taking one may evict another one of these, and put what was written there.
-  for (uint64_t number = lines.begin >> page_shift_; number <= (lines.end - 1) >> page_shift_; ++number) take(pe, number);
+  for (uint64_t number = lines.begin >> page_shift_; number <= (lines.end - 1) >> page_shift_;
+       ++number)
+    take(pe, number);
   if (lost_.may_overlap(pe, lines.begin, lines.end)) return false;
   char* place = arrivals_->add(pe, lines.begin, lines.end, epoch_);
   if (place == nullptr) return false;
@@ -180,8 +201,10 @@ bool PageCache::fetch_ahead(int pe, Extent lines) {
   counters_.network_get_bytes += bytes;
   for (uint64_t at = lines.begin; at < lines.end;) {
     const size_t offset = at & page_mask_;
-    const size_t piece = static_cast<size_t>(std::min<uint64_t>(lines.end - at, page_bytes() - offset));
-    if (Page* page = current(pe, at >> page_shift_)) page->pending |= lines_of(offset, offset + piece) & ~page->valid;
+    const size_t piece =
+        static_cast<size_t>(std::min<uint64_t>(lines.end - at, page_bytes() - offset));
+    if (Page* page = current(pe, at >> page_shift_))
+      page->pending |= lines_of(offset, offset + piece) & ~page->valid;
     at += piece;
   }
   return true;
@@ -212,7 +235,8 @@ void PageCache::prefetch(int pe, uint64_t address, size_t bytes) {
 
 uint64_t PageCache::prefetch_distance() const {
   const uint64_t fit = 2 * staging_bytes_ / std::max<uint64_t>(prefetch_bytes_, line_bytes());
-  return std::clamp<uint64_t>(std::min<uint64_t>(fit, pool_.frames() / 4), 1, longest_prefetch_distance);
+  return std::clamp<uint64_t>(std::min<uint64_t>(fit, pool_.frames() / 4), 1,
+                              longest_prefetch_distance);
 }
 
 void PageCache::complete() {
@@ -221,7 +245,8 @@ void PageCache::complete() {
   quieted();
 }
 
-// The newest first: an older one for the same line brings older data, and finds the line pending no more.
+// The newest first: an older one for the same line brings older data, and finds the line pending no
+// more.
 void PageCache::quieted() {
   if (data_ == nullptr) return;
   for (size_t i = arrivals_->count(); i-- > 0;)
@@ -243,7 +268,8 @@ void PageCache::quieted() {
 // Only into lines that still wait for it: others were dropped, or their page is gone.
 void PageCache::merge_arrival(const Arrivals::Arrival& arrival) {
   for (uint64_t at = arrival.begin; at < arrival.end;) {
-    const uint64_t line_end = std::min(arrival.end, (at >> line_shift_ << line_shift_) + line_bytes());
+    const uint64_t line_end =
+        std::min(arrival.end, (at >> line_shift_ << line_shift_) + line_bytes());
     Page* page = current(arrival.pe, at >> page_shift_);
     const size_t offset = at & page_mask_;
     if (page != nullptr && (page->pending & lines_of(offset, offset + 1)) != 0) {

@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <bit>
 
-#include "cache/page/page_cache.h"
 #include "base/copy.h"
+#include "cache/page/page_cache.h"
 
 namespace nearcache {
 
-// Issues a small put to a page of which nothing is written at once, if it is one of many here and there. A line that is here takes it too.
+// Issues a small put to a page of which nothing is written at once, if it is one of many here and
+// there. A line that is here takes it too.
 bool PageCache::put_around(int pe, uint64_t address, const void* from, size_t bytes) {
   const uint64_t number = address >> page_shift_, end = address + bytes;
   if (bytes > line_bytes() || (end - 1) >> page_shift_ != number) return false;
@@ -56,7 +57,8 @@ void PageCache::detach(Page& page) {
   release_mask(page);
 }
 
-// What was fetched for a line with bytes in flight may be older than they are: it must not come over them when their mask is gone.
+// What was fetched for a line with bytes in flight may be older than they are: it must not come
+// over them when their mask is gone.
 void PageCache::lose_flying(Page& page) {
   ByteMask mask = flying(written(page));
   for (size_t at = mask.next_set(0); at < page_bytes();) {
@@ -77,7 +79,8 @@ void PageCache::release_mask(Page& page) {
 void PageCache::promote(Page& page) {
   if (page.epoch != epoch_) return;
   Mask& m = written(page);
-  for (size_t line = m.low * 64u / line_bytes() * line_bytes(); line < m.high * 64u; line += line_bytes()) {
+  for (size_t line = m.low * 64u / line_bytes() * line_bytes(); line < m.high * 64u;
+       line += line_bytes()) {
     const size_t end = line + line_bytes();
     size_t at = line;
     for (size_t next = at; at < end; at = next) {
@@ -95,15 +98,20 @@ void PageCache::promote(Page& page) {
 
 void PageCache::write_back(Page& page) {
   const ByteMask mask = dirty(written(page));
-  for (size_t at = mask.next_set(0); at < page_bytes(); at = mask.next_set(at)) write_back_run(page, at, mask.next_unset(at));
+  for (size_t at = mask.next_set(0); at < page_bytes(); at = mask.next_set(at))
+    write_back_run(page, at, mask.next_unset(at));
 }
 
-// One put for a run of dirty bytes and what adjoins it in the pages before and after, as far as that fits the staging area.
+// One put for a run of dirty bytes and what adjoins it in the pages before and after, as far as
+// that fits the staging area.
 void PageCache::write_back_run(Page& page, size_t begin, size_t end) {
   uint64_t first = address_of(page) + begin, last = address_of(page) + end;
   const auto adjoining = [&](uint64_t address) -> Page* {
     Page* other = pool_.find(page.pe, address >> page_shift_);
-    return other != nullptr && other->written != 0 && dirty(written(*other)).test(address & page_mask_) ? other : nullptr;
+    return other != nullptr && other->written != 0 &&
+                   dirty(written(*other)).test(address & page_mask_)
+               ? other
+               : nullptr;
   };
   while ((first & page_mask_) == 0 && first != 0) {
     const Page* before = adjoining(first - 1);
@@ -162,7 +170,8 @@ void PageCache::lose(int pe, uint64_t begin, uint64_t end) {
   unfenced_.add(pe, begin, end);
 }
 
-// A program that reads again and again may wait for the answer to what it wrote: written bytes are not held back forever.
+// A program that reads again and again may wait for the answer to what it wrote: written bytes are
+// not held back forever.
 void PageCache::count_read() {
   if (++network_reads_ % reads_a_write_back == 0) suspect_wait();
 }
@@ -184,8 +193,8 @@ void PageCache::release() {
   if (in_flight()) complete();
 }
 
-// Calls action(page, begin, end) for every page with written bytes, with what lies of [address, end) in it. The action may release
-// the page's mask. `pe` < 0: of every PE.
+// Calls action(page, begin, end) for every page with written bytes, with what lies of [address,
+// end) in it. The action may release the page's mask. `pe` < 0: of every PE.
 template <class Action>
 void PageCache::each_written(int pe, uint64_t address, uint64_t end, Action action) {
   for (uint32_t i = masks_.oldest(); i != 0;) {
@@ -193,7 +202,8 @@ void PageCache::each_written(int pe, uint64_t address, uint64_t end, Action acti
     i = masks_[i].newer;
     const uint64_t base = address_of(page);
     if ((pe >= 0 && page.pe != pe) || base >= end || base + page_bytes() <= address) continue;
-    action(page, static_cast<size_t>(std::max(address, base) - base), static_cast<size_t>(std::min<uint64_t>(end - base, page_bytes())));
+    action(page, static_cast<size_t>(std::max(address, base) - base),
+           static_cast<size_t>(std::min<uint64_t>(end - base, page_bytes())));
   }
 }
 
@@ -201,7 +211,9 @@ void PageCache::each_written(int pe, uint64_t address, uint64_t end, Action acti
 bool PageCache::under_way(const InFlight& lost, int pe, uint64_t begin, uint64_t end) {
   bool found = lost.may_overlap(pe, begin, end);
   if (puts_flying_ && !found)
-    each_written(pe, begin, end, [&](Page& page, size_t from, size_t to) { found = found || flying(written(page)).any(from, to); });
+    each_written(pe, begin, end, [&](Page& page, size_t from, size_t to) {
+      found = found || flying(written(page)).any(from, to);
+    });
   return found;
 }
 
@@ -228,7 +240,8 @@ void PageCache::before_direct_put(int pe, uint64_t address, size_t bytes) {
   lose(pe, address, end);
 }
 
-// What was written to the range is put, and ordered before what comes; nothing of it is kept. Whether something was under way to it.
+// What was written to the range is put, and ordered before what comes; nothing of it is kept.
+// Whether something was under way to it.
 bool PageCache::make_way(int pe, uint64_t address, size_t bytes) {
   const uint64_t end = address + bytes;
   each_written(pe, address, end, [&](Page& page, size_t from, size_t to) {
@@ -252,13 +265,15 @@ void PageCache::before_direct_update(int pe, uint64_t address, size_t bytes) {
   lose(pe, address, address + bytes);
 }
 
-// Puts that come before it are delivered before it, so they are there with it; but only the standard says so, and they are rare.
+// Puts that come before it are delivered before it, so they are there with it; but only the
+// standard says so, and they are rare.
 void PageCache::before_direct_fetch(int pe, uint64_t address, size_t bytes) {
   if (data_ == nullptr) return;
   if (make_way(pe, address, bytes)) lose(pe, address, address + bytes);
 }
 
-// Bytes that are dirty will be put after it. Those in flight may come before or after: they are read anew when they have arrived.
+// Bytes that are dirty will be put after it. Those in flight may come before or after: they are
+// read anew when they have arrived.
 void PageCache::overtaken(int pe, uint64_t address, size_t bytes) {
   if (data_ == nullptr) return;
   each_written(pe, address, address + bytes, [&](Page& page, size_t from, size_t to) {

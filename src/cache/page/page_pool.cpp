@@ -13,7 +13,8 @@ constexpr size_t to_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 }  // namespace
 
 size_t PagePool::bytes(size_t frames) {
-  return (frames + 1) * sizeof(Page) + to_lines(head_count(frames) * sizeof(uint32_t)) + to_lines(ghost_count(frames) * sizeof(uint64_t));
+  return (frames + 1) * sizeof(Page) + to_lines(head_count(frames) * sizeof(uint32_t)) +
+         to_lines(ghost_count(frames) * sizeof(uint64_t));
 }
 
 void PagePool::create(void* memory, size_t frames) {
@@ -21,7 +22,8 @@ void PagePool::create(void* memory, size_t frames) {
   pages_ = static_cast<Page*>(memory);
   heads_ = reinterpret_cast<uint32_t*>(pages_ + frames + 1);
   const size_t heads = head_count(frames);
-  ghosts_ = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(heads_) + to_lines(heads * sizeof(uint32_t)));
+  ghosts_ = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(heads_) +
+                                        to_lines(heads * sizeof(uint32_t)));
   shift_ = 64 - std::countr_zero(heads);
   ghost_slots_ = ghost_count(frames);
   in_limit_ = frames / 4 > 0 ? frames / 4 : 1;
@@ -67,7 +69,8 @@ uint32_t PagePool::victim(bool* used) {
   return clock_victim();
 }
 
-// The oldest page of Am that was not used since the hand passed; used ones get another round. Ends, as it clears flags.
+// The oldest page of Am that was not used since the hand passed; used ones get another round. Ends,
+// as it clears flags.
 uint32_t PagePool::clock_victim() {
   while (pages_[main_.oldest].referenced != 0) {
     const uint32_t frame = main_.oldest;
@@ -128,7 +131,8 @@ void PagePool::unlink(List& list, uint32_t frame) {
   --list.length;
 }
 
-// A name is its hash: slot, 32 other bits, and when it came, for A1out is as long as half the frames.
+// A name is its hash: slot, 32 other bits, and when it came, for A1out is as long as half the
+// frames.
 void PagePool::remember(int pe, uint64_t number) {
   const uint64_t name = page_name(pe, number) * 0xD6E8FEB86659FD93u;
   ghosts_[(name >> 20) & (ghost_slots_ - 1)] = (name & 0xFFFFFFFF00000000u) | ++ghost_clock_;
@@ -147,11 +151,13 @@ const char* PagePool::broken() const {
     for (uint32_t i = heads_[h]; i != frames_; i = pages_[i].chain) {
       if (i > frames_) return "10: a chain leads nowhere";
       if (++chained > frames_) return "10: a chain has a circle";
-      if (hash(pages_[i].pe, pages_[i].number) != h) return "10: a page stands in another page's chain";
+      if (hash(pages_[i].pe, pages_[i].number) != h)
+        return "10: a page stands in another page's chain";
       if (pages_[i].queue == unused) return "10: an unused frame is in a chain";
     }
   }
-  if (chained != in_.length + main_.length) return "10: chains and queues hold different numbers of pages";
+  if (chained != in_.length + main_.length)
+    return "10: chains and queues hold different numbers of pages";
   size_t listed = 0;
   for (const List* list : {&free_, &in_, &main_}) {
     size_t length = 0;

@@ -1,8 +1,9 @@
 // Which pages are cached and which one goes: an index by (PE, page number) and 2Q replacement.
 //
-// 2Q (Johnson and Shasha, VLDB 1994, the full version): a page first seen enters A1in, a first-in-first-out queue of a quarter of the
-// frames; leaving it, it is remembered in A1out, half as many names as frames; seen again while its name is there, it enters
-// Am. Am is a clock instead of a least-recently-used list: a hit then only sets a flag, and moves nothing.
+// 2Q (Johnson and Shasha, VLDB 1994, the full version): a page first seen enters A1in, a
+// first-in-first-out queue of a quarter of the frames; leaving it, it is remembered in A1out, half
+// as many names as frames; seen again while its name is there, it enters Am. Am is a clock instead
+// of a least-recently-used list: a hit then only sets a flag, and moves nothing.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +18,13 @@ struct Page {
   uint64_t quick;    // lines that a hit may serve at once: valid and not ahead
   uint64_t valid;    // lines fetched since the page's last acquire
   uint64_t pending;  // lines on their way into the staging area
-  uint64_t ahead;    // valid lines that were fetched before they were asked for, and not asked for since
-  uint32_t epoch;    // the acquire after which all this holds
+  // valid lines that were fetched before they were asked for, and not asked for since
+  uint64_t ahead;
+  uint32_t epoch;  // the acquire after which all this holds
   int32_t pe;
-  uint32_t chain;    // next page with this hash
+  uint32_t chain;         // next page with this hash
   uint32_t newer, older;  // in its queue
-  uint16_t written;  // its write mask, counted from 1; 0: no byte is written
+  uint16_t written;       // its write mask, counted from 1; 0: no byte is written
   uint8_t queue;
   uint8_t referenced;  // read or written since the clock's hand last passed
 };
@@ -46,7 +48,8 @@ class PagePool {
   const Page& operator[](uint32_t i) const { return pages_[i]; }
   uint32_t index_of(const Page& page) const { return static_cast<uint32_t>(&page - pages_); }
 
-  // The page most likely meant: the head of its chain, which need not be it. One multiplication and two loads.
+  // The page most likely meant: the head of its chain, which need not be it. One multiplication and
+  // two loads.
   Page& likely(int pe, uint64_t number) const { return pages_[heads_[hash(pe, number)]]; }
   Page* find(int pe, uint64_t number) const;
 
@@ -76,7 +79,8 @@ class PagePool {
   void remember(int pe, uint64_t number);
   bool remembered(int pe, uint64_t number) const;
 
-  Page* pages_ = nullptr;  // frames_ of them and a last one that is never used, where empty chains end
+  // frames_ of them and a last one that is never used, where empty chains end
+  Page* pages_ = nullptr;
   uint32_t* heads_ = nullptr;
   uint64_t* ghosts_ = nullptr;  // A1out: by hash, the name's other bits and when it came
   size_t frames_ = 0;

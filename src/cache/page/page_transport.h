@@ -1,4 +1,5 @@
-// What the page cache asks of the layer below it: one-sided transfers of one ordering domain (an OpenSHMEM context).
+// What the page cache asks of the layer below it: one-sided transfers of one ordering domain (an
+// OpenSHMEM context).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,8 @@ struct Extent {
   uint64_t end = 0;
 };
 
-// Addresses are symmetric ones: where the object lies in this process. Completion is as in OpenSHMEM 1.4, section 9.
+// Addresses are symmetric ones: where the object lies in this process. Completion is as in
+// OpenSHMEM 1.4, section 9.
 class PageTransport {
  public:
   // The data are at `to` when it returns.
@@ -25,11 +27,13 @@ class PageTransport {
   virtual void put(uint64_t address, const void* from, size_t bytes, int pe) = 0;
   // Puts to one PE before it are delivered before puts and atomics to it after.
   virtual void fence() = 0;
-  // Completes everything under way, also what others than the cache started in this domain. Calls nothing back.
+  // Completes everything under way, also what others than the cache started in this domain. Calls
+  // nothing back.
   virtual void quiet() = 0;
-  // The part of the address space around [address, address + bytes) that may be read at every PE without a fault; it contains the
-  // range itself. Empty when nothing is known of that range: then nothing of it is kept. No line of the cache has bytes of two extents,
-  // and an extent grows only before an acquire.
+  // The part of the address space around [address, address + bytes) that may be read at every PE
+  // without a fault; it contains the range itself. Empty when nothing is known of that range: then
+  // nothing of it is kept. No line of the cache has bytes of two extents, and an extent grows only
+  // before an acquire.
   virtual Extent extent(uint64_t address, size_t bytes, int pe) = 0;
 
   // Nanoseconds since some moment: the time in which transfers take what they take.

@@ -6,24 +6,30 @@ namespace nearcache {
 namespace {
 
 constexpr uint64_t down(uint64_t address, uint64_t unit) { return address / unit * unit; }
-constexpr uint64_t up(uint64_t address, uint64_t unit) { return (address + unit - 1) / unit * unit; }
+constexpr uint64_t up(uint64_t address, uint64_t unit) {
+  return (address + unit - 1) / unit * unit;
+}
 
-// Below it a blocking get of the next window costs about what the call that starts it early and the quiet that ends it cost.
+// Below it a blocking get of the next window costs about what the call that starts it early and the
+// quiet that ends it cost.
 constexpr size_t worth_starting_early = 4096;
 // Elements ahead of a strided stream, at most: each is a transfer of its own.
 constexpr int most_strides = 32;
 // Strides further apart than this are taken for chance.
 constexpr uint64_t longest_stride = 1 << 20;
-// How many lines fetched ahead are looked at between two changes of the limit: several long fetches, as each pushes out pages of older ones,
-// whose unused lines are then counted all at once.
+// How many lines fetched ahead are looked at between two changes of the limit: several long
+// fetches, as each pushes out pages of older ones, whose unused lines are then counted all at once.
 constexpr size_t lines_a_look = 1024;
-// A line that is used saves a get, microseconds; one that is not costs its bytes' time, some 50 ns. So of so many one must be used.
+// A line that is used saves a get, microseconds; one that is not costs its bytes' time, some 50 ns.
+// So of so many one must be used.
 constexpr size_t unused_for_a_used = 8;
 constexpr int misses_a_look = 32;
 constexpr uint32_t misses_to_doubt = 256;
-// A stream that goes on for so many fetches with a window at the limit shows that the limit is too low.
+// A stream that goes on for so many fetches with a window at the limit shows that the limit is too
+// low.
 constexpr int fetches_to_raise_limit = 4;
-// Elements that a strided stream is fetched ahead at first: with fewer, starting and awaiting them costs more than it saves.
+// Elements that a strided stream is fetched ahead at first: with fewer, starting and awaiting them
+// costs more than it saves.
 constexpr int first_strides = 4;
 
 }  // namespace
@@ -49,7 +55,8 @@ Readahead::Match Readahead::match(int pe, uint64_t address, uint64_t begin, uint
     }
     if (stream.pe != pe) continue;
     const uint64_t window = stream.window;  // 0 for a strided one
-    if (on_.streams && ((stream.direction >= 0 && begin - stream.end < window) || (stream.direction <= 0 && stream.begin - end < window))) {
+    if (on_.streams && ((stream.direction >= 0 && begin - stream.end < window) ||
+                        (stream.direction <= 0 && stream.begin - end < window))) {
       found.continued = &stream;
       return found;
     }
@@ -64,11 +71,13 @@ Readahead::Match Readahead::match(int pe, uint64_t address, uint64_t begin, uint
   return found;
 }
 
-Readahead::Plan Readahead::missed(int pe, uint64_t address, uint64_t begin, uint64_t end, bool resident) {
+Readahead::Plan Readahead::missed(int pe, uint64_t address, uint64_t begin, uint64_t end,
+                                  bool resident) {
   ++clock_;
   learn_near(resident);
   if (most_ == 0) return {{begin, end}};
-  // Where nothing has gone on for long, streams are looked for a quarter of the time: that is most of what a miss costs here.
+  // Where nothing has gone on for long, streams are looked for a quarter of the time: that is most
+  // of what a miss costs here.
   if (on_.doubt && unmatched_ > misses_to_doubt && clock_ % 64 >= 16) return {near({begin, end})};
   const Match found = match(pe, address, begin, end);
   unmatched_ = found.continued != nullptr || found.strided != nullptr ? 0 : unmatched_ + 1;
@@ -94,7 +103,8 @@ Readahead::Plan Readahead::sequential(Stream& stream, uint64_t begin, uint64_t e
   stream.last = begin;
   stream.stride = 0;
   if (stream.direction == 0) stream.direction = begin >= stream.end ? 1 : -1;
-  if (stream.window >= limit_ && ++stream.at_limit % fetches_to_raise_limit == 0) limit_ = std::min(2 * limit_, most_);
+  if (stream.window >= limit_ && ++stream.at_limit % fetches_to_raise_limit == 0)
+    limit_ = std::min(2 * limit_, most_);
   stream.window = std::max(std::min(2 * stream.window, limit_), line_);
   Plan plan{{begin, end}};
   if (stream.direction > 0) {
@@ -137,7 +147,8 @@ Extent Readahead::near(const Extent& lines) const {
 void Readahead::learn_near(bool resident) {
   resident_misses_ += resident ? 1 : 0;
   if (++misses_ < misses_a_look) return;
-  if (on_.near && on_.grow && resident_misses_ * 4 > misses_) near_ = std::min(most_ == 0 ? line_ : page_, 2 * near_);
+  if (on_.near && on_.grow && resident_misses_ * 4 > misses_)
+    near_ = std::min(most_ == 0 ? line_ : page_, 2 * near_);
   misses_ = resident_misses_ = 0;
 }
 

@@ -1,10 +1,12 @@
-// How much more than what is asked for a fetch brings: forward, backward, with a stride, or what lies around it.
+// How much more than what is asked for a fetch brings: forward, backward, with a stride, or what
+// lies around it.
 //
-// Up to 8 streams are watched at once. A fetch where a stream's last one ended continues it, and fetches twice as much as the one before, up
-// to a limit; two equal distances make a strided stream, whose next elements are fetched ahead. Where nothing continues, and around each
-// element of a strided stream, `near` bytes are fetched: more where misses come back to pages that are here already. Both the limit and
-// `near` shrink when too little of what they brought is used (Ferguson and Buettner, section III.A, fetch a page's rest after two lines, and
-// never less again).
+// Up to 8 streams are watched at once. A fetch where a stream's last one ended continues it, and
+// fetches twice as much as the one before, up to a limit; two equal distances make a strided
+// stream, whose next elements are fetched ahead. Where nothing continues, and around each element
+// of a strided stream, `near` bytes are fetched: more where misses come back to pages that are here
+// already. Both the limit and `near` shrink when too little of what they brought is used (Ferguson
+// and Buettner, section III.A, fetch a page's rest after two lines, and never less again).
 #pragma once
 
 #include <cstddef>
@@ -21,17 +23,21 @@ class Readahead {
   void create(size_t most, size_t line, size_t page, const PageHeuristics& heuristics = {});
 
   struct Plan {
-    Extent fetch;              // what to fetch at once, lines; contains what was missed
-    int64_t stride = 0;        // of a strided stream: fetch also `strides` elements further on, not waiting, and what lies around each
+    Extent fetch;  // what to fetch at once, lines; contains what was missed
+    // of a strided stream: fetch also `strides` elements further on, not waiting, and what lies
+    // around each
+    int64_t stride = 0;
     int strides = 0;
   };
-  // The lines [begin, end) of `pe` were missed by an access at `address`; `resident`: their page holds other lines.
+  // The lines [begin, end) of `pe` were missed by an access at `address`; `resident`: their page
+  // holds other lines.
   Plan missed(int pe, uint64_t address, uint64_t begin, uint64_t end, bool resident);
 
   // The aligned block of near_bytes() that holds the first of these lines, and all of them.
   Extent near(const Extent& lines) const;
 
-  // Lines at `address` that were fetched ahead are used now. What to fetch next without waiting; empty mostly.
+  // Lines at `address` that were fetched ahead are used now. What to fetch next without waiting;
+  // empty mostly.
   Extent used(int pe, uint64_t address);
   // That was started, or cannot be: the stream goes on behind it.
   void started(int pe, const Extent& next);
@@ -48,12 +54,13 @@ class Readahead {
     int8_t direction = 0;  // of a sequential stream: 1 forward, -1 backward; 0 not known yet
     int8_t repeats = 0;    // how often the distance was `stride`
     uint32_t last_use = 0;
-    int64_t stride = 0;            // between accesses, not between their lines: it need not be a multiple of a line
-    uint64_t last = 0;             // the access that missed last
-    uint64_t begin = 0, end = 0;   // what was fetched around it
-    size_t window = 0;             // bytes of its next fetch
-    int depth = 0;                 // strided: elements fetched ahead
-    int at_limit = 0;              // fetches that the limit has cut short
+    // between accesses, not between their lines: it need not be a multiple of a line
+    int64_t stride = 0;
+    uint64_t last = 0;            // the access that missed last
+    uint64_t begin = 0, end = 0;  // what was fetched around it
+    size_t window = 0;            // bytes of its next fetch
+    int depth = 0;                // strided: elements fetched ahead
+    int at_limit = 0;             // fetches that the limit has cut short
   };
 
   // The streams that an access may belong to.

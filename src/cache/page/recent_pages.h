@@ -7,7 +7,9 @@
 namespace nearcache {
 
 // A page of a PE as one number; those of neighbouring pages are neighbours.
-inline uint64_t page_name(int pe, uint64_t number) { return number + (static_cast<uint64_t>(static_cast<uint32_t>(pe)) << 40); }
+inline uint64_t page_name(int pe, uint64_t number) {
+  return number + (static_cast<uint64_t>(static_cast<uint32_t>(pe)) << 40);
+}
 
 template <size_t count>
 class RecentPages {

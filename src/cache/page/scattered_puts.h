@@ -1,8 +1,10 @@
-// Whether the program writes here and there, a few bytes a page: then small puts go around the pages.
+// Whether the program writes here and there, a few bytes a page: then small puts go around the
+// pages.
 //
-// Such writes gain nothing by waiting in pages, and their pages would push out what was read. It shows in pages that give up their masks
-// with hardly anything in them. From then on a put to a page of which nothing is written is issued at once, unless its page or the one
-// before it was put to just now: that may be the beginning of a run.
+// Such writes gain nothing by waiting in pages, and their pages would push out what was read. It
+// shows in pages that give up their masks with hardly anything in them. From then on a put to a
+// page of which nothing is written is issued at once, unless its page or the one before it was put
+// to just now: that may be the beginning of a run.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +16,8 @@ namespace nearcache {
 
 class ScatteredPuts {
  public:
-  // A page gives up its mask to another one, before anybody asked for that; `few`: what is written of it spans no more than 64 bytes.
+  // A page gives up its mask to another one, before anybody asked for that; `few`: what is written
+  // of it spans no more than 64 bytes.
   void gave_up(bool few) { row_ = few ? std::min(row_ + 1, pages_in_a_row) : 0; }
   bool likely() const { return row_ >= pages_in_a_row; }
   // A small put to page `number` of `pe`, of which nothing is written. True: it should go around.

@@ -1,9 +1,11 @@
 // Whether the program reads here and there and hardly ever again, so that caching cannot help it.
 //
-// Bringing a page in costs some hundred nanoseconds more than the get alone, which hits must earn back. So where a span of misses
-// came with too few hits for that, most misses go past the cache for some spans, for longer each time that this is found again. That
-// caching would help shows meanwhile, too: the first misses of every span are cached, as a stream or a stride is recognised within a
-// few; one page in sixteen always is, for what comes back after long; and so is a page that was missed just now, or one beside it.
+// Bringing a page in costs some hundred nanoseconds more than the get alone, which hits must earn
+// back. So where a span of misses came with too few hits for that, most misses go past the cache
+// for some spans, for longer each time that this is found again. That caching would help shows
+// meanwhile, too: the first misses of every span are cached, as a stream or a stride is recognised
+// within a few; one page in sixteen always is, for what comes back after long; and so is a page
+// that was missed just now, or one beside it.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +18,10 @@ namespace nearcache {
 class ScatteredReads {
  public:
   struct Seen {
-    bool full;              // a new page pushes out another one
-    uint64_t hits;          // so far
-    uint64_t gets;          // that were timed,
-    double gets_ns;         // and what they took
+    bool full;       // a new page pushes out another one
+    uint64_t hits;   // so far
+    uint64_t gets;   // that were timed,
+    double gets_ns;  // and what they took
   };
 
   // A read within page `number` of `pe` finds no such page. True: it should be read past the cache.
@@ -37,8 +39,8 @@ class ScatteredReads {
  private:
   static constexpr uint32_t span = 256, trial = 8;
   static constexpr uint32_t longest_rest = 16;
-  // Of a miss that is cached: 1,200 instructions, 150 ns in a loop of nothing else, but 800 ns measured over TCP, whose code, too, uses
-  // the processor's caches.
+  // Of a miss that is cached: 1,200 instructions, 150 ns in a loop of nothing else, but 800 ns
+  // measured over TCP, whose code, too, uses the processor's caches.
   static constexpr double bookkeeping_ns = 800;
 
   void begin_span(const Seen& seen, uint64_t gained) {
@@ -53,17 +55,19 @@ class ScatteredReads {
       passing_ = false;
     }
     const double get_ns = seen.gets == 0 ? 0 : seen.gets_ns / static_cast<double>(seen.gets);
-    worthwhile_ = static_cast<uint64_t>(span * std::clamp(bookkeeping_ns / std::max(get_ns, 1.0), 1.0 / 64, 1.0 / 8));
+    worthwhile_ = static_cast<uint64_t>(
+        span * std::clamp(bookkeeping_ns / std::max(get_ns, 1.0), 1.0 / 64, 1.0 / 8));
     hits_then_ = seen.hits;
     misses_ = 0;
   }
 
   bool passing_ = false;
-  uint32_t misses_ = 0;              // of this span
-  uint32_t spans_to_pass_ = 0;       // while passing: this one and those after it
-  uint32_t rest_ = 1;                // how many it will be next time
-  uint64_t hits_then_ = 0;           // when the span began
-  uint64_t worthwhile_ = 0;          // hits that a span must come with; fewer where a get takes long
+  uint32_t misses_ = 0;         // of this span
+  uint32_t spans_to_pass_ = 0;  // while passing: this one and those after it
+  uint32_t rest_ = 1;           // how many it will be next time
+  uint64_t hits_then_ = 0;      // when the span began
+  // hits that a span must come with; fewer where a get takes long
+  uint64_t worthwhile_ = 0;
   RecentPages<16> missed_;
 };
 

@@ -3,7 +3,9 @@
 namespace nearcache {
 namespace {
 
-size_t bytes_of_one(size_t page) { return sizeof(WriteMasks::Mask) + 2 * (page / 64) * sizeof(uint64_t); }
+size_t bytes_of_one(size_t page) {
+  return sizeof(WriteMasks::Mask) + 2 * (page / 64) * sizeof(uint64_t);
+}
 
 }  // namespace
 
@@ -58,7 +60,7 @@ const char* WriteMasks::broken() const {
     if (++listed > count_) return "6: the list of written pages has a circle";
     Mask& m = (*this)[i];
     for (size_t word = 0; word < words_; ++word)
-      if ((word < m.low || word >= m.high) && (m.bits[word] | m.bits[words_ + word]) != 0) 
+      if ((word < m.low || word >= m.high) && (m.bits[word] | m.bits[words_ + word]) != 0)
         return "7: a written byte lies outside of its mask's bounds";
   }
   for (uint32_t i = free_; i != 0; i = (*this)[i].older)

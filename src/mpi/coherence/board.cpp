@@ -17,7 +17,9 @@ const uint64_t one = 1;
 
 Board::Board(MPI_Comm comm, std::vector<int> members) : members_(std::move(members)) {
   void* memory = nullptr;
-  if (next.Win_allocate(sizeof(Memory), sizeof(uint64_t), MPI_INFO_NULL, comm, &memory, &window_) != MPI_SUCCESS) return;
+  if (next.Win_allocate(sizeof(Memory), sizeof(uint64_t), MPI_INFO_NULL, comm, &memory, &window_) !=
+      MPI_SUCCESS)
+    return;
   memory_ = static_cast<Memory*>(memory);
   *memory_ = Memory{};
   next.Barrier(comm);  // nobody sends anything before all are 0
@@ -42,56 +44,72 @@ void Board::give_back(uint32_t slot) {
   while (first_free_ > 0 && !in_use_[first_free_ - 1]) --first_free_;
 }
 
-void Board::join(uint32_t slot, std::vector<uint64_t>* numbers, std::vector<MPI_Request>* requests) {
+void Board::join(uint32_t slot, std::vector<uint64_t>* numbers,
+                 std::vector<MPI_Request>* requests) {
   numbers->assign(ranks(), 0);
   requests->clear();
   for (uint32_t target = 0; target < ranks(); ++target) {
     const int rank = static_cast<int>(target);
     MPI_Request request = MPI_REQUEST_NULL;
-    next.Rget_accumulate(&one, 1, MPI_UINT64_T, &(*numbers)[target], 1, MPI_UINT64_T, rank, at(slot, offsetof(Slot, joined)), 1, MPI_UINT64_T, MPI_SUM,
-                         window_, &request);
+    next.Rget_accumulate(&one, 1, MPI_UINT64_T, &(*numbers)[target], 1, MPI_UINT64_T, rank,
+                         at(slot, offsetof(Slot, joined)), 1, MPI_UINT64_T, MPI_SUM, window_,
+                         &request);
     requests->push_back(request);
-    next.Accumulate(&one, 1, MPI_UINT64_T, rank, offsetof(Memory, joined) / sizeof(uint64_t), 1, MPI_UINT64_T, MPI_SUM, window_);
+    next.Accumulate(&one, 1, MPI_UINT64_T, rank, offsetof(Memory, joined) / sizeof(uint64_t), 1,
+                    MPI_UINT64_T, MPI_SUM, window_);
   }
 }
 
 void Board::leave(uint32_t slot) {
   for (uint32_t target = 0; target < ranks(); ++target) {
     const int rank = static_cast<int>(target);
-    next.Accumulate(&one, 1, MPI_UINT64_T, rank, at(slot, offsetof(Slot, left)), 1, MPI_UINT64_T, MPI_SUM, window_);
-    next.Accumulate(&one, 1, MPI_UINT64_T, rank, offsetof(Memory, left) / sizeof(uint64_t), 1, MPI_UINT64_T, MPI_SUM, window_);
+    next.Accumulate(&one, 1, MPI_UINT64_T, rank, at(slot, offsetof(Slot, left)), 1, MPI_UINT64_T,
+                    MPI_SUM, window_);
+    next.Accumulate(&one, 1, MPI_UINT64_T, rank, offsetof(Memory, left) / sizeof(uint64_t), 1,
+                    MPI_UINT64_T, MPI_SUM, window_);
   }
 }
 
-// Plain gets of words that others may be changing: a word is moved whole, and one that is not the known one, whatever it is, says that something happens.
+// Plain gets of words that others may be changing: a word is moved whole, and one that is not the
+// known one, whatever it is, says that something happens.
 template <class Value>
-bool Board::read_each(const std::vector<uint32_t>& targets, MPI_Aint place, std::vector<Value>* values) {
+bool Board::read_each(const std::vector<uint32_t>& targets, MPI_Aint place,
+                      std::vector<Value>* values) {
   constexpr int count = sizeof(Value) / sizeof(uint64_t);
   values->resize(targets.size());
   bool good = true;
   for (size_t i = 0; i < targets.size(); ++i) {
-    good &= insist([&] { return next.Get(&(*values)[i], count, MPI_UINT64_T, static_cast<int>(targets[i]), place, count, MPI_UINT64_T, window_); });
+    good &= insist([&] {
+      return next.Get(&(*values)[i], count, MPI_UINT64_T, static_cast<int>(targets[i]), place,
+                      count, MPI_UINT64_T, window_);
+    });
   }
   return (targets.size() == 1 ? wait(targets[0]) : wait_for_all()) && good;
 }
 
-void Board::read_acked(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<uint64_t>* acked) {
+void Board::read_acked(uint32_t slot, const std::vector<uint32_t>& targets,
+                       std::vector<uint64_t>* acked) {
   if (!read_each(targets, at(slot, offsetof(Slot, acked)), acked)) std::ranges::fill(*acked, 0);
 }
 
-void Board::read(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<VersionWords>* words) {
+void Board::read(uint32_t slot, const std::vector<uint32_t>& targets,
+                 std::vector<VersionWords>* words) {
   if (read_each(targets, at(slot, offsetof(Slot, words)), words)) return;
   for (VersionWords& its : *words) its.own.fill(VersionWords::not_watched);
 }
 
 void Board::add(uint32_t slot, uint32_t target, uint64_t regions, uint64_t delta) {
   if (regions == 0) return;
-  const auto first = static_cast<uint32_t>(std::countr_zero(regions)), last = static_cast<uint32_t>(63 - std::countl_zero(regions));
+  const auto first = static_cast<uint32_t>(std::countr_zero(regions)),
+             last = static_cast<uint32_t>(63 - std::countl_zero(regions));
   std::vector<uint64_t>& deltas = sending_.emplace_back(last - first + 1);
-  for (uint32_t region = first; region <= last; ++region) deltas[region - first] = (regions >> region & 1) != 0 ? delta : 0;
+  for (uint32_t region = first; region <= last; ++region)
+    deltas[region - first] = (regions >> region & 1) != 0 ? delta : 0;
   const int count = static_cast<int>(deltas.size());
-  next.Accumulate(deltas.data(), count, MPI_UINT64_T, static_cast<int>(target),
-                  at(slot, offsetof(Slot, words) + offsetof(VersionWords, remote) + first * sizeof(uint64_t)), count, MPI_UINT64_T, MPI_SUM, window_);
+  next.Accumulate(
+      deltas.data(), count, MPI_UINT64_T, static_cast<int>(target),
+      at(slot, offsetof(Slot, words) + offsetof(VersionWords, remote) + first * sizeof(uint64_t)),
+      count, MPI_UINT64_T, MPI_SUM, window_);
 }
 
 void Board::sent() {

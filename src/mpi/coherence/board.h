@@ -1,5 +1,6 @@
-// The hidden window of a group of ranks by which coherent windows tell of readers and of writes (docs/semantics.md, "Coherent mode"). Made with the group's first
-// window that may be coherent; each of these has a slot in it, the same at all ranks.
+// The hidden window of a group of ranks by which coherent windows tell of readers and of writes
+// (docs/semantics.md, "Coherent mode"). Made with the group's first window that may be coherent;
+// each of these has a slot in it, the same at all ranks.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,8 @@ class Board {
  public:
   static constexpr uint32_t slots = 32;
 
-  // Collective over `comm`, whose ranks in the world are `members`. `ready` is false where the window cannot be had.
+  // Collective over `comm`, whose ranks in the world are `members`. `ready` is false where the
+  // window cannot be had.
   Board(MPI_Comm comm, std::vector<int> members);
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
@@ -44,17 +46,22 @@ class Board {
   static bool has_readers(const uint64_t* words) { return load(&words[1]) != load(&words[0]); }
   Slot& slot(uint32_t slot) const { return memory_->slots[slot]; }
   static uint64_t load(const uint64_t* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
-  static void store(uint64_t* word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+  static void store(uint64_t* word, uint64_t value) {
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+  }
 
-  // A reader tells all ranks. `numbers`: what it made of each rank's `joined` when the requests are complete, less one.
+  // A reader tells all ranks. `numbers`: what it made of each rank's `joined` when the requests are
+  // complete, less one.
   void join(uint32_t slot, std::vector<uint64_t>* numbers, std::vector<MPI_Request>* requests);
   void leave(uint32_t slot);
   // Reads what each of `targets` has taken notice of: nothing, where that fails.
-  void read_acked(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<uint64_t>* acked);
+  void read_acked(uint32_t slot, const std::vector<uint32_t>& targets,
+                  std::vector<uint64_t>* acked);
   // Reads the words of `targets`: those of memory that is not watched, where that fails.
   void read(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<VersionWords>* words);
 
-  // Adds `delta` to the words of others' writes of these regions of a target. It has arrived after `wait`.
+  // Adds `delta` to the words of others' writes of these regions of a target. It has arrived after
+  // `wait`.
   void add(uint32_t slot, uint32_t target, uint64_t regions, uint64_t delta);
   bool wait(uint32_t target);
   bool wait_for_all();
@@ -70,7 +77,10 @@ class Board {
   // False: it has failed, and the values are nothing.
   template <class Value>
   bool read_each(const std::vector<uint32_t>& targets, MPI_Aint place, std::vector<Value>* values);
-  static MPI_Aint at(uint32_t slot, size_t offset) { return static_cast<MPI_Aint>((offsetof(Memory, slots) + slot * sizeof(Slot) + offset) / sizeof(uint64_t)); }
+  static MPI_Aint at(uint32_t slot, size_t offset) {
+    return static_cast<MPI_Aint>((offsetof(Memory, slots) + slot * sizeof(Slot) + offset) /
+                                 sizeof(uint64_t));
+  }
 
   std::vector<int> members_;
   MPI_Win window_ = MPI_WIN_NULL;

@@ -14,7 +14,8 @@
 namespace nearcache::mpi {
 namespace {
 
-constexpr uint64_t closing_share = 100;       // one part of the time in so many goes into telling readers of writes
+// one part of the time in so many goes into telling readers of writes
+constexpr uint64_t closing_share = 100;
 constexpr uint64_t closing_at_once_ns = 500000;
 
 // Of memory that other processes may have mapped, too.
@@ -26,7 +27,8 @@ bool is_shared_memory(uintptr_t begin, uintptr_t end) {
   while (!shared && std::fgets(line, sizeof line, maps) != nullptr) {
     uintptr_t from = 0, to = 0;
     char rights[5] = {};
-    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) == 3) shared = from < end && begin < to && rights[3] == 's';
+    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) == 3)
+      shared = from < end && begin < to && rights[3] == 's';
   }
   std::fclose(maps);
   return shared;
@@ -45,11 +47,13 @@ Board* Coherence::find(const std::vector<int>& members) const {
 std::string Coherence::propose(const std::vector<int>& members, uint32_t* slot) const {
   if (context.threaded) return "the program has MPI_THREAD_MULTIPLE";
   if (members.size() < 2) return "it has one rank only";
-  if (members.size() > context.options.coherent_ranks) return "it has more ranks than coherent_ranks";
+  if (members.size() > context.options.coherent_ranks)
+    return "it has more ranks than coherent_ranks";
   if (!context.world.has_model()) return "the program has sessions only";
   if (host_has(HostDefect::put_never_arrives)) return "with this MPI flushed puts may never arrive";
   const Board* board = find(members);
-  if (board == nullptr && boards_.load(std::memory_order_relaxed) == most_boards) return "there are too many groups of ranks that have windows";
+  if (board == nullptr && boards_.load(std::memory_order_relaxed) == most_boards)
+    return "there are too many groups of ranks that have windows";
   *slot = board != nullptr ? board->first_free() : 0;
   return *slot < Board::slots ? "" : "there are too many windows of its ranks";
 }
@@ -65,21 +69,27 @@ Board* Coherence::board_for(MPI_Comm comm, const std::vector<int>& members) {
 }
 
 Allowance* Coherence::closing() {
-  if (closing_ == nullptr) closing_ = std::make_unique<Allowance>(closing_share, ns_to_ticks(closing_at_once_ns), clock_ticks());
+  if (closing_ == nullptr)
+    closing_ =
+        std::make_unique<Allowance>(closing_share, ns_to_ticks(closing_at_once_ns), clock_ticks());
   return closing_.get();
 }
 
-void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes, bool allocated) {
+void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes,
+                        bool allocated) {
   const std::lock_guard lock(mutex_);
   const auto begin = reinterpret_cast<uintptr_t>(base);
   const uintptr_t end = begin + bytes;
   for (const Exposed& other : exposed_) {
     if (other.begin >= end || begin >= other.end) continue;
-    if (other.window != nullptr) other.window->own_stores().never("another window has a part of its memory");
+    if (other.window != nullptr)
+      other.window->own_stores().never("another window has a part of its memory");
     if (window != nullptr) window->own_stores().never("another window has a part of its memory");
   }
-  if (window != nullptr && !context.options.watch_stores) window->own_stores().never("option watch_stores is off");
-  if (window != nullptr && bytes > 0 && !allocated && is_shared_memory(begin, end)) window->own_stores().never("other processes may store to its memory, which is mapped shared");
+  if (window != nullptr && !context.options.watch_stores)
+    window->own_stores().never("option watch_stores is off");
+  if (window != nullptr && bytes > 0 && !allocated && is_shared_memory(begin, end))
+    window->own_stores().never("other processes may store to its memory, which is mapped shared");
   exposed_.push_back({handle, window, begin, end});
 }
 
@@ -90,7 +100,9 @@ void Coherence::no_longer_exposes(MPI_Win handle) {
 
 void Coherence::detached(MPI_Win handle, const void* base) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(exposed_, [&](const Exposed& memory) { return memory.handle == handle && memory.begin == reinterpret_cast<uintptr_t>(base); });
+  std::erase_if(exposed_, [&](const Exposed& memory) {
+    return memory.handle == handle && memory.begin == reinterpret_cast<uintptr_t>(base);
+  });
 }
 
 void Coherence::threads_came() {

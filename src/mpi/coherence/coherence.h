@@ -1,5 +1,5 @@
-// Coherent mode (docs/semantics.md, "Coherent mode"): what of it concerns the whole process. Which windows may be coherent, who reads them, and what calls tell of
-// this rank's writes.
+// Coherent mode (docs/semantics.md, "Coherent mode"): what of it concerns the whole process. Which
+// windows may be coherent, who reads them, and what calls tell of this rank's writes.
 #pragma once
 
 #include <array>
@@ -28,8 +28,10 @@ class Coherence {
   std::string propose(const std::vector<int>& members, uint32_t* slot) const;
   // Of a window that all ranks have agreed a slot for. Null if that cannot be had.
   Board* board_for(MPI_Comm comm, const std::vector<int>& members);
-  // A window's memory at this rank, whether the window may be coherent or not (`window` null). `allocated`: by MPI. What others can reach otherwise, too, is never kept.
-  void exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes, bool allocated);
+  // A window's memory at this rank, whether the window may be coherent or not (`window` null).
+  // `allocated`: by MPI. What others can reach otherwise, too, is never kept.
+  void exposes(MPI_Win handle, CoherentWindow* window, const void* base, uint64_t bytes,
+               bool allocated);
   void no_longer_exposes(MPI_Win handle);
   void detached(MPI_Win handle, const void* base);  // a part of a dynamic window's
   // From now on several threads may call: nothing is kept, nor of this rank's memory by others.
@@ -53,14 +55,18 @@ class Coherence {
   }
   // Others may learn by the call that follows what this rank has done.
   void release() {
-    if (somebody_reads()) [[unlikely]] publish(true);
+    if (somebody_reads()) [[unlikely]]
+      publish(true);
   }
-  // A call by which nobody learns anything of this rank's stores in a quiet phase: it orders this rank before others' exclusive epochs, or is a put or an accumulate,
-  // of which readers are told. New ones are taken notice of.
+  // A call by which nobody learns anything of this rank's stores in a quiet phase: it orders this
+  // rank before others' exclusive epochs, or is a put or an accumulate, of which readers are told.
+  // New ones are taken notice of.
   void attend() {
-    if (somebody_reads()) [[unlikely]] publish(false);
+    if (somebody_reads()) [[unlikely]]
+      publish(false);
   }
-  // The call that follows has MPI write to [from, from + bytes) of own memory, perhaps past the processor; until it returns, or at any time after (`later`).
+  // The call that follows has MPI write to [from, from + bytes) of own memory, perhaps past the
+  // processor; until it returns, or at any time after (`later`).
   void receives(const void* from, uint64_t bytes, bool later);
 
  private:

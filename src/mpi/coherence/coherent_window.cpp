@@ -12,20 +12,30 @@
 namespace nearcache::mpi {
 namespace {
 
-constexpr uint32_t most_barren = 4;          // validations in a row that brought next to nothing, and twice as many as targets, until this rank no longer keeps anything
-constexpr uint32_t most_noisy = 4096;        // gets in a row while somebody writes, the same
-constexpr uint32_t most_unasked = 256;       // releases in a row without a get that is looked up, the same
-constexpr uint32_t most_noisy_releases = 64; // and in a row while somebody writes
-constexpr uint64_t kept_worth_it = 1024;     // hits, after which it may soon be tried again
+// validations in a row that brought next to nothing, and twice as many as targets, until this rank
+// no longer keeps anything
+constexpr uint32_t most_barren = 4;
+constexpr uint32_t most_noisy = 4096;  // gets in a row while somebody writes, the same
+// releases in a row without a get that is looked up, the same
+constexpr uint32_t most_unasked = 256;
+constexpr uint32_t most_noisy_releases = 64;  // and in a row while somebody writes
+constexpr uint64_t kept_worth_it = 1024;      // hits, after which it may soon be tried again
 constexpr uint32_t most_repeats_wanted = 1u << 20;
-constexpr uint64_t longest_pause_ns = 100000000;  // between two questions whether all have taken notice
-constexpr size_t most_at_once = 64;          // targets whose words are read together
+// between two questions whether all have taken notice
+constexpr uint64_t longest_pause_ns = 100000000;
+constexpr size_t most_at_once = 64;  // targets whose words are read together
 
 }  // namespace
 
-CoherentWindow::CoherentWindow(Window* window, Board* board, uint32_t slot, Regions regions, Memory memory, WriteTracker* tracker, Allowance* closing)
-    : window_(*window), board_(board), slot_(slot), regions_(regions),
-      own_(memory.base, memory.bytes, regions, &board->slot(slot).words.own, tracker), written_(board->ranks()), closing_(*closing),
+CoherentWindow::CoherentWindow(Window* window, Board* board, uint32_t slot, Regions regions,
+                               Memory memory, WriteTracker* tracker, Allowance* closing)
+    : window_(*window),
+      board_(board),
+      slot_(slot),
+      regions_(regions),
+      own_(memory.base, memory.bytes, regions, &board->slot(slot).words.own, tracker),
+      written_(board->ranks()),
+      closing_(*closing),
       repeats_wanted_(static_cast<uint32_t>(context.options.quiet_after)) {}
 
 // --- Writes to others' memory. ---
@@ -34,11 +44,13 @@ bool CoherentWindow::look() {
   const Slot& mine = board_->slot(slot_);
   const uint64_t left = Board::load(&mine.left);  // before `joined`, which is never less
   const uint64_t joined = Board::load(&mine.joined);
-  if (joined != acked_) [[unlikely]] take_notice(joined);
+  if (joined != acked_) [[unlikely]]
+    take_notice(joined);
   return joined != left;
 }
 
-// Before readers rely on it: what was issued unannounced, and may still be under way, is announced now.
+// Before readers rely on it: what was issued unannounced, and may still be under way, is announced
+// now.
 void CoherentWindow::take_notice(uint64_t joined) {
   window_.wake();
   for (uint32_t target = 0; target < written_.size(); ++target) {
@@ -95,7 +107,8 @@ void CoherentWindow::fenced() {
   for (const uint32_t target : open_at_) written_[target].by_epoch = false;
 }
 
-// What it costs to open them again is what closing costs, so it is done as long as that takes a small share of the time.
+// What it costs to open them again is what closing costs, so it is done as long as that takes a
+// small share of the time.
 void CoherentWindow::close_some(uint64_t now) {
   if (open_at_.empty() || !closing_.left(now)) return;
   bool any = false;
@@ -189,9 +202,11 @@ void CoherentWindow::prepare(uint32_t target) {
     step();
     if (state_ != State::reads) return;
   }
-  // What somebody did while it was not to tell this rank may be known to it, and not told by versions.
+  // What somebody did while it was not to tell this rank may be known to it, and not told by
+  // versions.
   if (context.phases.changes_of_mind() != told_since_) return give_up();
-  // Else a load of own memory may tell of a write at any time, and each completion is an acquire (mpi/process/phases.h).
+  // Else a load of own memory may tell of a write at any time, and each completion is an acquire
+  // (mpi/process/phases.h).
   if (!context.phases.quiet()) {
     if (++noisy_ >= most_noisy) give_up();
     return;
@@ -205,15 +220,18 @@ void CoherentWindow::validate(uint32_t target) {
   asked_.assign(1, target);
   for (const uint32_t other : window_.targets_of_versions()) {
     if (asked_.size() == most_at_once) break;
-    if (other != target && window_.likely_needed(other) && window_.certainly_open(other)) asked_.push_back(other);
+    if (other != target && window_.likely_needed(other) && window_.certainly_open(other))
+      asked_.push_back(other);
   }
   board_->read(slot_, asked_, &words_);
-  for (size_t i = 0; i < asked_.size(); ++i) regions_changed_ += window_.validated(asked_[i], words_[i]);
+  for (size_t i = 0; i < asked_.size(); ++i)
+    regions_changed_ += window_.validated(asked_[i], words_[i]);
   validations_ += asked_.size();
   if (window_.barren_validations() >= std::max<uint64_t>(most_barren, 2 * asked_.size())) give_up();
 }
 
-// Others tell it of what they write, and it keeps nothing: it reads no more, as its window pauses, perhaps; or somebody writes all the time.
+// Others tell it of what they write, and it keeps nothing: it reads no more, as its window pauses,
+// perhaps; or somebody writes all the time.
 void CoherentWindow::released() {
   noisy_releases_ = context.phases.quiet() ? 0 : noisy_releases_ + 1;
   if (++unasked_ < most_unasked && noisy_releases_ < most_noisy_releases) return;
@@ -226,7 +244,10 @@ void CoherentWindow::give_up() {
   const uint64_t before = hits_kept_;
   leave();
   const auto first = static_cast<uint32_t>(context.options.quiet_after);
-  repeats_wanted_ = hits_kept_ - before >= kept_worth_it ? first : std::max(repeats_wanted_, std::min(4 * std::max(repeats_wanted_, 1u), most_repeats_wanted));
+  repeats_wanted_ = hits_kept_ - before >= kept_worth_it
+                        ? first
+                        : std::max(repeats_wanted_, std::min(4 * std::max(repeats_wanted_, 1u),
+                                                             most_repeats_wanted));
 }
 
 uint64_t CoherentWindow::hits_kept() const { return hits_kept_ + (keeps() ? window_.kept() : 0); }
@@ -242,7 +263,8 @@ void CoherentWindow::leave() {
 
 void CoherentWindow::stop_reading() {
   if (state_ == State::idle) return;
-  if (state_ == State::joins) next.Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  if (state_ == State::joins)
+    next.Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   leave();
 }
 

@@ -1,5 +1,6 @@
-// What a window has in coherent mode (docs/semantics.md, "Coherent mode"): this rank as a writer of others' memory, as the owner of its own, and, if its mode is
-// coherent, as a reader that keeps what it read across acquires.
+// What a window has in coherent mode (docs/semantics.md, "Coherent mode"): this rank as a writer of
+// others' memory, as the owner of its own, and, if its mode is coherent, as a reader that keeps
+// what it read across acquires.
 #pragma once
 
 #include <array>
@@ -22,7 +23,8 @@ class CoherentWindow {
     const void* base;
     uint64_t bytes;
   };
-  CoherentWindow(Window* window, Board* board, uint32_t slot, Regions regions, Memory memory, WriteTracker* tracker, Allowance* closing);
+  CoherentWindow(Window* window, Board* board, uint32_t slot, Regions regions, Memory memory,
+                 WriteTracker* tracker, Allowance* closing);
   CoherentWindow(const CoherentWindow&) = delete;
   CoherentWindow& operator=(const CoherentWindow&) = delete;
 
@@ -35,12 +37,14 @@ class CoherentWindow {
 
   // A put or an accumulate of bytes [from, to) of a target: readers know of it when this returns.
   void writes(uint32_t target, int64_t from, int64_t to);
-  // Others may learn by the call what this rank has done: the regions that it stored to have a new version when this returns. And readers are told what is no longer
-  // written to, as a good time for it.
+  // Others may learn by the call what this rank has done: the regions that it stored to have a new
+  // version when this returns. And readers are told what is no longer written to, as a good time
+  // for it.
   void publish();
   // Takes notice of new readers, if there are any.
   void attend();
-  // Others may write to memory of the target by stores, which nobody tells of: nothing of it is kept from now on.
+  // Others may write to memory of the target by stores, which nobody tells of: nothing of it is
+  // kept from now on.
   void never_again(uint32_t target);
   // Nor of any, and this rank keeps nothing.
   void never_again();
@@ -91,9 +95,10 @@ class CoherentWindow {
   OwnStores own_;
 
   struct Written {
-    uint64_t open = 0;        // regions that readers know that this rank writes
-    uint64_t for_good = 0;    // of these
-    bool by_epoch = false;    // in an epoch of start and complete, whose end says nothing of the target
+    uint64_t open = 0;      // regions that readers know that this rank writes
+    uint64_t for_good = 0;  // of these
+    // in an epoch of start and complete, whose end says nothing of the target
+    bool by_epoch = false;
     bool listed = false;
   };
   std::vector<Written> written_;   // by target
@@ -116,10 +121,10 @@ class CoherentWindow {
   };
   std::array<Missed, 1024> missed_{};
   uint32_t repeats_ = 0, repeats_wanted_;
-  std::vector<uint32_t> asked_;        // of a validation
+  std::vector<uint32_t> asked_;  // of a validation
   std::vector<VersionWords> words_;
   std::vector<uint64_t> answers_;
-  uint64_t hits_kept_ = 0;             // of earlier times as a reader
+  uint64_t hits_kept_ = 0;  // of earlier times as a reader
   uint64_t validations_ = 0, regions_changed_ = 0, opens_ = 0, closes_ = 0;
 };
 

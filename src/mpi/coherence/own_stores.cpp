@@ -11,20 +11,27 @@
 namespace nearcache::mpi {
 namespace {
 
-constexpr uint64_t share_of_looks = 100, share_of_faults = 33;  // one part of the time in so many goes into looks, and into faults of pages that are watched
+// one part of the time in so many goes into looks, and into faults of pages that are watched
+constexpr uint64_t share_of_looks = 100, share_of_faults = 33;
 constexpr uint64_t at_once_ns = 500000;
 constexpr uint64_t longest_look_ns = 200000;  // longer, this process had lost the processor
-constexpr uint64_t fault_ns = 3000;          // the first store to a page after a look
-constexpr uint32_t most_dirty_looks = 4;     // in a row, then a region is volatile
+constexpr uint64_t fault_ns = 3000;           // the first store to a page after a look
+constexpr uint32_t most_dirty_looks = 4;      // in a row, then a region is volatile
 constexpr uint64_t least_back_off_ns = 1000000, most_back_off_ns = 4000000000;
 
 const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
 
 }  // namespace
 
-OwnStores::OwnStores(const void* base, uint64_t bytes, Regions regions, std::array<uint64_t, VersionWords::regions>* words, WriteTracker* tracker)
-    : base_(reinterpret_cast<uintptr_t>(base)), bytes_(bytes), regions_(regions), words_(words), tracker_(tracker),
-      mine_(regions.mask(0, static_cast<int64_t>(bytes))), looking_(share_of_looks, ns_to_ticks(at_once_ns), clock_ticks()),
+OwnStores::OwnStores(const void* base, uint64_t bytes, Regions regions,
+                     std::array<uint64_t, VersionWords::regions>* words, WriteTracker* tracker)
+    : base_(reinterpret_cast<uintptr_t>(base)),
+      bytes_(bytes),
+      regions_(regions),
+      words_(words),
+      tracker_(tracker),
+      mine_(regions.mask(0, static_cast<int64_t>(bytes))),
+      looking_(share_of_looks, ns_to_ticks(at_once_ns), clock_ticks()),
       faulting_(share_of_faults, ns_to_ticks(at_once_ns), clock_ticks()) {
   words_->fill(0);  // where there is no memory nothing changes
   each_region(mine_, [&](uint32_t region) { (*words_)[region] = VersionWords::not_watched; });
@@ -34,7 +41,9 @@ OwnStores::~OwnStores() {
   if (range_ >= 0) tracker_->unwatch(range_);
 }
 
-uint32_t OwnStores::volatile_regions() const { return static_cast<uint32_t>(std::popcount(mine_ & ~watched_)); }
+uint32_t OwnStores::volatile_regions() const {
+  return static_cast<uint32_t>(std::popcount(mine_ & ~watched_));
+}
 
 void OwnStores::never(const std::string& why) {
   if (why_never_.empty()) why_never_ = why;
@@ -50,15 +59,20 @@ uint64_t OwnStores::regions_of(const void* from, uint64_t bytes) const {
   const auto first = reinterpret_cast<uintptr_t>(from);
   const uintptr_t last = bytes > UINTPTR_MAX - first ? UINTPTR_MAX : first + bytes;
   if (bytes == 0 || last <= base_ || first >= base_ + bytes_) return 0;
-  return regions_.mask(static_cast<int64_t>(std::max(first, base_) - base_), static_cast<int64_t>(std::min<uintptr_t>(last, base_ + bytes_) - base_));
+  return regions_.mask(static_cast<int64_t>(std::max(first, base_) - base_),
+                       static_cast<int64_t>(std::min<uintptr_t>(last, base_ + bytes_) - base_));
 }
 
-// The whole pages that the memory lies in: what else is there makes for looks that find something, no more.
+// The whole pages that the memory lies in: what else is there makes for looks that find something,
+// no more.
 void OwnStores::begin(uint64_t now) {
   pages_ = base_ / page * page;
   const uintptr_t end = (base_ + bytes_ + page - 1) / page * page;
   range_ = tracker_->watch_by_protection(reinterpret_cast<const void*>(pages_), end - pages_);
-  if (range_ < 0) return never("the kernel does not tell which pages are written (Linux 6.7 does, for memory of the process' own)");
+  if (range_ < 0)
+    return never(
+        "the kernel does not tell which pages are written (Linux 6.7 does, for memory of the "
+        "process' own)");
   const uint64_t regions = mine_ & ~never_;
   each_region(regions, [&](uint32_t region) {
     state_[region].calm_since = now;
@@ -106,7 +120,9 @@ uint64_t OwnStores::hottest() const {
   uint32_t most = 0;
   each_region(watched_, [&](uint32_t region) { most = std::max(most, state_[region].heat); });
   uint64_t regions = 0;
-  each_region(watched_, [&](uint32_t region) { regions |= uint64_t{2 * state_[region].heat >= most ? 1u : 0u} << region; });
+  each_region(watched_, [&](uint32_t region) {
+    regions |= uint64_t{2 * state_[region].heat >= most ? 1u : 0u} << region;
+  });
   return regions;
 }
 
@@ -115,7 +131,8 @@ void OwnStores::leave_alone(uint64_t regions, uint64_t now, bool back_off) {
   each_region(regions & watched_, [&](uint32_t region) {
     Region& its = state_[region];
     if (now - its.calm_since > 8 * its.back_off) its.back_off = 0;
-    its.back_off = std::clamp(2 * its.back_off, ns_to_ticks(least_back_off_ns), ns_to_ticks(most_back_off_ns));
+    its.back_off =
+        std::clamp(2 * its.back_off, ns_to_ticks(least_back_off_ns), ns_to_ticks(most_back_off_ns));
     its.retry_at = back_off ? now + its.back_off : UINT64_MAX;
     its.dirty_looks = 0;
     add(region, 1);
@@ -129,7 +146,8 @@ void OwnStores::watch_again(uint64_t now) {
     if (now >= state_[region].retry_at) regions |= uint64_t{1} << region;
   });
   if (regions == 0) return;
-  const uint64_t changed = stored_to(regions);  // protects them; of pages that they share with others it may be the only one to see
+  // protects them; of pages that they share with others it may be the only one to see
+  const uint64_t changed = stored_to(regions);
   each_region(changed & watched_, [&](uint32_t region) { add(region, 2); });
   each_region(regions, [&](uint32_t region) {
     state_[region].calm_since = now;
@@ -145,7 +163,9 @@ uint64_t OwnStores::stored_to(uint64_t regions) {
     const auto count = static_cast<uint32_t>(std::countr_one(regions >> first));
     const uintptr_t from = (base_ + first * regions_.bytes()) / page * page;
     const bool to_the_end = first + count == VersionWords::regions;
-    const uintptr_t end = to_the_end ? base_ + bytes_ : std::min(base_ + bytes_, base_ + (first + count) * regions_.bytes());
+    const uintptr_t end =
+        to_the_end ? base_ + bytes_
+                   : std::min(base_ + bytes_, base_ + (first + count) * regions_.bytes());
     const uintptr_t to = (end + page - 1) / page * page;
     tracker_->look_at_part(range_, from - pages_, to - from, &runs_);
     regions &= first + count >= 64 ? 0 : ~uint64_t{0} << (first + count);
@@ -156,7 +176,8 @@ uint64_t OwnStores::stored_to(uint64_t regions) {
 
 uint64_t OwnStores::mask_of(const std::vector<WriteTracker::Run>& runs) const {
   uint64_t mask = 0;
-  for (const WriteTracker::Run& run : runs) mask |= regions_of(reinterpret_cast<const void*>(pages_ + run.first), run.bytes);
+  for (const WriteTracker::Run& run : runs)
+    mask |= regions_of(reinterpret_cast<const void*>(pages_ + run.first), run.bytes);
   return mask;
 }
 

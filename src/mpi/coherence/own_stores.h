@@ -1,7 +1,10 @@
-// What this rank stores into its own window memory, told to readers: at each release, the regions that were stored to since the last one get a new version.
+// What this rank stores into its own window memory, told to readers: at each release, the regions
+// that were stored to since the last one get a new version.
 //
-// The kernel says which pages were written (telemetry/write_tracker.h). Regions that are written all the time, and all of them while looking costs more than a
-// small share of the time, are volatile: they are not looked at, and readers keep nothing of them. Memory of which the kernel cannot tell stays so.
+// The kernel says which pages were written (telemetry/write_tracker.h). Regions that are written
+// all the time, and all of them while looking costs more than a small share of the time, are
+// volatile: they are not looked at, and readers keep nothing of them. Memory of which the kernel
+// cannot tell stays so.
 #pragma once
 
 #include <array>
@@ -18,17 +21,20 @@ namespace nearcache::mpi {
 class OwnStores {
  public:
   // Of [base, base + bytes). `words`: of this rank, which readers read; all volatile as yet.
-  OwnStores(const void* base, uint64_t bytes, Regions regions, std::array<uint64_t, VersionWords::regions>* words, WriteTracker* tracker);
+  OwnStores(const void* base, uint64_t bytes, Regions regions,
+            std::array<uint64_t, VersionWords::regions>* words, WriteTracker* tracker);
   ~OwnStores();
   OwnStores(const OwnStores&) = delete;
   OwnStores& operator=(const OwnStores&) = delete;
 
   // Others may learn after this what was stored before it.
   void look();
-  // Of memory that others may write, or that is written past the processor: volatile for good, and why.
+  // Of memory that others may write, or that is written past the processor: volatile for good, and
+  // why.
   void never(const std::string& why);
   void never(uint64_t regions);
-  // A call that has begun writes to these, perhaps past the processor: they have changed by the next look.
+  // A call that has begun writes to these, perhaps past the processor: they have changed by the
+  // next look.
   void will_have_changed(uint64_t regions) { changed_ |= regions; }
   // The regions that bytes of memory lie in.
   uint64_t regions_of(const void* from, uint64_t bytes) const;
@@ -40,12 +46,14 @@ class OwnStores {
 
  private:
   struct Region {
-    uint32_t dirty_looks = 0;  // in a row
-    uint32_t heat = 0;         // dirty looks, the older the less
+    uint32_t dirty_looks = 0;                             // in a row
+    uint32_t heat = 0;                                    // dirty looks, the older the less
     uint64_t retry_at = 0, back_off = 0, calm_since = 0;  // in ticks
   };
   void begin(uint64_t now);
-  void add(uint32_t region, uint64_t value) { __atomic_store_n(&(*words_)[region], (*words_)[region] + value, __ATOMIC_RELEASE); }
+  void add(uint32_t region, uint64_t value) {
+    __atomic_store_n(&(*words_)[region], (*words_)[region] + value, __ATOMIC_RELEASE);
+  }
   void leave_alone(uint64_t regions, uint64_t now, bool back_off);
   uint64_t hottest() const;
   void watch_again(uint64_t now);
@@ -58,13 +66,13 @@ class OwnStores {
   const Regions regions_;
   std::array<uint64_t, VersionWords::regions>* const words_;
   WriteTracker* const tracker_;
-  uint64_t mine_;            // regions that this rank has memory in
-  uint64_t watched_ = 0;     // not volatile
-  uint64_t never_ = 0;       // volatile for good
-  uint64_t changed_ = 0;     // by calls
+  uint64_t mine_;         // regions that this rank has memory in
+  uint64_t watched_ = 0;  // not volatile
+  uint64_t never_ = 0;    // volatile for good
+  uint64_t changed_ = 0;  // by calls
   int range_ = -1;
-  uintptr_t pages_ = 0;      // where the watched range begins
-  uint64_t dirty_pages_ = 0; // of the last look
+  uintptr_t pages_ = 0;       // where the watched range begins
+  uint64_t dirty_pages_ = 0;  // of the last look
   std::array<Region, VersionWords::regions> state_{};
   Allowance looking_, faulting_;
   uint32_t looks_of_heat_ = 0;

@@ -24,7 +24,8 @@ struct Hull {
 class Elements {
  public:
   explicit Elements(MPI_Datatype type) {
-    known_ = type != MPI_DATATYPE_NULL && next.Type_get_true_extent(type, &true_begin_, &true_bytes_) == MPI_SUCCESS &&
+    known_ = type != MPI_DATATYPE_NULL &&
+             next.Type_get_true_extent(type, &true_begin_, &true_bytes_) == MPI_SUCCESS &&
              next.Type_get_extent(type, &lower_, &extent_) == MPI_SUCCESS;
   }
   bool known() const { return known_; }
@@ -41,10 +42,13 @@ class Elements {
 };
 
 void tell(const void* buffer, const Hull& hull, bool later) {
-  const Wide begin = static_cast<Wide>(reinterpret_cast<uintptr_t>(buffer)) + hull.begin, bytes = hull.end - hull.begin;
+  const Wide begin = static_cast<Wide>(reinterpret_cast<uintptr_t>(buffer)) + hull.begin,
+             bytes = hull.end - hull.begin;
   if (bytes == 0) return;
-  if (begin < 0 || begin + bytes > static_cast<Wide>(UINTPTR_MAX)) return tell_received_anywhere(later);
-  context.coherence.receives(reinterpret_cast<const void*>(static_cast<uintptr_t>(begin)), static_cast<uint64_t>(bytes), later);
+  if (begin < 0 || begin + bytes > static_cast<Wide>(UINTPTR_MAX))
+    return tell_received_anywhere(later);
+  context.coherence.receives(reinterpret_cast<const void*>(static_cast<uintptr_t>(begin)),
+                             static_cast<uint64_t>(bytes), later);
 }
 
 bool between_groups(MPI_Comm comm) {
@@ -55,12 +59,16 @@ bool between_groups(MPI_Comm comm) {
 // How many ranks send to each; 0 if it is not known, as between two groups.
 int senders(MPI_Comm comm) {
   int ranks = 0;
-  return comm == MPI_COMM_NULL || between_groups(comm) || next.Comm_size(comm, &ranks) != MPI_SUCCESS ? 0 : ranks;
+  return comm == MPI_COMM_NULL || between_groups(comm) ||
+                 next.Comm_size(comm, &ranks) != MPI_SUCCESS
+             ? 0
+             : ranks;
 }
 
 bool is_root(int root, MPI_Comm comm) {
   int rank = MPI_PROC_NULL;
-  return comm != MPI_COMM_NULL && !between_groups(comm) && next.Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
+  return comm != MPI_COMM_NULL && !between_groups(comm) &&
+         next.Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
 }
 
 void tell_elements(const void* buffer, Wide count, MPI_Datatype type, bool later) {
@@ -73,10 +81,14 @@ void tell_elements(const void* buffer, Wide count, MPI_Datatype type, bool later
 }
 
 template <class Count, class Displacement>
-void tell_displaced(const void* buffer, const Count* counts, const Displacement* displacements, MPI_Datatype type, MPI_Comm comm, bool later) {
+void tell_displaced(const void* buffer, const Count* counts, const Displacement* displacements,
+                    MPI_Datatype type, MPI_Comm comm, bool later) {
   const int ranks = senders(comm);
-  if (ranks == 0 || counts == nullptr || displacements == nullptr) return tell_received_anywhere(later);
-  if (buffer == MPI_IN_PLACE || std::all_of(counts, counts + ranks, [](Count count) { return count <= 0; })) return;
+  if (ranks == 0 || counts == nullptr || displacements == nullptr)
+    return tell_received_anywhere(later);
+  if (buffer == MPI_IN_PLACE ||
+      std::all_of(counts, counts + ranks, [](Count count) { return count <= 0; }))
+    return;
   const Elements elements(type);
   if (!elements.known()) return tell_received_anywhere(later);
   Hull hull;
@@ -85,7 +97,8 @@ void tell_displaced(const void* buffer, const Count* counts, const Displacement*
 }
 
 template <class Count>
-void tell_all(const void* buffer, const Count* counts, MPI_Datatype type, MPI_Comm comm, bool later) {
+void tell_all(const void* buffer, const Count* counts, MPI_Datatype type, MPI_Comm comm,
+              bool later) {
   const int ranks = senders(comm);
   if (ranks == 0 || counts == nullptr) return tell_received_anywhere(later);
   Wide sum = 0;
@@ -95,28 +108,36 @@ void tell_all(const void* buffer, const Count* counts, MPI_Datatype type, MPI_Co
 
 }  // namespace
 
-void tell_received(const void* buffer, MPI_Count count, MPI_Datatype type, bool later) { tell_elements(buffer, count, type, later); }
+void tell_received(const void* buffer, MPI_Count count, MPI_Datatype type, bool later) {
+  tell_elements(buffer, count, type, later);
+}
 
-void tell_received_each(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm, bool later) {
+void tell_received_each(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm,
+                        bool later) {
   const int ranks = senders(comm);
   if (ranks == 0) return tell_received_anywhere(later);
   tell_elements(buffer, static_cast<Wide>(count) * ranks, type, later);
 }
 
-void tell_received_displaced(const void* buffer, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm, bool later) {
+void tell_received_displaced(const void* buffer, const int* counts, const int* displacements,
+                             MPI_Datatype type, MPI_Comm comm, bool later) {
   tell_displaced(buffer, counts, displacements, type, comm, later);
 }
 
-void tell_received_all(const void* buffer, const int* counts, MPI_Datatype type, MPI_Comm comm, bool later) {
+void tell_received_all(const void* buffer, const int* counts, MPI_Datatype type, MPI_Comm comm,
+                       bool later) {
   tell_all(buffer, counts, type, comm, later);
 }
 
 #ifdef NEARCACHE_HAS_Alltoallv_c
-void tell_received_displaced(const void* buffer, const MPI_Count* counts, const MPI_Aint* displacements, MPI_Datatype type, MPI_Comm comm, bool later) {
+void tell_received_displaced(const void* buffer, const MPI_Count* counts,
+                             const MPI_Aint* displacements, MPI_Datatype type, MPI_Comm comm,
+                             bool later) {
   tell_displaced(buffer, counts, displacements, type, comm, later);
 }
 
-void tell_received_all(const void* buffer, const MPI_Count* counts, MPI_Datatype type, MPI_Comm comm, bool later) {
+void tell_received_all(const void* buffer, const MPI_Count* counts, MPI_Datatype type,
+                       MPI_Comm comm, bool later) {
   tell_all(buffer, counts, type, comm, later);
 }
 #endif
@@ -127,6 +148,8 @@ bool receives_at_root(int root, MPI_Comm comm) { return root == MPI_ROOT || is_r
 
 bool receives_from_root(int root, MPI_Comm) { return root != MPI_ROOT && root != MPI_PROC_NULL; }
 
-bool receives_but_at_root(int root, MPI_Comm comm) { return receives_from_root(root, comm) && !is_root(root, comm); }
+bool receives_but_at_root(int root, MPI_Comm comm) {
+  return receives_from_root(root, comm) && !is_root(root, comm);
+}
 
 }  // namespace nearcache::mpi

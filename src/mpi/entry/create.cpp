@@ -17,7 +17,9 @@ std::string info_value(MPI_Info info, const std::string& key, bool* found) {
   char value[MPI_MAX_INFO_VAL + 1] = {};
   int flag = 0;
   *found = info != MPI_INFO_NULL &&
-           next.Info_get(info, const_cast<char*>(key.c_str()), MPI_MAX_INFO_VAL, value, &flag) == MPI_SUCCESS && flag != 0;
+           next.Info_get(info, const_cast<char*>(key.c_str()), MPI_MAX_INFO_VAL, value, &flag) ==
+               MPI_SUCCESS &&
+           flag != 0;
   return value;
 }
 
@@ -29,9 +31,11 @@ std::string mode_of_clampi(const std::string& value) {
   return value;
 }
 
-void set_from_info(Options* options, const char* name, const std::string& key, const std::string& value) {
+void set_from_info(Options* options, const char* name, const std::string& key,
+                   const std::string& value) {
   const std::string wrong = options->set(name, value);
-  if (!wrong.empty() && context.rank == 0) log(LogLevel::warning, "info key %s: %s", key.c_str(), wrong.c_str());
+  if (!wrong.empty() && context.rank == 0)
+    log(LogLevel::warning, "info key %s: %s", key.c_str(), wrong.c_str());
 }
 
 // Whether it names a mode.
@@ -52,7 +56,8 @@ bool read_info(MPI_Info info, Options* options) {
   return names_mode;
 }
 
-// What the ranks of a window agree on that may be coherent: whether one of them wants it and all can, where its words are, how much memory the largest exposes.
+// What the ranks of a window agree on that may be coherent: whether one of them wants it and all
+// can, where its words are, how much memory the largest exposes.
 struct Agreed {
   bool wanted = false;
   uint32_t slot = Board::slots;
@@ -60,11 +65,13 @@ struct Agreed {
   std::string why_not;  // empty if all is well
 };
 
-// What all ranks of a window must know alike, in one small reduction beside the several that creation makes: the
-// largest id any of them would give, whether displacement units differ, whether every rank's calls are visible, how much memory each has at least and at most,
-// whether all can cover the window by phases, and what coherence needs.
-// Empty if all is well, else why the window is to be left alone.
-std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowIdentity* identity, bool* has_room, bool* covered, Agreed* coherent) {
+// What all ranks of a window must know alike, in one small reduction beside the several that
+// creation makes: the largest id any of them would give, whether displacement units differ, whether
+// every rank's calls are visible, how much memory each has at least and at most, whether all can
+// cover the window by phases, and what coherence needs. Empty if all is well, else why the window
+// is to be left alone.
+std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowIdentity* identity,
+                  bool* has_room, bool* covered, Agreed* coherent) {
   Exchange exchange(10, 10);
   const int64_t unit = creation.unit;
   std::vector<uint64_t>& mine = exchange.sent();
@@ -82,7 +89,8 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   mine[7] = coherent->slot;
   mine[8] = static_cast<uint64_t>(creation.memory.bytes);
   mine[9] = *covered ? 0 : 1;
-  if (next.Iallreduce(mine.data(), exchange.received().data(), static_cast<int>(mine.size()), MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
+  if (next.Iallreduce(mine.data(), exchange.received().data(), static_cast<int>(mine.size()),
+                      MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
     return "MPI_Iallreduce failed";
   if (!exchange.wait(patience_ns(identity->ranks))) {
     context.world.give_up(std::move(exchange));
@@ -95,20 +103,24 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   coherent->slot = static_cast<uint32_t>(most[7]);
   coherent->most_bytes = most[8];
   *covered = most[9] == 0;
-  if (coherent->why_not.empty() && most[7] >= Board::slots) coherent->why_not = "another rank says that it cannot be";
+  if (coherent->why_not.empty() && most[7] >= Board::slots)
+    coherent->why_not = "another rank says that it cannot be";
   identity->unit = most[1] == -most[2] && unit > 0 ? unit : 0;
   const std::lock_guard lock(context.mutex);
   context.next_window_id = std::max(context.next_window_id, identity->id + 1);
   return most[3] == 0 ? "" : "another rank's synchronisation is not visible";
 }
 
-// Not where nothing says which bytes of memory a target has, nor where MPI_Win_free need not be a barrier (12.2.5), so that late words could meet the next window's.
-// Empty if it may, in `slot`.
-std::string why_never_coherent(const Creation& creation, const std::vector<int>& members, uint32_t* slot) {
+// Not where nothing says which bytes of memory a target has, nor where MPI_Win_free need not be a
+// barrier (12.2.5), so that late words could meet the next window's. Empty if it may, in `slot`.
+std::string why_never_coherent(const Creation& creation, const std::vector<int>& members,
+                               uint32_t* slot) {
   bool found = false;
   std::string why;
-  if (creation.obstacle != Obstacle::none || creation.dynamic) return "it is a dynamic or shared window";
-  if (info_value(creation.info, "no_locks", &found) == "true" && found) return "the info key no_locks: its end is no barrier";
+  if (creation.obstacle != Obstacle::none || creation.dynamic)
+    return "it is a dynamic or shared window";
+  if (info_value(creation.info, "no_locks", &found) == "true" && found)
+    return "the info key no_locks: its end is no barrier";
   if (!releases_are_visible(creation.caller, &why)) return why;
   return context.coherence.propose(members, slot);
 }
@@ -116,26 +128,32 @@ std::string why_never_coherent(const Creation& creation, const std::vector<int>&
 bool is_allocated_by_mpi(MPI_Win handle) {
   int* flavor = nullptr;
   int found = 0;
-  return next.Win_get_attr(handle, MPI_WIN_CREATE_FLAVOR, &flavor, &found) == MPI_SUCCESS && found != 0 && *flavor == MPI_WIN_FLAVOR_ALLOCATE;
+  return next.Win_get_attr(handle, MPI_WIN_CREATE_FLAVOR, &flavor, &found) == MPI_SUCCESS &&
+         found != 0 && *flavor == MPI_WIN_FLAVOR_ALLOCATE;
 }
 
-// Settles what the ranks of a window must know of each other, and lets them tell each other of their writes. Empty, or why the window is to be left alone.
-std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* coherent, Board** board) {
+// Settles what the ranks of a window must know of each other, and lets them tell each other of
+// their writes. Empty, or why the window is to be left alone.
+std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* coherent,
+                   Board** board) {
   const MPI_Comm comm = creation.comm;
   std::string invisible;
   const bool visible = creation_is_visible(creation.caller, &invisible);
   next.Comm_rank(comm, &identity->rank);
   next.Comm_size(comm, &identity->ranks);
   const std::vector<int> members = context.world.members(comm);
-  if (members.empty()) return "its communicator reaches outside of the ranks that were started together";
+  if (members.empty())
+    return "its communicator reaches outside of the ranks that were started together";
   World::Met met;
-  if (!context.world.meet(comm, members, &met, patience_ns(identity->ranks))) return "another rank does not answer";
+  if (!context.world.meet(comm, members, &met, patience_ns(identity->ranks)))
+    return "another rank does not answer";
   identity->far = std::move(met.far);
   context_limit_memory();
   bool covered = false;
   bool has_room = context.phases.has_room(members, &covered);
   coherent->why_not = why_never_coherent(creation, members, &coherent->slot);
-  const std::string disagreement = agree(comm, creation, visible, identity, &has_room, &covered, coherent);
+  const std::string disagreement =
+      agree(comm, creation, visible, identity, &has_room, &covered, coherent);
   if (!visible || !disagreement.empty()) return visible ? disagreement : invisible;
   if (!has_room) {
     context.phases.never_again();
@@ -161,13 +179,15 @@ int window_keyval() {
 }
 
 void remember_freed(Window* window) {
-  constexpr size_t most_remembered = 1000;  // a program that creates windows by the thousand needs no line for each
+  // a program that creates windows by the thousand needs no line for each
+  constexpr size_t most_remembered = 1000;
   WindowReport report = window->report();
   const std::lock_guard lock(context.mutex);
   Counters sums = report.counters;
   sums.clear_gauges();  // the levels at the end are the window's, not the process'
   context.freed += sums;
-  if (context.freed_windows.size() < most_remembered) context.freed_windows.push_back(std::move(report));
+  if (context.freed_windows.size() < most_remembered)
+    context.freed_windows.push_back(std::move(report));
 }
 
 // The report has a row for each reason, with no id that a window could have.
@@ -185,7 +205,8 @@ void remember_left_alone(const std::string& reason) {
   context.freed_windows.insert(context.freed_windows.begin(), std::move(row));
 }
 
-// Runs when MPI deletes the window's attributes: however the window is freed, even by a call that we do not see.
+// Runs when MPI deletes the window's attributes: however the window is freed, even by a call that
+// we do not see.
 int forget_window(MPI_Win handle, int, void* attribute, void*) {
   auto* window = static_cast<Window*>(attribute);
   if (window == nullptr) return MPI_SUCCESS;
@@ -221,8 +242,10 @@ void look_for_devices() {
 
 const char* text_of(Obstacle obstacle) {
   switch (obstacle) {
-    case Obstacle::shared_window: return "a shared-memory window: its targets are loads and stores away";
-    case Obstacle::none: break;
+    case Obstacle::shared_window:
+      return "a shared-memory window: its targets are loads and stores away";
+    case Obstacle::none:
+      break;
   }
   return "";
 }
@@ -235,7 +258,8 @@ void adopt(MPI_Win handle, const Creation& creation) {
   identity.handle = handle;
   identity.dynamic = creation.dynamic;
   Options options = context.options;
-  const bool awaits_invalidate = !read_info(creation.info, &options) && options.mode == Mode::user && !context.invalidates;
+  const bool awaits_invalidate =
+      !read_info(creation.info, &options) && options.mode == Mode::user && !context.invalidates;
   Agreed coherent;
   coherent.wanted = options.mode == Mode::coherent;
   Board* board = nullptr;
@@ -250,7 +274,8 @@ void adopt(MPI_Win handle, const Creation& creation) {
   look_for_devices();
   if (awaits_invalidate) options.mode = Mode::transparent;
   if (creation.obstacle == Obstacle::none)
-    log(LogLevel::info, "window %lld: mode %s", static_cast<long long>(identity.id), mode_name(options.mode));
+    log(LogLevel::info, "window %lld: mode %s", static_cast<long long>(identity.id),
+        mode_name(options.mode));
   auto* window = new Window(std::move(identity), options, text_of(creation.obstacle));
   const int keyval = window_keyval();
   if (keyval == MPI_KEYVAL_INVALID || next.Win_set_attr(handle, keyval, window) != MPI_SUCCESS) {
@@ -261,9 +286,11 @@ void adopt(MPI_Win handle, const Creation& creation) {
   window->is_not_coherent_as(coherent.why_not);
   if (board != nullptr) {
     board->take(coherent.slot);
-    window->become_coherent(board, coherent.slot, nearcache::Regions(coherent.most_bytes), {creation.memory.base, bytes});
+    window->become_coherent(board, coherent.slot, nearcache::Regions(coherent.most_bytes),
+                            {creation.memory.base, bytes});
   }
-  context.coherence.exposes(handle, window->coherent(), creation.memory.base, bytes, is_allocated_by_mpi(handle));
+  context.coherence.exposes(handle, window->coherent(), creation.memory.base, bytes,
+                            is_allocated_by_mpi(handle));
   if (awaits_invalidate) {
     window->await_invalidate();
     context.invalidate_was_awaited = true;
@@ -276,7 +303,8 @@ void adopt(MPI_Win handle, const Creation& creation) {
   if (window->observed()) tell_of_creation(*window, creation.memory);
 }
 
-// This rank attached or detached memory of a dynamic window. Ranks do that together, mostly, and then the same addresses mean other memory.
+// This rank attached or detached memory of a dynamic window. Ranks do that together, mostly, and
+// then the same addresses mean other memory.
 static void memory_changes(MPI_Win handle) {
   Window* window = context.windows.find(handle);
   if (window == nullptr) return;
@@ -284,13 +312,17 @@ static void memory_changes(MPI_Win handle) {
   window->invalidate();
 }
 
-// The program may have an address of others' memory (MPI-4.1 has the query for windows by MPI_Win_allocate, too), to which it stores from now on.
+// The program may have an address of others' memory (MPI-4.1 has the query for windows by
+// MPI_Win_allocate, too), to which it stores from now on.
 static void reaches_by_stores(MPI_Win handle, int rank, const void* base) {
   Window* window = context.windows.find(handle);
-  if (window == nullptr || window->coherent() == nullptr || rank == window->identity().rank || base == nullptr) return;
+  if (window == nullptr || window->coherent() == nullptr || rank == window->identity().rank ||
+      base == nullptr)
+    return;
   const nearcache::OptionalLock lock(context.threaded ? &context.coherence.mutex() : nullptr);
   for (int target = 0; target < window->identity().ranks; ++target) {
-    if (target == rank || rank == MPI_PROC_NULL) window->coherent()->never_again(static_cast<uint32_t>(target));
+    if (target == rank || rank == MPI_PROC_NULL)
+      window->coherent()->never_again(static_cast<uint32_t>(target));
   }
 }
 
@@ -303,7 +335,8 @@ extern "C" {
 int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
   context.coherence.release();
   const int rc = next.Win_attach(win, base, size);
-  if (rc == MPI_SUCCESS) context.coherence.exposes(win, nullptr, base, static_cast<uint64_t>(size), false);
+  if (rc == MPI_SUCCESS)
+    context.coherence.exposes(win, nullptr, base, static_cast<uint64_t>(size), false);
   memory_changes(win);
   return rc;
 }
@@ -329,10 +362,13 @@ int MPI_Win_free(MPI_Win* win) {
     }
   }
   const MPI_Win handle = win != nullptr ? *win : MPI_WIN_NULL;
-  // Gets of an active epoch that no call of ours completed are complete now; they are not worth keeping.
+  // Gets of an active epoch that no call of ours completed are complete now; they are not worth
+  // keeping.
   const int rc = next.Win_free(win);
-  if (rc == MPI_SUCCESS) context.coherence.no_longer_exposes(handle);  // of a window that has no attribute of ours
-  if (board != nullptr && rc == MPI_SUCCESS) board->give_back(slot);  // all ranks have entered, and sent what they had to send
+  // of a window that has no attribute of ours
+  if (rc == MPI_SUCCESS) context.coherence.no_longer_exposes(handle);
+  // all ranks have entered, and sent what they had to send
+  if (board != nullptr && rc == MPI_SUCCESS) board->give_back(slot);
   context.acquire();
   return rc;
 }
@@ -344,7 +380,8 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit, 
 }
 
 #ifdef NEARCACHE_HAS_Win_shared_query_c
-int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit, void* baseptr) {
+int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit,
+                           void* baseptr) {
   const int rc = next.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
   if (rc == MPI_SUCCESS) reaches_by_stores(win, rank, *static_cast<void**>(baseptr));
   return rc;

@@ -1,4 +1,5 @@
-// What the generated entry points of window creation share: whether and how a new window is cached. Implemented in create.cpp.
+// What the generated entry points of window creation share: whether and how a new window is cached.
+// Implemented in create.cpp.
 #pragma once
 
 #include <cstdint>

@@ -12,11 +12,12 @@
 namespace nearcache::mpi::fortran {
 namespace {
 
-// Common blocks, under all names that compilers give them, and an object of MPICH's. The first definition in the program's symbol order
-// is the one that all of it uses.
+// Common blocks, under all names that compilers give them, and an object of MPICH's. The first
+// definition in the program's symbol order is the one that all of it uses.
 std::array<const void*, 5> all_named(const std::string& common, const char* object) {
   std::string upper = common;
-  std::ranges::transform(upper, upper.begin(), [](char c) { return c == '_' ? c : static_cast<char>(c - 'a' + 'A'); });
+  std::ranges::transform(upper, upper.begin(),
+                         [](char c) { return c == '_' ? c : static_cast<char>(c - 'a' + 'A'); });
   std::array<const void*, 5> found{};
   const std::string names[] = {common + "_", common, common + "__", upper, object};
   // Null is the address of none of the program's variables.
@@ -26,7 +27,8 @@ std::array<const void*, 5> all_named(const std::string& common, const char* obje
 
 // MPI_BOTTOM.
 const void* find_bottom() {
-  for (const char* name : {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"})
+  for (const char* name :
+       {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"})
     if (const void* found = dlsym(RTLD_DEFAULT, name)) return found;
   return nullptr;
 }
@@ -46,17 +48,20 @@ void* receiving_address_in(const void* buffer) {
 void* fortran_symbol(const char* name) {
   void* found = next_symbol(name);
   if (!found)
-    log(LogLevel::warning, "the Fortran library of this MPI has no %s, which the program calls: the call fails", name);
+    log(LogLevel::warning,
+        "the Fortran library of this MPI has no %s, which the program calls: the call fails", name);
   return found;
 }
 
 bool status_ignored(const MPI_Fint* status) {
-  static const auto ignored = all_named("mpi_fortran_status_ignore", "MPIR_F08_MPI_STATUS_IGNORE_OBJ");
+  static const auto ignored =
+      all_named("mpi_fortran_status_ignore", "MPIR_F08_MPI_STATUS_IGNORE_OBJ");
   return std::ranges::find(ignored, status) != ignored.end();
 }
 
 bool statuses_ignored(const MPI_Fint* statuses) {
-  static const auto ignored = all_named("mpi_fortran_statuses_ignore", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
+  static const auto ignored =
+      all_named("mpi_fortran_statuses_ignore", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
   return std::ranges::find(ignored, statuses) != ignored.end();
 }
 
@@ -64,14 +69,16 @@ int predefined_keyval(MPI_Fint keyval) {
 #ifdef NEARCACHE_FAMILY_MPICH
   keyval -= 1;  // the names of Fortran and of C differ by that
 #endif
-  for (const int known : {MPI_WIN_BASE, MPI_WIN_SIZE, MPI_WIN_DISP_UNIT, MPI_WIN_CREATE_FLAVOR, MPI_WIN_MODEL})
+  for (const int known :
+       {MPI_WIN_BASE, MPI_WIN_SIZE, MPI_WIN_DISP_UNIT, MPI_WIN_CREATE_FLAVOR, MPI_WIN_MODEL})
     if (keyval == known) return known;
   return MPI_KEYVAL_INVALID;
 }
 
 MPI_Aint predefined_value(int keyval, const void* value) {
   if (keyval == MPI_WIN_BASE) return reinterpret_cast<MPI_Aint>(value);
-  return keyval == MPI_WIN_SIZE ? *static_cast<const MPI_Aint*>(value) : *static_cast<const int*>(value);
+  return keyval == MPI_WIN_SIZE ? *static_cast<const MPI_Aint*>(value)
+                                : *static_cast<const int*>(value);
 }
 
 }  // namespace nearcache::mpi::fortran

@@ -1,5 +1,5 @@
-// The way of one get, from the program to the cache or to MPI (docs/architecture.md): what the generated MPI_Get, MPI_Rget
-// and their large-count forms share.
+// The way of one get, from the program to the cache or to MPI (docs/architecture.md): what the
+// generated MPI_Get, MPI_Rget and their large-count forms share.
 #pragma once
 
 #include <climits>
@@ -8,40 +8,47 @@
 #include "mpi/mpi_api.h"
 #include "mpi/process/next.h"
 #include "mpi/window/requests.h"
-#include "mpi/window/served_request.h"
 #include "mpi/window/sample_clock.h"
+#include "mpi/window/served_request.h"
 #include "mpi/window/window.h"
 
 namespace nearcache::mpi {
 
-// The hot path: a hit of the window and the predefined type that were used last, from here to the copy without a call. Threads take the way
-// with locks.
+// The hot path: a hit of the window and the predefined type that were used last, from here to the
+// copy without a call. Threads take the way with locks.
 [[gnu::always_inline]] inline bool plain_hit(Window* window, MPI_Win handle, const GetCall& call) {
   if (window == nullptr || window->handle() != handle || !window->serves_plain_hits()) return false;
   if (!window->serve_plain_hit(call)) return false;
-  if (context.progress.served()) [[unlikely]] window->call_for_progress();
+  if (context.progress.served()) [[unlikely]]
+    window->call_for_progress();
   return true;
 }
 
 // Another window or type than the last time: the hot path may be taken after all.
-inline bool plain_hit_of_another(Window* window, const Window* last, MPI_Win handle, const GetCall& call) {
-  if (window == nullptr || (window == last && window->knows_plain_type(call.origin_type))) return false;
+inline bool plain_hit_of_another(Window* window, const Window* last, MPI_Win handle,
+                                 const GetCall& call) {
+  if (window == nullptr || (window == last && window->knows_plain_type(call.origin_type)))
+    return false;
   const bool other_type = window->learn_plain_type(call.origin_type);
   return (other_type || window != last) && plain_hit(window, handle, call);
 }
 
 // A get that goes to MPI unnoted.
-[[gnu::always_inline]] inline bool passes(Window* window, MPI_Win handle, int target, MPI_Datatype type, MPI_Count count) {
+[[gnu::always_inline]] inline bool passes(Window* window, MPI_Win handle, int target,
+                                          MPI_Datatype type, MPI_Count count) {
   return window != nullptr && window->handle() == handle && window->get_passes(target, type, count);
 }
 
 // MPI will write to own memory, which may be a window's.
 inline void note_receives(const GetCall& call) {
-  if (receives_are_told()) [[unlikely]] tell_received(call.origin, call.origin_count, call.origin_type, true);
+  if (receives_are_told()) [[unlikely]]
+    tell_received(call.origin, call.origin_count, call.origin_type, true);
 }
 
 // Nobody wants to know of a get of this window.
-inline bool left_alone(const Window* window) { return window == nullptr || (!window->caching() && !window->observed()); }
+inline bool left_alone(const Window* window) {
+  return window == nullptr || (!window->caching() && !window->observed());
+}
 
 // A get of a window that is not cached: noted, as the mode may be switched on.
 inline void uncached_get(Window& window, int target, MPI_Datatype type) {
@@ -59,7 +66,8 @@ template <class Issue>
   const int rc = issue();
   const uint64_t ticks = sample_ticks() - start;
   const WindowLock again(window.mutex());
-  if (decision.sampled && rc == MPI_SUCCESS) window.sample_issued(call.target, decision.get.bytes, ticks);
+  if (decision.sampled && rc == MPI_SUCCESS)
+    window.sample_issued(call.target, decision.get.bytes, ticks);
   return rc;
 }
 
@@ -67,7 +75,8 @@ template <class Issue>
 int fetch_rest(const Window& window, const GetCall& call, const Window::Decision& decision);
 // Fetches the line of a small get, which the caller's origin has no room for.
 int fetch_line(const Window& window, const GetCall& call, const Window::Decision& decision);
-int fetch_line(const Window& window, const GetCall& call, const Window::Decision& decision, MPI_Request* request);
+int fetch_line(const Window& window, const GetCall& call, const Window::Decision& decision,
+               MPI_Request* request);
 
 // Fetches the places to come of a stride, to be completed along with the get that has been issued.
 void read_ahead(Window& window, const GetCall& call, const Window::Decision& decision);
@@ -77,11 +86,13 @@ template <class Issue>
 int cached_get(Window& window, const GetCall& call, Issue issue) {
   if (window.pause_takes(call)) return issue();
   if (!window.caching()) {
-    if (window.locks_deferred()) [[unlikely]] window.take_locks(window.targets(call.target));
+    if (window.locks_deferred()) [[unlikely]]
+      window.take_locks(window.targets(call.target));
     window.get_issued_uncached(call.target);
     return window.observed() ? observed_get(window, call, issue) : issue();
   }
-  if (window.locks_deferred()) [[unlikely]] window.prepare_to_serve(call);
+  if (window.locks_deferred()) [[unlikely]]
+    window.prepare_to_serve(call);
   WindowLock lock(window.mutex());
   const Window::Decision decision = window.decide(call, false);
   lock.unlock();
@@ -90,7 +101,8 @@ int cached_get(Window& window, const GetCall& call, Issue issue) {
     return MPI_SUCCESS;
   }
   context.progress.called();
-  if (window.locks_deferred()) [[unlikely]] window.take_locks(window.targets(call.target));
+  if (window.locks_deferred()) [[unlikely]]
+    window.take_locks(window.targets(call.target));
   const uint64_t start = decision.sampled ? sample_ticks() : 0;
   const int rc = decision.answer() == Window::Answer::rest ? fetch_rest(window, call, decision)
                  : decision.fetches_line()                 ? fetch_line(window, call, decision)
@@ -112,9 +124,11 @@ int cached_get(Window& window, const GetCall& call, Issue issue) {
   return rc;
 }
 
-// An Rget that MPI answers: issued, measured where that is due, and its request tracked where anything of it is to be kept.
+// An Rget that MPI answers: issued, measured where that is due, and its request tracked where
+// anything of it is to be kept.
 template <class Issue>
-int issued_rget(Window& window, const GetCall& call, const Window::Decision& decision, MPI_Request* request, Issue issue) {
+int issued_rget(Window& window, const GetCall& call, const Window::Decision& decision,
+                MPI_Request* request, Issue issue) {
   const uint64_t start = decision.sampled ? sample_ticks() : 0;
   const int rc = decision.fetches_line() ? fetch_line(window, call, decision, request) : issue();
   const uint64_t ticks = decision.sampled ? sample_ticks() - start : 0;
@@ -137,14 +151,16 @@ int issued_rget(Window& window, const GetCall& call, const Window::Decision& dec
   }
   if (record == no_record && sample == 0) return noted_plain(rc, request);
   if (record != no_record) window.belongs_to_request(record);
-  request_track(*request, &window, record, record != no_record ? window.serial_of(record) : 0, sample);
+  request_track(*request, &window, record, record != no_record ? window.serial_of(record) : 0,
+                sample);
   return rc;
 }
 
 template <class Issue>
 int cached_rget(Window& window, const GetCall& call, MPI_Request* request, Issue issue) {
   if (window.pause_takes(call)) return noted_plain(issue(), request);
-  if (window.locks_deferred()) [[unlikely]] window.confirm_served(window.targets(call.target));
+  if (window.locks_deferred()) [[unlikely]]
+    window.confirm_served(window.targets(call.target));
   if (!window.caching()) {
     window.get_issued_uncached(call.target);
     if (!window.observed()) return noted_plain(issue(), request);

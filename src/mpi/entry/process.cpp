@@ -13,8 +13,9 @@ namespace {
 bool says_multiple(MPI_Info info) {
   char value[64] = {};
   int flag = 0;
-  return info != MPI_INFO_NULL && next.Info_get(info, "thread_level", sizeof value - 1, value, &flag) == MPI_SUCCESS && flag != 0 &&
-         std::strcmp(value, "MPI_THREAD_MULTIPLE") == 0;
+  return info != MPI_INFO_NULL &&
+         next.Info_get(info, "thread_level", sizeof value - 1, value, &flag) == MPI_SUCCESS &&
+         flag != 0 && std::strcmp(value, "MPI_THREAD_MULTIPLE") == 0;
 }
 
 // What the program asked for counts too: an MPI need not say what it has provided.
@@ -22,7 +23,8 @@ bool has_threads([[maybe_unused]] MPI_Info asked, [[maybe_unused]] MPI_Session s
   bool multiple = says_multiple(asked);
 #ifdef NEARCACHE_HAS_Session_get_info
   MPI_Info provided = MPI_INFO_NULL;
-  if (next.Session_get_info != nullptr && next.Session_get_info(session, &provided) == MPI_SUCCESS && provided != MPI_INFO_NULL) {
+  if (next.Session_get_info != nullptr &&
+      next.Session_get_info(session, &provided) == MPI_SUCCESS && provided != MPI_INFO_NULL) {
     multiple = multiple || says_multiple(provided);
     next.Info_free(&provided);
   }
@@ -50,7 +52,8 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return rc;
 }
 
-// A program or a library in front may have ended MPI already, by a call that passed us by: then there is nobody to ask.
+// A program or a library in front may have ended MPI already, by a call that passed us by: then
+// there is nobody to ask.
 int MPI_Finalize(void) {
   if (World::model_is_open()) {
     context.coherence.release();

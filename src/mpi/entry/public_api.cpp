@@ -1,10 +1,10 @@
 // The functions of nearcache/mpi.h.
 #include "nearcache/mpi.h"
 
-#include "telemetry/fill_stats.h"
 #include "mpi/mpi_api.h"
 #include "mpi/process/next.h"
 #include "mpi/window/window.h"
+#include "telemetry/fill_stats.h"
 
 namespace nearcache::mpi {
 namespace {
@@ -48,7 +48,8 @@ int nearcache_invalidate(MPI_Win win) {
   if (window == nullptr) return MPI_ERR_WIN;
   const WindowLock lock(window->mutex());
   window->invalidate();
-  if (window->observed()) window->observe_sync(nearcache::TraceSync::invalidate, nearcache::Targets::all());
+  if (window->observed())
+    window->observe_sync(nearcache::TraceSync::invalidate, nearcache::Targets::all());
   return MPI_SUCCESS;
 }
 

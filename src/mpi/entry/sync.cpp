@@ -1,5 +1,5 @@
-// Synchronisation: passed to MPI, or answered here where nothing is outstanding; then the mode's rule is applied
-// (the table of docs/semantics.md).
+// Synchronisation: passed to MPI, or answered here where nothing is outstanding; then the mode's
+// rule is applied (the table of docs/semantics.md).
 #include <vector>
 
 #include "mpi/mpi_api.h"
@@ -9,8 +9,8 @@
 namespace nearcache::mpi {
 namespace {
 
-// The call itself; with a trace, between two looks at own memory: others may learn by it what was written there. A flush is
-// about others' memory.
+// The call itself; with a trace, between two looks at own memory: others may learn by it what was
+// written there. A flush is about others' memory.
 template <class Call>
 int passed_down(TraceSync kind, Call call) {
   if (kind == TraceSync::flush || kind == TraceSync::flush_local) return call();
@@ -22,7 +22,8 @@ int passed_down(TraceSync kind, Call call) {
 
 constexpr auto nothing = [](Window&, Targets) {};
 
-// What a call says of others: something; that their exclusive epochs came before; or no more than that own operations are complete.
+// What a call says of others: something; that their exclusive epochs came before; or no more than
+// that own operations are complete.
 enum class Learns : uint8_t { perhaps, order, no_more };
 
 void note(Learns learns) {
@@ -36,10 +37,12 @@ void note(Learns learns) {
   }
 }
 
-// A call that completes operations on targets, which `targets_of(window)` says. `after` runs under the lock once MPI has returned
-// success. A rank that is no target (MPI_PROC_NULL, or a wrong one) is MPI's affair alone; the call counts as an acquire all the same.
+// A call that completes operations on targets, which `targets_of(window)` says. `after` runs under
+// the lock once MPI has returned success. A rank that is no target (MPI_PROC_NULL, or a wrong one)
+// is MPI's affair alone; the call counts as an acquire all the same.
 template <class TargetsOf, class Call, class After>
-int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns, Call call, After after) {
+int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns, Call call,
+               After after) {
   const bool local = kind == TraceSync::flush_local;
   Window* window = find_window(handle);
   if (window == nullptr) {
@@ -74,13 +77,15 @@ int completing(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns lear
   return rc;
 }
 
-// A flush need not be passed down when nothing at all is outstanding, in an epoch that is known to be open.
+// A flush need not be passed down when nothing at all is outstanding, in an epoch that is known to
+// be open.
 template <class TargetsOf, class Call>
 int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
   Window* window = find_window(handle);
   if (window != nullptr && window->caching()) {
     const Targets targets = targets_of(*window);
-    if (window->locks_deferred() && nearcache::ends_at_acquires(window->mode())) [[unlikely]] window->confirm_served(targets);
+    if (window->locks_deferred() && nearcache::ends_at_acquires(window->mode())) [[unlikely]]
+      window->confirm_served(targets);
     WindowLock lock(window->mutex());
     if (window->may_serve_flush(targets)) {
       window->flush_served();
@@ -94,11 +99,14 @@ int flush(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Call call) {
   return completing(handle, targets_of, kind, Learns::no_more, call, nothing);
 }
 
-// A call that completes nothing of ours, but opens or closes an epoch, or tells of other ranks' accesses.
+// A call that completes nothing of ours, but opens or closes an epoch, or tells of other ranks'
+// accesses.
 template <class TargetsOf, class Call, class After>
-int opening(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns, Call call, After after) {
+int opening(MPI_Win handle, TargetsOf targets_of, TraceSync kind, Learns learns, Call call,
+            After after) {
   Window* window = context.windows.find(handle);
-  if (window != nullptr && window->locks_deferred()) [[unlikely]] window->confirm_served(Targets::all());
+  if (window != nullptr && window->locks_deferred()) [[unlikely]]
+    window->confirm_served(Targets::all());
   const int rc = passed_down(kind, call);
   context.progress.called();
   if (window != nullptr && rc == MPI_SUCCESS) {
@@ -122,8 +130,11 @@ auto one(int rank) {
 std::vector<uint32_t> targets_in_window(MPI_Group group, const Window& window) {
   int size = 0;
   MPI_Group members = MPI_GROUP_NULL;
-  if (next.Group_size(group, &size) != MPI_SUCCESS || next.Win_get_group(window.handle(), &members) != MPI_SUCCESS) return {};
-  std::vector<int> theirs(static_cast<size_t>(size)), ours(static_cast<size_t>(size), MPI_UNDEFINED);
+  if (next.Group_size(group, &size) != MPI_SUCCESS ||
+      next.Win_get_group(window.handle(), &members) != MPI_SUCCESS)
+    return {};
+  std::vector<int> theirs(static_cast<size_t>(size)),
+      ours(static_cast<size_t>(size), MPI_UNDEFINED);
   for (int i = 0; i < size; ++i) theirs[static_cast<size_t>(i)] = i;
   if (size > 0) next.Group_translate_ranks(group, size, theirs.data(), members, ours.data());
   next.Group_free(&members);
@@ -179,14 +190,17 @@ int MPI_Win_flush(int rank, MPI_Win win) {
   if (window->paused()) return unnoted_flush(*window, rank);
   if (!window->serves_plain_flush(rank)) return slow_flush(rank, win);
   window->flush_served();
-  if (window->observed()) [[unlikely]] window->tell_plain_flush(rank);
-  if (context.progress.served()) [[unlikely]] window->call_for_progress();
+  if (window->observed()) [[unlikely]]
+    window->tell_plain_flush(rank);
+  if (context.progress.served()) [[unlikely]]
+    window->call_for_progress();
   context.completed();
   return MPI_SUCCESS;
 }
 
 int MPI_Win_flush_local(int rank, MPI_Win win) {
-  return flush(win, one(rank), TraceSync::flush_local, [&] { return next.Win_flush_local(rank, win); });
+  return flush(win, one(rank), TraceSync::flush_local,
+               [&] { return next.Win_flush_local(rank, win); });
 }
 
 int MPI_Win_flush_all(MPI_Win win) {
@@ -201,87 +215,110 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
   const bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
   Window* window = find_window(win);
   if (exclusive) context.phases.locking();
-  if (!exclusive && window != nullptr && window->may_defer_lock(rank)) return defer_lock(*window, rank, assert);
-  // Gets of the own rank are never served, so none of the epoch can be older than its lock: it says no more than a load of own memory.
+  if (!exclusive && window != nullptr && window->may_defer_lock(rank))
+    return defer_lock(*window, rank, assert);
+  // Gets of the own rank are never served, so none of the epoch can be older than its lock: it says
+  // no more than a load of own memory.
   const bool own = window != nullptr && rank == window->identity().rank;
   const Learns learns = exclusive ? Learns::perhaps : own ? Learns::no_more : Learns::order;
-  return opening(win, one(rank), TraceSync::lock, learns, [&] { return next.Win_lock(lock_type, rank, assert, win); },
-                 [&](Window& its, Targets target) {
-                   if (target.is_one()) its.epochs().lock(target.rank(), exclusive);
-                 });
+  return opening(
+      win, one(rank), TraceSync::lock, learns,
+      [&] { return next.Win_lock(lock_type, rank, assert, win); },
+      [&](Window& its, Targets target) {
+        if (target.is_one()) its.epochs().lock(target.rank(), exclusive);
+      });
 }
 
 int MPI_Win_unlock(int rank, MPI_Win win) {
   Window* window = find_window(win);
-  if (window != nullptr && window->locks_deferred() && window->drop_lock(window->targets(rank))) return unlocked(*window, rank);
-  const bool exclusive = window != nullptr && window->valid_target(rank) && window->epochs().locked_exclusively(static_cast<uint32_t>(rank));
+  if (window != nullptr && window->locks_deferred() && window->drop_lock(window->targets(rank)))
+    return unlocked(*window, rank);
+  const bool exclusive = window != nullptr && window->valid_target(rank) &&
+                         window->epochs().locked_exclusively(static_cast<uint32_t>(rank));
   if (exclusive || window == nullptr) {
     context.coherence.release();
   } else {
     context.coherence.attend();
   }
   if (exclusive) context.phases.writing();
-  return completing(win, one(rank), TraceSync::unlock, Learns::no_more, [&] { return next.Win_unlock(rank, win); },
-                    [](Window& its, Targets target) {
-                      if (target.is_one()) its.epochs().unlock(target.rank());
-                    });
+  return completing(
+      win, one(rank), TraceSync::unlock, Learns::no_more,
+      [&] { return next.Win_unlock(rank, win); },
+      [](Window& its, Targets target) {
+        if (target.is_one()) its.epochs().unlock(target.rank());
+      });
 }
 
 int MPI_Win_lock_all(int assert, MPI_Win win) {
-  return opening(win, all, TraceSync::lock_all, Learns::order, [&] { return next.Win_lock_all(assert, win); },
-                 [assert](Window& window, Targets) { window.epochs().lock_all((assert & MPI_MODE_NOCHECK) != 0); });
+  return opening(
+      win, all, TraceSync::lock_all, Learns::order, [&] { return next.Win_lock_all(assert, win); },
+      [assert](Window& window, Targets) {
+        window.epochs().lock_all((assert& MPI_MODE_NOCHECK) != 0);
+      });
 }
 
 int MPI_Win_unlock_all(MPI_Win win) {
   context.coherence.attend();
-  return completing(win, all, TraceSync::unlock_all, Learns::no_more, [&] { return next.Win_unlock_all(win); },
-                    [](Window& window, Targets) { window.epochs().unlock_all(); });
+  return completing(
+      win, all, TraceSync::unlock_all, Learns::no_more, [&] { return next.Win_unlock_all(win); },
+      [](Window& window, Targets) { window.epochs().unlock_all(); });
 }
 
 int MPI_Win_fence(int assert, MPI_Win win) {
   context.coherence.release();
-  return completing(win, all, TraceSync::fence, Learns::perhaps, [&] { return next.Win_fence(assert, win); },
-                    [&](Window& window, Targets) {
-                      const bool met = window.epochs().in_fence() && (assert & MPI_MODE_NOPRECEDE) == 0;
-                      window.epochs().fence((assert & MPI_MODE_NOSUCCEED) == 0, met);
-                      if (met && window.coherent() != nullptr) window.coherent()->fenced();
-                    });
+  return completing(
+      win, all, TraceSync::fence, Learns::perhaps, [&] { return next.Win_fence(assert, win); },
+      [&](Window& window, Targets) {
+        const bool met = window.epochs().in_fence() && (assert& MPI_MODE_NOPRECEDE) == 0;
+        window.epochs().fence((assert& MPI_MODE_NOSUCCEED) == 0, met);
+        if (met && window.coherent() != nullptr) window.coherent()->fenced();
+      });
 }
 
 int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
   const Window* window = context.windows.find(win);
-  const std::vector<uint32_t> targets = window != nullptr ? targets_in_window(group, *window) : std::vector<uint32_t>();
-  return opening(win, all, TraceSync::start, Learns::perhaps, [&] { return next.Win_start(group, assert, win); },
-                 [&](Window& its, Targets) { its.epochs().start(targets); });
+  const std::vector<uint32_t> targets =
+      window != nullptr ? targets_in_window(group, *window) : std::vector<uint32_t>();
+  return opening(
+      win, all, TraceSync::start, Learns::perhaps,
+      [&] { return next.Win_start(group, assert, win); },
+      [&](Window& its, Targets) { its.epochs().start(targets); });
 }
 
 int MPI_Win_complete(MPI_Win win) {
   context.coherence.release();
-  return completing(win, all, TraceSync::complete, Learns::perhaps, [&] { return next.Win_complete(win); },
-                    [](Window& window, Targets) { window.epochs().complete(); });
+  return completing(
+      win, all, TraceSync::complete, Learns::perhaps, [&] { return next.Win_complete(win); },
+      [](Window& window, Targets) { window.epochs().complete(); });
 }
 
 int MPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
   context.coherence.release();
-  return opening(win, all, TraceSync::post, Learns::perhaps, [&] { return next.Win_post(group, assert, win); }, nothing);
+  return opening(
+      win, all, TraceSync::post, Learns::perhaps, [&] { return next.Win_post(group, assert, win); },
+      nothing);
 }
 
 int MPI_Win_wait(MPI_Win win) {
   context.coherence.release();
-  return opening(win, all, TraceSync::wait, Learns::perhaps, [&] { return next.Win_wait(win); }, nothing);
+  return opening(
+      win, all, TraceSync::wait, Learns::perhaps, [&] { return next.Win_wait(win); }, nothing);
 }
 
 #ifdef NEARCACHE_HAS_Win_test
 int MPI_Win_test(MPI_Win win, int* flag) {
   context.coherence.release();
-  return opening(win, all, TraceSync::wait, Learns::perhaps, [&] { return next.Win_test(win, flag); }, nothing);
+  return opening(
+      win, all, TraceSync::wait, Learns::perhaps, [&] { return next.Win_test(win, flag); },
+      nothing);
 }
 #endif
 
 #ifdef NEARCACHE_HAS_Win_sync
 int MPI_Win_sync(MPI_Win win) {
   context.coherence.release();
-  return opening(win, all, TraceSync::win_sync, Learns::perhaps, [&] { return next.Win_sync(win); }, nothing);
+  return opening(
+      win, all, TraceSync::win_sync, Learns::perhaps, [&] { return next.Win_sync(win); }, nothing);
 }
 #endif
 

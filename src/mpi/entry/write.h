@@ -1,5 +1,5 @@
-// Puts and accumulates: passed to MPI, and noted so that no entry older than a write of our own is served. What the generated
-// entry points of all of them share.
+// Puts and accumulates: passed to MPI, and noted so that no entry older than a write of our own is
+// served. What the generated entry points of all of them share.
 #pragma once
 
 #include "mpi/mpi_api.h"
@@ -17,16 +17,21 @@ inline void write_unnoted(Window& window, TraceWrite kind) {
 
 // A write that goes to MPI unnoted (window.h), and nobody need be told of it.
 [[gnu::always_inline]] inline bool write_passes(Window* window, MPI_Win handle, TraceWrite kind) {
-  if (window == nullptr || window->handle() != handle || !window->paused() || context.phases.somebody_reads()) return false;
-  if (context.coherence.somebody_reads()) [[unlikely]] return false;
+  if (window == nullptr || window->handle() != handle || !window->paused() ||
+      context.phases.somebody_reads())
+    return false;
+  if (context.coherence.somebody_reads()) [[unlikely]]
+    return false;
   write_unnoted(*window, kind);
   return true;
 }
 
-// The write is noted before it is issued: once MPI has it, the data may change at any time. And after, since a synchronisation of
-// another thread that began in between does not complete it. The entry point has told before that it releases.
+// The write is noted before it is issued: once MPI has it, the data may change at any time. And
+// after, since a synchronisation of another thread that began in between does not complete it. The
+// entry point has told before that it releases.
 template <class Issue>
-int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type, Issue issue) {
+int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count,
+                MPI_Datatype type, Issue issue) {
   Window* window = find_window(handle);
   if (window == nullptr) return issue();
   context.phases.writing();
@@ -35,7 +40,8 @@ int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displaceme
     write_unnoted(*window, kind);
     return issue();
   }
-  if (window->locks_deferred()) [[unlikely]] window->take_locks(window->targets(target));
+  if (window->locks_deferred()) [[unlikely]]
+    window->take_locks(window->targets(target));
   context.progress.called();
   bool noted = false;
   {

@@ -31,9 +31,11 @@ Context::Context() : option_errors(options.read_environment(environment_all())) 
 }
 
 void context_limit_memory() {
-  // A library told to avoid shared memory counts every rank as a node of its own; launchers know better, or do not say.
+  // A library told to avoid shared memory counts every rank as a node of its own; launchers know
+  // better, or do not say.
   const uint64_t here = std::max(launched_on_node(), context.world.most_on_node());
-  context.budget.set_limit(context.options.max_storage != 0 ? context.options.max_storage : node_memory_bytes() / 10 / here);
+  context.budget.set_limit(context.options.max_storage != 0 ? context.options.max_storage
+                                                            : node_memory_bytes() / 10 / here);
 }
 
 // The level of any of them holds for all: windows of one are used by threads of another.
@@ -65,7 +67,8 @@ void context_start() {
   context.host_defects = HostDefects(library_line());
   context.home.settle();
   if (context.rank == 0) {
-    for (const std::string& message : context.option_errors) log(LogLevel::warning, "%s", message.c_str());
+    for (const std::string& message : context.option_errors)
+      log(LogLevel::warning, "%s", message.c_str());
   }
   context_limit_memory();
   context.progress.configure(context.options.progress_calls, context.options.progress_time);
@@ -77,8 +80,11 @@ void context_start() {
 }
 
 static void tell_of_mode_user() {
-  if (context.rank != 0 || !context.invalidate_was_awaited.exchange(false) || context.invalidates) return;
-  log(LogLevel::warning, "mode user: the program never called nearcache_invalidate, so windows that name no mode were cached in mode transparent");
+  if (context.rank != 0 || !context.invalidate_was_awaited.exchange(false) || context.invalidates)
+    return;
+  log(LogLevel::warning,
+      "mode user: the program never called nearcache_invalidate, so windows that name no mode were "
+      "cached in mode transparent");
 }
 
 void context_stop(bool for_good) {

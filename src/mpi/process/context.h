@@ -9,8 +9,6 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/process.h"
-#include "telemetry/report.h"
-#include "telemetry/stats.h"
 #include "mpi/coherence/coherence.h"
 #include "mpi/mpi_api.h"
 #include "mpi/process/device_memory.h"
@@ -20,6 +18,8 @@
 #include "mpi/process/progress.h"
 #include "mpi/process/world.h"
 #include "mpi/window/window_table.h"
+#include "telemetry/report.h"
+#include "telemetry/stats.h"
 
 namespace nearcache::mpi {
 
@@ -29,10 +29,12 @@ struct Context {
   Context();  // reads the options from the environment
 
   Options options;
-  std::vector<std::string> option_errors;  // what was wrong with the environment, for rank 0 to tell
+  // what was wrong with the environment, for rank 0 to tell
+  std::vector<std::string> option_errors;
 
   WindowTable windows;
-  Window* last_window = nullptr;  // the one used last; only without other threads, which might free it meanwhile
+  // the one used last; only without other threads, which might free it meanwhile
+  Window* last_window = nullptr;
   Progress progress;
   MemoryBudget budget;
   DeviceMemory devices;
@@ -43,8 +45,9 @@ struct Context {
   Coherence coherence;
   std::atomic<int> transparent_windows{0};
 
-  // Mode user promises that the program invalidates, which the environment cannot promise for it: windows that have the mode from there are
-  // transparent until the program has called nearcache_invalidate.
+  // Mode user promises that the program invalidates, which the environment cannot promise for it:
+  // windows that have the mode from there are transparent until the program has called
+  // nearcache_invalidate.
   std::atomic<bool> invalidates{false};
   std::atomic<bool> invalidate_was_awaited{false};
 
@@ -54,7 +57,7 @@ struct Context {
   int rank = 0;
   int ranks = 1;
   uint64_t started_ns = 0;
-  HostDefects host_defects;        // of the MPI that runs
+  HostDefects host_defects;  // of the MPI that runs
   World world;
   int sessions = 0;  // of the program, that are open
 
@@ -70,14 +73,17 @@ struct Context {
     acquires.add(threaded);
     phases.learned();
   }
-  // A shared lock has gone down: what was read before it may be older than another rank's exclusive epoch. Whether there was one nobody said.
+  // A shared lock has gone down: what was read before it may be older than another rank's exclusive
+  // epoch. Whether there was one nobody said.
   void locked() {
     if (transparent_windows.load(std::memory_order_relaxed) != 0) acquires.add(threaded);
   }
-  // Gets, or own writes, are complete, or a shared lock was given back: an acquire too, unless nobody is known to write.
+  // Gets, or own writes, are complete, or a shared lock was given back: an acquire too, unless
+  // nobody is known to write.
   void completed() {
     if (transparent_windows.load(std::memory_order_relaxed) == 0) return;
-    if (phases.on_the_way()) [[unlikely]] phases.step();
+    if (phases.on_the_way()) [[unlikely]]
+      phases.step();
     if (!phases.quiet()) acquires.add(threaded);
   }
 };
@@ -89,22 +95,23 @@ inline constexpr Context& context = immortal_context.object;
 // Whether the MPI below does this wrong by itself; known from context_start on.
 inline bool host_has(HostDefect defect) { return context.host_defects.has(defect); }
 
-// MPI_Init or a session has begun: notes the time, and the thread level, which any of them may raise. `threads`: a session has
-// MPI_THREAD_MULTIPLE.
+// MPI_Init or a session has begun: notes the time, and the thread level, which any of them may
+// raise. `threads`: a session has MPI_THREAD_MULTIPLE.
 void context_begin(bool threads);
 
-// Learns rank and size, and opens what the options ask for: after MPI_Init, or for a program's first window where it has sessions only. Idempotent.
-// Talks to no other rank.
+// Learns rank and size, and opens what the options ask for: after MPI_Init, or for a program's
+// first window where it has sessions only. Idempotent. Talks to no other rank.
 void context_start();
 
 // What caches may use together, as far as it is known how many ranks share this node.
 void context_limit_memory();
 
-// The end of MPI is next, or that of the last session: writes the report, closes the trace. A trace of sessions goes on (not `for_good`), as
-// a program may begin new ones.
+// The end of MPI is next, or that of the last session: writes the report, closes the trace. A trace
+// of sessions goes on (not `for_good`), as a program may begin new ones.
 void context_stop(bool for_good);
 
-// Gathers and writes the report of option `report`; collective over all ranks, before the end of MPI.
+// Gathers and writes the report of option `report`; collective over all ranks, before the end of
+// MPI.
 void context_report();
 
 }  // namespace nearcache::mpi

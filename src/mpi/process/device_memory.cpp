@@ -11,7 +11,8 @@ extern "C" void* __libc_stack_end __attribute__((weak));
 namespace nearcache::mpi {
 namespace {
 
-// What of the drivers' interfaces is needed, in their binary form. Each answers `true` for what the processor may not touch.
+// What of the drivers' interfaces is needed, in their binary form. Each answers `true` for what the
+// processor may not touch.
 
 constexpr int success = 0;
 
@@ -19,12 +20,18 @@ struct Cuda {
   static constexpr unsigned attribute_memory_type = 2, type_host = 1;
   int (*pointer_get_attribute)(void*, unsigned, uintptr_t) = nullptr;
 
-  void find(void* library) { pointer_get_attribute = reinterpret_cast<decltype(pointer_get_attribute)>(dlsym(library, "cuPointerGetAttribute")); }
+  void find(void* library) {
+    pointer_get_attribute =
+        reinterpret_cast<decltype(pointer_get_attribute)>(dlsym(library, "cuPointerGetAttribute"));
+  }
   bool found() const { return pointer_get_attribute != nullptr; }
-  // Memory that CUDA has nothing to do with is an error to it. Managed memory counts as the device's.
+  // Memory that CUDA has nothing to do with is an error to it. Managed memory counts as the
+  // device's.
   bool is_device(const void* at) const {
     unsigned type = 0;
-    return pointer_get_attribute(&type, attribute_memory_type, reinterpret_cast<uintptr_t>(at)) == success && type != type_host;
+    return pointer_get_attribute(&type, attribute_memory_type, reinterpret_cast<uintptr_t>(at)) ==
+               success &&
+           type != type_host;
   }
 };
 
@@ -42,17 +49,24 @@ struct Hip {
   int (*peek_at_last_error)() = nullptr;
 
   void find(void* library) {
-    pointer_get_attributes = reinterpret_cast<decltype(pointer_get_attributes)>(dlsym(library, "hipPointerGetAttributes"));
+    pointer_get_attributes = reinterpret_cast<decltype(pointer_get_attributes)>(
+        dlsym(library, "hipPointerGetAttributes"));
     get_last_error = reinterpret_cast<decltype(get_last_error)>(dlsym(library, "hipGetLastError"));
-    peek_at_last_error = reinterpret_cast<decltype(peek_at_last_error)>(dlsym(library, "hipPeekAtLastError"));
+    peek_at_last_error =
+        reinterpret_cast<decltype(peek_at_last_error)>(dlsym(library, "hipPeekAtLastError"));
   }
-  bool found() const { return pointer_get_attributes != nullptr && get_last_error != nullptr && peek_at_last_error != nullptr; }
-  // The answer may be an error, which must not become the program's. One that waits to be looked at would be lost: then nothing is asked.
+  bool found() const {
+    return pointer_get_attributes != nullptr && get_last_error != nullptr &&
+           peek_at_last_error != nullptr;
+  }
+  // The answer may be an error, which must not become the program's. One that waits to be looked at
+  // would be lost: then nothing is asked.
   bool is_device(const void* at) const {
     if (peek_at_last_error() != success) return true;
     Attributes attributes{};
     if (pointer_get_attributes(&attributes, at) != success) return get_last_error(), false;
-    return attributes.device_pointer != nullptr && (attributes.host_pointer == nullptr || attributes.is_managed != 0);
+    return attributes.device_pointer != nullptr &&
+           (attributes.host_pointer == nullptr || attributes.is_managed != 0);
   }
 };
 
@@ -79,9 +93,11 @@ struct LevelZero {
   void find(void* library) {
     driver_get = reinterpret_cast<decltype(driver_get)>(dlsym(library, "zeDriverGet"));
     context_create = reinterpret_cast<decltype(context_create)>(dlsym(library, "zeContextCreate"));
-    get_properties = reinterpret_cast<decltype(get_properties)>(dlsym(library, "zeMemGetAllocProperties"));
+    get_properties =
+        reinterpret_cast<decltype(get_properties)>(dlsym(library, "zeMemGetAllocProperties"));
     if (driver_get == nullptr || context_create == nullptr || get_properties == nullptr) return;
-    // Before the program has called zeInit there is no driver, and no memory of a device. Any context of a driver knows all its memory.
+    // Before the program has called zeInit there is no driver, and no memory of a device. Any
+    // context of a driver knows all its memory.
     void* drivers[most_drivers];
     uint32_t drivers_found = most_drivers;
     if (driver_get(&drivers_found, drivers) != success) return;
@@ -113,7 +129,9 @@ class Loaded {
     if (driver_.found()) ready_.store(true, std::memory_order_release);
     return driver_.found();
   }
-  bool is_device(const void* at) const { return ready_.load(std::memory_order_acquire) && driver_.is_device(at); }
+  bool is_device(const void* at) const {
+    return ready_.load(std::memory_order_acquire) && driver_.is_device(at);
+  }
 
  private:
   Driver driver_;
@@ -139,22 +157,26 @@ uintptr_t executable_begin() {
   return begin;
 }
 
-// The heap follows the executable, but where the loader was the program that was run: then it may be anywhere.
+// The heap follows the executable, but where the loader was the program that was run: then it may
+// be anywhere.
 constexpr int terabyte = 40;
 
-// Kernels leave so much below the start of the stack to it, whatever its limit (Linux: at least 128 MiB). A stack that begins farther away is
-// not the first one, but a thread's or a fiber's, and what is in between may be anything.
+// Kernels leave so much below the start of the stack to it, whatever its limit (Linux: at least 128
+// MiB). A stack that begins farther away is not the first one, but a thread's or a fiber's, and
+// what is in between may be anything.
 constexpr uintptr_t stack_of_its_own = uintptr_t{8} << 20;
 
-// The program's own data, what malloc gets by brk, and the first stack are no driver's to give away. Anything else may be unmapped and
-// then mapped by a driver, and the other way round, so that what it was once says nothing: no answer is kept.
+// The program's own data, what malloc gets by brk, and the first stack are no driver's to give
+// away. Anything else may be unmapped and then mapped by a driver, and the other way round, so that
+// what it was once says nothing: no answer is kept.
 bool certainly_host(uintptr_t at) {
   static const uintptr_t begin = executable_begin();
   const auto brk_end = reinterpret_cast<uintptr_t>(sbrk(0));
   if (at >= begin && at < brk_end && begin >> terabyte == brk_end >> terabyte) return true;
   if (&__libc_stack_end == nullptr) return false;
   const int here = 0;
-  const auto low = reinterpret_cast<uintptr_t>(&here), high = reinterpret_cast<uintptr_t>(__libc_stack_end);
+  const auto low = reinterpret_cast<uintptr_t>(&here),
+             high = reinterpret_cast<uintptr_t>(__libc_stack_end);
   return low < high && high - low < stack_of_its_own && at >= low && at < high;
 }
 
@@ -165,7 +187,8 @@ void DeviceMemory::look() {
   const std::lock_guard lock(mutex);
   const bool with_cuda = cuda.look("libcuda.so.1");
   bool with_hip = false;
-  for (const char* name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so.4", "libamdhip64.so"})
+  for (const char* name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+                           "libamdhip64.so.4", "libamdhip64.so"})
     with_hip = with_hip || hip.look(name);
   const bool with_level_zero = level_zero.look("libze_loader.so.1");
   if (with_cuda || with_hip || with_level_zero) present_.store(true, std::memory_order_release);
@@ -176,7 +199,9 @@ bool DeviceMemory::is_host(const void* first, uint64_t bytes) const {
   const auto last = begin + (bytes == 0 ? 0 : bytes - 1);
   for (const uintptr_t address : {begin, last}) {
     const auto* at = reinterpret_cast<const void*>(address);
-    if (!certainly_host(address) && (cuda.is_device(at) || hip.is_device(at) || level_zero.is_device(at))) return false;
+    if (!certainly_host(address) &&
+        (cuda.is_device(at) || hip.is_device(at) || level_zero.is_device(at)))
+      return false;
   }
   return true;
 }

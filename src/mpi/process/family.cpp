@@ -16,8 +16,9 @@ Family built_family() {
 #endif
 }
 
-// The standard ABI has its own library name, whoever made the library. Before it is looked for in others: MPICH 5
-// answers MPI_Abi_get_version in its own ABI too, and an Open MPI behind the standard ABI has its own objects.
+// The standard ABI has its own library name, whoever made the library. Before it is looked for in
+// others: MPICH 5 answers MPI_Abi_get_version in its own ABI too, and an Open MPI behind the
+// standard ABI has its own objects.
 Family loaded_family() {
   Family found = Family::none;
   for (const auto& object : loaded_objects()) {
@@ -26,7 +27,8 @@ Family loaded_family() {
     if (object.name().starts_with("libmpi_abi.so")) return Family::abi;
     if (defines_symbol(object, "ompi_mpi_comm_world"))
       found = Family::openmpi;
-    else if (defines_symbol(object, "MPIR_Err_return_comm") || defines_symbol(object, "MPIR_Err_return_win") ||
+    else if (defines_symbol(object, "MPIR_Err_return_comm") ||
+             defines_symbol(object, "MPIR_Err_return_win") ||
              object.name().starts_with("libmpich") || object.name().starts_with("libmpi.so.12"))
       found = Family::mpich;  // MPICH, MVAPICH, Intel MPI, Cray MPICH: one ABI
     else if (found == Family::none)
@@ -37,11 +39,16 @@ Family loaded_family() {
 
 const char* family_name(Family family) {
   switch (family) {
-    case Family::none: return "no MPI";
-    case Family::mpich: return "MPICH";
-    case Family::openmpi: return "Open MPI";
-    case Family::abi: return "the standard MPI ABI";
-    case Family::unknown: break;
+    case Family::none:
+      return "no MPI";
+    case Family::mpich:
+      return "MPICH";
+    case Family::openmpi:
+      return "Open MPI";
+    case Family::abi:
+      return "the standard MPI ABI";
+    case Family::unknown:
+      break;
   }
   return "an unknown MPI";
 }

@@ -1,4 +1,5 @@
-// Which family of MPI the process runs with: objects built for one family must not touch another's handles.
+// Which family of MPI the process runs with: objects built for one family must not touch another's
+// handles.
 #pragma once
 
 namespace nearcache::mpi {

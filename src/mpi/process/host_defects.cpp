@@ -33,7 +33,9 @@ bool find_version(std::string_view text, std::string_view before, Version* versi
   size_t at = text.find(before);
   if (at == std::string_view::npos) return false;
   at += before.size();
-  while (at < text.size() && (std::isspace(static_cast<unsigned char>(text[at])) != 0 || text[at] == 'v')) ++at;
+  while (at < text.size() &&
+         (std::isspace(static_cast<unsigned char>(text[at])) != 0 || text[at] == 'v'))
+    ++at;
   *version = parse_version(text.substr(at));
   return *version != Version{};
 }
@@ -55,10 +57,12 @@ Host host_of(std::string_view text) {
   return host;
 }
 
-bool concerns(const Host& host, std::string_view library, std::string_view first, std::string_view last) {
+bool concerns(const Host& host, std::string_view library, std::string_view first,
+              std::string_view last) {
   if (host.library != library) return false;
   if (!host.is_known) return last.empty();
-  return host.version >= parse_version(first) && (last.empty() || host.version <= parse_version(last));
+  return host.version >= parse_version(first) &&
+         (last.empty() || host.version <= parse_version(last));
 }
 
 }  // namespace
@@ -66,7 +70,8 @@ bool concerns(const Host& host, std::string_view library, std::string_view first
 HostDefects::HostDefects(std::string_view version) {
   const Host host = host_of(version);
 #define NEARCACHE_HOST_DEFECT(name, library, first, last, what, answer) \
-  if (concerns(host, #library, first, last)) bits_ |= uint32_t{1} << static_cast<unsigned>(HostDefect::name);
+  if (concerns(host, #library, first, last))                            \
+    bits_ |= uint32_t{1} << static_cast<unsigned>(HostDefect::name);
 #include "mpi/process/host_defects.def"
 #undef NEARCACHE_HOST_DEFECT
 }

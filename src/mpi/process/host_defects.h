@@ -1,4 +1,5 @@
-// What the program's MPI is known to do wrong by itself, by its version: host_defects.def has the rows.
+// What the program's MPI is known to do wrong by itself, by its version: host_defects.def has the
+// rows.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,9 @@ class HostDefects {
  public:
   HostDefects() = default;
 
-  // Of the library that says `version` of itself (MPI_Get_library_version). One that is derived from MPICH has numbers of its own: it
-  // counts as having what no release of MPICH is known to be without. An unknown library has none.
+  // Of the library that says `version` of itself (MPI_Get_library_version). One that is derived
+  // from MPICH has numbers of its own: it counts as having what no release of MPICH is known to be
+  // without. An unknown library has none.
   explicit HostDefects(std::string_view version);
 
   bool has(HostDefect defect) const { return (bits_ >> static_cast<unsigned>(defect) & 1) != 0; }

@@ -9,8 +9,8 @@
 #include "base/link_model.h"
 #include "front/deadlines.h"
 #include "front/handle_bits.h"
-#include "mpi/types/type_table.h"
 #include "mpi/process/next.h"
+#include "mpi/types/type_table.h"
 
 namespace nearcache::mpi {
 namespace {
@@ -21,7 +21,9 @@ struct Deadline {
   bool operator==(const Deadline&) const = default;
 };
 struct DeadlineHash {
-  size_t operator()(const Deadline& d) const { return (d.window * 0x9e3779b97f4a7c15u) ^ static_cast<size_t>(d.target); }
+  size_t operator()(const Deadline& d) const {
+    return (d.window * 0x9e3779b97f4a7c15u) ^ static_cast<size_t>(d.target);
+  }
 };
 
 void cover(RmaNext* table);
@@ -32,7 +34,8 @@ struct Model {
   RmaLayer layer{LayerPlace::network_model, cover};
   Deadlines<Deadline, DeadlineHash> deadlines;
   std::mutex mutex;  // of what follows
-  // By request handle, in order of their start. MPICH gives all requests that are complete at once the same handle.
+  // By request handle, in order of their start. MPICH gives all requests that are complete at once
+  // the same handle.
   std::multimap<uint64_t, double> requests;
 };
 
@@ -46,7 +49,8 @@ double started(MPI_Win window, int target, MPI_Count count, MPI_Datatype type) {
   const Layout* layout = count > 0 && target >= 0 ? layout_of(type) : nullptr;
   if (layout == nullptr || layout->size == 0) return 0;
   Model& m = model();
-  const double complete = m.link.start(static_cast<double>(layout->size) * static_cast<double>(count));
+  const double complete =
+      m.link.start(static_cast<double>(layout->size) * static_cast<double>(count));
   m.deadlines.add({handle_bits(window), target}, complete);
   return complete;
 }
@@ -59,10 +63,12 @@ void requested(MPI_Request request, double complete) {
 }
 
 void arrived(MPI_Win window, int target) {
-  model().deadlines.wait_for([wanted = Deadline{handle_bits(window), target}](const Deadline& deadline) { return deadline == wanted; });
+  model().deadlines.wait_for([wanted = Deadline{handle_bits(window), target}](
+                                 const Deadline& deadline) { return deadline == wanted; });
 }
 void arrived_all(MPI_Win window) {
-  model().deadlines.wait_for([bits = handle_bits(window)](const Deadline& deadline) { return deadline.window == bits; });
+  model().deadlines.wait_for(
+      [bits = handle_bits(window)](const Deadline& deadline) { return deadline.window == bits; });
 }
 
 // The modelled ones among the requests of a call.
@@ -80,7 +86,8 @@ class RequestDeadlines {
 
   // One of them would not have arrived yet.
   bool ahead() const {
-    return !found_.empty() && std::ranges::max(found_, {}, &Found::complete).complete > static_cast<double>(system_ns());
+    return !found_.empty() && std::ranges::max(found_, {}, &Found::complete).complete >
+                                  static_cast<double>(system_ns());
   }
 
   // Waits for those that MPI has completed.

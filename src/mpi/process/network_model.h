@@ -1,16 +1,19 @@
-// A modelled network under the cache: delays the completion of every one-sided operation to L + size * G, so that a network that
-// is not here can be studied on one machine. Always labelled as modelled in every output. Operations of no bytes take no time. Which functions
-// it stands before is derived from entry_points.txt (generate_model.py), so that none is forgotten.
+// A modelled network under the cache: delays the completion of every one-sided operation to L +
+// size * G, so that a network that is not here can be studied on one machine. Always labelled as
+// modelled in every output. Operations of no bytes take no time. Which functions it stands before
+// is derived from entry_points.txt (generate_model.py), so that none is forgotten.
 //
-// It is a layer of the stack below us (front/layer_stack.h), so that programs with and without the cache see the same network,
-// and costs nothing while it is not asked for. When a transfer is complete, base/link_model.h tells.
+// It is a layer of the stack below us (front/layer_stack.h), so that programs with and without the
+// cache see the same network, and costs nothing while it is not asked for. When a transfer is
+// complete, base/link_model.h tells.
 #pragma once
 
 #include <string>
 
 namespace nearcache::mpi {
 
-// `text` is "L,G": nanoseconds and nanoseconds per byte; empty installs nothing. Returns what is wrong, or "".
+// `text` is "L,G": nanoseconds and nanoseconds per byte; empty installs nothing. Returns what is
+// wrong, or "".
 std::string network_model_install(const std::string& text);
 
 // "L=1900 ns, G=0.17 ns/B", or empty when nothing is modelled.

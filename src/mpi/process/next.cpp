@@ -36,7 +36,8 @@ void* next_symbol(const char* symbol) { return dlsym(RTLD_NEXT, symbol); }
 
 namespace {
 
-constexpr int refused = 1;  // a failure in every MPI: MPI_SUCCESS is 0, and 1 is an error class in all of them
+// a failure in every MPI: MPI_SUCCESS is 0, and 1 is an error class in all of them
+constexpr int refused = 1;
 
 const char* const symbols[] = {
 #define NEARCACHE_SYMBOL(name) #name,
@@ -69,9 +70,10 @@ constinit LibraryBelow below{"PMPI_Init"};
 
 void fill_table() {
   const TableFiller filler(below);
-#define NEARCACHE_NEXT(name, symbol, optional) filler.fill(&next.name, #symbol, "P" #symbol, !optional);
-#include "rma_next.inc"
+#define NEARCACHE_NEXT(name, symbol, optional) \
+  filler.fill(&next.name, #symbol, "P" #symbol, !optional);
 #include "mpi_next.inc"
+#include "rma_next.inc"
 #undef NEARCACHE_NEXT
 #ifdef NEARCACHE_FAMILY_OPENMPI
 #define NEARCACHE_PREDEFINED(name) predefined.name = below.data(#name);
@@ -84,8 +86,8 @@ void fill_table() {
 const char* missing_function() {
 #define NEARCACHE_NEXT(name, symbol, optional) \
   if (!optional && !next.name) return #symbol;
-#include "rma_next.inc"
 #include "mpi_next.inc"
+#include "rma_next.inc"
 #undef NEARCACHE_NEXT
   return nullptr;
 }
@@ -107,7 +109,9 @@ void lead_entries_to_stubs() {
   own_targets();
   std::memcpy(nearcache_slots, nearcache_lazy, symbol_count * sizeof(void*));
 }
-void lead_entries_to_wrappers() { std::memcpy(nearcache_slots, own_targets(), symbol_count * sizeof(void*)); }
+void lead_entries_to_wrappers() {
+  std::memcpy(nearcache_slots, own_targets(), symbol_count * sizeof(void*));
+}
 void lead_entries_past_us() {
   for (size_t i = 0; i < symbol_count; i++) {
     void* function = next_symbol(symbols[i]);
@@ -120,7 +124,8 @@ void lead_entries_to_wrappers() {}
 void lead_entries_past_us() {}
 #endif
 
-// Written once, before the state becomes wrong. Not a plain global: we run before those are constructed.
+// Written once, before the state becomes wrong. Not a plain global: we run before those are
+// constructed.
 std::string& complaint() {
   static std::string& text = *new std::string;
   return text;
@@ -135,14 +140,16 @@ State find_mpi() {
   const Family family = loaded_family();
   if (family == Family::none) return State::missing;
   if (family != built_family()) {
-    complain_of(std::string("this object is for ") + family_name(built_family()) + ", but the program runs with " +
-                family_name(family) + ": nothing is cached; preload the object for that MPI (nearcache run finds it)");
+    complain_of(std::string("this object is for ") + family_name(built_family()) +
+                ", but the program runs with " + family_name(family) +
+                ": nothing is cached; preload the object for that MPI (nearcache run finds it)");
     return State::wrong;
   }
   fill_table();
   if (const char* name = missing_function()) {
     complain_of(std::string("the program's MPI has no ") + name +
-                ", which the MPI that this object was built for has: nothing is cached; build Nearcache with that MPI");
+                ", which the MPI that this object was built for has: nothing is cached; build "
+                "Nearcache with that MPI");
     return State::wrong;
   }
   return State::usable;
@@ -150,9 +157,7 @@ State find_mpi() {
 
 }  // namespace
 
-void* next_symbol(const char* symbol) {
-  return below.symbol(symbol);
-}
+void* next_symbol(const char* symbol) { return below.symbol(symbol); }
 
 void next_fill() {
   below.look([] {
@@ -182,7 +187,8 @@ void* nearcache_resolve_entry(unsigned index) {
 }
 #endif
 
-// Runs before the program's own constructors see MPI; silent when there is none (a shell, the launcher).
+// Runs before the program's own constructors see MPI; silent when there is none (a shell, the
+// launcher).
 __attribute__((constructor(101))) static void nearcache_at_load() {
   nearcache::mpi::lead_entries_to_stubs();
   nearcache::mpi::next_fill();

@@ -1,7 +1,9 @@
-// The functions below us: one plain table, filled once at start, so that a call costs one indirect jump.
+// The functions below us: one plain table, filled once at start, so that a call costs one indirect
+// jump.
 //
-// Preloaded or linked as a shared library, the next MPI_X in symbol order is taken, so that other tools stack with
-// us; PMPI_X only where no MPI_X is. In a static build (NEARCACHE_STATIC) the table holds PMPI_X from the start.
+// Preloaded or linked as a shared library, the next MPI_X in symbol order is taken, so that other
+// tools stack with us; PMPI_X only where no MPI_X is. In a static build (NEARCACHE_STATIC) the
+// table holds PMPI_X from the start.
 #pragma once
 
 #include <string>
@@ -14,8 +16,8 @@
 #define NEARCACHE_NEXT_WEAK_0(symbol)
 #define NEARCACHE_NEXT_WEAK_1(symbol) extern "C" decltype(symbol) P##symbol __attribute__((weak));
 #define NEARCACHE_NEXT(name, symbol, optional) NEARCACHE_NEXT_WEAK_##optional(symbol)
-#include "rma_next.inc"
 #include "mpi_next.inc"
+#include "rma_next.inc"
 #undef NEARCACHE_NEXT
 #endif
 
@@ -27,10 +29,12 @@ namespace nearcache::mpi {
 #define NEARCACHE_NEXT(name, symbol, optional) decltype(&::symbol) name = nullptr;
 #endif
 
-// One field for every row of entry_points.txt that this MPI's header declares (#ifdef NEARCACHE_HAS_Put_c tells).
-// Rows with a requirement may be null even then, where the library that the program runs with is another build.
+// One field for every row of entry_points.txt that this MPI's header declares (#ifdef
+// NEARCACHE_HAS_Put_c tells). Rows with a requirement may be null even then, where the library that
+// the program runs with is another build.
 //
-// One-sided communication, windows, and what completes requests: layers below the cache may have functions of their own for these.
+// One-sided communication, windows, and what completes requests: layers below the cache may have
+// functions of their own for these.
 struct RmaNext {
 #include "rma_next.inc"
 };
@@ -47,16 +51,18 @@ extern Next next;
 using RmaLayer = Layer<RmaNext>;
 void install(RmaLayer* layer);
 
-// Fills the table if it is not filled yet. Runs when the object is loaded; if no MPI is there by then (a Python
-// program), again at the first MPI call. Any thread may call it.
+// Fills the table if it is not filled yet. Runs when the object is loaded; if no MPI is there by
+// then (a Python program), again at the first MPI call. Any thread may call it.
 void next_fill();
 
-// Whether the program's MPI is of the family that this object was built for, and its functions were found. If not,
-// every entry point already leads straight to the MPI, and no code of ours but this runs. The first call of a
-// process prints the reason once (rank 0 only, where the launcher tells us the rank).
+// Whether the program's MPI is of the family that this object was built for, and its functions were
+// found. If not, every entry point already leads straight to the MPI, and no code of ours but this
+// runs. The first call of a process prints the reason once (rank 0 only, where the launcher tells
+// us the rank).
 bool next_usable();
 
-// The address of the next `symbol` behind us, or null; for symbols that are not in the table (Fortran's, data).
+// The address of the next `symbol` behind us, or null; for symbols that are not in the table
+// (Fortran's, data).
 void* next_symbol(const char* symbol);
 
 // The reason why next_usable() is false, empty if it is true.

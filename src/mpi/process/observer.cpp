@@ -6,10 +6,10 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/path_pattern.h"
-#include "telemetry/report_file.h"
 #include "mpi/process/context.h"
 #include "mpi/process/network_model.h"
 #include "mpi/process/report_gather.h"
+#include "telemetry/report_file.h"
 
 namespace nearcache::mpi {
 
@@ -21,11 +21,17 @@ void Observer::start() {
     profiling_ = true;
   }
   if (context.options.trace.empty()) return;
-  path_ = expand_path(context.options.trace, context.rank) + "." + std::to_string(context.rank) + ".nctrace";
-  const TraceOrigin origin{static_cast<uint32_t>(context.rank), static_cast<uint32_t>(context.ranks), host_name(), program_name(),
-                           library_line(), network_model_label()};
+  path_ = expand_path(context.options.trace, context.rank) + "." + std::to_string(context.rank) +
+          ".nctrace";
+  const TraceOrigin origin{static_cast<uint32_t>(context.rank),
+                           static_cast<uint32_t>(context.ranks),
+                           host_name(),
+                           program_name(),
+                           library_line(),
+                           network_model_label()};
   const std::string wrong = trace_.open(path_, origin);
-  if (!wrong.empty()) log(LogLevel::warning, "trace: cannot write '%s': %s", path_.c_str(), wrong.c_str());
+  if (!wrong.empty())
+    log(LogLevel::warning, "trace: cannot write '%s': %s", path_.c_str(), wrong.c_str());
   tracing_ = wrong.empty();
   only_tracing_ = tracing_ && !profiling_ && !context.threaded;
 }
@@ -44,9 +50,11 @@ void Observer::close() {
   const Lock lock = locked();
   tracing_ = only_tracing_ = false;
   const std::string wrong = trace_.close();
-  if (!wrong.empty()) log(LogLevel::warning, "trace: '%s' is not whole: %s", path_.c_str(), wrong.c_str());
+  if (!wrong.empty())
+    log(LogLevel::warning, "trace: '%s' is not whole: %s", path_.c_str(), wrong.c_str());
   if (trace_.dropped() > 0)
-    log(LogLevel::warning, "trace: %llu records of rank %d were dropped: the disk was slower than the program",
+    log(LogLevel::warning,
+        "trace: %llu records of rank %d were dropped: the disk was slower than the program",
         static_cast<unsigned long long>(trace_.dropped()), context.rank);
 }
 
@@ -57,8 +65,8 @@ bool Observer::get(const ObservedGet& get) {
     if (get.layout == 0) {
       trace_.get(window, get.outcome, get.target, get.displacement, get.bytes);
     } else {
-      trace_.get(window, get.outcome, get.target, get.displacement, get.bytes, get.layout, get.lowest,
-                 static_cast<uint64_t>(get.highest - get.lowest));
+      trace_.get(window, get.outcome, get.target, get.displacement, get.bytes, get.layout,
+                 get.lowest, static_cast<uint64_t>(get.highest - get.lowest));
     }
   }
   if (!profiling_ || get.own || get.outcome == Outcome::uncached) return false;
@@ -93,7 +101,8 @@ void Observer::acquire() {
 void Observer::write(int64_t window, TraceWrite kind, int target, int64_t from, int64_t to) {
   if (!tracing_) return;
   const Lock lock = locked();
-  trace_.write(static_cast<uint64_t>(window), kind, static_cast<uint32_t>(target), from, static_cast<uint64_t>(to) - static_cast<uint64_t>(from));
+  trace_.write(static_cast<uint64_t>(window), kind, static_cast<uint32_t>(target), from,
+               static_cast<uint64_t>(to) - static_cast<uint64_t>(from));
 }
 
 void Observer::cost(uint64_t bytes, double ns) {
@@ -115,7 +124,8 @@ void Observer::window_created(const TracedWindow& window, const void* base) {
   if (base == nullptr || window.own_bytes == 0 || !context.options.trace_writes) return;
   const int range = context.coherence.tracker()->watch(base, window.own_bytes);
   watched_.push_back({static_cast<int64_t>(window.id), range, system_ns()});
-  log(LogLevel::info, "window %llu: own writes are found by %s", static_cast<unsigned long long>(window.id), context.coherence.tracker()->means(range));
+  log(LogLevel::info, "window %llu: own writes are found by %s",
+      static_cast<unsigned long long>(window.id), context.coherence.tracker()->means(range));
 }
 
 void Observer::window_closing(int64_t window) {
@@ -141,8 +151,8 @@ void Observer::unwatch(int64_t window) {
   watched_.erase(it);
 }
 
-// A look that is left out makes the time in which a write may have been longer, never the write unseen. Looks at much
-// memory take a third of the run at most, beyond the first second of them.
+// A look that is left out makes the time in which a write may have been longer, never the write
+// unseen. Looks at much memory take a third of the run at most, beyond the first second of them.
 void Observer::look() {
   constexpr uint64_t free_ns = 1000000000;
   const Lock lock = locked();
@@ -163,7 +173,8 @@ void Observer::look_at(Watched& watched) {
   context.coherence.tracker()->look(watched.range, &runs_);
   const uint64_t now = system_ns();
   for (const WriteTracker::Run& run : runs_)
-    trace_.owner_write(static_cast<uint64_t>(watched.window), run.first, run.bytes, now - watched.looked_ns);
+    trace_.owner_write(static_cast<uint64_t>(watched.window), run.first, run.bytes,
+                       now - watched.looked_ns);
   watched.looked_ns = now;
 }
 

@@ -1,6 +1,8 @@
-// What watches the program beside the cache: the trace (option `trace`) and the details of the JSON report.
+// What watches the program beside the cache: the trace (option `trace`) and the details of the JSON
+// report.
 //
-// Windows ask `wanted` once, at their creation; where nothing is wanted a get pays one test of a flag that it has read anyway.
+// Windows ask `wanted` once, at their creation; where nothing is wanted a get pays one test of a
+// flag that it has read anyway.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +43,16 @@ class Observer {
   // Null unless a JSON report is wanted.
   Profile* profile() { return profiling_ ? profile_.get() : nullptr; }
 
-  // There is a trace and nothing else, and no other thread: a hit may be told by `trace_hit`, its flush by `trace_flush`.
+  // There is a trace and nothing else, and no other thread: a hit may be told by `trace_hit`, its
+  // flush by `trace_flush`.
   bool only_tracing() const { return only_tracing_; }
   void threads_came() { only_tracing_ = false; }
   void trace_hit(int64_t window, uint32_t target, int64_t displacement, uint64_t bytes) {
     trace_.get(static_cast<uint64_t>(window), Outcome::full, target, displacement, bytes);
   }
-  void trace_flush(int64_t window, int target) { trace_.flush(static_cast<uint64_t>(window), target); }
+  void trace_flush(int64_t window, int target) {
+    trace_.flush(static_cast<uint64_t>(window), target);
+  }
 
   // True now and then: the caller should tell its levels.
   bool get(const ObservedGet& get);
@@ -62,13 +67,16 @@ class Observer {
   void window_mode(int64_t window, uint8_t mode);
   // `base`: own memory, null if there is none to watch.
   void window_created(const TracedWindow& window, const void* base);
-  // Before the window is freed: its memory is looked at for the last time. In `window_freed` it may be gone already (Open MPI 4).
+  // Before the window is freed: its memory is looked at for the last time. In `window_freed` it may
+  // be gone already (Open MPI 4).
   void window_closing(int64_t window);
   void window_freed(int64_t window);
 
-  // Before and after a call that may tell others that own memory was written: records what was, and when.
+  // Before and after a call that may tell others that own memory was written: records what was, and
+  // when.
   void note_own_writes() {
-    if (tracing_) [[unlikely]] look();
+    if (tracing_) [[unlikely]]
+      look();
   }
 
  private:

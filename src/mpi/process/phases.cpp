@@ -14,7 +14,9 @@ namespace nearcache::mpi {
 namespace {
 
 constexpr uint64_t hits_worth_it = 64;  // of a quiet phase
-constexpr uint32_t most_barren = 8;     // phases with fewer in which somebody wrote, one after another, until this rank no longer asks to be told
+// phases with fewer in which somebody wrote, one after another, until this rank no longer asks to
+// be told
+constexpr uint32_t most_barren = 8;
 constexpr uint32_t most_repeats_wanted = 1 << 20;
 
 // Only where public and private copies are one may a word that others write be read by a load.
@@ -24,7 +26,8 @@ bool is_unified([[maybe_unused]] MPI_Win window) {
 #endif
   int* model = nullptr;
   int found = 0;
-  return next.Win_get_attr(window, MPI_WIN_MODEL, &model, &found) == MPI_SUCCESS && found != 0 && *model == MPI_WIN_UNIFIED;
+  return next.Win_get_attr(window, MPI_WIN_MODEL, &model, &found) == MPI_SUCCESS && found != 0 &&
+         *model == MPI_WIN_UNIFIED;
 }
 
 }  // namespace
@@ -32,7 +35,9 @@ bool is_unified([[maybe_unused]] MPI_Win window) {
 bool Phases::Companion::untold_readers(uint64_t phase) const {
   for (size_t i = 0; i < reader_words; ++i) {
     const uint64_t its = readers(i);
-    if (its != 0 && (__atomic_load_n(&told_in, __ATOMIC_ACQUIRE) != phase || (its & ~__atomic_load_n(&told[i], __ATOMIC_ACQUIRE)) != 0)) return true;
+    if (its != 0 && (__atomic_load_n(&told_in, __ATOMIC_ACQUIRE) != phase ||
+                     (its & ~__atomic_load_n(&told[i], __ATOMIC_ACQUIRE)) != 0))
+      return true;
   }
   return false;
 }
@@ -49,7 +54,8 @@ void Phases::configure([[maybe_unused]] uint64_t longest_age_ns, uint64_t repeat
 
 bool Phases::is_covered(const std::vector<int>& members) const {
   return members.size() < 2 ||
-         std::any_of(groups_.begin(), groups_.begin() + companions_, [&](const Companion& group) { return group.members == members; });
+         std::any_of(groups_.begin(), groups_.begin() + companions_,
+                     [&](const Companion& group) { return group.members == members; });
 }
 
 bool Phases::has_room(const std::vector<int>& members, bool* covered) {
@@ -57,10 +63,12 @@ bool Phases::has_room(const std::vector<int>& members, bool* covered) {
   *covered = is_covered(members);
   if (*covered) return true;
   // The end of a session is no call of all ranks, in which the hidden windows could be given back.
-  return context.world.has_model() && !host_has(HostDefect::put_never_arrives) && companions_ < most_groups && members.size() <= most_ranks;
+  return context.world.has_model() && !host_has(HostDefect::put_never_arrives) &&
+         companions_ < most_groups && members.size() <= most_ranks;
 }
 
-// Not under the mutex while it calls all ranks: threads make windows on several communicators at once, in another order elsewhere.
+// Not under the mutex while it calls all ranks: threads make windows on several communicators at
+// once, in another order elsewhere.
 void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
   Companion group;
   group.members = members;
@@ -71,7 +79,9 @@ void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
   group.rank = static_cast<uint32_t>(rank);
   const size_t bytes = (1 + group.reader_words) * sizeof(uint64_t);
   void* memory = nullptr;
-  const bool allocated = next.Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(uint64_t), MPI_INFO_NULL, comm, &memory, &group.window) == MPI_SUCCESS;
+  const bool allocated =
+      next.Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(uint64_t), MPI_INFO_NULL, comm,
+                        &memory, &group.window) == MPI_SUCCESS;
   if (allocated) {
     group.words = static_cast<uint64_t*>(memory);
     std::fill_n(group.words, 1 + group.reader_words, 0);
@@ -104,10 +114,13 @@ void Phases::stop() {
   const std::lock_guard lock(mutex_);
   const uint32_t count = companions_.exchange(0);
   acquires_->quiet = false;
-  std::ranges::sort(groups_.begin(), groups_.begin() + count, {}, &Companion::order);  // threads have made them in another order elsewhere
+  // threads have made them in another order elsewhere
+  std::ranges::sort(groups_.begin(), groups_.begin() + count, {}, &Companion::order);
   for (uint32_t i = 0; i < count; ++i) {
     Companion& group = groups_[i];
-    if (!group.requests.empty()) next.Waitall(static_cast<int>(group.requests.size()), group.requests.data(), MPI_STATUSES_IGNORE);
+    if (!group.requests.empty())
+      next.Waitall(static_cast<int>(group.requests.size()), group.requests.data(),
+                   MPI_STATUSES_IGNORE);
     next.Win_unlock_all(group.window);
     next.Win_free(&group.window);
     group = Companion();
@@ -128,7 +141,8 @@ uint32_t Phases::was_missed(Missed* slot, uint64_t line) const {
 void Phases::look_for_repeats(uint64_t line) {
   const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
   repeats_ += was_missed(&missed_[line % (missed_.size() / 2)], line);
-  if (line >> 60 == 0) repeats_ += 16 * was_missed(&missed_[missed_.size() / 2 + line % (missed_.size() / 2)], line);
+  if (line >> 60 == 0)
+    repeats_ += 16 * was_missed(&missed_[missed_.size() / 2 + line % (missed_.size() / 2)], line);
   if (reading_ || repeats_ < repeats_wanted_ || uncovered_ || context.options.strict_flush) return;
   announce(true);
 }
@@ -160,7 +174,8 @@ void Phases::announce(bool reading) {
 void Phases::announce(Companion* group, bool reading) {
   if (group->reading == reading) return;
   if (!group->requests.empty()) {  // the last word is still on the way
-    next.Waitall(static_cast<int>(group->requests.size()), group->requests.data(), MPI_STATUSES_IGNORE);
+    next.Waitall(static_cast<int>(group->requests.size()), group->requests.data(),
+                 MPI_STATUSES_IGNORE);
     group->requests.clear();
   }
   group->reading = reading;
@@ -179,8 +194,9 @@ void Phases::announce(Companion* group, bool reading) {
   for (uint32_t target = 0; target < group->members.size(); ++target) {
     if (target == group->rank) continue;
     MPI_Request request = MPI_REQUEST_NULL;
-    next.Rget_accumulate(&word, 1, MPI_UINT64_T, &group->results[target], 1, MPI_UINT64_T, static_cast<int>(target), 1 + group->rank / 64, 1,
-                         MPI_UINT64_T, MPI_SUM, group->window, &request);
+    next.Rget_accumulate(&word, 1, MPI_UINT64_T, &group->results[target], 1, MPI_UINT64_T,
+                         static_cast<int>(target), 1 + group->rank / 64, 1, MPI_UINT64_T, MPI_SUM,
+                         group->window, &request);
     group->requests.push_back(request);
   }
   on_the_way_ = true;
@@ -193,7 +209,8 @@ void Phases::step() {
     Companion& group = groups_[i];
     if (group.requests.empty()) continue;
     int done = 0;
-    next.Testall(static_cast<int>(group.requests.size()), group.requests.data(), &done, MPI_STATUSES_IGNORE);
+    next.Testall(static_cast<int>(group.requests.size()), group.requests.data(), &done,
+                 MPI_STATUSES_IGNORE);
     if (done != 0) group.requests.clear();
     all = all && done != 0;
   }
@@ -235,8 +252,8 @@ uint64_t Phases::hits() const {
   return sum;
 }
 
-// Threads may be anywhere when one of them leaves a collective call: for them there is one phase only. All other ranks count from their beginning,
-// whether they have windows or not.
+// Threads may be anywhere when one of them leaves a collective call: for them there is one phase
+// only. All other ranks count from their beginning, whether they have windows or not.
 void Phases::everybody_met() {
   if (context.threaded) return;
   const bool noisy = reading_ && heard();
@@ -255,7 +272,8 @@ void Phases::expire(uint64_t now) {
 // --- Writers. ---
 
 bool Phases::untold_readers() const {
-  return std::any_of(groups_.begin(), groups_.begin() + companions_, [this](const Companion& group) { return group.untold_readers(phase_); });
+  return std::any_of(groups_.begin(), groups_.begin() + companions_,
+                     [this](const Companion& group) { return group.untold_readers(phase_); });
 }
 
 void Phases::tell_readers() {
@@ -267,16 +285,19 @@ void Phases::tell_readers(Companion* group) {
   if (!group->untold_readers(phase_)) return;
   if (group->told_in != phase_) std::ranges::fill(group->told, 0);
   std::vector<uint64_t> told = group->told;
-  const uint64_t after = context.threaded ? UINT64_MAX : phase_ + 1;  // threads count no phases: they may write in any
+  // threads count no phases: they may write in any
+  const uint64_t after = context.threaded ? UINT64_MAX : phase_ + 1;
   for (uint32_t target = 0; target < group->members.size(); ++target) {
     const uint64_t bit = uint64_t{1} << target % 64;
     if ((group->readers(target / 64) & bit & ~told[target / 64]) == 0) continue;
     told[target / 64] |= bit;
-    next.Accumulate(&after, 1, MPI_UINT64_T, static_cast<int>(target), 0, 1, MPI_UINT64_T, MPI_MAX, group->window);
+    next.Accumulate(&after, 1, MPI_UINT64_T, static_cast<int>(target), 0, 1, MPI_UINT64_T, MPI_MAX,
+                    group->window);
   }
   insist([&] { return next.Win_flush_all(group->window); });
   // Other threads may write from here on.
-  for (size_t i = 0; i < told.size(); ++i) __atomic_store_n(&group->told[i], told[i], __ATOMIC_RELEASE);
+  for (size_t i = 0; i < told.size(); ++i)
+    __atomic_store_n(&group->told[i], told[i], __ATOMIC_RELEASE);
   __atomic_store_n(&group->told_in, phase_, __ATOMIC_RELEASE);
 }
 

@@ -1,12 +1,15 @@
-// Quiet phases: while nobody writes, mode transparent may keep what it read although gets complete (docs/semantics.md, "Quiet phases").
+// Quiet phases: while nobody writes, mode transparent may keep what it read although gets complete
+// (docs/semantics.md, "Quiet phases").
 //
-// A rank that completes a get learns nothing by that. But it may learn of another rank's put without any call: by a load of its own memory, where
-// the other put a flag; and a lock orders it after another rank's epoch. So who gains tells all others once that it reads, and from then on a rank
-// tells the readers before the first time in a phase that it writes, or locks exclusively. Who has heard of no writer in this phase is in a
-// quiet one. Phases are counted by collective calls that no rank of the job leaves before all have entered.
+// A rank that completes a get learns nothing by that. But it may learn of another rank's put
+// without any call: by a load of its own memory, where the other put a flag; and a lock orders it
+// after another rank's epoch. So who gains tells all others once that it reads, and from then on a
+// rank tells the readers before the first time in a phase that it writes, or locks exclusively. Who
+// has heard of no writer in this phase is in a quiet one. Phases are counted by collective calls
+// that no rank of the job leaves before all have entered.
 //
-// The words lie in a hidden window of each group of ranks that has windows: one tells of the last phase in which somebody wrote, and a bit for each rank
-// whether it reads.
+// The words lie in a hidden window of each group of ranks that has windows: one tells of the last
+// phase in which somebody wrote, and a bit for each rank whether it reads.
 #pragma once
 
 #include <array>
@@ -25,11 +28,14 @@ class Phases {
  public:
   explicit Phases(Acquires* acquires) : acquires_(acquires) {}
 
-  // Nothing older than so many ns is served in mode transparent; so many repeats make this rank a reader.
+  // Nothing older than so many ns is served in mode transparent; so many repeats make this rank a
+  // reader.
   void configure(uint64_t longest_age_ns, uint64_t repeats);
-  // Whether this rank could cover a window of these ranks. It is one of several groups, and others are not in all of them: they may have room.
+  // Whether this rank could cover a window of these ranks. It is one of several groups, and others
+  // are not in all of them: they may have room.
   bool has_room(const std::vector<int>& members, bool* covered);
-  // A window of these ranks was made, all of them have room, and one at least had not covered it: what threads do elsewhere is in another order. Collective over `comm`.
+  // A window of these ranks was made, all of them have room, and one at least had not covered it:
+  // what threads do elsewhere is in another order. Collective over `comm`.
   void cover(MPI_Comm comm, const std::vector<int>& members);
   // A window was made whose writers will not tell: there are no quiet phases any more.
   void never_again();
@@ -37,25 +43,32 @@ class Phases {
   void stop();
 
   // Nobody has written in this phase, as far as one can know here. The load of a word.
-  [[gnu::always_inline]] bool quiet() const { return acquires_->quiet.load(std::memory_order_relaxed) && !heard(); }
+  [[gnu::always_inline]] bool quiet() const {
+    return acquires_->quiet.load(std::memory_order_relaxed) && !heard();
+  }
   // Before anything is decided by Acquires::quiet alone.
   void look() {
-    if (acquires_->quiet.load(std::memory_order_relaxed) && heard()) [[unlikely]] end_quiet();
+    if (acquires_->quiet.load(std::memory_order_relaxed) && heard()) [[unlikely]]
+      end_quiet();
   }
 
   // There are ranks that may have to be told of a write.
   [[gnu::always_inline]] bool somebody_reads() const {
     const uint32_t count = companions_.load(std::memory_order_acquire);
     uint64_t readers = wide_.load(std::memory_order_relaxed);
-    for (uint32_t i = 0; i < count; ++i) readers |= __atomic_load_n(&words_[i][1], __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < count; ++i)
+      readers |= __atomic_load_n(&words_[i][1], __ATOMIC_RELAXED);
     return readers != 0;
   }
-  // This rank is about to write to a window, or to let others see what it stored under an exclusive lock: readers are told, and know it, when this returns.
+  // This rank is about to write to a window, or to let others see what it stored under an exclusive
+  // lock: readers are told, and know it, when this returns.
   void writing() {
-    if (somebody_reads() && untold_readers()) [[unlikely]] tell_readers();
+    if (somebody_reads() && untold_readers()) [[unlikely]]
+      tell_readers();
   }
 
-  // The same, as it locks exclusively: it learns by that what others did before, in shared epochs that tell nobody.
+  // The same, as it locks exclusively: it learns by that what others did before, in shared epochs
+  // that tell nobody.
   void locking() {
     writing();
     locked_in_ = phase_ + 1;
@@ -65,11 +78,17 @@ class Phases {
 
   // A collective call of all ranks of the job has ended, which none leaves before all have entered.
   void everybody_met();
-  // The program may have learned of others' writes: what is read from now on is no repeat of what was read before.
-  void learned() { learned_.store(learned_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
-  // A get that would be worth caching was looked up in vain: are there repeats between two acquires? `line`: a hash of the place.
+  // The program may have learned of others' writes: what is read from now on is no repeat of what
+  // was read before.
+  void learned() {
+    learned_.store(learned_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  // A get that would be worth caching was looked up in vain: are there repeats between two
+  // acquires? `line`: a hash of the place.
   void missed(uint64_t line) {
-    if (reading_.load(std::memory_order_relaxed) || companions_.load(std::memory_order_relaxed) == 0) return;
+    if (reading_.load(std::memory_order_relaxed) ||
+        companions_.load(std::memory_order_relaxed) == 0)
+      return;
     interest_.store(1024, std::memory_order_relaxed);
     look_for_repeats(line);
   }
@@ -80,10 +99,12 @@ class Phases {
     if (left > 0) interest_.store(left - 1, std::memory_order_relaxed);
     return left > 0;
   }
-  // This rank gains by knowing that nobody writes, whatever repeats there were; no longer, of one that has asked.
+  // This rank gains by knowing that nobody writes, whatever repeats there were; no longer, of one
+  // that has asked.
   void ask();
   void ask_no_longer();
-  // Others know that this rank reads, and have since the last change of that, of which there were so many.
+  // Others know that this rank reads, and have since the last change of that, of which there were
+  // so many.
   bool is_told() const { return reading_.load(std::memory_order_relaxed) && !on_the_way(); }
   uint64_t changes_of_mind() const { return changes_of_mind_; }
   bool reading() const { return reading_.load(std::memory_order_relaxed); }
@@ -93,7 +114,8 @@ class Phases {
 
   // What is older than the longest age goes. `now` in ticks.
   void age(uint64_t now) {
-    if (now >= expires_) [[unlikely]] expire(now);
+    if (now >= expires_) [[unlikely]]
+      expire(now);
   }
 
  private:
@@ -106,16 +128,20 @@ class Phases {
     uint64_t order = 0;        // in which all free them
     std::vector<int> members;  // ranks of the world
     uint32_t rank = 0;
-    uint64_t* words = nullptr;  // the phase after the last one in which somebody wrote; readers, a bit each
+    // the phase after the last one in which somebody wrote; readers, a bit each
+    uint64_t* words = nullptr;
     size_t reader_words = 0;
-    uint64_t told_in = UINT64_MAX;      // the phase that `told` is about
-    std::vector<uint64_t> told;         // readers that know that this rank writes
-    bool reading = false;               // others know, or will when the requests are complete, that this rank reads
+    uint64_t told_in = UINT64_MAX;  // the phase that `told` is about
+    std::vector<uint64_t> told;     // readers that know that this rank writes
+    // others know, or will when the requests are complete, that this rank reads
+    bool reading = false;
     std::vector<MPI_Request> requests;  // on the way
     std::vector<uint64_t> results;      // of these; not looked at
 
     uint64_t writers() const { return __atomic_load_n(&words[0], __ATOMIC_ACQUIRE); }
-    uint64_t readers(size_t word) const { return __atomic_load_n(&words[1 + word], __ATOMIC_RELAXED); }
+    uint64_t readers(size_t word) const {
+      return __atomic_load_n(&words[1 + word], __ATOMIC_RELAXED);
+    }
     bool untold_readers(uint64_t phase) const;
   };
 
@@ -123,7 +149,8 @@ class Phases {
   bool heard() const {
     const uint32_t count = companions_.load(std::memory_order_acquire);
     for (uint32_t i = 0; i < count; ++i) {
-      if (words_[i] != nullptr && __atomic_load_n(words_[i], __ATOMIC_ACQUIRE) > phase_) return true;
+      if (words_[i] != nullptr && __atomic_load_n(words_[i], __ATOMIC_ACQUIRE) > phase_)
+        return true;
     }
     return false;
   }
@@ -151,7 +178,8 @@ class Phases {
   std::atomic<bool> reading_{false};  // this rank has asked to be told
   uint64_t expires_ = 0, age_ticks_ = UINT64_MAX / 2;
 
-  // Places that were missed since the last acquire: half of the table for all of them, half for one in 16, which finds repeats that are further apart.
+  // Places that were missed since the last acquire: half of the table for all of them, half for one
+  // in 16, which finds repeats that are further apart.
   struct Missed {
     uint32_t line = 0, learned = 0;
   };
@@ -161,9 +189,10 @@ class Phases {
   std::atomic<int> interest_{0};
   uint32_t repeats_ = 0, repeats_wanted_ = 64;
   uint64_t changes_of_mind_ = 0;
-  uint32_t asking_ = 0;       // calls of `ask`
-  bool asked_ = false;        // this rank reads for these alone
-  uint32_t barren_ = 0;       // phases, one after another, that brought next to nothing as somebody wrote
+  uint32_t asking_ = 0;  // calls of `ask`
+  bool asked_ = false;   // this rank reads for these alone
+  // phases, one after another, that brought next to nothing as somebody wrote
+  uint32_t barren_ = 0;
   uint64_t hits_before_ = 0;  // this phase
   uint32_t made_ = 0;         // groups whose first rank is this one
   std::mutex mutex_;          // covers all but what is atomic, in programs with threads

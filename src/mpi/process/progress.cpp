@@ -14,7 +14,9 @@ int cancel(void*, int) { return MPI_SUCCESS; }
 
 }  // namespace
 
-void Progress::start() { started_ = next.Grequest_start(query, release, cancel, nullptr, &request_) == MPI_SUCCESS; }
+void Progress::start() {
+  started_ = next.Grequest_start(query, release, cancel, nullptr, &request_) == MPI_SUCCESS;
+}
 
 void Progress::stop() {
   if (!started_) return;
@@ -54,7 +56,8 @@ void Progress::call() {
 
 void Progress::took(uint64_t ticks) {
   const uint64_t idle = idle_ticks_;
-  idle_ticks_ = ticks < idle ? ticks : idle + idle / 64 + 1;  // upwards too: the processor's speed changes
+  // upwards too: the processor's speed changes
+  idle_ticks_ = ticks < idle ? ticks : idle + idle / 64 + 1;
   if (ticks > 2 * idle) {
     ticks_ = least_ticks_;
   } else {

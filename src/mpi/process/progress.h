@@ -1,10 +1,13 @@
-// Keeps MPI's progress going while calls are answered from the cache (docs/semantics.md, "Progress").
+// Keeps MPI's progress going while calls are answered from the cache (docs/semantics.md,
+// "Progress").
 //
-// Many MPI libraries move other ranks' one-sided traffic only inside MPI calls, so after 4 us of served calls one goes down. It is a test of a
-// request that never completes: over tcp MPICH 5 takes 270 ns for it, 430 ns for an empty flush and 590 ns for a probe, and all do the
-// same for progress. The clock costs 11 ns, a third of a small hit: while calls come fast it is read on every eighth only, which is as good, since
-// eight fast calls are over long before the time is. A call that took no longer than such calls take at least found nothing to do: then the next
-// one comes later, after 10 us in the end, and the first that finds something brings them back to 4.
+// Many MPI libraries move other ranks' one-sided traffic only inside MPI calls, so after 4 us of
+// served calls one goes down. It is a test of a request that never completes: over tcp MPICH 5
+// takes 270 ns for it, 430 ns for an empty flush and 590 ns for a probe, and all do the same for
+// progress. The clock costs 11 ns, a third of a small hit: while calls come fast it is read on
+// every eighth only, which is as good, since eight fast calls are over long before the time is. A
+// call that took no longer than such calls take at least found nothing to do: then the next one
+// comes later, after 10 us in the end, and the first that finds something brings them back to 4.
 #pragma once
 
 #include <atomic>
@@ -16,7 +19,8 @@
 
 namespace nearcache::mpi {
 
-// A number that threads may race on: an update may be lost, nothing else. Costs what a plain number does.
+// A number that threads may race on: an update may be lost, nothing else. Costs what a plain number
+// does.
 template <class T>
 class Racy {
  public:
@@ -29,7 +33,8 @@ class Racy {
   std::atomic<T> value_;
 };
 
-// One for a process. Threads that race on it look at the clock once more or less, or call down once more.
+// One for a process. Threads that race on it look at the clock once more or less, or call down once
+// more.
 class Progress {
  public:
   // `calls`: served calls between two looks at the clock; `time_ns`: between two calls.
@@ -50,7 +55,8 @@ class Progress {
   // A get or a flush was served. True if MPI must be called now.
   bool served() { return --until_look_ <= 0 && time_is_up(); }
 
-  // MPI was called for another reason. When, the next look at the clock says: it is at most a few served calls later.
+  // MPI was called for another reason. When, the next look at the clock says: it is at most a few
+  // served calls later.
   void called() { called_ = true; }
 
  private:
@@ -61,11 +67,11 @@ class Progress {
   Racy<int> until_look_ = 1;
   Racy<bool> called_ = false;
   uint64_t least_ticks_ = 8000;
-  Racy<uint64_t> ticks_ = 8000;             // between two calls, by what the last ones found
+  Racy<uint64_t> ticks_ = 8000;  // between two calls, by what the last ones found
   Racy<uint64_t> called_at_ = 0;
   Racy<uint64_t> looked_at_ = 0;
   Racy<uint64_t> idle_ticks_ = UINT64_MAX;  // that a call takes which finds nothing to do
-  std::mutex mutex_;  // a request may be tested by one thread at a time
+  std::mutex mutex_;                        // a request may be tested by one thread at a time
   MPI_Request request_{};
   bool started_ = false;
 };

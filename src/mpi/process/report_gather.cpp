@@ -6,13 +6,13 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "telemetry/gather_plan.h"
-#include "telemetry/report_file.h"
 #include "mpi/process/context.h"
 #include "mpi/process/network_model.h"
 #include "mpi/process/next.h"
 #include "mpi/process/report_gather.h"
 #include "mpi/window/window.h"
+#include "telemetry/gather_plan.h"
+#include "telemetry/report_file.h"
 
 namespace nearcache::mpi {
 namespace {
@@ -53,7 +53,8 @@ WindowMessage message_of(const WindowReport& report) {
 std::vector<WindowMessage> windows_of_rank() {
   std::vector<WindowMessage> messages;
   for (const WindowReport& report : context.freed_windows) messages.push_back(message_of(report));
-  for (const Window* window : context.windows.all()) messages.push_back(message_of(window->report()));
+  for (const Window* window : context.windows.all())
+    messages.push_back(message_of(window->report()));
   return messages;
 }
 
@@ -69,10 +70,12 @@ RankMessage rank_message() {
   return message;
 }
 
-// Brings what ranks have to say to rank 0. Where somebody does not come (world.h), it is over: `failed`.
+// Brings what ranks have to say to rank 0. Where somebody does not come (world.h), it is over:
+// `failed`.
 class Gathering {
  public:
-  // False where nobody can be asked. Ranks that have met may be far apart in time; of others nobody knows whether they come at all.
+  // False where nobody can be asked. Ranks that have met may be far apart in time; of others nobody
+  // knows whether they come at all.
   bool start() {
     World& world = context.world;
     if (!world.known() || world.given_up()) return false;
@@ -80,7 +83,8 @@ class Gathering {
     patience_ = met ? no_limit : 60ull * 1000000000;
     comm_ = met || world.has_model() ? world.everybody() : MPI_COMM_NULL;
     World::Met everybody;
-    return comm_ != MPI_COMM_NULL && (met || world.meet(comm_, world.members(comm_), &everybody, patience_));
+    return comm_ != MPI_COMM_NULL &&
+           (met || world.meet(comm_, world.members(comm_), &everybody, patience_));
   }
   bool failed() const { return failed_; }
 
@@ -97,13 +101,16 @@ class Gathering {
       const uint64_t first = round * plan.items;
       Exchange exchange(words, context.rank == 0 ? words * lengths.size() : 0);
       if (first < mine.size())
-        std::memcpy(exchange.sent().data(), mine.data() + first, std::min<size_t>(plan.items, mine.size() - first) * sizeof(Item));
-      next.Igather(exchange.sent().data(), static_cast<int>(words), MPI_UINT64_T, exchange.received().data(), static_cast<int>(words),
-                   MPI_UINT64_T, 0, comm_, exchange.request());
+        std::memcpy(exchange.sent().data(), mine.data() + first,
+                    std::min<size_t>(plan.items, mine.size() - first) * sizeof(Item));
+      next.Igather(exchange.sent().data(), static_cast<int>(words), MPI_UINT64_T,
+                   exchange.received().data(), static_cast<int>(words), MPI_UINT64_T, 0, comm_,
+                   exchange.request());
       if (!wait(&exchange)) return;
       for (size_t rank = 0; context.rank == 0 && rank < lengths.size(); ++rank) {
         if (first >= lengths[rank]) continue;
-        visit(rank, reinterpret_cast<const Item*>(exchange.received().data() + rank * words), std::min(plan.items, lengths[rank] - first));
+        visit(rank, reinterpret_cast<const Item*>(exchange.received().data() + rank * words),
+              std::min(plan.items, lengths[rank] - first));
       }
     }
   }
@@ -112,7 +119,8 @@ class Gathering {
   std::vector<uint64_t> lengths_of_all(uint64_t mine) {
     Exchange exchange(1, static_cast<size_t>(context.ranks));
     exchange.sent()[0] = mine;
-    next.Iallgather(exchange.sent().data(), 1, MPI_UINT64_T, exchange.received().data(), 1, MPI_UINT64_T, comm_, exchange.request());
+    next.Iallgather(exchange.sent().data(), 1, MPI_UINT64_T, exchange.received().data(), 1,
+                    MPI_UINT64_T, comm_, exchange.request());
     wait(&exchange);
     return exchange.received();
   }
@@ -178,13 +186,16 @@ void context_report() {
   if (!report_is_wanted(context.options.report) || !context.started) return;
   Gathering gathering;
   if (!gathering.start()) {
-    if (context.rank == 0) log(LogLevel::warning, "no report is written: other ranks run without Nearcache, or cannot be asked");
+    if (context.rank == 0)
+      log(LogLevel::warning,
+          "no report is written: other ranks run without Nearcache, or cannot be asked");
     return;
   }
   std::vector<RankMessage> ranks(static_cast<size_t>(context.ranks));
   std::vector<std::vector<uint64_t>> profiles(ranks.size());
   WindowMerger windows;
-  gathering.gather(std::vector{rank_message()}, [&](size_t rank, const RankMessage* message, uint64_t) { ranks[rank] = *message; });
+  gathering.gather(std::vector{rank_message()}, [&](size_t rank, const RankMessage* message,
+                                                    uint64_t) { ranks[rank] = *message; });
   if (!gathering.failed()) {
     gathering.gather(windows_of_rank(), [&](size_t, const WindowMessage* messages, uint64_t count) {
       for (uint64_t i = 0; i < count; ++i) windows.add(messages[i]);
@@ -197,7 +208,8 @@ void context_report() {
   }
   if (context.rank != 0 || gathering.failed()) return;
   Report report = new_report(context.options, library_line(), network_model_label());
-  for (size_t rank = 0; rank < profiles.size(); ++rank) report.details.add(static_cast<int>(rank), profiles[rank]);
+  for (size_t rank = 0; rank < profiles.size(); ++rank)
+    report.details.add(static_cast<int>(rank), profiles[rank]);
   for (const RankMessage& rank : ranks) report.ranks.push_back({rank.wall_seconds, rank.counters});
   report.windows = windows.merged();
   write_report(report, context.options.report, context.rank);

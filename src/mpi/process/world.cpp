@@ -17,7 +17,8 @@ constexpr uint64_t hash_word(uint64_t sum, uint64_t word) {
   return sum ^ sum >> 29;
 }
 
-constexpr uint64_t known = 1, engine = 2;  // bits of the word that says where a rank is: it has said so; it has the RMA engine
+// bits of the word that says where a rank is: it has said so; it has the RMA engine
+constexpr uint64_t known = 1, engine = 2;
 
 // In SimGrid's SMPI the simulated one.
 std::string name_of_node() {
@@ -59,7 +60,8 @@ bool World::model_is_open() {
 
 void World::start(int* rank, int* ranks) {
   has_model_ = model_is_open();
-  group_known_ = has_model_ ? next.Comm_group(MPI_COMM_WORLD, &group_) == MPI_SUCCESS : start_session();
+  group_known_ =
+      has_model_ ? next.Comm_group(MPI_COMM_WORLD, &group_) == MPI_SUCCESS : start_session();
   if (!group_known_) return;
   next.Group_rank(group_, &rank_);
   next.Group_size(group_, &ranks_);
@@ -80,7 +82,8 @@ bool World::start_session() {
     has_session_ = next.Session_init(info, MPI_ERRORS_RETURN, &session_) == MPI_SUCCESS;
     next.Info_free(&info);
   }
-  return has_session_ && next.Group_from_session_pset(session_, "mpi://WORLD", &group_) == MPI_SUCCESS;
+  return has_session_ &&
+         next.Group_from_session_pset(session_, "mpi://WORLD", &group_) == MPI_SUCCESS;
 #else
   return false;
 #endif
@@ -113,22 +116,26 @@ std::vector<int> World::members(MPI_Comm comm) const {
 
 int World::meeting_keyval() {
   const std::lock_guard lock(mutex_);
-  if (meeting_keyval_ == MPI_KEYVAL_INVALID) next.Comm_create_keyval(copy_no_meeting, forget_meeting<Meeting>, &meeting_keyval_, nullptr);
+  if (meeting_keyval_ == MPI_KEYVAL_INVALID)
+    next.Comm_create_keyval(copy_no_meeting, forget_meeting<Meeting>, &meeting_keyval_, nullptr);
   return meeting_keyval_;
 }
 
 std::shared_ptr<World::Meeting> World::meeting_on(MPI_Comm comm) {
   void* attribute = nullptr;
   int found = 0;
-  if (next.Comm_get_attr(comm, meeting_keyval(), &attribute, &found) != MPI_SUCCESS || found == 0) return nullptr;
+  if (next.Comm_get_attr(comm, meeting_keyval(), &attribute, &found) != MPI_SUCCESS || found == 0)
+    return nullptr;
   return *static_cast<std::shared_ptr<Meeting>*>(attribute);
 }
 
-std::shared_ptr<World::Meeting> World::begin_meeting(MPI_Comm comm, const std::vector<int>& members) {
+std::shared_ptr<World::Meeting> World::begin_meeting(MPI_Comm comm,
+                                                     const std::vector<int>& members) {
   auto meeting = std::make_shared<Meeting>(members);
   Exchange& exchange = meeting->exchange;
   exchange.sent()[0] = hash_of_node() | (has_engine_ ? engine : 0);
-  if (next.Iallgather(exchange.sent().data(), 1, MPI_UINT64_T, exchange.received().data(), 1, MPI_UINT64_T, comm, exchange.request()) != MPI_SUCCESS)
+  if (next.Iallgather(exchange.sent().data(), 1, MPI_UINT64_T, exchange.received().data(), 1,
+                      MPI_UINT64_T, comm, exchange.request()) != MPI_SUCCESS)
     return nullptr;
   next.Comm_set_attr(comm, meeting_keyval(), new std::shared_ptr<Meeting>(meeting));
   return meeting;
@@ -141,7 +148,8 @@ bool World::meet(MPI_Comm comm, const std::vector<int>& members, Met* met, uint6
   met->without_engine = meeting->without_engine;
   if (!have_come(meeting, patience)) return false;
   met->far = far_of(members);
-  met->all_have_engine = std::ranges::all_of(meeting->exchange.received(), [](uint64_t word) { return (word & engine) != 0; });
+  met->all_have_engine = std::ranges::all_of(meeting->exchange.received(),
+                                             [](uint64_t word) { return (word & engine) != 0; });
   return true;
 }
 
@@ -165,7 +173,8 @@ bool World::have_come(const std::shared_ptr<Meeting>& meeting, uint64_t patience
 }
 
 void World::learn(Meeting* meeting) {
-  for (size_t i = 0; i < meeting->members.size(); ++i) nodes_[static_cast<size_t>(meeting->members[i])] = meeting->exchange.received()[i] & ~engine;
+  for (size_t i = 0; i < meeting->members.size(); ++i)
+    nodes_[static_cast<size_t>(meeting->members[i])] = meeting->exchange.received()[i] & ~engine;
   meeting->over = true;
   all_met_ = all_met_ || meeting->members.size() == nodes_.size();
 }
@@ -187,8 +196,10 @@ std::vector<uint8_t> World::far_of(const std::vector<int>& members) {
 void World::say_unanswered() {
   if (!late_.empty() || !unanswered_.empty()) return;
   log(LogLevel::warning,
-      "rank %d: another rank of this job does not answer, as it seems to run without Nearcache: windows are left alone from now on; preload it "
-      "in all programs of the job (nearcache run does)", rank_);
+      "rank %d: another rank of this job does not answer, as it seems to run without Nearcache: "
+      "windows are left alone from now on; preload it "
+      "in all programs of the job (nearcache run does)",
+      rank_);
 }
 
 void World::give_up(Exchange exchange) {
@@ -221,7 +232,8 @@ bool World::is_everybody(MPI_Comm comm) {
     if (known == comm) return is;
   }
   int inter = 0;
-  const bool is = next.Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter == 0 && members(comm).size() == nodes_.size();
+  const bool is = next.Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter == 0 &&
+                  members(comm).size() == nodes_.size();
   everybodies_.emplace_back(comm, is);
   return is;
 }
@@ -235,7 +247,8 @@ MPI_Comm World::everybody() {
   if (has_model_) return MPI_COMM_WORLD;
 #if defined(NEARCACHE_HAS_Session_init) && defined(NEARCACHE_HAS_Comm_create_from_group)
   if (group_known_ && everybody_ == MPI_Comm{} &&
-      next.Comm_create_from_group(group_, "nearcache", MPI_INFO_NULL, MPI_ERRORS_RETURN, &everybody_) == MPI_SUCCESS)
+      next.Comm_create_from_group(group_, "nearcache", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                  &everybody_) == MPI_SUCCESS)
     return everybody_;
   if (everybody_ != MPI_Comm{}) return everybody_;
 #endif

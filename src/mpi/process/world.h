@@ -1,13 +1,19 @@
-// What this process knows of the ranks that were started with it, and how it learns it without ever waiting for one that does not answer.
+// What this process knows of the ranks that were started with it, and how it learns it without ever
+// waiting for one that does not answer.
 //
-// Nearcache's own collective calls need every rank of a communicator, but not every rank need be preloaded: of several programs in one job one
-// may be static or setuid, and a communicator may reach into a job that runs without Nearcache. So
+// Nearcache's own collective calls need every rank of a communicator, but not every rank need be
+// preloaded: of several programs in one job one may be static or setuid, and a communicator may
+// reach into a job that runs without Nearcache. So
 //   - nothing is asked in MPI_Init;
-//   - communicators that reach outside of the own MPI_COMM_WORLD are left alone, which needs no question;
-//   - ranks of the own world are met at the first window on their communicator, in a non-blocking call that is given up when somebody does not
-//     come (patience.h). From then on nobody is waited for any more, unless that call completes after all.
-// That call is made once on each communicator, by every rank alike: whether one has learned by other calls who runs with Nearcache depends on time and threads.
-// A program that has sessions only has no MPI_COMM_WORLD; the process set mpi://WORLD stands for it.
+//   - communicators that reach outside of the own MPI_COMM_WORLD are left alone, which needs no
+//   question;
+//   - ranks of the own world are met at the first window on their communicator, in a non-blocking
+//   call that is given up when somebody does not
+//     come (patience.h). From then on nobody is waited for any more, unless that call completes
+//     after all.
+// That call is made once on each communicator, by every rank alike: whether one has learned by
+// other calls who runs with Nearcache depends on time and threads. A program that has sessions only
+// has no MPI_COMM_WORLD; the process set mpi://WORLD stands for it.
 #pragma once
 
 #include <cstdint>
@@ -40,14 +46,16 @@ class World {
   struct Met {
     std::vector<uint8_t> far;      // by rank: on another node
     bool all_have_engine = false;  // the RMA engine
-    bool without_engine = false;   // they have done without it since one of them came late (`do_without_engine`)
+    // they have done without it since one of them came late (`do_without_engine`)
+    bool without_engine = false;
   };
-  // Meets these ranks: true if all run with Nearcache. Collective over `comm` at the first time, with so much patience in nanoseconds, and with none once
-  // somebody has not answered. Any thread.
+  // Meets these ranks: true if all run with Nearcache. Collective over `comm` at the first time,
+  // with so much patience in nanoseconds, and with none once somebody has not answered. Any thread.
   bool meet(MPI_Comm comm, const std::vector<int>& members, Met* met, uint64_t patience);
   // This process has the RMA engine. Before anybody is met.
   void offer_engine() { has_engine_ = true; }
-  // All ranks of `comm`, or those of them that come too late for the others, learn alike that the engine has no windows on it.
+  // All ranks of `comm`, or those of them that come too late for the others, learn alike that the
+  // engine has no windows on it.
   void do_without_engine(MPI_Comm comm);
 
   // A collective call has not been answered: `exchange` is what is left of it.
@@ -67,7 +75,8 @@ class World {
   // The most ranks of one communicator that were found on this node.
   uint64_t most_on_node() const { return most_on_node_; }
 
-  // A communicator of all ranks, for the report; MPI_COMM_NULL if there is none. Collective for programs that have sessions only.
+  // A communicator of all ranks, for the report; MPI_COMM_NULL if there is none. Collective for
+  // programs that have sessions only.
   MPI_Comm everybody();
 
  private:
@@ -92,7 +101,7 @@ class World {
   bool group_known_ = false;
   int rank_ = 0, ranks_ = 1;
   MPI_Group group_{};
-  MPI_Comm everybody_{};       // of the session
+  MPI_Comm everybody_{};  // of the session
   bool has_session_ = false;
   bool has_engine_ = false;
 #ifdef NEARCACHE_HAS_Session_init
@@ -100,9 +109,11 @@ class World {
 #endif
 
   std::mutex mutex_;  // covers what follows
-  std::vector<uint64_t> nodes_;                // by rank of the world: a hash of the host's name, 0 where not known
-  std::vector<std::pair<MPI_Comm, bool>> everybodies_;  // communicators that were asked for, and the answer
-  int meeting_keyval_ = MPI_KEYVAL_INVALID;     // attribute of communicators: their meeting
+  // by rank of the world: a hash of the host's name, 0 where not known
+  std::vector<uint64_t> nodes_;
+  // communicators that were asked for, and the answer
+  std::vector<std::pair<MPI_Comm, bool>> everybodies_;
+  int meeting_keyval_ = MPI_KEYVAL_INVALID;  // attribute of communicators: their meeting
   bool all_met_ = false;
   uint64_t most_on_node_ = 1;
   std::vector<std::shared_ptr<Meeting>> late_;

@@ -22,13 +22,22 @@ Element by_size(Class kind, MPI_Datatype type) {
   next.Type_size(type, &size);
   switch (kind) {
     case Class::whole:
-      return size == 1 ? Element::int8 : size == 2 ? Element::int16 : size == 4 ? Element::int32 : size == 8 ? Element::int64 : Element::int128;
+      return size == 1   ? Element::int8
+             : size == 2 ? Element::int16
+             : size == 4 ? Element::int32
+             : size == 8 ? Element::int64
+                         : Element::int128;
     case Class::natural:
-      return size == 1 ? Element::uint8 : size == 2 ? Element::uint16 : size == 4 ? Element::uint32 : Element::uint64;
+      return size == 1   ? Element::uint8
+             : size == 2 ? Element::uint16
+             : size == 4 ? Element::uint32
+                         : Element::uint64;
     case Class::real:
       return size == 4 ? Element::float32 : size == 8 ? Element::float64 : Element::float128;
     case Class::complex:
-      return size == 8 ? Element::complex64 : size == 16 ? Element::complex128 : Element::complex256;
+      return size == 8    ? Element::complex64
+             : size == 16 ? Element::complex128
+                          : Element::complex256;
     case Class::pair_of_wholes:
       return size == 8 ? Element::pair_int : Element::bytes;
   }
@@ -48,40 +57,81 @@ struct NamedElement {
 
 // MPI_CHAR has no arithmetic in the standard; MPICH gives it one.
 rma::Element element_of(MPI_Datatype named) {
-  const NamedElement exact[] = {
-      {MPI_LONG_DOUBLE, Element::long_double}, {MPI_C_LONG_DOUBLE_COMPLEX, Element::complex_long_double}, {MPI_FLOAT_INT, Element::pair_float},
-      {MPI_DOUBLE_INT, Element::pair_double}, {MPI_LONG_INT, Element::pair_long}, {MPI_2INT, Element::pair_int}, {MPI_SHORT_INT, Element::pair_short},
-      {MPI_LONG_DOUBLE_INT, Element::pair_long_double}, {MPI_2REAL, Element::pair_of_floats}, {MPI_2DOUBLE_PRECISION, Element::pair_of_doubles}};
+  const NamedElement exact[] = {{MPI_LONG_DOUBLE, Element::long_double},
+                                {MPI_C_LONG_DOUBLE_COMPLEX, Element::complex_long_double},
+                                {MPI_FLOAT_INT, Element::pair_float},
+                                {MPI_DOUBLE_INT, Element::pair_double},
+                                {MPI_LONG_INT, Element::pair_long},
+                                {MPI_2INT, Element::pair_int},
+                                {MPI_SHORT_INT, Element::pair_short},
+                                {MPI_LONG_DOUBLE_INT, Element::pair_long_double},
+                                {MPI_2REAL, Element::pair_of_floats},
+                                {MPI_2DOUBLE_PRECISION, Element::pair_of_doubles}};
   const NamedClass classes[] = {
-      {MPI_CHAR, Class::whole}, {MPI_SIGNED_CHAR, Class::whole}, {MPI_SHORT, Class::whole}, {MPI_INT, Class::whole}, {MPI_LONG, Class::whole}, {MPI_LONG_LONG, Class::whole},
-      {MPI_INT8_T, Class::whole}, {MPI_INT16_T, Class::whole}, {MPI_INT32_T, Class::whole}, {MPI_INT64_T, Class::whole}, {MPI_AINT, Class::whole},
-      {MPI_OFFSET, Class::whole}, {MPI_COUNT, Class::whole}, {MPI_INTEGER, Class::whole}, {MPI_LOGICAL, Class::whole},
-      {MPI_UNSIGNED_CHAR, Class::natural}, {MPI_UNSIGNED_SHORT, Class::natural}, {MPI_UNSIGNED, Class::natural}, {MPI_UNSIGNED_LONG, Class::natural},
-      {MPI_UNSIGNED_LONG_LONG, Class::natural}, {MPI_UINT8_T, Class::natural}, {MPI_UINT16_T, Class::natural}, {MPI_UINT32_T, Class::natural},
-      {MPI_UINT64_T, Class::natural}, {MPI_C_BOOL, Class::natural},
-      {MPI_FLOAT, Class::real}, {MPI_DOUBLE, Class::real}, {MPI_REAL, Class::real}, {MPI_DOUBLE_PRECISION, Class::real},
-      {MPI_C_FLOAT_COMPLEX, Class::complex}, {MPI_C_DOUBLE_COMPLEX, Class::complex}, {MPI_COMPLEX, Class::complex}, {MPI_2INTEGER, Class::pair_of_wholes},
-#if defined(MPI_CXX_BOOL) && !defined(NEARCACHE_FAMILY_SIMGRID)  // which has names for what it has not
-      {MPI_CXX_BOOL, Class::natural}, {MPI_CXX_FLOAT_COMPLEX, Class::complex}, {MPI_CXX_DOUBLE_COMPLEX, Class::complex},
+    {MPI_CHAR, Class::whole},
+    {MPI_SIGNED_CHAR, Class::whole},
+    {MPI_SHORT, Class::whole},
+    {MPI_INT, Class::whole},
+    {MPI_LONG, Class::whole},
+    {MPI_LONG_LONG, Class::whole},
+    {MPI_INT8_T, Class::whole},
+    {MPI_INT16_T, Class::whole},
+    {MPI_INT32_T, Class::whole},
+    {MPI_INT64_T, Class::whole},
+    {MPI_AINT, Class::whole},
+    {MPI_OFFSET, Class::whole},
+    {MPI_COUNT, Class::whole},
+    {MPI_INTEGER, Class::whole},
+    {MPI_LOGICAL, Class::whole},
+    {MPI_UNSIGNED_CHAR, Class::natural},
+    {MPI_UNSIGNED_SHORT, Class::natural},
+    {MPI_UNSIGNED, Class::natural},
+    {MPI_UNSIGNED_LONG, Class::natural},
+    {MPI_UNSIGNED_LONG_LONG, Class::natural},
+    {MPI_UINT8_T, Class::natural},
+    {MPI_UINT16_T, Class::natural},
+    {MPI_UINT32_T, Class::natural},
+    {MPI_UINT64_T, Class::natural},
+    {MPI_C_BOOL, Class::natural},
+    {MPI_FLOAT, Class::real},
+    {MPI_DOUBLE, Class::real},
+    {MPI_REAL, Class::real},
+    {MPI_DOUBLE_PRECISION, Class::real},
+    {MPI_C_FLOAT_COMPLEX, Class::complex},
+    {MPI_C_DOUBLE_COMPLEX, Class::complex},
+    {MPI_COMPLEX, Class::complex},
+    {MPI_2INTEGER, Class::pair_of_wholes},
+// which has names for what it has not
+#if defined(MPI_CXX_BOOL) && !defined(NEARCACHE_FAMILY_SIMGRID)
+    {MPI_CXX_BOOL, Class::natural},
+    {MPI_CXX_FLOAT_COMPLEX, Class::complex},
+    {MPI_CXX_DOUBLE_COMPLEX, Class::complex},
 #endif
 #ifdef MPI_DOUBLE_COMPLEX
-      {MPI_DOUBLE_COMPLEX, Class::complex},
+    {MPI_DOUBLE_COMPLEX, Class::complex},
 #endif
 #ifdef MPI_INTEGER1
-      {MPI_INTEGER1, Class::whole}, {MPI_INTEGER2, Class::whole}, {MPI_INTEGER4, Class::whole}, {MPI_INTEGER8, Class::whole},
-      {MPI_REAL4, Class::real}, {MPI_REAL8, Class::real}, {MPI_COMPLEX8, Class::complex}, {MPI_COMPLEX16, Class::complex},
+    {MPI_INTEGER1, Class::whole},
+    {MPI_INTEGER2, Class::whole},
+    {MPI_INTEGER4, Class::whole},
+    {MPI_INTEGER8, Class::whole},
+    {MPI_REAL4, Class::real},
+    {MPI_REAL8, Class::real},
+    {MPI_COMPLEX8, Class::complex},
+    {MPI_COMPLEX16, Class::complex},
 #endif
 #ifdef MPI_INTEGER16
-      {MPI_INTEGER16, Class::whole},
+    {MPI_INTEGER16, Class::whole},
 #endif
 #ifdef MPI_REAL16
-      {MPI_REAL16, Class::real},
+    {MPI_REAL16, Class::real},
 #endif
 #ifdef MPI_COMPLEX32
-      {MPI_COMPLEX32, Class::complex},
+    {MPI_COMPLEX32, Class::complex},
 #endif
   };
-  if (named == MPI_DATATYPE_NULL) return Element::bytes;  // as are those of the types above that the MPI does not have
+  // as are those of the types above that the MPI does not have
+  if (named == MPI_DATATYPE_NULL) return Element::bytes;
   for (const NamedElement& each : exact) {
     if (each.type == named) return each.element;
   }
@@ -93,10 +143,13 @@ rma::Element element_of(MPI_Datatype named) {
 
 std::optional<rma::Operation> operation_of(MPI_Op op) {
   const std::pair<MPI_Op, Operation> all[] = {
-      {MPI_REPLACE, Operation::replace}, {MPI_NO_OP, Operation::no_op}, {MPI_SUM, Operation::sum}, {MPI_PROD, Operation::product},
-      {MPI_MIN, Operation::minimum}, {MPI_MAX, Operation::maximum}, {MPI_LAND, Operation::logical_and}, {MPI_LOR, Operation::logical_or},
-      {MPI_LXOR, Operation::logical_xor}, {MPI_BAND, Operation::bit_and}, {MPI_BOR, Operation::bit_or}, {MPI_BXOR, Operation::bit_xor},
-      {MPI_MINLOC, Operation::minloc}, {MPI_MAXLOC, Operation::maxloc}};
+      {MPI_REPLACE, Operation::replace},  {MPI_NO_OP, Operation::no_op},
+      {MPI_SUM, Operation::sum},          {MPI_PROD, Operation::product},
+      {MPI_MIN, Operation::minimum},      {MPI_MAX, Operation::maximum},
+      {MPI_LAND, Operation::logical_and}, {MPI_LOR, Operation::logical_or},
+      {MPI_LXOR, Operation::logical_xor}, {MPI_BAND, Operation::bit_and},
+      {MPI_BOR, Operation::bit_or},       {MPI_BXOR, Operation::bit_xor},
+      {MPI_MINLOC, Operation::minloc},    {MPI_MAXLOC, Operation::maxloc}};
   for (const auto& [named, operation] : all) {
     if (named == op) return operation;
   }
@@ -105,15 +158,20 @@ std::optional<rma::Operation> operation_of(MPI_Op op) {
 
 namespace {
 
-// A pair with gaps is several blocks, or one that is shorter than the pair: each becomes one run with the gaps in it.
-bool runs_of_pairs(const Layout& layout, MPI_Count count, uint64_t pair_bytes, const Layout& pair, Runs* runs) {
+// A pair with gaps is several blocks, or one that is shorter than the pair: each becomes one run
+// with the gaps in it.
+bool runs_of_pairs(const Layout& layout, MPI_Count count, uint64_t pair_bytes, const Layout& pair,
+                   Runs* runs) {
   const size_t parts = pair.blocks.size();
-  if (layout.blocks.size() % parts != 0 || layout.size != layout.blocks.size() / parts * pair.size) return false;
+  if (layout.blocks.size() % parts != 0 || layout.size != layout.blocks.size() / parts * pair.size)
+    return false;
   for (MPI_Count i = 0; i < count; ++i) {
     for (size_t k = 0; k < layout.blocks.size(); k += parts) {
       const int64_t at = layout.blocks[k].offset;
       for (size_t part = 0; part < parts; ++part) {
-        if (layout.blocks[k + part] != Block{at + pair.blocks[part].offset, pair.blocks[part].length}) return false;
+        if (layout.blocks[k + part] !=
+            Block{at + pair.blocks[part].offset, pair.blocks[part].length})
+          return false;
       }
       runs->pieces.push_back({at + static_cast<int64_t>(i) * layout.extent, pair_bytes});
     }
@@ -129,7 +187,8 @@ bool runs_of(MPI_Datatype type, MPI_Count count, rma::Element element, Runs* run
   if (count <= 0 || layout->size == 0) return true;
   const uint64_t size = rma::size_of(element);
   const MPI_Datatype base = size == 1 ? MPI_DATATYPE_NULL : base_type(type);
-  const Layout* pair = base != MPI_DATATYPE_NULL && element_of(base) == element ? layout_of(base) : nullptr;
+  const Layout* pair =
+      base != MPI_DATATYPE_NULL && element_of(base) == element ? layout_of(base) : nullptr;
   const Elements elements{layout, static_cast<uint64_t>(count)};
   if (pair != nullptr && pair->size != size) {
     if (!runs_of_pairs(*layout, count, size, *pair, runs)) return false;
@@ -140,7 +199,8 @@ bool runs_of(MPI_Datatype type, MPI_Count count, rma::Element element, Runs* run
   } else {
     runs->elements = elements;
     runs->bytes = elements.bytes();
-    return std::ranges::all_of(layout->blocks, [&](const Block& block) { return block.length % size == 0; });
+    return std::ranges::all_of(layout->blocks,
+                               [&](const Block& block) { return block.length % size == 0; });
   }
   for (const Piece& piece : runs->pieces) runs->bytes += piece.length;
   return true;
@@ -150,14 +210,17 @@ const std::byte* packed(const void* address, const Runs& runs, std::vector<std::
   const auto* from = static_cast<const std::byte*>(address);
   if (runs.one_run()) return from + runs.first;
   storage->resize(runs.bytes);
-  if (runs.elements.layout != nullptr) return pack(address, runs.elements, runs.bytes, storage->data()), storage->data();
+  if (runs.elements.layout != nullptr)
+    return pack(address, runs.elements, runs.bytes, storage->data()), storage->data();
   std::byte* to = storage->data();
-  for (const Piece& piece : runs.pieces) to = static_cast<std::byte*>(std::memcpy(to, from + piece.offset, piece.length)) + piece.length;
+  for (const Piece& piece : runs.pieces)
+    to = static_cast<std::byte*>(std::memcpy(to, from + piece.offset, piece.length)) + piece.length;
   return storage->data();
 }
 
 void unpack(const std::byte* from, void* address, const Runs& runs) {
-  if (runs.elements.layout != nullptr) return nearcache::unpack(from, runs.bytes, address, runs.elements);
+  if (runs.elements.layout != nullptr)
+    return nearcache::unpack(from, runs.bytes, address, runs.elements);
   auto* to = static_cast<std::byte*>(address);
   for (const Piece& piece : runs.pieces) {
     std::memcpy(to + piece.offset, from, piece.length);

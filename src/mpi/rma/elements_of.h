@@ -18,14 +18,15 @@ rma::Element element_of(MPI_Datatype named);
 // Where the bytes of elements of a datatype lie, relative to their address.
 struct Runs {
   uint64_t bytes = 0;
-  int64_t first = 0;                // where they begin, if there is one run only
-  std::vector<rma::Piece> pieces;   // else all of them, in the order of the type map
-  Elements elements;                // or, if there is a layout, those of these
+  int64_t first = 0;               // where they begin, if there is one run only
+  std::vector<rma::Piece> pieces;  // else all of them, in the order of the type map
+  Elements elements;               // or, if there is a layout, those of these
 
   bool one_run() const { return pieces.empty() && elements.layout == nullptr; }
 };
 
-// False for a datatype that cannot be read, or, with an element, is not made of whole ones. Pairs count with the gap inside and behind them.
+// False for a datatype that cannot be read, or, with an element, is not made of whole ones. Pairs
+// count with the gap inside and behind them.
 bool runs_of(MPI_Datatype type, MPI_Count count, rma::Element element, Runs* runs);
 
 // The bytes of `runs` at `address` in one piece: there, or copied to `storage`.

@@ -20,7 +20,8 @@ using rma::Mark;
 using rma::Status;
 using rma::Transfer;
 
-// The memory of a result that is not one run, until all of it is here. The datatype may be freed before.
+// The memory of a result that is not one run, until all of it is here. The datatype may be freed
+// before.
 struct Landing {
   Landing(void* to, const Runs& of) : bytes(of.bytes), address(to), runs(of) {
     if (runs.elements.layout != nullptr) layout_hold(runs.elements.layout);
@@ -52,7 +53,8 @@ void set_result(Transfer* transfer, void* address, const Runs& runs) {
   transfer->completion = {land, landing.release()};
 }
 
-void set_target(Transfer* transfer, const Target& target, const Runs& runs, std::vector<rma::Piece>* one) {
+void set_target(Transfer* transfer, const Target& target, const Runs& runs,
+                std::vector<rma::Piece>* one) {
   transfer->target = target.rank;
   transfer->displacement = target.displacement;
   transfer->length = runs.bytes;
@@ -61,7 +63,8 @@ void set_target(Transfer* transfer, const Target& target, const Runs& runs, std:
       const Block& here = static_cast<const Layout*>(of)->blocks[which];
       return rma::Piece{here.offset, here.length};
     };
-    transfer->layout = {layout->id, layout->size, layout->extent, layout->blocks.size(), layout, block};
+    transfer->layout = {layout->id, layout->size, layout->extent, layout->blocks.size(),
+                        layout,     block};
   }
   if (runs.one_run() && runs.first != 0) *one = {{runs.first, runs.bytes}};
   transfer->pieces = one->empty() ? std::span(runs.pieces) : std::span(*one);
@@ -76,13 +79,19 @@ int EngineWindow::report(int rc) const {
 
 int EngineWindow::settled(Status status) const {
   switch (status) {
-    case Status::ok: return MPI_SUCCESS;
-    case Status::out_of_range: return MPI_ERR_RMA_RANGE;
-    case Status::bad_operation: return MPI_ERR_OP;
-    case Status::not_locked: return MPI_ERR_RMA_SYNC;
-    case Status::no_window: return MPI_ERR_WIN;
+    case Status::ok:
+      return MPI_SUCCESS;
+    case Status::out_of_range:
+      return MPI_ERR_RMA_RANGE;
+    case Status::bad_operation:
+      return MPI_ERR_OP;
+    case Status::not_locked:
+      return MPI_ERR_RMA_SYNC;
+    case Status::no_window:
+      return MPI_ERR_WIN;
     case Status::lost_peer:
-      log(LogLevel::warning, "one-sided communication failed: %s", station_->engine().why_lost().c_str());
+      log(LogLevel::warning, "one-sided communication failed: %s",
+          station_->engine().why_lost().c_str());
       return MPI_ERR_OTHER;
   }
   return MPI_ERR_OTHER;
@@ -99,7 +108,8 @@ int EngineWindow::check(const Target& target) const {
 }
 
 void EngineWindow::issue(const rma::Agent::Lock& lock, Transfer transfer) {
-  while (!window_->issue(&transfer)) station_->agent().wait(lock, [&] { return !window_->crowded(transfer.target); });
+  while (!window_->issue(&transfer))
+    station_->agent().wait(lock, [&] { return !window_->crowded(transfer.target); });
 }
 
 int EngineWindow::put(const OriginBuffer& origin, const Target& target) {
@@ -108,7 +118,9 @@ int EngineWindow::put(const OriginBuffer& origin, const Target& target) {
   if (const int wrong = check(target); wrong != MPI_SUCCESS) return wrong;
   if (origin.count < 0) return MPI_ERR_COUNT;
   Runs from, to;
-  if (!runs_of(origin.type, origin.count, rma::Element::bytes, &from) || !runs_of(target.type, target.count, rma::Element::bytes, &to)) return MPI_ERR_TYPE;
+  if (!runs_of(origin.type, origin.count, rma::Element::bytes, &from) ||
+      !runs_of(target.type, target.count, rma::Element::bytes, &to))
+    return MPI_ERR_TYPE;
   if (from.bytes != to.bytes) return MPI_ERR_TYPE;
   std::vector<std::byte> storage;
   std::vector<rma::Piece> one;
@@ -125,7 +137,9 @@ int EngineWindow::get(void* address, MPI_Count count, MPI_Datatype type, const T
   if (const int wrong = check(target); wrong != MPI_SUCCESS) return wrong;
   if (count < 0) return MPI_ERR_COUNT;
   Runs to, from;
-  if (!runs_of(type, count, rma::Element::bytes, &to) || !runs_of(target.type, target.count, rma::Element::bytes, &from)) return MPI_ERR_TYPE;
+  if (!runs_of(type, count, rma::Element::bytes, &to) ||
+      !runs_of(target.type, target.count, rma::Element::bytes, &from))
+    return MPI_ERR_TYPE;
   // A get may ask for less than there is place for, not for more.
   if (from.bytes != to.bytes) return MPI_ERR_TYPE;
   std::vector<rma::Piece> one;
@@ -140,7 +154,8 @@ int EngineWindow::accumulate(const OriginBuffer& origin, const Target& target, M
   return get_accumulate(origin, nullptr, 0, MPI_DATATYPE_NULL, target, op);
 }
 
-int EngineWindow::get_accumulate(const OriginBuffer& origin, void* result, MPI_Count result_count, MPI_Datatype result_type, const Target& target, MPI_Op op) {
+int EngineWindow::get_accumulate(const OriginBuffer& origin, void* result, MPI_Count result_count,
+                                 MPI_Datatype result_type, const Target& target, MPI_Op op) {
   if (target.rank == MPI_PROC_NULL) return MPI_SUCCESS;
   const bool fetches = result_type != MPI_DATATYPE_NULL;
   const rma::Agent::Lock lock(&station_->agent());
@@ -154,9 +169,11 @@ int EngineWindow::get_accumulate(const OriginBuffer& origin, void* result, MPI_C
   const rma::Element element = computes ? element_of(base_type(target.type)) : rma::Element::bytes;
   if (!rma::has_meaning(*operation, element)) return MPI_ERR_OP;
   Runs from, to, results;
-  const bool readable = runs_of(target.type, target.count, element, &to) && (!sends || runs_of(origin.type, origin.count, element, &from)) &&
+  const bool readable = runs_of(target.type, target.count, element, &to) &&
+                        (!sends || runs_of(origin.type, origin.count, element, &from)) &&
                         (!fetches || runs_of(result_type, result_count, element, &results));
-  if (!readable || (sends && from.bytes != to.bytes) || (fetches && results.bytes != to.bytes)) return MPI_ERR_TYPE;
+  if (!readable || (sends && from.bytes != to.bytes) || (fetches && results.bytes != to.bytes))
+    return MPI_ERR_TYPE;
   std::vector<std::byte> storage;
   std::vector<rma::Piece> one;
   Transfer transfer{.kind = fetches ? Kind::fetch : Kind::accumulate};
@@ -169,27 +186,36 @@ int EngineWindow::get_accumulate(const OriginBuffer& origin, void* result, MPI_C
   return MPI_SUCCESS;
 }
 
-int EngineWindow::fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank, MPI_Aint displacement, MPI_Op op) {
+int EngineWindow::fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank,
+                               MPI_Aint displacement, MPI_Op op) {
   if (rank != MPI_PROC_NULL && type != MPI_DATATYPE_NULL && !is_named(type)) return MPI_ERR_TYPE;
   return get_accumulate({origin, 1, type}, result, 1, type, {rank, displacement, 1, type}, op);
 }
 
-int EngineWindow::compare_and_swap(const void* origin, const void* compare, void* result, MPI_Datatype type, int rank, MPI_Aint displacement) {
+int EngineWindow::compare_and_swap(const void* origin, const void* compare, void* result,
+                                   MPI_Datatype type, int rank, MPI_Aint displacement) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   const rma::Agent::Lock lock(&station_->agent());
   if (const int wrong = check({rank, displacement, 1, type}); wrong != MPI_SUCCESS) return wrong;
   Runs runs;
-  const bool whole = is_named(type) && rma::has_meaning(rma::Operation::bit_and, element_of(type));  // integers, logicals and bytes
-  if (!whole || !runs_of(type, 1, rma::Element::bytes, &runs) || !runs.one_run() || runs.bytes > 16) return MPI_ERR_TYPE;
+  // integers, logicals and bytes
+  const bool whole = is_named(type) && rma::has_meaning(rma::Operation::bit_and, element_of(type));
+  if (!whole || !runs_of(type, 1, rma::Element::bytes, &runs) || !runs.one_run() || runs.bytes > 16)
+    return MPI_ERR_TYPE;
   std::byte both[32];
   std::memcpy(both, origin, runs.bytes);
   std::memcpy(both + runs.bytes, compare, runs.bytes);
-  issue(lock, {.kind = Kind::compare_and_swap, .target = rank, .displacement = displacement, .length = runs.bytes, .data = both,
+  issue(lock, {.kind = Kind::compare_and_swap,
+               .target = rank,
+               .displacement = displacement,
+               .length = runs.bytes,
+               .data = both,
                .result = static_cast<std::byte*>(result)});
   return MPI_SUCCESS;
 }
 
-// The request is the host's, of a get from nobody on the handle, which is complete as soon as it is made (layer.cpp keeps an epoch open for that).
+// The request is the host's, of a get from nobody on the handle, which is complete as soon as it is
+// made (layer.cpp keeps an epoch open for that).
 int EngineWindow::complete_request(int rc, int rank, MPI_Request* request) {
   if (rc != MPI_SUCCESS) return rc;
   Status status = Status::ok;
@@ -212,7 +238,7 @@ int EngineWindow::fence(int assert) {
   if (all_locked_ || !locks_.empty() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
   window_->fence_enter();
   wait_until(lock, [&] { return window_->fence_met() && window_->all_landed(); });
-  fenced_ = (assert & MPI_MODE_NOSUCCEED) == 0;
+  fenced_ = (assert& MPI_MODE_NOSUCCEED) == 0;
   return settled(window_->take_error());
 }
 
@@ -222,7 +248,9 @@ bool EngineWindow::ranks_of(MPI_Group group, std::vector<int>* ranks) const {
   std::vector<int> given(static_cast<size_t>(size));
   for (int i = 0; i < size; ++i) given[static_cast<size_t>(i)] = i;
   ranks->resize(given.size());
-  if (size > 0 && next.Group_translate_ranks(group, size, given.data(), group_, ranks->data()) != MPI_SUCCESS) return false;
+  if (size > 0 &&
+      next.Group_translate_ranks(group, size, given.data(), group_, ranks->data()) != MPI_SUCCESS)
+    return false;
   return std::ranges::all_of(*ranks, [&](int rank) { return valid_rank(rank); });
 }
 
@@ -232,7 +260,7 @@ int EngineWindow::start(MPI_Group group, int assert) {
   if ((assert & ~MPI_MODE_NOCHECK) != 0) return MPI_ERR_ASSERT;
   if (starting_ || all_locked_ || !locks_.empty()) return MPI_ERR_RMA_SYNC;
   if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
-  if ((assert & MPI_MODE_NOCHECK) == 0) wait_until(lock, [&] { return window_->started(ranks); });
+  if ((assert& MPI_MODE_NOCHECK) == 0) wait_until(lock, [&] { return window_->started(ranks); });
   starting_ = true;
   fenced_ = false;
   started_ = std::move(ranks);
@@ -256,7 +284,7 @@ int EngineWindow::post(MPI_Group group, int assert) {
   if ((assert & ~known) != 0) return MPI_ERR_ASSERT;
   if (exposing_) return MPI_ERR_RMA_SYNC;
   if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
-  if ((assert & MPI_MODE_NOCHECK) == 0) window_->post(ranks);
+  if ((assert& MPI_MODE_NOCHECK) == 0) window_->post(ranks);
   station_->agent().send(lock);
   exposing_ = true;
   fenced_ = false;
@@ -277,7 +305,8 @@ int EngineWindow::test(int* flag) {
   *flag = 0;
   if (!exposing_) return MPI_ERR_RMA_SYNC;
   station_->agent().poll(lock);
-  if (!window_->completed_by(exposed_)) return window_->broken() ? settled(Status::lost_peer) : MPI_SUCCESS;
+  if (!window_->completed_by(exposed_))
+    return window_->broken() ? settled(Status::lost_peer) : MPI_SUCCESS;
   *flag = 1;
   exposing_ = false;
   return MPI_SUCCESS;
@@ -294,7 +323,8 @@ int EngineWindow::lock(int type, int rank, int assert) {
   fenced_ = false;
   locks_.insert(rank);
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
-  window_->lock(rank, type == MPI_LOCK_EXCLUSIVE ? LockType::exclusive : LockType::shared, (assert & MPI_MODE_NOCHECK) != 0);
+  window_->lock(rank, type == MPI_LOCK_EXCLUSIVE ? LockType::exclusive : LockType::shared,
+                (assert& MPI_MODE_NOCHECK) != 0);
   if (rank != window_->rank()) return MPI_SUCCESS;
   // The program may use its own memory by loads and stores from now on.
   const Mark mark = window_->lock_now(rank);
@@ -318,7 +348,7 @@ int EngineWindow::lock_all(int assert) {
   if (all_locked_ || starting_ || !locks_.empty()) return MPI_ERR_RMA_SYNC;
   fenced_ = false;
   all_locked_ = true;
-  window_->lock_all((assert & MPI_MODE_NOCHECK) != 0);
+  window_->lock_all((assert& MPI_MODE_NOCHECK) != 0);
   const Mark mark = window_->lock_now(window_->rank());
   wait_until(lock, [&] { return window_->reached(window_->rank(), mark); });
   return settled(window_->take_error(window_->rank()));
@@ -374,7 +404,9 @@ int EngineWindow::attach(void* base, MPI_Aint size) {
   if (shape_.flavor != MPI_WIN_FLAVOR_DYNAMIC) return MPI_ERR_RMA_FLAVOR;
   if (size < 0) return MPI_ERR_SIZE;
   if (size == 0) return MPI_SUCCESS;
-  return window_->exposure().memory().attach(base, static_cast<uint64_t>(size)) ? MPI_SUCCESS : MPI_ERR_RMA_ATTACH;
+  return window_->exposure().memory().attach(base, static_cast<uint64_t>(size))
+             ? MPI_SUCCESS
+             : MPI_ERR_RMA_ATTACH;
 }
 
 int EngineWindow::detach(const void* base) {
@@ -385,27 +417,27 @@ int EngineWindow::detach(const void* base) {
 }
 
 bool EngineWindow::get_attr(int keyval, void* value, int* flag) {
-  void* found = keyval == MPI_WIN_BASE ? shape_.base
-                : keyval == MPI_WIN_SIZE ? static_cast<void*>(&shape_.size)
-                : keyval == MPI_WIN_DISP_UNIT ? static_cast<void*>(&shape_.unit)
+  void* found = keyval == MPI_WIN_BASE            ? shape_.base
+                : keyval == MPI_WIN_SIZE          ? static_cast<void*>(&shape_.size)
+                : keyval == MPI_WIN_DISP_UNIT     ? static_cast<void*>(&shape_.unit)
                 : keyval == MPI_WIN_CREATE_FLAVOR ? static_cast<void*>(&shape_.flavor)
-                : keyval == MPI_WIN_MODEL ? static_cast<void*>(&model_) : nullptr;
+                : keyval == MPI_WIN_MODEL         ? static_cast<void*>(&model_)
+                                                  : nullptr;
   if (found == nullptr && keyval != MPI_WIN_BASE) return false;
   *static_cast<void**>(value) = found;
   *flag = 1;
   return true;
 }
 
-int EngineWindow::get_group(MPI_Group* group) {
-  return next.Group_excl(group_, 0, nullptr, group);
-}
+int EngineWindow::get_group(MPI_Group* group) { return next.Group_excl(group_, 0, nullptr, group); }
 
 int EngineWindow::close() {
   {
     const rma::Agent::Lock lock(&station_->agent());
     if (all_locked_ || !locks_.empty() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
     window_->fence_enter();
-    wait_until(lock, [&] { return window_->fence_met() && window_->all_landed(); });  // nobody uses it any more
+    // nobody uses it any more
+    wait_until(lock, [&] { return window_->fence_met() && window_->all_landed(); });
     station_->engine().close(window_);
   }
   next.Group_free(&group_);

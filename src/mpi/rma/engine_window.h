@@ -1,7 +1,9 @@
-// A window whose one-sided communication the engine does: MPI's calls on it, with their epochs and errors.
+// A window whose one-sided communication the engine does: MPI's calls on it, with their epochs and
+// errors.
 //
-// Its handle is a window of the host MPI on MPI_COMM_SELF, so that names, attributes, info, error handlers and the handle's forms in Fortran are the host's affair.
-// What such a window would tell wrongly of itself is answered here.
+// Its handle is a window of the host MPI on MPI_COMM_SELF, so that names, attributes, info, error
+// handlers and the handle's forms in Fortran are the host's affair. What such a window would tell
+// wrongly of itself is answered here.
 #pragma once
 
 #include <algorithm>
@@ -38,19 +40,24 @@ class EngineWindow {
   };
 
   // Takes the handle and the group.
-  EngineWindow(Station* station, MPI_Win handle, MPI_Group group, rma::Window* window, const Shape& shape)
+  EngineWindow(Station* station, MPI_Win handle, MPI_Group group, rma::Window* window,
+               const Shape& shape)
       : station_(station), handle_(handle), group_(group), window_(window), shape_(shape) {}
 
-  // Calls the window's error handler if `rc` is an error. Not under the lock: the handler is the program's, and may use the window.
+  // Calls the window's error handler if `rc` is an error. Not under the lock: the handler is the
+  // program's, and may use the window.
   int report(int rc) const;
 
   // Each is the MPI call of that name: returns an error class for `report`.
   int put(const OriginBuffer& origin, const Target& target);
   int get(void* to, MPI_Count count, MPI_Datatype type, const Target& target);
   int accumulate(const OriginBuffer& origin, const Target& target, MPI_Op op);
-  int get_accumulate(const OriginBuffer& origin, void* result, MPI_Count result_count, MPI_Datatype result_type, const Target& target, MPI_Op op);
-  int fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank, MPI_Aint displacement, MPI_Op op);
-  int compare_and_swap(const void* origin, const void* compare, void* result, MPI_Datatype type, int rank, MPI_Aint displacement);
+  int get_accumulate(const OriginBuffer& origin, void* result, MPI_Count result_count,
+                     MPI_Datatype result_type, const Target& target, MPI_Op op);
+  int fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank,
+                   MPI_Aint displacement, MPI_Op op);
+  int compare_and_swap(const void* origin, const void* compare, void* result, MPI_Datatype type,
+                       int rank, MPI_Aint displacement);
   // What the call before has begun is complete at the origin: its request, if that succeeded.
   int complete_request(int rc, int rank, MPI_Request* request);
 
@@ -75,7 +82,8 @@ class EngineWindow {
   // False: the attribute is the host's.
   bool get_attr(int keyval, void* value, int* flag);
   int get_group(MPI_Group* group);
-  // As MPI-4.1 has it of windows that are not shared: the own memory is in reach, that of others is none.
+  // As MPI-4.1 has it of windows that are not shared: the own memory is in reach, that of others is
+  // none.
   template <class Unit>
   int shared_query(int rank, MPI_Aint* size, Unit* unit, void* base) const {
     if (rank != MPI_PROC_NULL && !valid_rank(rank)) return MPI_ERR_RANK;
@@ -92,7 +100,10 @@ class EngineWindow {
   int flush_to(int rank, rma::Mark (rma::Window::*flush)(int));
   int settled(rma::Status status) const;
   bool valid_rank(int rank) const { return rank >= 0 && rank < window_->members().size(); }
-  bool may_access(int rank) const { return fenced_ || all_locked_ || locks_.contains(rank) || std::ranges::find(started_, rank) != started_.end(); }
+  bool may_access(int rank) const {
+    return fenced_ || all_locked_ || locks_.contains(rank) ||
+           std::ranges::find(started_, rank) != started_.end();
+  }
   bool passive(int rank) const { return all_locked_ || locks_.contains(rank); }
   // MPI_SUCCESS, or what forbids an access.
   int check(const Target& target) const;
@@ -111,10 +122,10 @@ class EngineWindow {
   // Epochs, under the agent's lock.
   bool fenced_ = false;
   bool all_locked_ = false;
-  std::set<int> locks_;              // of these ranks
+  std::set<int> locks_;  // of these ranks
   bool starting_ = false, exposing_ = false;
-  std::vector<int> started_;         // targets
-  size_t exposed_ = 0;               // origins
+  std::vector<int> started_;  // targets
+  size_t exposed_ = 0;        // origins
   int model_ = MPI_WIN_UNIFIED;
 };
 

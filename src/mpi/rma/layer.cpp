@@ -33,12 +33,17 @@ EngineLayer& engine_layer() {
   return instance;
 }
 
-EngineWindow* engine_window(MPI_Win handle) { return engine_layer().windows.find(handle_bits(handle)); }
+EngineWindow* engine_window(MPI_Win handle) {
+  return engine_layer().windows.find(handle_bits(handle));
+}
 
-// A window of the host on this rank alone, in an epoch that never ends: by a get from nobody it gives out requests that are complete.
+// A window of the host on this rank alone, in an epoch that never ends: by a get from nobody it
+// gives out requests that are complete.
 int make_handle(MPI_Aint bytes, int unit, MPI_Info info, void* base, MPI_Win* handle) {
   const RmaNext& below = below_engine();
-  if (const int rc = below.Win_allocate(bytes, unit, MPI_INFO_NULL, MPI_COMM_SELF, base, handle); rc != MPI_SUCCESS) return rc;
+  if (const int rc = below.Win_allocate(bytes, unit, MPI_INFO_NULL, MPI_COMM_SELF, base, handle);
+      rc != MPI_SUCCESS)
+    return rc;
   if (const int rc = below.Win_lock_all(0, *handle); rc != MPI_SUCCESS) return rc;
   return info == MPI_INFO_NULL ? MPI_SUCCESS : below.Win_set_info(*handle, info);
 }
@@ -58,12 +63,15 @@ struct Agreement {
   uint64_t id = 0;       // by the first one
 };
 
-// A rank that is late tells the others so and goes on: they wait for it, as those who have met all know that all come here.
+// A rank that is late tells the others so and goes on: they wait for it, as those who have met all
+// know that all come here.
 bool agree(MPI_Comm comm, const Agreement& mine, Agreement* all) {
   constexpr int words = sizeof(Agreement) / sizeof(uint64_t);
   Exchange exchange(words, words);
   std::memcpy(exchange.sent().data(), &mine, sizeof mine);
-  if (next.Iallreduce(exchange.sent().data(), exchange.received().data(), words, MPI_UINT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS) return false;
+  if (next.Iallreduce(exchange.sent().data(), exchange.received().data(), words, MPI_UINT64_T,
+                      MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
+    return false;
   *all = mine;
   if (mine.late != 0) return context.world.leave(std::move(exchange)), true;
   if (!exchange.wait(no_limit)) return false;
@@ -71,7 +79,8 @@ bool agree(MPI_Comm comm, const Agreement& mine, Agreement* all) {
   return true;
 }
 
-// Has the members of a window agree that it is the engine's, and then begins its opening. Empty, or why it is the host's, at all of them alike.
+// Has the members of a window agree that it is the engine's, and then begins its opening. Empty, or
+// why it is the host's, at all of them alike.
 std::string agree_on_engine(MPI_Comm comm, bool usable, std::vector<int>* members, uint64_t* id) {
   EngineLayer& layer = engine_layer();
   World& world = context.world;
@@ -85,12 +94,13 @@ std::string agree_on_engine(MPI_Comm comm, bool usable, std::vector<int>* member
   const bool far = std::ranges::any_of(met.far, [](uint8_t each) { return each != 0; });
   for (;;) {
     const Station::State state = layer.station.begin_opening();
-    const Agreement mine{.late = late,
-                         .refuses = !usable || state == Station::State::impossible,
-                         .wanted = layer.use == RmaUse::on || far,
-                         .partial = !world.is_everybody(comm),
-                         .down = state == Station::State::down,
-                         .id = rank == 0 ? static_cast<uint64_t>(context.rank + 1) << 32 | ++layer.ids : 0};
+    const Agreement mine{
+        .late = late,
+        .refuses = !usable || state == Station::State::impossible,
+        .wanted = layer.use == RmaUse::on || far,
+        .partial = !world.is_everybody(comm),
+        .down = state == Station::State::down,
+        .id = rank == 0 ? static_cast<uint64_t>(context.rank + 1) << 32 | ++layer.ids : 0};
     Agreement all;
     const bool agreed = agree(comm, mine, &all);
     if (agreed && all.late == 0 && all.refuses == 0 && all.wanted != 0 && all.down == 0) {
@@ -139,31 +149,37 @@ int create_window(MPI_Comm comm, MPI_Win* win, bool valid, Host host, Make make)
   }
   MPI_Group group = MPI_GROUP_NULL;
   next.Comm_group(comm, &group);
-  rma::Memory memory = shape.flavor == MPI_WIN_FLAVOR_DYNAMIC ? rma::Memory::dynamic()
-                                                              : rma::Memory::fixed(shape.base, static_cast<uint64_t>(shape.size), shape.unit);
+  rma::Memory memory =
+      shape.flavor == MPI_WIN_FLAVOR_DYNAMIC
+          ? rma::Memory::dynamic()
+          : rma::Memory::fixed(shape.base, static_cast<uint64_t>(shape.size), shape.unit);
   rma::Window* window = nullptr;
   {
     const rma::Agent::Lock lock(&layer.station.agent());
     window = layer.station.engine().open(id, rma::Members(std::move(members)), std::move(memory));
     layer.station.engine().end_opening();
   }
-  layer.windows.add(handle_bits(handle), new EngineWindow(&layer.station, handle, group, window, shape));
+  layer.windows.add(handle_bits(handle),
+                    new EngineWindow(&layer.station, handle, group, window, shape));
   *win = handle;
   log(LogLevel::info, "a window is done by the RMA engine");
   return MPI_SUCCESS;
 }
 
 template <class Host>
-int engine_Win_create(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win* win, Host host) {
-  return create_window(comm, win, size >= 0 && unit > 0 && unit <= INT32_MAX, host, [&](EngineWindow::Shape* shape, MPI_Win* handle) {
-    void* unused = nullptr;
-    *shape = {base, size, static_cast<int>(unit), MPI_WIN_FLAVOR_CREATE};
-    return make_handle(8, 1, info, &unused, handle);
-  });
+int engine_Win_create(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
+                      MPI_Win* win, Host host) {
+  return create_window(comm, win, size >= 0 && unit > 0 && unit <= INT32_MAX, host,
+                       [&](EngineWindow::Shape* shape, MPI_Win* handle) {
+                         void* unused = nullptr;
+                         *shape = {base, size, static_cast<int>(unit), MPI_WIN_FLAVOR_CREATE};
+                         return make_handle(8, 1, info, &unused, handle);
+                       });
 }
 
 template <class Host>
-int engine_Win_allocate(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win, Host host) {
+int engine_Win_allocate(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* baseptr,
+                        MPI_Win* win, Host host) {
   void* base = nullptr;
   const auto make = [&](EngineWindow::Shape* shape, MPI_Win* handle) {
     const int rc = make_handle(size, static_cast<int>(unit), info, &base, handle);
@@ -171,7 +187,9 @@ int engine_Win_allocate(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm co
     return rc;
   };
   bool by_host = false;
-  const int rc = create_window(comm, win, size >= 0 && unit > 0 && unit <= INT32_MAX, [&] { return by_host = true, host(); }, make);
+  const int rc = create_window(
+      comm, win, size >= 0 && unit > 0 && unit <= INT32_MAX, [&] { return by_host = true, host(); },
+      make);
   if (!by_host) *static_cast<void**>(baseptr) = base;
   return rc;
 }
@@ -201,7 +219,9 @@ const RmaNext& below_engine() { return engine_layer().layer.below; }
 
 void rma_install([[maybe_unused]] RmaUse use) {
 #ifdef NEARCACHE_FAMILY_SIMGRID
-  if (use != RmaUse::off) log(LogLevel::warning, "rma: SimGrid's ranks are threads of one process: the RMA engine is off");
+  if (use != RmaUse::off)
+    log(LogLevel::warning,
+        "rma: SimGrid's ranks are threads of one process: the RMA engine is off");
 #else
   EngineLayer& layer = engine_layer();
   if (use == RmaUse::off || layer.use != RmaUse::off) return;

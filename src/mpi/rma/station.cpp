@@ -39,15 +39,19 @@ const Station::Card& Station::own_card() {
   if (own_card_) return *own_card_;
   std::string wrong;
   fabric_ = net::SocketFabric::open(context.rank, context.options.rma_interface, &wrong);
-  if (fabric_ == nullptr) log(LogLevel::warning, "rank %d: no RMA engine: %s", context.rank, wrong.c_str());
-  own_card_ = Card{fabric_ != nullptr ? fabric_->address() : net::SocketAddress{}, {net::random_word(), net::random_word()}, fabric_ != nullptr};
+  if (fabric_ == nullptr)
+    log(LogLevel::warning, "rank %d: no RMA engine: %s", context.rank, wrong.c_str());
+  own_card_ = Card{fabric_ != nullptr ? fabric_->address() : net::SocketAddress{},
+                   {net::random_word(), net::random_word()},
+                   fabric_ != nullptr};
   return *own_card_;
 }
 
 void Station::set_up(MPI_Comm comm, const std::vector<int>& members) {
   const Card mine = own_card();
   std::vector<Card> cards(members.size());
-  const int rc = next.Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, comm);
+  const int rc =
+      next.Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, comm);
   const std::lock_guard lock(mutex_);
   if (state_ != State::down) return;
   const std::string wrong = rc == MPI_SUCCESS ? begin(cards, members) : "MPI_Allgather failed";
@@ -59,14 +63,16 @@ std::string Station::begin(const std::vector<Card>& cards, const std::vector<int
   std::vector<net::SocketAddress> addresses(members.size());
   net::Secret secret{};
   for (size_t i = 0; i < members.size(); ++i) {
-    if (cards[i].usable == 0) return "rank " + std::to_string(members[i]) + " has no network for it";
+    if (cards[i].usable == 0)
+      return "rank " + std::to_string(members[i]) + " has no network for it";
     addresses[static_cast<size_t>(members[i])] = cards[i].address;
     if (members[i] == 0) secret = cards[i].secret;
   }
   fabric_->know(secret, std::move(addresses));
   engine_ = std::make_unique<rma::Engine>(fabric_.get());
   agent_ = std::make_unique<rma::Agent>(engine_.get(), [] { context.progress.call(); });
-  // Nobody sends before the first window has been agreed on, so an agent that did not start is known by then.
+  // Nobody sends before the first window has been agreed on, so an agent that did not start is
+  // known by then.
   const std::string wrong = agent_->start();
   if (wrong.empty()) be_helped(agent_.get());
   return wrong;
@@ -90,7 +96,8 @@ void Station::end_opening() {
 void Station::stop() {
   const std::lock_guard lock(mutex_);
   if (state_ == State::up) {
-    if (const MPI_Comm everybody = context.world.everybody(); everybody != MPI_COMM_NULL) next.Barrier(everybody);
+    if (const MPI_Comm everybody = context.world.everybody(); everybody != MPI_COMM_NULL)
+      next.Barrier(everybody);
     helped.store(nullptr, std::memory_order_release);
     context.progress.call();
     agent_->stop();

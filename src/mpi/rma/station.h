@@ -1,8 +1,11 @@
-// This process as a rank of the RMA engine: network, engine and agent, from the first window that the engine may take to MPI_Finalize.
+// This process as a rank of the RMA engine: network, engine and agent, from the first window that
+// the engine may take to MPI_Finalize.
 //
-// They are set up together by all ranks of the job, at the first window whose communicator has all of them: the host MPI carries addresses and the
-// secret of the job. Windows that come before that are the host's. Threads may make first windows at once, on communicators that ranks come to in different order:
-// each such window carries a set-up of its own, all with the same cards, and the first that is over counts.
+// They are set up together by all ranks of the job, at the first window whose communicator has all
+// of them: the host MPI carries addresses and the secret of the job. Windows that come before that
+// are the host's. Threads may make first windows at once, on communicators that ranks come to in
+// different order: each such window carries a set-up of its own, all with the same cards, and the
+// first that is over counts.
 #pragma once
 
 #include <memory>
@@ -21,12 +24,14 @@ class Station {
  public:
   enum class State { down, up, impossible };
 
-  // Collective over `comm`, whose ranks are these of the world, all of it, and have agreed on it. Afterwards it is not down. Any thread.
+  // Collective over `comm`, whose ranks are these of the world, all of it, and have agreed on it.
+  // Afterwards it is not down. Any thread.
   void set_up(MPI_Comm comm, const std::vector<int>& members);
   // The end of MPI is next.
   void stop();
 
-  // Around the agreement on a new window (rma/engine.h): an opening has begun if the engine is up. Any thread.
+  // Around the agreement on a new window (rma/engine.h): an opening has begun if the engine is up.
+  // Any thread.
   State begin_opening();
   void end_opening();
 

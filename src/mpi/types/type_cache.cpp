@@ -1,5 +1,6 @@
-// Layouts by datatype: predefined types in a table read without a lock, the program's own as an attribute of the
-// datatype, which MPI deletes with it, so that a handle used again never finds an old layout.
+// Layouts by datatype: predefined types in a table read without a lock, the program's own as an
+// attribute of the datatype, which MPI deletes with it, so that a handle used again never finds an
+// old layout.
 #include <algorithm>
 #include <mutex>
 
@@ -16,7 +17,7 @@ namespace {
 
 struct TypeCache {
   std::mutex building;  // held while a layout is made; taken before `mutex`
-  std::mutex mutex;  // covers `keyval`, and additions to named_types
+  std::mutex mutex;     // covers `keyval`, and additions to named_types
   int keyval = MPI_KEYVAL_INVALID;
 };
 
@@ -34,10 +35,12 @@ Layout* make_layout(MPI_Datatype datatype) {
   for (const Block& block : layout->blocks) {
     layout->size += block.length;
     const int64_t end = block.offset + static_cast<int64_t>(block.length);
-    layout->true_lb = &block == &layout->blocks.front() ? block.offset : std::min(layout->true_lb, block.offset);
+    layout->true_lb =
+        &block == &layout->blocks.front() ? block.offset : std::min(layout->true_lb, block.offset);
     layout->true_ub = &block == &layout->blocks.front() ? end : std::max(layout->true_ub, end);
   }
-  layout->dense = layout->blocks.size() == 1 && static_cast<int64_t>(layout->size) == layout->extent;
+  layout->dense =
+      layout->blocks.size() == 1 && static_cast<int64_t>(layout->size) == layout->extent;
   return layout;
 }
 
@@ -67,7 +70,8 @@ int layout_keyval() {
 bool known_layout(MPI_Datatype datatype, int keyval, const Layout** layout) {
   void* attribute = nullptr;
   int found = 0;
-  if (next.Type_get_attr(datatype, keyval, &attribute, &found) != MPI_SUCCESS || found == 0) return false;
+  if (next.Type_get_attr(datatype, keyval, &attribute, &found) != MPI_SUCCESS || found == 0)
+    return false;
   *layout = static_cast<const Layout*>(attribute);
   return true;
 }
@@ -88,7 +92,8 @@ const Layout* derived_layout(MPI_Datatype datatype) {
     return layout;
   }
   // A layout that we cannot read is remembered as null, so that it is tried once only.
-  if (next.Type_set_attr(datatype, keyval, const_cast<Layout*>(layout)) != MPI_SUCCESS) return nullptr;
+  if (next.Type_set_attr(datatype, keyval, const_cast<Layout*>(layout)) != MPI_SUCCESS)
+    return nullptr;
   return layout;
 }
 

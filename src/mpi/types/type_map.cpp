@@ -26,7 +26,9 @@ bool read_envelope(MPI_Datatype datatype, Contents* contents) {
 #ifdef NEARCACHE_HAS_Type_get_envelope_c
   if (next.Type_get_envelope_c != nullptr) {
     MPI_Count ints = 0, addresses = 0, larges = 0, types = 0;
-    if (next.Type_get_envelope_c(datatype, &ints, &addresses, &larges, &types, &contents->combiner) != MPI_SUCCESS) return false;
+    if (next.Type_get_envelope_c(datatype, &ints, &addresses, &larges, &types,
+                                 &contents->combiner) != MPI_SUCCESS)
+      return false;
     contents->ints.resize(static_cast<size_t>(ints));
     contents->addresses.resize(static_cast<size_t>(addresses));
     contents->larges.resize(static_cast<size_t>(larges));
@@ -35,7 +37,9 @@ bool read_envelope(MPI_Datatype datatype, Contents* contents) {
   }
 #endif
   int ints = 0, addresses = 0, types = 0;
-  if (next.Type_get_envelope(datatype, &ints, &addresses, &types, &contents->combiner) != MPI_SUCCESS) return false;
+  if (next.Type_get_envelope(datatype, &ints, &addresses, &types, &contents->combiner) !=
+      MPI_SUCCESS)
+    return false;
   contents->ints.resize(static_cast<size_t>(ints));
   contents->addresses.resize(static_cast<size_t>(addresses));
   contents->types.resize(static_cast<size_t>(types));
@@ -46,17 +50,20 @@ bool read_contents(MPI_Datatype datatype, Contents* c) {
 #ifdef NEARCACHE_HAS_Type_get_contents_c
   if (c->large()) {
     std::vector<MPI_Count> counts(c->larges.size());
-    const int rc = next.Type_get_contents_c(datatype, static_cast<MPI_Count>(c->ints.size()), static_cast<MPI_Count>(c->addresses.size()),
-                                            static_cast<MPI_Count>(counts.size()), static_cast<MPI_Count>(c->types.size()),
-                                            c->ints.data(), c->addresses.data(), counts.data(), c->types.data());
+    const int rc = next.Type_get_contents_c(datatype, static_cast<MPI_Count>(c->ints.size()),
+                                            static_cast<MPI_Count>(c->addresses.size()),
+                                            static_cast<MPI_Count>(counts.size()),
+                                            static_cast<MPI_Count>(c->types.size()), c->ints.data(),
+                                            c->addresses.data(), counts.data(), c->types.data());
     std::copy(counts.begin(), counts.end(), c->larges.begin());
     return rc == MPI_SUCCESS;
   }
 #endif
   if (c->large()) return false;
-  return next.Type_get_contents(datatype, static_cast<int>(c->ints.size()), static_cast<int>(c->addresses.size()),
-                                static_cast<int>(c->types.size()), c->ints.data(), c->addresses.data(),
-                                c->types.data()) == MPI_SUCCESS;
+  return next.Type_get_contents(datatype, static_cast<int>(c->ints.size()),
+                                static_cast<int>(c->addresses.size()),
+                                static_cast<int>(c->types.size()), c->ints.data(),
+                                c->addresses.data(), c->types.data()) == MPI_SUCCESS;
 }
 
 bool combiner_is_named(int combiner) {
@@ -64,7 +71,8 @@ bool combiner_is_named(int combiner) {
 #ifdef MPI_COMBINER_VALUE_INDEX
   if (combiner == MPI_COMBINER_VALUE_INDEX) return true;
 #endif
-  return combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+  return combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+         combiner == MPI_COMBINER_F90_INTEGER;
 }
 
 // A type map under construction: appends copies of a child's map, merging what touches.
@@ -73,8 +81,10 @@ class Builder {
   explicit Builder(TypeMap* map) : map_(map) {}
 
   bool add(const TypeMap& child, int64_t offset, int64_t times) {
-    if (times > 0 && child.blocks.size() == 1 && static_cast<int64_t>(child.blocks[0].length) == child.extent) {
-      return add_block({offset + child.blocks[0].offset, child.blocks[0].length * static_cast<uint64_t>(times)});
+    if (times > 0 && child.blocks.size() == 1 &&
+        static_cast<int64_t>(child.blocks[0].length) == child.extent) {
+      return add_block(
+          {offset + child.blocks[0].offset, child.blocks[0].length * static_cast<uint64_t>(times)});
     }
     for (int64_t i = 0; i < times; ++i, offset += child.extent) {
       for (const Block& block : child.blocks) {
@@ -88,7 +98,8 @@ class Builder {
   bool add_block(Block block) {
     if (block.length == 0) return true;
     std::vector<Block>& blocks = map_->blocks;
-    if (!blocks.empty() && blocks.back().offset + static_cast<int64_t>(blocks.back().length) == block.offset) {
+    if (!blocks.empty() &&
+        blocks.back().offset + static_cast<int64_t>(blocks.back().length) == block.offset) {
       blocks.back().length += block.length;
       return true;
     }
@@ -104,22 +115,27 @@ struct Run {
   int64_t start, length;
 };
 
-// Every combination of the runs of all dimensions, the last dimension fastest: a part of an array in C order.
-bool add_array_part(Builder* builder, const TypeMap& child, const std::vector<std::vector<Run>>& runs,
-                    const std::vector<int64_t>& strides, size_t dimension, int64_t offset) {
+// Every combination of the runs of all dimensions, the last dimension fastest: a part of an array
+// in C order.
+bool add_array_part(Builder* builder, const TypeMap& child,
+                    const std::vector<std::vector<Run>>& runs, const std::vector<int64_t>& strides,
+                    size_t dimension, int64_t offset) {
   for (const Run& run : runs[dimension]) {
     if (dimension + 1 == runs.size()) {
       if (!builder->add(child, offset + run.start * strides[dimension], run.length)) return false;
       continue;
     }
     for (int64_t i = run.start; i < run.start + run.length; ++i) {
-      if (!add_array_part(builder, child, runs, strides, dimension + 1, offset + i * strides[dimension])) return false;
+      if (!add_array_part(builder, child, runs, strides, dimension + 1,
+                          offset + i * strides[dimension]))
+        return false;
     }
   }
   return true;
 }
 
-bool add_array(Builder* builder, const TypeMap& child, std::vector<std::vector<Run>> runs, std::vector<int64_t> sizes, bool fortran) {
+bool add_array(Builder* builder, const TypeMap& child, std::vector<std::vector<Run>> runs,
+               std::vector<int64_t> sizes, bool fortran) {
   if (fortran) {
     std::reverse(runs.begin(), runs.end());
     std::reverse(sizes.begin(), sizes.end());
@@ -143,10 +159,12 @@ bool add_subarray(const Contents& c, const TypeMap& child, Builder* builder) {
 }
 
 // What process `at` of `processes` owns of `size` indices (MPI-3.1, section 4.1.4).
-std::vector<Run> distributed_runs(int64_t size, int distribution, int64_t argument, int64_t processes, int64_t at) {
+std::vector<Run> distributed_runs(int64_t size, int distribution, int64_t argument,
+                                  int64_t processes, int64_t at) {
   if (distribution == MPI_DISTRIBUTE_NONE) return {{0, size}};
   const bool block = distribution == MPI_DISTRIBUTE_BLOCK;
-  if (argument == MPI_DISTRIBUTE_DFLT_DARG) argument = block ? (size + processes - 1) / processes : 1;
+  if (argument == MPI_DISTRIBUTE_DFLT_DARG)
+    argument = block ? (size + processes - 1) / processes : 1;
   std::vector<Run> runs;
   for (int64_t start = at * argument; start < size; start += processes * argument) {
     runs.push_back({start, std::min(argument, size - start)});
@@ -180,30 +198,36 @@ bool add_struct(const Contents& c, const std::vector<TypeMap>& children, Builder
   const int64_t count = c.number(0);
   for (int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<size_t>(i);
-    const int64_t where = c.large() ? c.larges[static_cast<size_t>(1 + count + i)] : c.addresses[at];
+    const int64_t where =
+        c.large() ? c.larges[static_cast<size_t>(1 + count + i)] : c.addresses[at];
     if (!builder->add(children[at], where, c.number(1 + at))) return false;
   }
   return true;
 }
 
-// Blocks of one child at displacements in units of `unit` bytes; their lengths differ or are all alike.
-bool add_indexed(const Contents& c, const TypeMap& child, bool in_bytes, bool one_length, Builder* builder) {
+// Blocks of one child at displacements in units of `unit` bytes; their lengths differ or are all
+// alike.
+bool add_indexed(const Contents& c, const TypeMap& child, bool in_bytes, bool one_length,
+                 Builder* builder) {
   const int64_t count = c.number(0);
   const size_t lengths = 1;
   const auto places = static_cast<size_t>(one_length ? 2 : 1 + count);
   for (int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<size_t>(i);
     const int64_t length = c.number(one_length ? lengths : lengths + at);
-    const int64_t place = in_bytes && !c.large() ? static_cast<int64_t>(c.addresses[at]) : c.number(places + at);
+    const int64_t place =
+        in_bytes && !c.large() ? static_cast<int64_t>(c.addresses[at]) : c.number(places + at);
     if (!builder->add(child, in_bytes ? place : place * child.extent, length)) return false;
   }
   return true;
 }
 
 bool add_vector(const Contents& c, const TypeMap& child, bool in_bytes, Builder* builder) {
-  const int64_t stride = in_bytes && !c.large() ? static_cast<int64_t>(c.addresses[0]) : c.number(2);
+  const int64_t stride =
+      in_bytes && !c.large() ? static_cast<int64_t>(c.addresses[0]) : c.number(2);
   for (int64_t i = 0; i < c.number(0); ++i) {
-    if (!builder->add(child, i * (in_bytes ? stride : stride * child.extent), c.number(1))) return false;
+    if (!builder->add(child, i * (in_bytes ? stride : stride * child.extent), c.number(1)))
+      return false;
   }
   return true;
 }
@@ -241,17 +265,32 @@ bool combine(const Contents& c, const std::vector<TypeMap>& children, TypeMap* m
 
 struct Pair {
   MPI_Datatype type;
-  uint64_t first;   // bytes of the value
-  int64_t second;   // offset of the int index
+  uint64_t first;  // bytes of the value
+  int64_t second;  // offset of the int index
 };
 
 // The predefined types with a gap inside or behind (MPI-3.1, section 5.9.4).
 bool read_pair(MPI_Datatype datatype, TypeMap* map) {
-  struct FloatInt { float a; int b; };
-  struct DoubleInt { double a; int b; };
-  struct LongInt { long a; int b; };
-  struct ShortInt { short a; int b; };
-  struct LongDoubleInt { long double a; int b; };
+  struct FloatInt {
+    float a;
+    int b;
+  };
+  struct DoubleInt {
+    double a;
+    int b;
+  };
+  struct LongInt {
+    long a;
+    int b;
+  };
+  struct ShortInt {
+    short a;
+    int b;
+  };
+  struct LongDoubleInt {
+    long double a;
+    int b;
+  };
   const Pair pairs[] = {{MPI_FLOAT_INT, sizeof(float), offsetof(FloatInt, b)},
                         {MPI_DOUBLE_INT, sizeof(double), offsetof(DoubleInt, b)},
                         {MPI_LONG_INT, sizeof(long), offsetof(LongInt, b)},
@@ -261,7 +300,8 @@ bool read_pair(MPI_Datatype datatype, TypeMap* map) {
     if (pair.type != datatype) continue;
     Builder builder(map);
     const TypeMap byte{{{0, 1}}, 1};
-    return builder.add(byte, 0, static_cast<int64_t>(pair.first)) && builder.add(byte, pair.second, sizeof(int));
+    return builder.add(byte, 0, static_cast<int64_t>(pair.first)) &&
+           builder.add(byte, pair.second, sizeof(int));
   }
   return false;
 }

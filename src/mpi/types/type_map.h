@@ -1,4 +1,5 @@
-// Reads the type map of a datatype from its constructor calls (MPI_Type_get_envelope and _get_contents).
+// Reads the type map of a datatype from its constructor calls (MPI_Type_get_envelope and
+// _get_contents).
 #pragma once
 
 #include <vector>
@@ -16,10 +17,12 @@ struct TypeMap {
 // False if the datatype has a constructor that we do not know, or too many blocks.
 bool read_type_map(MPI_Datatype datatype, TypeMap* map);
 
-// A datatype that the program did not build: predefined, or one of the parametrised Fortran types. Never freed.
+// A datatype that the program did not build: predefined, or one of the parametrised Fortran types.
+// Never freed.
 bool is_named(MPI_Datatype datatype);
 
-// The predefined datatype that all parts of this one are; MPI_DATATYPE_NULL if there are several, or it cannot be found out.
+// The predefined datatype that all parts of this one are; MPI_DATATYPE_NULL if there are several,
+// or it cannot be found out.
 MPI_Datatype base_type(MPI_Datatype datatype);
 
 inline constexpr size_t most_blocks = 1 << 16;  // of what is cached

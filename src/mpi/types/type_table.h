@@ -20,7 +20,8 @@ class NamedTypes {
     }
   }
 
-  // The caller makes sure that only one thread adds at a time. Beyond half the table nothing is added.
+  // The caller makes sure that only one thread adds at a time. Beyond half the table nothing is
+  // added.
   void add(MPI_Datatype type, const Layout* layout) {
     if (2 * count_ > size || find(type) != nullptr) return;
     size_t slot = slot_of(type);
@@ -50,8 +51,8 @@ class NamedTypes {
   size_t count_ = 0;
 };
 
-// The layout of a datatype, or null if it is of a kind that we cannot read. The pointer is good while the datatype
-// lives; hold() makes it outlive the datatype. Thread-safe.
+// The layout of a datatype, or null if it is of a kind that we cannot read. The pointer is good
+// while the datatype lives; hold() makes it outlive the datatype. Thread-safe.
 const Layout* layout_of(MPI_Datatype datatype);
 // The same, and of types of more blocks than are cached, where those may be (type_map.h).
 const Layout* large_layout_of(MPI_Datatype datatype);

@@ -11,10 +11,12 @@ namespace {
 constexpr uint32_t samples_at_first = 64;  // every get is measured until so many are
 constexpr uint32_t sample_every = 32;      // then every so many misses
 
-// A hit, its synchronisation and its copy; twice, since a miss costs bookkeeping that only hits earn back.
+// A hit, its synchronisation and its copy; twice, since a miss costs bookkeeping that only hits
+// earn back.
 double worthless_below_ns(uint64_t bytes) { return 2 * (35 + 0.08 * static_cast<double>(bytes)); }
 
-// Gets by loads that are measured when they are new to the processor may take 600. Those of another node are none: networks begin at 800.
+// Gets by loads that are measured when they are new to the processor may take 600. Those of another
+// node are none: networks begin at 800.
 constexpr double most_of_loads_ns[] = {1000, 400};
 // A longer get costs more than a short one, too.
 constexpr double worth_a_line_ns = 1000;
@@ -31,7 +33,9 @@ bool CostSampling::due() {
 bool CostSampling::miss_is_due(bool alone) { return due() && idle() && alone; }
 
 // A program need not wait for a request at all: it may leave that to the end of the epoch.
-bool CostSampling::request_miss_is_due() { return due() && (request_idle() || ++requests_passed_ > samples_to_judge); }
+bool CostSampling::request_miss_is_due() {
+  return due() && (request_idle() || ++requests_passed_ > samples_to_judge);
+}
 
 bool CostSampling::passed_is_due(uint32_t every, bool request) {
   if (--until_passed_ > 0) return false;
@@ -61,7 +65,9 @@ CostSampling::Result CostSampling::request_waited(uint64_t number, uint64_t tick
   return result;
 }
 
-CostSampling::Result CostSampling::Measured::result() const { return {bytes / gets, sample_ns(ticks) / static_cast<double>(gets), target}; }
+CostSampling::Result CostSampling::Measured::result() const {
+  return {bytes / gets, sample_ns(ticks) / static_cast<double>(gets), target};
+}
 
 uint64_t CostSampling::begin_measured(Targets targets) {
   if (targets.cover(static_cast<uint32_t>(gets_.target))) return sample_ticks();
@@ -83,18 +89,21 @@ void CostSampling::learn(const Result& result, bool far, bool judge) {
   const int size = CostModel::class_of(result.bytes);
   const float is_dear = result.ns > most_of_loads_ns[far] ? 1 : 0;
   float& dear = dear_[far][size];
-  dear += (is_dear - dear) / static_cast<float>(std::min(costs.samples_of(result.bytes), samples_to_judge));
+  dear += (is_dear - dear) /
+          static_cast<float>(std::min(costs.samples_of(result.bytes), samples_to_judge));
   if (judge && result.bytes <= Lines::longest) {
     Small& small = small_[far];
     const uint32_t seen = small.samples = std::min(small.samples + 1, samples_to_judge);
-    small.dear += ((result.ns > worth_a_line_ns ? 1.0f : 0.0f) - small.dear) / static_cast<float>(seen);
+    small.dear +=
+        ((result.ns > worth_a_line_ns ? 1.0f : 0.0f) - small.dear) / static_cast<float>(seen);
     small.latency_rules = seen == samples_to_judge && small.dear >= most_are;
   }
   if (!judge || !judged(far, result.bytes)) return;
   const uint64_t bit = uint64_t{1} << size;
   nearly_cheap_[far] = dear <= few_are ? nearly_cheap_[far] | bit : nearly_cheap_[far] & ~bit;
   if (costs.observed_ns(result.bytes) <= worthless_below_ns(result.bytes)) {
-    cheap_sizes_[far] |= bit | (bit - 1);  // a shorter one costs no more, whatever it cost when it was measured last
+    // a shorter one costs no more, whatever it cost when it was measured last
+    cheap_sizes_[far] |= bit | (bit - 1);
   } else if (costs.observed_ns(result.bytes) > 2 * worthless_below_ns(result.bytes)) {
     cheap_sizes_[far] &= ~bit;
   }

@@ -24,10 +24,14 @@ void again(std::unique_lock<std::mutex>& lock) {
 
 }  // namespace
 
-DeferredLocks::Locks::iterator DeferredLocks::find(uint32_t target) { return std::ranges::find(locks_, target, &Lock::target); }
+DeferredLocks::Locks::iterator DeferredLocks::find(uint32_t target) {
+  return std::ranges::find(locks_, target, &Lock::target);
+}
 
 void DeferredLocks::forget(uint32_t target) {
-  std::erase_if(served_, [target](const GetCall& get) { return static_cast<uint32_t>(get.target) == target; });
+  std::erase_if(served_, [target](const GetCall& get) {
+    return static_cast<uint32_t>(get.target) == target;
+  });
   std::erase_if(locks_, [target](const Lock& lock) { return lock.target == target; });
   count_ = static_cast<uint32_t>(locks_.size());
 }
@@ -42,14 +46,19 @@ int DeferredLocks::take(Window& window, Targets targets) {
   int rc = MPI_SUCCESS;
   auto lock = guard(mutex_);
   for (;;) {
-    const auto next_one = std::ranges::find_if(locks_, [targets](const Lock& its) { return its.state != State::taken && targets.cover(its.target); });
+    const auto next_one = std::ranges::find_if(locks_, [targets](const Lock& its) {
+      return its.state != State::taken && targets.cover(its.target);
+    });
     if (next_one == locks_.end()) break;
     const Lock its = *next_one;
     next_one->state = State::being_taken;
     let_go(lock);
     if (its.state == State::waiting) {
       window.sync_passes();
-      if (const int code = next.Win_lock(MPI_LOCK_SHARED, static_cast<int>(its.target), its.assert, window.handle()); code != MPI_SUCCESS) rc = code;
+      if (const int code = next.Win_lock(MPI_LOCK_SHARED, static_cast<int>(its.target), its.assert,
+                                         window.handle());
+          code != MPI_SUCCESS)
+        rc = code;
     } else {
       std::this_thread::yield();  // another thread is about to have it
     }
@@ -69,19 +78,25 @@ int DeferredLocks::issue(Window& window, const GetCall& get) {
     const WindowLock lock(window.mutex());
     window.epochs().get_issued(static_cast<uint32_t>(get.target));
   }
-  return next.Get(get.origin, static_cast<int>(get.origin_count), get.origin_type, get.target, get.displacement, static_cast<int>(get.target_count),
-                  get.target_type, window.handle());
+  return next.Get(get.origin, static_cast<int>(get.origin_count), get.origin_type, get.target,
+                  get.displacement, static_cast<int>(get.target_count), get.target_type,
+                  window.handle());
 }
 
-// That the lock is held is certain once an operation under it is complete. Who wrote before that has told of it by then; nobody writes after.
+// That the lock is held is certain once an operation under it is complete. Who wrote before that
+// has told of it by then; nobody writes after.
 int DeferredLocks::confirm(Window& window, Targets targets) {
   int rc = take(window, targets);
   auto lock = guard(mutex_);
   while (rc == MPI_SUCCESS) {
-    const auto its = std::ranges::find_if(locks_, [targets](const Lock& each) { return each.state == State::taken && targets.cover(each.target); });
+    const auto its = std::ranges::find_if(locks_, [targets](const Lock& each) {
+      return each.state == State::taken && targets.cover(each.target);
+    });
     if (its == locks_.end()) break;
     const uint32_t target = its->target;
-    const auto is_its = [target](const GetCall& get) { return static_cast<uint32_t>(get.target) == target; };
+    const auto is_its = [target](const GetCall& get) {
+      return static_cast<uint32_t>(get.target) == target;
+    };
     const auto first = std::ranges::find_if(served_, is_its);
     if (first == served_.end()) {
       forget(target);
@@ -113,7 +128,9 @@ bool DeferredLocks::drop(Window& window, uint32_t target) {
   {
     const auto lock = guard(mutex_);
     const auto its = find(target);
-    if (its == locks_.end() || its->state != State::waiting || (ends_at_acquires(window.mode()) && !context.phases.quiet())) return false;
+    if (its == locks_.end() || its->state != State::waiting ||
+        (ends_at_acquires(window.mode()) && !context.phases.quiet()))
+      return false;
     forget(target);
   }
   const WindowLock lock(window.mutex());

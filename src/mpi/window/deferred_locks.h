@@ -1,6 +1,7 @@
-// Shared locks of a window that have not gone down (docs/semantics.md, "Shared locks"): MPI may take a lock as late as the first operation of its epoch, so an
-// epoch whose gets are all served needs none. But nobody else's exclusive epoch may come between its gets: modes always and user have a promise;
-// in transparent what is served is remembered until it is known that none did.
+// Shared locks of a window that have not gone down (docs/semantics.md, "Shared locks"): MPI may
+// take a lock as late as the first operation of its epoch, so an epoch whose gets are all served
+// needs none. But nobody else's exclusive epoch may come between its gets: modes always and user
+// have a promise; in transparent what is served is remembered until it is known that none did.
 #pragma once
 
 #include <atomic>
@@ -25,7 +26,8 @@ class DeferredLocks {
   bool waits(uint32_t target);
   // Those of `targets` are taken now, before an operation. An error of MPI's.
   int take(Window& window, Targets targets);
-  // Before gets of `targets` are completed: what was served under such a lock becomes final, or is issued. An error of MPI's.
+  // Before gets of `targets` are completed: what was served under such a lock becomes final, or is
+  // issued. An error of MPI's.
   int confirm(Window& window, Targets targets);
   // The epoch ends. False if its lock was taken, or must be now.
   bool drop(Window& window, uint32_t target);

@@ -1,4 +1,5 @@
-// The way of one get through a window: what it means, whether the cache is asked at all, and what is measured and told of it.
+// The way of one get through a window: what it means, whether the cache is asked at all, and what
+// is measured and told of it.
 #include <climits>
 #include <utility>
 
@@ -7,14 +8,17 @@
 namespace nearcache::mpi {
 
 static bool on_host(const GetCall& call, const Elements& origin) {
-  return context.devices.is_host(static_cast<const std::byte*>(call.origin) + origin.lowest(), static_cast<uint64_t>(origin.highest() - origin.lowest()));
+  return context.devices.is_host(static_cast<const std::byte*>(call.origin) + origin.lowest(),
+                                 static_cast<uint64_t>(origin.highest() - origin.lowest()));
 }
 
-// Everything the cache must know of the call. False where only MPI can say what it means, or that it is wrong.
+// Everything the cache must know of the call. False where only MPI can say what it means, or that
+// it is wrong.
 bool Window::understand(const GetCall& call, RemoteGet* get) const {
   if (call.origin_count < 0 || call.target_count < 0) return false;
   const Layout* origin = layout_of(call.origin_type);
-  const Layout* target = call.target_type == call.origin_type ? origin : layout_of(call.target_type);
+  const Layout* target =
+      call.target_type == call.origin_type ? origin : layout_of(call.target_type);
   if (origin == nullptr || target == nullptr) return false;
   get->origin = call.origin;
   get->elements = {origin, static_cast<uint64_t>(call.origin_count)};
@@ -27,7 +31,8 @@ bool Window::understand(const GetCall& call, RemoteGet* get) const {
   get->key.target = static_cast<uint32_t>(call.target);
   const bool contiguous = there.contiguous();
   if (identity_.unit == 0) {
-    // Where displacement units differ between ranks the byte is not known, but the same call means the same bytes.
+    // Where displacement units differ between ranks the byte is not known, but the same call means
+    // the same bytes.
     get->key.displacement = call.displacement;
     get->key.layout = contiguous && there.first_offset() == 0 ? 0 : target->id;
     get->from = INT64_MIN;
@@ -35,8 +40,11 @@ bool Window::understand(const GetCall& call, RemoteGet* get) const {
     get->contiguous_target = false;
   } else {
     int64_t start = 0;
-    if (__builtin_mul_overflow(static_cast<int64_t>(call.displacement), identity_.unit, &start)) return false;
-    if (__builtin_add_overflow(start, there.lowest(), &get->from) || __builtin_add_overflow(start, there.highest(), &get->to)) return false;
+    if (__builtin_mul_overflow(static_cast<int64_t>(call.displacement), identity_.unit, &start))
+      return false;
+    if (__builtin_add_overflow(start, there.lowest(), &get->from) ||
+        __builtin_add_overflow(start, there.highest(), &get->to))
+      return false;
     get->key.displacement = contiguous ? start + there.first_offset() : start;
     get->key.layout = contiguous ? 0 : target->id;
     if (contiguous) {
@@ -53,7 +61,9 @@ bool Window::understand(const GetCall& call, RemoteGet* get) const {
 uint64_t Window::bytes_of(const GetCall& call) {
   const Layout* origin = call.origin_count < 0 ? nullptr : layout_of(call.origin_type);
   uint64_t bytes = 0;
-  if (origin == nullptr || __builtin_mul_overflow(origin->size, static_cast<uint64_t>(call.origin_count), &bytes)) return 0;
+  if (origin == nullptr ||
+      __builtin_mul_overflow(origin->size, static_cast<uint64_t>(call.origin_count), &bytes))
+    return 0;
   return bytes;
 }
 
@@ -62,30 +72,35 @@ Window::Decision Window::pass(int target, const RemoteGet& get, bool request) {
   Decision decision;
   decision.get = get;
   // Gets of the own rank cost what others do not.
-  decision.sampled = get.bytes > 0 && target != identity_.rank && sampling_.passed_is_due(context.observer.tracing() ? 64 : 1 << 16, request);
+  decision.sampled = get.bytes > 0 && target != identity_.rank &&
+                     sampling_.passed_is_due(context.observer.tracing() ? 64 : 1 << 16, request);
   return decision;
 }
 
 static bool of_predefined_types(const GetCall& call) {
-  return named_types.find(call.origin_type) != nullptr && named_types.find(call.target_type) != nullptr;
+  return named_types.find(call.origin_type) != nullptr &&
+         named_types.find(call.target_type) != nullptr;
 }
 
 // The get goes past the cache, and MPI has taken it.
 void Window::passed(const GetCall& call, const Decision& decision) {
   cached_.passed(decision.get.bytes, targets(call.target));
   counters_.own_gets += call.target == identity_.rank ? 1 : 0;
-  if (!decision.sampled && valid_target(call.target)) sampling_.joined(call.target, decision.get.bytes);
+  if (!decision.sampled && valid_target(call.target))
+    sampling_.joined(call.target, decision.get.bytes);
   if (decision.get.bytes != 0) maybe_pause(call.origin_type, decision.get.bytes);
 }
 
 Window::Decision Window::decide(const GetCall& call, bool request) {
   if (pause_.on()) wake();
-  const bool absent = std::exchange(absent_.known, false) && !request;  // an Rget may not go along with another get
+  // an Rget may not go along with another get
+  const bool absent = std::exchange(absent_.known, false) && !request;
   RemoteGet get{};
   if (!valid_target(call.target)) return pass(call.target, get, request);
   if (transparent_) context.phases.look();
   const bool far = is_far(static_cast<uint32_t>(call.target));
-  if (transparent_ && skip_cheap_ && (nearly_cheap_[far] || !context.phases.quiet()) && dormancy_[far].passes(hits(), nearly_cheap_[far])) {
+  if (transparent_ && skip_cheap_ && (nearly_cheap_[far] || !context.phases.quiet()) &&
+      dormancy_[far].passes(hits(), nearly_cheap_[far])) {
     if (!observed_) {
       get.bytes = bytes_of(call);
     } else {
@@ -95,8 +110,10 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
   }
   if (absent && coherent_ == nullptr) return decide_absent(call);
   if (!understand(call, &get)) return pass(call.target, get, request);
-  if (!epochs().open(get.key.target)) return pass(call.target, {}, request);  // an error, mostly, which MPI reports
-  if (request && host_has(HostDefect::rget_before_data) && !of_predefined_types(call)) return pass(call.target, get, request);
+  // an error, mostly, which MPI reports
+  if (!epochs().open(get.key.target)) return pass(call.target, {}, request);
+  if (request && host_has(HostDefect::rget_before_data) && !of_predefined_types(call))
+    return pass(call.target, get, request);
   if (bypassed(get) || !ensure_cache()) return pass(call.target, get, request);
   if (coherent_ != nullptr) {
     coherent_->prepare(get.key.target);
@@ -104,17 +121,22 @@ Window::Decision Window::decide(const GetCall& call, bool request) {
     if (absent && get.contiguous_target) return decide_absent(call);
   }
   may_fetch_line(get);
-  if (transparent_ && locks_deferred()) [[unlikely]] return decided(get, look_up_unlocked(call, get, request), request);
+  if (transparent_ && locks_deferred()) [[unlikely]]
+    return decided(get, look_up_unlocked(call, get, request), request);
   return decided(get, cached_.look_up(get, request), request);
 }
 
-// What is served under a lock that was not taken may have to be issued after all: it is confirmed before anything of which that is not easily done.
+// What is served under a lock that was not taken may have to be issued after all: it is confirmed
+// before anything of which that is not easily done.
 void Window::prepare_to_serve(const GetCall& call) {
   if (!transparent_) return;
-  if (deferred_.full() || call.origin_count > INT_MAX || call.target_count > INT_MAX || !of_predefined_types(call)) confirm_served(targets(call.target));
+  if (deferred_.full() || call.origin_count > INT_MAX || call.target_count > INT_MAX ||
+      !of_predefined_types(call))
+    confirm_served(targets(call.target));
 }
 
-CachedWindow::Decision Window::look_up_unlocked(const GetCall& call, const RemoteGet& get, bool request) {
+CachedWindow::Decision Window::look_up_unlocked(const GetCall& call, const RemoteGet& get,
+                                                bool request) {
   const CachedWindow::Decision decision = cached_.look_up(get, request);
   if (decision.answer == Answer::served || decision.answer == Answer::rest) deferred_.served(call);
   return decision;
@@ -127,7 +149,8 @@ Window::Decision Window::decide_absent(const GetCall& call) {
   get.hash = absent_.hash;
   get.bytes = absent_.bytes;
   get.from = get.key.displacement;
-  if (__builtin_add_overflow(get.from, static_cast<int64_t>(get.bytes), &get.to)) return pass(call.target, {}, false);
+  if (__builtin_add_overflow(get.from, static_cast<int64_t>(get.bytes), &get.to))
+    return pass(call.target, {}, false);
   get.contiguous_target = true;
   get.origin = call.origin;
   get.elements = {plain_layout_, static_cast<uint64_t>(call.origin_count)};
@@ -136,7 +159,8 @@ Window::Decision Window::decide_absent(const GetCall& call) {
   return decided(get, cached_.look_up_absent(get), false);
 }
 
-Window::Decision Window::decided(const RemoteGet& get, const CachedWindow::Decision& cached, bool request) {
+Window::Decision Window::decided(const RemoteGet& get, const CachedWindow::Decision& cached,
+                                 bool request) {
   Decision decision{cached, get};
   if (cached.answer != Answer::pass) pause_.get_asked();
   switch (cached.answer) {
@@ -150,7 +174,8 @@ Window::Decision Window::decided(const RemoteGet& get, const CachedWindow::Decis
       break;
     case Answer::miss:
       if (transparent_) {
-        const uint64_t line = hash_key({get.key.displacement >> 6, get.key.target, static_cast<uint32_t>(identity_.id)});
+        const uint64_t line = hash_key(
+            {get.key.displacement >> 6, get.key.target, static_cast<uint32_t>(identity_.id)});
         context.phases.missed(line);
         if (coherent_ != nullptr) coherent_->missed(line);
       }

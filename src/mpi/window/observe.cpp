@@ -5,24 +5,31 @@ namespace nearcache::mpi {
 
 void Window::tell(Outcome outcome, const RemoteGet& get, uint64_t from_cache) {
   const bool own = get.key.target == static_cast<uint32_t>(identity_.rank);
-  const bool due = context.observer.get({identity_.id, outcome, get.key.target, get.key.displacement, get.bytes, from_cache, get.key.layout, get.from, get.to, get.hash, own});
+  const bool due =
+      context.observer.get({identity_.id, outcome, get.key.target, get.key.displacement, get.bytes,
+                            from_cache, get.key.layout, get.from, get.to, get.hash, own});
   if (due) tell_levels();
 }
 
 void Window::tell_plain_hit(const Key& key, uint64_t hash, uint64_t bytes) {
-  if (context.observer.only_tracing()) [[likely]] return context.observer.trace_hit(identity_.id, key.target, key.displacement, bytes);
-  const bool due = context.observer.get({identity_.id, Outcome::full, key.target, key.displacement, bytes, bytes, 0, 0, 0, hash});
+  if (context.observer.only_tracing()) [[likely]]
+    return context.observer.trace_hit(identity_.id, key.target, key.displacement, bytes);
+  const bool due = context.observer.get(
+      {identity_.id, Outcome::full, key.target, key.displacement, bytes, bytes, 0, 0, 0, hash});
   if (due) tell_levels();
 }
 
 void Window::tell_plain_flush(int target) {
-  if (context.observer.only_tracing()) [[likely]] return context.observer.trace_flush(identity_.id, target);
+  if (context.observer.only_tracing()) [[likely]]
+    return context.observer.trace_flush(identity_.id, target);
   observe_sync(TraceSync::flush, targets(target));
 }
 
 void Window::tell_levels() {
   ProfileLevels now;
-  if (const GetCache* cache = cached_.cache(); cache != nullptr) now = {cache->storage_bytes(), cache->stored_bytes(), cache->index_capacity(), cache->entries()};
+  if (const GetCache* cache = cached_.cache(); cache != nullptr)
+    now = {cache->storage_bytes(), cache->stored_bytes(), cache->index_capacity(),
+           cache->entries()};
   context.observer.levels(levels_told_, now);
   levels_told_ = now;
 }
@@ -40,14 +47,17 @@ void Window::observe_sync(TraceSync kind, Targets targets) {
   if (targets.is_none()) {
     context.observer.acquire();
   } else {
-    context.observer.sync(identity_.id, kind, targets.is_all() ? -1 : static_cast<int>(targets.rank()));
+    context.observer.sync(identity_.id, kind,
+                          targets.is_all() ? -1 : static_cast<int>(targets.rank()));
   }
 }
 
-void Window::observe_write(TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {
+void Window::observe_write(TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count,
+                           MPI_Datatype type) {
   if (!valid_target(target)) return;
   const Range range = written_range(displacement, count, type);
-  if (range.from != range.to) context.observer.write(identity_.id, kind, target, range.from, range.to);
+  if (range.from != range.to)
+    context.observer.write(identity_.id, kind, target, range.from, range.to);
 }
 
 }  // namespace nearcache::mpi

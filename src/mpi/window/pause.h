@@ -1,4 +1,5 @@
-// Pause: calls of a window of which nothing is cached, nor would be, go to MPI at once and unnoted for a while (docs/architecture.md, "Windows that pause").
+// Pause: calls of a window of which nothing is cached, nor would be, go to MPI at once and unnoted
+// for a while (docs/architecture.md, "Windows that pause").
 #pragma once
 
 #include <climits>
@@ -11,13 +12,16 @@ namespace nearcache::mpi {
 class Pause {
  public:
   static constexpr uint32_t span = 4096;  // gets of a pause; then some are looked at again
-  static constexpr uint32_t look = 64;    // calls in a row that went past the cache before a pause begins
+  // calls in a row that went past the cache before a pause begins
+  static constexpr uint32_t look = 64;
 
   // Puts, accumulates and flushes pass.
   bool on() const { return on_; }
-  // This get passes, and is counted: one of the type at hand, of no more bytes than those that went past the cache.
+  // This get passes, and is counted: one of the type at hand, of no more bytes than those that went
+  // past the cache.
   bool takes(MPI_Datatype type, MPI_Count count) {
-    if (left_ == 0 || type != type_ || count <= 0 || static_cast<uint64_t>(count) > most_count_) return false;
+    if (left_ == 0 || type != type_ || count <= 0 || static_cast<uint64_t>(count) > most_count_)
+      return false;
     --left_;
     bytes_ += size_ * static_cast<uint64_t>(count);
     return true;
@@ -29,7 +33,8 @@ class Pause {
     return takes(type, count);
   }
 
-  // A get went past the cache, or another call of those that always do: a write, a get of the own rank. Is it time to pause?
+  // A get went past the cache, or another call of those that always do: a write, a get of the own
+  // rank. Is it time to pause?
   bool get_passed() { return ++gets_in_a_row_ % look == 0; }
   bool other_passed() { return ++others_in_a_row_ % look == 0; }
   // A get was asked of the cache.
@@ -73,7 +78,7 @@ class Pause {
   uint64_t size_ = 0, most_count_ = 0;
   uint64_t bytes_ = 0;  // of all gets that passed
   uint64_t most_bytes_ = 0;
-  uint64_t gets_ = 0;   // that passed in pauses that are over
+  uint64_t gets_ = 0;  // that passed in pauses that are over
   uint32_t gets_in_a_row_ = 0, others_in_a_row_ = 0;
 };
 

@@ -25,8 +25,9 @@ struct RequestTable {
   // By request handle. MPICH gives all requests that are complete at once one and the same handle.
   std::unordered_multimap<uint64_t, Tracked> tracked;
   uint64_t tickets = 0;
-  // Requests of gets and own writes of which nothing is kept: what they complete tells nothing of others. Mostly there is one, or MPI gives
-  // all the same handle; those that find no place here are taken for any other request, and their completion for an acquire.
+  // Requests of gets and own writes of which nothing is kept: what they complete tells nothing of
+  // others. Mostly there is one, or MPI gives all the same handle; those that find no place here
+  // are taken for any other request, and their completion for an acquire.
   struct Plain {
     uint64_t key = 0;
     uint32_t count = 0;
@@ -77,10 +78,12 @@ bool take(uint64_t key, uint64_t ticket, Tracked* taken) { return look(key, tick
 
 }  // namespace
 
-void request_track(MPI_Request request, Window* window, uint32_t record, uint64_t serial, uint64_t sample) {
+void request_track(MPI_Request request, Window* window, uint32_t record, uint64_t serial,
+                   uint64_t sample) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
-  requests.tracked.emplace(handle_bits(request), Tracked{window, record, serial, sample, ++requests.tickets});
+  requests.tracked.emplace(handle_bits(request),
+                           Tracked{window, record, serial, sample, ++requests.tickets});
   ++tracked_requests;
 }
 
@@ -99,7 +102,8 @@ void request_note_plain(MPI_Request request) {
 void requests_forget(const Window* window) {
   RequestTable& requests = table();
   const std::lock_guard lock(requests.mutex);
-  tracked_requests -= std::erase_if(requests.tracked, [window](const auto& entry) { return entry.second.window == window; });
+  tracked_requests -= std::erase_if(
+      requests.tracked, [window](const auto& entry) { return entry.second.window == window; });
 }
 
 void note_all_met(MPI_Comm comm) noexcept {
@@ -110,7 +114,8 @@ void note_comm_gone() noexcept { context.world.forget_communicators(); }
 
 void note_own_writes() noexcept { context.observer.note_own_writes(); }
 
-// By the time a call returns, MPI may have given another thread's request the handle; tickets tell them apart.
+// By the time a call returns, MPI may have given another thread's request the handle; tickets tell
+// them apart.
 RequestWatch::RequestWatch(int count, const MPI_Request* before) {
   RequestTable& requests = table();
   const OptionalLock lock(context.threaded ? &requests.mutex : nullptr);
@@ -164,9 +169,12 @@ void RequestWatch::all_found_complete() {
 void RequestWatch::not_to_be_kept(const MPI_Request* requests) {
   for (const Found& found : found_) {
     Tracked tracked;
-    if (look(found.key, found.ticket, &tracked) && tracked.window->fetches_line(tracked.record, tracked.serial)) {
+    if (look(found.key, found.ticket, &tracked) &&
+        tracked.window->fetches_line(tracked.record, tracked.serial)) {
       for (int arrived = 0; arrived == 0;) {
-        if (next.Request_get_status(requests[found.index], &arrived, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+        if (next.Request_get_status(requests[found.index], &arrived, MPI_STATUS_IGNORE) !=
+            MPI_SUCCESS)
+          break;
       }
     }
     end(found, false);
@@ -179,7 +187,8 @@ void RequestWatch::end(const Found& found, bool succeeded, uint64_t ticks) {
   if (found.ticket == 0) return take_plain(found.key);
   if (!take(found.key, found.ticket, &tracked)) return;
   const WindowLock lock(tracked.window->mutex());
-  if (tracked.sample != 0) tracked.window->request_waited(tracked.sample, succeeded ? ticks : 0, true);
+  if (tracked.sample != 0)
+    tracked.window->request_waited(tracked.sample, succeeded ? ticks : 0, true);
   tracked.window->request_completed(tracked.record, tracked.serial, succeeded);
 }
 

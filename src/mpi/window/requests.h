@@ -1,5 +1,5 @@
-// Requests of Rgets whose data is to be kept, or whose cost is measured: the program may change the buffer once the request is complete, so
-// the data must be taken then, not at the end of the epoch.
+// Requests of Rgets whose data is to be kept, or whose cost is measured: the program may change the
+// buffer once the request is complete, so the data must be taken then, not at the end of the epoch.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,17 @@ namespace nearcache::mpi {
 
 class Window;
 
-// `sample`: the number by which its wait is measured, 0 if it is not. No record: it is measured only.
-void request_track(MPI_Request request, Window* window, uint32_t record, uint64_t serial, uint64_t sample);
+// `sample`: the number by which its wait is measured, 0 if it is not. No record: it is measured
+// only.
+void request_track(MPI_Request request, Window* window, uint32_t record, uint64_t serial,
+                   uint64_t sample);
 
-// The request of a get or an own write of which nothing is kept: its completion tells nothing of others.
+// The request of a get or an own write of which nothing is kept: its completion tells nothing of
+// others.
 void request_note_plain(MPI_Request request);
 
-// A request of an own write or a get was issued, with this result: where it may matter, it is known for one that tells nothing of others. That of
-// served Rgets always is.
+// A request of an own write or a get was issued, with this result: where it may matter, it is known
+// for one that tells nothing of others. That of served Rgets always is.
 inline int noted_plain(int rc, const MPI_Request* request) {
   if (rc != MPI_SUCCESS) return rc;
   if (served_request.is(*request)) {
@@ -30,7 +33,8 @@ inline int noted_plain(int rc, const MPI_Request* request) {
   }
   return rc;
 }
-// Of a fetching operation: its completion may tell of others. If it has the handle of served Rgets it is complete, and that is told by its return.
+// Of a fetching operation: its completion may tell of others. If it has the handle of served Rgets
+// it is complete, and that is told by its return.
 inline int noted_fetch(int rc, const MPI_Request* request) {
   if (rc == MPI_SUCCESS && served_request.is(*request)) note_acquire();
   return rc;

@@ -9,12 +9,15 @@
 namespace nearcache::mpi {
 namespace {
 
-int empty_get(MPI_Win window, int target, MPI_Request* request) { return next.Rget(nullptr, 0, MPI_BYTE, target, 0, 0, MPI_BYTE, window, request); }
+int empty_get(MPI_Win window, int target, MPI_Request* request) {
+  return next.Rget(nullptr, 0, MPI_BYTE, target, 0, 0, MPI_BYTE, window, request);
+}
 
 // Two requests at once have this handle. May it be waited for more often than MPI has given it out?
 [[maybe_unused]] bool never_counted([[maybe_unused]] MPI_Request request) {
 #if defined(NEARCACHE_FAMILY_MPICH)
-  // The two upper bits of a handle say where its object is: 01 is built in. Versions before 4 count references of one that is not.
+  // The two upper bits of a handle say where its object is: 01 is built in. Versions before 4 count
+  // references of one that is not.
   return (static_cast<uint32_t>(request) >> 30) == 1;
 #elif defined(NEARCACHE_FAMILY_OPENMPI)
   return request != nullptr && request == next_symbol("ompi_request_empty");
@@ -27,14 +30,17 @@ int empty_get(MPI_Win window, int target, MPI_Request* request) { return next.Rg
 
 }  // namespace
 
-// From MPI_PROC_NULL first, which no MPI needs to look up, twice, so that it shows whether all have one request. Threads may find out together.
+// From MPI_PROC_NULL first, which no MPI needs to look up, twice, so that it shows whether all have
+// one request. Threads may find out together.
 int ServedRequest::make_by_call(MPI_Win window, int target, MPI_Request* request) {
-  if (state_.load(std::memory_order_relaxed) == State::none) return empty_get(window, target, request);
+  if (state_.load(std::memory_order_relaxed) == State::none)
+    return empty_get(window, target, request);
   MPI_Request another;
   bool shared = false;
   // A network model has deadlines for requests: all of them are waited for there.
   const bool asks = context.options.model.empty();
-  if (const int rc = empty_get(window, asks ? MPI_PROC_NULL : target, request); rc != MPI_SUCCESS) return rc;
+  if (const int rc = empty_get(window, asks ? MPI_PROC_NULL : target, request); rc != MPI_SUCCESS)
+    return rc;
   if (asks && empty_get(window, MPI_PROC_NULL, &another) == MPI_SUCCESS) {
     shared = another == *request && never_counted(another);
     next.Wait(&another, MPI_STATUS_IGNORE);

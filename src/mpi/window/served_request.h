@@ -1,6 +1,7 @@
-// The request of Rgets that were served. Many MPIs give all requests that are complete at once one and the same handle, of an object that is never
-// counted or freed: then that is handed out without a call, and waiting for it costs none either. Where there is no such handle, a
-// served Rget has the request of an empty one.
+// The request of Rgets that were served. Many MPIs give all requests that are complete at once one
+// and the same handle, of an object that is never counted or freed: then that is handed out without
+// a call, and waiting for it costs none either. Where there is no such handle, a served Rget has
+// the request of an empty one.
 #pragma once
 
 #include <atomic>
@@ -17,7 +18,8 @@ class ServedRequest {
   MPI_Request handle() const { return handle_.load(std::memory_order_relaxed); }
   bool is(MPI_Request request) const { return shared() && request == handle(); }
 
-  // For an Rget from `target` in an open epoch of `window`. The first one finds out how the MPI does it.
+  // For an Rget from `target` in an open epoch of `window`. The first one finds out how the MPI
+  // does it.
   int make(MPI_Win window, int target, MPI_Request* request) {
     if (!shared()) return make_by_call(window, target, request);
     *request = take();
@@ -29,9 +31,11 @@ class ServedRequest {
   }
   // One was waited for.
   void taken() {
-    if (const uint32_t out = out_.load(std::memory_order_relaxed); out > 0) out_.store(out - 1, std::memory_order_relaxed);
+    if (const uint32_t out = out_.load(std::memory_order_relaxed); out > 0)
+      out_.store(out - 1, std::memory_order_relaxed);
   }
-  // Some were not, perhaps: threads may lose count, and the program may have the handle from elsewhere.
+  // Some were not, perhaps: threads may lose count, and the program may have the handle from
+  // elsewhere.
   bool out() const { return out_.load(std::memory_order_relaxed) > 0; }
 
  private:

@@ -1,4 +1,5 @@
-// Synchronisation of a window, and its own writes: what they mean to the cache, and what of them is measured.
+// Synchronisation of a window, and its own writes: what they mean to the cache, and what of them is
+// measured.
 #include <algorithm>
 #include <climits>
 
@@ -15,25 +16,31 @@ Window::Completion Window::begin_sync(Targets targets, bool local) {
 void Window::end_sync(const Completion& completion, bool succeeded) {
   if (!succeeded) sampling_.drop();
   if (completion.began == 0) return cached_.end_sync(completion.cached, succeeded);
-  const CostSampling::Result result = sampling_.sync_ends(completion.began);  // before data is stored
+  // before data is stored
+  const CostSampling::Result result = sampling_.sync_ends(completion.began);
   cached_.end_sync(completion.cached, succeeded);
   learn_cost(result);
 }
 
-void Window::request_waited(uint64_t sample, uint64_t ticks, bool complete) { learn_cost(sampling_.request_waited(sample, ticks, complete)); }
+void Window::request_waited(uint64_t sample, uint64_t ticks, bool complete) {
+  learn_cost(sampling_.request_waited(sample, ticks, complete));
+}
 
 void Window::learn_cost(const CostSampling::Result& result) {
   if (result.target < 0) return;
   const bool far = is_far(static_cast<uint32_t>(result.target));
   sampling_.learn(result, far, skip_cheap_);
-  if (sampling_.judged(far, result.bytes)) nearly_cheap_[far] = sampling_.nearly_cheap(far, result.bytes);
+  if (sampling_.judged(far, result.bytes))
+    nearly_cheap_[far] = sampling_.nearly_cheap(far, result.bytes);
   if (observed_) context.observer.cost(result.bytes, result.ns);
   tell_costs();
 }
 
 bool Window::may_defer_lock(int rank) {
   const WindowLock lock(mutex_);
-  if (!caching() || pause_.on() || !context.progress.available() || cached_.cache() == nullptr || !valid_target(rank) || rank == identity_.rank) return false;
+  if (!caching() || pause_.on() || !context.progress.available() || cached_.cache() == nullptr ||
+      !valid_target(rank) || rank == identity_.rank)
+    return false;
   return !epochs().open(static_cast<uint32_t>(rank)) && (!transparent_ || context.phases.quiet());
 }
 
@@ -68,7 +75,8 @@ void Window::announce_write(int target, MPI_Aint displacement, MPI_Count count, 
   coherent_->writes(static_cast<uint32_t>(target), range.from, range.to);
 }
 
-Window::Range Window::written_range(MPI_Aint displacement, MPI_Count count, MPI_Datatype type) const {
+Window::Range Window::written_range(MPI_Aint displacement, MPI_Count count,
+                                    MPI_Datatype type) const {
   const Layout* layout = count >= 0 ? layout_of(type) : nullptr;
   int64_t start = 0;
   if (layout == nullptr || identity_.unit == 0 ||
@@ -77,7 +85,9 @@ Window::Range Window::written_range(MPI_Aint displacement, MPI_Count count, MPI_
   const Elements elements{layout, static_cast<uint64_t>(count)};
   if (layout->size == 0 || count == 0) return {start, start};
   Range range;
-  if (__builtin_add_overflow(start, elements.lowest(), &range.from) || __builtin_add_overflow(start, elements.highest(), &range.to)) return {};
+  if (__builtin_add_overflow(start, elements.lowest(), &range.from) ||
+      __builtin_add_overflow(start, elements.highest(), &range.to))
+    return {};
   return range;
 }
 

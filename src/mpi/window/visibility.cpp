@@ -45,15 +45,19 @@ const char* const published[] = {
 #undef NEARCACHE_PUBLISHED
 };
 
-bool starts_with(const char* text, const char* prefix) { return std::strncmp(text, prefix, std::strlen(prefix)) == 0; }
+bool starts_with(const char* text, const char* prefix) {
+  return std::strncmp(text, prefix, std::strlen(prefix)) == 0;
+}
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return text;
 }
 
 std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return std::toupper(c); });
   return text;
 }
 
@@ -62,14 +66,15 @@ const Names& our_names() {
   return names;
 }
 
-// Our calls in C that change what windows hold, or may be acquires. Beginning and end of MPI, and what the cache only passes on, may pass us
-// by unseen; so may what only tells others of this rank.
+// Our calls in C that change what windows hold, or may be acquires. Beginning and end of MPI, and
+// what the cache only passes on, may pass us by unseen; so may what only tells others of this rank.
 const std::vector<std::string>& watched_calls() {
   static const std::vector<std::string>& calls = *new std::vector<std::string>([] {
     std::vector<std::string> list;
     for (const std::string name : exported)
       if (name.starts_with("MPI_") && name != upper(name) && !name.starts_with("MPI_Init") &&
-          !name.starts_with("MPI_Session_") && name != "MPI_Finalize" && std::ranges::find(passed, name) == std::end(passed) &&
+          !name.starts_with("MPI_Session_") && name != "MPI_Finalize" &&
+          std::ranges::find(passed, name) == std::end(passed) &&
           std::ranges::find(published, name) == std::end(published))
         list.push_back(name);
     return list;
@@ -100,12 +105,14 @@ struct MpiSymbols {
   }
 };
 
-// A Fortran entry point of `call` in this binding that neither is ours nor ends in an MPI_X that we see.
+// A Fortran entry point of `call` in this binding that neither is ours nor ends in an MPI_X that we
+// see.
 std::optional<std::string> hidden_fortran_name(const MpiSymbols& symbols, const std::string& call) {
   const bool large = call.ends_with("_c");
   const std::string name = lower(large ? call.substr(0, call.size() - 2) : call);
   const std::string suffix = large ? "large_" : "";
-  const bool calls_us = symbols.imported.contains(call), calls_past_us = symbols.imported.contains("P" + call);
+  const bool calls_us = symbols.imported.contains(call),
+             calls_past_us = symbols.imported.contains("P" + call);
   const auto hidden = [&](const std::string& entry, bool seen) {
     return symbols.defined.contains(entry) && !seen && !our_names().contains(entry);
   };
@@ -118,7 +125,8 @@ std::optional<std::string> hidden_fortran_name(const MpiSymbols& symbols, const 
 }
 
 bool is_fortran_binding(const MpiSymbols& symbols) {
-  for (const char* name : {"mpi_win_fence_", "mpi_win_fence", "mpi_win_fence__", "MPI_WIN_FENCE", "mpi_win_fence_f08_"})
+  for (const char* name : {"mpi_win_fence_", "mpi_win_fence", "mpi_win_fence__", "MPI_WIN_FENCE",
+                           "mpi_win_fence_f08_"})
     if (symbols.defined.contains(name)) return true;
   return false;
 }
@@ -132,14 +140,17 @@ std::string quoted(const LoadedObject& object) {
   return object.path.empty() ? "the program" : std::string(object.name());
 }
 
-// Which of `calls` by `object` escapes us; empty if none. `is_caller_or_in_front`: its own calls matter, not only its bindings.
-std::string escape_of(const LoadedObject& object, bool is_caller_or_in_front, const std::vector<std::string>& calls) {
+// Which of `calls` by `object` escapes us; empty if none. `is_caller_or_in_front`: its own calls
+// matter, not only its bindings.
+std::string escape_of(const LoadedObject& object, bool is_caller_or_in_front,
+                      const std::vector<std::string>& calls) {
   const MpiSymbols symbols(object);
   if (is_mpi_library(object, symbols)) return {};
   if (is_fortran_binding(symbols)) {
     for (const auto& call : calls)
       if (const auto entry = hidden_fortran_name(symbols, call))
-        return "the Fortran binding " + quoted(object) + " has " + *entry + ", which Nearcache does not see";
+        return "the Fortran binding " + quoted(object) + " has " + *entry +
+               ", which Nearcache does not see";
     return {};
   }
   if (!is_caller_or_in_front) return {};
@@ -151,8 +162,10 @@ std::string escape_of(const LoadedObject& object, bool is_caller_or_in_front, co
 }
 
 // Why one of `calls` may escape us, of windows made by objects[caller]; empty if none may.
-std::string judge(const std::vector<LoadedObject>& objects, size_t caller, size_t own, const std::vector<std::string>& calls) {
-  if (caller < objects.size() && caller != own && is_mpi_library(objects[caller], MpiSymbols(objects[caller])))
+std::string judge(const std::vector<LoadedObject>& objects, size_t caller, size_t own,
+                  const std::vector<std::string>& calls) {
+  if (caller < objects.size() && caller != own &&
+      is_mpi_library(objects[caller], MpiSymbols(objects[caller])))
     return "it belongs to the MPI library (" + quoted(objects[caller]) + ")";
   for (size_t i = 0; i < objects.size(); i++) {
     if (i == own) continue;
@@ -163,7 +176,8 @@ std::string judge(const std::vector<LoadedObject>& objects, size_t caller, size_
 }
 
 size_t find_object(const std::vector<LoadedObject>& objects, const void* address) {
-  const auto found = std::find_if(objects.begin(), objects.end(), [&](const auto& o) { return o.contains(address); });
+  const auto found = std::find_if(objects.begin(), objects.end(),
+                                  [&](const auto& o) { return o.contains(address); });
   return found - objects.begin();
 }
 
@@ -192,7 +206,8 @@ Known& known() {
   return instance;
 }
 
-bool is_visible(const void* caller, const std::vector<std::string>& calls, std::map<size_t, std::string> Known::*reasons, std::string* why) {
+bool is_visible(const void* caller, const std::vector<std::string>& calls,
+                std::map<size_t, std::string> Known::*reasons, std::string* why) {
   Known& all = known();
   const std::lock_guard<std::mutex> guard(all.mutex);
   const unsigned long long loads = load_count();
@@ -214,7 +229,9 @@ bool is_visible(const void* caller, const std::vector<std::string>& calls, std::
 
 }  // namespace
 
-bool creation_is_visible(const void* caller, std::string* why) { return is_visible(caller, watched_calls(), &Known::reasons, why); }
+bool creation_is_visible(const void* caller, std::string* why) {
+  return is_visible(caller, watched_calls(), &Known::reasons, why);
+}
 
 bool releases_are_visible(const void* caller, std::string* why) {
   return is_visible(caller, watched_releases(), &Known::reasons_of_releases, why);

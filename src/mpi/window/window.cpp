@@ -10,7 +10,8 @@
 namespace nearcache::mpi {
 
 static WindowShape shape_of(const WindowIdentity& identity) {
-  return {static_cast<uint32_t>(identity.rank), static_cast<uint32_t>(identity.ranks), identity.unit, identity.least_bytes};
+  return {static_cast<uint32_t>(identity.rank), static_cast<uint32_t>(identity.ranks),
+          identity.unit, identity.least_bytes};
 }
 
 static CachingRules uncached(const Options& options) {
@@ -20,13 +21,17 @@ static CachingRules uncached(const Options& options) {
 }
 
 Window::Window(WindowIdentity identity, const Options& options, std::string obstacle)
-    : cached_(shape_of(identity), uncached(options), &context.budget, &context.acquires, CachedWindow::Data::moved), identity_(std::move(identity)),
-      options_(options), obstacle_(std::move(obstacle)) {
+    : cached_(shape_of(identity), uncached(options), &context.budget, &context.acquires,
+              CachedWindow::Data::moved),
+      identity_(std::move(identity)),
+      options_(options),
+      obstacle_(std::move(obstacle)) {
   plain_type_ = MPI_DATATYPE_NULL;
   handle_ = identity_.handle;
   for (int rank = 0; rank < identity_.ranks; ++rank) {
     if (rank == identity_.rank) continue;
-    const bool far = static_cast<size_t>(rank) < identity_.far.size() && identity_.far[static_cast<size_t>(rank)] != 0;
+    const bool far = static_cast<size_t>(rank) < identity_.far.size() &&
+                     identity_.far[static_cast<size_t>(rank)] != 0;
     any_far_ = any_far_ || far;
     all_far_ = all_far_ && far;
   }
@@ -44,7 +49,8 @@ void Window::set_mode(Mode mode) {
   wake();
   adopt_mode(mode);
   if (!caching_ || !unknown_outstanding_.exchange(false)) return;
-  // What threads called while nothing was cached was not noted by target: anything may be outstanding.
+  // What threads called while nothing was cached was not noted by target: anything may be
+  // outstanding.
   epochs().all_outstanding(true);
 }
 
@@ -97,8 +103,10 @@ void Window::reset() {
   for (const bool far : {false, true}) dormancy_[far] = Dormancy(), nearly_cheap_[far] = false;
 }
 
-void Window::become_coherent(Board* board, uint32_t slot, Regions regions, CoherentWindow::Memory memory) {
-  coherent_ = std::make_unique<CoherentWindow>(this, board, slot, regions, memory, context.coherence.tracker(), context.coherence.closing());
+void Window::become_coherent(Board* board, uint32_t slot, Regions regions,
+                             CoherentWindow::Memory memory) {
+  coherent_ = std::make_unique<CoherentWindow>(
+      this, board, slot, regions, memory, context.coherence.tracker(), context.coherence.closing());
 }
 
 std::string Window::why_incoherent() const {
@@ -118,7 +126,8 @@ void Window::leave_short_ways() {
 
 bool Window::holds_nothing() const {
   if (!nothing_to_complete() || locks_deferred()) return false;
-  // In mode transparent own writes that went unnoted end what there is (wake), others' by the acquire that tells of them.
+  // In mode transparent own writes that went unnoted end what there is (wake), others' by the
+  // acquire that tells of them.
   return (transparent_ && !keeps()) || cached_.cache() == nullptr || cached_.cache()->empty();
 }
 
@@ -135,7 +144,8 @@ uint64_t Window::passing_up_to(uint64_t bytes) const {
 }
 
 uint64_t Window::size_of(MPI_Datatype type) {
-  const Layout* layout = layout_of(type) != nullptr ? named_types.find(type) : nullptr;  // a derived type's handle may be another's soon
+  // a derived type's handle may be another's soon
+  const Layout* layout = layout_of(type) != nullptr ? named_types.find(type) : nullptr;
   return layout != nullptr ? layout->size : 0;
 }
 
@@ -143,7 +153,8 @@ void Window::pause(MPI_Datatype type, uint64_t bytes) {
   const uint64_t most = passing_up_to(bytes), size = size_of(type);
   if (most == 0 || size == 0 || !may_pause() || !nothing_to_complete() || locks_deferred()) return;
   if (!holds_nothing()) {
-    // Modes always and user, and gets turned out to be cheap: what was cached before that saves next to nothing.
+    // Modes always and user, and gets turned out to be cheap: what was cached before that saves
+    // next to nothing.
     GetCache& cache = *cached_.cache();
     if (cache.stored_bytes() / most > cache.entries()) return;
     cache.invalidate();
@@ -156,7 +167,8 @@ void Window::note_own_get() {
   maybe_pause_of_others();
 }
 
-// Gets and writes were not noted: some may be outstanding, and what was read before may have been overwritten. Gets of the own rank say nothing of others.
+// Gets and writes were not noted: some may be outstanding, and what was read before may have been
+// overwritten. Gets of the own rank say nothing of others.
 void Window::wake() {
   pause_.get_asked();
   if (!pause_.on()) return;
@@ -166,14 +178,17 @@ void Window::wake() {
   const bool wrote = std::exchange(wrote_unnoted_, false);
   if (gets > 0 || wrote) epochs().all_outstanding(wrote);
   if (unnoted_rank_ >= 0) epochs().get_issued(static_cast<uint32_t>(unnoted_rank_));
-  if (wrote && transparent_ && cached_.cache() != nullptr && !cached_.cache()->empty()) context.acquires.add(context.threaded);
+  if (wrote && transparent_ && cached_.cache() != nullptr && !cached_.cache()->empty())
+    context.acquires.add(context.threaded);
 }
 
 bool Window::ensure_cache() {
-  if (cached_.has_cache() || cached_.make_cache(cached_.growth_within(context.budget.limit()))) return true;
+  if (cached_.has_cache() || cached_.make_cache(cached_.growth_within(context.budget.limit())))
+    return true;
   caching_ = plain_ = false;
   obstacle_ = "no memory for a cache within max_storage";
-  log(LogLevel::warning, "window %lld is not cached: %s", static_cast<long long>(identity_.id), obstacle_.c_str());
+  log(LogLevel::warning, "window %lld is not cached: %s", static_cast<long long>(identity_.id),
+      obstacle_.c_str());
   return false;
 }
 
@@ -181,13 +196,15 @@ void Window::maybe_adapt() {
   if (!cached_.adapt_is_due()) return;
   GetCache& cache = *cached_.cache();
   if (cached_.adapt() > 0 && observed_)
-    context.observer.adapted({identity_.id, system_ns() - context.started_ns, cache.index_capacity(), cache.storage_bytes()});
+    context.observer.adapted({identity_.id, system_ns() - context.started_ns,
+                              cache.index_capacity(), cache.storage_bytes()});
   tell_costs();
 }
 
 void Window::tell_costs() {
   const CostModel& costs = sampling_.costs();
-  if (cached_.cache() != nullptr && costs.samples() > 0) cached_.cache()->set_costs(costs.latency_ns(), costs.ns_per_byte());
+  if (cached_.cache() != nullptr && costs.samples() > 0)
+    cached_.cache()->set_costs(costs.latency_ns(), costs.ns_per_byte());
 }
 
 // A program's gets are mostly of one type: the last one is kept at hand.
@@ -255,19 +272,24 @@ void Window::fill_counters(Counters* counters) const {
   counters->metadata_bytes = cache->metadata_bytes();
 }
 
-// What hits saved, less what it took to validate them, and what fetched gets cost, by what the measured ones did.
+// What hits saved, less what it took to validate them, and what fetched gets cost, by what the
+// measured ones did.
 void Window::estimate_times(Counters* counters) const {
   const CostModel& costs = sampling_.costs();
   const uint64_t hits = counters->hits_full + counters->hits_pending + counters->hits_partial;
-  const uint64_t fetched = counters->gets - counters->own_gets - counters->hits_full - counters->hits_pending;
+  const uint64_t fetched =
+      counters->gets - counters->own_gets - counters->hits_full - counters->hits_pending;
   if (costs.samples() == 0) return;
-  const double saved = static_cast<double>(hits) * (costs.latency_ns() - hit_cost_ns(0)) +
-                       static_cast<double>(counters->bytes_from_cache) * (costs.ns_per_byte() - (hit_cost_ns(1) - hit_cost_ns(0))) -
-                       static_cast<double>(counters->validations) * costs.cost_ns(sizeof(VersionWords));
+  const double saved =
+      static_cast<double>(hits) * (costs.latency_ns() - hit_cost_ns(0)) +
+      static_cast<double>(counters->bytes_from_cache) *
+          (costs.ns_per_byte() - (hit_cost_ns(1) - hit_cost_ns(0))) -
+      static_cast<double>(counters->validations) * costs.cost_ns(sizeof(VersionWords));
   counters->saved_ns = static_cast<uint64_t>(std::max(0.0, saved));
   counters->lost_ns = static_cast<uint64_t>(std::max(0.0, -saved));
   counters->remote_ns = static_cast<uint64_t>(static_cast<double>(fetched) * costs.latency_ns() +
-                                              static_cast<double>(counters->bytes_from_network) * costs.ns_per_byte());
+                                              static_cast<double>(counters->bytes_from_network) *
+                                                  costs.ns_per_byte());
 }
 
 }  // namespace nearcache::mpi

@@ -13,7 +13,8 @@ class Window;
 
 class WindowTable {
  public:
-  // Null for a window that is not ours. Lock-free; a window being freed must not be used, as in MPI.
+  // Null for a window that is not ours. Lock-free; a window being freed must not be used, as in
+  // MPI.
   Window* find(MPI_Win handle) const { return table_.find(handle_bits(handle)); }
   void add(MPI_Win handle, Window* window) { table_.add(handle_bits(handle), window); }
   void remove(MPI_Win handle) { table_.remove(handle_bits(handle)); }

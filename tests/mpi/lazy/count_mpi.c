@@ -1,5 +1,6 @@
-/* Another tool's preloaded wrapper, as profilers are: counts calls, and passes them to the next object. At
- * MPI_Finalize rank 0 prints `count_mpi <name> gets G flushes F puts P frees W`; the name is $COUNT_MPI_NAME. */
+/* Another tool's preloaded wrapper, as profilers are: counts calls, and passes them to the next
+ * object. At MPI_Finalize rank 0 prints `count_mpi <name> gets G flushes F puts P frees W`; the
+ * name is $COUNT_MPI_NAME. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -11,8 +12,8 @@
 static long gets, flushes, puts_, frees;
 
 /* The next MPI_ symbol, not PMPI_: so tools stack. */
-static void *next(const char *name) {
-  void *found = dlsym(RTLD_NEXT, name);
+static void* next(const char* name) {
+  void* found = dlsym(RTLD_NEXT, name);
   if (!found) {
     fprintf(stderr, "count_mpi: no next %s\n", name);
     exit(1);
@@ -20,18 +21,22 @@ static void *next(const char *name) {
   return found;
 }
 
-int MPI_Get(void *origin, int origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement,
-            int target_count, MPI_Datatype target_type, MPI_Win win) {
-  int (*call)(void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win) = next("MPI_Get");
+int MPI_Get(void* origin, int origin_count, MPI_Datatype origin_type, int target,
+            MPI_Aint displacement, int target_count, MPI_Datatype target_type, MPI_Win win) {
+  int (*call)(void*, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win) =
+      next("MPI_Get");
   gets++;
-  return call(origin, origin_count, origin_type, target, displacement, target_count, target_type, win);
+  return call(origin, origin_count, origin_type, target, displacement, target_count, target_type,
+              win);
 }
 
-int MPI_Put(const void *origin, int origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement,
-            int target_count, MPI_Datatype target_type, MPI_Win win) {
-  int (*call)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win) = next("MPI_Put");
+int MPI_Put(const void* origin, int origin_count, MPI_Datatype origin_type, int target,
+            MPI_Aint displacement, int target_count, MPI_Datatype target_type, MPI_Win win) {
+  int (*call)(const void*, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win) =
+      next("MPI_Put");
   puts_++;
-  return call(origin, origin_count, origin_type, target, displacement, target_count, target_type, win);
+  return call(origin, origin_count, origin_type, target, displacement, target_count, target_type,
+              win);
 }
 
 int MPI_Win_flush(int rank, MPI_Win win) {
@@ -40,8 +45,8 @@ int MPI_Win_flush(int rank, MPI_Win win) {
   return call(rank, win);
 }
 
-int MPI_Win_free(MPI_Win *win) {
-  int (*call)(MPI_Win *) = next("MPI_Win_free");
+int MPI_Win_free(MPI_Win* win) {
+  int (*call)(MPI_Win*) = next("MPI_Win_free");
   frees++;
   return call(win);
 }
@@ -49,10 +54,11 @@ int MPI_Win_free(MPI_Win *win) {
 int MPI_Finalize(void) {
   int rank = 0;
   int (*call)(void) = next("MPI_Finalize");
-  const char *name = getenv("COUNT_MPI_NAME");
+  const char* name = getenv("COUNT_MPI_NAME");
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0) {
-    printf("count_mpi %s gets %ld flushes %ld puts %ld frees %ld\n", name ? name : "here", gets, flushes, puts_, frees);
+    printf("count_mpi %s gets %ld flushes %ld puts %ld frees %ld\n", name ? name : "here", gets,
+           flushes, puts_, frees);
     fflush(stdout);
   }
   return call();

@@ -1,5 +1,6 @@
-/* Stand-ins for the drivers of GPUs, each with its soname and its query of pointers, made of this file with CUDA, HIP or LEVEL_ZERO defined: says of
- * the memory that it gave out that it is a device's. */
+/* Stand-ins for the drivers of GPUs, each with its soname and its query of pointers, made of this
+ * file with CUDA, HIP or LEVEL_ZERO defined: says of the memory that it gave out that it is a
+ * device's. */
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <stdint.h>
@@ -11,17 +12,18 @@ static uintptr_t given;
 static size_t given_bytes;
 static long questions;
 
-/* At an address of the program's, or (null) at any. The processor can read and write it here, so that an MPI which knows nothing of devices can
- * fill it. */
-void *fake_driver_allocate(void *at, size_t bytes) {
-  void *memory = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
+/* At an address of the program's, or (null) at any. The processor can read and write it here, so
+ * that an MPI which knows nothing of devices can fill it. */
+void* fake_driver_allocate(void* at, size_t bytes) {
+  void* memory = mmap(at, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
   given = (uintptr_t)memory;
   given_bytes = bytes;
   return memory;
 }
 
 void fake_driver_free(void) {
-  munmap((void *)given, given_bytes);
+  munmap((void*)given, given_bytes);
   given = given_bytes = 0;
 }
 
@@ -36,11 +38,11 @@ static int is_given(uintptr_t pointer) {
 
 enum { memory_type_attribute = 2, device_memory = 2 };
 
-int cuPointerGetAttribute(void *answer, int attribute, uintptr_t pointer) {
+int cuPointerGetAttribute(void* answer, int attribute, uintptr_t pointer) {
   if (!is_given(pointer) || attribute != memory_type_attribute) {
     return invalid_value;
   }
-  *(unsigned *)answer = device_memory;
+  *(unsigned*)answer = device_memory;
   return success;
 }
 
@@ -63,11 +65,11 @@ int hipGetLastError(void) {
   return error;
 }
 
-int hipPointerGetAttributes(struct attributes *answer, const void *pointer) {
+int hipPointerGetAttributes(struct attributes* answer, const void* pointer) {
   if (!is_given((uintptr_t)pointer)) {
     return last_error = invalid_value;
   }
-  *answer = (struct attributes){2, 0, (void *)pointer, NULL, 0, 0};
+  *answer = (struct attributes){2, 0, (void*)pointer, NULL, 0, 0};
   return success;
 }
 
@@ -80,20 +82,20 @@ enum { uninitialized = 0x78000001, is_context = 0xd, are_properties = 0x17, devi
 
 struct description {
   int structure;
-  const void *next;
+  const void* next;
   uint32_t flags;
 };
 
 struct properties {
   int structure;
-  void *next;
+  void* next;
   int type;
   uint64_t id, page_size;
 };
 
 static int driver, context;
 
-int zeDriverGet(uint32_t *count, void **drivers) {
+int zeDriverGet(uint32_t* count, void** drivers) {
   if (given == 0) {
     return uninitialized;
   }
@@ -102,7 +104,7 @@ int zeDriverGet(uint32_t *count, void **drivers) {
   return success;
 }
 
-int zeContextCreate(void *of, const struct description *description, void **made) {
+int zeContextCreate(void* of, const struct description* description, void** made) {
   if (of != &driver || description->structure != is_context) {
     return invalid_value;
   }
@@ -111,7 +113,8 @@ int zeContextCreate(void *of, const struct description *description, void **made
 }
 
 /* Memory that it does not know is no error. */
-int zeMemGetAllocProperties(void *of, const void *pointer, struct properties *answer, void **device) {
+int zeMemGetAllocProperties(void* of, const void* pointer, struct properties* answer,
+                            void** device) {
   if (of != &context || answer->structure != are_properties) {
     return invalid_value;
   }

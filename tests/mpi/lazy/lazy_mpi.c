@@ -1,15 +1,17 @@
 /* A lazy MPI: the latest completion of gets that the standard allows (MPI-4, 12.5 and 12.7).
  *
- * Preloaded below Nearcache (LD_PRELOAD="libnearcache_mpi.so liblazy_mpi.so") it holds every get back and
- * fills its destination with poison. The host MPI sees the get only when a call completes exactly that
- * target or request: flush(1) moves nothing of rank 2, a test of a request succeeds at its third call.
- * A cache that reads a destination too early, or skips a synchronisation that is due, serves poison.
+ * Preloaded below Nearcache (LD_PRELOAD="libnearcache_mpi.so liblazy_mpi.so") it holds every get
+ * back and fills its destination with poison. The host MPI sees the get only when a call completes
+ * exactly that target or request: flush(1) moves nothing of rank 2, a test of a request succeeds at
+ * its third call. A cache that reads a destination too early, or skips a synchronisation that is
+ * due, serves poison.
  *
- * An exclusive lock of another rank is taken by the first call that needs it, as the standard allows too: the program may rely on it from its
- * first flush on.
+ * An exclusive lock of another rank is taken by the first call that needs it, as the standard
+ * allows too: the program may rely on it from its first flush on.
  *
- * An Rget is a generalised request here, completed when its data has been moved. One lock guards the queue;
- * gets are handed to the host under it, so that a thread's flush covers what another one has just issued. */
+ * An Rget is a generalised request here, completed when its data has been moved. One lock guards
+ * the queue; gets are handed to the host under it, so that a thread's flush covers what another one
+ * has just issued. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -28,7 +30,7 @@
 
 struct get {
   MPI_Win win;
-  void *origin;
+  void* origin;
   long long origin_count;
   MPI_Datatype origin_type;
   int target;
@@ -38,15 +40,16 @@ struct get {
   int large;           /* came by a _c call */
   MPI_Request request; /* MPI_REQUEST_NULL for a plain get */
   int tests;           /* how often the request was tested */
-  struct get *next;
+  struct get* next;
 };
 
-static struct get *queue; /* in the order of the calls */
+static struct get* queue; /* in the order of the calls */
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static long long deferred;
 
-/* What a program over this MPI may set, by dlsym: so many of the next gets and flushes fail without doing anything, and of the next waits and tests
- * of a request, which free it and move no data; and what another thread does while a synchronisation is under way, after it has been decided what it
+/* What a program over this MPI may set, by dlsym: so many of the next gets and flushes fail without
+ * doing anything, and of the next waits and tests of a request, which free it and move no data; and
+ * what another thread does while a synchronisation is under way, after it has been decided what it
  * completes. */
 int lazy_mpi_failing;
 void (*lazy_mpi_meanwhile)(void);
@@ -57,10 +60,10 @@ static int fails(void) { return lazy_mpi_failing > 0 && lazy_mpi_failing-- > 0; 
 struct lock {
   int rank, assertion;
   MPI_Win win;
-  struct lock *next;
+  struct lock* next;
 };
 
-static struct lock *locks;
+static struct lock* locks;
 static pthread_mutex_t locks_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* What the process stores at its own rank needs the lock at once. */
@@ -78,7 +81,7 @@ int MPI_Win_lock(int type, int rank, int assertion, MPI_Win win) {
   if (!lock_can_wait(type, rank, win)) {
     return PMPI_Win_lock(type, rank, assertion, win);
   }
-  struct lock *lock = malloc(sizeof *lock);
+  struct lock* lock = malloc(sizeof *lock);
   pthread_mutex_lock(&locks_lock);
   *lock = (struct lock){rank, assertion, win, locks};
   locks = lock;
@@ -86,11 +89,12 @@ int MPI_Win_lock(int type, int rank, int assertion, MPI_Win win) {
   return MPI_SUCCESS;
 }
 
-/* Before every call about `target` of `win`. (Large-count writes are left out: no test makes them under a lock.) */
+/* Before every call about `target` of `win`. (Large-count writes are left out: no test makes them
+ * under a lock.) */
 static void take_locks(MPI_Win win, int target) {
   pthread_mutex_lock(&locks_lock);
-  for (struct lock **link = &locks; *link;) {
-    struct lock *lock = *link;
+  for (struct lock** link = &locks; *link;) {
+    struct lock* lock = *link;
     if (lock->win == win && (target == EVERY_TARGET || lock->rank == target)) {
       PMPI_Win_lock(MPI_LOCK_EXCLUSIVE, lock->rank, lock->assertion, win);
       *link = lock->next;
@@ -110,27 +114,34 @@ static void take_locks(MPI_Win win, int target) {
 #define ORIGIN const void *from, int count, MPI_Datatype type
 #define RESULT void *to, int to_count, MPI_Datatype to_type
 #define TARGET int target, MPI_Aint at, int there, MPI_Datatype type_there
-WRITE(MPI_Put, (ORIGIN, TARGET, MPI_Win win), (from, count, type, target, at, there, type_there, win))
-WRITE(MPI_Rput, (ORIGIN, TARGET, MPI_Win win, MPI_Request *request), (from, count, type, target, at, there, type_there, win, request))
-WRITE(MPI_Accumulate, (ORIGIN, TARGET, MPI_Op op, MPI_Win win), (from, count, type, target, at, there, type_there, op, win))
-WRITE(MPI_Raccumulate, (ORIGIN, TARGET, MPI_Op op, MPI_Win win, MPI_Request *request),
+WRITE(MPI_Put, (ORIGIN, TARGET, MPI_Win win),
+      (from, count, type, target, at, there, type_there, win))
+WRITE(MPI_Rput, (ORIGIN, TARGET, MPI_Win win, MPI_Request* request),
+      (from, count, type, target, at, there, type_there, win, request))
+WRITE(MPI_Accumulate, (ORIGIN, TARGET, MPI_Op op, MPI_Win win),
+      (from, count, type, target, at, there, type_there, op, win))
+WRITE(MPI_Raccumulate, (ORIGIN, TARGET, MPI_Op op, MPI_Win win, MPI_Request* request),
       (from, count, type, target, at, there, type_there, op, win, request))
 WRITE(MPI_Get_accumulate, (ORIGIN, RESULT, TARGET, MPI_Op op, MPI_Win win),
       (from, count, type, to, to_count, to_type, target, at, there, type_there, op, win))
-WRITE(MPI_Rget_accumulate, (ORIGIN, RESULT, TARGET, MPI_Op op, MPI_Win win, MPI_Request *request),
+WRITE(MPI_Rget_accumulate, (ORIGIN, RESULT, TARGET, MPI_Op op, MPI_Win win, MPI_Request* request),
       (from, count, type, to, to_count, to_type, target, at, there, type_there, op, win, request))
-WRITE(MPI_Fetch_and_op, (const void *from, void *to, MPI_Datatype type, int target, MPI_Aint at, MPI_Op op, MPI_Win win),
+WRITE(MPI_Fetch_and_op,
+      (const void* from, void* to, MPI_Datatype type, int target, MPI_Aint at, MPI_Op op,
+       MPI_Win win),
       (from, to, type, target, at, op, win))
-WRITE(MPI_Compare_and_swap, (const void *from, const void *compared, void *to, MPI_Datatype type, int target, MPI_Aint at, MPI_Win win),
+WRITE(MPI_Compare_and_swap,
+      (const void* from, const void* compared, void* to, MPI_Datatype type, int target, MPI_Aint at,
+       MPI_Win win),
       (from, compared, to, type, target, at, win))
 
 /* Only what the host would accept is held back: errors are the host's to report, at the call. */
-static int can_wait(const struct get *get) {
+static int can_wait(const struct get* get) {
   int size = 0, ranks = 0;
   MPI_Group group;
-  if (get->target == MPI_PROC_NULL || get->target < 0 || get->displacement < 0 || get->origin_count <= 0 ||
-      get->target_count <= 0 || get->win == MPI_WIN_NULL || get->origin_type == MPI_DATATYPE_NULL ||
-      get->target_type == MPI_DATATYPE_NULL) {
+  if (get->target == MPI_PROC_NULL || get->target < 0 || get->displacement < 0 ||
+      get->origin_count <= 0 || get->target_count <= 0 || get->win == MPI_WIN_NULL ||
+      get->origin_type == MPI_DATATYPE_NULL || get->target_type == MPI_DATATYPE_NULL) {
     return 0;
   }
   PMPI_Type_size(get->origin_type, &size);
@@ -140,20 +151,21 @@ static int can_wait(const struct get *get) {
   return size > 0 && get->target < ranks;
 }
 
-static void poison(const struct get *get) {
+static void poison(const struct get* get) {
   int size = 0, position = 0;
   PMPI_Type_size(get->origin_type, &size);
   const size_t bytes = (size_t)size * (size_t)get->origin_count;
   if (bytes > (1u << 30) || get->origin == MPI_BOTTOM) {
     return; /* MPI_Unpack counts in int, and MPICH 4 refuses to unpack to MPI_BOTTOM */
   }
-  char *packed = malloc(bytes);
+  char* packed = malloc(bytes);
   memset(packed, POISON, bytes);
-  PMPI_Unpack(packed, (int)bytes, &position, get->origin, (int)get->origin_count, get->origin_type, MPI_COMM_SELF);
+  PMPI_Unpack(packed, (int)bytes, &position, get->origin, (int)get->origin_count, get->origin_type,
+              MPI_COMM_SELF);
   free(packed);
 }
 
-static void hold(const struct get *get) {
+static void hold(const struct get* get) {
   struct get *kept = malloc(sizeof *kept), **end = &queue;
   *kept = *get;
   kept->next = NULL;
@@ -171,34 +183,36 @@ static void hold(const struct get *get) {
   pthread_mutex_unlock(&queue_lock);
 }
 
-static int issue(const struct get *get, MPI_Request *request) {
+static int issue(const struct get* get, MPI_Request* request) {
   take_locks(get->win, get->target);
 #if HAVE_LARGE
   if (get->large) {
-    return request ? PMPI_Rget_c(get->origin, get->origin_count, get->origin_type, get->target, get->displacement,
-                                 get->target_count, get->target_type, get->win, request)
-                   : PMPI_Get_c(get->origin, get->origin_count, get->origin_type, get->target, get->displacement,
-                                get->target_count, get->target_type, get->win);
+    return request ? PMPI_Rget_c(get->origin, get->origin_count, get->origin_type, get->target,
+                                 get->displacement, get->target_count, get->target_type, get->win,
+                                 request)
+                   : PMPI_Get_c(get->origin, get->origin_count, get->origin_type, get->target,
+                                get->displacement, get->target_count, get->target_type, get->win);
   }
 #endif
-  return request ? PMPI_Rget(get->origin, (int)get->origin_count, get->origin_type, get->target, get->displacement,
-                             (int)get->target_count, get->target_type, get->win, request)
-                 : PMPI_Get(get->origin, (int)get->origin_count, get->origin_type, get->target, get->displacement,
-                            (int)get->target_count, get->target_type, get->win);
+  return request ? PMPI_Rget(get->origin, (int)get->origin_count, get->origin_type, get->target,
+                             get->displacement, (int)get->target_count, get->target_type, get->win,
+                             request)
+                 : PMPI_Get(get->origin, (int)get->origin_count, get->origin_type, get->target,
+                            get->displacement, (int)get->target_count, get->target_type, get->win);
 }
 
-static void release(struct get *get) {
+static void release(struct get* get) {
   PMPI_Type_free(&get->origin_type);
   PMPI_Type_free(&get->target_type);
   free(get);
 }
 
 /* Hands the gets from `target` of `win` to the host and takes them out of the queue. */
-static struct get *start(MPI_Win win, int target) {
+static struct get* start(MPI_Win win, int target) {
   struct get *started = NULL, **link = &queue;
   pthread_mutex_lock(&queue_lock);
   while (*link) {
-    struct get *get = *link;
+    struct get* get = *link;
     if (get->win == win && (target == EVERY_TARGET || get->target == target)) {
       *link = get->next;
       issue(get, NULL);
@@ -213,9 +227,9 @@ static struct get *start(MPI_Win win, int target) {
 }
 
 /* After the host's synchronisation: the requests among them are done. */
-static void finish(struct get *started) {
+static void finish(struct get* started) {
   while (started) {
-    struct get *next = started->next;
+    struct get* next = started->next;
     if (started->request != MPI_REQUEST_NULL) {
       PMPI_Grequest_complete(started->request);
     }
@@ -224,10 +238,11 @@ static void finish(struct get *started) {
   }
 }
 
-int MPI_Get(void *origin, int origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement,
-            int target_count, MPI_Datatype target_type, MPI_Win win) {
-  const struct get get = {win, origin, origin_count, origin_type, target, displacement, target_count, target_type, 0,
-                          MPI_REQUEST_NULL, 0, NULL};
+int MPI_Get(void* origin, int origin_count, MPI_Datatype origin_type, int target,
+            MPI_Aint displacement, int target_count, MPI_Datatype target_type, MPI_Win win) {
+  const struct get get = {
+      win,         origin, origin_count,     origin_type, target, displacement, target_count,
+      target_type, 0,      MPI_REQUEST_NULL, 0,           NULL};
   if (fails()) {
     return MPI_ERR_OTHER;
   }
@@ -238,24 +253,24 @@ int MPI_Get(void *origin, int origin_count, MPI_Datatype origin_type, int target
   return MPI_SUCCESS;
 }
 
-static int query(void *state, MPI_Status *status) {
+static int query(void* state, MPI_Status* status) {
   (void)state;
   PMPI_Status_set_elements(status, MPI_BYTE, 0);
   PMPI_Status_set_cancelled(status, 0);
   return MPI_SUCCESS;
 }
 
-static int nothing(void *state) {
+static int nothing(void* state) {
   (void)state;
   return MPI_SUCCESS;
 }
 
-static int cannot_cancel(void *state, int complete) {
+static int cannot_cancel(void* state, int complete) {
   (void)state, (void)complete;
   return MPI_SUCCESS;
 }
 
-static int hold_request(struct get *get, MPI_Request *request) {
+static int hold_request(struct get* get, MPI_Request* request) {
   if (fails()) {
     return MPI_ERR_OTHER;
   }
@@ -268,18 +283,22 @@ static int hold_request(struct get *get, MPI_Request *request) {
   return MPI_SUCCESS;
 }
 
-int MPI_Rget(void *origin, int origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement,
-             int target_count, MPI_Datatype target_type, MPI_Win win, MPI_Request *request) {
-  struct get get = {win, origin, origin_count, origin_type, target, displacement, target_count, target_type, 0,
-                    MPI_REQUEST_NULL, 0, NULL};
+int MPI_Rget(void* origin, int origin_count, MPI_Datatype origin_type, int target,
+             MPI_Aint displacement, int target_count, MPI_Datatype target_type, MPI_Win win,
+             MPI_Request* request) {
+  struct get get = {
+      win,         origin, origin_count,     origin_type, target, displacement, target_count,
+      target_type, 0,      MPI_REQUEST_NULL, 0,           NULL};
   return hold_request(&get, request);
 }
 
 #if HAVE_LARGE
-int MPI_Get_c(void *origin, MPI_Count origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement,
-              MPI_Count target_count, MPI_Datatype target_type, MPI_Win win) {
-  const struct get get = {win, origin, origin_count, origin_type, target, displacement, target_count, target_type, 1,
-                          MPI_REQUEST_NULL, 0, NULL};
+int MPI_Get_c(void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int target,
+              MPI_Aint displacement, MPI_Count target_count, MPI_Datatype target_type,
+              MPI_Win win) {
+  const struct get get = {
+      win,         origin, origin_count,     origin_type, target, displacement, target_count,
+      target_type, 1,      MPI_REQUEST_NULL, 0,           NULL};
   if (!can_wait(&get)) {
     return issue(&get, NULL);
   }
@@ -287,10 +306,12 @@ int MPI_Get_c(void *origin, MPI_Count origin_count, MPI_Datatype origin_type, in
   return MPI_SUCCESS;
 }
 
-int MPI_Rget_c(void *origin, MPI_Count origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement,
-               MPI_Count target_count, MPI_Datatype target_type, MPI_Win win, MPI_Request *request) {
-  struct get get = {win, origin, origin_count, origin_type, target, displacement, target_count, target_type, 1,
-                    MPI_REQUEST_NULL, 0, NULL};
+int MPI_Rget_c(void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int target,
+               MPI_Aint displacement, MPI_Count target_count, MPI_Datatype target_type, MPI_Win win,
+               MPI_Request* request) {
+  struct get get = {
+      win,         origin, origin_count,     origin_type, target, displacement, target_count,
+      target_type, 1,      MPI_REQUEST_NULL, 0,           NULL};
   return hold_request(&get, request);
 }
 #endif
@@ -302,7 +323,7 @@ int MPI_Rget_c(void *origin, MPI_Count origin_count, MPI_Datatype origin_type, i
       return MPI_ERR_OTHER;                         \
     }                                               \
     take_locks(win, target);                        \
-    struct get *started = start(win, target);       \
+    struct get* started = start(win, target);       \
     if (lazy_mpi_meanwhile) {                       \
       lazy_mpi_meanwhile();                         \
     }                                               \
@@ -310,7 +331,8 @@ int MPI_Rget_c(void *origin, MPI_Count origin_count, MPI_Datatype origin_type, i
     finish(started);                                \
     return result;                                  \
   }
-SYNCHRONISE(MPI_Win_fence, (int assertion, MPI_Win win), EVERY_TARGET, PMPI_Win_fence(assertion, win))
+SYNCHRONISE(MPI_Win_fence, (int assertion, MPI_Win win), EVERY_TARGET,
+            PMPI_Win_fence(assertion, win))
 SYNCHRONISE(MPI_Win_complete, (MPI_Win win), EVERY_TARGET, PMPI_Win_complete(win))
 SYNCHRONISE(MPI_Win_unlock, (int rank, MPI_Win win), rank, PMPI_Win_unlock(rank, win))
 SYNCHRONISE(MPI_Win_unlock_all, (MPI_Win win), EVERY_TARGET, PMPI_Win_unlock_all(win))
@@ -319,12 +341,14 @@ SYNCHRONISE(MPI_Win_flush_all, (MPI_Win win), EVERY_TARGET, PMPI_Win_flush_all(w
 SYNCHRONISE(MPI_Win_flush_local, (int rank, MPI_Win win), rank, PMPI_Win_flush_local(rank, win))
 SYNCHRONISE(MPI_Win_flush_local_all, (MPI_Win win), EVERY_TARGET, PMPI_Win_flush_local_all(win))
 
-int MPI_Win_free(MPI_Win *win) {
-  struct get *get;
+int MPI_Win_free(MPI_Win* win) {
+  struct get* get;
   pthread_mutex_lock(&queue_lock);
   for (get = queue; get; get = get->next) {
     if (get->win == *win) {
-      printf("FAILED lazy_mpi: a window is freed with a get from rank %d that no call has completed\n", get->target);
+      printf(
+          "FAILED lazy_mpi: a window is freed with a get from rank %d that no call has completed\n",
+          get->target);
     }
   }
   pthread_mutex_unlock(&queue_lock);
@@ -332,7 +356,7 @@ int MPI_Win_free(MPI_Win *win) {
 }
 
 /* Takes the get of `request` out of the queue if it is ripe: waited for, or tested often enough. */
-static struct get *take(MPI_Request request, int waiting) {
+static struct get* take(MPI_Request request, int waiting) {
   struct get *found = NULL, **link;
   if (request == MPI_REQUEST_NULL) {
     return NULL;
@@ -354,7 +378,7 @@ static struct get *take(MPI_Request request, int waiting) {
 /* Moves the data of one request's get; 1 if that was still to be done. */
 static int complete(MPI_Request request, int waiting) {
   MPI_Request own;
-  struct get *get = take(request, waiting);
+  struct get* get = take(request, waiting);
   if (!get) {
     return 0;
   }
@@ -365,20 +389,20 @@ static int complete(MPI_Request request, int waiting) {
   return 1;
 }
 
-static void complete_all(int count, const MPI_Request *requests, int waiting) {
+static void complete_all(int count, const MPI_Request* requests, int waiting) {
   for (int i = 0; i < count; i++) {
     complete(requests[i], waiting);
   }
 }
 
 /* One is enough: the last of them, since programs expect the first. */
-static void complete_one(int count, const MPI_Request *requests) {
+static void complete_one(int count, const MPI_Request* requests) {
   while (count-- > 0 && !complete(requests[count], 1)) {
   }
 }
 
 static int is_held(MPI_Request request) {
-  const struct get *get;
+  const struct get* get;
   pthread_mutex_lock(&queue_lock);
   for (get = queue; get && get->request != request; get = get->next) {
   }
@@ -386,8 +410,9 @@ static int is_held(MPI_Request request) {
   return get != NULL && request != MPI_REQUEST_NULL;
 }
 
-/* A call that completes these fails if it is to, and if there is data to lose: they are done, without it. */
-static int fails_with(int count, const MPI_Request *requests) {
+/* A call that completes these fails if it is to, and if there is data to lose: they are done,
+ * without it. */
+static int fails_with(int count, const MPI_Request* requests) {
   int held = 0;
   for (int i = 0; i < count; i++) {
     held += is_held(requests[i]);
@@ -396,7 +421,7 @@ static int fails_with(int count, const MPI_Request *requests) {
     return 0;
   }
   for (int i = 0; i < count; i++) {
-    struct get *get = take(requests[i], 1);
+    struct get* get = take(requests[i], 1);
     if (get) {
       PMPI_Grequest_complete(get->request);
       release(get);
@@ -405,7 +430,7 @@ static int fails_with(int count, const MPI_Request *requests) {
   return 1;
 }
 
-int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   if (fails_with(1, request)) {
     PMPI_Wait(request, status);
     return MPI_ERR_OTHER;
@@ -414,7 +439,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
   return PMPI_Wait(request, status);
 }
 
-int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses) {
+int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   if (fails_with(count, requests)) {
     PMPI_Waitall(count, requests, statuses);
     return MPI_ERR_IN_STATUS;
@@ -423,7 +448,7 @@ int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses) {
   return PMPI_Waitall(count, requests, statuses);
 }
 
-int MPI_Waitany(int count, MPI_Request *requests, int *index, MPI_Status *status) {
+int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
   int done = 0;
   const int result = PMPI_Testany(count, requests, index, &done, status);
   if (done || result != MPI_SUCCESS) {
@@ -433,7 +458,7 @@ int MPI_Waitany(int count, MPI_Request *requests, int *index, MPI_Status *status
   return PMPI_Waitany(count, requests, index, status);
 }
 
-int MPI_Waitsome(int count, MPI_Request *requests, int *out, int *indices, MPI_Status *statuses) {
+int MPI_Waitsome(int count, MPI_Request* requests, int* out, int* indices, MPI_Status* statuses) {
   const int result = PMPI_Testsome(count, requests, out, indices, statuses);
   if (*out != 0 || result != MPI_SUCCESS) {
     return result;
@@ -442,7 +467,7 @@ int MPI_Waitsome(int count, MPI_Request *requests, int *out, int *indices, MPI_S
   return PMPI_Waitsome(count, requests, out, indices, statuses);
 }
 
-int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
+int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
   if (fails_with(1, request)) {
     *done = 1;
     PMPI_Wait(request, status);
@@ -452,46 +477,49 @@ int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
   return PMPI_Test(request, done, status);
 }
 
-int MPI_Testall(int count, MPI_Request *requests, int *done, MPI_Status *statuses) {
+int MPI_Testall(int count, MPI_Request* requests, int* done, MPI_Status* statuses) {
   complete_all(count, requests, 0);
   return PMPI_Testall(count, requests, done, statuses);
 }
 
-int MPI_Testany(int count, MPI_Request *requests, int *index, int *done, MPI_Status *status) {
+int MPI_Testany(int count, MPI_Request* requests, int* index, int* done, MPI_Status* status) {
   complete_all(count, requests, 0);
   return PMPI_Testany(count, requests, index, done, status);
 }
 
-int MPI_Testsome(int count, MPI_Request *requests, int *out, int *indices, MPI_Status *statuses) {
+int MPI_Testsome(int count, MPI_Request* requests, int* out, int* indices, MPI_Status* statuses) {
   complete_all(count, requests, 0);
   return PMPI_Testsome(count, requests, out, indices, statuses);
 }
 
-int MPI_Request_get_status(MPI_Request request, int *done, MPI_Status *status) {
+int MPI_Request_get_status(MPI_Request request, int* done, MPI_Status* status) {
   complete(request, 0);
   return PMPI_Request_get_status(request, done, status);
 }
 
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
-int MPI_Request_get_status_all(int count, const MPI_Request *requests, int *done, MPI_Status *statuses) {
+int MPI_Request_get_status_all(int count, const MPI_Request* requests, int* done,
+                               MPI_Status* statuses) {
   complete_all(count, requests, 0);
   return PMPI_Request_get_status_all(count, requests, done, statuses);
 }
 
-int MPI_Request_get_status_any(int count, const MPI_Request *requests, int *index, int *done, MPI_Status *status) {
+int MPI_Request_get_status_any(int count, const MPI_Request* requests, int* index, int* done,
+                               MPI_Status* status) {
   complete_all(count, requests, 0);
   return PMPI_Request_get_status_any(count, requests, index, done, status);
 }
 
-int MPI_Request_get_status_some(int count, const MPI_Request *requests, int *out, int *indices, MPI_Status *statuses) {
+int MPI_Request_get_status_some(int count, const MPI_Request* requests, int* out, int* indices,
+                                MPI_Status* statuses) {
   complete_all(count, requests, 0);
   return PMPI_Request_get_status_some(count, requests, out, indices, statuses);
 }
 #endif
 
 /* A freed request's get stays due until the next synchronisation; only the request is done. */
-int MPI_Request_free(MPI_Request *request) {
-  struct get *get;
+int MPI_Request_free(MPI_Request* request) {
+  struct get* get;
   pthread_mutex_lock(&queue_lock);
   for (get = queue; get; get = get->next) {
     if (get->request == *request) {

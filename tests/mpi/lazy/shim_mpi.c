@@ -1,15 +1,16 @@
-/* An MPI that does what a test tells it: fails a call, or stops a flush on its way, with the puts before it.
+/* An MPI that does what a test tells it: fails a call, or stops a flush on its way, with the puts
+ * before it.
  *
  * Preloaded below Nearcache. The test finds its switches by dlsym:
  *
- *   shim_fail(name, times)   the next `times` calls of that name do nothing and return MPI_ERR_OTHER. A wait or test that fails has
- *                            freed its request, and moved no data that may be relied on
- *   shim_hold()              from now on puts are held back until a flush, and the next flush waits at a gate before it does anything.
- *                            Gets bring what is at the target when they are called
- *   shim_wait_for_flush()    returns once a flush is at the gate
- *   shim_let_go()            opens the gate
+ *   shim_fail(name, times)   the next `times` calls of that name do nothing and return
+ * MPI_ERR_OTHER. A wait or test that fails has freed its request, and moved no data that may be
+ * relied on shim_hold()              from now on puts are held back until a flush, and the next
+ * flush waits at a gate before it does anything. Gets bring what is at the target when they are
+ * called shim_wait_for_flush()    returns once a flush is at the gate shim_let_go() opens the gate
  *   shim_calls(name)         how many calls of that name came
- *   shim_at_end              a function that is called when the objects above have ended, and their statics are destroyed */
+ *   shim_at_end              a function that is called when the objects above have ended, and their
+ * statics are destroyed */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
@@ -20,13 +21,13 @@
 #define EXPORT __attribute__((visibility("default")))
 
 struct name {
-  const char *text;
+  const char* text;
   int failures; /* still to come */
   long calls;
 };
 
 struct put {
-  const void *origin;
+  const void* origin;
   int origin_count, target, target_count;
   MPI_Datatype origin_type, target_type;
   MPI_Aint displacement;
@@ -47,7 +48,7 @@ __attribute__((destructor)) static void end(void) {
   }
 }
 
-static struct name *of(const char *text) {
+static struct name* of(const char* text) {
   for (int i = 0; i < NAMES; i++) {
     if (!names[i].text) {
       names[i].text = strdup(text);
@@ -59,9 +60,9 @@ static struct name *of(const char *text) {
   abort();
 }
 
-static int fails(const char *text) {
+static int fails(const char* text) {
   pthread_mutex_lock(&lock);
-  struct name *name = of(text);
+  struct name* name = of(text);
   name->calls++;
   const int failing = name->failures > 0;
   name->failures -= failing;
@@ -69,13 +70,13 @@ static int fails(const char *text) {
   return failing;
 }
 
-EXPORT void shim_fail(const char *text, int times) {
+EXPORT void shim_fail(const char* text, int times) {
   pthread_mutex_lock(&lock);
   of(text)->failures = times;
   pthread_mutex_unlock(&lock);
 }
 
-EXPORT long shim_calls(const char *text) {
+EXPORT long shim_calls(const char* text) {
   pthread_mutex_lock(&lock);
   const long calls = of(text)->calls;
   pthread_mutex_unlock(&lock);
@@ -104,14 +105,15 @@ EXPORT void shim_let_go(void) {
   pthread_mutex_unlock(&lock);
 }
 
-static int issue(const struct put *put) {
-  return PMPI_Put(put->origin, put->origin_count, put->origin_type, put->target, put->displacement, put->target_count, put->target_type,
-                  put->win);
+static int issue(const struct put* put) {
+  return PMPI_Put(put->origin, put->origin_count, put->origin_type, put->target, put->displacement,
+                  put->target_count, put->target_type, put->win);
 }
 
-int MPI_Put(const void *origin, int origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement, int target_count,
-            MPI_Datatype target_type, MPI_Win win) {
-  const struct put put = {origin, origin_count, target, target_count, origin_type, target_type, displacement, win};
+int MPI_Put(const void* origin, int origin_count, MPI_Datatype origin_type, int target,
+            MPI_Aint displacement, int target_count, MPI_Datatype target_type, MPI_Win win) {
+  const struct put put = {origin,      origin_count, target,       target_count,
+                          origin_type, target_type,  displacement, win};
   int keep;
   if (fails("MPI_Put")) {
     return MPI_ERR_OTHER;
@@ -125,7 +127,8 @@ int MPI_Put(const void *origin, int origin_count, MPI_Datatype origin_type, int 
   return keep ? MPI_SUCCESS : issue(&put);
 }
 
-/* The first flush that comes while puts are held waits at the gate; others go through, and complete gets only. */
+/* The first flush that comes while puts are held waits at the gate; others go through, and complete
+ * gets only. */
 static void pass_gate(void) {
   int first;
   pthread_mutex_lock(&lock);
@@ -145,13 +148,14 @@ static void pass_gate(void) {
   pthread_mutex_unlock(&lock);
 }
 
-int MPI_Get(void *origin, int origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement, int target_count,
-            MPI_Datatype target_type, MPI_Win win) {
+int MPI_Get(void* origin, int origin_count, MPI_Datatype origin_type, int target,
+            MPI_Aint displacement, int target_count, MPI_Datatype target_type, MPI_Win win) {
   int result;
   if (fails("MPI_Get")) {
     return MPI_ERR_OTHER;
   }
-  result = PMPI_Get(origin, origin_count, origin_type, target, displacement, target_count, target_type, win);
+  result = PMPI_Get(origin, origin_count, origin_type, target, displacement, target_count,
+                    target_type, win);
   if (result == MPI_SUCCESS && holding && target >= 0) {
     PMPI_Win_flush(target, win);
   }
@@ -173,14 +177,15 @@ SYNCHRONISE(MPI_Win_flush_local_all, (MPI_Win win), (win))
 SYNCHRONISE(MPI_Win_unlock, (int rank, MPI_Win win), (rank, win))
 SYNCHRONISE(MPI_Win_unlock_all, (MPI_Win win), (win))
 SYNCHRONISE(MPI_Win_fence, (int assertion, MPI_Win win), (assertion, win))
-SYNCHRONISE(MPI_Win_lock, (int type, int rank, int assertion, MPI_Win win), (type, rank, assertion, win))
+SYNCHRONISE(MPI_Win_lock, (int type, int rank, int assertion, MPI_Win win),
+            (type, rank, assertion, win))
 
-int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   const int result = PMPI_Wait(request, status);
   return fails("MPI_Wait") ? MPI_ERR_OTHER : result;
 }
 
-int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
+int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
   const int failing = fails("MPI_Test");
   if (!failing) {
     return PMPI_Test(request, done, status);
@@ -190,13 +195,17 @@ int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
   return MPI_ERR_OTHER;
 }
 
-int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses) {
+int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   const int result = PMPI_Waitall(count, requests, statuses);
   return fails("MPI_Waitall") ? MPI_ERR_IN_STATUS : result;
 }
 
-int MPI_Request_free(MPI_Request *request) { return fails("MPI_Request_free") ? MPI_ERR_OTHER : PMPI_Request_free(request); }
+int MPI_Request_free(MPI_Request* request) {
+  return fails("MPI_Request_free") ? MPI_ERR_OTHER : PMPI_Request_free(request);
+}
 
 #if MPI_VERSION >= 4
-int MPI_Session_finalize(MPI_Session *session) { return fails("MPI_Session_finalize") ? MPI_ERR_OTHER : PMPI_Session_finalize(session); }
+int MPI_Session_finalize(MPI_Session* session) {
+  return fails("MPI_Session_finalize") ? MPI_ERR_OTHER : PMPI_Session_finalize(session);
+}
 #endif

@@ -1,4 +1,5 @@
-/* The functions of nearcache/shmem.h. Without the library they do nothing, and the rest of each case holds all the same. */
+/* The functions of nearcache/shmem.h. Without the library they do nothing, and the rest of each
+ * case holds all the same. */
 #include "front.h"
 
 static long data[2048];
@@ -6,10 +7,12 @@ static long flag;
 
 static int there(void) { return nearcache_shmem_caching(); }
 
-/* Reads of it see every store of the owner at once, after the owner has said so by a message that is none of the table's. */
+/* Reads of it see every store of the owner at once, after the owner has said so by a message that
+ * is none of the table's. */
 static void uncached_ranges(void) {
   for (int i = 0; i < 64; ++i) shmem_long_p(&data[i], i, right);
-  EXPECT(nearcache_shmem_uncached(&data[8], 16 * sizeof *data), there() ? NEARCACHE_SHMEM_OK : NEARCACHE_SHMEM_ABSENT);
+  EXPECT(nearcache_shmem_uncached(&data[8], 16 * sizeof *data),
+         there() ? NEARCACHE_SHMEM_OK : NEARCACHE_SHMEM_ABSENT);
   for (int i = 0; i < 64; ++i) EXPECT(shmem_long_g(&data[i], right), i);
   const nearcache_stats before = counted();
   for (int i = 0; i < 50; ++i) EXPECT(shmem_long_g(&data[10], right), 10);
@@ -32,7 +35,8 @@ static void uncached_ranges(void) {
   }
 }
 
-/* No gets through the context: Open MPI 4 may hang in its finalize after a context that has had few transfers, the last of them gets. */
+/* No gets through the context: Open MPI 4 may hang in its finalize after a context that has had few
+ * transfers, the last of them gets. */
 static void uncached_contexts(void) {
   shmem_ctx_t ctx;
   EXPECT(shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx), 0);
@@ -51,7 +55,8 @@ static void uncached_contexts(void) {
 static void the_default_context_uncached(void) {
   const int cached = there(); /* until it is not any more */
   shmem_long_p(&data[1], 42, right);
-  EXPECT(nearcache_shmem_ctx_uncached(SHMEM_CTX_DEFAULT), cached ? NEARCACHE_SHMEM_OK : NEARCACHE_SHMEM_ABSENT);
+  EXPECT(nearcache_shmem_ctx_uncached(SHMEM_CTX_DEFAULT),
+         cached ? NEARCACHE_SHMEM_OK : NEARCACHE_SHMEM_ABSENT);
   EXPECT(there(), 0);
   if (!cached) shmem_quiet();
   EXPECT(shmem_long_g(&data[1], right), 42);
@@ -80,14 +85,16 @@ static void prefetches_of_anything(void) {
   EXPECT(shmem_long_g(&data[2000], right), right * 2048 + 2000);
 }
 
-/* The owner's store is learned of by what Nearcache does not see: here, the reader's own eyes and a call by hand. */
+/* The owner's store is learned of by what Nearcache does not see: here, the reader's own eyes and a
+ * call by hand. */
 static void acquires_and_releases_by_hand(void) {
   (void)shmem_long_g(&data[0], right);
   shmem_long_p(&flag, 7 + me, right);
   nearcache_shmem_release();
   if (!there()) shmem_quiet();
-  volatile long *mine = &flag;
-  nearcache_shmem_set_relaxed_atomics(1); /* so that the loop does not acquire; it gives the OpenSHMEM library time for its own */
+  volatile long* mine = &flag;
+  /* so that the loop does not acquire; it gives the OpenSHMEM library time for its own */
+  nearcache_shmem_set_relaxed_atomics(1);
   while (*mine == 0) (void)shmem_long_atomic_fetch(&data[1], right);
   nearcache_shmem_set_relaxed_atomics(0);
   EXPECT(*mine, 7 + left);

@@ -1,5 +1,6 @@
-/* Ways to end. ends start_pes: without shmem_finalize; ends exit: by exit() out of a function; ends global: shmem_global_exit(3). In the
- * first two each PE puts to its neighbour last of all, and the neighbour waits for it with its eyes only. */
+/* Ways to end. ends start_pes: without shmem_finalize; ends exit: by exit() out of a function; ends
+ * global: shmem_global_exit(3). In the first two each PE puts to its neighbour last of all, and the
+ * neighbour waits for it with its eyes only. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,8 @@ static void leave(void) {
   exit(0);
 }
 
-int main(int argc, char **argv) {
-  const char *how = argc > 1 ? argv[1] : "";
+int main(int argc, char** argv) {
+  const char* how = argc > 1 ? argv[1] : "";
   if (strcmp(how, "start_pes") == 0) {
     start_pes(0);
   } else {

@@ -12,13 +12,14 @@ nearcache_stats counted(void) {
   return stats;
 }
 
-static const struct front_case *const groups[] = {write_cases, order_cases, memory_cases, api_cases};
+static const struct front_case* const groups[] = {write_cases, order_cases, memory_cases,
+                                                  api_cases};
 
-int main(int argc, char **argv) {
-  const char *name = argc > 1 ? argv[1] : "list";
-  const struct front_case *found = NULL;
+int main(int argc, char** argv) {
+  const char* name = argc > 1 ? argv[1] : "list";
+  const struct front_case* found = NULL;
   for (size_t g = 0; g < sizeof groups / sizeof *groups; ++g) {
-    for (const struct front_case *c = groups[g]; c->name != NULL; ++c) {
+    for (const struct front_case* c = groups[g]; c->name != NULL; ++c) {
       if (strcmp(name, "list") == 0) puts(c->name);
       if (strcmp(name, c->name) == 0) found = c;
     }

@@ -10,10 +10,10 @@ static long given[300] = {[299] = 4};
 /* The new block has the old one's address: nothing that was put to the old one may land in it. */
 static void nothing_is_written_back_to_a_freed_block(void) {
   for (int round = 0; round < 10; ++round) {
-    long *block = shmem_malloc(5000 * sizeof *block);
+    long* block = shmem_malloc(5000 * sizeof *block);
     for (int i = 0; i < 5000; i += 7) shmem_long_p(&block[i], -1, right);
     shmem_free(block);
-    long *again = shmem_malloc(5000 * sizeof *again);
+    long* again = shmem_malloc(5000 * sizeof *again);
     for (int i = 0; i < 5000; ++i) again[i] = round;
     shmem_barrier_all();
     for (int i = 0; i < 5000; ++i) EXPECT(again[i], round);
@@ -25,7 +25,7 @@ static void nothing_is_written_back_to_a_freed_block(void) {
 }
 
 static void a_block_that_moves_takes_its_contents(void) {
-  long *block = shmem_malloc(100 * sizeof *block);
+  long* block = shmem_malloc(100 * sizeof *block);
   for (int i = 0; i < 100; ++i) shmem_long_p(&block[i], 100 + i, right);
   block = shmem_realloc(block, 40000 * sizeof *block);
   for (int i = 0; i < 100; ++i) {
@@ -42,7 +42,7 @@ static void a_block_that_moves_takes_its_contents(void) {
 
 /* Whatever surrounds it is fetched with it only as far as there is something. */
 static void the_first_and_last_bytes_of_every_segment(void) {
-  char *heap[4];
+  char* heap[4];
   for (int i = 0; i < 4; ++i) {
     heap[i] = shmem_malloc(1000 + (size_t)i);
     memset(heap[i], i + 1, 1000 + (size_t)i);
@@ -68,7 +68,8 @@ static void the_first_and_last_bytes_of_every_segment(void) {
 
 static void whole_arrays_forwards_and_backwards(void) {
   enum { count = 20000 };
-  int *block = shmem_calloc(count, sizeof *block), *other = shmem_align(4096, count * sizeof *other);
+  int *block = shmem_calloc(count, sizeof *block),
+      *other = shmem_align(4096, count * sizeof *other);
   for (int i = 0; i < count; ++i) {
     block[i] = me + i;
     other[i] = me - i;

@@ -8,7 +8,8 @@ static long flag, answer;
 static long lock_word;
 static long sync_[SHMEM_BCAST_SYNC_SIZE];
 
-/* Both sides wait for a put of the other: without write-back before the wait, both wait for ever. */
+/* Both sides wait for a put of the other: without write-back before the wait, both wait for ever.
+ */
 static void waiter_and_writer(void) {
   for (long round = 1; round <= 100; ++round) {
     shmem_long_p(&flag, round, right);
@@ -19,11 +20,13 @@ static void waiter_and_writer(void) {
 static void ping_pong_by_test(void) {
   for (long round = 1; round <= 100; ++round) {
     shmem_long_p(&flag, round, right);
-    while (!shmem_long_test(&flag, SHMEM_CMP_GE, round)) (void)shmem_long_g(data, right); /* tests alone make no progress in Open MPI */
+    /* tests alone make no progress in Open MPI */
+    while (!shmem_long_test(&flag, SHMEM_CMP_GE, round)) (void)shmem_long_g(data, right);
   }
 }
 
-/* After the flag has come, so has what was put before the fence; and what was read before is read anew. */
+/* After the flag has come, so has what was put before the fence; and what was read before is read
+ * anew. */
 static void fence_orders_data_before_flag(void) {
   for (long round = 1; round <= 100; ++round) {
     for (int i = 0; i < 32; ++i) shmem_long_p(&data[i * 17], round * 1000 + i, right);
@@ -35,7 +38,8 @@ static void fence_orders_data_before_flag(void) {
   }
 }
 
-/* PE 0 reads what PE 1 wrote to PE 2, again and again: each time it learns of it, by another call. */
+/* PE 0 reads what PE 1 wrote to PE 2, again and again: each time it learns of it, by another call.
+ */
 static void what_was_read_is_read_anew(void) {
   static long source, target;
   const int keeper = pes - 1;
@@ -72,7 +76,7 @@ static void a_counter_under_a_lock(void) {
 
 /* The owner changes its memory by a store, which no call of the reader tells of. */
 static void a_polling_loop_sees_the_change(void) {
-  volatile long *mine = &flag;
+  volatile long* mine = &flag;
   for (long round = 1; round <= 20; ++round) {
     if (me == 0) {
       while (shmem_long_g(&flag, right) != round) {
@@ -89,7 +93,7 @@ static void a_polling_loop_sees_the_change(void) {
 }
 
 /* The flag is cached, and its writer calls nothing but what reads until the answer is there. */
-static void flag_then_spin(long (*read)(const long *, int)) {
+static void flag_then_spin(long (*read)(const long*, int)) {
   for (long round = 1; round <= 20; ++round) {
     if (me == 0) {
       shmem_long_p(&flag, round, right);
@@ -102,8 +106,8 @@ static void flag_then_spin(long (*read)(const long *, int)) {
     shmem_barrier_all();
   }
 }
-static long by_get(const long *address, int pe) { return shmem_long_g(address, pe); }
-static long by_atomic(const long *address, int pe) { return shmem_long_atomic_fetch(address, pe); }
+static long by_get(const long* address, int pe) { return shmem_long_g(address, pe); }
+static long by_atomic(const long* address, int pe) { return shmem_long_atomic_fetch(address, pe); }
 static void flag_then_spin_by_get(void) { flag_then_spin(by_get); }
 static void flag_then_spin_by_atomics(void) { flag_then_spin(by_atomic); }
 static void flag_then_spin_by_relaxed_atomics(void) {
@@ -114,7 +118,7 @@ static void flag_then_spin_by_relaxed_atomics(void) {
 
 /* Non-blocking gets give their values at the quiet, so a loop of both must see changes as well. */
 static void polling_by_non_blocking_gets(void) {
-  volatile long *mine = &flag;
+  volatile long* mine = &flag;
   long seen = 0;
   if (me == 0) {
     while (seen != 5) {

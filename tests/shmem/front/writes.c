@@ -31,16 +31,16 @@ static void own_puts_are_read_back(void) {
     EXPECT(shmem_long_g(&data[i], right), i);
     if (i % 100 == 50) EXPECT(shmem_long_g(&data[i - 49], right), i - 49);
   }
-  shmem_char_p((char *)&data[7] + 3, 5, right);
-  EXPECT(shmem_char_g((char *)&data[7] + 3, right), 5);
-  EXPECT(shmem_char_g((char *)&data[7], right), 7);
+  shmem_char_p((char*)&data[7] + 3, 5, right);
+  EXPECT(shmem_char_g((char*)&data[7] + 3, right), 5);
+  EXPECT(shmem_char_g((char*)&data[7], right), 7);
   shmem_quiet();
   EXPECT(shmem_long_g(&data[7], right), 7 + (5L << 24));
 }
 
 /* Neighbouring bytes of one line by two PEs. */
 static void bytes_of_one_line_by_two_pes(void) {
-  char *bytes = (char *)data;
+  char* bytes = (char*)data;
   for (int i = 0; i < COUNT; ++i) {
     if (i % pes == me) shmem_char_p(&bytes[i], (char)(i % 100 + 1), 0);
     if (i % 512 == 0) (void)shmem_char_g(&bytes[i], 0);
@@ -108,7 +108,8 @@ static void strided_ones(void) {
   for (int i = 0; i < 256; ++i) shmem_long_p(&data[i], i, right);
   shmem_long_iput(data, from, 4, 1, 64, right);
   shmem_quiet();
-  for (int i = 0; i < 256; ++i) EXPECT(shmem_long_g(&data[i], right), i % 4 == 0 ? 1000 + i / 4 : i);
+  for (int i = 0; i < 256; ++i)
+    EXPECT(shmem_long_g(&data[i], right), i % 4 == 0 ? 1000 + i / 4 : i);
   for (int i = 0; i < 64; ++i) shmem_long_p(&data[i * 4 + 1], -i, right);
   shmem_long_iget(to, data + 1, 1, 4, 64, right);
   for (int i = 0; i < 64; ++i) EXPECT(to[i], -i);
@@ -138,7 +139,7 @@ static void zero_bytes(void) {
   shmem_barrier_all();
   shmem_long_p(&data[3], 30, right); /* so that the page is at hand */
   for (int i = 0; i < 128; ++i) shmem_long_put(&data[i], &here, 0, right);
-  for (int i = 0; i < 128; ++i) shmem_char_get((char *)&here, (char *)&data[0] + i, 0, right);
+  for (int i = 0; i < 128; ++i) shmem_char_get((char*)&here, (char*)&data[0] + i, 0, right);
   EXPECT(here, 3);
   for (int i = 0; i < 128; ++i) EXPECT(shmem_long_g(&data[i], right), i == 3 ? 30 : i);
   shmem_barrier_all();

@@ -1,39 +1,41 @@
-/* What the cache does to a program's calls, seen from below: each case makes a few calls of OpenSHMEM and looks at what reached the library.
+/* What the cache does to a program's calls, seen from below: each case makes a few calls of
+ * OpenSHMEM and looks at what reached the library.
  *
- *     cases <name>     prints `ok <name>`, or lines `FAILED <name>: <what>`;  cases list: prints the names */
+ *     cases <name>     prints `ok <name>`, or lines `FAILED <name>: <what>`;  cases list: prints
+ * the names */
 #include "cases.h"
 
 #include <stdio.h>
 #include <string.h>
 
-char *heap;
-static const char *running;
+char* heap;
+static const char* running;
 static int failures;
 
-void expect(int holds, const char *what, int line) {
+void expect(int holds, const char* what, int line) {
   if (holds) return;
   printf("FAILED %s: %s (line %d)\n", running, what, line);
   failures++;
 }
 
-int arrived(const char *part) {
+int arrived(const char* part) {
   int found = 0;
   for (int i = 0; i < stub_calls(); i++) found += strstr(stub_call(i)->name, part) != NULL;
   return found;
 }
 
-int put_arrived(const void *place) {
+int put_arrived(const void* place) {
   for (int i = 0; i < stub_calls(); i++) {
-    const struct stub_call *record = stub_call(i);
+    const struct stub_call* record = stub_call(i);
     if (!strstr(record->name, "putmem")) continue;
-    const uint64_t *arguments = record->arguments + (strstr(record->name, "ctx_") ? 1 : 0);
+    const uint64_t* arguments = record->arguments + (strstr(record->name, "ctx_") ? 1 : 0);
     const uint64_t at = (uint64_t)(uintptr_t)place;
     if (at >= arguments[0] && at < arguments[0] + arguments[2]) return 1;
   }
   return 0;
 }
 
-long remote_value(const long *word) { return *(const long *)stub_remote(word); }
+long remote_value(const long* word) { return *(const long*)stub_remote(word); }
 
 void begin(void) {
   shmem_quiet();
@@ -41,15 +43,15 @@ void begin(void) {
   stub_clear();
 }
 
-long *word_at(size_t offset) { return (long *)(heap + offset); }
+long* word_at(size_t offset) { return (long*)(heap + offset); }
 
-static const struct stub_case *const groups[] = {order_cases, unordered_cases};
+static const struct stub_case* const groups[] = {order_cases, unordered_cases};
 
-int main(int argc, char **argv) {
-  const char *name = argc > 1 ? argv[1] : "list";
-  const struct stub_case *found = NULL;
+int main(int argc, char** argv) {
+  const char* name = argc > 1 ? argv[1] : "list";
+  const struct stub_case* found = NULL;
   for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-    for (const struct stub_case *c = groups[g]; c->name; c++) {
+    for (const struct stub_case* c = groups[g]; c->name; c++) {
       if (strcmp(name, "list") == 0) puts(c->name);
       if (strcmp(name, c->name) == 0) found = c;
     }

@@ -1,4 +1,5 @@
-/* What starts write-back, and which put goes at once: of every context, whichever the program waits through. */
+/* What starts write-back, and which put goes at once: of every context, whichever the program waits
+ * through. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +8,8 @@
 
 #include "cases.h"
 
-static long *flag(void) { return word_at(16 << 10); }
-static long *other(void) { return word_at(32 << 10); }
+static long* flag(void) { return word_at(16 << 10); }
+static long* other(void) { return word_at(32 << 10); }
 
 static shmem_ctx_t made(void) {
   shmem_ctx_t ctx;
@@ -78,21 +79,22 @@ static void polling_by_non_blocking_gets_starts_all(void) {
 }
 
 /* A word that is put after a call that orders may be a flag. */
-static void flag_after(void (*order)(shmem_ctx_t), const char *what, int line) {
+static void flag_after(void (*order)(shmem_ctx_t), const char* what, int line) {
   const shmem_ctx_t ctx = made();
   shmem_ctx_long_p(ctx, flag() + 64, 1, 1);
   shmem_long_p(flag() + 128, 1, 1);
   for (int through_ctx = 0; through_ctx < 2; through_ctx++) {
     order(ctx);
     stub_clear();
-    long *word = flag() + 256 * (through_ctx + 1);
+    long* word = flag() + 256 * (through_ctx + 1);
     through_ctx ? shmem_ctx_long_p(ctx, word, 1, 1) : shmem_long_p(word, 1, 1);
     expect(put_arrived(word), what, line);
     shmem_ctx_long_p(ctx, flag() + 64, 1, 1);
     shmem_long_p(flag() + 128, 1, 1);
   }
 }
-#define FLAG_AFTER(order) flag_after(order, "the first word after " #order " goes at once", __LINE__)
+#define FLAG_AFTER(order) \
+  flag_after(order, "the first word after " #order " goes at once", __LINE__)
 
 static void barrier_all(shmem_ctx_t ctx) { (void)ctx, shmem_barrier_all(); }
 static void sync_all(shmem_ctx_t ctx) { (void)ctx, shmem_sync_all(); }
@@ -100,7 +102,9 @@ static void quiet(shmem_ctx_t ctx) { (void)ctx, shmem_quiet(); }
 static void fence(shmem_ctx_t ctx) { (void)ctx, shmem_fence(); }
 static void ctx_quiet(shmem_ctx_t ctx) { shmem_ctx_quiet(ctx); }
 static void ctx_fence(shmem_ctx_t ctx) { shmem_ctx_fence(ctx); }
-static void wait_until(shmem_ctx_t ctx) { (void)ctx, shmem_long_wait_until(other(), SHMEM_CMP_NE, 0); }
+static void wait_until(shmem_ctx_t ctx) {
+  (void)ctx, shmem_long_wait_until(other(), SHMEM_CMP_NE, 0);
+}
 static void test(shmem_ctx_t ctx) {
   (void)ctx;
   stub_result = 1;
@@ -139,7 +143,7 @@ static void the_end_of_a_teams_context_acquires(void) {
   const shmem_ctx_t ctx = made_by_team();
   (void)shmem_long_g(other(), 1);
   shmem_ctx_long_p(ctx, other(), 7, 1);
-  *(long *)stub_remote(other()) = 7; /* where the stub only records it */
+  *(long*)stub_remote(other()) = 7; /* where the stub only records it */
   shmem_ctx_destroy(ctx);
   EXPECT(shmem_long_g(other(), 1) == 7);
 }
@@ -162,22 +166,23 @@ static void more_contexts_than_are_known(void) {
   for (int i = 0; i < all; i++) shmem_ctx_destroy(contexts[i]);
 }
 
-/* A value that came back is there: a get through another context must not serve what it read before. */
+/* A value that came back is there: a get through another context must not serve what it read
+ * before. */
 static void a_relaxed_atomic_is_seen_through_other_contexts(void) {
   const shmem_ctx_t ctx = made();
   nearcache_shmem_set_relaxed_atomics(1);
   (void)shmem_long_g(other(), 1);
   (void)shmem_ctx_long_g(ctx, other() + 64, 1);
   (void)shmem_ctx_long_atomic_fetch_add(ctx, other(), 1, 1);
-  *(long *)stub_remote(other()) = 7;
+  *(long*)stub_remote(other()) = 7;
   EXPECT(shmem_long_g(other(), 1) == 7);
   (void)shmem_long_atomic_fetch_add(other() + 64, 1, 1);
-  *(long *)stub_remote(other() + 64) = 8;
+  *(long*)stub_remote(other() + 64) = 8;
   EXPECT(shmem_ctx_long_g(ctx, other() + 64, 1) == 8);
 }
 
 /* Where a call is among those that arrived; beyond all if it is not. */
-static int place_of(const char *part) {
+static int place_of(const char* part) {
   int at = 0;
   while (at < stub_calls() && !strstr(stub_call(at)->name, part)) at++;
   return at;
@@ -192,12 +197,13 @@ static void dirty(shmem_ctx_t ctx) {
 
 /* Not by the library's own quiet in them, which need not be one of this context. */
 static void releases_complete_what_was_written(void) {
-  static const char *const names[] = {"barrier_all", "clear_lock"};
+  static const char* const names[] = {"barrier_all", "clear_lock"};
   for (int i = 0; i < 2; i++) {
     dirty(SHMEM_CTX_DEFAULT);
     i == 0 ? shmem_barrier_all() : shmem_clear_lock(other());
     EXPECT(put_arrived(flag()));
-    EXPECT(place_of("putmem") < place_of("quiet") && place_of("quiet") < place_of(names[i]) && place_of(names[i]) < stub_calls());
+    EXPECT(place_of("putmem") < place_of("quiet") && place_of("quiet") < place_of(names[i]) &&
+           place_of(names[i]) < stub_calls());
   }
 }
 
@@ -226,7 +232,7 @@ static void a_quiet_after_a_non_blocking_get_acquires(void) {
   begin();
   (void)shmem_long_g(other(), 1);
   shmem_long_get_nbi(&value, flag(), 1, 1);
-  *(long *)stub_remote(other()) = 7;
+  *(long*)stub_remote(other()) = 7;
   shmem_quiet();
   EXPECT(shmem_long_g(other(), 1) == 7);
 }
@@ -290,19 +296,24 @@ static void a_forked_child_writes_nothing_back(void) {
 const struct stub_case order_cases[] = {
     {"polling_through_one_context_starts_all", polling_through_one_context_starts_all},
     {"polling_through_a_teams_context_starts_all", polling_through_a_teams_context_starts_all},
-    {"polling_through_an_uncached_context_starts_all", polling_through_an_uncached_context_starts_all},
+    {"polling_through_an_uncached_context_starts_all",
+     polling_through_an_uncached_context_starts_all},
     {"polling_of_an_uncached_range_starts_all", polling_of_an_uncached_range_starts_all},
     {"reads_of_many_words_start_all", reads_of_many_words_start_all},
     {"polling_by_non_blocking_gets_starts_all", polling_by_non_blocking_gets_starts_all},
-    {"a_flag_after_any_call_that_orders_goes_at_once", a_flag_after_any_call_that_orders_goes_at_once},
+    {"a_flag_after_any_call_that_orders_goes_at_once",
+     a_flag_after_any_call_that_orders_goes_at_once},
     {"only_the_first_word_goes_at_once", only_the_first_word_goes_at_once},
     {"the_end_of_a_teams_context_acquires", the_end_of_a_teams_context_acquires},
     {"more_contexts_than_are_known", more_contexts_than_are_known},
-    {"a_relaxed_atomic_is_seen_through_other_contexts", a_relaxed_atomic_is_seen_through_other_contexts},
+    {"a_relaxed_atomic_is_seen_through_other_contexts",
+     a_relaxed_atomic_is_seen_through_other_contexts},
     {"a_forked_child_writes_nothing_back", a_forked_child_writes_nothing_back},
     {"releases_complete_what_was_written", releases_complete_what_was_written},
-    {"releases_start_what_was_written_through_other_contexts", releases_start_what_was_written_through_other_contexts},
-    {"a_context_that_goes_completes_what_was_written", a_context_that_goes_completes_what_was_written},
+    {"releases_start_what_was_written_through_other_contexts",
+     releases_start_what_was_written_through_other_contexts},
+    {"a_context_that_goes_completes_what_was_written",
+     a_context_that_goes_completes_what_was_written},
     {"a_quiet_after_a_non_blocking_get_acquires", a_quiet_after_a_non_blocking_get_acquires},
     {"a_quiet_goes_down_though_nothing_was_written", a_quiet_goes_down_though_nothing_was_written},
     {"what_was_fetched_ahead_is_here_after_a_quiet", what_was_fetched_ahead_is_here_after_a_quiet},

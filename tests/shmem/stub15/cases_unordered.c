@@ -2,9 +2,9 @@
 #include "cases.h"
 
 /* A line that was read, one that is dirty, and where atomics go. */
-static long *read_word(void) { return word_at(0); }
-static long *dirty_word(void) { return word_at(16 << 10); }
-static long *target(void) { return word_at(32 << 10); }
+static long* read_word(void) { return word_at(0); }
+static long* dirty_word(void) { return word_at(16 << 10); }
+static long* target(void) { return word_at(32 << 10); }
 
 static void read_and_write(void) {
   begin();
@@ -63,12 +63,13 @@ static void unordered_calls_cost_the_cache_nothing(void) {
   ordered_atomics_acquire_and_start_write_back();
 }
 
-/* They are no loads that are served: each looks at the target, and what was read there before is read anew. */
+/* They are no loads that are served: each looks at the target, and what was read there before is
+ * read anew. */
 static void unordered_atomics_drop_what_they_change(void) {
   nearcache_shmem_set_unordered(1);
   (void)shmem_long_g(target(), 1);
   (void)shmem_long_atomic_fetch_add(target(), 1, 1);
-  *(long *)stub_remote(target()) = 17;
+  *(long*)stub_remote(target()) = 17;
   EXPECT(shmem_long_g(target(), 1) == 17);
 }
 
@@ -104,7 +105,10 @@ const struct stub_case unordered_cases[] = {
     {"ordered_atomics_acquire_and_start_write_back", ordered_atomics_acquire_and_start_write_back},
     {"unordered_calls_cost_the_cache_nothing", unordered_calls_cost_the_cache_nothing},
     {"unordered_atomics_drop_what_they_change", unordered_atomics_drop_what_they_change},
-    {"spinning_on_unordered_atomics_starts_write_back", spinning_on_unordered_atomics_starts_write_back},
-    {"caching_is_denied_where_there_is_no_memory_for_it", caching_is_denied_where_there_is_no_memory_for_it},
-    {"caching_is_said_before_the_first_access_and_holds", caching_is_said_before_the_first_access_and_holds},
+    {"spinning_on_unordered_atomics_starts_write_back",
+     spinning_on_unordered_atomics_starts_write_back},
+    {"caching_is_denied_where_there_is_no_memory_for_it",
+     caching_is_denied_where_there_is_no_memory_for_it},
+    {"caching_is_said_before_the_first_access_and_holds",
+     caching_is_said_before_the_first_access_and_holds},
     {NULL, NULL}};

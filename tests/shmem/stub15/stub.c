@@ -1,4 +1,5 @@
-/* The functions of the OpenSHMEM 1.5 stub that do something: setup, memory, contexts, and the transfers that the cache itself calls. */
+/* The functions of the OpenSHMEM 1.5 stub that do something: setup, memory, contexts, and the
+ * transfers that the cache itself calls. */
 #include "stub.h"
 
 #include <stdlib.h>
@@ -24,22 +25,24 @@ static struct stub_call calls[most_calls];
 static int call_count;
 uint64_t stub_result;
 
-void stub_record(const char *name, const uint64_t *arguments, int count) {
+void stub_record(const char* name, const uint64_t* arguments, int count) {
   if (call_count == most_calls) abort();
-  struct stub_call *call = &calls[call_count++];
+  struct stub_call* call = &calls[call_count++];
   call->name = name;
   call->count = count;
   for (int i = 0; i < count; i++) call->arguments[i] = arguments[i];
 }
 int stub_calls(void) { return call_count; }
-const struct stub_call *stub_call(int index) { return &calls[index]; }
+const struct stub_call* stub_call(int index) { return &calls[index]; }
 void stub_clear(void) { call_count = 0; }
-void *stub_remote(const void *object) { return heaps[1] + ((const char *)object - heaps[0]); }
+void* stub_remote(const void* object) { return heaps[1] + ((const char*)object - heaps[0]); }
 
-static char *at(const void *object, int pe) { return pe == 0 ? (char *)(uintptr_t)object : stub_remote(object); }
+static char* at(const void* object, int pe) {
+  return pe == 0 ? (char*)(uintptr_t)object : stub_remote(object);
+}
 
 void shmem_init(void) {}
-int shmem_init_thread(int requested, int *provided) {
+int shmem_init_thread(int requested, int* provided) {
   *provided = requested;
   return 0;
 }
@@ -48,56 +51,60 @@ void shmem_finalize(void) {}
 void shmem_global_exit(int status) { exit(status); }
 int shmem_my_pe(void) { return 0; }
 int shmem_n_pes(void) { return world.pes; }
-void shmem_query_thread(int *provided) { *provided = SHMEM_THREAD_SINGLE; }
+void shmem_query_thread(int* provided) { *provided = SHMEM_THREAD_SINGLE; }
 int shmem_pe_accessible(int pe) { return pe == 0 || pe == 1; }
-int shmem_addr_accessible(const void *addr, int pe) {
-  const char *object = addr;
+int shmem_addr_accessible(const void* addr, int pe) {
+  const char* object = addr;
   return shmem_pe_accessible(pe) && object >= heaps[0] && object < heaps[0] + heap_bytes;
 }
-void *shmem_ptr(const void *dest, int pe) { return pe == 0 ? (void *)(uintptr_t)dest : NULL; }
+void* shmem_ptr(const void* dest, int pe) { return pe == 0 ? (void*)(uintptr_t)dest : NULL; }
 
-void *shmem_align(size_t alignment, size_t size) {
+void* shmem_align(size_t alignment, size_t size) {
   const size_t begin = (used + alignment - 1) / alignment * alignment;
   if (begin + size > heap_bytes) return NULL;
   used = begin + size;
   return heaps[0] + begin;
 }
-void *shmem_malloc(size_t size) { return shmem_align(64, size); }
-void *shmem_calloc(size_t count, size_t size) { return shmem_malloc(count * size); } /* never given out twice, so still zero */
-void *shmem_malloc_with_hints(size_t size, long hints) {
+void* shmem_malloc(size_t size) { return shmem_align(64, size); }
+/* never given out twice, so still zero */
+void* shmem_calloc(size_t count, size_t size) { return shmem_malloc(count * size); }
+void* shmem_malloc_with_hints(size_t size, long hints) {
   (void)hints;
   return shmem_malloc(size);
 }
-void *shmem_realloc(void *ptr, size_t size) {
-  void *larger = shmem_malloc(size);
-  const size_t left = (size_t)(heaps[0] + heap_bytes - (char *)ptr);
+void* shmem_realloc(void* ptr, size_t size) {
+  void* larger = shmem_malloc(size);
+  const size_t left = (size_t)(heaps[0] + heap_bytes - (char*)ptr);
   if (larger && ptr) memmove(larger, ptr, size < left ? size : left);
   return larger;
 }
-void shmem_free(void *ptr) { (void)ptr; }
+void shmem_free(void* ptr) { (void)ptr; }
 
-int shmem_ctx_create(long options, shmem_ctx_t *ctx) {
+int shmem_ctx_create(long options, shmem_ctx_t* ctx) {
   *ctx = calloc(1, sizeof **ctx);
   if (!*ctx) return 1;
   (*ctx)->options = options;
   return 0;
 }
-int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx) {
+int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t* ctx) {
   (void)team;
   return shmem_ctx_create(options, ctx);
 }
 void shmem_ctx_destroy(shmem_ctx_t ctx) { free(ctx); }
 
 #define WORD(pointer) (uint64_t)(uintptr_t)(pointer)
-/* One transfer, blocking or not, without and with a context. It happens at once: the standard allows it. */
-#define TRANSFER(name, to, from)                                                                        \
-  void shmem_##name(void *dest, const void *source, size_t nelems, int pe) {                            \
-    stub_record("shmem_" #name, (const uint64_t[]){WORD(dest), WORD(source), nelems, (uint64_t)pe}, 4);  \
-    memcpy(to, from, nelems);                                                                           \
-  }                                                                                                     \
-  void shmem_ctx_##name(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe) {       \
-    stub_record("shmem_ctx_" #name, (const uint64_t[]){WORD(ctx), WORD(dest), WORD(source), nelems, (uint64_t)pe}, 5); \
-    memcpy(to, from, nelems);                                                                           \
+/* One transfer, blocking or not, without and with a context. It happens at once: the standard
+ * allows it. */
+#define TRANSFER(name, to, from)                                                                   \
+  void shmem_##name(void* dest, const void* source, size_t nelems, int pe) {                       \
+    stub_record("shmem_" #name,                                                                    \
+                (const uint64_t[]){WORD(dest), WORD(source), nelems, (uint64_t)pe}, 4);            \
+    memcpy(to, from, nelems);                                                                      \
+  }                                                                                                \
+  void shmem_ctx_##name(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {  \
+    stub_record("shmem_ctx_" #name,                                                                \
+                (const uint64_t[]){WORD(ctx), WORD(dest), WORD(source), nelems, (uint64_t)pe}, 5); \
+    memcpy(to, from, nelems);                                                                      \
   }
 TRANSFER(putmem, at(dest, pe), source)
 TRANSFER(putmem_nbi, at(dest, pe), source)

@@ -1,11 +1,12 @@
-/* What the tests ask of the recording library. Two PEs: the program is PE 0; PE 1 is a second copy of the symmetric heap. */
+/* What the tests ask of the recording library. Two PEs: the program is PE 0; PE 1 is a second copy
+ * of the symmetric heap. */
 #ifndef STUB_H
 #define STUB_H
 #include <shmem.h>
 
 enum { stub_most_arguments = 12 };
 struct stub_call {
-  const char *name;
+  const char* name;
   int count;
   uint64_t arguments[stub_most_arguments]; /* as numbers */
 };
@@ -13,10 +14,10 @@ struct stub_call {
 /* What a function that is only recorded returns. */
 extern uint64_t stub_result;
 
-void stub_record(const char *name, const uint64_t *arguments, int count);
+void stub_record(const char* name, const uint64_t* arguments, int count);
 int stub_calls(void); /* since the last stub_clear() */
-const struct stub_call *stub_call(int index);
+const struct stub_call* stub_call(int index);
 void stub_clear(void);
 /* Where an object of the symmetric heap lies in PE 1. */
-void *stub_remote(const void *object);
+void* stub_remote(const void* object);
 #endif

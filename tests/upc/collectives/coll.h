@@ -1,4 +1,5 @@
-/* What the programs of this folder share: random numbers that are the same on every thread, delays, and a check that ends the program. */
+/* What the programs of this folder share: random numbers that are the same on every thread, delays,
+ * and a check that ends the program. */
 #ifndef COLL_H
 #define COLL_H
 
@@ -11,7 +12,7 @@
 static uint64_t coll_random_state;  /* the same on every thread */
 static uint64_t coll_private_state; /* each thread's own */
 
-static inline uint64_t coll_next(uint64_t *state) { /* splitmix64 */
+static inline uint64_t coll_next(uint64_t* state) { /* splitmix64 */
   uint64_t z = *state += 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
   z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -32,19 +33,21 @@ static inline void coll_delay(void) {
   nanosleep(&pause, NULL);
 }
 
-#define COLL_CHECK(condition, ...)                                                   \
-  do {                                                                               \
-    if (!(condition)) {                                                              \
+#define COLL_CHECK(condition, ...)                                                         \
+  do {                                                                                     \
+    if (!(condition)) {                                                                    \
       fprintf(stderr, "thread %d: %s:%d: %s: ", MYTHREAD, __FILE__, __LINE__, #condition); \
-      fprintf(stderr, __VA_ARGS__);                                                  \
-      fputc('\n', stderr);                                                           \
-      upc_global_exit(1);                                                            \
-    }                                                                                \
+      fprintf(stderr, __VA_ARGS__);                                                        \
+      fputc('\n', stderr);                                                                 \
+      upc_global_exit(1);                                                                  \
+    }                                                                                      \
   } while (0)
 
 /* The pointer to `address` on `thread`, phase 0. */
-static inline ncupc_ptr coll_at(int thread, uint64_t address) { return ncupc_make(address, (size_t)thread, 0); }
-static inline char *coll_own(uint64_t address) { return ncupc_local(coll_at(MYTHREAD, address)); }
+static inline ncupc_ptr coll_at(int thread, uint64_t address) {
+  return ncupc_make(address, (size_t)thread, 0);
+}
+static inline char* coll_own(uint64_t address) { return ncupc_local(coll_at(MYTHREAD, address)); }
 
 static const int coll_in[] = {UPC_IN_ALLSYNC, UPC_IN_MYSYNC, UPC_IN_NOSYNC};
 static const int coll_out[] = {UPC_OUT_ALLSYNC, UPC_OUT_MYSYNC, UPC_OUT_NOSYNC};

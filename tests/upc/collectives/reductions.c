@@ -1,39 +1,56 @@
-/* Reductions and prefix reductions of every type and operation, against a loop over the elements through pointers-to-shared.
+/* Reductions and prefix reductions of every type and operation, against a loop over the elements
+ * through pointers-to-shared.
  *
- * Elements are small whole numbers, which are exact in every type; operations with which a result would not be are left to the types that
- * wrap. The function that is not commutative composes maps x -> m x + c modulo 16, in the lower 8 bits of an element. */
+ * Elements are small whole numbers, which are exact in every type; operations with which a result
+ * would not be are left to the types that wrap. The function that is not commutative composes maps
+ * x -> m x + c modulo 16, in the lower 8 bits of an element. */
 #include "coll.h"
 
 static size_t most; /* elements */
 static ncupc_ptr elements, prefixes, result;
 
 struct call {
-  size_t count, block, skipped; /* the first element is `skipped` after the array's start, in the same blocks */
+  /* the first element is `skipped` after the array's start, in the same blocks */
+  size_t count, block, skipped;
   upc_op_t op;
   int root, in, out;
   int with_prefixes;
 };
 
-static const upc_op_t operations[] = {UPC_ADD,   UPC_MULT, UPC_AND, UPC_OR,   UPC_XOR,         UPC_LOGAND,
-                                      UPC_LOGOR, UPC_MIN,  UPC_MAX, UPC_FUNC, UPC_NONCOMM_FUNC};
+static const upc_op_t operations[] = {UPC_ADD, UPC_MULT,   UPC_AND,         UPC_OR,
+                                      UPC_XOR, UPC_LOGAND, UPC_LOGOR,       UPC_MIN,
+                                      UPC_MAX, UPC_FUNC,   UPC_NONCOMM_FUNC};
 
 static struct call random_call(int is_float) {
   struct call call;
   call.with_prefixes = (int)coll_random(2);
   do {
     call.op = operations[coll_random(11)];
-  } while (is_float && (call.op == UPC_AND || call.op == UPC_OR || call.op == UPC_XOR || call.op == UPC_MULT));
+  } while (is_float &&
+           (call.op == UPC_AND || call.op == UPC_OR || call.op == UPC_XOR || call.op == UPC_MULT));
   if (coll_random(3) == 0) call.op = UPC_NONCOMM_FUNC;
   const size_t choice = coll_random(4);
   call.count = 1 + coll_random(choice == 0 ? 8 : choice == 1 ? 200 : most / 2);
   switch (coll_random(4)) {
-    case 0: call.block = 0; break;
-    case 1: call.block = 1; break;
-    case 2: call.block = 1 + coll_random(7); break;
-    default: call.block = 1 + coll_random(call.count); break;
+    case 0:
+      call.block = 0;
+      break;
+    case 1:
+      call.block = 1;
+      break;
+    case 2:
+      call.block = 1 + coll_random(7);
+      break;
+    default:
+      call.block = 1 + coll_random(call.count);
+      break;
   }
-  if (call.block == 0 && call.count > most / (size_t)THREADS) call.count = 1 + call.count % (most / (size_t)THREADS);
-  call.skipped = call.block == 0 ? 0 : coll_random(call.block * (size_t)THREADS < 2000 ? call.block * (size_t)THREADS : 2000);
+  if (call.block == 0 && call.count > most / (size_t)THREADS)
+    call.count = 1 + call.count % (most / (size_t)THREADS);
+  call.skipped =
+      call.block == 0
+          ? 0
+          : coll_random(call.block * (size_t)THREADS < 2000 ? call.block * (size_t)THREADS : 2000);
   call.root = (int)coll_random((size_t)THREADS);
   call.in = (int)coll_random(3);
   call.out = (int)coll_random(3);
@@ -80,7 +97,8 @@ static void sum_is_the_same_again(size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const ncupc_ptr p = ncupc_add(elements, (ptrdiff_t)i, sizeof(double), 3);
     uint64_t state = i;
-    if ((int)ncupc_thread(p) == MYTHREAD) *(double *)ncupc_local(p) = 1.0 / (double)(1 + coll_next(&state) % 1000);
+    if ((int)ncupc_thread(p) == MYTHREAD)
+      *(double*)ncupc_local(p) = 1.0 / (double)(1 + coll_next(&state) % 1000);
   }
   for (int again = 0; again < 20; ++again) {
     coll_delay();
@@ -94,14 +112,14 @@ static void sum_is_the_same_again(size_t count) {
 
 /* The sum of none is none: dst is as it was. */
 static void nothing_to_reduce(void) {
-  if (MYTHREAD == 0) *(int *)coll_own(ncupc_address(result)) = 77;
+  if (MYTHREAD == 0) *(int*)coll_own(ncupc_address(result)) = 77;
   upc_all_reduceI(result, elements, UPC_ADD, 0, 4, NULL, 0);
   upc_all_prefix_reduceI(prefixes, elements, UPC_ADD, 0, 4, NULL, 0);
   COLL_CHECK(NCUPC_GET(int, result) == 77, "dst was changed");
   NCUPC_BARRIER();
 }
 
-int ncupc_main(int argc, char **argv) {
+int ncupc_main(int argc, char** argv) {
   const size_t rounds = argc > 1 ? (size_t)atol(argv[1]) : 10;
   most = argc > 2 ? (size_t)atol(argv[2]) : 20000;
   coll_seed(argc > 3 ? (uint64_t)atol(argv[3]) : 1);

@@ -11,7 +11,8 @@
 static int failures;
 
 /* No attribute: a check without a message has an empty format. */
-static inline void failed(const char *file, int line, const char *condition, const char *format, ...) {
+static inline void failed(const char* file, int line, const char* condition, const char* format,
+                          ...) {
   if (++failures > 10) return;
   va_list values;
   va_start(values, format);
@@ -21,7 +22,8 @@ static inline void failed(const char *file, int line, const char *condition, con
   va_end(values);
 }
 
-#define CHECK(condition, ...) ((condition) ? (void)0 : failed(__FILE__, __LINE__, #condition, "" __VA_ARGS__))
+#define CHECK(condition, ...) \
+  ((condition) ? (void)0 : failed(__FILE__, __LINE__, #condition, "" __VA_ARGS__))
 
 /* A program ends with it. */
 static inline int verdict(void) {
@@ -30,12 +32,14 @@ static inline int verdict(void) {
 }
 
 /* Numbers that look random, the same in every run; a thread may have several streams. */
-static inline uint64_t next_random(uint64_t *state) {
+static inline uint64_t next_random(uint64_t* state) {
   uint64_t x = (*state += 0x9e3779b97f4a7c15u);
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
   return x ^ x >> 31;
 }
-static inline size_t below(uint64_t *state, size_t limit) { return (size_t)(next_random(state) % limit); }
+static inline size_t below(uint64_t* state, size_t limit) {
+  return (size_t)(next_random(state) % limit);
+}
 
 #endif

@@ -1,20 +1,28 @@
-/* Barriers: nobody passes before all have come; what was written before is seen after; expressions. */
+/* Barriers: nobody passes before all have come; what was written before is seen after; expressions.
+ */
 #include "check.h"
 
 static ncupc_ptr epochs;
 
-static void place(void) { ncupc_place(&epochs, "epochs", sizeof(int), (size_t)THREADS, 1, NCUPC_HERE); }
+static void place(void) {
+  ncupc_place(&epochs, "epochs", sizeof(int), (size_t)THREADS, 1, NCUPC_HERE);
+}
 NCUPC_MODULE("upc_barriers.c", place, NULL);
 
 static ncupc_ptr epoch_of(int thread) { return ncupc_add(epochs, thread, sizeof(int), 1); }
 
-/* Each thread writes the epoch to the next one's word before it notifies; after the wait all are there. */
-static void check_epoch(int epoch, uint64_t *random) {
+/* Each thread writes the epoch to the next one's word before it notifies; after the wait all are
+ * there. */
+static void check_epoch(int epoch, uint64_t* random) {
   const int to = (MYTHREAD + 1) % THREADS;
   NCUPC_PUT(int, epoch_of(to), epoch);
   switch (epoch % 5) {
-    case 0: NCUPC_BARRIER(); break;
-    case 1: NCUPC_BARRIER_EXPR(epoch); break;
+    case 0:
+      NCUPC_BARRIER();
+      break;
+    case 1:
+      NCUPC_BARRIER_EXPR(epoch);
+      break;
     case 2:
       NCUPC_NOTIFY_EXPR(epoch);
       for (size_t i = below(random, 1000); i > 0; --i) (void)NCUPC_GET(int, epoch_of(MYTHREAD));
@@ -33,7 +41,8 @@ static void check_epoch(int epoch, uint64_t *random) {
       NCUPC_WAIT();
   }
   for (int thread = 0; thread < THREADS; ++thread) {
-    CHECK(NCUPC_GET(int, epoch_of(thread)) == epoch, "epoch %d: thread %d has %d", epoch, thread, NCUPC_GET(int, epoch_of(thread)));
+    CHECK(NCUPC_GET(int, epoch_of(thread)) == epoch, "epoch %d: thread %d has %d", epoch, thread,
+          NCUPC_GET(int, epoch_of(thread)));
   }
   NCUPC_BARRIER();
 }
@@ -57,7 +66,7 @@ static void check_split(void) {
   NCUPC_BARRIER();
 }
 
-int ncupc_main(int argc, char **argv) {
+int ncupc_main(int argc, char** argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 300;
   uint64_t random = (uint64_t)MYTHREAD;
   for (int epoch = 1; epoch <= rounds; ++epoch) check_epoch(epoch, &random);

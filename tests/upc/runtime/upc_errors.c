@@ -1,5 +1,5 @@
-/* One misuse of the runtime, by name. Each must end all threads with a message that names the thread and this file's line; but for
- * free-at-once, which is none. */
+/* One misuse of the runtime, by name. Each must end all threads with a message that names the
+ * thread and this file's line; but for free-at-once, which is none. */
 #include <string.h>
 
 #include "check.h"
@@ -8,13 +8,14 @@ static ncupc_ptr variable, lock;
 
 static void place(void) {
   ncupc_place(&variable, "variable", sizeof(int), 4, 1, NCUPC_HERE);
-  if (getenv("UPC_TEST_PLACE_AGAIN")) ncupc_place(&variable, "variable", sizeof(int), 5, 1, NCUPC_HERE);
+  if (getenv("UPC_TEST_PLACE_AGAIN"))
+    ncupc_place(&variable, "variable", sizeof(int), 5, 1, NCUPC_HERE);
 }
 NCUPC_MODULE("upc_errors.c", place, NULL);
 
 static void said_goodbye(void) { printf("thread %d: goodbye\n", MYTHREAD); }
 
-static void misuse(const char *what) {
+static void misuse(const char* what) {
   const int last = MYTHREAD == THREADS - 1;
   if (strcmp(what, "mismatch") == 0) NCUPC_BARRIER_EXPR(last ? 5 : 3);
   if (strcmp(what, "split-mismatch") == 0) {
@@ -52,7 +53,8 @@ static void misuse(const char *what) {
   if (strcmp(what, "exhaust-local") == 0 && last) {
     for (;;) (void)upc_alloc(1000000);
   }
-  if (strcmp(what, "exhaust-global") == 0 && last) (void)upc_global_alloc((size_t)THREADS, (size_t)1 << 30);
+  if (strcmp(what, "exhaust-global") == 0 && last)
+    (void)upc_global_alloc((size_t)THREADS, (size_t)1 << 30);
   if (strcmp(what, "unlock") == 0 && last) upc_unlock(lock);
   if (strcmp(what, "lock-twice") == 0 && last) {
     upc_lock(lock);
@@ -63,8 +65,10 @@ static void misuse(const char *what) {
   if (strcmp(what, "null-write") == 0 && last) NCUPC_PUT(int, ncupc_make(24, 0, 0), 1);
   if (strcmp(what, "null-strict") == 0 && last) (void)NCUPC_GET_STRICT(int, ncupc_make(8, 0, 0));
   if (strcmp(what, "null-memget") == 0 && last) upc_memget((char[64]){0}, ncupc_make(0, 0, 0), 64);
-  if (strcmp(what, "null-nb-get") == 0 && last) upc_sync(upc_memget_nb((char[64]){0}, ncupc_make(0, 0, 0), 64));
-  if (strcmp(what, "null-nb-put") == 0 && last) upc_sync(upc_memput_nb(ncupc_make(0, 0, 0), (char[64]){0}, 64));
+  if (strcmp(what, "null-nb-get") == 0 && last)
+    upc_sync(upc_memget_nb((char[64]){0}, ncupc_make(0, 0, 0), 64));
+  if (strcmp(what, "null-nb-put") == 0 && last)
+    upc_sync(upc_memput_nb(ncupc_make(0, 0, 0), (char[64]){0}, 64));
   if (strcmp(what, "global-exit") == 0 && last) upc_global_exit(7);
   if (strcmp(what, "exit-alone") == 0 && last) exit(6);
   if (strcmp(what, "return-early") == 0 && last) exit(0);
@@ -86,7 +90,7 @@ static void misuse(const char *what) {
   }
 }
 
-int ncupc_main(int argc, char **argv) {
+int ncupc_main(int argc, char** argv) {
   lock = upc_all_lock_alloc();
   NCUPC_BARRIER();
   if (argc > 1) misuse(argv[1]);

@@ -24,7 +24,8 @@ static void check_types(void) {
     CHECK((NCUPC_MINE_INT(k, large) != 0) == (large % (unsigned)THREADS == (unsigned)MYTHREAD));
     CHECK((NCUPC_MINE_INT(k, 1 == 1) != 0) == (1 % THREADS == MYTHREAD));
     for (unsigned i = 0; i < (unsigned)THREADS; ++i) mine += NCUPC_MINE_INT(k, i) != 0;
-    for (short i = 0; i < THREADS; ++i) mine += NCUPC_MINE_PTR(k, ncupc_make(16, (size_t)i, 0)) != 0;
+    for (short i = 0; i < THREADS; ++i)
+      mine += NCUPC_MINE_PTR(k, ncupc_make(16, (size_t)i, 0)) != 0;
   }
   CHECK(mine == 2);
 }
@@ -37,7 +38,7 @@ static int leaves_early(void) {
   return -1;
 }
 
-int ncupc_main(int argc, char **argv) {
+int ncupc_main(int argc, char** argv) {
   (void)argc;
   (void)argv;
   check_types();

@@ -1,5 +1,5 @@
-/* The shared heap under random use: local and global blocks of all sizes, filled with a pattern and checked, freed by any thread. Blocks
- * that overlapped would spoil each other's pattern. */
+/* The shared heap under random use: local and global blocks of all sizes, filled with a pattern and
+ * checked, freed by any thread. Blocks that overlapped would spoil each other's pattern. */
 #include <string.h>
 
 #include "check.h"
@@ -21,20 +21,22 @@ static void place(void) {
 }
 NCUPC_MODULE("upc_heap.c", place, NULL);
 
-static ncupc_ptr on_thread(const struct block *b, int thread) {
+static ncupc_ptr on_thread(const struct block* b, int thread) {
   return b->everywhere ? ncupc_make(ncupc_address(b->p), (size_t)thread, 0) : b->p;
 }
 
 /* The first and the last word of the part on each of two threads. */
-static void mark(const struct block *b, int check) {
+static void mark(const struct block* b, int check) {
   const int threads[2] = {0, THREADS - 1};
   for (int k = 0; k < 2; ++k) {
     const ncupc_ptr part = on_thread(b, threads[k]);
     const uint64_t pattern = b->seed * 3 + (uint64_t)(b->everywhere ? threads[k] : 0);
     if (b->bytes < 16) continue;
     if (check) {
-      CHECK(NCUPC_GET(uint64_t, part) == pattern && NCUPC_GET(uint64_t, ncupc_field(part, b->bytes / 8 * 8 - 8)) == ~pattern,
-            "%zu bytes at thread %zu address %llu", b->bytes, ncupc_thread(part), (unsigned long long)ncupc_address(part));
+      CHECK(NCUPC_GET(uint64_t, part) == pattern &&
+                NCUPC_GET(uint64_t, ncupc_field(part, b->bytes / 8 * 8 - 8)) == ~pattern,
+            "%zu bytes at thread %zu address %llu", b->bytes, ncupc_thread(part),
+            (unsigned long long)ncupc_address(part));
     } else {
       NCUPC_PUT(uint64_t, part, pattern);
       NCUPC_PUT(uint64_t, ncupc_field(part, b->bytes / 8 * 8 - 8), ~pattern);
@@ -42,7 +44,7 @@ static void mark(const struct block *b, int check) {
   }
 }
 
-static struct block allocate(uint64_t *random) {
+static struct block allocate(uint64_t* random) {
   struct block b = {NCUPC_NULL, next_random(random), 0, below(random, 4) == 0};
   static const size_t ranges[] = {16, 64, 200, 1000, 5000, 40000};
   b.bytes = 1 + below(random, ranges[below(random, 6)]);
@@ -53,7 +55,7 @@ static struct block allocate(uint64_t *random) {
   return b;
 }
 
-static void release(struct block *b) {
+static void release(struct block* b) {
   if (ncupc_is_null(b->p)) return;
   mark(b, 1);
   upc_free(b->p);
@@ -61,7 +63,7 @@ static void release(struct block *b) {
 }
 
 /* Leaves a block in a mailbox, and takes along what was there. */
-static void swap_with_mailbox(uint64_t *random, struct block *b) {
+static void swap_with_mailbox(uint64_t* random, struct block* b) {
   const ptrdiff_t box = (ptrdiff_t)below(random, mailboxes);
   const ncupc_ptr lock = NCUPC_GET(ncupc_ptr, ncupc_add(locks, box, sizeof(ncupc_ptr), 1));
   const ncupc_ptr at = ncupc_add(mail, box, sizeof(struct block), 1);
@@ -84,7 +86,9 @@ static void check_collective(void) {
   for (int round = 0; round < 20; ++round) {
     if (round % 3 == 1 && round < 19) continue;
     const int other = (MYTHREAD + 1) % THREADS;
-    CHECK(NCUPC_GET(char, ncupc_field(ncupc_add(kept[round], other + THREADS, 100, 1), 99)) == round, "round %d", round);
+    CHECK(
+        NCUPC_GET(char, ncupc_field(ncupc_add(kept[round], other + THREADS, 100, 1), 99)) == round,
+        "round %d", round);
   }
   NCUPC_BARRIER();
   for (int round = 0; round < 20; ++round) {
@@ -122,9 +126,10 @@ static void check_both_ends(void) {
   }
 }
 
-int ncupc_main(int argc, char **argv) {
+int ncupc_main(int argc, char** argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : steps;
-  CHECK(ncupc_is_null(upc_alloc(0)) && ncupc_is_null(upc_global_alloc(0, 5)) && ncupc_is_null(upc_all_alloc(5, 0)));
+  CHECK(ncupc_is_null(upc_alloc(0)) && ncupc_is_null(upc_global_alloc(0, 5)) &&
+        ncupc_is_null(upc_all_alloc(5, 0)));
   upc_free(NCUPC_NULL);
   for (int box = 0; box < mailboxes; ++box) {
     const ncupc_ptr lock = upc_all_lock_alloc();
@@ -135,7 +140,7 @@ int ncupc_main(int argc, char **argv) {
   struct block mine[slots];
   memset(mine, 0, sizeof mine);
   for (int step = 0; step < rounds; ++step) {
-    struct block *b = &mine[below(&random, slots)];
+    struct block* b = &mine[below(&random, slots)];
     if (ncupc_is_null(b->p)) {
       *b = allocate(&random);
     } else if (below(&random, 4) == 0) {

@@ -1,5 +1,6 @@
-/* What the cache keeps: a relaxed atomic, and a copy that does not block, leave alone what was read and what is to be written; strict ones
- * do not. Where nothing is cached it only looks whether values are right. */
+/* What the cache keeps: a relaxed atomic, and a copy that does not block, leave alone what was read
+ * and what is to be written; strict ones do not. Where nothing is cached it only looks whether
+ * values are right. */
 #include <nearcache/shmem.h>
 
 #include "check.h"
@@ -14,17 +15,21 @@ static void place(void) {
 }
 NCUPC_MODULE("upc_kept.c", place, NULL);
 
-static ncupc_ptr next_of(ncupc_ptr array) { return ncupc_make(ncupc_address(array), (size_t)(MYTHREAD + 1) % (size_t)THREADS, 0); }
+static ncupc_ptr next_of(ncupc_ptr array) {
+  return ncupc_make(ncupc_address(array), (size_t)(MYTHREAD + 1) % (size_t)THREADS, 0);
+}
 
 static nearcache_stats counted(void) {
   nearcache_stats stats = {.size = sizeof stats};
-  if (nearcache_shmem_stats(&stats) != NEARCACHE_SHMEM_OK) stats = (nearcache_stats){.size = sizeof stats};
+  if (nearcache_shmem_stats(&stats) != NEARCACHE_SHMEM_OK)
+    stats = (nearcache_stats){.size = sizeof stats};
   return stats;
 }
 
 static long sum(void) {
   long total = 0;
-  for (int i = 0; i < words; ++i) total += NCUPC_GET(long, ncupc_add_bytes(next_of(values), i * (ptrdiff_t)sizeof(long)));
+  for (int i = 0; i < words; ++i)
+    total += NCUPC_GET(long, ncupc_add_bytes(next_of(values), i * (ptrdiff_t)sizeof(long)));
   return total;
 }
 
@@ -34,20 +39,25 @@ static uint64_t fetched_by_sum(void) {
   return counted().network_gets - before.network_gets;
 }
 
-int ncupc_main(int argc, char **argv) {
+int ncupc_main(int argc, char** argv) {
   (void)argc, (void)argv;
   const ncupc_ptr domain = upc_all_atomicdomain_alloc(UPC_LONG, UPC_ADD | UPC_GET | UPC_XOR, 0);
   const long one = 1;
   long old = 0, copied[8];
-  for (int i = 0; i < words; ++i) NCUPC_PUT(long, ncupc_make(ncupc_address(values) + (uint64_t)i * sizeof(long), (size_t)MYTHREAD, 0), 1);
+  for (int i = 0; i < words; ++i)
+    NCUPC_PUT(long,
+              ncupc_make(ncupc_address(values) + (uint64_t)i * sizeof(long), (size_t)MYTHREAD, 0),
+              1);
   NCUPC_BARRIER();
   const int caching = nearcache_shmem_caching() && !ncupc_reach(next_of(values));
   const uint64_t first = fetched_by_sum();
   CHECK(!caching || first > 0);
 
-  for (int i = 0; i < 5; ++i) upc_atomic_relaxed(domain, &old, UPC_ADD, next_of(counter), &one, NULL);
+  for (int i = 0; i < 5; ++i)
+    upc_atomic_relaxed(domain, &old, UPC_ADD, next_of(counter), &one, NULL);
   CHECK(old == 4, "%ld", old);
-  upc_atomic_relaxed(domain, NULL, UPC_XOR, next_of(counter), &one, NULL); /* a loop of compare-and-swap */
+  /* a loop of compare-and-swap */
+  upc_atomic_relaxed(domain, NULL, UPC_XOR, next_of(counter), &one, NULL);
   CHECK(fetched_by_sum() == 0, "relaxed atomics drop what was read");
 
   upc_sync(upc_memget_nb(copied, next_of(written), sizeof copied));
@@ -60,7 +70,8 @@ int ncupc_main(int argc, char **argv) {
   CHECK(old == 4, "%ld", old);
   CHECK(counted().network_puts == before.network_puts, "a relaxed atomic writes back");
 
-  /* The object of an atomic that was read, or written, before: relaxed accesses to one object keep their order. */
+  /* The object of an atomic that was read, or written, before: relaxed accesses to one object keep
+   * their order. */
   const ncupc_ptr other = ncupc_add_bytes(next_of(counter), 128);
   CHECK(NCUPC_GET(long, other) == 0);
   NCUPC_PUT(long, other, 7);

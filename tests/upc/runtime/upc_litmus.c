@@ -1,4 +1,5 @@
-/* What strict accesses promise: message passing, Dekker's test, spinning; and that relaxed spinning ends. */
+/* What strict accesses promise: message passing, Dekker's test, spinning; and that relaxed spinning
+ * ends. */
 #include "check.h"
 
 enum { data_words = 8 };
@@ -14,11 +15,14 @@ static void place(void) {
 }
 NCUPC_MODULE("upc_litmus.c", place, NULL);
 
-static ncupc_ptr int_of(ncupc_ptr array, int thread) { return ncupc_add(array, thread, sizeof(int), 1); }
+static ncupc_ptr int_of(ncupc_ptr array, int thread) {
+  return ncupc_add(array, thread, sizeof(int), 1);
+}
 static ncupc_ptr datum(int i) { return ncupc_add(data, i, sizeof(long), 1); }
 
-/* Thread 0 writes data all over, relaxed, then a flag, strictly; who has seen the flag sees all of the data, wherever it lies. The reader
- * has read the old data just before, so that a cache has it. */
+/* Thread 0 writes data all over, relaxed, then a flag, strictly; who has seen the flag sees all of
+ * the data, wherever it lies. The reader has read the old data just before, so that a cache has it.
+ */
 static void check_message_passing(int rounds) {
   for (int round = 1; round <= rounds; ++round) {
     const ncupc_ptr at = int_of(flag, round % THREADS);
@@ -28,17 +32,20 @@ static void check_message_passing(int rounds) {
     } else {
       for (int i = 0; i < data_words; ++i) {
         const long before = NCUPC_GET(long, datum(i));
-        CHECK(before == (long)round * 10 + i || before == (long)(round - 1) * 10 + i || round == 1, "%ld in round %d", before, round);
+        CHECK(before == (long)round * 10 + i || before == (long)(round - 1) * 10 + i || round == 1,
+              "%ld in round %d", before, round);
       }
       while (NCUPC_GET_STRICT(int, at) != round) {
       }
-      for (int i = 0; i < data_words; ++i) CHECK(NCUPC_GET(long, datum(i)) == (long)round * 10 + i, "datum %d, round %d", i, round);
+      for (int i = 0; i < data_words; ++i)
+        CHECK(NCUPC_GET(long, datum(i)) == (long)round * 10 + i, "datum %d, round %d", i, round);
     }
     NCUPC_BARRIER();
   }
 }
 
-/* Each writes its own and reads the other's: with strict accesses, at least one sees the other's write. */
+/* Each writes its own and reads the other's: with strict accesses, at least one sees the other's
+ * write. */
 static void check_dekker(int rounds) {
   const int last = THREADS - 1;
   for (int round = 1; round <= rounds; ++round) {
@@ -52,14 +59,16 @@ static void check_dekker(int rounds) {
       NCUPC_PUT(int, int_of(seen, 1), NCUPC_GET_STRICT(int, first));
     }
     NCUPC_BARRIER();
-    CHECK(NCUPC_GET(int, int_of(seen, 0)) == round || NCUPC_GET(int, int_of(seen, 1)) == round, "round %d", round);
+    CHECK(NCUPC_GET(int, int_of(seen, 0)) == round || NCUPC_GET(int, int_of(seen, 1)) == round,
+          "round %d", round);
     NCUPC_BARRIER();
     if (MYTHREAD == 0) NCUPC_PUT(int, second, 0);
     NCUPC_BARRIER();
   }
 }
 
-/* A relaxed write and fences order as well. The reader spins on its own memory, or on another's, by relaxed reads. */
+/* A relaxed write and fences order as well. The reader spins on its own memory, or on another's, by
+ * relaxed reads. */
 static void check_relaxed_spin(int rounds) {
   for (int round = 1; round <= rounds; ++round) {
     const ncupc_ptr at = int_of(relaxed, round % THREADS);
@@ -78,7 +87,8 @@ static void check_relaxed_spin(int rounds) {
   }
 }
 
-/* A token goes round: every thread waits for its word, in its own memory, and sets the next one's. */
+/* A token goes round: every thread waits for its word, in its own memory, and sets the next one's.
+ */
 static void check_ring(int rounds) {
   for (int round = 1; round <= rounds; ++round) {
     const ncupc_ptr mine = int_of(flag, MYTHREAD), next = int_of(flag, (MYTHREAD + 1) % THREADS);
@@ -90,7 +100,7 @@ static void check_ring(int rounds) {
   NCUPC_BARRIER();
 }
 
-int ncupc_main(int argc, char **argv) {
+int ncupc_main(int argc, char** argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 100;
   check_message_passing(rounds);
   check_dekker(rounds);

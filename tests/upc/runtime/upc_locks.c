@@ -14,7 +14,7 @@ static void place(void) {
 NCUPC_MODULE("upc_locks.c", place, NULL);
 
 /* Counters that only the lock protects, each on another thread than its lock. */
-static void check_exclusion(ncupc_ptr *locks, int rounds) {
+static void check_exclusion(ncupc_ptr* locks, int rounds) {
   for (int i = 0; i < rounds; ++i) {
     const int k = (i + MYTHREAD) % 4;
     const ncupc_ptr counter = ncupc_add(counters, k, sizeof(long), 1);
@@ -58,8 +58,9 @@ static void log_turn(void) {
   NCUPC_PUT(int, turn, at + 1);
 }
 
-/* Who comes first is served first: thread 0 holds the lock, and lets the others come one by one, which it sees by the lock's word (the end
- * of its queue). At last it releases the lock and wants it again: then it is behind all of them. */
+/* Who comes first is served first: thread 0 holds the lock, and lets the others come one by one,
+ * which it sees by the lock's word (the end of its queue). At last it releases the lock and wants
+ * it again: then it is behind all of them. */
 static void check_order(ncupc_ptr lock) {
   const ncupc_ptr go = upc_all_alloc(1, sizeof(int));
   if (MYTHREAD == 0) {
@@ -88,11 +89,13 @@ static void check_order(ncupc_ptr lock) {
     upc_unlock(lock);
   }
   NCUPC_BARRIER();
-  for (int i = 0; i < THREADS; ++i) CHECK(NCUPC_GET(int, ncupc_add(order, i, sizeof(int), 0)) == (i + 1) % THREADS, "turn %d", i);
+  for (int i = 0; i < THREADS; ++i)
+    CHECK(NCUPC_GET(int, ncupc_add(order, i, sizeof(int), 0)) == (i + 1) % THREADS, "turn %d", i);
 }
 
-/* Thread 0 takes the lock, which lies at itself, over and over, and sleeps in between with the lock free. Another one that wants it once
- * comes before a later round of thread 0's, although over a network nothing but thread 0's own calls can let it. */
+/* Thread 0 takes the lock, which lies at itself, over and over, and sleeps in between with the lock
+ * free. Another one that wants it once comes before a later round of thread 0's, although over a
+ * network nothing but thread 0's own calls can let it. */
 static void check_turn_of_others(ncupc_ptr lock) {
   enum { most_rounds = 100 };
   const ncupc_ptr seen = upc_all_alloc(1, sizeof(int));
@@ -102,7 +105,7 @@ static void check_turn_of_others(ncupc_ptr lock) {
     int round = 0;
     for (int done = 0; !done && round < most_rounds; ++round) {
       upc_lock(lock);
-      done = *(volatile int *)upc_cast(seen);
+      done = *(volatile int*)upc_cast(seen);
       upc_unlock(lock);
       nanosleep(&(struct timespec){0, 5000000}, NULL);
     }
@@ -126,16 +129,16 @@ static void check_many(void) {
   for (int i = 0; i < many; ++i) upc_unlock(locks[(i * 77) % many]);
   for (int i = 0; i < many; ++i) {
     CHECK(upc_lock_attempt(locks[i]) == 1);
-    upc_lock_free(locks[i]);  /* a lock that is held may be freed */
+    upc_lock_free(locks[i]); /* a lock that is held may be freed */
   }
-  const ncupc_ptr again = upc_global_lock_alloc();  /* where one of them was */
+  const ncupc_ptr again = upc_global_lock_alloc(); /* where one of them was */
   upc_lock(again);
   upc_unlock(again);
   upc_lock_free(again);
   upc_lock_free(NCUPC_NULL);
 }
 
-int ncupc_main(int argc, char **argv) {
+int ncupc_main(int argc, char** argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 400;
   ncupc_ptr locks[4];
   for (int k = 0; k < 4; ++k) {

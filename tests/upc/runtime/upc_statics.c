@@ -1,8 +1,9 @@
-/* Static shared data of two files: tentative definitions, extern, static of the same name, initial values in all layouts. */
+/* Static shared data of two files: tentative definitions, extern, static of the same name, initial
+ * values in all layouts. */
 #include "check.h"
 
-NCUPC_TENTATIVE ncupc_ptr common;  /* shared [4] int common[10 * THREADS] in both files */
-extern ncupc_ptr elsewhere;        /* shared double elsewhere[5] */
+NCUPC_TENTATIVE ncupc_ptr common; /* shared [4] int common[10 * THREADS] in both files */
+extern ncupc_ptr elsewhere;       /* shared double elsewhere[5] */
 ncupc_ptr counter = NCUPC_NULL_INIT;
 static ncupc_ptr own, cyclic, blocked, whole;
 void check_other_file(void);
@@ -29,19 +30,26 @@ static void initialise(void) {
 
 NCUPC_MODULE("upc_statics.c", place, initialise);
 
-int ncupc_main(int argc, char **argv) {
+int ncupc_main(int argc, char** argv) {
   (void)argc;
   (void)argv;
   CHECK(NCUPC_GET(int, own) == 41);
-  for (int i = 0; i < 11; ++i) CHECK(NCUPC_GET(int, ncupc_add(cyclic, i, sizeof(int), 1)) == 10 * i, "cyclic[%d]", i);
+  for (int i = 0; i < 11; ++i)
+    CHECK(NCUPC_GET(int, ncupc_add(cyclic, i, sizeof(int), 1)) == 10 * i, "cyclic[%d]", i);
   for (int i = 0; i < 23; ++i) {
-    CHECK(NCUPC_GET(short, ncupc_add(blocked, i, sizeof(short), 3)) == (i < 19 ? i : 0), "blocked[%d]", i);
+    CHECK(NCUPC_GET(short, ncupc_add(blocked, i, sizeof(short), 3)) == (i < 19 ? i : 0),
+          "blocked[%d]", i);
   }
-  for (int i = 0; i < 6; ++i) CHECK(NCUPC_GET(double, ncupc_add(whole, i, sizeof(double), 0)) == 1.5 * i, "whole[%d]", i);
-  for (int i = 0; i < 5; ++i) CHECK(NCUPC_GET(double, ncupc_add(elsewhere, i, sizeof(double), 1)) == i + 0.25, "elsewhere[%d]", i);
-  for (int i = 0; i < 10 * THREADS; ++i) CHECK(NCUPC_GET(int, ncupc_add(common, i, sizeof(int), 4)) == 0, "common[%d]", i);
+  for (int i = 0; i < 6; ++i)
+    CHECK(NCUPC_GET(double, ncupc_add(whole, i, sizeof(double), 0)) == 1.5 * i, "whole[%d]", i);
+  for (int i = 0; i < 5; ++i)
+    CHECK(NCUPC_GET(double, ncupc_add(elsewhere, i, sizeof(double), 1)) == i + 0.25,
+          "elsewhere[%d]", i);
+  for (int i = 0; i < 10 * THREADS; ++i)
+    CHECK(NCUPC_GET(int, ncupc_add(common, i, sizeof(int), 4)) == 0, "common[%d]", i);
   NCUPC_BARRIER();
-  for (int i = MYTHREAD; i < 10 * THREADS; i += THREADS) NCUPC_PUT(int, ncupc_add(common, i, sizeof(int), 4), 7 * i);
+  for (int i = MYTHREAD; i < 10 * THREADS; i += THREADS)
+    NCUPC_PUT(int, ncupc_add(common, i, sizeof(int), 4), 7 * i);
   NCUPC_BARRIER();
   check_other_file();
   return verdict();

@@ -3,7 +3,7 @@
 NCUPC_TENTATIVE ncupc_ptr common;
 extern ncupc_ptr counter;
 ncupc_ptr elsewhere;
-static ncupc_ptr own;  /* another variable than upc_statics.c's */
+static ncupc_ptr own; /* another variable than upc_statics.c's */
 void check_other_file(void);
 
 static void place(void) {
@@ -20,7 +20,8 @@ static void initialise(void) {
 NCUPC_MODULE("upc_statics_other.c", place, initialise);
 
 void check_other_file(void) {
-  for (int i = 0; i < 10 * THREADS; ++i) CHECK(NCUPC_GET(int, ncupc_add(common, i, sizeof(int), 4)) == 7 * i, "common[%d]", i);
+  for (int i = 0; i < 10 * THREADS; ++i)
+    CHECK(NCUPC_GET(int, ncupc_add(common, i, sizeof(int), 4)) == 7 * i, "common[%d]", i);
   CHECK(NCUPC_GET(int, own) == 42);
   CHECK(NCUPC_GET(long, counter) == 0);
   if (failures != 0) exit(1);

@@ -1,7 +1,7 @@
-// CLaMPI's victim selection (section III.D): among a sample of index slots the entry with the lowest score
-// R = R_T * R_P goes, R_T = last access / now, R_P = min(|average get - adjacent free space| / average get, 1).
-// One victim, then the newcomer fits or fails (weak caching). `clampi-temporal` scores by R_T alone,
-// `clampi-positional` by R_P alone (section IV.A.3).
+// CLaMPI's victim selection (section III.D): among a sample of index slots the entry with the
+// lowest score R = R_T * R_P goes, R_T = last access / now, R_P = min(|average get - adjacent free
+// space| / average get, 1). One victim, then the newcomer fits or fails (weak caching).
+// `clampi-temporal` scores by R_T alone, `clampi-positional` by R_P alone (section IV.A.3).
 #include <algorithm>
 #include <cmath>
 
@@ -13,14 +13,18 @@ namespace {
 class ClampiPolicy final : public Policy {
  public:
   explicit ClampiPolicy(PolicyKind kind)
-      : temporal_(kind != PolicyKind::clampi_positional), positional_(kind != PolicyKind::clampi_temporal) {}
+      : temporal_(kind != PolicyKind::clampi_positional),
+        positional_(kind != PolicyKind::clampi_temporal) {}
 
   void judge(PolicyView, Newcomer* newcomer) const override { newcomer->value = 0; }
-  void inserted(PolicyView cache, EntryId id, const Newcomer&) const override { cache.entry(id).stamp = cache.now(); }
+  void inserted(PolicyView cache, EntryId id, const Newcomer&) const override {
+    cache.entry(id).stamp = cache.now();
+  }
   void touched(PolicyView cache, EntryId id) const override { cache.entry(id).stamp = cache.now(); }
   void removed(PolicyView, EntryId) const override {}
 
-  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count, const Newcomer&) const override {
+  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count,
+                          const Newcomer&) const override {
     EntryId victim = no_entry;
     double least = INFINITY;
     for (int i = 0; i < count; ++i) consider(cache, path[i], &victim, &least);
@@ -45,7 +49,8 @@ class ClampiPolicy final : public Policy {
  private:
   void consider(PolicyView cache, EntryId id, EntryId* victim, double* least) const {
     if (!cache.evictable(id)) return;
-    const double score = (temporal_ ? recency(cache, id) : 1) * (positional_ ? position(cache, id) : 1);
+    const double score =
+        (temporal_ ? recency(cache, id) : 1) * (positional_ ? position(cache, id) : 1);
     if (score < *least) *least = score, *victim = id;
   }
 
@@ -70,7 +75,9 @@ const Policy& clampi_policy(PolicyKind kind) {
   static const ClampiPolicy full(PolicyKind::clampi);
   static const ClampiPolicy temporal(PolicyKind::clampi_temporal);
   static const ClampiPolicy positional(PolicyKind::clampi_positional);
-  return kind == PolicyKind::clampi_temporal ? temporal : kind == PolicyKind::clampi_positional ? positional : full;
+  return kind == PolicyKind::clampi_temporal     ? temporal
+         : kind == PolicyKind::clampi_positional ? positional
+                                                 : full;
 }
 
 }  // namespace nearcache

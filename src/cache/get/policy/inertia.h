@@ -1,9 +1,12 @@
-// Were evictions right? Of some of them it is remembered who went for whom, and seen which of both is asked for first.
+// Were evictions right? Of some of them it is remembered who went for whom, and seen which of both
+// is asked for first.
 //
-// Where keys are asked for in turn (a cycle, an epoch, an iteration of a solver) who was asked for last is due last, and every exchange
-// of equals is wrong; elsewhere a newcomer that must be worth more than its victim comes too late. So a newcomer must be worth `factor` times what
-// goes for it: the factor rises with every victim that comes back first, falls with every newcomer that does, and is 1 where
-// newcomers do at least as often. A cycle saves 0.90 to 0.98 of the best fixed set by it (0.61 to 0.73 without, 0.82 to 0.98 by W-TinyLFU).
+// Where keys are asked for in turn (a cycle, an epoch, an iteration of a solver) who was asked for
+// last is due last, and every exchange of equals is wrong; elsewhere a newcomer that must be worth
+// more than its victim comes too late. So a newcomer must be worth `factor` times what goes for it:
+// the factor rises with every victim that comes back first, falls with every newcomer that does,
+// and is 1 where newcomers do at least as often. A cycle saves 0.90 to 0.98 of the best fixed set
+// by it (0.61 to 0.73 without, 0.82 to 0.98 by W-TinyLFU).
 #pragma once
 
 #include <algorithm>
@@ -28,16 +31,20 @@ class Inertia {
   // A key is asked for that is not here, or for the first time since it came.
   void asked(uint64_t hash) {
     const Awaited& awaited = asked_[slot(hash)];
-    if (awaited.tag != tag(hash)) [[likely]] return;
+    if (awaited.tag != tag(hash)) [[likely]]
+      return;
     factor_ = awaited.was_victim ? std::min(factor_ * step, most) : std::max(factor_ / step, 1.0);
     clear(slot(hash));
   }
 
  private:
-  static constexpr uint32_t slots = 1024;  // 8 KiB; of 512 more pairs are overwritten before one of them is asked for again
-  static constexpr uint32_t sampled = 4;   // one in so many exchanges
-  static constexpr double step = 1.05;     // learned within some tens of pairs, as runs may be short
-  static constexpr double most = 5;        // tried from 4 to 8, with other steps: more costs beginnings of graphs, less costs cycles
+  // 8 KiB; of 512 more pairs are overwritten before one of them is asked for again
+  static constexpr uint32_t slots = 1024;
+  static constexpr uint32_t sampled = 4;  // one in so many exchanges
+  // learned within some tens of pairs, as runs may be short
+  static constexpr double step = 1.05;
+  // tried from 4 to 8, with other steps: more costs beginnings of graphs, less costs cycles
+  static constexpr double most = 5;
 
   struct Awaited {
     uint32_t tag = 0;  // 0: none

@@ -7,7 +7,9 @@ namespace {
 class LruPolicy final : public Policy {
  public:
   void judge(PolicyView, Newcomer* newcomer) const override { newcomer->value = 0; }
-  void inserted(PolicyView cache, EntryId id, const Newcomer&) const override { put_first(cache, id); }
+  void inserted(PolicyView cache, EntryId id, const Newcomer&) const override {
+    put_first(cache, id);
+  }
   void removed(PolicyView cache, EntryId id) const override {
     cache.queues().queue[0].take_out(cache.links(), id, cache.storage().room(id));
   }
@@ -15,14 +17,19 @@ class LruPolicy final : public Policy {
     removed(cache, id);
     put_first(cache, id);
   }
-  void extended(PolicyView cache, EntryId, uint64_t more) const override { cache.queues().queue[0].bytes += more; }
+  void extended(PolicyView cache, EntryId, uint64_t more) const override {
+    cache.queues().queue[0].bytes += more;
+  }
 
-  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count, const Newcomer&) const override {
+  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count,
+                          const Newcomer&) const override {
     EntryId victim = no_entry;
     for (int i = 0; i < count; ++i) {
       const EntryId id = path[i];
       if (!cache.evictable(id)) continue;
-      if (victim == no_entry || cache.now() - cache.entry(id).stamp > cache.now() - cache.entry(victim).stamp) victim = id;
+      if (victim == no_entry ||
+          cache.now() - cache.entry(id).stamp > cache.now() - cache.entry(victim).stamp)
+        victim = id;
     }
     return victim;
   }

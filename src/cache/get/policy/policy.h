@@ -1,13 +1,14 @@
-// Victim selection and admission: who goes when the index or the storage is full, and who need not come in.
+// Victim selection and admission: who goes when the index or the storage is full, and who need not
+// come in.
 //
-// Policies are stateless; what they remember lies in the cache's region. All are asked on misses only, except
-// `touched`, which costs a hit a call for every policy but `rate`.
+// Policies are stateless; what they remember lies in the cache's region. All are asked on misses
+// only, except `touched`, which costs a hit a call for every policy but `rate`.
 #pragma once
 
 #include <cstdint>
 
-#include "cache/get/entry.h"
 #include "base/options.h"
+#include "cache/get/entry.h"
 
 namespace nearcache {
 
@@ -22,7 +23,8 @@ struct Newcomer {
   double value = 0;  // by the policy's own measure; filled by `judge`
 };
 
-// What storage is worth per byte, by the policy's own measure: the mean of what was evicted of late.
+// What storage is worth per byte, by the policy's own measure: the mean of what was evicted of
+// late.
 struct PriceOfStorage {
   double value = 0, bytes = 0;
 
@@ -46,8 +48,10 @@ class Policy {
   // The storage of `id` has grown by `more` bytes where it lies.
   virtual void extended(PolicyView cache, EntryId id, uint64_t more) const;
 
-  // One of `count` entries to evict for the newcomer's place in the index, or no_entry if it is not worth it.
-  virtual EntryId conflict_victim(PolicyView cache, const EntryId* path, int count, const Newcomer& newcomer) const = 0;
+  // One of `count` entries to evict for the newcomer's place in the index, or no_entry if it is not
+  // worth it.
+  virtual EntryId conflict_victim(PolicyView cache, const EntryId* path, int count,
+                                  const Newcomer& newcomer) const = 0;
   // Evicts until the newcomer may fit. False if nothing (more) was evicted for it.
   virtual bool make_room(PolicyView cache, const Newcomer& newcomer) const = 0;
 

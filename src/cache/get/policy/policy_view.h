@@ -1,4 +1,5 @@
-// The get cache as its policies see it: entries and what is known of them, and what a policy may do to them.
+// The get cache as its policies see it: entries and what is known of them, and what a policy may do
+// to them.
 #pragma once
 
 #include "cache/get/get_cache.h"
@@ -24,21 +25,25 @@ class PolicyView {
   uint32_t now() const { return cache_.now(); }
   uint64_t gets() const { return cache_.now_; }
   // Gets since this was last asked.
-  uint64_t gets_since_observed() const { return cache_.now_ - std::exchange(cache_.observed_at_, cache_.now_); }
+  uint64_t gets_since_observed() const {
+    return cache_.now_ - std::exchange(cache_.observed_at_, cache_.now_);
+  }
   uint64_t average_bytes() const { return cache_.average_bytes(); }
   double cost_ns(uint64_t bytes) const { return cache_.cost_ns(bytes); }
   bool hit_is_sampled() const { return cache_.hit_is_sampled(); }
 
   bool evictable(EntryId id) const { return cache_.evictable(id); }
   void evict(EntryId id) const { cache_.evict(id); }
-  // rate: an entry drawn at random; if it has not been hit and has waited for too long, it counts as not worth its copy.
+  // rate: an entry drawn at random; if it has not been hit and has waited for too long, it counts
+  // as not worth its copy.
   void look_at(EntryId id) const { cache_.look_at(id); }
 
   uint32_t random() const { return cache_.random(); }
   EntryId random_descriptor() const { return cache_.random_descriptor(); }
   EntryId random_entry() const { return cache_.random_entry(); }
 
-  // Do the first `count` queues hold all entries, each in the queue that its flags name? What is wrong, or null.
+  // Do the first `count` queues hold all entries, each in the queue that its flags name? What is
+  // wrong, or null.
   const char* check_queues(int count) const { return cache_.check_queues(count); }
 
  private:

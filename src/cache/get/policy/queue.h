@@ -1,4 +1,5 @@
-// Entries in an order that a policy keeps: a doubly linked queue over links that lie beside the descriptors.
+// Entries in an order that a policy keeps: a doubly linked queue over links that lie beside the
+// descriptors.
 #pragma once
 
 #include <cstdint>

@@ -1,23 +1,29 @@
 // RATE, the default: keep what saves most time per get.
 //
-// An entry is worth the hits per get that are expected of it, times its cost, the measured L + size * G: the time it will
-// save per get from now on. What is expected follows from how often and how recently it was asked for, and from what was
-// learned of keys of its size and of entries that rested as long: reuse_rates.h. Victims are windows of neighbours in storage,
-// since one large piece must come free, not many small ones: a few random anchors each grow towards the cheaper
-// neighbour until the newcomer fits, and the cheapest window goes - unless the newcomer is worth less.
-// Scoring neighbours costs a third of scoring random slots: their descriptors were filled together.
+// An entry is worth the hits per get that are expected of it, times its cost, the measured L + size
+// * G: the time it will save per get from now on. What is expected follows from how often and how
+// recently it was asked for, and from what was learned of keys of its size and of entries that
+// rested as long: reuse_rates.h. Victims are windows of neighbours in storage, since one large
+// piece must come free, not many small ones: a few random anchors each grow towards the cheaper
+// neighbour until the newcomer fits, and the cheapest window goes - unless the newcomer is worth
+// less. Scoring neighbours costs a third of scoring random slots: their descriptors were filled
+// together.
 //
-// Storage has a price: what was evicted of late was worth so much per byte. What a newcomer leaves over of a window is
-// credited at a part of it, so that small entries can take the place of a large one that is worth more than each, but less
-// than all of them together (a halo exchange of large and small rows: 12 points). At the full price errors of the estimates
-// throw out large entries for next to nothing (LCC: 2 to 3 points); between nothing and a half little changes elsewhere (0.4 points at most on a
-// graph that has just begun, matrices, scans, Zipf), so that learning the part has nothing to gain.
+// Storage has a price: what was evicted of late was worth so much per byte. What a newcomer leaves
+// over of a window is credited at a part of it, so that small entries can take the place of a large
+// one that is worth more than each, but less than all of them together (a halo exchange of large
+// and small rows: 12 points). At the full price errors of the estimates throw out large entries for
+// next to nothing (LCC: 2 to 3 points); between nothing and a half little changes elsewhere (0.4
+// points at most on a graph that has just begun, matrices, scans, Zipf), so that learning the part
+// has nothing to gain.
 //
 // Whether a newcomer must be worth more than what goes for it is learned: inertia.h.
 //
-// What was tried and left out: more anchors (16 gain 2 points on popularity that drifts, 1 on matrices with random columns, nothing elsewhere, for
-// three to four times the work of a miss that evicts: who has the time sets option `anchors`), a fixed margin in favour of residents, another prior than the exponential (chosen by likelihood), a correction by age beside the one by
-// rest. Without the correction by rest a popular set that drifts costs 10 to 27 points of cost saved.
+// What was tried and left out: more anchors (16 gain 2 points on popularity that drifts, 1 on
+// matrices with random columns, nothing elsewhere, for three to four times the work of a miss that
+// evicts: who has the time sets option `anchors`), a fixed margin in favour of residents, another
+// prior than the exponential (chosen by likelihood), a correction by age beside the one by rest.
+// Without the correction by rest a popular set that drifts costs 10 to 27 points of cost saved.
 #include <algorithm>
 #include <iterator>
 
@@ -26,11 +32,11 @@
 namespace nearcache {
 namespace {
 
-constexpr float sampled_hits = 8;        // hits that a sampled one stands for
-constexpr int longest_window = 16;       // entries; more would make one newcomer too expensive
+constexpr float sampled_hits = 8;          // hits that a sampled one stands for
+constexpr int longest_window = 16;         // entries; more would make one newcomer too expensive
 constexpr double leftover_part = 1.0 / 3;  // of the price of storage
 constexpr double price_weight = 1.0 / 64;  // of the last eviction in the price
-constexpr uint32_t old_in_periods = 4;   // sketch periods after which an entry's past is halved
+constexpr uint32_t old_in_periods = 4;     // sketch periods after which an entry's past is halved
 
 // Half of its past is forgotten; how long it has rested is not.
 void halve_past(Entry& entry, uint32_t now) {
@@ -42,7 +48,8 @@ void halve_past(Entry& entry, uint32_t now) {
 
 Situation situation_of(PolicyView cache, EntryId id) {
   Entry& entry = cache.entry(id);
-  if (cache.now() - entry.stamp > old_in_periods * cache.sketch().period()) halve_past(entry, cache.now());
+  if (cache.now() - entry.stamp > old_in_periods * cache.sketch().period())
+    halve_past(entry, cache.now());
   return {entry.size, entry.hits, cache.now() - entry.stamp, entry.idle(cache.now())};
 }
 
@@ -55,12 +62,15 @@ struct Window {
   EntryId first = no_entry, last = no_entry, anchor = no_entry;
   uint64_t bytes = 0;
   double value = 0;
-  double loss = 0;  // its value without what the newcomer leaves over, by how much more than that the newcomer must be worth
+  // its value without what the newcomer leaves over, by how much more than that the newcomer must
+  // be worth
+  double loss = 0;
 };
 
 class WindowSearch {
  public:
-  WindowSearch(PolicyView cache, uint64_t bytes) : cache_(cache), bytes_(uint64_t{granules_of(bytes)} * granule_bytes) {}
+  WindowSearch(PolicyView cache, uint64_t bytes)
+      : cache_(cache), bytes_(uint64_t{granules_of(bytes)} * granule_bytes) {}
 
   // Grows from `anchor`; false if no window was found whose loss is below `limit`.
   bool grow(EntryId anchor, double limit, Window* window) {
@@ -69,23 +79,30 @@ class WindowSearch {
     int entries = 1;
     take_free(window);
     while (window->bytes < bytes_) {
-      if (window->value >= limit || ++entries > longest_window || !take_cheaper(window)) return false;
+      if (window->value >= limit || ++entries > longest_window || !take_cheaper(window))
+        return false;
       take_free(window);
     }
-    window->loss = window->value - leftover_part * cache_.rate().price.of_byte() * static_cast<double>(window->bytes - bytes_);
+    window->loss = window->value - leftover_part * cache_.rate().price.of_byte() *
+                                       static_cast<double>(window->bytes - bytes_);
     if (is_exchange(*window)) window->loss *= cache_.rate().inertia.factor();
     return window->loss < limit;
   }
-  // One for another, not one of many that the window has room for: what these are worth will show with none of them alone.
+  // One for another, not one of many that the window has room for: what these are worth will show
+  // with none of them alone.
   bool is_exchange(const Window& window) const { return window.bytes < 2 * bytes_; }
 
  private:
-  bool is_free(EntryId id) const { return id != no_entry && cache_.entry(id).state == State::free_space; }
+  bool is_free(EntryId id) const {
+    return id != no_entry && cache_.entry(id).state == State::free_space;
+  }
   bool may_go(EntryId id) const { return id != no_entry && cache_.evictable(id); }
 
   void take_free(Window* window) {
-    if (const EntryId id = cache_.entry(window->first).before; is_free(id)) add(window, &window->first, id, 0);
-    if (const EntryId id = cache_.entry(window->last).after; is_free(id)) add(window, &window->last, id, 0);
+    if (const EntryId id = cache_.entry(window->first).before; is_free(id))
+      add(window, &window->first, id, 0);
+    if (const EntryId id = cache_.entry(window->last).after; is_free(id))
+      add(window, &window->last, id, 0);
   }
 
   // The neighbour with the lower value per byte joins the window.
@@ -96,8 +113,9 @@ class WindowSearch {
     const double before_value = may_go(before) ? value(cache_, before) : 0;
     const double after_value = may_go(after) ? value(cache_, after) : 0;
     const bool take_before =
-        may_go(before) && (!may_go(after) || before_value * static_cast<double>(cache_.storage().room(after)) <=
-                                                 after_value * static_cast<double>(cache_.storage().room(before)));
+        may_go(before) &&
+        (!may_go(after) || before_value * static_cast<double>(cache_.storage().room(after)) <=
+                               after_value * static_cast<double>(cache_.storage().room(before)));
     if (take_before) {
       add(window, &window->first, before, before_value);
     } else {
@@ -136,7 +154,8 @@ class RatePolicy final : public Policy {
     if (newcomer->past == 0) reuse.first(newcomer->bytes, cache.now());
     if (newcomer->past == 1) reuse.second(newcomer->bytes, cache.now());
     const uint32_t age = newcomer->past > 0 ? cache.sketch().memory_span() : 0;
-    newcomer->value = reuse.rate({newcomer->bytes, newcomer->past, age, 0}) * cache.cost_ns(newcomer->bytes);
+    newcomer->value =
+        reuse.rate({newcomer->bytes, newcomer->past, age, 0}) * cache.cost_ns(newcomer->bytes);
     observe(cache);
     reuse.miss(cache.now());
   }
@@ -156,7 +175,8 @@ class RatePolicy final : public Policy {
     const uint32_t age = cache.now() - 1 - entry.stamp;
     if ((entry.flags & flag_was_hit) == 0) cache.rate().inertia.asked(hash_key(entry.key()));
     if (entry.hits == 0) cache.reuse().second(entry.size, cache.now());
-    if (cache.hit_is_sampled()) cache.reuse().hit({entry.size, entry.hits, age, entry.idle(cache.now() - 1)}, sampled_hits);
+    if (cache.hit_is_sampled())
+      cache.reuse().hit({entry.size, entry.hits, age, entry.idle(cache.now() - 1)}, sampled_hits);
     ++entry.hits;
     entry.last_hit = Entry::coarse(cache.now() - entry.stamp);
   }
@@ -166,7 +186,8 @@ class RatePolicy final : public Policy {
     if ((entry.flags & flag_was_hit) != 0) cache.sketch().raise(hash_key(entry.key()), entry.hits);
   }
 
-  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count, const Newcomer& newcomer) const override {
+  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count,
+                          const Newcomer& newcomer) const override {
     EntryId victim = no_entry;
     double least = newcomer.value;
     for (int i = 0; i < count; ++i) {
@@ -182,7 +203,10 @@ class RatePolicy final : public Policy {
     Window best;
     double limit = newcomer.value;
     for (uint32_t i = 0; i < cache.anchors(); ++i) {
-      const EntryId anchor = i < std::size(cache.rate().drawn) && cache.evictable(cache.rate().drawn[i]) ? cache.rate().drawn[i] : cache.random_entry();
+      const EntryId anchor =
+          i < std::size(cache.rate().drawn) && cache.evictable(cache.rate().drawn[i])
+              ? cache.rate().drawn[i]
+              : cache.random_entry();
       Window window;
       if (anchor == no_entry || !search.grow(anchor, limit, &window)) continue;
       best = window;
@@ -191,7 +215,8 @@ class RatePolicy final : public Policy {
     }
     if (best.first == no_entry) return false;
     cache.rate().price.paid(best.value, static_cast<double>(best.bytes), price_weight);
-    if (search.is_exchange(best)) cache.rate().inertia.exchanged(hash_key(cache.entry(best.anchor).key()), newcomer.hash);
+    if (search.is_exchange(best))
+      cache.rate().inertia.exchanged(hash_key(cache.entry(best.anchor).key()), newcomer.hash);
     evict_window(cache, best);
     return true;
   }

@@ -5,11 +5,15 @@
 namespace nearcache {
 namespace {
 
-constexpr float first_guess = 1e-3f;  // until something is known: a second time within a thousand gets
-constexpr float line_weight = 50;     // seconds that a size class needs to count as much as the line through all
-constexpr float slope_doubt = 64;     // holds the slope at zero until sizes that differ speak
-constexpr float group_weight = 16;    // hits that a group needs to count as much as the assumption that the estimate is right
-constexpr float most_counted = 2000;  // hits after which the past is halved, so that a program may change
+// until something is known: a second time within a thousand gets
+constexpr float first_guess = 1e-3f;
+// seconds that a size class needs to count as much as the line through all
+constexpr float line_weight = 50;
+constexpr float slope_doubt = 64;  // holds the slope at zero until sizes that differ speak
+// hits that a group needs to count as much as the assumption that the estimate is right
+constexpr float group_weight = 16;
+// hits after which the past is halved, so that a program may change
+constexpr float most_counted = 2000;
 
 }  // namespace
 
@@ -38,7 +42,8 @@ void ReuseRates::forget(uint32_t now) {
   }
 }
 
-// Weighted least squares of log rate over log size, then every class between its own rate and the line.
+// Weighted least squares of log rate over log size, then every class between its own rate and the
+// line.
 void ReuseRates::refresh_second_waits() {
   float seconds = 1, waited = 1 / first_guess, centre = 0;
   for (int i = 0; i < sizes; ++i) {
@@ -62,7 +67,8 @@ void ReuseRates::refresh_second_waits() {
   const float slope = (weight * xy_sum - x_sum * y_sum) / (weight * xx_sum - x_sum * x_sum);
   const float at_centre = (y_sum - slope * x_sum) / weight;
   for (int i = 0; i < sizes; ++i) {
-    const float line = std::exp2(std::clamp(at_centre + slope * (static_cast<float>(i) - centre), -30.0f, -1.0f));
+    const float line =
+        std::exp2(std::clamp(at_centre + slope * (static_cast<float>(i) - centre), -30.0f, -1.0f));
     second_wait_[i] = (sizes_[i].waited + line_weight / line) / (sizes_[i].seconds + line_weight);
   }
   if (seconds < most_counted) return;
@@ -78,7 +84,9 @@ void ReuseRates::refresh_corrections(int row) {
     hits[pools] = hits_[row][i] + group_weight;
     expected[pools] = expected_[row][i] + group_weight;
     length[pools++] = 1;
-    for (; pools > 1 && hits[pools - 2] * expected[pools - 1] < hits[pools - 1] * expected[pools - 2]; --pools) {
+    for (;
+         pools > 1 && hits[pools - 2] * expected[pools - 1] < hits[pools - 1] * expected[pools - 2];
+         --pools) {
       hits[pools - 2] += hits[pools - 1];
       expected[pools - 2] += expected[pools - 1];
       length[pools - 2] += length[pools - 1];

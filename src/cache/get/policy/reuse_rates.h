@@ -1,19 +1,23 @@
 // What the cache has learned about when keys are asked for again: RATE's estimate of hits per get.
 //
-// A key that was asked for again h times in T gets is expected at (h + 1) / (T + 1/r) per get, r being the rate at
-// which keys of its size are asked for a second time: Bayes' estimate for Poisson arrivals whose rates are themselves
-// exponentially distributed with mean r. Two things are learned on the way.
+// A key that was asked for again h times in T gets is expected at (h + 1) / (T + 1/r) per get, r
+// being the rate at which keys of its size are asked for a second time: Bayes' estimate for Poisson
+// arrivals whose rates are themselves exponentially distributed with mean r. Two things are learned
+// on the way.
 //
-// r by size. Every key that was asked for once, cached or not, waits for its second time; second times per key and get
-// waited is r. Keys whose one count the sketch has forgotten wait no more. Sizes fall in powers of two, each drawn
-// towards the straight line through all of them (log rate over log size), between them it is interpolated: degrees make
-// large adjacency lists popular, and without this a cache of an LCC run is late to see it.
+// r by size. Every key that was asked for once, cached or not, waits for its second time; second
+// times per key and get waited is r. Keys whose one count the sketch has forgotten wait no more.
+// Sizes fall in powers of two, each drawn towards the straight line through all of them (log rate
+// over log size), between them it is interpolated: degrees make large adjacency lists popular, and
+// without this a cache of an LCC run is late to see it.
 //
-// Recency. Arrivals are seldom Poisson: what has not been asked for in a while may be done with. So entries are sorted by
-// h and by how many of their expected gaps have passed since the last hit, and the estimate of each group is corrected by
-// what it was hit against what it was expected to. Hits are sampled one in eight; expectations by looking at a random
-// entry at every miss. The correction only falls as an entry rests (pooled adjacent violators): just after a hit of a
-// cycle nothing is due for a while, but who evicts it then loses what is used in every cycle (Barnes-Hut: 11 points).
+// Recency. Arrivals are seldom Poisson: what has not been asked for in a while may be done with. So
+// entries are sorted by h and by how many of their expected gaps have passed since the last hit,
+// and the estimate of each group is corrected by what it was hit against what it was expected to.
+// Hits are sampled one in eight; expectations by looking at a random entry at every miss. The
+// correction only falls as an entry rests (pooled adjacent violators): just after a hit of a cycle
+// nothing is due for a while, but who evicts it then loses what is used in every cycle (Barnes-Hut:
+// 11 points).
 #pragma once
 
 #include <algorithm>
@@ -45,7 +49,8 @@ class ReuseRates {
     const float expected = uncorrected(at);
     return expected * correction_[row_of(at)][column_of(at, expected)];
   }
-  // `weight` entries were hit in situation `at`; entries were in situation `at` for `gets` gets together.
+  // `weight` entries were hit in situation `at`; entries were in situation `at` for `gets` gets
+  // together.
   void hit(const Situation& at, float weight) {
     hits_[row_of(at)][column_of(at, uncorrected(at))] += weight;
   }
@@ -63,11 +68,13 @@ class ReuseRates {
   float second_wait(uint64_t bytes) const {
     const float at = size_position(bytes);
     const auto below = static_cast<int>(at);
-    return second_wait_[below] + (at - static_cast<float>(below)) * (second_wait_[below + 1] - second_wait_[below]);
+    return second_wait_[below] +
+           (at - static_cast<float>(below)) * (second_wait_[below + 1] - second_wait_[below]);
   }
 
  private:
-  static constexpr int sizes = 34;   // a class around each power of two that a size may have, and one more to interpolate to
+  // a class around each power of two that a size may have, and one more to interpolate to
+  static constexpr int sizes = 34;
   static constexpr int rows = 6;     // hits 0, 1, 2-3, 4-7, 8-15, more
   static constexpr int columns = 8;  // idle for less than 1/8, 1/4, ... 8 expected gaps, or longer
 
@@ -81,9 +88,12 @@ class ReuseRates {
   // log2 of the size, with a straight line between powers of two.
   static float size_position(uint64_t bytes) {
     const auto bits = std::bit_cast<uint32_t>(static_cast<float>(static_cast<int64_t>(bytes | 1)));
-    return std::min(static_cast<float>(bits) * (1.0f / (1 << 23)) - 127, static_cast<float>(sizes - 2));
+    return std::min(static_cast<float>(bits) * (1.0f / (1 << 23)) - 127,
+                    static_cast<float>(sizes - 2));
   }
-  static int binary_logarithm(float value) { return static_cast<int>(std::bit_cast<uint32_t>(value) >> 23) - 127; }
+  static int binary_logarithm(float value) {
+    return static_cast<int>(std::bit_cast<uint32_t>(value) >> 23) - 127;
+  }
 
   float uncorrected(const Situation& at) const {
     return (static_cast<float>(at.hits) + 1) / (static_cast<float>(at.age) + second_wait(at.bytes));

@@ -1,8 +1,9 @@
 // SIEVE (Zhang, Yang, Yue, Vigfusson, Rashmi, NSDI 2024), for comparison.
 //
-// Entries stand in the order of their arrival; a hit sets a bit and moves nothing. A hand walks from the oldest to the
-// newest: it clears set bits and evicts the first entry whose bit is clear, and stays where it was. Entries differ in
-// size here, so it goes on until one piece is large enough for the newcomer, as the paper's variable-size form does.
+// Entries stand in the order of their arrival; a hit sets a bit and moves nothing. A hand walks
+// from the oldest to the newest: it clears set bits and evicts the first entry whose bit is clear,
+// and stays where it was. Entries differ in size here, so it goes on until one piece is large
+// enough for the newcomer, as the paper's variable-size form does.
 #include "cache/get/policy/policy_view.h"
 
 namespace nearcache {
@@ -20,18 +21,24 @@ class SievePolicy final : public Policy {
     if (cache.queues().hand == id) cache.queues().hand = cache.links()[id].before;
     cache.queues().queue[0].take_out(cache.links(), id, cache.storage().room(id));
   }
-  void touched(PolicyView cache, EntryId id) const override { cache.entry(id).flags |= flag_visited; }
-  void extended(PolicyView cache, EntryId, uint64_t more) const override { cache.queues().queue[0].bytes += more; }
+  void touched(PolicyView cache, EntryId id) const override {
+    cache.entry(id).flags |= flag_visited;
+  }
+  void extended(PolicyView cache, EntryId, uint64_t more) const override {
+    cache.queues().queue[0].bytes += more;
+  }
 
   // Of the entries in the way the oldest without a hit since the hand passed, or else the oldest.
-  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count, const Newcomer&) const override {
+  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count,
+                          const Newcomer&) const override {
     EntryId victim = no_entry;
     const auto rank = [&](EntryId id) {
       const uint64_t age = cache.now() - cache.entry(id).stamp;
       return (is_visited(cache, id) ? 0 : uint64_t{1} << 32) + age;
     };
     for (int i = 0; i < count; ++i) {
-      if (cache.evictable(path[i]) && (victim == no_entry || rank(path[i]) > rank(victim))) victim = path[i];
+      if (cache.evictable(path[i]) && (victim == no_entry || rank(path[i]) > rank(victim)))
+        victim = path[i];
     }
     return victim;
   }
@@ -53,7 +60,9 @@ class SievePolicy final : public Policy {
   const char* check(PolicyView cache) const override { return cache.check_queues(1); }
 
  private:
-  static bool is_visited(PolicyView cache, EntryId id) { return (cache.entry(id).flags & flag_visited) != 0; }
+  static bool is_visited(PolicyView cache, EntryId id) {
+    return (cache.entry(id).flags & flag_visited) != 0;
+  }
 
   static void forget_visit(PolicyView cache, EntryId id) {
     if (is_visited(cache, id)) cache.entry(id).flags ^= flag_visited;

@@ -1,9 +1,10 @@
 // A small memory of how often keys were asked for, so that an entry's past survives its eviction.
 //
-// A count-min sketch with conservative update, four counters of eight bits per index entry; the three counters of a key
-// lie in one cache line. Counters are halved every `period` gets (hits included: the ages they are compared with count
-// all gets), so that the past fades.
-// Without it Barnes-Hut at theta 1.0 and a tenth of its storage saves 6% of the cost instead of 77% (policy study).
+// A count-min sketch with conservative update, four counters of eight bits per index entry; the
+// three counters of a key lie in one cache line. Counters are halved every `period` gets (hits
+// included: the ages they are compared with count all gets), so that the past fades. Without it
+// Barnes-Hut at theta 1.0 and a tenth of its storage saves 6% of the cost instead of 77% (policy
+// study).
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ class Sketch {
   // Makes the count of a key at least `count`.
   void raise(uint64_t hash, uint32_t count);
 
-  // `now` gets have passed since the beginning: after every `period` of them the counters are halved.
-  // True if they were.
+  // `now` gets have passed since the beginning: after every `period` of them the counters are
+  // halved. True if they were.
   bool advance(uint64_t now) {
     now_ = now;
     if (now - halved_at_ < period_) return false;
@@ -48,7 +49,9 @@ class Sketch {
   uint8_t* line(uint64_t hash) const {
     return counters_.get() + ((static_cast<uint32_t>(hash >> 20) * lines_) >> 32) * line_bytes;
   }
-  static uint32_t probe(uint64_t hash, int i) { return static_cast<uint32_t>((hash * 0x2545f4914f6cdd1du) >> (64 - 6 * (i + 1))) & 63; }
+  static uint32_t probe(uint64_t hash, int i) {
+    return static_cast<uint32_t>((hash * 0x2545f4914f6cdd1du) >> (64 - 6 * (i + 1))) & 63;
+  }
   void set_lines(uint64_t lines);
   void halve();
 

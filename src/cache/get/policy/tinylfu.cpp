@@ -1,10 +1,11 @@
 // W-TinyLFU (Einziger, Friedman, Manes, ACM Transactions on Storage 2017), for comparison.
 //
-// Newcomers enter a small window kept by recency. What falls out of it is a candidate for the main part, a segmented LRU
-// (probation, protected), and must win a contest against the main part's next victim. Here gets differ in size and
-// cost, so the contest is by frequency * cost / bytes, as in the size-aware form of Einziger, Eytan, Friedman and Manes
-// (ACM Transactions on Storage 2022), with the frequency from the cache's sketch. A newcomer larger than the window is
-// itself the candidate; one that loses is not cached.
+// Newcomers enter a small window kept by recency. What falls out of it is a candidate for the main
+// part, a segmented LRU (probation, protected), and must win a contest against the main part's next
+// victim. Here gets differ in size and cost, so the contest is by frequency * cost / bytes, as in
+// the size-aware form of Einziger, Eytan, Friedman and Manes (ACM Transactions on Storage 2022),
+// with the frequency from the cache's sketch. A newcomer larger than the window is itself the
+// candidate; one that loses is not cached.
 #include <algorithm>
 
 #include "cache/get/policy/policy_view.h"
@@ -13,7 +14,8 @@ namespace nearcache {
 namespace {
 
 enum Segment : uint8_t { window, probation, protected_part };
-constexpr uint64_t window_share = 100;  // a hundredth of the storage, as in the paper's general-purpose setting
+// a hundredth of the storage, as in the paper's general-purpose setting
+constexpr uint64_t window_share = 100;
 constexpr double protected_share = 0.8;
 
 uint64_t window_limit(PolicyView cache) { return cache.storage().bytes() / window_share; }
@@ -38,7 +40,8 @@ void move(PolicyView cache, EntryId id, Segment segment) {
 }
 
 double density(PolicyView cache, uint64_t hash, uint64_t bytes) {
-  return (cache.sketch().count(hash) + 1) * cache.cost_ns(bytes) / std::max<uint32_t>(granules_of(bytes), 1);
+  return (cache.sketch().count(hash) + 1) * cache.cost_ns(bytes) /
+         std::max<uint32_t>(granules_of(bytes), 1);
 }
 
 double density(PolicyView cache, EntryId id) {
@@ -84,12 +87,14 @@ class TinyLfuPolicy final : public Policy {
     cache.sketch().advance(cache.gets());
     cache.sketch().add(hash_key(entry.key()), 1);
     move(cache, id, segment_of(cache, id) == window ? window : protected_part);
-    const auto limit = static_cast<uint64_t>(protected_share * static_cast<double>(cache.storage().bytes()));
+    const auto limit =
+        static_cast<uint64_t>(protected_share * static_cast<double>(cache.storage().bytes()));
     Queue& kept = cache.queues().queue[protected_part];
     while (kept.bytes > limit && kept.first != kept.last) move(cache, kept.last, probation);
   }
 
-  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count, const Newcomer& newcomer) const override {
+  EntryId conflict_victim(PolicyView cache, const EntryId* path, int count,
+                          const Newcomer& newcomer) const override {
     EntryId victim = no_entry;
     double least = newcomer.value;
     for (int i = 0; i < count; ++i) {
@@ -119,13 +124,14 @@ class TinyLfuPolicy final : public Policy {
   const char* check(PolicyView cache) const override { return cache.check_queues(3); }
 
  private:
-  // Who goes so that a newcomer may enter the window: where it overflows, the loser of its coldest entry and the main
-  // part's victim; the winner moves to the main part.
+  // Who goes so that a newcomer may enter the window: where it overflows, the loser of its coldest
+  // entry and the main part's victim; the winner moves to the main part.
   static EntryId contest(PolicyView cache, uint64_t wanted) {
     const EntryId victim = main_victim(cache);
     const EntryId candidate = coldest(cache, window);
     const bool overflows = cache.queues().queue[window].bytes + wanted > window_limit(cache);
-    if (victim == no_entry || (candidate != no_entry && overflows && density(cache, candidate) <= density(cache, victim)))
+    if (victim == no_entry ||
+        (candidate != no_entry && overflows && density(cache, candidate) <= density(cache, victim)))
       return candidate;
     if (candidate != no_entry && overflows) move(cache, candidate, probation);
     return victim;
