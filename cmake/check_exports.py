@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Fails if a built library lacks a symbol that it must export: check_exports.py [--nm NM] LIBRARY SYMBOLS."""
+
 import argparse
 import subprocess
 import sys
@@ -12,7 +13,9 @@ def main():
     parser.add_argument("library")
     parser.add_argument("symbols", type=Path)
     args = parser.parse_args()
-    listing = subprocess.run([args.nm, "-D", "--defined-only", args.library], check=True, capture_output=True, text=True)
+    listing = subprocess.run(
+        [args.nm, "-D", "--defined-only", args.library], check=True, capture_output=True, text=True
+    )
     exported = {line.split()[-1].split("@")[0] for line in listing.stdout.splitlines() if line}
     missing = [name for name in args.symbols.read_text().split() if name not in exported]
     if missing:

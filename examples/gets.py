@@ -1,6 +1,7 @@
 """mpi4py: the info key goes to the window, and `nearcache run` finds out which MPI mpi4py loads.
 nearcache run --report - -- mpiexec -n 2 python3 gets.py
 """
+
 import numpy
 from mpi4py import MPI
 

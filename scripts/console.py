@@ -1,4 +1,5 @@
 """What the demo and the tests have in common: a status line, commands with a log, the build."""
+
 import os
 import re
 import shutil
@@ -60,8 +61,16 @@ def logged(words, log, on_line=None, env=None, cwd=ROOT):
     lines = []
     with log.open("a", encoding="utf-8") as file:
         print("$ " + " ".join(map(str, words)), file=file, flush=True)
-        process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                   stdin=subprocess.DEVNULL, errors="replace", env=env, cwd=cwd)
+        process = subprocess.Popen(
+            list(map(str, words)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            errors="replace",
+            env=env,
+            cwd=cwd,
+        )
         try:
             for line in process.stdout:
                 file.write(line)
@@ -73,8 +82,10 @@ def logged(words, log, on_line=None, env=None, cwd=ROOT):
             raise
         process.wait()
     if process.returncode != 0:
-        raise Failed(f"{' '.join(map(str, words[:4]))} ... failed with {process.returncode}; its whole output is in {log}\n"
-                     + "".join(lines[-30:]))
+        raise Failed(
+            f"{' '.join(map(str, words[:4]))} ... failed with {process.returncode}; its whole output is in {log}\n"
+            + "".join(lines[-30:])
+        )
     return "".join(lines)
 
 
@@ -83,7 +94,15 @@ def configure_words(build, settings):
 
     Sources are compiled several together, since most of a compilation is reading headers, and that for every MPI.
     """
-    words = ["cmake", "-S", ROOT, "-B", build, "-DCMAKE_UNITY_BUILD=ON", *[f"-D{name}={value}" for name, value in settings.items()]]
+    words = [
+        "cmake",
+        "-S",
+        ROOT,
+        "-B",
+        build,
+        "-DCMAKE_UNITY_BUILD=ON",
+        *[f"-D{name}={value}" for name, value in settings.items()],
+    ]
     if not (build / "CMakeCache.txt").exists() and shutil.which("ninja"):
         words += ["-G", "Ninja"]
     return words
@@ -101,6 +120,7 @@ def configure(build, settings, log):
 
 def build_targets(build, targets, log, status):
     """Builds targets (all if there are none) and shows how far it is."""
+
     def on_line(line):
         found = re.match(r"\[\s*(\d+)/(\d+)\]", line)
         if found:

@@ -1,4 +1,5 @@
 """The demo: local clustering coefficients over TCP, uncached and cached, by the same binary (started by ./demo)."""
+
 import argparse
 import filecmp
 import json
@@ -16,14 +17,32 @@ sys.path.insert(0, str(ROOT / "python"))
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="./demo", description="Runs local clustering coefficients of a graph over TCP, "
-                                     "first uncached, then with Nearcache preloaded into the same binary, and compares.")
-    parser.add_argument("--scale", type=int, default=14, metavar="S", help="R-MAT graph of 2^S vertices [14]")
-    parser.add_argument("--edge-factor", type=int, default=16, metavar="N", help="edges per vertex of the R-MAT graph [16]")
-    parser.add_argument("--graph", metavar="FILE", help="a graph from a file instead (edge list, Matrix Market, binary CSR)")
+    parser = argparse.ArgumentParser(
+        prog="./demo",
+        description="Runs local clustering coefficients of a graph over TCP, "
+        "first uncached, then with Nearcache preloaded into the same binary, and compares.",
+    )
+    parser.add_argument(
+        "--scale", type=int, default=14, metavar="S", help="R-MAT graph of 2^S vertices [14]"
+    )
+    parser.add_argument(
+        "--edge-factor",
+        type=int,
+        default=16,
+        metavar="N",
+        help="edges per vertex of the R-MAT graph [16]",
+    )
+    parser.add_argument(
+        "--graph",
+        metavar="FILE",
+        help="a graph from a file instead (edge list, Matrix Market, binary CSR)",
+    )
     parser.add_argument("--ranks", type=int, default=2, metavar="N", help="MPI ranks [2]")
-    parser.add_argument("--mode", choices=["off", "transparent", "always", "user"],
-                        help="mode of windows that name none; lcc's own window promises `always`")
+    parser.add_argument(
+        "--mode",
+        choices=["off", "transparent", "always", "user"],
+        help="mode of windows that name none; lcc's own window promises `always`",
+    )
     given = parser.parse_args()
     if given.ranks < 2:
         parser.error("--ranks: at least 2, or nothing is remote")
@@ -35,6 +54,7 @@ def arguments():
 def find_launcher():
     """The launcher to use and its Mpi: MPICH 5 of .deps, else an MPI of the system, which is said."""
     from nearcache import mpi
+
     own = DEPS / "mpich" / "bin" / "mpiexec"
     if own.exists():
         found = mpi.of_launcher(str(own))
@@ -44,19 +64,35 @@ def find_launcher():
         path = shutil.which(name)
         found = mpi.of_launcher(path) if path else None
         if found:
-            print(f"demo: MPICH 5 from PyPI could not be installed (see .deps/pip-mpich.log); using {found.tag} ({path}) "
-                  "instead, so times will differ", flush=True)
+            print(
+                f"demo: MPICH 5 from PyPI could not be installed (see .deps/pip-mpich.log); using {found.tag} ({path}) "
+                "instead, so times will differ",
+                flush=True,
+            )
             return path, found
-    raise Failed("there is no MPI: PyPI's MPICH could not be installed (.deps/pip-mpich.log), and the system has none")
+    raise Failed(
+        "there is no MPI: PyPI's MPICH could not be installed (.deps/pip-mpich.log), and the system has none"
+    )
 
 
 def tcp_environment(found):
     """Variables that send the messages of one machine's ranks over TCP instead of shared memory."""
     if found.family == "openmpi":
-        return {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_osc": "^ucx",
-                "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp", "UCX_TLS": "tcp,self"}
+        return {
+            "OMPI_MCA_pml": "ob1",
+            "OMPI_MCA_btl": "tcp,self",
+            "OMPI_MCA_osc": "^ucx",
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "PRTE_ALLOW_RUN_AS_ROOT": "1",
+            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        }
+    return {
+        "MPIR_CVAR_NOLOCAL": "1",
+        "MPIR_CVAR_CH4_NETMOD": "ofi",
+        "FI_PROVIDER": "tcp",
+        "UCX_TLS": "tcp,self",
+    }
 
 
 def build(tag):
@@ -68,7 +104,15 @@ def build(tag):
     with Status("building (Release)") as status:
         fresh = not (BUILD / "CMakeCache.txt").exists()
         # A build folder that somebody set up keeps its settings.
-        settings = {"CMAKE_BUILD_TYPE": "Release", "NEARCACHE_BUILD_TESTS": "OFF", "NEARCACHE_BUILD_BENCH": "OFF"} if fresh else {}
+        settings = (
+            {
+                "CMAKE_BUILD_TYPE": "Release",
+                "NEARCACHE_BUILD_TESTS": "OFF",
+                "NEARCACHE_BUILD_BENCH": "OFF",
+            }
+            if fresh
+            else {}
+        )
         configure(BUILD, settings, log)
         build_targets(BUILD, targets, log, status)
         status.done()
@@ -78,8 +122,15 @@ def build(tag):
 def launch(command, title, environment):
     """Runs a command, showing the program's progress lines; returns its standard output."""
     with Status(title) as status, tempfile.TemporaryFile("w+") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
-                                   errors="replace", env={**os.environ, **environment})
+        process = subprocess.Popen(
+            command,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+            env={**os.environ, **environment},
+        )
         messages = []
         try:
             for line in process.stderr:
@@ -96,8 +147,11 @@ def launch(command, title, environment):
             raise
         if process.returncode != 0:
             output.seek(0)
-            raise Failed(f"{title} failed with exit code {process.returncode}: {' '.join(command)}\n"
-                         + "\n".join(messages[-20:]) + output.read()[-2000:])
+            raise Failed(
+                f"{title} failed with exit code {process.returncode}: {' '.join(command)}\n"
+                + "\n".join(messages[-20:])
+                + output.read()[-2000:]
+            )
         status.done()
         for line in messages:
             if not line.startswith("lcc: "):
@@ -110,13 +164,33 @@ def run(launcher, found, program, given, folder, cached):
     output, summary = folder / f"{name}.tsv", folder / f"{name}.json"
     words = [launcher, "-n", str(given.ranks)]
     if found.family == "openmpi":
-        words += ["--map-by", ":OVERSUBSCRIBE"] if found.version.startswith("5") else ["--oversubscribe"]
-    graph = [str(Path(given.graph).resolve())] if given.graph else ["--rmat", str(given.scale), "--edge-factor", str(given.edge_factor)]
+        words += (
+            ["--map-by", ":OVERSUBSCRIBE"] if found.version.startswith("5") else ["--oversubscribe"]
+        )
+    graph = (
+        [str(Path(given.graph).resolve())]
+        if given.graph
+        else ["--rmat", str(given.scale), "--edge-factor", str(given.edge_factor)]
+    )
     words += [str(program), *graph, "--output", str(output), "--json", str(summary), "--progress"]
     if cached:
         mode = ["--mode", given.mode] if given.mode else []
-        words = [sys.executable, "-m", "nearcache", "run", "--report", str(folder / "report.json"), *mode, "--", *words]
-    environment = {**tcp_environment(found), "NEARCACHE_HOME": str(BUILD), "PYTHONPATH": str(ROOT / "python")}
+        words = [
+            sys.executable,
+            "-m",
+            "nearcache",
+            "run",
+            "--report",
+            str(folder / "report.json"),
+            *mode,
+            "--",
+            *words,
+        ]
+    environment = {
+        **tcp_environment(found),
+        "NEARCACHE_HOME": str(BUILD),
+        "PYTHONPATH": str(ROOT / "python"),
+    }
     launch(words, f"{name} run on {given.ranks} ranks over TCP", environment)
     return json.loads(summary.read_text())
 
@@ -134,6 +208,7 @@ def same_results(folder, uncached, cached):
 def report(folder, uncached, cached):
     """Prints the report and the closing line."""
     from nearcache import report as reports
+
     written = folder / "report.json"
     if not written.exists():
         raise Failed("the cached run wrote no report: was Nearcache really preloaded?")
@@ -141,12 +216,18 @@ def report(folder, uncached, cached):
     print()
     reports.show(document, None if sys.stdout.isatty() else 120)
     print()
-    print(f"triangles {uncached['triangles']:,}, average clustering coefficient {uncached['average_coefficient']:.4f}")
-    print(f"triangle counting alone: uncached {uncached['seconds_lcc']:.3f} s, cached {cached['seconds_lcc']:.3f} s, "
-          f"{uncached['seconds_lcc'] / cached['seconds_lcc']:.1f}x")
+    print(
+        f"triangles {uncached['triangles']:,}, average clustering coefficient {uncached['average_coefficient']:.4f}"
+    )
+    print(
+        f"triangle counting alone: uncached {uncached['seconds_lcc']:.3f} s, cached {cached['seconds_lcc']:.3f} s, "
+        f"{uncached['seconds_lcc'] / cached['seconds_lcc']:.1f}x"
+    )
     slow, fast = uncached["seconds_total"], cached["seconds_total"]
-    print(f"demo: speedup {slow / fast:.1f}x (uncached {slow:.3f} s, cached {fast:.3f} s, "
-          f"hit rate {100 * reports.hit_rate(document['totals']):.1f}%)")
+    print(
+        f"demo: speedup {slow / fast:.1f}x (uncached {slow:.3f} s, cached {fast:.3f} s, "
+        f"hit rate {100 * reports.hit_rate(document['totals']):.1f}%)"
+    )
 
 
 def main():
@@ -161,7 +242,9 @@ def main():
     difference = same_results(folder, uncached, cached)
     if difference:
         raise Failed(f"the results differ: {difference}")
-    print(f"results are identical: {uncached['vertices']:,} vertices, checksum {uncached['checksum']}")
+    print(
+        f"results are identical: {uncached['vertices']:,} vertices, checksum {uncached['checksum']}"
+    )
     report(folder, uncached, cached)
 
 

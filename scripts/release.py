@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Makes what a release consists of, of the commit at hand: scripts/release.py FOLDER [--url URL]
 
-    nearcache-<version>.tar.gz     the sources, the same bytes whenever they are made of the same commit
-    spack/                         a Spack repository whose package knows that archive: by its checksum, at URL/ or in FOLDER
-    debian/                        a Debian source package to be: nearcache_<version>.orig.tar.gz, and the sources with debian/ beside it
+nearcache-<version>.tar.gz     the sources, the same bytes whenever they are made of the same commit
+spack/                         a Spack repository whose package knows that archive: by its checksum, at URL/ or in FOLDER
+debian/                        a Debian source package to be: nearcache_<version>.orig.tar.gz, and the sources with debian/ beside it
 """
+
 import argparse
 import gzip
 import hashlib
@@ -19,13 +20,20 @@ UNRELEASED = '    version("main", branch="main")\n'
 
 
 def version():
-    return re.search(r'^__version__ = "(.*)"', (ROOT / "python" / "nearcache" / "__init__.py").read_text(), re.M)[1]
+    return re.search(
+        r'^__version__ = "(.*)"', (ROOT / "python" / "nearcache" / "__init__.py").read_text(), re.M
+    )[1]
 
 
 def make_archive(folder):
     """The sources as committed; gzip keeps no time and no name."""
     name = f"nearcache-{version()}"
-    sources = subprocess.run(["git", "archive", "--format=tar", f"--prefix={name}/", "HEAD"], cwd=ROOT, check=True, capture_output=True).stdout
+    sources = subprocess.run(
+        ["git", "archive", "--format=tar", f"--prefix={name}/", "HEAD"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    ).stdout
     archive = folder / f"{name}.tar.gz"
     archive.write_bytes(gzip.compress(sources, mtime=0))
     return archive
@@ -37,7 +45,12 @@ def make_spack(folder, archive, url):
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
     text = recipe.read_text()
     assert UNRELEASED in text, recipe
-    recipe.write_text(text.replace(UNRELEASED, f'{UNRELEASED}    version("{version()}", sha256="{digest}", url="{url}/{archive.name}")\n'))
+    recipe.write_text(
+        text.replace(
+            UNRELEASED,
+            f'{UNRELEASED}    version("{version()}", sha256="{digest}", url="{url}/{archive.name}")\n',
+        )
+    )
 
 
 def make_debian(folder, archive):
@@ -51,7 +64,9 @@ def make_debian(folder, archive):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, help="a new or empty folder")
     parser.add_argument("--url", help="where the archive will be found [the folder]")
     given = parser.parse_args()

@@ -1,4 +1,5 @@
 """Builds and runs every test (started by ./test): unit tests, pytest over the launchers, sanitizer builds."""
+
 import argparse
 import os
 import shlex
@@ -8,7 +9,6 @@ import sys
 import time
 import xml.etree.ElementTree as xml
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import test_lanes
 from console import ROOT, Failed, Status, build_targets, build_words, configure, configure_words
@@ -16,28 +16,50 @@ from console import ROOT, Failed, Status, build_targets, build_words, configure,
 BUILD = ROOT / "build"
 LANES = BUILD / "lanes"
 # What the early lanes run, and the table of options that `upcrun` reads.
-EARLY = ["nearcache_tables_json", *(f"{folder}/all" for folder in ("src/shmem", "src/upc", "apps/shmem", "tests/shmem", "tests/upc"))]
+EARLY = [
+    "nearcache_tables_json",
+    *(
+        f"{folder}/all"
+        for folder in ("src/shmem", "src/upc", "apps/shmem", "tests/shmem", "tests/upc")
+    ),
+]
 SLOWEST = 20  # tests that are listed at the end
 
 
 @dataclass(frozen=True)
 class Sanitizer:
     """What is built and tested with a sanitizer: of all targets those in which it could find something."""
+
     words: str
     targets: tuple
     label: str
 
 
-SANITIZERS = {"address": Sanitizer("address,undefined", ("unit_tests", "thread_tests", "fuzz_get_cache", "fuzz_page_cache", "fuzz_trace"), "unit"),
-              "thread": Sanitizer("thread", ("thread_tests",), "threads")}
-SANITIZER_OPTIONS = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1", "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-                     "TSAN_OPTIONS": "halt_on_error=1"}
-ROOT_VARIABLES = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
+SANITIZERS = {
+    "address": Sanitizer(
+        "address,undefined",
+        ("unit_tests", "thread_tests", "fuzz_get_cache", "fuzz_page_cache", "fuzz_trace"),
+        "unit",
+    ),
+    "thread": Sanitizer("thread", ("thread_tests",), "threads"),
+}
+SANITIZER_OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "TSAN_OPTIONS": "halt_on_error=1",
+}
+ROOT_VARIABLES = (
+    "OMPI_ALLOW_RUN_AS_ROOT",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+    "PRTE_ALLOW_RUN_AS_ROOT",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
+)
 
 
 @dataclass
 class Stage:
     """The outcome of one stage."""
+
     name: str
     passed: int = 0
     failed: int = 0
@@ -48,18 +70,34 @@ class Stage:
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="./test", description="Builds and runs every test; ends with a line "
-                                     "`N passed, N failed, N skipped` and fails if one failed.")
+    parser = argparse.ArgumentParser(
+        prog="./test",
+        description="Builds and runs every test; ends with a line "
+        "`N passed, N failed, N skipped` and fails if one failed.",
+    )
     speed = parser.add_mutually_exclusive_group()
     speed.add_argument("--quick", action="store_true", help="no sanitizer builds, no slow tests")
-    speed.add_argument("--long", action="store_true", help="millions of random operations, longer fuzzing, every mutation of tests/mutations")
-    parser.add_argument("pytest", nargs="*", metavar="PYTEST_ARGUMENT", help="arguments for pytest after --: then only pytest runs")
+    speed.add_argument(
+        "--long",
+        action="store_true",
+        help="millions of random operations, longer fuzzing, every mutation of tests/mutations",
+    )
+    parser.add_argument(
+        "pytest",
+        nargs="*",
+        metavar="PYTEST_ARGUMENT",
+        help="arguments for pytest after --: then only pytest runs",
+    )
     return parser.parse_args()
 
 
 def surroundings(given):
     """The tests' environment: none of the caller's NEARCACHE_* settings, and Open MPI may run as root."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("NEARCACHE_") and name != "LD_PRELOAD"}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("NEARCACHE_") and name != "LD_PRELOAD"
+    }
     env["NEARCACHE_BUILD"] = str(BUILD)
     if given.long:
         env["NEARCACHE_TEST_LONG"] = "1"
@@ -75,7 +113,11 @@ def count(stage, junit):
     for case in xml.parse(junit).getroot().iter("testcase"):
         name = ".".join(filter(None, [case.get("classname"), case.get("name")]))
         stage.durations.append((float(case.get("time") or 0), name))
-        if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
+        if (
+            case.find("failure") is not None
+            or case.find("error") is not None
+            or case.get("status") == "fail"
+        ):
             stage.failed += 1
             stage.failures.append(name)
         elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
@@ -113,8 +155,20 @@ def results(folder):
 
 
 def ctest_words(folder, selection=(), jobs=None):
-    return ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=ignore", "--timeout", "600", "--output-junit", results(folder),
-            "-j", str(jobs or os.cpu_count() or 1), *selection]
+    return [
+        "ctest",
+        "--test-dir",
+        folder,
+        "--output-on-failure",
+        "--no-tests=ignore",
+        "--timeout",
+        "600",
+        "--output-junit",
+        results(folder),
+        "-j",
+        str(jobs or os.cpu_count() or 1),
+        *selection,
+    ]
 
 
 def ctest(stage, folder, env, selection=()):
@@ -148,8 +202,13 @@ def finish(stage, lane):
 
 def sanitizer_build(name):
     """Folder and settings of a build with a sanitizer: one of its own, as every object differs."""
-    return ROOT / f"build-{name}", {"CMAKE_BUILD_TYPE": "Release", "NEARCACHE_SANITIZE": SANITIZERS[name].words, "NEARCACHE_BUILD_TESTS": "ON",
-                                    "NEARCACHE_BUILD_APPS": "OFF", "NEARCACHE_BUILD_BENCH": "OFF"}
+    return ROOT / f"build-{name}", {
+        "CMAKE_BUILD_TYPE": "Release",
+        "NEARCACHE_SANITIZE": SANITIZERS[name].words,
+        "NEARCACHE_BUILD_TESTS": "ON",
+        "NEARCACHE_BUILD_APPS": "OFF",
+        "NEARCACHE_BUILD_BENCH": "OFF",
+    }
 
 
 def start_sanitized(env):
@@ -159,11 +218,20 @@ def start_sanitized(env):
         folder, settings = sanitizer_build(name)
         folder.mkdir(exist_ok=True)
         results(folder).unlink(missing_ok=True)
-        for words in (configure_words(folder, settings), build_words(folder, SANITIZERS[name].targets, jobs=1)):
-            steps.append(shlex.join(["nice", "-n", "19", *map(str, words)]) + " >/dev/null 2>&1 && ")
+        for words in (
+            configure_words(folder, settings),
+            build_words(folder, SANITIZERS[name].targets, jobs=1),
+        ):
+            steps.append(
+                shlex.join(["nice", "-n", "19", *map(str, words)]) + " >/dev/null 2>&1 && "
+            )
         words = ["nice", "-n", "5", *ctest_words(folder, ("-L", SANITIZERS[name].label), jobs=1)]
-        steps.append(f"{shlex.join(map(str, words))} >{shlex.quote(str(folder / 'tests.log'))} 2>&1\n")
-    return subprocess.Popen(["sh", "-c", "".join(steps)], env={**SANITIZER_OPTIONS, **env}, stdin=subprocess.DEVNULL)
+        steps.append(
+            f"{shlex.join(map(str, words))} >{shlex.quote(str(folder / 'tests.log'))} 2>&1\n"
+        )
+    return subprocess.Popen(
+        ["sh", "-c", "".join(steps)], env={**SANITIZER_OPTIONS, **env}, stdin=subprocess.DEVNULL
+    )
 
 
 def sanitized(stage, name, env):
@@ -181,20 +249,30 @@ def mutated(stage, env):
     """Each mutation of tests/mutations in a build of its own: those that no test catches fail."""
     junit = ROOT / "build-mutants" / "mutations.xml"
     junit.unlink(missing_ok=True)
-    done = subprocess.run([sys.executable, ROOT / "tests" / "mutations" / "run.py", "--junit", junit], env=env, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        [sys.executable, ROOT / "tests" / "mutations" / "run.py", "--junit", junit],
+        env=env,
+        stdin=subprocess.DEVNULL,
+    )
     if not junit.exists():
         raise Failed(f"tests/mutations/run.py left no results (exit code {done.returncode})")
     count(stage, junit)
 
 
 def build_stage(settings, targets=(), title=""):
-    return staged(f"build{title and ' of ' + title}", lambda stage: build(BUILD, settings, targets, title))
+    return staged(
+        f"build{title and ' of ' + title}", lambda stage: build(BUILD, settings, targets, title)
+    )
 
 
 def uses_ninja():
     """Whether single folders can be built: make has no targets for them."""
     cache = BUILD / "CMakeCache.txt"
-    return "CMAKE_GENERATOR:INTERNAL=Ninja" in cache.read_text() if cache.exists() else bool(shutil.which("ninja"))
+    return (
+        "CMAKE_GENERATOR:INTERNAL=Ninja" in cache.read_text()
+        if cache.exists()
+        else bool(shutil.which("ninja"))
+    )
 
 
 def lane_stages(lanes):
@@ -205,7 +283,12 @@ def lane_stages(lanes):
 def all_stages(given, env):
     """Builds and tests, in an order that keeps the processors busy: programs of OpenSHMEM are few and their tests mostly wait, so these run
     while the rest is built; so do builds with sanitizers beside the other tests."""
-    settings = {"CMAKE_BUILD_TYPE": "Release", "NEARCACHE_BUILD_TESTS": "ON", "NEARCACHE_BUILD_APPS": "ON", "NEARCACHE_BUILD_BENCH": "ON"}
+    settings = {
+        "CMAKE_BUILD_TYPE": "Release",
+        "NEARCACHE_BUILD_TESTS": "ON",
+        "NEARCACHE_BUILD_APPS": "ON",
+        "NEARCACHE_BUILD_BENCH": "ON",
+    }
     if given.pytest:
         lane = test_lanes.Lane("chosen", given.pytest)
         yield build_stage(settings)
@@ -235,7 +318,10 @@ def all_stages(given, env):
         return
     ahead.wait()
     for name in SANITIZERS:
-        yield staged(f"sanitizer: {SANITIZERS[name].words}", lambda stage, name=name: sanitized(stage, name, env))
+        yield staged(
+            f"sanitizer: {SANITIZERS[name].words}",
+            lambda stage, name=name: sanitized(stage, name, env),
+        )
     if given.long:
         yield staged("mutations", lambda stage: mutated(stage, env))
 
@@ -250,15 +336,21 @@ def main():
         if stage.name.startswith("build") and stage.failed:
             break  # nothing to run
     print(f"\nthe {SLOWEST} slowest tests")
-    for seconds, name in sorted((each for stage in stages for each in stage.durations), reverse=True)[:SLOWEST]:
+    for seconds, name in sorted(
+        (each for stage in stages for each in stage.durations), reverse=True
+    )[:SLOWEST]:
         print(f"  {seconds:8.1f} s  {name}")
     print("\nsummary")
     for stage in stages:
-        print(f"  {stage.name:36} {stage.passed:5} passed {stage.failed:4} failed {stage.skipped:4} skipped {stage.seconds:8.1f} s")
+        print(
+            f"  {stage.name:36} {stage.passed:5} passed {stage.failed:4} failed {stage.skipped:4} skipped {stage.seconds:8.1f} s"
+        )
     for stage in stages:
         for failure in stage.failures:
             print(f"  FAILED {failure}")
-    passed, failed, skipped = (sum(getattr(stage, key) for stage in stages) for key in ("passed", "failed", "skipped"))
+    passed, failed, skipped = (
+        sum(getattr(stage, key) for stage in stages) for key in ("passed", "failed", "skipped")
+    )
     print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
     sys.exit(1 if failed else 0)
 

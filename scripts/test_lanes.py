@@ -3,6 +3,7 @@
 A lane is one pytest of its own over some files. What polls for messages without a pause (MPICH) is all in one lane, so that never more
 ranks than one program's burn the processors; what one test file prepares for all of its tests is prepared once.
 """
+
 import os
 import signal
 import subprocess
@@ -20,6 +21,7 @@ MPI = ("tests/mpi", "tests/model", "tests/apps")
 @dataclass
 class Lane:
     """Files for one pytest, and what has become of it."""
+
     name: str
     files: list
     junit: Path = None
@@ -29,12 +31,31 @@ class Lane:
     def start(self, options, env, folder, live=False):
         """Starts pytest. `live`: what it says is shown at once, not once it is complete."""
         folder.mkdir(exist_ok=True)
-        self.junit, self.log = folder / f"{self.name}.xml", None if live else folder / f"{self.name}.log"
+        self.junit, self.log = (
+            folder / f"{self.name}.xml",
+            None if live else folder / f"{self.name}.log",
+        )
         self.junit.unlink(missing_ok=True)
-        words = [sys.executable, "-m", "pytest", "-q", f"--junitxml={self.junit}", "-p", "no:cacheprovider", *options, *self.files]
+        words = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            f"--junitxml={self.junit}",
+            "-p",
+            "no:cacheprovider",
+            *options,
+            *self.files,
+        ]
         with open(self.log or os.devnull, "w") as log:
-            self.process = subprocess.Popen(words, env=env, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=None if live else log,
-                                            stderr=None if live else subprocess.STDOUT)
+            self.process = subprocess.Popen(
+                words,
+                env=env,
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=None if live else log,
+                stderr=None if live else subprocess.STDOUT,
+            )
 
     def wait(self):
         """Waits for its end, says what it said, and returns the exit code."""
@@ -58,11 +79,20 @@ def lanes():
     files = test_files()
 
     def take(*prefixes):
-        taken = [name for name in files if any(name == each or name.startswith(each + "/") for each in prefixes)]
+        taken = [
+            name
+            for name in files
+            if any(name == each or name.startswith(each + "/") for each in prefixes)
+        ]
         files[:] = [name for name in files if name not in taken]
         return taken
 
-    early = [Lane("language", take(*LANGUAGE)), Lane("shmem", take(*SHMEM)), Lane("upc", take("tests/upc"))]
+    early = [
+        Lane("language", take(*LANGUAGE)),
+        Lane("shmem", take(*SHMEM)),
+        Lane("upc", take("tests/upc")),
+    ]
     late = [Lane("mpi", take(*MPI)), Lane("commands", take(*files))]
-    return [lane for lane in early if lane.files], [lane for lane in late if lane.files]  # pytest without files would run all
-
+    return [lane for lane in early if lane.files], [
+        lane for lane in late if lane.files
+    ]  # pytest without files would run all

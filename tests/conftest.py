@@ -1,13 +1,16 @@
 """Fixtures of all tests: `mpi` runs a test once for every MPI of the build, `shmem` once for every OpenSHMEM."""
-import pytest
 
+import pytest
 from support import launch, launch_shmem
 
 
 def newest_of_each_family(mpis):
     """One MPICH and one Open MPI, in this order: enough for what does not depend on the MPI."""
     newest = {}
-    for mpi in sorted(mpis, key=lambda mpi: [int(part) for part in mpi.tag.split("-")[-1].split(".") if part.isdigit()]):
+    for mpi in sorted(
+        mpis,
+        key=lambda mpi: [int(part) for part in mpi.tag.split("-")[-1].split(".") if part.isdigit()],
+    ):
         newest[mpi.tag.split("-")[0]] = mpi
     return [mpi for family, mpi in sorted(newest.items()) if family != "abi" or len(newest) == 1]
 

@@ -1,5 +1,6 @@
 """apps/barnes_hut over tcp: plain gets, the hand-made (native) cache and Nearcache in turn, and the rows of the CLaMPI
 paper's Fig. 12 (parameters) and Fig. 13 (access types)."""
+
 import filecmp
 import json
 import os
@@ -9,28 +10,50 @@ from .build import Failure
 from .numbers import median, summarise
 
 THETA, SEED = 0.5, 1
-PAPER_BODIES = 20000         # with |S_w| = 1, 2 and 4 MB and |I_w| = 1K .. 20K: all scaled to our bodies
-MAIN_MB = 1                  # of the paper's sizes, where plain, native and Nearcache are compared
+PAPER_BODIES = 20000  # with |S_w| = 1, 2 and 4 MB and |I_w| = 1K .. 20K: all scaled to our bodies
+MAIN_MB = 1  # of the paper's sizes, where plain, native and Nearcache are compared
 # At equal memory Nearcache's metadata counts: an entry takes some 64 bytes of storage here, and of metadata 61 bytes in a
 # large cache, up to 74 in a small one.
 ENTRY_BYTES, METADATA_BYTES, METADATA_FIXED = 144, 74, 4096
-TYPES = ("hits_full", "hits_partial", "hits_pending", "direct", "conflicting", "capacity", "failing", "bypassed")
+TYPES = (
+    "hits_full",
+    "hits_partial",
+    "hits_pending",
+    "direct",
+    "conflicting",
+    "capacity",
+    "failing",
+    "bypassed",
+)
 
 
 def measure(launch, arguments):
-    bench = Bench(launch, bodies=2000 if arguments.quick else 4000, steps=0 if arguments.quick else 1)
+    bench = Bench(
+        launch, bodies=2000 if arguments.quick else 4000, steps=0 if arguments.quick else 1
+    )
     with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
         bench.folder = folder
         main = bench.equal_memory(repetitions=1 if arguments.quick else 3)
         results = list(main.values()) + bench.parameters(quick=arguments.quick)
-        equal = all(filecmp.cmp(bench.outputs[0], other, shallow=False) for other in bench.outputs[1:])
+        equal = all(
+            filecmp.cmp(bench.outputs[0], other, shallow=False) for other in bench.outputs[1:]
+        )
     seconds = {fetch: row["force_us_per_body"]["median"] for fetch, row in main.items()}
     summary = {"speedup_tcp": None, "speedup_over_native": None, "results_equal": equal}
-    details = {"bodies": bench.bodies, "theta": THETA, "memory_bytes": bench.memory(MAIN_MB),
-               "checksum": bench.checksum, "energy_drift": bench.energy_drift}
+    details = {
+        "bodies": bench.bodies,
+        "theta": THETA,
+        "memory_bytes": bench.memory(MAIN_MB),
+        "checksum": bench.checksum,
+        "energy_drift": bench.energy_drift,
+    }
     if bench.loaded:
-        summary.update({"speedup_tcp": seconds["plain"] / seconds["nearcache"],
-                        "speedup_over_native": seconds["native"] / seconds["nearcache"]})
+        summary.update(
+            {
+                "speedup_tcp": seconds["plain"] / seconds["nearcache"],
+                "speedup_over_native": seconds["native"] / seconds["nearcache"],
+            }
+        )
         # On two ranks this mapping has no conflicts at all where the other rank's window fits the memory.
         details["speedup_over_native_linear"] = seconds["native_linear"] / seconds["nearcache"]
         details["memory_is_equal"] = main["nearcache"]["memory_bytes"] <= bench.memory(MAIN_MB)
@@ -51,38 +74,74 @@ class Bench:
         """{name: row}, measured in turn so that what else the machine does meets all of them."""
         memory = self.memory(MAIN_MB)
         index = memory // ENTRY_BYTES
-        cases = {"plain": {}, "native": native(memory, "hash"), "native_linear": native(memory, "linear")}
+        cases = {
+            "plain": {},
+            "native": native(memory, "hash"),
+            "native_linear": native(memory, "linear"),
+        }
         if self.loaded:
-            cases["nearcache"] = cached(memory - METADATA_BYTES * index - METADATA_FIXED, index, adaptive=False)
+            cases["nearcache"] = cached(
+                memory - METADATA_BYTES * index - METADATA_FIXED, index, adaptive=False
+            )
         runs = {name: [] for name in cases}
         for _ in range(repetitions):
             for name, case in cases.items():
                 runs[name].append(self.run(**case))
-        return {name: self.row("equal_memory", name, cases[name], each) for name, each in runs.items()}
+        return {
+            name: self.row("equal_memory", name, cases[name], each) for name, each in runs.items()
+        }
 
     def parameters(self, quick):
         """The paper's Fig. 12: |S_w| alone is native's memory, as there; one run each."""
         rows = []
         for megabytes in (1, 4) if quick else (0.5, 1, 2, 4):
             storage = self.memory(megabytes)
-            cases = [("native", native(storage, "hash")), ("native_linear", native(storage, "linear"))]
+            cases = [
+                ("native", native(storage, "hash")),
+                ("native_linear", native(storage, "linear")),
+            ]
             if self.loaded:
                 for entries in (1000, 20000) if quick else (1000, 5000, 20000):
                     index = max(64, entries * self.bodies // PAPER_BODIES)
-                    cases += [("fixed", cached(storage, index, adaptive=False)), ("adaptive", cached(storage, index, adaptive=True))]
+                    cases += [
+                        ("fixed", cached(storage, index, adaptive=False)),
+                        ("adaptive", cached(storage, index, adaptive=True)),
+                    ]
             rows += [self.row("parameters", name, case, [self.run(**case)]) for name, case in cases]
         return rows
 
     def run(self, words=(), options=None):
-        paths = {kind: os.path.join(self.folder, f"{len(self.outputs)}.{kind}") for kind in ("json", "tsv")}
-        self.launch.run("barnes_hut", ["--bodies", self.bodies, "--theta", THETA, "--seed", SEED, "--steps", self.steps,
-                                       "--json", paths["json"], "--output", paths["tsv"], *words],
-                        cached=options is not None, options=options)
+        paths = {
+            kind: os.path.join(self.folder, f"{len(self.outputs)}.{kind}")
+            for kind in ("json", "tsv")
+        }
+        self.launch.run(
+            "barnes_hut",
+            [
+                "--bodies",
+                self.bodies,
+                "--theta",
+                THETA,
+                "--seed",
+                SEED,
+                "--steps",
+                self.steps,
+                "--json",
+                paths["json"],
+                "--output",
+                paths["tsv"],
+                *words,
+            ],
+            cached=options is not None,
+            options=options,
+        )
         self.outputs.append(paths["tsv"])
         with open(paths["json"], encoding="utf-8") as file:
             found = json.load(file)
         if self.checksum not in (None, found["checksum"]):
-            raise Failure(f"barnes_hut: checksum {found['checksum']} instead of {self.checksum}: {words} {options}")
+            raise Failure(
+                f"barnes_hut: checksum {found['checksum']} instead of {self.checksum}: {words} {options}"
+            )
         self.checksum, self.energy_drift = found["checksum"], found["energy"]["drift"]
         return found
 
@@ -91,12 +150,25 @@ class Bench:
         cache, native_ = last["nearcache"] or {}, last["native"] or {}
         memory = cache.get("memory_bytes_max") or native_.get("memory_bytes") or 0
         walks = last["bodies"] * last["force_phases"]
-        fetched = sum(cache[kind] for kind in TYPES if not kind.startswith("hits")) if cache else last["gets"]
+        fetched = (
+            sum(cache[kind] for kind in TYPES if not kind.startswith("hits"))
+            if cache
+            else last["gets"]
+        )
         shares = {kind: cache[kind] / max(1, cache["gets"]) if cache else None for kind in TYPES}
-        return {"study": study, "fetch": name, "storage": options.get("storage"), "index": options.get("index"),
-                "memory_bytes": memory, "force_us_per_body": summarise([r["force_us_per_body"] for r in runs]),
-                "total_s": median([r["seconds"]["total"] for r in runs]), "remote_nodes_per_body": last["nodes_remote"] / walks,
-                "network_gets_per_body": fetched / walks, "adaptations": cache.get("adaptations"), **shares}
+        return {
+            "study": study,
+            "fetch": name,
+            "storage": options.get("storage"),
+            "index": options.get("index"),
+            "memory_bytes": memory,
+            "force_us_per_body": summarise([r["force_us_per_body"] for r in runs]),
+            "total_s": median([r["seconds"]["total"] for r in runs]),
+            "remote_nodes_per_body": last["nodes_remote"] / walks,
+            "network_gets_per_body": fetched / walks,
+            "adaptations": cache.get("adaptations"),
+            **shares,
+        }
 
 
 def native(memory, mapping):

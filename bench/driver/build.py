@@ -1,4 +1,5 @@
 """Sets the project up and builds what the measurements need."""
+
 import json
 import os
 import pathlib
@@ -15,7 +16,9 @@ class Failure(Exception):
 
 def command(words, what):
     print(f"bench: {what}", file=sys.stderr, flush=True)
-    done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(
+        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     if done.returncode:
         raise Failure(f"{what} failed ({' '.join(map(str, words))}):\n{done.stdout[-4000:]}")
 
@@ -35,13 +38,17 @@ class Build:
             command(["cmake", "-S", ROOT, "-B", self.directory], f"configuring {self.directory}")
         self.configured()
         jobs = str(len(os.sched_getaffinity(0)))
-        command(["cmake", "--build", self.directory, "-j", jobs, "--target", f"bench-{self.tag}"],
-                f"building for {self.tag}")
+        command(
+            ["cmake", "--build", self.directory, "-j", jobs, "--target", f"bench-{self.tag}"],
+            f"building for {self.tag}",
+        )
 
     def configured(self):
         """Raises a Failure if the configured build cannot do what was asked for."""
         if self.tag not in self.wrappers():
-            raise Failure(f"--mpi {self.tag}: this build knows {', '.join(self.wrappers()) or 'no MPI'}")
+            raise Failure(
+                f"--mpi {self.tag}: this build knows {', '.join(self.wrappers()) or 'no MPI'}"
+            )
 
     def wrappers(self):
         """{tag: compile wrapper} as CMake found them."""

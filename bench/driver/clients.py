@@ -1,5 +1,6 @@
 """Programs in the shape of public codes (apps/clients) as their users would run them, no option set: plain and with Nearcache in turn, over tcp
 and shared memory. What a round takes is the median over the runs, so that a disturbance costs a round of one run, and no more."""
+
 import json
 import os
 import tempfile
@@ -7,7 +8,12 @@ import tempfile
 from .build import Failure
 from .numbers import geometric_mean, median, summarise
 
-REPEATING = ("cg", "hash_map", "spmv_lock", "spmv_dynamic")  # these read the same again between two synchronisations
+REPEATING = (
+    "cg",
+    "hash_map",
+    "spmv_lock",
+    "spmv_dynamic",
+)  # these read the same again between two synchronisations
 CLIENTS = (*REPEATING, "samples_fence", "samples_lock", "lu")
 NETWORKS = ("tcp", "shared")
 # A round of shared memory takes a tenth of the time and less.
@@ -18,16 +24,22 @@ PAIRS, QUICK_PAIRS = {"tcp": 11, "shared": 21}, {"tcp": 3, "shared": 7}
 def measure(launch, arguments):
     rounds, pairs = (QUICK_ROUNDS, QUICK_PAIRS) if arguments.quick else (ROUNDS, PAIRS)
     loaded = launch.build.preload().exists()
-    results = [compared(launch, network, client, {"rounds": rounds[network]}, pairs[network], loaded)
-               for network in NETWORKS for client in CLIENTS]
+    results = [
+        compared(launch, network, client, {"rounds": rounds[network]}, pairs[network], loaded)
+        for network in NETWORKS
+        for client in CLIENTS
+    ]
     return results, figures(results) if loaded else {}, {}
 
 
 def figures(results):
     ratios = {(row["network"], row["client"]): row["speedup"]["median"] for row in results}
     repeating = [ratios["tcp", client] for client in REPEATING]
-    return {"clients_speedup_geomean": geometric_mean(repeating), "clients_speedup_least": min(repeating),
-            "clients_worst": min(ratios.values())}
+    return {
+        "clients_speedup_geomean": geometric_mean(repeating),
+        "clients_speedup_least": min(repeating),
+        "clients_worst": min(ratios.values()),
+    }
 
 
 def compared(launch, network, client, flags, pairs, loaded=True):
@@ -39,9 +51,15 @@ def compared(launch, network, client, flags, pairs, loaded=True):
     if len(found) != 1:
         raise Failure(f"{client} over {network}: checksums {', '.join(sorted(found))}")
     plain, cached = ([run["seconds"] for run in runs[side]] for side in (False, True))
-    return {"network": network, "client": client, "gets": runs[False][0]["gets"],
-            "hit_share": hit_share(launch, network, client, flags) if loaded else None,
-            "plain_s": undisturbed(plain), "cached_s": undisturbed(cached), "speedup": speedup(plain, cached)}
+    return {
+        "network": network,
+        "client": client,
+        "gets": runs[False][0]["gets"],
+        "hit_share": hit_share(launch, network, client, flags) if loaded else None,
+        "plain_s": undisturbed(plain),
+        "cached_s": undisturbed(cached),
+        "speedup": speedup(plain, cached),
+    }
 
 
 def undisturbed(runs):
@@ -58,7 +76,7 @@ def speedup(plain, cached):
 def one_run(launch, network, client, flags, cached, options=None):
     words = [client, *(word for key, value in flags.items() for word in (f"--{key}", value))]
     output = launch.run("clients", words, network=network, cached=cached, options=options)
-    return json.loads(output[output.index("{"):])
+    return json.loads(output[output.index("{") :])
 
 
 def hit_share(launch, network, client, flags):
@@ -68,4 +86,6 @@ def hit_share(launch, network, client, flags):
         one_run(launch, network, client, flags, True, {"report": report})
         with open(report, encoding="utf-8") as file:
             totals = json.load(file)["totals"]
-    return (totals["hits_full"] + totals["hits_partial"] + totals["hits_pending"]) / max(1, totals["gets"])
+    return (totals["hits_full"] + totals["hits_partial"] + totals["hits_pending"]) / max(
+        1, totals["gets"]
+    )

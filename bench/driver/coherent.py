@@ -1,5 +1,6 @@
 """Mode coherent over tcp, no info key: what it gains where others' writes are few, beside the modes that ask for a promise, and what it costs where it cannot gain.
 All sides of a comparison run in turn."""
+
 import json
 import os
 import tempfile
@@ -11,10 +12,16 @@ from .clients import one_run, undisturbed
 from .numbers import median, summarise
 from .scale import BarnesHut, Lcc
 
-STEPS = {"barrier_steps_speedup": ("lu_steps", {"rounds": 10}), "lock_get_unlock_speedup": ("lock_lookups", {"rounds": 40})}
+STEPS = {
+    "barrier_steps_speedup": ("lu_steps", {"rounds": 10}),
+    "lock_get_unlock_speedup": ("lock_lookups", {"rounds": 40}),
+}
 WRITERS = ("put_random", "accumulate", "halo")
 # lcc and barnes_hut: what they promise is left out on one side.
-PROMISING = {"lcc_share_of_always": ("lcc", "always"), "barnes_hut_share_of_user": ("barnes_hut", "user")}
+PROMISING = {
+    "lcc_share_of_always": ("lcc", "always"),
+    "barnes_hut_share_of_user": ("barnes_hut", "user"),
+}
 
 
 def measure(launch, arguments):
@@ -33,7 +40,10 @@ def measure(launch, arguments):
     writers = [ratio(launch, client, {"rounds": 1500}, pairs, "off") for client in WRITERS]
     results += writers
     summary["writers_ratio"] = max(1 / row["speedup"]["median"] for row in writers)
-    idle = [ratio(launch, "messages", {"rounds": 400}, pairs, "off", network) for network in ("tcp", "shared")]
+    idle = [
+        ratio(launch, "messages", {"rounds": 400}, pairs, "off", network)
+        for network in ("tcp", "shared")
+    ]
     rewritten = ratio(launch, "rewritten", {"rounds": 600}, pairs, "off")
     results += [*idle, rewritten]
     summary["idle_ratio"] = max(1 / row["speedup"]["median"] for row in idle)
@@ -57,28 +67,59 @@ def ratio(launch, client, flags, pairs, other, network="tcp"):
         raise Failure(f"{client}: checksums {', '.join(sorted(checksums))}")
     seconds = {mode: [run["seconds"] for run in each] for mode, each in runs.items()}
     ratios = [sum(a) / sum(b) for a, b in zip(seconds[other], seconds["coherent"])]
-    return {"client": client, "network": network, "over": other, "coherent_s": undisturbed(seconds["coherent"]), "other_s": undisturbed(seconds[other]),
-            "speedup": {**summarise(ratios), "median": undisturbed(seconds[other]) / undisturbed(seconds["coherent"])}}
+    return {
+        "client": client,
+        "network": network,
+        "over": other,
+        "coherent_s": undisturbed(seconds["coherent"]),
+        "other_s": undisturbed(seconds[other]),
+        "speedup": {
+            **summarise(ratios),
+            "median": undisturbed(seconds[other]) / undisturbed(seconds["coherent"]),
+        },
+    }
 
 
 def shares(launch, app, promise, quick, repetitions):
     """Speedups over no cache: as the program promises, and without its promise in mode coherent."""
-    words = {"lcc": ["--rmat", 13 if quick else 15, "--edge-factor", 16, "--seed", 1],
-             "barnes_hut": ["--bodies", 1500 if quick else 3000, "--steps", 2, "--seed", 1]}[app]
-    sides = {"off": ([], {"mode": "off"}), "promise": ([], {}), "coherent": (["--no-promise"], {"mode": "coherent"})}
+    words = {
+        "lcc": ["--rmat", 13 if quick else 15, "--edge-factor", 16, "--seed", 1],
+        "barnes_hut": ["--bodies", 1500 if quick else 3000, "--steps", 2, "--seed", 1],
+    }[app]
+    sides = {
+        "off": ([], {"mode": "off"}),
+        "promise": ([], {}),
+        "coherent": (["--no-promise"], {"mode": "coherent"}),
+    }
     runs = {name: [] for name in sides}
     with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
         for turn in range(15):  # of two that take a tenth of a second or so, two runs say nothing
             for name, (more, options) in sides.items():
                 if name == "off" and turn >= repetitions:
                     continue
-                runs[name].append(app_run(launch, app, [*words, *more, *(["--no-promise"] if name == "off" else [])], options, folder))
+                runs[name].append(
+                    app_run(
+                        launch,
+                        app,
+                        [*words, *more, *(["--no-promise"] if name == "off" else [])],
+                        options,
+                        folder,
+                    )
+                )
     checksums = {run["checksum"] for each in runs.values() for run in each}
     if len(checksums) != 1:
         raise Failure(f"{app}: checksums {checksums}")
     seconds = {name: median([run["seconds"] for run in each]) for name, each in runs.items()}
-    return {"client": app, "network": "tcp", "over": promise, "off_s": seconds["off"], "promise_s": seconds["promise"], "coherent_s": seconds["coherent"],
-            "promise_speedup": seconds["off"] / seconds["promise"], "coherent_speedup": seconds["off"] / seconds["coherent"]}
+    return {
+        "client": app,
+        "network": "tcp",
+        "over": promise,
+        "off_s": seconds["off"],
+        "promise_s": seconds["promise"],
+        "coherent_s": seconds["coherent"],
+        "promise_speedup": seconds["off"] / seconds["promise"],
+        "coherent_speedup": seconds["off"] / seconds["coherent"],
+    }
 
 
 def simulated_shares(launch, quick):
@@ -92,13 +133,29 @@ def simulated_shares(launch, quick):
     for ranks in (16, 32, 64) if quick else (16, 32, 64, 128):
         for app, promise in PROMISING.values():
             sides = {"promise": ([], {}), "coherent": (["--no-promise"], {"mode": "coherent"})}
-            results = {name: simulated_run(programs / f"{app}_cached", [*sizes[app].arguments(ranks), *flags], ranks, options)
-                       for name, (flags, options) in sides.items()}
+            results = {
+                name: simulated_run(
+                    programs / f"{app}_cached",
+                    [*sizes[app].arguments(ranks), *flags],
+                    ranks,
+                    options,
+                )
+                for name, (flags, options) in sides.items()
+            }
             seconds = {name: sizes[app].row(result)["total_s"] for name, result in results.items()}
             if len({result["checksum"] for result in results.values()}) != 1:
                 raise Failure(f"{app} on {ranks} simulated ranks: results differ")
-            rows.append({"client": app, "network": "SimGrid", "ranks": ranks, "over": promise, "promise_s": seconds["promise"],
-                         "coherent_s": seconds["coherent"], "share": seconds["promise"] / seconds["coherent"]})
+            rows.append(
+                {
+                    "client": app,
+                    "network": "SimGrid",
+                    "ranks": ranks,
+                    "over": promise,
+                    "promise_s": seconds["promise"],
+                    "coherent_s": seconds["coherent"],
+                    "share": seconds["promise"] / seconds["coherent"],
+                }
+            )
     return rows
 
 
@@ -115,4 +172,7 @@ def app_run(launch, app, words, options, folder):
     launch.run(app, [*words, "--json", out], options=options)
     with open(out, encoding="utf-8") as file:
         summary = json.load(file)
-    return {"seconds": summary["seconds_total"] if app == "lcc" else summary["seconds"]["total"], "checksum": summary["checksum"]}
+    return {
+        "seconds": summary["seconds_total"] if app == "lcc" else summary["seconds"]["total"],
+        "checksum": summary["checksum"],
+    }

@@ -1,4 +1,5 @@
 """The context of a measurement: what one must know to compare it with another."""
+
 import datetime
 import os
 import pathlib
@@ -12,7 +13,13 @@ from .launch import TCP
 
 def first_line(words):
     try:
-        done = subprocess.run([str(w) for w in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=30)
+        done = subprocess.run(
+            [str(w) for w in words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=30,
+        )
         return done.stdout.strip().splitlines()[0] if done.stdout.strip() else ""
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -70,8 +77,14 @@ def gather(launch):
 
 
 def compiler(build):
-    found = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", file_text(build.directory / "CMakeCache.txt"), re.MULTILINE)
-    kind = re.search(r"^CMAKE_BUILD_TYPE:\w+=(.*)$", file_text(build.directory / "CMakeCache.txt"), re.MULTILINE)
+    found = re.search(
+        r"^CMAKE_CXX_COMPILER:\w+=(.*)$",
+        file_text(build.directory / "CMakeCache.txt"),
+        re.MULTILINE,
+    )
+    kind = re.search(
+        r"^CMAKE_BUILD_TYPE:\w+=(.*)$", file_text(build.directory / "CMakeCache.txt"), re.MULTILINE
+    )
     return f"{first_line([found.group(1), '--version']) if found else 'unknown'} {kind.group(1) if kind else ''}".strip()
 
 
@@ -80,7 +93,9 @@ def mpi_version(build):
         return f"OpenSHMEM of Open MPI {build.tag.removeprefix('oshmem-')}"
     words = first_line([build.launcher(), "--version"])
     if "HYDRA" in words:  # MPICH's launcher says its version in the second line
-        done = subprocess.run([str(build.launcher()), "--version"], stdout=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            [str(build.launcher()), "--version"], stdout=subprocess.PIPE, text=True, check=False
+        )
         found = re.search(r"Version:\s*(\S+)", done.stdout)
         return f"MPICH {found.group(1)}" if found else words
     return words

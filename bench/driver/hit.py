@@ -1,4 +1,5 @@
 """Cost of a hit beside memcpy, and metadata per entry."""
+
 from .numbers import summarise
 
 SMALL = 4096  # bytes: the sizes of hit_minus_memcpy_ns_max
@@ -6,13 +7,19 @@ SMALL = 4096  # bytes: the sizes of hit_minus_memcpy_ns_max
 
 def measure(launch, arguments):
     flags = {"blocks": 200 if arguments.quick else 1000}
-    rows = launch.rows("bench_hit", flags, cached=launch.build.preload().exists(), options={"max_storage": "4G"})
+    rows = launch.rows(
+        "bench_hit", flags, cached=launch.build.preload().exists(), options={"max_storage": "4G"}
+    )
     timed = [row for row in rows if "hit_ns" in row]
     results = [result_row(row) for row in timed]
-    differences = [r["hit_minus_memcpy_ns"] for r in results if r["size"] <= SMALL and r["entries"] == 1000]
+    differences = [
+        r["hit_minus_memcpy_ns"] for r in results if r["size"] <= SMALL and r["entries"] == 1000
+    ]
     known = [d for d in differences if d is not None]
-    summary = {"hit_minus_memcpy_ns_max": max(known) if len(known) == len(differences) else None,
-               "metadata_bytes_per_entry": None}
+    summary = {
+        "hit_minus_memcpy_ns_max": max(known) if len(known) == len(differences) else None,
+        "metadata_bytes_per_entry": None,
+    }
     details = {}
     for row in rows:
         if "metadata" in row and row["entries"]:
@@ -23,11 +30,19 @@ def measure(launch, arguments):
 
 
 def result_row(row):
-    result = {"size": int(row["size"]), "entries": int(row["entries"]), "resident": bool(row["resident"]),
-              "memcpy_ns": summarise(row["memcpy_ns"])}
+    result = {
+        "size": int(row["size"]),
+        "entries": int(row["entries"]),
+        "resident": bool(row["resident"]),
+        "memcpy_ns": summarise(row["memcpy_ns"]),
+    }
     if not row["hit_ns"]:
         return {**result, "hit_ns": None, "hit_minus_memcpy_ns": None}
     calls = len(row["hit_ns"]) * row["block_operations"]
-    return {**result, "hit_ns": summarise(row["hit_ns"]),
-            "hit_minus_memcpy_ns": summarise(row["hit_ns"])["median"] - result["memcpy_ns"]["median"],
-            "hit_share": row["hits"] / calls, "calls_passed_per_hit": row["calls_passed"] / calls}
+    return {
+        **result,
+        "hit_ns": summarise(row["hit_ns"]),
+        "hit_minus_memcpy_ns": summarise(row["hit_ns"])["median"] - result["memcpy_ns"]["median"],
+        "hit_share": row["hits"] / calls,
+        "calls_passed_per_hit": row["calls_passed"] / calls,
+    }

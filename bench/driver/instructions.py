@@ -1,4 +1,5 @@
 """Instructions of a hit and of the memcpy beside it, counted by valgrind: what noise cannot hide."""
+
 import pathlib
 import re
 import shutil
@@ -12,14 +13,25 @@ SIZES = (8, 512, 4096)
 
 def count(launch, function, size, folder):
     out = pathlib.Path(folder) / f"{function}-{size}.%p"
-    wrap = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--collect-atstart=no",
-            f"--toggle-collect={function}"]
-    rows = launch.rows("bench_hit", {"sizes": size, "entries": 1000, "blocks": BLOCKS, "metadata-index": 0}, wrap=wrap,
-                       cached=launch.build.preload().exists(),
-                       # Time is stretched under valgrind: no call for progress by the clock.
-                       options={"max_storage": "1G", "progress_time": "1000s"})
-    totals = [int(re.search(r"^(?:totals|summary): (\d+)", path.read_text(), re.MULTILINE).group(1))
-              for path in pathlib.Path(folder).glob(f"{function}-{size}.*")]
+    wrap = [
+        "valgrind",
+        "--tool=callgrind",
+        f"--callgrind-out-file={out}",
+        "--collect-atstart=no",
+        f"--toggle-collect={function}",
+    ]
+    rows = launch.rows(
+        "bench_hit",
+        {"sizes": size, "entries": 1000, "blocks": BLOCKS, "metadata-index": 0},
+        wrap=wrap,
+        cached=launch.build.preload().exists(),
+        # Time is stretched under valgrind: no call for progress by the clock.
+        options={"max_storage": "1G", "progress_time": "1000s"},
+    )
+    totals = [
+        int(re.search(r"^(?:totals|summary): (\d+)", path.read_text(), re.MULTILINE).group(1))
+        for path in pathlib.Path(folder).glob(f"{function}-{size}.*")
+    ]
     # The warm-up's blocks are counted too.
     operations = (BLOCKS + BLOCKS // 10 + 1) * rows[0]["block_operations"]
     return max(totals) / operations
@@ -33,5 +45,12 @@ def measure(launch, _arguments):
         with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
             hit = count(launch, "bench_hit_block", size, folder)
             copy = count(launch, "bench_memcpy_block", size, folder)
-        results.append({"size": size, "hit_instructions": hit, "memcpy_instructions": copy, "difference": hit - copy})
+        results.append(
+            {
+                "size": size,
+                "hit_instructions": hit,
+                "memcpy_instructions": copy,
+                "difference": hit - copy,
+            }
+        )
     return results, {}, {}

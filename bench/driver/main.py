@@ -1,31 +1,86 @@
 """The command line of bench/run."""
+
 import argparse
 import json
 import signal
 import sys
 
-from . import (adapt, barnes_hut, bypass, clients, coherent, context, hit, instructions, lcc, miss, normal, overlap, pages, policies, report, rma,
-               rma_apps, scale, shmem, shmem_apps, shmem_hit, trace, upc)
+from . import (
+    adapt,
+    barnes_hut,
+    bypass,
+    clients,
+    coherent,
+    context,
+    hit,
+    instructions,
+    lcc,
+    miss,
+    normal,
+    overlap,
+    pages,
+    policies,
+    report,
+    rma,
+    rma_apps,
+    scale,
+    shmem,
+    shmem_apps,
+    shmem_hit,
+    trace,
+    upc,
+)
 from .build import DEFAULT_MPI, ROOT, Build, Failure
 from .launch import Launch
 from .openshmem import ShmemBuild, ShmemLaunch
 
-MEASUREMENTS = {"hit": hit, "miss": miss, "bypass": bypass, "lcc": lcc, "normal": normal,
-                "trace": trace, "adapt": adapt, "overlap": overlap, "policies": policies, "clients": clients, "coherent": coherent}
+MEASUREMENTS = {
+    "hit": hit,
+    "miss": miss,
+    "bypass": bypass,
+    "lcc": lcc,
+    "normal": normal,
+    "trace": trace,
+    "adapt": adapt,
+    "overlap": overlap,
+    "policies": policies,
+    "clients": clients,
+    "coherent": coherent,
+}
 # Not part of `all`: they need valgrind, SimGrid or all MPIs, or have names of figures that another measurement has, too.
-EXTRA = {"instructions": instructions, "rma": rma, "rma_apps": rma_apps, "barnes_hut": barnes_hut, "scale": scale}
+EXTRA = {
+    "instructions": instructions,
+    "rma": rma,
+    "rma_apps": rma_apps,
+    "barnes_hut": barnes_hut,
+    "scale": scale,
+}
 # Of OpenSHMEM programs; --mpi has no say in them.
-OPENSHMEM = {"pages": pages, "shmem": shmem, "shmem_apps": shmem_apps, "shmem_hit": shmem_hit, "upc": upc}
+OPENSHMEM = {
+    "pages": pages,
+    "shmem": shmem,
+    "shmem_apps": shmem_apps,
+    "shmem_hit": shmem_hit,
+    "upc": upc,
+}
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="bench/run", description="Measures Nearcache; asserts nothing.")
+    parser = argparse.ArgumentParser(
+        prog="bench/run", description="Measures Nearcache; asserts nothing."
+    )
     parser.add_argument("name", choices=[*MEASUREMENTS, *EXTRA, *OPENSHMEM, "all"])
-    parser.add_argument("--quick", action="store_true", help="fewer repetitions: a minute instead of several")
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer repetitions: a minute instead of several"
+    )
     parser.add_argument("--json", metavar="FILE", help="write context, results and summary there")
     parser.add_argument("--mpi", metavar="TAG", default=DEFAULT_MPI, help=f"default {DEFAULT_MPI}")
-    parser.add_argument("--build", metavar="DIR", default=ROOT / "build", help="build directory, default build/")
-    parser.add_argument("--graph", metavar="FILE", help="lcc: this graph instead of a generated one")
+    parser.add_argument(
+        "--build", metavar="DIR", default=ROOT / "build", help="build directory, default build/"
+    )
+    parser.add_argument(
+        "--graph", metavar="FILE", help="lcc: this graph instead of a generated one"
+    )
     parser.add_argument("--scale", type=int, help="lcc: R-MAT scale of the generated graph")
     return parser.parse_args()
 
@@ -47,7 +102,11 @@ def together(parts):
 
 
 def run(arguments):
-    build = ShmemBuild(arguments.build) if arguments.name in OPENSHMEM else Build(arguments.build, arguments.mpi)
+    build = (
+        ShmemBuild(arguments.build)
+        if arguments.name in OPENSHMEM
+        else Build(arguments.build, arguments.mpi)
+    )
     build.make()
     launch = ShmemLaunch(build) if arguments.name in OPENSHMEM else Launch(build)
     surroundings = context.gather(launch)
@@ -57,7 +116,13 @@ def run(arguments):
         parts.append(measure(name, launch, arguments))
         print(report.text(parts[-1]), end="\n\n", flush=True)
     result = parts[0] if arguments.name != "all" else together(parts)
-    result = {"format": "nearcache-bench", "version": 1, "quick": arguments.quick, "context": surroundings, **result}
+    result = {
+        "format": "nearcache-bench",
+        "version": 1,
+        "quick": arguments.quick,
+        "context": surroundings,
+        **result,
+    }
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump(result, file, indent=1)

@@ -1,9 +1,10 @@
 """Cost of a miss beside the plain get, pair by pair over tcp."""
+
 from .numbers import geometric_mean, ratio_of_medians, summarise
 
-SMALL = 4096             # bytes: miss_ratio_small is of the sizes up to here
-LARGE = (16384, 65536)   # bytes: the sizes of miss_ratio_large
-FIRST = 1000             # gets before the cache has seen enough of a class to judge it
+SMALL = 4096  # bytes: miss_ratio_small is of the sizes up to here
+LARGE = (16384, 65536)  # bytes: the sizes of miss_ratio_large
+FIRST = 1000  # gets before the cache has seen enough of a class to judge it
 
 
 def measure(launch, arguments):
@@ -18,15 +19,28 @@ def measure(launch, arguments):
     ratios = {r["size"]: r["ratio"]["median"] for r in results}
     small = [ratio for size, ratio in ratios.items() if size <= SMALL]
     large = [ratio for size, ratio in ratios.items() if size in LARGE]
-    summary = {"miss_ratio_small": geometric_mean(small) if loaded else None,
-               "miss_ratio_large": geometric_mean(large) if loaded else None}
-    details = {"miss_ratio_small_max": max(small), "miss_ratio_large_max": max(large),
-               "control_ratio_small": geometric_mean([r["control_ratio"]["median"] for r in results if r["size"] <= SMALL])}
+    summary = {
+        "miss_ratio_small": geometric_mean(small) if loaded else None,
+        "miss_ratio_large": geometric_mean(large) if loaded else None,
+    }
+    details = {
+        "miss_ratio_small_max": max(small),
+        "miss_ratio_large_max": max(large),
+        "control_ratio_small": geometric_mean(
+            [r["control_ratio"]["median"] for r in results if r["size"] <= SMALL]
+        ),
+    }
     return results, summary, details
 
 
 def result_row(row):
     miss, get = row["miss_ns"], row["get_ns"]
-    return {"size": int(row["size"]), "miss_ns": summarise(miss), "get_ns": summarise(get),
-            "ratio": ratio_of_medians(miss, get), "ratio_first_1000": ratio_of_medians(miss[:FIRST], get[:FIRST]),
-            "cached_share": (row["direct"] + row["capacity"] + row["conflicting"]) / max(1, row["gets"])}
+    return {
+        "size": int(row["size"]),
+        "miss_ns": summarise(miss),
+        "get_ns": summarise(get),
+        "ratio": ratio_of_medians(miss, get),
+        "ratio_first_1000": ratio_of_medians(miss[:FIRST], get[:FIRST]),
+        "cached_share": (row["direct"] + row["capacity"] + row["conflicting"])
+        / max(1, row["gets"]),
+    }

@@ -1,4 +1,5 @@
 """Medians with their 95% confidence intervals, by order statistics: no distribution is assumed."""
+
 import math
 
 
@@ -13,12 +14,16 @@ def summarise(values):
     ordered = sorted(values)
     count = len(ordered)
     below = max(0, math.floor(count / 2 - 0.98 * math.sqrt(count)))
-    return {"median": median(ordered), "ci95": [ordered[below], ordered[count - 1 - below]], "repetitions": count}
+    return {
+        "median": median(ordered),
+        "ci95": [ordered[below], ordered[count - 1 - below]],
+        "repetitions": count,
+    }
 
 
 def batches(values, count=20):
     size = max(1, len(values) // count)
-    return [values[i:i + size] for i in range(0, size * (len(values) // size), size)]
+    return [values[i : i + size] for i in range(0, size * (len(values) // size), size)]
 
 
 def ratio_of_medians(above, below):

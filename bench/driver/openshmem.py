@@ -1,4 +1,5 @@
 """OpenSHMEM programs: their build, their launcher, and runs with and without the cache in turn."""
+
 import json
 import os
 import pathlib
@@ -12,8 +13,11 @@ from .numbers import median, summarise
 ARIES, INFINIBAND = "1700,0.75", "2100,0.42"
 # Name of a network: how PEs are connected, and Nearcache's options. The model only adds what the real network is faster by, so it
 # stands on shared memory; it is Nearcache's, so the uncached side has the library too, with its cache off.
-NETWORKS = {"tcp": ("tcp", {}), "Aries, modelled": ("shared memory", {"model": ARIES}),
-            "InfiniBand, modelled": ("shared memory", {"model": INFINIBAND})}
+NETWORKS = {
+    "tcp": ("tcp", {}),
+    "Aries, modelled": ("shared memory", {"model": ARIES}),
+    "InfiniBand, modelled": ("shared memory", {"model": INFINIBAND}),
+}
 PLAIN, CACHED = "plain", "cached"
 
 
@@ -34,8 +38,10 @@ class ShmemBuild(Build):
     def configured(self):
         self.choose()
         if not self.tag:
-            raise Failure("no OpenSHMEM was found when the build was configured: install one (Debian: libopenmpi-dev), or name its "
-                          "compile wrapper with -DNEARCACHE_OSHCC=/path/oshcc")
+            raise Failure(
+                "no OpenSHMEM was found when the build was configured: install one (Debian: libopenmpi-dev), or name its "
+                "compile wrapper with -DNEARCACHE_OSHCC=/path/oshcc"
+            )
 
     def launcher(self):
         return pathlib.Path(self.wrappers()[self.tag]).with_name("oshrun")
@@ -48,7 +54,11 @@ class ShmemLaunch(Launch):
     def command(self, program, arguments, cached, wrap=()):
         words = super().command(program, arguments, cached, wrap)
         crowded = self.ranks > len(os.sched_getaffinity(0))
-        more = ["--bind-to", "none", *(["--oversubscribe"] if crowded else [])] if self.family == "oshmem" else []
+        more = (
+            ["--bind-to", "none", *(["--oversubscribe"] if crowded else [])]
+            if self.family == "oshmem"
+            else []
+        )
         return [words[0], *more, *words[1:]]
 
     def said(self, program, arguments=(), **how):
@@ -57,7 +67,9 @@ class ShmemLaunch(Launch):
         lines = [line for line in output.splitlines() if line.startswith("{")]
         result = json.loads(lines[0]) if lines else {}
         if result.get("correct") is not True:
-            raise Failure(f"{program} {' '.join(map(str, arguments))} has a wrong result:\n{output[-1000:]}")
+            raise Failure(
+                f"{program} {' '.join(map(str, arguments))} has a wrong result:\n{output[-1000:]}"
+            )
         return result
 
     def side(self, side, network, program, arguments=(), **options):
@@ -93,11 +105,21 @@ def seconds(runs):
 def speedup(plain, cached):
     """Ratio of medians; its interval from the ratios of runs next to each other."""
     each = summarise([a / b for a, b in zip(seconds(plain), seconds(cached))])
-    return {"median": median(seconds(plain)) / median(seconds(cached)), "ci95": each["ci95"], "repetitions": len(plain)}
+    return {
+        "median": median(seconds(plain)) / median(seconds(cached)),
+        "ci95": each["ci95"],
+        "repetitions": len(plain),
+    }
 
 
 def beside(launch, network, program, words, options, repetitions):
     """A row of a program that does the same in one run to what is cached and to what is not, in turn; and whether it was right."""
-    runs = [launch.side(CACHED, network, program, [*words, "--beside"], **options) for _ in range(repetitions)]
-    return {"plain_s": summarise([run["uncached_seconds"] for run in runs]), "cached_s": summarise(seconds(runs)),
-            "speedup": summarise([run["uncached_seconds"] / run["seconds"] for run in runs])}, all(run["correct"] for run in runs)
+    runs = [
+        launch.side(CACHED, network, program, [*words, "--beside"], **options)
+        for _ in range(repetitions)
+    ]
+    return {
+        "plain_s": summarise([run["uncached_seconds"] for run in runs]),
+        "cached_s": summarise(seconds(runs)),
+        "speedup": summarise([run["uncached_seconds"] / run["seconds"] for run in runs]),
+    }, all(run["correct"] for run in runs)

@@ -1,4 +1,5 @@
 """The part of a get's time that can be spent computing, by size and access type (CLaMPI, Fig. 8): tcp and network model."""
+
 from .numbers import median, summarise
 
 SIZES = (8, 64, 512, 4096, 16384, 65536)
@@ -18,19 +19,43 @@ def measure(launch, arguments):
     for name, (network, options) in NETWORKS.items():
         if name == "model" and not loaded:
             continue
-        rows = launch.rows("bench_overlap", {"sizes": ",".join(map(str, SIZES)), "repetitions": 200 if arguments.quick else 1000},
-                           network=network, cached=loaded, options={"max_storage": "1G", **options})
+        rows = launch.rows(
+            "bench_overlap",
+            {"sizes": ",".join(map(str, SIZES)), "repetitions": 200 if arguments.quick else 1000},
+            network=network,
+            cached=loaded,
+            options={"max_storage": "1G", **options},
+        )
         of_network = judged(name, rows)
         results += of_network
         for row in of_network:
             if row["size"] == JUDGED and row["access"] not in ("plain", COPIED):
                 details[f"{name}_{row['access']}_64k"] = row["ratio"]
                 details[f"{name}_{row['access']}_64k_added_us"] = row["added_us"]
-    ratios = [row["ratio"] for row in results if (row["network"], row["size"]) == ("tcp", JUDGED) and row["access"] in TYPES]
-    copied = [row["ratio"] for row in results if (row["network"], row["size"], row["access"]) == ("tcp", JUDGED, COPIED)]
+    ratios = [
+        row["ratio"]
+        for row in results
+        if (row["network"], row["size"]) == ("tcp", JUDGED) and row["access"] in TYPES
+    ]
+    copied = [
+        row["ratio"]
+        for row in results
+        if (row["network"], row["size"], row["access"]) == ("tcp", JUDGED, COPIED)
+    ]
     details["bound_64k"] = copied[0]
-    stored = [row["ratio"] for row in results if (row["network"], row["size"]) == ("tcp", JUDGED) and row["access"] in STORED]
-    return results, {"overlap_ratio_64k": min(ratios) if loaded else None, "overlap_of_bound_64k": min(stored) / copied[0] if loaded and copied[0] else None}, details
+    stored = [
+        row["ratio"]
+        for row in results
+        if (row["network"], row["size"]) == ("tcp", JUDGED) and row["access"] in STORED
+    ]
+    return (
+        results,
+        {
+            "overlap_ratio_64k": min(ratios) if loaded else None,
+            "overlap_of_bound_64k": min(stored) / copied[0] if loaded and copied[0] else None,
+        },
+        details,
+    )
 
 
 def judged(network, rows):
@@ -44,12 +69,21 @@ def result(network, row, plain):
     hidden = median(plain["latency_ns"]) - median(plain["exposed_ns"])
     added = median(row["exposed_ns"]) - median(plain["exposed_ns"])
     wanted = row["access"] if row["access"] in TYPES else "direct"
-    return {"network": network, "size": int(row["size"]), "access": row["access"],
-            "latency_us": summarise([t / 1000 for t in row["latency_ns"]]),
-            "exposed_us": summarise([t / 1000 for t in row["exposed_ns"]]), "compute_us": row["compute_ns"] / 1000,
-            "overlap": overlap(row), "ratio": overlap(row) / overlap(plain) if overlap(plain) > 0 else None,
-            "added_us": added / 1000, "hidden_of_plain": (hidden - added) / hidden if hidden > 0 else None,
-            "of_this_type": None if row["access"] in ("plain", COPIED) else row[wanted] / max(1, row["gets"])}
+    return {
+        "network": network,
+        "size": int(row["size"]),
+        "access": row["access"],
+        "latency_us": summarise([t / 1000 for t in row["latency_ns"]]),
+        "exposed_us": summarise([t / 1000 for t in row["exposed_ns"]]),
+        "compute_us": row["compute_ns"] / 1000,
+        "overlap": overlap(row),
+        "ratio": overlap(row) / overlap(plain) if overlap(plain) > 0 else None,
+        "added_us": added / 1000,
+        "hidden_of_plain": (hidden - added) / hidden if hidden > 0 else None,
+        "of_this_type": None
+        if row["access"] in ("plain", COPIED)
+        else row[wanted] / max(1, row["gets"]),
+    }
 
 
 def overlap(row):

@@ -1,4 +1,5 @@
 """What each heuristic of the page cache is worth: patterns of accesses replayed in virtual time, with each one switched off in turn."""
+
 import json
 import subprocess
 
@@ -17,11 +18,18 @@ def measure(launch, arguments):
     gains = {name: max(result[name] for result in results) for name in heuristics}
     losses = {name: -min(result[name] for result in results) for name in heuristics}
     details = {f"{name}_gains_at_most_percent": gain for name, gain in gains.items()}
-    return results, {"heuristics_least_gain_percent": min(gains.values()), "heuristics_worst_loss_percent": max(losses.values())}, details
+    return (
+        results,
+        {
+            "heuristics_least_gain_percent": min(gains.values()),
+            "heuristics_worst_loss_percent": max(losses.values()),
+        },
+        details,
+    )
 
 
 def replayed(program, rounds):
-    done = subprocess.run([str(program), str(rounds)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([str(program), str(rounds)], capture_output=True, text=True)
     if done.returncode:
         raise Failure(f"bench_pages failed: {done.stderr[-2000:]}")
     return json.loads(done.stdout)
@@ -30,9 +38,22 @@ def replayed(program, rounds):
 def case(network, pattern, by_off):
     """A row: what it costs with all heuristics, and by how many per cent the time changes without each of them."""
     whole = by_off[ALL_ON]
-    row = {"network": network, "pattern": pattern, "us": time(whole) / whole["accesses"] / 1000, "engine_ns": round(whole["engine_ns"] / whole["accesses"]),
-           "gets": whole["gets"], "fetched_KiB": whole["get_bytes"] // 1024, "ahead_unused": round(unused(whole), 2)}
-    row.update({off: round(100 * (time(each) / time(whole) - 1), 1) for off, each in by_off.items() if off != ALL_ON})
+    row = {
+        "network": network,
+        "pattern": pattern,
+        "us": time(whole) / whole["accesses"] / 1000,
+        "engine_ns": round(whole["engine_ns"] / whole["accesses"]),
+        "gets": whole["gets"],
+        "fetched_KiB": whole["get_bytes"] // 1024,
+        "ahead_unused": round(unused(whole), 2),
+    }
+    row.update(
+        {
+            off: round(100 * (time(each) / time(whole) - 1), 1)
+            for off, each in by_off.items()
+            if off != ALL_ON
+        }
+    )
     return row
 
 

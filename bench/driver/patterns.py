@@ -2,6 +2,7 @@
 
 They are the same in every run: each has a generator of random numbers with a seed of its own.
 """
+
 import bisect
 import random
 import struct
@@ -40,7 +41,7 @@ def spmv(rows, iterations):
 
 def spmv_columns(rows, iterations):
     """As above, of a part of the rows that reaches most columns; each column is fetched once an iteration."""
-    columns = list(dict.fromkeys(line for row in matrix(rows, 2)[:rows // 3] for line in row))
+    columns = list(dict.fromkeys(line for row in matrix(rows, 2)[: rows // 3] for line in row))
     return [(line, 64) for _ in range(iterations) for line in columns]
 
 
@@ -70,7 +71,11 @@ def rmat(scale, begun):
             row, column = 2 * row + (at >= 0.76), 2 * column + (0.57 <= at < 0.76 or at >= 0.95)
         neighbours[names[row]].add(names[column])
         neighbours[names[column]].add(names[row])
-    return [(other, 4 * len(neighbours[other])) for vertex in range(int(vertices * begun)) for other in sorted(neighbours[vertex])]
+    return [
+        (other, 4 * len(neighbours[other]))
+        for vertex in range(int(vertices * begun))
+        for other in sorted(neighbours[vertex])
+    ]
 
 
 class Zipf:
@@ -107,7 +112,7 @@ def zipf_that_drifts(gets, keys):
 def varint(value):
     out = bytearray()
     while value >= 0x80:
-        out.append(value & 0x7f | 0x80)
+        out.append(value & 0x7F | 0x80)
         value >>= 7
     out.append(value)
     return bytes(out)
@@ -128,13 +133,18 @@ def write(path, gets):
     place = {}  # of each key, in the order of first use
     flush, select = record(SYNC, FLUSH, 2), record(WINDOW, SELECT, WINDOW_ID)
     with open(path, "wb") as file:
-        file.write(b"NCTRACE\n" + struct.pack("<IIIIQ", 1, 32 + len(texts), 0, RANKS, 10**18) + texts)
+        file.write(
+            b"NCTRACE\n" + struct.pack("<IIIIQ", 1, 32 + len(texts), 0, RANKS, 10**18) + texts
+        )
         block(file, [record(WINDOW, CREATED, WINDOW_ID, 0, RANKS, 1 << 20, 1, MODE_ALWAYS, 0)])
         for first in range(0, len(gets), GETS_IN_A_BLOCK):
             records, last = [select], (0, 0)
-            for key, size in gets[first:first + GETS_IN_A_BLOCK]:
+            for key, size in gets[first : first + GETS_IN_A_BLOCK]:
                 at = place.setdefault(key, 8192 * len(place))
-                records += [record(GET, UNCACHED, zigzag(1 - last[0]), zigzag(at - last[1]), size), flush]
+                records += [
+                    record(GET, UNCACHED, zigzag(1 - last[0]), zigzag(at - last[1]), size),
+                    flush,
+                ]
                 last = (1, at)
             block(file, records)
         block(file, [record(END, 0, 0, len(gets), 0)])
@@ -142,4 +152,4 @@ def write(path, gets):
 
 def block(file, records):
     body = b"".join(records)
-    file.write(struct.pack("<IIIIQQ", 0x4b42434e, len(body), len(records), 0, 0, 0) + body)
+    file.write(struct.pack("<IIIIQQ", 0x4B42434E, len(body), len(records), 0, 0, 0) + body)

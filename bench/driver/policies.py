@@ -3,6 +3,7 @@
 The programs run once with their gets recorded; nearcache-simulate then replays the traces through the library's engine, with
 every policy at the same storage. Reference is the lower of the best fixed set and the clairvoyant schedule (docs/trace.md).
 """
+
 import glob
 import json
 import os
@@ -15,12 +16,18 @@ from .build import Failure
 
 POLICIES = ("lru", "sieve", "tinylfu", "clampi", "rate")
 PEERS = ("lru", "sieve", "tinylfu")  # that the default must not fall behind
-STORAGES = (10, 25, 50)              # per cent of the distinct bytes of a rank and window
-MODEL = "1900,0.17"                  # L ns and G ns/B of the published systems' network; what is recorded here is another one
+STORAGES = (10, 25, 50)  # per cent of the distinct bytes of a rank and window
+MODEL = "1900,0.17"  # L ns and G ns/B of the published systems' network; what is recorded here is another one
 BOUNDS = ("best_fixed", "clairvoyant", "infinite")
 
 # All gets are recorded, served or not; what is served does not make the recording wait for the network.
-RECORDING = {"storage": "256M", "index": 300000, "max_storage": "2G", "skip_cheap": 0, "trace_writes": 0}
+RECORDING = {
+    "storage": "256M",
+    "index": 300000,
+    "max_storage": "2G",
+    "skip_cheap": 0,
+    "trace_writes": 0,
+}
 
 
 def programs(quick):
@@ -31,10 +38,37 @@ def programs(quick):
     return [
         (f"lcc, R-MAT {small}", "lcc", ["--rmat", small, "--edge-factor", 16, "--seed", 1]),
         (f"lcc, R-MAT {scale}", "lcc", ["--rmat", scale, "--edge-factor", 16, "--seed", 1]),
-        ("barnes_hut, theta 0.5", "barnes_hut", ["--bodies", bodies, "--theta", 0.5, "--seed", 1, "--steps", 1]),
-        ("barnes_hut, theta 1.0", "barnes_hut", ["--bodies", 2 * bodies, "--theta", 1.0, "--seed", 1, "--steps", 1]),
-        ("barnes_hut, uniform", "barnes_hut", ["--model", "uniform", "--bodies", bodies, "--theta", 0.5, "--seed", 1, "--steps", 1]),
-        ("sample", "sample", ["--rmat", scale, "--edge-factor", 16, "--seed", 1, "--batches", batches, "--epochs", epochs]),
+        (
+            "barnes_hut, theta 0.5",
+            "barnes_hut",
+            ["--bodies", bodies, "--theta", 0.5, "--seed", 1, "--steps", 1],
+        ),
+        (
+            "barnes_hut, theta 1.0",
+            "barnes_hut",
+            ["--bodies", 2 * bodies, "--theta", 1.0, "--seed", 1, "--steps", 1],
+        ),
+        (
+            "barnes_hut, uniform",
+            "barnes_hut",
+            ["--model", "uniform", "--bodies", bodies, "--theta", 0.5, "--seed", 1, "--steps", 1],
+        ),
+        (
+            "sample",
+            "sample",
+            [
+                "--rmat",
+                scale,
+                "--edge-factor",
+                16,
+                "--seed",
+                1,
+                "--batches",
+                batches,
+                "--epochs",
+                epochs,
+            ],
+        ),
         ("micro-benchmark", "bench_normal", ["--samples", samples, "--percent", 100]),
     ]
 
@@ -67,21 +101,36 @@ def measure(launch, arguments):
 def record(launch, program, words, prefix):
     """Runs the program over shared memory; the traces of its ranks, which lie beside `prefix`."""
     out = ["--out", f"{prefix}.out"] if program == "bench_normal" else []
-    launch.run(program, [*words, *out], network="shared memory", options={**RECORDING, "trace": prefix})
+    launch.run(
+        program, [*words, *out], network="shared memory", options={**RECORDING, "trace": prefix}
+    )
     return sorted(glob.glob(f"{glob.escape(prefix)}.*.nctrace"))
 
 
 def simulate(launch, traces):
     # Policies decide alone: whether a copy pays (skip_cheap) is learned with policy `rate` only.
-    words = ["--policy", ",".join(POLICIES), "--storage", ",".join(f"{percent}%" for percent in STORAGES), "--index", "auto",
-             "--model", MODEL, "--set", "skip_cheap=false", "--json", "-", *traces]
+    words = [
+        "--policy",
+        ",".join(POLICIES),
+        "--storage",
+        ",".join(f"{percent}%" for percent in STORAGES),
+        "--index",
+        "auto",
+        "--model",
+        MODEL,
+        "--set",
+        "skip_cheap=false",
+        "--json",
+        "-",
+        *traces,
+    ]
     return json.loads(simulator(launch, words))
 
 
 def simulator(launch, words):
     """What nearcache-simulate prints."""
     words = [launch.build.directory / "bin" / "nearcache-simulate", *words]
-    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
     if done.returncode:
         raise Failure(f"nearcache-simulate failed: {done.stderr[-2000:]}")
     return done.stdout
@@ -93,7 +142,13 @@ def rows(name, study):
     keys = sum(window["distinct_keys"] for window in study["windows"])
     for bounds in study["bounds"]:
         row = {"trace": name, "gets": gets, "keys": keys, "storage": bounds["storage"]}
-        row.update({each["policy"]: 100 * each["cost_saved"] for each in study["rows"] if each["storage"] == bounds["storage"]})
+        row.update(
+            {
+                each["policy"]: 100 * each["cost_saved"]
+                for each in study["rows"]
+                if each["storage"] == bounds["storage"]
+            }
+        )
         row.update({bound: 100 * bounds[bound]["cost_saved"] for bound in BOUNDS})
         reference = min(row["best_fixed"], row["clairvoyant"])
         row["share"] = row["rate"] / reference if reference > 0 else None
@@ -104,5 +159,8 @@ def rows(name, study):
 
 def summary_of(results):
     shares = [row["share"] for row in results if row["share"] is not None]
-    return {"share_of_reference_min": min(shares), "share_of_reference_mean": sum(shares) / len(shares),
-            "worst_behind_peers_points": max(row["behind_peers"] for row in results)}
+    return {
+        "share_of_reference_min": min(shares),
+        "share_of_reference_mean": sum(shares) / len(shares),
+        "worst_behind_peers_points": max(row["behind_peers"] for row in results),
+    }

@@ -1,5 +1,6 @@
 """The RMA engine beside every MPI of the build: each call between two ranks, over tcp and in a node. All sides run in turn, a process each; in a node the hosts use shared memory,
 and the engine what it has."""
+
 import pathlib
 import re
 import shutil
@@ -12,33 +13,85 @@ from .numbers import median, summarise
 ENGINE = {"rma": "on", "mode": "off"}
 NETWORKS = ("tcp", "node")
 # Goals, of tcp: at most so much of the best host, or so many us.
-SHARES = {"get 8": 0.95, "get 2048": 0.95, "get 32768": 0.95, "put 8": 0.8, "fetch_and_op": 0.75, "compare_and_swap": 0.75, "accumulate 1": 0.75,
-          "min of 128": 0.75, "lock shared": 0.25, "lock exclusive": 0.5, "lock get unlock": 0.2, "fence": 1.0, "post to wait": 1.0}
-MICROSECONDS = {"put rate": 0.06, "get rate": 0.12, "lock_all": 0.1, "empty flush": 0.02, "computing": 15}
-CALLS = ("get 8", "get 2048", "get 32768", "put 8", "put rate", "get rate", "fetch_and_op", "compare_and_swap", "accumulate 1", "min of 128",
-         "lock shared", "lock exclusive", "lock get unlock", "lock_all", "empty flush", "fence", "post to wait", "computing")
+SHARES = {
+    "get 8": 0.95,
+    "get 2048": 0.95,
+    "get 32768": 0.95,
+    "put 8": 0.8,
+    "fetch_and_op": 0.75,
+    "compare_and_swap": 0.75,
+    "accumulate 1": 0.75,
+    "min of 128": 0.75,
+    "lock shared": 0.25,
+    "lock exclusive": 0.5,
+    "lock get unlock": 0.2,
+    "fence": 1.0,
+    "post to wait": 1.0,
+}
+MICROSECONDS = {
+    "put rate": 0.06,
+    "get rate": 0.12,
+    "lock_all": 0.1,
+    "empty flush": 0.02,
+    "computing": 15,
+}
+CALLS = (
+    "get 8",
+    "get 2048",
+    "get 32768",
+    "put 8",
+    "put rate",
+    "get rate",
+    "fetch_and_op",
+    "compare_and_swap",
+    "accumulate 1",
+    "min of 128",
+    "lock shared",
+    "lock exclusive",
+    "lock get unlock",
+    "lock_all",
+    "empty flush",
+    "fence",
+    "post to wait",
+    "computing",
+)
 # What a host cannot do: (host, network): calls. Open MPI 4 crashes (host_defects.def, swap_crashes).
 CANNOT = {("openmpi-4.1.4", "node"): ("compare_and_swap",)}
 # What is no bar. MPICH 5 over tcp returns from the flush of a put before the value is in the target's memory, against the standard. Open MPI 5 synchronises ranks of one
 # node through shared memory (osc/rdma) when it is told to take tcp, too.
-NO_BAR = {("mpich-5.0.2", "tcp"): ("put 8",),
-          ("openmpi-5.0.11", "tcp"): ("lock shared", "lock exclusive", "lock get unlock", "lock_all", "post to wait")}
+NO_BAR = {
+    ("mpich-5.0.2", "tcp"): ("put 8",),
+    ("openmpi-5.0.11", "tcp"): (
+        "lock shared",
+        "lock exclusive",
+        "lock get unlock",
+        "lock_all",
+        "post to wait",
+    ),
+}
 PUTS = FLUSHES = 20 * 50  # of `counted`
 
 
 def measure(launch, arguments):
     rounds = 2 if arguments.quick else 5
     tags = hosts(launch.build)
-    command(["cmake", "--build", launch.build.directory, "--target", "bench-hosts"], "building for all MPIs")
+    command(
+        ["cmake", "--build", launch.build.directory, "--target", "bench-hosts"],
+        "building for all MPIs",
+    )
     sides = {tag: Launch(Build(launch.build.directory, tag), timeout=300) for tag in tags}
     loaded = launch.build.preload().exists()
     found = {(network, side): [] for network in NETWORKS for side in (*tags, "engine")}
     for _ in range(rounds):
         for network in NETWORKS:
             for tag, host in sides.items():
-                found[network, tag].append(run(host, network, arguments.quick, without=CANNOT.get((tag, network), ())))
+                found[network, tag].append(
+                    run(host, network, arguments.quick, without=CANNOT.get((tag, network), ()))
+                )
             if loaded:
-                found[network, "engine"].append(run(launch, network, arguments.quick, options=ENGINE))
+                found[network, "engine"].append(
+                    run(launch, network, arguments.quick, options=ENGINE)
+                )
     results = [cell(found, network, call, tags) for network in NETWORKS for call in CALLS]
     summary = worst(results)
     if loaded:
@@ -55,12 +108,23 @@ def hosts(build):
 
 def run(launch, network, quick, without=(), calls=(), options=None, **flags):
     """{call: its row} of one run; with the engine if there are options."""
-    flags = {"milliseconds": 15 if quick else 40, "periods": 2 if quick else 3, "memory": "created" if network == "tcp" else "allocated", **flags}
+    flags = {
+        "milliseconds": 15 if quick else 40,
+        "periods": 2 if quick else 3,
+        "memory": "created" if network == "tcp" else "allocated",
+        **flags,
+    }
     if calls:
         flags["calls"] = ",".join(calls)
     if without:
         flags["except"] = ",".join(without)
-    rows = launch.rows("bench_rma", flags, network=network if network == "tcp" else "shared", cached=options is not None, options=options)
+    rows = launch.rows(
+        "bench_rma",
+        flags,
+        network=network if network == "tcp" else "shared",
+        cached=options is not None,
+        options=options,
+    )
     return {row["call"]: row for row in rows}
 
 
@@ -75,7 +139,11 @@ def cell(found, network, call, tags):
     for tag in tags:
         times = medians(found[network, tag], call)
         row[tag] = median(times) if times else "-"
-        if times and call not in NO_BAR.get((tag, network), ()) and (best is None or row[tag] < row[best]):
+        if (
+            times
+            and call not in NO_BAR.get((tag, network), ())
+            and (best is None or row[tag] < row[best])
+        ):
             best = tag
     times = medians(found[network, "engine"], call)
     row["engine_us"] = summarise(times) if times else "-"
@@ -95,7 +163,11 @@ def worst(results):
     """The worst cell over its best host, by network."""
     figures = {}
     for network in NETWORKS:
-        ratios = [row["over_best"] for row in results if row["network"] == network and row["over_best"] != "-"]
+        ratios = [
+            row["over_best"]
+            for row in results
+            if row["network"] == network and row["over_best"] != "-"
+        ]
         figures[f"{network}_worst_over_host"] = max(ratios) if ratios else None
     return figures
 
@@ -120,9 +192,13 @@ def of_the_engine(launch, found, quick):
     """What only the engine has: stalls, the agent's costs, what host calls lose, instructions."""
     stalls = [value for each in found["tcp", "engine"] for value in each["computing"]["us"]]
     agent = run(launch, "tcp", quick, calls=("computing", "computing 100", "idle"), options=ENGINE)
-    figures = {"stall_us_median": median(stalls), "stall_us_p99": percentile(stalls, 0.99),
-               "agent_idle_wakeups": agent["idle"]["wakeups"] if agent["idle"]["agents"] else None,
-               "agent_cpu_us_per_get": agent["computing"]["target_cpu_us"], "agent_cpu_us_per_get_of_100": agent["computing 100"]["target_cpu_us"]}
+    figures = {
+        "stall_us_median": median(stalls),
+        "stall_us_p99": percentile(stalls, 0.99),
+        "agent_idle_wakeups": agent["idle"]["wakeups"] if agent["idle"]["agents"] else None,
+        "agent_cpu_us_per_get": agent["computing"]["target_cpu_us"],
+        "agent_cpu_us_per_get_of_100": agent["computing 100"]["target_cpu_us"],
+    }
     messages = [two_sided(launch, network, quick) for network in NETWORKS]
     figures["two_sided_ratio"] = max(row["ratio"]["median"] for row in messages)
     figures.update({f"instructions_{name}": value for name, value in instructions(launch).items()})
@@ -134,10 +210,25 @@ def two_sided(launch, network, quick):
     pairs = {True: [], False: []}
     for pair in range(3 if quick else 9):
         for loaded in (True, False) if pair % 2 else (False, True):
-            row = run(launch, network, quick, calls=("messages",), options=ENGINE if loaded else None, milliseconds=200)["messages"]
+            row = run(
+                launch,
+                network,
+                quick,
+                calls=("messages",),
+                options=ENGINE if loaded else None,
+                milliseconds=200,
+            )["messages"]
             pairs[loaded].append(median(row["us"]))
-    return {"network": network, "call": "messages", "with_us": summarise(pairs[True]), "without_us": summarise(pairs[False]),
-            "ratio": {**summarise([a / b for a, b in zip(pairs[True], pairs[False])]), "median": median(pairs[True]) / median(pairs[False])}}
+    return {
+        "network": network,
+        "call": "messages",
+        "with_us": summarise(pairs[True]),
+        "without_us": summarise(pairs[False]),
+        "ratio": {
+            **summarise([a / b for a, b in zip(pairs[True], pairs[False])]),
+            "median": median(pairs[True]) / median(pairs[False]),
+        },
+    }
 
 
 def instructions(launch):
@@ -147,10 +238,20 @@ def instructions(launch):
     counts = {}
     for name, calls in (("put", PUTS), ("flush", FLUSHES)):
         with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
-            wrap = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/{name}.%p", "--collect-atstart=no",
-                    f"--toggle-collect=bench_{name}_block"]
-            launch.rows("bench_rma", {"calls": "counted", "memory": "created"}, wrap=wrap, options=ENGINE)
-            totals = [re.search(r"^(?:totals|summary): (\d+)", path.read_text(), re.MULTILINE) for path in pathlib.Path(folder).glob(f"{name}.*")]
+            wrap = [
+                "valgrind",
+                "--tool=callgrind",
+                f"--callgrind-out-file={folder}/{name}.%p",
+                "--collect-atstart=no",
+                f"--toggle-collect=bench_{name}_block",
+            ]
+            launch.rows(
+                "bench_rma", {"calls": "counted", "memory": "created"}, wrap=wrap, options=ENGINE
+            )
+            totals = [
+                re.search(r"^(?:totals|summary): (\d+)", path.read_text(), re.MULTILINE)
+                for path in pathlib.Path(folder).glob(f"{name}.*")
+            ]
             found = [int(total.group(1)) for total in totals if total]
         if not found:
             raise Failure("rma: valgrind counted nothing")

@@ -1,5 +1,6 @@
 """The applications of foMPI's paper (apps/rma) over tcp: on the one-sided communication of every MPI of the build and on the RMA engine, in turn, and with messages on the
 hosts beside. And LCC with no cache, on the host and on the engine."""
+
 import json
 import os
 import tempfile
@@ -10,16 +11,26 @@ from .numbers import median, summarise
 from .rma import ENGINE, hosts
 
 # Ways to communicate, the one-sided one first, and the size and rounds of a run.
-APPS = {"hashtable": (("rma", "messages"), 2000, 5), "dsde": (("accumulate", "alltoall", "reduce_scatter", "nbx"), 300, 5),
-        "fft3d": (("puts", "messages"), 64, 10), "milc_cg": (("rma", "messages"), 8, 8)}
+APPS = {
+    "hashtable": (("rma", "messages"), 2000, 5),
+    "dsde": (("accumulate", "alltoall", "reduce_scatter", "nbx"), 300, 5),
+    "fft3d": (("puts", "messages"), 64, 10),
+    "milc_cg": (("rma", "messages"), 8, 8),
+}
 # What a host cannot do: over tcp one in some four runs does not end.
 CANNOT = {("milc_cg", "rma", "mpich-4.0.2")}
 
 
 def measure(launch, arguments):
     rounds = 2 if arguments.quick else 5
-    command(["cmake", "--build", launch.build.directory, "--target", "bench-hosts"], "building for all MPIs")
-    sides = {tag: (Launch(Build(launch.build.directory, tag), timeout=300), None) for tag in hosts(launch.build)}
+    command(
+        ["cmake", "--build", launch.build.directory, "--target", "bench-hosts"],
+        "building for all MPIs",
+    )
+    sides = {
+        tag: (Launch(Build(launch.build.directory, tag), timeout=300), None)
+        for tag in hosts(launch.build)
+    }
     loaded = launch.build.preload().exists()
     if loaded:
         sides["engine"] = (launch, ENGINE)
@@ -36,7 +47,9 @@ def measure(launch, arguments):
     different = [app for app, found in checksums.items() if len(found) != 1]
     if different:
         raise Failure(f"{', '.join(different)}: checksums differ")
-    results = [result_row(app, way, seconds, sides) for app, (ways, _, _) in APPS.items() for way in ways]
+    results = [
+        result_row(app, way, seconds, sides) for app, (ways, _, _) in APPS.items() for way in ways
+    ]
     summary, details = figures(seconds) if loaded else ({}, {})
     if loaded:
         row, summary["lcc_over_host"] = lcc(launch, arguments.quick)
@@ -45,7 +58,12 @@ def measure(launch, arguments):
 
 
 def one_run(launch, app, way, size, repetitions, options):
-    output = launch.run(app, ["--way", way, "--size", size, "--rounds", repetitions], cached=options is not None, options=options)
+    output = launch.run(
+        app,
+        ["--way", way, "--size", size, "--rounds", repetitions],
+        cached=options is not None,
+        options=options,
+    )
     result = json.loads(next(line for line in output.splitlines() if line.startswith("{")))
     if not result["correct"]:
         raise Failure(f"{app} --way {way} has a wrong result")
@@ -53,12 +71,24 @@ def one_run(launch, app, way, size, repetitions, options):
 
 
 def result_row(app, way, seconds, sides):
-    return {"app": app, "way": way, **{f"{side}_s": summarise(seconds[app, way, side]) if (app, way, side) in seconds else "-" for side in sides}}
+    return {
+        "app": app,
+        "way": way,
+        **{
+            f"{side}_s": summarise(seconds[app, way, side]) if (app, way, side) in seconds else "-"
+            for side in sides
+        },
+    }
 
 
 def best(seconds, app, ways, sides):
     """The lowest median, and whose it is."""
-    found = {(way, side): median(seconds[app, way, side]) for way in ways for side in sides if (app, way, side) in seconds}
+    found = {
+        (way, side): median(seconds[app, way, side])
+        for way in ways
+        for side in sides
+        if (app, way, side) in seconds
+    }
     return min(found.values()), " on ".join(min(found, key=found.get))
 
 
@@ -72,7 +102,9 @@ def figures(seconds):
         messages, details[f"{key}_best_messages"] = best(seconds, app, others, tags)
         summary[f"{key}_speedup"] = host / mine
         details[f"{key}_over_messages"] = messages / mine
-    other, details["dsde_best_other"] = best(seconds, "dsde", APPS["dsde"][0][1:], [*tags, "engine"])
+    other, details["dsde_best_other"] = best(
+        seconds, "dsde", APPS["dsde"][0][1:], [*tags, "engine"]
+    )
     summary["dsde_best"] = other / median(seconds["dsde", "accumulate", "engine"])
     return summary, details
 
@@ -84,11 +116,22 @@ def lcc(launch, quick):
         out = os.path.join(folder, "summary.json")
         for _ in range(2 if quick else 5):
             for side, each in runs.items():
-                words = ["--rmat", 11 if quick else 12, "--edge-factor", 16, "--seed", 1, "--json", out]
+                words = [
+                    "--rmat",
+                    11 if quick else 12,
+                    "--edge-factor",
+                    16,
+                    "--seed",
+                    1,
+                    "--json",
+                    out,
+                ]
                 launch.run("lcc", words, cached=side is not None, options=ENGINE)
                 with open(out, encoding="utf-8") as file:
                     each.append(json.load(file))
     if len({run["checksum"] for each in runs.values() for run in each}) != 1:
         raise Failure("lcc: checksums differ")
     host, engine = ([run["seconds_total"] for run in each] for each in runs.values())
-    return {"app": "lcc", "host_s": summarise(host), "engine_s": summarise(engine)}, median(host) / median(engine)
+    return {"app": "lcc", "host_s": summarise(host), "engine_s": summarise(engine)}, median(
+        host
+    ) / median(engine)

@@ -3,6 +3,7 @@
 Virtual time over a dragonfly with Aries' latency and bandwidth: a run gives the same figures every time and on every
 machine. Graph and bodies are the paper's, scaled down with the cache to what a simulator can do in minutes.
 """
+
 import concurrent.futures
 import json
 import math
@@ -20,8 +21,21 @@ RANKS = (16, 32, 64, 128)
 # As in the paper both cached cases try to store every miss (skip_cheap=0); `default` is Nearcache as it comes, which leaves out
 # what it does not expect to be worth its copy.
 CASES = ("plain", "fixed", "adaptive")
-OPTIONS = {"fixed": {"adaptive": 0, "skip_cheap": 0}, "adaptive": {"adaptive": 1, "skip_cheap": 0}, "default": {"adaptive": 1}}
-TYPES = ("hits_full", "hits_pending", "hits_partial", "direct", "conflicting", "capacity", "failing", "bypassed")
+OPTIONS = {
+    "fixed": {"adaptive": 0, "skip_cheap": 0},
+    "adaptive": {"adaptive": 1, "skip_cheap": 0},
+    "default": {"adaptive": 1},
+}
+TYPES = (
+    "hits_full",
+    "hits_pending",
+    "hits_partial",
+    "direct",
+    "conflicting",
+    "capacity",
+    "failing",
+    "bypassed",
+)
 
 
 def measure(launch, arguments):
@@ -30,22 +44,36 @@ def measure(launch, arguments):
     build = launch.build.directory
     command(["cmake", "--build", build, "--target", "bench-scale"], "building for SimGrid")
     programs = max((build / "bin").glob("simgrid-*"))
-    lcc, permuted, bodies = Lcc(arguments.quick), Lcc(arguments.quick, permuted=True), BarnesHut(arguments.quick)
+    lcc, permuted, bodies = (
+        Lcc(arguments.quick),
+        Lcc(arguments.quick, permuted=True),
+        BarnesHut(arguments.quick),
+    )
     jobs = [(app, ranks, case) for ranks in RANKS for app in (lcc, bodies) for case in CASES]
-    jobs += [(permuted, 32, "plain"), (permuted, 32, "adaptive"), (lcc, 32, "default"), (bodies, 16, "default")]
+    jobs += [
+        (permuted, 32, "plain"),
+        (permuted, 32, "adaptive"),
+        (lcc, 32, "default"),
+        (bodies, 16, "default"),
+    ]
     with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
         network = simgrid.ping(programs / "bench_ping", dragonfly.HOSTS, folder)
         rows = Study(programs, folder).rows(jobs)
     speedups = {key: row["speedup"] for key, row in rows.items()}
-    details = {"get_ns": network, "network": f"dragonfly of {dragonfly.HOSTS} nodes, simulated",
-               "results_equal": all(row["result_equal"] for row in rows.values()),
-               "lcc_permuted_speedup_p32": speedups["lcc_permuted", 32, "adaptive"],
-               "lcc_default_speedup_p32": speedups["lcc", 32, "default"],
-               "barnes_hut_default_speedup_p16": speedups["barnes_hut", 16, "default"],
-               "lcc_processing_speedup_p32": rows["lcc", 32, "adaptive"]["processing_speedup"]}
-    summary = {"lcc_speedup_p32": speedups["lcc", 32, "adaptive"],
-               "barnes_hut_speedup_p16": speedups["barnes_hut", 16, "adaptive"],
-               "speedup_p128_min": min(speedups[key] for key in speedups if key[1] == RANKS[-1])}
+    details = {
+        "get_ns": network,
+        "network": f"dragonfly of {dragonfly.HOSTS} nodes, simulated",
+        "results_equal": all(row["result_equal"] for row in rows.values()),
+        "lcc_permuted_speedup_p32": speedups["lcc_permuted", 32, "adaptive"],
+        "lcc_default_speedup_p32": speedups["lcc", 32, "default"],
+        "barnes_hut_default_speedup_p16": speedups["barnes_hut", 16, "default"],
+        "lcc_processing_speedup_p32": rows["lcc", 32, "adaptive"]["processing_speedup"],
+    }
+    summary = {
+        "lcc_speedup_p32": speedups["lcc", 32, "adaptive"],
+        "barnes_hut_speedup_p16": speedups["barnes_hut", 16, "adaptive"],
+        "speedup_p128_min": min(speedups[key] for key in speedups if key[1] == RANKS[-1]),
+    }
     return list(rows.values()), summary, details
 
 
@@ -56,6 +84,7 @@ class Lcc:
     Vertices keep the generator's order: the first rank's block has the hubs, from which all others fetch, and most of the
     work. With permuted vertices (rows `lcc_permuted`) there are fewer repeats to save: most misses are first ones.
     """
+
     PAPER_VERTICES, PAPER_STORAGE, PAPER_INDEX, EDGE_FACTOR = 2**15, 128 * 2**20, 128 * 1024, 16
 
     def __init__(self, quick, permuted=False):
@@ -65,7 +94,14 @@ class Lcc:
 
     def arguments(self, ranks):
         order = [] if self.permuted else ["--unpermuted"]
-        return ["--rmat", int(math.log2(ranks * self.per_rank)), "--edge-factor", self.EDGE_FACTOR, "--row-window", *order]
+        return [
+            "--rmat",
+            int(math.log2(ranks * self.per_rank)),
+            "--edge-factor",
+            self.EDGE_FACTOR,
+            "--row-window",
+            *order,
+        ]
 
     def options(self):
         share = self.per_rank / self.PAPER_VERTICES
@@ -73,14 +109,21 @@ class Lcc:
 
     def row(self, result):
         """Communication is what Fig. 15 calls it: row pointers and lists, of the slowest rank."""
-        return {"size": f"{result['vertices']} vertices, {result['edges']} edges (paper: 2^15 vertices a rank)",
-                "communication_s": result["spread"]["communication"]["max"], "processing_s": result["seconds_lcc"],
-                "total_s": result["seconds_total"], "per_unit_us": 1e6 * result["seconds_lcc"] / self.per_rank,
-                "gets": result["gets"], "bytes": result["bytes"], "check": result["checksum"]}
+        return {
+            "size": f"{result['vertices']} vertices, {result['edges']} edges (paper: 2^15 vertices a rank)",
+            "communication_s": result["spread"]["communication"]["max"],
+            "processing_s": result["seconds_lcc"],
+            "total_s": result["seconds_total"],
+            "per_unit_us": 1e6 * result["seconds_lcc"] / self.per_rank,
+            "gets": result["gets"],
+            "bytes": result["bytes"],
+            "check": result["checksum"],
+        }
 
 
 class BarnesHut:
     """A Plummer sphere, the first force phase. The paper: 1,500 bodies a rank, |S_w| = 2 MB, |I_w| = 30 K."""
+
     PAPER_BODIES, PAPER_STORAGE, PAPER_INDEX, THETA = 1500, 2 * 2**20, 30 * 1024, 0.5
     # One interaction, from `barnes_hut --bodies 20000 --steps 0` on one rank of an AMD EPYC; a hit and a miss as in
     # apps/common/cache_cost.h, with a node of 112 bytes copied.
@@ -93,7 +136,15 @@ class BarnesHut:
 
     def arguments(self, ranks):
         costs = [word for name, ns in self.COSTS.items() for word in (f"--{name}", ns)]
-        return ["--bodies", ranks * self.per_rank, "--steps", self.steps, "--theta", self.THETA, *costs]
+        return [
+            "--bodies",
+            ranks * self.per_rank,
+            "--steps",
+            self.steps,
+            "--theta",
+            self.THETA,
+            *costs,
+        ]
 
     def options(self):
         share = self.per_rank / self.PAPER_BODIES
@@ -101,9 +152,16 @@ class BarnesHut:
 
     def row(self, result):
         seconds = result["seconds"]
-        return {"size": f"{result['bodies']} bodies (paper: 1500 a rank)", "communication_s": seconds["force"],
-                "processing_s": seconds["force"], "total_s": seconds["total"], "per_unit_us": result["force_us_per_body"],
-                "gets": result["gets"], "bytes": result["bytes"], "check": result["checksum"]}
+        return {
+            "size": f"{result['bodies']} bodies (paper: 1500 a rank)",
+            "communication_s": seconds["force"],
+            "processing_s": seconds["force"],
+            "total_s": seconds["total"],
+            "per_unit_us": result["force_us_per_body"],
+            "gets": result["gets"],
+            "bytes": result["bytes"],
+            "check": result["checksum"],
+        }
 
 
 class Study:
@@ -120,7 +178,10 @@ class Study:
         with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             futures = {job: pool.submit(self.one, *job, total=len(jobs)) for job in order}
             try:
-                found = {(app.name, ranks, case): futures[app, ranks, case].result() for app, ranks, case in jobs}
+                found = {
+                    (app.name, ranks, case): futures[app, ranks, case].result()
+                    for app, ranks, case in jobs
+                }
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
@@ -135,18 +196,34 @@ class Study:
         options = {**app.options(), **OPTIONS[case], "report": report} if cached else {}
         simgrid.run(program, [*app.arguments(ranks), "--json", out], ranks, folder, options)
         with open(out, encoding="utf-8") as file:
-            row = {"application": app.name, "ranks": ranks, "case": case, **app.row(json.load(file))}
+            row = {
+                "application": app.name,
+                "ranks": ranks,
+                "case": case,
+                **app.row(json.load(file)),
+            }
         with self.lock:
             self.done += 1
-            print(f"bench: {self.done}/{total} {app.name} on {ranks} ranks, {case}: done after "
-                  f"{time.monotonic() - self.started:.0f} s", file=sys.stderr, flush=True)
+            print(
+                f"bench: {self.done}/{total} {app.name} on {ranks} ranks, {case}: done after "
+                f"{time.monotonic() - self.started:.0f} s",
+                file=sys.stderr,
+                flush=True,
+            )
         return {**row, **access_types(report if cached else None, row["gets"])}
 
 
 def compare(plain, row):
-    speedups = {"speedup": "communication_s", "processing_speedup": "processing_s", "total_speedup": "total_s"}
-    return {**row, **{key: plain[seconds] / row[seconds] for key, seconds in speedups.items()},
-            "result_equal": row["check"] == plain["check"]}
+    speedups = {
+        "speedup": "communication_s",
+        "processing_speedup": "processing_s",
+        "total_speedup": "total_s",
+    }
+    return {
+        **row,
+        **{key: plain[seconds] / row[seconds] for key, seconds in speedups.items()},
+        "result_equal": row["check"] == plain["check"],
+    }
 
 
 def access_types(report, gets):
@@ -156,4 +233,6 @@ def access_types(report, gets):
     with open(report, encoding="utf-8") as file:
         totals = json.load(file)["totals"]
     hits = totals["hits_full"] + totals["hits_pending"] + totals["hits_partial"]
-    return {name: totals[name] for name in (*TYPES, "adaptations")} | {"hit_share": hits / max(1, gets)}
+    return {name: totals[name] for name in (*TYPES, "adaptations")} | {
+        "hit_share": hits / max(1, gets)
+    }

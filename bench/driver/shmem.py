@@ -1,4 +1,5 @@
 """The cache paper's synthetic programs (PGAS 2015, section V.A): copy, rand-gets, rand-puts and prefetch, plain and cached in turn."""
+
 from .numbers import median, summarise
 from .openshmem import CACHED, NETWORKS, PLAIN, beside, in_turn, seconds, speedup
 
@@ -20,8 +21,12 @@ def measure(launch, arguments, networks=None):
             details[network] = figures
     # Exactly one pass over the arrays, so that what is counted are the transfers of 10,000 elements.
     totals = launch.counted("copy")
-    summary = {"copy_speedup_tcp": summary.pop("copy_speedup_tcp"), "copy_gets": totals["network_gets"] + totals["bypassed"],
-               "copy_puts": totals["network_puts"] + totals["puts_bypassed"], **summary}
+    summary = {
+        "copy_speedup_tcp": summary.pop("copy_speedup_tcp"),
+        "copy_gets": totals["network_gets"] + totals["bypassed"],
+        "copy_puts": totals["network_puts"] + totals["puts_bypassed"],
+        **summary,
+    }
     return results, summary, details
 
 
@@ -30,21 +35,42 @@ def on(launch, network, quick):
     few, many = (3, 5) if quick else (5, 15)
     copies = pair(launch, network, few, "copy", "--repetitions", 3 if quick else 11)
     # Where nothing can be gained, a run does both in turn: two runs differ by more than what is looked for.
-    gets, puts = (beside(launch, network, program, [], {}, few)[0] for program in ("rand_gets", "rand_puts"))
-    each = in_turn({PLAIN: lambda: launch.side(PLAIN, network, "rand_puts", ["--each"]),
-                    CACHED: lambda: launch.side(CACHED, network, "rand_puts")}, few)
-    rows = [row("copy", copies), {"program": "rand_gets", **gets}, {"program": "rand_puts", **puts},
-            row("rand_puts, plain with a quiet each", each)]
+    gets, puts = (
+        beside(launch, network, program, [], {}, few)[0] for program in ("rand_gets", "rand_puts")
+    )
+    each = in_turn(
+        {
+            PLAIN: lambda: launch.side(PLAIN, network, "rand_puts", ["--each"]),
+            CACHED: lambda: launch.side(CACHED, network, "rand_puts"),
+        },
+        few,
+    )
+    rows = [
+        row("copy", copies),
+        {"program": "rand_gets", **gets},
+        {"program": "rand_puts", **puts},
+        row("rand_puts, plain with a quiet each", each),
+    ]
     swept = sweep(launch, network, QUICK_DISTANCES if quick else DISTANCES, many)
     prefetch_rows, prefetch_figures, details = prefetch(swept)
-    figures = {"copy_speedup_tcp": rows[0]["speedup"]["median"], "rand_gets_ratio": 1 / gets["speedup"]["median"],
-               "rand_puts_speedup": rows[3]["speedup"]["median"], "rand_puts_over_one_quiet": 1 / puts["speedup"]["median"],
-               **prefetch_figures}
+    figures = {
+        "copy_speedup_tcp": rows[0]["speedup"]["median"],
+        "rand_gets_ratio": 1 / gets["speedup"]["median"],
+        "rand_puts_speedup": rows[3]["speedup"]["median"],
+        "rand_puts_over_one_quiet": 1 / puts["speedup"]["median"],
+        **prefetch_figures,
+    }
     return rows + prefetch_rows, figures, details
 
 
 def pair(launch, network, repetitions, program, *words):
-    return in_turn({side: lambda side=side: launch.side(side, network, program, words) for side in (PLAIN, CACHED)}, repetitions)
+    return in_turn(
+        {
+            side: lambda side=side: launch.side(side, network, program, words)
+            for side in (PLAIN, CACHED)
+        },
+        repetitions,
+    )
 
 
 def sweep(launch, network, distances, repetitions):
@@ -55,8 +81,12 @@ def sweep(launch, network, distances, repetitions):
 
 
 def row(program, runs):
-    return {"program": program, "plain_s": summarise(seconds(runs[PLAIN])), "cached_s": summarise(seconds(runs[CACHED])),
-            "speedup": speedup(runs[PLAIN], runs[CACHED])}
+    return {
+        "program": program,
+        "plain_s": summarise(seconds(runs[PLAIN])),
+        "cached_s": summarise(seconds(runs[CACHED])),
+        "speedup": speedup(runs[PLAIN], runs[CACHED]),
+    }
 
 
 def prefetch(swept):
@@ -64,15 +94,33 @@ def prefetch(swept):
     times = {k: seconds(runs) for k, runs in swept.items() if k not in (PLAIN, ADAPTIVE)}
     best = best_distance(times)
     adaptive = seconds(swept[ADAPTIVE])
-    rows = [{"program": "prefetch", "distance": "adaptive" if k == ADAPTIVE else k, "plain_s": summarise(seconds(swept[PLAIN])),
-             "cached_s": summarise(seconds(runs)), "speedup": speedup(swept[PLAIN], runs)} for k, runs in swept.items() if k != PLAIN]
+    rows = [
+        {
+            "program": "prefetch",
+            "distance": "adaptive" if k == ADAPTIVE else k,
+            "plain_s": summarise(seconds(swept[PLAIN])),
+            "cached_s": summarise(seconds(runs)),
+            "speedup": speedup(swept[PLAIN], runs),
+        }
+        for k, runs in swept.items()
+        if k != PLAIN
+    ]
     plain, least = median(seconds(swept[PLAIN])), median(times[best])
     over_best = summarise(over_best_of_other_rounds(times, adaptive))
-    figures = {"prefetch_best_speedup": plain / min(least, median(adaptive)), "prefetch_adaptive_over_best": over_best["median"]}
-    details = {"prefetch_best_distance": best, "prefetch_speedup_without_hints": plain / median(times[0]),
-               "prefetch_best_over_no_hints": median(times[0]) / least, "prefetch_adaptive_over_best": over_best,
-               "prefetch_adaptive_over_least_median": median(adaptive) / least,
-               "prefetch_adaptive_distance_at_end": median([run["distance_at_end"] for run in swept[ADAPTIVE]])}
+    figures = {
+        "prefetch_best_speedup": plain / min(least, median(adaptive)),
+        "prefetch_adaptive_over_best": over_best["median"],
+    }
+    details = {
+        "prefetch_best_distance": best,
+        "prefetch_speedup_without_hints": plain / median(times[0]),
+        "prefetch_best_over_no_hints": median(times[0]) / least,
+        "prefetch_adaptive_over_best": over_best,
+        "prefetch_adaptive_over_least_median": median(adaptive) / least,
+        "prefetch_adaptive_distance_at_end": median(
+            [run["distance_at_end"] for run in swept[ADAPTIVE]]
+        ),
+    }
     return rows, figures, details
 
 
@@ -85,6 +133,8 @@ def over_best_of_other_rounds(times, adaptive):
     scatter is less than any of them will be again, so a distance chosen by the round it is compared in would seem better than it is."""
     ratios = []
     for at, adapted in enumerate(adaptive):
-        best = best_distance({k: values[:at] + values[at + 1:] or values for k, values in times.items()})
+        best = best_distance(
+            {k: values[:at] + values[at + 1 :] or values for k, values in times.items()}
+        )
         ratios.append(adapted / times[best][at])
     return ratios

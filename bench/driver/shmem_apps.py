@@ -1,4 +1,5 @@
 """The programs of apps/shmem, plain and cached in turn, with equal results."""
+
 import math
 
 from .numbers import summarise
@@ -27,7 +28,14 @@ def measure(launch, arguments, networks=None):
     for network in networks or (["tcp"] if arguments.quick else NETWORKS):
         for name, (program, words, quick_words, options) in PROGRAMS.items():
             measured = beside if name in BESIDE else compared
-            row, equal = measured(launch, network, program, quick_words if arguments.quick else words, options, 3 if arguments.quick else 5)
+            row, equal = measured(
+                launch,
+                network,
+                program,
+                quick_words if arguments.quick else words,
+                options,
+                3 if arguments.quick else 5,
+            )
             results.append({"network": network, "program": name, **row})
             details["results_equal"] = details["results_equal"] and equal
             if network == "tcp" and not options:
@@ -37,9 +45,21 @@ def measure(launch, arguments, networks=None):
 
 
 def compared(launch, network, program, words, options, repetitions):
-    runs = in_turn({PLAIN: lambda: launch.side(PLAIN, network, program, words),
-                    CACHED: lambda: launch.side(CACHED, network, program, words, **options)}, repetitions)
+    runs = in_turn(
+        {
+            PLAIN: lambda: launch.side(PLAIN, network, program, words),
+            CACHED: lambda: launch.side(CACHED, network, program, words, **options),
+        },
+        repetitions,
+    )
     # Sums are made in the same order on both sides, but for what PEs add atomically, which are whole numbers.
-    sums = {run.get("checksum", run.get("total_energy", run.get("potential_energy"))) for each in runs.values() for run in each}
-    return {"plain_s": summarise(seconds(runs[PLAIN])), "cached_s": summarise(seconds(runs[CACHED])),
-            "speedup": speedup(runs[PLAIN], runs[CACHED])}, len(sums) == 1
+    sums = {
+        run.get("checksum", run.get("total_energy", run.get("potential_energy")))
+        for each in runs.values()
+        for run in each
+    }
+    return {
+        "plain_s": summarise(seconds(runs[PLAIN])),
+        "cached_s": summarise(seconds(runs[CACHED])),
+        "speedup": speedup(runs[PLAIN], runs[CACHED]),
+    }, len(sums) == 1

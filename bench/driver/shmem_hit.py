@@ -1,23 +1,49 @@
 """Cost of a hit beside a plain load, and what the library adds to a call when it is switched off."""
+
 from .numbers import paired_difference, summarise
 
 
 def measure(launch, arguments):
     words = ["--blocks", 300 if arguments.quick else 2000]
-    processes = 3 if arguments.quick else 9  # code and data lie elsewhere in every process, which is worth a nanosecond
+    processes = (
+        3 if arguments.quick else 9
+    )  # code and data lie elsewhere in every process, which is worth a nanosecond
     hits = together([launch.said("bench_shmem_hit", words) for _ in range(processes)])
     results = [compared("hit", hits["hit_ns"], "plain load", hits["load_ns"])]
     for cached, name in ((True, "library switched off"), (False, "no library")):
-        off = together([launch.said("bench_shmem_hit", words, cached=cached, options={"shmem": "off"}) for _ in range(processes)])
-        results += [compared(f"own PE, {call}, {name}", off[f"{call}_ns"], "pshmem_", off[f"{call}_below_ns"]) for call in ("get", "put")]
+        off = together(
+            [
+                launch.said("bench_shmem_hit", words, cached=cached, options={"shmem": "off"})
+                for _ in range(processes)
+            ]
+        )
+        results += [
+            compared(
+                f"own PE, {call}, {name}", off[f"{call}_ns"], "pshmem_", off[f"{call}_below_ns"]
+            )
+            for call in ("get", "put")
+        ]
     added = [row["difference_ns"]["median"] for row in results[1:3]]
-    return results, {"hit_over_load_ns": results[0]["difference_ns"]["median"], "off_added_ns": max(added)}, {}
+    return (
+        results,
+        {"hit_over_load_ns": results[0]["difference_ns"]["median"], "off_added_ns": max(added)},
+        {},
+    )
 
 
 def together(runs):
-    return {key: [value for run in runs for value in run[key]] for key in runs[0] if isinstance(runs[0][key], list)}
+    return {
+        key: [value for run in runs for value in run[key]]
+        for key in runs[0]
+        if isinstance(runs[0][key], list)
+    }
 
 
 def compared(what, above, beside, below):
-    return {"case": what, "ns": summarise(above), "beside": beside, "beside_ns": summarise(below),
-            "difference_ns": paired_difference(above, below)}
+    return {
+        "case": what,
+        "ns": summarise(above),
+        "beside": beside,
+        "beside_ns": summarise(below),
+        "difference_ns": paired_difference(above, below),
+    }

@@ -1,4 +1,5 @@
 """What recording a trace costs: bytes a get, and time added to a hit."""
+
 import os
 import tempfile
 
@@ -22,11 +23,21 @@ def measure(launch, arguments):
                         series.setdefault(int(row["size"]), []).append(median(row["hit_ns"]))
                 if traced:
                     sizes.append(bytes_per_get(f"{prefix}.0.nctrace"))
-    results = [{"size": size, "hit_ns": summarise(times[False][size]), "traced_ns": summarise(times[True][size]),
-                "added_ns": median(times[True][size]) - median(times[False][size])} for size in sorted(times[False])]
+    results = [
+        {
+            "size": size,
+            "hit_ns": summarise(times[False][size]),
+            "traced_ns": summarise(times[True][size]),
+            "added_ns": median(times[True][size]) - median(times[False][size]),
+        }
+        for size in sorted(times[False])
+    ]
     # Of large gets the copy's own spread hides what is asked for.
     small = [row["added_ns"] for row in results if row["size"] <= 1024]
-    summary = {"trace_added_ns": median(small) if small else None, "trace_bytes_per_get": median(sizes)}
+    summary = {
+        "trace_added_ns": median(small) if small else None,
+        "trace_bytes_per_get": median(sizes),
+    }
     return results, summary, {}
 
 
@@ -36,7 +47,9 @@ def bytes_per_get(path):
         data = file.read()
     at = len(data)
     fields = []
-    for _ in range(2):  # dropped, gets: a field ends with a byte below 128, the bytes before it are not
+    for _ in range(
+        2
+    ):  # dropped, gets: a field ends with a byte below 128, the bytes before it are not
         start = at - 1
         while data[start - 1] >= 128:
             start -= 1

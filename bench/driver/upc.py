@@ -1,4 +1,5 @@
 """UPC: transfers beside those of the OpenSHMEM below, barriers, collectives, element loops cached and uncached, and translation."""
+
 import time
 
 from .numbers import geometric_mean, summarise
@@ -30,6 +31,7 @@ def measure(launch, arguments):
 
 # --- transfers -----------------------------------------------------------------------------------------------------------------
 
+
 def repetitions(size, quick):
     """As many as a second or two have time for: a transfer takes about 20 us, and 1 ns a byte."""
     least, most = (60, 400) if quick else (200, 4000)
@@ -44,23 +46,46 @@ def ratio_by_pairs(run):
 def transfers(launch, quick):
     """Each kind with the cache on, when every transfer misses, and off; the figure is the worse of the two."""
     rows, means = [], {}
-    for name, what in {"upc_memget": GET, "upc_memput, upc_fence": PUT, "upc_memput": PUT_ALONE}.items():
+    for name, what in {
+        "upc_memget": GET,
+        "upc_memput, upc_fence": PUT,
+        "upc_memput": PUT_ALONE,
+    }.items():
         for side in (PLAIN, CACHED):
             ratios = []
             for size in QUICK_SIZES if quick else SIZES:
-                run = launch.side(side, "tcp", PROGRAM, ["--what", what, "--size", size, "--repetitions", repetitions(size, quick)])
+                run = launch.side(
+                    side,
+                    "tcp",
+                    PROGRAM,
+                    ["--what", what, "--size", size, "--repetitions", repetitions(size, quick)],
+                )
                 ratios.append(ratio_by_pairs(run))
-                rows.append({"call": name, "cache": "on" if run["caching"] else "off", "bytes": size, "upc_ns": summarise(run["upc_ns"]),
-                             "shmem_ns": summarise(run["raw_ns"]), "ratio": ratios[-1]})
+                rows.append(
+                    {
+                        "call": name,
+                        "cache": "on" if run["caching"] else "off",
+                        "bytes": size,
+                        "upc_ns": summarise(run["upc_ns"]),
+                        "shmem_ns": summarise(run["raw_ns"]),
+                        "ratio": ratios[-1],
+                    }
+                )
             means[what, side] = geometric_mean([ratio["median"] for ratio in ratios])
-    summary = {"get_overhead_ratio": max(means[GET, side] for side in (PLAIN, CACHED)),
-               "put_overhead_ratio": max(means[PUT, side] for side in (PLAIN, CACHED))}
-    details = {f"{name}_overhead_ratio_{'uncached' if side == PLAIN else 'cached'}": means[what, side]
-               for name, what in {"get": GET, "put": PUT, "put_alone": PUT_ALONE}.items() for side in (PLAIN, CACHED)}
+    summary = {
+        "get_overhead_ratio": max(means[GET, side] for side in (PLAIN, CACHED)),
+        "put_overhead_ratio": max(means[PUT, side] for side in (PLAIN, CACHED)),
+    }
+    details = {
+        f"{name}_overhead_ratio_{'uncached' if side == PLAIN else 'cached'}": means[what, side]
+        for name, what in {"get": GET, "put": PUT, "put_alone": PUT_ALONE}.items()
+        for side in (PLAIN, CACHED)
+    }
     return rows, summary, details
 
 
 # --- barriers and collectives --------------------------------------------------------------------------------------------------
+
 
 def collectives(launch, quick):
     rows, figures = [], {}
@@ -72,36 +97,67 @@ def collectives(launch, quick):
     for name, what in {"upc_all_broadcast": BROADCAST, "upc_all_reduceD": REDUCE}.items():
         for threads in (2, 4):
             for size in COLLECTIVE_SIZES[::2] if quick else COLLECTIVE_SIZES:
-                found = microseconds(launch, threads, what, size, max(20, count * 8192 // (8192 + size)))
+                found = microseconds(
+                    launch, threads, what, size, max(20, count * 8192 // (8192 + size))
+                )
                 rows.append({"call": name, "threads": threads, "bytes": size, "us": found})
     return rows, figures
 
 
 def microseconds(launch, threads, what, size, count):
-    run = launch.of(threads).side(CACHED, "tcp", PROGRAM, ["--what", what, "--size", size, "--repetitions", count])
+    run = launch.of(threads).side(
+        CACHED, "tcp", PROGRAM, ["--what", what, "--size", size, "--repetitions", count]
+    )
     return summarise([ns / 1000 for ns in run["upc_ns"]])
 
 
 # --- loops ---------------------------------------------------------------------------------------------------------------------
 
+
 def loops(launch, quick):
     """The other thread's array, element by element. Only reading is a figure: what a put costs without a cache is a matter of the
     network's buffers."""
     rows, details = [], {}
-    for name, what in {"sum += a[i]": SUM, "a[i] = f(i)": FILL, "b[i] = a[i]": COPY,
-                       "sum += a[i], histogram": HISTOGRAM, "strict read": POLL}.items():
+    for name, what in {
+        "sum += a[i]": SUM,
+        "a[i] = f(i)": FILL,
+        "b[i] = a[i]": COPY,
+        "sum += a[i], histogram": HISTOGRAM,
+        "strict read": POLL,
+    }.items():
         words = ["--what", what, "--elements", 20000 if quick or what == POLL else 100000]
-        runs = in_turn({side: lambda side=side: launch.side(side, "tcp", PROGRAM, words) for side in (PLAIN, CACHED)}, 3 if quick else 7)
+        runs = in_turn(
+            {
+                side: lambda side=side: launch.side(side, "tcp", PROGRAM, words)
+                for side in (PLAIN, CACHED)
+            },
+            3 if quick else 7,
+        )
         gained = speedup(runs[PLAIN], runs[CACHED])
-        rows.append({"loop": name, "elements": words[-1], "uncached_s": summarise([run["seconds"] for run in runs[PLAIN]]),
-                     "cached_s": summarise([run["seconds"] for run in runs[CACHED]]), "speedup": gained})
+        rows.append(
+            {
+                "loop": name,
+                "elements": words[-1],
+                "uncached_s": summarise([run["seconds"] for run in runs[PLAIN]]),
+                "cached_s": summarise([run["seconds"] for run in runs[CACHED]]),
+                "speedup": gained,
+            }
+        )
         details[what] = gained["median"]
-    return rows, {"sequential_sum_speedup_tcp": details[SUM]}, {
-        "fill_speedup_tcp": details[FILL], "copy_speedup_tcp": details[COPY], "histogram_speedup_tcp": details[HISTOGRAM],
-        "strict_read_speedup_tcp": details[POLL]}
+    return (
+        rows,
+        {"sequential_sum_speedup_tcp": details[SUM]},
+        {
+            "fill_speedup_tcp": details[FILL],
+            "copy_speedup_tcp": details[COPY],
+            "histogram_speedup_tcp": details[HISTOGRAM],
+            "strict_read_speedup_tcp": details[POLL],
+        },
+    )
 
 
 # --- translation ---------------------------------------------------------------------------------------------------------------
+
 
 def translation(launch, quick):
     """A generated source through `upcc --translate`, start of Python and the preprocessor included."""
@@ -113,4 +169,6 @@ def translation(launch, quick):
         took.append(time.monotonic() - begin)
     found = summarise(took)
     lines = len(source.read_text(encoding="utf-8").splitlines())
-    return {"translated": source.name, "lines": lines, "seconds": found}, {f"translate_{LINES}_lines_s": found["median"]}
+    return {"translated": source.name, "lines": lines, "seconds": found}, {
+        f"translate_{LINES}_lines_s": found["median"]
+    }

@@ -1,4 +1,5 @@
 """Compiles UPC programs with upcc and runs them; the library is linked into them, so the uncached side switches it off."""
+
 import os
 import pathlib
 import subprocess
@@ -13,7 +14,12 @@ SOURCES = ["bench/programs/bench_upc.upc", "bench/programs/bench_upc_raw.c"]
 def python():
     """A Python that has pycparser: that of scripts/setup.sh, or the one that runs this."""
     for candidate in (ROOT / ".deps" / "tools" / "bin" / "python", pathlib.Path(sys.executable)):
-        if candidate.exists() and not subprocess.run([candidate, "-c", "import pycparser"], capture_output=True, check=False).returncode:
+        if (
+            candidate.exists()
+            and not subprocess.run(
+                [candidate, "-c", "import pycparser"], capture_output=True, check=False
+            ).returncode
+        ):
             return candidate
     raise Failure("upcc needs the Python package pycparser: scripts/setup.sh tools installs it")
 
@@ -32,9 +38,20 @@ class UpcLaunch(ShmemLaunch):
         return other
 
     def upcc(self, words, what):
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "NEARCACHE_HOME": str(self.build.directory)}
-        done = subprocess.run([str(word) for word in [python(), "-m", "nearcache.upcc", *words]], cwd=ROOT, env=environment,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "python"),
+            "NEARCACHE_HOME": str(self.build.directory),
+        }
+        done = subprocess.run(
+            [str(word) for word in [python(), "-m", "nearcache.upcc", *words]],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
         if done.returncode:
             raise Failure(f"{what} by upcc failed:\n{done.stdout[-4000:]}")
         return done.stdout
@@ -46,7 +63,12 @@ class UpcLaunch(ShmemLaunch):
         return values
 
     def command(self, program, arguments, cached, wrap=()):
-        return super().command(program if pathlib.Path(program).is_absolute() else self.path(program), arguments, False, wrap)
+        return super().command(
+            program if pathlib.Path(program).is_absolute() else self.path(program),
+            arguments,
+            False,
+            wrap,
+        )
 
     def path(self, program):
         made = self.folder / program

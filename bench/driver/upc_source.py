@@ -97,9 +97,25 @@ static long chain_@(int length) {
 def text(lines):
     """At least `lines` lines; every module is called from main."""
     modules = -(-(lines - HEADERS.count("\n") - 10) // (MODULE.count("\n") + 1))
-    calls = [f"  fill_{k}({k} * 0.25), total += neighbours_{k}({k % 5 + 1}) + (double)chain_{k}(8);" for k in range(modules)]
-    main = ["", "int main(int argc, char **argv) {", "  double total = argc;", *calls, '  printf("%d of %d: %g\\n", MYTHREAD, THREADS, total);', "  return 0;", "}"]
-    return HEADERS + "".join(MODULE.replace("@", str(k)) for k in range(modules)) + "\n".join(main) + "\n"
+    calls = [
+        f"  fill_{k}({k} * 0.25), total += neighbours_{k}({k % 5 + 1}) + (double)chain_{k}(8);"
+        for k in range(modules)
+    ]
+    main = [
+        "",
+        "int main(int argc, char **argv) {",
+        "  double total = argc;",
+        *calls,
+        '  printf("%d of %d: %g\\n", MYTHREAD, THREADS, total);',
+        "  return 0;",
+        "}",
+    ]
+    return (
+        HEADERS
+        + "".join(MODULE.replace("@", str(k)) for k in range(modules))
+        + "\n".join(main)
+        + "\n"
+    )
 
 
 def write_source(path, lines):

@@ -1,4 +1,5 @@
 """Fig. 7: what a get costs by access type and size."""
+
 from driver.numbers import median, summarise
 from scale import dragonfly, simgrid
 
@@ -14,29 +15,59 @@ FEWEST = 20  # gets of a type below which it is left out: there was none to be h
 def measure(laboratory):
     rows = []
     repetitions = 300 if laboratory.quick else 2000
-    runs = [(name, launch, policy) for name, launch in laboratory.networks().items() for policy in POLICIES]
+    runs = [
+        (name, launch, policy)
+        for name, launch in laboratory.networks().items()
+        for policy in POLICIES
+    ]
     for number, (name, launch, policy) in enumerate(runs):
         laboratory.say(f"{name}, policy {policy}", number / len(runs))
-        found = laboratory.attempt(name, lambda launch=launch, policy=policy: launch.rows(
-            "bench_access", {"sizes": ",".join(map(str, SIZES)), "repetitions": repetitions},
-            options={"max_storage": "1G", "policy": policy}))
+        found = laboratory.attempt(
+            name,
+            lambda launch=launch, policy=policy: launch.rows(
+                "bench_access",
+                {"sizes": ",".join(map(str, SIZES)), "repetitions": repetitions},
+                options={"max_storage": "1G", "policy": policy},
+            ),
+        )
         rows += results(name, policy, found)
     return {"7": rows + laboratory.attempt("simgrid", lambda: simulated(laboratory))}
 
 
 def results(network, policy, found):
     plain = {row["size"]: median(row["ns"]) for row in found if row["access"] == "plain"}
-    return [{"network": network, "policy": policy, "size": int(row["size"]), "access": row["access"], "gets": len(row["ns"]),
-             "us": summarise([ns / 1000 for ns in row["ns"]]), "of_plain": median(row["ns"]) / plain[row["size"]]}
-            for row in found if len(row["ns"]) >= FEWEST]
+    return [
+        {
+            "network": network,
+            "policy": policy,
+            "size": int(row["size"]),
+            "access": row["access"],
+            "gets": len(row["ns"]),
+            "us": summarise([ns / 1000 for ns in row["ns"]]),
+            "of_plain": median(row["ns"]) / plain[row["size"]],
+        }
+        for row in found
+        if len(row["ns"]) >= FEWEST
+    ]
 
 
 def simulated(laboratory):
     """There only the network takes time: its gets, to be compared with the other networks'."""
     with laboratory.folder() as folder:
         found = simgrid.ping(laboratory.simulator() / "bench_ping", dragonfly.HOSTS, str(folder))
-    return [{"network": "simgrid", "policy": None, "size": size, "access": "plain", "gets": dragonfly.HOSTS - 1, "us": ns / 1000, "of_plain": 1.0}
-            for size, ns in found.items() if size <= SIZES[-1]]
+    return [
+        {
+            "network": "simgrid",
+            "policy": None,
+            "size": size,
+            "access": "plain",
+            "gets": dragonfly.HOSTS - 1,
+            "us": ns / 1000,
+            "of_plain": 1.0,
+        }
+        for size, ns in found.items()
+        if size <= SIZES[-1]
+    ]
 
 
 def draw(rows):
@@ -46,9 +77,19 @@ def draw(rows):
         of_case = where(rows, network=network, policy=policy)
         plain = where(of_case, access="plain")
         style.line(axes, plain, "size", "us", "plain get", 7, linewidth=2.6)
-        axes.plot([row["size"] for row in plain], [row["us"] * 1.25 for row in plain], color=style.GREY, linestyle="--", label="plain get + 25%")
-        for place, access in enumerate(access for access in values(of_case, "access") if access != "plain"):
-            style.line(axes, where(of_case, access=access), "size", "us", access.replace("_", ", "), place)
+        axes.plot(
+            [row["size"] for row in plain],
+            [row["us"] * 1.25 for row in plain],
+            color=style.GREY,
+            linestyle="--",
+            label="plain get + 25%",
+        )
+        for place, access in enumerate(
+            access for access in values(of_case, "access") if access != "plain"
+        ):
+            style.line(
+                axes, where(of_case, access=access), "size", "us", access.replace("_", ", "), place
+            )
         style.sizes_axis(axes, SIZES)
         style.log_scale(axes)
         axes.set_ylabel("us from MPI_Get to the flush's return")
@@ -57,11 +98,21 @@ def draw(rows):
     return figure
 
 
-STUDY = Study("access", (
-    Figure("7", "fig07_access", "Cost of a get by access type and size",
-           "Section IV.A.1: hits are up to 9.3 times faster than foMPI at 4 KB and 3.7 times at 16 KB; the look-up costs the same for all "
-           "types; the figure's line is at 25% of foMPI's latency.",
-           "`bench_access`: from the call of MPI_Get to the return of MPI_Win_flush, types in turn, each get's type told by the counter that moved. `rate` is "
-           "the default policy, `clampi` the paper's in our engine. hit, pending has the wait for the get that it joins. In SimGrid only the "
-           "network takes time, so that of the plain get alone is in the CSV.", draw),
-), measure, (8, 40))
+STUDY = Study(
+    "access",
+    (
+        Figure(
+            "7",
+            "fig07_access",
+            "Cost of a get by access type and size",
+            "Section IV.A.1: hits are up to 9.3 times faster than foMPI at 4 KB and 3.7 times at 16 KB; the look-up costs the same for all "
+            "types; the figure's line is at 25% of foMPI's latency.",
+            "`bench_access`: from the call of MPI_Get to the return of MPI_Win_flush, types in turn, each get's type told by the counter that moved. `rate` is "
+            "the default policy, `clampi` the paper's in our engine. hit, pending has the wait for the get that it joins. In SimGrid only the "
+            "network takes time, so that of the plain get alone is in the CSV.",
+            draw,
+        ),
+    ),
+    measure,
+    (8, 40),
+)

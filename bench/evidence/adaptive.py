@@ -1,4 +1,5 @@
 """Fig. 9: completion time by the number of index entries to begin with, fixed and adaptive."""
+
 import json
 
 from driver import adapt
@@ -18,9 +19,17 @@ def measure(laboratory):
     rounds = 3 if laboratory.quick else 9
     for number, (name, launch) in enumerate(laboratory.networks().items()):
         laboratory.say(f"micro-benchmark over {name}", number / 3)
-        rows += results(name, laboratory.attempt(name, lambda launch=launch: launch.rows("bench_adapt", flags(rounds), options=OPTIONS)))
+        rows += results(
+            name,
+            laboratory.attempt(
+                name,
+                lambda launch=launch: launch.rows("bench_adapt", flags(rounds), options=OPTIONS),
+            ),
+        )
     laboratory.say("micro-benchmark in SimGrid", 2 / 3)
-    return {"9": rows + results("simgrid", laboratory.attempt("simgrid", lambda: simulated(laboratory)))}
+    return {
+        "9": rows + results("simgrid", laboratory.attempt("simgrid", lambda: simulated(laboratory)))
+    }
 
 
 def flags(rounds):
@@ -31,7 +40,11 @@ def simulated(laboratory):
     """Once: all runs are the same there."""
     with laboratory.folder() as folder:
         out = folder / "rows.json"
-        words = [word for name, value in {**flags(1), "out": out}.items() for word in (f"--{name}", value)]
+        words = [
+            word
+            for name, value in {**flags(1), "out": out}.items()
+            for word in (f"--{name}", value)
+        ]
         simgrid.run(laboratory.simulator() / "bench_adapt_cached", words, 2, str(folder), OPTIONS)
         return json.loads(out.read_text(encoding="utf-8"))
 
@@ -40,7 +53,10 @@ def results(network, found):
     fixed = [row for row in found if not row["adaptive"]]
     best = min(fixed, key=lambda row: median(row["elapsed_ns"]), default=None)
     judged = [adapt.result("normal", row, best) for row in found]
-    return [{"network": network, **row} for row in sorted(judged, key=lambda row: (row["strategy"], row["storage"], row["index"]))]
+    return [
+        {"network": network, **row}
+        for row in sorted(judged, key=lambda row: (row["strategy"], row["storage"], row["index"]))
+    ]
 
 
 def draw(rows):
@@ -50,8 +66,14 @@ def draw(rows):
         of_network = where(rows, network=network)
         style.line(axes, where(of_network, strategy="fixed"), "index", "time_ms", "fixed", 3)
         for place, storage in enumerate(values(where(of_network, strategy="adaptive"), "storage")):
-            style.line(axes, where(of_network, strategy="adaptive", storage=storage), "index", "time_ms",
-                       f"adaptive, storage from {style.bytes_text(storage)}", place)
+            style.line(
+                axes,
+                where(of_network, strategy="adaptive", storage=storage),
+                "index",
+                "time_ms",
+                f"adaptive, storage from {style.bytes_text(storage)}",
+                place,
+            )
         axes.set_xscale("log")
         indices = values(of_network, "index")
         axes.set_xticks(sorted(indices), [str(index) for index in sorted(indices)], fontsize=8)
@@ -64,10 +86,20 @@ def draw(rows):
     return figure
 
 
-STUDY = Study("adaptive", (
-    Figure("9", "fig09_adaptive", "Completion time of the micro-benchmark by index size, fixed and adaptive",
-           "Section IV.A.2: fixed is poor where the index is small against the 1,000 distinct gets (200 up to 1,000 entries), by conflicting "
-           "accesses; adaptive is not.",
-           "`bench_adapt`: 20,000 samples, all configurations in turn in one process. Fixed ones have storage for all gets; adaptive ones begin with "
-           "that, too, or with 64 KiB.", draw),
-), measure, (20, 60))
+STUDY = Study(
+    "adaptive",
+    (
+        Figure(
+            "9",
+            "fig09_adaptive",
+            "Completion time of the micro-benchmark by index size, fixed and adaptive",
+            "Section IV.A.2: fixed is poor where the index is small against the 1,000 distinct gets (200 up to 1,000 entries), by conflicting "
+            "accesses; adaptive is not.",
+            "`bench_adapt`: 20,000 samples, all configurations in turn in one process. Fixed ones have storage for all gets; adaptive ones begin with "
+            "that, too, or with 64 KiB.",
+            draw,
+        ),
+    ),
+    measure,
+    (20, 60),
+)

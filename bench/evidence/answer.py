@@ -1,4 +1,5 @@
 """What our figures say to a claim of the paper: a text with numbers from the CSV files, and whether we are worse."""
+
 from dataclasses import dataclass
 
 from .table import where

@@ -1,4 +1,5 @@
 """What a figure is, and what is measured together for several of them."""
+
 from dataclasses import dataclass
 from typing import Callable
 
@@ -6,11 +7,12 @@ from typing import Callable
 @dataclass(frozen=True)
 class Figure:
     """`number` is the paper's; a table has a name instead. `file` is the name of CSV and SVG without suffix."""
+
     number: str
     file: str
     title: str
     paper: str  # what the paper shows, with the section that says it
-    here: str   # how ours is made, and what differs; {names} in it are filled from `facts`
+    here: str  # how ours is made, and what differs; {names} in it are filled from `facts`
     draw: Callable  # rows -> matplotlib figure
     facts: Callable = lambda rows: {}  # rows -> counts of this run, so that text and data agree
 
@@ -26,6 +28,7 @@ class Figure:
 class Study:
     """Measured at once: `measure(laboratory)` returns {number of the figure: rows}. `seconds`: what a quick and a full run take
     about, on two cores; the progress bar goes by it."""
+
     name: str
     figures: tuple
     measure: Callable

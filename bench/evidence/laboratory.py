@@ -1,4 +1,5 @@
 """What a study has to work with: programs, networks, simulations, and a word to say about its progress."""
+
 import contextlib
 import pathlib
 import tempfile
@@ -32,7 +33,9 @@ class Laboratory:
         self.build, self.quick, self.say = build, quick, say
         self.launch = Launch(build)
         self.failures = []  # of parts of a study, for people
-        self.arguments = SimpleNamespace(quick=quick, graph=None, scale=None)  # as bench/run has them
+        self.arguments = SimpleNamespace(
+            quick=quick, graph=None, scale=None
+        )  # as bench/run has them
 
     def use_openshmem(self):
         """Launches are of the OpenSHMEM in the build directory from now on."""
@@ -49,7 +52,11 @@ class Laboratory:
         try:
             return measure()
         except Exception as error:
-            detail = str(error) if isinstance(error, Failure) else "".join(traceback.format_exception(error))
+            detail = (
+                str(error)
+                if isinstance(error, Failure)
+                else "".join(traceback.format_exception(error))
+            )
             self.failures.append(f"{part}: {detail}")
             return []
 
@@ -87,4 +94,6 @@ def prepare_openshmem(build, alone):
 def prepare_mpi(build):
     build.make()
     if simgrid.available():
-        command(["cmake", "--build", build.directory, "--target", "bench-scale"], "building for SimGrid")
+        command(
+            ["cmake", "--build", build.directory, "--target", "bench-scale"], "building for SimGrid"
+        )

@@ -1,4 +1,5 @@
 """The command line of bench/figures."""
+
 import pathlib
 import sys
 import time
@@ -10,20 +11,40 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from . import page, record, style, studies, table
+from . import page, record, studies, style, table
 from .laboratory import Laboratory, prepare
 
 PAGE, FOLDER = ROOT / "docs" / "evidence.md", ROOT / "docs" / "evidence"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--quick", is_flag=True, help="Fewer repetitions and smaller inputs: about 8 minutes instead of 45.")
-@click.option("--only", metavar="9,12", help="Only these figures, and those that are measured with them.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Fewer repetitions and smaller inputs: about 8 minutes instead of 45.",
+)
+@click.option(
+    "--only", metavar="9,12", help="Only these figures, and those that are measured with them."
+)
 @click.option("--list", "only_list", is_flag=True, help="List the figures and end.")
-@click.option("--render", is_flag=True, help="Measure nothing: plots and page from the CSV files that are there.")
-@click.option("--out", type=click.Path(path_type=pathlib.Path), help="Another folder for page and figures instead of docs/.")
+@click.option(
+    "--render",
+    is_flag=True,
+    help="Measure nothing: plots and page from the CSV files that are there.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=pathlib.Path),
+    help="Another folder for page and figures instead of docs/.",
+)
 @click.option("--mpi", default=DEFAULT_MPI, show_default=True, help="MPI of the build.")
-@click.option("--build", "directory", default=ROOT / "build", type=click.Path(path_type=pathlib.Path), help="Build folder, default build/.")
+@click.option(
+    "--build",
+    "directory",
+    default=ROOT / "build",
+    type=click.Path(path_type=pathlib.Path),
+    help="Build folder, default build/.",
+)
 @click.option("--built", is_flag=True, help="Take the build as it is.")
 def main(quick, only, only_list, render, out, mpi, directory, built):
     """Measures what the papers' figures show, and writes CSV, SVG and a page with both side by side."""
@@ -37,14 +58,22 @@ def main(quick, only, only_list, render, out, mpi, directory, built):
     target, folder = (out / "evidence.md", out / "evidence") if out else (PAGE, FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        failed = drawn(chosen, folder, console) if render else measured(chosen, quick, Build(directory, mpi), built, folder, target, console)
+        failed = (
+            drawn(chosen, folder, console)
+            if render
+            else measured(chosen, quick, Build(directory, mpi), built, folder, target, console)
+        )
         page.write(target, folder)
     except Failure as failure:
         console.print(f"bench/figures: {failure}", style="red", markup=False)
         sys.exit(1)
     console.print(f"written: {target}", markup=False)
     if failed:
-        console.print(f"bench/figures: failed: {', '.join(failed)}; what they had written before is still there", style="red", markup=False)
+        console.print(
+            f"bench/figures: failed: {', '.join(failed)}; what they had written before is still there",
+            style="red",
+            markup=False,
+        )
         sys.exit(1)
     return None
 
@@ -64,7 +93,9 @@ def drawn(chosen, folder, console):
             try:
                 plot(figure, folder)
             except Exception as error:  # one figure's mistake must not cost the others
-                console.print(f"{figure.name}: {type(error).__name__}: {error}", style="red", markup=False)
+                console.print(
+                    f"{figure.name}: {type(error).__name__}: {error}", style="red", markup=False
+                )
                 failed.append(figure.number)
     return failed
 
@@ -74,15 +105,24 @@ def measured(chosen, quick, build, built, folder, target, console):
     if not built:
         prepare(build, chosen)
     failed = []
-    with Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn(),
-                  console=console) as progress:
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+        console=console,
+    ) as progress:
         progress.add_task("", total=sum(study.seconds[not quick] for study in chosen))
         for study in chosen:
             started = time.monotonic()
             say = reporter(progress, study, quick)
             say(study.name)
             laboratory = Laboratory(build, quick, say)
-            laboratory.attempt(study.name, lambda study=study, laboratory=laboratory: one_study(study, laboratory, folder))
+            laboratory.attempt(
+                study.name,
+                lambda study=study, laboratory=laboratory: one_study(study, laboratory, folder),
+            )
             laboratory.attempt("the page", lambda: page.write(target, folder))
             for failure in laboratory.failures:
                 console.print(f"{study.name} failed: {failure}", style="red", markup=False)
@@ -100,7 +140,11 @@ def reporter(progress, study, quick):
     def say(text, part=0.0):
         if not progress.console.is_terminal:
             progress.console.print(f"{names}: {text}", markup=False)
-        progress.update(task.id, description=escape(f"[{names}] {text}"), completed=begin + study.seconds[not quick] * part)
+        progress.update(
+            task.id,
+            description=escape(f"[{names}] {text}"),
+            completed=begin + study.seconds[not quick] * part,
+        )
 
     return say
 
@@ -115,10 +159,18 @@ def one_study(study, laboratory, folder):
         raise Failure("there is nothing to show")
     for figure in study.figures:
         table.write(folder / f"{figure.file}.csv", tables[figure.number])
-    record.write(folder, {**record.read(folder), study.name: {**entry, "seconds": round(time.monotonic() - started)}})
+    record.write(
+        folder,
+        {
+            **record.read(folder),
+            study.name: {**entry, "seconds": round(time.monotonic() - started)},
+        },
+    )
     for figure in study.figures:
         laboratory.attempt(figure.name, lambda figure=figure: plot(figure, folder))
 
 
 def plot(figure, folder):
-    style.save(figure.draw(table.read(folder / f"{figure.file}.csv")), folder / f"{figure.file}.svg")
+    style.save(
+        figure.draw(table.read(folder / f"{figure.file}.csv")), folder / f"{figure.file}.svg"
+    )

@@ -1,4 +1,5 @@
 """Fig. 8: the part of a get's time that can be spent computing."""
+
 from driver import overlap
 
 from . import style
@@ -20,7 +21,11 @@ def draw(rows):
         of_network = where(rows, network=network)
         for access in values(of_network, "access"):
             # Of a type that hardly came about nothing is known.
-            shown = [row for row in where(of_network, access=access) if row["of_this_type"] is None or row["of_this_type"] > 0.5]
+            shown = [
+                row
+                for row in where(of_network, access=access)
+                if row["of_this_type"] is None or row["of_this_type"] > 0.5
+            ]
             style.line(axes, shown, "size", "overlap", access, COLOURS[access])
         style.sizes_axis(axes, values(of_network, "size"))
         axes.set_ylim(0, 1)
@@ -30,12 +35,22 @@ def draw(rows):
     return figure
 
 
-STUDY = Study("overlap", (
-    Figure("8", "fig08_overlap", "Part of the communication that can be overlapped with computation",
-           "Section IV.A.1: foMPI overlaps up to 85% at 64 KB and is the upper bound; direct and capacity accesses, which copy, stay below it "
-           "alike; failing ones overlap more of large gets.",
-           "`bench/run overlap`: get, compute for 1.5 times the plain latency, flush; what the two calls take beside the computation is exposed. direct has "
-           "storage that was used before, first storage that is touched for the first time; copied are plain gets whose bytes the program "
-           "copies itself after the flush, L/(L + copy): the bound of what keeps them. SimGrid is left out: the cache's "
-           "own work takes no time there.", draw),
-), measure, (6, 25))
+STUDY = Study(
+    "overlap",
+    (
+        Figure(
+            "8",
+            "fig08_overlap",
+            "Part of the communication that can be overlapped with computation",
+            "Section IV.A.1: foMPI overlaps up to 85% at 64 KB and is the upper bound; direct and capacity accesses, which copy, stay below it "
+            "alike; failing ones overlap more of large gets.",
+            "`bench/run overlap`: get, compute for 1.5 times the plain latency, flush; what the two calls take beside the computation is exposed. direct has "
+            "storage that was used before, first storage that is touched for the first time; copied are plain gets whose bytes the program "
+            "copies itself after the flush, L/(L + copy): the bound of what keeps them. SimGrid is left out: the cache's "
+            "own work takes no time there.",
+            draw,
+        ),
+    ),
+    measure,
+    (6, 25),
+)

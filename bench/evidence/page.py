@@ -1,4 +1,5 @@
 """docs/evidence.md, made of the CSV files and the claims: text and data cannot disagree."""
+
 import pathlib
 
 import jinja2
@@ -34,24 +35,53 @@ def shown(folder, data):
         entry = entries.get(study.name)
         if entry and figure.number in data:
             quick = "--quick " if entry["quick"] else ""
-            yield {"figure": figure, "here": figure.described(data[figure.number]), "context": record.sentence(entry),
-                   "command": f"bench/figures {quick}--only {figure.number}"}
+            yield {
+                "figure": figure,
+                "here": figure.described(data[figure.number]),
+                "context": record.sentence(entry),
+                "command": f"bench/figures {quick}--only {figure.number}",
+            }
 
 
 def peers_table(data):
     bold = {"rate": "**{}**"}
-    return [{"trace": row["trace"], "gets": row["gets"], "storage": row["storage"],
-             "cells": [bold.get(name, "{}").format(f"{row[name]:.1f}") for name in peers.COLUMNS]} for row in data.get("peers", ())]
+    return [
+        {
+            "trace": row["trace"],
+            "gets": row["gets"],
+            "storage": row["storage"],
+            "cells": [bold.get(name, "{}").format(f"{row[name]:.1f}") for name in peers.COLUMNS],
+        }
+        for row in data.get("peers", ())
+    ]
 
 
 def text(folder):
     data = read(folder)
     found, open_ = answered(data)
-    groups = {verdict: [pair for pair in found if pair[1].verdict == verdict] for verdict in (answer.WORSE, answer.GOOD, answer.GIVEN)}
-    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
+    groups = {
+        verdict: [pair for pair in found if pair[1].verdict == verdict]
+        for verdict in (answer.WORSE, answer.GOOD, answer.GIVEN)
+    }
+    environment = jinja2.Environment(
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
-    return template.render(groups=groups, open=open_, figures=list(shown(folder, data)), peers=peers_table(data), columns=peers.COLUMNS.values(),
-                           remote=remote_data_claims.table(data), model=policies.MODEL, WORSE=answer.WORSE, GOOD=answer.GOOD, GIVEN=answer.GIVEN)
+    return template.render(
+        groups=groups,
+        open=open_,
+        figures=list(shown(folder, data)),
+        peers=peers_table(data),
+        columns=peers.COLUMNS.values(),
+        remote=remote_data_claims.table(data),
+        model=policies.MODEL,
+        WORSE=answer.WORSE,
+        GOOD=answer.GOOD,
+        GIVEN=answer.GIVEN,
+    )
 
 
 def write(path, folder):

@@ -1,9 +1,20 @@
 """docs/evidence/context.json: when, on what and by which command each study was measured."""
+
 import json
 
 from driver import context
 
-KEPT = ("date", "processor", "cpus", "memory_bytes", "kernel", "compiler", "mpi_version", "nearcache", "load")
+KEPT = (
+    "date",
+    "processor",
+    "cpus",
+    "memory_bytes",
+    "kernel",
+    "compiler",
+    "mpi_version",
+    "nearcache",
+    "load",
+)
 
 
 def now(launch):
@@ -26,5 +37,7 @@ def sentence(entry):
     """For people: one line below a figure."""
     gib = entry["memory_bytes"] / 2**30
     mode = "quick set" if entry["quick"] else "full set"
-    return (f"{entry['date'][:10]}, {entry['processor']}, {entry['cpus']} cores, {gib:.0f} GiB, {entry['mpi_version']}, "
-            f"Nearcache {entry['nearcache']}, {mode}, load {entry['load'][0]:.1f} at the start.")
+    return (
+        f"{entry['date'][:10]}, {entry['processor']}, {entry['cpus']} cores, {gib:.0f} GiB, {entry['mpi_version']}, "
+        f"Nearcache {entry['nearcache']}, {mode}, load {entry['load'][0]:.1f} at the start."
+    )

@@ -1,4 +1,5 @@
 """The cache for remote data (PGAS 2015): its synthetic programs, prefetch by distance, and applications, on the page cache."""
+
 from driver import shmem, shmem_apps
 from driver.openshmem import NETWORKS
 
@@ -7,7 +8,13 @@ from .figure import Figure, Study
 from .table import where
 
 # What the paper's text states, by our names of the rows; its figures have more bars, but no numbers on them. "-": not stated.
-PAPERS_NETWORKS = ("1 Gb Ethernet", "10 Gb Ethernet", "InfiniBand", "Aries (GASNet)", "Aries (uGNI)")
+PAPERS_NETWORKS = (
+    "1 Gb Ethernet",
+    "10 Gb Ethernet",
+    "InfiniBand",
+    "Aries (GASNet)",
+    "Aries (uGNI)",
+)
 PAPER = {
     "copy": ("350", "480", "98", "-", "26"),
     "rand_gets": ("0.91", "-", "-", "-", "0.91"),
@@ -19,15 +26,23 @@ PAPER = {
     "ptrans": ("about 2",) * 5,
     "ssca2": ("-", "-", "slower", "-", "slower"),
 }
-NAMES = {"rand_puts, plain with a quiet each": "rand-puts", "rand_gets": "rand-gets", "hydro": "LULESH; ours: hydro",
-         "minimd": "miniMD", "ptrans": "PTRANS", "ssca2": "SSCA2, kernel 4"}
+NAMES = {
+    "rand_puts, plain with a quiet each": "rand-puts",
+    "rand_gets": "rand-gets",
+    "hydro": "LULESH; ours: hydro",
+    "minimd": "miniMD",
+    "ptrans": "PTRANS",
+    "ssca2": "SSCA2, kernel 4",
+}
 
 
 def synthetics(laboratory):
     laboratory.say("copy, rand-gets, rand-puts, prefetch")
     rows, _, _ = shmem.measure(laboratory.launch, laboratory.arguments, list(NETWORKS))
-    return {"synthetics": [row for row in rows if row["program"] != "prefetch"],
-            "prefetch": [{"mode": mode_of(row), **row} for row in rows if row["program"] == "prefetch"]}
+    return {
+        "synthetics": [row for row in rows if row["program"] != "prefetch"],
+        "prefetch": [{"mode": mode_of(row), **row} for row in rows if row["program"] == "prefetch"],
+    }
 
 
 def mode_of(row):
@@ -48,12 +63,26 @@ def bars(rows, title):
     shown = [network for network in NETWORKS if where(rows, network=network)]
     for place, network in enumerate(shown):
         of_network = {row["program"]: row for row in where(rows, network=network)}
-        at = [names.index(name) + (place - (len(shown) - 1) / 2) * 0.8 / len(shown) for name in of_network]
+        at = [
+            names.index(name) + (place - (len(shown) - 1) / 2) * 0.8 / len(shown)
+            for name in of_network
+        ]
         # From 1, so that what is slower hangs below the line.
         heights = [row["speedup"] - 1 for row in of_network.values()]
-        spread = [[max(0, row["speedup"] - row["speedup_low"]) for row in of_network.values()],
-                  [max(0, row["speedup_high"] - row["speedup"]) for row in of_network.values()]]
-        axes.bar(at, heights, 0.75 / len(shown), bottom=1, yerr=spread, label=network, color=style.COLOURS[place], ecolor=style.GREY)
+        spread = [
+            [max(0, row["speedup"] - row["speedup_low"]) for row in of_network.values()],
+            [max(0, row["speedup_high"] - row["speedup"]) for row in of_network.values()],
+        ]
+        axes.bar(
+            at,
+            heights,
+            0.75 / len(shown),
+            bottom=1,
+            yerr=spread,
+            label=network,
+            color=style.COLOURS[place],
+            ecolor=style.GREY,
+        )
     style.log_scale(axes)
     axes.axhline(1, color=style.BLACK, linewidth=1)
     axes.set_xticks(range(len(names)), [name.replace(", ", ",\n") for name in names], fontsize=10)
@@ -67,7 +96,13 @@ def draw_prefetch(rows):
     networks = [network for network in NETWORKS if where(rows, network=network)]
     figure, all_axes = style.panels(len(networks), width=5.2)
     for axes, network in zip(all_axes, networks):
-        style.line(axes, where(rows, network=network, mode="fixed"), "distance", "speedup", "fixed distance")
+        style.line(
+            axes,
+            where(rows, network=network, mode="fixed"),
+            "distance",
+            "speedup",
+            "fixed distance",
+        )
         for adaptive in where(rows, network=network, mode="adaptive"):
             axes.axhline(adaptive["speedup"], color=style.RED, linestyle="--", label="adaptive")
         axes.set_ylim(bottom=0)
@@ -80,26 +115,51 @@ def draw_prefetch(rows):
 
 NETWORKS_TEXT = "tcp, and the network model with Aries' and InfiniBand's latency and bandwidth of the paper's Table I"
 
-SYNTHETICS = Study("synthetics", (
-    Figure("synthetics", "shmem_synthetics", "OpenSHMEM: copy, rand-gets, rand-puts, with the page cache and without",
-           "Fig. 1, section V.A: copy is 26 to 98 times faster, over Ethernet 350 and 480 times; rand-gets loses up to 10%; rand-puts gains "
-           "3 times over InfiniBand, 3.7 over 1 Gb and 2.0 over 10 Gb Ethernet.",
-           f"`bench/run shmem`, the paper's sizes, 2 PEs, over {NETWORKS_TEXT}. A put of a language without a cache is complete before the "
-           "next statement, so rand-puts is compared with a put and a quiet each, and, harder, with puts and one quiet at the end.",
-           lambda rows: bars(rows, "Synthetic programs")),
-    Figure("prefetch", "shmem_prefetch", "OpenSHMEM: computed indices, prefetched k accesses ahead",
-           "Fig. 2, section V.A: 2 to 3 times without hints, as the array's header is cached; over InfiniBand another 4 times at the best "
-           "distance, 14; 10 times in all. An adaptive distance is left to future work (section VII).",
-           f"`apps/shmem/synthetic/prefetch.c`, 30,000 reads of 10,000,000 integers, over {NETWORKS_TEXT}. An access reads lower bound, "
-           "upper bound and place of the data from the other PE's descriptor, then the element, so that 4 times is what can be gained without "
-           "hints. The dashed line asks the library for the distance at each access.", draw_prefetch),
-), synthetics, (90, 420), openshmem=True)
+SYNTHETICS = Study(
+    "synthetics",
+    (
+        Figure(
+            "synthetics",
+            "shmem_synthetics",
+            "OpenSHMEM: copy, rand-gets, rand-puts, with the page cache and without",
+            "Fig. 1, section V.A: copy is 26 to 98 times faster, over Ethernet 350 and 480 times; rand-gets loses up to 10%; rand-puts gains "
+            "3 times over InfiniBand, 3.7 over 1 Gb and 2.0 over 10 Gb Ethernet.",
+            f"`bench/run shmem`, the paper's sizes, 2 PEs, over {NETWORKS_TEXT}. A put of a language without a cache is complete before the "
+            "next statement, so rand-puts is compared with a put and a quiet each, and, harder, with puts and one quiet at the end.",
+            lambda rows: bars(rows, "Synthetic programs"),
+        ),
+        Figure(
+            "prefetch",
+            "shmem_prefetch",
+            "OpenSHMEM: computed indices, prefetched k accesses ahead",
+            "Fig. 2, section V.A: 2 to 3 times without hints, as the array's header is cached; over InfiniBand another 4 times at the best "
+            "distance, 14; 10 times in all. An adaptive distance is left to future work (section VII).",
+            f"`apps/shmem/synthetic/prefetch.c`, 30,000 reads of 10,000,000 integers, over {NETWORKS_TEXT}. An access reads lower bound, "
+            "upper bound and place of the data from the other PE's descriptor, then the element, so that 4 times is what can be gained without "
+            "hints. The dashed line asks the library for the distance at each access.",
+            draw_prefetch,
+        ),
+    ),
+    synthetics,
+    (90, 420),
+    openshmem=True,
+)
 
-PROGRAMS = Study("programs", (
-    Figure("programs", "shmem_programs", "OpenSHMEM: programs with the page cache and without",
-           "Fig. 3, section V.B, 8 locales: LULESH is 4.9 (uGNI), 3.5 (Aries) and 1.3 (InfiniBand) times faster, miniMD about 3, PTRANS "
-           "about 2, SSCA2 slower on several networks.",
-           f"`bench/run shmem_apps`, programs of `apps/shmem` in C, 2 PEs, over {NETWORKS_TEXT}: they do what the paper's Chapel programs "
-           "do, and are not these. Results are those of a serial reference in every run.",
-           lambda rows: bars(rows, "Programs")),
-), programs, (80, 420), openshmem=True)
+PROGRAMS = Study(
+    "programs",
+    (
+        Figure(
+            "programs",
+            "shmem_programs",
+            "OpenSHMEM: programs with the page cache and without",
+            "Fig. 3, section V.B, 8 locales: LULESH is 4.9 (uGNI), 3.5 (Aries) and 1.3 (InfiniBand) times faster, miniMD about 3, PTRANS "
+            "about 2, SSCA2 slower on several networks.",
+            f"`bench/run shmem_apps`, programs of `apps/shmem` in C, 2 PEs, over {NETWORKS_TEXT}: they do what the paper's Chapel programs "
+            "do, and are not these. Results are those of a serial reference in every run.",
+            lambda rows: bars(rows, "Programs"),
+        ),
+    ),
+    programs,
+    (80, 420),
+    openshmem=True,
+)

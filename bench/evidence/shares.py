@@ -1,15 +1,25 @@
 """Stacked bars: how the gets were answered, each access type's share (Fig. 13, 16, 18)."""
+
 from . import style
 
 # From served to not served. A partial hit is a hit whose tail is fetched.
-TYPES = {"hits": ("hit", style.BLUE), "hits_partial": ("partial hit", style.SKY), "direct": ("direct", style.GREEN),
-         "conflicting": ("conflicting", style.ORANGE), "capacity": ("capacity", style.PINK), "failing": ("failing", style.RED),
-         "bypassed": ("bypassed", style.GREY)}
+TYPES = {
+    "hits": ("hit", style.BLUE),
+    "hits_partial": ("partial hit", style.SKY),
+    "direct": ("direct", style.GREEN),
+    "conflicting": ("conflicting", style.ORANGE),
+    "capacity": ("capacity", style.PINK),
+    "failing": ("failing", style.RED),
+    "bypassed": ("bypassed", style.GREY),
+}
 
 
 def of_counts(row):
     """The columns of TYPES, as shares of all gets, from a row with counts."""
-    counts = {name: row["hits_full"] + row["hits_pending"] if name == "hits" else row[name] for name in TYPES}
+    counts = {
+        name: row["hits_full"] + row["hits_pending"] if name == "hits" else row[name]
+        for name in TYPES
+    }
     gets = sum(counts.values())
     return {name: count / gets if gets else 0.0 for name, count in counts.items()}
 
@@ -20,7 +30,16 @@ def draw(axes, rows, labels, title):
     for name, (label, colour) in TYPES.items():
         heights = [row[name] for row in rows]
         if any(heights) or name in ("hits", "direct"):
-            axes.bar(places, heights, bottom=below, color=colour, label=label, width=0.75, edgecolor="white", linewidth=0.5)
+            axes.bar(
+                places,
+                heights,
+                bottom=below,
+                color=colour,
+                label=label,
+                width=0.75,
+                edgecolor="white",
+                linewidth=0.5,
+            )
         below = [a + b for a, b in zip(below, heights)]
     axes.set_xticks(list(places), labels, fontsize=9)
     axes.set_ylim(0, 1)

@@ -1,4 +1,5 @@
 """Simulations side by side, one a core: virtual time does not mind what else the machine does."""
+
 import concurrent.futures
 import json
 import os
@@ -9,13 +10,13 @@ from scale import simgrid
 
 from . import shares
 
-
 LONGEST = 1800  # seconds of real time that one simulation may take
 
 
 @dataclass
 class Job:
     """`app` is a description of driver/scale.py; `label` are the columns that tell this row from others."""
+
     app: object
     ranks: int
     label: dict
@@ -30,7 +31,10 @@ class Simulations:
     def rows(self, jobs):
         """A row for every job, in their order; one that fails is left out, and told. The longest run first, so that none is left for the end."""
         done = 0
-        with self.laboratory.folder() as folder, concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        with (
+            self.laboratory.folder() as folder,
+            concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool,
+        ):
             order = sorted(enumerate(jobs), key=lambda each: -each[1].ranks)
             futures = {pool.submit(self.attempt, job, folder / str(at)): at for at, job in order}
             found = {}
@@ -45,7 +49,11 @@ class Simulations:
         return [row for at in range(len(jobs)) for row in found[at]]
 
     def attempt(self, job, folder):
-        name = " ".join(str(value) for value in (job.app.name, job.ranks, *job.label.values()) if value is not None)
+        name = " ".join(
+            str(value)
+            for value in (job.app.name, job.ranks, *job.label.values())
+            if value is not None
+        )
         return self.laboratory.attempt(name, lambda: [self.one(job, folder)])
 
     def one(self, job, folder):
@@ -54,7 +62,20 @@ class Simulations:
         cached = job.options is not None
         program = self.programs / (f"{job.app.program}_cached" if cached else job.app.program)
         options = {**job.options, "report": report} if cached else {}
-        simgrid.run(program, [*job.app.arguments(job.ranks), *job.words, "--json", out], job.ranks, folder, options, timeout=LONGEST)
+        simgrid.run(
+            program,
+            [*job.app.arguments(job.ranks), *job.words, "--json", out],
+            job.ranks,
+            folder,
+            options,
+            timeout=LONGEST,
+        )
         row = job.app.row(json.loads(out.read_text(encoding="utf-8")))
         types = access_types(report if cached else None, row["gets"])
-        return {**job.label, "ranks": job.ranks, **row, "adaptations": types["adaptations"], **shares.of_counts(types)}
+        return {
+            **job.label,
+            "ranks": job.ranks,
+            **row,
+            "adaptations": types["adaptations"],
+            **shares.of_counts(types),
+        }

@@ -1,14 +1,43 @@
 """All studies, in the order in which they are measured: the shortest first, so that a mistake shows soon."""
-from . import access, adaptive, barnes_hut, lcc, locality, overlap, peers, remote_data, scaling, victims
 
-STUDIES = (victims.STUDY, locality.STUDY, access.STUDY, overlap.STUDY, peers.STUDY, adaptive.STUDY, barnes_hut.STUDY, lcc.STUDY,
-           scaling.STUDY, remote_data.SYNTHETICS, remote_data.PROGRAMS)
+from . import (
+    access,
+    adaptive,
+    barnes_hut,
+    lcc,
+    locality,
+    overlap,
+    peers,
+    remote_data,
+    scaling,
+    victims,
+)
+
+STUDIES = (
+    victims.STUDY,
+    locality.STUDY,
+    access.STUDY,
+    overlap.STUDY,
+    peers.STUDY,
+    adaptive.STUDY,
+    barnes_hut.STUDY,
+    lcc.STUDY,
+    scaling.STUDY,
+    remote_data.SYNTHETICS,
+    remote_data.PROGRAMS,
+)
 
 
 def figures():
     """Every figure with its study, in the paper's order; tables after them."""
     found = [(figure, study) for study in STUDIES for figure in study.figures]
-    return sorted(found, key=lambda pair: (not pair[0].number.isdigit(), int(pair[0].number) if pair[0].number.isdigit() else 0))
+    return sorted(
+        found,
+        key=lambda pair: (
+            not pair[0].number.isdigit(),
+            int(pair[0].number) if pair[0].number.isdigit() else 0,
+        ),
+    )
 
 
 def of(numbers):
@@ -17,4 +46,8 @@ def of(numbers):
     unknown = [number for number in numbers if number not in known]
     if unknown:
         raise ValueError(f"{', '.join(unknown)}: there are {', '.join(known)}")
-    return [study for study in STUDIES if not numbers or any(known[number] is study for number in numbers)]
+    return [
+        study
+        for study in STUDIES
+        if not numbers or any(known[number] is study for number in numbers)
+    ]

@@ -1,4 +1,5 @@
 """The tables behind figures: CSV that is written once and read by plots, page and tests alike."""
+
 import csv
 
 
@@ -19,7 +20,13 @@ def text(value):
         return ""
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:.6g}" if isinstance(value, float) and not value.is_integer() else f"{value:.0f}" if isinstance(value, float) else str(value)
+    return (
+        f"{value:.6g}"
+        if isinstance(value, float) and not value.is_integer()
+        else f"{value:.0f}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def number(word):

@@ -9,6 +9,7 @@ the machine, so that a pair of ranks is as far apart with 16 of them as with 128
 The constants are set so that `bench_ping` (ping.cpp) measures what foMPI's paper does on Cray's network: a get of 8 bytes with its
 flush takes 1.9 us, a byte more 0.17 ns.
 """
+
 import argparse
 
 GROUPS, CHASSIS, ROUTERS, NODES = 4, 2, 4, 4

@@ -1,4 +1,5 @@
 """Runs a program on the simulated dragonfly of dragonfly.py: virtual time, the same in every run."""
+
 import json
 import os
 import shutil
@@ -10,13 +11,22 @@ from . import dragonfly
 
 # The network is what dragonfly.py says and nothing else: no factors fitted to Ethernet and TCP, no windows.
 NETWORK = {
-    "network/model": "SMPI", "smpi/lat-factor": "0:1", "smpi/bw-factor": "0:1", "network/weight-S": "0",
-    "network/TCP-gamma": "0", "network/crosstraffic": "0",
+    "network/model": "SMPI",
+    "smpi/lat-factor": "0:1",
+    "smpi/bw-factor": "0:1",
+    "network/weight-S": "0",
+    "network/TCP-gamma": "0",
+    "network/crosstraffic": "0",
     # One-sided transfers are done by the network's hardware: no rendezvous with the target.
     "smpi/send-is-detached-thresh": "100000000",
 }
 # Computation is what programs charge (apps/common/virtual_time.h), not what this machine takes for it.
-COMPUTATION = {"smpi/simulate-computation": "no", "smpi/wtime": "0", "smpi/init": "0", "smpi/grow-injected-times": "no"}
+COMPUTATION = {
+    "smpi/simulate-computation": "no",
+    "smpi/wtime": "0",
+    "smpi/init": "0",
+    "smpi/grow-injected-times": "no",
+}
 # The default all-to-all algorithms cost the simulator minutes at 128 ranks.
 COLLECTIVES = {"smpi/coll-selector": "mpich"}
 
@@ -36,14 +46,34 @@ def run(program, arguments, ranks, folder, options=None, timeout=900):
         file.write(dragonfly.xml())
     with open(hosts, "w", encoding="utf-8") as file:
         file.write("\n".join(dragonfly.hosts(ranks)) + "\n")
-    settings = [f"--cfg={key}:{value}" for part in (NETWORK, COMPUTATION, COLLECTIVES) for key, value in part.items()]
-    words = ["smpirun", "-platform", xml, "-hostfile", hosts, "-np", ranks, *settings, f"--cfg=smpi/tmpdir:{folder}",
-             "--log=root.thres:warning", program, *arguments]
+    settings = [
+        f"--cfg={key}:{value}"
+        for part in (NETWORK, COMPUTATION, COLLECTIVES)
+        for key, value in part.items()
+    ]
+    words = [
+        "smpirun",
+        "-platform",
+        xml,
+        "-hostfile",
+        hosts,
+        "-np",
+        ranks,
+        *settings,
+        f"--cfg=smpi/tmpdir:{folder}",
+        "--log=root.thres:warning",
+        program,
+        *arguments,
+    ]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NEARCACHE_")}
-    environment.update({f"NEARCACHE_{k.upper()}": str(v) for k, v in {**NEARCACHE, **(options or {})}.items()})
+    environment.update(
+        {f"NEARCACHE_{k.upper()}": str(v) for k, v in {**NEARCACHE, **(options or {})}.items()}
+    )
     return launched(program, words, timeout, cwd=folder, env=environment, stdin=subprocess.DEVNULL)
 
 
 def ping(program, ranks, folder):
     """{bytes: ns} of a get and its flush, nothing else going on."""
-    return {int(size): ns for size, ns in json.loads(run(program, [], ranks, folder))["get_ns"].items()}
+    return {
+        int(size): ns for size, ns in json.loads(run(program, [], ranks, folder))["get_ns"].items()
+    }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes the man pages: of the commands from their own help, of options and counters from the library's tables, of the C functions from
 the public headers. generate.py --out FOLDER [--date YYYY-MM-DD]; NEARCACHE_HOME names the build whose tables count."""
+
 import argparse
 import re
 import sys
@@ -33,12 +34,18 @@ class Writer:
 
 def sentences(help_text):
     """(the first sentence, paragraphs) of a command's help."""
-    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", help_text.replace("\b", "").strip())]
+    paragraphs = [
+        " ".join(part.split()) for part in re.split(r"\n\s*\n", help_text.replace("\b", "").strip())
+    ]
     return re.split(r"(?<=[.?:])\s", paragraphs[0])[0].rstrip(".?:"), paragraphs
 
 
 def add_options(page, command, context):
-    rows = [parameter.get_help_record(context) for parameter in command.get_params(context) if isinstance(parameter, click.Option)]
+    rows = [
+        parameter.get_help_record(context)
+        for parameter in command.get_params(context)
+        if isinstance(parameter, click.Option)
+    ]
     if rows:
         page.heading("Options")
     for names, words in rows:
@@ -55,7 +62,9 @@ def of_click(writer, command, name, *more):
     paragraphs = sentences(command.help)[1]
     purpose = command.get_short_help_str(1000)
     page = writer.page(name.replace(" ", "-"), 1, purpose[:1].lower() + purpose[1:])
-    context = click.Context(command, info_name=name, max_content_width=1000, help_option_names=["-h", "--help"])
+    context = click.Context(
+        command, info_name=name, max_content_width=1000, help_option_names=["-h", "--help"]
+    )
     page.heading("Synopsis")
     page.paragraph(f"`{name}` {' '.join(command.collect_usage_pieces(context))}")
     page.heading("Description")
@@ -70,12 +79,21 @@ def of_commands(writer):
     page = of_click(writer, cli.main, "nearcache")
     page.heading("Commands")
     for name in names:
-        page.item(f"nearcache-{name}(1)", cli.main.commands[name].get_short_help_str(1000).rstrip(".") + ".")
+        page.item(
+            f"nearcache-{name}(1)",
+            cli.main.commands[name].get_short_help_str(1000).rstrip(".") + ".",
+        )
     page.heading("Environment")
     page.item("NEARCACHE_HOME", "A build or an installation other than the command's own.")
     page.item("NEARCACHE_<OPTION>", "Each option of the library, as in nearcache-options(7).")
     add_epilog(page, cli.main)
-    page.see_also(*(f"nearcache-{name}(1)" for name in names), "nearcache-options(7)", "nearcache-counters(7)", "upcc(1)", "upcrun(1)")
+    page.see_also(
+        *(f"nearcache-{name}(1)" for name in names),
+        "nearcache-options(7)",
+        "nearcache-counters(7)",
+        "upcc(1)",
+        "upcrun(1)",
+    )
     for name in names:
         page = of_click(writer, cli.main.commands[name], f"nearcache {name}")
         add_epilog(page, cli.main.commands[name])
@@ -100,20 +118,35 @@ def of_upc(writer):
 def of_tables(writer, known):
     page = writer.page("nearcache-options", 7, "options of Nearcache")
     page.heading("Description")
-    page.paragraph("Each option is an argument of `nearcache run` and an environment variable. Those of scope window are also info keys, which "
-                   "count more than both. Sizes take the suffixes k, M, G and T, times ns, us, ms and s.")
+    page.paragraph(
+        "Each option is an argument of `nearcache run` and an environment variable. Those of scope window are also info keys, which "
+        "count more than both. Sizes take the suffixes k, M, G and T, times ns, us, ms and s."
+    )
     page.heading("Options")
     for option in known.options:
-        facts = [f"Default: {option.default or 'none'}", *([f"range: {option.range}"] if option.range else []),
-                 f"variable: {option.variable}", *([f"info key: {option.info_key}"] if option.info_key else [])]
-        page.item(option.flag, f"{option.help[:1].upper()}{option.help[1:]}. {'; '.join(facts)}.", option.type.upper())
+        facts = [
+            f"Default: {option.default or 'none'}",
+            *([f"range: {option.range}"] if option.range else []),
+            f"variable: {option.variable}",
+            *([f"info key: {option.info_key}"] if option.info_key else []),
+        ]
+        page.item(
+            option.flag,
+            f"{option.help[:1].upper()}{option.help[1:]}. {'; '.join(facts)}.",
+            option.type.upper(),
+        )
     page.see_also("nearcache(1)", "nearcache-run(1)")
-    page = writer.page("nearcache-counters", 7, "counters of Nearcache's reports and of nearcache_stats")
+    page = writer.page(
+        "nearcache-counters", 7, "counters of Nearcache's reports and of nearcache_stats"
+    )
     page.heading("Description")
     page.paragraph("A sum adds up over windows and ranks; a gauge is the value now.")
     page.heading("Counters")
     for counter in known.counters:
-        page.item(counter.name, f"{counter.help[:1].upper()}{counter.help[1:]} ({counter.kind}, {counter.unit}).")
+        page.item(
+            counter.name,
+            f"{counter.help[:1].upper()}{counter.help[1:]} ({counter.kind}, {counter.unit}).",
+        )
     page.see_also("nearcache-report(1)", "nearcache_get_stats(3)", "nearcache_shmem_stats(3)")
 
 
@@ -133,7 +166,11 @@ def of_header(writer, file, library):
             for words in headers.introduction(text):
                 page.paragraph(words)
             page.paragraph(f"Preload or link `{library}`.")
-            page.see_also("nearcache(1)", "nearcache-counters(7)", *(f"{other}(3)" for other in every if other != name))
+            page.see_also(
+                "nearcache(1)",
+                "nearcache-counters(7)",
+                *(f"{other}(3)" for other in every if other != name),
+            )
 
 
 def main():

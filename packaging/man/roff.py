@@ -1,4 +1,5 @@
 """A man page as roff(7): sections of paragraphs, items with a description, and preformatted lines."""
+
 import re
 
 
@@ -10,7 +11,10 @@ def escaped(text):
 
 def literal(text):
     """Names in backquotes are bold."""
-    return "".join(f"\\fB{escaped(part)}\\fR" if index % 2 else escaped(part) for index, part in enumerate(text.split("`")))
+    return "".join(
+        f"\\fB{escaped(part)}\\fR" if index % 2 else escaped(part)
+        for index, part in enumerate(text.split("`"))
+    )
 
 
 class Page:
@@ -19,8 +23,11 @@ class Page:
     def __init__(self, name, section, purpose, version, date):
         self.name = name
         self.section = section
-        self.lines = [f'.TH "{escaped(name.upper())}" {section} "{date}" "Nearcache {version}" "Nearcache"', '.SH NAME',
-                      f"{escaped(name)} \\- {escaped(purpose.rstrip('.'))}"]
+        self.lines = [
+            f'.TH "{escaped(name.upper())}" {section} "{date}" "Nearcache {version}" "Nearcache"',
+            ".SH NAME",
+            f"{escaped(name)} \\- {escaped(purpose.rstrip('.'))}",
+        ]
 
     @property
     def file(self):
@@ -34,7 +41,11 @@ class Page:
 
     def item(self, name, text, argument=""):
         """`argument` is in italics."""
-        self.lines += [".TP", f"\\fB{escaped(name)}\\fR" + (f" \\fI{escaped(argument)}\\fR" if argument else ""), literal(" ".join(text.split())) or "\\&"]
+        self.lines += [
+            ".TP",
+            f"\\fB{escaped(name)}\\fR" + (f" \\fI{escaped(argument)}\\fR" if argument else ""),
+            literal(" ".join(text.split())) or "\\&",
+        ]
 
     def verbatim(self, text):
         self.lines += [".PP", ".nf", escaped(text.rstrip("\n")), ".fi"]
@@ -42,7 +53,15 @@ class Page:
     def see_also(self, *names):
         self.heading("See also")
         # Each is "name(section)".
-        self.lines += [".PP", ",\n".join(re.sub(r"^(.*)(\(\d\))$", lambda found: f"\\fB{escaped(found[1])}\\fR{found[2]}", name) for name in names)]
+        self.lines += [
+            ".PP",
+            ",\n".join(
+                re.sub(
+                    r"^(.*)(\(\d\))$", lambda found: f"\\fB{escaped(found[1])}\\fR{found[2]}", name
+                )
+                for name in names
+            ),
+        ]
 
     def text(self):
         return "\n".join(self.lines) + "\n"

@@ -2,6 +2,7 @@
 
 An object fits one MPI, so none can come with the wheel. They go into a prefix; the commands look into the default one by themselves.
 """
+
 import os
 import re
 import shutil
@@ -21,7 +22,9 @@ SHOWN = 30  # lines of a log that failed
 def source():
     """The folder of the sources."""
     if not home.WHEEL.exists():
-        raise NearcacheError("this Nearcache was not installed from a wheel: build its objects with CMake (docs/quickstart.md)")
+        raise NearcacheError(
+            "this Nearcache was not installed from a wheel: build its objects with CMake (docs/quickstart.md)"
+        )
     return home.WHEEL / "source"
 
 
@@ -36,18 +39,36 @@ def wrapper(name, kind):
 def settings(mpicc, oshcc, prefix):
     """CMake's, without wrappers every MPI and OpenSHMEM that it finds."""
     named = bool(mpicc or oshcc)
-    lists = {kind.upper(): ";".join(wrapper(name, kind) for name in names) for kind, names in (("mpicc", mpicc), ("oshcc", oshcc))}
-    words = [f"-DNEARCACHE_{kind}={value or ('none' if named else '')}" for kind, value in lists.items()]
-    return [*words, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON", f"-DCMAKE_INSTALL_PREFIX={prefix}", "-DNEARCACHE_BUILD_SIMULATE=OFF",
-            *(f"-DNEARCACHE_BUILD_{part}=OFF" for part in ("TESTS", "APPS", "BENCH")),
-            *(["-G", "Ninja"] if shutil.which("ninja") else []), f"-DPython3_EXECUTABLE={sys.executable}"]
+    lists = {
+        kind.upper(): ";".join(wrapper(name, kind) for name in names)
+        for kind, names in (("mpicc", mpicc), ("oshcc", oshcc))
+    }
+    words = [
+        f"-DNEARCACHE_{kind}={value or ('none' if named else '')}" for kind, value in lists.items()
+    ]
+    return [
+        *words,
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DCMAKE_UNITY_BUILD=ON",
+        f"-DCMAKE_INSTALL_PREFIX={prefix}",
+        "-DNEARCACHE_BUILD_SIMULATE=OFF",
+        *(f"-DNEARCACHE_BUILD_{part}=OFF" for part in ("TESTS", "APPS", "BENCH")),
+        *(["-G", "Ninja"] if shutil.which("ninja") else []),
+        f"-DPython3_EXECUTABLE={sys.executable}",
+    ]
 
 
 def step(words, log):
     """One command, whose output goes to the log and where it counts steps also to a terminal."""
     live = sys.stderr.isatty()
     with log.open("a", errors="replace") as file:
-        process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        process = subprocess.Popen(
+            list(map(str, words)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
         for line in process.stdout:
             file.write(line)
             if live and re.match(r"\[\s*\d+(/\d+|%)\]", line):
@@ -56,7 +77,9 @@ def step(words, log):
             click.echo("\r\033[K", err=True, nl=False)
     if process.wait():
         end = "".join(log.read_text(errors="replace").splitlines(keepends=True)[-SHOWN:])
-        raise NearcacheError(f"{' '.join(map(str, words[:2]))} failed; the end of what it said:\n{end.rstrip()}")
+        raise NearcacheError(
+            f"{' '.join(map(str, words[:2]))} failed; the end of what it said:\n{end.rstrip()}"
+        )
 
 
 def make(mpicc, oshcc, prefix, jobs):
@@ -73,11 +96,31 @@ def make(mpicc, oshcc, prefix, jobs):
 
 
 @click.command(short_help="Build the objects for your MPIs and OpenSHMEMs")
-@click.option("--mpicc", multiple=True, metavar="WRAPPER", help="Build for the MPI of this compile wrapper; may be repeated")
-@click.option("--oshcc", multiple=True, metavar="WRAPPER", help="Build for the OpenSHMEM of this compile wrapper; may be repeated")
-@click.option("--prefix", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
-              help="Put it there; NEARCACHE_HOME must then name it  [default: a folder that is found without]")
-@click.option("-j", "--jobs", type=click.IntRange(min=1), default=lambda: len(os.sched_getaffinity(0)), help="Compilations at a time  [default: a core each]")
+@click.option(
+    "--mpicc",
+    multiple=True,
+    metavar="WRAPPER",
+    help="Build for the MPI of this compile wrapper; may be repeated",
+)
+@click.option(
+    "--oshcc",
+    multiple=True,
+    metavar="WRAPPER",
+    help="Build for the OpenSHMEM of this compile wrapper; may be repeated",
+)
+@click.option(
+    "--prefix",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Put it there; NEARCACHE_HOME must then name it  [default: a folder that is found without]",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=lambda: len(os.sched_getaffinity(0)),
+    help="Compilations at a time  [default: a core each]",
+)
 def build(mpicc, oshcc, prefix, jobs):
     """Build the objects for your MPIs and OpenSHMEMs, by default for all that are found.
 

@@ -1,4 +1,5 @@
 """The command line: nearcache run | advise | simulate | report | compare | options | counters | doctor | build."""
+
 import shlex
 
 import click
@@ -7,11 +8,17 @@ from click.core import ParameterSource
 from . import __version__, advise, build, compare, simulate, tables
 from .errors import EXIT_UNHEALTHY, NearcacheError
 
-EPILOG = ("Exit codes: that of the program for run; 0 success, 2 wrong usage or unreadable file, 3 doctor found something "
-          "wrong, 125 run refused the program and started nothing.")
+EPILOG = (
+    "Exit codes: that of the program for run; 0 success, 2 wrong usage or unreadable file, 3 doctor found something "
+    "wrong, 125 run refused the program and started nothing."
+)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG, short_help="cache for one-sided communication")
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EPILOG,
+    short_help="cache for one-sided communication",
+)
 @click.version_option(__version__, prog_name="nearcache")
 def main():
     """Nearcache: a cache for the one-sided communication of MPI and OpenSHMEM programs."""
@@ -22,8 +29,14 @@ class RunCommand(click.Command):
 
     def get_params(self, ctx):
         if not getattr(self, "derived", None):
-            self.derived = [click.Option([*dict.fromkeys([option.flag, "--" + option.name]), option.name], metavar=option.type.upper(),
-                                         help=_help_of(option)) for option in tables.load().options]
+            self.derived = [
+                click.Option(
+                    [*dict.fromkeys([option.flag, "--" + option.name]), option.name],
+                    metavar=option.type.upper(),
+                    help=_help_of(option),
+                )
+                for option in tables.load().options
+            ]
         return [*super().get_params(ctx), *self.derived]
 
     def make_parser(self, ctx):
@@ -37,8 +50,17 @@ def _help_of(option):
     return f"{option.help[:1].upper()}{option.help[1:]}{default}"
 
 
-@main.command(cls=RunCommand, epilog=EPILOG, short_help="Run a program with its one-sided communication cached")
-@click.option("--mpi", "tag", metavar="TAG", help="Use the preload object of this MPI (such as mpich-4.0.2) or OpenSHMEM (oshmem-4.1.4) without looking at the program")
+@main.command(
+    cls=RunCommand,
+    epilog=EPILOG,
+    short_help="Run a program with its one-sided communication cached",
+)
+@click.option(
+    "--mpi",
+    "tag",
+    metavar="TAG",
+    help="Use the preload object of this MPI (such as mpich-4.0.2) or OpenSHMEM (oshmem-4.1.4) without looking at the program",
+)
 @click.option("--dry-run", is_flag=True, help="Print the command that would be started, and stop")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 def run(words, tag, dry_run, **given):
@@ -48,9 +70,13 @@ def run(words, tag, dry_run, **given):
     the launcher. Options are those of the library; `--report -` prints a report at the end, `--report FILE` writes it as JSON.
     """
     from . import run as runner
+
     context = click.get_current_context()
-    values = [(option, given[option.name]) for option in tables.load().options
-              if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE]
+    values = [
+        (option, given[option.name])
+        for option in tables.load().options
+        if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    ]
     started, choices = runner.prepare(list(words), values, tag)
     for choice in choices:
         if choice.note:
@@ -63,45 +89,71 @@ def run(words, tag, dry_run, **given):
 
 @main.command(short_help="Show a JSON report as text or as a page")
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
-@click.option("--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]")
-@click.option("--html", type=click.Path(dir_okay=False, allow_dash=True), metavar="OUT",
-              help="Write it as one page for a browser instead, with charts; it needs no network. - is standard output")
+@click.option(
+    "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
+)
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    metavar="OUT",
+    help="Write it as one page for a browser instead, with charts; it needs no network. - is standard output",
+)
 def report(file, width, html):
     """Show the JSON report FILE (of NEARCACHE_REPORT or run --report) as text, or as a page; - reads standard input."""
     from . import report as reports
+
     document = reports.load(file)
     if html is None:
         reports.show(document, width)
         return
     from . import html as pages
+
     pages.write(document, file, html)
 
 
 @main.command(short_help="List every option with its default")
 @click.option("--markdown", is_flag=True, help="Print docs/options.md")
-@click.option("--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]")
+@click.option(
+    "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
+)
 def options(markdown, width):
     """List every option with its default."""
     from . import listing
+
     listing.show_options(tables.load(), markdown, width)
 
 
 @main.command(short_help="List every counter of the reports")
 @click.option("--markdown", is_flag=True, help="Print as Markdown")
-@click.option("--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]")
+@click.option(
+    "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
+)
 def counters(markdown, width):
     """List every counter of the reports."""
     from . import listing
+
     listing.show_counters(tables.load(), markdown, width)
 
 
-@main.command(epilog="Exits with 3 if something is wrong.", short_help="Look for MPIs and objects, and test whether each works")
+@main.command(
+    epilog="Exits with 3 if something is wrong.",
+    short_help="Look for MPIs and objects, and test whether each works",
+)
 @click.option("--no-run", is_flag=True, help="Only look; start no self-tests")
-@click.option("--mpi", "tags", multiple=True, metavar="TAG", help="Check this MPI or OpenSHMEM only; may be repeated")
-@click.option("--timeout", type=float, default=30, show_default=True, help="Seconds that a self-test may take")
+@click.option(
+    "--mpi",
+    "tags",
+    multiple=True,
+    metavar="TAG",
+    help="Check this MPI or OpenSHMEM only; may be repeated",
+)
+@click.option(
+    "--timeout", type=float, default=30, show_default=True, help="Seconds that a self-test may take"
+)
 def doctor(no_run, tags, timeout):
     """Look for MPIs, OpenSHMEMs and preload objects, run a 2-rank self-test of each, say what is wrong and how to cure it."""
     from . import doctor as check
+
     if not check.examine(run_tests=not no_run, tags=tags, timeout=timeout):
         raise click.exceptions.Exit(EXIT_UNHEALTHY)
 

@@ -1,17 +1,21 @@
 """Finds the program in a launcher's command line: `timeout 60 mpiexec -n 4 --bind-to core numactl -N 0 ./app args`.
 
-    parse(words) -> Command; each of its Programs says where its words start, so that a preload can be put there.
+parse(words) -> Command; each of its Programs says where its words start, so that a preload can be put there.
 """
+
 import os
 import re
 import shutil
 from dataclasses import dataclass, field
 
-LAUNCHERS = re.compile(r"(mpiexec|mpirun|oshrun|shmemrun|orterun|prterun|prun|srun|aprun|jsrun|ibrun|smpirun|hydra_mpiexec)([.\-_].*)?")
+LAUNCHERS = re.compile(
+    r"(mpiexec|mpirun|oshrun|shmemrun|orterun|prterun|prun|srun|aprun|jsrun|ibrun|smpirun|hydra_mpiexec)([.\-_].*)?"
+)
 
 # Options of the launchers that take values, without their leading dashes. Words after an option that is not listed are
 # values as long as they are not programs.
-ONE_VALUE = set("""
+ONE_VALUE = set(
+    """
     n np c N f hostfile machinefile machine-file default-hostfile host hosts H wdir wd path iface ppn perhost launcher
     bootstrap launcher-exec bootstrap-exec rmk bind-to map-by rank-by membind env-file envlist genvlist configfile
     x nodes ntasks nperhost npernode npersocket timeout tune am app prefix report-uri output-filename output
@@ -19,14 +23,17 @@ ONE_VALUE = set("""
     ntasks-per-node cpus-per-task nodelist w p partition A account t time J job-name mpi cpu-bind mem mem-per-cpu
     gpus gres constraint C o e i error input jobid reservation export distribution m exclude D chdir qos
     hostlist nrs rs_per_host tasks_per_rs cpu_per_rs gpu_per_rs platform cfg localhost
-""".split())
+""".split()
+)
 TWO_VALUES = {"mca", "gmca", "omca", "pmca", "prtemca", "genv", "env"}
 # Open MPI's -c and -N take a value, so do hydra's; hydra's -env takes a name and a value.
-NO_VALUE = set("""
+NO_VALUE = set(
+    """
     v verbose V version help h q-quiet quiet tag-output oversubscribe nooversubscribe nolocal display-map display-allocation
     report-bindings allow-run-as-root l prepend-rank prepend-pattern genvall genvnone envall envnone exclusive u
     unbuffered label O overcommit K k no-kill bynode byslot bycore preload-binary stream-buffering
-""".split())
+""".split()
+)
 
 # Programs that run another one given as their first non-option word. Their options that take a value are listed, and
 # the number of leading words that are not options.
@@ -52,6 +59,7 @@ ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.S)
 @dataclass
 class Program:
     """A program in a command line: `at` is the index of the word before which a preload belongs, `start` the program's own."""
+
     at: int
     start: int
     assignments: dict = field(default_factory=dict)  # of an `env` before it
@@ -164,11 +172,15 @@ def parse(words):
     while at <= len(words):  # mpiexec -n 1 ./a : -n 2 ./b
         end = words.index(":", at) if ":" in words[at:] else len(words)
         start = _after_launcher_options(words, at, end)
-        options = {word.lstrip("-").partition("=")[0] for word in words[at:start] if word.startswith("-")}
+        options = {
+            word.lstrip("-").partition("=")[0] for word in words[at:start] if word.startswith("-")
+        }
         if options & {"configfile", "app", "multi-prog"}:
             command.config_file = True
         program = _program(words, start, end) if start < end else None
         if program:
-            command.programs.append(Program(program.at, program.start, {**assignments, **program.assignments}))
+            command.programs.append(
+                Program(program.at, program.start, {**assignments, **program.assignments})
+            )
         at = end + 1
     return command

@@ -1,4 +1,5 @@
 """`nearcache compare A B`: two reports of runs, or two results of bench/run, side by side."""
+
 import json
 import sys
 
@@ -13,7 +14,14 @@ from .report_text import CONTROL, _grid
 
 BENCH = "nearcache-bench"
 # What makes two runs hard to compare, where it differs.
-SETTINGS = {"program": "program", "host": "host", "mpi": "library", "ranks": "ranks", "modelled": "network model", "nearcache": "Nearcache"}
+SETTINGS = {
+    "program": "program",
+    "host": "host",
+    "mpi": "library",
+    "ranks": "ranks",
+    "modelled": "network model",
+    "nearcache": "Nearcache",
+}
 
 
 def plain(value):
@@ -27,8 +35,11 @@ def ratio(first, second):
 
 def differing(names, first, second):
     """What the two were run with, where that differs."""
-    return [f"{label}: {plain(first.get(name, '-'))} / {plain(second.get(name, '-'))}" for name, label in names.items()
-            if plain(first.get(name)) != plain(second.get(name))]
+    return [
+        f"{label}: {plain(first.get(name, '-'))} / {plain(second.get(name, '-'))}"
+        for name, label in names.items()
+        if plain(first.get(name)) != plain(second.get(name))
+    ]
 
 
 def seconds(document, name):
@@ -44,18 +55,41 @@ def of_reports(first, second):
 
     def row(label, values, show):
         rows.append((label, *(show(value) for value in values), ratio(*values)))
-    row("time of the run", [each["wall_seconds"]["mean"] for each in both], lambda value: f"{value:.3f} s")
-    row("hit ratio", [hit_rate(each["totals"]) for each in both], lambda value: f"{100 * value:.1f}%")
-    row(f"remote time, a {one}", [seconds(each, "remote_ns") for each in both], lambda value: f"{value:.3f} s")
-    row(f"saved time, a {one} (estimated)", [saved_ns(each["totals"]) / max(each["ranks"], 1) / 1e9 for each in both], lambda value: f"{value:.3f} s")
-    counted = [("gets", "gets", False), *((name, label, False) for name, label, _ in access_types(first)), *TRAFFIC[api(first)]]
+
+    row(
+        "time of the run",
+        [each["wall_seconds"]["mean"] for each in both],
+        lambda value: f"{value:.3f} s",
+    )
+    row(
+        "hit ratio",
+        [hit_rate(each["totals"]) for each in both],
+        lambda value: f"{100 * value:.1f}%",
+    )
+    row(
+        f"remote time, a {one}",
+        [seconds(each, "remote_ns") for each in both],
+        lambda value: f"{value:.3f} s",
+    )
+    row(
+        f"saved time, a {one} (estimated)",
+        [saved_ns(each["totals"]) / max(each["ranks"], 1) / 1e9 for each in both],
+        lambda value: f"{value:.3f} s",
+    )
+    counted = [
+        ("gets", "gets", False),
+        *((name, label, False) for name, label, _ in access_types(first)),
+        *TRAFFIC[api(first)],
+    ]
     counted += TRAFFIC["coherence"] if api(first) == "MPI" else []
     for name, label, in_bytes in counted:
         values = [each["totals"].get(name, 0) for each in both]
         if any(values):
             row(label, values, bytes_text if in_bytes else "{:,}".format)
     options = {name: name for name in (first.get("options") or {}) | (second.get("options") or {})}
-    said = differing(SETTINGS, first, second) + differing(options, first.get("options") or {}, second.get("options") or {})
+    said = differing(SETTINGS, first, second) + differing(
+        options, first.get("options") or {}, second.get("options") or {}
+    )
     return said, rows
 
 
@@ -82,20 +116,36 @@ def rows_by_name(result):
     """{what a row is of: the row}: words and whole numbers name it, the rest was measured."""
     named = {}
     for row in result["results"]:
-        named.setdefault(" ".join(f"{value}" if isinstance(value, str) else f"{name}={value}" for name, value in row.items() if not is_measure(value)), row)
+        named.setdefault(
+            " ".join(
+                f"{value}" if isinstance(value, str) else f"{name}={value}"
+                for name, value in row.items()
+                if not is_measure(value)
+            ),
+            row,
+        )
     return named
 
 
 def of_benches(first, second):
-    rows = [compared(name, value, second["summary"][name]) for name, value in first["summary"].items()
-            if name in second["summary"] and isinstance(value, (int, float, dict)) and not isinstance(value, bool)]
+    rows = [
+        compared(name, value, second["summary"][name])
+        for name, value in first["summary"].items()
+        if name in second["summary"]
+        and isinstance(value, (int, float, dict))
+        and not isinstance(value, bool)
+    ]
     others = rows_by_name(second)
     unmatched = 0
     for name, row in rows_by_name(first).items():
         if name not in others:
             unmatched += 1
             continue
-        rows += [compared(f"{name}: {column}", value, others[name][column]) for column, value in row.items() if is_measure(value) and is_measure(others[name].get(column))]
+        rows += [
+            compared(f"{name}: {column}", value, others[name][column])
+            for column, value in row.items()
+            if is_measure(value) and is_measure(others[name].get(column))
+        ]
     said = differing({"name": "measurement", "quick": "quick"}, first, second)
     context = {name: name for name in first.get("context") or {}}
     said += differing(context, first.get("context") or {}, second.get("context") or {})
@@ -119,17 +169,23 @@ def load(file):
 @click.command(short_help="Show two reports, or two bench results, side by side")
 @click.argument("first", metavar="A", type=click.Path(dir_okay=False))
 @click.argument("second", metavar="B", type=click.Path(dir_okay=False))
-@click.option("--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]")
+@click.option(
+    "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
+)
 def compare(first, second, width):
     """Show the JSON reports A and B of two runs, or two results of bench/run, side by side: first what they were run with that
     differs, then each figure and B over A. Medians whose 95% intervals do not meet are marked with *.
     """
     (bench, left), (other, right) = load(first), load(second)
     if bench != other:
-        raise NearcacheError(f"{first} is a {'bench result' if bench else 'report'} and {second} is none: there is nothing to compare")
+        raise NearcacheError(
+            f"{first} is a {'bench result' if bench else 'report'} and {second} is none: there is nothing to compare"
+        )
     try:
         if not bench and api(left) != api(right):
-            raise NearcacheError(f"{first} is of {api(left)} and {second} of {api(right)}: there is nothing to compare")
+            raise NearcacheError(
+                f"{first} is of {api(left)} and {second} of {api(right)}: there is nothing to compare"
+            )
         said, rows = of_benches(left, right) if bench else of_reports(left, right)
     except report_file.DAMAGE as error:
         raise report_file.damaged(error) from None

@@ -1,4 +1,5 @@
 """`nearcache doctor`: which MPIs and OpenSHMEMs are here, which preload objects, does each work, and what is wrong."""
+
 import importlib.util
 import os
 import re
@@ -29,7 +30,11 @@ class Finding:
 def folders(home_path):
     """Folders that may hold launchers: PATH, well-known prefixes, the venvs of a source tree."""
     found = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
-    found += [Path(os.environ[name]) / "bin" for name in ("MPI_HOME", "I_MPI_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX") if os.environ.get(name)]
+    found += [
+        Path(os.environ[name]) / "bin"
+        for name in ("MPI_HOME", "I_MPI_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX")
+        if os.environ.get(name)
+    ]
     found += sorted(Path("/opt").glob("*/bin")) + sorted(Path("/usr/lib64").glob("*mpi*/bin"))
     for root in (home.PACKAGE.parents[1], home_path.parent):
         found += sorted((root / ".deps").glob("*/bin"))
@@ -41,7 +46,10 @@ def launchers(places):
     found, seen = {}, set()
     for folder in places:
         try:
-            names = sorted((name for name in os.listdir(folder) if LAUNCHER_NAMES.fullmatch(name)), key=lambda name: (len(name), name))
+            names = sorted(
+                (name for name in os.listdir(folder) if LAUNCHER_NAMES.fullmatch(name)),
+                key=lambda name: (len(name), name),
+            )
         except OSError:
             continue
         for name in names:
@@ -52,7 +60,9 @@ def launchers(places):
                 continue
             seen.add(same)
             owner = mpi.of_launcher(str(path))
-            known = {(item.tag, os.path.realpath(Path(item.found).parent)) for item in found.values()}
+            known = {
+                (item.tag, os.path.realpath(Path(item.found).parent)) for item in found.values()
+            }
             if owner and (owner.tag, same[1]) not in known:
                 found[str(path)] = owner
     return found
@@ -63,8 +73,15 @@ def launcher_for(item, found, library=None):
     family = {"abi": "mpich", "oshmem": "openmpi"}.get(item.family, item.family)
     if family in shmem.FAMILIES:
         return shutil.which("oshrun")
-    mates = [path for path, owner in found.items() if owner.family == family
-             and (item.family == "abi" or preload.version_numbers(owner.version) == preload.version_numbers(item.version))]
+    mates = [
+        path
+        for path, owner in found.items()
+        if owner.family == family
+        and (
+            item.family == "abi"
+            or preload.version_numbers(owner.version) == preload.version_numbers(item.version)
+        )
+    ]
     if library:
         beside = [path for path in mates if Path(path).parent.parent == Path(library).parent.parent]
         mates = beside or mates
@@ -75,7 +92,11 @@ def launch_words(launcher, owner):
     words = [launcher, "-n", "2"]
     if owner.family == "openmpi":
         major = (preload.version_numbers(owner.version) or (4,))[0]
-        words += ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"] if major >= 5 else ["--oversubscribe", "--bind-to", "none"]
+        words += (
+            ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
+            if major >= 5
+            else ["--oversubscribe", "--bind-to", "none"]
+        )
     return words
 
 
@@ -88,15 +109,32 @@ def root_findings(owner):
     missing = [name for name in wanted if os.environ.get(name) != "1"]
     if not missing:
         return []
-    return [Finding("note", f"Open MPI refuses to run as root unless you export {' '.join(name + '=1' for name in missing)} "
-                            "(set for this self-test)")]
+    return [
+        Finding(
+            "note",
+            f"Open MPI refuses to run as root unless you export {' '.join(name + '=1' for name in missing)} "
+            "(set for this self-test)",
+        )
+    ]
 
 
 def run(words, timeout, **variables):
     """(exit code or None after a timeout, output) of a command that gets its own session, so that all of it can be ended."""
-    environment = {**os.environ, **{name: "1" for name in ROOT_VARIABLES + ROOT_VARIABLES_5}, **variables}
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                               text=True, errors="replace", env=environment, start_new_session=True)
+    environment = {
+        **os.environ,
+        **{name: "1" for name in ROOT_VARIABLES + ROOT_VARIABLES_5},
+        **variables,
+    }
+    process = subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+        env=environment,
+        start_new_session=True,
+    )
     try:
         output, _ = process.communicate(timeout=timeout)
         return process.returncode, output
@@ -116,20 +154,32 @@ def judge(code, output, timeout):
     if code == 0 and ok and int(ok[1]) > 0:
         return Finding("ok", f"self-test on 2 ranks: {ok[1]} hits")
     if "selftest: nearcache is not loaded" in output:
-        return Finding("wrong", "self-test: ran, but without the object: preloading has no effect here (a launcher or "
-                                "container that drops LD_PRELOAD, or secure execution)")
+        return Finding(
+            "wrong",
+            "self-test: ran, but without the object: preloading has no effect here (a launcher or "
+            "container that drops LD_PRELOAD, or secure execution)",
+        )
     if code == 0 and ok:
-        return Finding("wrong", "self-test: ran, but nothing was served from the cache; NEARCACHE_VERBOSE=2 says why")
+        return Finding(
+            "wrong",
+            "self-test: ran, but nothing was served from the cache; NEARCACHE_VERBOSE=2 says why",
+        )
     # Launchers add lines of their own after the self-test's verdict.
     lines = [line for line in output.strip().splitlines() if line.strip()]
     last = [line for line in lines if line.startswith("selftest: FAILED")] or lines[-4:]
-    return Finding("wrong", f"self-test: exit code {code}\n" + "\n".join("    " + line for line in last))
+    return Finding(
+        "wrong", f"self-test: exit code {code}\n" + "\n".join("    " + line for line in last)
+    )
 
 
 def memory_hook_findings(item, words, timeout):
     """Whether this Open MPI's shmem_finalize crashes as the shell has it set up; asked of the self-test without Nearcache."""
     text = shmem.memory_hook_pitfall(os.environ) if shmem.has_memory_hook(item) else ""
-    if not text or run([*words, "env", "-u", "LD_PRELOAD", str(item.selftest)], timeout)[0] in SELFTEST_CODES:
+    if (
+        not text
+        or run([*words, "env", "-u", "LD_PRELOAD", str(item.selftest)], timeout)[0]
+        in SELFTEST_CODES
+    ):
         return []
     return [Finding("wrong", f"{text} (set for this self-test)")]
 
@@ -141,13 +191,21 @@ def selftest(item, launcher, owner, timeout):
     surroundings = {"OMPI_MCA_memory": "^patcher"} if shmem.has_memory_hook(item) else {}
     value = preload.preload_value([item.path], os.environ.get("LD_PRELOAD"))
     variables = [f"LD_PRELOAD={value}", "NEARCACHE_SKIP_CHEAP=false", "NEARCACHE_MODE=always"]
-    finding = judge(*run([*words, "env", *variables, str(item.selftest)], timeout, **surroundings), timeout)
+    finding = judge(
+        *run([*words, "env", *variables, str(item.selftest)], timeout, **surroundings), timeout
+    )
     findings.append(finding)
     if finding.level == "wrong":
-        code, output = run([*words, "env", "-u", "LD_PRELOAD", str(item.selftest)], timeout, **surroundings)
+        code, output = run(
+            [*words, "env", "-u", "LD_PRELOAD", str(item.selftest)], timeout, **surroundings
+        )
         if code != 0 and "selftest:" not in output:
-            findings.append(Finding("wrong", f"without Nearcache it fails as well: this {kind_of(item)} does not work here "
-                                             f"({' '.join(words)})"))
+            findings.append(
+                Finding(
+                    "wrong",
+                    f"without Nearcache it fails as well: this {kind_of(item)} does not work here ({' '.join(words)})",
+                )
+            )
     return findings
 
 
@@ -157,9 +215,16 @@ def host_findings(item, library):
         rows = tables.load().host_defects
     except NearcacheError:  # said elsewhere
         return []
-    host = ("oshmem", item.version) if item.family == "oshmem" else mpi.implementation(mpi.library_text(library) or "")
+    host = (
+        ("oshmem", item.version)
+        if item.family == "oshmem"
+        else mpi.implementation(mpi.library_text(library) or "")
+    )
     name = " ".join(filter(None, (host_defects.NAMES.get(host[0]), host[1])))
-    return [Finding("note", f"{name} is known to be wrong: {row.what} ({row.answer})") for row in host_defects.of(*host, rows)]
+    return [
+        Finding("note", f"{name} is known to be wrong: {row.what} ({row.answer})")
+        for row in host_defects.of(*host, rows)
+    ]
 
 
 def kind_of(item):
@@ -174,12 +239,19 @@ def examine_object(item, found, run_tests, timeout):
         library = libraries.used_by(item.selftest)[0 if item.is_shmem else 1]
         launcher = launcher_for(item, found, library)
         if library is None:
-            return [Finding("wrong", f"the {kind_of(item)} library of {item.tag} is not found any more; rebuild Nearcache")]
+            return [
+                Finding(
+                    "wrong",
+                    f"the {kind_of(item)} library of {item.tag} is not found any more; rebuild Nearcache",
+                )
+            ]
     except (OSError, ValueError) as error:
         return [Finding("wrong", str(error))]
     if not launcher:
         name = "oshrun" if item.is_shmem else "mpiexec"
-        return [Finding("wrong", f"there is no {name} of {item.tag}: install it or put it into PATH")]
+        return [
+            Finding("wrong", f"there is no {name} of {item.tag}: install it or put it into PATH")
+        ]
     owner = found.get(launcher) or item
     findings += root_findings(owner)
     heap = shmem.heap_pitfall(os.environ) if item.family == "oshmem" else ""
@@ -199,10 +271,19 @@ def environment_findings():
     """Settings of this shell that change what happens."""
     findings = []
     if os.environ.get("LD_PRELOAD"):
-        findings.append(Finding("note", f"LD_PRELOAD is set ({os.environ['LD_PRELOAD']}); nearcache run puts its object before it"))
+        findings.append(
+            Finding(
+                "note",
+                f"LD_PRELOAD is set ({os.environ['LD_PRELOAD']}); nearcache run puts its object before it",
+            )
+        )
     cores = len(os.sched_getaffinity(0))
     if cores < 2:
-        findings.append(Finding("note", "one core: the ranks of a test share it; Open MPI needs --oversubscribe"))
+        findings.append(
+            Finding(
+                "note", "one core: the ranks of a test share it; Open MPI needs --oversubscribe"
+            )
+        )
     return findings
 
 
@@ -213,7 +294,9 @@ def upc_findings(where, item):
         return [Finding("note", f"no UPC: {archive} is not built")]
     missing = []
     if sys.version_info < (3, 11):
-        missing.append(f"a newer Python (this is {sys.version_info[0]}.{sys.version_info[1]}, upcc wants 3.11)")
+        missing.append(
+            f"a newer Python (this is {sys.version_info[0]}.{sys.version_info[1]}, upcc wants 3.11)"
+        )
     if not importlib.util.find_spec("pycparser"):
         missing.append("the Python package pycparser (pip install pycparser)")
     if not (where.upc_headers() / "upc.h").exists():
@@ -240,13 +323,25 @@ def examine(run_tests=True, tags=(), timeout=30):
     objects = where.objects()
     unknown = set(tags) - {item.tag for item in objects}
     if unknown:
-        raise NearcacheError(f"there is no preload object {', '.join(sorted(unknown))}; there are: "
-                             + (", ".join(item.tag for item in objects) or "none"))
+        raise NearcacheError(
+            f"there is no preload object {', '.join(sorted(unknown))}; there are: "
+            + (", ".join(item.tag for item in objects) or "none")
+        )
     findings = environment_findings()
     if not where.tables.exists():
-        findings.append(Finding("wrong", f"the table of options is missing: {where.tables}; build it: cmake --build build"))
+        findings.append(
+            Finding(
+                "wrong",
+                f"the table of options is missing: {where.tables}; build it: cmake --build build",
+            )
+        )
     if not objects:
-        findings.append(Finding("wrong", "there are no preload objects; build them: nearcache build, or in a checkout cmake --build build"))
+        findings.append(
+            Finding(
+                "wrong",
+                "there are no preload objects; build them: nearcache build, or in a checkout cmake --build build",
+            )
+        )
     _show(findings)
     everything = list(findings)
     for item in objects:
@@ -257,12 +352,28 @@ def examine(run_tests=True, tags=(), timeout=30):
         findings += upc_findings(where, item) if item.is_shmem else []
         _show(findings)
         everything += findings
-    without = {owner.tag: path for path, owner in found.items() if not any(
-        item.family == owner.family and preload.version_numbers(item.version) == preload.version_numbers(owner.version) for item in objects)}
+    without = {
+        owner.tag: path
+        for path, owner in found.items()
+        if not any(
+            item.family == owner.family
+            and preload.version_numbers(item.version) == preload.version_numbers(owner.version)
+            for item in objects
+        )
+    }
     for tag, path in sorted(without.items()):
         click.echo(f"{tag}: {path}")
-        _show([Finding("note", "there is no preload object for this MPI; nearcache build --mpicc /path/mpicc makes one "
-                               "(in a checkout cmake -DNEARCACHE_MPICC=/path/mpicc)")])
+        _show(
+            [
+                Finding(
+                    "note",
+                    "there is no preload object for this MPI; nearcache build --mpicc /path/mpicc makes one "
+                    "(in a checkout cmake -DNEARCACHE_MPICC=/path/mpicc)",
+                )
+            ]
+        )
     wrong = sum(finding.level == "wrong" for finding in everything)
-    click.echo("nothing is wrong" if not wrong else f"{wrong} thing{'s are' if wrong > 1 else ' is'} wrong")
+    click.echo(
+        "nothing is wrong" if not wrong else f"{wrong} thing{'s are' if wrong > 1 else ' is'} wrong"
+    )
     return wrong == 0

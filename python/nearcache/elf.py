@@ -1,4 +1,5 @@
 """Reads what the loader reads of an ELF file: interpreter, needed libraries, run paths. Nothing is executed."""
+
 import os
 import stat
 import struct
@@ -44,21 +45,23 @@ def ignores_preload(path):
 
 
 def _text(data, offset):
-    return data[offset:data.index(b"\0", offset)].decode(errors="replace")
+    return data[offset : data.index(b"\0", offset)].decode(errors="replace")
 
 
 def _segments(data, bits, order):
     """(type, file offset, address, size in the file) of each program header."""
     if bits == 64:
-        start, = struct.unpack_from(order + "Q", data, 32)
+        (start,) = struct.unpack_from(order + "Q", data, 32)
         size, count = struct.unpack_from(order + "HH", data, 54)
     else:
-        start, = struct.unpack_from(order + "I", data, 28)
+        (start,) = struct.unpack_from(order + "I", data, 28)
         size, count = struct.unpack_from(order + "HH", data, 42)
     for index in range(count):
         at = start + index * size
         if bits == 64:
-            kind, _flags, offset, address, _physical, length = struct.unpack_from(order + "IIQQQQ", data, at)
+            kind, _flags, offset, address, _physical, length = struct.unpack_from(
+                order + "IIQQQQ", data, at
+            )
         else:
             kind, offset, address, _physical, length = struct.unpack_from(order + "IIIII", data, at)
         yield kind, offset, address, length
@@ -76,7 +79,7 @@ def read(path):
         segments = list(_segments(data, bits, order))
         for kind, offset, _address, length in segments:
             if kind == PT_INTERP:
-                elf.interpreter = data[offset:offset + length].rstrip(b"\0").decode()
+                elf.interpreter = data[offset : offset + length].rstrip(b"\0").decode()
             elif kind == PT_DYNAMIC:
                 elf.dynamic = True
                 _read_dynamic(elf, data, order, segments, offset, length)
@@ -88,13 +91,21 @@ def read(path):
 def _read_dynamic(elf, data, order, segments, offset, length):
     entry = order + ("qQ" if elf.bits == 64 else "iI")
     step = struct.calcsize(entry)
-    entries = [struct.unpack_from(entry, data, at) for at in range(offset, offset + length - step + 1, step)]
-    entries = entries[:[tag for tag, _ in entries].index(0) if 0 in [tag for tag, _ in entries] else None]
+    entries = [
+        struct.unpack_from(entry, data, at)
+        for at in range(offset, offset + length - step + 1, step)
+    ]
+    entries = entries[
+        : [tag for tag, _ in entries].index(0) if 0 in [tag for tag, _ in entries] else None
+    ]
     address = dict(entries).get(DT_STRTAB)
     if address is None:
         return
-    strings = next(at + address - start for kind, at, start, size in segments
-                   if kind == PT_LOAD and start <= address < start + size)
+    strings = next(
+        at + address - start
+        for kind, at, start, size in segments
+        if kind == PT_LOAD and start <= address < start + size
+    )
     for tag, value in entries:
         if tag == DT_NEEDED:
             elf.needed.append(_text(data, strings + value))

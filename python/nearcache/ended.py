@@ -1,4 +1,5 @@
 """What a command leaves behind goes, too, when the command is ended by a signal."""
+
 import os
 import signal
 import subprocess
@@ -14,12 +15,17 @@ class Ended(BaseException):
 @contextmanager
 def signals_as_exceptions():
     """SIGTERM and SIGHUP are raised inside, so that `finally` is reached, and end this process afterwards as ever."""
+
     def end(number, _frame):
         for each in before:
             signal.signal(each, signal.SIG_IGN)  # cleaning up is not interrupted
         raise Ended(number)
 
-    before = {number: signal.getsignal(number) for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN}
+    before = {
+        number: signal.getsignal(number)
+        for number in SIGNALS
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     for number in before:
         signal.signal(number, end)
     try:
@@ -38,7 +44,9 @@ def run_to_its_end(words, patience=10):
     # A signal that comes while the process is being started waits until it can be ended.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [*SIGNALS, signal.SIGINT])
     try:
-        process = subprocess.Popen(words, preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask))
+        process = subprocess.Popen(
+            words, preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        )
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         return process.wait()
     except BaseException:

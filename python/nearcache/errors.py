@@ -1,12 +1,15 @@
 """The one error that users see, and the exit codes of the command."""
+
 import click
 
 # A program run by `nearcache run` passes its own exit code through; these are ours. They keep clear of
 # 1 and of 128+signal, which programs and launchers use.
 EXIT_OK = 0
-EXIT_USAGE = 2       # unknown option, bad value, unreadable file: click's own code for usage errors
-EXIT_UNHEALTHY = 3   # doctor found something wrong
-EXIT_REFUSED = 125   # run: the program cannot be cached (no MPI, no object of its family), nothing was started
+EXIT_USAGE = 2  # unknown option, bad value, unreadable file: click's own code for usage errors
+EXIT_UNHEALTHY = 3  # doctor found something wrong
+EXIT_REFUSED = (
+    125  # run: the program cannot be cached (no MPI, no object of its family), nothing was started
+)
 
 
 class NearcacheError(click.ClickException):

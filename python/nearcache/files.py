@@ -1,4 +1,5 @@
 """Writes files whole or not at all."""
+
 import os
 import stat
 

@@ -3,6 +3,7 @@
 A home is either an installation prefix (lib/nearcache/<tag>/, share/nearcache/) or a build directory
 (lib/<tag>/, bin/<tag>/, share/nearcache/).
 """
+
 import json
 import os
 from dataclasses import dataclass
@@ -12,16 +13,22 @@ from . import __version__, shmem
 from .errors import NearcacheError
 
 # Of each front end: the preload object and its self-test.
-OBJECTS = {"libnearcache_mpi.so": "nearcache-selftest", "libnearcache_shmem.so": "nearcache-shmem-selftest"}
+OBJECTS = {
+    "libnearcache_mpi.so": "nearcache-selftest",
+    "libnearcache_shmem.so": "nearcache-shmem-selftest",
+}
 # Where an installation has them: what is `lib` differs between systems.
 INSTALLED = ("lib/nearcache", "lib64/nearcache", "lib/*-linux-*/nearcache")
 PACKAGE = Path(__file__).resolve().parent
-WHEEL = PACKAGE / "wheel"  # tables, nearcache-simulate and the sources, in a package that pip installed
+WHEEL = (
+    PACKAGE / "wheel"
+)  # tables, nearcache-simulate and the sources, in a package that pip installed
 
 
 @dataclass(frozen=True)
 class PreloadObject:
     """A preload object and the MPI or OpenSHMEM it was built for."""
+
     tag: str
     path: Path
     selftest: Path  # may not exist
@@ -43,15 +50,25 @@ class Home:
     def __init__(self, path):
         self.path = Path(path)
         self.tables = self.path / "share" / "nearcache" / "tables.json"
-        self.upc = self.path / "share" / "nearcache" / "upc.json"  # what upcc has to know of each OpenSHMEM
+        self.upc = (
+            self.path / "share" / "nearcache" / "upc.json"
+        )  # what upcc has to know of each OpenSHMEM
 
     def objects(self):
         """The preload objects, by tag."""
         found = []
         installed = [folder for pattern in INSTALLED for folder in sorted(self.path.glob(pattern))]
-        for folder, programs in (*((folder, folder) for folder in installed), (self.path / "lib", self.path / "bin")):
+        for folder, programs in (
+            *((folder, folder) for folder in installed),
+            (self.path / "lib", self.path / "bin"),
+        ):
             paths = [path for name in OBJECTS for path in sorted(folder.glob(f"*/{name}"))]
-            found += [PreloadObject(path.parent.name, path, programs / path.parent.name / OBJECTS[path.name]) for path in paths]
+            found += [
+                PreloadObject(
+                    path.parent.name, path, programs / path.parent.name / OBJECTS[path.name]
+                )
+                for path in paths
+            ]
         return found
 
     def headers(self):
@@ -68,7 +85,11 @@ class Home:
 
 def built():
     """Where `nearcache build` of this version puts its objects if it is told nothing else."""
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "nearcache" / __version__
+    return (
+        Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+        / "nearcache"
+        / __version__
+    )
 
 
 def candidates():
@@ -78,7 +99,7 @@ def candidates():
         return [Path(os.environ["NEARCACHE_HOME"])]
     found = []
     if PACKAGE.parent.name == "python" and PACKAGE.parent.parent.name == "nearcache":
-        found.append(PACKAGE.parents[3])           # <prefix>/share/nearcache/python/nearcache
+        found.append(PACKAGE.parents[3])  # <prefix>/share/nearcache/python/nearcache
     if (PACKAGE.parents[1] / "CMakeLists.txt").exists():
         found.append(PACKAGE.parents[1] / "build")  # <root>/python/nearcache
     if WHEEL.exists():
@@ -92,6 +113,11 @@ def find():
         home = Home(path)
         if home.tables.exists() or home.objects():
             return home
-    places = ", ".join(str(path) for path in tried) or "nowhere: this package is neither installed by CMake nor in a source tree"
-    raise NearcacheError(f"Nearcache's libraries are not there (looked in {places}). "
-                         "Build them (cmake --build build) or name a build or installation with NEARCACHE_HOME.")
+    places = (
+        ", ".join(str(path) for path in tried)
+        or "nowhere: this package is neither installed by CMake nor in a source tree"
+    )
+    raise NearcacheError(
+        f"Nearcache's libraries are not there (looked in {places}). "
+        "Build them (cmake --build build) or name a build or installation with NEARCACHE_HOME."
+    )

@@ -1,4 +1,5 @@
 """What MPI and OpenSHMEM libraries are known to do wrong by themselves: the rows of src/mpi/process/host_defects.def."""
+
 import re
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ class HostDefect:
     name: str
     library: str  # mpich, openmpi or oshmem
     first: str
-    last: str     # empty: no release without it is known
+    last: str  # empty: no release without it is known
     what: str
     answer: str
 
@@ -25,7 +26,9 @@ class HostDefect:
             return False
         if not version:
             return not self.last
-        return _numbers(version) >= _numbers(self.first) and (not self.last or _numbers(version) <= _numbers(self.last))
+        return _numbers(version) >= _numbers(self.first) and (
+            not self.last or _numbers(version) <= _numbers(self.last)
+        )
 
 
 def of(library, version, rows):

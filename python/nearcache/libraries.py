@@ -1,4 +1,5 @@
 """Which libraries a program would load: the loader's search (ld.so(8)), done without running the program."""
+
 import functools
 import os
 import re
@@ -16,7 +17,9 @@ def loader_cache():
     found = {}
     for program in ("ldconfig", "/sbin/ldconfig", "/usr/sbin/ldconfig"):
         try:
-            text = subprocess.run([program, "-p"], capture_output=True, text=True, check=True).stdout
+            text = subprocess.run(
+                [program, "-p"], capture_output=True, text=True, check=True
+            ).stdout
         except (OSError, subprocess.CalledProcessError):
             continue
         for name, path in re.findall(r"^\s+(\S+) \(.*\) => (\S+)$", text, re.M):
@@ -35,7 +38,9 @@ def _folders(image, ancestors, library_path):
     folders = []
     if not image.runpath:  # DT_RPATH counts only without DT_RUNPATH, and is inherited
         for owner in [image, *ancestors]:
-            folders += [_expanded(folder, str(owner.path.resolve().parent)) for folder in owner.rpath]
+            folders += [
+                _expanded(folder, str(owner.path.resolve().parent)) for folder in owner.rpath
+            ]
     folders += library_path
     return folders + [_expanded(folder, origin) for folder in image.runpath]
 
@@ -59,7 +64,11 @@ def _find(name, image, ancestors, library_path):
 def needed_by(path, environment=None):
     """The images that a program (or library) would load, in the loader's breadth-first order, and the names not found."""
     environment = os.environ if environment is None else environment
-    library_path = [folder or "." for folder in re.split("[:;]", environment.get("LD_LIBRARY_PATH", "")) if folder]
+    library_path = [
+        folder or "."
+        for folder in re.split("[:;]", environment.get("LD_LIBRARY_PATH", ""))
+        if folder
+    ]
     start = elf.read(path)
     images, missing, seen = [], [], set()
     queue = [(start, [])]
@@ -97,7 +106,10 @@ def used_by(path, environment=None):
     below = next((image for image in images if shmem.is_shmem_name(image.path.name)), None)
     above = next((image for image in images if is_mpi_name(image.path.name)), None)
     if below and above:
-        others = [elf.read(path), *(image for image in images if image is not below and not is_mpi_name(image.path.name))]
+        others = [
+            elf.read(path),
+            *(image for image in images if image is not below and not is_mpi_name(image.path.name)),
+        ]
         if not any(is_mpi_name(name) for image in others for name in image.needed):
             above = None
     return below and Path(below.path), above and Path(above.path), missing
@@ -105,4 +117,6 @@ def used_by(path, environment=None):
 
 def is_mpi_name(name):
     """C libraries of MPI: libmpi.so.*, libmpich.so.*, libmpi_abi.so.*, vendors' libmpi_cray.so.* and the like."""
-    return re.match(r"libmpi(ch|_abi|_cray|_gnu_\w+|_intel|_nvidia|_amd)?\.so(\.|$)", name) is not None
+    return (
+        re.match(r"libmpi(ch|_abi|_cray|_gnu_\w+|_intel|_nvidia|_amd)?\.so(\.|$)", name) is not None
+    )

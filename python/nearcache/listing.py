@@ -1,4 +1,5 @@
 """Lists options and counters, for the terminal and for docs/."""
+
 import sys
 
 import click
@@ -47,15 +48,37 @@ def _markdown_table(names, rows):
 def options_markdown(tables):
     parts = [OPTIONS_HEAD]
     for scope, title in (("window", "Of a window"), ("process", "Of a process")):
-        rows = [(f"`{option.name}`", option.type, f"`{option.default}`" if option.default else "(empty)", option.range or "-", option.unit or "-", option.help)
-                for option in tables.options if option.scope == scope]
-        parts.append(f"## {title}\n\n" + _markdown_table(("option", "type", "default", "range", "unit", "what it does"), rows) + "\n")
+        rows = [
+            (
+                f"`{option.name}`",
+                option.type,
+                f"`{option.default}`" if option.default else "(empty)",
+                option.range or "-",
+                option.unit or "-",
+                option.help,
+            )
+            for option in tables.options
+            if option.scope == scope
+        ]
+        parts.append(
+            f"## {title}\n\n"
+            + _markdown_table(("option", "type", "default", "range", "unit", "what it does"), rows)
+            + "\n"
+        )
     return "\n".join(parts)
 
 
 def counters_markdown(tables):
-    rows = [(f"`{counter.name}`", counter.kind, counter.unit, counter.help) for counter in tables.counters]
-    return COUNTERS_HEAD + "\n" + _markdown_table(("counter", "kind", "unit", "what it counts"), rows) + "\n"
+    rows = [
+        (f"`{counter.name}`", counter.kind, counter.unit, counter.help)
+        for counter in tables.counters
+    ]
+    return (
+        COUNTERS_HEAD
+        + "\n"
+        + _markdown_table(("counter", "kind", "unit", "what it counts"), rows)
+        + "\n"
+    )
 
 
 def _print(columns, rows, width):
@@ -71,13 +94,22 @@ def show_options(tables, markdown, width):
     if markdown:
         click.echo(options_markdown(tables), nl=False)
         return
-    _print(("option", "type", "default", "range", "scope", "what it does"),
-           [(option.name, option.type, option.default, option.range, option.scope, option.help) for option in tables.options], width)
+    _print(
+        ("option", "type", "default", "range", "scope", "what it does"),
+        [
+            (option.name, option.type, option.default, option.range, option.scope, option.help)
+            for option in tables.options
+        ],
+        width,
+    )
 
 
 def show_counters(tables, markdown, width):
     if markdown:
         click.echo(counters_markdown(tables), nl=False)
         return
-    _print(("counter", "kind", "unit", "what it counts"),
-           [(counter.name, counter.kind, counter.unit, counter.help) for counter in tables.counters], width)
+    _print(
+        ("counter", "kind", "unit", "what it counts"),
+        [(counter.name, counter.kind, counter.unit, counter.help) for counter in tables.counters],
+        width,
+    )

@@ -1,4 +1,5 @@
 """Which MPI or OpenSHMEM a library, a program, an interpreter or a launcher belongs to: Mpi(family, version, what was seen)."""
+
 import functools
 import os
 import re
@@ -17,9 +18,9 @@ MPICH_ALIKE = re.compile(r"MPICH|Intel\(R\) MPI|MVAPICH|ParaStation", re.I)
 
 @dataclass(frozen=True)
 class Mpi:
-    family: str       # mpich, openmpi or abi; oshmem, sandia or openshmem for an OpenSHMEM
-    version: str      # 4.0.2; "" if unknown
-    found: str        # what it was seen by: a library, a launcher
+    family: str  # mpich, openmpi or abi; oshmem, sandia or openshmem for an OpenSHMEM
+    version: str  # 4.0.2; "" if unknown
+    found: str  # what it was seen by: a library, a launcher
 
     @property
     def tag(self):
@@ -57,8 +58,15 @@ for line in open("/proc/self/maps"):
 
 def _output(words, timeout=30, environment=None):
     try:
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=timeout,
-                              stdin=subprocess.DEVNULL, env=environment)
+        done = subprocess.run(
+            words,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout + done.stderr if done.returncode == 0 else None
@@ -87,7 +95,7 @@ def implementation(text):
     return "", ""
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def library_text(library):
     """What an MPI library says of its version; None if it does not answer."""
     return _output([sys.executable, "-c", _ASK_LIBRARY, str(library)])
@@ -99,21 +107,27 @@ def of_library(library):
     if text is not None:
         return of_library_text(text, library)
     name = Path(library).name
-    for pattern, family in (("libmpi_abi", "abi"), ("libmpich", "mpich"), (r"libmpi\.so\.12", "mpich"),
-                            (r"libmpi\.so\.(20|40|80)", "openmpi")):
+    for pattern, family in (
+        ("libmpi_abi", "abi"),
+        ("libmpich", "mpich"),
+        (r"libmpi\.so\.12", "mpich"),
+        (r"libmpi\.so\.(20|40|80)", "openmpi"),
+    ):
         if re.match(pattern, name):
             return Mpi(family, "", str(library))
     return None
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def of_launcher(launcher):
     """The Mpi of mpiexec, by its --version; None for launchers of no MPI, such as srun."""
     text = _output([launcher, "--version"]) or ""
     if "HYDRA" in text:
         return Mpi("mpich", _version(text, r"Version:"), launcher)
     if re.search(r"Open MPI|OpenRTE|PRRTE|prterun", text):
-        return Mpi("openmpi", _version(text, r"(?:\(Open MPI\)|\(OpenRTE\)|Open MPI|OpenRTE)"), launcher)
+        return Mpi(
+            "openmpi", _version(text, r"(?:\(Open MPI\)|\(OpenRTE\)|Open MPI|OpenRTE)"), launcher
+        )
     return of_library_text(text, launcher) if MPICH_ALIKE.search(text) else None
 
 
@@ -155,7 +169,11 @@ def of_shmem_library(library):
 def _by_launcher(launcher, reason):
     path = command.locate(launcher) if launcher else None
     found = of_launcher(path) if path else None
-    if found and found.family == "openmpi" and os.path.basename(path).startswith(("oshrun", "shmemrun")):
+    if (
+        found
+        and found.family == "openmpi"
+        and os.path.basename(path).startswith(("oshrun", "shmemrun"))
+    ):
         return Mpi("oshmem", found.version, launcher)
     if found is None:
         seen = f"the launcher {launcher} does not tell" if launcher else "there is no launcher"
@@ -164,7 +182,9 @@ def _by_launcher(launcher, reason):
 
 
 def _unknown(library):
-    raise Refused(f"{library} is an MPI library of no family that Nearcache knows (MPICH and its ABI, Open MPI, the standard ABI)")
+    raise Refused(
+        f"{library} is an MPI library of no family that Nearcache knows (MPICH and its ABI, Open MPI, the standard ABI)"
+    )
 
 
 def of_program(word, launcher):
@@ -193,8 +213,10 @@ def check_preload(path):
     except ValueError as error:
         raise Refused(str(error)) from None
     if static:
-        raise Refused(f"{path} is statically linked: nothing can be preloaded. Link it with libnearcache_mpi.a "
-                      "(OpenSHMEM: libnearcache_shmem.a) instead")
+        raise Refused(
+            f"{path} is statically linked: nothing can be preloaded. Link it with libnearcache_mpi.a "
+            "(OpenSHMEM: libnearcache_shmem.a) instead"
+        )
 
 
 def of_binary(path):
@@ -207,8 +229,12 @@ def of_binary(path):
     if mpi_library:
         found.append(of_library(mpi_library) or _unknown(mpi_library))
     if not found and missing:
-        raise Refused(f"{path} needs {', '.join(missing)}, which the loader would not find (LD_LIBRARY_PATH?)")
+        raise Refused(
+            f"{path} needs {', '.join(missing)}, which the loader would not find (LD_LIBRARY_PATH?)"
+        )
     if not found:
-        raise Refused(f"{path} uses no MPI: none of the libraries it loads is an MPI or an OpenSHMEM. "
-                      "If it loads one while it runs, name it: nearcache run --mpi TAG")
+        raise Refused(
+            f"{path} uses no MPI: none of the libraries it loads is an MPI or an OpenSHMEM. "
+            "If it loads one while it runs, name it: nearcache run --mpi TAG"
+        )
     return found

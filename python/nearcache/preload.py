@@ -1,4 +1,5 @@
 """Chooses the preload objects for a program's MPI and OpenSHMEM and puts them into a command line."""
+
 import os
 import re
 from dataclasses import dataclass
@@ -31,9 +32,11 @@ def choose(found, objects):
     if not family:
         exist = ", ".join(sorted(item.tag for item in objects)) or "none"
         wrapper = "oshcc" if found.family in shmem.FAMILIES else "mpicc"
-        raise Refused(f"the program uses {found.tag} ({found.found}), and there is no preload object of that family; "
-                      f"there are: {exist}. Build one: nearcache build --{wrapper} /path/{wrapper} "
-                      f"(in a checkout cmake -DNEARCACHE_{wrapper.upper()}=/path/{wrapper})")
+        raise Refused(
+            f"the program uses {found.tag} ({found.found}), and there is no preload object of that family; "
+            f"there are: {exist}. Build one: nearcache build --{wrapper} /path/{wrapper} "
+            f"(in a checkout cmake -DNEARCACHE_{wrapper.upper()}=/path/{wrapper})"
+        )
     best = min(family, key=lambda item: _distance(found.version, item.version))
     note = ""
     if found.version and version_numbers(found.version) != version_numbers(best.version):
@@ -49,7 +52,10 @@ def choose_all(found, objects):
         try:
             choices.append(choose(other, objects))
         except Refused:
-            choices[0] = Choice(choices[0].object, f"there is no preload object for {other.tag}: the program's MPI calls are not cached")
+            choices[0] = Choice(
+                choices[0].object,
+                f"there is no preload object for {other.tag}: the program's MPI calls are not cached",
+            )
     return choices
 
 
@@ -67,8 +73,10 @@ def preload_value(paths, existing):
     paths = [str(path) for path in paths]
     for path in paths:
         if re.search(r"[\s:]", path):
-            raise Refused(f"the loader separates preload objects by blanks and colons, so {path} cannot be preloaded; "
-                          "move Nearcache to a folder without them")
+            raise Refused(
+                f"the loader separates preload objects by blanks and colons, so {path} cannot be preloaded; "
+                "move Nearcache to a folder without them"
+            )
     others = [item for item in re.split(r"[\s:]+", existing or "") if item and item not in paths]
     return ":".join([*paths, *others])
 
@@ -82,9 +90,15 @@ def insert(command, paths, variables, environment=None):
     words, last = [], 0
     for program in command.programs:
         existing = program.assignments.get("LD_PRELOAD", environment.get("LD_PRELOAD"))
-        given = {"LD_PRELOAD": preload_value(paths, existing),
-                 # An `env` before the program is nearer to it than our options are.
-                 **{name: value for name, value in variables.items() if name not in program.assignments}}
-        words += command.words[last:program.at] + ["env"] + [f"{name}={value}" for name, value in given.items()]
+        given = {
+            "LD_PRELOAD": preload_value(paths, existing),
+            # An `env` before the program is nearer to it than our options are.
+            **{name: value for name, value in variables.items() if name not in program.assignments},
+        }
+        words += (
+            command.words[last : program.at]
+            + ["env"]
+            + [f"{name}={value}" for name, value in given.items()]
+        )
         last = program.at
     return words + command.words[last:]

@@ -1,4 +1,5 @@
 """The library's JSON report: read, counted, shown as text (html/ makes a page of it)."""
+
 from .report_counts import ACCESS_TYPES, HITS, bytes_text, hit_rate, hits
 from .report_file import load
 from .report_text import show

@@ -34,41 +34,78 @@ def processes(document):
 
 # Sums worth a line below the gets: (counter, label, in bytes).
 TRAFFIC = {
-    "MPI": [("bytes_requested", "bytes requested", True), ("bytes_from_cache", "bytes from the cache", True),
-            ("bytes_from_network", "bytes from the network", True), ("puts", "puts", False), ("accumulates", "accumulates", False),
-            ("own_gets", "gets of own memory", False), ("evictions", "evictions", False), ("invalidations", "times dropped", False), ("write_drops", "entries overwritten", False),
-            ("syncs_served", "flushes served", False), ("syncs_passed", "synchronisations passed to MPI", False),
-            ("progress_calls", "progress calls", False), ("adaptations", "adaptations", False)],
-    "coherence": [("hits_kept", "hits across acquires", False), ("validations", "validations", False), ("regions_changed", "regions found changed", False),
-                  ("announcements", "writes announced", False), ("store_looks", "looks at own stores", False), ("store_changes", "regions found stored to", False),
-                  ("volatile_regions", "regions volatile at the end", False)],
-    "OpenSHMEM": [("bytes_requested", "bytes got", True), ("bytes_from_cache", "of these from the cache", True),
-                  ("bytes_from_network", "bytes from the network", True), ("network_gets", "transfers that fetched", False),
-                  ("readaheads", "transfers ahead of the program", False), ("lines_ahead", "lines fetched ahead", False),
-                  ("lines_ahead_used", "of these used", False), ("prefetches", "prefetch hints taken", False),
-                  ("prefetches_dropped", "prefetch hints dropped", False), ("puts", "puts", False),
-                  ("puts_bypassed", "of these past the cache", False), ("bytes_put", "bytes put", True),
-                  ("network_puts", "transfers that wrote back", False), ("bytes_to_network", "bytes written back", True),
-                  ("accumulates", "atomics and strided puts", False), ("evictions", "pages evicted", False),
-                  ("invalidations", "acquires", False), ("releases", "releases", False),
-                  ("syncs_passed", "quiets and fences of the program", False), ("order_quiets", "quiets of the cache", False),
-                  ("order_fences", "fences of the cache", False), ("polls", "polls fetched anew", False)],
+    "MPI": [
+        ("bytes_requested", "bytes requested", True),
+        ("bytes_from_cache", "bytes from the cache", True),
+        ("bytes_from_network", "bytes from the network", True),
+        ("puts", "puts", False),
+        ("accumulates", "accumulates", False),
+        ("own_gets", "gets of own memory", False),
+        ("evictions", "evictions", False),
+        ("invalidations", "times dropped", False),
+        ("write_drops", "entries overwritten", False),
+        ("syncs_served", "flushes served", False),
+        ("syncs_passed", "synchronisations passed to MPI", False),
+        ("progress_calls", "progress calls", False),
+        ("adaptations", "adaptations", False),
+    ],
+    "coherence": [
+        ("hits_kept", "hits across acquires", False),
+        ("validations", "validations", False),
+        ("regions_changed", "regions found changed", False),
+        ("announcements", "writes announced", False),
+        ("store_looks", "looks at own stores", False),
+        ("store_changes", "regions found stored to", False),
+        ("volatile_regions", "regions volatile at the end", False),
+    ],
+    "OpenSHMEM": [
+        ("bytes_requested", "bytes got", True),
+        ("bytes_from_cache", "of these from the cache", True),
+        ("bytes_from_network", "bytes from the network", True),
+        ("network_gets", "transfers that fetched", False),
+        ("readaheads", "transfers ahead of the program", False),
+        ("lines_ahead", "lines fetched ahead", False),
+        ("lines_ahead_used", "of these used", False),
+        ("prefetches", "prefetch hints taken", False),
+        ("prefetches_dropped", "prefetch hints dropped", False),
+        ("puts", "puts", False),
+        ("puts_bypassed", "of these past the cache", False),
+        ("bytes_put", "bytes put", True),
+        ("network_puts", "transfers that wrote back", False),
+        ("bytes_to_network", "bytes written back", True),
+        ("accumulates", "atomics and strided puts", False),
+        ("evictions", "pages evicted", False),
+        ("invalidations", "acquires", False),
+        ("releases", "releases", False),
+        ("syncs_passed", "quiets and fences of the program", False),
+        ("order_quiets", "quiets of the cache", False),
+        ("order_fences", "fences of the cache", False),
+        ("polls", "polls fetched anew", False),
+    ],
 }
 
 
 def why_left_out(window):
     """Why a window is not cached; or is, but nothing of it is kept across acquires. Empty if all is well."""
     incoherent = window.get("incoherent")
-    return window.get("bypass") or (f"it is, but not across acquires: {incoherent}" if incoherent else "")
+    return window.get("bypass") or (
+        f"it is, but not across acquires: {incoherent}" if incoherent else ""
+    )
 
 
 def traffic_rows(document):
     """(label, text) of the sums."""
     totals = document["totals"]
     rows = TRAFFIC.get(api(document), TRAFFIC["MPI"])
-    if totals.get("validations", 0) + totals.get("announcements", 0) + totals.get("store_looks", 0) > 0:
+    if (
+        totals.get("validations", 0) + totals.get("announcements", 0) + totals.get("store_looks", 0)
+        > 0
+    ):
         rows = rows + TRAFFIC["coherence"]
-    return [(label, bytes_text(totals.get(name, 0)) if in_bytes else f"{totals.get(name, 0):,}") for name, label, in_bytes in rows]
+    return [
+        (label, bytes_text(totals.get(name, 0)) if in_bytes else f"{totals.get(name, 0):,}")
+        for name, label, in_bytes in rows
+    ]
 
 
 def hits(counters):

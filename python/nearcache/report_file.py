@@ -1,4 +1,5 @@
 """Reads the library's JSON report (docs/report.md) and refuses what is none."""
+
 import json
 import sys
 
@@ -17,17 +18,23 @@ def load(file):
     try:
         text = sys.stdin.read() if file == "-" else open(file, encoding="utf-8").read()
     except (OSError, UnicodeDecodeError) as error:
-        raise NearcacheError(f"cannot read {name}: {getattr(error, 'strerror', None) or error}") from None
+        raise NearcacheError(
+            f"cannot read {name}: {getattr(error, 'strerror', None) or error}"
+        ) from None
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise NearcacheError(f"{name} is not JSON: {error}") from None
     kind = document.get("format") if isinstance(document, dict) else None
     if kind != FORMAT:
-        raise NearcacheError(f"{name} is no report of Nearcache: its format is {kind!r}, not {FORMAT!r}")
+        raise NearcacheError(
+            f"{name} is no report of Nearcache: its format is {kind!r}, not {FORMAT!r}"
+        )
     if document.get("version") not in VERSIONS:
         known = " and ".join(str(version) for version in VERSIONS)
-        raise NearcacheError(f"{name} is a report of version {document.get('version')!r}; this nearcache reads versions {known}")
+        raise NearcacheError(
+            f"{name} is a report of version {document.get('version')!r}; this nearcache reads versions {known}"
+        )
     missing = [key for key in REQUIRED if key not in document]
     if missing:
         raise NearcacheError(f"{name} is incomplete: it has no {', '.join(missing)}")

@@ -1,4 +1,5 @@
 """Shows a report as text."""
+
 import re
 import sys
 
@@ -7,7 +8,17 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from .report_counts import access_types, api, bytes_text, hit_rate, processes, saved_ns, traffic_rows, why_left_out, window_name
+from .report_counts import (
+    access_types,
+    api,
+    bytes_text,
+    hit_rate,
+    processes,
+    saved_ns,
+    traffic_rows,
+    why_left_out,
+    window_name,
+)
 from .report_file import DAMAGE, damaged
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -27,9 +38,17 @@ def _grid(*columns):
 
 def header(document):
     wall = document["wall_seconds"]
-    rows = [("program", document.get("program", "")), ("host", document.get("host", "")), (api(document), document.get("mpi", "")),
-            (processes(document)[1], str(document["ranks"])), ("Nearcache", document.get("nearcache", "")),
-            ("time", f"{wall['mean']:.3f} s (min {wall['min']:.3f}, max {wall['max']:.3f} over {processes(document)[1]})")]
+    rows = [
+        ("program", document.get("program", "")),
+        ("host", document.get("host", "")),
+        (api(document), document.get("mpi", "")),
+        (processes(document)[1], str(document["ranks"])),
+        ("Nearcache", document.get("nearcache", "")),
+        (
+            "time",
+            f"{wall['mean']:.3f} s (min {wall['min']:.3f}, max {wall['max']:.3f} over {processes(document)[1]})",
+        ),
+    ]
     if document.get("modelled"):
         rows.append(("network", f"MODELLED, not measured: {document['modelled']}"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
@@ -42,12 +61,34 @@ def accesses(document):
     totals, spread = document["totals"], document["spread"]
     gets = totals.get("gets", 0)
     one = processes(document)[0]
-    table = _grid(("gets", "left"), ("calls", "right"), ("share", "right"), (f"min/{one}", "right"), (f"max/{one}", "right"), ("", "left"))
+    table = _grid(
+        ("gets", "left"),
+        ("calls", "right"),
+        ("share", "right"),
+        (f"min/{one}", "right"),
+        (f"max/{one}", "right"),
+        ("", "left"),
+    )
     for name, label, meaning in access_types(document):
         count, over_ranks = totals.get(name, 0), spread.get(name, {"min": 0, "max": 0})
         share = f"{100 * count / gets:.1f}%" if gets else "-"
-        table.add_row(label, f"{count:,}", share, f"{over_ranks['min']:,.0f}", f"{over_ranks['max']:,.0f}", meaning)
-    table.add_row("all", f"{gets:,}", f"{100 * hit_rate(totals):.1f}%", "", "", "share: hits of remote gets", style="bold")
+        table.add_row(
+            label,
+            f"{count:,}",
+            share,
+            f"{over_ranks['min']:,.0f}",
+            f"{over_ranks['max']:,.0f}",
+            meaning,
+        )
+    table.add_row(
+        "all",
+        f"{gets:,}",
+        f"{100 * hit_rate(totals):.1f}%",
+        "",
+        "",
+        "share: hits of remote gets",
+        style="bold",
+    )
     return table
 
 
@@ -65,43 +106,91 @@ def traffic(document):
 
 def contexts(document):
     """The rows of an OpenSHMEM program."""
-    table = _grid(("context", "left"), ("cache", "left"), ("PEs", "right"), ("gets", "right"), ("hits", "right"), ("puts", "right"),
-                  ("written back by", "right"), ("size", "right"), ("not cached because", "left"))
+    table = _grid(
+        ("context", "left"),
+        ("cache", "left"),
+        ("PEs", "right"),
+        ("gets", "right"),
+        ("hits", "right"),
+        ("puts", "right"),
+        ("written back by", "right"),
+        ("size", "right"),
+        ("not cached because", "left"),
+    )
     for row in document["windows"]:
         counters = row["counters"]
-        table.add_row(_safe(row["name"]), _safe(row["mode"]), str(row["ranks"]), f"{counters.get('gets', 0):,}", f"{100 * hit_rate(counters):.1f}%",
-                      f"{counters.get('puts', 0):,}", f"{counters.get('network_puts', 0):,}", bytes_text(counters.get("storage_bytes", 0)),
-                      _safe(row.get("bypass") or ""))
+        table.add_row(
+            _safe(row["name"]),
+            _safe(row["mode"]),
+            str(row["ranks"]),
+            f"{counters.get('gets', 0):,}",
+            f"{100 * hit_rate(counters):.1f}%",
+            f"{counters.get('puts', 0):,}",
+            f"{counters.get('network_puts', 0):,}",
+            bytes_text(counters.get("storage_bytes", 0)),
+            _safe(row.get("bypass") or ""),
+        )
     return table
 
 
 def windows(document):
     if api(document) == "OpenSHMEM":
         return contexts(document)
-    table = _grid(("window", "left"), ("mode", "left"), ("policy", "left"), ("ranks", "right"), ("gets", "right"),
-                  ("hits", "right"), ("storage", "right"), ("filled", "right"), ("entries", "right"), ("not cached because", "left"))
+    table = _grid(
+        ("window", "left"),
+        ("mode", "left"),
+        ("policy", "left"),
+        ("ranks", "right"),
+        ("gets", "right"),
+        ("hits", "right"),
+        ("storage", "right"),
+        ("filled", "right"),
+        ("entries", "right"),
+        ("not cached because", "left"),
+    )
     for window in document["windows"]:
         counters = window["counters"]
         storage = counters.get("storage_bytes", 0)
         filled = f"{100 * counters.get('stored_bytes', 0) / storage:.0f}%" if storage else "-"
-        table.add_row(_safe(window_name(window)), _safe(window["mode"]), _safe(window["policy"]), str(window["ranks"]), f"{counters.get('gets', 0):,}",
-                      f"{100 * hit_rate(counters):.1f}%", bytes_text(storage), filled,
-                      f"{counters.get('entries', 0):,}", _safe(why_left_out(window)))
+        table.add_row(
+            _safe(window_name(window)),
+            _safe(window["mode"]),
+            _safe(window["policy"]),
+            str(window["ranks"]),
+            f"{counters.get('gets', 0):,}",
+            f"{100 * hit_rate(counters):.1f}%",
+            bytes_text(storage),
+            filled,
+            f"{counters.get('entries', 0):,}",
+            _safe(why_left_out(window)),
+        )
     return table
 
 
 def render(document, console):
     """Prints a report to a rich console."""
     console.print(header(document))
-    for part in (accesses(document), traffic(document), windows(document) if document["windows"] else None):
+    for part in (
+        accesses(document),
+        traffic(document),
+        windows(document) if document["windows"] else None,
+    ):
         if part is not None:
             console.print()
             console.print(part)
     verdict = document["verdict"]
     console.print()
-    console.print(Text("the cache helped: " if verdict["helped"] else "a loss: " if verdict["saved_seconds"] < 0 else "no gain: ",
-                       style="bold green" if verdict["helped"] else "bold yellow")
-                  + Text(CONTROL.sub("?", verdict["text"]), style="default"))
+    console.print(
+        Text(
+            "the cache helped: "
+            if verdict["helped"]
+            else "a loss: "
+            if verdict["saved_seconds"] < 0
+            else "no gain: ",
+            style="bold green" if verdict["helped"] else "bold yellow",
+        )
+        + Text(CONTROL.sub("?", verdict["text"]), style="default")
+    )
 
 
 def show(document, width=None):

@@ -1,4 +1,5 @@
 """`nearcache run`: finds the program's MPI or OpenSHMEM and starts the command with the right objects preloaded."""
+
 import os
 import sys
 
@@ -32,14 +33,20 @@ def inherited_variables(environment):
 
 def check_pages(variables):
     """The library's rules for a page cache whose sizes depend on each other (src/shmem/cache_options.cpp)."""
+
     def read(name):
         option = tables.load().option(name)
         return read_bytes(variables.get(option.variable, option.default))
+
     page, line, size = read("shmem_page"), read("shmem_line"), read("shmem_size")
     if not page / 64 <= line <= page:
-        raise NearcacheError(f"--shmem-line: {line:.0f} is not allowed; allowed: from {page / 64:.0f} to {page:.0f} (a page)")
+        raise NearcacheError(
+            f"--shmem-line: {line:.0f} is not allowed; allowed: from {page / 64:.0f} to {page:.0f} (a page)"
+        )
     if size < 8 * page:
-        raise NearcacheError(f"--shmem-size: {size:.0f} is not allowed; allowed: at least {8 * page:.0f} bytes (8 pages)")
+        raise NearcacheError(
+            f"--shmem-size: {size:.0f} is not allowed; allowed: at least {8 * page:.0f} bytes (8 pages)"
+        )
 
 
 def warn_of_folders(variables):
@@ -47,7 +54,12 @@ def warn_of_folders(variables):
     for option in tables.load().options:
         path = variables.get(option.variable, "") if option.type == "path" else ""
         folder = os.path.dirname(path)
-        if path not in ("", "0", "1", "-") and "%" not in folder and folder and not os.path.isdir(folder):
+        if (
+            path not in ("", "0", "1", "-")
+            and "%" not in folder
+            and folder
+            and not os.path.isdir(folder)
+        ):
             print(f"nearcache: {option.flag}: there is no folder {folder} here", file=sys.stderr)
 
 
@@ -55,12 +67,16 @@ def choose_objects(parsed, tag):
     """The preload objects for all programs of a command."""
     objects = home.find().objects()
     if tag:
-        for program in parsed.programs:  # one that runs without Nearcache would keep the others waiting
+        for (
+            program
+        ) in parsed.programs:  # one that runs without Nearcache would keep the others waiting
             path = command.locate(parsed.words[program.start])
             if path and elf.is_elf(path):
                 mpi.check_preload(path)
         return [preload.by_tag(tag, objects)]
-    found = [mpi.of_program(parsed.words[program.start], parsed.launcher) for program in parsed.programs]
+    found = [
+        mpi.of_program(parsed.words[program.start], parsed.launcher) for program in parsed.programs
+    ]
     families = sorted({"+".join(item.family for item in used) for used in found})
     if len(families) > 1:
         raise Refused(f"the programs of this command use different MPIs: {', '.join(families)}")
@@ -72,17 +88,29 @@ def warn_of_launcher(launcher, chosen):
     path = command.locate(launcher) if launcher else None
     started_by = mpi.of_launcher(path) if path else None
     # mpiexec of MPICH starts programs of the standard ABI as well, that of Open MPI those of its OpenSHMEM.
-    families = {"abi": ("abi", "mpich", "openmpi"), "oshmem": ("openmpi",)}.get(chosen.family, (chosen.family,))
+    families = {"abi": ("abi", "mpich", "openmpi"), "oshmem": ("openmpi",)}.get(
+        chosen.family, (chosen.family,)
+    )
     if chosen.family in ("sandia", "openshmem"):  # they are started by any launcher that speaks PMI
         return
     if started_by and started_by.family not in families:
-        print(f"nearcache: {launcher} belongs to {started_by.tag}, but the program to {chosen.family}: "
-              "its ranks will not find each other", file=sys.stderr)
+        print(
+            f"nearcache: {launcher} belongs to {started_by.tag}, but the program to {chosen.family}: "
+            "its ranks will not find each other",
+            file=sys.stderr,
+        )
 
 
 def warn_of_memory_hook(parsed, chosen, environment):
     """Says so when Open MPI's shmem_finalize is going to crash, with Nearcache or without."""
-    given = {**environment, **{name: value for program in parsed.programs for name, value in program.assignments.items()}}
+    given = {
+        **environment,
+        **{
+            name: value
+            for program in parsed.programs
+            for name, value in program.assignments.items()
+        },
+    }
     text = shmem.memory_hook_pitfall(given, parsed.words) if shmem.has_memory_hook(chosen) else ""
     if text:
         print(f"nearcache: {text}", file=sys.stderr)
@@ -93,7 +121,9 @@ def prepare(words, values, tag=None, environment=None):
     environment = os.environ if environment is None else environment
     parsed = command.parse(words)
     if parsed.config_file:
-        raise Refused("the programs stand in a file that the launcher reads; name them on the command line")
+        raise Refused(
+            "the programs stand in a file that the launcher reads; name them on the command line"
+        )
     if not parsed.programs:
         raise Refused(f"there is no program in: {' '.join(words)}")
     variables = {**inherited_variables(environment), **variables_of(values)}
@@ -102,7 +132,9 @@ def prepare(words, values, tag=None, environment=None):
     warn_of_folders(variables)
     warn_of_launcher(parsed.launcher, choices[0].object)
     warn_of_memory_hook(parsed, choices[0].object, environment)
-    return preload.insert(parsed, [choice.object.path for choice in choices], variables, environment), choices
+    return preload.insert(
+        parsed, [choice.object.path for choice in choices], variables, environment
+    ), choices
 
 
 def start(words):

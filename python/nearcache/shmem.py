@@ -1,8 +1,13 @@
 """OpenSHMEM: which library a program uses, and what this machine's settings do to it."""
+
 import os
 import re
 
-FAMILIES = ("oshmem", "sandia", "openshmem")  # Open MPI's, Sandia's, any other by the version of the specification
+FAMILIES = (
+    "oshmem",
+    "sandia",
+    "openshmem",
+)  # Open MPI's, Sandia's, any other by the version of the specification
 
 # Asked in a process of its own: loading such a library has side effects. What these functions tell needs no shmem_init.
 ASK_LIBRARY = """
@@ -46,18 +51,30 @@ def has_memory_hook(found):
 def memory_hook_pitfall(environment, words=()):
     """Open MPI 4's finalize crashes while its hook of the system's memory calls is in place."""
     at = [index for index, word in enumerate(words) if word.lstrip("-") in ("mca", "gmca", "omca")]
-    given = [words[index + 2] for index in at if words[index + 1:index + 2] == ["memory"] and index + 2 < len(words)]
+    given = [
+        words[index + 2]
+        for index in at
+        if words[index + 1 : index + 2] == ["memory"] and index + 2 < len(words)
+    ]
     setting = (given or [environment.get("OMPI_MCA_memory", "")])[-1]
     if setting.startswith("^") and "patcher" in setting[1:].split(","):
         return ""
-    return ("Open MPI 4's shmem_finalize crashes (signal 11) unless its memory hook is off: "
-            "export OMPI_MCA_memory=^patcher, or oshrun --mca memory ^patcher")
+    return (
+        "Open MPI 4's shmem_finalize crashes (signal 11) unless its memory hook is off: "
+        "export OMPI_MCA_memory=^patcher, or oshrun --mca memory ^patcher"
+    )
 
 
 def heap_pitfall(environment):
     """The variable of the specification is not the one that Open MPI reads."""
-    ours = [name for name in ("SMA_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE") if environment.get(name)]
+    ours = [
+        name
+        for name in ("SMA_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE")
+        if environment.get(name)
+    ]
     if not environment.get("SHMEM_SYMMETRIC_SIZE") or ours:
         return ""
-    return ("SHMEM_SYMMETRIC_SIZE is set, but Open MPI does not read it: the symmetric heap's size is SMA_SYMMETRIC_SIZE or "
-            "SHMEM_SYMMETRIC_HEAP_SIZE (256 MB without either)")
+    return (
+        "SHMEM_SYMMETRIC_SIZE is set, but Open MPI does not read it: the symmetric heap's size is SMA_SYMMETRIC_SIZE or "
+        "SHMEM_SYMMETRIC_HEAP_SIZE (256 MB without either)"
+    )

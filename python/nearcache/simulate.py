@@ -5,6 +5,7 @@ The work is done by nearcache-simulate of the build or installation; here its tr
     traces(["run"])                      the files of all ranks of run.<rank>.nctrace
     ask(["run"], "--summary")            what nearcache-simulate answers, as a dictionary
 """
+
 import glob
 import json
 import os
@@ -23,10 +24,16 @@ SUFFIX = ".nctrace"
 def executable():
     """The program: of a build (bin/), installed (libexec/nearcache/), or the wheel's."""
     folder = home.find().path
-    for path in (folder / "bin" / PROGRAM, folder / "libexec" / "nearcache" / PROGRAM, home.WHEEL / "libexec" / "nearcache" / PROGRAM):
+    for path in (
+        folder / "bin" / PROGRAM,
+        folder / "libexec" / "nearcache" / PROGRAM,
+        home.WHEEL / "libexec" / "nearcache" / PROGRAM,
+    ):
         if os.access(path, os.X_OK):
             return path
-    raise NearcacheError(f"{PROGRAM} is not in {folder}. Build it (it needs CLI11 and fmt): cmake --build build --target {PROGRAM}")
+    raise NearcacheError(
+        f"{PROGRAM} is not in {folder}. Build it (it needs CLI11 and fmt): cmake --build build --target {PROGRAM}"
+    )
 
 
 def _rank_of(path):
@@ -41,10 +48,14 @@ def traces(names):
         if os.path.isfile(name):
             files.append(name)
             continue
-        ranks = [path for path in glob.glob(glob.escape(name) + ".*" + SUFFIX) if _rank_of(path) >= 0]
+        ranks = [
+            path for path in glob.glob(glob.escape(name) + ".*" + SUFFIX) if _rank_of(path) >= 0
+        ]
         if not ranks:
-            raise NearcacheError(f"{name}: there is no such trace, nor {name}.<rank>{SUFFIX} "
-                                 f"(a run with NEARCACHE_TRACE={name} writes them)")
+            raise NearcacheError(
+                f"{name}: there is no such trace, nor {name}.<rank>{SUFFIX} "
+                f"(a run with NEARCACHE_TRACE={name} writes them)"
+            )
         files += sorted(ranks, key=_rank_of)
     return list(dict.fromkeys(files))
 
@@ -55,10 +66,15 @@ def command(names, *flags):
 
 def ask(names, *flags):
     """The JSON answer to --summary, --curve, --safety or a simulation. Its notes on damaged traces go to standard error."""
-    flags = [*flags] if {"--summary", "--curve", "--safety"} & set(flags) else [*flags, "--json", "-"]
-    done = subprocess.run(command(names, *flags), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    flags = (
+        [*flags] if {"--summary", "--curve", "--safety"} & set(flags) else [*flags, "--json", "-"]
+    )
+    done = subprocess.run(command(names, *flags), capture_output=True, text=True)
     if done.returncode:
-        raise NearcacheError(done.stderr.strip().removeprefix(PROGRAM + ": ") or f"{PROGRAM} ended with {done.returncode}")
+        raise NearcacheError(
+            done.stderr.strip().removeprefix(PROGRAM + ": ")
+            or f"{PROGRAM} ended with {done.returncode}"
+        )
     if done.stderr:
         click.echo(done.stderr, err=True, nl=False)
     return json.loads(done.stdout)
@@ -82,21 +98,57 @@ def _flags(given):
 @click.command(short_help="Replay traces through the cache, by policy and storage")
 @click.argument("names", nargs=-1, required=True, metavar="TRACE...")
 @click.option("--policy", metavar="NAMES", help="Policies, separated by commas  [default: rate]")
-@click.option("--storage", metavar="SIZES", help="Storage of a window: bytes (1M), or a share of the distinct bytes (25%)  [default: 25%]")
-@click.option("--index", metavar="ENTRIES", help="Entries of the index, or auto: 1.5 times the distinct keys  [default: auto]")
-@click.option("--mode", type=click.Choice(["as-traced", "transparent", "coherent", "always", "user"]), help="The rule by which cached data is valid  [default: as-traced]")
+@click.option(
+    "--storage",
+    metavar="SIZES",
+    help="Storage of a window: bytes (1M), or a share of the distinct bytes (25%)  [default: 25%]",
+)
+@click.option(
+    "--index",
+    metavar="ENTRIES",
+    help="Entries of the index, or auto: 1.5 times the distinct keys  [default: auto]",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["as-traced", "transparent", "coherent", "always", "user"]),
+    help="The rule by which cached data is valid  [default: as-traced]",
+)
 @click.option("--window", multiple=True, metavar="ID", help="Only this window; may be repeated")
-@click.option("--adaptive", is_flag=True, help="Let index and storage adapt, starting from what is given")
-@click.option("--model", metavar="L,G", help="A get of n bytes costs L + G*n ns, instead of what the trace has measured")
-@click.option("--set", "set", multiple=True, metavar="NAME=VALUE", help="Another option of the library; may be repeated")
-@click.option("--no-bounds", is_flag=True, help="Leave out the infinite cache, the best fixed set and the clairvoyant schedule")
+@click.option(
+    "--adaptive", is_flag=True, help="Let index and storage adapt, starting from what is given"
+)
+@click.option(
+    "--model",
+    metavar="L,G",
+    help="A get of n bytes costs L + G*n ns, instead of what the trace has measured",
+)
+@click.option(
+    "--set",
+    "set",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Another option of the library; may be repeated",
+)
+@click.option(
+    "--no-bounds",
+    is_flag=True,
+    help="Leave out the infinite cache, the best fixed set and the clairvoyant schedule",
+)
 @click.option("--csv", metavar="FILE", help="Write the table as CSV")
 @click.option("--json", metavar="FILE", help="Write the result as JSON; - is standard output")
 @click.option("--curve", is_flag=True, help="Print what is saved by storage, as JSON")
-@click.option("--points", type=click.IntRange(2, 1000), help="With --curve: number of storages  [default: 22]")
+@click.option(
+    "--points", type=click.IntRange(2, 1000), help="With --curve: number of storages  [default: 22]"
+)
 @click.option("--summary", is_flag=True, help="Print what the traces hold, as JSON")
-@click.option("--safety", is_flag=True, help="Print in which mode gets would have been served old data, as JSON")
-@click.option("--progress", is_flag=True, help="Show progress even if standard error is no terminal")
+@click.option(
+    "--safety",
+    is_flag=True,
+    help="Print in which mode gets would have been served old data, as JSON",
+)
+@click.option(
+    "--progress", is_flag=True, help="Show progress even if standard error is no terminal"
+)
 def simulate(names, **given):
     """Replay traces through the cache: what would it save, by policy, storage and index?
 

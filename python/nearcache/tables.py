@@ -1,12 +1,13 @@
 """The tables of options, counters and known defects of hosts, as the library itself prints them (share/nearcache/tables.json)."""
+
 import difflib
 import json
 import re
 from dataclasses import dataclass
 
 from . import home, values
-from .host_defects import HostDefect
 from .errors import NearcacheError
+from .host_defects import HostDefect
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,9 @@ class Option:
         else:
             allowed = values.problem(self.type, text, self.least, self.most)
         if allowed:
-            raise NearcacheError(f"{said_as or self.flag}: '{text}' is not allowed; allowed: {allowed}")
+            raise NearcacheError(
+                f"{said_as or self.flag}: '{text}' is not allowed; allowed: {allowed}"
+            )
 
 
 @dataclass(frozen=True)
@@ -81,11 +84,15 @@ class Tables:
 def parse(text, source="tables"):
     try:
         document = json.loads(text)
-        return Tables(tuple(Option(**row) for row in document["options"]),
-                      tuple(Counter(**row) for row in document["counters"]),
-                      tuple(HostDefect(**row) for row in document["host_defects"]))
+        return Tables(
+            tuple(Option(**row) for row in document["options"]),
+            tuple(Counter(**row) for row in document["counters"]),
+            tuple(HostDefect(**row) for row in document["host_defects"]),
+        )
     except (ValueError, KeyError, TypeError) as error:
-        raise NearcacheError(f"{source} is not a table of options and counters of this version: {error}") from None
+        raise NearcacheError(
+            f"{source} is not a table of options and counters of this version: {error}"
+        ) from None
 
 
 def load():
@@ -93,4 +100,6 @@ def load():
     try:
         return parse(path.read_text(), path)
     except OSError as error:
-        raise NearcacheError(f"cannot read the table of options: {error}. Build it: cmake --build build") from None
+        raise NearcacheError(
+            f"cannot read the table of options: {error}. Build it: cmake --build build"
+        ) from None

@@ -1,4 +1,5 @@
 """What options are written as, by type: the same texts as the library takes (src/base/text.cpp, path_pattern.cpp)."""
+
 import re
 
 NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
@@ -21,7 +22,11 @@ def read_bytes(text):
 
 def read_power(text):
     value = read_bytes(text)
-    return value if value and float(value).is_integer() and int(value) & (int(value) - 1) == 0 else None
+    return (
+        value
+        if value and float(value).is_integer() and int(value) & (int(value) - 1) == 0
+        else None
+    )
 
 
 def read_time(text):
@@ -37,12 +42,26 @@ def read_ratio(text):
 
 
 def read_bool(text):
-    return {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}.get(text.lower())
+    return {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "on": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "off": False,
+    }.get(text.lower())
 
 
 def read_model(text):
     parts = [read_ratio(part) for part in text.split(",", 1)]
-    good = not text or (len(parts) == 2 and None not in parts and parts[0] <= MOST_LATENCY_NS and parts[1] <= MOST_NS_PER_BYTE)
+    good = not text or (
+        len(parts) == 2
+        and None not in parts
+        and parts[0] <= MOST_LATENCY_NS
+        and parts[1] <= MOST_NS_PER_BYTE
+    )
     return text if good else None
 
 
@@ -62,9 +81,17 @@ TYPES = {
     "power": (read_power, "a power of two, with k, M, G or T if wanted,"),
     "time": (read_time, "a time with ns, us, ms or s"),
     "ratio": (read_ratio, "a number"),
-    "model": (read_model, f"L,G in ns (at most {MOST_LATENCY_NS:.0e}) and ns/byte (at most {MOST_NS_PER_BYTE:.0e}), such as 1900,0.17".replace("e+0", "e")),
+    "model": (
+        read_model,
+        f"L,G in ns (at most {MOST_LATENCY_NS:.0e}) and ns/byte (at most {MOST_NS_PER_BYTE:.0e}), such as 1900,0.17".replace(
+            "e+0", "e"
+        ),
+    ),
     "interface": (read_interface, "the name of a network interface"),
-    "path": (read_path, "a path with %p (process), %h (host), %r (rank), %j (job) and %% for a percent sign"),
+    "path": (
+        read_path,
+        "a path with %p (process), %h (host), %r (rank), %j (job) and %% for a percent sign",
+    ),
 }
 
 

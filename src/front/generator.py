@@ -1,11 +1,14 @@
 """What the generators of the front ends share: their options, and how they write files."""
+
 import argparse
 from pathlib import Path
 
 
 def arguments(description, compiler, *more):
     """The options of all of them, one of which is the compiler, `cc` or `cxx`; `more` are the names of further ones."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--table", required=True, type=Path)
     parser.add_argument(f"--{compiler}", default={"cc": "cc", "cxx": "c++"}[compiler])
     parser.add_argument("--include", action="append", default=[])
@@ -26,5 +29,10 @@ def write(path, text):
 
 def write_exports(out, names, *patterns):
     """The version script that exports these symbols and the patterns, and the list for check_exports.py."""
-    write(out / "exports.map", "{\n  global:\n" + "".join(f"    {name};\n" for name in (*names, *patterns)) + "  local: *;\n};\n")
+    write(
+        out / "exports.map",
+        "{\n  global:\n"
+        + "".join(f"    {name};\n" for name in (*names, *patterns))
+        + "  local: *;\n};\n",
+    )
     write(out / "symbols.txt", "\n".join(names) + "\n")

@@ -1,12 +1,15 @@
 """Reads entry_points.txt, and the prototypes that an OpenSHMEM's headers declare."""
+
 import itertools
 import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-KINDS = ("g p get put get_nbi put_nbi iget iput update fetching fetching_nbi put_signal quiet fence wait test test_any test_lock "
-         "barrier release own next plain").split()
+KINDS = (
+    "g p get put get_nbi put_nbi iget iput update fetching fetching_nbi put_signal quiet fence wait test test_any test_lock "
+    "barrier release own next plain"
+).split()
 # Words that may end a parameter that has no name.
 TYPE_WORDS = set("char short int long unsigned signed float double void bool".split())
 
@@ -25,8 +28,12 @@ class Prototype:
     def field(self):
         """The name in the table of functions below us."""
         if self.symbol.startswith("shmem_"):
-            return self.symbol[len("shmem_"):]
-        return "x_" + self.symbol[len("shmemx_"):] if self.symbol.startswith("shmemx_") else "old_" + self.symbol.lstrip("_")
+            return self.symbol[len("shmem_") :]
+        return (
+            "x_" + self.symbol[len("shmemx_") :]
+            if self.symbol.startswith("shmemx_")
+            else "old_" + self.symbol.lstrip("_")
+        )
 
 
 def expand(pattern, types):
@@ -53,7 +60,7 @@ def read_table(path):
         if not text or text.startswith("#"):
             continue
         if text.startswith("types "):
-            family, words = text[len("types "):].split("=")
+            family, words = text[len("types ") :].split("=")
             family = family.strip()
             types[family] = words.split()
         elif "|" not in text.split("(")[0]:
@@ -62,7 +69,9 @@ def read_table(path):
             kind, patterns = (part.strip() for part in text.split("|", 1))
             if kind not in KINDS:
                 raise SystemExit(f"{path}:{number}: there is no kind {kind}")
-            for name in itertools.chain.from_iterable(expand(pattern, types) for pattern in patterns.split()):
+            for name in itertools.chain.from_iterable(
+                expand(pattern, types) for pattern in patterns.split()
+            ):
                 if kinds.setdefault(name, kind) != kind:
                     raise SystemExit(f"{path}:{number}: {name} is {kinds[name]} already")
     return kinds
@@ -79,8 +88,20 @@ nearcache_default_context SHMEM_CTX_DEFAULT ;
 
 def preprocess(compiler, includes, defines):
     """The headers as C++ sees them: the functions without the C11 generics."""
-    command = [compiler, "-std=c++20", "-E", "-P", "-x", "c++", *[f"-I{d}" for d in includes], *[f"-D{d}" for d in defines], "-"]
-    return subprocess.run(command, input=QUESTION, check=True, capture_output=True, text=True).stdout
+    command = [
+        compiler,
+        "-std=c++20",
+        "-E",
+        "-P",
+        "-x",
+        "c++",
+        *[f"-I{d}" for d in includes],
+        *[f"-D{d}" for d in defines],
+        "-",
+    ]
+    return subprocess.run(
+        command, input=QUESTION, check=True, capture_output=True, text=True
+    ).stdout
 
 
 def named_header(compiler, includes, defines):
@@ -89,11 +110,23 @@ def named_header(compiler, includes, defines):
     Open MPI's handle is a pointer to a structure without a name. In C++ such a type has no linkage, and a function that takes it cannot
     be called from another file.
     """
-    command = [compiler, "-E", "-x", "c++", *[f"-I{d}" for d in includes], *[f"-D{d}" for d in defines], "-"]
-    text = subprocess.run(command, input="#include <shmem.h>\n", check=True, capture_output=True, text=True).stdout
+    command = [
+        compiler,
+        "-E",
+        "-x",
+        "c++",
+        *[f"-I{d}" for d in includes],
+        *[f"-D{d}" for d in defines],
+        "-",
+    ]
+    text = subprocess.run(
+        command, input="#include <shmem.h>\n", check=True, capture_output=True, text=True
+    ).stdout
     path = re.search(r'^# \d+ "([^"]*/shmem\.h)"', text, re.M)[1]
     header = Path(path).read_text(errors="replace")
-    named, count = re.subn(r"(typedef\s+struct)(\s*\{[^{}]*\}\s*\*\s*(shmem_\w+_t)\s*;)", r"\1 nearcache_\3\2", header)
+    named, count = re.subn(
+        r"(typedef\s+struct)(\s*\{[^{}]*\}\s*\*\s*(shmem_\w+_t)\s*;)", r"\1 nearcache_\3\2", header
+    )
     return named if count else "#include_next <shmem.h>\n"
 
 
@@ -103,7 +136,7 @@ def without_attributes(text):
     for match in re.finditer(r"__attribute__\s*\(", text):
         if match.start() < at:
             continue
-        pieces.append(text[at:match.start()])
+        pieces.append(text[at : match.start()])
         at, depth = match.end(), 1
         while depth:
             depth += {"(": 1, ")": -1}.get(text[at], 0)
@@ -123,12 +156,18 @@ def parameter_type(text):
 def prototypes(text, known):
     """{symbol: Prototype} of shmem_, shmemx_ and the functions in `known` that the preprocessed text declares."""
     found = {}
-    for match in re.finditer(r"(?:^|(?<=[;{}\"]))([\w\s:<>*]*?[\s*])(\w+)\s*\(([^()]*)\)\s*;", without_attributes(text)):
+    for match in re.finditer(
+        r"(?:^|(?<=[;{}\"]))([\w\s:<>*]*?[\s*])(\w+)\s*\(([^()]*)\)\s*;", without_attributes(text)
+    ):
         symbol, arguments = match[2], match[3].strip()
         if not re.match("shmemx?_", symbol) and symbol not in known:
             continue
         returns = " ".join(word for word in match[1].split() if word not in ("extern", "inline"))
-        types = [] if arguments in ("", "void") else [parameter_type(argument) for argument in arguments.split(",")]
+        types = (
+            []
+            if arguments in ("", "void")
+            else [parameter_type(argument) for argument in arguments.split(",")]
+        )
         found[symbol] = Prototype(symbol, re.sub(r"\s+\*", "*", returns), types)
     unread = set(re.findall(r"\b(shmem_\w+)\s*\(", text)) - set(found)
     if unread:

@@ -5,6 +5,7 @@
 
 writes into DIR: next_fields.inc, host.h, shmem.h, entry_points.gen.cpp, exports.map, symbols.txt, seen_symbols.inc.
 """
+
 import re
 import sys
 from pathlib import Path
@@ -21,9 +22,12 @@ BEGINNING = ("shmem_init", "shmem_init_thread", "start_pes", "shmem_ptr")
 
 # The parameters of each kind that the wrapper uses, after the context.
 ROLES = {
-    "g": ["from", "pe"], "p": ["to", "value", "pe"],
-    "get": ["to", "from", "count", "pe"], "put": ["to", "from", "count", "pe"],
-    "get_nbi": ["to", "from", "count", "pe"], "put_nbi": ["to", "from", "count", "pe"],
+    "g": ["from", "pe"],
+    "p": ["to", "value", "pe"],
+    "get": ["to", "from", "count", "pe"],
+    "put": ["to", "from", "count", "pe"],
+    "get_nbi": ["to", "from", "count", "pe"],
+    "put_nbi": ["to", "from", "count", "pe"],
     "iget": ["to", "from", "to_stride", "from_stride", "count", "pe"],
     "iput": ["to", "from", "to_stride", "from_stride", "count", "pe"],
     "put_signal": ["to", "from", "count", "signal", "signal_value", "signal_op", "pe"],
@@ -41,8 +45,10 @@ def parameter_names(prototype, kind):
     else:
         names = [f"argument{i}" for i in range(1, len(types) + 1)]
     if len(names) != len(types):
-        sys.exit(f"{prototype.symbol}: a function of kind {kind} has the parameters ({', '.join(names)}), "
-                 f"but the header declares ({', '.join(types)})")
+        sys.exit(
+            f"{prototype.symbol}: a function of kind {kind} has the parameters ({', '.join(names)}), "
+            f"but the header declares ({', '.join(types)})"
+        )
     return (["ctx"] if prototype.on_context else []) + names
 
 
@@ -70,25 +76,44 @@ def action(prototype, kind, call):
         "fetching": f"FetchingAtomic around({context}, target, sizeof *target, pe)",
         "fetching_nbi": f"FetchingNbi around({context}, target, sizeof *target, pe)",
         "put_signal": f"PutSignal around({context}, to, {total_bytes(element)}, signal, pe)",
-        "wait": "Wait around", "barrier": "Barrier around", "release": "Release around(false)",
+        "wait": "Wait around",
+        "barrier": "Barrier around",
+        "release": "Release around(false)",
     }
-    succeeded = {"test": "result != 0", "test_any": "result != SIZE_MAX", "test_lock": "result == 0"}
+    succeeded = {
+        "test": "result != 0",
+        "test_any": "result != SIZE_MAX",
+        "test_lock": "result == 0",
+    }
     if kind in around:
         return [f"const {around[kind]};", f"return {call};"]
     if kind in succeeded:
-        return ["Test around;", f"const auto result = {call};", f"if ({succeeded[kind]}) around.succeeded();", "return result;"]
+        return [
+            "Test around;",
+            f"const auto result = {call};",
+            f"if ({succeeded[kind]}) around.succeeded();",
+            "return result;",
+        ]
     if kind == "g" and not ctx:
         return ["return get_element(from, pe);"]
     if kind == "p" and not ctx:
         return ["put_element(to, value, pe);"]
     if kind == "g":
-        return [f"{prototype.returns} value;", f"get({ctx}&value, from, sizeof value, pe);", "return value;"]
+        return [
+            f"{prototype.returns} value;",
+            f"get({ctx}&value, from, sizeof value, pe);",
+            "return value;",
+        ]
     if kind == "p":
         return [f"put({ctx}to, &value, sizeof value, pe);"]
     if kind in ("get", "put"):
         return [f"{kind}({ctx}to, from, {total_bytes(element)}, pe);"]
     if kind in ("get_nbi", "put_nbi"):
-        return [f"if ({kind}({context}, to, from, {total_bytes(element)}, pe)) return;", "const Inside passing;", f"{call};"]
+        return [
+            f"if ({kind}({context}, to, from, {total_bytes(element)}, pe)) return;",
+            "const Inside passing;",
+            f"{call};",
+        ]
     return [f"{kind}({context});"]  # quiet, fence
 
 
@@ -97,7 +122,11 @@ def wrapper(prototype, kind):
     call = f"next.{prototype.field}({', '.join(names)})"
     parameters = ", ".join(f"{type_} {name}" for type_, name in zip(prototype.types, names))
     lines = [f"if (!active()) return {call};", *action(prototype, kind, call)]
-    return f'extern "C" {prototype.returns} {prototype.symbol}({parameters}) {{\n' + "".join(f"  {line}\n" for line in lines) + "}\n"
+    return (
+        f'extern "C" {prototype.returns} {prototype.symbol}({parameters}) {{\n'
+        + "".join(f"  {line}\n" for line in lines)
+        + "}\n"
+    )
 
 
 def classified(table, declared):
@@ -105,10 +134,18 @@ def classified(table, declared):
     unknown = sorted(name for name in declared if name not in table)
     standard = [name for name in unknown if name.startswith("shmem_")]
     if standard:
-        sys.exit("entry_points.txt has no row for what this shmem.h declares: " + ", ".join(standard))
+        sys.exit(
+            "entry_points.txt has no row for what this shmem.h declares: " + ", ".join(standard)
+        )
     if unknown:
-        print("warning: extensions of this OpenSHMEM that Nearcache does not know, and will not see: " + ", ".join(unknown))
-    return sorted(((declared[name], table[name]) for name in declared if name in table), key=lambda item: item[0].symbol)
+        print(
+            "warning: extensions of this OpenSHMEM that Nearcache does not know, and will not see: "
+            + ", ".join(unknown)
+        )
+    return sorted(
+        ((declared[name], table[name]) for name in declared if name in table),
+        key=lambda item: item[0].symbol,
+    )
 
 
 def main():
@@ -122,17 +159,37 @@ def main():
         sys.exit("this shmem.h declares no function that entry_points.txt names")
 
     context = rows.default_context(header)
-    host = NOTICE + "".join(f"#define NEARCACHE_SHMEM_HAS_{prototype.field} 1\n" for prototype, _ in called)
-    write(args.out / "host.h", host + (f'#define NEARCACHE_SHMEM_DEFAULT_CONTEXT "{context}"\n' if context else ""))
+    host = NOTICE + "".join(
+        f"#define NEARCACHE_SHMEM_HAS_{prototype.field} 1\n" for prototype, _ in called
+    )
+    write(
+        args.out / "host.h",
+        host + (f'#define NEARCACHE_SHMEM_DEFAULT_CONTEXT "{context}"\n' if context else ""),
+    )
     write(args.out / "shmem.h", rows.named_header(args.cxx, args.include, args.define))
-    write(args.out / "next_fields.inc", "".join(
-        f"NEARCACHE_NEXT({p.field}, {p.symbol}, {int(not p.symbol.startswith('shmem_'))})\n" for p, _ in called))
-    write(args.out / "entry_points.gen.cpp", NOTICE + '#include "shmem/hooks.h"\n#include "shmem/next.h"\n\n'
-          + "using namespace nearcache::shmem;\n\n" + "\n".join(wrapper(p, kind) for p, kind in called if kind not in ("own", "next")))
+    write(
+        args.out / "next_fields.inc",
+        "".join(
+            f"NEARCACHE_NEXT({p.field}, {p.symbol}, {int(not p.symbol.startswith('shmem_'))})\n"
+            for p, _ in called
+        ),
+    )
+    write(
+        args.out / "entry_points.gen.cpp",
+        NOTICE
+        + '#include "shmem/hooks.h"\n#include "shmem/next.h"\n\n'
+        + "using namespace nearcache::shmem;\n\n"
+        + "\n".join(wrapper(p, kind) for p, kind in called if kind not in ("own", "next")),
+    )
     write_exports(args.out, exported, "nearcache_*")
-    unwatched = sorted({name for name, kind in table.items() if kind in NOT_EXPORTED}.union(BEGINNING))
-    write(args.out / "seen_symbols.inc", "".join(f"NEARCACHE_SEEN({name})\n" for name in exported)
-          + "".join(f"NEARCACHE_UNWATCHED({name})\n" for name in unwatched))
+    unwatched = sorted(
+        {name for name, kind in table.items() if kind in NOT_EXPORTED}.union(BEGINNING)
+    )
+    write(
+        args.out / "seen_symbols.inc",
+        "".join(f"NEARCACHE_SEEN({name})\n" for name in exported)
+        + "".join(f"NEARCACHE_UNWATCHED({name})\n" for name in unwatched),
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """barnes_hut agrees with direct sums and with mechanics, bit for bit the same however cells are fetched and on any number
 of ranks, and every bad input ends it on all ranks with one message."""
+
 import json
 import math
 
 import pytest
-
 from support import launch
 
 
@@ -28,7 +28,9 @@ def bodies_of(path):
 
 
 def write_bodies(path, bodies):
-    path.write_text("# mass x y z vx vy vz\n" + "".join(" ".join(map(repr, body)) + "\n" for body in bodies))
+    path.write_text(
+        "# mass x y z vx vy vz\n" + "".join(" ".join(map(repr, body)) + "\n" for body in bodies)
+    )
     return path
 
 
@@ -44,7 +46,10 @@ def test_forces_and_positions_agree_with_direct_sums(mpi, tmp_path, model):
 
 @pytest.mark.few_mpis
 def test_a_smaller_theta_is_more_exact_and_visits_more(mpi, tmp_path):
-    coarse, fine, exact = (summary(mpi, 2, tmp_path, "--bodies", 100, "--theta", theta, "--check") for theta in (1.0, 0.4, 0))
+    coarse, fine, exact = (
+        summary(mpi, 2, tmp_path, "--bodies", 100, "--theta", theta, "--check")
+        for theta in (1.0, 0.4, 0)
+    )
     assert coarse["check"]["acceleration_error"] > 2 * fine["check"]["acceleration_error"]
     assert coarse["nodes_visited"] < fine["nodes_visited"] < exact["nodes_visited"]
     assert exact["check"]["acceleration_error"] < 1e-12
@@ -56,7 +61,9 @@ def test_any_number_of_ranks_gives_the_same_bits(mpi, tmp_path):
     outputs, checksums = set(), set()
     for ranks in (1, 2, 3):
         out = tmp_path / f"{ranks}.tsv"
-        found = summary(mpi, ranks, tmp_path, "--bodies", 60, "--steps", 1, "--theta", 0.8, "--output", out)
+        found = summary(
+            mpi, ranks, tmp_path, "--bodies", 60, "--steps", 1, "--theta", 0.8, "--output", out
+        )
         assert (found["ranks"], found["bodies"]) == (ranks, 60)
         assert (found["nodes_remote"] > 0) == (ranks > 1)
         outputs.add(out.read_text())
@@ -97,10 +104,25 @@ def test_plain_native_and_preloaded_give_the_same_bits(mpi, preload, tmp_path):
 @pytest.mark.one_mpi
 def test_two_bodies_are_back_after_one_revolution(mpi, tmp_path):
     steps = 50
-    pair = write_bodies(tmp_path / "pair.txt", [(0.5, 0.5, 0, 0, 0, 0.5, 0), (0.5, -0.5, 0, 0, 0, -0.5, 0)])
+    pair = write_bodies(
+        tmp_path / "pair.txt", [(0.5, 0.5, 0, 0, 0, 0.5, 0), (0.5, -0.5, 0, 0, 0, -0.5, 0)]
+    )
     out = tmp_path / "out.tsv"
-    found = summary(mpi, 2, tmp_path, "--input", pair, "--softening", 1e-4, "--steps", steps, "--time-step",
-                    2 * math.pi / steps, "--output", out)
+    found = summary(
+        mpi,
+        2,
+        tmp_path,
+        "--input",
+        pair,
+        "--softening",
+        1e-4,
+        "--steps",
+        steps,
+        "--time-step",
+        2 * math.pi / steps,
+        "--output",
+        out,
+    )
     (mass, position, _), (_, opposite, _) = bodies_of(out)
     assert mass == 0.5
     assert position == pytest.approx([0.5, 0, 0], abs=0.02)  # this leapfrog lags 0.033 of a radian
@@ -115,22 +137,34 @@ def test_bodies_at_one_place_and_ranks_without_bodies(mpi, tmp_path, ranks):
     heap = [(1.0, 0.25, 0.25, 0.25, 0, 0, 0)] * 20
     cases = {"heap": heap, "heap_and_one": heap + [(3.0, 1, 1, 1, 0, 0, 0)], "single": heap[:1]}
     for name, bodies in cases.items():
-        found = summary(mpi, ranks, tmp_path, "--input", write_bodies(tmp_path / name, bodies), "--check", "--theta", 0.5)
+        found = summary(
+            mpi,
+            ranks,
+            tmp_path,
+            "--input",
+            write_bodies(tmp_path / name, bodies),
+            "--check",
+            "--theta",
+            0.5,
+        )
         assert found["bodies"] == len(bodies)
         assert found["check"]["acceleration_error"] < 0.01, name
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize("text, message", [
-    ("1 0 0 0 0 0 0\n1 0 0\n", ":2: '1 0 0' is not a body"),
-    ("1 0 0 0 0 0 0\n\n0 1 1 1 0 0 0\n", ":3: '0 1 1 1 0 0 0': the mass is not above 0"),
-    ("1 0 0 0 0 0 0 7\n", ":1: '1 0 0 0 0 0 0 7' has more than"),
-    ("1 nan 0 0 0 0 0\n", ":1: '1 nan 0 0 0 0 0' is not a body"),
-    ("# nothing\n", "there is no body in it"),
-    ("1 1.7e308 0 0 1.7e308 0 0\n", "a body left all bounds: the time step is too long"),
-    ("1 1.7e308 0 0 0 0 0\n1 -1.7e308 0 0 0 0 0\n", "the bodies are too far apart"),
-    (None, "No such file"),
-])
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("1 0 0 0 0 0 0\n1 0 0\n", ":2: '1 0 0' is not a body"),
+        ("1 0 0 0 0 0 0\n\n0 1 1 1 0 0 0\n", ":3: '0 1 1 1 0 0 0': the mass is not above 0"),
+        ("1 0 0 0 0 0 0 7\n", ":1: '1 0 0 0 0 0 0 7' has more than"),
+        ("1 nan 0 0 0 0 0\n", ":1: '1 nan 0 0 0 0 0' is not a body"),
+        ("# nothing\n", "there is no body in it"),
+        ("1 1.7e308 0 0 1.7e308 0 0\n", "a body left all bounds: the time step is too long"),
+        ("1 1.7e308 0 0 0 0 0\n1 -1.7e308 0 0 0 0 0\n", "the bodies are too far apart"),
+        (None, "No such file"),
+    ],
+)
 def test_a_bad_input_ends_all_ranks_with_one_message(mpi, tmp_path, text, message):
     path = tmp_path / "bodies.txt"
     if text is not None:
@@ -142,18 +176,21 @@ def test_a_bad_input_ends_all_ranks_with_one_message(mpi, tmp_path, text, messag
 
 
 @pytest.mark.one_mpi
-@pytest.mark.parametrize("args, message", [
-    (["--bodies", 0], "--bodies"),
-    (["--theta", -1], "--theta"),
-    (["--steps", "x"], "--steps"),
-    (["--softening", 0], "--softening"),
-    (["--fetch", "magic"], "--fetch"),
-    (["--block", 500], "500 is not a power of two"),
-    (["--fetch", "native", "--native-memory", 100], "100 holds no block"),
-    (["--input", "x", "--bodies", 5], "--bodies"),
-    (["--check", "--bodies", 30000], "at most 20000 bodies"),
-    (["--output", "/no/such/folder/file", "--bodies", 10], "cannot write /no/such/folder/file"),
-])
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        (["--bodies", 0], "--bodies"),
+        (["--theta", -1], "--theta"),
+        (["--steps", "x"], "--steps"),
+        (["--softening", 0], "--softening"),
+        (["--fetch", "magic"], "--fetch"),
+        (["--block", 500], "500 is not a power of two"),
+        (["--fetch", "native", "--native-memory", 100], "100 holds no block"),
+        (["--input", "x", "--bodies", 5], "--bodies"),
+        (["--check", "--bodies", 30000], "at most 20000 bodies"),
+        (["--output", "/no/such/folder/file", "--bodies", 10], "cannot write /no/such/folder/file"),
+    ],
+)
 def test_what_cannot_be_done_is_refused_with_one_message(mpi, args, message):
     result = run(mpi, 2, *args)
     assert not result.timed_out and result.code != 0

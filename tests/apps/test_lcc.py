@@ -1,12 +1,12 @@
 """lcc computes the right coefficients from every input format on any number of ranks, and every bad input ends
 it on all ranks with one message."""
+
 import json
 import random
 import struct
 from itertools import combinations
 
 import pytest
-
 from support import launch
 
 pytestmark = pytest.mark.few_mpis
@@ -29,7 +29,9 @@ def summary(mpi, ranks, path, *args):
 def rows_of(path):
     """{vertex: (degree, triangles, coefficient)} of a text output."""
     lines = [line.split("\t") for line in path.read_text().splitlines() if not line.startswith("#")]
-    return {int(v): (int(degree), int(triangles), float(value)) for v, degree, triangles, value in lines}
+    return {
+        int(v): (int(degree), int(triangles), float(value)) for v, degree, triangles, value in lines
+    }
 
 
 def write_edges(path, edges):
@@ -66,8 +68,11 @@ def random_edges(seed, vertices, count):
     return [(rng.randrange(vertices), rng.randrange(vertices)) for _ in range(count)]
 
 
-PETERSEN = ([(i, (i + 1) % 5) for i in range(5)] + [(i, i + 5) for i in range(5)]
-            + [(5 + i, 5 + (i + 2) % 5) for i in range(5)])
+PETERSEN = (
+    [(i, (i + 1) % 5) for i in range(5)]
+    + [(i, i + 5) for i in range(5)]
+    + [(5 + i, 5 + (i + 2) % 5) for i in range(5)]
+)
 KNOWN = {  # edges, triangles, average coefficient
     "complete": (list(combinations(range(9), 2)), 84, 1.0),
     "ring": ([(i, (i + 1) % 12) for i in range(12)], 0, 0.0),
@@ -122,9 +127,11 @@ def test_comments_blank_lines_windows_ends_and_further_columns_are_read(mpi, tmp
 def matrix_market(path, edges, vertices, field, symmetry):
     value = {"pattern": "", "real": " -1.5e0", "integer": " 3"}[field]
     edges = [(max(e), min(e)) if symmetry == "symmetric" else e for e in edges]
-    path.write_text(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n% comment\n"
-                    f"{vertices} {vertices} {len(edges)}\n"
-                    + "".join(f"{u + 1} {v + 1}{value}\n" for u, v in edges))
+    path.write_text(
+        f"%%MatrixMarket matrix coordinate {field} {symmetry}\n% comment\n"
+        f"{vertices} {vertices} {len(edges)}\n"
+        + "".join(f"{u + 1} {v + 1}{value}\n" for u, v in edges)
+    )
     return path
 
 
@@ -133,10 +140,18 @@ def test_all_formats_give_the_same_checksum(mpi, tmp_path):
     edges = random_edges(3, 50, 600)
     assert len(reference(edges)) == 50  # no vertex without an edge: an edge list cannot hold one
     csr = tmp_path / "g.csr"
-    found = summary(mpi, 3, tmp_path / "s.json", write_edges(tmp_path / "g.txt", edges), "--write-csr", csr)
-    graphs = [csr] + [matrix_market(tmp_path / f"{field}-{symmetry}.mtx", edges, 50, field, symmetry)
-                      for field, symmetry in (("pattern", "general"), ("pattern", "symmetric"),
-                                              ("real", "symmetric"), ("integer", "general"))]
+    found = summary(
+        mpi, 3, tmp_path / "s.json", write_edges(tmp_path / "g.txt", edges), "--write-csr", csr
+    )
+    graphs = [csr] + [
+        matrix_market(tmp_path / f"{field}-{symmetry}.mtx", edges, 50, field, symmetry)
+        for field, symmetry in (
+            ("pattern", "general"),
+            ("pattern", "symmetric"),
+            ("real", "symmetric"),
+            ("integer", "general"),
+        )
+    ]
     for graph in graphs:
         again = summary(mpi, 2, tmp_path / "s.json", graph)
         assert again["checksum"] == found["checksum"], graph.name
@@ -176,7 +191,10 @@ def test_binary_output_holds_the_same_values_as_text(mpi, tmp_path):
 
 def test_rmat_depends_on_the_seed_and_not_on_the_ranks(mpi, tmp_path):
     def checksum(ranks, seed):
-        return summary(mpi, ranks, tmp_path / "s.json", "--rmat", 8, "--edge-factor", 8, "--seed", seed)["checksum"]
+        return summary(
+            mpi, ranks, tmp_path / "s.json", "--rmat", 8, "--edge-factor", 8, "--seed", seed
+        )["checksum"]
+
     assert checksum(1, 5) == checksum(2, 5) == checksum(3, 5)
     assert checksum(2, 6) != checksum(2, 5)
 
@@ -184,13 +202,25 @@ def test_rmat_depends_on_the_seed_and_not_on_the_ranks(mpi, tmp_path):
 @pytest.mark.one_mpi
 def test_rmat_agrees_with_brute_force(mpi, tmp_path):
     out, csr = tmp_path / "o.tsv", tmp_path / "g.csr"
-    found = summary(mpi, 2, tmp_path / "s.json", "--rmat", 7, "--edge-factor", 4, "--output", out, "--write-csr", csr)
+    found = summary(
+        mpi,
+        2,
+        tmp_path / "s.json",
+        "--rmat",
+        7,
+        "--edge-factor",
+        4,
+        "--output",
+        out,
+        "--write-csr",
+        csr,
+    )
     content = csr.read_bytes()
     n, m = struct.unpack_from("<QQ", content, 16)
     offsets = struct.unpack_from(f"<{n + 1}Q", content, 64)
     lists = struct.unpack_from(f"<{m}I", content, 64 + 8 * (n + 1))
     assert (n, m) == (128, 2 * found["edges"])
-    edges = [(v, u) for v in range(n) for u in lists[offsets[v]:offsets[v + 1]]]
+    edges = [(v, u) for v in range(n) for u in lists[offsets[v] : offsets[v + 1]]]
     expected = {v: (0, 0, 0.0) for v in range(n)} | reference(edges)
     assert_same_rows(rows_of(out), expected)
 
@@ -208,7 +238,9 @@ def test_repeat_and_a_sample_of_vertices(mpi, tmp_path):
 def test_row_pointers_from_their_owners_give_the_same_coefficients(mpi, tmp_path, ranks):
     graph = write_edges(tmp_path / "g.txt", random_edges(5, 60, 500))
     local = summary(mpi, ranks, tmp_path / "s.json", graph, "--output", tmp_path / "local.tsv")
-    remote = summary(mpi, ranks, tmp_path / "s.json", graph, "--row-window", "--output", tmp_path / "remote.tsv")
+    remote = summary(
+        mpi, ranks, tmp_path / "s.json", graph, "--row-window", "--output", tmp_path / "remote.tsv"
+    )
     assert (tmp_path / "local.tsv").read_text() == (tmp_path / "remote.tsv").read_text()
     assert (local["row_window"], remote["row_window"]) == (False, True)
     assert remote["checksum"] == local["checksum"]
@@ -224,7 +256,11 @@ def test_unpermuted_rmat_is_the_same_graph_with_other_names(mpi, tmp_path):
         out = tmp_path / "o.tsv"
         found = summary(mpi, 2, tmp_path / "s.json", "--rmat", 8, *order, "--output", out)
         rows = rows_of(out)
-        degrees[bool(order)] = (found["edges"], found["triangles"], sorted(row[:2] for row in rows.values()))
+        degrees[bool(order)] = (
+            found["edges"],
+            found["triangles"],
+            sorted(row[:2] for row in rows.values()),
+        )
         hubs = sum(degree for v, (degree, _, _) in rows.items() if v < 64) / (2 * found["edges"])
         assert (hubs > 0.4) == bool(order)
     assert degrees[True] == degrees[False]
@@ -237,8 +273,10 @@ def test_progress_is_a_plain_line_where_there_is_no_terminal(mpi):
     assert "\r" not in result.output
 
 
-@pytest.mark.parametrize("name, triangles, average", [("facebook_combined.txt", 1612010, 0.6055),
-                                                      ("oregon1_010331.txt", 17144, 0.2970)])
+@pytest.mark.parametrize(
+    "name, triangles, average",
+    [("facebook_combined.txt", 1612010, 0.6055), ("oregon1_010331.txt", 17144, 0.2970)],
+)
 def test_published_values_of_real_graphs(mpi, tmp_path, name, triangles, average):
     if not (DATA / name).exists():
         pytest.skip(f"{name} is not in ../shared/data")
@@ -255,8 +293,8 @@ BAD_INPUT = {  # content of the file, what the message says
     "mixed_signs": ("-1 18446744073709551615\n", "some ids are negative"),
     "last_line": ("".join(f"{i} {i + 1}\n" for i in range(500)) + "x", "g:501: not an edge"),
     "empty": ("# nothing\n", "no edge in this file"),
-    "mm_array": ("%%MatrixMarket matrix array real general\n2 2\n", "only \"matrix coordinate\""),
-    "mm_complex": ("%%MatrixMarket matrix coordinate complex general\n2 2 0\n", "field \"complex\""),
+    "mm_array": ("%%MatrixMarket matrix array real general\n2 2\n", 'only "matrix coordinate"'),
+    "mm_complex": ("%%MatrixMarket matrix coordinate complex general\n2 2 0\n", 'field "complex"'),
     "mm_sizes": (MM + "% c\n3 x 1\n", "g:3: not a line of sizes"),
     "mm_not_square": (MM + "3 4 1\n1 2\n", "3 x 4"),
     "mm_cut_header": (MM + "% c\n", "before the line of sizes"),
@@ -287,21 +325,25 @@ def test_bad_input_gives_one_message(mpi, tmp_path, name, ranks):
 
 @pytest.mark.one_mpi
 @pytest.mark.parametrize("ranks", [1, 3])
-@pytest.mark.parametrize("args, message", [
-    (["missing"], "cannot read missing: No such file"),
-    (["/"], "/: not a regular file"),
-    (["--rmat", "30", "--edge-factor", "1000000"], "out of memory"),
-    (["--rmat", "40"], "at most 2147483647"),
-    (["--rmat", "0"], "--rmat"),
-    (["--rmat", "5", "--no-such-option"], "--no-such-option"),
-    (["--rmat", "5", "--repeat", "0"], "--repeat"),
-    (["--rmat", "5", "--seed", "x"], "--seed"),
-    (["--seed", "3"], "--rmat"),
-    ([], "A graph file or --rmat SCALE is required"),
-    (["--rmat", "5", "--output", "no/such/folder/o"], "cannot write no/such/folder/o"),
-    (["--rmat", "5", "--json", "no/such/folder/o"], "cannot write no/such/folder/o"),
-    (["--rmat", "5", "--write-csr", "/"], "cannot write /"),
-], ids=lambda value: "_".join(value).replace("/", "-") if isinstance(value, list) else None)
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        (["missing"], "cannot read missing: No such file"),
+        (["/"], "/: not a regular file"),
+        (["--rmat", "30", "--edge-factor", "1000000"], "out of memory"),
+        (["--rmat", "40"], "at most 2147483647"),
+        (["--rmat", "0"], "--rmat"),
+        (["--rmat", "5", "--no-such-option"], "--no-such-option"),
+        (["--rmat", "5", "--repeat", "0"], "--repeat"),
+        (["--rmat", "5", "--seed", "x"], "--seed"),
+        (["--seed", "3"], "--rmat"),
+        ([], "A graph file or --rmat SCALE is required"),
+        (["--rmat", "5", "--output", "no/such/folder/o"], "cannot write no/such/folder/o"),
+        (["--rmat", "5", "--json", "no/such/folder/o"], "cannot write no/such/folder/o"),
+        (["--rmat", "5", "--write-csr", "/"], "cannot write /"),
+    ],
+    ids=lambda value: "_".join(value).replace("/", "-") if isinstance(value, list) else None,
+)
 def test_bad_options_give_one_message(mpi, ranks, args, message):
     assert_one_message(lcc(mpi, ranks, *args), message)
 
@@ -314,14 +356,16 @@ def test_more_ranks_than_vertices(mpi, tmp_path):
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_a_damaged_csr_file_is_refused(mpi, tmp_path, ranks):
     csr = tmp_path / "g.csr"
-    lcc(mpi, 1, write_edges(tmp_path / "g.txt", list(combinations(range(5), 2))), "--write-csr", csr).check()
+    lcc(
+        mpi, 1, write_edges(tmp_path / "g.txt", list(combinations(range(5), 2))), "--write-csr", csr
+    ).check()
     good = csr.read_bytes()
     offsets, lists = 64, len(good) - 4 * 20
     damages = {
         "does not fit": good[:-1],
         "version 7": good[:8] + struct.pack("<I", 7) + good[12:],
-        "do not ascend": good[:offsets + 8] + struct.pack("<Q", 99) + good[offsets + 16:],
-        "ascending vertices": good[:lists] + struct.pack("<I", 77) + good[lists + 4:],
+        "do not ascend": good[: offsets + 8] + struct.pack("<Q", 99) + good[offsets + 16 :],
+        "ascending vertices": good[:lists] + struct.pack("<I", 77) + good[lists + 4 :],
     }
     for message, content in damages.items():
         csr.write_bytes(content)
@@ -331,8 +375,11 @@ def test_a_damaged_csr_file_is_refused(mpi, tmp_path, ranks):
 @pytest.mark.one_mpi
 def test_a_directed_csr_file_is_refused(mpi, tmp_path):
     csr = tmp_path / "g.csr"  # 0 -> 1 and 2 -> 0 only
-    csr.write_bytes(struct.pack("<8sIIQQQ24x", b"LCC-CSR\n", 1, 0, 3, 2, 0)
-                    + struct.pack("<4Q", 0, 1, 1, 2) + struct.pack("<2I", 1, 0))
+    csr.write_bytes(
+        struct.pack("<8sIIQQQ24x", b"LCC-CSR\n", 1, 0, 3, 2, 0)
+        + struct.pack("<4Q", 0, 1, 1, 2)
+        + struct.pack("<2I", 1, 0)
+    )
     assert_one_message(lcc(mpi, 2, csr), "in one direction only")
 
 

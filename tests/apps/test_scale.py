@@ -1,21 +1,34 @@
 """Programs simulated by SimGrid's SMPI: the same answers as anywhere, and the same virtual time in every run."""
+
 import json
 import sys
 
 import pytest
-
 from support import launch
 
 sys.path.insert(0, str(launch.ROOT / "bench"))
 from scale import dragonfly, simgrid  # noqa: E402
 
 FOLDERS = sorted((launch.BUILD / "bin").glob("simgrid-*"))
-pytestmark = pytest.mark.skipif(not simgrid.available() or not FOLDERS, reason="SimGrid is not installed")
+pytestmark = pytest.mark.skipif(
+    not simgrid.available() or not FOLDERS, reason="SimGrid is not installed"
+)
 
 PROGRAMS = {
     "lcc": ["--rmat", 9, "--row-window", "--unpermuted"],
     "sample": ["--rmat", 9, "--batches", 16, "--batch", 8],
-    "barnes_hut": ["--bodies", 200, "--steps", 1, "--cost-per-interaction", 13, "--cache-hit-cost", 60, "--cache-miss-cost", 190],
+    "barnes_hut": [
+        "--bodies",
+        200,
+        "--steps",
+        1,
+        "--cost-per-interaction",
+        13,
+        "--cache-hit-cost",
+        60,
+        "--cache-miss-cost",
+        190,
+    ],
 }
 
 
@@ -24,8 +37,14 @@ def simulate(name, folder, ranks=8, words=None, **options):
     if not program.exists():
         pytest.skip(f"{program} is not built")
     report = folder / "report.json"
-    simgrid.run(program, [*(words or PROGRAMS[name.removesuffix("_cached")]), "--json", folder / "out.json"], ranks, folder,
-                {**options, "report": report}, timeout=240)
+    simgrid.run(
+        program,
+        [*(words or PROGRAMS[name.removesuffix("_cached")]), "--json", folder / "out.json"],
+        ranks,
+        folder,
+        {**options, "report": report},
+        timeout=240,
+    )
     found = json.loads((folder / "out.json").read_text())
     return found, json.loads(report.read_text())["totals"] if report.exists() else None
 
@@ -52,7 +71,13 @@ def test_virtual_time_is_the_same_in_every_run(tmp_path, name):
 
 def test_gets_from_the_next_node_are_no_loads(tmp_path):
     """Between 64 ranks some gets take 850 ns: as long as one from the own node may that is new to the processor, but worth a cache."""
-    _, totals = simulate("lcc_cached", tmp_path, 64, ["--rmat", 12, "--row-window", "--unpermuted", "--no-promise"], mode="coherent")
+    _, totals = simulate(
+        "lcc_cached",
+        tmp_path,
+        64,
+        ["--rmat", 12, "--row-window", "--unpermuted", "--no-promise"],
+        mode="coherent",
+    )
     assert totals["hits_full"] > 0
     assert totals["bypassed"] == 0
 

@@ -2,10 +2,10 @@
 
 Every program compares its results with a reference of its own, says "correct" and ends with 1 if they are not.
 """
+
 import json
 
 import pytest
-
 from support import launch, launch_shmem
 
 SMALL = ("--n", 50_000, "--operations", 500)
@@ -30,21 +30,32 @@ PROGRAMS = {
     "ssca2": ("ssca2", "--quick"),
 }
 # What is left out without NEARCACHE_TEST_LONG differs in few things from what is tested: a program that is wrong uncached is wrong cached, too.
-CASES = [(name, pes, cached, tcp) for name in PROGRAMS for pes in (1, 2, 3, 4) for cached in (True, False) for tcp in (True, False)
-         if launch.LONG or (cached and (tcp if pes in (1, 3) else pes == 4 and not tcp))]
+CASES = [
+    (name, pes, cached, tcp)
+    for name in PROGRAMS
+    for pes in (1, 2, 3, 4)
+    for cached in (True, False)
+    for tcp in (True, False)
+    if launch.LONG or (cached and (tcp if pes in (1, 3) else pes == 4 and not tcp))
+]
 
 
 def result(shmem, pes, name, **how):
     program, *arguments = PROGRAMS[name]
     # Over shared memory nothing would be cached: there a get is cheaper than a hit.
     variables = {"SMA_SYMMETRIC_SIZE": "64M", "NEARCACHE_SKIP_CHEAP": "0"}
-    done = launch_shmem.run(shmem, pes, program, *arguments, env=variables, timeout=300, **how).check()
+    done = launch_shmem.run(
+        shmem, pes, program, *arguments, env=variables, timeout=300, **how
+    ).check()
     lines = [line for line in done.output.splitlines() if line.startswith("{")]
     assert len(lines) == 1, done.output
     return json.loads(lines[0])
 
 
-IDS = [f"{name}-{pes}-{'cached' if cached else 'plain'}-{'tcp' if tcp else 'shared'}" for name, pes, cached, tcp in CASES]
+IDS = [
+    f"{name}-{pes}-{'cached' if cached else 'plain'}-{'tcp' if tcp else 'shared'}"
+    for name, pes, cached, tcp in CASES
+]
 
 
 @pytest.mark.parametrize("name, pes, cached, tcp", CASES, ids=IDS)

@@ -1,4 +1,5 @@
 """What the tests of the nearcache command share: a home with empty preload objects, and programs of every MPI at hand."""
+
 import os
 import shutil
 import subprocess
@@ -30,7 +31,9 @@ def fake_home(tmp_path, tables_text, monkeypatch):
     home = tmp_path / "home"
     (home / "share" / "nearcache").mkdir(parents=True)
     (home / "share" / "nearcache" / "tables.json").write_text(tables_text)
-    empty = compiled(tmp_path, "empty.so", "int nearcache_empty_object;\n", "cc", "-shared", "-fPIC")
+    empty = compiled(
+        tmp_path, "empty.so", "int nearcache_empty_object;\n", "cc", "-shared", "-fPIC"
+    )
     for tag in TAGS:
         (home / "lib" / tag).mkdir(parents=True)
         shutil.copy(empty, home / "lib" / tag / "libnearcache_mpi.so")
@@ -45,10 +48,24 @@ def fake_home(tmp_path, tables_text, monkeypatch):
 @pytest.fixture
 def nearcache():
     """Runs the command as users do, in a process of its own."""
+
     def run(*words, env=None, cwd=None, stdin=None, timeout=120):
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "COLUMNS": "200", **(env or {})}
-        return subprocess.run([sys.executable, "-m", "nearcache", *map(str, words)], env=environment, cwd=cwd, input=stdin or "",
-                              capture_output=True, text=True, timeout=timeout)
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "python"),
+            "COLUMNS": "200",
+            **(env or {}),
+        }
+        return subprocess.run(
+            [sys.executable, "-m", "nearcache", *map(str, words)],
+            env=environment,
+            cwd=cwd,
+            input=stdin or "",
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+
     return run
 
 

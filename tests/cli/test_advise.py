@@ -1,4 +1,5 @@
 """`nearcache advise` on programs that ought to be told different things, and on numbers made up for the rest."""
+
 import json
 import os
 import signal
@@ -6,11 +7,10 @@ import subprocess
 import sys
 import time
 
-from support import launch, programs
 import pytest
-
 from nearcache import ended
 from nearcache.advise import judgement, measure, text
+from support import launch, programs
 
 # Gets cost what a network's would, whatever this machine does meanwhile.
 MODEL = {"NEARCACHE_MODEL": "30000,0.2"}
@@ -21,7 +21,12 @@ SLOW_MODEL = {"NEARCACHE_MODEL": "3000000,0.2"}
 @pytest.fixture
 def advise(mpi, preload, nearcache, tmp_path, monkeypatch):
     """Runs a pattern under `advise`; returns the advice as JSON and as text."""
-    for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"):
+    for name in (
+        "OMPI_ALLOW_RUN_AS_ROOT",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+        "PRTE_ALLOW_RUN_AS_ROOT",
+        "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
+    ):
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("NEARCACHE_HOME", str(launch.BUILD))
     if mpi.family == "openmpi":
@@ -29,31 +34,47 @@ def advise(mpi, preload, nearcache, tmp_path, monkeypatch):
         monkeypatch.setenv("OMPI_MCA_osc", "^ucx")
 
     def run(pattern, *args, ranks=2, check=True, model=MODEL):
-        done = nearcache("advise", "--json", tmp_path / "advice.json", "--mpi", mpi.tag, "--", *launch.launcher(mpi, ranks),
-                         mpi.binary("access_patterns"), pattern, *args, env=model, cwd=tmp_path)
+        done = nearcache(
+            "advise",
+            "--json",
+            tmp_path / "advice.json",
+            "--mpi",
+            mpi.tag,
+            "--",
+            *launch.launcher(mpi, ranks),
+            mpi.binary("access_patterns"),
+            pattern,
+            *args,
+            env=model,
+            cwd=tmp_path,
+        )
         if not check:
             return done
         assert done.returncode == 0, done.stderr
         return json.loads((tmp_path / "advice.json").read_text()), done.stdout
+
     return run
 
 
 @pytest.mark.few_mpis
 def test_read_only_window_may_always_be_cached(advise):
     advice, words = advise("read_only")
-    window, = advice["windows"]
+    (window,) = advice["windows"]
     assert (window["mode"], window["helps"], advice["helps"]) == ("always", True, True)
     assert 64 << 10 <= window["storage_bytes"] <= 256 << 10  # 64 KiB are read by each rank
     assert window["repeats"] == pytest.approx(0.9)
     assert advice["settings"]["mode"] == "always"
-    assert words.startswith("Caching would help: ") and "nearcache run --mode always --storage" in words
+    assert (
+        words.startswith("Caching would help: ")
+        and "nearcache run --mode always --storage" in words
+    )
     assert 'MPI_Info_set(info, "nearcache_mode", "always")' in words
 
 
 @pytest.mark.few_mpis
 def test_phases_of_writing_and_reading_need_no_promise(advise):
     advice, words = advise("phases")
-    window, = advice["windows"]
+    (window,) = advice["windows"]
     assert window["mode"] == "transparent" and window["helps"]
     assert "needs no promise" in words and "nearcache_invalidate" not in words
 
@@ -62,14 +83,16 @@ def test_phases_of_writing_and_reading_need_no_promise(advise):
 @pytest.mark.parametrize("mode", ["-", "coherent"])
 def test_what_changes_in_part_between_barriers_is_kept_by_its_versions(advise, mode):
     advice, words = advise("islands", mode)
-    window, = advice["windows"]
+    (window,) = advice["windows"]
     assert window["now"] == ("transparent" if mode == "-" else mode)
     # 39 of 40 passes repeat; seven of the eight regions that are read stay as they are. Some passes go by until validations are known to pay.
     assert 0.6 * window["gets"] < window["coherent"]["hits_kept"] < 0.875 * window["gets"]
     if mode == "coherent":
         return  # what a get costs is known from few, as most were answered
     assert (window["mode"], window["helps"]) == ("coherent", True)
-    assert "nearcache run --mode coherent --storage" in words and "nearcache_invalidate" not in words
+    assert (
+        "nearcache run --mode coherent --storage" in words and "nearcache_invalidate" not in words
+    )
 
 
 @pytest.mark.few_mpis
@@ -92,7 +115,7 @@ def test_repeats_within_an_epoch_need_no_promise(advise, monkeypatch):
     # The hits of an epoch call for MPI's progress, which by yielding could take longer than the get would.
     monkeypatch.setenv("OMPI_MCA_mpi_yield_when_idle", "0")
     advice, _ = advise("epochs", model=SLOW_MODEL)
-    window, = advice["windows"]
+    (window,) = advice["windows"]
     assert window["mode"] == "transparent" and window["helps"]
     assert advice["settings"] == {"mode": "transparent"}
 
@@ -112,10 +135,25 @@ def test_a_mode_that_the_program_chose_wrongly_is_a_danger(advise):
 
 @pytest.mark.few_mpis
 def test_a_cost_can_be_given_for_another_network(mpi, preload, nearcache, advise, tmp_path):
-    done = nearcache("advise", "--keep", tmp_path / "kept", "--mpi", mpi.tag, "--model", "1e6,0", "--", *launch.launcher(mpi, 2),
-                     mpi.binary("access_patterns"), "read_only", cwd=tmp_path)
+    done = nearcache(
+        "advise",
+        "--keep",
+        tmp_path / "kept",
+        "--mpi",
+        mpi.tag,
+        "--model",
+        "1e6,0",
+        "--",
+        *launch.launcher(mpi, 2),
+        mpi.binary("access_patterns"),
+        "read_only",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Caching would help") and "1,000,000 ns + 0.00 ns/B (given)" in done.stdout
+    assert (
+        done.stdout.startswith("Caching would help")
+        and "1,000,000 ns + 0.00 ns/B (given)" in done.stdout
+    )
     cheap = nearcache("advise", "--from", tmp_path / "kept", "--model", "60,0")
     assert cheap.stdout.startswith("Caching would not") and "hardly more than a hit" in cheap.stdout
 
@@ -139,11 +177,18 @@ int main(int argc, char **argv) {
 
 
 @pytest.mark.few_mpis
-def test_windows_that_are_left_alone_are_told_with_the_reason(mpi, preload, nearcache, advise, tmp_path):
+def test_windows_that_are_left_alone_are_told_with_the_reason(
+    mpi, preload, nearcache, advise, tmp_path
+):
     program = programs.compiled(tmp_path, "hidden", HIDDEN, mpi.wrapper)
-    done = nearcache("advise", "--mpi", mpi.tag, "--", *launch.launcher(mpi, 2), program, cwd=tmp_path)
+    done = nearcache(
+        "advise", "--mpi", mpi.tag, "--", *launch.launcher(mpi, 2), program, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
-    lines = [line for line in " ".join(done.stdout.split()).split("Windows that Nearcache left alone: ")[1:]]
+    lines = [
+        line
+        for line in " ".join(done.stdout.split()).split("Windows that Nearcache left alone: ")[1:]
+    ]
     assert len(lines) == 1 and "PMPI_Win_fence" in lines[0]
     assert done.stdout.startswith("No verdict: the program's windows were left alone")
 
@@ -158,14 +203,27 @@ def test_a_program_that_fails_gets_no_advice(advise, tmp_path):
 
 @pytest.mark.few_mpis
 def test_kept_traces_give_the_same_advice_again(mpi, preload, nearcache, advise, tmp_path):
-    done = nearcache("advise", "--keep", tmp_path / "kept", "--mpi", mpi.tag, "--", *launch.launcher(mpi, 2),
-                     mpi.binary("access_patterns"), "read_only", env=MODEL, cwd=tmp_path)
+    done = nearcache(
+        "advise",
+        "--keep",
+        tmp_path / "kept",
+        "--mpi",
+        mpi.tag,
+        "--",
+        *launch.launcher(mpi, 2),
+        mpi.binary("access_patterns"),
+        "read_only",
+        env=MODEL,
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     again = nearcache("advise", "--from", tmp_path / "kept", "--json", "-")
     assert json.loads(again.stdout)["windows"][0]["mode"] == "always"
     one = nearcache("advise", "--from", tmp_path / "kept.0.nctrace", "--json", "-")
     advice = json.loads(one.stdout)
-    assert not advice["complete"] and advice["windows"][0]["mode"] != "always", "other ranks may have written"
+    assert not advice["complete"] and advice["windows"][0]["mode"] != "always", (
+        "other ranks may have written"
+    )
 
 
 def test_a_command_or_traces_but_not_both(nearcache):
@@ -175,37 +233,126 @@ def test_a_command_or_traces_but_not_both(nearcache):
 
 # From here on without a program: numbers that a run cannot be made to show.
 
+
 def rule(hits=0, stale=0, size=100, **more):
-    return {"hits": hits, "hit_bytes": hits * size, "stale": stale, "invalidations": 0, "example": None, **more}
+    return {
+        "hits": hits,
+        "hit_bytes": hits * size,
+        "stale": stale,
+        "invalidations": 0,
+        "example": None,
+        **more,
+    }
 
 
-def evidence(latency=10000.0, gets=100000, hits=90000, seconds=2.0, stale=0, user_stale=0, writes=0, dropped=0, ranks=1, epoch_hits=0, least=None,
-             cost_from="trace", own_gets=0, left_alone=(), obstacles=(), quiet_hits=0, user_hits=None, coherent_hits=None, validations=0, incoherent=()):
-    window = {"id": 1, "name": "", "mode": "transparent", "ranks": ranks, "traced_ranks": 1, "gets": gets, "bytes": gets * 100,
-              "own_gets": own_gets, "puts": writes, "stores": 0, "writes_while_read": writes, "transparent": rule(), "user": rule(hits if user_hits is None else user_hits, user_stale), "always": rule(hits, stale)}
+def evidence(
+    latency=10000.0,
+    gets=100000,
+    hits=90000,
+    seconds=2.0,
+    stale=0,
+    user_stale=0,
+    writes=0,
+    dropped=0,
+    ranks=1,
+    epoch_hits=0,
+    least=None,
+    cost_from="trace",
+    own_gets=0,
+    left_alone=(),
+    obstacles=(),
+    quiet_hits=0,
+    user_hits=None,
+    coherent_hits=None,
+    validations=0,
+    incoherent=(),
+):
+    window = {
+        "id": 1,
+        "name": "",
+        "mode": "transparent",
+        "ranks": ranks,
+        "traced_ranks": 1,
+        "gets": gets,
+        "bytes": gets * 100,
+        "own_gets": own_gets,
+        "puts": writes,
+        "stores": 0,
+        "writes_while_read": writes,
+        "transparent": rule(),
+        "user": rule(hits if user_hits is None else user_hits, user_stale),
+        "always": rule(hits, stale),
+    }
     measured = {"latency_ns": latency, "ns_per_byte": 0.1}
-    cost = {**measured, "from": cost_from, "samples": 10, "measured": measured, "least": {**measured, "latency_ns": least or latency}}
+    cost = {
+        **measured,
+        "from": cost_from,
+        "samples": 10,
+        "measured": measured,
+        "least": {**measured, "latency_ns": least or latency},
+    }
     if cost_from == "assumed":
         cost.update(samples=0, measured=None, least=None)
     share = hits / max(1, gets)
-    points = [{"storage_bytes": size, "cost_saved": share * saved, "hit_ratio": share * saved, "byte_hit_ratio": share * saved}
-              for size, saved in ((100000, 0.2), (500000, 0.7), (900000, 0.97), (2000000, 1.0))]
-    curve = {"id": 1, "ranks": 1, "gets": gets, "bytes": gets * 100, "distinct_keys": gets - hits, "distinct_bytes": 100 * (gets - hits), "points": points}
+    points = [
+        {
+            "storage_bytes": size,
+            "cost_saved": share * saved,
+            "hit_ratio": share * saved,
+            "byte_hit_ratio": share * saved,
+        }
+        for size, saved in ((100000, 0.2), (500000, 0.7), (900000, 0.97), (2000000, 1.0))
+    ]
+    curve = {
+        "id": 1,
+        "ranks": 1,
+        "gets": gets,
+        "bytes": gets * 100,
+        "distinct_keys": gets - hits,
+        "distinct_bytes": 100 * (gets - hits),
+        "points": points,
+    }
     trace = {"ranks": ranks, "dropped": dropped, "cut_short": False, "program": "p", "modelled": ""}
-    coherent = coherent_hits is not None and {"hits_kept": max(0, coherent_hits - quiet_hits), "validations": validations}
+    coherent = coherent_hits is not None and {
+        "hits_kept": max(0, coherent_hits - quiet_hits),
+        "validations": validations,
+    }
 
     def within(count, **more):
-        return {"rows": [{"windows": [{"id": 1, "hits_full": count, "hits_pending": 0, "hits_partial": 0, "hit_bytes": count * 100, **more}]}]}
-    return measure.Evidence(safety={"cost": cost, "traces": [trace], "windows": [window]},
-                            summary={"span": {"first_ns": 0, "last_ns": int(seconds * 1e9)}}, curve={"windows": [curve]},
-                            transparent=within(epoch_hits), quiet=within(max(epoch_hits, quiet_hits)), coherent=coherent and within(coherent_hits, **coherent),
-                            incoherent=dict(incoherent), obstacles=dict(obstacles), left_alone=list(left_alone))
+        return {
+            "rows": [
+                {
+                    "windows": [
+                        {
+                            "id": 1,
+                            "hits_full": count,
+                            "hits_pending": 0,
+                            "hits_partial": 0,
+                            "hit_bytes": count * 100,
+                            **more,
+                        }
+                    ]
+                }
+            ]
+        }
+
+    return measure.Evidence(
+        safety={"cost": cost, "traces": [trace], "windows": [window]},
+        summary={"span": {"first_ns": 0, "last_ns": int(seconds * 1e9)}},
+        curve={"windows": [curve]},
+        transparent=within(epoch_hits),
+        quiet=within(max(epoch_hits, quiet_hits)),
+        coherent=coherent and within(coherent_hits, **coherent),
+        incoherent=dict(incoherent),
+        obstacles=dict(obstacles),
+        left_alone=list(left_alone),
+    )
 
 
 def test_storage_is_the_least_that_saves_nearly_all():
     window = judgement.judge(evidence()).windows[0]
     assert window.storage_bytes == 1 << 20  # 900,000 bytes save 97% of what any storage could
-    assert window.index_entries == 16384    # 10,000 keys, and a quarter more
+    assert window.index_entries == 16384  # 10,000 keys, and a quarter more
 
 
 def test_saved_time_is_that_of_hits_less_their_own_cost():
@@ -232,7 +379,9 @@ def test_a_small_part_of_a_long_run_is_not_worth_it():
 
 
 def test_repeats_within_an_epoch_that_save_too_little_are_not_said_to_come_too_late():
-    advice = judgement.judge(evidence(seconds=1000.0, writes=3, stale=5, user_stale=1, epoch_hits=90000))
+    advice = judgement.judge(
+        evidence(seconds=1000.0, writes=3, stale=5, user_stale=1, epoch_hits=90000)
+    )
     assert not advice.helps and "too little beside" in text.render(advice)
     advice = judgement.judge(evidence(writes=3, stale=5, user_stale=1))
     assert not advice.helps and "only after a synchronisation" in text.render(advice)
@@ -240,54 +389,86 @@ def test_repeats_within_an_epoch_that_save_too_little_are_not_said_to_come_too_l
 
 def test_quiet_phases_take_the_place_of_invalidations_and_serve_where_no_promise_holds():
     for stale in (0, 5):
-        window, = judgement.judge(evidence(writes=3, stale=5, user_stale=stale, quiet_hits=85000)).windows
+        (window,) = judgement.judge(
+            evidence(writes=3, stale=5, user_stale=stale, quiet_hits=85000)
+        ).windows
         assert (window.mode, window.helps) == ("transparent", True)
         assert window.saved_seconds == pytest.approx(85000 * (10010 - 80 - 15) * 1e-9)
-    window, = judgement.judge(evidence(writes=3, stale=5, quiet_hits=50000)).windows
+    (window,) = judgement.judge(evidence(writes=3, stale=5, quiet_hits=50000)).windows
     assert window.mode == "user", "it saves nearly twice as much"
-    window, = judgement.judge(evidence(quiet_hits=90000)).windows
+    (window,) = judgement.judge(evidence(quiet_hits=90000)).windows
     assert window.mode == "always" and "needs no promise" in window.reasons[-1]
 
 
 def test_coherent_takes_the_place_of_a_promise_that_saves_little_more():
-    window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=80000, validations=1000)).windows
+    (window,) = judgement.judge(
+        evidence(writes=3, stale=5, coherent_hits=80000, validations=1000)
+    ).windows
     assert (window.mode, window.helps, window.invalidations) == ("coherent", True, 0)
-    assert window.saved_seconds == pytest.approx(80000 * (10010 - 80 - 15) * 1e-9 - 1000 * (10000 + 102.4) * 1e-9)
-    assert "needs no promise" in window.reasons[0] and "`user`, by a promise of the program, would save 14% more" in window.reasons[1]
+    assert window.saved_seconds == pytest.approx(
+        80000 * (10010 - 80 - 15) * 1e-9 - 1000 * (10000 + 102.4) * 1e-9
+    )
+    assert (
+        "needs no promise" in window.reasons[0]
+        and "`user`, by a promise of the program, would save 14% more" in window.reasons[1]
+    )
     assert window.storage_bytes and not window.curve
-    window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=70000)).windows
+    (window,) = judgement.judge(evidence(writes=3, stale=5, coherent_hits=70000)).windows
     assert window.mode == "user", "coherent saves 78% of that"
-    window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=80000, validations=20000)).windows
+    (window,) = judgement.judge(
+        evidence(writes=3, stale=5, coherent_hits=80000, validations=20000)
+    ).windows
     assert window.mode == "user", "validations cost hits"
 
 
 def test_coherent_is_advised_where_no_promise_holds_and_it_saves_clearly_more_than_transparent():
-    window, = judgement.judge(evidence(writes=3, stale=5, user_stale=1, coherent_hits=60000)).windows
-    assert (window.mode, window.helps) == ("coherent", True) and "would have returned old data" in window.reasons[-1]
-    window, = judgement.judge(evidence(writes=3, stale=5, user_stale=1, quiet_hits=55000, coherent_hits=60000)).windows
+    (window,) = judgement.judge(
+        evidence(writes=3, stale=5, user_stale=1, coherent_hits=60000)
+    ).windows
+    assert (window.mode, window.helps) == (
+        "coherent",
+        True,
+    ) and "would have returned old data" in window.reasons[-1]
+    (window,) = judgement.judge(
+        evidence(writes=3, stale=5, user_stale=1, quiet_hits=55000, coherent_hits=60000)
+    ).windows
     assert window.mode == "transparent", "it is the default, and saves nearly as much"
-    window, = judgement.judge(evidence(writes=3, stale=5, user_hits=20000, quiet_hits=20000, coherent_hits=60000)).windows
+    (window,) = judgement.judge(
+        evidence(writes=3, stale=5, user_hits=20000, quiet_hits=20000, coherent_hits=60000)
+    ).windows
     assert window.mode == "coherent", "it saves more than invalidations leave"
 
 
 def test_a_promise_that_the_run_keeps_for_all_is_told_what_it_saves_over_coherent():
-    window, = judgement.judge(evidence(coherent_hits=81000)).windows
-    assert window.mode == "always" and "`coherent`, which needs no promise, would save 90% of that" in window.reasons[-1]
+    (window,) = judgement.judge(evidence(coherent_hits=81000)).windows
+    assert (
+        window.mode == "always"
+        and "`coherent`, which needs no promise, would save 90% of that" in window.reasons[-1]
+    )
 
 
 def test_coherent_is_not_advised_on_half_the_evidence_and_what_held_it_back_is_told():
-    window, = judgement.judge(evidence(dropped=1, coherent_hits=60000)).windows
+    (window,) = judgement.judge(evidence(dropped=1, coherent_hits=60000)).windows
     assert window.mode == "off"
-    window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=0)).windows
+    (window,) = judgement.judge(evidence(writes=3, stale=5, coherent_hits=0)).windows
     assert window.mode == "user"
-    window, = judgement.judge(evidence(writes=3, stale=5, coherent_hits=80000, incoherent={1: "option watch_stores is off"})).windows
-    assert window.mode == "coherent" and window.reasons[1].endswith("kept nothing of it, or of some rank's part: option watch_stores is off")
+    (window,) = judgement.judge(
+        evidence(
+            writes=3, stale=5, coherent_hits=80000, incoherent={1: "option watch_stores is off"}
+        )
+    ).windows
+    assert window.mode == "coherent" and window.reasons[1].endswith(
+        "kept nothing of it, or of some rank's part: option watch_stores is off"
+    )
 
 
 def test_coherent_is_set_for_the_whole_program_and_makes_it_promise_nothing():
     advice = judgement.judge(evidence(writes=3, stale=5, coherent_hits=80000))
     said = text.render(advice, width=200)
-    assert advice.settings["mode"] == "coherent" and "nearcache run --mode coherent --storage 1M" in said
+    assert (
+        advice.settings["mode"] == "coherent"
+        and "nearcache run --mode coherent --storage 1M" in said
+    )
     assert 'MPI_Info_set(info, "nearcache_mode", "coherent")' in said
     assert "promises that the program makes" not in said and "nearcache_invalidate" not in said
 
@@ -296,7 +477,11 @@ def test_without_a_measured_cost_there_is_no_verdict_but_by_counts():
     advice = judgement.judge(evidence(cost_from="assumed"))
     said = text.render(advice, width=300)
     assert (advice.verdict, advice.helps, advice.windows[0].undecided) == ("unknown", False, True)
-    assert said.startswith("No verdict") and "--model L,G" in said and "it depends (100,000 gets, 90% repeats)" in said
+    assert (
+        said.startswith("No verdict")
+        and "--model L,G" in said
+        and "it depends (100,000 gets, 90% repeats)" in said
+    )
     assert "ns/B" not in said
     advice = judgement.judge(evidence(cost_from="assumed", hits=10))
     assert advice.verdict == "no" and "hardly repeat" in text.render(advice)
@@ -315,7 +500,9 @@ def test_both_bounds_are_said_where_they_differ():
     said = text.render(judgement.judge(evidence(latency=15000.0, least=5000.0)), width=200)
     assert said.startswith("Caching would help: 0.44 s to 1.34 s of 2.00 s")
     assert "15,000 ns + 0.10 ns/B (measured; the quickest 5,000 ns" in said
-    assert text.render(judgement.judge(evidence())).startswith("Caching would help: about 0.89 s of 2.00 s")
+    assert text.render(judgement.judge(evidence())).startswith(
+        "Caching would help: about 0.89 s of 2.00 s"
+    )
 
 
 def test_a_given_cost_takes_the_place_of_the_measured_one_in_the_time_of_the_run():
@@ -323,7 +510,11 @@ def test_a_given_cost_takes_the_place_of_the_measured_one_in_the_time_of_the_run
     there.safety["cost"].update({"from": "model", "latency_ns": 20000.0, "ns_per_byte": 0.1})
     advice = judgement.judge(there)
     assert advice.wall_seconds == pytest.approx(2.0 + 100000 * (20010 - 1010) * 1e-9)
-    assert advice.saved_seconds == advice.saved_seconds_least == pytest.approx(90000 * (20010 - 80 - 15) * 1e-9)
+    assert (
+        advice.saved_seconds
+        == advice.saved_seconds_least
+        == pytest.approx(90000 * (20010 - 80 - 15) * 1e-9)
+    )
     assert "(given)" in text.render(advice)
 
 
@@ -335,10 +526,22 @@ def test_nothing_that_saves_nothing_is_said_to_save_as_much_as_any_mode():
 
 
 def test_own_gets_are_told_apart_and_windows_without_others_share_a_line():
-    assert "(100,000 gets, 90% repeats; 7 of own memory not counted)" in text.render(judgement.judge(evidence(own_gets=7)), width=200)
+    assert "(100,000 gets, 90% repeats; 7 of own memory not counted)" in text.render(
+        judgement.judge(evidence(own_gets=7)), width=200
+    )
     found = evidence()
     for number in (2, 3):
-        found.safety["windows"].append({**found.safety["windows"][0], "id": number, "gets": 0, "bytes": 0, "own_gets": number, "always": rule(), "user": rule()})
+        found.safety["windows"].append(
+            {
+                **found.safety["windows"][0],
+                "id": number,
+                "gets": 0,
+                "bytes": 0,
+                "own_gets": number,
+                "always": rule(),
+                "user": rule(),
+            }
+        )
     said = text.render(judgement.judge(found), width=200)
     assert "windows 2, 3: no rank read another rank's memory (5 gets of own memory)\n" in said
     assert "window 2:" not in said
@@ -346,11 +549,15 @@ def test_own_gets_are_told_apart_and_windows_without_others_share_a_line():
 
 def test_a_window_that_cannot_be_cached_is_not_recommended():
     advice = judgement.judge(evidence(obstacles={1: "a shared-memory window"}))
-    assert advice.verdict == "no" and "it cannot be cached: a shared-memory window" in text.render(advice)
+    assert advice.verdict == "no" and "it cannot be cached: a shared-memory window" in text.render(
+        advice
+    )
 
 
 def test_why_windows_were_left_alone_is_said():
-    assert "Windows that Nearcache left alone: it is of another tool.\n" in text.render(judgement.judge(evidence(left_alone=["it is of another tool"])))
+    assert "Windows that Nearcache left alone: it is of another tool.\n" in text.render(
+        judgement.judge(evidence(left_alone=["it is of another tool"]))
+    )
 
 
 @pytest.mark.parametrize("model", ["", "x", "5", "1e12,0"])
@@ -360,8 +567,16 @@ def test_a_cost_that_is_none_is_refused_before_anything_runs(nearcache, tmp_path
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("case, mode", [({"writes": 3}, "always"), ({"writes": 3, "stale": 5}, "user"),
-                                        ({"writes": 3, "stale": 5, "user_stale": 1}, None), ({"dropped": 1}, None), ({"ranks": 2}, None)])
+@pytest.mark.parametrize(
+    "case, mode",
+    [
+        ({"writes": 3}, "always"),
+        ({"writes": 3, "stale": 5}, "user"),
+        ({"writes": 3, "stale": 5, "user_stale": 1}, None),
+        ({"dropped": 1}, None),
+        ({"ranks": 2}, None),
+    ],
+)
 def test_no_mode_is_recommended_that_would_serve_old_data_or_that_nobody_can_vouch_for(case, mode):
     window = judgement.judge(evidence(**case)).windows[0]
     assert window.mode == (mode or "off")
@@ -396,9 +611,14 @@ def test_folder_and_program_go_when_advise_is_ended_by_a_signal(fake_home, tmp_p
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\necho $$ > started\nexec sleep 60\n")
     program.chmod(0o755)
-    process = subprocess.Popen([sys.executable, "-m", "nearcache", "advise", "--mpi", "mpich-4.0.2", "--", program], cwd=tmp_path,
-                               env={**os.environ, "PYTHONPATH": str(launch.ROOT / "python")}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # the tests may run under nohup
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nearcache", "advise", "--mpi", "mpich-4.0.2", "--", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(launch.ROOT / "python")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    )  # the tests may run under nohup
     started = tmp_path / "started"
     while not started.exists() or not started.read_text():
         assert process.poll() is None, process.stdout.read()

@@ -1,8 +1,8 @@
 """bench/run rma and rma_apps: figures from runs, and one run of its program with the engine."""
+
 import sys
 
 import pytest
-
 from support import launch
 
 sys.path.insert(0, str(launch.ROOT / "bench"))
@@ -13,11 +13,20 @@ from driver.launch import Launch  # noqa: E402
 
 def runs(**calls):
     """Two runs of a side, by the medians of its calls."""
-    return [{call.replace("_", " "): {"us": [time, time, 100 * time]} for call, time in calls.items()} for _ in range(2)]
+    return [
+        {call.replace("_", " "): {"us": [time, time, 100 * time]} for call, time in calls.items()}
+        for _ in range(2)
+    ]
 
 
-FOUND = {("tcp", "slow-1"): runs(get_8=30, put_8=5), ("tcp", "mpich-5.0.2"): runs(get_8=20, put_8=1), ("tcp", "engine"): runs(get_8=10, put_8=4),
-         ("node", "slow-1"): runs(get_8=1), ("node", "mpich-5.0.2"): runs(get_8=2), ("node", "engine"): runs(get_8=10)}
+FOUND = {
+    ("tcp", "slow-1"): runs(get_8=30, put_8=5),
+    ("tcp", "mpich-5.0.2"): runs(get_8=20, put_8=1),
+    ("tcp", "engine"): runs(get_8=10, put_8=4),
+    ("node", "slow-1"): runs(get_8=1),
+    ("node", "mpich-5.0.2"): runs(get_8=2),
+    ("node", "engine"): runs(get_8=10),
+}
 TAGS = ("slow-1", "mpich-5.0.2")
 
 
@@ -34,7 +43,15 @@ def test_a_put_that_is_not_complete_is_shown_and_no_bar():
 
 
 def test_the_worst_cell_is_of_its_network():
-    rows = [rma.cell(FOUND, network, call, TAGS) for network, call in (("tcp", "get 8"), ("tcp", "put 8"), ("node", "get 8"), ("node", "put 8"))]
+    rows = [
+        rma.cell(FOUND, network, call, TAGS)
+        for network, call in (
+            ("tcp", "get 8"),
+            ("tcp", "put 8"),
+            ("node", "get 8"),
+            ("node", "put 8"),
+        )
+    ]
     assert rma.worst(rows) == {"tcp_worst_over_host": 0.8, "node_worst_over_host": 10}
     assert rma.details(rows) == {"tcp_worst": "put 8", "node_worst": "get 8"}
 
@@ -48,10 +65,20 @@ def test_percentiles_are_of_the_values():
 def test_every_call_is_measured_on_the_engine(mpi, preload):
     if not mpi.binary("bench_rma").exists():
         pytest.skip("bench_rma is not built")
-    rows = rma.run(Launch(Build(launch.BUILD, mpi.tag), timeout=100), "tcp", True, options=rma.ENGINE, milliseconds=1, periods=2, period=100)
+    rows = rma.run(
+        Launch(Build(launch.BUILD, mpi.tag), timeout=100),
+        "tcp",
+        True,
+        options=rma.ENGINE,
+        milliseconds=1,
+        periods=2,
+        period=100,
+    )
     assert set(rma.CALLS) <= set(rows)
     assert all(rows[call]["us"] for call in rma.CALLS)
-    assert len(rows["computing"]["us"]) > 6, "a get waits for the end of each computation: no engine"
+    assert len(rows["computing"]["us"]) > 6, (
+        "a get waits for the end of each computation: no engine"
+    )
 
 
 @pytest.mark.one_mpi
@@ -64,12 +91,33 @@ def test_an_idle_agent_is_found_and_sleeps(mpi, preload):
 
 
 def test_an_application_is_compared_with_the_best_host_in_the_same_way():
-    times = {("hashtable", "rma"): (4, 3, 1), ("hashtable", "messages"): (0.5, 2, 2), ("fft3d", "puts"): (2, 2, 2), ("fft3d", "messages"): (3, 1, 3),
-             ("milc_cg", "rma"): (3, 6, 2), ("milc_cg", "messages"): (5, 5, 5),
-             ("dsde", "accumulate"): (1, 1, 2), ("dsde", "alltoall"): (3, 4, 1), ("dsde", "reduce_scatter"): (3, 4, 5), ("dsde", "nbx"): (3, 4, 5)}
-    seconds = {(*which, side): [time, time] for which, all_times in times.items() for side, time in zip(("a-1", "b-1", "engine"), all_times)}
+    times = {
+        ("hashtable", "rma"): (4, 3, 1),
+        ("hashtable", "messages"): (0.5, 2, 2),
+        ("fft3d", "puts"): (2, 2, 2),
+        ("fft3d", "messages"): (3, 1, 3),
+        ("milc_cg", "rma"): (3, 6, 2),
+        ("milc_cg", "messages"): (5, 5, 5),
+        ("dsde", "accumulate"): (1, 1, 2),
+        ("dsde", "alltoall"): (3, 4, 1),
+        ("dsde", "reduce_scatter"): (3, 4, 5),
+        ("dsde", "nbx"): (3, 4, 5),
+    }
+    seconds = {
+        (*which, side): [time, time]
+        for which, all_times in times.items()
+        for side, time in zip(("a-1", "b-1", "engine"), all_times)
+    }
     seconds["milc_cg", "messages", "c-1"] = [9, 9]  # and what it cannot do is left out
     summary, details = rma_apps.figures(seconds)
-    assert summary == {"hashtable_speedup": 3, "fft_speedup": 1, "milc_speedup": 1.5, "dsde_best": 0.5}
-    assert (details["hashtable_best_host"], details["hashtable_over_messages"]) == ("rma on b-1", 0.5)
+    assert summary == {
+        "hashtable_speedup": 3,
+        "fft_speedup": 1,
+        "milc_speedup": 1.5,
+        "dsde_best": 0.5,
+    }
+    assert (details["hashtable_best_host"], details["hashtable_over_messages"]) == (
+        "rma on b-1",
+        0.5,
+    )
     assert (details["fft_over_messages"], details["dsde_best_other"]) == (0.5, "alltoall on engine")

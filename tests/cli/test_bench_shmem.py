@@ -1,9 +1,9 @@
 """bench/run shmem*: figures from runs, and what it says where there is no OpenSHMEM."""
+
 import json
 import sys
 
 import pytest
-
 from support import launch
 
 sys.path.insert(0, str(launch.ROOT / "bench"))
@@ -16,20 +16,33 @@ def took(*values):
 
 
 def test_prefetch_is_judged_against_the_best_fixed_distance():
-    swept = {openshmem.PLAIN: took(12, 12, 12), 0: took(4, 4, 4), 14: took(1, 1, 1), 64: took(2, 2, 2), shmem.ADAPTIVE: took(1.2, 1.2, 1.2)}
+    swept = {
+        openshmem.PLAIN: took(12, 12, 12),
+        0: took(4, 4, 4),
+        14: took(1, 1, 1),
+        64: took(2, 2, 2),
+        shmem.ADAPTIVE: took(1.2, 1.2, 1.2),
+    }
     rows, figures, details = shmem.prefetch(swept)
     assert figures == {"prefetch_best_speedup": 12, "prefetch_adaptive_over_best": 1.2}
     assert details["prefetch_best_distance"] == 14
-    assert details["prefetch_speedup_without_hints"] == 3 and details["prefetch_best_over_no_hints"] == 4
+    assert (
+        details["prefetch_speedup_without_hints"] == 3
+        and details["prefetch_best_over_no_hints"] == 4
+    )
     assert [row["distance"] for row in rows] == [0, 14, 64, "adaptive"]
 
 
 def test_the_best_distance_is_chosen_by_other_rounds_than_it_is_compared_in():
     # 14 was lucky once: in that round the others choose 64, and in the other rounds it is chosen and slower again.
-    assert shmem.over_best_of_other_rounds({14: [8, 11, 11], 64: [10, 10, 10]}, [10, 10, 10]) == pytest.approx([1, 10 / 11, 10 / 11])
+    assert shmem.over_best_of_other_rounds(
+        {14: [8, 11, 11], 64: [10, 10, 10]}, [10, 10, 10]
+    ) == pytest.approx([1, 10 / 11, 10 / 11])
     times = {14: [10, 10, 10], 64: [20, 20, 20]}
     assert shmem.over_best_of_other_rounds(times, [11, 12, 15]) == pytest.approx([1.1, 1.2, 1.5])
-    assert shmem.over_best_of_other_rounds({14: [10], 64: [20]}, [11]) == pytest.approx([1.1]), "one round has no other"
+    assert shmem.over_best_of_other_rounds({14: [10], 64: [20]}, [11]) == pytest.approx([1.1]), (
+        "one round has no other"
+    )
 
 
 def test_a_speedup_is_the_ratio_of_medians():
@@ -79,7 +92,7 @@ def test_transfers_of_copy_are_counted(bench):
 
 def test_a_wrong_result_is_no_figure(bench, tmp_path):
     wrong = tmp_path / "wrong"
-    wrong.write_text("#!/bin/sh\necho '{\"seconds\": 1, \"correct\": false}'\n")
+    wrong.write_text('#!/bin/sh\necho \'{"seconds": 1, "correct": false}\'\n')
     wrong.chmod(0o755)
     with pytest.raises(Failure, match="wrong result"):
         bench.said(wrong, cached=False)

@@ -1,9 +1,9 @@
 """bench/run upc: figures from runs, and what is measured by them."""
+
 import subprocess
 import sys
 
 import pytest
-
 from support import launch, launch_upc
 
 sys.path.insert(0, str(launch.ROOT / "bench"))
@@ -31,8 +31,12 @@ class Canned:
 
 def test_the_overhead_is_the_worse_of_cached_and_uncached():
     def times(side, asked, threads):
-        longer = {upc.GET: 1.5 if side == CACHED else 1.25, upc.PUT: 1 if side == CACHED else 2}.get(asked["--what"], 1)
+        longer = {
+            upc.GET: 1.5 if side == CACHED else 1.25,
+            upc.PUT: 1 if side == CACHED else 2,
+        }.get(asked["--what"], 1)
         return {"upc_ns": [100 * longer] * 40, "raw_ns": [100] * 40}
+
     launch_of = Canned(times)
     rows, summary, details = upc.transfers(launch_of, quick=True)
     assert summary == pytest.approx({"get_overhead_ratio": 1.5, "put_overhead_ratio": 2})
@@ -47,13 +51,19 @@ def test_sizes_reach_from_a_byte_to_4_mib():
 
 
 def test_barriers_are_measured_on_two_and_on_four_threads():
-    rows, figures = upc.collectives(Canned(lambda side, asked, threads: {"upc_ns": [1000 * threads] * 9}), quick=True)
+    rows, figures = upc.collectives(
+        Canned(lambda side, asked, threads: {"upc_ns": [1000 * threads] * 9}), quick=True
+    )
     assert figures == {"barrier_us_2": 2, "barrier_us_4": 4}
     assert {row["call"] for row in rows} == {"upc_barrier", "upc_all_broadcast", "upc_all_reduceD"}
 
 
 def test_a_loop_is_compared_with_itself_uncached():
-    launch_of = Canned(lambda side, asked, threads: {"seconds": 6 if side == PLAIN else 0.1 * (1 + asked["--what"] - upc.SUM)})
+    launch_of = Canned(
+        lambda side, asked, threads: {
+            "seconds": 6 if side == PLAIN else 0.1 * (1 + asked["--what"] - upc.SUM)
+        }
+    )
     _, figures, details = upc.loops(launch_of, quick=True)
     assert figures == {"sequential_sum_speedup_tcp": pytest.approx(60)}
     assert details["fill_speedup_tcp"] == pytest.approx(30)
@@ -80,7 +90,9 @@ def bench(shmem):
 def test_both_sides_of_a_transfer_are_timed(bench):
     for what in (upc.GET, upc.PUT, upc.PUT_ALONE):
         for side in (PLAIN, CACHED):
-            run = bench.side(side, "tcp", upc.PROGRAM, ["--what", what, "--size", 100, "--repetitions", 20])
+            run = bench.side(
+                side, "tcp", upc.PROGRAM, ["--what", what, "--size", 100, "--repetitions", 20]
+            )
             assert run["caching"] == (side == CACHED)
             assert len(run["upc_ns"]) == len(run["raw_ns"]) == 20
             assert min(run["upc_ns"]) > 0
@@ -91,7 +103,10 @@ def test_collectives_and_loops_are_right(bench):
         for what in (upc.BARRIER, upc.BROADCAST, upc.REDUCE):
             assert upc.microseconds(bench.of(threads), threads, what, 512, 5)["repetitions"] == 5
     for what in (upc.SUM, upc.FILL, upc.COPY):
-        assert bench.side(CACHED, "tcp", upc.PROGRAM, ["--what", what, "--elements", 2000])["seconds"] > 0
+        assert (
+            bench.side(CACHED, "tcp", upc.PROGRAM, ["--what", what, "--elements", 2000])["seconds"]
+            > 0
+        )
 
 
 def test_the_generated_source_is_a_program(bench, tmp_path):
@@ -108,5 +123,7 @@ def test_what_upcc_says_is_told(bench, tmp_path):
 
 
 def test_it_is_named_in_the_help():
-    done = subprocess.run([launch.ROOT / "bench" / "run", "--help"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [launch.ROOT / "bench" / "run", "--help"], capture_output=True, text=True, check=True
+    )
     assert "upc" in done.stdout

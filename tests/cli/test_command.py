@@ -1,8 +1,8 @@
 """Where the program stands in a launcher's command line."""
+
 import stat
 
 import pytest
-
 from nearcache import command
 
 
@@ -17,33 +17,36 @@ def app(tmp_path, monkeypatch):
     return "./app"
 
 
-@pytest.mark.parametrize("line", [
-    "mpiexec -n 4 ./app -n 2 x",
-    "mpiexec ./app",
-    "mpirun -np 4 --oversubscribe ./app",
-    "mpirun --mca btl tcp,self -x PATH -np 4 ./app",
-    "mpirun --map-by node --bind-to core ./app",
-    "mpirun -host localhost,other -np 2 ./app",
-    "mpiexec -genv A 1 -env B 2 -n 2 ./app",
-    "mpiexec -genvall -l -n 2 ./app",
-    "mpiexec --unknown value --another ./app",
-    "mpiexec --unknown=value ./app",
-    "mpiexec -wdir /tmp -n 2 ./app",
-    "mpiexec.hydra -hosts a,b -ppn 1 ./app",
-    "/usr/bin/mpiexec.openmpi -n 2 ./app",
-    "srun -N 2 -n 4 --mpi=pmix ./app",
-    "srun -N2 -n4 -p debug -J test ./app",
-    "timeout 60 mpiexec -n 2 ./app",
-    "env A=1 mpiexec -n 2 ./app",
-    "mpiexec -n 2 env A=1 ./app",
-    "mpiexec -n 2 env -u HOME A=1 ./app",
-    "mpiexec -n 2 numactl -N 0 -m 0 ./app",
-    "mpiexec -n 2 taskset -c 0-1 ./app",
-    "mpiexec -n 2 timeout -s KILL 5 ./app",
-    "mpiexec -n 2 -- ./app",
-    "./app x",
-    "env A=1 ./app x",
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mpiexec -n 4 ./app -n 2 x",
+        "mpiexec ./app",
+        "mpirun -np 4 --oversubscribe ./app",
+        "mpirun --mca btl tcp,self -x PATH -np 4 ./app",
+        "mpirun --map-by node --bind-to core ./app",
+        "mpirun -host localhost,other -np 2 ./app",
+        "mpiexec -genv A 1 -env B 2 -n 2 ./app",
+        "mpiexec -genvall -l -n 2 ./app",
+        "mpiexec --unknown value --another ./app",
+        "mpiexec --unknown=value ./app",
+        "mpiexec -wdir /tmp -n 2 ./app",
+        "mpiexec.hydra -hosts a,b -ppn 1 ./app",
+        "/usr/bin/mpiexec.openmpi -n 2 ./app",
+        "srun -N 2 -n 4 --mpi=pmix ./app",
+        "srun -N2 -n4 -p debug -J test ./app",
+        "timeout 60 mpiexec -n 2 ./app",
+        "env A=1 mpiexec -n 2 ./app",
+        "mpiexec -n 2 env A=1 ./app",
+        "mpiexec -n 2 env -u HOME A=1 ./app",
+        "mpiexec -n 2 numactl -N 0 -m 0 ./app",
+        "mpiexec -n 2 taskset -c 0-1 ./app",
+        "mpiexec -n 2 timeout -s KILL 5 ./app",
+        "mpiexec -n 2 -- ./app",
+        "./app x",
+        "env A=1 ./app x",
+    ],
+)
 def test_program_is_found_behind_launcher_and_wrappers(app, line):
     words = line.split()
     parsed = command.parse(words)
@@ -57,7 +60,10 @@ def test_program_without_a_path_is_found_in_the_working_directory_of_a_launcher(
 
 def test_every_program_of_a_colon_command_is_found(app):
     words = "mpiexec -n 1 ./app a : -n 2 ./other b".split()
-    assert [words[program.start] for program in command.parse(words).programs] == ["./app", "./other"]
+    assert [words[program.start] for program in command.parse(words).programs] == [
+        "./app",
+        "./other",
+    ]
 
 
 def test_variables_of_an_env_before_the_program_are_known(app):

@@ -1,4 +1,5 @@
 """`nearcache compare`: reports and bench results side by side, and what is neither."""
+
 import json
 
 import pytest
@@ -13,66 +14,139 @@ def written(path, document):
 @pytest.fixture
 def report(tmp_path):
     """A report, changed as a test wants."""
+
     def make(name, **changes):
         document = make_report_example.make(2)
         document["totals"].update(changes.pop("totals", {}))
         return written(tmp_path / name, {**document, **changes})
+
     return make
 
 
 def rows(text):
     """{the first cell: the other cells} of a table."""
     lines = [line.rstrip() for line in text.splitlines()]
-    return {cells[0].strip(): cells[1:] for cells in ([part for part in line.split("  ") if part.strip()] for line in lines) if len(cells) > 1}
+    return {
+        cells[0].strip(): cells[1:]
+        for cells in ([part for part in line.split("  ") if part.strip()] for line in lines)
+        if len(cells) > 1
+    }
 
 
 def test_two_reports_and_what_differs(nearcache, report):
-    first = report("a.json", wall_seconds={"min": 2, "mean": 2, "max": 2}, totals={"saved_ns": 3 * 10**9, "lost_ns": 0, "evictions": 10})
-    second = report("b.json", wall_seconds={"min": 1, "mean": 1, "max": 1}, totals={"saved_ns": 0, "lost_ns": 10**9, "evictions": 40}, host="elsewhere",
-                    options={**make_report_example.make(2)["options"], "policy": "lru"})
+    first = report(
+        "a.json",
+        wall_seconds={"min": 2, "mean": 2, "max": 2},
+        totals={"saved_ns": 3 * 10**9, "lost_ns": 0, "evictions": 10},
+    )
+    second = report(
+        "b.json",
+        wall_seconds={"min": 1, "mean": 1, "max": 1},
+        totals={"saved_ns": 0, "lost_ns": 10**9, "evictions": 40},
+        host="elsewhere",
+        options={**make_report_example.make(2)["options"], "policy": "lru"},
+    )
     done = nearcache("compare", first, second)
     assert done.returncode == 0, done.stderr
     table = rows(done.stdout)
     assert [cell.strip() for cell in table["time of the run"]] == ["2.000 s", "1.000 s", "0.5"]
     assert [cell.strip() for cell in table["evictions"]] == ["10", "40", "4"]
-    assert [cell.strip() for cell in table["saved time, a rank (estimated)"]] == ["1.500 s", "-0.500 s", "-0.333"]
-    assert "differs: host: " in done.stdout and "/ elsewhere" in done.stdout and "differs: policy: " in done.stdout
+    assert [cell.strip() for cell in table["saved time, a rank (estimated)"]] == [
+        "1.500 s",
+        "-0.500 s",
+        "-0.333",
+    ]
+    assert (
+        "differs: host: " in done.stdout
+        and "/ elsewhere" in done.stdout
+        and "differs: policy: " in done.stdout
+    )
     assert "differs: program" not in done.stdout
 
 
 def bench(**summary):
-    return {"format": "nearcache-bench", "version": 1, "quick": False, "name": "hit", "context": {"host": "one"}, "summary": summary, "details": {},
-            "results": [{"bench": "hit", "size": 8, "ns": {"median": 50.0, "ci95": [49.0, 51.0], "repetitions": 9}},
-                        {"bench": "hit", "size": 64, "ns": {"median": 60.0, "ci95": [50.0, 70.0], "repetitions": 9}}]}
+    return {
+        "format": "nearcache-bench",
+        "version": 1,
+        "quick": False,
+        "name": "hit",
+        "context": {"host": "one"},
+        "summary": summary,
+        "details": {},
+        "results": [
+            {
+                "bench": "hit",
+                "size": 8,
+                "ns": {"median": 50.0, "ci95": [49.0, 51.0], "repetitions": 9},
+            },
+            {
+                "bench": "hit",
+                "size": 64,
+                "ns": {"median": 60.0, "ci95": [50.0, 70.0], "repetitions": 9},
+            },
+        ],
+    }
 
 
 def test_two_bench_results_and_which_medians_are_apart(nearcache, tmp_path):
     second = bench(hit_minus_memcpy_ns_max=15.0, another=1)
     second["results"][0]["ns"] = {"median": 25.0, "ci95": [24.0, 26.0], "repetitions": 9}
     second["results"][1]["ns"] = {"median": 61.0, "ci95": [51.0, 71.0], "repetitions": 9}
-    second["results"].pop(0), second["results"].insert(1, {"bench": "hit", "size": 8, "ns": {"median": 25.0, "ci95": [24.0, 26.0], "repetitions": 9}})
+    (
+        second["results"].pop(0),
+        second["results"].insert(
+            1,
+            {
+                "bench": "hit",
+                "size": 8,
+                "ns": {"median": 25.0, "ci95": [24.0, 26.0], "repetitions": 9},
+            },
+        ),
+    )
     second["context"]["host"] = "two"
-    done = nearcache("compare", written(tmp_path / "a.json", bench(hit_minus_memcpy_ns_max=30.0)), written(tmp_path / "b.json", second))
+    done = nearcache(
+        "compare",
+        written(tmp_path / "a.json", bench(hit_minus_memcpy_ns_max=30.0)),
+        written(tmp_path / "b.json", second),
+    )
     assert done.returncode == 0, done.stderr
     table = rows(done.stdout)
     assert [cell.strip() for cell in table["hit_minus_memcpy_ns_max"]] == ["30", "15", "0.5"]
-    assert [cell.strip() for cell in table["hit size=8: ns"]] == ["50 [49, 51]", "25 [24, 26]", "0.5 *"]
-    assert [cell.strip() for cell in table["hit size=64: ns"]] == ["60 [50, 70]", "61 [51, 71]", "1.02"]
+    assert [cell.strip() for cell in table["hit size=8: ns"]] == [
+        "50 [49, 51]",
+        "25 [24, 26]",
+        "0.5 *",
+    ]
+    assert [cell.strip() for cell in table["hit size=64: ns"]] == [
+        "60 [50, 70]",
+        "61 [51, 71]",
+        "1.02",
+    ]
     assert "differs: host: one / two" in done.stdout and "another" not in done.stdout
 
 
 def test_rows_without_a_like_are_counted(nearcache, tmp_path):
     second = bench()
     second["results"][0]["size"] = 16
-    done = nearcache("compare", written(tmp_path / "a.json", bench()), written(tmp_path / "b.json", second))
+    done = nearcache(
+        "compare", written(tmp_path / "a.json", bench()), written(tmp_path / "b.json", second)
+    )
     assert "1 row of A without a like in B" in done.stdout
 
 
 def test_what_cannot_be_compared_is_refused(nearcache, report, tmp_path):
     good = report("a.json")
-    assert "nothing to compare" in nearcache("compare", good, written(tmp_path / "b.json", bench())).stderr
-    assert "nothing to compare" in nearcache("compare", good, report("c.json", api="OpenSHMEM")).stderr
-    for name, document, said in (("d.json", {"format": "another"}, "is no report"), ("e.json", {**bench(), "results": [3]}, "is damaged")):
+    assert (
+        "nothing to compare"
+        in nearcache("compare", good, written(tmp_path / "b.json", bench())).stderr
+    )
+    assert (
+        "nothing to compare" in nearcache("compare", good, report("c.json", api="OpenSHMEM")).stderr
+    )
+    for name, document, said in (
+        ("d.json", {"format": "another"}, "is no report"),
+        ("e.json", {**bench(), "results": [3]}, "is damaged"),
+    ):
         path = written(tmp_path / name, document)
         done = nearcache("compare", path, path)
         assert done.returncode == 2 and said in done.stderr, done.stderr

@@ -1,16 +1,26 @@
 """The documents agree with the code: docs/options.md is what the table gives, and links, options and files that are named exist."""
+
 import re
 from pathlib import Path
 
 import pytest
-
 from nearcache import listing, tables
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 # Variables of the commands, of the UPC runtime and of the build, which are no options of the library.
-OTHER_VARIABLES = {"NEARCACHE_HOME", "NEARCACHE_PYTHON", "NEARCACHE_MPICC", "NEARCACHE_OSHCC",
-                   "NEARCACHE_UPC_SHARED_HEAP", "NEARCACHE_UPC_YIELD", "NEARCACHE_UPCC_DEBUG"}
+OTHER_VARIABLES = {
+    "NEARCACHE_HOME",
+    "NEARCACHE_PYTHON",
+    "NEARCACHE_MPICC",
+    "NEARCACHE_OSHCC",
+    "NEARCACHE_UPC_SHARED_HEAP",
+    "NEARCACHE_UPC_YIELD",
+    "NEARCACHE_UPCC_DEBUG",
+}
 # Values of constants of nearcache/mpi.h and nearcache/shmem.h.
 CONSTANTS = re.compile(r"NEARCACHE_MODE_\w+|NEARCACHE_SHMEM_(OK|ARGUMENT|ABSENT)")
 
@@ -29,7 +39,9 @@ def anchors(document):
 
 def test_options_document_is_up_to_date(tables_text):
     expected = listing.options_markdown(tables.parse(tables_text))
-    assert words(ROOT / "docs" / "options.md") == expected, "run: nearcache options --markdown > docs/options.md"
+    assert words(ROOT / "docs" / "options.md") == expected, (
+        "run: nearcache options --markdown > docs/options.md"
+    )
 
 
 @named
@@ -60,51 +72,90 @@ def test_options_of_run_that_are_named_exist(document, tables_text):
 
 
 def options_of(command):
-    return {name for parameter in command.params for name in [*parameter.opts, *parameter.secondary_opts] if name.startswith("-")}
+    return {
+        name
+        for parameter in command.params
+        for name in [*parameter.opts, *parameter.secondary_opts]
+        if name.startswith("-")
+    }
 
 
 def test_options_of_upcc_and_upcrun_are_those_of_their_help():
     """The tables of docs/upc.md name what there is; of upcrun's, all that is not the cache's."""
     pytest.importorskip("pycparser")
     from nearcache.upcc import command, upcrun
-    _, of_upcc, of_upcrun = re.split(r"^### upc(?:c|run)$", words(ROOT / "docs" / "upc.md"), flags=re.M)
+
+    _, of_upcc, of_upcrun = re.split(
+        r"^### upc(?:c|run)$", words(ROOT / "docs" / "upc.md"), flags=re.M
+    )
     rows = re.compile(r"^\| (`-.*?) \|", re.M)
     for row in rows.findall(of_upcc):
         for name in re.findall(r"`(--?[a-z][a-z-]*)", row, re.I):
             assert name in command.HELP, name
-    named_here = {name for row in rows.findall(of_upcrun.split("\n## ")[0]) for name in re.findall(r"`(--?[a-zA-Z-]+)", row)}
+    named_here = {
+        name
+        for row in rows.findall(of_upcrun.split("\n## ")[0])
+        for name in re.findall(r"`(--?[a-zA-Z-]+)", row)
+    }
     own = {option for option in options_of(upcrun.main)}
     assert named_here <= own, named_here - own
-    assert {"--per-node", "--cache", "--no-cache", "--shared-heap", "--dump-options", "--launcher-args", "--shmem-tag", "--show"} <= named_here
+    assert {
+        "--per-node",
+        "--cache",
+        "--no-cache",
+        "--shared-heap",
+        "--dump-options",
+        "--launcher-args",
+        "--shmem-tag",
+        "--show",
+    } <= named_here
 
 
 @named
 def test_source_files_that_are_named_exist(document):
-    for name in re.findall(r"`((?:src|include|tests|bench|apps|packaging|python|scripts)/[\w./*-]+)`", words(document)):
+    for name in re.findall(
+        r"`((?:src|include|tests|bench|apps|packaging|python|scripts)/[\w./*-]+)`", words(document)
+    ):
         assert list(ROOT.glob(name.rstrip("/"))), name
 
 
 def test_architecture_names_files_that_exist():
     """It names files of the library, and of upcc, without their folder."""
-    names = {path.name for folder in ("src", "python/nearcache/upcc") for path in (ROOT / folder).rglob("*")}
-    for name in re.findall(r"`([a-z_0-9]+\.(?:cpp|h|py|def|txt))`", words(ROOT / "docs" / "architecture.md")):
+    names = {
+        path.name
+        for folder in ("src", "python/nearcache/upcc")
+        for path in (ROOT / folder).rglob("*")
+    }
+    for name in re.findall(
+        r"`([a-z_0-9]+\.(?:cpp|h|py|def|txt))`", words(ROOT / "docs" / "architecture.md")
+    ):
         assert name in names, name
 
 
 def sections(document):
     """Headings, and what is set in bold at the begin of a paragraph."""
     text = words(document)
-    return {name.rstrip(".:") for name in re.findall(r"^#+ (.*)$", text, re.M) + re.findall(r"^(?:- )?\*\*([^*]+)\*\*", text, re.M)}
+    return {
+        name.rstrip(".:")
+        for name in re.findall(r"^#+ (.*)$", text, re.M)
+        + re.findall(r"^(?:- )?\*\*([^*]+)\*\*", text, re.M)
+    }
 
 
 def test_sections_that_comments_name_exist():
     """A section stands in quotes behind the document; in mutations, behind `semantics.md` of the rule."""
     named_sections = []
-    for folder, pattern in (("src", r"docs/([\w-]+\.md)(?:, \"([^\"]+)\")?"), ("include", r"docs/([\w-]+\.md)(?:, \"([^\"]+)\")?"),
-                            ("tests", r"docs/([\w-]+\.md)(?:, \"([^\"]+)\")?"), ("tests/mutations", r"^# rule: (semantics\.md), ([^,:\n]+)")):
+    for folder, pattern in (
+        ("src", r"docs/([\w-]+\.md)(?:, \"([^\"]+)\")?"),
+        ("include", r"docs/([\w-]+\.md)(?:, \"([^\"]+)\")?"),
+        ("tests", r"docs/([\w-]+\.md)(?:, \"([^\"]+)\")?"),
+        ("tests/mutations", r"^# rule: (semantics\.md), ([^,:\n]+)"),
+    ):
         for file in sorted((ROOT / folder).rglob("*")):
             if file.suffix in (".h", ".cpp", ".c", ".txt", ".def", ".py", ".mutation"):
-                named_sections += [(file.name, *found) for found in re.findall(pattern, words(file), re.M)]
+                named_sections += [
+                    (file.name, *found) for found in re.findall(pattern, words(file), re.M)
+                ]
     assert len(named_sections) > 100
     for file, document, section in named_sections:
         path = ROOT / "docs" / document
@@ -115,6 +166,9 @@ def test_sections_that_comments_name_exist():
 def test_every_record_of_the_version_agrees():
     """The source is python/nearcache/__init__.py; these are records of releases, which name the version in their own ways."""
     from nearcache import __version__
+
     assert re.search(r"^## (\d\S*)", words(ROOT / "CHANGELOG.md"), re.M)[1] == __version__
     assert re.search(r"^version: (\S+)", words(ROOT / "CITATION.cff"), re.M)[1] == __version__
-    assert words(ROOT / "packaging" / "debian" / "changelog").startswith(f"nearcache ({__version__}-1) ")
+    assert words(ROOT / "packaging" / "debian" / "changelog").startswith(
+        f"nearcache ({__version__}-1) "
+    )

@@ -1,22 +1,25 @@
 """`nearcache doctor`."""
+
 import os
 import sys
 from pathlib import Path
 
-from support import launch
 import pytest
-
 from nearcache import doctor, home
+from support import launch
 
 
-@pytest.mark.parametrize("code, output, level, text", [
-    (0, "selftest: ok hits=12\n", "ok", "12 hits"),
-    (0, "selftest: ok hits=0\n", "wrong", "nothing was served"),
-    (2, "selftest: nearcache is not loaded\n", "wrong", "no effect"),
-    (1, "selftest: FAILED wrong values\n", "wrong", "wrong values"),
-    (139, "a\nb\nSegmentation fault\n", "wrong", "Segmentation fault"),
-    (None, "", "wrong", "not done after 5 s"),
-])
+@pytest.mark.parametrize(
+    "code, output, level, text",
+    [
+        (0, "selftest: ok hits=12\n", "ok", "12 hits"),
+        (0, "selftest: ok hits=0\n", "wrong", "nothing was served"),
+        (2, "selftest: nearcache is not loaded\n", "wrong", "no effect"),
+        (1, "selftest: FAILED wrong values\n", "wrong", "wrong values"),
+        (139, "a\nb\nSegmentation fault\n", "wrong", "Segmentation fault"),
+        (None, "", "wrong", "not done after 5 s"),
+    ],
+)
 def test_outcomes_of_a_self_test_are_told_apart(code, output, level, text):
     finding = doctor.judge(code, output, 5)
     assert finding.level == level and text in finding.text
@@ -35,7 +38,11 @@ def test_every_mpi_of_the_build_is_found_among_the_launchers():
 def test_objects_without_self_test_are_noted_and_nothing_is_wrong(fake_home, nearcache):
     done = nearcache("doctor")
     assert done.returncode == 0, done.stdout
-    assert "mpich-4.0.2: " in done.stdout and "no self-test program" in done.stdout and "nothing is wrong" in done.stdout
+    assert (
+        "mpich-4.0.2: " in done.stdout
+        and "no self-test program" in done.stdout
+        and "nothing is wrong" in done.stdout
+    )
 
 
 def test_missing_objects_are_wrong_and_the_cure_is_named(fake_home, nearcache):
@@ -49,6 +56,7 @@ def test_missing_objects_are_wrong_and_the_cure_is_named(fake_home, nearcache):
 def test_self_test_without_preloading_is_wrong(mpi, fake_home, nearcache):
     """A self-test that never sees the library, under the launcher of every MPI."""
     from support.programs import compiled
+
     source = r"""
 #include <mpi.h>
 #include <stdio.h>
@@ -68,24 +76,51 @@ int main(int argc, char **argv) {
 
 def test_root_is_told_what_open_mpi_wants(monkeypatch):
     from nearcache.mpi import Mpi
+
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     for name in doctor.ROOT_VARIABLES + doctor.ROOT_VARIABLES_5:
         monkeypatch.delenv(name, raising=False)
-    four, five = (doctor.root_findings(Mpi("openmpi", version, ""))[0].text for version in ("4.1.4", "5.0.11"))
+    four, five = (
+        doctor.root_findings(Mpi("openmpi", version, ""))[0].text for version in ("4.1.4", "5.0.11")
+    )
     assert "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" in four and "PRTE" not in four
     assert "PRTE_ALLOW_RUN_AS_ROOT=1" in five
     assert doctor.root_findings(Mpi("mpich", "4.0.2", "")) == []
 
 
-@pytest.mark.parametrize("name, text, seen, unseen", [
-    ("libmpi.so.12", "MPICH Version:\\t4.0.2", ["MPI_Rget with a derived datatype", "MPI_Win_flush_all"], ["MPI_Get_accumulate"]),
-    ("libmpi_abi.so.1", "MPICH Version:\\t5.0.2", ["MPICH 5.0.2 is known to be wrong: the wait of an MPI_Rget"], ["MPI_Win_flush_all"]),
-    ("libmpi.so.12", "Intel(R) MPI Library 2021.9 for Linux", ["MPI_Rget with a derived datatype"], ["MPI_Win_flush_all"]),
-    ("libmpi.so.40", "Open MPI v4.1.4, package: x", ["MPI_Win_create is refused"], ["MPI_Rget"]),
-    ("libmpi.so.40", "Open MPI v5.0.99, package: x", [], ["known to be wrong"]),
-])
+@pytest.mark.parametrize(
+    "name, text, seen, unseen",
+    [
+        (
+            "libmpi.so.12",
+            "MPICH Version:\\t4.0.2",
+            ["MPI_Rget with a derived datatype", "MPI_Win_flush_all"],
+            ["MPI_Get_accumulate"],
+        ),
+        (
+            "libmpi_abi.so.1",
+            "MPICH Version:\\t5.0.2",
+            ["MPICH 5.0.2 is known to be wrong: the wait of an MPI_Rget"],
+            ["MPI_Win_flush_all"],
+        ),
+        (
+            "libmpi.so.12",
+            "Intel(R) MPI Library 2021.9 for Linux",
+            ["MPI_Rget with a derived datatype"],
+            ["MPI_Win_flush_all"],
+        ),
+        (
+            "libmpi.so.40",
+            "Open MPI v4.1.4, package: x",
+            ["MPI_Win_create is refused"],
+            ["MPI_Rget"],
+        ),
+        ("libmpi.so.40", "Open MPI v5.0.99, package: x", [], ["known to be wrong"]),
+    ],
+)
 def test_known_defects_of_a_host_are_told(fake_home, tmp_path, name, text, seen, unseen):
     from support.programs import fake_library
+
     item = home.PreloadObject("mpich-4.0.2", tmp_path / "object", tmp_path / "selftest")
     findings = doctor.host_findings(item, fake_library(tmp_path, name, text))
     told = "\n".join(finding.text for finding in findings)
@@ -95,7 +130,10 @@ def test_known_defects_of_a_host_are_told(fake_home, tmp_path, name, text, seen,
 
 def test_known_defects_of_an_openshmem_are_told(fake_home, tmp_path):
     item = home.PreloadObject("oshmem-4.1.4", tmp_path / "object", tmp_path / "selftest")
-    assert any("compare-and-swap of 32 bits" in finding.text for finding in doctor.host_findings(item, None))
+    assert any(
+        "compare-and-swap of 32 bits" in finding.text
+        for finding in doctor.host_findings(item, None)
+    )
 
 
 def test_unknown_mpi_is_reported(fake_home, nearcache):
@@ -106,8 +144,17 @@ def test_unknown_mpi_is_reported(fake_home, nearcache):
 def test_real_objects_pass_their_self_tests(mpi, preload, nearcache):
     if not mpi.binary("nearcache-selftest").exists():
         pytest.skip("nearcache-selftest is not built")
-    done = nearcache("doctor", "--mpi", mpi.tag, "--timeout", "60",
-                     env={"NEARCACHE_HOME": str(launch.BUILD), "PATH": os.path.dirname(mpi.mpiexec) + os.pathsep + os.environ["PATH"]})
+    done = nearcache(
+        "doctor",
+        "--mpi",
+        mpi.tag,
+        "--timeout",
+        "60",
+        env={
+            "NEARCACHE_HOME": str(launch.BUILD),
+            "PATH": os.path.dirname(mpi.mpiexec) + os.pathsep + os.environ["PATH"],
+        },
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "self-test on 2 ranks: " in done.stdout
 
@@ -116,11 +163,13 @@ def test_real_objects_pass_their_self_tests(mpi, preload, nearcache):
 def upc_object(tmp_path):
     folder = tmp_path / "lib" / "oshmem-4.1.4"
     folder.mkdir(parents=True)
-    return home.Home(tmp_path), home.PreloadObject("oshmem-4.1.4", folder / "libnearcache_shmem.so", folder / "selftest")
+    return home.Home(tmp_path), home.PreloadObject(
+        "oshmem-4.1.4", folder / "libnearcache_shmem.so", folder / "selftest"
+    )
 
 
 def test_build_without_upc_is_noted(upc_object):
-    finding, = doctor.upc_findings(*upc_object)
+    (finding,) = doctor.upc_findings(*upc_object)
     assert finding.level == "note" and "no UPC" in finding.text
 
 
@@ -130,10 +179,10 @@ def test_what_upcc_lacks_is_named(upc_object, monkeypatch):
     where.upc.parent.mkdir(parents=True)
     where.upc.write_text("{}")
     monkeypatch.setattr(doctor.importlib.util, "find_spec", lambda name: None)
-    finding, = doctor.upc_findings(where, item)
+    (finding,) = doctor.upc_findings(where, item)
     assert finding.level == "wrong" and "pycparser" in finding.text
     where.upc.unlink()
-    finding, = doctor.upc_findings(where, item)
+    (finding,) = doctor.upc_findings(where, item)
     assert "pycparser" in finding.text and "upc.json" in finding.text
 
 
@@ -143,5 +192,5 @@ def test_complete_upc_is_ok(upc_object):
     (item.path.parent / "libnearcache_upc.a").touch()
     where.upc.parent.mkdir(parents=True)
     where.upc.write_text("{}")
-    finding, = doctor.upc_findings(where, item)
+    (finding,) = doctor.upc_findings(where, item)
     assert finding.level == ("ok" if sys.version_info >= (3, 11) else "wrong")

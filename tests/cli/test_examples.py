@@ -1,4 +1,5 @@
 """Each program of examples/ is compiled and run by the two commands in its head: it is right, and gets are served."""
+
 import os
 import re
 import shutil
@@ -10,15 +11,22 @@ import pytest
 from support import host_defects, launch, launch_shmem, launch_upc
 
 EXAMPLES = launch.ROOT / "examples"
-MPI_EXAMPLES = {"always.c": "mean of rank 0: 499.5", "user.c": "sum of rank 0: 900000", "coherent.c": "sum of rank 0: 1275",
-                "gets.f90": "mean of rank 0: 499.5", "gets.py": "mean of rank 0: 499.5"}
+MPI_EXAMPLES = {
+    "always.c": "mean of rank 0: 499.5",
+    "user.c": "sum of rank 0: 900000",
+    "coherent.c": "sum of rank 0: 1275",
+    "gets.f90": "mean of rank 0: 499.5",
+    "gets.py": "mean of rank 0: 499.5",
+}
 SHMEM_EXAMPLES = {"prefetch.c": "mean of PE 0: 32", "rows.upc": "mean of thread 0: 9999.5"}
 
 
 def commands(name):
     """The lines of the head that begin with a program that an example may need."""
     head = "\n".join((EXAMPLES / name).read_text().splitlines()[:5])
-    return re.findall(r"^[ !*]*((?:mpicc|mpif90|oshcc|upcc|upcrun|nearcache) .*?)(?: \*/)?$", head, re.M)
+    return re.findall(
+        r"^[ !*]*((?:mpicc|mpif90|oshcc|upcc|upcrun|nearcache) .*?)(?: \*/)?$", head, re.M
+    )
 
 
 def program(folder, name, *words):
@@ -40,14 +48,34 @@ def example(tmp_path):
     def run(name, programs, **env):
         for other, words in programs.items():
             program(path, other, *words)
-        clean = {key: value for key, value in os.environ.items() if not key.startswith(("NEARCACHE_", "LD_PRELOAD", "CC"))}
-        env = {**clean, **launch.launcher_variables(), **env, "PATH": f"{path}:{clean['PATH']}", "PYTHONPATH": str(launch.ROOT / "python"),
-               "NEARCACHE_HOME": str(launch.BUILD)}
+        clean = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("NEARCACHE_", "LD_PRELOAD", "CC"))
+        }
+        env = {
+            **clean,
+            **launch.launcher_variables(),
+            **env,
+            "PATH": f"{path}:{clean['PATH']}",
+            "PYTHONPATH": str(launch.ROOT / "python"),
+            "NEARCACHE_HOME": str(launch.BUILD),
+        }
         for words in commands(name):
-            done = subprocess.run(words, shell=True, cwd=tmp_path / "examples", env=env, text=True, timeout=120, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            done = subprocess.run(
+                words,
+                shell=True,
+                cwd=tmp_path / "examples",
+                env=env,
+                text=True,
+                timeout=120,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
             assert done.returncode == 0, f"{words}\n{done.stdout}"
         return done.stdout
+
     return run
 
 
@@ -76,20 +104,41 @@ def is_able(mpi, name):
         return False
     if name.endswith(".f90"):
         return fortran(mpi).exists() and shutil.which("gfortran")
-    return not name.endswith(".py") or not subprocess.run([mpi.python, "-c", "import mpi4py, numpy"], capture_output=True).returncode
+    return (
+        not name.endswith(".py")
+        or not subprocess.run(
+            [mpi.python, "-c", "import mpi4py, numpy"], capture_output=True
+        ).returncode
+    )
 
 
 @pytest.mark.parametrize("name", MPI_EXAMPLES)
 def test_example_of_mpi(example, name):
     """With one MPI that can, preferably an MPICH, whose launchers are quick."""
-    able = [mpi for mpi in sorted(launch.mpis(), key=lambda mpi: (mpi.family, mpi.version)) if is_able(mpi, name)]
+    able = [
+        mpi
+        for mpi in sorted(launch.mpis(), key=lambda mpi: (mpi.family, mpi.version))
+        if is_able(mpi, name)
+    ]
     if not able:
         pytest.skip("no MPI of the build can")
     mpi = able[0]
     # Without network: gets are cheap, and would be left alone.
-    said = example(name, {"mpicc": [mpi.wrapper], "mpif90": [fortran(mpi)], "python3": [mpi.python], "mpiexec": launch.launcher(mpi, 2)[:1]},
-                   NEARCACHE_SKIP_CHEAP="false", NEARCACHE_QUIET_AFTER="1", NEARCACHE_LONGEST_AGE="3600s", OMPI_MCA_osc="^ucx",
-                   OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_rmaps_base_oversubscribe="1")
+    said = example(
+        name,
+        {
+            "mpicc": [mpi.wrapper],
+            "mpif90": [fortran(mpi)],
+            "python3": [mpi.python],
+            "mpiexec": launch.launcher(mpi, 2)[:1],
+        },
+        NEARCACHE_SKIP_CHEAP="false",
+        NEARCACHE_QUIET_AFTER="1",
+        NEARCACHE_LONGEST_AGE="3600s",
+        OMPI_MCA_osc="^ucx",
+        OMPI_MCA_mpi_yield_when_idle="1",
+        OMPI_MCA_rmaps_base_oversubscribe="1",
+    )
     assert MPI_EXAMPLES[name] in said, said
     if name != "coherent.c" or not host_defects.without_quiet_phases(mpi):
         assert hits(said) > 80, said
@@ -99,10 +148,21 @@ def test_example_of_mpi(example, name):
 def test_example_of_openshmem(shmem, preload_shmem, example, name):
     if name.endswith(".upc") and not launch_upc.available():
         pytest.skip("there is no UPC runtime")
-    upc = {each: [sys.executable, "-c", f"import sys; from nearcache.upcc.{module} import {entry}; sys.argv[0] = '{each}'; sys.exit({entry}())"]
-           for each, module, entry in (("upcc", "driver", "entry"), ("upcrun", "upcrun", "main"))}
+    upc = {
+        each: [
+            sys.executable,
+            "-c",
+            f"import sys; from nearcache.upcc.{module} import {entry}; sys.argv[0] = '{each}'; sys.exit({entry}())",
+        ]
+        for each, module, entry in (("upcc", "driver", "entry"), ("upcrun", "upcrun", "main"))
+    }
     upc = {each: [word.replace("'", "'\\''") for word in words] for each, words in upc.items()}
-    said = example(name, {"oshcc": [shmem.wrapper], "oshrun": launch_shmem.launcher(shmem, 2)[:1], **upc},
-                   **launch_shmem.SURROUNDINGS, **launch_shmem.TCP, OMPI_MCA_rmaps_base_oversubscribe="1")
+    said = example(
+        name,
+        {"oshcc": [shmem.wrapper], "oshrun": launch_shmem.launcher(shmem, 2)[:1], **upc},
+        **launch_shmem.SURROUNDINGS,
+        **launch_shmem.TCP,
+        OMPI_MCA_rmaps_base_oversubscribe="1",
+    )
     assert SHMEM_EXAMPLES[name] in said, said
     assert hits(said) > 50, said

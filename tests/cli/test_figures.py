@@ -1,4 +1,5 @@
 """bench/figures: plots and page from tables, the committed evidence, and one real figure from end to end."""
+
 import csv
 import json
 import shutil
@@ -7,7 +8,6 @@ import sys
 import xml.etree.ElementTree as xml
 
 import pytest
-
 from support import launch
 
 pytest.importorskip("matplotlib")
@@ -15,13 +15,37 @@ sys.path.insert(0, str(launch.ROOT / "bench"))
 from evidence import answer, page, studies, style, table  # noqa: E402
 
 EVIDENCE = launch.ROOT / "docs" / "evidence"
-WANTED = ("2", "3", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "peers", "synthetics", "prefetch", "programs")
+WANTED = (
+    "2",
+    "3",
+    "7",
+    "8",
+    "9",
+    "10",
+    "11",
+    "12",
+    "13",
+    "14",
+    "15",
+    "16",
+    "17",
+    "18",
+    "peers",
+    "synthetics",
+    "prefetch",
+    "programs",
+)
 FIGURES = {figure.number: figure for figure, _ in studies.figures()}
 LARGEST = 150_000  # bytes of a committed file
 
 
 def figures_command(*words, timeout=300):
-    return subprocess.run([sys.executable, launch.ROOT / "bench" / "figures", *map(str, words)], capture_output=True, text=True, timeout=timeout)
+    return subprocess.run(
+        [sys.executable, launch.ROOT / "bench" / "figures", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
 
 
 def drawing(path):
@@ -75,23 +99,44 @@ def test_the_page_says_what_the_tables_say():
 
 def test_the_page_tells_first_where_we_are_worse():
     text = page.text(EVIDENCE)
-    assert 0 < text.index("## Where we are worse") < text.index("## Where we are as good or better") < text.index("## Fig. 2")
+    assert (
+        0
+        < text.index("## Where we are worse")
+        < text.index("## Where we are as good or better")
+        < text.index("## Fig. 2")
+    )
 
 
 def test_a_table_reads_back_what_was_written(tmp_path):
-    rows = [{"name": "a, b", "count": 3, "share": 0.25, "good": True, "none": None},
-            {"name": "c", "time": {"median": 1.5, "ci95": [1, 2], "repetitions": 9}}]
+    rows = [
+        {"name": "a, b", "count": 3, "share": 0.25, "good": True, "none": None},
+        {"name": "c", "time": {"median": 1.5, "ci95": [1, 2], "repetitions": 9}},
+    ]
     table.write(tmp_path / "t.csv", rows)
     first, second = table.read(tmp_path / "t.csv")
-    assert (first["name"], first["count"], first["share"], first["good"], first["none"]) == ("a, b", 3, 0.25, True, None)
+    assert (first["name"], first["count"], first["share"], first["good"], first["none"]) == (
+        "a, b",
+        3,
+        0.25,
+        True,
+        None,
+    )
     assert (second["time"], second["time_low"], second["time_high"]) == (1.5, 1, 2)
 
 
 def write_overlap(folder, direct):
     """A table of Fig. 8, with the overlap of a direct get of 64 KiB."""
     row = {"network": "tcp", "size": 65536, "latency_us": 50.0, "of_this_type": 1.0}
-    rows = [{**row, "network": network, "access": access, "overlap": overlap} for network in ("tcp", "model")
-            for access, overlap in (("plain", 0.8), ("direct", direct), ("capacity", 0.78), ("failing", 0.8))]
+    rows = [
+        {**row, "network": network, "access": access, "overlap": overlap}
+        for network in ("tcp", "model")
+        for access, overlap in (
+            ("plain", 0.8),
+            ("direct", direct),
+            ("capacity", 0.78),
+            ("failing", 0.8),
+        )
+    ]
     table.write(folder / "fig08_overlap.csv", rows)
 
 
@@ -107,13 +152,34 @@ def test_a_claim_is_judged_by_the_table(tmp_path, direct, verdict):
 
 def write_remote_data(folder, copy, adaptive):
     """Tables of the cache for remote data: how much faster copy is, and prefetch at the adaptive distance; 12 times at the best one."""
-    table.write(folder / "shmem_synthetics.csv", [{"network": "tcp", "program": "copy", "speedup": copy}])
-    table.write(folder / "shmem_prefetch.csv", [{"mode": mode, "network": "tcp", "program": "prefetch", "distance": distance, "speedup": speedup}
-                                               for mode, distance, speedup in (("fixed", 0, 3.5), ("fixed", 16, 12.0), ("adaptive", "adaptive", adaptive))])
+    table.write(
+        folder / "shmem_synthetics.csv", [{"network": "tcp", "program": "copy", "speedup": copy}]
+    )
+    table.write(
+        folder / "shmem_prefetch.csv",
+        [
+            {
+                "mode": mode,
+                "network": "tcp",
+                "program": "prefetch",
+                "distance": distance,
+                "speedup": speedup,
+            }
+            for mode, distance, speedup in (
+                ("fixed", 0, 3.5),
+                ("fixed", 16, 12.0),
+                ("adaptive", "adaptive", adaptive),
+            )
+        ],
+    )
 
 
-@pytest.mark.parametrize("copy, adaptive, verdict", [(500, 11.5, answer.GOOD), (400, 10, answer.WORSE)])
-def test_claims_of_the_cache_for_remote_data_are_judged_by_its_tables(tmp_path, copy, adaptive, verdict):
+@pytest.mark.parametrize(
+    "copy, adaptive, verdict", [(500, 11.5, answer.GOOD), (400, 10, answer.WORSE)]
+)
+def test_claims_of_the_cache_for_remote_data_are_judged_by_its_tables(
+    tmp_path, copy, adaptive, verdict
+):
     write_remote_data(tmp_path, copy, adaptive)
     found, _ = page.answered(page.read(tmp_path))
     judged = {claim.text.split()[0]: each for claim, each in found}
@@ -124,8 +190,16 @@ def test_claims_of_the_cache_for_remote_data_are_judged_by_its_tables(tmp_path, 
 
 def test_a_page_of_one_figure_leaves_the_others_out(tmp_path):
     write_overlap(tmp_path, 0.6)
-    study = {"date": "2026-01-02T03:04:05", "processor": "a processor", "cpus": 2, "memory_bytes": 2**33, "mpi_version": "MPI 1",
-             "nearcache": "0.1.0", "load": [0.5, 1, 1], "quick": True}
+    study = {
+        "date": "2026-01-02T03:04:05",
+        "processor": "a processor",
+        "cpus": 2,
+        "memory_bytes": 2**33,
+        "mpi_version": "MPI 1",
+        "nearcache": "0.1.0",
+        "load": [0.5, 1, 1],
+        "quick": True,
+    }
     (tmp_path / "context.json").write_text(json.dumps({"overlap": study, "access": study}))
     text = page.text(tmp_path)
     assert "bench/figures --quick --only 8" in text
@@ -158,23 +232,55 @@ def test_what_fails_leaves_the_other_figures_alone(tmp_path):
     (folder / "bench_victims").symlink_to(program)
     (tmp_path / "build" / "bench").mkdir()
     shutil.copy(launch.BUILD / "bench" / "mpis.json", tmp_path / "build" / "bench")
-    done = figures_command("--built", "--quick", "--build", tmp_path / "build", "--mpi", folder.name, "--only", "18,10", "--out", tmp_path)
+    done = figures_command(
+        "--built",
+        "--quick",
+        "--build",
+        tmp_path / "build",
+        "--mpi",
+        folder.name,
+        "--only",
+        "18,10",
+        "--out",
+        tmp_path,
+    )
     assert done.returncode == 1
     assert "SimGrid is not installed" in done.stderr and "failed: 14, 17, 18" in done.stderr
-    assert {path.stem for path in (tmp_path / "evidence").glob("*.csv")} == {"fig10_occupancy", "fig11_victims"}
-    assert "(evidence/fig10_occupancy.svg)" in (tmp_path / "evidence.md").read_text(encoding="utf-8")
+    assert {path.stem for path in (tmp_path / "evidence").glob("*.csv")} == {
+        "fig10_occupancy",
+        "fig11_victims",
+    }
+    assert "(evidence/fig10_occupancy.svg)" in (tmp_path / "evidence.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_figures_10_and_11_from_the_engine_to_the_page(tmp_path):
     tag = built_program().parent.name
-    done = figures_command("--quick", "--built", "--build", launch.BUILD, "--mpi", tag, "--only", "10", "--out", tmp_path)
+    done = figures_command(
+        "--quick",
+        "--built",
+        "--build",
+        launch.BUILD,
+        "--mpi",
+        tag,
+        "--only",
+        "10",
+        "--out",
+        tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "evidence"
     rows = table.read(folder / "fig10_occupancy.csv")
     assert table.values(rows, "scheme") == ["Full", "Temporal", "Positional", "Nearcache (rate)"]
     assert all(0.3 < row["occupied"] <= 1 for row in rows)
-    sparse = {row["index"]: row for row in table.where(table.read(folder / "fig11_victims.csv"), scheme="Full")}
-    assert sparse[8000]["visited"] > sparse[1500]["visited"] >= 16  # the sample, and more where slots are empty
+    sparse = {
+        row["index"]: row
+        for row in table.where(table.read(folder / "fig11_victims.csv"), scheme="Full")
+    }
+    assert (
+        sparse[8000]["visited"] > sparse[1500]["visited"] >= 16
+    )  # the sample, and more where slots are empty
     assert sparse[8000]["visited_entries"] < sparse[1500]["visited_entries"]
     drawing(folder / "fig11_victims.svg")
     assert "Fig. 10" in (tmp_path / "evidence.md").read_text(encoding="utf-8")

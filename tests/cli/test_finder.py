@@ -1,24 +1,26 @@
 """Which MPI a program uses, and what is refused."""
+
 import os
 import shutil
 import subprocess
 import sys
 
 import pytest
-from support.programs import compiled, fake_library
-
 from nearcache import elf, libraries, mpi
 from nearcache.errors import Refused
+from support.programs import compiled, fake_library
 
 
 def test_program_of_every_mpi_is_recognised(mpi, mpi_program):
     from nearcache import mpi as finder
-    found, = finder.of_program(str(mpi_program), None)
+
+    (found,) = finder.of_program(str(mpi_program), None)
     assert found.tag == mpi.tag
 
 
 def test_launcher_of_every_mpi_is_recognised(mpi):
     from nearcache import mpi as finder
+
     found = finder.of_launcher(mpi.mpiexec)
     assert found.family == ("mpich" if mpi.family == "abi" else mpi.family)
     if mpi.family != "abi":
@@ -27,7 +29,11 @@ def test_launcher_of_every_mpi_is_recognised(mpi):
 
 def test_mpi4py_program_is_of_the_mpi_that_mpi4py_loads(mpi):
     from nearcache import mpi as finder
-    if not mpi.python.exists() or subprocess.run([mpi.python, "-c", "import mpi4py"], capture_output=True).returncode:
+
+    if (
+        not mpi.python.exists()
+        or subprocess.run([mpi.python, "-c", "import mpi4py"], capture_output=True).returncode
+    ):
         pytest.skip(f"{mpi.tag} has no Python with mpi4py beside it")
     if mpi.family == "abi":
         pytest.skip("mpi4py loads one library per venv; the other tag shows which")
@@ -36,6 +42,7 @@ def test_mpi4py_program_is_of_the_mpi_that_mpi4py_loads(mpi):
 
 def test_script_of_python_is_of_the_mpi_of_its_interpreter(mpi, tmp_path):
     from nearcache import mpi as finder
+
     if not mpi.python.exists() or mpi.family == "abi":
         pytest.skip(f"{mpi.tag} has no Python beside it")
     script = tmp_path / "script"
@@ -46,10 +53,14 @@ def test_script_of_python_is_of_the_mpi_of_its_interpreter(mpi, tmp_path):
 
 def test_shell_script_is_of_the_mpi_of_its_launcher(mpi, tmp_path):
     from nearcache import mpi as finder
+
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)
-    assert finder.of_program(str(script), mpi.mpiexec)[0].family == finder.of_launcher(mpi.mpiexec).family
+    assert (
+        finder.of_program(str(script), mpi.mpiexec)[0].family
+        == finder.of_launcher(mpi.mpiexec).family
+    )
 
 
 def refused(word, launcher=None):
@@ -67,7 +78,9 @@ def test_missing_program_is_refused():
 
 
 def test_static_program_is_refused(tmp_path):
-    assert "statically linked" in refused(compiled(tmp_path, "static", "int main(void) { return 0; }", "cc", "-static"))
+    assert "statically linked" in refused(
+        compiled(tmp_path, "static", "int main(void) { return 0; }", "cc", "-static")
+    )
 
 
 def test_setuid_program_is_refused(tmp_path):
@@ -89,13 +102,20 @@ def fake_program(folder, library, *flags):
     return compiled(folder, "fake", source, "cc", str(library), *flags)
 
 
-@pytest.mark.parametrize("name, text, tag", [
-    ("libmpi.so.40", "Open MPI v4.0.3, package: x", "openmpi-4.0.3"),
-    ("libmpi.so.12", "MPICH Version:\\t3.4.2", "mpich-3.4.2"),
-    ("libmpi.so.12", "Intel(R) MPI Library 2021.9 for Linux", "mpich-unknown"),
-    ("libmpi_cray.so.12", "MPI VERSION    : CRAY MPICH version 8.1.25 (ANL base 3.4a2)", "mpich-unknown"),
-    ("libmpi_abi.so.1", "Open MPI v6.0.0", "abi-1.0"),
-])
+@pytest.mark.parametrize(
+    "name, text, tag",
+    [
+        ("libmpi.so.40", "Open MPI v4.0.3, package: x", "openmpi-4.0.3"),
+        ("libmpi.so.12", "MPICH Version:\\t3.4.2", "mpich-3.4.2"),
+        ("libmpi.so.12", "Intel(R) MPI Library 2021.9 for Linux", "mpich-unknown"),
+        (
+            "libmpi_cray.so.12",
+            "MPI VERSION    : CRAY MPICH version 8.1.25 (ANL base 3.4a2)",
+            "mpich-unknown",
+        ),
+        ("libmpi_abi.so.1", "Open MPI v6.0.0", "abi-1.0"),
+    ],
+)
 def test_library_is_known_by_what_it_says(tmp_path, name, text, tag):
     library = fake_library(tmp_path, name, text)
     program = fake_program(tmp_path, library, f"-Wl,-rpath,{tmp_path}")
@@ -119,11 +139,25 @@ def test_library_that_the_loader_would_not_find_is_named(tmp_path, monkeypatch):
 def test_mpi_behind_another_library_and_origin_is_found(tmp_path):
     (tmp_path / "inner").mkdir()
     library = fake_library(tmp_path / "inner", "libmpi.so.40", "Open MPI v4.1.0")
-    between = compiled(tmp_path, "libbetween.so", "int MPI_Get_library_version(char *, int *);\n"
-                       "int between(void) { return MPI_Get_library_version(0, 0); }", "cc", "-shared", "-fPIC", str(library),
-                       "-Wl,-rpath,$ORIGIN/inner")
-    program = compiled(tmp_path, "program", "int between(void); int main(void) { return between(); }", "cc", str(between),
-                       "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined")
+    between = compiled(
+        tmp_path,
+        "libbetween.so",
+        "int MPI_Get_library_version(char *, int *);\nint between(void) { return MPI_Get_library_version(0, 0); }",
+        "cc",
+        "-shared",
+        "-fPIC",
+        str(library),
+        "-Wl,-rpath,$ORIGIN/inner",
+    )
+    program = compiled(
+        tmp_path,
+        "program",
+        "int between(void); int main(void) { return between(); }",
+        "cc",
+        str(between),
+        "-Wl,-rpath,$ORIGIN",
+        "-Wl,--allow-shlib-undefined",
+    )
     assert libraries.mpi_library(program)[0] == library
 
 
@@ -131,7 +165,12 @@ def test_the_finder_agrees_with_ldd():
     program = shutil.which("ls")
     ours = {str(image.path.resolve()) for image in libraries.needed_by(program)[0]}
     listed = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
-    theirs = {os.path.realpath(word) for line in listed.splitlines() for word in line.split() if word.startswith("/") and "ld-linux" not in word}
+    theirs = {
+        os.path.realpath(word)
+        for line in listed.splitlines()
+        for word in line.split()
+        if word.startswith("/") and "ld-linux" not in word
+    }
     assert theirs <= ours
 
 

@@ -1,12 +1,13 @@
 """`cmake --install` and the use of what it installed."""
+
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from support import launch, launch_shmem, launch_upc
 import pytest
+from support import launch, launch_shmem, launch_upc
 
 CONSUMER = r"""
 cmake_minimum_required(VERSION 3.20)
@@ -41,7 +42,9 @@ def prefix(tmp_path_factory):
     if not list((launch.BUILD / "lib").glob("*/libnearcache_mpi.so")):
         pytest.skip("the library is not built")
     folder = tmp_path_factory.mktemp("prefix")
-    done = subprocess.run(["cmake", "--install", launch.BUILD, "--prefix", folder], capture_output=True, text=True)
+    done = subprocess.run(
+        ["cmake", "--install", launch.BUILD, "--prefix", folder], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -50,14 +53,28 @@ def test_installation_has_an_object_and_archive_for_every_mpi(prefix):
     for mpi in launch.mpis():
         for name in ("libnearcache_mpi.so", "libnearcache_mpi.a", "nearcache-selftest"):
             assert (prefix / "lib" / "nearcache" / mpi.tag / name).exists()
-    for name in ("include/nearcache/mpi.h", "share/nearcache/tables.json", "libexec/nearcache/nearcache-simulate"):
+    for name in (
+        "include/nearcache/mpi.h",
+        "share/nearcache/tables.json",
+        "libexec/nearcache/nearcache-simulate",
+    ):
         assert (prefix / name).exists()
 
 
 def installed(prefix, *words, **more):
-    env = {name: value for name, value in os.environ.items() if not name.startswith("NEARCACHE_") and name != "PYTHONPATH"}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("NEARCACHE_") and name != "PYTHONPATH"
+    }
     env.update({"NEARCACHE_PYTHON": sys.executable}, **more)
-    return subprocess.run([prefix / "bin" / "nearcache", *map(str, words)], capture_output=True, text=True, env=env, timeout=120)
+    return subprocess.run(
+        [prefix / "bin" / "nearcache", *map(str, words)],
+        capture_output=True,
+        text=True,
+        env=env,
+        timeout=120,
+    )
 
 
 def test_installed_command_finds_its_own_files_even_after_a_move(prefix, tmp_path):
@@ -65,7 +82,10 @@ def test_installed_command_finds_its_own_files_even_after_a_move(prefix, tmp_pat
     shutil.copytree(prefix, moved, symlinks=True)
     (tmp_path / "nearcache").symlink_to(moved / "bin" / "nearcache")
     done = installed(moved, "run", "--mpi", launch.mpis()[0].tag, "--dry-run", "--", "ls")
-    assert done.stdout == f"env LD_PRELOAD={moved}/lib/nearcache/{launch.mpis()[0].tag}/libnearcache_mpi.so ls\n", done.stderr
+    assert (
+        done.stdout
+        == f"env LD_PRELOAD={moved}/lib/nearcache/{launch.mpis()[0].tag}/libnearcache_mpi.so ls\n"
+    ), done.stderr
 
 
 def test_installed_command_says_which_python_packages_are_missing(prefix, tmp_path):
@@ -77,35 +97,73 @@ def test_installed_command_says_which_python_packages_are_missing(prefix, tmp_pa
 
 
 def test_installed_command_writes_pages(prefix):
-    done = installed(prefix, "report", Path(__file__).parent / "report_example_v2.json", "--html", "-")
-    assert done.returncode == 0 and "<style>" in done.stdout and "</html>" in done.stdout, done.stderr
+    done = installed(
+        prefix, "report", Path(__file__).parent / "report_example_v2.json", "--html", "-"
+    )
+    assert done.returncode == 0 and "<style>" in done.stdout and "</html>" in done.stdout, (
+        done.stderr
+    )
 
 
 def test_installed_object_serves_hits(mpi, prefix):
     selftest = prefix / "lib" / "nearcache" / mpi.tag / "nearcache-selftest"
-    root = {name: "1" for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")}
-    done = installed(prefix, "run", "--mode", "always", "--skip-cheap", "false", "--", *launch.launcher(mpi, 2), selftest, **root)
+    root = {
+        name: "1"
+        for name in (
+            "OMPI_ALLOW_RUN_AS_ROOT",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+            "PRTE_ALLOW_RUN_AS_ROOT",
+            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
+        )
+    }
+    done = installed(
+        prefix,
+        "run",
+        "--mode",
+        "always",
+        "--skip-cheap",
+        "false",
+        "--",
+        *launch.launcher(mpi, 2),
+        selftest,
+        **root,
+    )
     assert "selftest: ok hits=" in done.stdout, done.stdout + done.stderr
 
 
 def compile_settings(mpi):
-    words = subprocess.run([mpi.wrapper, "-show"], capture_output=True, text=True).stdout.split()[1:]
-    return ";".join(word[2:] for word in words if word.startswith("-I")), ";".join(word for word in words if word.startswith(("-L", "-l", "-Wl")))
+    words = subprocess.run([mpi.wrapper, "-show"], capture_output=True, text=True).stdout.split()[
+        1:
+    ]
+    return ";".join(word[2:] for word in words if word.startswith("-I")), ";".join(
+        word for word in words if word.startswith(("-L", "-l", "-Wl"))
+    )
 
 
 def test_package_config_links_a_program(mpi, prefix, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(CONSUMER)
     (tmp_path / "app.c").write_text(("#define MPI_ABI\n" if mpi.family == "abi" else "") + APP)
     include, link = compile_settings(mpi)
-    steps(tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DTAG={mpi.tag}", f"-DMPI_INCLUDE={include}", f"-DMPI_LINK={link}")
-    listed = subprocess.run(["ldd", tmp_path / "build" / "app"], capture_output=True, text=True).stdout
+    steps(
+        tmp_path,
+        f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DTAG={mpi.tag}",
+        f"-DMPI_INCLUDE={include}",
+        f"-DMPI_LINK={link}",
+    )
+    listed = subprocess.run(
+        ["ldd", tmp_path / "build" / "app"], capture_output=True, text=True
+    ).stdout
     assert str(prefix) in listed
     launch.run(mpi, 2, tmp_path / "build" / "app", preload=False).check()
 
 
 def steps(folder, *settings, targets=()):
     """Configures and builds an outside project."""
-    for words in (["cmake", "-S", folder, "-B", folder / "build", *settings], ["cmake", "--build", folder / "build", "-j2", *targets]):
+    for words in (
+        ["cmake", "-S", folder, "-B", folder / "build", *settings],
+        ["cmake", "--build", folder / "build", "-j2", *targets],
+    ):
         done = subprocess.run(words, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
     return done
@@ -116,8 +174,16 @@ def test_package_config_of_the_build_links_a_program(mpi, preload, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(CONSUMER)
     (tmp_path / "app.c").write_text(APP)
     include, link = compile_settings(mpi)
-    steps(tmp_path, f"-Dnearcache_DIR={launch.BUILD}/packaging", f"-DTAG={mpi.family}", f"-DMPI_INCLUDE={include}", f"-DMPI_LINK={link}")
-    listed = subprocess.run(["ldd", tmp_path / "build" / "app"], capture_output=True, text=True).stdout
+    steps(
+        tmp_path,
+        f"-Dnearcache_DIR={launch.BUILD}/packaging",
+        f"-DTAG={mpi.family}",
+        f"-DMPI_INCLUDE={include}",
+        f"-DMPI_LINK={link}",
+    )
+    listed = subprocess.run(
+        ["ldd", tmp_path / "build" / "app"], capture_output=True, text=True
+    ).stdout
     assert str(launch.BUILD) in listed
 
 
@@ -156,12 +222,29 @@ def test_sources_are_a_part_of_another_project(mpi, tmp_path, target):
     """It forces neither build type nor flags, installs nothing of its own, and gives the targets that find_package gives."""
     (tmp_path / "CMakeLists.txt").write_text(PARENT)
     (tmp_path / "app.c").write_text(APP)
-    (tmp_path / "plain.c").write_text("#include <nearcache/stats.h>\nint main(void) { return (int)sizeof(nearcache_stats) == 0; }\n")
+    (tmp_path / "plain.c").write_text(
+        "#include <nearcache/stats.h>\nint main(void) { return (int)sizeof(nearcache_stats) == 0; }\n"
+    )
     include, link = compile_settings(mpi)
-    steps(tmp_path, f"-DNEARCACHE_SOURCES={launch.ROOT}", f"-DNEARCACHE_MPICC={mpi.wrapper}", "-DNEARCACHE_OSHCC=none", f"-DTAG={mpi.tag}",
-          f"-DFAMILY={mpi.family}", f"-DMPI_INCLUDE={include}", f"-DMPI_LINK={link}", targets=["--target", target])
-    installed_here = subprocess.run(["cmake", "--install", tmp_path / "build", "--prefix", tmp_path / "prefix"], capture_output=True, text=True)
-    assert installed_here.returncode == 0 and not list((tmp_path / "prefix").rglob("*nearcache*")), installed_here.stdout
+    steps(
+        tmp_path,
+        f"-DNEARCACHE_SOURCES={launch.ROOT}",
+        f"-DNEARCACHE_MPICC={mpi.wrapper}",
+        "-DNEARCACHE_OSHCC=none",
+        f"-DTAG={mpi.tag}",
+        f"-DFAMILY={mpi.family}",
+        f"-DMPI_INCLUDE={include}",
+        f"-DMPI_LINK={link}",
+        targets=["--target", target],
+    )
+    installed_here = subprocess.run(
+        ["cmake", "--install", tmp_path / "build", "--prefix", tmp_path / "prefix"],
+        capture_output=True,
+        text=True,
+    )
+    assert installed_here.returncode == 0 and not list(
+        (tmp_path / "prefix").rglob("*nearcache*")
+    ), installed_here.stdout
     if target == "app":
         launch.run(mpi, 2, tmp_path / "build" / "app", preload=False).check()
 
@@ -176,14 +259,21 @@ def test_libraries_may_be_in_another_folder_than_lib(mpi, prefix, tmp_path):
         (moved / folder).mkdir(parents=True)
         (tmp_path / "libraries").rename(moved / folder / "nearcache")
         done = installed(moved, "run", "--mpi", mpi.tag, "--dry-run", "--", "ls")
-        assert done.stdout == f"env LD_PRELOAD={moved}/{folder}/nearcache/{mpi.tag}/libnearcache_mpi.so ls\n", done.stderr
+        assert (
+            done.stdout
+            == f"env LD_PRELOAD={moved}/{folder}/nearcache/{mpi.tag}/libnearcache_mpi.so ls\n"
+        ), done.stderr
 
 
 def test_pkg_config_file_names_the_library(mpi, prefix, tmp_path):
     if not shutil.which("pkg-config"):
         pytest.skip("there is no pkg-config")
-    done = subprocess.run(["pkg-config", "--cflags", "--libs", f"nearcache-mpi-{mpi.tag}"], capture_output=True, text=True,
-                          env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")})
+    done = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", f"nearcache-mpi-{mpi.tag}"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")},
+    )
     assert done.returncode == 0, done.stderr
     paths = [Path(word[2:]).resolve() for word in done.stdout.split() if word.startswith("-L")]
     assert any((path / "libnearcache_mpi.so").exists() for path in paths)
@@ -191,9 +281,18 @@ def test_pkg_config_file_names_the_library(mpi, prefix, tmp_path):
 
 def test_openshmem_is_installed_beside_mpi_and_serves_hits(shmem, preload_shmem, prefix):
     folder = prefix / "lib" / "nearcache" / shmem.tag
-    assert (folder / "libnearcache_shmem.a").exists() and (prefix / "include" / "nearcache" / "shmem.h").exists()
-    done = installed(prefix, "run", "--", *launch_shmem.launcher(shmem, 2), folder / "nearcache-shmem-selftest",
-                     **launch_shmem.SURROUNDINGS, **launch_shmem.TCP)
+    assert (folder / "libnearcache_shmem.a").exists() and (
+        prefix / "include" / "nearcache" / "shmem.h"
+    ).exists()
+    done = installed(
+        prefix,
+        "run",
+        "--",
+        *launch_shmem.launcher(shmem, 2),
+        folder / "nearcache-shmem-selftest",
+        **launch_shmem.SURROUNDINGS,
+        **launch_shmem.TCP,
+    )
     assert "selftest: ok hits=" in done.stdout, done.stdout + done.stderr
 
 
@@ -221,8 +320,12 @@ def test_package_config_links_an_openshmem_program(shmem, preload_shmem, prefix,
 def test_pkg_config_file_of_openshmem_names_the_library(shmem, preload_shmem, prefix):
     if not shutil.which("pkg-config"):
         pytest.skip("there is no pkg-config")
-    done = subprocess.run(["pkg-config", "--libs", f"nearcache-shmem-{shmem.tag}"], capture_output=True, text=True,
-                          env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")})
+    done = subprocess.run(
+        ["pkg-config", "--libs", f"nearcache-shmem-{shmem.tag}"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")},
+    )
     assert done.returncode == 0 and "-lnearcache_shmem" in done.stdout, done.stderr
 
 
@@ -241,9 +344,19 @@ int main(void) {
 
 def command(prefix, name, *words, **more):
     """A command of an installation."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("NEARCACHE_", "CC")) and name != "PYTHONPATH"}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("NEARCACHE_", "CC")) and name != "PYTHONPATH"
+    }
     env.update({"NEARCACHE_PYTHON": sys.executable, **launch_shmem.SURROUNDINGS}, **more)
-    return subprocess.run([prefix / "bin" / name, *map(str, words)], capture_output=True, text=True, env=env, timeout=120)
+    return subprocess.run(
+        [prefix / "bin" / name, *map(str, words)],
+        capture_output=True,
+        text=True,
+        env=env,
+        timeout=120,
+    )
 
 
 @launch_upc.needs_upc

@@ -1,6 +1,6 @@
 """Which object is chosen, and how it is put into the command line."""
-import pytest
 
+import pytest
 from nearcache import command, preload
 from nearcache.errors import Refused
 from nearcache.home import Home
@@ -21,21 +21,33 @@ def test_variables_go_with_the_preload():
 
 
 def test_every_program_of_a_command_gets_the_preload():
-    assert words("mpiexec -n 1 ls : -n 1 cat") == "mpiexec -n 1 env LD_PRELOAD=/n.so ls : -n 1 env LD_PRELOAD=/n.so cat"
+    assert (
+        words("mpiexec -n 1 ls : -n 1 cat")
+        == "mpiexec -n 1 env LD_PRELOAD=/n.so ls : -n 1 env LD_PRELOAD=/n.so cat"
+    )
 
 
-@pytest.mark.parametrize("existing", ["/a.so:/b.so", "/a.so /b.so", "/a.so:/n.so:/b.so", ":/a.so::/b.so:"])
+@pytest.mark.parametrize(
+    "existing", ["/a.so:/b.so", "/a.so /b.so", "/a.so:/n.so:/b.so", ":/a.so::/b.so:"]
+)
 def test_objects_that_are_preloaded_already_stay_after_ours(existing):
-    assert words("ls", environment={"LD_PRELOAD": existing}) == "env LD_PRELOAD=/n.so:/a.so:/b.so ls"
+    assert (
+        words("ls", environment={"LD_PRELOAD": existing}) == "env LD_PRELOAD=/n.so:/a.so:/b.so ls"
+    )
 
 
 def test_preload_of_an_env_before_the_program_stays_too():
-    assert words("mpiexec env LD_PRELOAD=/a.so ls") == "mpiexec env LD_PRELOAD=/a.so env LD_PRELOAD=/n.so:/a.so ls"
+    assert (
+        words("mpiexec env LD_PRELOAD=/a.so ls")
+        == "mpiexec env LD_PRELOAD=/a.so env LD_PRELOAD=/n.so:/a.so ls"
+    )
 
 
 def test_option_of_an_env_before_the_program_wins():
-    assert words("mpiexec env NEARCACHE_MODE=off ls", {"NEARCACHE_MODE": "user"}) == \
-        "mpiexec env NEARCACHE_MODE=off env LD_PRELOAD=/n.so ls"
+    assert (
+        words("mpiexec env NEARCACHE_MODE=off ls", {"NEARCACHE_MODE": "user"})
+        == "mpiexec env NEARCACHE_MODE=off env LD_PRELOAD=/n.so ls"
+    )
 
 
 @pytest.mark.parametrize("path", ["/with blank/n.so", "/with:colon/n.so"])
@@ -44,15 +56,18 @@ def test_path_that_the_loader_would_split_is_refused(path):
         preload.preload_value([path], "")
 
 
-@pytest.mark.parametrize("found, tag", [
-    (("mpich", "4.0.2"), "mpich-4.0.2"),
-    (("mpich", "4.3.0"), "mpich-4.0.2"),
-    (("mpich", "3.4"), "mpich-4.0.2"),
-    (("mpich", "5.1.0"), "mpich-5.0.2"),
-    (("openmpi", "4.1.6"), "openmpi-4.1.4"),
-    (("openmpi", "5.0.3"), "openmpi-5.0.11"),
-    (("abi", "1.1"), "abi-1.0"),
-])
+@pytest.mark.parametrize(
+    "found, tag",
+    [
+        (("mpich", "4.0.2"), "mpich-4.0.2"),
+        (("mpich", "4.3.0"), "mpich-4.0.2"),
+        (("mpich", "3.4"), "mpich-4.0.2"),
+        (("mpich", "5.1.0"), "mpich-5.0.2"),
+        (("openmpi", "4.1.6"), "openmpi-4.1.4"),
+        (("openmpi", "5.0.3"), "openmpi-5.0.11"),
+        (("abi", "1.1"), "abi-1.0"),
+    ],
+)
 def test_nearest_version_of_the_family_is_chosen_and_said(fake_home, found, tag):
     choice = preload.choose(Mpi(*found, "here"), Home(fake_home).objects())
     assert choice.object.tag == tag
@@ -61,7 +76,10 @@ def test_nearest_version_of_the_family_is_chosen_and_said(fake_home, found, tag)
 
 def test_family_without_an_object_is_refused_with_what_there_is(fake_home):
     with pytest.raises(Refused) as error:
-        preload.choose(Mpi("abi", "1.0", "libmpi_abi.so"), [item for item in Home(fake_home).objects() if item.family != "abi"])
+        preload.choose(
+            Mpi("abi", "1.0", "libmpi_abi.so"),
+            [item for item in Home(fake_home).objects() if item.family != "abi"],
+        )
     assert "abi-1.0 (libmpi_abi.so)" in error.value.message
     assert "mpich-4.0.2, mpich-5.0.2, openmpi-4.1.4" in error.value.message
 

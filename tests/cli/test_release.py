@@ -1,4 +1,5 @@
 """What a release consists of: the archive of the sources, the Spack package, the Debian package, and what public CI runs."""
+
 import hashlib
 import re
 import shutil
@@ -8,9 +9,8 @@ import tarfile
 import types
 
 import pytest
-from support import launch
-
 from nearcache import __version__
+from support import launch
 
 ROOT = launch.ROOT
 
@@ -23,7 +23,10 @@ def run(*words, cwd=ROOT):
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory):
-    if not shutil.which("git") or subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True).returncode:
+    if (
+        not shutil.which("git")
+        or subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True).returncode
+    ):
         pytest.skip("this is no checkout of git")
     folder = tmp_path_factory.mktemp("release")
     run(sys.executable, ROOT / "scripts" / "release.py", folder)
@@ -41,7 +44,16 @@ def test_archive_is_the_same_every_time_and_holds_what_builds(release, tmp_path)
         archive.extractall(tmp_path)
     source = tmp_path / f"nearcache-{__version__}"
     off = [f"-DNEARCACHE_BUILD_{part}=OFF" for part in ("TESTS", "APPS", "BENCH")]
-    said = run("cmake", "-S", source, "-B", tmp_path / "build", "-DNEARCACHE_MPICC=none", "-DNEARCACHE_OSHCC=none", *off)
+    said = run(
+        "cmake",
+        "-S",
+        source,
+        "-B",
+        tmp_path / "build",
+        "-DNEARCACHE_MPICC=none",
+        "-DNEARCACHE_OSHCC=none",
+        *off,
+    )
     assert "Build files have been written" in said
 
 
@@ -70,8 +82,18 @@ class Recipe:
 
         def decorator(*_, **__):
             return lambda function: function
-        names = {"version": version, "depends_on": depends_on, "variant": variant, "license": lambda *_: None, "generator": lambda *_: None,
-                 "CMakePackage": CMakePackage, "run_after": decorator, "on_package_attributes": decorator, "join_path": lambda *parts: "/".join(parts)}
+
+        names = {
+            "version": version,
+            "depends_on": depends_on,
+            "variant": variant,
+            "license": lambda *_: None,
+            "generator": lambda *_: None,
+            "CMakePackage": CMakePackage,
+            "run_after": decorator,
+            "on_package_attributes": decorator,
+            "join_path": lambda *parts: "/".join(parts),
+        }
         package = types.ModuleType("spack.package")
         vars(package).update(names, __all__=list(names))
         return package
@@ -95,15 +117,21 @@ class Spec(dict):
 
 
 def test_spack_package_knows_the_archive_and_what_the_build_takes(release, monkeypatch):
-    found, package = recipe(release / "spack" / "packages" / "nearcache" / "package.py", monkeypatch)
+    found, package = recipe(
+        release / "spack" / "packages" / "nearcache" / "package.py", monkeypatch
+    )
     digest = hashlib.sha256(archive_of(release).read_bytes()).hexdigest()
     assert found.versions[__version__] == {"sha256": digest, "url": f"file://{archive_of(release)}"}
     made = package()
     made.spec = Spec()
-    cmake = "".join(path.read_text() for path in (ROOT / "CMakeLists.txt", *ROOT.glob("cmake/*.cmake")))
+    cmake = "".join(
+        path.read_text() for path in (ROOT / "CMakeLists.txt", *ROOT.glob("cmake/*.cmake"))
+    )
     for name, _ in made.cmake_args():
         assert re.search(rf"(option|set)\({name}\b", cmake), name
-    wanted = re.search(r"^dependencies = \[(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.M | re.S)[1]
+    wanted = re.search(
+        r"^dependencies = \[(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.M | re.S
+    )[1]
     for name in re.findall(r'"([a-z]+)[><=;]', wanted):
         assert f"py-{name}" in found.needs, name
 
@@ -116,10 +144,22 @@ def test_debian_package_builds_and_is_clean(release):
     source = release / "debian" / f"nearcache-{__version__}"
     assert run("dpkg-parsechangelog", "-S", "Version", cwd=source).strip() == f"{__version__}-1"
     run("dpkg-buildpackage", "-us", "-uc", cwd=source)
-    changes, = (release / "debian").glob("*.changes")
-    assert run("lintian", "--quiet", "--allow-root", "--fail-on", "error,warning", changes).strip() == ""
-    files = "".join(run("dpkg-deb", "--contents", package) for package in (release / "debian").glob("*.deb"))
-    for name in ("bin/nearcache", "libnearcache_mpi.so", "libnearcache_shmem.so", "include/nearcache/mpi.h", "man1/nearcache-run.1.gz", "nearcacheConfig.cmake"):
+    (changes,) = (release / "debian").glob("*.changes")
+    assert (
+        run("lintian", "--quiet", "--allow-root", "--fail-on", "error,warning", changes).strip()
+        == ""
+    )
+    files = "".join(
+        run("dpkg-deb", "--contents", package) for package in (release / "debian").glob("*.deb")
+    )
+    for name in (
+        "bin/nearcache",
+        "libnearcache_mpi.so",
+        "libnearcache_shmem.so",
+        "include/nearcache/mpi.h",
+        "man1/nearcache-run.1.gz",
+        "nearcacheConfig.cmake",
+    ):
         assert name in files, name
 
 

@@ -1,11 +1,11 @@
 """`nearcache report`. The expected text is report_example.txt; write it anew with NEARCACHE_TEST_GOLDEN=1."""
+
 import copy
 import json
 import os
 from pathlib import Path
 
 import pytest
-
 from nearcache import report_counts
 
 HERE = Path(__file__).resolve().parent
@@ -38,17 +38,28 @@ def changed(tmp_path, **changes):
 
 
 def test_modelled_network_is_labelled(nearcache, tmp_path):
-    assert "MODELLED" in nearcache("report", changed(tmp_path, modelled="L=1500ns G=0.1ns/B")).stdout
+    assert (
+        "MODELLED" in nearcache("report", changed(tmp_path, modelled="L=1500ns G=0.1ns/B")).stdout
+    )
 
 
 def test_a_run_that_gained_nothing_is_told_so(nearcache, tmp_path):
-    verdict = {"helped": False, "saved_seconds": 0, "text": "no get was repeated: the cache did not help"}
+    verdict = {
+        "helped": False,
+        "saved_seconds": 0,
+        "text": "no get was repeated: the cache did not help",
+    }
     text = nearcache("report", changed(tmp_path, verdict=verdict, totals={"gets": 0})).stdout
     assert "no gain: no get was repeated: the cache did not help" in text
 
 
 def test_gets_of_own_memory_are_in_no_hit_ratio():
-    assert report_counts.hit_rate({"gets": 10, "own_gets": 6, "hits_full": 3, "hits_pending": 0, "hits_partial": 0}) == 0.75
+    assert (
+        report_counts.hit_rate(
+            {"gets": 10, "own_gets": 6, "hits_full": 3, "hits_pending": 0, "hits_partial": 0}
+        )
+        == 0.75
+    )
     assert report_counts.hit_rate({"gets": 6, "own_gets": 6}) == 0
     assert report_counts.hit_rate({"gets": 4, "hits_full": 1}) == 0.25, "a report of before"
 
@@ -56,22 +67,34 @@ def test_gets_of_own_memory_are_in_no_hit_ratio():
 def test_names_are_no_commands_to_the_terminal(nearcache, tmp_path):
     document = json.loads(EXAMPLE.read_text())
     windows = [{**document["windows"][0], "name": "a\x1b[2Jb", "bypass": "c\x9bd"}]
-    text = nearcache("report", changed(tmp_path, program="p\x1b]0;title\x07q", windows=windows)).stdout
+    text = nearcache(
+        "report", changed(tmp_path, program="p\x1b]0;title\x07q", windows=windows)
+    ).stdout
     assert "p?]0;title?q" in text and "a?[2Jb" in text and "\x1b" not in text and "\x9b" not in text
 
 
-@pytest.mark.parametrize("changes, message", [
-    ({"format": "something-else"}, "is no report of Nearcache: its format is 'something-else'"),
-    ({"version": 3}, "version 3; this nearcache reads versions 1 and 2"),
-    ({"totals": []}, "damaged"),
-])
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"format": "something-else"}, "is no report of Nearcache: its format is 'something-else'"),
+        ({"version": 3}, "version 3; this nearcache reads versions 1 and 2"),
+        ({"totals": []}, "damaged"),
+    ],
+)
 def test_other_formats_and_versions_are_refused(nearcache, tmp_path, changes, message):
     done = nearcache("report", changed(tmp_path, **changes))
     assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("text, message", [("", "is not JSON"), ("[1]", "is no report"), ("{", "is not JSON"),
-                                           ('{"format": "nearcache-report", "version": 1}', "incomplete")])
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("", "is not JSON"),
+        ("[1]", "is no report"),
+        ("{", "is not JSON"),
+        ('{"format": "nearcache-report", "version": 1}', "incomplete"),
+    ],
+)
 def test_other_files_are_refused(nearcache, tmp_path, text, message):
     path = tmp_path / "file"
     path.write_text(text)

@@ -1,10 +1,12 @@
 """`nearcache report FILE --html OUT` in a real browser: it renders, is readable in both colour schemes, and asks for nothing else."""
+
 import copy
 import json
 from pathlib import Path
 
-from support import browser as browsers, launch, make_report_example
 import pytest
+from support import browser as browsers
+from support import launch, make_report_example
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = {"version 1": HERE / "report_example.json", "version 2": HERE / "report_example_v2.json"}
@@ -25,6 +27,7 @@ def chromium():
 @pytest.fixture
 def page_of(nearcache, tmp_path):
     """The page of a report: a file, or a document that is written to one."""
+
     def make(report):
         if isinstance(report, dict):
             path = tmp_path / "report.json"
@@ -34,13 +37,21 @@ def page_of(nearcache, tmp_path):
         done = nearcache("report", report, "--html", out)
         assert done.returncode == 0, done.stderr
         return out
+
     return make
 
 
 def hostile(document):
     """The document with every text replaced that comes from the program or the machine."""
     document = copy.deepcopy(document)
-    document.update(program=HOSTILE, host=HOSTILE, mpi=HOSTILE, nearcache=HOSTILE, modelled=HOSTILE, options={HOSTILE: HOSTILE})
+    document.update(
+        program=HOSTILE,
+        host=HOSTILE,
+        mpi=HOSTILE,
+        nearcache=HOSTILE,
+        modelled=HOSTILE,
+        options={HOSTILE: HOSTILE},
+    )
     document["verdict"]["text"] = HOSTILE
     for window in document["windows"]:
         window.update(name=HOSTILE, mode=HOSTILE, policy=HOSTILE, bypass=HOSTILE)
@@ -53,16 +64,32 @@ def no_gets():
     document = make_report_example.make(ranks=1)
     for counters in (document["totals"], document["per_rank"][0]["counters"]):
         counters.update(dict.fromkeys(counters, 0))
-    document.update(windows=[], verdict={"helped": False, "saved_seconds": 0, "text": "no gets were seen on windows that can be cached: the cache did not help"},
-                    spread={name: {"min": 0, "mean": 0, "max": 0} for name in document["totals"]})
-    document["details"] = {"timeline": {"slot_ns": 1000000, "points": []}, "sizes": [], "reuse": {"sampled": 1, "classes": []}, "targets": [], "adaptations": []}
+    document.update(
+        windows=[],
+        verdict={
+            "helped": False,
+            "saved_seconds": 0,
+            "text": "no gets were seen on windows that can be cached: the cache did not help",
+        },
+        spread={name: {"min": 0, "mean": 0, "max": 0} for name in document["totals"]},
+    )
+    document["details"] = {
+        "timeline": {"slot_ns": 1000000, "points": []},
+        "sizes": [],
+        "reuse": {"sampled": 1, "classes": []},
+        "targets": [],
+        "adaptations": [],
+    }
     return document
 
 
 REPORTS = {
     "version 1": lambda: EXAMPLES["version 1"],
     "version 2": lambda: EXAMPLES["version 2"],
-    "128 ranks, modelled": lambda: {**make_report_example.make(ranks=128), "modelled": "L=1900ns G=0.17ns/B"},
+    "128 ranks, modelled": lambda: {
+        **make_report_example.make(ranks=128),
+        "modelled": "L=1900ns G=0.17ns/B",
+    },
     "hostile": lambda: hostile(make_report_example.make(ranks=2)),
     "no gets": no_gets,
 }
@@ -78,7 +105,13 @@ def audit(page):
     height = page.evaluate("document.documentElement.scrollHeight")
     width = page.evaluate("innerWidth")
     # What lies outside the window has no element at its point.
-    page.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+    page.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=height,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
     return page.evaluate(AUDIT)
 
 
@@ -92,7 +125,9 @@ def test_page_is_readable_and_asks_for_nothing(chromium, page_of, pages, report,
     page = chromium.open(out.as_uri(), width, scheme)
     found = audit(page)
     assert found["problems"] == []
-    assert found["text"] > 40 and found["drawings"] >= (4 if report in ("version 2", "128 ranks, modelled") else 0)
+    assert found["text"] > 40 and found["drawings"] >= (
+        4 if report in ("version 2", "128 ranks, modelled") else 0
+    )
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     assert audit(page)["problems"] == [], "with everything unfolded"
     assert page.complaints() == []
@@ -108,8 +143,16 @@ def test_audit_finds_what_is_wrong(chromium, tmp_path):
         <text x="10" y="30" fill="#222">under</text><text x="30" y="30" fill="#fff">over</text><text x="190" y="30" fill="#fff">cut</text></svg>""")
     page = chromium.open(path.as_uri())
     problems = " ".join(audit(page)["problems"])
-    for fault in ('"small" is 11', '"pale" has contrast 2.3', "px wide", "the id twice", '"under" has contrast', '"under" lies over "over"',
-                  '"cut" is cut off', "without a name"):
+    for fault in (
+        '"small" is 11',
+        '"pale" has contrast 2.3',
+        "px wide",
+        "the id twice",
+        '"under" has contrast',
+        '"under" lies over "over"',
+        '"cut" is cut off',
+        "without a name",
+    ):
         assert fault in problems
     page.close()
 
@@ -128,20 +171,36 @@ def test_texts_of_the_report_are_shown_and_not_run(chromium, page_of):
     page = chromium.open(page_of(REPORTS["hostile"]()).as_uri())
     assert page.evaluate("document.querySelector('h1').firstChild.textContent").strip() == HOSTILE
     assert page.evaluate("document.querySelectorAll('img').length") == 0
-    assert page.evaluate("[...document.querySelectorAll('td')].filter((cell) => cell.textContent === %s).length" % json.dumps(HOSTILE)) >= 6
+    assert (
+        page.evaluate(
+            f"[...document.querySelectorAll('td')].filter((cell) => cell.textContent === {json.dumps(HOSTILE)}).length"
+        )
+        >= 6
+    )
     page.close()
 
 
 def test_pointer_and_arrow_keys_show_the_figures_of_a_slot(chromium, page_of):
     page = chromium.open(page_of(EXAMPLES["version 2"]).as_uri())
-    where = page.evaluate("(() => { const svg = document.querySelector('#accesses .wide svg'); svg.scrollIntoView(); "
-                          "const box = svg.getBoundingClientRect(); return [box.x + box.width / 2, box.y + 50]; })()")
+    where = page.evaluate(
+        "(() => { const svg = document.querySelector('#accesses .wide svg'); svg.scrollIntoView(); "
+        "const box = svg.getBoundingClientRect(); return [box.x + box.width / 2, box.y + 50]; })()"
+    )
     page.call("Input.dispatchMouseEvent", type="mouseMoved", x=where[0], y=where[1])
     shown = page.evaluate("document.getElementById('tip').innerText")
     points = json.loads(EXAMPLES["version 2"].read_text())["details"]["timeline"]["points"]
-    assert any(f"{after['gets'] - before['gets']:,} gets" in shown for before, after in zip(points, points[1:])), shown
+    assert any(
+        f"{after['gets'] - before['gets']:,} gets" in shown
+        for before, after in zip(points, points[1:])
+    ), shown
     page.evaluate("document.querySelector('#accesses .wide svg').focus()")
-    page.call("Input.dispatchKeyEvent", type="keyDown", key="ArrowRight", code="ArrowRight", windowsVirtualKeyCode=39)
+    page.call(
+        "Input.dispatchKeyEvent",
+        type="keyDown",
+        key="ArrowRight",
+        code="ArrowRight",
+        windowsVirtualKeyCode=39,
+    )
     assert page.evaluate("document.getElementById('tip').innerText") != shown
     page.close()
 
@@ -159,8 +218,14 @@ def test_page_without_script_says_the_same(chromium, page_of):
 def test_page_prints(chromium, page_of):
     page = chromium.open(page_of(EXAMPLES["version 2"]).as_uri(), scheme="dark")
     assert len(page.call("Page.printToPDF", printBackground=False)["data"]) > 20_000
-    page.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
-    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 31, 36)", "paper is white: the ink is that of the light scheme"
+    page.call(
+        "Emulation.setEmulatedMedia",
+        media="print",
+        features=[{"name": "prefers-color-scheme", "value": "dark"}],
+    )
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 31, 36)", (
+        "paper is white: the ink is that of the light scheme"
+    )
     page.close()
 
 
@@ -186,7 +251,13 @@ def test_figures_of_the_report_are_on_the_page(chromium, page_of):
 def test_version_1_says_what_is_missing(chromium, page_of):
     text = visible_text(chromium, page_of(EXAMPLES["version 1"]))
     missing = next(line for line in text.splitlines() if "Not in this report" in line)
-    for part in ("gets over time", "sizes of gets", "reuse of keys", "gets by target", "adaptations over time"):
+    for part in (
+        "gets over time",
+        "sizes of gets",
+        "reuse of keys",
+        "gets by target",
+        "adaptations over time",
+    ):
         assert part in missing
     assert "version 1" in missing and "1,700,000" in text
 
@@ -203,7 +274,16 @@ def test_report_of_a_real_run_becomes_a_page(chromium, page_of, mpi, preload, tm
     if not selftest.exists():
         pytest.skip(f"{selftest} is not built")
     report = tmp_path / "run.json"
-    launch.run(mpi, 2, selftest, env={"NEARCACHE_MODE": "always", "NEARCACHE_SKIP_CHEAP": "false", "NEARCACHE_REPORT": str(report)}).check()
+    launch.run(
+        mpi,
+        2,
+        selftest,
+        env={
+            "NEARCACHE_MODE": "always",
+            "NEARCACHE_SKIP_CHEAP": "false",
+            "NEARCACHE_REPORT": str(report),
+        },
+    ).check()
     document = json.loads(report.read_text())
     gets = document["totals"]["gets"] - document["totals"]["own_gets"]
     assert document["version"] == 2 and gets > 0

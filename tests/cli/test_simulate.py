@@ -1,17 +1,20 @@
 """`nearcache simulate`: traces of all ranks by their prefix, the table, CSV and JSON, and traces that are none."""
+
 import csv
 import json
 
-from support import launch
 import pytest
-
 from nearcache import simulate
+from support import launch
 from support.trace_file import rounds
 
 
 @pytest.fixture(autouse=True)
 def built(monkeypatch):
-    if not (launch.BUILD / "bin" / simulate.PROGRAM).exists() or not (launch.BUILD / "share/nearcache/tables.json").exists():
+    if (
+        not (launch.BUILD / "bin" / simulate.PROGRAM).exists()
+        or not (launch.BUILD / "share/nearcache/tables.json").exists()
+    ):
         pytest.skip(f"{simulate.PROGRAM} is not built")
     monkeypatch.setenv("NEARCACHE_HOME", str(launch.BUILD))
 
@@ -28,7 +31,10 @@ FLAGS = ("--model", "1000,1", "--set", "skip_cheap=false")
 
 
 def test_prefix_stands_for_the_traces_of_all_ranks(run):
-    assert [path.rsplit("/", 1)[1] for path in simulate.traces([run])] == ["run.0.nctrace", "run.1.nctrace"]
+    assert [path.rsplit("/", 1)[1] for path in simulate.traces([run])] == [
+        "run.0.nctrace",
+        "run.1.nctrace",
+    ]
     assert simulate.traces([f"{run}.1.nctrace", run]) == [f"{run}.1.nctrace", f"{run}.0.nctrace"]
 
 
@@ -36,33 +42,69 @@ def test_ranks_are_in_the_order_of_their_numbers(tmp_path):
     for rank in (10, 9, 100):
         (tmp_path / f"t.{rank}.nctrace").touch()
     (tmp_path / "t.old.nctrace").touch()
-    assert [path.rsplit(".", 2)[1] for path in simulate.traces([tmp_path / "t"])] == ["9", "10", "100"]
+    assert [path.rsplit(".", 2)[1] for path in simulate.traces([tmp_path / "t"])] == [
+        "9",
+        "10",
+        "100",
+    ]
 
 
 def test_table_has_every_policy_and_bound_by_storage(nearcache, run):
     done = nearcache("simulate", run, "--policy", "rate,lru", "--storage", "50%,200%", *FLAGS)
     assert done.returncode == 0, done.stderr
-    rows = [line.split() for line in done.stdout.splitlines() if line.strip().startswith(("50%", "200%"))]
+    rows = [
+        line.split()
+        for line in done.stdout.splitlines()
+        if line.strip().startswith(("50%", "200%"))
+    ]
     assert [row[1] for row in rows] == 2 * ["rate", "lru", "best", "clairvoyant", "infinite"]
     # All fits: every get but the first of each key hits. 30 of 100 gets are first ones.
     assert rows[5][3:6] == ["70.0", "70.0", "70.0"]
 
 
 def test_json_and_csv_say_the_same(nearcache, run, tmp_path):
-    done = nearcache("simulate", run, "--policy", "rate,lru", "--json", tmp_path / "a.json", "--csv", tmp_path / "a.csv", *FLAGS)
+    done = nearcache(
+        "simulate",
+        run,
+        "--policy",
+        "rate,lru",
+        "--json",
+        tmp_path / "a.json",
+        "--csv",
+        tmp_path / "a.csv",
+        *FLAGS,
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "a.json").read_text())
     assert (document["format"], document["version"]) == ("nearcache-simulation", 1)
     assert [trace["rank"] for trace in document["traces"]] == [0, 1]
-    assert document["cost"] == {"latency_ns": 1000.0, "ns_per_byte": 1.0, "from": "model", "samples": 0, "measured": None, "least": None}
-    window, = document["windows"]
-    assert (window["id"], window["name"], window["gets"], window["distinct_keys"]) == (5, "rows", 100, 30)
+    assert document["cost"] == {
+        "latency_ns": 1000.0,
+        "ns_per_byte": 1.0,
+        "from": "model",
+        "samples": 0,
+        "measured": None,
+        "least": None,
+    }
+    (window,) = document["windows"]
+    assert (window["id"], window["name"], window["gets"], window["distinct_keys"]) == (
+        5,
+        "rows",
+        100,
+        30,
+    )
     with open(tmp_path / "a.csv", encoding="utf-8") as file:
         table = {row["policy"]: row for row in csv.DictReader(file)}
     for row in document["rows"]:
-        assert float(table[row["policy"]]["cost_saved"]) == pytest.approx(row["cost_saved"], abs=1e-6)
+        assert float(table[row["policy"]]["cost_saved"]) == pytest.approx(
+            row["cost_saved"], abs=1e-6
+        )
         assert row["windows"][0]["gets"] == row["gets"] == 100
-    assert float(table["infinite"]["cost_saved"]) == pytest.approx(document["bounds"][0]["infinite"]["cost_saved"]) == 0.7
+    assert (
+        float(table["infinite"]["cost_saved"])
+        == pytest.approx(document["bounds"][0]["infinite"]["cost_saved"])
+        == 0.7
+    )
 
 
 def test_costs_are_those_that_the_trace_has_measured(run, tmp_path):
@@ -72,13 +114,18 @@ def test_costs_are_those_that_the_trace_has_measured(run, tmp_path):
     measured.write(tmp_path / "m.0.nctrace")
     cost = simulate.ask([tmp_path / "m"])["cost"]
     assert (cost["from"], cost["samples"]) == ("trace", 4)
-    assert (cost["latency_ns"], cost["ns_per_byte"]) == (pytest.approx(5000, rel=0.01), pytest.approx(2, rel=0.01))
+    assert (cost["latency_ns"], cost["ns_per_byte"]) == (
+        pytest.approx(5000, rel=0.01),
+        pytest.approx(2, rel=0.01),
+    )
 
 
 def test_window_traced_in_mode_off_needs_a_mode(nearcache, tmp_path):
     rounds(0, 1, 10, 4, mode="off").write(tmp_path / "off.0.nctrace")
     assert "--mode says by which rule" in nearcache("simulate", tmp_path / "off").stdout
-    row, = simulate.ask([tmp_path / "off"], "--mode", "always", "--storage", "200%", *FLAGS)["rows"]
+    (row,) = simulate.ask([tmp_path / "off"], "--mode", "always", "--storage", "200%", *FLAGS)[
+        "rows"
+    ]
     assert row["hits_full"] == 30
 
 
@@ -86,22 +133,32 @@ def test_trace_of_a_coherent_window_is_known_as_such(tmp_path):
     for rank in (0, 1):
         rounds(rank, 1 - rank, 10, 4, mode="coherent").write(tmp_path / f"c.{rank}.nctrace")
     answer = simulate.ask([tmp_path / "c"], "--storage", "200%", *FLAGS)
-    row, = answer["rows"]
+    (row,) = answer["rows"]
     assert answer["windows"][0]["mode"] == "coherent"
-    assert (row["hits_full"], row["hits_kept"], row["validations"]) == (60, 0, 2)  # all in one phase
+    assert (row["hits_full"], row["hits_kept"], row["validations"]) == (
+        60,
+        0,
+        2,
+    )  # all in one phase
     asked = simulate.ask([tmp_path / "c"], "--mode", "coherent", "--storage", "200%", *FLAGS)
-    assert asked["mode"] == "coherent" and asked["rows"] == answer["rows"] and asked["bounds"][0]["infinite"]["hit_ratio"] == 0.75
+    assert (
+        asked["mode"] == "coherent"
+        and asked["rows"] == answer["rows"]
+        and asked["bounds"][0]["infinite"]["hit_ratio"] == 0.75
+    )
 
 
 def test_curve_rises_to_what_an_infinite_cache_saves(run):
-    window, = simulate.ask([run], "--curve", "--points", "5", *FLAGS)["windows"]
+    (window,) = simulate.ask([run], "--curve", "--points", "5", *FLAGS)["windows"]
     saved = [point["cost_saved"] for point in window["points"]]
-    assert len(saved) == 5 and saved[-1] == pytest.approx(window["infinite"]["cost_saved"]) == pytest.approx(0.7)
+    assert len(saved) == 5 and saved[-1] == pytest.approx(
+        window["infinite"]["cost_saved"]
+    ) == pytest.approx(0.7)
     assert saved[0] < 0.2
 
 
 def test_summary_says_how_often_gets_repeat(run):
-    window, = simulate.ask([run], "--summary")["windows"]
+    (window,) = simulate.ask([run], "--summary")["windows"]
     assert window["repeats"] == [{"times": 3, "keys": 20}, {"times": 4, "keys": 10}]
     assert window["sizes"] == [{"up_to_bytes": 128, "gets": 100, "bytes": 10000}]
     assert [rank["gets"] for rank in window["ranks"]] == [40, 60]
@@ -109,7 +166,9 @@ def test_summary_says_how_often_gets_repeat(run):
 
 def test_trace_that_was_cut_off_is_used_and_said_so(nearcache, tmp_path):
     whole = rounds(0, 1, 10, 4).bytes()
-    (tmp_path / "cut.0.nctrace").write_bytes(whole + whole[len(whole) // 2:])  # bytes after the end
+    (tmp_path / "cut.0.nctrace").write_bytes(
+        whole + whole[len(whole) // 2 :]
+    )  # bytes after the end
     damaged = nearcache("simulate", tmp_path / "cut")
     assert damaged.returncode == 2 and "after the end" in damaged.stderr
     (tmp_path / "cut.0.nctrace").write_bytes(whole[:-3])
@@ -117,17 +176,20 @@ def test_trace_that_was_cut_off_is_used_and_said_so(nearcache, tmp_path):
     assert done.returncode == 0 and "cut off before its end" in done.stderr
 
 
-@pytest.mark.parametrize("words, expected", [
-    (["missing"], "there is no such trace"),
-    (["{run}", "--policy", "best"], "best"),
-    (["{run}", "--storage", "lots"], "a share of the distinct bytes"),
-    (["{run}", "--mode", "off"], "as-traced"),
-    (["{run}", "--window", "6"], "no such window"),
-    (["{run}", "--model", "12"], "L,G"),
-    (["{run}", "--set", "anchors"], "NAME=VALUE"),
-    (["{run}", "--set", "ankors=2"], "anchors"),
-    (["{run}", "--curve", "--summary"], "ask for one"),
-])
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        (["missing"], "there is no such trace"),
+        (["{run}", "--policy", "best"], "best"),
+        (["{run}", "--storage", "lots"], "a share of the distinct bytes"),
+        (["{run}", "--mode", "off"], "as-traced"),
+        (["{run}", "--window", "6"], "no such window"),
+        (["{run}", "--model", "12"], "L,G"),
+        (["{run}", "--set", "anchors"], "NAME=VALUE"),
+        (["{run}", "--set", "ankors=2"], "anchors"),
+        (["{run}", "--curve", "--summary"], "ask for one"),
+    ],
+)
 def test_wrong_usage_is_told_with_what_is_allowed(nearcache, run, words, expected):
     done = nearcache("simulate", *[word.format(run=run) for word in words])
     assert done.returncode == 2

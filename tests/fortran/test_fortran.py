@@ -1,11 +1,11 @@
 """Programs in the three Fortran bindings: Nearcache must see their calls, serve their gets, and never a stale value."""
+
 import json
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-
 from support import host_defects, launch
 
 HERE = Path(__file__).resolve().parent
@@ -37,11 +37,26 @@ def build(mpi, built):
         key = mpi.tag, name, binding
         if key not in programs:
             output = folder / "-".join(key)
-            subprocess.run([str(compiler(mpi)), "-cpp", "-O1", "-w", "-ffree-line-length-none", "-fallow-argument-mismatch",
-                            f"-I{HERE}", f"-DBINDING_{binding}", str(HERE / f"{name}.F90"), "-o", str(output)],
-                           check=True, timeout=120)
+            subprocess.run(
+                [
+                    str(compiler(mpi)),
+                    "-cpp",
+                    "-O1",
+                    "-w",
+                    "-ffree-line-length-none",
+                    "-fallow-argument-mismatch",
+                    f"-I{HERE}",
+                    f"-DBINDING_{binding}",
+                    str(HERE / f"{name}.F90"),
+                    "-o",
+                    str(output),
+                ],
+                check=True,
+                timeout=120,
+            )
             programs[key] = output
         return programs[key]
+
     return build_one
 
 
@@ -61,21 +76,27 @@ def test_programs_are_right_without_nearcache(mpi, build, binding):
 
 
 @pytest.mark.parametrize("binding", BINDINGS)
-def test_what_another_rank_changed_is_seen_after_every_call_that_tells(mpi, preload, build, binding, tmp_path):
+def test_what_another_rank_changed_is_seen_after_every_call_that_tells(
+    mpi, preload, build, binding, tmp_path
+):
     totals = run_with_report(mpi, build("learn", binding), tmp_path, "transparent")
     assert totals["gets"] > 0, "the gets must have passed by Nearcache"
 
 
 @pytest.mark.parametrize("mode", ["transparent", "off"])
 @pytest.mark.parametrize("binding", BINDINGS)
-def test_every_synchronisation_and_access_gives_the_right_values(mpi, preload, build, binding, mode, tmp_path):
+def test_every_synchronisation_and_access_gives_the_right_values(
+    mpi, preload, build, binding, mode, tmp_path
+):
     totals = run_with_report(mpi, build("synchronise", binding), tmp_path, mode)
     if mode == "transparent":
         assert totals["gets"] > 0 and totals["puts"] > 0 and totals["accumulates"] > 0
 
 
 @pytest.mark.parametrize("binding", BINDINGS)
-def test_repeats_are_hits_and_own_writes_are_seen_in_mode_always(mpi, preload, build, binding, tmp_path):
+def test_repeats_are_hits_and_own_writes_are_seen_in_mode_always(
+    mpi, preload, build, binding, tmp_path
+):
     totals = run_with_report(mpi, build("synchronise", binding), tmp_path, "always", "own")
     # Twenty gets of one word from the allocated window: the first one misses; each is counted once.
     assert 19 <= totals["hits_full"] + totals["hits_pending"]
@@ -91,5 +112,7 @@ def test_requests_and_windows_answer_as_without_nearcache(mpi, preload, build, b
 
 @pytest.mark.parametrize("binding", BINDINGS)
 def test_the_network_model_delays_what_requests_complete(mpi, preload, build, binding):
-    result = launch.run(mpi, 2, build("results", binding), "modelled", env={"NEARCACHE_MODEL": "20000000,0"}).check()
+    result = launch.run(
+        mpi, 2, build("results", binding), "modelled", env={"NEARCACHE_MODEL": "20000000,0"}
+    ).check()
     assert len(result.lines("ok")) == 5

@@ -1,9 +1,9 @@
 """Random programs against an uncached oracle: model.cpp."""
+
 import os
 
 import pytest
 from support import host_defects, launch, runs
-
 
 SEED = int(os.environ.get("NEARCACHE_TEST_SEED", "1"))
 BATCHES = 3  # all under ./test --long; else the first that the host alone passes, too
@@ -18,7 +18,19 @@ def run_batches(mpi, layer, first, *arguments, ranks=3, operations=OPERATIONS, e
     seeds = [first + 1000 * batch for batch in range(BATCHES)]
     checked = []
     for seed in seeds:
-        if runs.agrees_with_host(mpi, layer, ranks, "model", "--seed", seed, "--ops", operations, *arguments, timeout=3600 if launch.LONG else 120, env=env):
+        if runs.agrees_with_host(
+            mpi,
+            layer,
+            ranks,
+            "model",
+            "--seed",
+            seed,
+            "--ops",
+            operations,
+            *arguments,
+            timeout=3600 if launch.LONG else 120,
+            env=env,
+        ):
             checked.append(seed)
             if not launch.LONG:
                 break
@@ -37,10 +49,20 @@ def test_random_programs(mpi, preload, layer):
 def test_random_programs_in_mode_coherent(mpi, preload, layer, ranks):
     if host_defects.without_quiet_phases(mpi):
         pytest.skip("with this MPI nothing is kept across acquires")
-    operations = COHERENT_OPERATIONS[ranks] * (10 if launch.LONG else 1) // (BATCHES if launch.LONG else 1)
+    operations = (
+        COHERENT_OPERATIONS[ranks] * (10 if launch.LONG else 1) // (BATCHES if launch.LONG else 1)
+    )
     # Else windows are gone before it begins; ranks that wait let each other run.
     env = {"NEARCACHE_QUIET_AFTER": 1, "MPIR_CVAR_POLLS_BEFORE_YIELD": 0}
-    run_batches(mpi, layer, SEED + (300_000 if layer == "cached" else 400_000), "--coherent", ranks=ranks, operations=operations, env=env)
+    run_batches(
+        mpi,
+        layer,
+        SEED + (300_000 if layer == "cached" else 400_000),
+        "--coherent",
+        ranks=ranks,
+        operations=operations,
+        env=env,
+    )
 
 
 # (The lazy MPI needs MPI_COMM_SELF.)

@@ -1,4 +1,5 @@
 """Mode coherent: coherent.cpp."""
+
 import pytest
 from support import host_defects, runs
 
@@ -23,10 +24,23 @@ def test_of_programs_with_threads_nothing_is_kept(mpi, preload):
 
 @pytest.mark.few_mpis
 def test_strict_flush(mpi, preload):
-    runs.run(mpi, "cached", 3, "coherent", env=dict(COHERENT, NEARCACHE_STRICT_FLUSH="1"), timeout=300)
+    runs.run(
+        mpi, "cached", 3, "coherent", env=dict(COHERENT, NEARCACHE_STRICT_FLUSH="1"), timeout=300
+    )
 
 
 @pytest.mark.long
 @pytest.mark.few_mpis
 def test_over_the_network(mpi, preload):
-    runs.run(mpi, "cached", 3, "coherent", *keeps(mpi), "--except", "more_windows_than_slots", env=COHERENT, tcp=True, timeout=300)
+    runs.run(
+        mpi,
+        "cached",
+        3,
+        "coherent",
+        *keeps(mpi),
+        "--except",
+        "more_windows_than_slots",
+        env=COHERENT,
+        tcp=True,
+        timeout=300,
+    )

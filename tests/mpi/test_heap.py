@@ -1,11 +1,12 @@
 """The program's heap is as it is without Nearcache: heap.c."""
+
 import os
 import re
 import resource
 import subprocess
 
-from support import launch
 import pytest
+from support import launch
 
 
 def said(mpi, what, *args, **more):
@@ -26,14 +27,27 @@ def test_nothing_is_allocated_on_the_programs_heap(mpi, preload, mode):
 def test_a_window_takes_as_many_small_blocks_as_without_nearcache(mpi, preload):
     if mpi.family != "openmpi":
         pytest.skip("this MPI has no limit of what is attached")
-    page = 4096 // 512  # Open MPI's limit is of pages, and MPI's own blocks differ a little from run to run
-    assert int(said(mpi, "attached", "attach")) >= int(said(mpi, "attached", "attach", preload=False)) - page
+    page = (
+        4096 // 512
+    )  # Open MPI's limit is of pages, and MPI's own blocks differ a little from run to run
+    assert (
+        int(said(mpi, "attached", "attach"))
+        >= int(said(mpi, "attached", "attach", preload=False)) - page
+    )
 
 
 def test_a_limit_of_addresses_is_left_to_the_program(preload):
     """A process that may have 2 GB of addresses (ulimit -v) gives Nearcache's heap a small part of them."""
     limit = 2_000_000 << 10
-    done = subprocess.run(["cat", "/proc/self/status"], env={**os.environ, "LD_PRELOAD": str(preload)}, capture_output=True, text=True, check=True,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
-    size = next(int(line.split()[1]) << 10 for line in done.stdout.splitlines() if line.startswith("VmSize"))
+    done = subprocess.run(
+        ["cat", "/proc/self/status"],
+        env={**os.environ, "LD_PRELOAD": str(preload)},
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    size = next(
+        int(line.split()[1]) << 10 for line in done.stdout.splitlines() if line.startswith("VmSize")
+    )
     assert size < limit / 4

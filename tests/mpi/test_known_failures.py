@@ -1,11 +1,10 @@
 """What the published prototype gets wrong, and what else could go wrong with single gets."""
-from support import launch
+
 import pytest
-from support import runs
+from support import launch, runs
 
 # Rows about the flush of one rank among several need a third rank; more ranks than cores are slow elsewhere.
-THREE_RANKS = ("flush_all_completes,flush_of_one_rank_completes_only_its_gets,"
-               "longer_get_after_flush_of_other_rank")
+THREE_RANKS = "flush_all_completes,flush_of_one_rank_completes_only_its_gets,longer_get_after_flush_of_other_rank"
 
 
 @pytest.mark.parametrize("layer", runs.LAYERS)
@@ -34,4 +33,14 @@ def test_calls_that_fail_and_syncs_that_are_overtaken(mpi, preload, threads):
 def test_many_window_cycles_leak_nothing(mpi, preload):
     if mpi.family != "mpich":
         pytest.skip("the other MPIs' windows take milliseconds each; they run 500 cycles")
-    runs.run(mpi, "cached", 2, "known_failures", "--cycles", 10000 if launch.LONG else 2000, "--only", "window_cycles_leak_nothing", timeout=600)
+    runs.run(
+        mpi,
+        "cached",
+        2,
+        "known_failures",
+        "--cycles",
+        10000 if launch.LONG else 2000,
+        "--only",
+        "window_cycles_leak_nothing",
+        timeout=600,
+    )

@@ -1,6 +1,7 @@
 """The network model: modelled.cpp."""
-from support import launch
+
 import pytest
+from support import launch
 
 
 @pytest.mark.few_mpis

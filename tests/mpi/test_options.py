@@ -1,9 +1,10 @@
 """Every option at both ends of its range, and one beyond: what programs read is right all the same, and what is beyond is said."""
+
 import json
 import os
 
-from support import launch
 import pytest
+from support import launch
 
 # Ends that no run outlives, or that have a test of their own: a second for each get, no report, no trace.
 LEFT_OUT = {"model", "report", "trace", "verbose"}
@@ -21,7 +22,13 @@ def numbers():
     if not tables.exists():
         pytest.skip(f"{tables} is not built")
     options = json.loads(tables.read_text())["options"]
-    return [option for option in options if option["least"] and option["name"] not in LEFT_OUT and not option["name"].startswith("shmem")]
+    return [
+        option
+        for option in options
+        if option["least"]
+        and option["name"] not in LEFT_OUT
+        and not option["name"].startswith("shmem")
+    ]
 
 
 def run(mpi, values, **more):
@@ -33,13 +40,19 @@ def run(mpi, values, **more):
 @pytest.mark.parametrize("adaptive", ["0", "1"])
 @pytest.mark.parametrize("end, instead", [("least", LEAST), ("most", MOST)], ids=["least", "most"])
 def test_ends_of_every_range_work(mpi, preload, end, instead, adaptive):
-    result = run(mpi, {**{option["name"]: option[end] for option in numbers()}, **instead}, NEARCACHE_ADAPTIVE=adaptive).check()
+    result = run(
+        mpi,
+        {**{option["name"]: option[end] for option in numbers()}, **instead},
+        NEARCACHE_ADAPTIVE=adaptive,
+    ).check()
     assert "not allowed" not in result.output
 
 
 @pytest.mark.one_mpi
 def test_cache_that_may_hold_nothing_changes_nothing(mpi, preload):
-    result = run(mpi, {**{option["name"]: option["least"] for option in numbers()}, **LEAST_WITHOUT_HITS})
+    result = run(
+        mpi, {**{option["name"]: option["least"] for option in numbers()}, **LEAST_WITHOUT_HITS}
+    )
     assert not result.timed_out and "model: up to seed" in result.output
     assert not [line for line in result.lines("FAILED") if NO_HITS not in line]
 
@@ -50,7 +63,11 @@ def beyond(option):
         return "0"
     if option["type"] == "count":
         return str(int(option["most"]) + 1)
-    return {"bytes": option["most"][:-1] + "1" + option["most"][-1], "time": "3601s", "ratio": "1.01"}[option["type"]]
+    return {
+        "bytes": option["most"][:-1] + "1" + option["most"][-1],
+        "time": "3601s",
+        "ratio": "1.01",
+    }[option["type"]]
 
 
 @pytest.mark.one_mpi
@@ -60,7 +77,10 @@ def test_what_is_beyond_a_range_is_said_once_with_what_is_allowed(mpi, preload):
     for option in numbers():
         line = f"NEARCACHE_{option['name'].upper()}: {option['name']}: '{values[option['name']]}' is not allowed; allowed: "
         assert output.count(line) == 1, option["name"]
-        assert f" from {option['least']} to {option['most']}" in output.partition(line)[2].splitlines()[0]
+        assert (
+            f" from {option['least']} to {option['most']}"
+            in output.partition(line)[2].splitlines()[0]
+        )
     assert "NEARCACHE_MODEL: model: 'abc' is not allowed; allowed: L,G in ns" in output
     assert "there is no option 'foo'; `nearcache options` lists all" in output
 
@@ -68,7 +88,7 @@ def test_what_is_beyond_a_range_is_said_once_with_what_is_allowed(mpi, preload):
 @pytest.mark.one_mpi
 def test_files_are_named_by_process_host_rank_and_job(mpi, preload, tmp_path):
     run(mpi, {"report": f"{tmp_path}/report.%r.%j.json", "trace": f"{tmp_path}/trace.%p"}).check()
-    report, = tmp_path.glob("report.0.*.json")
+    (report,) = tmp_path.glob("report.0.*.json")
     assert json.loads(report.read_text())["ranks"] == 3 and "%" not in report.name
     assert {path.name.split(".")[2] for path in tmp_path.glob("trace.*.nctrace")} == {"0", "1", "2"}
     assert len({path.name.split(".")[1] for path in tmp_path.glob("trace.*.nctrace")}) == 3
@@ -78,7 +98,10 @@ def test_files_are_named_by_process_host_rank_and_job(mpi, preload, tmp_path):
 def test_report_that_cannot_be_written_says_which_path_and_waits_for_nobody(mpi, preload, tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    for path, why in ((tmp_path / "missing" / "x.json", "No such file or directory"), (fifo, "nobody reads it")):
+    for path, why in (
+        (tmp_path / "missing" / "x.json", "No such file or directory"),
+        (fifo, "nobody reads it"),
+    ):
         output = run(mpi, {"report": path}).check().output
         assert f"nearcache: report: cannot write '{path}': {why}" in output
     assert [entry.name for entry in tmp_path.iterdir()] == ["fifo"]

@@ -1,4 +1,5 @@
 """Quiet phases of mode transparent, and shared locks that need not go down: phases.cpp."""
+
 import pytest
 from support import runs
 
@@ -10,11 +11,27 @@ AGE = "nothing_is_older_than_the_longest_age"
 @pytest.mark.parametrize("layer", runs.LAYERS)
 @pytest.mark.parametrize("strict", [False, True], ids=["quiet", "strict"])
 def test_every_case(mpi, preload, layer, strict):
-    runs.run(mpi, layer, 3, "phases", "--except", AGE, env=dict(QUIET, **({"NEARCACHE_STRICT_FLUSH": "1"} if strict else {})))
+    runs.run(
+        mpi,
+        layer,
+        3,
+        "phases",
+        "--except",
+        AGE,
+        env=dict(QUIET, **({"NEARCACHE_STRICT_FLUSH": "1"} if strict else {})),
+    )
 
 
-LOCKS = ["kept_across_locks", "after_an_exclusive_epoch", "after_a_store_under_an_exclusive_lock", "exclusive_epoch_before_a_miss",
-         "exclusive_epoch_before_the_unlock", "a_flush_takes_the_lock", "a_put_takes_the_lock", "many_gets_in_one_epoch"]
+LOCKS = [
+    "kept_across_locks",
+    "after_an_exclusive_epoch",
+    "after_a_store_under_an_exclusive_lock",
+    "exclusive_epoch_before_a_miss",
+    "exclusive_epoch_before_the_unlock",
+    "a_flush_takes_the_lock",
+    "a_put_takes_the_lock",
+    "many_gets_in_one_epoch",
+]
 
 
 @pytest.mark.few_mpis
@@ -25,7 +42,15 @@ def test_locks_of_programs_with_threads(mpi, preload, case):
 
 
 def test_phases_that_bring_nothing(mpi, preload):
-    runs.run(mpi, "cached", 3, "phases", "--only", "phases_that_bring_nothing", env=dict(QUIET, NEARCACHE_QUIET_AFTER="16"))
+    runs.run(
+        mpi,
+        "cached",
+        3,
+        "phases",
+        "--only",
+        "phases_that_bring_nothing",
+        env=dict(QUIET, NEARCACHE_QUIET_AFTER="16"),
+    )
 
 
 def test_longest_age(mpi, preload):

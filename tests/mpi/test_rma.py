@@ -1,4 +1,5 @@
 """The RMA engine under real MPIs: rma.cpp."""
+
 import pytest
 from support import launch
 
@@ -6,7 +7,9 @@ from support import launch
 @pytest.mark.few_mpis
 @pytest.mark.parametrize("mode", ["off", "transparent"])
 def test_windows_that_the_engine_does_are_as_the_standard_has_them(mpi, preload, mode):
-    result = launch.run(mpi, 3, "rma", env={"NEARCACHE_RMA": "on", "NEARCACHE_MODE": mode, "NEARCACHE_VERBOSE": "2"}).check()
+    result = launch.run(
+        mpi, 3, "rma", env={"NEARCACHE_RMA": "on", "NEARCACHE_MODE": mode, "NEARCACHE_VERBOSE": "2"}
+    ).check()
     assert len(result.lines("ok")) == 17
     assert "a window is done by the RMA engine" in result.output
     assert "not done by the RMA engine" not in result.output
@@ -22,14 +25,29 @@ def test_the_interface_is_the_one_that_is_asked_for(mpi, preload, interface, don
 
 @pytest.mark.few_mpis
 def test_auto_leaves_windows_of_one_node_to_the_host(mpi, preload):
-    result = launch.run(mpi, 2, "rma", "--only", "exclusive_locks_exclude", env={"NEARCACHE_RMA": "auto", "NEARCACHE_VERBOSE": "2"}).check()
+    result = launch.run(
+        mpi,
+        2,
+        "rma",
+        "--only",
+        "exclusive_locks_exclude",
+        env={"NEARCACHE_RMA": "auto", "NEARCACHE_VERBOSE": "2"},
+    ).check()
     assert "a window is not done by the RMA engine: its ranks are on one node" in result.output
 
 
 @pytest.mark.few_mpis
 @pytest.mark.parametrize("mode", ["off", "transparent"])
 def test_threads_that_make_first_windows_at_once_set_the_engine_up_together(mpi, preload, mode):
-    result = launch.run(mpi, 3, "rma_first", "--only", "of_threads", env={"NEARCACHE_RMA": "on", "NEARCACHE_MODE": mode, "NEARCACHE_VERBOSE": "2"}, timeout=60)
+    result = launch.run(
+        mpi,
+        3,
+        "rma_first",
+        "--only",
+        "of_threads",
+        env={"NEARCACHE_RMA": "on", "NEARCACHE_MODE": mode, "NEARCACHE_VERBOSE": "2"},
+        timeout=60,
+    )
     if result.lines("skipped"):
         pytest.skip("this MPI has no threads")
     result.check()
@@ -40,10 +58,24 @@ def test_threads_that_make_first_windows_at_once_set_the_engine_up_together(mpi,
 @pytest.mark.one_mpi
 @pytest.mark.slow
 def test_ranks_that_have_given_up_a_late_one_make_its_window_by_the_host_with_it(mpi, preload):
-    result = launch.run(mpi, 3, "rma_first", "--only", "with_a_late_rank", env={"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_VERBOSE": "2"}, timeout=60)
+    result = launch.run(
+        mpi,
+        3,
+        "rma_first",
+        "--only",
+        "with_a_late_rank",
+        env={"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_VERBOSE": "2"},
+        timeout=60,
+    )
     result.check()
     assert result.lines("ok") == ["ok with_a_late_rank"]
-    assert result.output.count("a window is not done by the RMA engine: another rank does not answer") == 3
-    assert result.output.count("a window is not done by the RMA engine: one of its ranks was late") >= 3
+    assert (
+        result.output.count("a window is not done by the RMA engine: another rank does not answer")
+        == 3
+    )
+    assert (
+        result.output.count("a window is not done by the RMA engine: one of its ranks was late")
+        >= 3
+    )
     assert "pending" not in result.output  # what MPICH says of requests that nobody has completed
     assert result.output.count("a window is done by the RMA engine") == 3

@@ -1,11 +1,11 @@
 """Progress, threads, other tools' wrappers, and Python programs."""
+
 import re
 import subprocess
 from pathlib import Path
 
-from support import launch
 import pytest
-from support import runs
+from support import launch, runs
 
 
 def test_ranks_that_only_hit_let_a_third_one_finish(mpi, preload):
@@ -20,12 +20,17 @@ def test_threads_share_windows(mpi, preload, layer):
 
 
 def counted(result, name):
-    found = re.search(rf"count_mpi {name} gets (\d+) flushes (\d+) puts (\d+) frees (\d+)", result.output)
+    found = re.search(
+        rf"count_mpi {name} gets (\d+) flushes (\d+) puts (\d+) frees (\d+)", result.output
+    )
     assert found, result.output
     return [int(number) for number in found.groups()]
 
 
-ONE_CASE = ["--only", "65_gets_before_one_flush_always"]  # 260 gets by rank 0: 65 distinct words, four times
+ONE_CASE = [
+    "--only",
+    "65_gets_before_one_flush_always",
+]  # 260 gets by rank 0: 65 distinct words, four times
 
 
 def test_wrapper_preloaded_above_sees_every_get(mpi, preload):
@@ -39,11 +44,17 @@ def test_wrapper_preloaded_below_sees_the_misses(mpi, preload):
     result = launch.run(mpi, 2, "known_failures", *ONE_CASE, below=below).check()
     gets, flushes, _, frees = counted(result, "here")
     assert 1 <= gets <= 65, "misses reach the next object by its MPI_ name, hits do not"
-    assert flushes >= 1 and 1 <= frees <= 2, "the program's window is freed, and the hidden one of quiet phases where there is one"
+    assert flushes >= 1 and 1 <= frees <= 2, (
+        "the program's window is freed, and the hidden one of quiet phases where there is one"
+    )
 
 
 def has_mpi4py(python):
-    return python.exists() and subprocess.run([python, "-c", "import mpi4py, numpy"], capture_output=True).returncode == 0
+    return (
+        python.exists()
+        and subprocess.run([python, "-c", "import mpi4py, numpy"], capture_output=True).returncode
+        == 0
+    )
 
 
 def test_mpi4py_program(mpi, preload):
@@ -53,7 +64,11 @@ def test_mpi4py_program(mpi, preload):
     uncached = launch.run(mpi, 2, mpi.python, program, preload=False)
     uncached.check("the host fails")
     # mpi4py of PyPI binds to the standard ABI where the MPI has it, and then needs that preload object.
-    objects = [each for each in launch.mpis() if Path(each.wrapper).parent == Path(mpi.wrapper).parent]
+    objects = [
+        each for each in launch.mpis() if Path(each.wrapper).parent == Path(mpi.wrapper).parent
+    ]
     objects.sort(key=lambda each: each.family != "abi")
     tried = [launch.run(each, 2, mpi.python, program) for each in objects if each.preload.exists()]
-    assert any(each.code == 0 and each.lines("ok") for each in tried), "\n".join(each.output for each in tried)
+    assert any(each.code == 0 and each.lines("ok") for each in tried), "\n".join(
+        each.output for each in tried
+    )

@@ -1,12 +1,11 @@
 """Two hosts: network namespaces joined by a veth pair, one rank in each, started by Hydra through a stand-in for ssh."""
+
 import os
 import shutil
 import subprocess
 
-from support import launch
 import pytest
-
-from support import host_defects
+from support import host_defects, launch
 
 NETWORK = "10.213.77"
 HOSTS = {f"{NETWORK}.1": "nearcache-a", f"{NETWORK}.2": "nearcache-b"}
@@ -42,9 +41,11 @@ def hosts(tmp_path):
         pytest.skip(f"no network namespaces here: {error.stderr.strip()}")
     script = tmp_path / "enter"
     # Hydra calls: script [options] ADDRESS COMMAND...
-    script.write_text("#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\naddress=$1\nshift\ncase $address in\n"
-                      + "".join(f"{address}) name={name} ;;\n" for address, name in HOSTS.items())
-                      + "esac\nexec ip netns exec $name sh -c \"$*\"\n")
+    script.write_text(
+        '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\naddress=$1\nshift\ncase $address in\n'
+        + "".join(f"{address}) name={name} ;;\n" for address, name in HOSTS.items())
+        + 'esac\nexec ip netns exec $name sh -c "$*"\n'
+    )
     script.chmod(0o755)
     yield script
     remove()
@@ -52,13 +53,33 @@ def hosts(tmp_path):
 
 def run(mpi, script, program, *arguments, preload):
     # The launcher itself must be reachable from both, so it runs in the first host.
-    command = ["ip", "netns", "exec", HOSTS[f"{NETWORK}.1"], mpi.mpiexec, "-launcher", "ssh", "-launcher-exec", script,
-               "-hosts", ",".join(HOSTS), "-localhost", f"{NETWORK}.1", "-n", "2", "-ppn", "1",
-               "env", "MPIR_CVAR_CH4_NETMOD=ofi", "FI_PROVIDER=tcp"]
+    command = [
+        "ip",
+        "netns",
+        "exec",
+        HOSTS[f"{NETWORK}.1"],
+        mpi.mpiexec,
+        "-launcher",
+        "ssh",
+        "-launcher-exec",
+        script,
+        "-hosts",
+        ",".join(HOSTS),
+        "-localhost",
+        f"{NETWORK}.1",
+        "-n",
+        "2",
+        "-ppn",
+        "1",
+        "env",
+        "MPIR_CVAR_CH4_NETMOD=ofi",
+        "FI_PROVIDER=tcp",
+    ]
     if preload:
         command += [f"LD_PRELOAD={mpi.preload}"]
-    return launch.execute([*map(str, command), str(mpi.binary(program)), *map(str, arguments)], 120,
-                          dict(os.environ))
+    return launch.execute(
+        [*map(str, command), str(mpi.binary(program)), *map(str, arguments)], 120, dict(os.environ)
+    )
 
 
 def test_two_hosts_agree_with_and_without_the_cache(mpi, preload, hosts):

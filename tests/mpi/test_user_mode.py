@@ -1,13 +1,15 @@
 """Mode user for a program that may not know of it: by NEARCACHE_MODE, as `nearcache run --mode user` sets it."""
-import pytest
 
+import pytest
 from support import launch
 
 WARNING = "the program never called nearcache_invalidate"
 
 
 def run(mpi, cases):
-    return launch.run(mpi, 2, "user_mode", "--only", ",".join(cases), env={"NEARCACHE_MODE": "user"}).check()
+    return launch.run(
+        mpi, 2, "user_mode", "--only", ",".join(cases), env={"NEARCACHE_MODE": "user"}
+    ).check()
 
 
 @pytest.mark.few_mpis

@@ -1,15 +1,21 @@
 """Jobs of several programs, spawned ones, sessions, late threads, forks, ends: world.cpp."""
+
 import json
 import os
 import re
 
-from support import launch, programs
 import pytest
+from support import launch, programs
 
 
 def hits(result, what):
     """Hits by rank, of all lines of `what`."""
-    return [int(found) for _, found in sorted(re.findall(rf"^ok {what} rank (\d+) hits (\d+)", result.output, re.M))]
+    return [
+        int(found)
+        for _, found in sorted(
+            re.findall(rf"^ok {what} rank (\d+) hits (\d+)", result.output, re.M)
+        )
+    ]
 
 
 def only_first_ones_miss(result, what, ranks, rounds=10):
@@ -24,7 +30,9 @@ def two_programs(mpi, way, env=None, timeout=60):
     first = ["env", *launch.rank_environment(mpi, True, (), (), env, False), binary, way]
     second = ["env", *launch.rank_environment(mpi, False, (), (), None, False), binary, way]
     surroundings = {**os.environ, **launch.launcher_variables()}
-    return launch.execute([*launch.launcher(mpi, 1), *first, ":", "-n", "1", *second], timeout, surroundings)
+    return launch.execute(
+        [*launch.launcher(mpi, 1), *first, ":", "-n", "1", *second], timeout, surroundings
+    )
 
 
 @pytest.mark.few_mpis
@@ -35,7 +43,9 @@ def test_a_rank_without_nearcache_is_not_waited_for_in_init(mpi, preload):
 
 @pytest.mark.few_mpis
 def test_a_window_with_a_rank_without_nearcache_is_left_alone_and_said_so(mpi, preload, tmp_path):
-    result = two_programs(mpi, "window", {"NEARCACHE_REPORT": str(tmp_path / "report.json")}).check()
+    result = two_programs(
+        mpi, "window", {"NEARCACHE_REPORT": str(tmp_path / "report.json")}
+    ).check()
     assert hits(result, "window") == [0, 0]
     assert "rank 0: another rank of this job does not answer" in result.output
     assert "no report is written" in result.output and not (tmp_path / "report.json").exists()
@@ -43,7 +53,10 @@ def test_a_window_with_a_rank_without_nearcache_is_left_alone_and_said_so(mpi, p
 
 def test_a_communicator_beyond_the_own_world_is_left_alone(mpi, preload):
     result = launch.run(mpi, 1, "world", "beyond", timeout=60)
-    if result.code != 0 and launch.run(mpi, 1, "world", "beyond", preload=False, timeout=60).code != 0:
+    if (
+        result.code != 0
+        and launch.run(mpi, 1, "world", "beyond", preload=False, timeout=60).code != 0
+    ):
         pytest.skip("this MPI cannot spawn here")
     result.check()
     assert "does not answer" not in result.output
@@ -59,7 +72,11 @@ def test_the_report_is_whole_where_no_window_spans_all_ranks(mpi, preload, tmp_p
 
 def test_ranks_in_different_numbers_of_groups_make_windows_together(mpi, preload):
     result = launch.run(mpi, 4, "world", "many_groups", timeout=60)
-    if not result.timed_out and result.lines("FAILED") and launch.run(mpi, 4, "world", "many_groups", preload=False, timeout=60).lines("FAILED"):
+    if (
+        not result.timed_out
+        and result.lines("FAILED")
+        and launch.run(mpi, 4, "world", "many_groups", preload=False, timeout=60).lines("FAILED")
+    ):
         pytest.skip("this MPI alone reads wrong values where groups have another order")
     result.check()
     assert only_first_ones_miss(result, "many_groups", 4)
@@ -90,8 +107,17 @@ int main(int argc, char **argv) {
 @pytest.mark.few_mpis
 def test_nothing_is_called_after_mpi_was_ended_past_nearcache(mpi, preload, tmp_path):
     program = programs.compiled(tmp_path, "twice", FINALIZES_TWICE, mpi.wrapper, "-ldl")
-    below = programs.compiled(tmp_path, "libonce.so", FINALIZES_ONCE, mpi.wrapper, "-shared", "-fPIC")
-    result = launch.run(mpi, 2, program, below=[below], env={"NEARCACHE_REPORT": str(tmp_path / "report.json")}, timeout=60).check()
+    below = programs.compiled(
+        tmp_path, "libonce.so", FINALIZES_ONCE, mpi.wrapper, "-shared", "-fPIC"
+    )
+    result = launch.run(
+        mpi,
+        2,
+        program,
+        below=[below],
+        env={"NEARCACHE_REPORT": str(tmp_path / "report.json")},
+        timeout=60,
+    ).check()
     assert result.output.count("ok") == 2  # lines of two ranks may mix
 
 
@@ -101,11 +127,20 @@ def done(result):
 
 
 def session_run(mpi, way, **more):
-    if mpi.family == "openmpi" and mpi.version < (5,) or mpi.family == "mpich" and mpi.version < (5,):
+    if (
+        mpi.family == "openmpi"
+        and mpi.version < (5,)
+        or mpi.family == "mpich"
+        and mpi.version < (5,)
+    ):
         pytest.skip("this MPI has no sessions, or counts them as a preview")
     result = launch.run(mpi, 2, "world", way, **more)
-    if not done(result) and not done(launch.run(mpi, 2, "world", way, preload=False, below=more.get("below", ()))):
-        pytest.skip("the host alone does not do this")  # Open MPI 5.0.11 ends such a program without a word; MPICH gives no threads that late
+    if not done(result) and not done(
+        launch.run(mpi, 2, "world", way, preload=False, below=more.get("below", ()))
+    ):
+        pytest.skip(
+            "the host alone does not do this"
+        )  # Open MPI 5.0.11 ends such a program without a word; MPICH gives no threads that late
     assert done(result.check())
     return result
 
@@ -119,7 +154,12 @@ def test_sessions_are_cached_and_reported_like_all_others(mpi, preload, tmp_path
 
 def test_a_session_whose_end_failed_goes_on(mpi, preload, tmp_path):
     report = tmp_path / "report.json"
-    result = session_run(mpi, "failed_end", below=[mpi.binary("libshim_mpi.so")], env={"NEARCACHE_REPORT": str(report)})
+    result = session_run(
+        mpi,
+        "failed_end",
+        below=[mpi.binary("libshim_mpi.so")],
+        env={"NEARCACHE_REPORT": str(report)},
+    )
     assert only_first_ones_miss(result, "failed_end", 2, rounds=20)
     assert json.loads(report.read_text())["totals"]["hits_full"] == sum(hits(result, "failed_end"))
 
@@ -144,7 +184,9 @@ def test_calls_that_come_when_all_statics_are_destroyed_are_served(mpi, preload,
     below = [mpi.binary("libshim_mpi.so")]
     env = {"NEARCACHE_REPORT": str(report), "NEARCACHE_TRACE": str(tmp_path / "t")}
     result = launch.run(mpi, 2, "world", "very_end", below=below, env=env, timeout=60)
-    if not done(result) and not done(launch.run(mpi, 2, "world", "very_end", preload=False, below=below, timeout=60)):
+    if not done(result) and not done(
+        launch.run(mpi, 2, "world", "very_end", preload=False, below=below, timeout=60)
+    ):
         pytest.skip("the host alone does not do this")
     assert done(result.check())
     assert only_first_ones_miss(result, "very_end", 2)

@@ -11,6 +11,7 @@
 Lines that begin with a blank or `-` are the original, those with a blank or `+` what replaces it. There are no line numbers: the original
 must be found exactly once in the file, so that a mutation outlives changes around it. A file may hold several `---` parts.
 """
+
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ class Stale(Exception):
 @dataclass
 class Part:
     """One place that is changed."""
+
     source: str
     original: str = ""
     replacement: str = ""
@@ -36,10 +38,10 @@ class Part:
 
 @dataclass
 class Mutation:
-    name: str                 # get_cache/generation_not_compared
+    name: str  # get_cache/generation_not_compared
     title: str
     rule: str
-    tests: list = field(default_factory=list)   # (kind, arguments)
+    tests: list = field(default_factory=list)  # (kind, arguments)
     parts: list = field(default_factory=list)
 
     def apply(self, root):
@@ -50,7 +52,9 @@ class Mutation:
             path = Path(root) / part.source
             text = path.read_text(encoding="utf-8")
             before.setdefault(path, text)
-            path.write_text(part.lines().sub(lambda _, part=part: part.replacement, text), encoding="utf-8")
+            path.write_text(
+                part.lines().sub(lambda _, part=part: part.replacement, text), encoding="utf-8"
+            )
         return before
 
     def check(self, root):
@@ -94,5 +98,7 @@ def parse(name, text):
 
 
 def all_mutations(folder=FOLDER):
-    return [parse(path.relative_to(folder).with_suffix("").as_posix(), path.read_text(encoding="utf-8"))
-            for path in sorted(folder.glob("*/*.mutation"))]
+    return [
+        parse(path.relative_to(folder).with_suffix("").as_posix(), path.read_text(encoding="utf-8"))
+        for path in sorted(folder.glob("*/*.mutation"))
+    ]

@@ -9,6 +9,7 @@ the unchanged copy, and a mutant must compile. A test that hangs has caught its 
     fuzz ENGINE                     the fuzz test of the normal suite, by ctest
     pytest ARGUMENTS                with the newest MPICH and the first OpenSHMEM of the build
 """
+
 import argparse
 import contextlib
 import fnmatch
@@ -26,8 +27,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import mutation  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SETTINGS = {"CMAKE_BUILD_TYPE": "Mutant", "CMAKE_CXX_FLAGS": "-O1", "CMAKE_C_FLAGS": "-O1", "CMAKE_UNITY_BUILD": "OFF",
-            "NEARCACHE_BUILD_APPS": "OFF", "NEARCACHE_BUILD_BENCH": "OFF"}
+SETTINGS = {
+    "CMAKE_BUILD_TYPE": "Mutant",
+    "CMAKE_CXX_FLAGS": "-O1",
+    "CMAKE_C_FLAGS": "-O1",
+    "CMAKE_UNITY_BUILD": "OFF",
+    "NEARCACHE_BUILD_APPS": "OFF",
+    "NEARCACHE_BUILD_BENCH": "OFF",
+}
 SECONDS = 60  # that any test may take; more where it takes more on the unchanged sources
 
 
@@ -37,13 +44,24 @@ class Failed(Exception):
 
 # --- The copy ---------------------------------------------------------------------------------------------------------------
 
+
 def sources():
     """Files of the project, relative to its root: tracked or new, not ignored."""
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+    )
     if listed.returncode == 0:
-        return [name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
-    return [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*")
-            if path.is_file() and not path.relative_to(ROOT).parts[0].startswith(("build", ".deps", ".git"))]
+        return [
+            name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()
+        ]
+    return [
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("*")
+        if path.is_file()
+        and not path.relative_to(ROOT).parts[0].startswith(("build", ".deps", ".git"))
+    ]
 
 
 def copy_sources(tree):
@@ -71,10 +89,20 @@ def restore(before):
 
 # --- Commands ---------------------------------------------------------------------------------------------------------------
 
+
 def execute(words, seconds, env=None, cwd=None):
     """(exit code or None after `seconds`, output) of a command, which is ended with all that it started."""
-    process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
-                               errors="replace", env=env, cwd=cwd, start_new_session=True)
+    process = subprocess.Popen(
+        list(map(str, words)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+        env=env,
+        cwd=cwd,
+        start_new_session=True,
+    )
     try:
         output, _ = process.communicate(timeout=seconds)
         return process.returncode, output
@@ -119,7 +147,14 @@ class Mutants:
 
     def configure(self):
         copy_sources(self.tree)
-        words = ["cmake", "-S", self.tree, "-B", self.build, *[f"-D{name}={value}" for name, value in SETTINGS.items()]]
+        words = [
+            "cmake",
+            "-S",
+            self.tree,
+            "-B",
+            self.build,
+            *[f"-D{name}={value}" for name, value in SETTINGS.items()],
+        ]
         if not (self.build / "CMakeCache.txt").exists() and shutil.which("ninja"):
             words += ["-G", "Ninja"]
         if shutil.which("ccache"):
@@ -142,7 +177,9 @@ class Mutants:
     def targets(self, kind, arguments):
         """What must be built for a test."""
         if kind != "pytest":
-            return {"unit": ["unit_tests"], "threads": ["thread_tests"]}.get(kind) or [f"fuzz_{arguments.split()[0]}"]
+            return {"unit": ["unit_tests"], "threads": ["thread_tests"]}.get(kind) or [
+                f"fuzz_{arguments.split()[0]}"
+            ]
         program = Path(shlex.split(arguments)[0].split("::")[0]).as_posix()
         for prefix, targets in PYTEST_TARGETS.items():
             if program.startswith(prefix):
@@ -151,22 +188,60 @@ class Mutants:
 
     def make(self, targets):
         jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL", os.cpu_count() or 1)
-        return execute(["cmake", "--build", self.build, "-j", jobs, "--target", *sorted(set(targets))], 3600)
+        return execute(
+            ["cmake", "--build", self.build, "-j", jobs, "--target", *sorted(set(targets))], 3600
+        )
 
     def command(self, kind, arguments):
         if kind in ("unit", "threads"):
             name = "unit_tests" if kind == "unit" else "thread_tests"
-            return [self.build / "tests" / "unit" / name, f"--gtest_filter={arguments}", "--gtest_brief=1"]
+            return [
+                self.build / "tests" / "unit" / name,
+                f"--gtest_filter={arguments}",
+                "--gtest_brief=1",
+            ]
         if kind == "fuzz":
-            return ["ctest", "--test-dir", self.build, "-R", f"^fuzz_{arguments}$", "--no-tests=error"]
-        return [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not long", *shlex.split(arguments)]
+            return [
+                "ctest",
+                "--test-dir",
+                self.build,
+                "-R",
+                f"^fuzz_{arguments}$",
+                "--no-tests=error",
+            ]
+        return [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-p",
+            "no:cacheprovider",
+            "-m",
+            "not long",
+            *shlex.split(arguments),
+        ]
 
     def run(self, test):
         """(exit code or None after a timeout, output) of a test."""
-        env = {name: value for name, value in os.environ.items() if not name.startswith("NEARCACHE_") and name != "LD_PRELOAD"}
-        env.update(NEARCACHE_BUILD=str(self.build), NEARCACHE_TEST_MPIS=self.mpi, PYTHONPATH=str(self.tree / "python"))
+        env = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("NEARCACHE_") and name != "LD_PRELOAD"
+        }
+        env.update(
+            NEARCACHE_BUILD=str(self.build),
+            NEARCACHE_TEST_MPIS=self.mpi,
+            PYTHONPATH=str(self.tree / "python"),
+        )
         if os.geteuid() == 0:
-            env.update({f"{name}_ALLOW_RUN_AS_ROOT{end}": "1" for name in ("OMPI", "PRTE") for end in ("", "_CONFIRM")})
+            env.update(
+                {
+                    f"{name}_ALLOW_RUN_AS_ROOT{end}": "1"
+                    for name in ("OMPI", "PRTE")
+                    for end in ("", "_CONFIRM")
+                }
+            )
         seconds = max(SECONDS, 3 * self.needed.get(test, 200))
         return execute(self.command(*test), seconds, env, self.tree)
 
@@ -175,10 +250,13 @@ class Mutants:
         start = time.monotonic()
         code, output = self.run(test)
         self.needed[test] = time.monotonic() - start
-        ran_none = (test[0] in ("unit", "threads") and "Running 0 tests" in output) or \
-            (test[0] == "pytest" and " passed" not in output)
+        ran_none = (test[0] in ("unit", "threads") and "Running 0 tests" in output) or (
+            test[0] == "pytest" and " passed" not in output
+        )
         if code != 0 or ran_none:
-            raise Failed(f"{' '.join(test)}: does not pass on the unchanged sources:\n{output[-3000:]}")
+            raise Failed(
+                f"{' '.join(test)}: does not pass on the unchanged sources:\n{output[-3000:]}"
+            )
 
     def try_one(self, mutant):
         """(how it ended: caught, survived or broken; a line that says more)"""
@@ -187,10 +265,14 @@ class Mutants:
             for test in mutant.tests:
                 code, output = self.make(self.targets(*test))
                 if code != 0:
-                    return "broken", "it does not build: " + next((line for line in output.splitlines() if "error" in line), output[-300:])
+                    return "broken", "it does not build: " + next(
+                        (line for line in output.splitlines() if "error" in line), output[-300:]
+                    )
                 code, _ = self.run(test)
                 if code != 0:
-                    return "caught", f"by {' '.join(test)}" + (", which hangs" if code is None else "")
+                    return "caught", f"by {' '.join(test)}" + (
+                        ", which hangs" if code is None else ""
+                    )
             return "survived", f"{mutant.title} ({mutant.rule})"
         finally:
             restore(before)
@@ -199,34 +281,74 @@ class Mutants:
 # What the tests of pytest need, by the beginning of their path; the first that fits.
 PYTEST_TARGETS = {
     "tests/mpi/test_semantics": ("nearcache_mpi.{mpi}", "lazy_mpi.{mpi}", "semantics.{mpi}"),
-    "tests/mpi/test_known_failures": ("nearcache_mpi.{mpi}", "lazy_mpi.{mpi}", "known_failures.{mpi}", "edges.{mpi}", "shim_mpi.{mpi}",
-                                     "faults.{mpi}"),
+    "tests/mpi/test_known_failures": (
+        "nearcache_mpi.{mpi}",
+        "lazy_mpi.{mpi}",
+        "known_failures.{mpi}",
+        "edges.{mpi}",
+        "shim_mpi.{mpi}",
+        "faults.{mpi}",
+    ),
     "tests/mpi/test_world": ("nearcache_mpi.{mpi}", "world.{mpi}", "shim_mpi.{mpi}"),
-    "tests/mpi/test_runtime": ("nearcache_mpi.{mpi}", "lazy_mpi.{mpi}", "count_mpi.{mpi}", "progress.{mpi}", "threads.{mpi}"),
+    "tests/mpi/test_runtime": (
+        "nearcache_mpi.{mpi}",
+        "lazy_mpi.{mpi}",
+        "count_mpi.{mpi}",
+        "progress.{mpi}",
+        "threads.{mpi}",
+    ),
     "tests/model": ("nearcache_mpi.{mpi}", "lazy_mpi.{mpi}", "model.{mpi}"),
-    "tests/shmem/front": ("nearcache_shmem.{shmem}", "shmem_front.{shmem}", "shmem_front_ends.{shmem}", "shmem_front_threads.{shmem}"),
-    "tests/shmem/test_stub15": ("nearcache_shmem.stub-1.5", "stub15", "stub15_calls", "stub15_cases"),
+    "tests/shmem/front": (
+        "nearcache_shmem.{shmem}",
+        "shmem_front.{shmem}",
+        "shmem_front_ends.{shmem}",
+        "shmem_front_threads.{shmem}",
+    ),
+    "tests/shmem/test_stub15": (
+        "nearcache_shmem.stub-1.5",
+        "stub15",
+        "stub15_calls",
+        "stub15_cases",
+    ),
     "tests/shmem/test_contract": ("nearcache_shmem.{shmem}", "shmem_contract.{shmem}"),
-    "tests/upc/test_runtime": ("upc_accesses.{shmem}", "upc_barriers.{shmem}", "upc_copies.{shmem}", "upc_heap.{shmem}", "upc_litmus.{shmem}",
-                               "upc_locks.{shmem}", "upc_pointers.{shmem}", "upc_statics.{shmem}"),
+    "tests/upc/test_runtime": (
+        "upc_accesses.{shmem}",
+        "upc_barriers.{shmem}",
+        "upc_copies.{shmem}",
+        "upc_heap.{shmem}",
+        "upc_litmus.{shmem}",
+        "upc_locks.{shmem}",
+        "upc_pointers.{shmem}",
+        "upc_statics.{shmem}",
+    ),
 }
 
 
 def newest(targets, prefix):
     """The tag of the newest version among targets of this prefix."""
+
     def version(tag):
         return [int(part) for part in tag.split("-")[-1].split(".") if part.isdigit()]
-    tags = [name[len(prefix):] for name in targets if name.startswith(prefix)]
+
+    tags = [name[len(prefix) :] for name in targets if name.startswith(prefix)]
     return prefix.split(".")[1] + max(tags, key=version) if tags else ""
 
 
 # --- The whole --------------------------------------------------------------------------------------------------------------
 
+
 def chosen(names):
     every = mutation.all_mutations()
     if not names:
         return every
-    found = [m for m in every if any(m.name == name or m.name.startswith(name + "/") or fnmatch.fnmatch(m.name, name) for name in names)]
+    found = [
+        m
+        for m in every
+        if any(
+            m.name == name or m.name.startswith(name + "/") or fnmatch.fnmatch(m.name, name)
+            for name in names
+        )
+    ]
     if not found:
         raise Failed(f"no mutation is named {' '.join(names)}")
     return found
@@ -235,7 +357,9 @@ def chosen(names):
 def write_junit(path, results):
     suite = xml.Element("testsuite", name="mutations")
     for mutant, outcome, text, seconds in results:
-        case = xml.SubElement(suite, "testcase", classname="mutations", name=mutant.name, time=f"{seconds:.1f}")
+        case = xml.SubElement(
+            suite, "testcase", classname="mutations", name=mutant.name, time=f"{seconds:.1f}"
+        )
         if outcome != "caught":
             xml.SubElement(case, "failure", message=f"{outcome}: {text}")
     xml.ElementTree(suite).write(path)
@@ -246,7 +370,12 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--list", action="store_true", help="names and titles only")
     parser.add_argument("--junit", metavar="FILE", help="write the results there too")
-    parser.add_argument("--folder", type=Path, default=ROOT / "build-mutants", help="where the copy and its build are")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=ROOT / "build-mutants",
+        help="where the copy and its build are",
+    )
     given = parser.parse_args()
     mutants = chosen(given.names)
     if given.list:

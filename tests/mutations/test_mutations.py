@@ -1,4 +1,5 @@
 """Every mutation still fits the sources and names tests that exist; `./test --long` builds them and sees each one caught (run.py)."""
+
 import re
 import sys
 from pathlib import Path
@@ -17,9 +18,15 @@ def gtest_names():
     names = set()
     for path in (ROOT / "tests" / "unit").glob("*.cpp"):
         text = path.read_text(encoding="utf-8")
-        names.update(f"{suite}.{test}" for suite, test in re.findall(r"^TEST(?:_F)?\((\w+), (\w+)\)", text, re.M))
+        names.update(
+            f"{suite}.{test}"
+            for suite, test in re.findall(r"^TEST(?:_F)?\((\w+), (\w+)\)", text, re.M)
+        )
         for suite, test in re.findall(r"^TEST_P\((\w+), (\w+)\)", text, re.M):
-            names.update(f"{prefix}/{suite}.{test}/0" for prefix in re.findall(rf"INSTANTIATE_TEST_SUITE_P\((\w+), {suite},", text))
+            names.update(
+                f"{prefix}/{suite}.{test}/0"
+                for prefix in re.findall(rf"INSTANTIATE_TEST_SUITE_P\((\w+), {suite},", text)
+            )
     return names
 
 
@@ -51,9 +58,16 @@ def test_tests_that_are_to_catch_them_exist():
     missing = []
     for each in MUTATIONS:
         for kind, arguments in each.tests:
-            found = {"unit": lambda: matches(arguments, names), "threads": lambda: matches(arguments, names),
-                     "fuzz": lambda: (ROOT / "tests" / "fuzz" / f"fuzz_{arguments}.cpp").exists(),
-                     "pytest": lambda: (ROOT / re.split(r"::| ", arguments)[0]).exists()}.get(kind, lambda: False)()
+            found = {
+                "unit": lambda arguments=arguments: matches(arguments, names),
+                "threads": lambda arguments=arguments: matches(arguments, names),
+                "fuzz": lambda arguments=arguments: (
+                    ROOT / "tests" / "fuzz" / f"fuzz_{arguments}.cpp"
+                ).exists(),
+                "pytest": lambda arguments=arguments: (
+                    ROOT / re.split(r"::| ", arguments)[0]
+                ).exists(),
+            }.get(kind, lambda: False)()
             if not found:
                 missing.append(f"{each.name}: {kind} {arguments}")
     assert not missing, "\n".join(missing)
@@ -64,7 +78,12 @@ def test_a_mutation_that_does_not_fit_is_told():
     good = mutation.parse("area/name", text.format("file"))
     assert (good.title, good.rule, good.tests) == ("It is broken.", "a rule", [("unit", "A.B")])
     assert good.parts[0].original == "  one\n" and good.parts[0].replacement == "  two\n"
-    for wrong in (text.replace("# rule: a rule\n", ""), text.replace("-  one\n", ""), text.replace("+  two", "+  one"), text + "three\n"):
+    for wrong in (
+        text.replace("# rule: a rule\n", ""),
+        text.replace("-  one\n", ""),
+        text.replace("+  two", "+  one"),
+        text + "three\n",
+    ):
         with pytest.raises(mutation.Stale):
             mutation.parse("area/name", wrong)
 
@@ -75,7 +94,9 @@ def test_whole_lines_are_changed_once_and_given_back(tmp_path):
     part = mutation.Part("file", "  one\n", "  zero\n")
     each = mutation.Mutation("area/name", "", "", [], [part])
     before = each.apply(tmp_path)
-    assert source.read_text() == "  zero\nthe  one\n  two\n" and before == {source: "  one\nthe  one\n  two\n"}
+    assert source.read_text() == "  zero\nthe  one\n  two\n" and before == {
+        source: "  one\nthe  one\n  two\n"
+    }
     source.write_text("  one\n  one\n")
     with pytest.raises(mutation.Stale, match="2 times"):
         each.apply(tmp_path)

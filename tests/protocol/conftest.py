@@ -1,4 +1,5 @@
 """Spin, for the models of protocols."""
+
 import shutil
 import subprocess
 
@@ -18,10 +19,17 @@ def verify(tmp_path):
         return ran.stdout
 
     def verified(model, sizes, *macros):
-        optimised = "-O0" if macros else "-O2"  # a search that ends early takes less time than the compiler
+        optimised = (
+            "-O0" if macros else "-O2"
+        )  # a search that ends early takes less time than the compiler
         done("spin", "-a", *(f"-D{each}" for each in (*sizes.split(), *macros)), str(model))
         done("cc", optimised, "-w", "-DSAFETY", "-DCOLLAPSE", "-DMEMLIM=1000", "-o", "pan", "pan.c")
         text = done("./pan", "-m100000", "-w22")
-        assert "max search depth too small" not in text and "out of memory" not in text and "errors: " in text, text
+        assert (
+            "max search depth too small" not in text
+            and "out of memory" not in text
+            and "errors: " in text
+        ), text
         return text
+
     return verified

@@ -1,4 +1,5 @@
 """The protocol of mode coherent holds in every run of its model (coherent.pml), and each of its rules is needed: without it some run breaks."""
+
 import re
 from pathlib import Path
 

@@ -1,4 +1,5 @@
 """The RMA engine: its agent loses no wake-up (agent.pml), and epochs of post, start, complete and wait match (pscw.pml); without any of their rules some run breaks."""
+
 import re
 from pathlib import Path
 
@@ -52,5 +53,7 @@ def test_a_broken_rule_is_noticed(verify, mutation):
 
 @pytest.mark.parametrize("name, sizes", [("agent", {"THREADS", "TURNS"}), ("pscw", {"ROUNDS"})])
 def test_every_rule_that_a_model_can_break_is_broken_here(name, sizes):
-    found = set(re.findall(r"(?:#ifn?def |defined\()(\w+)", model(name).read_text(encoding="utf-8")))
+    found = set(
+        re.findall(r"(?:#ifn?def |defined\()(\w+)", model(name).read_text(encoding="utf-8"))
+    )
     assert found - sizes == {mutation for mutation, (of, _) in MUTATIONS.items() if of == name}

@@ -1,10 +1,33 @@
 """The contract of docs/semantics-openshmem.md, case by case, with the cache; and without, to tell the library's own defects."""
+
 import pytest
 from support import shmem_runs
 
 # Open MPI 4.1.4 over tcp hangs in calls on contexts that were created.
-NO_CONTEXTS = ("ping_pong", "the_", "neighbouring", "a_fence", "a_quiet_and", "a_put", "strided", "atomics", "bulk", "what_is", "own_memory", "a_question",
-               "polls", "locks", "tried", "results", "a_block", "zeroed", "allocating", "aligned", "uncached", "reading_ahead")
+NO_CONTEXTS = (
+    "ping_pong",
+    "the_",
+    "neighbouring",
+    "a_fence",
+    "a_quiet_and",
+    "a_put",
+    "strided",
+    "atomics",
+    "bulk",
+    "what_is",
+    "own_memory",
+    "a_question",
+    "polls",
+    "locks",
+    "tried",
+    "results",
+    "a_block",
+    "zeroed",
+    "allocating",
+    "aligned",
+    "uncached",
+    "reading_ahead",
+)
 # And its locks do not complete what was put while they were held.
 NO_LOCKS = tuple(name for name in NO_CONTEXTS if name not in ("locks", "tried"))
 
@@ -18,7 +41,9 @@ def test_every_case_over_a_modelled_network(shmem, preload_shmem, pes, cache):
 
 @pytest.mark.parametrize("pes", [2, 3])
 def test_the_cases_over_tcp(shmem, preload_shmem, pes):
-    result = shmem_runs.check_cached(shmem_runs.over_tcp(shmem, pes, "shmem_contract", *NO_CONTEXTS))
+    result = shmem_runs.check_cached(
+        shmem_runs.over_tcp(shmem, pes, "shmem_contract", *NO_CONTEXTS)
+    )
     assert len(result.lines("ok")) == 46
 
 

@@ -1,9 +1,10 @@
 """generate_entry_points.py refuses what it cannot cover, and expands its table as documented."""
+
 import subprocess
 import sys
 
-from support import launch
 import pytest
+from support import launch
 
 FOLDER = launch.ROOT / "src" / "shmem"
 sys.path.insert(0, str(FOLDER))
@@ -31,28 +32,59 @@ int shmem_test_lock(volatile long lock[1]);
 def generate(tmp_path, extra=""):
     (tmp_path / "include").mkdir(exist_ok=True)
     (tmp_path / "include" / "shmem.h").write_text(HEADER % extra)
-    return subprocess.run([sys.executable, str(FOLDER / "generate_entry_points.py"), "--table", str(FOLDER / "entry_points.txt"),
-                           "--include", str(tmp_path / "include"), "--out", str(tmp_path / "out")], capture_output=True, text=True)
+    return subprocess.run(
+        [
+            sys.executable,
+            str(FOLDER / "generate_entry_points.py"),
+            "--table",
+            str(FOLDER / "entry_points.txt"),
+            "--include",
+            str(tmp_path / "include"),
+            "--out",
+            str(tmp_path / "out"),
+        ],
+        capture_output=True,
+        text=True,
+    )
 
 
 def test_wrappers_of_a_small_header(tmp_path):
     done = generate(tmp_path)
     assert done.returncode == 0, done.stderr
     source = (tmp_path / "out" / "entry_points.gen.cpp").read_text()
-    assert 'extern "C" void shmem_ctx_long_get(shmem_ctx_t ctx, long* to, const long* from, size_t count, int pe) {' in source
+    assert (
+        'extern "C" void shmem_ctx_long_get(shmem_ctx_t ctx, long* to, const long* from, size_t count, int pe) {'
+        in source
+    )
     assert "if (!active()) return next.ctx_long_get(ctx, to, from, count, pe);" in source
     assert "get(ctx, to, from, count * sizeof *to, pe);" in source
     assert "if (result == 0) around.succeeded();" in source
-    assert (tmp_path / "out" / "symbols.txt").read_text().split() == ["shmem_ctx_long_get", "shmem_long_g", "shmem_test_lock"]
+    assert (tmp_path / "out" / "symbols.txt").read_text().split() == [
+        "shmem_ctx_long_get",
+        "shmem_long_g",
+        "shmem_test_lock",
+    ]
     assert '"the_default"' in (tmp_path / "out" / "host.h").read_text()
-    assert "struct nearcache_shmem_ctx_t { int dummy; } * shmem_ctx_t" in (tmp_path / "out" / "shmem.h").read_text()
+    assert (
+        "struct nearcache_shmem_ctx_t { int dummy; } * shmem_ctx_t"
+        in (tmp_path / "out" / "shmem.h").read_text()
+    )
 
 
-@pytest.mark.parametrize("extra, message", [
-    ("void shmem_teleport(int pe);", "no row for what this shmem.h declares: shmem_teleport"),
-    ("void shmem_double_get(double *dest, const double *source, int pe);", "shmem_double_get: a function of kind get"),
-    ("void shmem_int_get(void (*how)(int), int pe);", "cannot read the declarations of shmem_int_get"),
-])
+@pytest.mark.parametrize(
+    "extra, message",
+    [
+        ("void shmem_teleport(int pe);", "no row for what this shmem.h declares: shmem_teleport"),
+        (
+            "void shmem_double_get(double *dest, const double *source, int pe);",
+            "shmem_double_get: a function of kind get",
+        ),
+        (
+            "void shmem_int_get(void (*how)(int), int pe);",
+            "cannot read the declarations of shmem_int_get",
+        ),
+    ],
+)
 def test_function_that_it_cannot_cover_ends_the_build(tmp_path, extra, message):
     done = generate(tmp_path, extra)
     assert done.returncode != 0 and message in done.stderr
@@ -64,11 +96,14 @@ def test_extension_of_a_vendor_is_told_and_left_alone(tmp_path):
     assert "teleport" not in (tmp_path / "out" / "entry_points.gen.cpp").read_text()
 
 
-@pytest.mark.parametrize("pattern, names", [
-    ("a_[ctx_]b", ["a_b", "a_ctx_b"]),
-    ("a_(x|y)_{t}", ["a_x_1", "a_x_2", "a_y_1", "a_y_2"]),
-    ("[{t}_]wait", ["wait", "1_wait", "2_wait"]),
-])
+@pytest.mark.parametrize(
+    "pattern, names",
+    [
+        ("a_[ctx_]b", ["a_b", "a_ctx_b"]),
+        ("a_(x|y)_{t}", ["a_x_1", "a_x_2", "a_y_1", "a_y_2"]),
+        ("[{t}_]wait", ["wait", "1_wait", "2_wait"]),
+    ],
+)
 def test_patterns_stand_for_names(pattern, names):
     assert rows.expand(pattern, {"t": ["1", "2"]}) == names
 

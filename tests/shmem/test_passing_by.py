@@ -1,10 +1,11 @@
 """A program is cached only where all that it does with OpenSHMEM passes by Nearcache: on the library that records, stub15."""
+
 import os
 import subprocess
 from pathlib import Path
 
-from support import launch
 import pytest
+from support import launch
 
 HERE = Path(__file__).resolve().parent
 FOLDER = launch.BUILD / "stub15"
@@ -37,10 +38,20 @@ def more(tmp_path_factory):
 def outcome(folder, more, *words, above=(), below=(), env=None):
     """cached or left alone, and what was said. below: libraries that the program is linked with, before the OpenSHMEM library."""
     libraries = [*below, more, FOLDER / "libstub15.so"]
-    program = compiled(folder / "program", HERE / "passes_by.c", f"-I{HEADERS}", f"-I{launch.ROOT / 'include'}", *words,
-                       "-Wl,--no-as-needed", *libraries, *[f"-Wl,-rpath,{library.parent}" for library in libraries])
+    program = compiled(
+        folder / "program",
+        HERE / "passes_by.c",
+        f"-I{HEADERS}",
+        f"-I{launch.ROOT / 'include'}",
+        *words,
+        "-Wl,--no-as-needed",
+        *libraries,
+        *[f"-Wl,-rpath,{library.parent}" for library in libraries],
+    )
     preload = " ".join(map(str, [*above, FOLDER / "libnearcache_shmem.so"]))
-    result = launch.execute([str(program)], 60, {**os.environ, "LD_PRELOAD": preload, **(env or {})}).check()
+    result = launch.execute(
+        [str(program)], 60, {**os.environ, "LD_PRELOAD": preload, **(env or {})}
+    ).check()
     return "cached" if "cached" in result.output.splitlines() else "left alone", result.output
 
 
@@ -49,10 +60,17 @@ def test_a_program_of_its_own_is_cached(more, tmp_path):
     assert word == "cached" and "nothing is cached" not in output
 
 
-@pytest.mark.parametrize("words, said", [
-    (["-DCALLS_PSHMEM"], "the program calls pshmem_barrier_all, which Nearcache does not see"),
-    (["-DCALLS_FORTRAN"], "the program calls OpenSHMEM from Fortran (shmem_barrier_all_)"),
-    (["-DCALLS_UNKNOWN"], "the program calls shmemx_barrier_some, which Nearcache does not know")])
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["-DCALLS_PSHMEM"], "the program calls pshmem_barrier_all, which Nearcache does not see"),
+        (["-DCALLS_FORTRAN"], "the program calls OpenSHMEM from Fortran (shmem_barrier_all_)"),
+        (
+            ["-DCALLS_UNKNOWN"],
+            "the program calls shmemx_barrier_some, which Nearcache does not know",
+        ),
+    ],
+)
 def test_calls_that_pass_by_are_found(more, tmp_path, words, said):
     word, output = outcome(tmp_path, more, *words)
     assert word == "left alone" and f"nothing is cached: {said}" in output
@@ -61,7 +79,11 @@ def test_calls_that_pass_by_are_found(more, tmp_path, words, said):
 def test_a_tool_in_front_that_wraps_some_calls_is_found(more, tmp_path):
     tool = shared(tmp_path / "libtool.so", TOOL)
     word, output = outcome(tmp_path, more, above=[tool])
-    assert word == "left alone" and "libtool.so calls pshmem_barrier_all" in output and "preload Nearcache before it" in output
+    assert (
+        word == "left alone"
+        and "libtool.so calls pshmem_barrier_all" in output
+        and "preload Nearcache before it" in output
+    )
 
 
 def test_a_tool_behind_is_fine(more, tmp_path):
@@ -76,7 +98,13 @@ def test_a_tool_in_front_that_starts_the_library_past_us_is_told(more, tmp_path)
     """Nearcache is never started then, and nobody would say why nothing is cached."""
     tool = shared(tmp_path / "libtool.so", STARTER)
     word, output = outcome(tmp_path, more, above=[tool])
-    assert word == "left alone" and output.count("nothing is cached: libtool.so calls pshmem_init, so that Nearcache is not started") == 1
+    assert (
+        word == "left alone"
+        and output.count(
+            "nothing is cached: libtool.so calls pshmem_init, so that Nearcache is not started"
+        )
+        == 1
+    )
     word, output = outcome(tmp_path, more, above=[tool], env={"PMI_RANK": "1"})
     assert word == "left alone" and "nothing is cached" not in output
     word, output = outcome(tmp_path, more, above=[tool], env={"NEARCACHE_SHMEM": "off"})
@@ -100,11 +128,15 @@ def test_a_tool_behind_that_wraps_the_start_is_fine(more, tmp_path):
     assert word == "cached" and "nothing is cached" not in output
 
 
-@pytest.mark.parametrize("call, expected", [("shmem_barrier_all", "cached"), ("pshmem_barrier_all", "left alone")])
+@pytest.mark.parametrize(
+    "call, expected", [("shmem_barrier_all", "cached"), ("pshmem_barrier_all", "left alone")]
+)
 def test_libraries_of_the_program_are_looked_at(more, tmp_path, call, expected):
     solver = shared(tmp_path / "libsolver.so", SOLVER, f"-DCALL={call}")
     word, output = outcome(tmp_path, more, "-DCALLS_LIBRARY", below=[solver])
-    assert word == expected and (expected == "cached" or "libsolver.so calls pshmem_barrier_all" in output)
+    assert word == expected and (
+        expected == "cached" or "libsolver.so calls pshmem_barrier_all" in output
+    )
 
 
 def test_nothing_is_said_where_the_cache_is_off(more, tmp_path):

@@ -1,23 +1,37 @@
 """Random programs on 2 to 4 PEs against a serial replay: 60,000 operations; one and a half million under ./test --long."""
-from support import launch
+
 import pytest
-from support import shmem_runs
+from support import launch, shmem_runs
 
 FACTOR = 25 if launch.LONG else 1
-OPERATIONS = {2: 9_600, 3: 6_400, 4: 3_200}  # PEs beyond the processors take turns: each costs more than the one before
+OPERATIONS = {
+    2: 9_600,
+    3: 6_400,
+    4: 3_200,
+}  # PEs beyond the processors take turns: each costs more than the one before
 
 
 @pytest.mark.parametrize("pes", [2, 3, 4])
-@pytest.mark.parametrize("cache", [{}, shmem_runs.TINY, shmem_runs.COARSE], ids=["default", "tiny", "coarse"])
+@pytest.mark.parametrize(
+    "cache", [{}, shmem_runs.TINY, shmem_runs.COARSE], ids=["default", "tiny", "coarse"]
+)
 def test_memory_is_that_of_a_serial_replay(shmem, preload_shmem, pes, cache):
-    shmem_runs.check_cached(shmem_runs.over_model(shmem, pes, "shmem_random_phases", pes, OPERATIONS[pes] * FACTOR, 3, env=cache))
+    shmem_runs.check_cached(
+        shmem_runs.over_model(
+            shmem, pes, "shmem_random_phases", pes, OPERATIONS[pes] * FACTOR, 3, env=cache
+        )
+    )
 
 
 @pytest.mark.parametrize("pes", [2, 3, 4])
 def test_memory_is_that_of_a_serial_replay_over_tcp(shmem, preload_shmem, pes):
-    shmem_runs.check_cached(shmem_runs.over_tcp(shmem, pes, "shmem_random_phases", 10 + pes, 1_600 * FACTOR, 1))
+    shmem_runs.check_cached(
+        shmem_runs.over_tcp(shmem, pes, "shmem_random_phases", 10 + pes, 1_600 * FACTOR, 1)
+    )
 
 
 @pytest.mark.long
 def test_memory_is_that_of_a_serial_replay_without_the_cache(shmem):
-    shmem_runs.over_tcp(shmem, 3, "shmem_random_phases", 20, 1_600 * FACTOR, 1, preload=False).check()
+    shmem_runs.over_tcp(
+        shmem, 3, "shmem_random_phases", 20, 1_600 * FACTOR, 1, preload=False
+    ).check()

@@ -1,8 +1,9 @@
 """Every call of OpenSHMEM 1.5 through Nearcache, against a library that records what reaches it."""
+
 import os
 
-from support import launch
 import pytest
+from support import launch
 
 FOLDER = launch.BUILD / "stub15"
 
@@ -29,18 +30,36 @@ def test_stub_is_seen_without_nearcache_as_well():
     assert result.code == 1 and len(result.lines("FAILED")) > 100
 
 
-ORDER = ["polling_through_one_context_starts_all", "polling_through_a_teams_context_starts_all",
-         "polling_through_an_uncached_context_starts_all", "polling_of_an_uncached_range_starts_all", "reads_of_many_words_start_all",
-         "polling_by_non_blocking_gets_starts_all", "a_flag_after_any_call_that_orders_goes_at_once",
-         "only_the_first_word_goes_at_once", "the_end_of_a_teams_context_acquires", "more_contexts_than_are_known",
-         "a_relaxed_atomic_is_seen_through_other_contexts", "a_forked_child_writes_nothing_back", "releases_complete_what_was_written",
-         "releases_start_what_was_written_through_other_contexts", "a_context_that_goes_completes_what_was_written",
-         "a_quiet_after_a_non_blocking_get_acquires", "a_quiet_goes_down_though_nothing_was_written",
-         "what_was_fetched_ahead_is_here_after_a_quiet"]
-CASES = [*ORDER, "a_get_after_a_fetching_atomic_pays_no_quiet", "a_put_before_a_fetching_atomic_is_ordered",
-         "ordered_atomics_acquire_and_start_write_back", "unordered_calls_cost_the_cache_nothing",
-         "unordered_atomics_drop_what_they_change", "spinning_on_unordered_atomics_starts_write_back",
-         "caching_is_said_before_the_first_access_and_holds"]
+ORDER = [
+    "polling_through_one_context_starts_all",
+    "polling_through_a_teams_context_starts_all",
+    "polling_through_an_uncached_context_starts_all",
+    "polling_of_an_uncached_range_starts_all",
+    "reads_of_many_words_start_all",
+    "polling_by_non_blocking_gets_starts_all",
+    "a_flag_after_any_call_that_orders_goes_at_once",
+    "only_the_first_word_goes_at_once",
+    "the_end_of_a_teams_context_acquires",
+    "more_contexts_than_are_known",
+    "a_relaxed_atomic_is_seen_through_other_contexts",
+    "a_forked_child_writes_nothing_back",
+    "releases_complete_what_was_written",
+    "releases_start_what_was_written_through_other_contexts",
+    "a_context_that_goes_completes_what_was_written",
+    "a_quiet_after_a_non_blocking_get_acquires",
+    "a_quiet_goes_down_though_nothing_was_written",
+    "what_was_fetched_ahead_is_here_after_a_quiet",
+]
+CASES = [
+    *ORDER,
+    "a_get_after_a_fetching_atomic_pays_no_quiet",
+    "a_put_before_a_fetching_atomic_is_ordered",
+    "ordered_atomics_acquire_and_start_write_back",
+    "unordered_calls_cost_the_cache_nothing",
+    "unordered_atomics_drop_what_they_change",
+    "spinning_on_unordered_atomics_starts_write_back",
+    "caching_is_said_before_the_first_access_and_holds",
+]
 CHEAP_IS_CACHED = ["own_memory_is_never_cached"]
 UNCACHED = ["caching_is_denied_where_there_is_no_memory_for_it"]
 
@@ -49,11 +68,15 @@ def run_case(name, **variables):
     program, preload = FOLDER / "stub15_cases", FOLDER / "libnearcache_shmem.so"
     if not program.exists() or not preload.exists():
         pytest.skip(f"{program} is not built")
-    return launch.execute([str(program), name], 60, {**os.environ, "LD_PRELOAD": str(preload), **variables})
+    return launch.execute(
+        [str(program), name], 60, {**os.environ, "LD_PRELOAD": str(preload), **variables}
+    )
 
 
 def test_every_case_is_run():
-    assert sorted(run_case("list").check().output.split()) == sorted(CASES + CHEAP_IS_CACHED + UNCACHED)
+    assert sorted(run_case("list").check().output.split()) == sorted(
+        CASES + CHEAP_IS_CACHED + UNCACHED
+    )
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -2,6 +2,7 @@
 
 Each row is as narrow as the defect shows here: (tag, program, case): name of the defect. To see the host fail, run the case with preload=False.
 """
+
 import json
 
 from . import launch
@@ -9,9 +10,18 @@ from . import launch
 CASES = {
     ("openmpi-5.0.11", "known_failures", "empty_gets_take_no_entry"): "empty_gets_hang",
     ("mpich-4.0.2", "edges", "rget_buffer_reused_after_its_wait"): "rget_before_data",
-    **{(tag, "known_failures", case): "odd_flush_crashes" for tag in ("openmpi-4.1.4", "openmpi-5.0.11")
-       for case in ("synchronising_proc_null_completes_nothing", "unlocking_proc_null_completes_nothing")},
-    **{("openmpi-4.1.4", "coherent", case): "swap_crashes" for case in ("compare_and_swap_then_message", "compare_and_swap_of_the_reader")},
+    **{
+        (tag, "known_failures", case): "odd_flush_crashes"
+        for tag in ("openmpi-4.1.4", "openmpi-5.0.11")
+        for case in (
+            "synchronising_proc_null_completes_nothing",
+            "unlocking_proc_null_completes_nothing",
+        )
+    },
+    **{
+        ("openmpi-4.1.4", "coherent", case): "swap_crashes"
+        for case in ("compare_and_swap_then_message", "compare_and_swap_of_the_reader")
+    },
 }
 
 # Whole programs that an MPI cannot run. (What `model` finds wrong in a host is told apart seed by seed: test_model.py.)
@@ -28,21 +38,32 @@ BROKEN_PROGRAMS = {
 # Arguments that keep a program off what an MPI gets wrong. (Of later MPICHs the same shows over tcp only.)
 ARGUMENTS = {
     ("mpich-4.0.2", "model"): (["--without-requests", "--without-sessions"], "rget_before_data"),
-    ("openmpi-4.1.4", "model"): (["--without-odd-flushes", "--without-derived-accumulates"], "derived_get_accumulate"),
-    ("openmpi-5.0.11", "model"): (["--without-odd-flushes", "--without-locks"], "wrong_data_under_lock"),
+    ("openmpi-4.1.4", "model"): (
+        ["--without-odd-flushes", "--without-derived-accumulates"],
+        "derived_get_accumulate",
+    ),
+    ("openmpi-5.0.11", "model"): (
+        ["--without-odd-flushes", "--without-locks"],
+        "wrong_data_under_lock",
+    ),
 }
 
 
 def reason(name):
     """What the library's table says of a defect."""
-    rows = json.loads((launch.BUILD / "share" / "nearcache" / "tables.json").read_text())["host_defects"]
+    rows = json.loads((launch.BUILD / "share" / "nearcache" / "tables.json").read_text())[
+        "host_defects"
+    ]
     return next(f"{row['what']}; uncached too" for row in rows if row["name"] == name)
 
 
 def excepted(mpi, program):
     """Arguments that leave out the cases an MPI gets wrong by itself."""
     cases = [case for (tag, name, case) in CASES if tag == mpi.tag and name == program]
-    return [*ARGUMENTS.get((mpi.tag, program), ([],))[0], *(["--except", ",".join(cases)] if cases else [])]
+    return [
+        *ARGUMENTS.get((mpi.tag, program), ([],))[0],
+        *(["--except", ",".join(cases)] if cases else []),
+    ]
 
 
 def without_quiet_phases(mpi):

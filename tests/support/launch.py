@@ -6,6 +6,7 @@ The build directory is $NEARCACHE_BUILD, or <root>/build. It holds mpis.json (wr
 bin/<tag>/<program> and lib/<tag>/libnearcache_mpi.so. Variables and LD_PRELOAD are given to the ranks only
 (`mpiexec ... env NAME=VALUE program`), because launchers must not be preloaded.
 """
+
 import json
 import os
 import signal
@@ -21,8 +22,9 @@ LONG = os.environ.get("NEARCACHE_TEST_LONG", "") not in ("", "0")
 @dataclass(frozen=True)
 class Mpi:
     """One MPI of the build."""
-    tag: str      # mpich-4.0.2, openmpi-5.0.11, abi-1.0, ...
-    family: str   # mpich, openmpi or abi
+
+    tag: str  # mpich-4.0.2, openmpi-5.0.11, abi-1.0, ...
+    family: str  # mpich, openmpi or abi
     wrapper: str  # the compile wrapper
     mpiexec: str
 
@@ -56,8 +58,8 @@ def mpis():
 @dataclass
 class Result:
     command: list
-    code: int         # exit code; None after a timeout
-    output: str       # standard output and error of all ranks, mixed
+    code: int  # exit code; None after a timeout
+    output: str  # standard output and error of all ranks, mixed
     timed_out: bool
 
     def lines(self, word):
@@ -72,7 +74,9 @@ class Result:
         failed = "\n".join(self.lines("FAILED")[:20]) or self.output[-3000:]
         if self.timed_out:
             failed += "\nlast lines:\n" + self.output[-1000:]
-        raise AssertionError(f"{what}\n{failed}\n{hint}\nrun again: {' '.join(map(str, self.command))}")
+        raise AssertionError(
+            f"{what}\n{failed}\n{hint}\nrun again: {' '.join(map(str, self.command))}"
+        )
 
 
 def launcher(mpi, ranks):
@@ -89,9 +93,18 @@ def launcher(mpi, ranks):
 def tcp_variables(mpi):
     """Variables that make ranks of one host talk through the loopback interface instead of shared memory."""
     if mpi.family == "openmpi":
-        return {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo"}
-    return {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp",
-            "FI_TCP_IFACE": "lo", "UCX_TLS": "tcp,self"}
+        return {
+            "OMPI_MCA_pml": "ob1",
+            "OMPI_MCA_btl": "tcp,self",
+            "OMPI_MCA_btl_tcp_if_include": "lo",
+        }
+    return {
+        "MPIR_CVAR_NOLOCAL": "1",
+        "MPIR_CVAR_CH4_NETMOD": "ofi",
+        "FI_PROVIDER": "tcp",
+        "FI_TCP_IFACE": "lo",
+        "UCX_TLS": "tcp,self",
+    }
 
 
 def rank_environment(mpi, preload, below, above, env, tcp):
@@ -101,7 +114,7 @@ def rank_environment(mpi, preload, below, above, env, tcp):
         variables["LD_PRELOAD"] = " ".join(map(str, objects))
     if mpi.family == "openmpi":
         variables["OMPI_MCA_mpi_yield_when_idle"] = "1"  # there are more ranks than cores
-        variables["OMPI_MCA_osc"] = "^ucx"               # complains where there is no network card
+        variables["OMPI_MCA_osc"] = "^ucx"  # complains where there is no network card
     if preload:
         # Over shared memory gets are cheap and would be bypassed: then nothing would be tested.
         variables["NEARCACHE_SKIP_CHEAP"] = "0"
@@ -113,30 +126,65 @@ def rank_environment(mpi, preload, below, above, env, tcp):
 
 def launcher_variables():
     """What launchers need here: they may be started by root, on fewer cores than ranks."""
-    return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
-            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    return {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "PRTE_ALLOW_RUN_AS_ROOT": "1",
+        "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    }
 
 
-def run(mpi, ranks, program, *args, preload=True, below=(), above=(), env=None, tcp=False, timeout=120,
-        extra=(), cwd=None):
+def run(
+    mpi,
+    ranks,
+    program,
+    *args,
+    preload=True,
+    below=(),
+    above=(),
+    env=None,
+    tcp=False,
+    timeout=120,
+    extra=(),
+    cwd=None,
+):
     """Runs a program (a name of the build, or a path) on `ranks` ranks and waits for it.
 
     below, above: further objects to preload, after and before Nearcache's. extra: options for mpiexec.
     """
     path = Path(program)
     binary = path if path.is_absolute() else mpi.binary(program)
-    command = [*launcher(mpi, ranks), *extra, "env", *rank_environment(mpi, preload, below, above, env, tcp),
-               str(binary), *map(str, args)]
-    surroundings = {name: value for name, value in os.environ.items()
-                    if not name.startswith(("NEARCACHE_", "LD_PRELOAD"))}
+    command = [
+        *launcher(mpi, ranks),
+        *extra,
+        "env",
+        *rank_environment(mpi, preload, below, above, env, tcp),
+        str(binary),
+        *map(str, args),
+    ]
+    surroundings = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("NEARCACHE_", "LD_PRELOAD"))
+    }
     surroundings.update(launcher_variables())
     return execute(command, timeout, surroundings, cwd)
 
 
 def execute(command, timeout, env=None, cwd=None):
     """Runs a command in its own session, so that a timeout ends all of its processes and no other."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                               text=True, errors="replace", env=env, cwd=cwd, start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+        env=env,
+        cwd=cwd,
+        start_new_session=True,
+    )
     output, _, timed_out = outcome(process, timeout)
     return Result(command, None if timed_out else process.returncode, output, timed_out)
 

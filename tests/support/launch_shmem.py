@@ -5,6 +5,7 @@
 The build directory holds shmems.json (written by tests/CMakeLists.txt), bin/<tag>/<program> and lib/<tag>/libnearcache_shmem.so. PEs of
 one machine talk through the loopback interface, as memory that is loads and stores away is not cached.
 """
+
 import json
 import os
 import shlex
@@ -17,7 +18,8 @@ from . import launch
 @dataclass(frozen=True)
 class Shmem:
     """One OpenSHMEM of the build."""
-    tag: str      # oshmem-4.1.4
+
+    tag: str  # oshmem-4.1.4
     wrapper: str  # its oshcc
 
     @property
@@ -43,23 +45,48 @@ def shmems():
 
 
 # For the launcher and the PEs. Open MPI 4's finalize crashes with its memory hook; root may run; nothing but tcp.
-SURROUNDINGS = {"OMPI_MCA_memory": "^patcher", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                "OMPI_MCA_btl_base_warn_component_unused": "0", "OMPI_MCA_mpi_yield_when_idle": "1"}
+SURROUNDINGS = {
+    "OMPI_MCA_memory": "^patcher",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_btl_base_warn_component_unused": "0",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
 TCP = {"UCX_TLS": "tcp,self"}
 
 
 def launcher(shmem, pes):
     command = [shmem.oshrun, "-n", str(pes)]
-    return command + ["--oversubscribe", "--bind-to", "none"] if shmem.tag.startswith("oshmem-") else command
+    return (
+        command + ["--oversubscribe", "--bind-to", "none"]
+        if shmem.tag.startswith("oshmem-")
+        else command
+    )
 
 
 def surroundings(tcp=True, **more):
     """The environment of a launcher."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("NEARCACHE_", "LD_PRELOAD", "UCX_"))}
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("NEARCACHE_", "LD_PRELOAD", "UCX_"))
+    }
     return {**clean, **SURROUNDINGS, **(TCP if tcp else {}), **more}
 
 
-def run(shmem, pes, program, *args, preload=True, above=(), below=(), env=None, tcp=True, timeout=120, cwd=None):
+def run(
+    shmem,
+    pes,
+    program,
+    *args,
+    preload=True,
+    above=(),
+    below=(),
+    env=None,
+    tcp=True,
+    timeout=120,
+    cwd=None,
+):
     """Runs a program (a name of the build, or a path) on `pes` PEs and waits for it.
 
     above, below: further objects to preload, before and after Nearcache's. env: for the PEs only.
@@ -68,7 +95,13 @@ def run(shmem, pes, program, *args, preload=True, above=(), below=(), env=None, 
     binary = path if path.is_absolute() else shmem.binary(program)
     objects = [*above, *([shmem.preload] if preload else []), *below]
     variables = {**({"LD_PRELOAD": " ".join(map(str, objects))} if objects else {}), **(env or {})}
-    command = [*launcher(shmem, pes), "env", *[f"{name}={value}" for name, value in variables.items()], str(binary), *map(str, args)]
+    command = [
+        *launcher(shmem, pes),
+        "env",
+        *[f"{name}={value}" for name, value in variables.items()],
+        str(binary),
+        *map(str, args),
+    ]
     result = launch.execute(command, timeout, surroundings(tcp), cwd)
     # So that a failing test's command line can be pasted.
     shown = {**SURROUNDINGS, **(TCP if tcp else {})}

@@ -6,6 +6,7 @@
 
 upcc runs inside this process, and programs are started by the words that upcrun would use: that saves two starts of Python each time.
 """
+
 import atexit
 import contextlib
 import hashlib
@@ -34,10 +35,15 @@ def available():
         import pycparser  # noqa: F401
     except ImportError:
         return False
-    return any((launch.BUILD / "lib" / shmem.tag / "libnearcache_upc.a").exists() for shmem in launch_shmem.shmems())
+    return any(
+        (launch.BUILD / "lib" / shmem.tag / "libnearcache_upc.a").exists()
+        for shmem in launch_shmem.shmems()
+    )
 
 
-needs_upc = pytest.mark.skipif(not available(), reason="there is no UPC runtime in the build, or no pycparser")
+needs_upc = pytest.mark.skipif(
+    not available(), reason="there is no UPC runtime in the build, or no pycparser"
+)
 
 
 def folder():
@@ -52,6 +58,7 @@ def folder():
 @dataclass
 class Compiled:
     """What upcc did. The program is `path`, where there is one."""
+
     words: list
     path: Path
     returncode: int
@@ -60,7 +67,9 @@ class Compiled:
 
     def check(self):
         shown = " ".join(map(str, self.words))
-        assert self.returncode == 0, f"upcc failed:\n{self.stderr[-3000:]}\nrun again: NEARCACHE_HOME={launch.BUILD} upcc {shown}"
+        assert self.returncode == 0, (
+            f"upcc failed:\n{self.stderr[-3000:]}\nrun again: NEARCACHE_HOME={launch.BUILD} upcc {shown}"
+        )
         return self
 
 
@@ -81,6 +90,7 @@ def home():
 def call_upcc(*words):
     """upcc with these words: (exit code, standard output, standard error)."""
     from nearcache.upcc import driver
+
     out, err = io.StringIO(), io.StringIO()
     with home(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = driver.main([str(word) for word in words])
@@ -99,7 +109,10 @@ def source_file(source, name="program.upc"):
 
 def compile(source, *options, name="program.upc"):
     """The Compiled of one source, or of a list of them; each set of sources and options is compiled once."""
-    sources = [source_file(item, name) for item in (source if isinstance(source, (list, tuple)) else [source])]
+    sources = [
+        source_file(item, name)
+        for item in (source if isinstance(source, (list, tuple)) else [source])
+    ]
     key = (tuple((str(path), path.stat().st_mtime_ns) for path in sources), options)
     if key not in _compiled:
         path = folder() / f"program{len(_compiled)}"
@@ -123,19 +136,40 @@ class Result:
 
     def check(self):
         what = "timed out" if self.returncode is None else f"exit code {self.returncode}"
-        assert self.returncode == 0, f"{what}\n{self.stderr[-2000:]}\n{self.stdout[-2000:]}\nrun again: {' '.join(map(str, self.command))}"
+        assert self.returncode == 0, (
+            f"{what}\n{self.stderr[-2000:]}\n{self.stdout[-2000:]}\nrun again: {' '.join(map(str, self.command))}"
+        )
         return self
 
 
 def run(path, threads, *args, cache=True, tcp=False, timeout=60, env=None, stdin=None, heap=None):
     """Runs a program on `threads` threads. tcp: they talk through the loopback interface, not by shared memory."""
     from nearcache.upcc import upcrun
+
     surroundings = {**launch_shmem.surroundings(tcp), **(env or {})}
     with home():
-        plan = upcrun.plan([str(path), *map(str, args)], threads, cache=cache, heap=heap, environment=surroundings)
+        plan = upcrun.plan(
+            [str(path), *map(str, args)], threads, cache=cache, heap=heap, environment=surroundings
+        )
     surroundings.update(plan.variables)
-    shown = [f"{name}={value}" for name, value in {**launch_shmem.SURROUNDINGS, **(launch_shmem.TCP if tcp else {}), **plan.variables, **(env or {})}.items()]
-    process = subprocess.Popen(plan.words, stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, errors="replace", env=surroundings, start_new_session=True)
+    shown = [
+        f"{name}={value}"
+        for name, value in {
+            **launch_shmem.SURROUNDINGS,
+            **(launch_shmem.TCP if tcp else {}),
+            **plan.variables,
+            **(env or {}),
+        }.items()
+    ]
+    process = subprocess.Popen(
+        plan.words,
+        stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=surroundings,
+        start_new_session=True,
+    )
     out, err, timed_out = launch.outcome(process, timeout, stdin)
     return Result(shown + plan.words, None if timed_out else process.returncode, out, err)

@@ -1,4 +1,5 @@
 """Small programs and libraries that tests of the nearcache command compile."""
+
 import shutil
 import subprocess
 from pathlib import Path
@@ -25,7 +26,12 @@ def compiled(folder, name, source, compiler, *flags):
     if not shutil.which(compiler):
         pytest.skip(f"there is no {compiler}")
     path = Path(folder) / name
-    done = subprocess.run([compiler, "-x", "c", "-", "-x", "none", "-o", str(path), *flags], input=source, text=True, capture_output=True)
+    done = subprocess.run(
+        [compiler, "-x", "c", "-", "-x", "none", "-o", str(path), *flags],
+        input=source,
+        text=True,
+        capture_output=True,
+    )
     assert done.returncode == 0, done.stderr
     return path
 

@@ -1,8 +1,8 @@
 """The ways in which the tests of this folder run a program: cached, and cached over the lazy MPI."""
-from . import launch
+
 import pytest
 
-from . import host_defects
+from . import host_defects, launch
 
 LAYERS = ["cached", "lazy"]
 
@@ -22,10 +22,14 @@ def run(mpi, layer, ranks, program, *args, timeout=120, env=None, tcp=False, abo
         pytest.skip(reason)
     below = below_of(mpi, layer)
     arguments = [*args, *host_defects.excepted(mpi, program)]
-    result = launch.run(mpi, ranks, program, *arguments, below=below, above=above, timeout=timeout, env=env, tcp=tcp)
+    result = launch.run(
+        mpi, ranks, program, *arguments, below=below, above=above, timeout=timeout, env=env, tcp=tcp
+    )
     hint = ""
     if result.code != 0:
-        alone = launch.run(mpi, ranks, program, *arguments, preload=False, timeout=timeout, env=env, tcp=tcp)
+        alone = launch.run(
+            mpi, ranks, program, *arguments, preload=False, timeout=timeout, env=env, tcp=tcp
+        )
         hint = f"without Nearcache: {'the host fails as well' if alone.code != 0 else 'passes'}"
     return result.check(hint)
 
@@ -35,7 +39,13 @@ def agrees_with_host(mpi, layer, ranks, program, *args, timeout=120, env=None):
     below = below_of(mpi, layer)
     arguments = [*args, *host_defects.excepted(mpi, program)]
     result = launch.run(mpi, ranks, program, *arguments, below=below, timeout=timeout, env=env)
-    if result.code != 0 and launch.run(mpi, ranks, program, *arguments, preload=False, below=below, timeout=timeout, env=env).code != 0:
+    if (
+        result.code != 0
+        and launch.run(
+            mpi, ranks, program, *arguments, preload=False, below=below, timeout=timeout, env=env
+        ).code
+        != 0
+    ):
         return False
     result.check("without Nearcache: passes")
     return True

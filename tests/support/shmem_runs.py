@@ -1,11 +1,22 @@
 """The surroundings in which the programs of this folder run: which network, which cache."""
+
 from . import launch_shmem
 
 # A modelled network over shared memory: other PEs' memory is then far, so it is cached. No latency worth waiting for.
 MODEL = {"NEARCACHE_MODEL": "300,0"}
 # So small that everything is evicted all the time.
-TINY = {"NEARCACHE_SHMEM_SIZE": "2k", "NEARCACHE_SHMEM_PAGE": "256", "NEARCACHE_SHMEM_LINE": "8", "NEARCACHE_SHMEM_DIRTY_PAGES": "1"}
-COARSE = {"NEARCACHE_SHMEM_SIZE": "32k", "NEARCACHE_SHMEM_PAGE": "4k", "NEARCACHE_SHMEM_LINE": "512", "NEARCACHE_SHMEM_DIRTY_PAGES": "2"}
+TINY = {
+    "NEARCACHE_SHMEM_SIZE": "2k",
+    "NEARCACHE_SHMEM_PAGE": "256",
+    "NEARCACHE_SHMEM_LINE": "8",
+    "NEARCACHE_SHMEM_DIRTY_PAGES": "1",
+}
+COARSE = {
+    "NEARCACHE_SHMEM_SIZE": "32k",
+    "NEARCACHE_SHMEM_PAGE": "4k",
+    "NEARCACHE_SHMEM_LINE": "512",
+    "NEARCACHE_SHMEM_DIRTY_PAGES": "2",
+}
 SMALL_HEAP = {"SMA_SYMMETRIC_SIZE": "16M"}
 
 

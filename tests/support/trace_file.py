@@ -1,4 +1,5 @@
 """Traces of gets, written by hand (docs/trace.md) for tests of the command."""
+
 import struct
 
 GET, SYNC, WRITE, WINDOW, COST, OWNER_WRITE, TIME, END = range(8)
@@ -10,7 +11,7 @@ MODES = {"off": 0, "transparent": 1, "always": 2, "user": 3, "coherent": 4}
 def varint(value):
     out = bytearray()
     while value >= 0x80:
-        out.append(value & 0x7f | 0x80)
+        out.append(value & 0x7F | 0x80)
         value >>= 7
     return bytes(out + bytes([value]))
 
@@ -25,14 +26,23 @@ def record(kind, detail, *fields):
 
 class Trace:
     def __init__(self, rank=0, ranks=2, mode="always"):
-        texts = b"".join(struct.pack("<I", len(text)) + text for text in (b"node", b"program", b"MPI", b""))
-        self.head = b"NCTRACE\n" + struct.pack("<IIIIQ", 1, 32 + len(texts), rank, ranks, 10**18) + texts
+        texts = b"".join(
+            struct.pack("<I", len(text)) + text for text in (b"node", b"program", b"MPI", b"")
+        )
+        self.head = (
+            b"NCTRACE\n" + struct.pack("<IIIIQ", 1, 32 + len(texts), rank, ranks, 10**18) + texts
+        )
         # id, rank, ranks, own bytes, unit, mode, bytes of the name, name
-        self.records = [record(WINDOW, CREATED, 5, rank, ranks, 1 << 20, 1, MODES[mode], 4) + b"rows", record(WINDOW, SELECT, 5)]
+        self.records = [
+            record(WINDOW, CREATED, 5, rank, ranks, 1 << 20, 1, MODES[mode], 4) + b"rows",
+            record(WINDOW, SELECT, 5),
+        ]
         self.last = (0, 0)
 
     def get(self, target, displacement, size):
-        self.records.append(record(GET, 4, zigzag(target - self.last[0]), zigzag(displacement - self.last[1]), size))
+        self.records.append(
+            record(GET, 4, zigzag(target - self.last[0]), zigzag(displacement - self.last[1]), size)
+        )
         self.last = (target, displacement)
         return self
 
@@ -46,7 +56,11 @@ class Trace:
 
     def bytes(self):
         body = b"".join(self.records) + record(END, 0, 0, 0, 0)
-        return self.head + struct.pack("<IIIIQQ", 0x4b42434e, len(body), len(self.records) + 1, 0, 0, 0) + body
+        return (
+            self.head
+            + struct.pack("<IIIIQQ", 0x4B42434E, len(body), len(self.records) + 1, 0, 0, 0)
+            + body
+        )
 
     def write(self, path):
         path.write_bytes(self.bytes())

@@ -2,11 +2,11 @@
 
 Every program compares its results with a reference of its own, says "correct" and ends with 1 if they are not.
 """
+
 import json
 import subprocess
 
 import pytest
-
 from support import launch, launch_upc
 
 pytestmark = launch_upc.needs_upc
@@ -15,17 +15,47 @@ PROGRAMS = {
     "cpi": ("cpi", "--intervals", 20_000, "--repetitions", 3),
     "stream-triad": ("stream-triad", "--size", 20_000, "--remote-size", 3001, "--iterations", 3),
     "random-access": ("random-access", "--log2-words", 16, "--updates", 4000, "--window", 32),
-    "random-access-atomic": ("random-access", "--log2-words", 10, "--updates", 2000, "--atomic", "--seed", 12345),
+    "random-access-atomic": (
+        "random-access",
+        "--log2-words",
+        10,
+        "--updates",
+        2000,
+        "--atomic",
+        "--seed",
+        12345,
+    ),
     "heat": ("heat", "--size", 41, "--iterations", 6),
     "barnes-hut-lite": ("barnes-hut-lite", "--bodies", 70),
     "barnes-hut-lite-exact": ("barnes-hut-lite", "--bodies", 30, "--theta", 0, "--seed", 9),
     "kmer-table": ("kmer-table", "--pieces", 20, "--genome", 400, "--k", 11),
-    "kmer-table-crowded": ("kmer-table", "--pieces", 12, "--genome", 300, "--length", 40, "--k", 6, "--buckets", 7),
+    "kmer-table-crowded": (
+        "kmer-table",
+        "--pieces",
+        12,
+        "--genome",
+        300,
+        "--length",
+        40,
+        "--k",
+        6,
+        "--buckets",
+        7,
+    ),
 }
 # What is left out without NEARCACHE_TEST_LONG differs in one or two things from what is tested.
-CASES = [(name, threads, cache, tcp) for name in PROGRAMS for threads in (1, 2, 3, 4) for cache in (True, False) for tcp in (True, False)
-         if launch.LONG or (cache and tcp and threads != 3) or (not cache and not tcp and threads == 4)]
-IDS = [f"{name}-{threads}-{'cached' if cache else 'plain'}-{'tcp' if tcp else 'shared'}" for name, threads, cache, tcp in CASES]
+CASES = [
+    (name, threads, cache, tcp)
+    for name in PROGRAMS
+    for threads in (1, 2, 3, 4)
+    for cache in (True, False)
+    for tcp in (True, False)
+    if launch.LONG or (cache and tcp and threads != 3) or (not cache and not tcp and threads == 4)
+]
+IDS = [
+    f"{name}-{threads}-{'cached' if cache else 'plain'}-{'tcp' if tcp else 'shared'}"
+    for name, threads, cache, tcp in CASES
+]
 
 
 def program(name):
@@ -42,16 +72,34 @@ def said(result):
 @pytest.mark.parametrize("name, threads, cache, tcp", CASES, ids=IDS)
 def test_results_are_those_of_the_reference(name, threads, cache, tcp):
     folder, *words = PROGRAMS[name]
-    found = said(launch_upc.run(program(folder), threads, *words, cache=cache, tcp=tcp, timeout=180))
+    found = said(
+        launch_upc.run(program(folder), threads, *words, cache=cache, tcp=tcp, timeout=180)
+    )
     assert found["correct"] is True
     assert found["threads"] == threads
 
 
 def test_an_update_that_is_lost_is_found():
     """The check is one: without fences threads update what they read long before."""
-    found = launch_upc.run(program("random-access"), 4, "--log2-words", 8, "--updates", 40_000, "--window", 1_000_000, tcp=True, timeout=180)
+    found = launch_upc.run(
+        program("random-access"),
+        4,
+        "--log2-words",
+        8,
+        "--updates",
+        40_000,
+        "--window",
+        1_000_000,
+        tcp=True,
+        timeout=180,
+    )
     assert found.returncode != 0
-    assert json.loads(next(line for line in found.stdout.splitlines() if line.startswith("{")))["wrong_words"] > 3
+    assert (
+        json.loads(next(line for line in found.stdout.splitlines() if line.startswith("{")))[
+            "wrong_words"
+        ]
+        > 3
+    )
 
 
 def test_too_wide_an_angle_is_no_right_tree():
@@ -74,9 +122,13 @@ def test_help_lists_the_options():
 
 def test_the_makefile_compiles_all_of_them(tmp_path):
     """Its commands; what they do is tested above."""
-    done = subprocess.run(["make", "-n", "-C", APPS, f"BIN={tmp_path}"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["make", "-n", "-C", APPS, f"BIN={tmp_path}"], capture_output=True, text=True, check=True
+    )
     commands = [line.split() for line in done.stdout.splitlines() if line.startswith("upcc")]
-    folders = sorted(path.name for path in APPS.iterdir() if path.is_dir() and path.name != "common")
+    folders = sorted(
+        path.name for path in APPS.iterdir() if path.is_dir() and path.name != "common"
+    )
     assert sorted(words[words.index("-o") + 1].rsplit("/", 1)[1] for words in commands) == folders
     for words in commands:
         assert all((APPS / word).exists() for word in words if word.endswith(".upc"))

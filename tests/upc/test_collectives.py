@@ -1,15 +1,34 @@
 """The UPC runtime's collectives, atomics and non-blocking copies: C programs that call them at random, and UPC programs (collectives/)."""
+
 from pathlib import Path
 
-from support import launch, launch_shmem, launch_upc
 import pytest
+from support import launch, launch_shmem, launch_upc
 
 # Elements are read one by one to check them: fewer where each is a round trip.
-NETWORKS = {"near": (False, True, 8000), "near, no cache": (False, False, 8000),
-            "tcp": (True, True, 4000), "tcp, no cache": (True, False, 500)}
+NETWORKS = {
+    "near": (False, True, 8000),
+    "near, no cache": (False, False, 8000),
+    "tcp": (True, True, 4000),
+    "tcp, no cache": (True, False, 500),
+}
 # Without NEARCACHE_TEST_LONG each network and each number of threads, but not each of both.
-WAYS = [(network, threads) for network in NETWORKS for threads in (1, 2, 3, 5)
-        if launch.LONG or (network, threads) in [("near", 1), ("near", 3), ("near", 5), ("near, no cache", 2), ("tcp", 2), ("tcp", 3), ("tcp, no cache", 3)]]
+WAYS = [
+    (network, threads)
+    for network in NETWORKS
+    for threads in (1, 2, 3, 5)
+    if launch.LONG
+    or (network, threads)
+    in [
+        ("near", 1),
+        ("near", 3),
+        ("near", 5),
+        ("near, no cache", 2),
+        ("tcp", 2),
+        ("tcp", 3),
+        ("tcp, no cache", 3),
+    ]
+]
 ERRORS = {
     "two_ins": "upc_all_broadcast: flags 0x6 has more than one of UPC_IN_ALLSYNC",
     "no_flag": "upc_all_gather_all: flags 0x100000 has bits that are no UPC_IN_",
@@ -59,7 +78,16 @@ def run(shmem, program, threads, *args, tcp=False, cache=True, above=()):
     if not shmem.binary(program).exists():
         pytest.skip(f"{program} is not built")
     env = {} if cache else {"NEARCACHE_SHMEM": "off"}
-    return launch_shmem.run(shmem, threads, program, *args, preload=False, tcp=tcp, above=above, env={"SMA_SYMMETRIC_SIZE": "128M", **env})
+    return launch_shmem.run(
+        shmem,
+        threads,
+        program,
+        *args,
+        preload=False,
+        tcp=tcp,
+        above=above,
+        env={"SMA_SYMMETRIC_SIZE": "128M", **env},
+    )
 
 
 def over(shmem, network, program, threads, *args):
@@ -78,7 +106,10 @@ def test_reductions_of_all_types_in_the_order_of_elements(shmem, network, thread
     over(shmem, network, "upc_coll_reductions", threads, 2, NETWORKS[network][2], threads)
 
 
-@pytest.mark.parametrize("network, threads, object", [("tcp", 2, "slow_quiet"), ("tcp, no cache", 2, "slow_quiet"), ("near", 4, "two_nodes")])
+@pytest.mark.parametrize(
+    "network, threads, object",
+    [("tcp", 2, "slow_quiet"), ("tcp, no cache", 2, "slow_quiet"), ("near", 4, "two_nodes")],
+)
 def test_allsync_orders_what_was_written_before_and_read_after(shmem, network, threads, object):
     """A late quiet shows a call that tells others of its thread's arrival before what the thread wrote is complete."""
     tcp, cache, _ = NETWORKS[network]
@@ -96,7 +127,13 @@ def test_atomics_of_all_threads_and_copies_without_blocking(shmem, network, thre
 @pytest.mark.parametrize("network", ["near", "tcp"])
 @pytest.mark.parametrize("program", ["copies", "reductions", "optional"])
 def test_pointers_to_shared_as_structs(shmem, network, program):
-    over(shmem, network, f"upc_coll_{program}_struct", 3, *([] if program == "optional" else [2, 4000]))
+    over(
+        shmem,
+        network,
+        f"upc_coll_{program}_struct",
+        3,
+        *([] if program == "optional" else [2, 4000]),
+    )
 
 
 @pytest.mark.parametrize("wrong", ERRORS)
@@ -127,7 +164,9 @@ def test_extensions_where_some_threads_are_near(shmem):
     assert run(shmem, "upc_coll_bupc", 4, 15, above=[nodes]).check().lines("ok")
 
 
-@pytest.mark.parametrize("network, threads, elements", [("near", 1, 200000), ("near", 3, 200000), ("tcp", 2, 200000)])
+@pytest.mark.parametrize(
+    "network, threads, elements", [("near", 1, 200000), ("near", 3, 200000), ("tcp", 2, 200000)]
+)
 def test_files_as_posix_sees_them(shmem, network, threads, elements, tmp_path):
     over(shmem, network, "upc_coll_io", threads, tmp_path, threads, elements)
 

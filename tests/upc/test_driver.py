@@ -1,10 +1,11 @@
 """upcc's command line, its steps and its messages. What the language means is tested in tests/upc/language."""
+
 import re
 import shutil
 import subprocess
 
-from support import launch, launch_upc
 import pytest
+from support import launch, launch_upc
 
 pytestmark = launch_upc.needs_upc
 
@@ -49,6 +50,7 @@ def write(tmp_path):
     def write(**files):
         for name, text in files.items():
             (tmp_path / re.sub(r"_(upc|c|h|s)$", r".\1", name)).write_text(text)
+
     return write
 
 
@@ -87,9 +89,19 @@ def test_steps_one_by_one_give_the_same_program(upcc, write, tmp_path):
 
 
 def test_fixed_number_of_threads_in_all_its_spellings(upcc, write, tmp_path):
-    write(fixed_upc="#include <upc.h>\n#include <stdio.h>\nshared [] int a[THREADS];\n#if THREADS != 3\n#error\n#endif\n"
-                    "int main(void) { if (!MYTHREAD) printf(\"%d\\n\", (int) (sizeof(a) / sizeof(int))); return 0; }\n")
-    for words in (["-T=3"], ["-T3"], ["-T", "3"], ["-fupc-threads-3"], ["-fupc-threads=3"], ["--threads=3"], ["--threads", "3"]):
+    write(
+        fixed_upc="#include <upc.h>\n#include <stdio.h>\nshared [] int a[THREADS];\n#if THREADS != 3\n#error\n#endif\n"
+        'int main(void) { if (!MYTHREAD) printf("%d\\n", (int) (sizeof(a) / sizeof(int))); return 0; }\n'
+    )
+    for words in (
+        ["-T=3"],
+        ["-T3"],
+        ["-T", "3"],
+        ["-fupc-threads-3"],
+        ["-fupc-threads=3"],
+        ["--threads=3"],
+        ["--threads", "3"],
+    ):
         good(upcc(*words, "-fsyntax-only", "fixed.upc"))
     good(upcc("-T=3", "fixed.upc", "-o", "fixed"))
     assert output(tmp_path / "fixed", None) == "3\n"
@@ -153,9 +165,20 @@ def test_words_of_a_file_are_words_of_the_command(upcc, write, tmp_path):
 
 def test_help_names_every_option_of_upcc_and_version_names_upc(upcc):
     from nearcache.upcc import command
+
     text = good(upcc("--help"))
     assert text == command.HELP
-    for option in ("-T=N", "--translate", "--save-temps", "--struct-pointers", "--cc", "--shmem", "--show", "-E", "-MMD"):
+    for option in (
+        "-T=N",
+        "--translate",
+        "--save-temps",
+        "--struct-pointers",
+        "--cc",
+        "--shmem",
+        "--show",
+        "-E",
+        "-MMD",
+    ):
         assert option in text
     assert "UPC 1.3" in good(upcc("--version")) and good(upcc("-v")) == good(upcc("--version"))
 
@@ -180,8 +203,12 @@ def test_upcc_is_no_c_compiler_for_itself(upcc, write, monkeypatch):
 
 
 def test_upc_c_assembler_and_archives_in_one_program(upcc, write, tmp_path):
-    write(user_upc=USER, counter_upc=COUNTER, plain_c="int half(int); int twice(int x) { return half(4 * x); }\n",
-          half_c="int half(int x) { return x / 2; }\n")
+    write(
+        user_upc=USER,
+        counter_upc=COUNTER,
+        plain_c="int half(int); int twice(int x) { return half(4 * x); }\n",
+        half_c="int half(int x) { return x / 2; }\n",
+    )
     good(upcc("-c", "counter.upc"))
     good(upcc("-c", "half.c"))
     subprocess.run(["ar", "rc", "libhalf.a", "half.o"], cwd=tmp_path, check=True)
@@ -206,19 +233,34 @@ def test_language_may_be_named(upcc, write, tmp_path):
     assert code == 1 and "fortran" in err
 
 
-@pytest.mark.parametrize("main", ["int main(void) { run(); }", "int main(int argc, char **argv) { (void) argv; run(); return argc - 1; }"])
+@pytest.mark.parametrize(
+    "main",
+    [
+        "int main(void) { run(); }",
+        "int main(int argc, char **argv) { (void) argv; run(); return argc - 1; }",
+    ],
+)
 def test_main_in_plain_c_starts_on_every_thread(upcc, write, tmp_path, main):
-    write(run_upc="#include <upc.h>\n#include <stdio.h>\nvoid run(void) { printf(\"thread %d\\n\", MYTHREAD); }\n", main_c=f"void run(void);\n{main}\n")
+    write(
+        run_upc='#include <upc.h>\n#include <stdio.h>\nvoid run(void) { printf("thread %d\\n", MYTHREAD); }\n',
+        main_c=f"void run(void);\n{main}\n",
+    )
     good(upcc("run.upc", "main.c", "-o", "program"))
     assert sorted(output(tmp_path / "program", 2).splitlines()) == ["thread 0", "thread 1"]
     good(upcc("-c", "main.c"))
     good(upcc("run.upc", "main.o", "-o", "other"))
     assert sorted(output(tmp_path / "other", 2).splitlines()) == ["thread 0", "thread 1"]
-    assert " T main" in subprocess.run(["nm", "main.o"], cwd=tmp_path, capture_output=True, text=True).stdout  # the user's file is as it was
+    assert (
+        " T main"
+        in subprocess.run(["nm", "main.o"], cwd=tmp_path, capture_output=True, text=True).stdout
+    )  # the user's file is as it was
 
 
 def test_main_in_plain_c_is_found_in_link_time_optimised_objects(upcc, write, tmp_path):
-    write(run_upc="#include <stdio.h>\nvoid run(void) { printf(\"%d threads\\n\", THREADS); }\n", main_c="void run(void);\nint main(void) { run(); }\n")
+    write(
+        run_upc='#include <stdio.h>\nvoid run(void) { printf("%d threads\\n", THREADS); }\n',
+        main_c="void run(void);\nint main(void) { run(); }\n",
+    )
     good(upcc("-flto", "-O2", "run.upc", "main.c", "-o", "program"))
     assert output(tmp_path / "program", 1) == "1 threads\n"
 
@@ -226,7 +268,22 @@ def test_main_in_plain_c_is_found_in_link_time_optimised_objects(upcc, write, tm
 # --- the C compiler's options --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("option", ["-O0", "-O3", "-g", "-std=c99", "-std=gnu11", "-std=c11", "-ansi", "-pedantic", "-pthread", "-fno-strict-aliasing", "-fPIC"])
+@pytest.mark.parametrize(
+    "option",
+    [
+        "-O0",
+        "-O3",
+        "-g",
+        "-std=c99",
+        "-std=gnu11",
+        "-std=c11",
+        "-ansi",
+        "-pedantic",
+        "-pthread",
+        "-fno-strict-aliasing",
+        "-fPIC",
+    ],
+)
 def test_option_of_the_c_compiler_compiles_without_warnings(upcc, write, option):
     write(hello_upc=HELLO)
     code, _, err = upcc(option, "-Wall", "-Werror", "-c", "hello.upc", "-o", "hello.o")
@@ -236,7 +293,9 @@ def test_option_of_the_c_compiler_compiles_without_warnings(upcc, write, option)
 def test_definitions_and_folders_reach_the_source(upcc, write, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "there.h").write_text("#define THERE 2\n")
-    write(a_upc="#include <upc.h>\n#include <there.h>\nshared int a[THREADS * N * THERE];\n#ifdef GONE\n#error\n#endif\n")
+    write(
+        a_upc="#include <upc.h>\n#include <there.h>\nshared int a[THREADS * N * THERE];\n#ifdef GONE\n#error\n#endif\n"
+    )
     good(upcc("-c", "a.upc", "-DN=3", "-DGONE", "-UGONE", "-Ifolder"))
     good(upcc("-c", "a.upc", "-D", "N=3", "-I", "folder"))
 
@@ -248,8 +307,21 @@ def test_definition_that_is_a_name_of_the_runtimes_is_no_trouble(upcc, write):
 
 def test_options_of_other_upc_compilers_are_ignored_with_a_note(upcc, write):
     write(a_upc="#include <upc.h>\nshared int a;\n")
-    for option in ("-network=udp", "-pthreads=4", "-pthreads", "-opt", "-fupc-pthreads-model-tls", "-uses-mpi", "-network smp", "--network smp", "-nolines", "--opt",
-                   "-noopt", "--no-opt", "-heap-offset=3"):
+    for option in (
+        "-network=udp",
+        "-pthreads=4",
+        "-pthreads",
+        "-opt",
+        "-fupc-pthreads-model-tls",
+        "-uses-mpi",
+        "-network smp",
+        "--network smp",
+        "-nolines",
+        "--opt",
+        "-noopt",
+        "--no-opt",
+        "-heap-offset=3",
+    ):
         code, _, err = upcc(*option.split(), "-c", "a.upc")
         assert code == 0 and option in err and len(err.splitlines()) == 1
     assert upcc("-Wc,-O1,-g", "-c", "a.upc") == (0, "", "")
@@ -258,9 +330,15 @@ def test_options_of_other_upc_compilers_are_ignored_with_a_note(upcc, write):
 def test_a_header_beside_the_source_is_found_between_angle_brackets(upcc, write, tmp_path):
     """As with Berkeley's upcc; what the compiler finds elsewhere stays what it was."""
     (tmp_path / "src").mkdir()
-    write(**{"src/mine_h": "#define MINE 3\nint helper(void);\n", "src/stdlib_h": "#error not this one\n",
-             "src/a_upc": "#include <upc.h>\n#include <mine.h>\nshared int a[THREADS * MINE];\nint main(void) { return helper(); }\n",
-             "src/b_c": "#include <mine.h>\nint helper(void) { return MINE - 3; }\n", "src/c_upc": "#include <upc.h>\n#include <stdlib.h>\nint *p = NULL;\n"})
+    write(
+        **{
+            "src/mine_h": "#define MINE 3\nint helper(void);\n",
+            "src/stdlib_h": "#error not this one\n",
+            "src/a_upc": "#include <upc.h>\n#include <mine.h>\nshared int a[THREADS * MINE];\nint main(void) { return helper(); }\n",
+            "src/b_c": "#include <mine.h>\nint helper(void) { return MINE - 3; }\n",
+            "src/c_upc": "#include <upc.h>\n#include <stdlib.h>\nint *p = NULL;\n",
+        }
+    )
     good(upcc("src/a.upc", "src/b.c", "-o", "program"))
     good(upcc("-c", "src/c.upc"))
     assert "shared int a[" in good(upcc("-E", "src/a.upc"))
@@ -296,24 +374,40 @@ def test_keywords_of_upc_1_0_by_an_option(upcc, write, tmp_path):
     assert output(tmp_path / "old", 2) == "3 0\n"
 
 
-@pytest.mark.parametrize("statement, new", [("forall (i = 0; i < 3; i++; i) ;", "upc_forall"), ("barrier;", "upc_barrier"), ("barrier 3;", "upc_barrier"),
-                                            ("barrier_wait(3);", "upc_wait"), ("barrier_notify 3;", "upc_notify"), ("fence;", "upc_fence")])
+@pytest.mark.parametrize(
+    "statement, new",
+    [
+        ("forall (i = 0; i < 3; i++; i) ;", "upc_forall"),
+        ("barrier;", "upc_barrier"),
+        ("barrier 3;", "upc_barrier"),
+        ("barrier_wait(3);", "upc_wait"),
+        ("barrier_notify 3;", "upc_notify"),
+        ("fence;", "upc_fence"),
+    ],
+)
 def test_a_keyword_of_upc_1_0_is_named_where_it_is_not_understood(upcc, write, statement, new):
     write(old_upc=f"#include <upc.h>\nint f(int i) {{\n  {statement}\n  return i;\n}}\n")
     code, _, err = upcc("-c", "old.upc")
-    assert code == 1 and re.search(rf"^old\.upc:3:\d+: error: .*UPC 1\.0's name of {new}: upcc --upc-1\.0 takes it", err, re.M), err
+    assert code == 1 and re.search(
+        rf"^old\.upc:3:\d+: error: .*UPC 1\.0's name of {new}: upcc --upc-1\.0 takes it", err, re.M
+    ), err
 
 
 def test_names_of_upc_1_0_are_free_without_the_option(upcc, write):
-    write(a_upc="#include <upc.h>\nint fence(int barrier) { int forall = barrier; return forall; }\nint g(void) { return fence(2); }\n")
+    write(
+        a_upc="#include <upc.h>\nint fence(int barrier) { int forall = barrier; return forall; }\nint g(void) { return fence(2); }\n"
+    )
     good(upcc("-Wall", "-Werror", "-c", "a.upc"))
 
 
 def test_a_variable_of_a_header_is_one_in_all_files(upcc, write, tmp_path):
     """Tentative definitions, as compilers took them before GCC 10."""
-    write(h_h="int number; double list[3];\n", a_upc='#include <upc.h>\n#include "h.h"\nint f(void);\nint main(void) { number = 2; return f(); }\n',
-          b_upc='#include <upc.h>\n#include "h.h"\nint g(void);\nint f(void) { return number - 2 + g() + THREADS - THREADS; }\n',
-          c_c='#include "h.h"\nint g(void) { return number - 2; }\n')
+    write(
+        h_h="int number; double list[3];\n",
+        a_upc='#include <upc.h>\n#include "h.h"\nint f(void);\nint main(void) { number = 2; return f(); }\n',
+        b_upc='#include <upc.h>\n#include "h.h"\nint g(void);\nint f(void) { return number - 2 + g() + THREADS - THREADS; }\n',
+        c_c='#include "h.h"\nint g(void) { return number - 2; }\n',
+    )
     good(upcc("a.upc", "b.upc", "c.c", "-o", "program"))
     assert output(tmp_path / "program", 1) == ""
     code, _, err = upcc("-fno-common", "a.upc", "b.upc", "c.c", "-o", "other")
@@ -321,7 +415,10 @@ def test_a_variable_of_a_header_is_one_in_all_files(upcc, write, tmp_path):
 
 
 def test_shared_objects_with_initialisers_are_defined_once(upcc, write):
-    write(a_upc="#include <upc.h>\nshared int x = 1;\nint main(void) { return 0; }\n", b_upc="#include <upc.h>\nshared int x = 2;\n")
+    write(
+        a_upc="#include <upc.h>\nshared int x = 1;\nint main(void) { return 0; }\n",
+        b_upc="#include <upc.h>\nshared int x = 2;\n",
+    )
     code, _, err = upcc("a.upc", "b.upc", "-o", "program")
     assert code == 1 and re.search(r"multiple definition of .x", err)
 
@@ -333,10 +430,20 @@ def test_options_of_berkeleys_upcc_that_mean_something(upcc, write, tmp_path, mo
     for words in (["-shared-heap=96MB"], ["-shared-heap", "96"], ["--shared-heap=96M"]):
         good(upcc(*words, "hello.upc", "-o", "hello"))
     from nearcache.upcc import upcrun
+
     with launch_upc.home():
-        assert upcrun.plan(["./hello"], 2, environment={}).variables["NEARCACHE_UPC_SHARED_HEAP"] == str(96 << 20)
-        assert upcrun.plan(["./hello"], 2, heap=1 << 20, environment={}).variables["NEARCACHE_UPC_SHARED_HEAP"] == str(1 << 20)
-        assert "NEARCACHE_UPC_SHARED_HEAP" not in upcrun.plan(["./hello"], 2, environment={"NEARCACHE_UPC_SHARED_HEAP": "5M"}).variables
+        assert upcrun.plan(["./hello"], 2, environment={}).variables[
+            "NEARCACHE_UPC_SHARED_HEAP"
+        ] == str(96 << 20)
+        assert upcrun.plan(["./hello"], 2, heap=1 << 20, environment={}).variables[
+            "NEARCACHE_UPC_SHARED_HEAP"
+        ] == str(1 << 20)
+        assert (
+            "NEARCACHE_UPC_SHARED_HEAP"
+            not in upcrun.plan(
+                ["./hello"], 2, environment={"NEARCACHE_UPC_SHARED_HEAP": "5M"}
+            ).variables
+        )
     linker = tmp_path / "linker"
     linker.write_text('#!/bin/sh\necho linked by it\nexec cc "$@"\n')
     linker.chmod(0o755)
@@ -346,8 +453,10 @@ def test_options_of_berkeleys_upcc_that_mean_something(upcc, write, tmp_path, mo
 
 def test_feature_macro_of_the_source_counts(upcc, write):
     """strdup is not there in C99 without it; the name of the source's own function is that of a GNU function."""
-    write(a_upc="#define _POSIX_C_SOURCE 200809L\n#include <upc.h>\n#include <string.h>\nchar *f(void) { return strdup(\"\"); }\n",
-          b_upc="#include <upc.h>\n#include <stdio.h>\nint getline(int x) { return x; }\n")
+    write(
+        a_upc='#define _POSIX_C_SOURCE 200809L\n#include <upc.h>\n#include <string.h>\nchar *f(void) { return strdup(""); }\n',
+        b_upc="#include <upc.h>\n#include <stdio.h>\nint getline(int x) { return x; }\n",
+    )
     good(upcc("-std=c99", "-Wall", "-Werror", "-c", "a.upc"))
     good(upcc("-std=c99", "-Wall", "-Werror", "-c", "b.upc"))
 
@@ -355,20 +464,23 @@ def test_feature_macro_of_the_source_counts(upcc, write):
 # --- messages ------------------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words, told", [
-    ([], "no file"),
-    (["-c", "missing.upc"], "missing.upc: there is no such file"),
-    (["-T=0", "a.upc"], "-T wants a number of threads"),
-    (["-T=many", "a.upc"], "'many'"),
-    (["-T=1025", "a.upc"], "1,024 threads at most; --struct-pointers allows more"),
-    (["-T=99999999", "--struct-pointers", "a.upc"], "16,777,216 threads at most"),
-    (["-shared-heap=much", "a.upc"], "-shared-heap wants a size such as 512M"),
-    (["-c", "-o", "x.o", "a.upc", "a.upc"], "several files"),
-    (["a.upc", "-o"], "-o wants a value"),
-    (["--shmem=sandia-9", "a.upc"], "sandia-9"),
-    (["-o", "a.upc", "a.upc"], "overwrite"),
-    (["--cc=no-such-compiler", "-c", "a.upc"], "no-such-compiler"),
-])
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        ([], "no file"),
+        (["-c", "missing.upc"], "missing.upc: there is no such file"),
+        (["-T=0", "a.upc"], "-T wants a number of threads"),
+        (["-T=many", "a.upc"], "'many'"),
+        (["-T=1025", "a.upc"], "1,024 threads at most; --struct-pointers allows more"),
+        (["-T=99999999", "--struct-pointers", "a.upc"], "16,777,216 threads at most"),
+        (["-shared-heap=much", "a.upc"], "-shared-heap wants a size such as 512M"),
+        (["-c", "-o", "x.o", "a.upc", "a.upc"], "several files"),
+        (["a.upc", "-o"], "-o wants a value"),
+        (["--shmem=sandia-9", "a.upc"], "sandia-9"),
+        (["-o", "a.upc", "a.upc"], "overwrite"),
+        (["--cc=no-such-compiler", "-c", "a.upc"], "no-such-compiler"),
+    ],
+)
 def test_wrong_use_is_told(upcc, write, words, told):
     write(a_upc="int a;\n")
     code, _, err = upcc(*words)
@@ -376,7 +488,9 @@ def test_wrong_use_is_told(upcc, write, words, told):
 
 
 def test_error_has_file_line_column_source_and_caret(upcc, write):
-    write(wrong_upc="#include <upc.h>\n#define NOTHING\nint f(void) {\n  NOTHING int  x = ;\n  return x;\n}\n")
+    write(
+        wrong_upc="#include <upc.h>\n#define NOTHING\nint f(void) {\n  NOTHING int  x = ;\n  return x;\n}\n"
+    )
     code, _, err = upcc("-c", "wrong.upc")
     lines = err.splitlines()
     assert code == 1 and re.match(r"wrong\.upc:4:20: error: ", lines[0])
@@ -385,12 +499,20 @@ def test_error_has_file_line_column_source_and_caret(upcc, write):
 
 
 def test_every_error_of_a_file_and_every_wrong_file_is_told(upcc, write, tmp_path):
-    write(a_upc="#include <upc.h>\nvoid f(void) {\n  shared int x;\n  undeclared = 1;\n}\n", b_upc="#include <upc.h>\nint g(void) { return 1 +; }\n", c_upc="int good;\n")
+    write(
+        a_upc="#include <upc.h>\nvoid f(void) {\n  shared int x;\n  undeclared = 1;\n}\n",
+        b_upc="#include <upc.h>\nint g(void) { return 1 +; }\n",
+        c_upc="int good;\n",
+    )
     code, _, err = upcc("-c", "a.upc", "b.upc", "c.upc")
     assert code == 1
     for place in ("a.upc:3:", "a.upc:4:", "b.upc:2:"):
         assert place in err
-    assert "2 errors generated." in err and (tmp_path / "c.o").exists() and not (tmp_path / "a.o").exists()
+    assert (
+        "2 errors generated." in err
+        and (tmp_path / "c.o").exists()
+        and not (tmp_path / "a.o").exists()
+    )
 
 
 def test_error_in_a_header_names_the_header(upcc, write):
@@ -407,13 +529,17 @@ def test_messages_of_the_preprocessor_are_shown(upcc, write):
 
 
 def test_messages_of_the_c_compiler_name_lines_of_the_upc_source(upcc, write):
-    write(a_upc="#include <upc.h>\nshared int s;\nint f(int unused_one) {\n  int never;\n  s = 3;\n  return 0;\n}\n")
+    write(
+        a_upc="#include <upc.h>\nshared int s;\nint f(int unused_one) {\n  int never;\n  s = 3;\n  return 0;\n}\n"
+    )
     code, _, err = upcc("-Wall", "-c", "a.upc")
     assert code == 0 and re.search(r"^a\.upc:4: warning: unused variable .never", err, re.M)
 
 
 def test_warnings_of_the_translator_obey_the_compilers_options(upcc, write):
-    write(a_upc="#include <upc.h>\nshared int *p;\nshared float *q;\nint same(void) { return p == q; }\n")
+    write(
+        a_upc="#include <upc.h>\nshared int *p;\nshared float *q;\nint same(void) { return p == q; }\n"
+    )
     code, _, err = upcc("-c", "a.upc")
     assert code == 0 and re.match(r"a\.upc:4:25: warning: ", err)
     assert upcc("-w", "-c", "a.upc") == (0, "", "")
@@ -421,19 +547,30 @@ def test_warnings_of_the_translator_obey_the_compilers_options(upcc, write):
     assert code == 1 and re.match(r"a\.upc:4:25: error: .*\[-Werror\]", err)
 
 
-@pytest.mark.parametrize("main", ["int main() { return 0; }", "int main(void) { return 0; }", "int main(int n, char **words) { return n && !words; }"])
+@pytest.mark.parametrize(
+    "main",
+    [
+        "int main() { return 0; }",
+        "int main(void) { return 0; }",
+        "int main(int n, char **words) { return n && !words; }",
+    ],
+)
 def test_main_of_any_form_is_without_extra_warnings(upcc, write, main):
     write(a_upc=f"#include <upc.h>\n{main}\n")
     assert upcc("-Wall", "-Wextra", "-Werror", "-c", "a.upc") == (0, "", "")
 
 
 def test_a_case_that_falls_through_under_a_comment_is_no_warning(upcc, write):
-    write(a_upc="#include <upc.h>\nint f(int n) {\n  switch (n) {\n  case 1:\n    n++; /* fall through */\n  case 2:\n    n--;\n  }\n  return n;\n}\n")
+    write(
+        a_upc="#include <upc.h>\nint f(int n) {\n  switch (n) {\n  case 1:\n    n++; /* fall through */\n  case 2:\n    n--;\n  }\n  return n;\n}\n"
+    )
     assert upcc("-Wall", "-Wextra", "-Werror", "-c", "a.upc") == (0, "", "")
 
 
 def test_messages_name_no_files_and_functions_of_ours(upcc, write):
-    write(a_upc="#include <upc.h>\nint missing(void);\nint main(void) {\n  int never;\n  return missing();\n}\n")
+    write(
+        a_upc="#include <upc.h>\nint missing(void);\nint main(void) {\n  int never;\n  return missing();\n}\n"
+    )
     _, _, err = upcc("-Wall", "a.upc", "-o", "a")
     assert "/upcc-" not in err and "ncupc_main" not in err and "In function" in err and "a.o" in err
 
@@ -446,6 +583,7 @@ def test_undefined_name_fails_to_link(upcc, write, tmp_path):
 
 def test_mistake_of_the_translator_is_one_line_with_the_place(upcc, write, monkeypatch):
     from nearcache.upcc import lower
+
     write(a_upc="int a;\nint b;\n")
 
     def break_down(tree, *_, **__):
@@ -460,6 +598,7 @@ def test_mistake_of_the_translator_is_one_line_with_the_place(upcc, write, monke
 
 def test_debug_switch_shows_where_a_mistake_is(upcc, write, monkeypatch):
     from nearcache.upcc import lower
+
     write(a_upc="int a;\n")
     monkeypatch.setattr(lower, "lower", lambda *_, **__: {}["nothing"])
     monkeypatch.setenv("NEARCACHE_UPCC_DEBUG", "1")
@@ -472,14 +611,19 @@ def test_long_expressions_are_translated(upcc, write):
     good(upcc("-c", "a.upc"))
 
 
-@pytest.mark.parametrize("opening, closing, depth", [("(", ")", 3000), ("1 + (", ")", 3000), ("a[", "]", 1000)])
+@pytest.mark.parametrize(
+    "opening, closing, depth", [("(", ")", 3000), ("1 + (", ")", 3000), ("a[", "]", 1000)]
+)
 def test_deep_nesting_is_translated(upcc, write, opening, closing, depth):
-    write(a_upc=f"#include <upc.h>\nshared int a[THREADS];\nint f(int x) {{ return {opening * depth}x{closing * depth}; }}\n")
+    write(
+        a_upc=f"#include <upc.h>\nshared int a[THREADS];\nint f(int x) {{ return {opening * depth}x{closing * depth}; }}\n"
+    )
     good(upcc("--translate", "a.upc"))
 
 
 def test_nesting_beyond_all_bounds_is_told_in_a_line(upcc, write, monkeypatch):
     from nearcache.upcc import translate
+
     monkeypatch.setattr(translate, "DEEP", 2000)
     write(a_upc=f"#include <upc.h>\nint f(int x) {{ return {'(' * 3000}x{')' * 3000}; }}\n")
     code, _, err = upcc("--translate", "a.upc")
@@ -489,6 +633,7 @@ def test_nesting_beyond_all_bounds_is_told_in_a_line(upcc, write, monkeypatch):
 def test_missing_or_old_pycparser_is_told(upcc, write, monkeypatch):
     import pycparser
     from nearcache.upcc import driver
+
     write(a_upc="int a;\n")
     monkeypatch.setattr(pycparser, "__version__", "2.21")
     code, _, err = upcc("-c", "a.upc")
@@ -501,6 +646,11 @@ def test_missing_or_old_pycparser_is_told(upcc, write, monkeypatch):
 def test_console_script_is_upcc():
     """As an installed user starts it: one process, exit code of its own."""
     import sys
-    done = subprocess.run([sys.executable, "-c", "from nearcache.upcc.driver import entry; entry()", "--version"], capture_output=True, text=True,
-                          cwd=launch.ROOT / "python")
+
+    done = subprocess.run(
+        [sys.executable, "-c", "from nearcache.upcc.driver import entry; entry()", "--version"],
+        capture_output=True,
+        text=True,
+        cwd=launch.ROOT / "python",
+    )
     assert done.returncode == 0 and "upcc" in done.stdout

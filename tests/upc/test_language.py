@@ -3,11 +3,12 @@
 A run of ./test starts each program once, in a combination of threads, kind of THREADS, network and cache that its name chooses;
 ./test --long starts it in every combination.
 """
+
 import re
 
-from support.upc import language_programs, language_suite
-from support import launch_upc
 import pytest
+from support import launch_upc
+from support.upc import language_programs, language_suite
 
 pytestmark = launch_upc.needs_upc
 
@@ -19,7 +20,9 @@ def all_programs():
     if _programs is None:
         folder = launch_upc.folder() / "language"
         folder.mkdir(exist_ok=True)
-        _programs = language_programs.handwritten() + language_programs.generated(folder / "sources")
+        _programs = language_programs.handwritten() + language_programs.generated(
+            folder / "sources"
+        )
     return _programs
 
 
@@ -33,10 +36,17 @@ def pytest_generate_tests(metafunc):
 @pytest.fixture(scope="session")
 def suite(request):
     """What is asked for is compiled and run all at once."""
-    chosen = {item.callspec.params["program"].name for item in request.session.items
-              if getattr(item, "callspec", None) and "program" in item.callspec.params and item.path.name == "test_language.py"}
+    chosen = {
+        item.callspec.params["program"].name
+        for item in request.session.items
+        if getattr(item, "callspec", None)
+        and "program" in item.callspec.params
+        and item.path.name == "test_language.py"
+    }
     programs = [each for each in all_programs() if each.name in chosen]
-    return language_suite.Suite(programs, language_suite.long_run(), launch_upc.folder() / "language")
+    return language_suite.Suite(
+        programs, language_suite.long_run(), launch_upc.folder() / "language"
+    )
 
 
 def test_told(suite, program):
@@ -69,7 +79,9 @@ def check(program, outcome, combination):
     shown = f"{combination}: exit code {outcome.code}\n{outcome.messages}\n{outcome.output}\n{outcome.command}"
     if program.ends:
         assert outcome.code is not None, f"hangs: {shown}"
-        assert outcome.code == program.exit if program.exit is not None else outcome.code != 0, shown
+        assert outcome.code == program.exit if program.exit is not None else outcome.code != 0, (
+            shown
+        )
         if program.abort is not None:
             wanted = rf"upc: thread \d+: \S*{program.path.name}:\d+: .*{program.abort}"
             assert re.search(wanted, outcome.messages), f"no message that matches {wanted}: {shown}"
@@ -81,8 +93,14 @@ def check(program, outcome, combination):
 
 def test_pointers_of_the_struct_form():
     """The same sources with the other form of pointers to shared; some of them, or all under --long."""
-    programs = [each for each in all_programs() if not each.told and (language_suite.long_run() or each.hash("struct") % 10 == 0)]
-    suite = language_suite.Suite(programs, False, launch_upc.folder() / "language-struct", ["--struct-pointers"])
+    programs = [
+        each
+        for each in all_programs()
+        if not each.told and (language_suite.long_run() or each.hash("struct") % 10 == 0)
+    ]
+    suite = language_suite.Suite(
+        programs, False, launch_upc.folder() / "language-struct", ["--struct-pointers"]
+    )
     for program in programs:
         check_program(suite, program)
 
@@ -105,7 +123,9 @@ def test_a_program_that_fails_does_not_hide_the_others(tmp_path):
         programs.append(language_programs.read(tmp_path / f"{name}.upc", name))
     objects = [language_suite.compile_program(each, 0, tmp_path)[0] for each in programs]
     executable = language_suite.link(programs, objects, 0, tmp_path / "all")
-    found = language_suite.outcomes(executable, language_suite.Combination(2, False, language_suite.MEMORY), programs)
+    found = language_suite.outcomes(
+        executable, language_suite.Combination(2, False, language_suite.MEMORY), programs
+    )
     assert (found["failing"].done, found["failing"].failed) == (True, 1)
     assert "failing.upc:2: thread 1: CHECK failed: MYTHREAD == 0" in found["failing"].messages
     assert not found["crashing"].done and found["crashing"].code != 0

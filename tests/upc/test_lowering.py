@@ -1,4 +1,5 @@
 """What the constructs of UPC become in C, without a compiler or a run; and that C which is not UPC stays as it was."""
+
 import re
 import sys
 from pathlib import Path
@@ -29,7 +30,9 @@ def lowered(text, **options):
 def statement(text, **options):
     """The C of one statement."""
     printed = lowered(f"{DECLARATIONS}\nvoid t(void) {{\n{text}\n}}\n", **options)
-    body = printed[printed.index("t(void) {") + 9:printed.index("static void ncupc_place_statics")]
+    body = printed[
+        printed.index("t(void) {") + 9 : printed.index("static void ncupc_place_statics")
+    ]
     body = re.sub(r"#line[^\n]*", "", body).strip()
     assert body.endswith("}")
     return " ".join(body[:-1].split())
@@ -48,8 +51,7 @@ CASES = {
     "calm = 2;": "NCUPC_PUT_STRICT(int, calm, 2);",
     "p = 0b0;": "p = NCUPC_NULL;",
     "i = p == 0B00u;": "i = ncupc_is_null(p);",
-    "upc_forall (i = 0; i < (int) count(); i++; i) x = i;":
-        "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < (int) count(); ++i) { if (NCUPC_MINE_INT(ncupc_forall1, i)) { NCUPC_PUT(int, x, i); } } }",
+    "upc_forall (i = 0; i < (int) count(); i++; i) x = i;": "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < (int) count(); ++i) { if (NCUPC_MINE_INT(ncupc_forall1, i)) { NCUPC_PUT(int, x, i); } } }",
     "x++;": "NCUPC_PUT(int, x, NCUPC_GET(int, x) + 1);",
     "flag = 1;": "NCUPC_PUT_STRICT(int, flag, 1);",
     "i = flag;": "i = NCUPC_GET_STRICT(int, flag);",
@@ -82,26 +84,22 @@ CASES = {
     "upc_fence;": "NCUPC_FENCE();",
     "i = upc_blocksizeof(a);": "i = (size_t) 4;",
     "i = upc_elemsizeof(a);": "i = sizeof(double);",
-    "_Static_assert(upc_blocksizeof(a) == 4, \"in a function\");": "_Static_assert((size_t) 4 == 4, \"in a function\");",
+    '_Static_assert(upc_blocksizeof(a) == 4, "in a function");': '_Static_assert((size_t) 4 == 4, "in a function");',
     "i = bupc_assert_type(x, shared int);": "i = 1;",
     "i = bupc_assert_type(count(), int) + bupc_assert_type(n++, shared int);": "i = 1 + 0;",
     "i = sizeof(m);": "i = (size_t) THREADS * 10 * sizeof(int);",
     "i = MYTHREAD + THREADS;": "i = MYTHREAD + THREADS;",
-    "upc_forall (i = 0; i < n; i++; i) x = i;":
-        "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < n; ++i) { if (NCUPC_MINE_INT(ncupc_forall1, i)) { NCUPC_PUT(int, x, i); } "
-        "else NCUPC_SKIP_INT(i, (ptrdiff_t) n - (ptrdiff_t) i); } }",
-    "upc_forall (i = n; i > 0; i--; i) x = i;":
-        "{ NCUPC_FORALL(ncupc_forall1); for (i = n; i > 0; --i) { if (NCUPC_MINE_INT(ncupc_forall1, i)) { NCUPC_PUT(int, x, i); } } }",
-    "upc_forall (i = 0; i < n; i++; &a[i]) d = 1;":
-        "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < n; ++i) { if (NCUPC_MINE_PTR(ncupc_forall1, ncupc_element(a, i, sizeof(double), 4))) "
-        "{ d = 1; } else NCUPC_SKIP_PTR(i, (ptrdiff_t) n - (ptrdiff_t) i, ncupc_element(a, i, sizeof(double), 4), 4); } }",
-    "upc_forall (i = 0; i < x; i++; &a[i]) d = 1;":
-        "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < NCUPC_GET(int, x); ++i) { if (NCUPC_MINE_PTR(ncupc_forall1, ncupc_element(a, i, "
-        "sizeof(double), 4))) { d = 1; } } }",
+    "upc_forall (i = 0; i < n; i++; i) x = i;": "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < n; ++i) { if (NCUPC_MINE_INT(ncupc_forall1, i)) { NCUPC_PUT(int, x, i); } "
+    "else NCUPC_SKIP_INT(i, (ptrdiff_t) n - (ptrdiff_t) i); } }",
+    "upc_forall (i = n; i > 0; i--; i) x = i;": "{ NCUPC_FORALL(ncupc_forall1); for (i = n; i > 0; --i) { if (NCUPC_MINE_INT(ncupc_forall1, i)) { NCUPC_PUT(int, x, i); } } }",
+    "upc_forall (i = 0; i < n; i++; &a[i]) d = 1;": "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < n; ++i) { if (NCUPC_MINE_PTR(ncupc_forall1, ncupc_element(a, i, sizeof(double), 4))) "
+    "{ d = 1; } else NCUPC_SKIP_PTR(i, (ptrdiff_t) n - (ptrdiff_t) i, ncupc_element(a, i, sizeof(double), 4), 4); } }",
+    "upc_forall (i = 0; i < x; i++; &a[i]) d = 1;": "{ NCUPC_FORALL(ncupc_forall1); for (i = 0; i < NCUPC_GET(int, x); ++i) { if (NCUPC_MINE_PTR(ncupc_forall1, ncupc_element(a, i, "
+    "sizeof(double), 4))) { d = 1; } } }",
     "upc_forall (i = 0; i < n; i++; continue) d = 1;": "for (i = 0; i < n; ++i) d = 1;",
     "{\n#pragma upc strict\nx = 1; } x = 2;": "{ NCUPC_PUT_STRICT(int, x, 1); } NCUPC_PUT(int, x, 2);",
     "a[count()] += 2;": "({ ncupc_ptr ncupc_t1 = ncupc_element(a, count(), sizeof(double), 4); NCUPC_PUT(double, ncupc_t1, "
-                        "NCUPC_GET(double, ncupc_t1) + 2); });",
+    "NCUPC_GET(double, ncupc_t1) + 2); });",
     "i = x++;": "i = ({ int ncupc_t1 = NCUPC_GET(int, x); NCUPC_PUT(int, x, ncupc_t1 + 1); ncupc_t1; });",
     "i = *p++;": "i = NCUPC_GET(int, ({ ncupc_ptr ncupc_t1 = p; p = ncupc_add(ncupc_t1, 1, sizeof(int), 1); ncupc_t1; }));",
 }
@@ -112,8 +110,13 @@ def test_a_statement_becomes_readable_c(source):
     assert statement(source) == CASES[source]
 
 
-PLAIN = ["for (i = 0; i < n; ++i) d += local[i] * 2;", "switch (i) { case 1: n = 2; break; default: n = 3; }",
-         "do { --i; } while (i > 0 && local != (void *) 0);", "local[count()] += i ? n : -1;", "goto end; end: i = sizeof(one.w) / sizeof(double);"]
+PLAIN = [
+    "for (i = 0; i < n; ++i) d += local[i] * 2;",
+    "switch (i) { case 1: n = 2; break; default: n = 3; }",
+    "do { --i; } while (i > 0 && local != (void *) 0);",
+    "local[count()] += i ? n : -1;",
+    "goto end; end: i = sizeof(one.w) / sizeof(double);",
+]
 
 
 @pytest.mark.parametrize("source", PLAIN)
@@ -122,9 +125,15 @@ def test_c_stays_as_it_is(source):
 
 
 def test_shared_data_are_placed_and_filled_at_the_start():
-    text = lowered("shared int x = 5;\nshared [2] int a[4] = {1, 2};\nextern shared int e[];\nstatic shared int s;\nshared int *p = &a[1];\n"
-                   .replace("shared int *p = &a[1]", "shared [2] int *p = &a[1]"), threads=2)
-    assert "ncupc_ptr x;" in text and "extern ncupc_ptr e;" in text and "static ncupc_ptr s;" in text
+    text = lowered(
+        "shared int x = 5;\nshared [2] int a[4] = {1, 2};\nextern shared int e[];\nstatic shared int s;\nshared int *p = &a[1];\n".replace(
+            "shared int *p = &a[1]", "shared [2] int *p = &a[1]"
+        ),
+        threads=2,
+    )
+    assert (
+        "ncupc_ptr x;" in text and "extern ncupc_ptr e;" in text and "static ncupc_ptr s;" in text
+    )
     assert 'ncupc_place(&x, "x", sizeof(int), 1, 1, NCUPC_HERE);' in text
     assert 'ncupc_place(&a, "a", sizeof(int), 4, 2, NCUPC_HERE);' in text
     assert "ncupc_place(&e" not in text
@@ -133,14 +142,29 @@ def test_shared_data_are_placed_and_filled_at_the_start():
     assert 'NCUPC_MODULE("t.upc", ncupc_place_statics, ncupc_initialise_statics);' in text
 
 
-@pytest.mark.parametrize("dimension, threads, block", [("10*THREADS", None, "10"), ("THREADS*6*2", None, "12"), ("10", 4, "3"), ("12*THREADS", 3, "12")])
+@pytest.mark.parametrize(
+    "dimension, threads, block",
+    [
+        ("10*THREADS", None, "10"),
+        ("THREADS*6*2", None, "12"),
+        ("10", 4, "3"),
+        ("12*THREADS", 3, "12"),
+    ],
+)
 def test_a_star_gives_each_thread_one_block(dimension, threads, block):
     assert f", {block}, NCUPC_HERE)" in lowered(f"shared [*] int a[{dimension}];", threads=threads)
 
 
-@pytest.mark.parametrize("one, other", [
-    ("void f(shared [] int *p);", "void f(shared int *p) { }"), ("shared [] int *f(void);", "shared [4] int *f(void);"),
-    ("extern shared int *p;", "shared [] int *p;"), ("int f(shared int *);", "int f(int *);"), ("extern shared int *a[2];", "int *a[2];")])
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("void f(shared [] int *p);", "void f(shared int *p) { }"),
+        ("shared [] int *f(void);", "shared [4] int *f(void);"),
+        ("extern shared int *p;", "shared [] int *p;"),
+        ("int f(shared int *);", "int f(int *);"),
+        ("extern shared int *a[2];", "int *a[2];"),
+    ],
+)
 def test_declarations_agree_in_what_is_shared_and_how(one, other):
     assert errors_of(one + "\n" + other)[0][0] == 2
     lowered(one + "\n" + one)
@@ -161,7 +185,9 @@ def test_a_star_in_a_typedef_is_worked_out_for_each_array_that_is_declared():
     """UPC 1.3, 6.5.1.1: by the size of the array that is distributed, which public tests expect of typedefs of typedefs as well."""
     text = lowered(STARS.replace("pointer = parameter; ", ""), threads=2)
     for name, count, block in (("k", 100, 50), ("l", 1000, 500), ("s", 7, 4), ("one", 1, 1)):
-        assert re.search(rf'ncupc_place\(&{name}, "{name}", sizeof\(\w+\), {count}, {block}, NCUPC_HERE\);', text)
+        assert re.search(
+            rf'ncupc_place\(&{name}, "{name}", sizeof\(\w+\), {count}, {block}, NCUPC_HERE\);', text
+        )
     assert "{(size_t) 50, (size_t) 500, (size_t) 1}" in text
     assert "parameter = ncupc_add(parameter, 1 * 100, sizeof(int), 500);" in text
     assert "pointer = ncupc_add(pointer, 1 * 100, sizeof(int), 50);" in text
@@ -169,7 +195,12 @@ def test_a_star_in_a_typedef_is_worked_out_for_each_array_that_is_declared():
 
 
 def test_main_is_what_the_runtime_calls():
-    for source in ("int main(void) { }", "main() { }", "void main(int argc, char *argv[]) { return; }", "int main(int c, const char **v) { return c; }"):
+    for source in (
+        "int main(void) { }",
+        "main() { }",
+        "void main(int argc, char *argv[]) { return; }",
+        "int main(int c, const char **v) { return c; }",
+    ):
         printed = lowered(source)
         printed = printed.replace(" __attribute__((unused))", "")
         assert re.search(r"int ncupc_main\(int \w+, char \*\*? ?\w+(\[\])?\)", printed), printed
@@ -179,17 +210,29 @@ def test_main_is_what_the_runtime_calls():
 def errors_of(text, **options):
     with pytest.raises(UpcErrors) as caught:
         lowered(text, **options)
-    return [(coord.line, message) for coord, severity, message in caught.value.diagnostics if severity == "error"]
+    return [
+        (coord.line, message)
+        for coord, severity, message in caught.value.diagnostics
+        if severity == "error"
+    ]
 
 
 def test_all_errors_of_a_file_are_told_at_once_with_their_lines():
-    found = errors_of("shared [-1] int a[THREADS];\nint main() {\n  shared int x;\n  nowhere = 1;\n  return 0;\n}\n")
+    found = errors_of(
+        "shared [-1] int a[THREADS];\nint main() {\n  shared int x;\n  nowhere = 1;\n  return 0;\n}\n"
+    )
     assert [line for line, _ in found] == [1, 3, 4]
-    assert "negative" in found[0][1] and "automatic" in found[1][1] and "'nowhere' is not declared" in found[2][1]
+    assert (
+        "negative" in found[0][1]
+        and "automatic" in found[1][1]
+        and "'nowhere' is not declared" in found[2][1]
+    )
 
 
 def test_a_phase_is_not_lost_without_a_cast():
-    (line, message), = errors_of("shared [2] int a[2*THREADS];\nshared [3] int *p;\nvoid f(void) { p = a; }\n")
+    ((line, message),) = errors_of(
+        "shared [2] int a[2*THREADS];\nshared [3] int *p;\nvoid f(void) { p = a; }\n"
+    )
     assert line == 3 and "block sizes differ, [2] and [3]" in message and "cast" in message
 
 

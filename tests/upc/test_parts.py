@@ -1,4 +1,5 @@
 """The parts of the lowering use of each other what they say: the parts that `needs` names, and no more of them than methods without an underscore."""
+
 import ast
 import inspect
 import sys
@@ -16,8 +17,13 @@ from nearcache.upcc.unit import Unit  # noqa: E402
 def used_of_others(kind):
     """(part, name) of every self.part.name in a class."""
     for node in ast.walk(ast.parse(inspect.getsource(kind))):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute) and isinstance(node.value.value, ast.Name) \
-                and node.value.value.id == "self" and node.value.attr in lower.PARTS:
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Attribute)
+            and isinstance(node.value.value, ast.Name)
+            and node.value.value.id == "self"
+            and node.value.attr in lower.PARTS
+        ):
             yield node.value.attr, node.attr
 
 
@@ -28,11 +34,17 @@ def test_a_part_uses_what_it_says_and_no_privates(name):
     used = set(used_of_others(kind))
     assert sorted({part for part, _ in used}) == sorted(kind.needs)
     for part, attribute in used:
-        assert not attribute.startswith("_") and callable(getattr(parts[part], attribute)), f"{name} uses {part}.{attribute}"
+        assert not attribute.startswith("_") and callable(getattr(parts[part], attribute)), (
+            f"{name} uses {part}.{attribute}"
+        )
 
 
 def test_parts_hold_nothing_of_each_other_but_what_they_need():
     parts = lower.connected(Unit(None, False, "t.upc", False))
     for name, part in parts.items():
-        held = {each for each in vars(part) if any(vars(part)[each] is other for other in parts.values())}
+        held = {
+            each
+            for each in vars(part)
+            if any(vars(part)[each] is other for other in parts.values())
+        }
         assert held == set(part.needs), name

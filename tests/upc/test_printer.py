@@ -1,11 +1,12 @@
 """The printer of upcc: C that is parsed and printed again is the same program, free of warnings, with the source's lines."""
+
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
-from support import launch_upc  # noqa: F401  (makes the package importable)
 import pytest
+from support import launch_upc  # noqa: F401  (makes the package importable)
 
 pytest.importorskip("pycparser")
 
@@ -18,7 +19,9 @@ GCC_ONLY = {"attributes", "gnu", "pragmas"}
 
 
 def run(words, **kwargs):
-    return subprocess.run([str(word) for word in words], text=True, capture_output=True, timeout=120, **kwargs)
+    return subprocess.run(
+        [str(word) for word in words], text=True, capture_output=True, timeout=120, **kwargs
+    )
 
 
 def preprocessed(path, cc, *options):
@@ -52,12 +55,27 @@ def printed(text):
 def test_a_printed_program_compiles_without_warnings_and_does_the_same(path, cc, tmp_path):
     if cc != "gcc" and path.stem in GCC_ONLY:
         pytest.skip("GCC's extensions")
-    options = ["-O2", "-D_GNU_SOURCE", "-D_FORTIFY_SOURCE=2"] if path.stem == "structures" else ["-D_GNU_SOURCE"]
+    options = (
+        ["-O2", "-D_GNU_SOURCE", "-D_FORTIFY_SOURCE=2"]
+        if path.stem == "structures"
+        else ["-D_GNU_SOURCE"]
+    )
     (tmp_path / "printed.c").write_text(printed_again(path, cc, *options))
     outputs = []
     for source in (path, tmp_path / "printed.c"):
         # clang calls a header's functions unused where they do not come from a header.
-        done = run([cc, "-O1", "-Wall", "-Werror", "-Wno-unused-function", source, "-o", tmp_path / "program"])
+        done = run(
+            [
+                cc,
+                "-O1",
+                "-Wall",
+                "-Werror",
+                "-Wno-unused-function",
+                source,
+                "-o",
+                tmp_path / "program",
+            ]
+        )
         assert done.returncode == 0, done.stderr
         outputs.append(run([tmp_path / "program"]))
     assert outputs[0].returncode == 0 and outputs[0].stdout
@@ -151,9 +169,9 @@ def test_an_expression_has_the_parentheses_that_c_and_wall_need_and_no_others(so
 
 
 def test_an_assignment_as_a_condition_keeps_its_own_parentheses():
-    assert printed("int f(int a, int b) { if ((a = b)) return 1; while ((a = b, b = a)) { } return a; }") == (
-        "int f(int a, int b) { if ((a = b)) return 1; while (a = b, (b = a)) { } return a; }"
-    )
+    assert printed(
+        "int f(int a, int b) { if ((a = b)) return 1; while ((a = b, b = a)) { } return a; }"
+    ) == ("int f(int a, int b) { if ((a = b)) return 1; while (a = b, (b = a)) { } return a; }")
 
 
 def test_an_else_stays_with_its_if():
@@ -169,8 +187,21 @@ def test_each_statement_is_compiled_as_the_line_of_its_source(tmp_path):
         '# 7 "other.h"\n    call_on_line_7();\n# 30 "lines.upc"\n    call_on_line_30(); call_on_line_30();\n'
         "    if (0)\n        return 0;\n\n    else if (call_on_line_34()) { }\n    do {\n    }\n    while (\n        call_on_line_38());\n    return 0;\n}\n"
     )
-    (tmp_path / "printed.c").write_text(printer.print_file(parser.parse(f'# 1 "lines.upc"\n{source}', "lines.upc")))
-    done = run([COMPILERS[0], "-std=gnu11", "-Wimplicit-function-declaration", "-c", "printed.c", "-o", "x.o"], cwd=tmp_path)
+    (tmp_path / "printed.c").write_text(
+        printer.print_file(parser.parse(f'# 1 "lines.upc"\n{source}', "lines.upc"))
+    )
+    done = run(
+        [
+            COMPILERS[0],
+            "-std=gnu11",
+            "-Wimplicit-function-declaration",
+            "-c",
+            "printed.c",
+            "-o",
+            "x.o",
+        ],
+        cwd=tmp_path,
+    )
     places = re.findall(r"^([\w.]+):(\d+):\d+: \w+: .*call_on_line_(\d+)", done.stderr, re.M)
     assert {line for _, line, _ in places} == {"3", "5", "20", "23", "7", "30", "34", "38"}
     for file, line, wanted in places:
@@ -187,12 +218,20 @@ def test_line_directives_stand_only_where_lines_do_not_follow():
 
 def test_a_literal_is_never_broken_and_a_runtime_macro_stays_on_its_line():
     words = "a long text, with commas, " * 12
-    call = "NCUPC_PUT(int, ncupc_add(p, i, sizeof(int), 3), " + " + ".join(["a_long_variable"] * 12) + ")"
-    output = printer.print_file(parser.parse(f'void f(void) {{ g("{words}", a, b, "{words}");\n {call}; }}', "x.upc"))
+    call = (
+        "NCUPC_PUT(int, ncupc_add(p, i, sizeof(int), 3), "
+        + " + ".join(["a_long_variable"] * 12)
+        + ")"
+    )
+    output = printer.print_file(
+        parser.parse(f'void f(void) {{ g("{words}", a, b, "{words}");\n {call}; }}', "x.upc")
+    )
     assert output.count(f'"{words}"') == 2
     assert f"{call};" in output
 
 
 def test_a_pragma_in_a_statement_expression_becomes_an_operator():
     text = 'int f(int a) { return ({\n#pragma GCC diagnostic ignored "-Wall"\n a; }); }'
-    assert '({ _Pragma("GCC diagnostic ignored \\"-Wall\\"") a; })' in printer.print_file(parser.parse(text, "x.upc"))
+    assert '({ _Pragma("GCC diagnostic ignored \\"-Wall\\"") a; })' in printer.print_file(
+        parser.parse(text, "x.upc")
+    )

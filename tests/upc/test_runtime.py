@@ -1,6 +1,6 @@
 """The UPC runtime by C programs as the translator would emit them: tests/upc/runtime/*.c."""
-import pytest
 
+import pytest
 from support import launch, launch_shmem
 
 # Small, as many programs may run at the same time.
@@ -12,7 +12,17 @@ def run(shmem, name, threads, form="", tcp=False, cache=True, args=(), env=None,
     if not binary.exists():
         pytest.skip(f"{binary} is not built")
     variables = {**HEAP, **({} if cache else {"NEARCACHE_SHMEM": "off"}), **(env or {})}
-    return launch_shmem.run(shmem, threads, str(binary), *args, preload=False, above=above, tcp=tcp, env=variables, timeout=120)
+    return launch_shmem.run(
+        shmem,
+        threads,
+        str(binary),
+        *args,
+        preload=False,
+        above=above,
+        tcp=tcp,
+        env=variables,
+        timeout=120,
+    )
 
 
 def check(result, threads):
@@ -22,7 +32,9 @@ def check(result, threads):
 
 # Programs that communicate little show the same over any way, so they run less often.
 @pytest.mark.parametrize("name", ["pointers", "forall", "statics"])
-@pytest.mark.parametrize("threads, form, tcp", [(1, "", False), (3, "_struct", False), (4, "", True)])
+@pytest.mark.parametrize(
+    "threads, form, tcp", [(1, "", False), (3, "_struct", False), (4, "", True)]
+)
 def test_layout_and_start(shmem, name, threads, form, tcp):
     check(run(shmem, name, threads, form, tcp), threads)
 
@@ -30,15 +42,32 @@ def test_layout_and_start(shmem, name, threads, form, tcp):
 @pytest.mark.parametrize("form", ["", "_struct"])
 def test_static_number_of_threads(shmem, form):
     check(run(shmem, "pointers_three", 3, form), 3)
-    ends(run(shmem, "pointers_three", 2, form), 1, "upc_pointers.c: was compiled for 3 threads, and runs with 2")
+    ends(
+        run(shmem, "pointers_three", 2, form),
+        1,
+        "upc_pointers.c: was compiled for 3 threads, and runs with 2",
+    )
 
 
-WAYS = {"alone": (1, "", False, True), "loads-and-stores": (4, "", False, True), "struct-pointers": (3, "_struct", False, True),
-        "cached": (3, "", True, True), "cached-struct": (2, "_struct", True, True), "uncached": (3, "", True, False)}
+WAYS = {
+    "alone": (1, "", False, True),
+    "loads-and-stores": (4, "", False, True),
+    "struct-pointers": (3, "_struct", False, True),
+    "cached": (3, "", True, True),
+    "cached-struct": (2, "_struct", True, True),
+    "uncached": (3, "", True, False),
+}
 
 
 # Fewer rounds where every access is a message.
-ROUNDS_OVER_TCP = {"accesses": 1200, "barriers": 100, "copies": 150, "heap": 1000, "litmus": 50, "locks": 120}
+ROUNDS_OVER_TCP = {
+    "accesses": 1200,
+    "barriers": 100,
+    "copies": 150,
+    "heap": 1000,
+    "litmus": 50,
+    "locks": 120,
+}
 
 
 @pytest.mark.parametrize("name", ["accesses", "barriers", "copies", "heap", "litmus", "locks"])
@@ -64,11 +93,17 @@ def test_relaxed_atomics_and_copies_that_do_not_block_leave_the_cache_as_it_is(s
 
 
 @pytest.mark.parametrize("name", ["accesses", "copies", "litmus"])
-@pytest.mark.parametrize("uncached", [{"NEARCACHE_SHMEM": "off"}, {"NEARCACHE_MAX_STORAGE": "256K"}], ids=["off", "no-room"])
+@pytest.mark.parametrize(
+    "uncached",
+    [{"NEARCACHE_SHMEM": "off"}, {"NEARCACHE_MAX_STORAGE": "256K"}],
+    ids=["off", "no-room"],
+)
 def test_program_order_where_nothing_caches(shmem, name, uncached):
     """The runtime itself must order accesses to the same memory, also where a cache is wanted and has no room."""
     late = launch.BUILD / "lib" / shmem.tag / "upc_late_puts.so"
-    check(run(shmem, name, 2, tcp=True, args=[ROUNDS_OVER_TCP[name]], env=uncached, above=[late]), 2)
+    check(
+        run(shmem, name, 2, tcp=True, args=[ROUNDS_OVER_TCP[name]], env=uncached, above=[late]), 2
+    )
 
 
 @pytest.mark.parametrize("cache", [True, False])
@@ -83,7 +118,11 @@ def ends(result, status, message=None, line=None):
     assert result.code == status, result.output
     if message is None:
         return
-    told = [row for row in result.output.splitlines() if row.startswith("upc: thread ") and message in row]
+    told = [
+        row
+        for row in result.output.splitlines()
+        if row.startswith("upc: thread ") and message in row
+    ]
     assert told, result.output
     if line is not None:
         assert any(f"upc_errors.c:{line}: " in row for row in told), told
@@ -96,9 +135,15 @@ def line_of(text):
 
 
 MISUSE = {
-    "mismatch": ("upc_barrier: the expression is 5 here, 3 on another thread", "NCUPC_BARRIER_EXPR(last ? 5 : 3)"),
+    "mismatch": (
+        "upc_barrier: the expression is 5 here, 3 on another thread",
+        "NCUPC_BARRIER_EXPR(last ? 5 : 3)",
+    ),
     "split-mismatch": ("the expression is 8 here, 9 on another thread", None),
-    "wait-mismatch": ("upc_wait: the expression is 2 here, 1 in a upc_notify", "NCUPC_WAIT_EXPR(2)"),
+    "wait-mismatch": (
+        "upc_wait: the expression is 2 here, 1 in a upc_notify",
+        "NCUPC_WAIT_EXPR(2)",
+    ),
     "wait-first": ("upc_wait: no upc_notify came before it", '"wait-first"'),
     "notify-twice": ("upc_notify: follows the upc_notify of line", None),
     "barrier-inside": ("upc_barrier: comes between the upc_notify of line", None),
@@ -106,7 +151,10 @@ MISUSE = {
     "free-middle": ("is not a block of the shared heap", '"free-middle"'),
     "free-twice": ("upc_free: the block at thread 2, address", None),
     "free-global-twice": ("has been freed already", "if (last) upc_free(p);"),
-    "exhaust-local": ("upc_alloc: no room for 1000000 bytes in the shared heap", "upc_alloc(1000000)"),
+    "exhaust-local": (
+        "upc_alloc: no room for 1000000 bytes in the shared heap",
+        "upc_alloc(1000000)",
+    ),
     "exhaust-global": ("raise --shared-heap (NEARCACHE_UPC_SHARED_HEAP)", '"exhaust-global"'),
     "unlock": ("upc_unlock: this thread does not hold the lock", '"unlock"'),
     "lock-twice": ("upc_lock: this thread holds the lock already", None),
@@ -133,11 +181,23 @@ def test_misuse_over_a_network(shmem, misuse):
 @pytest.mark.parametrize("tcp", [False, True])
 @pytest.mark.parametrize("access", ["strict", "memget", "nb-get", "nb-put"])
 def test_every_access_through_a_null_pointer_is_found(shmem, access, tcp):
-    ends(run(shmem, "errors", 2, tcp=tcp, args=[f"null-{access}"]), 1, "access: through a null pointer to shared")
+    ends(
+        run(shmem, "errors", 2, tcp=tcp, args=[f"null-{access}"]),
+        1,
+        "access: through a null pointer to shared",
+    )
 
 
-@pytest.mark.parametrize("what, status", [("global-exit", 7), ("exit-alone", 6), ("exit-all", 9), ("exit-from-collective", 5),
-                                          ("collective-then-exit", 0)])
+@pytest.mark.parametrize(
+    "what, status",
+    [
+        ("global-exit", 7),
+        ("exit-alone", 6),
+        ("exit-all", 9),
+        ("exit-from-collective", 5),
+        ("collective-then-exit", 0),
+    ],
+)
 def test_exit_status(shmem, what, status):
     result = run(shmem, "errors", 3, args=[what])
     ends(result, status)
@@ -147,10 +207,22 @@ def test_exit_status(shmem, what, status):
 
 def test_same_variable_with_two_layouts(shmem):
     result = run(shmem, "errors", 2, env={"UPC_TEST_PLACE_AGAIN": "1"})
-    ends(result, 1, "variable: 5 elements of 4 bytes in blocks of 1, but 4 of 4 bytes in blocks of 1 in ")
+    ends(
+        result,
+        1,
+        "variable: 5 elements of 4 bytes in blocks of 1, but 4 of 4 bytes in blocks of 1 in ",
+    )
 
 
 def test_heap_option(shmem):
-    ends(run(shmem, "errors", 2, env={"NEARCACHE_UPC_SHARED_HEAP": "1Q"}), 1, "NEARCACHE_UPC_SHARED_HEAP: '1Q' is not a number of bytes")
-    ends(run(shmem, "errors", 2, env={"NEARCACHE_UPC_SHARED_HEAP": "2G"}), 1, "raise its symmetric heap (SMA_SYMMETRIC_SIZE")
+    ends(
+        run(shmem, "errors", 2, env={"NEARCACHE_UPC_SHARED_HEAP": "1Q"}),
+        1,
+        "NEARCACHE_UPC_SHARED_HEAP: '1Q' is not a number of bytes",
+    )
+    ends(
+        run(shmem, "errors", 2, env={"NEARCACHE_UPC_SHARED_HEAP": "2G"}),
+        1,
+        "raise its symmetric heap (SMA_SYMMETRIC_SIZE",
+    )
     check(run(shmem, "errors", 2, env={"NEARCACHE_UPC_SHARED_HEAP": "300K"}), 2)

@@ -1,12 +1,13 @@
 """upcrun: what it sets and starts, and what passes through it."""
+
 import os
 import signal
 import subprocess
 import sys
 import time
 
-from support import launch, launch_shmem, launch_upc
 import pytest
+from support import launch, launch_shmem, launch_upc
 
 pytestmark = launch_upc.needs_upc
 
@@ -53,13 +54,20 @@ def surroundings(**more):
 
 
 def words(*given):
-    return [sys.executable, "-c", "from nearcache.upcc.upcrun import main; main(prog_name='upcrun')", *map(str, given)]
+    return [
+        sys.executable,
+        "-c",
+        "from nearcache.upcc.upcrun import main; main(prog_name='upcrun')",
+        *map(str, given),
+    ]
 
 
 def upcrun(*given, stdin=None, cwd=None, **more):
     env = surroundings(**more)
     env["PYTHONPATH"] = str(launch.ROOT / "python")
-    return subprocess.run(words(*given), capture_output=True, text=True, env=env, input=stdin, timeout=120, cwd=cwd)
+    return subprocess.run(
+        words(*given), capture_output=True, text=True, env=env, input=stdin, timeout=120, cwd=cwd
+    )
 
 
 def dumped(*given, **more):
@@ -88,12 +96,23 @@ def test_arguments_after_the_program_are_its_own(program):
 
 def test_cache_is_switched(program):
     assert upcrun("-n", 1, "--no-cache", program, "variable", "NEARCACHE_SHMEM").stdout == "off\n"
-    assert upcrun("-n", 1, "--cache", program, "variable", "NEARCACHE_SHMEM", NEARCACHE_SHMEM="off").stdout == "true\n"
-    assert upcrun("-n", 1, program, "variable", "NEARCACHE_SHMEM", NEARCACHE_SHMEM="off").stdout == "off\n"
+    assert (
+        upcrun(
+            "-n", 1, "--cache", program, "variable", "NEARCACHE_SHMEM", NEARCACHE_SHMEM="off"
+        ).stdout
+        == "true\n"
+    )
+    assert (
+        upcrun("-n", 1, program, "variable", "NEARCACHE_SHMEM", NEARCACHE_SHMEM="off").stdout
+        == "off\n"
+    )
 
 
 def test_options_of_the_library_are_set_for_the_threads(program):
-    assert upcrun("-n", 1, "--shmem-page", "2k", program, "variable", "NEARCACHE_SHMEM_PAGE").stdout == "2k\n"
+    assert (
+        upcrun("-n", 1, "--shmem-page", "2k", program, "variable", "NEARCACHE_SHMEM_PAGE").stdout
+        == "2k\n"
+    )
     done = upcrun("-n", 1, "--shmem-page", "two", program)
     assert done.returncode == 2 and "two" in done.stderr
 
@@ -104,9 +123,21 @@ def test_shared_heap_is_as_large_as_asked_for(program):
     assert done.returncode != 0 and "upc: thread" in done.stderr
 
 
-@pytest.mark.parametrize("text, size", [("512M", 512 << 20), ("2g", 2 << 30), ("100k", 100 << 10), ("4096", 4096), ("1GiB", 1 << 30), ("64MB", 64 << 20)])
+@pytest.mark.parametrize(
+    "text, size",
+    [
+        ("512M", 512 << 20),
+        ("2g", 2 << 30),
+        ("100k", 100 << 10),
+        ("4096", 4096),
+        ("1GiB", 1 << 30),
+        ("64MB", 64 << 20),
+    ],
+)
 def test_sizes_of_the_heap(program, text, size):
-    variables, _ = dumped("-n", 1, "-shared-heap" if size == 4096 else "--shared-heap", text, program)
+    variables, _ = dumped(
+        "-n", 1, "-shared-heap" if size == 4096 else "--shared-heap", text, program
+    )
     assert int(variables["NEARCACHE_UPC_SHARED_HEAP"]) == size
 
 
@@ -118,22 +149,32 @@ def test_wrong_sizes_are_told(program, text):
 
 def test_static_data_finds_room_without_a_word():
     """220 MB of each thread beside the shared heap, where OpenSHMEM has 256 MB in all if it is not told otherwise."""
-    large = launch_upc.upcc("#include <upc.h>\n#include <stdio.h>\nshared char large[(220u << 20) * THREADS];\n"
-                            "int main(void) { large[MYTHREAD] = 1; if (!MYTHREAD) puts(\"room\"); return 0; }\n")
+    large = launch_upc.upcc(
+        "#include <upc.h>\n#include <stdio.h>\nshared char large[(220u << 20) * THREADS];\n"
+        'int main(void) { large[MYTHREAD] = 1; if (!MYTHREAD) puts("room"); return 0; }\n'
+    )
     assert upcrun("-n", 2, large).stdout == "room\n"
 
 
 def test_program_runs_without_upcrun(program):
     """By hand under oshrun, with nothing set but what root needs; and alone."""
     env = {name: value for name, value in surroundings().items() if name != "OMPI_MCA_memory"}
-    done = subprocess.run([launch_shmem.shmems()[0].oshrun, "-n", "1", program], capture_output=True, text=True, env=env, timeout=120)
+    done = subprocess.run(
+        [launch_shmem.shmems()[0].oshrun, "-n", "1", program],
+        capture_output=True,
+        text=True,
+        env=env,
+        timeout=120,
+    )
     assert (done.returncode, done.stdout) == (0, "thread 0 of 1\n"), done.stderr
     done = subprocess.run([program], capture_output=True, text=True, env=env, timeout=120)
     assert (done.returncode, done.stdout) == (0, "thread 0 of 1\n"), done.stderr
 
 
 def test_launcher_gets_its_own_words_and_nothing_is_started(program):
-    _, started = dumped("-n", 3, "--launcher-args", "--tag-output --hostfile 'my hosts'", program, "argument")
+    _, started = dumped(
+        "-n", 3, "--launcher-args", "--tag-output --hostfile 'my hosts'", program, "argument"
+    )
     assert os.path.basename(started[0]) == "oshrun" and started[1:3] == ["-n", "3"]
     assert "--tag-output" in started and started[-2:] == [str(program), "argument"]
 
@@ -148,7 +189,9 @@ def test_fixed_number_of_threads_is_known_and_another_is_refused():
     fixed = launch_upc.upcc(PROGRAM, "-T=2")
     assert len(upcrun(fixed).stdout.splitlines()) == 2
     done = upcrun("-n", 3, fixed)
-    assert done.returncode == 2 and "compiled for 2 threads" in done.stderr and "-n 3" in done.stderr
+    assert (
+        done.returncode == 2 and "compiled for 2 threads" in done.stderr and "-n 3" in done.stderr
+    )
 
 
 def test_fixed_number_is_checked_without_upcrun_too():
@@ -159,7 +202,11 @@ def test_fixed_number_is_checked_without_upcrun_too():
 def test_more_threads_than_a_pointer_can_name_are_refused_before_anything_starts(program, tmp_path):
     for number, most in ((99999999, "1,024"), (1025, "1,024")):
         done = upcrun("-n", number, "--launcher-args", "--no-such-option", program)
-        assert done.returncode == 2 and f"runs on {most} threads at most" in done.stderr and "--struct-pointers" in done.stderr
+        assert (
+            done.returncode == 2
+            and f"runs on {most} threads at most" in done.stderr
+            and "--struct-pointers" in done.stderr
+        )
     large = launch_upc.upcc(PROGRAM, "--struct-pointers")
     assert dumped("-n", 1025, large)[1][1:3] == ["-n", "1025"]
     assert "runs on 16,777,216 threads at most" in upcrun("-n", 99999999, large).stderr
@@ -169,7 +216,10 @@ def test_more_threads_than_a_pointer_can_name_are_refused_before_anything_starts
 
 def test_options_of_berkeleys_upcrun_are_taken(program):
     done = upcrun("-q", "-localhost", "-c", 4, "-n", 2, program)
-    assert done.returncode == 0 and sorted(done.stdout.splitlines()) == ["thread 0 of 2", "thread 1 of 2"]
+    assert done.returncode == 0 and sorted(done.stdout.splitlines()) == [
+        "thread 0 of 2",
+        "thread 1 of 2",
+    ]
     done = upcrun("-c", 4, "-n", 1, program)
     assert "-c 4 has no meaning here and is ignored" in done.stderr
 
@@ -187,8 +237,13 @@ def test_program_of_the_working_directory_needs_no_path(program):
 
 
 def test_end_by_a_signal_ends_all_threads(program):
-    process = subprocess.Popen(words("-n", 2, program, "hang"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                               env=surroundings(PYTHONPATH=str(launch.ROOT / "python")))
+    process = subprocess.Popen(
+        words("-n", 2, program, "hang"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=surroundings(PYTHONPATH=str(launch.ROOT / "python")),
+    )
     pids = []
     try:
         pids = [int(process.stdout.readline()) for _ in range(2)]

@@ -1,9 +1,9 @@
 """A window is cached only where all that is done to it passes by Nearcache."""
+
 import subprocess
 from pathlib import Path
 
 import pytest
-
 from support import launch
 
 HERE = Path(__file__).resolve().parent
@@ -66,7 +66,9 @@ def test_what_only_tells_others_need_not_be_seen(mpi, preload, tmp_path):
 
 
 @pytest.mark.parametrize("place, expected", [("above", "left alone"), ("below", "cached")])
-def test_a_profiler_in_front_hides_calls_and_one_behind_does_not(mpi, preload, tmp_path, place, expected):
+def test_a_profiler_in_front_hides_calls_and_one_behind_does_not(
+    mpi, preload, tmp_path, place, expected
+):
     tool = shared(mpi, "profiler.c", tmp_path / "libprofiler.so")
     word, output = outcome(mpi, program(mpi, tmp_path), **{place: [tool]})
     assert word == expected

@@ -1,9 +1,10 @@
 """`nearcache advise`: runs a program once with a trace, and says whether caching would help, how, and how much.
 
-    measure.py    runs the program, or takes traces at hand; asks nearcache-simulate
-    judgement.py  from its answers to advice: plain functions of numbers
-    text.py       advice in words
+measure.py    runs the program, or takes traces at hand; asks nearcache-simulate
+judgement.py  from its answers to advice: plain functions of numbers
+text.py       advice in words
 """
+
 from .command import advise
 
 __all__ = ["advise"]

@@ -1,4 +1,5 @@
 """The command line of `nearcache advise`."""
+
 import json as json_module
 import shutil
 import sys
@@ -22,17 +23,47 @@ class AdviseCommand(click.Command):
 def checked_model(_context, _option, text):
     wrong = problem("model", text) if text is not None else ""
     if wrong or text == "":
-        raise click.BadParameter(f"'{text}' is not allowed; allowed: {wrong or problem('model', 'x')}")
+        raise click.BadParameter(
+            f"'{text}' is not allowed; allowed: {wrong or problem('model', 'x')}"
+        )
     return text
 
 
-@click.command(cls=AdviseCommand, short_help="Run a program once and tell whether caching would help")
-@click.option("--mpi", "tag", metavar="TAG", help="Use the preload object of this MPI without looking at the program")
-@click.option("--keep", metavar="PREFIX", help="Keep the traces, as PREFIX.<rank>.nctrace  [default: they are deleted]")
-@click.option("--from", "traces", multiple=True, metavar="TRACE", help="Run nothing: judge these traces (a file, or a prefix for all ranks)")
-@click.option("--model", metavar="L,G", callback=checked_model, help="A get of n bytes costs L + G*n ns where the program is to run, instead of what this run measures")
-@click.option("--json", metavar="FILE", help="Write the advice as JSON, too; - is standard output, without the text")
-@click.option("--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]")
+@click.command(
+    cls=AdviseCommand, short_help="Run a program once and tell whether caching would help"
+)
+@click.option(
+    "--mpi",
+    "tag",
+    metavar="TAG",
+    help="Use the preload object of this MPI without looking at the program",
+)
+@click.option(
+    "--keep",
+    metavar="PREFIX",
+    help="Keep the traces, as PREFIX.<rank>.nctrace  [default: they are deleted]",
+)
+@click.option(
+    "--from",
+    "traces",
+    multiple=True,
+    metavar="TRACE",
+    help="Run nothing: judge these traces (a file, or a prefix for all ranks)",
+)
+@click.option(
+    "--model",
+    metavar="L,G",
+    callback=checked_model,
+    help="A get of n bytes costs L + G*n ns where the program is to run, instead of what this run measures",
+)
+@click.option(
+    "--json",
+    metavar="FILE",
+    help="Write the advice as JSON, too; - is standard output, without the text",
+)
+@click.option(
+    "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
+)
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 def advise(words, tag, keep, traces, model, json, width):
     """Run COMMAND (mpiexec ... ./program ...) once, and say whether caching would help it.
@@ -41,7 +72,9 @@ def advise(words, tag, keep, traces, model, json, width):
     save, how much storage that takes, and what to set - or that it is not worth it.
     """
     if bool(words) == bool(traces):
-        raise click.UsageError("give either a command after --, or --from with traces of an earlier run")
+        raise click.UsageError(
+            "give either a command after --, or --from with traces of an earlier run"
+        )
     if traces:
         show(judgement.judge(measure.evidence_of(traces, model)), None, json, width)
         return
@@ -51,7 +84,10 @@ def advise(words, tag, keep, traces, model, json, width):
         if note:
             click.echo(f"nearcache: {note}", err=True)
         if code:
-            raise NearcacheError(f"the program ended with exit code {code}: there is no advice on a run that failed", code if 0 < code < 126 else 1)
+            raise NearcacheError(
+                f"the program ended with exit code {code}: there is no advice on a run that failed",
+                code if 0 < code < 126 else 1,
+            )
         advice = judgement.judge(measure.evidence_of([prefix], model))
     show(advice, list(words), json, width)
 
@@ -63,4 +99,7 @@ def show(advice, words, json, width):
         return
     if json:
         write_whole(json, (document + "\n").encode())
-    click.echo(text.render(advice, words, width or min(120, shutil.get_terminal_size((100, 24)).columns)), nl=False)
+    click.echo(
+        text.render(advice, words, width or min(120, shutil.get_terminal_size((100, 24)).columns)),
+        nl=False,
+    )

@@ -1,58 +1,63 @@
 """From traces to advice: which mode is safe, what it would save, how much storage it takes, or that it is not worth it.
 
-    judge(evidence) -> Advice
+judge(evidence) -> Advice
 """
+
 from dataclasses import asdict, dataclass, field
 
 # What a hit costs, in ns: the look-up with its share of calls for MPI's progress, and the copy a byte (docs/performance.md).
 HIT_NS, HIT_NS_PER_BYTE = 80.0, 0.15
-ENOUGH = 0.95          # storage is enough when it saves this share of what any storage could
-LEAST_SHARE = 0.01     # of the run: less cannot be told from noise
+ENOUGH = 0.95  # storage is enough when it saves this share of what any storage could
+LEAST_SHARE = 0.01  # of the run: less cannot be told from noise
 LEAST_SECONDS = 0.001  # a rank
-ENTRY_ROOM = 1.25      # index entries per key, so that the cuckoo index is not full
+ENTRY_ROOM = 1.25  # index entries per key, so that the cuckoo index is not full
 LEAST_STORAGE, LEAST_INDEX = 64 << 10, 512
-VERSIONS_BYTES = 1024     # what a validation of mode `coherent` reads of a target
-NO_PROMISE_SHARE = 0.85   # of what `user` saves: then `coherent`, which asks no promise, is advised in its place
-CLEARLY_MORE = 1.2        # times what `transparent` saves
+VERSIONS_BYTES = 1024  # what a validation of mode `coherent` reads of a target
+NO_PROMISE_SHARE = (
+    0.85  # of what `user` saves: then `coherent`, which asks no promise, is advised in its place
+)
+CLEARLY_MORE = 1.2  # times what `transparent` saves
 
 
 @dataclass
 class WindowAdvice:
     id: int
-    mode: str                 # recommended: off, transparent, coherent, user or always
+    mode: str  # recommended: off, transparent, coherent, user or always
     helps: bool
-    saved_seconds: float      # a rank, mean
-    reasons: list             # sentences, the most important first
+    saved_seconds: float  # a rank, mean
+    reasons: list  # sentences, the most important first
     saved_seconds_least: float = 0.0  # the same if gets cost what the quickest of them took
-    gets: int = 0             # of other ranks' memory
-    own_gets: int = 0         # of the rank's own, which needs no cache
-    repeats: float = 0.0      # share of the gets
-    undecided: bool = False   # would depend on what a get costs, which is not known
-    now: str = ""             # the mode it had in this run
-    danger: str = ""          # the mode it had would have served old data
-    storage_bytes: int = 0    # a rank; 0 where nothing is stored
+    gets: int = 0  # of other ranks' memory
+    own_gets: int = 0  # of the rank's own, which needs no cache
+    repeats: float = 0.0  # share of the gets
+    undecided: bool = False  # would depend on what a get costs, which is not known
+    now: str = ""  # the mode it had in this run
+    danger: str = ""  # the mode it had would have served old data
+    storage_bytes: int = 0  # a rank; 0 where nothing is stored
     index_entries: int = 0
-    invalidations: int = 0    # mode user: how often, by the rank that needs it most
-    coherent: dict = None     # what mode coherent does, at best: hits, validations, saved_seconds a rank; none where no gets are replayed
-    curve: list = field(default_factory=list)  # (storage in bytes a rank, share of the get cost that is saved)
+    invalidations: int = 0  # mode user: how often, by the rank that needs it most
+    coherent: dict = None  # what mode coherent does, at best: hits, validations, saved_seconds a rank; none where no gets are replayed
+    curve: list = field(
+        default_factory=list
+    )  # (storage in bytes a rank, share of the get cost that is saved)
 
 
 @dataclass
 class Advice:
-    verdict: str           # helps, no, or unknown: it depends on what a get costs, or nothing was seen of the windows
+    verdict: str  # helps, no, or unknown: it depends on what a get costs, or nothing was seen of the windows
     helps: bool
-    saved_seconds: float   # a rank, mean over ranks
+    saved_seconds: float  # a rank, mean over ranks
     saved_seconds_least: float
-    wall_seconds: float    # of the run; with a given cost of gets, what it would take there
-    get_seconds: float     # a rank: what the gets cost in this run, were none cached
+    wall_seconds: float  # of the run; with a given cost of gets, what it would take there
+    get_seconds: float  # a rank: what the gets cost in this run, were none cached
     cost: dict
-    complete: bool         # every rank's trace is there and whole
+    complete: bool  # every rank's trace is there and whole
     program: str
     ranks: int
     modelled: str
     windows: list
-    left_alone: list       # reasons why Nearcache did not touch other windows
-    settings: dict         # for all windows, when they agree: option name to value
+    left_alone: list  # reasons why Nearcache did not touch other windows
+    settings: dict  # for all windows, when they agree: option name to value
     notes: list
 
     def as_json(self):
@@ -104,22 +109,37 @@ def safe_mode(window, complete):
     """The most that this run shows to be safe, and why not more."""
     always, user = window["always"], window["user"]
     if not complete:
-        return "transparent", ["traces of some ranks are missing or not whole, so no other mode can be vouched for"]
+        return "transparent", [
+            "traces of some ranks are missing or not whole, so no other mode can be vouched for"
+        ]
     if window["writes_while_read"] == 0:
-        return "always", ["nobody wrote to it from the first get to the last" if window["puts"] + window["stores"] else "it was never written"]
+        return "always", [
+            "nobody wrote to it from the first get to the last"
+            if window["puts"] + window["stores"]
+            else "it was never written"
+        ]
     if always["stale"] == 0:
-        return "always", ["it was written while it was read, but never what one had read and read again: `always` is safe for runs like this one, "
-                          "`user` for all that keep their phases apart"]
-    why = (f"with `always`, {always['stale']:,} gets would have returned old data"
-           + (f": rank {always['example']['reader']} read {always['example']['bytes']} B at {always['example']['displacement']} of rank "
-              f"{always['example']['target']}, and {writer(always['example'])} wrote there meanwhile" if always["example"] else ""))
+        return "always", [
+            "it was written while it was read, but never what one had read and read again: `always` is safe for runs like this one, "
+            "`user` for all that keep their phases apart"
+        ]
+    why = f"with `always`, {always['stale']:,} gets would have returned old data" + (
+        f": rank {always['example']['reader']} read {always['example']['bytes']} B at {always['example']['displacement']} of rank "
+        f"{always['example']['target']}, and {writer(always['example'])} wrote there meanwhile"
+        if always["example"]
+        else ""
+    )
     if user["stale"] == 0:
         return "user", ["phases of writing and of reading take turns", why]
     return "transparent", ["it was written while it was read", why]
 
 
 def writer(example):
-    return f"its owner, rank {example['writer']}," if example["stored_by_owner"] else f"rank {example['writer']}, by a put,"
+    return (
+        f"its owner, rank {example['writer']},"
+        if example["stored_by_owner"]
+        else f"rank {example['writer']}, by a put,"
+    )
 
 
 class Judge:
@@ -130,13 +150,19 @@ class Judge:
         self.cost = evidence.safety["cost"]
         self.known = self.cost["from"] != "assumed"
         # Other work on the machine makes gets and the run longer, not the quickest gets: what is worth it by these is so however busy it is.
-        self.least = self.cost["least"] if self.cost["from"] == "trace" and self.cost["least"] else self.cost
+        self.least = (
+            self.cost["least"] if self.cost["from"] == "trace" and self.cost["least"] else self.cost
+        )
         self.obstacles, self.left_alone = evidence.obstacles, evidence.left_alone
         self.incoherent = evidence.incoherent or {}
         self.curves = {window["id"]: window for window in evidence.curve["windows"]}
-        self.transparent = {window["id"]: window for window in evidence.transparent["rows"][0].get("windows", [])}  # absent where no window was traced
-        self.quiet, self.coherent = ({window["id"]: window for window in (run["rows"][0].get("windows", []) if run else [])}
-                                     for run in (evidence.quiet, evidence.coherent))
+        self.transparent = {
+            window["id"]: window for window in evidence.transparent["rows"][0].get("windows", [])
+        }  # absent where no window was traced
+        self.quiet, self.coherent = (
+            {window["id"]: window for window in (run["rows"][0].get("windows", []) if run else [])}
+            for run in (evidence.quiet, evidence.coherent)
+        )
         traces = evidence.safety["traces"]
         self.ranks = max((trace["ranks"] for trace in traces), default=1)
         self.traced = len(traces)
@@ -150,18 +176,36 @@ class Judge:
         get_seconds = self.settle_times()
         windows = [self.window(window) for window in self.safety["windows"]]
         helped = [window for window in windows if window.helps]
-        unknown = any(window.undecided for window in windows) or (self.left_alone and not any(window.gets for window in windows))
-        return Advice(verdict="helps" if helped else "unknown" if unknown else "no", helps=bool(helped),
-                      saved_seconds=sum(window.saved_seconds for window in helped),
-                      saved_seconds_least=sum(window.saved_seconds_least for window in helped), wall_seconds=self.wall, get_seconds=get_seconds,
-                      cost=self.cost, complete=complete, program=self.trace["program"], ranks=self.ranks, modelled=self.trace["modelled"],
-                      windows=windows, left_alone=self.left_alone, settings=settings_of(windows), notes=self.notes(complete))
+        unknown = any(window.undecided for window in windows) or (
+            self.left_alone and not any(window.gets for window in windows)
+        )
+        return Advice(
+            verdict="helps" if helped else "unknown" if unknown else "no",
+            helps=bool(helped),
+            saved_seconds=sum(window.saved_seconds for window in helped),
+            saved_seconds_least=sum(window.saved_seconds_least for window in helped),
+            wall_seconds=self.wall,
+            get_seconds=get_seconds,
+            cost=self.cost,
+            complete=complete,
+            program=self.trace["program"],
+            ranks=self.ranks,
+            modelled=self.trace["modelled"],
+            windows=windows,
+            left_alone=self.left_alone,
+            settings=settings_of(windows),
+            notes=self.notes(complete),
+        )
 
     def settle_times(self):
         """Seconds of all gets, a rank. Those of a run whose gets cost something else are exchanged in the time of the run."""
+
         def seconds(cost):
-            gets = sum(cost_ns(cost, window["gets"], window["bytes"]) for window in self.safety["windows"])
+            gets = sum(
+                cost_ns(cost, window["gets"], window["bytes"]) for window in self.safety["windows"]
+            )
             return 1e-9 * gets / max(1, self.traced)
+
         # Samples of a busy machine may say that gets took longer than the whole run: then they are too dear in proportion.
         measured = min(seconds(self.cost["measured"]), self.wall) if self.cost["measured"] else 0.0
         if self.cost["from"] == "model":
@@ -175,50 +219,93 @@ class Judge:
         notes = []
         if not complete:
             missing = self.ranks - self.traced
-            notes.append(f"traces of {missing} of {self.ranks} ranks are missing" if missing > 0 else
-                         "a trace is not whole (records were dropped, or the program did not reach MPI_Finalize)")
+            notes.append(
+                f"traces of {missing} of {self.ranks} ranks are missing"
+                if missing > 0
+                else "a trace is not whole (records were dropped, or the program did not reach MPI_Finalize)"
+            )
         if self.cost["from"] == "model":
-            notes.append("what a get costs was given: times are those of a run in which the rest takes as long as in this one")
+            notes.append(
+                "what a get costs was given: times are those of a run in which the rest takes as long as in this one"
+            )
         if self.trace["modelled"]:
             notes.append(f"the network was modelled: {self.trace['modelled']}")
-        if len(self.safety["traces"]) and not any(window["gets"] for window in self.safety["windows"]):
+        if len(self.safety["traces"]) and not any(
+            window["gets"] for window in self.safety["windows"]
+        ):
             notes.append("gets of a rank's own memory and shared-memory accesses are not remote")
         return notes
 
     def window(self, window):
         """The advice for one window: the safe mode that saves most, if that is worth anything."""
-        complete = self.whole and window["traced_ranks"] == window["ranks"] and self.traced == self.ranks
+        complete = (
+            self.whole and window["traced_ranks"] == window["ranks"] and self.traced == self.ranks
+        )
         mode, reasons = safe_mode(window, complete)
-        advice = WindowAdvice(id=window["id"], mode="off", helps=False, saved_seconds=0.0, reasons=[], gets=window["gets"], now=window["mode"],
-                              own_gets=window["own_gets"], repeats=window["always"]["hits"] / max(1, window["gets"]))
-        if window["mode"] in ("always", "user") and window[window["mode"]]["stale"] and mode != window["mode"]:
-            advice.danger = f"in this run it was in mode {window['mode']}, which is not safe: {reasons[-1]}"
+        advice = WindowAdvice(
+            id=window["id"],
+            mode="off",
+            helps=False,
+            saved_seconds=0.0,
+            reasons=[],
+            gets=window["gets"],
+            now=window["mode"],
+            own_gets=window["own_gets"],
+            repeats=window["always"]["hits"] / max(1, window["gets"]),
+        )
+        if (
+            window["mode"] in ("always", "user")
+            and window[window["mode"]]["stale"]
+            and mode != window["mode"]
+        ):
+            advice.danger = (
+                f"in this run it was in mode {window['mode']}, which is not safe: {reasons[-1]}"
+            )
         if window["gets"] == 0:
             advice.reasons = ["no rank read another rank's memory through it"]
             return advice
         if window["id"] in self.obstacles:
             advice.reasons = [f"it cannot be cached: {self.obstacles[window['id']]}"]
             return advice
-        if hits_of(self.transparent.get(window["id"])) > 0 and self.saved_by(self.transparent.get(window["id"])) >= 0.9 * self.saved_ns(window, mode) and mode != "transparent":
+        if (
+            hits_of(self.transparent.get(window["id"])) > 0
+            and self.saved_by(self.transparent.get(window["id"]))
+            >= 0.9 * self.saved_ns(window, mode)
+            and mode != "transparent"
+        ):
             mode = "transparent"
-            reasons = ["its gets repeat before others' writes must be seen, so `transparent`, which needs no promise, saves as much as any mode"]
-        elif mode != "transparent" and self.saved_by(self.quiet.get(window["id"])) >= 0.9 * self.saved_ns(window, mode) > 0:
+            reasons = [
+                "its gets repeat before others' writes must be seen, so `transparent`, which needs no promise, saves as much as any mode"
+            ]
+        elif (
+            mode != "transparent"
+            and self.saved_by(self.quiet.get(window["id"])) >= 0.9 * self.saved_ns(window, mode) > 0
+        ):
             text = "`transparent`, the default, which needs no promise, saves as much in this run, as nobody wrote while gets repeated"
             mode, reasons = ("transparent", [text]) if mode == "user" else (mode, [*reasons, text])
         ranks = max(1, window["traced_ranks"])
         if window["id"] in self.coherent:
             row = self.coherent[window["id"]]
-            advice.coherent = {"hits": hits_of(row), "hits_kept": row["hits_kept"], "validations": row["validations"],
-                               "saved_seconds": 1e-9 * self.scale * self.saved_ns(window, "coherent") / ranks}
+            advice.coherent = {
+                "hits": hits_of(row),
+                "hits_kept": row["hits_kept"],
+                "validations": row["validations"],
+                "saved_seconds": 1e-9 * self.scale * self.saved_ns(window, "coherent") / ranks,
+            }
             if complete:
                 mode, reasons = self.with_coherent(window, mode, reasons)
         advice.saved_seconds = max(0.0, 1e-9 * self.scale * self.saved_ns(window, mode) / ranks)
-        advice.saved_seconds_least = min(advice.saved_seconds, max(0.0, 1e-9 * self.saved_ns(window, mode, self.least) / ranks))
+        advice.saved_seconds_least = min(
+            advice.saved_seconds, max(0.0, 1e-9 * self.saved_ns(window, mode, self.least) / ranks)
+        )
         reason = self.too_few(window, mode, reasons)
         if not reason and not self.known:
             advice.saved_seconds = advice.saved_seconds_least = 0.0
             advice.undecided = True
-            reason = ["whether that is worth it depends on what a get costs, which was not measured", *reasons]
+            reason = [
+                "whether that is worth it depends on what a get costs, which was not measured",
+                *reasons,
+            ]
         if not reason and not self.worth(advice):
             reason = self.too_little(window, advice)
         if reason:
@@ -232,23 +319,45 @@ class Judge:
 
     def with_coherent(self, window, mode, reasons):
         """Mode `coherent` where it takes the place of a promise, or gains what `transparent` must fetch again; and why."""
-        row, saved, other = self.coherent[window["id"]], self.saved_ns(window, "coherent"), self.saved_ns(window, mode)
+        row, saved, other = (
+            self.coherent[window["id"]],
+            self.saved_ns(window, "coherent"),
+            self.saved_ns(window, mode),
+        )
         if saved <= 0 or not row["hits_kept"]:
             return mode, reasons
-        text = (f"`coherent` keeps across synchronisation what nobody wrote, and needs no promise: {row['hits_kept']:,} hits on what was "
-                f"read before, for {row['validations']:,} looks at versions (estimated by the writes in the traces, at best)")
+        text = (
+            f"`coherent` keeps across synchronisation what nobody wrote, and needs no promise: {row['hits_kept']:,} hits on what was "
+            f"read before, for {row['validations']:,} looks at versions (estimated by the writes in the traces, at best)"
+        )
         # Not held against it: the trace may be the reason, as the kernel watches pages for the trace or for the mode, not for both.
         why = self.incoherent.get(window["id"])
-        kept_back = [f"in this run, with a trace, others kept nothing of it, or of some rank's part: {why}"] if why else []
+        kept_back = (
+            [f"in this run, with a trace, others kept nothing of it, or of some rank's part: {why}"]
+            if why
+            else []
+        )
         if mode == "user" and saved >= NO_PROMISE_SHARE * other:
-            return "coherent", [text, *kept_back, f"`user`, by a promise of the program, would save "
-                                                  f"{'no more' if saved >= other else f'{other / saved - 1:.0%} more'}", *reasons]
+            return "coherent", [
+                text,
+                *kept_back,
+                f"`user`, by a promise of the program, would save "
+                f"{'no more' if saved >= other else f'{other / saved - 1:.0%} more'}",
+                *reasons,
+            ]
         if mode == "transparent" and saved >= CLEARLY_MORE * max(other, 0.0):
             # The other reasons are why no promise holds, or why `transparent` is as good as one.
             why_no_promise = [reason for reason in reasons if "`transparent`" not in reason]
             return "coherent", [text, *kept_back, *why_no_promise]
-        if mode == "always" and saved >= NO_PROMISE_SHARE * other and "`transparent`" not in reasons[-1]:
-            return mode, [*reasons, f"`coherent`, which needs no promise, would save {min(1.0, saved / other):.0%} of that (estimated, at best)"]
+        if (
+            mode == "always"
+            and saved >= NO_PROMISE_SHARE * other
+            and "`transparent`" not in reasons[-1]
+        ):
+            return mode, [
+                *reasons,
+                f"`coherent`, which needs no promise, would save {min(1.0, saved / other):.0%} of that (estimated, at best)",
+            ]
         return mode, reasons
 
     def saved_ns(self, window, mode, cost=None):
@@ -257,14 +366,22 @@ class Judge:
         if mode == "coherent":
             row = self.coherent.get(window["id"])
             validations = row["validations"] if row else 0
-            return self.saved_by(row, cost) - cost_ns(cost, validations, validations * VERSIONS_BYTES)
+            return self.saved_by(row, cost) - cost_ns(
+                cost, validations, validations * VERSIONS_BYTES
+            )
         if mode == "transparent":
             return self.saved_by(self.transparent_row(window), cost)
         curve = self.curves.get(window["id"])
-        best = max(curve["points"], key=lambda point: point["cost_saved"], default=None) if curve else None
+        best = (
+            max(curve["points"], key=lambda point: point["cost_saved"], default=None)
+            if curve
+            else None
+        )
         if best is None:
             return 0.0
-        always = gain_ns(cost, best["hit_ratio"] * curve["gets"], best["byte_hit_ratio"] * curve["bytes"])
+        always = gain_ns(
+            cost, best["hit_ratio"] * curve["gets"], best["byte_hit_ratio"] * curve["bytes"]
+        )
         # Of these hits `user` keeps what its invalidations leave.
         return always * (window[mode]["hits"] / max(1, window["always"]["hits"]))
 
@@ -274,14 +391,21 @@ class Judge:
     def transparent_row(self, window):
         """What is saved for certain, or where that is nothing, what quiet phases save."""
         certain = self.transparent.get(window["id"])
-        return certain if hits_of(certain) >= 0.01 * window["gets"] else self.quiet.get(window["id"], certain)
+        return (
+            certain
+            if hits_of(certain) >= 0.01 * window["gets"]
+            else self.quiet.get(window["id"], certain)
+        )
 
     def transparent_hits(self, window):
         return hits_of(self.transparent_row(window))
 
     def worth(self, advice):
         """A busy machine makes the run longer, and the mean get in proportion, but not the quickest one."""
-        return advice.saved_seconds_least >= LEAST_SECONDS and advice.saved_seconds >= LEAST_SHARE * self.wall
+        return (
+            advice.saved_seconds_least >= LEAST_SECONDS
+            and advice.saved_seconds >= LEAST_SHARE * self.wall
+        )
 
     def add_storage(self, advice):
         curve = self.curves.get(advice.id)
@@ -296,17 +420,26 @@ class Judge:
     def too_few(self, window, mode, reasons):
         """Why no cache could help, by counts alone; nothing if it could."""
         if window["always"]["hits"] < 0.01 * window["gets"]:
-            return [f"its gets hardly repeat: {window['always']['hits']:,} of {window['gets']:,} asked for what the same rank had read before"]
+            return [
+                f"its gets hardly repeat: {window['always']['hits']:,} of {window['gets']:,} asked for what the same rank had read before"
+            ]
         if mode == "transparent" and self.transparent_hits(window) < 0.01 * window["gets"]:
-            return ["gets repeat, but only after a synchronisation by which others' writes must be seen", *reasons]
+            return [
+                "gets repeat, but only after a synchronisation by which others' writes must be seen",
+                *reasons,
+            ]
         return []
 
     def too_little(self, window, advice):
         mean = window["bytes"] / window["gets"]
         get = cost_ns(self.least, 1, mean)
         if get <= 2 * hit_ns(1, mean):
-            return [f"a get of {mean:,.0f} B costs {get:,.0f} ns here, hardly more than a hit (the targets are a memory copy away)"]
-        return [f"all its gets together would save {advice.saved_seconds:.4f} s a rank, too little beside {self.wall:.3f} s"]
+            return [
+                f"a get of {mean:,.0f} B costs {get:,.0f} ns here, hardly more than a hit (the targets are a memory copy away)"
+            ]
+        return [
+            f"all its gets together would save {advice.saved_seconds:.4f} s a rank, too little beside {self.wall:.3f} s"
+        ]
 
 
 def settings_of(windows):
@@ -315,11 +448,17 @@ def settings_of(windows):
     if not helped or len({window.mode for window in helped}) > 1:
         return {}
     mode = helped[0].mode
-    if mode not in ("transparent", "coherent") and any(not window.helps and window.gets for window in windows):
+    if mode not in ("transparent", "coherent") and any(
+        not window.helps and window.gets for window in windows
+    ):
         return {}
     if mode == "transparent":
         return {"mode": mode}
-    return {"mode": mode, "storage": max(window.storage_bytes for window in helped), "index": max(window.index_entries for window in helped)}
+    return {
+        "mode": mode,
+        "storage": max(window.storage_bytes for window in helped),
+        "index": max(window.index_entries for window in helped),
+    }
 
 
 def judge(evidence):

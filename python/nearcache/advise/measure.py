@@ -1,4 +1,5 @@
 """Gathers what advice is built on: traces of a run, and what nearcache-simulate makes of them."""
+
 import os
 import shutil
 import tempfile
@@ -9,19 +10,19 @@ from .. import report_file, run, simulate, tables
 from ..ended import run_to_its_end
 from ..errors import NearcacheError, Refused
 
-
 REPORT = ".report.json"  # behind the traces' prefix
 
 
 @dataclass
 class Evidence:
     """The answers of nearcache-simulate to its three questions, and what modes `transparent` and `coherent` would have done."""
+
     safety: dict
     summary: dict
-    curve: dict        # under mode `always`
+    curve: dict  # under mode `always`
     transparent: dict  # a simulation with room for everything
-    obstacles: dict    # by window: why it cannot be cached
-    left_alone: list   # reasons why other windows were not touched at all
+    obstacles: dict  # by window: why it cannot be cached
+    left_alone: list  # reasons why other windows were not touched at all
     quiet: dict = None  # as `transparent`, with quiet phases, as far as the traces of all ranks tell of writes
     coherent: dict = None  # as `quiet`, under mode `coherent`
     incoherent: dict = None  # by window of a run in that mode: why it, or some rank's memory, was not kept across acquires
@@ -36,7 +37,9 @@ def folder_for(keep):
     try:
         folder = tempfile.mkdtemp(prefix="nearcache-advise-", dir=".")
     except OSError as error:
-        raise NearcacheError(f"cannot write traces here ({error.strerror}); name a place with --keep") from None
+        raise NearcacheError(
+            f"cannot write traces here ({error.strerror}); name a place with --keep"
+        ) from None
     try:
         yield os.path.join(os.path.abspath(folder), "trace")
     finally:
@@ -46,11 +49,17 @@ def folder_for(keep):
 def run_traced(words, prefix, tag, values):
     """Runs the command with a trace; returns its exit code."""
     prefix, options = prefix.replace("%", "%%"), tables.load()
-    values = [*values, (options.option("trace"), prefix), (options.option("report"), prefix + REPORT)]
+    values = [
+        *values,
+        (options.option("trace"), prefix),
+        (options.option("report"), prefix + REPORT),
+    ]
     started, choices = run.prepare(words, values, tag)
     if choices[0].object.is_shmem:
-        raise Refused("advise works by a trace of MPI windows, and this program communicates by OpenSHMEM: run it with "
-                      "NEARCACHE_SHMEM=on and off instead, with NEARCACHE_REPORT=1")
+        raise Refused(
+            "advise works by a trace of MPI windows, and this program communicates by OpenSHMEM: run it with "
+            "NEARCACHE_SHMEM=on and off instead, with NEARCACHE_REPORT=1"
+        )
     note = "; ".join(choice.note for choice in choices if choice.note)
     try:
         return run_to_its_end(started), note
@@ -68,15 +77,25 @@ def evidence_of(names, model=None):
     given = ["--model", model] if model else []
     whole = ("--storage", "100%", "--no-bounds", *given)
     transparent = ("--mode", "transparent", *whole)
-    return Evidence(safety=simulate.ask(names, "--safety", *given), summary=simulate.ask(names, "--summary"),
-                    curve=simulate.ask(names, "--curve", "--mode", "always", *given),
-                    transparent=simulate.ask(names, "--strict-flush", *transparent), quiet=simulate.ask(names, *transparent),
-                    coherent=simulate.ask(names, "--mode", "coherent", *whole), obstacles=obstacles, incoherent=incoherent,
-                    left_alone=[reason for window, reason in obstacles.items() if window < 0])
+    return Evidence(
+        safety=simulate.ask(names, "--safety", *given),
+        summary=simulate.ask(names, "--summary"),
+        curve=simulate.ask(names, "--curve", "--mode", "always", *given),
+        transparent=simulate.ask(names, "--strict-flush", *transparent),
+        quiet=simulate.ask(names, *transparent),
+        coherent=simulate.ask(names, "--mode", "coherent", *whole),
+        obstacles=obstacles,
+        incoherent=incoherent,
+        left_alone=[reason for window, reason in obstacles.items() if window < 0],
+    )
 
 
 def reasons_of(path, what):
     """Why windows were not cached (`bypass`), or not coherent (`incoherent`), by the report of the run; nothing where there is none."""
     if not os.path.exists(path):
         return {}
-    return {window["id"]: window[what] for window in report_file.load(path)["windows"] if window.get(what)}
+    return {
+        window["id"]: window[what]
+        for window in report_file.load(path)["windows"]
+        if window.get(what)
+    }

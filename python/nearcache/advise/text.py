@@ -1,4 +1,5 @@
 """Advice in words, for a terminal."""
+
 import shlex
 import textwrap
 
@@ -16,13 +17,19 @@ def seconds(value):
 
 def headline(advice):
     if advice.verdict == "unknown" and not any(window.undecided for window in advice.windows):
-        return "No verdict: the program's windows were left alone, and nothing is known of their gets."
+        return (
+            "No verdict: the program's windows were left alone, and nothing is known of their gets."
+        )
     if advice.verdict == "unknown":
-        return ("No verdict: what a get costs was not measured in this run. Say what it costs where the program is to run, by --model L,G "
-                "(ns and ns a byte), or run longer.")
+        return (
+            "No verdict: what a get costs was not measured in this run. Say what it costs where the program is to run, by --model L,G "
+            "(ns and ns a byte), or run longer."
+        )
     if not advice.helps:
         return "Caching would not make this run faster."
-    share = min(100.0, 100 * advice.saved_seconds / advice.wall_seconds) if advice.wall_seconds else 0
+    share = (
+        min(100.0, 100 * advice.saved_seconds / advice.wall_seconds) if advice.wall_seconds else 0
+    )
     return f"Caching would help: {range_of(advice)} of {seconds(advice.wall_seconds)} a rank ({share:.0f}%)."
 
 
@@ -48,12 +55,16 @@ def window_lines(window):
     if window.danger:
         yield f"    Warning: {window.danger}"
     if window.helps and window.mode == "user":
-        yield (f"    call nearcache_invalidate(win) on every rank when a phase of reading begins, after the barrier or fence that ends the "
-               f"writing ({window.invalidations:,} times in this run)")
+        yield (
+            f"    call nearcache_invalidate(win) on every rank when a phase of reading begins, after the barrier or fence that ends the "
+            f"writing ({window.invalidations:,} times in this run)"
+        )
     if window.helps and window.storage_bytes:
         yield f"    storage {size(window.storage_bytes)} a rank, index {window.index_entries:,} entries"
         if window.curve:
-            yield "    saved by storage: " + ", ".join(f"{share:.0%} at {size_about(at)}" for at, share in thinned(window.curve))
+            yield "    saved by storage: " + ", ".join(
+                f"{share:.0%} at {size_about(at)}" for at, share in thinned(window.curve)
+            )
 
 
 def thinned(curve, most=6):
@@ -71,7 +82,9 @@ def size_about(value):
 
 
 def option_words(settings):
-    values = {name: size(value) if name == "storage" else str(value) for name, value in settings.items()}
+    values = {
+        name: size(value) if name == "storage" else str(value) for name, value in settings.items()
+    }
     return [word for name, value in values.items() for word in (f"--{name}", value)]
 
 
@@ -79,7 +92,15 @@ def what_to_set(advice, command):
     if not advice.helps:
         return
     if advice.settings:
-        words = shlex.join(["nearcache", "run", *option_words(advice.settings), "--", *(command or ["mpiexec", "...", "./program"])])
+        words = shlex.join(
+            [
+                "nearcache",
+                "run",
+                *option_words(advice.settings),
+                "--",
+                *(command or ["mpiexec", "...", "./program"]),
+            ]
+        )
         yield f"For the whole program:  {words}"
     else:
         yield "Windows differ, so give each its own info keys when it is created:"
@@ -88,7 +109,10 @@ def what_to_set(advice, command):
             continue
         keys = {"nearcache_mode": window.mode}
         if window.storage_bytes:
-            keys.update(nearcache_storage=size(window.storage_bytes), nearcache_index=str(window.index_entries))
+            keys.update(
+                nearcache_storage=size(window.storage_bytes),
+                nearcache_index=str(window.index_entries),
+            )
         calls = "; ".join(f'MPI_Info_set(info, "{key}", "{value}")' for key, value in keys.items())
         yield f"In the program (window {window.id}):  {calls}"
 
@@ -97,8 +121,10 @@ def windows_without_gets(advice):
     idle = [window for window in advice.windows if not window.gets]
     if idle:
         own = sum(window.own_gets for window in idle)
-        yield (f"{'window' if len(idle) == 1 else 'windows'} {', '.join(str(window.id) for window in idle)}: no rank read another rank's memory"
-               + (f" ({own:,} gets of own memory)" if own else ""))
+        yield (
+            f"{'window' if len(idle) == 1 else 'windows'} {', '.join(str(window.id) for window in idle)}: no rank read another rank's memory"
+            + (f" ({own:,} gets of own memory)" if own else "")
+        )
 
 
 def least_of(cost):
@@ -113,22 +139,40 @@ def render(advice, command=None, width=100):
     cost = advice.cost
     about = f"{advice.program}, {advice.ranks} ranks, {seconds(advice.wall_seconds)}"
     if cost["from"] != "assumed":
-        about += (f"; a get costs {cost['latency_ns']:,.0f} ns + {cost['ns_per_byte']:.2f} ns/B "
-                  f"({'measured' if cost['from'] == 'trace' else 'given'}{least_of(cost)}), all of them {seconds(advice.get_seconds)} a rank if none is cached")
+        about += (
+            f"; a get costs {cost['latency_ns']:,.0f} ns + {cost['ns_per_byte']:.2f} ns/B "
+            f"({'measured' if cost['from'] == 'trace' else 'given'}{least_of(cost)}), all of them {seconds(advice.get_seconds)} a rank if none is cached"
+        )
     paragraphs = [[headline(advice)], [about + "."]]
     paragraphs += [list(window_lines(window)) for window in advice.windows if window.gets]
     paragraphs += [[line] for line in windows_without_gets(advice)]
-    paragraphs += [[f"Windows that Nearcache left alone: {reason}."] for reason in advice.left_alone]
+    paragraphs += [
+        [f"Windows that Nearcache left alone: {reason}."] for reason in advice.left_alone
+    ]
     paragraphs += [[line] for line in what_to_set(advice, command)]
     paragraphs += [[f"Note: {note}."] for note in advice.notes]
     if any(window.helps and window.mode in ("always", "user") for window in advice.windows):
-        paragraphs.append(["What was safe in this run is safe in others only if they write and read in the same way: `always` and `user` are "
-                           "promises that the program makes (docs/semantics.md)."])
-    return "\n\n".join("\n".join(wrapped(line, width) for line in lines) for lines in paragraphs) + "\n"
+        paragraphs.append(
+            [
+                "What was safe in this run is safe in others only if they write and read in the same way: `always` and `user` are "
+                "promises that the program makes (docs/semantics.md)."
+            ]
+        )
+    return (
+        "\n\n".join("\n".join(wrapped(line, width) for line in lines) for lines in paragraphs)
+        + "\n"
+    )
 
 
 def wrapped(line, width):
     if "MPI_Info_set" in line or line.startswith("For the whole program"):
         return line  # to be copied
     indent = " " * (len(line) - len(line.lstrip()))
-    return textwrap.fill(line.strip(), width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
+    return textwrap.fill(
+        line.strip(),
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )

@@ -1,9 +1,10 @@
 """`nearcache report FILE --html OUT`: a report as one page that needs no network and no script to be read.
 
-    timeline, histograms, ranks, adaptations    figures with their tables, drawn by svg and bars
-    verdict, settings                           words, key figures, windows, options, counters
-    whole_page                                  all of it in template/
+timeline, histograms, ranks, adaptations    figures with their tables, drawn by svg and bars
+verdict, settings                           words, key figures, windows, options, counters
+whole_page                                  all of it in template/
 """
+
 import os
 import sys
 
@@ -17,9 +18,12 @@ def page(document):
     try:
         import jinja2  # noqa: F401
     except ImportError:
-        raise NearcacheError("--html needs the Python package jinja2: pip install jinja2, or Debian's python3-jinja2") from None
-    from .whole_page import render
+        raise NearcacheError(
+            "--html needs the Python package jinja2: pip install jinja2, or Debian's python3-jinja2"
+        ) from None
     from .settings import library_tables
+    from .whole_page import render
+
     tables = library_tables()
     try:
         return render(document, tables)

@@ -1,4 +1,5 @@
 """How the tuner changed index and storage while the program ran."""
+
 import math
 
 from markupsafe import Markup, escape
@@ -16,16 +17,25 @@ def _powers(values, text):
     low, high = math.floor(math.log2(min(values))), math.ceil(math.log2(max(values)))
     high = max(high, low + 1)
     step = -(-(high - low) // 5)
-    return [(power, text(2 ** power)) for power in range(low, high + step, step)]
+    return [(power, text(2**power)) for power in range(low, high + step, step)]
 
 
 def _stairs(frame, rows, key, low, span_ns):
     """How each window on a rank went from size to size."""
     series = {}
     for row in rows:
-        series.setdefault((row["rank"], row["window"]), []).append((frame.x(BANDS * min(row["ns"] / span_ns, 1)), frame.y(math.log2(row[key]) - low)))
-    return Markup("").join(tag("path", d=f"M{number(points[0][0])} {number(points[0][1])}"
-                               + "".join(f"H{number(x)}V{number(y)}" for x, y in points[1:]), class_="steps") for points in series.values())
+        series.setdefault((row["rank"], row["window"]), []).append(
+            (frame.x(BANDS * min(row["ns"] / span_ns, 1)), frame.y(math.log2(row[key]) - low))
+        )
+    return Markup("").join(
+        tag(
+            "path",
+            d=f"M{number(points[0][0])} {number(points[0][1])}"
+            + "".join(f"H{number(x)}V{number(y)}" for x, y in points[1:]),
+            class_="steps",
+        )
+        for points in series.values()
+    )
 
 
 def sizes_over_time(name, title, rows, key, span_ns, text):
@@ -38,11 +48,38 @@ def sizes_over_time(name, title, rows, key, span_ns, text):
     def draw(width_class, width):
         frame = Frame(width, 210, BANDS, shifted[-1][0])
         axes = frame.y_axis(shifted) + frame.x_axis(scale.ticks_of_time(span_ns, BANDS))
-        dots = [tag("circle", tag("title", escape(f"rank {row['rank']}, window {row['window']}, {scale.seconds_text(row['ns'])}: {text(row[key])}")),
-                    cx=frame.x(BANDS * min(row["ns"] / span_ns, 1)), cy=frame.y(math.log2(row[key]) - low), r=4, class_="dot") for row in rows]
-        return frame.drawing(f"{name}-{width_class}", title, story, axes, _stairs(frame, rows, key, low, span_ns), *dots)
+        dots = [
+            tag(
+                "circle",
+                tag(
+                    "title",
+                    escape(
+                        f"rank {row['rank']}, window {row['window']}, {scale.seconds_text(row['ns'])}: {text(row[key])}"
+                    ),
+                ),
+                cx=frame.x(BANDS * min(row["ns"] / span_ns, 1)),
+                cy=frame.y(math.log2(row[key]) - low),
+                r=4,
+                class_="dot",
+            )
+            for row in rows
+        ]
+        return frame.drawing(
+            f"{name}-{width_class}",
+            title,
+            story,
+            axes,
+            _stairs(frame, rows, key, low, span_ns),
+            *dots,
+        )
 
-    return Figure(name, title, "A dot for each adaptation of a window on a rank, at the size that it chose; a line for each window on a rank. Logarithmic scale.", drawings(HALF, draw), None)
+    return Figure(
+        name,
+        title,
+        "A dot for each adaptation of a window on a rank, at the size that it chose; a line for each window on a rank. Logarithmic scale.",
+        drawings(HALF, draw),
+        None,
+    )
 
 
 def section(details, wall_seconds):
@@ -56,13 +93,33 @@ def section(details, wall_seconds):
         return part
     rows = sorted(rows, key=lambda row: row["ns"])
     span = max(rows[-1]["ns"], int(wall_seconds["max"] * 1e9), 1)
-    for key, name, title, text in (("storage_bytes", "tuned-storage", "Storage after each adaptation", scale.whole_bytes),
-                                   ("index_entries", "tuned-index", "Index after each adaptation", counted)):
+    for key, name, title, text in (
+        ("storage_bytes", "tuned-storage", "Storage after each adaptation", scale.whole_bytes),
+        ("index_entries", "tuned-index", "Index after each adaptation", counted),
+    ):
         sized = [row for row in rows if row[key] > 0]
         if sized:
             part.figures.append(sizes_over_time(name, title, sized, key, span, text))
-    cells = [[scale.seconds_text(row["ns"]), str(row["rank"]), str(row["window"]), counted(row["index_entries"]), bytes_text(row["storage_bytes"])]
-             for row in rows]
-    columns = [("time", "text"), ("rank", "number"), ("window", "number"), ("index, entries", "number"), ("storage", "number")]
-    part.folded = [Table(f"All {len(cells)} adaptations" if len(cells) > 1 else "The adaptation", columns, cells)]
+    cells = [
+        [
+            scale.seconds_text(row["ns"]),
+            str(row["rank"]),
+            str(row["window"]),
+            counted(row["index_entries"]),
+            bytes_text(row["storage_bytes"]),
+        ]
+        for row in rows
+    ]
+    columns = [
+        ("time", "text"),
+        ("rank", "number"),
+        ("window", "number"),
+        ("index, entries", "number"),
+        ("storage", "number"),
+    ]
+    part.folded = [
+        Table(
+            f"All {len(cells)} adaptations" if len(cells) > 1 else "The adaptation", columns, cells
+        )
+    ]
     return part

@@ -1,4 +1,5 @@
 """Bars over classes or ranks: side by side, or stacked, with their labels."""
+
 from markupsafe import Markup
 
 from .svg import Frame, tag
@@ -16,7 +17,15 @@ def _bar(frame, left, right, low, high, mark):
     if high > low and bottom - top < 1:
         top = bottom - 1.0
     width = max(right - left, 1.0)
-    return tag("rect", x=left, y=top, width=width, height=bottom - top, rx=ROUND if width > 8 and bottom - top > 4 else None, class_=mark)
+    return tag(
+        "rect",
+        x=left,
+        y=top,
+        width=width,
+        height=bottom - top,
+        rx=ROUND if width > 8 and bottom - top > 4 else None,
+        class_=mark,
+    )
 
 
 def stacked(frame, series):
@@ -25,7 +34,16 @@ def stacked(frame, series):
     for mark, values in series:
         for band, value in enumerate(values):
             if value:
-                parts.append(_bar(frame, frame.x(band + GAP), frame.x(band + 1 - GAP), base[band], base[band] + value, mark))
+                parts.append(
+                    _bar(
+                        frame,
+                        frame.x(band + GAP),
+                        frame.x(band + 1 - GAP),
+                        base[band],
+                        base[band] + value,
+                        mark,
+                    )
+                )
         base = [low + value for low, value in zip(base, values)]
     return Markup("").join(parts)
 
@@ -43,12 +61,28 @@ def beside(frame, series):
 
 def ranges(frame, lows, highs):
     """Lines from the lowest to the highest value of a band."""
-    return Markup("").join(tag("line", x1=frame.x(band + 0.5), x2=frame.x(band + 0.5), y1=frame.y(low), y2=frame.y(high), class_="range")
-                           for band, (low, high) in enumerate(zip(lows, highs)) if high > low)
+    return Markup("").join(
+        tag(
+            "line",
+            x1=frame.x(band + 0.5),
+            x2=frame.x(band + 0.5),
+            y1=frame.y(low),
+            y2=frame.y(high),
+            class_="range",
+        )
+        for band, (low, high) in enumerate(zip(lows, highs))
+        if high > low
+    )
 
 
-def chart(name, width_class, width, title, description, y_ticks, labels, draw, tips=True, height=230):
+def chart(
+    name, width_class, width, title, description, y_ticks, labels, draw, tips=True, height=230
+):
     """A chart whose bands have `labels` below their middles; `draw(frame)` gives the marks."""
     frame = Frame(width, height, len(labels), y_ticks[-1][0])
-    axes = frame.y_axis(y_ticks) + frame.x_axis([(band + 0.5, label) for band, label in enumerate(labels)])
-    return frame.drawing(f"{name}-{width_class}", title, description, axes, draw(frame), tips=name if tips else None)
+    axes = frame.y_axis(y_ticks) + frame.x_axis(
+        [(band + 0.5, label) for band, label in enumerate(labels)]
+    )
+    return frame.drawing(
+        f"{name}-{width_class}", title, description, axes, draw(frame), tips=name if tips else None
+    )

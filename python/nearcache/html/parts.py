@@ -1,4 +1,5 @@
 """What the page is made of: tables, and figures with their legend, drawings, tips and table."""
+
 from dataclasses import dataclass, field
 
 from ..report_counts import ACCESS_TYPES
@@ -13,9 +14,9 @@ LABELS = {name: label for name, label, _ in ACCESS_TYPES}
 class Table:
     caption: str
     columns: list  # (heading, "text" or "number")
-    rows: list     # lists of texts
+    rows: list  # lists of texts
     note: str = ""
-    shown: int = 0     # rows before the fold; 0: all
+    shown: int = 0  # rows before the fold; 0: all
     header: bool = True  # the first column names the row
 
 
@@ -23,16 +24,17 @@ class Table:
 class Figure:
     name: str
     title: str
-    about: str                 # what is drawn, in which units
-    drawings: list             # (width class, SVG)
+    about: str  # what is drawn, in which units
+    drawings: list  # (width class, SVG)
     table: Table
     legend: list = field(default_factory=list)  # (class of the mark, label, figure beside it)
-    tips: list = field(default_factory=list)    # per band: lines of text
+    tips: list = field(default_factory=list)  # per band: lines of text
 
 
 @dataclass
 class Section:
     """A part of the page; one without content says why in `missing`."""
+
     name: str
     title: str
     words: list = field(default_factory=list)

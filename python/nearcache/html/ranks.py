@@ -1,4 +1,5 @@
 """How ranks differ as origins of gets, and where their gets go."""
+
 from ..report_counts import bytes_text, hit_rate
 from . import bars, scale
 from .parts import HALF, Figure, Section, Table, counted, drawings
@@ -11,9 +12,17 @@ SHOWN = 16  # rows of a table before the fold
 def _groups(values):
     """Values of neighbouring ranks together, at most BARS groups: (label, values)."""
     size = -(-len(values) // BARS)
-    groups = [values[at:at + size] for at in range(0, len(values), size)]
-    return [(str(i * size), f"rank {i * size}" if len(group) == 1 else f"ranks {i * size} to {i * size + len(group) - 1}", group)
-            for i, group in enumerate(groups)]
+    groups = [values[at : at + size] for at in range(0, len(values), size)]
+    return [
+        (
+            str(i * size),
+            f"rank {i * size}"
+            if len(group) == 1
+            else f"ranks {i * size} to {i * size + len(group) - 1}",
+            group,
+        )
+        for i, group in enumerate(groups)
+    ]
 
 
 def per_rank(name, title, about, values, text, ticks):
@@ -25,28 +34,57 @@ def per_rank(name, title, about, values, text, ticks):
     story = f"From {text(min(values))} to {text(max(values))}, {text(sum(values) / len(values))} in the mean."
 
     def draw(width_class, width):
-        return bars.chart(name, width_class, width, title, story, y_ticks, [label for label, _, _ in groups],
-                          lambda frame: bars.stacked(frame, [("bar rank", means)]) + bars.ranges(frame, lows, highs), height=190)
+        return bars.chart(
+            name,
+            width_class,
+            width,
+            title,
+            story,
+            y_ticks,
+            [label for label, _, _ in groups],
+            lambda frame: (
+                bars.stacked(frame, [("bar rank", means)]) + bars.ranges(frame, lows, highs)
+            ),
+            height=190,
+        )
 
-    cells = [[who, text(low), text(mean), text(high)] for (_, who, _), low, mean, high in zip(groups, lows, means, highs)]
-    tips = [[row[0], row[2] if row[1] == row[3] else f"{row[1]} to {row[3]}, mean {row[2]}"] for row in cells]
-    table = Table(title, [("ranks", "text"), ("min", "number"), ("mean", "number"), ("max", "number")], cells)
+    cells = [
+        [who, text(low), text(mean), text(high)]
+        for (_, who, _), low, mean, high in zip(groups, lows, means, highs)
+    ]
+    tips = [
+        [row[0], row[2] if row[1] == row[3] else f"{row[1]} to {row[3]}, mean {row[2]}"]
+        for row in cells
+    ]
+    table = Table(
+        title, [("ranks", "text"), ("min", "number"), ("mean", "number"), ("max", "number")], cells
+    )
     return Figure(name, title, f"{about} {story}", drawings(HALF, draw), table, [], tips)
 
 
 def spread_table(document):
     """Smallest, mean and largest rank."""
     rows = []
-    for name, label, text in (("gets", "gets", counts), ("hits_full", "hits, full", counts), ("bytes_requested", "bytes requested", bytes_text),
-                              ("bytes_from_cache", "bytes from the cache", bytes_text), ("evictions", "evictions", counts),
-                              ("remote_ns", "time of remote gets", scale.seconds_text), ("saved_ns", "time saved (estimated)", scale.seconds_text),
-                              ("lost_ns", "time lost (estimated)", scale.seconds_text)):
+    for name, label, text in (
+        ("gets", "gets", counts),
+        ("hits_full", "hits, full", counts),
+        ("bytes_requested", "bytes requested", bytes_text),
+        ("bytes_from_cache", "bytes from the cache", bytes_text),
+        ("evictions", "evictions", counts),
+        ("remote_ns", "time of remote gets", scale.seconds_text),
+        ("saved_ns", "time saved (estimated)", scale.seconds_text),
+        ("lost_ns", "time lost (estimated)", scale.seconds_text),
+    ):
         spread = document["spread"].get(name)
         if spread and (name != "lost_ns" or spread["max"]):
             rows.append([label, *(text(spread[of]) for of in ("min", "mean", "max"))])
     wall = document["wall_seconds"]
     rows.append(["time of the run", *(f"{wall[of]:.3f} s" for of in ("min", "mean", "max"))])
-    return Table("Smallest, mean and largest rank", [("", "text"), ("min", "number"), ("mean", "number"), ("max", "number")], rows)
+    return Table(
+        "Smallest, mean and largest rank",
+        [("", "text"), ("min", "number"), ("mean", "number"), ("max", "number")],
+        rows,
+    )
 
 
 def counts(value):
@@ -61,8 +99,17 @@ def spread(document):
         return part
     counters = [rank["counters"] for rank in ranks]
     gets = [c.get("gets", 0) for c in counters]
-    part.figures = [per_rank("rank-gets", "Gets of each rank", "By rank.", gets, counts, scale.ticks),
-                    per_rank("rank-ratio", "Hit ratio of each rank", "By rank.", [hit_rate(c) for c in counters], scale.percent, lambda top: scale.ticks_of_share())]
+    part.figures = [
+        per_rank("rank-gets", "Gets of each rank", "By rank.", gets, counts, scale.ticks),
+        per_rank(
+            "rank-ratio",
+            "Hit ratio of each rank",
+            "By rank.",
+            [hit_rate(c) for c in counters],
+            scale.percent,
+            lambda top: scale.ticks_of_share(),
+        ),
+    ]
     return part
 
 
@@ -84,9 +131,25 @@ def targets(details):
         return part
     rows = sorted(rows, key=lambda row: (-row["gets"], row["rank"]))
     gets = sum(row["gets"] for row in rows) or 1
-    cells = [[str(row["rank"]), counted(row["gets"]), scale.percent(row["gets"] / gets), scale.percent(row["hits"] / row["gets"]) if row["gets"] else "-",
-              bytes_text(row["bytes"]), bytes_text(row["bytes_from_cache"])] for row in rows]
-    columns = [("target", "text"), ("gets", "number"), ("share", "number"), ("hit ratio", "number"), ("bytes", "number"), ("from the cache", "number")]
+    cells = [
+        [
+            str(row["rank"]),
+            counted(row["gets"]),
+            scale.percent(row["gets"] / gets),
+            scale.percent(row["hits"] / row["gets"]) if row["gets"] else "-",
+            bytes_text(row["bytes"]),
+            bytes_text(row["bytes_from_cache"]),
+        ]
+        for row in rows
+    ]
+    columns = [
+        ("target", "text"),
+        ("gets", "number"),
+        ("share", "number"),
+        ("hit ratio", "number"),
+        ("bytes", "number"),
+        ("from the cache", "number"),
+    ]
     part.tables = [Table("Gets by target rank, most first", columns, cells[:SHOWN])]
     if len(cells) > SHOWN:
         part.folded = [Table(f"The other {len(cells) - SHOWN} targets", columns, cells[SHOWN:])]

@@ -1,4 +1,5 @@
 """Ticks and the texts of quantities on axes and in tables."""
+
 import math
 
 from ..report_counts import bytes_text
@@ -6,9 +7,19 @@ from ..report_counts import bytes_text
 
 def count_text(value):
     """A count on an axis: at most five characters."""
-    for limit, divisor, unit in ((1e15, 1e15, "P"), (1e12, 1e12, "T"), (1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e3, 1e3, "k")):
+    for limit, divisor, unit in (
+        (1e15, 1e15, "P"),
+        (1e12, 1e12, "T"),
+        (1e9, 1e9, "G"),
+        (1e6, 1e6, "M"),
+        (1e3, 1e3, "k"),
+    ):
         if value >= limit:
-            return f"{value / divisor:.1f}".rstrip("0").rstrip(".") + unit if value / divisor < 100 else f"{value / divisor:.0f}{unit}"
+            return (
+                f"{value / divisor:.1f}".rstrip("0").rstrip(".") + unit
+                if value / divisor < 100
+                else f"{value / divisor:.0f}{unit}"
+            )
     return f"{value:.0f}" if value == int(value) else f"{value:.2f}".rstrip("0")
 
 
@@ -34,7 +45,11 @@ def _step(top, bases):
     """The smallest of bases times a power of the last base that needs at most five steps."""
     factor = bases[-1]
     size = factor ** math.floor(math.log(top / 5, factor))
-    return next(base * size for base in (*bases, *(factor * base for base in bases)) if base * size * 5 >= top)
+    return next(
+        base * size
+        for base in (*bases, *(factor * base for base in bases))
+        if base * size * 5 >= top
+    )
 
 
 def ticks(top, text=count_text):
@@ -59,9 +74,22 @@ def ticks_of_time(span_ns, bands):
         size, unit = 60e9, "min"
     span = span_ns / size
     step = _step(span, (1, 2, 5, 10)) if span > 0 else 1
-    return [(i * step / span * bands, f"{i * step:.6g} {unit}" if i else "0") for i in range(int(span / step + 1e-9) + 1)] if span > 0 else []
+    return (
+        [
+            (i * step / span * bands, f"{i * step:.6g} {unit}" if i else "0")
+            for i in range(int(span / step + 1e-9) + 1)
+        ]
+        if span > 0
+        else []
+    )
 
 
 def class_text(start, text=count_text):
     """A class of counts from `start` up to twice as many: 4-7."""
-    return text(start) if start < 2 else f"{text(start)}-{text(2 * start - 1)}" if start < 1000 else f"{text(start)}+"
+    return (
+        text(start)
+        if start < 2
+        else f"{text(start)}-{text(2 * start - 1)}"
+        if start < 1000
+        else f"{text(start)}+"
+    )

@@ -1,11 +1,20 @@
 """Windows, options and counters: the tables at the end of the page."""
+
 from .. import tables as known
 from .. import values
 from ..errors import NearcacheError
-from ..report_counts import access_types, api, bytes_text, hit_rate, processes, traffic_rows, why_left_out, window_name
+from ..report_counts import (
+    access_types,
+    api,
+    bytes_text,
+    hit_rate,
+    processes,
+    traffic_rows,
+    why_left_out,
+    window_name,
+)
 from . import scale
 from .parts import LABELS, Section, Table, counted
-
 
 
 def library_tables():
@@ -23,13 +32,34 @@ def accesses(document):
     rows = []
     for name, label, meaning in access_types(document):
         over = spread.get(name, {"min": 0, "max": 0})
-        rows.append([label, counted(totals.get(name, 0)), scale.percent(totals.get(name, 0) / gets) if gets else "-",
-                     f"{over['min']:,.0f}", f"{over['max']:,.0f}", meaning])
+        rows.append(
+            [
+                label,
+                counted(totals.get(name, 0)),
+                scale.percent(totals.get(name, 0) / gets) if gets else "-",
+                f"{over['min']:,.0f}",
+                f"{over['max']:,.0f}",
+                meaning,
+            ]
+        )
     one = processes(document)[0]
-    columns = [("gets", "text"), ("calls", "number"), ("share", "number"), (f"min a {one}", "number"), (f"max a {one}", "number"), ("meaning", "text")]
+    columns = [
+        ("gets", "text"),
+        ("calls", "number"),
+        ("share", "number"),
+        (f"min a {one}", "number"),
+        (f"max a {one}", "number"),
+        ("meaning", "text"),
+    ]
     tables = [Table("Gets by access type", columns, rows)]
     if api(document) == "OpenSHMEM":
-        tables.append(Table("Traffic and order", [("sums over PEs", "text"), ("", "number")], [list(row) for row in traffic_rows(document)]))
+        tables.append(
+            Table(
+                "Traffic and order",
+                [("sums over PEs", "text"), ("", "number")],
+                [list(row) for row in traffic_rows(document)],
+            )
+        )
     return Section("types", "Access types", tables=tables)
 
 
@@ -38,12 +68,33 @@ def contexts(document):
     rows = []
     for row in document["windows"]:
         counters = row["counters"]
-        rows.append([row["name"], row["mode"], counted(row["ranks"]), counted(counters.get("gets", 0)),
-                     scale.percent(hit_rate(counters)) if counters.get("gets") else "-", counted(counters.get("puts", 0)),
-                     counted(counters.get("network_puts", 0)), bytes_text(counters.get("storage_bytes", 0)), row.get("bypass") or "-"])
-    columns = [("context", "text"), ("cache", "text"), ("PEs", "number"), ("gets", "number"), ("hit ratio", "number"), ("puts", "number"),
-               ("written back by", "number"), ("size", "number"), ("not cached because", "text")]
-    return Section("windows", "Contexts", tables=[Table("Contexts and their caches", columns, rows)])
+        rows.append(
+            [
+                row["name"],
+                row["mode"],
+                counted(row["ranks"]),
+                counted(counters.get("gets", 0)),
+                scale.percent(hit_rate(counters)) if counters.get("gets") else "-",
+                counted(counters.get("puts", 0)),
+                counted(counters.get("network_puts", 0)),
+                bytes_text(counters.get("storage_bytes", 0)),
+                row.get("bypass") or "-",
+            ]
+        )
+    columns = [
+        ("context", "text"),
+        ("cache", "text"),
+        ("PEs", "number"),
+        ("gets", "number"),
+        ("hit ratio", "number"),
+        ("puts", "number"),
+        ("written back by", "number"),
+        ("size", "number"),
+        ("not cached because", "text"),
+    ]
+    return Section(
+        "windows", "Contexts", tables=[Table("Contexts and their caches", columns, rows)]
+    )
 
 
 def windows(document):
@@ -58,11 +109,30 @@ def windows(document):
         counters = window["counters"]
         storage = counters.get("storage_bytes", 0)
         filled = scale.percent(counters.get("stored_bytes", 0) / storage) if storage else "-"
-        rows.append([window_name(window), window["mode"], window["policy"], counted(window["ranks"]), counted(counters.get("gets", 0)),
-                     scale.percent(hit_rate(counters)) if counters.get("gets") else "-", bytes_text(storage), filled,
-                     why_left_out(window) or "-"])
-    columns = [("window", "text"), ("mode", "text"), ("policy", "text"), ("ranks", "number"), ("gets", "number"), ("hit ratio", "number"),
-               ("storage", "number"), ("filled", "number"), ("not cached because", "text")]
+        rows.append(
+            [
+                window_name(window),
+                window["mode"],
+                window["policy"],
+                counted(window["ranks"]),
+                counted(counters.get("gets", 0)),
+                scale.percent(hit_rate(counters)) if counters.get("gets") else "-",
+                bytes_text(storage),
+                filled,
+                why_left_out(window) or "-",
+            ]
+        )
+    columns = [
+        ("window", "text"),
+        ("mode", "text"),
+        ("policy", "text"),
+        ("ranks", "number"),
+        ("gets", "number"),
+        ("hit ratio", "number"),
+        ("storage", "number"),
+        ("filled", "number"),
+        ("not cached because", "text"),
+    ]
     part.tables = [Table("Windows with their modes", columns, rows)]
     return part
 
@@ -81,11 +151,22 @@ def options(document, tables):
     for name, value in given.items():
         option = tables.option(name) if tables else None
         if option is None or _value(value, option.type) != _value(option.default, option.type):
-            rows.append([name, value or "(empty)", (option.default or "(empty)") if option else "unknown", option.help if option else "-"])
+            rows.append(
+                [
+                    name,
+                    value or "(empty)",
+                    (option.default or "(empty)") if option else "unknown",
+                    option.help if option else "-",
+                ]
+            )
     columns = [("option", "text"), ("value", "text"), ("default", "text"), ("what it does", "text")]
     if tables is None and rows:
-        part.words = ["The library is not here to tell its defaults: these are all options of the run. Info keys of windows are not among them."]
-        part.tables = [Table("Options of the run", [columns[0], columns[1]], [row[:2] for row in rows])]
+        part.words = [
+            "The library is not here to tell its defaults: these are all options of the run. Info keys of windows are not among them."
+        ]
+        part.tables = [
+            Table("Options of the run", [columns[0], columns[1]], [row[:2] for row in rows])
+        ]
     elif rows:
         part.words = ["Set by the environment; info keys of windows are not among them."]
         part.tables = [Table("Options that differ from the default", columns, rows)]
@@ -102,6 +183,24 @@ def counters(document, tables):
     for name, value in document["totals"].items():
         counter, spread = known_counters.get(name), document["spread"].get(name)
         over = [f"{spread[of]:,.0f}" for of in ("min", "mean", "max")] if spread else ["-"] * 3
-        rows.append([name, counted(value), *over, counter.unit if counter else "-", counter.help if counter else LABELS.get(name, "-")])
-    columns = [("counter", "text"), ("sum", "number"), ("min a rank", "number"), ("mean", "number"), ("max", "number"), ("unit", "text"), ("meaning", "text")]
-    return Section("counters", "Counters", folded=[Table(f"All {len(rows)} counters", columns, rows)])
+        rows.append(
+            [
+                name,
+                counted(value),
+                *over,
+                counter.unit if counter else "-",
+                counter.help if counter else LABELS.get(name, "-"),
+            ]
+        )
+    columns = [
+        ("counter", "text"),
+        ("sum", "number"),
+        ("min a rank", "number"),
+        ("mean", "number"),
+        ("max", "number"),
+        ("unit", "text"),
+        ("meaning", "text"),
+    ]
+    return Section(
+        "counters", "Counters", folded=[Table(f"All {len(rows)} counters", columns, rows)]
+    )

@@ -1,4 +1,5 @@
 """Writes SVG: elements whose attributes and texts are always escaped, and the frame (axes, scales) of a chart."""
+
 import math
 
 from markupsafe import Markup, escape
@@ -17,8 +18,11 @@ def number(value):
 
 def tag(name, *children, **attributes):
     """An element; `class_` is class, `stroke_width` stroke-width."""
-    words = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(number(value) if isinstance(value, float) else value)}"'
-                    for key, value in attributes.items() if value is not None)
+    words = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(number(value) if isinstance(value, float) else value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
     inside = Markup("").join(children)
     return Markup(f"<{name}{words}>{inside}</{name}>" if inside else f"<{name}{words}/>")
 
@@ -29,7 +33,10 @@ def text_width(text):
 
 def _touch(places):
     """Whether labels (tick, middle, text) come closer than a character."""
-    return any(right - left < (text_width(a) + text_width(b)) / 2 + GLYPH for (_, left, a), (_, right, b) in zip(places, places[1:]))
+    return any(
+        right - left < (text_width(a) + text_width(b)) / 2 + GLYPH
+        for (_, left, a), (_, right, b) in zip(places, places[1:])
+    )
 
 
 def steps_path(edges, values, base=None):
@@ -42,7 +49,10 @@ def steps_path(edges, values, base=None):
         path.append(f"{'L' if drawing else 'M'}{number(left)} {number(value)}H{number(right)}")
         drawing = True
     if base is not None and path:
-        back = [f"V{number(low)}H{number(left)}" for left, low in zip(reversed(edges[:-1]), reversed(base))]
+        back = [
+            f"V{number(low)}H{number(left)}"
+            for left, low in zip(reversed(edges[:-1]), reversed(base))
+        ]
         path += [*back, "Z"]
     return "".join(path)
 
@@ -70,24 +80,83 @@ class Frame:
         parts = []
         for value, text in ticks:
             y = self.y(value)
-            parts.append(tag("line", x1=float(self.left), x2=float(self.right), y1=y, y2=y, class_="axis" if value == 0 else "grid"))
-            parts.append(tag("text", escape(text), x=float(self.left - 8), y=y + 0.35 * FONT, text_anchor="end"))
+            parts.append(
+                tag(
+                    "line",
+                    x1=float(self.left),
+                    x2=float(self.right),
+                    y1=y,
+                    y2=y,
+                    class_="axis" if value == 0 else "grid",
+                )
+            )
+            parts.append(
+                tag(
+                    "text",
+                    escape(text),
+                    x=float(self.left - 8),
+                    y=y + 0.35 * FONT,
+                    text_anchor="end",
+                )
+            )
         return Markup("").join(parts)
 
     def x_axis(self, ticks):
         """Labels below: (position in bands, text) pairs; where they would touch, every second, third ... is shown."""
-        places = [(self.x(band), min(max(self.x(band), text_width(text) / 2), self.width - text_width(text) / 2), text) for band, text in ticks]
-        every = next((n for n in range(1, len(places)) if not _touch(places[::n])), max(len(places), 1))
+        places = [
+            (
+                self.x(band),
+                min(max(self.x(band), text_width(text) / 2), self.width - text_width(text) / 2),
+                text,
+            )
+            for band, text in ticks
+        ]
+        every = next(
+            (n for n in range(1, len(places)) if not _touch(places[::n])), max(len(places), 1)
+        )
         parts = []
         for tick, x, text in places[::every]:
-            parts.append(tag("line", x1=tick, x2=tick, y1=float(self.lower), y2=self.lower + 4.0, class_="axis"))
-            parts.append(tag("text", escape(text), x=x, y=float(self.lower + 20), text_anchor="middle"))
+            parts.append(
+                tag(
+                    "line",
+                    x1=tick,
+                    x2=tick,
+                    y1=float(self.lower),
+                    y2=self.lower + 4.0,
+                    class_="axis",
+                )
+            )
+            parts.append(
+                tag("text", escape(text), x=x, y=float(self.lower + 20), text_anchor="middle")
+            )
         return Markup("").join(parts)
 
     def drawing(self, name, title, description, *parts, tips=None):
         """The whole SVG. `tips` names the texts that are shown over its bands."""
-        cross = tag("rect", x=float(self.left), y=float(self.upper), width=0.0, height=float(self.lower - self.upper), class_="cross") if tips else ""
-        return tag("svg", tag("title", escape(title), id=f"{name}-t"), tag("desc", escape(description), id=f"{name}-d"), *parts, cross,
-                   viewBox=f"0 0 {number(self.width)} {number(self.height)}", role="img", aria_labelledby=f"{name}-t {name}-d",
-                   data_tips=tips, data_bands=self.bands if tips else None, data_left=float(self.left) if tips else None,
-                   data_right=float(self.right) if tips else None, tabindex=0 if tips else None)
+        cross = (
+            tag(
+                "rect",
+                x=float(self.left),
+                y=float(self.upper),
+                width=0.0,
+                height=float(self.lower - self.upper),
+                class_="cross",
+            )
+            if tips
+            else ""
+        )
+        return tag(
+            "svg",
+            tag("title", escape(title), id=f"{name}-t"),
+            tag("desc", escape(description), id=f"{name}-d"),
+            *parts,
+            cross,
+            viewBox=f"0 0 {number(self.width)} {number(self.height)}",
+            role="img",
+            aria_labelledby=f"{name}-t {name}-d",
+            data_tips=tips,
+            data_bands=self.bands if tips else None,
+            data_left=float(self.left) if tips else None,
+            data_right=float(self.right) if tips else None,
+            tabindex=0 if tips else None,
+        )

@@ -1,4 +1,5 @@
 """Charts over time: access types, hit ratio, storage. The report's counters are cumulative; drawn is what each slot added."""
+
 from ..report_counts import ACCESS_TYPES, bytes_text, hit_rate, hits
 from . import scale
 from .parts import FULL, LABELS, Figure, Section, Table, counted, drawings
@@ -12,7 +13,9 @@ def slots_of(points):
     """What happened in each slot: differences of the counters at the ends of two slots."""
     slots, before = [], {}
     for point in points:
-        slots.append({name: max(0, point.get(name, 0) - before.get(name, 0)) for name in ("gets", *TYPES)})
+        slots.append(
+            {name: max(0, point.get(name, 0) - before.get(name, 0)) for name in ("gets", *TYPES)}
+        )
         before = point
     return slots
 
@@ -37,17 +40,50 @@ def accesses(slots, slot_ns):
         base, marks = [0] * len(slots), []
         for name in used:
             top = [low + slot[name] for low, slot in zip(base, slots)]
-            marks.append(tag("path", d=steps_path(frame.edges, [frame.y(v) for v in top], [frame.y(v) for v in base]), class_=f"fill {name}"))
+            marks.append(
+                tag(
+                    "path",
+                    d=steps_path(
+                        frame.edges, [frame.y(v) for v in top], [frame.y(v) for v in base]
+                    ),
+                    class_=f"fill {name}",
+                )
+            )
             base = top
-        return frame.drawing(f"accesses-{width_class}", "Gets by access type over time", _story(slots),
-                             _axes(frame, y_ticks, slot_ns * len(slots)), *marks, tips="accesses")
+        return frame.drawing(
+            f"accesses-{width_class}",
+            "Gets by access type over time",
+            _story(slots),
+            _axes(frame, y_ticks, slot_ns * len(slots)),
+            *marks,
+            tips="accesses",
+        )
 
-    tips = [[_when(i, slot_ns), f"{slot['gets']:,} gets", *(f"{LABELS[name]}: {slot[name]:,}" for name in reversed(used) if slot[name])]
-            for i, slot in enumerate(slots)]
-    table = Table("Gets of each slot by access type", [("time", "text"), ("gets", "number"), *((LABELS[name], "number") for name in used)],
-                  [[_when(i, slot_ns), counted(slot["gets"]), *(counted(slot[name]) for name in used)] for i, slot in enumerate(slots)])
-    return Figure("accesses", "Access types", f"Gets in each {scale.seconds_text(slot_ns)}, all ranks together, stacked by what became of them.",
-                  drawings(FULL, draw), table, [(f"fill {name}", LABELS[name], scale.percent(totals[name] / gets)) for name in used], tips)
+    tips = [
+        [
+            _when(i, slot_ns),
+            f"{slot['gets']:,} gets",
+            *(f"{LABELS[name]}: {slot[name]:,}" for name in reversed(used) if slot[name]),
+        ]
+        for i, slot in enumerate(slots)
+    ]
+    table = Table(
+        "Gets of each slot by access type",
+        [("time", "text"), ("gets", "number"), *((LABELS[name], "number") for name in used)],
+        [
+            [_when(i, slot_ns), counted(slot["gets"]), *(counted(slot[name]) for name in used)]
+            for i, slot in enumerate(slots)
+        ],
+    )
+    return Figure(
+        "accesses",
+        "Access types",
+        f"Gets in each {scale.seconds_text(slot_ns)}, all ranks together, stacked by what became of them.",
+        drawings(FULL, draw),
+        table,
+        [(f"fill {name}", LABELS[name], scale.percent(totals[name] / gets)) for name in used],
+        tips,
+    )
 
 
 def _story(slots):
@@ -64,41 +100,132 @@ def hit_ratio(slots, points, slot_ns):
 
     def draw(width_class, width):
         frame = Frame(width, 200, len(slots), 1.0)
-        lines = [tag("path", d=steps_path(frame.edges, [None if v is None else frame.y(v) for v in values]), class_=mark)
-                 for values, mark in ((so_far, "line so_far"), (each, "line hits_full"))]
-        return frame.drawing(f"ratio-{width_class}", "Hit ratio over time", _story(slots),
-                             _axes(frame, scale.ticks_of_share(), slot_ns * len(slots)), *lines, tips="ratio")
+        lines = [
+            tag(
+                "path",
+                d=steps_path(frame.edges, [None if v is None else frame.y(v) for v in values]),
+                class_=mark,
+            )
+            for values, mark in ((so_far, "line so_far"), (each, "line hits_full"))
+        ]
+        return frame.drawing(
+            f"ratio-{width_class}",
+            "Hit ratio over time",
+            _story(slots),
+            _axes(frame, scale.ticks_of_share(), slot_ns * len(slots)),
+            *lines,
+            tips="ratio",
+        )
 
     def shown(value):
         return "no gets" if value is None else scale.percent(value)
-    rows = [[_when(i, slot_ns), counted(hits(slot)), counted(slot["gets"]), shown(each[i]), shown(so_far[i])] for i, slot in enumerate(slots)]
+
+    rows = [
+        [
+            _when(i, slot_ns),
+            counted(hits(slot)),
+            counted(slot["gets"]),
+            shown(each[i]),
+            shown(so_far[i]),
+        ]
+        for i, slot in enumerate(slots)
+    ]
     tips = [[row[0], f"in this slot: {row[3]}", f"since the start: {row[4]}"] for row in rows]
-    table = Table("Hit ratio of each slot", [("time", "text"), ("hits", "number"), ("gets", "number"), ("hit ratio", "number"), ("since the start", "number")], rows)
-    return Figure("ratio", "Hit ratio", "Share of gets that were hits (full, pending or partial).", drawings(FULL, draw), table,
-                  [("line hits_full", "in each slot", ""), ("line so_far", "since the start", shown(so_far[-1]))], tips)
+    table = Table(
+        "Hit ratio of each slot",
+        [
+            ("time", "text"),
+            ("hits", "number"),
+            ("gets", "number"),
+            ("hit ratio", "number"),
+            ("since the start", "number"),
+        ],
+        rows,
+    )
+    return Figure(
+        "ratio",
+        "Hit ratio",
+        "Share of gets that were hits (full, pending or partial).",
+        drawings(FULL, draw),
+        table,
+        [
+            ("line hits_full", "in each slot", ""),
+            ("line so_far", "since the start", shown(so_far[-1])),
+        ],
+        tips,
+    )
 
 
 def storage(points, slot_ns):
     """Size of the storage and the part of it that holds entries."""
-    size, stored = ([point.get(name, 0) for point in points] for name in ("storage_bytes", "stored_bytes"))
+    size, stored = (
+        [point.get(name, 0) for point in points] for name in ("storage_bytes", "stored_bytes")
+    )
     y_ticks = scale.ticks_of_bytes(max(*size, *stored))
 
     def draw(width_class, width):
         frame = Frame(width, 200, len(points), y_ticks[-1][0])
         inside = [frame.y(v) for v in stored]
-        marks = [tag("path", d=steps_path(frame.edges, inside, [frame.y(0)] * len(points)), class_="fill stored"),
-                 tag("path", d=steps_path(frame.edges, [frame.y(v) for v in size]), class_="line size")]
-        return frame.drawing(f"storage-{width_class}", "Storage over time",
-                             f"At the end the storage has {bytes_text(size[-1])}, of which {bytes_text(stored[-1])} hold entries.",
-                             _axes(frame, y_ticks, slot_ns * len(points)), *marks, tips="storage")
+        marks = [
+            tag(
+                "path",
+                d=steps_path(frame.edges, inside, [frame.y(0)] * len(points)),
+                class_="fill stored",
+            ),
+            tag("path", d=steps_path(frame.edges, [frame.y(v) for v in size]), class_="line size"),
+        ]
+        return frame.drawing(
+            f"storage-{width_class}",
+            "Storage over time",
+            f"At the end the storage has {bytes_text(size[-1])}, of which {bytes_text(stored[-1])} hold entries.",
+            _axes(frame, y_ticks, slot_ns * len(points)),
+            *marks,
+            tips="storage",
+        )
 
-    rows = [[scale.seconds_text((i + 1) * slot_ns), bytes_text(size[i]), bytes_text(stored[i]), counted(point.get("entries", 0)),
-             counted(point.get("index_entries", 0))] for i, point in enumerate(points)]
-    tips = [[f"at {row[0]}", f"storage: {row[1]}", f"in use: {row[2]}", f"entries: {row[3]}", f"room in the index: {row[4]}"] for row in rows]
-    table = Table("Storage and index at the end of each slot", [("time", "text"), ("storage", "number"), ("in use", "number"),
-                                                                ("entries", "number"), ("index has room for", "number")], rows)
-    return Figure("storage", "Storage", "Bytes at the end of each slot, all ranks and windows together.", drawings(FULL, draw), table,
-                  [("line size", "size of the storage", bytes_text(size[-1])), ("fill stored", "in use by entries", bytes_text(stored[-1]))], tips)
+    rows = [
+        [
+            scale.seconds_text((i + 1) * slot_ns),
+            bytes_text(size[i]),
+            bytes_text(stored[i]),
+            counted(point.get("entries", 0)),
+            counted(point.get("index_entries", 0)),
+        ]
+        for i, point in enumerate(points)
+    ]
+    tips = [
+        [
+            f"at {row[0]}",
+            f"storage: {row[1]}",
+            f"in use: {row[2]}",
+            f"entries: {row[3]}",
+            f"room in the index: {row[4]}",
+        ]
+        for row in rows
+    ]
+    table = Table(
+        "Storage and index at the end of each slot",
+        [
+            ("time", "text"),
+            ("storage", "number"),
+            ("in use", "number"),
+            ("entries", "number"),
+            ("index has room for", "number"),
+        ],
+        rows,
+    )
+    return Figure(
+        "storage",
+        "Storage",
+        "Bytes at the end of each slot, all ranks and windows together.",
+        drawings(FULL, draw),
+        table,
+        [
+            ("line size", "size of the storage", bytes_text(size[-1])),
+            ("fill stored", "in use by entries", bytes_text(stored[-1])),
+        ],
+        tips,
+    )
 
 
 def section(details):
@@ -109,5 +236,9 @@ def section(details):
         part.missing = MISSING
         return part
     slots = slots_of(points)
-    part.figures = [accesses(slots, slot_ns), hit_ratio(slots, points, slot_ns), storage(points, slot_ns)]
+    part.figures = [
+        accesses(slots, slot_ns),
+        hit_ratio(slots, points, slot_ns),
+        storage(points, slot_ns),
+    ]
     return part

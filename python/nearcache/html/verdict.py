@@ -1,4 +1,5 @@
 """The verdict in plain words, and the key figures."""
+
 from ..report_counts import api, bytes_text, hit_rate, hits, processes, saved_ns
 from .histograms import repeats
 from .scale import percent, seconds_text
@@ -30,22 +31,37 @@ def sentences(document):
     found.append(line + ".")
     again = repeats(((document.get("details") or {}).get("reuse") or {}).get("classes") or [])
     if again is not None:
-        found.append(f"About {percent(again)} of the gets repeat an earlier one of their rank: an endless cache would serve no more than these.")
-    return found + (openshmem_advice(totals) if api(document) == "OpenSHMEM" else advice(totals)) + caution(document)
+        found.append(
+            f"About {percent(again)} of the gets repeat an earlier one of their rank: an endless cache would serve no more than these."
+        )
+    return (
+        found
+        + (openshmem_advice(totals) if api(document) == "OpenSHMEM" else advice(totals))
+        + caution(document)
+    )
 
 
 def advice(totals):
     """Which kinds of misses stand in the way, and which option is about them."""
-    shares = {name: totals.get(name, 0) / totals["gets"] for name in ("conflicting", "capacity", "failing", "bypassed")}
+    shares = {
+        name: totals.get(name, 0) / totals["gets"]
+        for name in ("conflicting", "capacity", "failing", "bypassed")
+    }
     found = []
     if shares["conflicting"] >= WORTH_SAYING:
-        found.append(f"{percent(shares['conflicting'])} of the gets evicted from the index: a larger index may help.")
+        found.append(
+            f"{percent(shares['conflicting'])} of the gets evicted from the index: a larger index may help."
+        )
     if shares["capacity"] + shares["failing"] >= WORTH_SAYING:
-        found.append(f"{percent(shares['capacity'] + shares['failing'])} of the gets found no free storage or were not worth the copy: "
-                     "more storage (max_storage) may help.")
+        found.append(
+            f"{percent(shares['capacity'] + shares['failing'])} of the gets found no free storage or were not worth the copy: "
+            "more storage (max_storage) may help."
+        )
     if shares["bypassed"] >= WORTH_SAYING:
-        found.append(f"{percent(shares['bypassed'])} of the gets were passed straight to MPI: own rank, cheap target, over the size limit, "
-                     "unknown layout or no open epoch.")
+        found.append(
+            f"{percent(shares['bypassed'])} of the gets were passed straight to MPI: own rank, cheap target, over the size limit, "
+            "unknown layout or no open epoch."
+        )
     return found
 
 
@@ -53,13 +69,19 @@ def openshmem_advice(totals):
     """The same for the page cache."""
     found = []
     if totals.get("puts"):
-        found.append(f"{totals['puts']:,} puts were written back by {totals.get('network_puts', 0):,} transfers; "
-                     f"{totals.get('puts_bypassed', 0):,} went past the cache.")
+        found.append(
+            f"{totals['puts']:,} puts were written back by {totals.get('network_puts', 0):,} transfers; "
+            f"{totals.get('puts_bypassed', 0):,} went past the cache."
+        )
     if totals.get("lines_ahead"):
-        found.append(f"{percent(totals.get('lines_ahead_used', 0) / totals['lines_ahead'])} of the lines fetched ahead were used.")
+        found.append(
+            f"{percent(totals.get('lines_ahead_used', 0) / totals['lines_ahead'])} of the lines fetched ahead were used."
+        )
     if totals.get("bypassed", 0) / totals["gets"] >= WORTH_SAYING:
-        found.append(f"{percent(totals['bypassed'] / totals['gets'])} of the gets went past the cache: PEs within reach of loads and stores, "
-                     "transfers above shmem_max_transfer, uncached ranges.")
+        found.append(
+            f"{percent(totals['bypassed'] / totals['gets'])} of the gets went past the cache: PEs within reach of loads and stores, "
+            "transfers above shmem_max_transfer, uncached ranges."
+        )
     return found
 
 
@@ -67,16 +89,30 @@ def caution(document):
     if not document["verdict"]["saved_seconds"]:
         return []
     off = "--shmem off" if api(document) == "OpenSHMEM" else "--mode off"
-    return [f"Saved time is an estimate: where {processes(document)[1]} share cores, waiting counts as cost. Compare with a run under {off}."]
+    return [
+        f"Saved time is an estimate: where {processes(document)[1]} share cores, waiting counts as cost. Compare with a run under {off}."
+    ]
 
 
 def storage_tile(document):
     """The largest storage of the run: totals hold the level at the end, when windows may have been freed."""
     points = ((document.get("details") or {}).get("timeline") or {}).get("points") or []
-    levels = [document["totals"], *points, {name: sum(window["counters"].get(name, 0) for window in document["windows"])
-                                            for name in ("storage_bytes", "stored_bytes")}]
-    size, stored = (max(level.get(name, 0) for level in levels) for name in ("storage_bytes", "stored_bytes"))
-    return bytes_text(size), "storage", f"all {processes(document)[1]}, at most; {bytes_text(stored)} in use"
+    levels = [
+        document["totals"],
+        *points,
+        {
+            name: sum(window["counters"].get(name, 0) for window in document["windows"])
+            for name in ("storage_bytes", "stored_bytes")
+        },
+    ]
+    size, stored = (
+        max(level.get(name, 0) for level in levels) for name in ("storage_bytes", "stored_bytes")
+    )
+    return (
+        bytes_text(size),
+        "storage",
+        f"all {processes(document)[1]}, at most; {bytes_text(stored)} in use",
+    )
 
 
 def tiles(document):
@@ -84,12 +120,34 @@ def tiles(document):
     totals, ranks = document["totals"], max(document["ranks"], 1)
     wall = document["wall_seconds"]
     one, several = processes(document)
-    found = [(percent(hit_rate(totals)), "hit ratio", f"{hits(totals):,} of {totals.get('gets', 0):,} gets")]
+    found = [
+        (
+            percent(hit_rate(totals)),
+            "hit ratio",
+            f"{hits(totals):,} of {totals.get('gets', 0):,} gets",
+        )
+    ]
     if totals.get("bytes_requested"):
-        found.append((bytes_text(totals.get("bytes_from_cache", 0)), "from the cache", f"of {bytes_text(totals['bytes_requested'])} asked for"))
+        found.append(
+            (
+                bytes_text(totals.get("bytes_from_cache", 0)),
+                "from the cache",
+                f"of {bytes_text(totals['bytes_requested'])} asked for",
+            )
+        )
     saved = saved_ns(totals) / ranks
-    found += [(seconds_text(abs(saved)), f"{'lost' if saved < 0 else 'saved'} a {one}", "estimated"),
-              (seconds_text(totals.get("remote_ns", 0) / ranks), "spent on remote gets", f"a {one}, from sampled gets"),
-              (f"{wall['mean']:.3f} s", "time of the run", f"{wall['min']:.3f} to {wall['max']:.3f} s over {several}"),
-              storage_tile(document)]
+    found += [
+        (seconds_text(abs(saved)), f"{'lost' if saved < 0 else 'saved'} a {one}", "estimated"),
+        (
+            seconds_text(totals.get("remote_ns", 0) / ranks),
+            "spent on remote gets",
+            f"a {one}, from sampled gets",
+        ),
+        (
+            f"{wall['mean']:.3f} s",
+            "time of the run",
+            f"{wall['min']:.3f} to {wall['max']:.3f} s over {several}",
+        ),
+        storage_tile(document),
+    ]
     return found

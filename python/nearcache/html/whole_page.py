@@ -1,4 +1,5 @@
 """Puts the page together: parts of the report into the template, with its style and script inside."""
+
 import base64
 import hashlib
 from pathlib import Path
@@ -13,27 +14,58 @@ TEMPLATE = Path(__file__).resolve().parent / "template"
 
 def facts(document):
     """Where it ran: (name, value). Program and ranks are the page's heading."""
-    mpi = next(iter(str(document.get("mpi") or "").splitlines()), "")  # MPI's own text about itself may be long
-    rows = [(api(document), mpi), ("host", document.get("host")), ("Nearcache", document.get("nearcache"))]
+    mpi = next(
+        iter(str(document.get("mpi") or "").splitlines()), ""
+    )  # MPI's own text about itself may be long
+    rows = [
+        (api(document), mpi),
+        ("host", document.get("host")),
+        ("Nearcache", document.get("nearcache")),
+    ]
     return [(name, " ".join(str(value).split())) for name, value in rows if value]
 
 
 def sections(document, tables):
     details = document.get("details")
-    return [timeline.section(details), settings.accesses(document), histograms.section(details), ranks.targets(details),
-            adaptations.section(details, document["wall_seconds"]), ranks.spread(document), settings.windows(document),
-            settings.options(document, tables), settings.counters(document, tables)]
+    return [
+        timeline.section(details),
+        settings.accesses(document),
+        histograms.section(details),
+        ranks.targets(details),
+        adaptations.section(details, document["wall_seconds"]),
+        ranks.spread(document),
+        settings.windows(document),
+        settings.options(document, tables),
+        settings.counters(document, tables),
+    ]
 
 
 def render(document, tables):
     """The page as text. `tables` are the library's, or None."""
     import jinja2
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATE), autoescape=True, undefined=jinja2.StrictUndefined,
-                                     trim_blocks=True, lstrip_blocks=True)
-    style, script = ((TEMPLATE / name).read_text(encoding="utf-8") for name in ("page.css", "tips.js"))
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style, script = (
+        (TEMPLATE / name).read_text(encoding="utf-8") for name in ("page.css", "tips.js")
+    )
     parts = sections(document, tables)
     return environment.get_template("page.html.jinja").render(
-        document=document, processes=processes(document), facts=facts(document), headline=verdict.headline(document["verdict"]), words=verdict.sentences(document),
-        tiles=verdict.tiles(document), sections=parts, missing=[part.missing for part in parts if part.missing],
+        document=document,
+        processes=processes(document),
+        facts=facts(document),
+        headline=verdict.headline(document["verdict"]),
+        words=verdict.sentences(document),
+        tiles=verdict.tiles(document),
+        sections=parts,
+        missing=[part.missing for part in parts if part.missing],
         # The page may run this script and no other, whatever the report contains.
-        style=Markup(style), script=Markup(script), script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode())
+        style=Markup(style),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )

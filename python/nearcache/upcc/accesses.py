@@ -1,4 +1,5 @@
 """Accesses to shared objects: gets, puts, steps of pointers-to-shared, and the temporaries that these need."""
+
 import copy
 
 from pycparser import c_ast
@@ -13,11 +14,12 @@ from .upc_ast import StatementExpr
 
 class Accesses(Part):
     """Reads, writes and moves by the runtime's calls."""
+
     needs = ("typenames",)
 
     def __init__(self, unit):
         super().__init__(unit)
-        self._sums = {}               # call of ncupc_add or ncupc_element -> (pointer, index)
+        self._sums = {}  # call of ncupc_add or ncupc_element -> (pointer, index)
         self._first_elements = set()  # names of shared objects, which begin on thread 0
 
     def begins_an_object(self, node):
@@ -45,15 +47,25 @@ class Accesses(Part):
         self._check_object(found)
         if found.bits:
             record, member = found.bits
-            node = call(self._access("NCUPC_GET_BITS", found), self.typenames.value_type(record), identifier(member), found.pointer)
+            node = call(
+                self._access("NCUPC_GET_BITS", found),
+                self.typenames.value_type(record),
+                identifier(member),
+                found.pointer,
+            )
         else:
-            node = call(self._access("NCUPC_GET", found), self.typenames.value_type(kind), found.pointer)
+            node = call(
+                self._access("NCUPC_GET", found), self.typenames.value_type(kind), found.pointer
+            )
         return Value(node, kind.unqualified())
 
     def _check_object(self, place):
         kind = place.type
         if kind.is_void:
-            self.unit.error(self.unit.coord, "a pointer to shared void points to no object: cast it to another pointer-to-shared first")
+            self.unit.error(
+                self.unit.coord,
+                "a pointer to shared void points to no object: cast it to another pointer-to-shared first",
+            )
         elif kind.is_record and kind.body.fields is None:
             self.unit.error(self.unit.coord, f"'{kind}' is incomplete")
 
@@ -68,8 +80,16 @@ class Accesses(Part):
             self.unit.error(self.unit.coord, "assignment to a shared object that is const")
         if place.bits:
             record, member = place.bits
-            return call(self._access("NCUPC_PUT_BITS", place), self.typenames.value_type(record), identifier(member), place.pointer, node)
-        return call(self._access("NCUPC_PUT", place), self.typenames.value_type(kind), place.pointer, node)
+            return call(
+                self._access("NCUPC_PUT_BITS", place),
+                self.typenames.value_type(record),
+                identifier(member),
+                place.pointer,
+                node,
+            )
+        return call(
+            self._access("NCUPC_PUT", place), self.typenames.value_type(kind), place.pointer, node
+        )
 
     def added(self, pointer, index, target):
         """The syntax of `pointer` moved by `index` objects of type `target`."""
@@ -78,7 +98,9 @@ class Accesses(Part):
             self.unit.error(self.unit.coord, "arithmetic on a pointer to shared void")
             return pointer
         if target.is_record and target.body.fields is None:
-            self.unit.error(self.unit.coord, f"arithmetic on a pointer to an incomplete type: '{target}'")
+            self.unit.error(
+                self.unit.coord, f"arithmetic on a pointer to an incomplete type: '{target}'"
+            )
             return pointer
         if is_zero(index):
             return pointer
@@ -87,7 +109,13 @@ class Accesses(Part):
             known, count = self.typenames.count_of(target)
             whole_rows = known != 1
             if whole_rows:
-                index = c_ast.BinaryOp("*", index if isinstance(index, c_ast.Constant) else c_ast.Cast(difference_type(), index), count)
+                index = c_ast.BinaryOp(
+                    "*",
+                    index
+                    if isinstance(index, c_ast.Constant)
+                    else c_ast.Cast(difference_type(), index),
+                    count,
+                )
         before = self._sums.get(pointer)
         if before is not None:
             pointer, earlier = before
@@ -100,11 +128,15 @@ class Accesses(Part):
 
     def temporary(self, kind, init):
         """(name, declaration) of a new variable with the value `init`."""
-        return self._variable(lambda name: self.typenames.declarator(kind.unqualified(), name, quals=[]), init)
+        return self._variable(
+            lambda name: self.typenames.declarator(kind.unqualified(), name, quals=[]), init
+        )
 
     def operand_temporary(self, init):
         """The same of the C compiler's own type."""
-        return self._variable(lambda name: c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["__auto_type"])), init)
+        return self._variable(
+            lambda name: c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["__auto_type"])), init
+        )
 
     def pointer_temporary(self, init):
         """The same of a pointer-to-shared."""
@@ -112,15 +144,23 @@ class Accesses(Part):
 
     def address_temporary(self, lvalue):
         """The same of the address of a pointer-to-shared in private memory."""
-        return self._variable(lambda name: c_ast.PtrDecl([], pointer_declarator(name)), c_ast.UnaryOp("&", lvalue))
+        return self._variable(
+            lambda name: c_ast.PtrDecl([], pointer_declarator(name)), c_ast.UnaryOp("&", lvalue)
+        )
 
     def _variable(self, declarator_of, init):
         name = f"ncupc_t{self.unit.next_temporary()}"
-        return name, c_ast.Decl(name, [], [], [], [], declarator_of(name), init, None, self.unit.coord)
+        return name, c_ast.Decl(
+            name, [], [], [], [], declarator_of(name), init, None, self.unit.coord
+        )
 
     def steps(self, operator, value):
         """The syntax of how many elements `p += value` or `p -= value` moves a pointer-to-shared on."""
-        return value.node if operator == "+" else c_ast.UnaryOp("-", c_ast.Cast(difference_type(), value.node))
+        return (
+            value.node
+            if operator == "+"
+            else c_ast.UnaryOp("-", c_ast.Cast(difference_type(), value.node))
+        )
 
     def sequence(self, *items):
         """({ a; b; c; })"""

@@ -1,10 +1,20 @@
 """The types of C's arithmetic: what their specifiers name, promotions and the usual conversions (C11 6.2.5, 6.3.1)."""
+
 import ctypes
 
 from . import types
 
-SIZES = {("char",): 1, ("short",): 2, ("int",): 4, ("float",): 4, ("double",): 8, ("long",): ctypes.sizeof(ctypes.c_long),
-         ("long", "long"): 8, ("long", "double"): ctypes.sizeof(ctypes.c_longdouble), ("_Bool",): 1}
+SIZES = {
+    ("char",): 1,
+    ("short",): 2,
+    ("int",): 4,
+    ("float",): 4,
+    ("double",): 8,
+    ("long",): ctypes.sizeof(ctypes.c_long),
+    ("long", "long"): 8,
+    ("long", "double"): ctypes.sizeof(ctypes.c_longdouble),
+    ("_Bool",): 1,
+}
 
 
 def arithmetic(words):
@@ -25,14 +35,20 @@ def arithmetic(words):
         core = ["long", "long"]
     elif core == ["double", "long"]:
         core = ["long", "double"]
-    floating = bool({"float", "double"} & set(core)) or core[0].startswith(("_Float", "__float", "_Decimal")) or bool(complex_)
+    floating = (
+        bool({"float", "double"} & set(core))
+        or core[0].startswith(("_Float", "__float", "_Decimal"))
+        or bool(complex_)
+    )
     size = SIZES.get(tuple(core))
     if size is None and not (floating or core[0] in ("__int128", "__int128_t", "__uint128_t")):
         return None
     if complex_:
         size = 2 * size if size else None
         core = [*core, "_Complex"]
-    spelled = (["unsigned"] if unsigned else ["signed"] if core == ["char"] and "signed" in words else []) + core
+    spelled = (
+        ["unsigned"] if unsigned else ["signed"] if core == ["char"] and "signed" in words else []
+    ) + core
     return types.Arithmetic(spelled, size, floating, signed)
 
 
@@ -54,7 +70,13 @@ def promoted(kind):
     """After the integer promotions."""
     if kind.is_arithmetic and not kind.floating and (kind.size or 8) < 4:
         return INT
-    return kind.unqualified() if kind.is_arithmetic and kind.node is None else INT if kind.is_arithmetic else kind
+    return (
+        kind.unqualified()
+        if kind.is_arithmetic and kind.node is None
+        else INT
+        if kind.is_arithmetic
+        else kind
+    )
 
 
 def usual(a, b):

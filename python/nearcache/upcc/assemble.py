@@ -1,4 +1,5 @@
 """Puts the C text together: head, the #include lines of the source, the runtime's header, #undef lines, the translated text."""
+
 import re
 import subprocess
 
@@ -21,7 +22,13 @@ def names_in(text):
 
 def macros_after(head, cc_words):
     """The names that are macros after the lines of `head`."""
-    done = subprocess.run([*cc_words, "-E", "-dM", "-x", "c", "-"], input=head, capture_output=True, text=True, errors="surrogateescape")
+    done = subprocess.run(
+        [*cc_words, "-E", "-dM", "-x", "c", "-"],
+        input=head,
+        capture_output=True,
+        text=True,
+        errors="surrogateescape",
+    )
     if done.returncode != 0:
         raise UpcError(None, f"the headers cannot be read again:\n{done.stderr.strip()}")
     return set(re.findall(r"^#define (\w+)", done.stdout, re.M))
@@ -34,6 +41,10 @@ def assemble(name, prologue, printed, cc_words):
     source undefined) would be expanded twice, and is undefined first.
     """
     head = "\n".join([*prologue, RUNTIME])
-    again = (names_in(printed) & macros_after(head + "\n", cc_words))
-    undefined = [f"#undef {macro}" for macro in sorted(again) if not OURS.fullmatch(macro) and not FIXED.fullmatch(macro)]
+    again = names_in(printed) & macros_after(head + "\n", cc_words)
+    undefined = [
+        f"#undef {macro}"
+        for macro in sorted(again)
+        if not OURS.fullmatch(macro) and not FIXED.fullmatch(macro)
+    ]
     return "\n".join([HEAD.format(name=name), head, *undefined, printed.rstrip("\n"), ""])

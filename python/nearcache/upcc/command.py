@@ -1,4 +1,5 @@
 """upcc's command line: the options of C compilers, and a few of its own, taken apart into what each step gets."""
+
 import os
 import re
 import shlex
@@ -8,20 +9,64 @@ from .diagnostics import UpcError
 from .preprocess import MAX_THREADS
 
 # Options of C compilers whose value may be the next word.
-ONE_VALUE = {"-o", "-I", "-D", "-U", "-L", "-l", "-x", "-include", "-imacros", "-isystem", "-idirafter", "-iquote", "-isysroot", "-iprefix",
-             "-iwithprefix", "-MF", "-MT", "-MQ", "-Xlinker", "-Xpreprocessor", "-Xassembler", "-Xclang", "-u", "-z", "-e", "-A", "--param",
-             "-arch", "-target", "-B", "-aux-info", "-T", "-rpath", "-soname"}
+ONE_VALUE = {
+    "-o",
+    "-I",
+    "-D",
+    "-U",
+    "-L",
+    "-l",
+    "-x",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-idirafter",
+    "-iquote",
+    "-isysroot",
+    "-iprefix",
+    "-iwithprefix",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-Xlinker",
+    "-Xpreprocessor",
+    "-Xassembler",
+    "-Xclang",
+    "-u",
+    "-z",
+    "-e",
+    "-A",
+    "--param",
+    "-arch",
+    "-target",
+    "-B",
+    "-aux-info",
+    "-T",
+    "-rpath",
+    "-soname",
+}
 LINK_VALUES = {"-L", "-l", "-Xlinker", "-u", "-z", "-e", "-rpath", "-soname"}
-LINK_WORDS = re.compile(r"-(?:Wl,|l|L|shared$|static|rdynamic$|pie$|no-pie$|nostdlib$|nodefaultlibs$|nostartfiles$|r$|s$)")
+LINK_WORDS = re.compile(
+    r"-(?:Wl,|l|L|shared$|static|rdynamic$|pie$|no-pie$|nostdlib$|nodefaultlibs$|nostartfiles$|r$|s$)"
+)
 PREPROCESS_VALUES = {"-D", "-U", "-include", "-imacros", "-Xpreprocessor"}
 DEPENDENCIES = {"-MD", "-MMD", "-MP", "-MG"}
 ASKED = re.compile(r"-print-|-dump|--print-|--target-help|-###")
 # Of Berkeley UPC's and GNU UPC's compilers, in many a Makefile; they mean nothing here.
-OTHERS = re.compile(r"--?network=|--?nonetwork$|--?pthreads(=|$)|--?(no-?)?opt$|-uses-(mpi|threads)$|--?translator=|-norc$|-fupc-|--?(no)?lines$|--?heap-offset=|"
-                    r"-nopthreads$|--?(no)?size-warn$|-extern-main$|-inst$|-W[uw],")
+OTHERS = re.compile(
+    r"--?network=|--?nonetwork$|--?pthreads(=|$)|--?(no-?)?opt$|-uses-(mpi|threads)$|--?translator=|-norc$|-fupc-|--?(no)?lines$|--?heap-offset=|"
+    r"-nopthreads$|--?(no)?size-warn$|-extern-main$|-inst$|-W[uw],"
+)
 MEGABYTE = 1 << 20
 UNITS = {"": MEGABYTE, "K": 1 << 10, "M": MEGABYTE, "G": 1 << 30, "T": 1 << 40}
-LANGUAGES = {".upc": "upc", ".uph": "upc", ".c": "c", ".i": "cpp-output", ".s": "assembler", ".S": "assembler-with-cpp"}
+LANGUAGES = {
+    ".upc": "upc",
+    ".uph": "upc",
+    ".c": "c",
+    ".i": "cpp-output",
+    ".s": "assembler",
+    ".S": "assembler-with-cpp",
+}
 OTHER_SOURCES = {".cc", ".cpp", ".cxx", ".C", ".f", ".f90", ".F", ".F90"}
 
 HELP = """\
@@ -65,8 +110,11 @@ Environment: CC, NEARCACHE_HOME (another build or installation), NEARCACHE_UPCC_
 @dataclass(frozen=True)
 class Input:
     """A file of the command line, or a word for the linker that keeps its place among them."""
+
     path: str
-    kind: str  # upc, c, cpp-output, assembler, assembler-with-cpp, other (C++, Fortran), object, word
+    kind: (
+        str  # upc, c, cpp-output, assembler, assembler-with-cpp, other (C++, Fortran), object, word
+    )
 
     @property
     def stem(self):
@@ -87,14 +135,16 @@ class Invocation:
     cc: str = ""
     shmem: str = ""
     old_names: bool = False  # UPC 1.0's keywords
-    heap: int = 0            # bytes of shared heap that upcrun gives each thread; 0: as usual
-    linker: str = ""         # a command in place of the C compiler
-    preprocessing: list = field(default_factory=list)  # -D, -U, -include: used up by the preprocessor
-    compiling: list = field(default_factory=list)      # for the preprocessor and the compiler
-    linking: list = field(default_factory=list)        # for the linker, at any place
-    dependencies: list = field(default_factory=list)   # -MD and those that belong to it
-    ignored: list = field(default_factory=list)        # those that mean nothing here
-    words: list = field(default_factory=list)          # all, as they were given
+    heap: int = 0  # bytes of shared heap that upcrun gives each thread; 0: as usual
+    linker: str = ""  # a command in place of the C compiler
+    preprocessing: list = field(
+        default_factory=list
+    )  # -D, -U, -include: used up by the preprocessor
+    compiling: list = field(default_factory=list)  # for the preprocessor and the compiler
+    linking: list = field(default_factory=list)  # for the linker, at any place
+    dependencies: list = field(default_factory=list)  # -MD and those that belong to it
+    ignored: list = field(default_factory=list)  # those that mean nothing here
+    words: list = field(default_factory=list)  # all, as they were given
 
     @property
     def sources(self):
@@ -147,7 +197,11 @@ class _Parser:
     def value(self, word, name):
         """The value of an option: the rest of its word, or the next one."""
         if len(word) > len(name):
-            return word[len(name):].removeprefix("=") if name.startswith("--") or name == "-T" else word[len(name):]
+            return (
+                word[len(name) :].removeprefix("=")
+                if name.startswith("--") or name == "-T"
+                else word[len(name) :]
+            )
         if self.at >= len(self.words):
             raise usage(f"{name} wants a value")
         self.at += 1
@@ -183,7 +237,9 @@ class _Parser:
         if threads:
             result.threads = thread_count(threads[1])
         elif word in ("-T", "--threads") or re.match(r"-T=|-T\d|--threads=", word):
-            result.threads = thread_count(self.value(word, "--threads" if word.startswith("--") else "-T"))
+            result.threads = thread_count(
+                self.value(word, "--threads" if word.startswith("--") else "-T")
+            )
         elif word in ("-v", "--verbose"):
             result.verbose = True
         elif word in ("--show", "-###"):
@@ -230,7 +286,9 @@ class _Parser:
         elif re.match(r"-x", word):
             self.language = self.value(word, "-x")
             if self.language not in (*LANGUAGES.values(), "none", "c++"):
-                raise usage(f"-x: the language is upc, c, cpp-output, assembler, assembler-with-cpp or none, and not '{self.language}'")
+                raise usage(
+                    f"-x: the language is upc, c, cpp-output, assembler, assembler-with-cpp or none, and not '{self.language}'"
+                )
             if self.language == "c++":
                 self.language = "other"
         else:
@@ -253,7 +311,9 @@ class _Parser:
         words = [word, self.value(word, name)] if name else [word]
         if name in LINK_VALUES or (not name and LINK_WORDS.match(word)):
             if re.match(r"-l|-Wl,|-Xlinker|-L", word):
-                result.inputs += [Input(part, "word") for part in words]  # their order among the objects matters
+                result.inputs += [
+                    Input(part, "word") for part in words
+                ]  # their order among the objects matters
             else:
                 result.linking += words
         elif name in PREPROCESS_VALUES or re.match(r"-[DU].|-Wp,", word):
@@ -270,17 +330,31 @@ def parse(words):
     most = MAX_THREADS[result.struct_pointers]
     if result.threads > most:
         more = "" if result.struct_pointers else "; --struct-pointers allows more"
-        raise usage(f"-T={result.threads}: a pointer to shared holds {most:,} threads at most{more}")
+        raise usage(
+            f"-T={result.threads}: a pointer to shared holds {most:,} threads at most{more}"
+        )
     files = [item for item in result.inputs if item.kind != "word"]
     if not files and result.verbose and len(words) == 1:
         return result  # cc -v tells its version
     if not files:
         raise usage("there is no file to compile (upcc --help lists the options)")
-    if result.output and result.mode != "link" and len(result.sources) > 1 and result.mode not in ("-E", "-M", "-MM"):
-        raise usage(f"-o {result.output} with {result.mode} and several files: each has an output of its own")
+    if (
+        result.output
+        and result.mode != "link"
+        and len(result.sources) > 1
+        and result.mode not in ("-E", "-M", "-MM")
+    ):
+        raise usage(
+            f"-o {result.output} with {result.mode} and several files: each has an output of its own"
+        )
     for item in files:
         if item.path != "-" and not os.path.exists(item.path):
             raise usage(f"{item.path}: there is no such file")
-        if result.output and os.path.exists(result.output) and os.path.exists(item.path) and os.path.samefile(result.output, item.path):
+        if (
+            result.output
+            and os.path.exists(result.output)
+            and os.path.exists(item.path)
+            and os.path.samefile(result.output, item.path)
+        ):
             raise usage(f"-o {result.output} would overwrite an input")
     return result

@@ -3,6 +3,7 @@
 None stands for what only the C compiler knows: sizes that attributes or pragmas change, floating-point arithmetic, and what C leaves
 undefined (signed overflow, division by zero).
 """
+
 import ctypes
 
 from pycparser import c_ast
@@ -11,8 +12,25 @@ from . import types
 from .arithmetic_types import INT, SIZE, arithmetic, promoted, usual, wrapped
 from .part import Part
 
-ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "0": 0, "\\": 92, "'": 39, '"': 34, "?": 63, "e": 27}
-INTEGERS = [arithmetic(words.split()) for words in ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long")]
+ESCAPES = {
+    "n": 10,
+    "t": 9,
+    "r": 13,
+    "a": 7,
+    "b": 8,
+    "f": 12,
+    "v": 11,
+    "0": 0,
+    "\\": 92,
+    "'": 39,
+    '"': 34,
+    "?": 63,
+    "e": 27,
+}
+INTEGERS = [
+    arithmetic(words.split())
+    for words in ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long")
+]
 
 
 def integer(text):
@@ -25,7 +43,12 @@ def integer(text):
 
 def is_zero(node):
     """Whether it is an integer constant of value 0, however it is spelled: 0, 0x0, 0b0, 00u."""
-    return isinstance(node, c_ast.Constant) and "int" in node.type and "_Complex" not in node.type and integer(node.value) == 0
+    return (
+        isinstance(node, c_ast.Constant)
+        and "int" in node.type
+        and "_Complex" not in node.type
+        and integer(node.value) == 0
+    )
 
 
 def constant_type(node):
@@ -42,7 +65,7 @@ def constant_type(node):
 
 def character(text):
     """The value of a character constant; None where it depends on the C compiler."""
-    inside = text[text.index("'") + 1:-1]
+    inside = text[text.index("'") + 1 : -1]
     if not inside.startswith("\\"):
         return ord(inside) if len(inside) == 1 and ord(inside) < 128 else None
     if inside[1] == "x" or inside[1].isdigit():
@@ -57,10 +80,24 @@ def _divide(a, b):
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
-ARITHMETIC = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": _divide, "%": lambda a, b: a - b * _divide(a, b),
-              "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b}
-COMPARISONS = {"<": lambda a, b: a < b, ">": lambda a, b: a > b, "<=": lambda a, b: a <= b, ">=": lambda a, b: a >= b,
-               "==": lambda a, b: a == b, "!=": lambda a, b: a != b}
+ARITHMETIC = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": _divide,
+    "%": lambda a, b: a - b * _divide(a, b),
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+}
+COMPARISONS = {
+    "<": lambda a, b: a < b,
+    ">": lambda a, b: a > b,
+    "<=": lambda a, b: a <= b,
+    ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+}
 UNARY = {"-": lambda a: -a, "+": lambda a: a, "~": lambda a: ~a}
 
 
@@ -72,6 +109,7 @@ def _held(value, kind):
 
 class Constants(Part):
     """Values, and sizes of types, where they are known here."""
+
     needs = ("declarations", "expressions")
 
     def evaluate(self, node):
@@ -112,7 +150,9 @@ class Constants(Part):
         symbol = self.unit.scope.find(node.name)
         if symbol is None or symbol.kind != "constant" or symbol.value is None:
             return None
-        return symbol.value, next((kind for kind in INTEGERS if wrapped(symbol.value, kind) == symbol.value), INT)
+        return symbol.value, next(
+            (kind for kind in INTEGERS if wrapped(symbol.value, kind) == symbol.value), INT
+        )
 
     def _unary_constant(self, node):
         if node.op in ("sizeof", "_Alignof", "__alignof__"):
@@ -159,7 +199,10 @@ class Constants(Part):
         condition = self._constant(node.cond)
         if condition is None:
             return None
-        first, second = condition if node.iftrue is None else self._constant(node.iftrue), self._constant(node.iffalse)
+        first, second = (
+            condition if node.iftrue is None else self._constant(node.iftrue),
+            self._constant(node.iffalse),
+        )
         chosen, other = (first, second) if condition[0] else (second, first)
         if chosen is None or other is None:
             return chosen  # the other one may be anything: its type is not asked for
@@ -181,7 +224,9 @@ class Constants(Part):
             return None
         kept = wrapped(value, kind)
         if kept < 0 and kind.node is not None or kind.words == ["char"] and not 0 <= value < 128:
-            return None  # whether such an enumeration, or char, is signed is the C compiler's choice
+            return (
+                None  # whether such an enumeration, or char, is signed is the C compiler's choice
+            )
         return kept, kind
 
     # Sizes
@@ -207,7 +252,11 @@ class Constants(Part):
         if kind.is_array:
             return self._alignment(kind.element)
         if kind.is_record:
-            return self._record_size(kind.body)[1] if kind.body.plain and kind.body.fields is not None else None
+            return (
+                self._record_size(kind.body)[1]
+                if kind.body.plain and kind.body.fields is not None
+                else None
+            )
         return self.size_of(kind)
 
     def _record_size(self, body):

@@ -1,4 +1,5 @@
 """Conversions between pointers-to-shared, and what an assignment or a cast may do (UPC 1.3, 6.4.3)."""
+
 from pycparser import c_ast
 
 from . import types
@@ -8,6 +9,7 @@ from .typenames import call, identifier
 
 class Value:
     """An expression of C: its syntax and its type. `null`: a null pointer constant. Private lvalues are values with an address."""
+
     __slots__ = ("node", "type", "null", "lvalue")
 
     def __init__(self, node, type, null=False, lvalue=False):
@@ -20,6 +22,7 @@ class Place:
     bits: (type of the struct or union, member) of a bit-field, `pointer` is to the whole then. path: (pointer to a struct, its type,
     names of members) that led here.
     """
+
     __slots__ = ("pointer", "type", "bits", "path")
 
     def __init__(self, pointer, type, bits=None, path=None):
@@ -41,6 +44,7 @@ def has_phase(pointer):
 
 class Conversions(Part):
     """Values as another type's."""
+
     needs = ("accesses", "constants", "declarations", "expressions", "rewriting")
 
     def converted(self, value, target, coord, what):
@@ -64,9 +68,14 @@ class Conversions(Part):
         if target.is_arithmetic and target.words == ["_Bool"]:
             return self.truth(value)
         if target.is_pointer:
-            self.unit.error(coord, f"{what}: a pointer-to-shared ('{value.type}') becomes a private pointer only by a cast")
+            self.unit.error(
+                coord,
+                f"{what}: a pointer-to-shared ('{value.type}') becomes a private pointer only by a cast",
+            )
         else:
-            self.unit.error(coord, f"{what}: a pointer-to-shared ('{value.type}') is not of type '{target}'")
+            self.unit.error(
+                coord, f"{what}: a pointer-to-shared ('{value.type}') is not of type '{target}'"
+            )
         return value.node
 
     def _between_shared(self, value, target, coord, what):
@@ -74,16 +83,27 @@ class Conversions(Part):
         if target.target.is_void or source.target.is_void:
             return self._to_or_from_generic(value, target)
         if not block_of(source).same(block_of(target)):
-            self.unit.error(coord, f"{what}: the block sizes differ, {block_of(source)} and {block_of(target)} ('{source}' and '{target}'); "
-                            "the phase is lost, so a cast is needed")
+            self.unit.error(
+                coord,
+                f"{what}: the block sizes differ, {block_of(source)} and {block_of(target)} ('{source}' and '{target}'); "
+                "the phase is lost, so a cast is needed",
+            )
         elif not types.same(source.target, target.target):
-            self.unit.warn(coord, f"{what}: pointers to different types ('{source}' and '{target}')")
+            self.unit.warn(
+                coord, f"{what}: pointers to different types ('{source}' and '{target}')"
+            )
             if has_phase(source) and not self._same_size(source, target):
                 return call("ncupc_unphased", value.node)
         else:
-            lost = types.element_of(source.target).quals & {"const", "volatile"} - types.element_of(target.target).quals
+            lost = (
+                types.element_of(source.target).quals
+                & {"const", "volatile"} - types.element_of(target.target).quals
+            )
             if lost:
-                self.unit.warn(coord, f"{what}: the qualifier {' '.join(sorted(lost))} of what is pointed to is lost")
+                self.unit.warn(
+                    coord,
+                    f"{what}: the qualifier {' '.join(sorted(lost))} of what is pointed to is lost",
+                )
         return value.node
 
     def _to_or_from_generic(self, value, target):
@@ -119,8 +139,9 @@ class Conversions(Part):
         if source.is_pointer_to_shared and not target.is_void:
             return Value(self._cast_from_shared(value, node, target, coord), result)
         node.expr = value.node
-        null = (value.null and target.is_pointer and target.target.is_void and not target.target.quals) or (
-            value.null and target.is_arithmetic and not target.floating)
+        null = (
+            value.null and target.is_pointer and target.target.is_void and not target.target.quals
+        ) or (value.null and target.is_arithmetic and not target.floating)
         return Value(node, result, null=null)
 
     def _cast_to_shared(self, value, target, coord):
@@ -130,12 +151,18 @@ class Conversions(Part):
         if source.is_unknown:
             return value.node
         if not source.is_pointer_to_shared:
-            given = f"a private pointer ('{source}')" if source.is_pointer else f"a value of type '{source}'"
+            given = (
+                f"a private pointer ('{source}')"
+                if source.is_pointer
+                else f"a value of type '{source}'"
+            )
             self.unit.error(coord, f"{given} cannot be cast to a pointer-to-shared ('{target}')")
             return identifier(NULL)
         if source.target.is_void or target.target.is_void:
             return self._to_or_from_generic(value, target)
-        if not has_phase(source) or (block_of(source).same(block_of(target)) and self._same_size(source, target)):
+        if not has_phase(source) or (
+            block_of(source).same(block_of(target)) and self._same_size(source, target)
+        ):
             return value.node
         return call("ncupc_unphased", value.node)
 
@@ -161,10 +188,18 @@ class Conversions(Part):
         """(type, syntax of the left, of the right) of two values of which one is a pointer-to-shared."""
         if left.null or right.null:
             kind = right.type if left.null else left.type
-            return kind, self.converted(left, kind, coord, what), self.converted(right, kind, coord, what)
+            return (
+                kind,
+                self.converted(left, kind, coord, what),
+                self.converted(right, kind, coord, what),
+            )
         if not (left.type.is_pointer_to_shared and right.type.is_pointer_to_shared):
             kind = left.type if left.type.is_pointer_to_shared else right.type
-            return kind, self.converted(left, kind, coord, what), self.converted(right, kind, coord, what)
+            return (
+                kind,
+                self.converted(left, kind, coord, what),
+                self.converted(right, kind, coord, what),
+            )
         if left.type.target.is_void or right.type.target.is_void:
             kind = left.type if left.type.target.is_void else right.type
             return kind, left.node, right.node

@@ -1,4 +1,5 @@
 """From the syntax of declarations to types, and the rules of UPC for what may be shared (UPC 1.3, 6.5)."""
+
 import re
 
 from pycparser import c_ast, c_generator
@@ -29,7 +30,11 @@ def _is_placed(node):
 def reshaped(kind, typedef):
     """The type that a typedef names, whose attributes may change its size (mode, vector_size) or its alignment."""
     attributes = [*(typedef.attributes or ()), *(innermost(typedef.type).attributes or ())]
-    if not any(re.search(r"aligned|packed|mode|vector_size", each.text) for each in attributes if hasattr(each, "text")):
+    if not any(
+        re.search(r"aligned|packed|mode|vector_size", each.text)
+        for each in attributes
+        if hasattr(each, "text")
+    ):
         return kind
     if kind.is_record:
         kind.body.plain = False
@@ -42,6 +47,7 @@ def reshaped(kind, typedef):
 
 class Declarations(Part):
     """The types that declarators name, and whether they are allowed."""
+
     needs = ("constants", "expressions")
 
     def __init__(self, unit):
@@ -56,7 +62,10 @@ class Declarations(Part):
             case c_ast.PtrDecl():
                 target = self.type_of(node.type)
                 if target.is_shared and types.element_of(target).block is STAR:
-                    self.unit.error(node.coord, "[*] cannot lay out what a pointer-to-shared points to: only an array that is declared")
+                    self.unit.error(
+                        node.coord,
+                        "[*] cannot lay out what a pointer-to-shared points to: only an array that is declared",
+                    )
                     target = target.qualified((), types.INDEFINITE)
                 target = self.complete_layout(target, node) if target.is_shared else target
                 if target.is_array and target.is_shared:
@@ -67,7 +76,9 @@ class Declarations(Part):
                 if element.is_function:
                     self.unit.error(node.coord, "an array of functions")
                 length = None
-                if node.dim is not None and not (isinstance(node.dim, c_ast.ID) and node.dim.name == "*"):
+                if node.dim is not None and not (
+                    isinstance(node.dim, c_ast.ID) and node.dim.name == "*"
+                ):
                     length = self.constants.evaluate(node.dim)
                     if length is None and element.is_shared:
                         self._must_be_constant_size(node.dim, node.coord)
@@ -94,17 +105,25 @@ class Declarations(Part):
         if block is None:
             return kind.qualified(plain) if plain else kind
         if "_Atomic" in plain | base.quals:
-            self.unit.error(self._place(quals), "accesses to shared objects cannot be _Atomic: upc_atomic.h has atomic operations")
+            self.unit.error(
+                self._place(quals),
+                "accesses to shared objects cannot be _Atomic: upc_atomic.h has atomic operations",
+            )
         if kind.is_shared:
             have = types.element_of(kind).block
             if not have.same(block) and block.value != 1:
-                self.unit.error(self._place(quals), f"the type is shared {have} already; here it is shared {block}")
+                self.unit.error(
+                    self._place(quals),
+                    f"the type is shared {have} already; here it is shared {block}",
+                )
             block = have
         if kind.is_function:
             self.unit.error(self._place(quals), "a function cannot be shared")
             return kind
         if kind.is_void and block.value not in (0, 1):
-            self.unit.error(self._place(quals), "a pointer to shared void is generic and has no layout")
+            self.unit.error(
+                self._place(quals), "a pointer to shared void is generic and has no layout"
+            )
             block = types.CYCLIC
         return kind.qualified(plain, block)
 
@@ -123,7 +142,10 @@ class Declarations(Part):
         value = self.constants.evaluate(layout)
         if value is None:
             if self.unit.threads is None and self._names_threads(layout):
-                self.unit.error(qual.coord, "the layout is not constant: THREADS is not known here; compile with -T=N")
+                self.unit.error(
+                    qual.coord,
+                    "the layout is not constant: THREADS is not known here; compile with -T=N",
+                )
                 return types.CYCLIC
             if not types.may_index(self.expressions.type_of_operand(layout)):
                 self.unit.error(qual.coord, "the layout is not an integer")
@@ -140,10 +162,13 @@ class Declarations(Part):
         limit = MAX_BLOCK_SIZE[self.unit.struct_pointers]
         if value > limit:
             more = "" if self.unit.struct_pointers else "; --struct-pointers allows more"
-            self.unit.error(coord, f"the block size {value} is larger than UPC_MAX_BLOCK_SIZE ({limit}{more})")
+            self.unit.error(
+                coord, f"the block size {value} is larger than UPC_MAX_BLOCK_SIZE ({limit}{more})"
+            )
 
     def _must_be_constant(self, node, coord):
         """Names of objects and calls cannot stand in a layout; sizes that only the C compiler knows can."""
+
         class Names(c_ast.NodeVisitor):
             found = None
 
@@ -158,6 +183,7 @@ class Declarations(Part):
             def visit_UnaryOp(self, at):
                 if at.op != "sizeof":
                     self.visit(at.expr)
+
         scope, names = self.unit.scope, Names()
         names.visit(node)
         if names.found:
@@ -170,6 +196,7 @@ class Declarations(Part):
 
             def visit_ID(self, at):
                 self.count += at.name == "THREADS"
+
         found = Threads()
         found.visit(node)
         return found.count
@@ -188,7 +215,9 @@ class Declarations(Part):
                 if isinstance(node.expr, c_ast.Typename):
                     return self.type_of(node.expr.type)
                 kind = self.expressions.type_of_operand(node.expr)
-                return kind.unqualified() if kind.is_shared else kind  # of its value, so that ({ typeof(a) b = a; ...}) works for shared a
+                return (
+                    kind.unqualified() if kind.is_shared else kind
+                )  # of its value, so that ({ typeof(a) b = a; ...}) works for shared a
             case c_ast.Typename():
                 return self.type_of(node.type)
         inner = getattr(node, "type", None)
@@ -216,7 +245,11 @@ class Declarations(Part):
             return types.Record(known)
         body = None
         if node.name:
-            at = self.unit.scope.tags.get(node.name) if node.decls is not None else self.unit.scope.find_tag(node.name)
+            at = (
+                self.unit.scope.tags.get(node.name)
+                if node.decls is not None
+                else self.unit.scope.find_tag(node.name)
+            )
             if isinstance(at, types.Body) and (at.fields is None or node.decls is None):
                 body = at
         if body is None:
@@ -243,8 +276,11 @@ class Declarations(Part):
                 continue
             kind = self.type_of(decl.type)
             if kind.is_shared:
-                self.unit.error(decl.coord, f"member '{decl.name}' cannot be shared: a member may be a pointer to shared, and a whole "
-                                f"{'struct' if isinstance(node, c_ast.Struct) else 'union'} may be shared")
+                self.unit.error(
+                    decl.coord,
+                    f"member '{decl.name}' cannot be shared: a member may be a pointer to shared, and a whole "
+                    f"{'struct' if isinstance(node, c_ast.Struct) else 'union'} may be shared",
+                )
                 kind = kind.unqualified()
             self.check_reference_type(kind, decl)
             fields.append((decl.name, kind, decl.bitsize))
@@ -270,13 +306,23 @@ class Declarations(Part):
                     value = self.constants.evaluate(each.value)
                 elif value is not None:
                     value += 1
-                self.unit.scope.add(Symbol(each.name, "constant", types.Arithmetic(["int"], 4), value=value, coord=each.coord))
+                self.unit.scope.add(
+                    Symbol(
+                        each.name,
+                        "constant",
+                        types.Arithmetic(["int"], 4),
+                        value=value,
+                        coord=each.coord,
+                    )
+                )
         return kind
 
     def _function(self, node):
         result = self.type_of(node.type)
         if result.is_shared and not result.is_void:
-            self.unit.error(node.coord, "a function cannot return a shared object, only a pointer to one")
+            self.unit.error(
+                node.coord, "a function cannot return a shared object, only a pointer to one"
+            )
             result = result.unqualified()
         if node.args is None:
             return types.Function(result, None, False)
@@ -296,18 +342,24 @@ class Declarations(Part):
         """Adjusted: arrays and functions are pointers."""
         declarator = node.type
         if isinstance(declarator, c_ast.ArrayDecl):  # a pointer: its size may be anything
-            declarator = c_ast.ArrayDecl(declarator.type, None, declarator.dim_quals, declarator.coord)
+            declarator = c_ast.ArrayDecl(
+                declarator.type, None, declarator.dim_quals, declarator.coord
+            )
         kind = self.type_of(declarator)
         if kind.is_array:
             if types.element_of(kind).block is STAR:
                 self.unit.error(node.coord, "[*] cannot lay out a parameter: it is a pointer")
                 kind = kind.qualified((), types.INDEFINITE)
-            kind = types.Pointer((self.complete_layout(kind, node) if kind.is_shared else kind).element)
+            kind = types.Pointer(
+                (self.complete_layout(kind, node) if kind.is_shared else kind).element
+            )
         elif kind.is_function:
             kind = types.Pointer(kind)
         if kind.is_shared:
             name = f" '{node.name}'" if node.name else ""
-            self.unit.error(node.coord, f"parameter{name} cannot be shared, only a pointer to shared")
+            self.unit.error(
+                node.coord, f"parameter{name} cannot be shared, only a pointer to shared"
+            )
             kind = kind.unqualified()
         self.check_reference_type(kind, node)
         return kind
@@ -321,7 +373,10 @@ class Declarations(Part):
                 continue
             base = types.element_of(at)
             if base.quals & {"strict", "relaxed"} and base.block is None:
-                self.unit.error(node.coord, f"{'strict' if 'strict' in base.quals else 'relaxed'} is for shared types only")
+                self.unit.error(
+                    node.coord,
+                    f"{'strict' if 'strict' in base.quals else 'relaxed'} is for shared types only",
+                )
                 return
             if not base.is_pointer:
                 return
@@ -341,7 +396,10 @@ class Declarations(Part):
     def named_layout(self, kind, node):
         """The type that a typedef names: [*] waits for the arrays that are declared."""
         if types.element_of(kind).block is STAR:
-            self.unit.warn(node.coord, "[*] in a typedef is not UPC 1.3 (6.5.1.1): each array of this type is laid out by its own size")
+            self.unit.warn(
+                node.coord,
+                "[*] in a typedef is not UPC 1.3 (6.5.1.1): each array of this type is laid out by its own size",
+            )
             self.complete_layout(kind, node)
             return kind.qualified((), NAMED_STAR)
         return kind
@@ -362,8 +420,15 @@ class Declarations(Part):
             self._check_block_size(block, node.coord)
             return types.Block(block)
         text = f"({total} + THREADS - 1) / THREADS"
-        made = c_ast.BinaryOp("/", c_ast.BinaryOp("-", c_ast.BinaryOp("+", c_ast.Constant("int", str(total)), c_ast.ID("THREADS")),
-                                                  c_ast.Constant("int", "1")), c_ast.ID("THREADS"))
+        made = c_ast.BinaryOp(
+            "/",
+            c_ast.BinaryOp(
+                "-",
+                c_ast.BinaryOp("+", c_ast.Constant("int", str(total)), c_ast.ID("THREADS")),
+                c_ast.Constant("int", "1"),
+            ),
+            c_ast.ID("THREADS"),
+        )
         return types.Block(None, made, text)
 
     def without_threads(self, node):
@@ -387,16 +452,26 @@ class Declarations(Part):
             return
         for word in ("register", "auto", "_Thread_local", "__thread"):
             if word in storage:
-                self.unit.error(node.coord, f"'{node.name}' cannot be {word}: a shared object is static")
+                self.unit.error(
+                    node.coord, f"'{node.name}' cannot be {word}: a shared object is static"
+                )
         if kind.is_record and kind.body.fields is None and "extern" not in storage:
             self.unit.error(node.coord, f"'{node.name}' is of an incomplete type: {kind}")
         if not kind.is_array:
             return
         threads_dimensions = self._check_threads_in_sizes(kind, node.coord, f"'{node.name}'")
         has_sizes = all(each.count is not None for each in kind.dimensions())
-        if self.unit.threads is None and threads_dimensions == 0 and has_sizes and types.element_of(kind).block.value != 0:
-            self.unit.error(node.coord, f"the size of '{node.name}' must be a multiple of THREADS in one dimension, as THREADS is not known "
-                            "here: write n * THREADS, compile with -T=N, or declare it shared []")
+        if (
+            self.unit.threads is None
+            and threads_dimensions == 0
+            and has_sizes
+            and types.element_of(kind).block.value != 0
+        ):
+            self.unit.error(
+                node.coord,
+                f"the size of '{node.name}' must be a multiple of THREADS in one dimension, as THREADS is not known "
+                "here: write n * THREADS, compile with -T=N, or declare it shared []",
+            )
 
     def _check_threads_in_sizes(self, kind, coord, what):
         """The constraints on the sizes of a shared array type (6.5.2.1), and in how many dimensions THREADS is where it is not known."""
@@ -406,14 +481,22 @@ class Declarations(Part):
                 continue
             if self.unit.threads is None and self._names_threads(each.count):
                 threads_dimensions += 1
-                if self._names_threads(each.count) > 1 or not self._is_multiple_of_threads(each.count):
-                    self.unit.error(coord, f"the size of {what} must be a positive multiple of THREADS that names THREADS once: n * THREADS")
+                if self._names_threads(each.count) > 1 or not self._is_multiple_of_threads(
+                    each.count
+                ):
+                    self.unit.error(
+                        coord,
+                        f"the size of {what} must be a positive multiple of THREADS that names THREADS once: n * THREADS",
+                    )
             elif each.length is not None and each.length < 0:
                 self.unit.error(coord, f"the size of {what} is negative")
         if threads_dimensions > 1:
             self.unit.error(coord, f"THREADS may be in one dimension of {what} only")
         if threads_dimensions and types.element_of(kind).block.value == 0:
-            self.unit.error(coord, f"{what} is all on one thread: THREADS cannot be in its size where it is not known before the start")
+            self.unit.error(
+                coord,
+                f"{what} is all on one thread: THREADS cannot be in its size where it is not known before the start",
+            )
         return threads_dimensions
 
     def _is_multiple_of_threads(self, node):
@@ -421,7 +504,11 @@ class Declarations(Part):
             case c_ast.ID(name="THREADS"):
                 return True
             case c_ast.BinaryOp(op="*"):
-                inside, other = (node.left, node.right) if self._names_threads(node.left) else (node.right, node.left)
+                inside, other = (
+                    (node.left, node.right)
+                    if self._names_threads(node.left)
+                    else (node.right, node.left)
+                )
                 factor = self.constants.evaluate(other)
                 return self._is_multiple_of_threads(inside) and (factor is None or factor > 0)
             case c_ast.Cast():
@@ -430,6 +517,7 @@ class Declarations(Part):
 
     def _must_be_constant_size(self, node, coord):
         """No shared array has a length that is known when the program runs only, THREADS aside."""
+
         class Names(c_ast.NodeVisitor):
             found = None
 
@@ -441,10 +529,13 @@ class Declarations(Part):
             def visit_UnaryOp(self, at):
                 if at.op != "sizeof":
                     self.visit(at.expr)
+
         scope, names = self.unit.scope, Names()
         names.visit(node)
         kind = self.expressions.type_of_operand(node)
         if names.found:
             self.unit.error(coord, f"the size of a shared array is not constant: {names.found}")
         elif not types.may_index(kind):
-            self.unit.error(coord, f"the size of a shared array is not an integer, but of type '{kind}'")
+            self.unit.error(
+                coord, f"the size of a shared array is not an integer, but of type '{kind}'"
+            )

@@ -1,4 +1,5 @@
 """Declarations and definitions of the program: typedefs, objects, functions, at file scope and within functions."""
+
 from pycparser import c_ast
 
 from . import main_function, types
@@ -12,6 +13,7 @@ from .unit import Function
 
 class Definitions(Part):
     """What the program declares becomes symbols, and C: lists of nodes."""
+
     needs = ("declarations", "expressions", "rewriting", "statements", "statics", "typenames")
 
     def __init__(self, unit):
@@ -39,8 +41,14 @@ class Definitions(Part):
         kind = self.declarations.named_layout(kind, node) if kind.is_shared else kind
         named = self.typenames.named(kind, node.name)
         self.unit.scope.add(Symbol(node.name, "typedef", named, coord=node.coord))
-        if kind.is_array and named.alias is None and (kind.is_shared or self.unit.function.symbol is None):
-            self.rewriting.leave_out(node.name)  # C cannot have it: its size is not known before the start
+        if (
+            kind.is_array
+            and named.alias is None
+            and (kind.is_shared or self.unit.function.symbol is None)
+        ):
+            self.rewriting.leave_out(
+                node.name
+            )  # C cannot have it: its size is not known before the start
             self.rewriting.keep_definition(innermost(node.type).type)
             return self.rewriting.definitions_before([])
         node.quals = plain_quals(node.quals or [])
@@ -55,7 +63,9 @@ class Definitions(Part):
         if kind.is_shared and not kind.is_function:
             return self.statics.shared_object(node, kind)
         kind = self.statics.sized_by_initializer(kind, node.init)
-        symbol = self.statics.declared(node, kind, main_function.NAME if node.name == "main" and kind.is_function else None)
+        symbol = self.statics.declared(
+            node, kind, main_function.NAME if node.name == "main" and kind.is_function else None
+        )
         node.quals = plain_quals(node.quals or [])
         if symbol.c_name == main_function.NAME:
             return []  # the runtime's header declares it
@@ -88,8 +98,15 @@ class Definitions(Part):
         if self._is_auto_type(node):
             kind = self.expressions.type_of_operand(node.init)
         kind = self.statics.sized_by_initializer(kind, node.init)
-        symbol = self.unit.scope.add(Symbol(node.name, "function" if kind.is_function else "object",
-                                            types.decayed(kind) if self._is_auto_type(node) else kind, storage=storage, coord=node.coord))
+        symbol = self.unit.scope.add(
+            Symbol(
+                node.name,
+                "function" if kind.is_function else "object",
+                types.decayed(kind) if self._is_auto_type(node) else kind,
+                storage=storage,
+                coord=node.coord,
+            )
+        )
         node.quals = plain_quals(node.quals or [])
         if kind.is_function:
             return self.rewriting.definitions_before([self._prototype(node, symbol)])
@@ -97,14 +114,19 @@ class Definitions(Part):
 
     @staticmethod
     def _is_auto_type(node):
-        return isinstance(node.type, c_ast.TypeDecl) and getattr(node.type.type, "names", None) == ["__auto_type"]
+        return isinstance(node.type, c_ast.TypeDecl) and getattr(node.type.type, "names", None) == [
+            "__auto_type"
+        ]
 
     def _local_shared(self, node, kind, storage):
         if "extern" in storage:
             return self.statics.shared_object(node, kind)
         if "static" not in storage:
-            self.unit.error(node.coord, f"'{node.name}' cannot be shared: an automatic variable is private; declare it static, or outside of "
-                            "the function")
+            self.unit.error(
+                node.coord,
+                f"'{node.name}' cannot be shared: an automatic variable is private; declare it static, or outside of "
+                "the function",
+            )
             kind = self.declarations.complete_layout(kind, node)
             self.unit.scope.add(Symbol(node.name, "object", kind, coord=node.coord))
             return []
@@ -129,7 +151,10 @@ class Definitions(Part):
         node.decl.quals = plain_quals(node.decl.quals or [])
         node.decl = self._prototype(node.decl, symbol)
         for each in node.param_decls or ():
-            each.quals, each.type = plain_quals(each.quals or []), self.rewriting.rewritten(each.type, parameter=True)
+            each.quals, each.type = (
+                plain_quals(each.quals or []),
+                self.rewriting.rewritten(each.type, parameter=True),
+            )
         node.body = self.statements.compound(node.body, scope=unit.scope)
         if function.jumps_land:
             node.body.block_items.insert(0, call("NCUPC_ENTERED"))
@@ -148,4 +173,11 @@ class Definitions(Part):
         given = node.param_decls or (declarator.args.params if declarator.args is not None else ())
         for each in given:
             if isinstance(each, c_ast.Decl) and each.name:
-                self.unit.scope.add(Symbol(each.name, "object", self.declarations.parameter_type(each), coord=each.coord))
+                self.unit.scope.add(
+                    Symbol(
+                        each.name,
+                        "object",
+                        self.declarations.parameter_type(each),
+                        coord=each.coord,
+                    )
+                )

@@ -1,4 +1,5 @@
 """Messages about UPC sources, as C compilers write them: `file:line:col: error: message`, the source line, a caret."""
+
 import functools
 import os
 
@@ -70,7 +71,13 @@ def render(coord, severity, message, column=None):
     text += f"\n{number}{line}"
     if column and column <= len(line) + 1:
         # Tabs stay, so that the caret stands below its character.
-        text += "\n" + " " * (len(number) - 2) + "| " + "".join("\t" if char == "\t" else " " for char in line[:column - 1]) + "^"
+        text += (
+            "\n"
+            + " " * (len(number) - 2)
+            + "| "
+            + "".join("\t" if char == "\t" else " " for char in line[: column - 1])
+            + "^"
+        )
     return text
 
 

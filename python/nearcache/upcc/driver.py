@@ -5,6 +5,7 @@
 UPC is translated (translate.py) and then compiled by the C compiler; other sources go to it as they are. Every program is linked
 with the runtime, whose main() starts the threads: a `main` in an object that was not translated is renamed for that.
 """
+
 import contextlib
 import importlib.util
 import os
@@ -19,7 +20,8 @@ from ..errors import NearcacheError
 from . import command, toolchain, translate
 from .diagnostics import UpcError
 from .linking import link
-from .preprocess import PreprocessError, command as preprocess_command
+from .preprocess import PreprocessError
+from .preprocess import command as preprocess_command
 from .runner import Runner, StepFailed, position_words
 
 TRANSLATED = ": translated by upcc. "  # in the first line of what may be overwritten
@@ -78,8 +80,17 @@ class Driver(Runner):
         if item.kind in ("upc", "c"):
             source = self.preprocessed(item)
             words += source.beside if source else ()
-            words = [word for word in preprocess_command(item.path, words, self.tools.upc_headers, self.invocation.threads,
-                                                         self.invocation.struct_pointers) if word not in ("-dD", "-dI")]
+            words = [
+                word
+                for word in preprocess_command(
+                    item.path,
+                    words,
+                    self.tools.upc_headers,
+                    self.invocation.threads,
+                    self.invocation.struct_pointers,
+                )
+                if word not in ("-dD", "-dI")
+            ]
             words[words.index("-E")] = self.invocation.mode
         else:
             words += [self.invocation.mode, item.path]
@@ -89,12 +100,25 @@ class Driver(Runner):
     def plain(self, item, beside=()):
         """A source for the C compiler alone."""
         language = [] if item.kind in ("other", "c") and not item.path == "-" else ["-x", item.kind]
-        words = translate.words_of(self.invocation, self.tools) + self.invocation.preprocessing + self.dependency_words(item)
+        words = (
+            translate.words_of(self.invocation, self.tools)
+            + self.invocation.preprocessing
+            + self.dependency_words(item)
+        )
         words += [*beside, "-isystem", str(self.tools.headers)]
         if self.invocation.mode == "-fsyntax-only":
             return self.run([*words, "-fsyntax-only", *language, item.path])
         output = self.output_for(item)
-        self.run([*words, "-S" if self.invocation.mode == "-S" else "-c", *language, item.path, "-o", output])
+        self.run(
+            [
+                *words,
+                "-S" if self.invocation.mode == "-S" else "-c",
+                *language,
+                item.path,
+                "-o",
+                output,
+            ]
+        )
         return output
 
     def dependency_words(self, item):
@@ -114,8 +138,18 @@ class Driver(Runner):
     def upc(self, item, source):
         self.say(source.messages.rstrip())
         if self.dependency_words(item):
-            words = [*translate.words_of(self.invocation, self.tools), *self.invocation.preprocessing, *source.beside]
-            words = preprocess_command(item.path, words, self.tools.upc_headers, self.invocation.threads, self.invocation.struct_pointers)
+            words = [
+                *translate.words_of(self.invocation, self.tools),
+                *self.invocation.preprocessing,
+                *source.beside,
+            ]
+            words = preprocess_command(
+                item.path,
+                words,
+                self.tools.upc_headers,
+                self.invocation.threads,
+                self.invocation.struct_pointers,
+            )
             self.run([*words, *self.dependency_words(item), "-o", os.devnull])
         text = self.translated(item, source)
         mode = self.invocation.mode
@@ -126,7 +160,14 @@ class Driver(Runner):
             Path(path).write_text(text, errors="surrogateescape")
         if mode == "translate":
             return None
-        words = [*self.tools.cc, translate.COMMON, *translate.compile_words(self.invocation), *self.tools.shmem_words(), "-isystem", self.tools.headers]
+        words = [
+            *self.tools.cc,
+            translate.COMMON,
+            *translate.compile_words(self.invocation),
+            *self.tools.shmem_words(),
+            "-isystem",
+            self.tools.headers,
+        ]
         words += self.upc_definitions() + position_words(self.tools.cc)
         if mode == "-fsyntax-only":
             return self.run([*words, mode, "-x", "c", path])
@@ -136,13 +177,17 @@ class Driver(Runner):
 
     def upc_definitions(self):
         words = ["-DNCUPC_STRUCT_POINTERS"] if self.invocation.struct_pointers else []
-        return words + ([f"-DNCUPC_THREADS={self.invocation.threads}"] if self.invocation.threads else [])
+        return words + (
+            [f"-DNCUPC_THREADS={self.invocation.threads}"] if self.invocation.threads else []
+        )
 
     def translated(self, item, source):
         if self.invocation.verbose:
             self.say(f"upcc: translating {item.path}")
         try:
-            return translate.deeply(translate.translate, item.path, source, self.invocation, self.tools, self.say)
+            return translate.deeply(
+                translate.translate, item.path, source, self.invocation, self.tools, self.say
+            )
         except (translate.Failed, UpcError):
             raise
         except Exception as error:  # a mistake of ours must not look like one of the user's
@@ -157,7 +202,10 @@ class Driver(Runner):
             return Path(self.invocation.output)
         path = Path(item.stem + (".trans.c" if item.kind == "c" else ".c"))
         if path.exists() and TRANSLATED not in path.read_text(errors="replace").partition("\n")[0]:
-            raise UpcError(None, f"{path} is there already and was not written by upcc; move it, or name another file with --translate -o")
+            raise UpcError(
+                None,
+                f"{path} is there already and was not written by upcc; move it, or name another file with --translate -o",
+            )
         return path
 
     def everything(self):
@@ -165,7 +213,9 @@ class Driver(Runner):
             self.say(f"upcc: note: {word} has no meaning here and is ignored")
         products = self.all_sources()
         if self.invocation.mode == "link":
-            link(self, self.tools, [products.get(item, item.path) for item in self.invocation.inputs])
+            link(
+                self, self.tools, [products.get(item, item.path) for item in self.invocation.inputs]
+            )
 
 
 def seems_upc(path):
@@ -180,18 +230,29 @@ def seems_upc(path):
 def require_parser():
     """pycparser, and a Python that it works with, are wanted for UPC only: the rest of Nearcache does without."""
     if sys.version_info < (3, 11):
-        raise UpcError(None, f"upcc wants Python 3.11 or newer, and this is {sys.version_info[0]}.{sys.version_info[1]}")
+        raise UpcError(
+            None,
+            f"upcc wants Python 3.11 or newer, and this is {sys.version_info[0]}.{sys.version_info[1]}",
+        )
     cure = f"{sys.executable} -m pip install 'pycparser>=3.12'"
     if not importlib.util.find_spec("pycparser"):
         raise UpcError(None, f"upcc wants the Python package pycparser: {cure}")
     import pycparser
-    if [int(part) for part in pycparser.__version__.split(".")[:2]] < [3, 12]:  # another kind of parser, without a class to extend
-        raise UpcError(None, f"upcc wants pycparser 3.12 or newer, and this is {pycparser.__version__}: {cure}")
+
+    if [int(part) for part in pycparser.__version__.split(".")[:2]] < [
+        3,
+        12,
+    ]:  # another kind of parser, without a class to extend
+        raise UpcError(
+            None, f"upcc wants pycparser 3.12 or newer, and this is {pycparser.__version__}: {cure}"
+        )
 
 
 def version_text():
-    return (f"upcc (Nearcache) {__version__}: UPC 1.3 for OpenSHMEM\n"
-            "Static and dynamic THREADS; upc_collective, upc_tick, upc_atomic, upc_castable, upc_nb, upc_io")
+    return (
+        f"upcc (Nearcache) {__version__}: UPC 1.3 for OpenSHMEM\n"
+        "Static and dynamic THREADS; upc_collective, upc_tick, upc_atomic, upc_castable, upc_nb, upc_io"
+    )
 
 
 def main(words=None):

@@ -2,6 +2,7 @@
 
 Each visitor returns a Value or, for a shared lvalue, a Place. Operands are lowered once, so that each side effect happens once.
 """
+
 import copy
 
 from pycparser import c_ast
@@ -28,19 +29,34 @@ def called_names(node):
 
 class Expressions(Part):
     """Primary and postfix expressions, assignments; all others by the parts that know them."""
-    needs = ("accesses", "conversions", "declarations", "forall", "initializers", "operators", "rewriting", "statements", "statics",
-             "typenames")
+
+    needs = (
+        "accesses",
+        "conversions",
+        "declarations",
+        "forall",
+        "initializers",
+        "operators",
+        "rewriting",
+        "statements",
+        "statics",
+        "typenames",
+    )
 
     def __init__(self, unit):
         super().__init__(unit)
         self._visitors = {}
-        self._implicit = set()     # names that were reported
-        self._unevaluated = set()  # functions that operands of sizeof call which are not in the output
+        self._implicit = set()  # names that were reported
+        self._unevaluated = (
+            set()
+        )  # functions that operands of sizeof call which are not in the output
 
     def connect(self, parts):
         super().connect(parts)
         for part in (self, self.operators):
-            self._visitors.update({name[6:]: getattr(part, name) for name in dir(part) if name.startswith("visit_")})
+            self._visitors.update(
+                {name[6:]: getattr(part, name) for name in dir(part) if name.startswith("visit_")}
+            )
         self._visitors["Cast"] = self.conversions.cast
 
     def leave_unevaluated(self, functions):
@@ -90,7 +106,11 @@ class Expressions(Part):
             return Value(node, types.Array(arithmetic(["char"]), None, None), lvalue=True)
         if node.type == "char":
             return Value(node, INT)
-        kind = constant_type(node) if "int" in node.type and "_Complex" not in node.type else arithmetic(node.type.split())
+        kind = (
+            constant_type(node)
+            if "int" in node.type and "_Complex" not in node.type
+            else arithmetic(node.type.split())
+        )
         return Value(node, kind or types.Unknown(), null=is_zero(node))
 
     def visit_ID(self, node):
@@ -136,8 +156,12 @@ class Expressions(Part):
 
     def visit_GenericSelection(self, node):
         control = self.value(node.expr)
-        kinds = [each.type and self.declarations.type_of(each.type.type) for each in node.associations]
-        if control.type.is_pointer_to_shared or any(kind is not None and kind.is_pointer_to_shared for kind in kinds):
+        kinds = [
+            each.type and self.declarations.type_of(each.type.type) for each in node.associations
+        ]
+        if control.type.is_pointer_to_shared or any(
+            kind is not None and kind.is_pointer_to_shared for kind in kinds
+        ):
             return self._chosen(node, control, kinds)
         node.expr = control.node
         results = []
@@ -148,9 +172,18 @@ class Expressions(Part):
             if each.type is not None:
                 each.type = self.rewriting.rewritten_typename(each.type)
             results.append(value)
-        chosen = next((value for value, kind in zip(results, kinds) if kind is not None and types.same(kind, control.type)), None)
+        chosen = next(
+            (
+                value
+                for value, kind in zip(results, kinds)
+                if kind is not None and types.same(kind, control.type)
+            ),
+            None,
+        )
         if chosen is None:
-            chosen = next((value for value, kind in zip(results, kinds) if kind is None), results[0])
+            chosen = next(
+                (value for value, kind in zip(results, kinds) if kind is None), results[0]
+            )
         return Value(node, types.Unknown() if control.type.is_unknown else chosen.type)
 
     def _chosen(self, node, control, kinds):
@@ -175,10 +208,16 @@ class Expressions(Part):
             node.name, node.subscript = node.subscript, node.name
         if base.type.is_pointer_to_shared:
             if not types.may_index(index.type):
-                self.unit.error(node.coord, f"the subscript is not an integer but of type '{index.type}'")
-            return Place(self.accesses.added(base.node, index.node, base.type.target), base.type.target)
+                self.unit.error(
+                    node.coord, f"the subscript is not an integer but of type '{index.type}'"
+                )
+            return Place(
+                self.accesses.added(base.node, index.node, base.type.target), base.type.target
+            )
         node.name, node.subscript = base.node, index.node
-        return Value(node, base.type.target if base.type.is_pointer else types.Unknown(), lvalue=True)
+        return Value(
+            node, base.type.target if base.type.is_pointer else types.Unknown(), lvalue=True
+        )
 
     def visit_StructRef(self, node):
         base = self.expression(node.name)
@@ -189,7 +228,9 @@ class Expressions(Part):
             elif base.type.is_pointer:
                 return self._private_member(node, base, base.type.target)
             elif not base.type.is_unknown:
-                self.unit.error(node.coord, f"-> needs a pointer to a struct or union, not a '{base.type}'")
+                self.unit.error(
+                    node.coord, f"-> needs a pointer to a struct or union, not a '{base.type}'"
+                )
                 return Value(node, types.Unknown())
         if isinstance(base, Place):
             return self._shared_member(node, base)
@@ -201,7 +242,12 @@ class Expressions(Part):
             what = f"'{kind}' has no member '{node.field.name}'"
             if kind.is_record and kind.body.fields is None:
                 what = f"'{kind}' is incomplete"
-            self.unit.error(node.coord, what if kind.is_record else f"'{node.field.name}' is asked of a '{kind}', no struct or union")
+            self.unit.error(
+                node.coord,
+                what
+                if kind.is_record
+                else f"'{node.field.name}' is asked of a '{kind}', no struct or union",
+            )
         return found
 
     def _private_member(self, node, base, kind):
@@ -234,7 +280,10 @@ class Expressions(Part):
             return self._assert_type(node)
         if name in ("__builtin_va_arg", "va_arg") and isinstance(given[-1], c_ast.Typename):
             kind = self.declarations.type_of(given[1].type)
-            node.args.exprs = [self.value(given[0]).node, self.rewriting.rewritten_typename(given[1])]
+            node.args.exprs = [
+                self.value(given[0]).node,
+                self.rewriting.rewritten_typename(given[1]),
+            ]
             return Value(node, kind.unqualified())
         function = self._called(node, name)
         kind = function.type.target if function.type.is_pointer else function.type
@@ -243,32 +292,47 @@ class Expressions(Part):
         if node.args is not None:
             node.args.exprs = self._arguments(given, parameters, kind, name)
         if parameters is not None and len(given) < len(parameters):
-            self.unit.error(node.coord, f"too few arguments to '{name or 'the function'}': {len(given)} of {len(parameters)}")
+            self.unit.error(
+                node.coord,
+                f"too few arguments to '{name or 'the function'}': {len(given)} of {len(parameters)}",
+            )
         if name in SETJMP:
             return Value(self.forall.landing(node), INT)
-        return Value(node, kind.result.unqualified() if kind.is_function else self._builtin_result(name, given))
+        return Value(
+            node,
+            kind.result.unqualified() if kind.is_function else self._builtin_result(name, given),
+        )
 
     def _assert_type(self, node):
         """Berkeley's question whether two types, or those of expressions that are not evaluated, are one: 1, or 0 and a warning."""
         given = node.args.exprs if node.args is not None else []
         if len(given) != 2:
-            self.unit.error(node.coord, f"bupc_assert_type takes two types or expressions, not {len(given)}")
+            self.unit.error(
+                node.coord, f"bupc_assert_type takes two types or expressions, not {len(given)}"
+            )
             return Value(number(0), INT)
         one, other = map(self.type_of_operand, given)
         for each in given:
             self.leave_unevaluated(called_names(each))
         found = types.identical(one, other) and self.statics.same_multiples(one, other)
         if found is None:
-            self.unit.error(node.coord, "bupc_assert_type: upcc does not know these types, only the C compiler does")
+            self.unit.error(
+                node.coord,
+                "bupc_assert_type: upcc does not know these types, only the C compiler does",
+            )
         elif not found:
-            self.unit.warn(node.coord, f"bupc_assert_type: '{one}' and '{other}' are different types")
+            self.unit.warn(
+                node.coord, f"bupc_assert_type: '{one}' and '{other}' are different types"
+            )
         return Value(number(int(found is True)), INT)
 
     def _called(self, node, name):
         if name and self.unit.scope.find(name) is None:
             if old_name_hint(name):
                 self.unit.error(node.coord, f"'{name}' is not declared{old_name_hint(name)}")
-            return Value(node.name, types.Unknown())  # a builtin, or one that the C compiler warns of
+            return Value(
+                node.name, types.Unknown()
+            )  # a builtin, or one that the C compiler warns of
         return self.value(node.name)
 
     def _arguments(self, given, parameters, kind, name):
@@ -279,17 +343,28 @@ class Expressions(Part):
                 continue
             value = self.value(argument)
             if parameters is not None and position < len(parameters):
-                what = f"argument {position + 1} of '{name}'" if name else f"argument {position + 1}"
-                made.append(self.conversions.converted(value, parameters[position], argument.coord, what))
+                what = (
+                    f"argument {position + 1} of '{name}'" if name else f"argument {position + 1}"
+                )
+                made.append(
+                    self.conversions.converted(value, parameters[position], argument.coord, what)
+                )
             else:
                 if parameters is not None and not kind.variadic and position == len(parameters):
-                    self.unit.error(argument.coord, f"too many arguments to '{name or 'the function'}': {len(given)} for {len(parameters)}")
+                    self.unit.error(
+                        argument.coord,
+                        f"too many arguments to '{name or 'the function'}': {len(given)} for {len(parameters)}",
+                    )
                 made.append(value.node)
         return made
 
     @staticmethod
     def _builtin_result(name, given):
-        return INT if name in ("__builtin_types_compatible_p", "__builtin_constant_p") else types.Unknown()
+        return (
+            INT
+            if name in ("__builtin_types_compatible_p", "__builtin_constant_p")
+            else types.Unknown()
+        )
 
     # Assignment and casts
 
@@ -300,7 +375,11 @@ class Expressions(Part):
         coord = node.coord
         if node.op != "=":
             return self._compound_assignment(node, target, value)
-        what = f"assignment to '{node.lvalue.name}'" if isinstance(node.lvalue, c_ast.ID) else "assignment"
+        what = (
+            f"assignment to '{node.lvalue.name}'"
+            if isinstance(node.lvalue, c_ast.ID)
+            else "assignment"
+        )
         right = self.conversions.converted(value, target.type, coord, what)
         if isinstance(target, Place):
             self.unit.coord = coord

@@ -1,6 +1,7 @@
 """upc_forall (UPC 1.3, 6.6.2): a for whose body is for one thread. Where the loop counts one by one and its affinity follows the count, the
 iterations of other threads are skipped at once, so that a thread's time does not grow with the number of threads.
 """
+
 import copy
 
 from pycparser import c_ast
@@ -21,14 +22,19 @@ def _counter(node):
             name = step.lvalue.name
         case _:
             return None
-    if not (isinstance(condition, c_ast.BinaryOp) and condition.op in ("<", "<=") and isinstance(condition.left, c_ast.ID)
-            and condition.left.name == name):
+    if not (
+        isinstance(condition, c_ast.BinaryOp)
+        and condition.op in ("<", "<=")
+        and isinstance(condition.left, c_ast.ID)
+        and condition.left.name == name
+    ):
         return None
     return name, condition.right, condition.op == "<="
 
 
 class Forall(Part):
     """The loops, and what a longjmp out of them needs."""
+
     needs = ("declarations", "expressions", "statements", "typenames")
 
     def __init__(self, unit):
@@ -73,7 +79,10 @@ class Forall(Part):
         if kind.is_pointer_to_shared:
             return call("NCUPC_MINE_PTR", identifier(flag), value.node)
         if not types.may_index(kind):
-            self.unit.error(node.coord, f"the affinity of upc_forall must be an integer, a pointer-to-shared or continue, not a '{kind}'")
+            self.unit.error(
+                node.coord,
+                f"the affinity of upc_forall must be an integer, a pointer-to-shared or continue, not a '{kind}'",
+            )
         return call("NCUPC_MINE_INT", identifier(flag), value.node)
 
     def _is_fixed(self, node):
@@ -83,11 +92,21 @@ class Forall(Part):
                 return True
             case c_ast.ID():
                 symbol = self.unit.scope.find(node.name)
-                return node.name in ("THREADS", "MYTHREAD") or symbol is not None and (
-                    symbol.kind == "constant" or symbol.type.is_arithmetic and not symbol.type.is_shared and not symbol.type.floating
-                    and "volatile" not in symbol.type.quals)
+                return (
+                    node.name in ("THREADS", "MYTHREAD")
+                    or symbol is not None
+                    and (
+                        symbol.kind == "constant"
+                        or symbol.type.is_arithmetic
+                        and not symbol.type.is_shared
+                        and not symbol.type.floating
+                        and "volatile" not in symbol.type.quals
+                    )
+                )
             case c_ast.BinaryOp():
-                return node.op in "+-*/" and self._is_fixed(node.left) and self._is_fixed(node.right)
+                return (
+                    node.op in "+-*/" and self._is_fixed(node.left) and self._is_fixed(node.right)
+                )
             case c_ast.Cast():
                 kind = self.declarations.type_of(node.to_type.type)
                 return kind.is_arithmetic and not kind.floating and self._is_fixed(node.expr)
@@ -106,7 +125,10 @@ class Forall(Part):
         match affinity:
             case c_ast.ID(name=other) if other == name:
                 array = None
-            case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef(name=c_ast.ID(name=array), subscript=c_ast.ID(name=other))) if other == name:
+            case c_ast.UnaryOp(
+                op="&",
+                expr=c_ast.ArrayRef(name=c_ast.ID(name=array), subscript=c_ast.ID(name=other)),
+            ) if other == name:
                 pass
             case _:
                 return None
@@ -115,12 +137,21 @@ class Forall(Part):
     @staticmethod
     def _is_counter(symbol):
         kind = symbol.type
-        return symbol.kind == "object" and kind.is_arithmetic and not kind.floating and not kind.is_shared and (kind.size or 0) >= 4 and \
-            "volatile" not in kind.quals
+        return (
+            symbol.kind == "object"
+            and kind.is_arithmetic
+            and not kind.floating
+            and not kind.is_shared
+            and (kind.size or 0) >= 4
+            and "volatile" not in kind.quals
+        )
 
     def _skip(self, name, bound, inclusive, array, affinity):
-        left = c_ast.BinaryOp("-", c_ast.Cast(difference_type(), self.expressions.value(bound).node),
-                              c_ast.Cast(difference_type(), identifier(name)))
+        left = c_ast.BinaryOp(
+            "-",
+            c_ast.Cast(difference_type(), self.expressions.value(bound).node),
+            c_ast.Cast(difference_type(), identifier(name)),
+        )
         if inclusive:
             left = c_ast.BinaryOp("+", left, number(1))
         if array is None:
@@ -131,4 +162,10 @@ class Forall(Part):
             return None
         if symbol.type.is_pointer and symbol.type.is_shared:
             return None  # the pointer itself would have to be read again
-        return call("NCUPC_SKIP_PTR", identifier(name), left, copy.deepcopy(affinity), self.typenames.block_size(kind.target))
+        return call(
+            "NCUPC_SKIP_PTR",
+            identifier(name),
+            left,
+            copy.deepcopy(affinity),
+            self.typenames.block_size(kind.target),
+        )

@@ -1,4 +1,5 @@
 """Declarators, declarations and initialisers, with GNU's attributes, nested functions and old designators."""
+
 from pycparser import c_ast
 
 from . import keywords, upc_ast
@@ -14,7 +15,10 @@ class DeclarationGrammar(SpecifierGrammar):
 
     def _scan_declarator_name_info(self):
         saw_paren = False
-        while self._peek_type() in ("TIMES", "ATTRIBUTE_BEGIN") or self._peek_type() in keywords.QUALIFIERS:
+        while (
+            self._peek_type() in ("TIMES", "ATTRIBUTE_BEGIN")
+            or self._peek_type() in keywords.QUALIFIERS
+        ):
             if self._peek_type() == "ATTRIBUTE_BEGIN":
                 self._parse_attribute_text()
             elif self._advance().type == "SHARED" and self._peek_type() == "LBRACKET":
@@ -45,7 +49,9 @@ class DeclarationGrammar(SpecifierGrammar):
             if self._peek_type() == "ATTRIBUTE_BEGIN":
                 attributes += self._parse_attribute_specifier_sequence()
                 qualifiers += self._parse_type_qualifier_list()
-            pointer = c_ast.PtrDecl(quals=qualifiers, type=pointer, coord=coord, attributes=attributes)
+            pointer = c_ast.PtrDecl(
+                quals=qualifiers, type=pointer, coord=coord, attributes=attributes
+            )
         return pointer
 
     def _parse_direct_declarator(self, kind, allow_paren=True):
@@ -79,8 +85,12 @@ class DeclarationGrammar(SpecifierGrammar):
 
     def _parse_identifier_list(self):
         names = super()._parse_identifier_list()
-        if self._peek_type() != "RPAREN":  # f(int a, foo b) begins with a name where foo is not declared
-            self._parse_error(f"unknown type name '{names.params[-1].name}'", names.params[-1].coord)
+        if (
+            self._peek_type() != "RPAREN"
+        ):  # f(int a, foo b) begins with a name where foo is not declared
+            self._parse_error(
+                f"unknown type name '{names.params[-1].name}'", names.params[-1].coord
+            )
         return names
 
     def _parse_parameter_declaration(self):
@@ -105,7 +115,11 @@ class DeclarationGrammar(SpecifierGrammar):
     # Declarations
 
     def _build_declarations(self, spec, decls, typedef_namespace=False):
-        if decls[0].get("bitsize") is None and decls[0]["decl"] is None and not self._last_type_is_a_name(spec):
+        if (
+            decls[0].get("bitsize") is None
+            and decls[0]["decl"] is None
+            and not self._last_type_is_a_name(spec)
+        ):
             if not spec["type"]:
                 self._parse_error("Missing type in declaration", None)
             self._expected("a declarator")
@@ -117,7 +131,11 @@ class DeclarationGrammar(SpecifierGrammar):
     def _last_type_is_a_name(self, spec):
         """Was what looks like a second type (`T T;`) the name that is declared?"""
         last = spec["type"][-1] if len(spec["type"]) > 1 else None
-        return isinstance(last, c_ast.IdentifierType) and len(last.names) == 1 and self._is_type_in_scope(last.names[0])
+        return (
+            isinstance(last, c_ast.IdentifierType)
+            and len(last.names) == 1
+            and self._is_type_in_scope(last.names[0])
+        )
 
     def _parse_declarators(self, spec, coord, first_kind):
         """A function's definition, or all declarators with their initialisers."""
@@ -127,7 +145,9 @@ class DeclarationGrammar(SpecifierGrammar):
         bind = self._add_typedef_name if "typedef" in spec["storage"] else self._add_identifier
         # A name hides a type of that name at once: T *T = malloc(sizeof *T), *next = T;
         bind(_innermost(decl).declname, decl.coord)
-        if isinstance(decl, c_ast.FuncDecl) and (self._peek_type() == "LBRACE" or self._starts_old_parameters(decl)):
+        if isinstance(decl, c_ast.FuncDecl) and (
+            self._peek_type() == "LBRACE" or self._starts_old_parameters(decl)
+        ):
             return [self._parse_function_definition(spec, decl)]
         infos = [{"decl": decl, "init": self._parse_init_opt()}]
         while self._accept("COMMA"):
@@ -135,14 +155,20 @@ class DeclarationGrammar(SpecifierGrammar):
             decl = self._parse_declarator()
             bind(_innermost(decl).declname, decl.coord)
             infos.append({"decl": decl, "attributes": attributes, "init": self._parse_init_opt()})
-        return self._parse_declaration_end(self._build_declarations(spec, infos, typedef_namespace=True))
+        return self._parse_declaration_end(
+            self._build_declarations(spec, infos, typedef_namespace=True)
+        )
 
     def _parse_init_opt(self):
         return self._parse_initializer() if self._accept("EQUALS") else None
 
     def _starts_old_parameters(self, decl):
         """Do the declarations of parameters follow whose names alone the declarator lists (K&R)?"""
-        return decl.args is not None and isinstance(decl.args.params[0], c_ast.ID) and self._starts_declaration()
+        return (
+            decl.args is not None
+            and isinstance(decl.args.params[0], c_ast.ID)
+            and self._starts_declaration()
+        )
 
     def _parse_declaration(self):
         """A declaration in a block, or GNU's nested function."""
@@ -177,13 +203,19 @@ class DeclarationGrammar(SpecifierGrammar):
             coord = self._here()
             designators = self._parse_designator_list()
             # GNU's old form `[3] 5` has no '='.
-            if not self._accept("EQUALS") and not isinstance(designators[-1], c_ast.ArrayDesignator):
+            if not self._accept("EQUALS") and not isinstance(
+                designators[-1], c_ast.ArrayDesignator
+            ):
                 self._expected("'='")
             return c_ast.NamedInitializer(designators, self._parse_initializer(), coord)
         if kind in ("ID", "TYPEID") and self._peek_type(2) == "COLON":
             tok = self._advance()
             self._advance()
-            return c_ast.NamedInitializer([c_ast.ID(tok.value, self._tok_coord(tok))], self._parse_initializer(), self._tok_coord(tok))
+            return c_ast.NamedInitializer(
+                [c_ast.ID(tok.value, self._tok_coord(tok))],
+                self._parse_initializer(),
+                self._tok_coord(tok),
+            )
         return self._parse_initializer()
 
     def _parse_designator(self):

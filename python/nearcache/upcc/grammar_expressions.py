@@ -1,4 +1,5 @@
 """Expressions of GNU C and UPC."""
+
 from pycparser import c_ast
 
 from . import keywords, upc_ast
@@ -9,7 +10,20 @@ _ASSIGNMENTS = frozenset(
 )
 _PRECEDENCE = {
     kind: level
-    for level, kinds in enumerate(("LOR", "LAND", "OR", "XOR", "AND", "EQ NE", "GT GE LT LE", "RSHIFT LSHIFT", "PLUS MINUS", "TIMES DIVIDE MOD"))
+    for level, kinds in enumerate(
+        (
+            "LOR",
+            "LAND",
+            "OR",
+            "XOR",
+            "AND",
+            "EQ NE",
+            "GT GE LT LE",
+            "RSHIFT LSHIFT",
+            "PLUS MINUS",
+            "TIMES DIVIDE MOD",
+        )
+    )
     for kind in kinds.split()
 }
 _NO_OPERATOR = -1
@@ -55,7 +69,9 @@ class ExpressionGrammar(DeclarationGrammar):
         kind = self._peek_type()
         if kind == "ID" or kind in keywords.CONSTANTS:
             return self._parse_postfix_expression()
-        return super()._parse_cast_expression() if kind == "LPAREN" else self._parse_unary_expression()
+        return (
+            super()._parse_cast_expression() if kind == "LPAREN" else self._parse_unary_expression()
+        )
 
     def _try_parse_paren_type_name(self):
         if self._list[self._index].type != "LPAREN" or not self._starts_declaration(self._peek(2)):
@@ -121,11 +137,15 @@ class ExpressionGrammar(DeclarationGrammar):
             return None
         if self._peek_type() != "LBRACE":
             self._expected("an expression" if self._peek_type() is None else "'{'")
-        return c_ast.CompoundLiteral(typename[0], self._parse_initializer(), [], self._tok_coord(typename[2]))
+        return c_ast.CompoundLiteral(
+            typename[0], self._parse_initializer(), [], self._tok_coord(typename[2])
+        )
 
     def _parse_call(self, function):
         self._index += 1
-        arguments = None if self._peek_type() == "RPAREN" else self._parse_argument_expression_list()
+        arguments = (
+            None if self._peek_type() == "RPAREN" else self._parse_argument_expression_list()
+        )
         self._expect("RPAREN")
         return c_ast.FuncCall(function, arguments, function.coord)
 
@@ -137,7 +157,11 @@ class ExpressionGrammar(DeclarationGrammar):
         return c_ast.ExprList(arguments, arguments[0].coord)
 
     def _parse_argument(self):
-        return self._parse_type_name() if self._starts_declaration() else self._parse_assignment_expression()
+        return (
+            self._parse_type_name()
+            if self._starts_declaration()
+            else self._parse_assignment_expression()
+        )
 
     def _parse_member(self, expr):
         operator = self._advance().value
@@ -146,7 +170,9 @@ class ExpressionGrammar(DeclarationGrammar):
         if tok is None or tok.type not in ("ID", "TYPEID", "SHARED", "STRICT", "RELAXED"):
             self._parse_error("Invalid struct reference", None)
         self._index += 1
-        return c_ast.StructRef(expr, operator, c_ast.ID(tok.value, self._tok_coord(tok)), expr.coord)
+        return c_ast.StructRef(
+            expr, operator, c_ast.ID(tok.value, self._tok_coord(tok)), expr.coord
+        )
 
     def _parse_primary_expression(self):
         kind = self._peek_type()
@@ -162,7 +188,9 @@ class ExpressionGrammar(DeclarationGrammar):
             self._expect("RPAREN")
             return expr
         if kind == "TYPEID":
-            self._parse_error(f"expected an expression, '{self._list[self._index].value}' is a type", self._here())
+            self._parse_error(
+                f"expected an expression, '{self._list[self._index].value}' is a type", self._here()
+            )
         return super()._parse_primary_expression()
 
     def _parse_constant(self):
@@ -171,13 +199,21 @@ class ExpressionGrammar(DeclarationGrammar):
             return c_ast.Constant("char", tok.value, self._tok_coord(tok))
         if tok.type == "INT_CONST_CHAR":
             return c_ast.Constant("int", tok.value, self._tok_coord(tok))
-        kind = _integer_type(tok.value) if tok.type in keywords.INTEGER_CONSTANTS else _floating_type(tok)
+        kind = (
+            _integer_type(tok.value)
+            if tok.type in keywords.INTEGER_CONSTANTS
+            else _floating_type(tok)
+        )
         return c_ast.Constant(kind, tok.value, self._tok_coord(tok))
 
 
 def _integer_type(text):
     """The type that the suffix of an integer constant names, as pycparser writes it; imaginary ones are _Complex."""
-    suffix = text.lstrip("0123456789abcdefABCDEFxX").lower() if text[:2] in ("0x", "0X") else text.lstrip("0123456789bB").lower()
+    suffix = (
+        text.lstrip("0123456789abcdefABCDEFxX").lower()
+        if text[:2] in ("0x", "0X")
+        else text.lstrip("0123456789bB").lower()
+    )
     kind = "unsigned " * suffix.count("u") + "long " * suffix.count("l") + "int"
     return "_Complex " + kind if "i" in suffix or "j" in suffix else kind
 

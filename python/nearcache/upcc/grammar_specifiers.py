@@ -1,4 +1,5 @@
 """The specifiers of declarations: UPC's qualifiers, GNU's attributes wherever they may stand, structures and enumerations."""
+
 from pycparser import c_ast
 
 from . import keywords, upc_ast
@@ -71,7 +72,14 @@ class SpecifierGrammar(TokenReader):
         return kind in keywords.DECLARATION_START or kind == "ATTRIBUTE_BEGIN"
 
     def _parse_specifiers(self, *, allow_storage_and_function):
-        spec = {"qual": [], "storage": [], "type": [], "function": [], "alignment": [], "type_attributes": []}
+        spec = {
+            "qual": [],
+            "storage": [],
+            "type": [],
+            "function": [],
+            "alignment": [],
+            "type_attributes": [],
+        }
         saw_type = False
         first = self._list[self._index]
         while True:
@@ -79,17 +87,26 @@ class SpecifierGrammar(TokenReader):
             # Once there is a type, the name of a type can be what is declared.
             if kind == "TYPEID" and saw_type:
                 break
-            if kind in keywords.SIMPLE_TYPES or kind in _OTHER_TYPES or (kind == "_ATOMIC" and self._peek_type(2) == "LPAREN"):
+            if (
+                kind in keywords.SIMPLE_TYPES
+                or kind in _OTHER_TYPES
+                or (kind == "_ATOMIC" and self._peek_type(2) == "LPAREN")
+            ):
                 self._check_one_type(spec["type"], kind in _OTHER_TYPES)
                 spec["type"].append(self._parse_type_specifier(kind))
                 saw_type = True
             elif kind in keywords.QUALIFIERS:
                 spec["qual"].append(self._parse_qualifier())
                 if self._peek_type() == "LBRACKET" and not saw_type:
-                    self._parse_error("a layout is one pair of brackets: the dimensions of an array follow its name", self._here())
+                    self._parse_error(
+                        "a layout is one pair of brackets: the dimensions of an array follow its name",
+                        self._here(),
+                    )
             elif kind in keywords.STORAGE_CLASSES or kind in keywords.FUNCTION_SPECIFIERS:
                 self._require_no_member(allow_storage_and_function)
-                spec["storage" if kind in keywords.STORAGE_CLASSES else "function"].append(self._advance().value)
+                spec["storage" if kind in keywords.STORAGE_CLASSES else "function"].append(
+                    self._advance().value
+                )
             elif kind == "ATTRIBUTE_BEGIN":
                 spec["type_attributes"] += self._parse_attribute_specifier_sequence()
             elif kind == "_ALIGNAS":
@@ -114,16 +131,31 @@ class SpecifierGrammar(TokenReader):
 
     def _check_one_type(self, types, other):
         """Only words like `unsigned long` combine; a second type behind a structure's body means a missing `;`."""
-        words = [name for known in types if isinstance(known, c_ast.IdentifierType) for name in known.names]
-        if not types or (not other and len(words) == len(types) and all(word in keywords.KEYWORDS for word in words)):
+        words = [
+            name
+            for known in types
+            if isinstance(known, c_ast.IdentifierType)
+            for name in known.names
+        ]
+        if not types or (
+            not other
+            and len(words) == len(types)
+            and all(word in keywords.KEYWORDS for word in words)
+        ):
             return
         if self._list[self._index - 1].type == "RBRACE":
             self._expected("';'", at_previous_end=True)
-        self._parse_error(f"two types in one declaration: the second is '{self._list[self._index].value}'", self._here())
+        self._parse_error(
+            f"two types in one declaration: the second is '{self._list[self._index].value}'",
+            self._here(),
+        )
 
     def _require_no_member(self, allowed):
         if not allowed:
-            self._parse_error(f"'{self._list[self._index].value}' is not allowed in a type name or a member", self._here())
+            self._parse_error(
+                f"'{self._list[self._index].value}' is not allowed in a type name or a member",
+                self._here(),
+            )
 
     def _parse_qualifier(self):
         tok = self._advance()
@@ -166,7 +198,12 @@ class SpecifierGrammar(TokenReader):
         elif name is None:
             self._parse_error("Invalid struct/union declaration", None)
         node = c_ast.Struct if tok.type == "STRUCT" else c_ast.Union
-        return node(name.value if name else None, members, self._tok_coord(name or tok), attributes=attributes)
+        return node(
+            name.value if name else None,
+            members,
+            self._tok_coord(name or tok),
+            attributes=attributes,
+        )
 
     def _parse_enum_specifier(self):
         node = super()._parse_enum_specifier()
@@ -199,7 +236,11 @@ def _joined(tokens):
     text = tokens[0].value
     for before, tok in zip(tokens, tokens[1:]):
         opens = tok.type in ("LPAREN", "LBRACKET") and before.type not in ("COLON", "COMMA")
-        if not (opens or before.type in ("LPAREN", "LBRACKET") or tok.type in ("RPAREN", "COMMA", "RBRACKET")):
+        if not (
+            opens
+            or before.type in ("LPAREN", "LBRACKET")
+            or tok.type in ("RPAREN", "COMMA", "RBRACKET")
+        ):
             text += " "
         text += tok.value
     return text

@@ -1,4 +1,5 @@
 """Statements of GNU C and UPC."""
+
 from pycparser import c_ast
 from pycparser.ast_transforms import fix_switch_cases
 
@@ -103,7 +104,11 @@ class StatementGrammar(ExpressionGrammar):
         return []
 
     def _labeled(self, coord):
-        return self._parse_pragmacomp_or_statement() if self._starts_statement() else c_ast.EmptyStatement(coord)
+        return (
+            self._parse_pragmacomp_or_statement()
+            if self._starts_statement()
+            else c_ast.EmptyStatement(coord)
+        )
 
     def _parse_selection_statement(self):
         tok = self._advance()
@@ -134,9 +139,13 @@ class StatementGrammar(ExpressionGrammar):
             return super()._parse_iteration_statement()
         coord = self._tok_coord(self._advance())
         self._push_scope()  # of what the first clause declares
-        init, cond, step = self._parse_three_clauses(coord, "for needs three clauses: init; condition; increment")
+        init, cond, step = self._parse_three_clauses(
+            coord, "for needs three clauses: init; condition; increment"
+        )
         if self._peek_type() == "SEMI":
-            self._parse_error("for has three clauses: only upc_forall has an affinity", self._here())
+            self._parse_error(
+                "for has three clauses: only upc_forall has an affinity", self._here()
+            )
         self._expect("RPAREN")
         stmt = self._parse_pragmacomp_or_statement()
         self._pop_scope()

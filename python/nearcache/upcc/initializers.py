@@ -1,4 +1,5 @@
 """Initialisers, walked along the type that they fill (C11 6.7.9), as null pointers and pointers-to-shared differ from C's."""
+
 import itertools
 
 from pycparser import c_ast
@@ -10,6 +11,7 @@ from .part import Part
 
 class Initializers(Part):
     """Initialisers of objects, and of compound literals."""
+
     needs = ("accesses", "conversions", "expressions")
 
     def __init__(self, unit):
@@ -49,14 +51,22 @@ class Initializers(Part):
         return node
 
     def _expression_in_list(self, item):
-        return self._list(item, types.Unknown()) if isinstance(item, c_ast.InitList) else self.expressions.value(item).node
+        return (
+            self._list(item, types.Unknown())
+            if isinstance(item, c_ast.InitList)
+            else self.expressions.value(item).node
+        )
 
     def _item(self, item, target, members):
         """(lowered, the members that follow): braces may be left out around the members of a member."""
         if isinstance(item, c_ast.InitList):
             return self._list(item, target), members
         value = self._value_for(item, target)
-        while members is not None and (target.is_array or target.is_record) and not self._fills(value, item, target):
+        while (
+            members is not None
+            and (target.is_array or target.is_record)
+            and not self._fills(value, item, target)
+        ):
             members = itertools.chain(self._members_of(target), members)
             target = next(members, None)
             if target is None:
@@ -72,15 +82,27 @@ class Initializers(Part):
     @staticmethod
     def _fills(value, item, target):
         if target.is_array:
-            return isinstance(item, c_ast.Constant) and item.type == "string" and target.element.is_arithmetic
+            return (
+                isinstance(item, c_ast.Constant)
+                and item.type == "string"
+                and target.element.is_arithmetic
+            )
         return value.type.is_record or value.type.is_unknown
 
     def _members_of(self, kind):
         if kind.is_array:
-            return itertools.repeat(kind.element) if kind.length is None else itertools.repeat(kind.element, kind.length)
+            return (
+                itertools.repeat(kind.element)
+                if kind.length is None
+                else itertools.repeat(kind.element, kind.length)
+            )
         if kind.body.keyword == "union":
             return itertools.islice((kind for name, kind, _ in kind.body.fields or ()), 1)
-        return (each for name, each, bits in kind.body.fields or () if name is not None or each.is_record)
+        return (
+            each
+            for name, each, bits in kind.body.fields or ()
+            if name is not None or each.is_record
+        )
 
     def _designated(self, item, kind):
         """(type of what is designated, the members after it)."""
@@ -104,4 +126,6 @@ class Initializers(Part):
             return iter(())
         fields = kind.body.fields or ()
         at = next((i for i, (member, _, _) in enumerate(fields) if member == name), len(fields))
-        return (each for member, each, _ in fields[at + 1:] if member is not None or each.is_record)
+        return (
+            each for member, each, _ in fields[at + 1 :] if member is not None or each.is_record
+        )

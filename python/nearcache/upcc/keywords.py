@@ -29,7 +29,13 @@ UPC = (
 ).split()
 
 # Names of UPC 1.0, for --upc-1.0 and for a hint to it.
-OLD_NAMES = {"forall": "upc_forall", "barrier": "upc_barrier", "barrier_notify": "upc_notify", "barrier_wait": "upc_wait", "fence": "upc_fence"}
+OLD_NAMES = {
+    "forall": "upc_forall",
+    "barrier": "upc_barrier",
+    "barrier_notify": "upc_notify",
+    "barrier_wait": "upc_wait",
+    "fence": "upc_fence",
+}
 
 # GNU C's further types: one token each, combined with others as int and long are.
 GNU_TYPES = (
@@ -63,15 +69,50 @@ STORAGE_CLASSES = frozenset({"AUTO", "REGISTER", "STATIC", "EXTERN", "TYPEDEF", 
 FUNCTION_SPECIFIERS = frozenset({"INLINE", "_NORETURN"})
 UPC_QUALIFIERS = frozenset({"SHARED", "STRICT", "RELAXED"})
 QUALIFIERS = frozenset({"CONST", "RESTRICT", "VOLATILE", "_ATOMIC"}) | UPC_QUALIFIERS
-SIMPLE_TYPES = frozenset({"VOID", "_BOOL", "CHAR", "SHORT", "INT", "LONG", "FLOAT", "DOUBLE", "_COMPLEX", "SIGNED", "UNSIGNED", "GNU_TYPE"})
+SIMPLE_TYPES = frozenset(
+    {
+        "VOID",
+        "_BOOL",
+        "CHAR",
+        "SHORT",
+        "INT",
+        "LONG",
+        "FLOAT",
+        "DOUBLE",
+        "_COMPLEX",
+        "SIGNED",
+        "UNSIGNED",
+        "GNU_TYPE",
+    }
+)
 # What a declaration begins with, attributes aside: those stand before statements too.
-DECLARATION_START = STORAGE_CLASSES | FUNCTION_SPECIFIERS | QUALIFIERS | SIMPLE_TYPES | {"TYPEOF", "TYPEID", "STRUCT", "UNION", "ENUM", "_ALIGNAS"}
-SIZEOF_LIKE = frozenset({"SIZEOF", "_ALIGNOF", "UPC_BLOCKSIZEOF", "UPC_ELEMSIZEOF", "UPC_LOCALSIZEOF"})
+DECLARATION_START = (
+    STORAGE_CLASSES
+    | FUNCTION_SPECIFIERS
+    | QUALIFIERS
+    | SIMPLE_TYPES
+    | {"TYPEOF", "TYPEID", "STRUCT", "UNION", "ENUM", "_ALIGNAS"}
+)
+SIZEOF_LIKE = frozenset(
+    {"SIZEOF", "_ALIGNOF", "UPC_BLOCKSIZEOF", "UPC_ELEMSIZEOF", "UPC_LOCALSIZEOF"}
+)
 SYNC_STATEMENTS = frozenset({"UPC_NOTIFY", "UPC_WAIT", "UPC_BARRIER", "UPC_FENCE"})
-INTEGER_CONSTANTS = frozenset({"INT_CONST_DEC", "INT_CONST_OCT", "INT_CONST_HEX", "INT_CONST_BIN", "INT_CONST_CHAR"})
+INTEGER_CONSTANTS = frozenset(
+    {"INT_CONST_DEC", "INT_CONST_OCT", "INT_CONST_HEX", "INT_CONST_BIN", "INT_CONST_CHAR"}
+)
 FLOAT_CONSTANTS = frozenset({"FLOAT_CONST", "HEX_FLOAT_CONST"})
-CHARACTER_CONSTANTS = frozenset({"CHAR_CONST", "WCHAR_CONST", "U8CHAR_CONST", "U16CHAR_CONST", "U32CHAR_CONST"})
-STRING_LITERALS = frozenset({"STRING_LITERAL", "WSTRING_LITERAL", "U8STRING_LITERAL", "U16STRING_LITERAL", "U32STRING_LITERAL"})
+CHARACTER_CONSTANTS = frozenset(
+    {"CHAR_CONST", "WCHAR_CONST", "U8CHAR_CONST", "U16CHAR_CONST", "U32CHAR_CONST"}
+)
+STRING_LITERALS = frozenset(
+    {
+        "STRING_LITERAL",
+        "WSTRING_LITERAL",
+        "U8STRING_LITERAL",
+        "U16STRING_LITERAL",
+        "U32STRING_LITERAL",
+    }
+)
 CONSTANTS = INTEGER_CONSTANTS | FLOAT_CONSTANTS | CHARACTER_CONSTANTS
 UNARY_OPERATORS = frozenset({"AND", "TIMES", "PLUS", "MINUS", "NOT", "LNOT", "REAL_IMAG"})
 EXPRESSION_START = (
@@ -92,4 +133,8 @@ PUNCTUATORS = {
 
 def old_name_hint(name):
     """What a message about `name` adds where it was a keyword of UPC 1.0; empty for others."""
-    return f" ('{name}' is UPC 1.0's name of {OLD_NAMES[name]}: upcc --upc-1.0 takes it)" if name in OLD_NAMES else ""
+    return (
+        f" ('{name}' is UPC 1.0's name of {OLD_NAMES[name]}: upcc --upc-1.0 takes it)"
+        if name in OLD_NAMES
+        else ""
+    )

@@ -7,6 +7,7 @@ Pragmas are kept where a statement, a declaration or a member can stand; inside 
 initialiser (where macros of headers put `GCC diagnostic`) they are dropped, as are `__extension__` and the
 preprocessor's other directives.
 """
+
 import re
 
 from pycparser import c_lexer
@@ -34,14 +35,24 @@ _PRAGMA = re.compile(r"#[ \t]*pragma\b[ \t]*")
 
 _INTEGER = re.compile(r"(?:(?P<HEX>0[xX][0-9a-fA-F]+)|(?P<BIN>0[bB][01]+)|(?P<OCT>0[0-7]*)|(?P<DEC>[1-9][0-9]*))"
                       r"(?:[uU](?:ll|LL|[lL])?|(?:ll|LL|[lL])[uU]?)?[ijIJ]?")  # fmt: skip
-_FLOAT_SUFFIX = r"(?:[fFlLqQwW]|[dD][fFdDlL]|[fF](?:16|32x|32|64x|64|128x|128)|bf16|BF16)?[ijIJ]?(?:[fFlL])?"
-_FLOAT = re.compile(rf"(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+){_FLOAT_SUFFIX}")
-_HEX_FLOAT = re.compile(rf"0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+{_FLOAT_SUFFIX}")
+_FLOAT_SUFFIX = (
+    r"(?:[fFlLqQwW]|[dD][fFdDlL]|[fF](?:16|32x|32|64x|64|128x|128)|bf16|BF16)?[ijIJ]?(?:[fFlL])?"
+)
+_FLOAT = re.compile(
+    rf"(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+){_FLOAT_SUFFIX}"
+)
+_HEX_FLOAT = re.compile(
+    rf"0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+{_FLOAT_SUFFIX}"
+)
 _PREFIXED = {"L": "W", "u8": "U8", "u": "U16", "U": "U32", "": ""}
-_ONE_CHARACTER = re.compile(r"'(?:[^\\]|\\(?:[0-7]{1,3}|x[0-9a-fA-F]+|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[^0-7xuU]))'")
+_ONE_CHARACTER = re.compile(
+    r"'(?:[^\\]|\\(?:[0-7]{1,3}|x[0-9a-fA-F]+|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[^0-7xuU]))'"
+)
 
 # What may stand before a pragma that is a statement, a declaration or a member of its own.
-_BEFORE_PRAGMA = frozenset({"SEMI", "LBRACE", "RBRACE", "COLON", "RPAREN", "ELSE", "DO", "PPPRAGMA", "PPPRAGMASTR"})
+_BEFORE_PRAGMA = frozenset(
+    {"SEMI", "LBRACE", "RBRACE", "COLON", "RPAREN", "ELSE", "DO", "PPPRAGMA", "PPPRAGMASTR"}
+)
 
 
 class Token:
@@ -128,13 +139,19 @@ class UpcLexer(c_lexer.CLexer):
                     line += value.count("\n")
                     line_start = start + value.rfind("\n") + 1
             elif kind != "end":
-                append(Token(_literal_kind(kind, value), value, line, start - line_start + 1, filename))
+                append(
+                    Token(_literal_kind(kind, value), value, line, start - line_start + 1, filename)
+                )
         return tokens
 
     def _keywords_of(self, filename, plain_c):
         if filename in self.system_files:
             return KEYWORDS if "upc" in filename else plain_c
-        return {**KEYWORDS, **{old: KEYWORDS[new] for old, new in OLD_NAMES.items()}} if self.old_names else KEYWORDS
+        return (
+            {**KEYWORDS, **{old: KEYWORDS[new] for old, new in OLD_NAMES.items()}}
+            if self.old_names
+            else KEYWORDS
+        )
 
     @staticmethod
     def _is_initialiser(tokens, brackets):
@@ -164,7 +181,9 @@ def _literal_kind(kind, value):
     if kind == "number":
         integer = _INTEGER.fullmatch(value)
         if integer:
-            return "INT_CONST_" + next(base for base, text in integer.groupdict().items() if text is not None)
+            return "INT_CONST_" + next(
+                base for base, text in integer.groupdict().items() if text is not None
+            )
         if _FLOAT.fullmatch(value):
             return "FLOAT_CONST"
         return "HEX_FLOAT_CONST" if _HEX_FLOAT.fullmatch(value) else "BAD"

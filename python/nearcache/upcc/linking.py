@@ -1,4 +1,5 @@
 """Links a UPC program: the user's objects, the runtime, the cache, the OpenSHMEM."""
+
 import os
 import re
 import shlex
@@ -16,9 +17,23 @@ def link(runner, tools, objects):
         return
     if not invocation.dry:
         objects = renamed_mains(runner, tools, objects)
-    known = {"ncupc_static_threads": invocation.threads, "ncupc_shared_heap": invocation.heap, "ncupc_struct_pointers": int(invocation.struct_pointers)}
+    known = {
+        "ncupc_static_threads": invocation.threads,
+        "ncupc_shared_heap": invocation.heap,
+        "ncupc_struct_pointers": int(invocation.struct_pointers),
+    }
     fixed = [f"-Wl,--defsym={name}={value}" for name, value in known.items() if value]  # for upcrun
-    runner.run([*linker, *flags, *objects, *tools.link_words(invocation.struct_pointers), *fixed, "-pthread", *output])
+    runner.run(
+        [
+            *linker,
+            *flags,
+            *objects,
+            *tools.link_words(invocation.struct_pointers),
+            *fixed,
+            "-pthread",
+            *output,
+        ]
+    )
 
 
 def renamed_mains(runner, tools, words):
@@ -27,7 +42,9 @@ def renamed_mains(runner, tools, words):
     if not paths:
         return words
     try:
-        listed = subprocess.run(["nm", "-A", "-P", "--defined-only", *paths], capture_output=True, text=True).stdout
+        listed = subprocess.run(
+            ["nm", "-A", "-P", "--defined-only", *paths], capture_output=True, text=True
+        ).stdout
     except OSError:  # then there is no linker either, which the C compiler will say
         return words
     mains = {match[1] for match in re.finditer(r"^(.*): main [TW] ", listed, re.M)}
@@ -36,7 +53,17 @@ def renamed_mains(runner, tools, words):
     for path, copy in copies.items():
         if lto:  # names of an object that is not compiled to the end cannot be changed
             native = runner.temporary(os.path.basename(path))
-            runner.run([*tools.cc, *runner.invocation.compiling, "-r", "-flinker-output=nolto-rel", path, "-o", native])
+            runner.run(
+                [
+                    *tools.cc,
+                    *runner.invocation.compiling,
+                    "-r",
+                    "-flinker-output=nolto-rel",
+                    path,
+                    "-o",
+                    native,
+                ]
+            )
             path = native
         runner.run(["objcopy", "--redefine-sym", "main=ncupc_main", path, copy])
     return [copies.get(str(word), word) for word in words]

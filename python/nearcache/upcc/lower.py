@@ -3,6 +3,7 @@
 The work is divided among parts (part.py), which share a Unit (unit.py) and call each other: types come of declarations, whose sizes are
 expressions, which may declare within statement expressions.
 """
+
 from pycparser import c_ast
 
 from . import diagnostics, upc_ast
@@ -23,13 +24,27 @@ from .system_headers import SystemHeaders
 from .typenames import Typenames
 from .unit import Function, Unit
 
-PARTS = {"accesses": Accesses, "constants": Constants, "conversions": Conversions, "declarations": Declarations, "definitions": Definitions,
-         "expressions": Expressions, "forall": Forall, "initializers": Initializers, "operators": Operators, "rewriting": Rewriting,
-         "statements": Statements, "statics": Statics, "system_headers": SystemHeaders, "typenames": Typenames}
+PARTS = {
+    "accesses": Accesses,
+    "constants": Constants,
+    "conversions": Conversions,
+    "declarations": Declarations,
+    "definitions": Definitions,
+    "expressions": Expressions,
+    "forall": Forall,
+    "initializers": Initializers,
+    "operators": Operators,
+    "rewriting": Rewriting,
+    "statements": Statements,
+    "statics": Statics,
+    "system_headers": SystemHeaders,
+    "typenames": Typenames,
+}
 
 
 class FileAST(c_ast.FileAST):
     """The C file, and the warnings about the UPC file: (coord, severity, message)."""
+
     __slots__ = ("diagnostics",)
 
     def __init__(self, ext, found):
@@ -77,5 +92,12 @@ def _file(tree, unit, parts, system_files):
 def _allow_unused(made, functions):
     """A static function that only an operand of sizeof calls, which is not printed, would be warned of."""
     for node in made:
-        if isinstance(node, c_ast.FuncDef) and "static" in node.decl.storage and node.decl.name in functions:
-            node.decl.attributes = [upc_ast.GnuAttribute("__attribute__((unused))"), *node.decl.attributes]
+        if (
+            isinstance(node, c_ast.FuncDef)
+            and "static" in node.decl.storage
+            and node.decl.name in functions
+        ):
+            node.decl.attributes = [
+                upc_ast.GnuAttribute("__attribute__((unused))"),
+                *node.decl.attributes,
+            ]

@@ -1,4 +1,5 @@
 """main of a UPC program: the runtime calls it as int ncupc_main(int, char **) on every thread, whatever the source declares."""
+
 from pycparser import c_ast
 
 from . import upc_ast
@@ -19,7 +20,11 @@ def _is_plain(declaration, pointers):
         if not isinstance(node, (c_ast.PtrDecl, c_ast.ArrayDecl)):
             return False
         node = node.type
-    return isinstance(node, c_ast.TypeDecl) and not node.quals and getattr(node.type, "names", None) == (["char"] if pointers else ["int"])
+    return (
+        isinstance(node, c_ast.TypeDecl)
+        and not node.quals
+        and getattr(node.type, "names", None) == (["char"] if pointers else ["int"])
+    )
 
 
 def complete(node):
@@ -27,7 +32,12 @@ def complete(node):
     function = node.decl.type
     given = node.param_decls or (function.args.params if function.args is not None else [])
     given = [each for each in given if isinstance(each, c_ast.Decl) and each.name]
-    if not (len(given) == 2 and not node.param_decls and _is_plain(given[0], 0) and _is_plain(given[1], 2)):
+    if not (
+        len(given) == 2
+        and not node.param_decls
+        and _is_plain(given[0], 0)
+        and _is_plain(given[1], 2)
+    ):
         _replace_parameters(node, function, given)
     result = function.type
     if isinstance(result, c_ast.TypeDecl):
@@ -39,7 +49,9 @@ def complete(node):
 
 def _perhaps_unused(name, word):
     """Without -Wextra's warning where the source has no such parameter."""
-    return c_ast.TypeDecl(name, [], None, _named(word), attributes=[upc_ast.GnuAttribute("__attribute__((unused))")])
+    return c_ast.TypeDecl(
+        name, [], None, _named(word), attributes=[upc_ast.GnuAttribute("__attribute__((unused))")]
+    )
 
 
 def _replace_parameters(node, function, given):
@@ -55,7 +67,9 @@ def _replace_parameters(node, function, given):
         declaration.init = value if source == STATUS else c_ast.Cast(_void_pointer(), value)
         variables.append(declaration)
     if len(given) > 2:
-        pointer = c_ast.PtrDecl([], c_ast.PtrDecl([], c_ast.TypeDecl(ENVIRONMENT, [], None, _named("char"))))
+        pointer = c_ast.PtrDecl(
+            [], c_ast.PtrDecl([], c_ast.TypeDecl(ENVIRONMENT, [], None, _named("char")))
+        )
         variables.insert(0, c_ast.Decl(ENVIRONMENT, [], [], ["extern"], [], pointer, None, None))
     node.param_decls = None
     function.args = c_ast.ParamList([status, arguments])
@@ -63,4 +77,6 @@ def _replace_parameters(node, function, given):
 
 
 def _void_pointer():
-    return c_ast.Typename(None, [], None, c_ast.PtrDecl([], c_ast.TypeDecl(None, [], None, _named("void"))))
+    return c_ast.Typename(
+        None, [], None, c_ast.PtrDecl([], c_ast.TypeDecl(None, [], None, _named("void")))
+    )

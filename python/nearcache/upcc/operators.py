@@ -1,4 +1,5 @@
 """Unary, binary and conditional operators, where an operand may be shared or point to what is shared (UPC 1.3, 6.4.1, 6.4.2, 6.4.4)."""
+
 import copy
 
 from pycparser import c_ast
@@ -11,7 +12,10 @@ from .part import Part
 from .typenames import call, difference_type, identifier, number, size_type
 
 COMPARISONS = {"<", ">", "<=", ">="}
-READING = ("NCUPC_GET", "ncupc_")  # calls of the runtime that lowering makes and that change nothing
+READING = (
+    "NCUPC_GET",
+    "ncupc_",
+)  # calls of the runtime that lowering makes and that change nothing
 
 
 def pure(node):
@@ -35,7 +39,12 @@ def has_effects(node):
     match node:
         case c_ast.FuncCall(name=c_ast.ID(name=name)) if name.startswith(READING):
             pass
-        case c_ast.FuncCall() | c_ast.Assignment() | upc_ast.StatementExpr() | c_ast.UnaryOp(op="++" | "--" | "p++" | "p--"):
+        case (
+            c_ast.FuncCall()
+            | c_ast.Assignment()
+            | upc_ast.StatementExpr()
+            | c_ast.UnaryOp(op="++" | "--" | "p++" | "p--")
+        ):
             return True
         case c_ast.UnaryOp(op="sizeof"):
             return False
@@ -44,6 +53,7 @@ def has_effects(node):
 
 class Operators(Part):
     """Visitors for Expressions, and what an update of an object by an operator becomes."""
+
     needs = ("accesses", "conversions", "expressions", "rewriting", "typenames")
 
     # Unary expressions
@@ -78,9 +88,15 @@ class Operators(Part):
     def _alignof(self, node):
         if isinstance(node.expr, c_ast.Typename):
             kind = self.expressions.type_of_operand(node.expr)
-            node.expr = self.typenames.typename(kind.unqualified()) if kind.is_shared else self.rewriting.rewritten_typename(node.expr)
+            node.expr = (
+                self.typenames.typename(kind.unqualified())
+                if kind.is_shared
+                else self.rewriting.rewritten_typename(node.expr)
+            )
         else:
-            node.expr = self.typenames.typename(self.expressions.type_of_operand(node.expr).unqualified())
+            node.expr = self.typenames.typename(
+                self.expressions.type_of_operand(node.expr).unqualified()
+            )
         return Value(node, SIZE)
 
     def _sizeof(self, node):
@@ -109,7 +125,9 @@ class Operators(Part):
 
     def _size_of_shared(self, kind, node):
         element = types.element_of(kind)
-        if element.is_void or (kind.is_array and any(each.count is None for each in kind.dimensions())):
+        if element.is_void or (
+            kind.is_array and any(each.count is None for each in kind.dimensions())
+        ):
             self.unit.error(node.coord, f"sizeof an incomplete type: '{kind}'")
         known, count = self.typenames.count_of(kind)
         size = self.typenames.size(element)
@@ -135,7 +153,12 @@ class Operators(Part):
             return Value(c_ast.Cast(size_type(), self.typenames.block_size(element)), SIZE)
         if node.op == "upc_elemsizeof":
             return Value(self.typenames.size(element), SIZE)
-        return Value(call("ncupc_localsize", self.typenames.count_of(kind)[1], *self.typenames.layout(element)), SIZE)
+        return Value(
+            call(
+                "ncupc_localsize", self.typenames.count_of(kind)[1], *self.typenames.layout(element)
+            ),
+            SIZE,
+        )
 
     def _address(self, node):
         found = self.expressions.expression(node.expr)
@@ -154,7 +177,9 @@ class Operators(Part):
 
     def must_be_lvalue(self, node, found):
         if isinstance(found, Value) and not (found.lvalue or found.type.is_unknown):
-            self.unit.error(node.coord, f"{self._what(node)} is no lvalue: it cannot be assigned to")
+            self.unit.error(
+                node.coord, f"{self._what(node)} is no lvalue: it cannot be assigned to"
+            )
 
     def _dereference(self, node):
         value = self.expressions.value(node.expr)
@@ -198,10 +223,14 @@ class Operators(Part):
             lvalue = c_ast.UnaryOp("*", identifier(name))
         index = self._evaluated_first(index, items)
         if not after:
-            moved = c_ast.Assignment("=", lvalue, self.accesses.added(copy.deepcopy(lvalue), index, kind.target))
+            moved = c_ast.Assignment(
+                "=", lvalue, self.accesses.added(copy.deepcopy(lvalue), index, kind.target)
+            )
             return Value(self.accesses.sequence(*items, moved) if items else moved, kind)
         name, before = self.accesses.pointer_temporary(copy.deepcopy(lvalue))
-        moved = c_ast.Assignment("=", lvalue, self.accesses.added(identifier(name), index, kind.target))
+        moved = c_ast.Assignment(
+            "=", lvalue, self.accesses.added(identifier(name), index, kind.target)
+        )
         return Value(self.accesses.sequence(*items, before, moved, identifier(name)), kind)
 
     def update_shared(self, place, operator, operand, after=False):
@@ -220,7 +249,9 @@ class Operators(Part):
             old = identifier(name)
         if kind.is_pointer_to_shared:
             if operator not in "+-" or not types.may_index(operand.type):
-                self.unit.error(self.unit.coord, f"{operator}= of a pointer-to-shared by '{operand.type}'")
+                self.unit.error(
+                    self.unit.coord, f"{operator}= of a pointer-to-shared by '{operand.type}'"
+                )
             new = self.accesses.added(old, self.accesses.steps(operator, operand), kind.target)
         else:
             if kind.is_record:
@@ -267,12 +298,21 @@ class Operators(Part):
             return Value(self._difference(left, right, coord), DIFFERENCE)
         if operator == "+" and not left.type.is_pointer:
             left, right = right, left
-        if operator not in "+-" or not left.type.is_pointer_to_shared or not types.may_index(right.type):
+        if (
+            operator not in "+-"
+            or not left.type.is_pointer_to_shared
+            or not types.may_index(right.type)
+        ):
             self.unit.error(coord, f"operator {operator} on '{left.type}' and '{right.type}'")
             return Value(node, types.Unknown())
         index = right.node
         if operator == "-":
-            index = c_ast.UnaryOp("-", index if isinstance(index, c_ast.Constant) and right.type.signed else c_ast.Cast(difference_type(), index))
+            index = c_ast.UnaryOp(
+                "-",
+                index
+                if isinstance(index, c_ast.Constant) and right.type.signed
+                else c_ast.Cast(difference_type(), index),
+            )
         return Value(self.accesses.added(left.node, index, left.type.target), left.type)
 
     def _equality(self, operator, left, right, coord):
@@ -281,19 +321,30 @@ class Operators(Part):
         else:
             if left.type.is_pointer_to_shared and right.type.is_pointer_to_shared:
                 a, b = left.node, right.node
-                if not (left.type.target.is_void or right.type.target.is_void or types.same(left.type, right.type)):
+                if not (
+                    left.type.target.is_void
+                    or right.type.target.is_void
+                    or types.same(left.type, right.type)
+                ):
                     self._compare_different(operator, left.type, right.type, coord)
             else:
-                _, a, b = self.conversions.common_pointer(left, right, coord, f"operator {operator}")
+                _, a, b = self.conversions.common_pointer(
+                    left, right, coord, f"operator {operator}"
+                )
             same = call("ncupc_equal", a, b)
         return same if operator == "==" else c_ast.UnaryOp("!", same)
 
     def _compare_different(self, operator, left, right, coord):
         one, other = types.element_of(left.target).block, types.element_of(right.target).block
         if not one.same(other):
-            self.unit.warn(coord, f"{operator} of pointers-to-shared with block sizes {one} and {other}, without a cast")
+            self.unit.warn(
+                coord,
+                f"{operator} of pointers-to-shared with block sizes {one} and {other}, without a cast",
+            )
         else:
-            self.unit.warn(coord, f"{operator} of pointers to different types ('{left}' and '{right}')")
+            self.unit.warn(
+                coord, f"{operator} of pointers to different types ('{left}' and '{right}')"
+            )
 
     def _difference(self, left, right, coord):
         kind, a, b = self.conversions.common_pointer(left, right, coord, "operator -")
@@ -304,7 +355,9 @@ class Operators(Part):
         element = types.element_of(target)
         made = call("ncupc_diff", a, b, *self.typenames.layout(element))
         if target.is_array:
-            made = c_ast.BinaryOp("/", made, c_ast.Cast(difference_type(), self.typenames.count_of(target)[1]))
+            made = c_ast.BinaryOp(
+                "/", made, c_ast.Cast(difference_type(), self.typenames.count_of(target)[1])
+            )
         return made
 
     def visit_TernaryOp(self, node):
@@ -312,9 +365,15 @@ class Operators(Part):
         if node.iftrue is None:
             return self._elvis(node, condition)
         left, right = self.expressions.value(node.iftrue), self.expressions.value(node.iffalse)
-        node.cond, node.iftrue, node.iffalse = self.conversions.truth(condition), left.node, right.node
+        node.cond, node.iftrue, node.iffalse = (
+            self.conversions.truth(condition),
+            left.node,
+            right.node,
+        )
         if left.type.is_pointer_to_shared or right.type.is_pointer_to_shared:
-            kind, node.iftrue, node.iffalse = self.conversions.common_pointer(left, right, node.coord, "operator ?:")
+            kind, node.iftrue, node.iffalse = self.conversions.common_pointer(
+                left, right, node.coord, "operator ?:"
+            )
             return Value(node, kind)
         return Value(node, self._common(left, right))
 
@@ -336,5 +395,7 @@ class Operators(Part):
         name, declaration = self.accesses.temporary(condition.type, condition.node)
         kept = Value(identifier(name), condition.type)
         kind, a, b = self.conversions.common_pointer(kept, other, node.coord, "operator ?:")
-        chosen = c_ast.TernaryOp(self.conversions.truth(Value(identifier(name), condition.type)), a, b)
+        chosen = c_ast.TernaryOp(
+            self.conversions.truth(Value(identifier(name), condition.type)), a, b
+        )
         return Value(self.accesses.sequence(declaration, chosen), kind)

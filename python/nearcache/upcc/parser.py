@@ -7,6 +7,7 @@ declarations.
 System headers are only asked for their declarations: the body of a function that a header defines is passed over, and a
 declaration that cannot be parsed (a compiler's own extension of the future) is skipped to its end.
 """
+
 from pycparser import c_ast
 
 from . import upc_ast
@@ -14,7 +15,9 @@ from .diagnostics import UpcError, UpcErrors
 from .grammar_statements import StatementGrammar
 from .lexer import UpcLexer
 
-_BEHIND_A_TYPE = frozenset({"SEMI", "ID", "ATTRIBUTE_BEGIN", "TIMES"})  # what goes on with a declaration after a structure's brace
+_BEHIND_A_TYPE = frozenset(
+    {"SEMI", "ID", "ATTRIBUTE_BEGIN", "TIMES"}
+)  # what goes on with a declaration after a structure's brace
 _MOST_ERRORS = 20  # of one file; further ones mostly follow from these
 
 
@@ -73,8 +76,12 @@ class UpcParser(StatementGrammar):
             kind = self._advance().type
             if kind == "LBRACE" and depth == 0:
                 is_body = before in ("RPAREN", "SEMI")
-            depth += (kind in ("LBRACE", "LPAREN", "LBRACKET")) - (kind in ("RBRACE", "RPAREN", "RBRACKET"))
-            ends = kind == "SEMI" or (kind == "RBRACE" and (is_body or self._peek_type() not in _BEHIND_A_TYPE))
+            depth += (kind in ("LBRACE", "LPAREN", "LBRACKET")) - (
+                kind in ("RBRACE", "RPAREN", "RBRACKET")
+            )
+            ends = kind == "SEMI" or (
+                kind == "RBRACE" and (is_body or self._peek_type() not in _BEHIND_A_TYPE)
+            )
             if depth <= 0 and (ends or (system and not self._in_system_file())):
                 return
             before = kind
@@ -108,7 +115,14 @@ class UpcParser(StatementGrammar):
             self._expected("a declaration")
         if self._peek_type(2) != "LPAREN":
             self._parse_error(f"unknown type name '{self._list[self._index].value}'", self._here())
-        spec = {"qual": [], "storage": [], "type": [], "function": [], "alignment": [], "type_attributes": []}
+        spec = {
+            "qual": [],
+            "storage": [],
+            "type": [],
+            "function": [],
+            "alignment": [],
+            "type_attributes": [],
+        }
         return self._parse_declarators(spec, self._here(), "id")
 
     def _parse_function_definition(self, spec, decl):
@@ -127,13 +141,17 @@ class UpcParser(StatementGrammar):
 
 def old_parameters(names, declarations):
     """The declarations of an old-style (K&R) definition's parameters in the order of their names; what has none is an int."""
-    by_name = {each.name: each for each in declarations if isinstance(each, c_ast.Decl) and each.name}
+    by_name = {
+        each.name: each for each in declarations if isinstance(each, c_ast.Decl) and each.name
+    }
     others = [each for each in declarations if each not in by_name.values()]
     return others + [by_name.get(each.name) or _integer(each) for each in names]
 
 
 def _integer(name):
-    kind = c_ast.TypeDecl(name.name, [], None, c_ast.IdentifierType(["int"], name.coord), name.coord)
+    kind = c_ast.TypeDecl(
+        name.name, [], None, c_ast.IdentifierType(["int"], name.coord), name.coord
+    )
     return c_ast.Decl(name.name, [], [], [], [], kind, None, None, name.coord)
 
 

@@ -1,4 +1,5 @@
 """What the translator reads out of pragmas: UPC's mode of accesses, and whether structs are packed."""
+
 import re
 
 from pycparser import c_ast
@@ -7,7 +8,9 @@ PACK = re.compile(r"pack\s*\((.*)\)")
 
 
 def text_of(node):
-    string = node.string.value.strip('"') if isinstance(node.string, c_ast.Constant) else node.string
+    string = (
+        node.string.value.strip('"') if isinstance(node.string, c_ast.Constant) else node.string
+    )
     return string or ""
 
 
@@ -35,7 +38,7 @@ class Packing:
             return
         words = [word.strip() for word in match[1].split(",") if word.strip()]
         if words[:1] == ["pop"]:
-            del self._stack[max(1, len(self._stack) - 1):]
+            del self._stack[max(1, len(self._stack) - 1) :]
             return
         if words[:1] == ["push"]:
             self._stack.append(self._stack[-1])

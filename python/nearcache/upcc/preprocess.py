@@ -4,6 +4,7 @@
 that the C output starts with: system headers are not expanded into it, their #include lines are repeated, with what the user had
 defined before them (_GNU_SOURCE). Our own UPC headers are UPC: the translator reads them, the C compiler never sees them.
 """
+
 import re
 import subprocess
 from dataclasses import dataclass, field
@@ -12,15 +13,27 @@ from pathlib import Path
 from .diagnostics import UpcError
 
 VERSION = "201311L"  # __UPC_VERSION__ of UPC 1.3
-MAX_BLOCK_SIZE = {False: 1 << 20, True: (1 << 31) - 1}  # by whether pointers are structs: what their phases hold
+MAX_BLOCK_SIZE = {
+    False: 1 << 20,
+    True: (1 << 31) - 1,
+}  # by whether pointers are structs: what their phases hold
 MAX_THREADS = {False: 1 << 10, True: 1 << 24}  # by the same
-LIBRARIES = {"COLLECTIVE": 1, "TICK": 1, "ATOMIC": 1, "CASTABLE": 1, "NB": 1, "IO": 2}  # and their versions
+LIBRARIES = {
+    "COLLECTIVE": 1,
+    "TICK": 1,
+    "ATOMIC": 1,
+    "CASTABLE": 1,
+    "NB": 1,
+    "IO": 2,
+}  # and their versions
 
 MARKER = re.compile(r'#\s+(\d+)\s+"((?:[^"\\]|\\.)*)"((?:\s+\d)*)')
 DIRECTIVE = re.compile(r"#\s*(define|undef|include|include_next|import)\b\s*(.*)")
 INCLUDE = re.compile(r'([<"])([^>"]+)[>"]')
-KEYWORDS = re.compile(r"\b(?:THREADS|MYTHREAD|upc_(?:forall|barrier|notify|wait|fence|blocksizeof|elemsizeof|localsizeof)|"
-                      r"shared\s*\[[^\]]*\]\s*\w|shared\s+\w)")
+KEYWORDS = re.compile(
+    r"\b(?:THREADS|MYTHREAD|upc_(?:forall|barrier|notify|wait|fence|blocksizeof|elemsizeof|localsizeof)|"
+    r"shared\s*\[[^\]]*\]\s*\w|shared\s+\w)"
+)
 
 
 class PreprocessError(Exception):
@@ -30,12 +43,15 @@ class PreprocessError(Exception):
 @dataclass
 class Source:
     """A preprocessed UPC source."""
-    text: str = ""                                   # with line markers and without #define, #undef and #include
-    system_files: set = field(default_factory=set)   # what is in system headers, among them our UPC headers
-    prologue: list = field(default_factory=list)     # lines for the head of the C output
-    includes_upc: bool = False                       # whether one of our headers is included
-    messages: str = ""                               # the preprocessor's warnings
-    beside: tuple = ()                               # words that let `#include <x.h>` find what lies beside the source, where that is wanted
+
+    text: str = ""  # with line markers and without #define, #undef and #include
+    system_files: set = field(
+        default_factory=set
+    )  # what is in system headers, among them our UPC headers
+    prologue: list = field(default_factory=list)  # lines for the head of the C output
+    includes_upc: bool = False  # whether one of our headers is included
+    messages: str = ""  # the preprocessor's warnings
+    beside: tuple = ()  # words that let `#include <x.h>` find what lies beside the source, where that is wanted
 
     def uses_upc(self):
         """Whether this is UPC at all, and not C: by its headers, or by words in the text of its own files."""
@@ -72,7 +88,11 @@ def unquoted(name):
 
 def predefined(threads=None, struct_pointers=False):
     """The macros of UPC, by name. THREADS is one of them where the number of threads is fixed: #if may ask for it."""
-    macros = {"__UPC__": "1", "__UPC_VERSION__": VERSION, "UPC_MAX_BLOCK_SIZE": str(MAX_BLOCK_SIZE[struct_pointers])}
+    macros = {
+        "__UPC__": "1",
+        "__UPC_VERSION__": VERSION,
+        "UPC_MAX_BLOCK_SIZE": str(MAX_BLOCK_SIZE[struct_pointers]),
+    }
     macros.update({f"__UPC_{library}__": str(version) for library, version in LIBRARIES.items()})
     if threads:
         macros.update({"__UPC_STATIC_THREADS__": "1", "THREADS": str(threads)})
@@ -90,9 +110,9 @@ class _Reader:
         self.source = Source()
         self.out = []
         self.file = ""
-        self.lines = []      # of the prologue: (directive, whole line)
+        self.lines = []  # of the prologue: (directive, whole line)
         self.pending = None  # an #include whose file is not known yet
-        self.kinds = {}      # by the name that an #include gives: system, user or ours
+        self.kinds = {}  # by the name that an #include gives: system, user or ours
 
     def is_ours(self, file):
         return file.startswith(self.headers + "/")
@@ -106,13 +126,22 @@ class _Reader:
             self.source.system_files.add(file)
         if self.pending and set(flags) & {"1", "2"}:  # others only correct the line number
             self.settle(file if entered else None)
-        if entered and self.file.startswith("<") and "3" in flags and not file.endswith("/stdc-predef.h"):
+        if (
+            entered
+            and self.file.startswith("<")
+            and "3" in flags
+            and not file.endswith("/stdc-predef.h")
+        ):
             self.lines.append(("include", f'#include "{file}"'))  # by -include
         if self.is_ours(file):
             self.source.includes_upc = True
         self.file = file
         # A macro of a system header makes its own pieces of a user's line, with flag 3: they must not seem to be in a system header.
-        kept = flags if file in self.source.system_files else [flag for flag in flags if flag in "12"] + ["4"] * ("3" in flags)
+        kept = (
+            flags
+            if file in self.source.system_files
+            else [flag for flag in flags if flag in "12"] + ["4"] * ("3" in flags)
+        )
         self.out.append(" ".join([f'# {number} "{escaped(file)}"', *kept]))
 
     def settle(self, file):
@@ -120,7 +149,13 @@ class _Reader:
         name, line = self.pending
         self.pending = None
         if file is not None:
-            self.kinds[name] = "ours" if self.is_ours(file) else "system" if file in self.source.system_files else "user"
+            self.kinds[name] = (
+                "ours"
+                if self.is_ours(file)
+                else "system"
+                if file in self.source.system_files
+                else "user"
+            )
         kind = self.kinds.get(name) or self.kind_of_known(name)
         if kind == "system":
             self.lines.append(("include", line))
@@ -143,7 +178,9 @@ class _Reader:
 
     def macro(self, kind, rest):
         name = re.match(r"\w+", rest)[0]
-        given = self.file.startswith("<command") and not name.startswith("__GCC_HAVE_")  # clang's driver adds such
+        given = self.file.startswith("<command") and not name.startswith(
+            "__GCC_HAVE_"
+        )  # clang's driver adds such
         if name not in self.own_macros and (self.is_user(self.file) or given):
             if self.pending:
                 self.settle(None)
@@ -182,7 +219,7 @@ def prologue(lines):
     """The lines up to the last #include, once each in a row; what the user defined is undefined again after it."""
     last = max((index for index, (kind, _) in enumerate(lines) if kind == "include"), default=-1)
     kept, defined = [], {}
-    for kind, line in lines[:last + 1]:
+    for kind, line in lines[: last + 1]:
         if kind == "include":
             if line not in kept:
                 kept.append(line)
@@ -214,10 +251,17 @@ def preprocess(path, cc_words, threads=None, headers=None, struct_pointers=False
     """
     if headers is None:
         from .. import home
+
         headers = home.find().upc_headers()
     words = command(path, cc_words, Path(headers), threads, struct_pointers)
     try:
-        done = subprocess.run(words, capture_output=True, text=True, errors="surrogateescape", stdin=None if str(path) == "-" else subprocess.DEVNULL)
+        done = subprocess.run(
+            words,
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            stdin=None if str(path) == "-" else subprocess.DEVNULL,
+        )
     except OSError as error:
         raise UpcError(None, f"cannot start the C compiler {words[0]}: {error.strerror}") from None
     if done.returncode != 0:

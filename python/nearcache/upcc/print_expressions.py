@@ -1,4 +1,5 @@
 """Prints expressions with the parentheses that C needs, and those for whose absence -Wall gives a warning; no others."""
+
 import re
 
 from pycparser import c_ast, c_generator
@@ -7,7 +8,9 @@ from . import upc_ast
 
 # How tightly what a node prints holds together; the binary operators, from 3 on, after pycparser's table.
 COMMA, ASSIGNMENT, CONDITIONAL, BINARY, CAST, UNARY, POSTFIX = 0, 1, 2, 3, 20, 21, 22
-_SIZEOF = frozenset({"sizeof", "_Alignof", "__alignof__", "upc_blocksizeof", "upc_elemsizeof", "upc_localsizeof"})
+_SIZEOF = frozenset(
+    {"sizeof", "_Alignof", "__alignof__", "upc_blocksizeof", "upc_elemsizeof", "upc_localsizeof"}
+)
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _BITWISE = frozenset("&|^")
 _SHIFTS = frozenset({"<<", ">>"})
@@ -19,7 +22,9 @@ class ExpressionPrinter(c_generator.CGenerator):
     def visit(self, node):
         method = self._methods.get(node.__class__)
         if method is None:
-            method = self._methods[node.__class__] = getattr(self, "visit_" + node.__class__.__name__, self.generic_visit)
+            method = self._methods[node.__class__] = getattr(
+                self, "visit_" + node.__class__.__name__, self.generic_visit
+            )
         return method(node)
 
     def _level(self, n):
@@ -48,7 +53,10 @@ class ExpressionPrinter(c_generator.CGenerator):
     def _condition(self, n):
         """A controlling expression: what assigns stands in parentheses of its own."""
         if isinstance(n, c_ast.ExprList):
-            return ", ".join([self._visit_expr(e) for e in n.exprs[:-1]] + [self._operand(n.exprs[-1], CONDITIONAL)])
+            return ", ".join(
+                [self._visit_expr(e) for e in n.exprs[:-1]]
+                + [self._operand(n.exprs[-1], CONDITIONAL)]
+            )
         return self._operand(n, CONDITIONAL)
 
     @staticmethod
@@ -63,13 +71,17 @@ class ExpressionPrinter(c_generator.CGenerator):
         return n.text
 
     def visit_ArrayRef(self, n):
-        return f"{self._operand(n.name, POSTFIX)}[{self._visit_expr(n.subscript, allow_comma=True)}]"
+        return (
+            f"{self._operand(n.name, POSTFIX)}[{self._visit_expr(n.subscript, allow_comma=True)}]"
+        )
 
     def visit_StructRef(self, n):
         return self._operand(n.name, POSTFIX) + n.type + self.visit(n.field)
 
     def visit_FuncCall(self, n):
-        return f"{self._operand(n.name, POSTFIX)}({self.visit(n.args) if n.args is not None else ''})"
+        return (
+            f"{self._operand(n.name, POSTFIX)}({self.visit(n.args) if n.args is not None else ''})"
+        )
 
     def visit_UnaryOp(self, n):
         if n.op in _SIZEOF:
@@ -79,7 +91,9 @@ class ExpressionPrinter(c_generator.CGenerator):
         operand = self._operand(n.expr, CAST if n.op not in ("++", "--") else UNARY)
         if n.op[0] == "_":
             return f"{n.op} {operand}"
-        return f"{n.op}({operand})" if operand[0] == n.op[0] and n.op[0] in "+-&" else n.op + operand
+        return (
+            f"{n.op}({operand})" if operand[0] == n.op[0] and n.op[0] in "+-&" else n.op + operand
+        )
 
     def visit_Cast(self, n):
         return f"({self.visit(n.to_type)}) {self._operand(n.expr, CAST)}"
@@ -97,7 +111,11 @@ class ExpressionPrinter(c_generator.CGenerator):
     def _surprising(operator, operand, on_right):
         """Would a compiler suggest parentheses around this operand?"""
         if isinstance(operand, c_ast.UnaryOp):
-            return operand.op == "!" and not on_right and (operator in _COMPARISONS or operator in _BITWISE)
+            return (
+                operand.op == "!"
+                and not on_right
+                and (operator in _COMPARISONS or operator in _BITWISE)
+            )
         if not isinstance(operand, c_ast.BinaryOp):
             return False
         if operator == "||":
@@ -111,7 +129,11 @@ class ExpressionPrinter(c_generator.CGenerator):
     def visit_TernaryOp(self, n):
         cond = self._operand(n.cond, BINARY)
         iffalse = self._operand(n.iffalse, CONDITIONAL)
-        return f"{cond} ?: {iffalse}" if n.iftrue is None else f"{cond} ? {self._operand(n.iftrue, CONDITIONAL)} : {iffalse}"
+        return (
+            f"{cond} ?: {iffalse}"
+            if n.iftrue is None
+            else f"{cond} ? {self._operand(n.iftrue, CONDITIONAL)} : {iffalse}"
+        )
 
     def visit_Assignment(self, n):
         return f"{self._operand(n.lvalue, UNARY)} {n.op} {self._operand(n.rvalue, ASSIGNMENT)}"

@@ -1,4 +1,5 @@
 """Prints declarations: specifiers, declarators, structures and enumerations, with attributes where they were."""
+
 from pycparser import c_ast
 
 from . import upc_ast
@@ -16,13 +17,18 @@ class TypePrinter(ExpressionPrinter):
 
     def _qualifiers(self, quals):
         """With a space behind each; `shared` with its layout, so that UPC prints as UPC."""
-        spell = [q.spelling(self._visit_expr) if isinstance(q, upc_ast.Shared) else q for q in quals or ()]
+        spell = [
+            q.spelling(self._visit_expr) if isinstance(q, upc_ast.Shared) else q
+            for q in quals or ()
+        ]
         return "".join(word + " " for word in spell)
 
     def _split_attributes(self, attributes):
         """(C23's, GNU's) attributes of a declaration: those stand before everything, these may follow the storage class."""
         texts = [self.visit(attribute) + " " for attribute in attributes or ()]
-        return "".join(text for text in texts if text.startswith("[[")), "".join(text for text in texts if not text.startswith("[["))
+        return "".join(text for text in texts if text.startswith("[[")), "".join(
+            text for text in texts if not text.startswith("[[")
+        )
 
     def _generate_decl(self, n):
         first, after_storage = self._split_attributes(n.attributes)
@@ -34,10 +40,17 @@ class TypePrinter(ExpressionPrinter):
 
     def visit_Typedef(self, n):
         first, after_storage = self._split_attributes(n.attributes)
-        return first + "".join(word + " " for word in n.storage) + after_storage + self._generate_type(n.type)
+        return (
+            first
+            + "".join(word + " " for word in n.storage)
+            + after_storage
+            + self._generate_type(n.type)
+        )
 
     def visit_Decl(self, n, no_type=False):
-        text = self._generate_type(n.type, emit_base_type=False) if no_type else self._generate_decl(n)
+        text = (
+            self._generate_type(n.type, emit_base_type=False) if no_type else self._generate_decl(n)
+        )
         if n.bitsize:
             text += f" : {self._visit_expr(n.bitsize)}"
         return f"{text} = {self._visit_expr(n.init)}" if n.init else text
@@ -66,7 +79,10 @@ class TypePrinter(ExpressionPrinter):
         text += self._behind(n, text)
         for i, modifier in enumerate(modifiers):
             if isinstance(modifier, c_ast.PtrDecl):
-                words = [*(self.visit(a) for a in modifier.attributes), self._qualifiers(modifier.quals).rstrip()]
+                words = [
+                    *(self.visit(a) for a in modifier.attributes),
+                    self._qualifiers(modifier.quals).rstrip(),
+                ]
                 words = " ".join(word for word in words if word)
                 text = f"*{' ' if words and words[0] == '_' else ''}{words}{' ' if words and text else ''}{text}"
                 continue
@@ -74,7 +90,9 @@ class TypePrinter(ExpressionPrinter):
                 text = f"({text})"
             if isinstance(modifier, c_ast.ArrayDecl):
                 quals = "".join(word + " " for word in modifier.dim_quals or ())
-                text += f"[{quals}{self._visit_expr(modifier.dim) if modifier.dim is not None else ''}]"
+                text += (
+                    f"[{quals}{self._visit_expr(modifier.dim) if modifier.dim is not None else ''}]"
+                )
             else:
                 text += f"({self.visit(modifier.args) if modifier.args is not None else ''})"
             text += self._behind(modifier, text)
@@ -92,7 +110,11 @@ class TypePrinter(ExpressionPrinter):
         for item in super()._coalesce_defined_types(nodes):
             before = groups[-1] if groups else None
             first = before[0] if isinstance(before, list) else before
-            if isinstance(item, c_ast.Decl) and _hides_its_type(first) and _type_names(item) == _type_names(first):
+            if (
+                isinstance(item, c_ast.Decl)
+                and _hides_its_type(first)
+                and _type_names(item) == _type_names(first)
+            ):
                 groups[-1] = [*(before if isinstance(before, list) else [before]), item]
             else:
                 groups.append(item)
@@ -110,7 +132,11 @@ class TypePrinter(ExpressionPrinter):
         if members is None:
             return text
         self.indent_level += 4
-        body = self._generate_body(members) if not isinstance(n, c_ast.Enum) else "".join(map(self._enumerator, members))
+        body = (
+            self._generate_body(members)
+            if not isinstance(n, c_ast.Enum)
+            else "".join(map(self._enumerator, members))
+        )
         self.indent_level -= 4
         return f"{text} {{\n{body}{self._make_indent()}}}"
 
@@ -132,4 +158,6 @@ def _type_names(decl):
 
 
 def _hides_its_type(node):
-    return isinstance(node, c_ast.Decl) and node.name is not None and _type_names(node) == [node.name]
+    return (
+        isinstance(node, c_ast.Decl) and node.name is not None and _type_names(node) == [node.name]
+    )

@@ -4,6 +4,7 @@ Every statement, declaration and member notes the line of the source it comes fr
 of the output (print_file takes the marks out again). Where the line that would follow is another one, a few empty lines
 or a `#line` come between, or lines are joined, so that messages of the C compiler and __LINE__ name the line of the UPC source.
 """
+
 import re
 
 from pycparser import c_ast
@@ -16,9 +17,21 @@ _MOST_EMPTY_LINES = 8  # instead of a #line: the text keeps the shape of its sou
 _LONGEST_JOINED = 120  # columns of lines that are joined
 _LONGEST = 140  # columns of a line, where it can be broken
 # Text up to a place where a line can be broken; literals are never broken.
-_PIECE = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"',&|?]|[,&|?](?! ))*(?:[,&|?] +|$)""")
+_PIECE = re.compile(
+    r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"',&|?]|[,&|?](?! ))*(?:[,&|?] +|$)"""
+)
 _RUNTIME_NAME = re.compile(r"\b(?:nc)?upc_|\bNCUPC_|\bUPC_")
-_CONTROL = (c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch, c_ast.Label, c_ast.Case, c_ast.Default, upc_ast.UpcForall)
+_CONTROL = (
+    c_ast.If,
+    c_ast.For,
+    c_ast.While,
+    c_ast.DoWhile,
+    c_ast.Switch,
+    c_ast.Label,
+    c_ast.Case,
+    c_ast.Default,
+    upc_ast.UpcForall,
+)
 # Without braces of their own, these get some where another statement controls them; what an `if` controls also does if it is
 # in _CONTROL, so that it is plain whose an `else` is.
 _IN_BRACES = (c_ast.Label, c_ast.Case, c_ast.Default, c_ast.Pragma, c_ast.EmptyStatement)
@@ -53,13 +66,19 @@ class Printer(TypePrinter):
         head = self._mark(n.decl if isinstance(n, c_ast.FuncDef) else n) + self._make_indent()
         if isinstance(n, c_ast.Pragma) and not self._flat_depth:
             head = head.rstrip(" ")
-        text = self.visit(n) if not isinstance(n, c_ast.ExprList) else self._visit_expr(n, allow_comma=True)
+        text = (
+            self.visit(n)
+            if not isinstance(n, c_ast.ExprList)
+            else self._visit_expr(n, allow_comma=True)
+        )
         if add_indent:
             self.indent_level -= 4
         return f"{head}{text}{'' if isinstance(n, _COMPLETE) else ';'}\n"
 
     def _generate_body(self, nodes, add_indent=False):
-        return "".join(self._generate_stmt(item, add_indent) for item in self._coalesce_defined_types(nodes))
+        return "".join(
+            self._generate_stmt(item, add_indent) for item in self._coalesce_defined_types(nodes)
+        )
 
     def _braces(self, n, last=""):
         """A block; `last` marks the line of its closing brace."""
@@ -86,8 +105,14 @@ class Printer(TypePrinter):
         # The condition of an `else if` is a line of the source like any other.
         else_if = self._mark(n.iffalse) if isinstance(n.iffalse, c_ast.If) else ""
         iftrue = self._controlled(n.iftrue, isinstance(n.iftrue, _CONTROL), else_if)
-        text += iftrue + (" else" if iftrue.startswith(" ") else f"\n{else_if}{self._make_indent()}else")
-        return text + (f" {self.visit(n.iffalse)}" if isinstance(n.iffalse, c_ast.If) else self._controlled(n.iffalse))
+        text += iftrue + (
+            " else" if iftrue.startswith(" ") else f"\n{else_if}{self._make_indent()}else"
+        )
+        return text + (
+            f" {self.visit(n.iffalse)}"
+            if isinstance(n.iffalse, c_ast.If)
+            else self._controlled(n.iffalse)
+        )
 
     def visit_While(self, n):
         return f"while ({self._condition(n.cond)}){self._loop_body(n.stmt)}"
@@ -111,11 +136,19 @@ class Printer(TypePrinter):
         if isinstance(n.affinity, c_ast.Continue):
             affinity = " continue"
         else:
-            affinity = " " + self._visit_expr(n.affinity, allow_comma=True) if n.affinity is not None else ""
+            affinity = (
+                " " + self._visit_expr(n.affinity, allow_comma=True)
+                if n.affinity is not None
+                else ""
+            )
         return f"upc_forall ({self._clauses(n)};{affinity}){self._loop_body(n.stmt)}"
 
     def visit_UpcSync(self, n):
-        return f"upc_{n.kind} {self._visit_expr(n.expr, allow_comma=True)}" if n.expr is not None else f"upc_{n.kind}"
+        return (
+            f"upc_{n.kind} {self._visit_expr(n.expr, allow_comma=True)}"
+            if n.expr is not None
+            else f"upc_{n.kind}"
+        )
 
     def visit_Switch(self, n):
         return f"switch ({self._condition(n.cond)}){self._controlled(n.stmt)}"
@@ -133,10 +166,14 @@ class Printer(TypePrinter):
 
     def visit_Label(self, n):
         first, behind = self._split_attributes(n.attributes)
-        return f"{first}{n.name}:{' ' + behind.rstrip() if behind else ''}\n{self._generate_stmt(n.stmt)}"[:-1]
+        return f"{first}{n.name}:{' ' + behind.rstrip() if behind else ''}\n{self._generate_stmt(n.stmt)}"[
+            :-1
+        ]
 
     def visit_AttributedStatement(self, n):
-        return f"{self._generate_attributes(n.attributes)} {self._generate_stmt(n.stmt)[:-1].lstrip()}"
+        return (
+            f"{self._generate_attributes(n.attributes)} {self._generate_stmt(n.stmt)[:-1].lstrip()}"
+        )
 
     def visit_Goto(self, n):
         return f"goto {n.name};"
@@ -148,7 +185,9 @@ class Printer(TypePrinter):
         return "__label__ " + ", ".join(n.names)
 
     def visit_Pragma(self, n):
-        if self._flat_depth and isinstance(n.string, str):  # a line of its own has no place in an expression
+        if self._flat_depth and isinstance(
+            n.string, str
+        ):  # a line of its own has no place in an expression
             escaped = n.string.replace("\\", "\\\\").replace('"', '\\"')
             return f'_Pragma("{escaped}")'
         return super().visit_Pragma(n)

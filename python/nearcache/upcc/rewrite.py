@@ -1,4 +1,5 @@
 """Declarators as C writes them: pointers-to-shared are ncupc_ptr, shared and its layout are gone."""
+
 import copy
 
 from pycparser import c_ast
@@ -6,7 +7,6 @@ from pycparser import c_ast
 from .convert import Place
 from .part import Part
 from .typenames import POINTER, plain_quals
-
 
 RESTRICT = {"restrict", "__restrict", "__restrict__"}  # for pointers of C only
 
@@ -19,13 +19,14 @@ def innermost(node):
 
 class Rewriting(Part):
     """Declarators and type names of the source, in place."""
+
     needs = ("declarations", "expressions", "typenames")
 
     def __init__(self, unit):
         super().__init__(unit)
-        self._printed = set()     # nodes of the definitions that are in the output
-        self._left_out = set()    # typedef names of arrays that C cannot have
-        self._definitions = []    # of structs to print before the declaration under way
+        self._printed = set()  # nodes of the definitions that are in the output
+        self._left_out = set()  # typedef names of arrays that C cannot have
+        self._definitions = []  # of structs to print before the declaration under way
 
     def is_printed(self, node):
         """The definition of a struct or enumeration is in the output already, as that of a system header is."""
@@ -40,7 +41,9 @@ class Rewriting(Part):
         if not self._definitions:
             return made
         coord = made[0].coord if made else self.unit.coord
-        before = [c_ast.Decl(None, [], [], [], [], each, None, None, coord) for each in self._definitions]
+        before = [
+            c_ast.Decl(None, [], [], [], [], each, None, None, coord) for each in self._definitions
+        ]
         self._definitions = []
         return before + made
 
@@ -49,9 +52,14 @@ class Rewriting(Part):
         match node:
             case c_ast.TypeDecl():
                 if getattr(node.type, "names", [""])[0] in self._left_out:
-                    return self.typenames.declarator(self.declarations.type_of(node).unqualified(), node.declname)
+                    return self.typenames.declarator(
+                        self.declarations.type_of(node).unqualified(), node.declname
+                    )
                 node.quals = plain_quals(node.quals or [])
-                if RESTRICT & set(node.quals) and self.declarations.type_of(node).is_pointer_to_shared:
+                if (
+                    RESTRICT & set(node.quals)
+                    and self.declarations.type_of(node).is_pointer_to_shared
+                ):
                     node.quals = [word for word in node.quals if word not in RESTRICT]
                 node.type = self._specifier(node.type)
                 return node
@@ -64,9 +72,15 @@ class Rewriting(Part):
                 return node
             case c_ast.ArrayDecl():
                 if parameter and self.declarations.type_of(node.type).is_shared:
-                    return self._pointer(node, [word for word in node.dim_quals or [] if word != "static"])
+                    return self._pointer(
+                        node, [word for word in node.dim_quals or [] if word != "static"]
+                    )
                 node.type = self.rewritten(node.type)
-                if node.dim is not None and not parameter and not isinstance(node.dim, c_ast.Constant):
+                if (
+                    node.dim is not None
+                    and not parameter
+                    and not isinstance(node.dim, c_ast.Constant)
+                ):
                     node.dim = self.expressions.value(copy.deepcopy(node.dim)).node
                 return node
             case c_ast.FuncDecl():
@@ -81,13 +95,20 @@ class Rewriting(Part):
     def _pointer(self, node, quals):
         inner = innermost(node)
         quals = [word for word in plain_quals(quals or []) if word not in RESTRICT]
-        made = c_ast.TypeDecl(inner.declname, quals, inner.align, c_ast.IdentifierType([POINTER]), inner.coord)
+        made = c_ast.TypeDecl(
+            inner.declname, quals, inner.align, c_ast.IdentifierType([POINTER]), inner.coord
+        )
         made.attributes = inner.attributes
         return made
 
     def keep_definition(self, node):
         """A struct or enumeration that is defined where its own declaration is not printed."""
-        if isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls is not None or isinstance(node, c_ast.Enum) and node.values is not None:
+        if (
+            isinstance(node, (c_ast.Struct, c_ast.Union))
+            and node.decls is not None
+            or isinstance(node, c_ast.Enum)
+            and node.values is not None
+        ):
             if node not in self._printed:
                 self.typenames.name_tag(node)
                 self._definitions.append(self._specifier(node))
@@ -112,7 +133,9 @@ class Rewriting(Part):
         if node not in self._printed:
             self._printed.add(node)
             for each in node.values.enumerators if isinstance(node, c_ast.Enum) else ():
-                if getattr(each, "value", None) is not None and not isinstance(each.value, c_ast.Constant):
+                if getattr(each, "value", None) is not None and not isinstance(
+                    each.value, c_ast.Constant
+                ):
                     each.value = self.expressions.value(copy.deepcopy(each.value)).node
             return node
         self.typenames.name_tag(node)
@@ -141,7 +164,11 @@ class Rewriting(Part):
             return c_ast.TypeOf("__typeof__", self.typenames.typename(kind.unqualified()))
         else:
             found = self.expressions.expression(node.expr)
-            node.expr = self.typenames.typename(kind.unqualified()) if isinstance(found, Place) else found.node
+            node.expr = (
+                self.typenames.typename(kind.unqualified())
+                if isinstance(found, Place)
+                else found.node
+            )
         return node
 
     def rewritten_typename(self, node):

@@ -1,4 +1,5 @@
 """Runs the commands of upcc's steps, with a folder for what is between them."""
+
 import os
 import re
 import shlex
@@ -40,9 +41,17 @@ class Runner:
         if self.invocation.dry:
             return
         try:
-            done = subprocess.run(words, stdout=output or subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="surrogateescape")
+            done = subprocess.run(
+                words,
+                stdout=output or subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="surrogateescape",
+            )
         except OSError as error:
-            raise UpcError(None, f"cannot start the C compiler {words[0]}: {error.strerror}") from None
+            raise UpcError(
+                None, f"cannot start the C compiler {words[0]}: {error.strerror}"
+            ) from None
         sys.stdout.write(done.stdout or "")
         sys.stderr.write(self.in_terms_of_source(done.stderr))
         if done.returncode != 0:
@@ -58,4 +67,7 @@ class Runner:
 def position_words(cc):
     """The compiler's columns and source lines are those of the translated text, not of the UPC line that #line names: left out."""
     clang = "clang" in os.path.basename(os.path.realpath(shutil.which(cc[0]) or cc[0]))
-    return ["-fno-show-column", "-fno-caret-diagnostics" if clang else "-fno-diagnostics-show-caret"]
+    return [
+        "-fno-show-column",
+        "-fno-caret-diagnostics" if clang else "-fno-diagnostics-show-caret",
+    ]

@@ -6,9 +6,22 @@ class Symbol:
 
     `resolve` gives the type when it is asked for first: system headers declare much that no program uses.
     """
-    __slots__ = ("name", "kind", "c_name", "storage", "value", "coord", "defined", "_type", "_resolve")
 
-    def __init__(self, name, kind, type=None, resolve=None, c_name=None, storage=(), value=None, coord=None):
+    __slots__ = (
+        "name",
+        "kind",
+        "c_name",
+        "storage",
+        "value",
+        "coord",
+        "defined",
+        "_type",
+        "_resolve",
+    )
+
+    def __init__(
+        self, name, kind, type=None, resolve=None, c_name=None, storage=(), value=None, coord=None
+    ):
         self.name, self.kind, self._type, self._resolve = name, kind, type, resolve
         self.c_name = c_name or name
         self.storage = storage

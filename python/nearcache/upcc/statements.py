@@ -1,4 +1,5 @@
 """Statements: the synchronisation statements and pragmas; the others hold expressions and declarations."""
+
 import re
 
 from pycparser import c_ast
@@ -9,13 +10,13 @@ from .part import Part
 from .scope import Scope
 from .typenames import call, number
 
-
 ASSEMBLER_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\[\s*\w+\s*\]')  # and names of operands
 ASSEMBLER_NAMES = re.compile(r"[A-Za-z_]\w*")
 
 
 class Statements(Part):
     """Blocks and statements; those of upc_forall by its part."""
+
     needs = ("conversions", "definitions", "expressions", "forall")
 
     def __init__(self, unit):
@@ -25,7 +26,9 @@ class Statements(Part):
 
     def connect(self, parts):
         super().connect(parts)
-        self._visitors = {name[3:]: getattr(self, name) for name in dir(self) if name.startswith("on_")}
+        self._visitors = {
+            name[3:]: getattr(self, name) for name in dir(self) if name.startswith("on_")
+        }
         self._visitors["UpcForall"] = self.forall.statement
 
     def valued(self, node):
@@ -113,14 +116,18 @@ class Statements(Part):
         before = []
         if isinstance(node.init, c_ast.DeclList):
             made = [each for decl in node.init.decls for each in self.block_item(decl)]
-            if all(isinstance(each, c_ast.Decl) for each in made) and len(made) == len(node.init.decls):
+            if all(isinstance(each, c_ast.Decl) for each in made) and len(made) == len(
+                node.init.decls
+            ):
                 node.init.decls = made
             else:
                 before, node.init = made, None
         elif node.init is not None:
             node.init = self.expressions.value(node.init, unused=True).node
         node.cond = self.expressions.condition(node.cond) if node.cond is not None else None
-        node.next = self.expressions.value(node.next, unused=True).node if node.next is not None else None
+        node.next = (
+            self.expressions.value(node.next, unused=True).node if node.next is not None else None
+        )
         return before
 
     def on_For(self, node):
@@ -137,7 +144,10 @@ class Statements(Part):
         else:
             value = self.expressions.value(node.expr)
             if not (value.type.is_arithmetic or value.type.is_unknown):
-                self.unit.error(node.coord, f"the expression of upc_{node.kind} must be a number, not a '{value.type}'")
+                self.unit.error(
+                    node.coord,
+                    f"the expression of upc_{node.kind} must be a number, not a '{value.type}'",
+                )
             made = call(f"NCUPC_{kind}_EXPR", value.node)
         made.coord = node.coord
         return made
@@ -145,7 +155,9 @@ class Statements(Part):
     def on_Switch(self, node):
         value = self.expressions.value(node.cond)
         if value.type.is_pointer_to_shared:
-            self.unit.error(node.coord, f"the expression of switch must be an integer, not a '{value.type}'")
+            self.unit.error(
+                node.coord, f"the expression of switch must be an integer, not a '{value.type}'"
+            )
         node.cond = value.node
         node.stmt = self.body(node.stmt)
         return node
@@ -155,7 +167,10 @@ class Statements(Part):
         for name in ASSEMBLER_NAMES.findall(ASSEMBLER_STRINGS.sub(" ", node.text)):
             symbol = self.unit.scope.find(name)
             if symbol is not None and symbol.kind == "object" and symbol.type.is_shared:
-                self.unit.error(node.coord, f"'{name}' is shared and cannot be an operand of asm: copy it to a private variable")
+                self.unit.error(
+                    node.coord,
+                    f"'{name}' is shared and cannot be an operand of asm: copy it to a private variable",
+                )
         return node
 
     def on_StaticAssert(self, node):
@@ -182,16 +197,27 @@ class Statements(Part):
         result = function.symbol.type.result if function.symbol is not None else types.Unknown()
         if node.expr is None:
             if not (function.is_main or result.is_void or result.is_unknown):
-                self.unit.error(node.coord, f"return without a value in a function that returns '{result}'")
+                self.unit.error(
+                    node.coord, f"return without a value in a function that returns '{result}'"
+                )
             node.expr = number(0) if function.is_main else None
             return node
         value = self.expressions.value(node.expr)
-        if result.is_void and not value.type.is_void and not value.type.is_unknown and function.is_main:
+        if (
+            result.is_void
+            and not value.type.is_void
+            and not value.type.is_unknown
+            and function.is_main
+        ):
             node.expr = value.node
             return node
         if result.is_void and not (value.type.is_void or value.type.is_unknown):
             self.unit.error(node.coord, "return with a value in a function that returns none")
-        node.expr = value.node if result.is_void else self.conversions.converted(value, result, node.coord, "return")
+        node.expr = (
+            value.node
+            if result.is_void
+            else self.conversions.converted(value, result, node.coord, "return")
+        )
         return node
 
     def on_ComputedGoto(self, node):

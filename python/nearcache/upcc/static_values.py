@@ -1,9 +1,11 @@
 """Lowered initialisers of static objects: what of them C does not take for a constant."""
+
 from pycparser import c_ast
 
 
 def what_it_reads(node, scope):
     """What an initialiser reads or calls of the program, for a message; None where it is constant."""
+
     class Reads(c_ast.NodeVisitor):
         found = None
 
@@ -21,8 +23,13 @@ def what_it_reads(node, scope):
 
         def visit_ID(self, at):
             symbol = scope.find(at.name)
-            if symbol is not None and symbol.kind == "object" and not (symbol.type.is_shared or symbol.type.is_array):
+            if (
+                symbol is not None
+                and symbol.kind == "object"
+                and not (symbol.type.is_shared or symbol.type.is_array)
+            ):
                 self.found = f"'{at.name}'"
+
     reads = Reads()
     reads.visit(node)
     return reads.found
@@ -30,6 +37,7 @@ def what_it_reads(node, scope):
 
 def mentions_shared(node, scope, shared_names):
     """Whether an initialiser has something of UPC in it: calls of the runtime, THREADS, names of shared objects (also `shared_names`, of C)."""
+
     class Mentions(c_ast.NodeVisitor):
         found = False
 
@@ -41,8 +49,13 @@ def mentions_shared(node, scope, shared_names):
 
         def visit_ID(self, at):
             symbol = scope.find(at.name)
-            self.found = self.found or at.name in ("THREADS", "MYTHREAD") or at.name in shared_names or (
-                symbol is not None and symbol.kind == "object" and symbol.type.is_shared)
+            self.found = (
+                self.found
+                or at.name in ("THREADS", "MYTHREAD")
+                or at.name in shared_names
+                or (symbol is not None and symbol.kind == "object" and symbol.type.is_shared)
+            )
+
     mentions = Mentions()
     mentions.visit(node)
     return mentions.found
@@ -50,6 +63,7 @@ def mentions_shared(node, scope, shared_names):
 
 def only_null(node):
     """Whether NCUPC_NULL is all that C would not take."""
+
     class Others(c_ast.NodeVisitor):
         found = False
 
@@ -58,6 +72,7 @@ def only_null(node):
 
         def visit_ID(self, at):
             self.found = self.found or at.name != "NCUPC_NULL"
+
     others = Others()
     others.visit(node)
     return not others.found
@@ -65,9 +80,11 @@ def only_null(node):
 
 def with_static_null(node):
     """NCUPC_NULL as a static initialiser writes it."""
+
     class Nulls(c_ast.NodeVisitor):
         def visit_ID(self, at):
             if at.name == "NCUPC_NULL":
                 at.name = "NCUPC_NULL_INIT"
+
     Nulls().visit(node)
     return node

@@ -3,6 +3,7 @@
 Each file has two functions that the runtime calls before main: one that tells the sizes of its shared objects, and one that stores
 initial values, those of private objects too that C does not take for constants (the address of a shared object).
 """
+
 import re
 
 from pycparser import c_ast
@@ -14,7 +15,7 @@ from .scope import Symbol
 from .static_values import mentions_shared, only_null, what_it_reads, with_static_null
 from .typenames import POINTER, call, identifier, number, plain_type
 
-ESCAPE = re.compile(r'\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)')
+ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
 
 
 def string_length(text):
@@ -31,13 +32,23 @@ def pointer_declaration(name, storage=(), attributes=(), coord=None):
 
 class Statics(Part):
     """Objects with static storage, shared and private."""
-    needs = ("accesses", "constants", "conversions", "declarations", "expressions", "initializers", "rewriting", "typenames")
+
+    needs = (
+        "accesses",
+        "constants",
+        "conversions",
+        "declarations",
+        "expressions",
+        "initializers",
+        "rewriting",
+        "typenames",
+    )
 
     def __init__(self, unit):
         super().__init__(unit)
-        self._shared_names = set()     # C names of shared objects
-        self._placed = {}              # C name -> (Symbol, coord) of shared objects that this file defines
-        self._initialisations = []     # statements
+        self._shared_names = set()  # C names of shared objects
+        self._placed = {}  # C name -> (Symbol, coord) of shared objects that this file defines
+        self._initialisations = []  # statements
 
     # Shared objects
 
@@ -54,7 +65,9 @@ class Statics(Part):
         self._shared_names.add(symbol.c_name)
         extern = "extern" in storage and node.init is None
         if extern:
-            return self.rewriting.definitions_before([pointer_declaration(symbol.c_name, ["extern"], coord=node.coord)])
+            return self.rewriting.definitions_before(
+                [pointer_declaration(symbol.c_name, ["extern"], coord=node.coord)]
+            )
         if node.init is not None and symbol.defined:
             self.unit.error(node.coord, f"'{node.name}' is initialised twice")
         symbol.defined = symbol.defined or node.init is not None
@@ -64,8 +77,12 @@ class Statics(Part):
         if node.init is not None:
             self._initialisations.append(self._filling(node, kind, symbol))
         static = "static" in storage or hoisted
-        kind_of_definition = [] if static else ["NCUPC_TENTATIVE" if node.init is None else "NCUPC_DEFINED"]
-        made = pointer_declaration(symbol.c_name, ["static"] if static else [], kind_of_definition, node.coord)
+        kind_of_definition = (
+            [] if static else ["NCUPC_TENTATIVE" if node.init is None else "NCUPC_DEFINED"]
+        )
+        made = pointer_declaration(
+            symbol.c_name, ["static"] if static else [], kind_of_definition, node.coord
+        )
         return self.rewriting.definitions_before([made])
 
     def rewritten_specifier_only(self, node):
@@ -80,8 +97,13 @@ class Statics(Part):
         if isinstance(init, c_ast.Constant) and init.type == "string":
             length = string_length(init.value)
         elif isinstance(init, c_ast.InitList):
-            if len(init.exprs) == 1 and isinstance(init.exprs[0], c_ast.Constant) and init.exprs[0].type == "string" and \
-                    types.element_of(kind).is_arithmetic and types.element_of(kind).size == 1:
+            if (
+                len(init.exprs) == 1
+                and isinstance(init.exprs[0], c_ast.Constant)
+                and init.exprs[0].type == "string"
+                and types.element_of(kind).is_arithmetic
+                and types.element_of(kind).size == 1
+            ):
                 length = string_length(init.exprs[0].value)
             else:
                 length = self._longest(init, kind)
@@ -96,13 +118,19 @@ class Statics(Part):
         leaves = self._leaves(kind.element)
         flat = 0
         for item in init.exprs:
-            if isinstance(item, c_ast.NamedInitializer) and isinstance(item.name[0], c_ast.ArrayDesignator):
+            if isinstance(item, c_ast.NamedInitializer) and isinstance(
+                item.name[0], c_ast.ArrayDesignator
+            ):
                 index = item.name[0].expr
                 at = self.constants.evaluate(getattr(index, "last", index))
                 if at is None:
                     return None
                 item, flat = item.expr, 0
-            whole = isinstance(item, c_ast.InitList) or leaves == 1 or (isinstance(item, c_ast.Constant) and item.type == "string")
+            whole = (
+                isinstance(item, c_ast.InitList)
+                or leaves == 1
+                or (isinstance(item, c_ast.Constant) and item.type == "string")
+            )
             if not whole:
                 flat += 1
                 if flat < leaves:
@@ -131,19 +159,39 @@ class Statics(Part):
             values = c_ast.InitList([values], node.coord)
             private = types.Array(private, None, 1)
         elif any(each.length is None for each in kind.dimensions()[1:]):
-            self.unit.error(node.coord, f"'{node.name}' cannot be initialised: its inner dimensions are not known before the start")
+            self.unit.error(
+                node.coord,
+                f"'{node.name}' cannot be initialised: its inner dimensions are not known before the start",
+            )
         if kind.is_array and kind.length is None:
             private = types.Array(kind.element.unqualified(), None, None)
         constant = not self._mentions_shared(values)
         if constant:
             with_static_null(values)
         declarator = self.typenames.declarator(private, "ncupc_initial")
-        initial = c_ast.Decl("ncupc_initial", ["const"], [], ["static"] if constant else [], [], declarator, values, None, node.coord)
+        initial = c_ast.Decl(
+            "ncupc_initial",
+            ["const"],
+            [],
+            ["static"] if constant else [],
+            [],
+            declarator,
+            values,
+            None,
+            node.coord,
+        )
         innermost(initial.type).quals = ["const"]
         size = self.typenames.size(element)
         count = c_ast.BinaryOp("/", c_ast.UnaryOp("sizeof", identifier("ncupc_initial")), size)
-        fill = call("ncupc_fill", identifier(symbol.c_name), identifier("ncupc_initial"), count, size, self.typenames.count_of(kind)[1],
-                    self.typenames.block_size(element))
+        fill = call(
+            "ncupc_fill",
+            identifier(symbol.c_name),
+            identifier("ncupc_initial"),
+            count,
+            size,
+            self.typenames.count_of(kind)[1],
+            self.typenames.block_size(element),
+        )
         fill.coord = node.coord
         return c_ast.Compound([initial, fill], node.coord)
 
@@ -165,7 +213,9 @@ class Statics(Part):
             if is_string and kind.is_array:
                 lowered = found.node
             else:
-                lowered = self.conversions.converted(self.accesses.loaded(found), kind, init.coord or node.coord, name)
+                lowered = self.conversions.converted(
+                    self.accesses.loaded(found), kind, init.coord or node.coord, name
+                )
         if not static or not self._mentions_shared(lowered) or only_null(lowered):
             node.init = with_static_null(lowered) if static else lowered
             node.type = self.rewriting.rewritten(node.type)
@@ -177,7 +227,9 @@ class Statics(Part):
         """The initialiser of a static object, lowered, reads nothing and calls nothing of the program."""
         read = what_it_reads(node, self.unit.scope)
         if read:
-            self.unit.error(node.coord, f"the initialiser of '{name}' is not constant: it reads {read}")
+            self.unit.error(
+                node.coord, f"the initialiser of '{name}' is not constant: it reads {read}"
+            )
 
     def _mentions_shared(self, node):
         return mentions_shared(node, self.unit.scope, self._shared_names)
@@ -189,9 +241,15 @@ class Statics(Part):
         node.init, node.type = None, self.typenames.declarator(plain, symbol.c_name)
         if plain.is_array or plain.is_record:
             declarator = self.typenames.declarator(plain, "ncupc_initial")
-            initial = c_ast.Decl("ncupc_initial", [], [], [], [], declarator, lowered, None, node.coord)
-            copied = call("__builtin_memcpy", c_ast.UnaryOp("&", identifier(symbol.c_name)), c_ast.UnaryOp("&", identifier("ncupc_initial")),
-                          c_ast.UnaryOp("sizeof", identifier("ncupc_initial")))
+            initial = c_ast.Decl(
+                "ncupc_initial", [], [], [], [], declarator, lowered, None, node.coord
+            )
+            copied = call(
+                "__builtin_memcpy",
+                c_ast.UnaryOp("&", identifier(symbol.c_name)),
+                c_ast.UnaryOp("&", identifier("ncupc_initial")),
+                c_ast.UnaryOp("sizeof", identifier("ncupc_initial")),
+            )
             copied.coord = node.coord
             block = c_ast.Compound([initial, copied], node.coord)
         else:
@@ -200,9 +258,23 @@ class Statics(Part):
             self._initialisations.append(block)
             return self.rewriting.definitions_before([node])
         once = f"ncupc_once{self.unit.next_temporary()}"
-        flag = c_ast.Decl(once, [], [], ["static"], [], c_ast.TypeDecl(once, [], None, c_ast.IdentifierType(["int"])), None, None, node.coord)
-        first = c_ast.If(c_ast.UnaryOp("!", identifier(once)),
-                         c_ast.Compound([c_ast.Assignment("=", identifier(once), number(1)), block], node.coord), None, node.coord)
+        flag = c_ast.Decl(
+            once,
+            [],
+            [],
+            ["static"],
+            [],
+            c_ast.TypeDecl(once, [], None, c_ast.IdentifierType(["int"])),
+            None,
+            None,
+            node.coord,
+        )
+        first = c_ast.If(
+            c_ast.UnaryOp("!", identifier(once)),
+            c_ast.Compound([c_ast.Assignment("=", identifier(once), number(1)), block], node.coord),
+            None,
+            node.coord,
+        )
         return self.rewriting.definitions_before([node, flag, first])
 
     def _without_const(self, kind):
@@ -224,11 +296,21 @@ class Statics(Part):
         placing = []
         for symbol, coord in self._placed.values():
             kind, element = symbol.type, types.element_of(symbol.type)
-            made = call("ncupc_place", c_ast.UnaryOp("&", identifier(symbol.c_name)), c_ast.Constant("string", f'"{symbol.name}"'),
-                        self.typenames.size(element), self.typenames.count_of(kind)[1], self.typenames.block_size(element), identifier("NCUPC_HERE"))
+            made = call(
+                "ncupc_place",
+                c_ast.UnaryOp("&", identifier(symbol.c_name)),
+                c_ast.Constant("string", f'"{symbol.name}"'),
+                self.typenames.size(element),
+                self.typenames.count_of(kind)[1],
+                self.typenames.block_size(element),
+                identifier("NCUPC_HERE"),
+            )
             made.coord = coord
             placing.append(made)
-        functions = [("ncupc_place_statics", placing), ("ncupc_initialise_statics", self._initialisations)]
+        functions = [
+            ("ncupc_place_statics", placing),
+            ("ncupc_initialise_statics", self._initialisations),
+        ]
         made, names = [], []
         for name, items in functions:
             if not items:
@@ -236,8 +318,16 @@ class Statics(Part):
                 continue
             names.append(identifier(name))
             void = c_ast.ParamList([plain_type("void")])
-            declarator = c_ast.FuncDecl(void, c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["void"])))
-            made.append(c_ast.FuncDef(c_ast.Decl(name, [], [], ["static"], [], declarator, None, None), None, c_ast.Compound(items)))
+            declarator = c_ast.FuncDecl(
+                void, c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["void"]))
+            )
+            made.append(
+                c_ast.FuncDef(
+                    c_ast.Decl(name, [], [], ["static"], [], declarator, None, None),
+                    None,
+                    c_ast.Compound(items),
+                )
+            )
         quoted = self.unit.name.replace("\\", "\\\\").replace('"', '\\"')
         made.append(call("NCUPC_MODULE", c_ast.Constant("string", f'"{quoted}"'), *names))
         return made
@@ -247,7 +337,14 @@ class Statics(Part):
         before = self.unit.scope.names.get(node.name)
         if before is not None and before.kind in ("object", "function"):
             return self._redeclared(before, node, kind)
-        symbol = Symbol(node.name, "function" if kind.is_function else "object", kind, c_name=c_name, storage=node.storage or (), coord=node.coord)
+        symbol = Symbol(
+            node.name,
+            "function" if kind.is_function else "object",
+            kind,
+            c_name=c_name,
+            storage=node.storage or (),
+            coord=node.coord,
+        )
         return self.unit.scope.add(symbol)
 
     def same_multiples(self, have, kind):
@@ -255,8 +352,16 @@ class Statics(Part):
         if not (have.is_array and kind.is_array):
             return True
         for one, other in zip(have.dimensions(), kind.dimensions()):
-            if one.count is not None and other.count is not None and one.length is None and other.length is None:
-                a, b = self.declarations.without_threads(one.count), self.declarations.without_threads(other.count)
+            if (
+                one.count is not None
+                and other.count is not None
+                and one.length is None
+                and other.length is None
+            ):
+                a, b = (
+                    self.declarations.without_threads(one.count),
+                    self.declarations.without_threads(other.count),
+                )
                 if a is not None and b is not None and a != b:
                     return False
         return True
@@ -265,15 +370,24 @@ class Statics(Part):
         have = before.type
         if have.is_shared != kind.is_shared:
             was = "shared" if have.is_shared else "private"
-            self.unit.error(node.coord, f"'{node.name}' is {was} where it was declared before, and not so here")
+            self.unit.error(
+                node.coord, f"'{node.name}' is {was} where it was declared before, and not so here"
+            )
         elif kind.is_shared:
             one, other = types.element_of(have), types.element_of(kind)
             if not one.block.same(other.block):
-                self.unit.error(node.coord, f"'{node.name}' has block size {one.block} where it was declared before, and {other.block} here")
+                self.unit.error(
+                    node.coord,
+                    f"'{node.name}' has block size {one.block} where it was declared before, and {other.block} here",
+                )
             elif not (types.same(have, kind) and self.same_multiples(have, kind)):
-                self.unit.error(node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'")
+                self.unit.error(
+                    node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'"
+                )
         elif not types.same_sharing(have, kind):  # in C they are the same type
-            self.unit.error(node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'")
+            self.unit.error(
+                node.coord, f"'{node.name}' was declared before as '{have}', here as '{kind}'"
+            )
         if not (have.is_array and have.count is not None and kind.is_array and kind.count is None):
             before.type = kind
         return before

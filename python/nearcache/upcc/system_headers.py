@@ -1,4 +1,5 @@
 """System headers: their declarations are known to the program, with types that are worked out when they are asked for, and not printed."""
+
 from pycparser import c_ast
 
 from .declare import reshaped
@@ -9,6 +10,7 @@ from .unit import Function
 
 class SystemHeaders(Part):
     """Declares what is in them."""
+
     needs = ("declarations", "rewriting", "typenames")
 
     def declare(self, node):
@@ -23,7 +25,9 @@ class SystemHeaders(Part):
             case c_ast.Decl():
                 self._declare_tags(node.type)
                 if node.name:
-                    self._declare_lazily(node, "function" if isinstance(node.type, c_ast.FuncDecl) else "object")
+                    self._declare_lazily(
+                        node, "function" if isinstance(node.type, c_ast.FuncDecl) else "object"
+                    )
 
     def _declare_tags(self, node):
         while isinstance(node, (c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.FuncDecl, c_ast.TypeDecl)):
@@ -40,11 +44,19 @@ class SystemHeaders(Part):
     def _declare_lazily(self, node, kind):
         def resolve():
             unit = self.unit
-            scope, function, unit.scope, unit.function = unit.scope, unit.function, unit.globals, Function()
+            scope, function, unit.scope, unit.function = (
+                unit.scope,
+                unit.function,
+                unit.globals,
+                Function(),
+            )
             found = self.declarations.type_of(node.type)
             if kind == "typedef":
                 found = self.typenames.named(reshaped(found, node), node.name)
             unit.scope, unit.function = scope, function
             return found
-        symbol = Symbol(node.name, kind, resolve=resolve, storage=node.storage or (), coord=node.coord)
+
+        symbol = Symbol(
+            node.name, kind, resolve=resolve, storage=node.storage or (), coord=node.coord
+        )
         self.unit.globals.names.setdefault(node.name, symbol)

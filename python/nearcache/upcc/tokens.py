@@ -1,4 +1,5 @@
 """The parser's view of its tokens: looking ahead, going back, names of types in scope, and messages that name what is there."""
+
 from pycparser.c_parser import Coord, CParser
 
 from . import keywords
@@ -29,7 +30,9 @@ _SAID_BETTER = {
     "Invalid designator": "expected a designator",
 }
 # What stands before the name of a type; the bracket is the end of a layout.
-_BEFORE_TYPE = keywords.STORAGE_CLASSES | keywords.FUNCTION_SPECIFIERS | keywords.QUALIFIERS | {"RBRACKET"}
+_BEFORE_TYPE = (
+    keywords.STORAGE_CLASSES | keywords.FUNCTION_SPECIFIERS | keywords.QUALIFIERS | {"RBRACKET"}
+)
 
 
 class TokenReader(CParser):
@@ -37,7 +40,11 @@ class TokenReader(CParser):
 
     def _start(self, tokens, filename):
         last = tokens[-1] if tokens else None
-        end = Token("END", "", last.lineno, last.end, last.filename) if last else Token("END", "", 1, 1, filename)
+        end = (
+            Token("END", "", last.lineno, last.end, last.filename)
+            if last
+            else Token("END", "", 1, 1, filename)
+        )
         self._list = tokens
         self._list += [end] * 8  # looking ahead needs no test for the end
         self._index = 0
@@ -79,7 +86,10 @@ class TokenReader(CParser):
 
     def _expect(self, token_type):
         if self._peek_type() != token_type:
-            self._expected(_EXPECTED.get(token_type, token_type.lower()), at_previous_end=token_type in _CLOSING)
+            self._expected(
+                _EXPECTED.get(token_type, token_type.lower()),
+                at_previous_end=token_type in _CLOSING,
+            )
         return self._advance()
 
     def _mark(self):
@@ -141,7 +151,11 @@ class TokenReader(CParser):
             return None
         if tok.value in ("'", '"'):
             return f"missing terminating {tok.value} character"
-        return f"invalid number '{tok.value}'" if tok.value[0] in ".0123456789" else f"stray '{tok.value}' in the program"
+        return (
+            f"invalid number '{tok.value}'"
+            if tok.value[0] in ".0123456789"
+            else f"stray '{tok.value}' in the program"
+        )
 
     def _expected(self, what, at_previous_end=False):
         tok = self._list[self._index]
@@ -154,7 +168,10 @@ class TokenReader(CParser):
         if bad:
             raise UpcError(self._here(), bad)
         self._check_misspelled_type()
-        raise UpcError(coord, f"expected {what} before {self._token_text()}{self._keyword_as_name() or self._old_keyword()}")
+        raise UpcError(
+            coord,
+            f"expected {what} before {self._token_text()}{self._keyword_as_name() or self._old_keyword()}",
+        )
 
     def _keyword_as_name(self):
         """A hint for `int shared = 3;`, where the error comes behind the keyword."""
@@ -165,13 +182,19 @@ class TokenReader(CParser):
     def _old_keyword(self):
         """A hint for UPC 1.0's `forall (i = 0; i < n; i++; i)` and `barrier_wait 3;`, which look like names."""
         at = self._index - 1
-        while at > 0 and self._list[at].type not in ("SEMI", "LBRACE", "RBRACE") and self._list[at].value not in keywords.OLD_NAMES:
+        while (
+            at > 0
+            and self._list[at].type not in ("SEMI", "LBRACE", "RBRACE")
+            and self._list[at].value not in keywords.OLD_NAMES
+        ):
             at -= 1
         return keywords.old_name_hint(self._list[at].value)
 
     def _check_misspelled_type(self):
         """`foo x` or `shared foo *x`, where foo was read as a name, is most often a type that nobody declared."""
-        kinds = ["SEMI"] * 3 + [tok.type for tok in self._list[max(0, self._index - 3) : self._index + 1]]
+        kinds = ["SEMI"] * 3 + [
+            tok.type for tok in self._list[max(0, self._index - 3) : self._index + 1]
+        ]
         leading, name, following = kinds[-3:]
         if name == "ID" and (
             (following == "ID" and leading in ("SEMI", "LBRACE", "RBRACE"))

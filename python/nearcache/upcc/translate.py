@@ -1,4 +1,5 @@
 """From a UPC file to C text: preprocessor, parser, lowering, printer; and its diagnostics in terms of the source."""
+
 import concurrent.futures
 import os
 import re
@@ -38,10 +39,18 @@ def preprocessed(path, invocation, toolchain):
     """The Source of a file. `#include <x.h>` finds x.h beside the file too, as with other UPC compilers, if it is nowhere else."""
     words = words_of(invocation, toolchain) + invocation.preprocessing
     try:
-        return preprocess(path, words, invocation.threads, toolchain.upc_headers, invocation.struct_pointers)
+        return preprocess(
+            path, words, invocation.threads, toolchain.upc_headers, invocation.struct_pointers
+        )
     except PreprocessError:
         beside = ("-I", os.path.dirname(path) or ".")
-        source = preprocess(path, [*words, *beside], invocation.threads, toolchain.upc_headers, invocation.struct_pointers)
+        source = preprocess(
+            path,
+            [*words, *beside],
+            invocation.threads,
+            toolchain.upc_headers,
+            invocation.struct_pointers,
+        )
         source.beside = beside
         return source
 
@@ -52,7 +61,11 @@ def compile_words(invocation):
     for word in invocation.compiling:
         if re.match(r"-pedantic|-Wpedantic$", word):
             continue
-        words.append("-std=gnu99" if re.fullmatch(r"-ansi|-std=(c|gnu)(89|90)|-std=iso9899:199\w+", word) else word)
+        words.append(
+            "-std=gnu99"
+            if re.fullmatch(r"-ansi|-std=(c|gnu)(89|90)|-std=iso9899:199\w+", word)
+            else word
+        )
     # The comments that say that a case falls through on purpose do not outlast the preprocessor.
     return [*words, "-Wno-implicit-fallthrough"] if {"-W", "-Wextra"} & set(words) else words
 
@@ -60,18 +73,33 @@ def compile_words(invocation):
 def translate(path, source, invocation, toolchain, show):
     """The C text of a preprocessed source. `show` is given the text of each diagnostic; Failed after errors."""
     from . import lower, parser, printer
+
     try:
         system_files = source.system_files | {PREDECLARED_IN}
-        tree = parser.parse(PREDECLARED + source.text, str(path), system_files, invocation.old_names)
-        lowered = lower.lower(tree, system_files, threads=invocation.threads or None, strict=invocation.strict, name=str(path),
-                              struct_pointers=invocation.struct_pointers)
+        tree = parser.parse(
+            PREDECLARED + source.text, str(path), system_files, invocation.old_names
+        )
+        lowered = lower.lower(
+            tree,
+            system_files,
+            threads=invocation.threads or None,
+            strict=invocation.strict,
+            name=str(path),
+            struct_pointers=invocation.struct_pointers,
+        )
         printed = printer.print_file(lowered)
         report(lowered.diagnostics, source, show, invocation.compiling)
     except (UpcError, UpcErrors) as error:
         report(error.diagnostics, source, show, invocation.compiling)
     except RecursionError:
         report([(None, ERROR, f"{path} is nested too deeply for upcc")], source, show)
-    words = [*toolchain.cc, *compile_words(invocation), *toolchain.shmem_words(), "-isystem", str(toolchain.headers)]
+    words = [
+        *toolchain.cc,
+        *compile_words(invocation),
+        *toolchain.shmem_words(),
+        "-isystem",
+        str(toolchain.headers),
+    ]
     return assemble.assemble(path, source.prologue, printed, words)
 
 
@@ -93,7 +121,12 @@ def report(found, source, show, words=()):
     if "-w" in words:
         found = [entry for entry in found if entry[1] == ERROR]
     if "-Werror" in words:
-        found = [(coord, ERROR, f"{message} [-Werror]") if severity == WARNING else (coord, severity, message) for coord, severity, message in found]
+        found = [
+            (coord, ERROR, f"{message} [-Werror]")
+            if severity == WARNING
+            else (coord, severity, message)
+            for coord, severity, message in found
+        ]
     for coord, severity, message in found:
         show(diagnostics.render(coord, severity, message, column_in_source(coord, source)))
     if any(severity == ERROR for _, severity, _ in found):

@@ -1,4 +1,5 @@
 """From types back to syntax: how a type is written in the C that comes out."""
+
 import copy
 
 from pycparser import c_ast
@@ -33,7 +34,9 @@ def pointer_declarator(name):
 
 def plain_type(word):
     """A type name of one word."""
-    return c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, c_ast.IdentifierType([word])))
+    return c_ast.Typename(
+        None, [], None, c_ast.TypeDecl(None, [], None, c_ast.IdentifierType([word]))
+    )
 
 
 def size_type():
@@ -46,6 +49,7 @@ def difference_type():
 
 class Typenames(Part):
     """The names and sizes of types, in C."""
+
     needs = ("expressions",)
 
     def __init__(self, unit):
@@ -58,14 +62,23 @@ class Typenames(Part):
         quals = sorted(plain_quals(kind.quals)) if quals is None else quals
         alias = self.alias_of(kind)
         if kind.is_array and not (alias and alias in self._emitted_arrays):
-            dim = copy.deepcopy(kind.count) if kind.length is None and kind.count is not None else None
+            dim = (
+                copy.deepcopy(kind.count)
+                if kind.length is None and kind.count is not None
+                else None
+            )
             if dim is not None:
                 dim = self.expressions.value(dim).node
             elif kind.length is not None:
                 dim = number(kind.length)
             return c_ast.ArrayDecl(self.declarator(kind.element, name), dim, kind.dim_quals)
         if kind.is_pointer_to_shared:
-            return c_ast.TypeDecl(name, [word for word in quals if word != "restrict"], None, c_ast.IdentifierType([alias or POINTER]))
+            return c_ast.TypeDecl(
+                name,
+                [word for word in quals if word != "restrict"],
+                None,
+                c_ast.IdentifierType([alias or POINTER]),
+            )
         if kind.is_pointer and not alias:
             return c_ast.PtrDecl(quals, self.declarator(kind.target, name))
         if kind.is_function and not alias:
@@ -89,7 +102,9 @@ class Typenames(Part):
         if kind.is_void:
             return c_ast.IdentifierType(["void"])
         if kind.is_record:
-            return (c_ast.Struct if kind.body.keyword == "struct" else c_ast.Union)(self.tag_of(kind.body), None)
+            return (c_ast.Struct if kind.body.keyword == "struct" else c_ast.Union)(
+                self.tag_of(kind.body), None
+            )
         if kind.is_unknown and kind.node is not None:
             return kind.node
         if kind.is_arithmetic:
@@ -153,7 +168,9 @@ class Typenames(Part):
 
     def named(self, kind, name):
         """A type under its typedef name, where C has the name for the same type."""
-        if kind.quals & {"const", "volatile", "_Atomic"} or (kind.is_array and any(each.length is None for each in kind.dimensions())):
+        if kind.quals & {"const", "volatile", "_Atomic"} or (
+            kind.is_array and any(each.length is None for each in kind.dimensions())
+        ):
             return kind
         made = kind.copy()
         made.alias = name

@@ -7,12 +7,13 @@ elements are. `alias` is the typedef name by which the source called it, for rea
 
 class Block:
     """A layout qualifier: the block size in elements, 0 for an indefinite one."""
+
     __slots__ = ("value", "node", "text")
 
     def __init__(self, value=None, node=None, text=None):
         self.value = value  # int, or None where only the C compiler or the running program knows it
-        self.node = node    # c_ast expression, where there is no value
-        self.text = text    # of the node, to compare by
+        self.node = node  # c_ast expression, where there is no value
+        self.text = text  # of the node, to compare by
 
     def same(self, other):
         if self.value is not None and other.value is not None:
@@ -20,7 +21,9 @@ class Block:
         return self.value is None and other.value is None and self.text == other.text
 
     def __str__(self):
-        return "[]" if self.value == 0 else f"[{self.value if self.value is not None else self.text}]"
+        return (
+            "[]" if self.value == 0 else f"[{self.value if self.value is not None else self.text}]"
+        )
 
 
 INDEFINITE, CYCLIC = Block(0), Block(1)
@@ -65,7 +68,11 @@ class Type:
     is_pointer_to_shared = False
 
     def __str__(self):
-        words = [f"shared {self.block}" if self.block.value != 1 else "shared"] if self.block is not None else []
+        words = (
+            [f"shared {self.block}" if self.block.value != 1 else "shared"]
+            if self.block is not None
+            else []
+        )
         return " ".join([*words, *sorted(self.quals), self.alias or self.name()])
 
     def name(self):
@@ -74,6 +81,7 @@ class Type:
 
 class Unknown(Type):
     """Of something that only the C compiler knows: builtins, typeof of them."""
+
     __slots__ = ("node",)
     is_unknown = True
     kind = "unknown"
@@ -91,6 +99,7 @@ class Void(Type):
 
 class Arithmetic(Type):
     """Integers, floating-point numbers, enumerations."""
+
     __slots__ = ("words", "floating", "size", "signed", "node")
     is_arithmetic = True
     kind = "arithmetic"
@@ -127,7 +136,7 @@ class Array(Type):
     def __init__(self, element, count=None, length=None, dim_quals=()):
         super().__init__()
         self.element = element
-        self.count = count    # c_ast expression, None for []
+        self.count = count  # c_ast expression, None for []
         self.length = length  # its value, None where it is not known
         self.dim_quals = list(dim_quals)
 
@@ -183,6 +192,7 @@ class Function(Type):
 
 class Record(Type):
     """A struct or union. Copies share the `body`."""
+
     __slots__ = ("body",)
     kind = "record"
     is_record = True
@@ -208,12 +218,13 @@ class Record(Type):
 
 class Body:
     """What the declarations of one struct or union have in common."""
+
     __slots__ = ("keyword", "node", "fields", "plain")
 
     def __init__(self, keyword, node):
         self.keyword, self.node = keyword, node
         self.fields = None  # [(name, type, bits)], None while incomplete
-        self.plain = True   # no attribute, so that sizes follow from the members
+        self.plain = True  # no attribute, so that sizes follow from the members
 
 
 def element_of(kind):
@@ -247,7 +258,9 @@ def same(a, b):
             return False
         return same(a.target, b.target)
     if a.is_array:
-        return same(a.element, b.element) and (a.length is None or b.length is None or a.length == b.length)
+        return same(a.element, b.element) and (
+            a.length is None or b.length is None or a.length == b.length
+        )
     if a.is_record:
         x, y = a.body, b.body
         return x is y or (x.node.name is not None and x.node.name == y.node.name)
@@ -256,7 +269,9 @@ def same(a, b):
             return False
         if a.parameters is None or b.parameters is None:
             return True
-        return len(a.parameters) == len(b.parameters) and all(same(x, y) for x, y in zip(a.parameters, b.parameters))
+        return len(a.parameters) == len(b.parameters) and all(
+            same(x, y) for x, y in zip(a.parameters, b.parameters)
+        )
     return True
 
 
@@ -264,7 +279,13 @@ def identical(a, b):
     """Whether two types are one, with their qualifiers and layouts at every level; None where only the C compiler knows."""
     if a.is_unknown or b.is_unknown:
         return None
-    if a.kind != b.kind or a.quals != b.quals or (a.block is None) != (b.block is None) or a.block is not None and not a.block.same(b.block):
+    if (
+        a.kind != b.kind
+        or a.quals != b.quals
+        or (a.block is None) != (b.block is None)
+        or a.block is not None
+        and not a.block.same(b.block)
+    ):
         return False
     if a.is_arithmetic:
         return a.node is b.node and a.words == b.words
@@ -278,9 +299,16 @@ def identical(a, b):
         return a.body is b.body
     if a.is_function:
         one, other = a.parameters or [], b.parameters or []
-        if (a.parameters is None) != (b.parameters is None) or a.variadic != b.variadic or len(one) != len(other):
+        if (
+            (a.parameters is None) != (b.parameters is None)
+            or a.variadic != b.variadic
+            or len(one) != len(other)
+        ):
             return False
-        parts = [identical(a.result, b.result), *(identical(x.unqualified(), y.unqualified()) for x, y in zip(one, other))]
+        parts = [
+            identical(a.result, b.result),
+            *(identical(x.unqualified(), y.unqualified()) for x, y in zip(one, other)),
+        ]
         return False if False in parts else None if None in parts else True
     return True
 
@@ -298,7 +326,11 @@ def same_sharing(a, b):
         x, y = a.target, b.target
         if x.is_shared != y.is_shared:
             return False
-        if x.is_shared and not (x.is_void or y.is_void) and not element_of(x).block.same(element_of(y).block):
+        if (
+            x.is_shared
+            and not (x.is_void or y.is_void)
+            and not element_of(x).block.same(element_of(y).block)
+        ):
             return False
         return same_sharing(x, y)
     if a.is_array:
@@ -306,5 +338,9 @@ def same_sharing(a, b):
     if a.is_function:
         if not same_sharing(a.result, b.result):
             return False
-        return a.parameters is None or b.parameters is None or all(map(same_sharing, a.parameters, b.parameters))
+        return (
+            a.parameters is None
+            or b.parameters is None
+            or all(map(same_sharing, a.parameters, b.parameters))
+        )
     return True

@@ -1,4 +1,5 @@
 """What all parts of the lowering know of the file that they translate: its options, the scope and function under way, and what was found wrong."""
+
 from . import diagnostics, pragmas
 from .diagnostics import UpcErrors
 from .scope import Scope
@@ -11,18 +12,23 @@ class Function:
 
     def __init__(self, symbol=None, is_main=False, hoisted=()):
         self.symbol, self.is_main, self.hoisted = symbol, is_main, list(hoisted)
-        self.controlled = 0      # how many upc_forall with an affinity are around
+        self.controlled = 0  # how many upc_forall with an affinity are around
         self.jumps_land = False  # whether it calls setjmp
 
 
 class Unit:
     def __init__(self, threads, strict, name, struct_pointers):
-        self.threads, self.strict, self.name, self.struct_pointers = threads, strict, name, struct_pointers
+        self.threads, self.strict, self.name, self.struct_pointers = (
+            threads,
+            strict,
+            name,
+            struct_pointers,
+        )
         self.scope = self.globals = Scope()
         self.function = Function()
         self.coord = None  # of what is lowered, for nodes that are made
         self.packing = pragmas.Packing()
-        self.found = []    # diagnostics
+        self.found = []  # diagnostics
         self._temporaries = 0
 
     def _report(self, coord, severity, message):

@@ -2,6 +2,7 @@
 
 They behave as those of pycparser.c_ast: slots, children(), iteration over the child nodes, attr_names.
 """
+
 from pycparser import c_ast
 
 
@@ -24,7 +25,11 @@ class Shared(str):
         """Its source text; visit(expression) -> str prints a block size."""
         if self.layout is None:
             return "shared"
-        return f"shared {self.layout}" if isinstance(self.layout, str) else f"shared [{visit(self.layout)}]"
+        return (
+            f"shared {self.layout}"
+            if isinstance(self.layout, str)
+            else f"shared [{visit(self.layout)}]"
+        )
 
 
 class _Node(c_ast.Node):
@@ -34,7 +39,11 @@ class _Node(c_ast.Node):
     _child_names = ()
 
     def children(self):
-        return tuple((name, getattr(self, name)) for name in self._child_names if getattr(self, name) is not None)
+        return tuple(
+            (name, getattr(self, name))
+            for name in self._child_names
+            if getattr(self, name) is not None
+        )
 
     def __iter__(self):
         return iter([child for _, child in self.children()])

@@ -2,6 +2,7 @@
 
 It replaces itself by the launcher, so that signals, standard input and output and the exit code are the program's own.
 """
+
 import os
 import re
 import shlex
@@ -19,10 +20,19 @@ from .diagnostics import UpcError
 from .preprocess import MAX_THREADS
 
 HEAP = "NEARCACHE_UPC_SHARED_HEAP"
-SYMMETRIC = ("SMA_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE")  # of the library's own heap
+SYMMETRIC = (
+    "SMA_SYMMETRIC_SIZE",
+    "SHMEM_SYMMETRIC_SIZE",
+    "SHMEM_SYMMETRIC_HEAP_SIZE",
+)  # of the library's own heap
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 LARGEST_HEAP = 16 << 30  # what an address of a packed pointer to shared reaches
-ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
+ROOT = (
+    "OMPI_ALLOW_RUN_AS_ROOT",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+    "PRTE_ALLOW_RUN_AS_ROOT",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
+)
 
 
 class Stopped(NearcacheError):
@@ -37,18 +47,27 @@ class UpcrunCommand(RunCommand):
 
     def get_params(self, ctx):
         chosen = super().get_params(ctx)
-        of_mpi = {option.name for option in self.derived if not option.name.startswith("shmem_") and option.name not in ("report", "verbose", "skip_cheap")}
+        of_mpi = {
+            option.name
+            for option in self.derived
+            if not option.name.startswith("shmem_")
+            and option.name not in ("report", "verbose", "skip_cheap")
+        }
         return [param for param in chosen if param.name not in of_mpi]
 
 
 @dataclass
 class Plan:
     """What is started, and what is set for it beside what the environment holds."""
+
     words: list
     variables: dict
 
     def text(self):
-        return "\n".join([f"{name}={shlex.quote(value)}" for name, value in sorted(self.variables.items())] + [shlex.join(self.words)])
+        return "\n".join(
+            [f"{name}={shlex.quote(value)}" for name, value in sorted(self.variables.items())]
+            + [shlex.join(self.words)]
+        )
 
 
 class Size(click.ParamType):
@@ -57,17 +76,20 @@ class Size(click.ParamType):
     def convert(self, value, param, ctx):
         match = re.fullmatch(r"(\d+)\s*([KMGT]?)(?:i?B)?", str(value).strip(), re.I)
         if not match or not int(match[1]):
-            self.fail(f"{value!r} is no size: a number of bytes, with K, M, G or T (512M)", param, ctx)
+            self.fail(
+                f"{value!r} is no size: a number of bytes, with K, M, G or T (512M)", param, ctx
+            )
         return int(match[1]) * UNITS[match[2].upper()]
 
 
 @dataclass
 class Linked:
     """What a program was linked for; None and False where it was stripped of it."""
+
     threads: int = None  # upcc -T
-    heap: int = None     # upcc -shared-heap
+    heap: int = None  # upcc -shared-heap
     struct_pointers: bool = False
-    told: bool = False   # whether it has any symbols
+    told: bool = False  # whether it has any symbols
 
 
 def linked(program):
@@ -75,8 +97,16 @@ def linked(program):
         listed = subprocess.run(["nm", program], capture_output=True, text=True).stdout
     except OSError:
         return Linked()
-    known = {name: int(value, 16) for value, name in re.findall(r"^([0-9a-f]+) [Aa] ncupc_(\w+)$", listed, re.M)}
-    return Linked(known.get("static_threads"), known.get("shared_heap"), "struct_pointers" in known, " ncupc_main\n" in listed)
+    known = {
+        name: int(value, 16)
+        for value, name in re.findall(r"^([0-9a-f]+) [Aa] ncupc_(\w+)$", listed, re.M)
+    }
+    return Linked(
+        known.get("static_threads"),
+        known.get("shared_heap"),
+        "struct_pointers" in known,
+        " ncupc_main\n" in listed,
+    )
 
 
 def thread_count(asked, program, built):
@@ -84,12 +114,20 @@ def thread_count(asked, program, built):
     fixed = built.threads
     most = MAX_THREADS[built.struct_pointers or not built.told]
     if asked and asked > most:
-        more = "; compiled with upcc --struct-pointers it would run on more" if most < MAX_THREADS[True] else ""
+        more = (
+            "; compiled with upcc --struct-pointers it would run on more"
+            if most < MAX_THREADS[True]
+            else ""
+        )
         raise NearcacheError(f"-n {asked}: {program} runs on {most:,} threads at most{more}")
     if asked is None and fixed is None:
-        raise NearcacheError("how many threads? upcrun -n N (the program was not compiled for a number of its own by upcc -T=N)")
+        raise NearcacheError(
+            "how many threads? upcrun -n N (the program was not compiled for a number of its own by upcc -T=N)"
+        )
     if asked and fixed and asked != fixed:
-        raise NearcacheError(f"{program} was compiled for {fixed} threads (upcc -T={fixed}) and cannot run with -n {asked}")
+        raise NearcacheError(
+            f"{program} was compiled for {fixed} threads (upcc -T={fixed}) and cannot run with -n {asked}"
+        )
     return asked or fixed
 
 
@@ -123,13 +161,25 @@ def launch_words(program, family, threads, per_node, more):
     return words + more
 
 
-def plan(words, threads, cache=None, heap=None, per_node=None, tag="", more=(), values=(), environment=None):
+def plan(
+    words,
+    threads,
+    cache=None,
+    heap=None,
+    per_node=None,
+    tag="",
+    more=(),
+    values=(),
+    environment=None,
+):
     """The Plan for a program and its arguments."""
     environment = os.environ if environment is None else environment
     program = command.locate(words[0]) or command.locate("./" + words[0])
     if program is None:
         raise NearcacheError(f"there is no program {words[0]}")
-    program = os.path.join(".", program) if os.path.exists(words[0]) and "/" not in program else program
+    program = (
+        os.path.join(".", program) if os.path.exists(words[0]) and "/" not in program else program
+    )
     built = linked(program)
     threads = thread_count(threads, program, built)
     heap = heap or (built.heap if HEAP not in environment else None)
@@ -139,41 +189,109 @@ def plan(words, threads, cache=None, heap=None, per_node=None, tag="", more=(), 
         variables["NEARCACHE_SHMEM"] = "true" if cache else "off"
     if heap:  # the runtime makes the library's symmetric heap large enough for it
         variables[HEAP] = str(heap)
-    passed = {**run.inherited_variables(environment), **{name: environment[name] for name in (HEAP, *SYMMETRIC) if name in environment}, **variables}
+    passed = {
+        **run.inherited_variables(environment),
+        **{name: environment[name] for name in (HEAP, *SYMMETRIC) if name in environment},
+        **variables,
+    }
     started = launch_words(oshrun, family, threads, per_node, list(more))
     if family == "oshmem":
         variables.update(openmpi_variables(threads, environment))
-        started += [word for name in sorted(passed) for word in ("-x", name)]  # to other machines as well
+        started += [
+            word for name in sorted(passed) for word in ("-x", name)
+        ]  # to other machines as well
     return Plan(started + [program, *words[1:]], variables)
 
 
-@click.command(cls=UpcrunCommand, short_help="Run a UPC program", context_settings={"help_option_names": ["-h", "--help"]},
-               epilog="The exit code is the program's, or the launcher's. 2: wrong usage; 125: nothing could be started.")
+@click.command(
+    cls=UpcrunCommand,
+    short_help="Run a UPC program",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="The exit code is the program's, or the launcher's. 2: wrong usage; 125: nothing could be started.",
+)
 @click.version_option(__version__, prog_name="upcrun")
-@click.option("-n", "-np", "threads", type=click.IntRange(min=1), metavar="N", help="Threads; by default what the program was compiled for (upcc -T=N)")
-@click.option("-N", "--per-node", type=click.IntRange(min=1), metavar="N", help="Threads on each node")
-@click.option("--cache/--no-cache", default=None, help="Cache accesses to other threads' memory, or not  [cache]")
-@click.option("--shared-heap", "-shared-heap", "heap", type=Size(), metavar="SIZE", help="Memory of each thread for shared data, such as 512M  [64M]")
-@click.option("--shmem-tag", "tag", default="", metavar="TAG", help="The OpenSHMEM, where there are several (oshmem-4.1.4)")
-@click.option("--launcher-args", "more", default="", metavar="WORDS", help="Options for oshrun, in one word: '--hostfile hosts'")
-@click.option("-q", "quiet", is_flag=True, help="As of Berkeley's upcrun; nothing is said in any case")
-@click.option("-localhost", is_flag=True, help="As of Berkeley's upcrun: threads run here unless the launcher is told of other machines")
-@click.option("-c", "cores", type=click.IntRange(min=1), metavar="N", help="As of Berkeley's upcrun (cores of a node); ignored, with a note")
+@click.option(
+    "-n",
+    "-np",
+    "threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Threads; by default what the program was compiled for (upcc -T=N)",
+)
+@click.option(
+    "-N", "--per-node", type=click.IntRange(min=1), metavar="N", help="Threads on each node"
+)
+@click.option(
+    "--cache/--no-cache",
+    default=None,
+    help="Cache accesses to other threads' memory, or not  [cache]",
+)
+@click.option(
+    "--shared-heap",
+    "-shared-heap",
+    "heap",
+    type=Size(),
+    metavar="SIZE",
+    help="Memory of each thread for shared data, such as 512M  [64M]",
+)
+@click.option(
+    "--shmem-tag",
+    "tag",
+    default="",
+    metavar="TAG",
+    help="The OpenSHMEM, where there are several (oshmem-4.1.4)",
+)
+@click.option(
+    "--launcher-args",
+    "more",
+    default="",
+    metavar="WORDS",
+    help="Options for oshrun, in one word: '--hostfile hosts'",
+)
+@click.option(
+    "-q", "quiet", is_flag=True, help="As of Berkeley's upcrun; nothing is said in any case"
+)
+@click.option(
+    "-localhost",
+    is_flag=True,
+    help="As of Berkeley's upcrun: threads run here unless the launcher is told of other machines",
+)
+@click.option(
+    "-c",
+    "cores",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="As of Berkeley's upcrun (cores of a node); ignored, with a note",
+)
 @click.option("--dump-options", is_flag=True, help="Print what would be set and started, and stop")
 @click.option("-v", "--show", is_flag=True, help="Print what is started")
-@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENTS]")
-def main(words, threads, per_node, cache, heap, tag, more, dump_options, show, cores, quiet, **given):
+@click.argument(
+    "words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENTS]"
+)
+def main(
+    words, threads, per_node, cache, heap, tag, more, dump_options, show, cores, quiet, **given
+):
     """Run a UPC program that upcc has linked.
 
     Options that are not described here are the cache's, as of `nearcache run`: `--report -` prints a report of it at the end.
     """
     context = click.get_current_context()
-    values = [(option, given[option.name]) for option in tables.load().options
-              if option.name in given and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE]
+    values = [
+        (option, given[option.name])
+        for option in tables.load().options
+        if option.name in given
+        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    ]
     if cores and not quiet:
-        click.echo(f"upcrun: note: -c {cores} has no meaning here and is ignored (--launcher-args has the launcher's own options)", err=True)
+        click.echo(
+            f"upcrun: note: -c {cores} has no meaning here and is ignored (--launcher-args has the launcher's own options)",
+            err=True,
+        )
     if heap and heap > LARGEST_HEAP:
-        click.echo(f"upcrun: note: more than {LARGEST_HEAP >> 30}G for each thread need programs compiled with --struct-pointers", err=True)
+        click.echo(
+            f"upcrun: note: more than {LARGEST_HEAP >> 30}G for each thread need programs compiled with --struct-pointers",
+            err=True,
+        )
     try:
         chosen = plan(list(words), threads, cache, heap, per_node, tag, shlex.split(more), values)
         if dump_options:

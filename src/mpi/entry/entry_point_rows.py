@@ -1,4 +1,5 @@
 """Reads entry_points.txt: the rows, with their C prototypes taken apart."""
+
 import re
 from dataclasses import dataclass, field
 
@@ -13,12 +14,22 @@ class Parameter:
 RELEASING = ("create", "acquire", "acquire_all", "acquire_end", "publish")
 # Kinds whose rows say where they receive.
 RECEIVING = ("write", "acquire", "acquire_all", "publish")
-RECEIVED = ("each rank", "all counts", "at root", "from root", "but at root", "later", "anywhere", "nothing")
+RECEIVED = (
+    "each rank",
+    "all counts",
+    "at root",
+    "from root",
+    "but at root",
+    "later",
+    "anywhere",
+    "nothing",
+)
 
 
 @dataclass
 class Received:
     """What MPI writes to by a call: C expressions in terms of its parameters, but for `places`."""
+
     places: str  # anywhere; or how the others are meant: block, each, displaced, all
     buffer: str = ""
     counts: str = ""
@@ -42,7 +53,11 @@ class Row:
     @property
     def name(self):
         """Of its field in the table `next`: Get of MPI_Get, X_Continue of MPIX_Continue."""
-        return self.symbol[len("MPI_"):] if self.symbol.startswith("MPI_") else self.symbol[len("MPI"):]
+        return (
+            self.symbol[len("MPI_") :]
+            if self.symbol.startswith("MPI_")
+            else self.symbol[len("MPI") :]
+        )
 
     @property
     def enters_ours(self):
@@ -52,7 +67,10 @@ class Row:
     @property
     def of_rma(self):
         """In RmaNext: of windows and requests, which a layer below the cache may do itself."""
-        windows = any(p.type in ("MPI_Win", "MPI_Win*") for p in self.parameters) and self.requirement != "openmpi"
+        windows = (
+            any(p.type in ("MPI_Win", "MPI_Win*") for p in self.parameters)
+            and self.requirement != "openmpi"
+        )
         return windows or self.kind in ("complete", "query", "release", "unkept")
 
     @property
@@ -63,11 +81,20 @@ class Row:
     @property
     def received(self):
         """A Received, or None if MPI writes to no memory of the program's by this call, or another call tells."""
-        buffers = [p.name for p in self.parameters if p.type == "void*" and p.name in ("buf", "buffer", "recvbuf", "result_addr")]
+        buffers = [
+            p.name
+            for p in self.parameters
+            if p.type == "void*" and p.name in ("buf", "buffer", "recvbuf", "result_addr")
+        ]
         if self.kind not in RECEIVING or not buffers or "nothing" in self.received_words:
             return None
         names, words = {p.name for p in self.parameters}, self.received_words
-        later = "later" in words or "request" in names or self.kind == "write" or bool(re.search(r"_begin(_c)?$", self.name))
+        later = (
+            "later" in words
+            or "request" in names
+            or self.kind == "write"
+            or bool(re.search(r"_begin(_c)?$", self.name))
+        )
         if "anywhere" in words:
             return Received("anywhere", later=later)
 
@@ -77,14 +104,30 @@ class Row:
         own = {"recvbuf": "recv", "result_addr": "result_"}.get(buffers[0], "")
         found = Received("block", buffers[0], later=later)
         found.type = first(own + ("datatype" if own == "result_" else "type"), "datatype")
-        found.counts = first("recvcounts", own + "count", "count") or ("1" if self.kind == "write" else "")
+        found.counts = first("recvcounts", own + "count", "count") or (
+            "1" if self.kind == "write" else ""
+        )
         found.displacements = first("displs", "rdispls") if found.counts == "recvcounts" else ""
         if "partitions" in names:
             found.counts = f"MPI_Count{{partitions}} * {found.counts}"
-        found.places = "each" if "each rank" in words else "all" if "all counts" in words else "displaced" if found.displacements else "block"
+        found.places = (
+            "each"
+            if "each rank" in words
+            else "all"
+            if "all counts" in words
+            else "displaced"
+            if found.displacements
+            else "block"
+        )
         found.group = first_word(words, "at root", "from root", "but at root")
-        if not found.counts or not found.type or ((found.counts == "recvcounts") != (found.places in ("displaced", "all"))):
-            raise SystemExit(f"entry_points.txt: {self.symbol}: its parameters do not say where it receives, so the row must")
+        if (
+            not found.counts
+            or not found.type
+            or ((found.counts == "recvcounts") != (found.places in ("displaced", "all")))
+        ):
+            raise SystemExit(
+                f"entry_points.txt: {self.symbol}: its parameters do not say where it receives, so the row must"
+            )
         return found
 
     @property
@@ -108,15 +151,29 @@ def parse_parameter(text):
 
 def parse_row(line, number, path):
     parts = [p.strip() for p in line.split("|", 3)]
-    kind = re.fullmatch(r"(window|create|pass|get|rget|write|acquire|acquire_all|acquire_end|acquire_if|complete|publish|query|release|unkept|next)(?:\((.*)\))?", parts[0])
+    kind = re.fullmatch(
+        r"(window|create|pass|get|rget|write|acquire|acquire_all|acquire_end|acquire_if|complete|publish|query|release|unkept|next)(?:\((.*)\))?",
+        parts[0],
+    )
     prototype = re.fullmatch(r"(\w+)\s+(MPIX?_\w+)\((.*)\)", parts[2] if len(parts) > 2 else "")
     received = [word.strip() for word in parts[3].split(",")] if len(parts) > 3 else []
     if not kind or not prototype or not set(received) <= set(RECEIVED):
-        raise SystemExit(f"{path}:{number}: expected `kind | requirement | prototype [| received]`: {line}")
+        raise SystemExit(
+            f"{path}:{number}: expected `kind | requirement | prototype [| received]`: {line}"
+        )
     arguments = [a.strip() for a in kind.group(2).split(",")] if kind.group(2) else []
     text = prototype.group(3)
     parameters = [] if text == "void" else [parse_parameter(p) for p in text.split(",")]
-    return Row(kind.group(1), arguments, parts[1], prototype.group(1), prototype.group(2), text, parameters, received)
+    return Row(
+        kind.group(1),
+        arguments,
+        parts[1],
+        prototype.group(1),
+        prototype.group(2),
+        text,
+        parameters,
+        received,
+    )
 
 
 def read_table(path):

@@ -1,24 +1,42 @@
 """What an entry point tells before its call goes down, in C and in Fortran: that it releases, and where it receives (see entry_points.txt)."""
+
 import re
 
 
 def told(row, expression=lambda name: name):
     """The statements. `expression` gives the C value of a parameter, by its name. A release looks at pages that are told of after it."""
-    releases = ["note_release();"] if row.releases else ["note_write();"] if row.kind == "write" else []
+    releases = (
+        ["note_release();"] if row.releases else ["note_write();"] if row.kind == "write" else []
+    )
     received = row.received
     if received is None:
         return "".join(f"  {line}\n" for line in releases)
-    group = "" if received.group == "all" else f"if (receives_{received.group}({expression('root')}, {expression('comm')})) "
+    group = (
+        ""
+        if received.group == "all"
+        else f"if (receives_{received.group}({expression('root')}, {expression('comm')})) "
+    )
     lines = [*releases, f"{group}{telling(received, expression)};"]
-    return "  if (receives_are_told()) [[unlikely]] {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
+    return (
+        "  if (receives_are_told()) [[unlikely]] {\n"
+        + "".join(f"    {line}\n" for line in lines)
+        + "  }\n"
+    )
 
 
 def telling(received, expression):
     later = str(received.later).lower()
     if received.places == "anywhere":
         return f"tell_received_anywhere({later})"
-    name = {"block": "tell_received", "each": "tell_received_each", "displaced": "tell_received_displaced", "all": "tell_received_all"}[received.places]
-    counts = re.sub(r"\b[a-z]\w*\b", lambda parameter: expression(parameter.group()), received.counts)
+    name = {
+        "block": "tell_received",
+        "each": "tell_received_each",
+        "displaced": "tell_received_displaced",
+        "all": "tell_received_all",
+    }[received.places]
+    counts = re.sub(
+        r"\b[a-z]\w*\b", lambda parameter: expression(parameter.group()), received.counts
+    )
     arguments = [expression(received.buffer), counts]
     arguments += [expression(received.displacements)] if received.displacements else []
     arguments += [expression(received.type)]

@@ -6,6 +6,7 @@
 writes into DIR: rma_next.inc, mpi_next.inc, network_model.inc, rma_layer.inc, extensions.h, declared.h, rename.h, predefined.inc, entry_points.gen.cpp, rma_calls.gen.cpp, fortran.gen.cpp,
 symbols.inc, passed.inc, published.inc, trampolines.S, exports.map, symbols.txt. What the MPI declares is asked of its own mpi.h.
 """
+
 import re
 import subprocess
 import sys
@@ -70,8 +71,10 @@ def acquiring(row, call):
 
 def acquiring_all(row, call):
     synchronises = f"{row.arguments[0]} > 0" if row.arguments else "true"
-    return (f"  note_own_writes();\n  const int code = {call};\n  note_own_writes();\n"
-            f"  if (code == MPI_SUCCESS && {synchronises}) note_all_met(comm);\n  note_acquire();\n  return code;\n")
+    return (
+        f"  note_own_writes();\n  const int code = {call};\n  note_own_writes();\n"
+        f"  if (code == MPI_SUCCESS && {synchronises}) note_all_met(comm);\n  note_acquire();\n  return code;\n"
+    )
 
 
 def ending(row, call):
@@ -89,10 +92,12 @@ def completing(row, call):
     if count == "1":
         says = f"    *{row.arguments[2]} = 1;\n" if len(row.arguments) > 2 else ""
         served = f"  if (served_is_waited_for({requests}, status)) {{\n{says}    return MPI_SUCCESS;\n  }}\n"
-    return (f"{served}  if (!requests_known()) {{\n    const int code = {call};\n"
-            f"    if ({done}) note_acquire();\n    return code;\n  }}\n"
-            f"  RequestWatch watch({count}, {requests});\n  const int code = {call};\n"
-            f"  watch.completed(code, {requests});\n  if ({done}) watch.tells_of_others() ? note_acquire() : note_completion();\n  return code;\n")
+    return (
+        f"{served}  if (!requests_known()) {{\n    const int code = {call};\n"
+        f"    if ({done}) note_acquire();\n    return code;\n  }}\n"
+        f"  RequestWatch watch({count}, {requests});\n  const int code = {call};\n"
+        f"  watch.completed(code, {requests});\n  if ({done}) watch.tells_of_others() ? note_acquire() : note_completion();\n  return code;\n"
+    )
 
 
 def querying(row, call):
@@ -100,13 +105,17 @@ def querying(row, call):
     if count == "1":
         requests = "&" + requests
     if done == "result":  # returned instead of an error code
-        return (f"  const int result = {call};\n  if (result == 0) return result;\n"
-                f"  if (requests_tracked()) [[unlikely]]\n    RequestWatch({count}, {requests}).all_found_complete();\n"
-                "  note_acquire();\n  return result;\n")
-    return (f"  const int code = {call};\n  if (!says_done(code, {done})) return code;\n"
-            f"  if (code == MPI_SUCCESS && requests_tracked()) [[unlikely]] {{\n"
-            f"    RequestWatch watch({count}, {requests});\n    {found(row)}\n    if (!watch.tells_of_others()) return note_completion(), code;\n"
-            "  }\n  note_acquire();\n  return code;\n")
+        return (
+            f"  const int result = {call};\n  if (result == 0) return result;\n"
+            f"  if (requests_tracked()) [[unlikely]]\n    RequestWatch({count}, {requests}).all_found_complete();\n"
+            "  note_acquire();\n  return result;\n"
+        )
+    return (
+        f"  const int code = {call};\n  if (!says_done(code, {done})) return code;\n"
+        f"  if (code == MPI_SUCCESS && requests_tracked()) [[unlikely]] {{\n"
+        f"    RequestWatch watch({count}, {requests});\n    {found(row)}\n    if (!watch.tells_of_others()) return note_completion(), code;\n"
+        "  }\n  note_acquire();\n  return code;\n"
+    )
 
 
 def found(row):
@@ -121,8 +130,10 @@ def found(row):
 
 def releasing(row, call):
     request = row.arguments[0]
-    return (f"  if (!requests_tracked()) [[likely]]\n    return {call};\n  RequestWatch watch(1, {request});\n"
-            f"  const int code = {call};\n  watch.released(code);\n  return code;\n")
+    return (
+        f"  if (!requests_tracked()) [[likely]]\n    return {call};\n  RequestWatch watch(1, {request});\n"
+        f"  const int code = {call};\n  watch.released(code);\n  return code;\n"
+    )
 
 
 def passing(row, call):
@@ -131,23 +142,41 @@ def passing(row, call):
 
 def not_keeping(row, call):
     count, requests = row.arguments
-    return (f"  if (requests_tracked()) [[unlikely]]\n    RequestWatch({count}, {requests}).not_to_be_kept({requests});\n"
-            f"  const int code = {call};\n  note_acquire();\n  return code;\n")
+    return (
+        f"  if (requests_tracked()) [[unlikely]]\n    RequestWatch({count}, {requests}).not_to_be_kept({requests});\n"
+        f"  const int code = {call};\n  note_acquire();\n  return code;\n"
+    )
 
 
-GENERATED = {"acquire": acquiring, "acquire_all": acquiring_all, "acquire_end": ending, "acquire_if": acquiring_if, "complete": completing, "query": querying, "release": releasing,
-             "unkept": not_keeping, "publish": passing, "pass": passing}
+GENERATED = {
+    "acquire": acquiring,
+    "acquire_all": acquiring_all,
+    "acquire_end": ending,
+    "acquire_if": acquiring_if,
+    "complete": completing,
+    "query": querying,
+    "release": releasing,
+    "unkept": not_keeping,
+    "publish": passing,
+    "pass": passing,
+}
 
 
 def parameters(row):
     # Some MPIs declare these without const.
-    text = row.parameter_text.replace("const void *compare_addr", "NEARCACHE_COMPARE_CONST void *compare_addr")
-    return text.replace("const int array_of_partitions[]", "NEARCACHE_PARTITIONS_CONST int array_of_partitions[]")
+    text = row.parameter_text.replace(
+        "const void *compare_addr", "NEARCACHE_COMPARE_CONST void *compare_addr"
+    )
+    return text.replace(
+        "const int array_of_partitions[]", "NEARCACHE_PARTITIONS_CONST int array_of_partitions[]"
+    )
 
 
 def head_and_call(row):
-    return (f'extern "C" {row.returns} {row.symbol}({parameters(row)}) {{\n',
-            f"next.{row.name}({', '.join(p.name for p in row.parameters)})")
+    return (
+        f'extern "C" {row.returns} {row.symbol}({parameters(row)}) {{\n',
+        f"next.{row.name}({', '.join(p.name for p in row.parameters)})",
+    )
 
 
 def wrapper(row):
@@ -159,11 +188,16 @@ def wrapper(row):
 
 
 def entry_points(rows):
-    text = NOTICE + '#include "mpi/coherence/receives.h"\n#include "mpi/entry/hooks.h"\n#include "mpi/process/next.h"\n\nusing namespace nearcache::mpi;\n\n'
-    text += ("// Whether an output flag or count tells that something is complete; a failed call may not have set it,\n"
-             "// and then an acquire too many does no harm.\n"
-             "static inline bool says_done(int code, const int* output) {\n"
-             "  return code != MPI_SUCCESS || output == nullptr || *output > 0;\n}\n\n")
+    text = (
+        NOTICE
+        + '#include "mpi/coherence/receives.h"\n#include "mpi/entry/hooks.h"\n#include "mpi/process/next.h"\n\nusing namespace nearcache::mpi;\n\n'
+    )
+    text += (
+        "// Whether an output flag or count tells that something is complete; a failed call may not have set it,\n"
+        "// and then an acquire too many does no harm.\n"
+        "static inline bool says_done(int code, const int* output) {\n"
+        "  return code != MPI_SUCCESS || output == nullptr || *output > 0;\n}\n\n"
+    )
     return text + "\n".join(wrapper(r) for r in rows if r.kind in GENERATED)
 
 
@@ -175,22 +209,28 @@ def get(row):
     head, call = head_and_call(row)
     names = ", ".join(p.name for p in row.parameters)
     plain = row.kind == "get"
-    work = f"cached_get(*window, {THE_GET}, issue)" if plain else f"cached_rget(*window, {THE_GET}, request, issue)"
+    work = (
+        f"cached_get(*window, {THE_GET}, issue)"
+        if plain
+        else f"cached_rget(*window, {THE_GET}, request, issue)"
+    )
     served = "" if plain else "*request = served_request.take(), "
     known = "" if plain else "served_request.shared() && "
     left = f"return {call};" if plain else f"return noted_plain({call}, request);"
     passes = f"passes({{}}, win, target_rank, origin_datatype, origin_count)) {left}\n"
-    return (f"[[gnu::noinline]] static int slow_{row.name}({parameters(row)}) {{\n"
-            "  const Window* last = context.last_window;\n  Window* window = find_window(win);\n"
-            f"  if (window != last && {passes.format('window')}"
-            f"  if ({known}plain_hit_of_another(window, last, win, {THE_GET})) return {served}MPI_SUCCESS;\n"
-            "  if (left_alone(window)) {\n    if (window != nullptr) uncached_get(*window, target_rank, origin_datatype);\n"
-            f"    note_receives({THE_GET});\n    {left}\n  }}\n"
-            f"  const auto issue = [&] {{\n    note_receives({THE_GET});\n    return {call};\n  }};\n  return {work};\n}}\n\n"
-            f"[[gnu::noinline]] static int hit_or_slow_{row.name}({parameters(row)}) {{\n"
-            f"  if ({known}plain_hit(context.last_window, win, {THE_GET})) return {served}MPI_SUCCESS;\n"
-            f"  return slow_{row.name}({names});\n}}\n\n"
-            f"{head}  if ({passes.format('context.last_window')}  return hit_or_slow_{row.name}({names});\n}}\n")
+    return (
+        f"[[gnu::noinline]] static int slow_{row.name}({parameters(row)}) {{\n"
+        "  const Window* last = context.last_window;\n  Window* window = find_window(win);\n"
+        f"  if (window != last && {passes.format('window')}"
+        f"  if ({known}plain_hit_of_another(window, last, win, {THE_GET})) return {served}MPI_SUCCESS;\n"
+        "  if (left_alone(window)) {\n    if (window != nullptr) uncached_get(*window, target_rank, origin_datatype);\n"
+        f"    note_receives({THE_GET});\n    {left}\n  }}\n"
+        f"  const auto issue = [&] {{\n    note_receives({THE_GET});\n    return {call};\n  }};\n  return {work};\n}}\n\n"
+        f"[[gnu::noinline]] static int hit_or_slow_{row.name}({parameters(row)}) {{\n"
+        f"  if ({known}plain_hit(context.last_window, win, {THE_GET})) return {served}MPI_SUCCESS;\n"
+        f"  return slow_{row.name}({names});\n}}\n\n"
+        f"{head}  if ({passes.format('context.last_window')}  return hit_or_slow_{row.name}({names});\n}}\n"
+    )
 
 
 # What keeps windows of a kind from being cached.
@@ -200,32 +240,53 @@ OBSTACLES = {"shared": "shared_window"}
 def creation(row):
     head, call = head_and_call(row)
     names = {p.name for p in row.parameters}
-    base = "base" if "base" in names else "*static_cast<void**>(baseptr)" if "baseptr" in names else None
+    base = (
+        "base"
+        if "base" in names
+        else "*static_cast<void**>(baseptr)"
+        if "baseptr" in names
+        else None
+    )
     memory = f"{{{base}, size}}" if base else "{nullptr, 0}"
     unit = "disp_unit" if "disp_unit" in names else "1"
     kind = "".join(row.arguments)
     dynamic = str(kind == "dynamic").lower()
-    return (f"{head}{told(row)}  const int rc = {call};\n"
-            f"  if (rc == MPI_SUCCESS) adopt(*win, {{info, comm, {memory}, {unit}, {dynamic}, Obstacle::{OBSTACLES.get(kind, 'none')}, __builtin_return_address(0)}});\n"
-            "  note_acquire();\n  return rc;\n}\n")
+    return (
+        f"{head}{told(row)}  const int rc = {call};\n"
+        f"  if (rc == MPI_SUCCESS) adopt(*win, {{info, comm, {memory}, {unit}, {dynamic}, Obstacle::{OBSTACLES.get(kind, 'none')}, __builtin_return_address(0)}});\n"
+        "  note_acquire();\n  return rc;\n}\n"
+    )
 
 
 def write_call(row):
     head, call = head_and_call(row)
     names = {p.name for p in row.parameters}
-    count, type_ = ("target_count", "target_datatype") if "target_count" in names else ("1", "datatype")
+    count, type_ = (
+        ("target_count", "target_datatype") if "target_count" in names else ("1", "datatype")
+    )
     request = "request" in names
     # What the completion of a put or an accumulate tells, is nothing of others. A fetching one may be complete by now, and have the handle of served Rgets.
-    issue = f"return {call};" if not request else f"return noted_fetch({call}, request);" if row.arguments[0] == "fetch" else f"return noted_plain({call}, request);"
+    issue = (
+        f"return {call};"
+        if not request
+        else f"return noted_fetch({call}, request);"
+        if row.arguments[0] == "fetch"
+        else f"return noted_plain({call}, request);"
+    )
     arguments = ", ".join(p.name for p in row.parameters)
-    return (f"[[gnu::noinline]] static int slow_{row.name}({parameters(row)}) {{\n{told(row)}"
-            f"  return noted_write(win, TraceWrite::{row.arguments[0]}, target_rank, target_disp, {count}, {type_}, [&] {{ {issue} }});\n}}\n\n"
-            f"{head}  if (write_passes(context.last_window, win, TraceWrite::{row.arguments[0]})) {issue}\n"
-            f"  return slow_{row.name}({arguments});\n}}\n")
+    return (
+        f"[[gnu::noinline]] static int slow_{row.name}({parameters(row)}) {{\n{told(row)}"
+        f"  return noted_write(win, TraceWrite::{row.arguments[0]}, target_rank, target_disp, {count}, {type_}, [&] {{ {issue} }});\n}}\n\n"
+        f"{head}  if (write_passes(context.last_window, win, TraceWrite::{row.arguments[0]})) {issue}\n"
+        f"  return slow_{row.name}({arguments});\n}}\n"
+    )
 
 
 def rma_calls(rows):
-    text = NOTICE + '#include "mpi/coherence/receives.h"\n#include "mpi/entry/create.h"\n#include "mpi/entry/get.h"\n#include "mpi/entry/hooks.h"\n#include "mpi/entry/write.h"\n\nusing namespace nearcache::mpi;\nusing nearcache::TraceWrite;\n\n'
+    text = (
+        NOTICE
+        + '#include "mpi/coherence/receives.h"\n#include "mpi/entry/create.h"\n#include "mpi/entry/get.h"\n#include "mpi/entry/hooks.h"\n#include "mpi/entry/write.h"\n\nusing namespace nearcache::mpi;\nusing nearcache::TraceWrite;\n\n'
+    )
     make = {"create": creation, "get": get, "rget": get, "write": write_call}
     return text + "\n".join(make[r.kind](r) for r in rows if r.kind in make)
 
@@ -251,21 +312,49 @@ def main():
     symbols += [(name, entry.target) for entry in fortran for name in entry.names]
 
     for name, half in (("rma_next.inc", True), ("mpi_next.inc", False)):
-        write(args.out / name, "".join(
-            f"NEARCACHE_NEXT({r.name}, {r.symbol}, {int(not r.everywhere)})\n" for r in rows if r.of_rma == half))
-    write(args.out / "extensions.h", NOTICE + "".join(
-        f'extern "C" {r.returns} {r.symbol}({r.parameter_text});\n' for r in rows if r.requirement == "ulfm"))
-    write(args.out / "declared.h", NOTICE + "".join(f"#define NEARCACHE_HAS_{r.name} 1\n" for r in rows) +
-          f"#define NEARCACHE_PARTITIONS_CONST {partitions_const(header)}\n")
+        write(
+            args.out / name,
+            "".join(
+                f"NEARCACHE_NEXT({r.name}, {r.symbol}, {int(not r.everywhere)})\n"
+                for r in rows
+                if r.of_rma == half
+            ),
+        )
+    write(
+        args.out / "extensions.h",
+        NOTICE
+        + "".join(
+            f'extern "C" {r.returns} {r.symbol}({r.parameter_text});\n'
+            for r in rows
+            if r.requirement == "ulfm"
+        ),
+    )
+    write(
+        args.out / "declared.h",
+        NOTICE
+        + "".join(f"#define NEARCACHE_HAS_{r.name} 1\n" for r in rows)
+        + f"#define NEARCACHE_PARTITIONS_CONST {partitions_const(header)}\n",
+    )
     write(args.out / "network_model.inc", NOTICE + generate_model.source(rows))
     write(args.out / "rma_layer.inc", NOTICE + generate_rma.source(rows))
-    write(args.out / "rename.h", NOTICE + "".join(
-        f"#pragma redefine_extname {r.symbol} caching_{r.symbol}\n" for r in exported))
-    write(args.out / "predefined.inc", "".join(
-        f"NEARCACHE_PREDEFINED({name})\n" for name in predefined_objects(args)))
-    write(args.out / "symbols.inc", "".join(f'NEARCACHE_SYMBOL({name})\n' for name, _ in symbols))
-    write(args.out / "passed.inc", "".join(f'NEARCACHE_PASSED({r.symbol})\n' for r in exported if r.kind == "pass"))
-    write(args.out / "published.inc", "".join(f'NEARCACHE_PUBLISHED({r.symbol})\n' for r in exported if r.kind == "publish"))
+    write(
+        args.out / "rename.h",
+        NOTICE
+        + "".join(f"#pragma redefine_extname {r.symbol} caching_{r.symbol}\n" for r in exported),
+    )
+    write(
+        args.out / "predefined.inc",
+        "".join(f"NEARCACHE_PREDEFINED({name})\n" for name in predefined_objects(args)),
+    )
+    write(args.out / "symbols.inc", "".join(f"NEARCACHE_SYMBOL({name})\n" for name, _ in symbols))
+    write(
+        args.out / "passed.inc",
+        "".join(f"NEARCACHE_PASSED({r.symbol})\n" for r in exported if r.kind == "pass"),
+    )
+    write(
+        args.out / "published.inc",
+        "".join(f"NEARCACHE_PUBLISHED({r.symbol})\n" for r in exported if r.kind == "publish"),
+    )
     write(args.out / "entry_points.gen.cpp", entry_points(rows))
     write(args.out / "rma_calls.gen.cpp", rma_calls(rows))
     write(args.out / "fortran.gen.cpp", NOTICE + generate_fortran.source(fortran, args.family))

@@ -1,10 +1,19 @@
 """The Fortran entry points of entry_points.txt's rows: which symbols there are, and their code (see fortran.h)."""
+
 from dataclasses import dataclass
 
 from generate_coherence import told
 
-HANDLES = {"MPI_Comm": "comm", "MPI_Group": "group", "MPI_Info": "info", "MPI_Op": "op",
-           "MPI_Datatype": "datatype", "MPI_Win": "win", "MPI_Errhandler": "errhandler", "MPI_Request": "request"}
+HANDLES = {
+    "MPI_Comm": "comm",
+    "MPI_Group": "group",
+    "MPI_Info": "info",
+    "MPI_Op": "op",
+    "MPI_Datatype": "datatype",
+    "MPI_Win": "win",
+    "MPI_Errhandler": "errhandler",
+    "MPI_Request": "request",
+}
 OF_REQUESTS = ("complete", "query", "release")
 FAILED = "MPI_ERR_OTHER"
 # Strings bring their lengths after the last argument, and no call of ours has more of them than this.
@@ -19,7 +28,10 @@ class Entry:
 
 
 def has_buffer(row):
-    return any(p.type in ("void*", "const void*") and p.name not in ("baseptr", "attribute_val") for p in row.parameters)
+    return any(
+        p.type in ("void*", "const void*") and p.name not in ("baseptr", "attribute_val")
+        for p in row.parameters
+    )
 
 
 def entries(rows, family):
@@ -42,12 +54,18 @@ def openmpi_entries(row):
     f77 = manglings(lower)
     f08 = lower + "_f08_"
     if row.enters_ours:
-        if row.name in ("Win_allocate", "Win_allocate_shared", "Win_shared_query"):  # `use mpi` with a type(c_ptr)
+        if row.name in (
+            "Win_allocate",
+            "Win_allocate_shared",
+            "Win_shared_query",
+        ):  # `use mpi` with a type(c_ptr)
             f77 += manglings(lower + "_cptr")
         target = "fortran_" + lower
         return [Entry(target, f77 + [f08], entering_call(row, target, lower + "_"))]
-    return [Entry("fortran_" + lower, f77, passed_call(row, "fortran_" + lower, lower + "_")),
-            Entry("fortran_" + f08, [f08], passed_call(row, "fortran_" + f08, f08))]
+    return [
+        Entry("fortran_" + lower, f77, passed_call(row, "fortran_" + lower, lower + "_")),
+        Entry("fortran_" + f08, [f08], passed_call(row, "fortran_" + f08, f08)),
+    ]
 
 
 def mpich_entries(row):
@@ -56,7 +74,9 @@ def mpich_entries(row):
     make = entering_call if row.enters_ours else passed_call
     found = [Entry("fortran_" + name, [name], make(row, "fortran_" + name, name))]
     if row.name == "Win_get_attr":  # ends in no MPI_X at all
-        found.append(Entry("fortran_" + lower, manglings(lower), make(row, "fortran_" + lower, lower + "_")))
+        found.append(
+            Entry("fortran_" + lower, manglings(lower), make(row, "fortran_" + lower, lower + "_"))
+        )
     return found
 
 
@@ -81,12 +101,27 @@ def argument(row, parameter):
     if kind in ("void*", "const void*"):
         return f"void* {name}", f"address_in({name})", "", ""
     if kind in ("MPI_Request*", "const MPI_Request*") and row.kind in OF_REQUESTS:
-        return f"MPI_Fint* {name}", f"c_{name}.data()", f"Requests c_{name}({name}, {count_of(row)});", ""
+        return (
+            f"MPI_Fint* {name}",
+            f"c_{name}.data()",
+            f"Requests c_{name}({name}, {count_of(row)});",
+            "",
+        )
     if kind == "MPI_Status*":
         which, count = ("status", "1") if name == "status" else ("statuses", count_of(row))
-        return f"MPI_Fint* {name}", f"c_{name}.data()", f"Statuses c_{name}({name}, {count}, {which}_ignored({name}));", ""
+        return (
+            f"MPI_Fint* {name}",
+            f"c_{name}.data()",
+            f"Statuses c_{name}({name}, {count}, {which}_ignored({name}));",
+            "",
+        )
     if kind == "int*" and name == "array_of_indices":
-        return f"MPI_Fint* {name}", name, "", f"for (int i = 0; i < c_outcount; ++i) {name}[i] = index_out({name}[i]);"
+        return (
+            f"MPI_Fint* {name}",
+            name,
+            "",
+            f"for (int i = 0; i < c_outcount; ++i) {name}[i] = index_out({name}[i]);",
+        )
     if kind == "int*":
         out = f"index_out(c_{name})" if name == "indx" else f"c_{name}"
         first = "MPI_UNDEFINED" if name == "indx" else "0"
@@ -95,10 +130,20 @@ def argument(row, parameter):
         return f"{kind} {name}", name, "", ""
     if kind == "MPI_Win*":  # a new window's variable may hold anything
         first = f"win_in({name})" if row.name == "Win_free" else "MPI_WIN_NULL"
-        return f"MPI_Fint* {name}", f"&c_{name}", f"MPI_Win c_{name} = {first};", f"*{name} = win_out(c_{name});"
+        return (
+            f"MPI_Fint* {name}",
+            f"&c_{name}",
+            f"MPI_Win c_{name} = {first};",
+            f"*{name} = win_out(c_{name});",
+        )
     if kind[:-1] in HANDLES and kind[-1] == "*":
         what = HANDLES[kind[:-1]]
-        return f"MPI_Fint* {name}", f"&c_{name}", f"{kind[:-1]} c_{name} = MPI_{what.upper()}_NULL;", f"*{name} = {what}_out(c_{name});"
+        return (
+            f"MPI_Fint* {name}",
+            f"&c_{name}",
+            f"{kind[:-1]} c_{name} = MPI_{what.upper()}_NULL;",
+            f"*{name} = {what}_out(c_{name});",
+        )
     raise SystemExit(f"generate_fortran.py: no rule for a parameter of type {kind}")
 
 
@@ -129,15 +174,17 @@ def attribute_call(row, target, below):
     """A window's own attributes are pointers in C and values in Fortran; the program's are between it and the Fortran library."""
     parameters = "const MPI_Fint* win, const MPI_Fint* win_keyval, MPI_Aint* attribute_val, MPI_Fint* flag, MPI_Fint* ierror"
     types = "const MPI_Fint*, const MPI_Fint*, MPI_Aint*, MPI_Fint*, MPI_Fint*"
-    return (f'extern "C" void {target}({parameters}) {{\n'
-            "  if (const int keyval = predefined_keyval(*win_keyval); keyval != MPI_KEYVAL_INVALID) {\n"
-            "    void* value = nullptr;\n    int found = 0;\n"
-            f"    const int code = {row.symbol}(win_in(win), keyval, &value, &found);\n"
-            "    if (code == MPI_SUCCESS) *flag = found;\n"
-            "    if (code == MPI_SUCCESS && found != 0) *attribute_val = predefined_value(keyval, value);\n"
-            "    return set_error(ierror, code);\n  }\n"
-            f'  static auto* const below = reinterpret_cast<void (*)({types})>(fortran_symbol("{below}"));\n'
-            f"  if (!below) return set_error(ierror, {FAILED});\n  below(win, win_keyval, attribute_val, flag, ierror);\n}}\n")
+    return (
+        f'extern "C" void {target}({parameters}) {{\n'
+        "  if (const int keyval = predefined_keyval(*win_keyval); keyval != MPI_KEYVAL_INVALID) {\n"
+        "    void* value = nullptr;\n    int found = 0;\n"
+        f"    const int code = {row.symbol}(win_in(win), keyval, &value, &found);\n"
+        "    if (code == MPI_SUCCESS) *flag = found;\n"
+        "    if (code == MPI_SUCCESS && found != 0) *attribute_val = predefined_value(keyval, value);\n"
+        "    return set_error(ierror, code);\n  }\n"
+        f'  static auto* const below = reinterpret_cast<void (*)({types})>(fortran_symbol("{below}"));\n'
+        f"  if (!below) return set_error(ierror, {FAILED});\n  below(win, win_keyval, attribute_val, flag, ierror);\n}}\n"
+    )
 
 
 def passed_call(row, target, below):
@@ -148,11 +195,13 @@ def passed_call(row, target, below):
     place = {p.name: f"static_cast<const MPI_Fint*>(a{i})" for i, p in enumerate(row.parameters)}
     ierror = f"a{len(row.parameters)}"
     handed = ["&code" if w == ierror else w for w in words]
-    lines = [f'extern "C" void {target}({", ".join("Word " + w for w in words)}) {{',
-             f"  using Below = void ({', '.join(['Word'] * count)});",
-             f'  static Below* const below = reinterpret_cast<Below*>(fortran_symbol("{below}"));',
-             f"  if (!below) return set_error(static_cast<MPI_Fint*>({ierror}), {FAILED});",
-             "  MPI_Fint code = MPI_SUCCESS;"]
+    lines = [
+        f'extern "C" void {target}({", ".join("Word " + w for w in words)}) {{',
+        f"  using Below = void ({', '.join(['Word'] * count)});",
+        f'  static Below* const below = reinterpret_cast<Below*>(fortran_symbol("{below}"));',
+        f"  if (!below) return set_error(static_cast<MPI_Fint*>({ierror}), {FAILED});",
+        "  MPI_Fint code = MPI_SUCCESS;",
+    ]
     lines += told(row, lambda name: value_of(row, name)).splitlines()
     lines += FORTRAN[row.kind](row, place, f"below({', '.join(handed)});")
     return "\n".join(lines + [f"  set_error(static_cast<MPI_Fint*>({ierror}), code);", "}\n"])
@@ -163,7 +212,10 @@ def value_of(row, name):
     index, parameter = next((i, p) for i, p in enumerate(row.parameters) if p.name == name)
     if parameter.type in ("void*", "const void*"):
         return f"receiving_address_in(a{index})"
-    handle, kind = HANDLES.get(parameter.type), parameter.type.removeprefix("const ").removesuffix("*")
+    handle, kind = (
+        HANDLES.get(parameter.type),
+        parameter.type.removeprefix("const ").removesuffix("*"),
+    )
     pointer = f"static_cast<const {'MPI_Fint' if handle or kind == 'int' else kind}*>(a{index})"
     if handle:
         return f"{handle}_in({pointer})"
@@ -179,25 +231,39 @@ def acquiring(row, place, call):
 
 
 def acquiring_if(row, place, call):
-    return ["  " + call, f"  if (fortran_says_done(code, {place[row.arguments[0]]})) note_acquire();"]
+    return [
+        "  " + call,
+        f"  if (fortran_says_done(code, {place[row.arguments[0]]})) note_acquire();",
+    ]
 
 
 def acquiring_all(row, place, call):
     synchronises = f"*{place[row.arguments[0]]} > 0" if row.arguments else "true"
-    return ["  note_own_writes();", "  " + call, "  note_own_writes();",
-            f"  if (code == MPI_SUCCESS && {synchronises}) note_all_met(comm_in({place['comm']}));", "  note_acquire();"]
+    return [
+        "  note_own_writes();",
+        "  " + call,
+        "  note_own_writes();",
+        f"  if (code == MPI_SUCCESS && {synchronises}) note_all_met(comm_in({place['comm']}));",
+        "  note_acquire();",
+    ]
 
 
 def ending(row, place, call):
     return ["  note_comm_gone();"] + acquiring(row, place, call)
 
 
-FORTRAN = {"publish": publishing, "acquire": acquiring, "acquire_all": acquiring_all, "acquire_end": ending, "acquire_if": acquiring_if}
+FORTRAN = {
+    "publish": publishing,
+    "acquire": acquiring,
+    "acquire_all": acquiring_all,
+    "acquire_end": ending,
+    "acquire_if": acquiring_if,
+}
 
 
 def aliases(fortran):
     """In the archive there are no trampolines: the symbols are other names of the functions."""
-    text = "\n#ifdef NEARCACHE_STATIC\n#pragma GCC diagnostic ignored \"-Wattribute-alias\"\nextern \"C\" {\n"
+    text = '\n#ifdef NEARCACHE_STATIC\n#pragma GCC diagnostic ignored "-Wattribute-alias"\nextern "C" {\n'
     for entry in fortran:
         for name in entry.names:
             text += f'[[gnu::alias("{entry.target}"), gnu::visibility("default")]] void {name}();\n'
@@ -207,5 +273,8 @@ def aliases(fortran):
 def source(fortran, family):
     if not fortran:
         return ""
-    return ('#include "mpi/coherence/receives.h"\n#include "mpi/entry/fortran.h"\n\nusing namespace nearcache::mpi;\nusing namespace nearcache::mpi::fortran;\n\n' +
-            "\n".join(entry.code for entry in fortran) + aliases(fortran))
+    return (
+        '#include "mpi/coherence/receives.h"\n#include "mpi/entry/fortran.h"\n\nusing namespace nearcache::mpi;\nusing namespace nearcache::mpi::fortran;\n\n'
+        + "\n".join(entry.code for entry in fortran)
+        + aliases(fortran)
+    )

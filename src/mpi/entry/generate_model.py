@@ -1,9 +1,16 @@
 """The wrappers of the network model (network_model.cpp): every row that moves data, completes it, or says that a request is complete."""
+
 import re
 
 REQUEST_CALL = re.compile(r"(Wait|Test)(all|any|some)?|Request_get_status(_all|_any|_some)?")
 ONE_TARGET = ("Win_flush", "Win_flush_local", "Win_unlock")
-ALL_TARGETS = ("Win_flush_all", "Win_flush_local_all", "Win_unlock_all", "Win_fence", "Win_complete")
+ALL_TARGETS = (
+    "Win_flush_all",
+    "Win_flush_local_all",
+    "Win_unlock_all",
+    "Win_fence",
+    "Win_complete",
+)
 
 
 def body_of_transfer(row, names, call):
@@ -11,7 +18,12 @@ def body_of_transfer(row, names, call):
     start = f"started(win, target_rank, {what});"
     if "request" not in names:
         return [start, f"return {call};"]
-    return ["const double complete = " + start, f"const int rc = {call};", "if (rc == MPI_SUCCESS) requested(*request, complete);", "return rc;"]
+    return [
+        "const double complete = " + start,
+        f"const int rc = {call};",
+        "if (rc == MPI_SUCCESS) requested(*request, complete);",
+        "return rc;",
+    ]
 
 
 def body_of_request_call(row, names, call):
@@ -21,7 +33,9 @@ def body_of_request_call(row, names, call):
         single = next(p for p in row.parameters if p.name == "request")
         count, requests = "1", "request" if single.type.endswith("*") else "&request"
     lines = [f"RequestDeadlines deadlines({count}, {requests});"]
-    if not row.name.startswith("Wait"):  # what is still under way is not complete, whatever the network below says
+    if not row.name.startswith(
+        "Wait"
+    ):  # what is still under way is not complete, whatever the network below says
         output = "outcount" if "outcount" in names else "flag"
         index = " *indx = MPI_UNDEFINED;" if "indx" in names else ""
         lines.append(f"if (deadlines.ahead()) {{ *{output} = 0;{index} return MPI_SUCCESS; }}")
@@ -47,12 +61,24 @@ def body(row):
 
 
 def parameters_of(row):
-    return row.parameter_text.replace("const void *compare_addr", "NEARCACHE_COMPARE_CONST void *compare_addr")
+    return row.parameter_text.replace(
+        "const void *compare_addr", "NEARCACHE_COMPARE_CONST void *compare_addr"
+    )
 
 
 def source(rows):
     """Functions modelled_X, and cover(), which puts them into a table."""
     modelled = [(row, lines) for row in rows if row.of_rma and (lines := body(row)) is not None]
-    text = "".join(f"int modelled_{row.name}({parameters_of(row)}) {{\n  " + "\n  ".join(lines) + "\n}\n" for row, lines in modelled)
-    return text + "void cover(RmaNext* table) {\n" + "".join(
-        f"  if (table->{row.name} != nullptr) table->{row.name} = modelled_{row.name};\n" for row, _ in modelled) + "}\n"
+    text = "".join(
+        f"int modelled_{row.name}({parameters_of(row)}) {{\n  " + "\n  ".join(lines) + "\n}\n"
+        for row, lines in modelled
+    )
+    return (
+        text
+        + "void cover(RmaNext* table) {\n"
+        + "".join(
+            f"  if (table->{row.name} != nullptr) table->{row.name} = modelled_{row.name};\n"
+            for row, _ in modelled
+        )
+        + "}\n"
+    )

@@ -1,4 +1,5 @@
 """The functions of the RMA engine's layer (rma/layer.cpp): every row of a window that the engine does itself; calls on other windows go on down."""
+
 ORIGIN = "{origin_addr, origin_count, origin_datatype}"
 TARGET = "{target_rank, target_disp, target_count, target_datatype}"
 OPERATIONS = {
@@ -10,11 +11,25 @@ OPERATIONS = {
     "Compare_and_swap": "compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp)",
 }
 CALLS = {
-    "Win_fence": "fence(assert)", "Win_start": "start(group, assert)", "Win_complete": "complete()", "Win_post": "post(group, assert)", "Win_wait": "wait()",
-    "Win_test": "test(flag)", "Win_lock": "lock(lock_type, rank, assert)", "Win_unlock": "unlock(rank)", "Win_lock_all": "lock_all(assert)",
-    "Win_unlock_all": "unlock_all()", "Win_flush": "flush(rank)", "Win_flush_all": "flush_all()", "Win_flush_local": "flush_local(rank)",
-    "Win_flush_local_all": "flush_local_all()", "Win_sync": "sync()", "Win_attach": "attach(base, size)", "Win_detach": "detach(base)",
-    "Win_get_group": "get_group(group)", "Win_shared_query": "shared_query(rank, size, disp_unit, baseptr)",
+    "Win_fence": "fence(assert)",
+    "Win_start": "start(group, assert)",
+    "Win_complete": "complete()",
+    "Win_post": "post(group, assert)",
+    "Win_wait": "wait()",
+    "Win_test": "test(flag)",
+    "Win_lock": "lock(lock_type, rank, assert)",
+    "Win_unlock": "unlock(rank)",
+    "Win_lock_all": "lock_all(assert)",
+    "Win_unlock_all": "unlock_all()",
+    "Win_flush": "flush(rank)",
+    "Win_flush_all": "flush_all()",
+    "Win_flush_local": "flush_local(rank)",
+    "Win_flush_local_all": "flush_local_all()",
+    "Win_sync": "sync()",
+    "Win_attach": "attach(base, size)",
+    "Win_detach": "detach(base)",
+    "Win_get_group": "get_group(group)",
+    "Win_shared_query": "shared_query(rank, size, disp_unit, baseptr)",
 }
 CREATIONS = ("Win_create", "Win_allocate", "Win_create_dynamic")
 
@@ -32,16 +47,24 @@ def body(row):
         own = ", ".join(p.name for p in row.parameters)
         return [f"return engine_{name}({own}, [&] {{ return {below}; }});"]
     if name == "Win_free":
-        return ["EngineWindow* window = win == nullptr ? nullptr : engine_window(*win);", f"return window == nullptr ? {below} : engine_Win_free(window, win);"]
+        return [
+            "EngineWindow* window = win == nullptr ? nullptr : engine_window(*win);",
+            f"return window == nullptr ? {below} : engine_Win_free(window, win);",
+        ]
     if name == "Win_get_attr":
-        return ["EngineWindow* window = engine_window(win);",
-                f"return window != nullptr && window->get_attr(win_keyval, attribute_val, flag) ? MPI_SUCCESS : {below};"]
+        return [
+            "EngineWindow* window = engine_window(win);",
+            f"return window != nullptr && window->get_attr(win_keyval, attribute_val, flag) ? MPI_SUCCESS : {below};",
+        ]
     call = OPERATIONS.get(name) or CALLS.get(name)
     if requested(name) in OPERATIONS:
         call = f"complete_request(window->{OPERATIONS[requested(name)]}, target_rank, request)"
     if call is None:
         return None
-    return ["EngineWindow* window = engine_window(win);", f"return window == nullptr ? {below} : window->report(window->{call});"]
+    return [
+        "EngineWindow* window = engine_window(win);",
+        f"return window == nullptr ? {below} : window->report(window->{call});",
+    ]
 
 
 def source(rows):
@@ -49,7 +72,16 @@ def source(rows):
     done = [(row, lines) for row in rows if row.of_rma and (lines := body(row)) is not None]
     text = ""
     for row, lines in done:
-        parameters = row.parameter_text.replace("const void *compare_addr", "NEARCACHE_COMPARE_CONST void *compare_addr")
+        parameters = row.parameter_text.replace(
+            "const void *compare_addr", "NEARCACHE_COMPARE_CONST void *compare_addr"
+        )
         text += f"int engine_does_{row.name}({parameters}) {{\n  " + "\n  ".join(lines) + "\n}\n"
-    return text + "void cover_by_engine(RmaNext* table) {\n" + "".join(
-        f"  if (table->{row.name} != nullptr) table->{row.name} = engine_does_{row.name};\n" for row, _ in done) + "}\n"
+    return (
+        text
+        + "void cover_by_engine(RmaNext* table) {\n"
+        + "".join(
+            f"  if (table->{row.name} != nullptr) table->{row.name} = engine_does_{row.name};\n"
+            for row, _ in done
+        )
+        + "}\n"
+    )

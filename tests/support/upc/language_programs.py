@@ -11,6 +11,7 @@
 
 A program without abort and exit checks itself with check.h: it prints nothing of its own, and main returns 0.
 """
+
 import re
 import zlib
 from dataclasses import dataclass, field
@@ -25,13 +26,13 @@ MARKED = re.compile(r"// (error|warning): (.*)$")
 
 @dataclass
 class Program:
-    name: str                 # section/name
+    name: str  # section/name
     path: Path
     threads: tuple = (1, 2, 3, 4)
     environments: tuple = ("dynamic", "static")
     files: list = field(default_factory=list)
     expected: list = field(default_factory=list)
-    errors: dict = field(default_factory=dict)     # line: regex
+    errors: dict = field(default_factory=dict)  # line: regex
     warnings: dict = field(default_factory=dict)
     abort: str = None
     exit: int = None
@@ -81,7 +82,9 @@ def read(path, name):
     for number, line in enumerate(text.split("\n"), 1):
         marked = MARKED.search(line)
         if marked:
-            (program.errors if marked[1] == "error" else program.warnings)[number] = marked[2].strip()
+            (program.errors if marked[1] == "error" else program.warnings)[number] = marked[
+                2
+            ].strip()
     return program
 
 
@@ -96,7 +99,11 @@ def parts():
 
 def handwritten():
     other = parts()
-    return [read(path, str(path.relative_to(FOLDER).with_suffix(""))) for path in sorted(FOLDER.rglob("*.upc")) if path not in other]
+    return [
+        read(path, str(path.relative_to(FOLDER).with_suffix("")))
+        for path in sorted(FOLDER.rglob("*.upc"))
+        if path not in other
+    ]
 
 
 def generated(folder):

@@ -3,6 +3,7 @@
 Each program is compiled by upcc by itself; in its object, main gets a name of its own and all else becomes local, so that any number
 of programs can be linked into one. That one's main runs the programs that its arguments name, one after the other.
 """
+
 import concurrent.futures
 import functools
 import os
@@ -11,18 +12,21 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import launch
+from .. import launch, launch_upc
 from . import language_programs
-from .. import launch_upc
 
 CFLAGS = ["-O1", "-Wall", "-Werror", "-fno-common"]  # objcopy cannot make common symbols local
-DIAGNOSTIC = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|error|warning): (?P<text>.*)$", re.M)
+DIAGNOSTIC = re.compile(
+    r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|error|warning): (?P<text>.*)$",
+    re.M,
+)
 WORKERS = min(4, os.cpu_count() or 1)
 
 
 @dataclass(frozen=True)
 class Surroundings:
     """How programs are run: through which network, and whether the cache is on."""
+
     name: str
     tcp: bool = False
     cache: bool = True
@@ -44,26 +48,48 @@ class Combination:
 
 
 # Every number of threads with every network and both kinds of THREADS; one thread talks to nobody.
-ALL = [Combination(threads, static, where) for threads in (1, 2, 3, 4) for static in (False, True)
-       for where in ((MEMORY,) if threads == 1 else (MEMORY, CACHED, UNCACHED))]
+ALL = [
+    Combination(threads, static, where)
+    for threads in (1, 2, 3, 4)
+    for static in (False, True)
+    for where in ((MEMORY,) if threads == 1 else (MEMORY, CACHED, UNCACHED))
+]
 # Those that a run of ./test starts: each threads, each kind, each network occurs; a program takes part in one of them.
-FEW = [Combination(1, False, MEMORY), Combination(2, False, CACHED), Combination(3, False, MEMORY), Combination(4, False, MEMORY),
-       Combination(3, False, UNCACHED), Combination(4, False, CACHED), Combination(1, True, MEMORY), Combination(2, True, MEMORY),
-       Combination(3, True, CACHED), Combination(4, True, UNCACHED)]
+FEW = [
+    Combination(1, False, MEMORY),
+    Combination(2, False, CACHED),
+    Combination(3, False, MEMORY),
+    Combination(4, False, MEMORY),
+    Combination(3, False, UNCACHED),
+    Combination(4, False, CACHED),
+    Combination(1, True, MEMORY),
+    Combination(2, True, MEMORY),
+    Combination(3, True, CACHED),
+    Combination(4, True, UNCACHED),
+]
 
 
 def combinations(program, long):
     """Where a program is run: in all that its comments allow (`long`), or in the one of FEW that its name's hash chooses."""
+
     def allowed(which):
-        return [each for each in which
-                if each.threads in program.threads and ("static" if each.static else "dynamic") in program.environments]
+        return [
+            each
+            for each in which
+            if each.threads in program.threads
+            and ("static" if each.static else "dynamic") in program.environments
+        ]
+
     if long:
-        return allowed(FEW if program.ends else ALL)  # what takes the whole run with it needs a start of its own each time
+        return allowed(
+            FEW if program.ends else ALL
+        )  # what takes the whole run with it needs a start of its own each time
     few = allowed(FEW)
     return [few[program.hash() % len(few)]]
 
 
 # --- compiling -------------------------------------------------------------------------------------------------------------------
+
 
 def upcc(words):
     return launch_upc.call_upcc(*words)
@@ -85,7 +111,17 @@ def compile_program(program, static, folder, more=()):
             return None, messages or f"upcc ended with {code}"
         objects.append(output)
     joined, renamed = folder / f"{program.symbol}.r.o", folder / f"{program.symbol}.o"
-    steps = [["objcopy", "--redefine-sym", f"ncupc_main={program.symbol}", "--keep-global-symbol", program.symbol, objects[0], renamed]]
+    steps = [
+        [
+            "objcopy",
+            "--redefine-sym",
+            f"ncupc_main={program.symbol}",
+            "--keep-global-symbol",
+            program.symbol,
+            objects[0],
+            renamed,
+        ]
+    ]
     if len(objects) > 1:  # names that they share become local once they are one
         steps = [["ld", "-r", "-o", joined, *objects], [*steps[0][:-2], joined, renamed]]
     for words in steps:
@@ -100,6 +136,7 @@ def compile_program(program, static, folder, more=()):
 @dataclass
 class Told:
     """What upcc says of a program: {line: messages} of errors and of warnings."""
+
     code: int
     messages: str
     errors: dict
@@ -107,7 +144,9 @@ class Told:
 
 
 def diagnose(program, static):
-    code, _, messages = upcc([*include_words(), *([f"-T={static}"] if static else []), "-fsyntax-only", program.path])
+    code, _, messages = upcc(
+        [*include_words(), *([f"-T={static}"] if static else []), "-fsyntax-only", program.path]
+    )
     told = Told(code, messages, {}, {})
     for match in DIAGNOSTIC.finditer(messages):
         if Path(match["file"]).name == program.path.name:
@@ -172,8 +211,12 @@ int main(int argc, char **argv)
 def link(programs, objects, static, path, more=()):
     """One executable of many programs."""
     main = Path(f"{path}.upc")
-    main.write_text(MAIN.format(declarations="\n".join(f"extern int {each.symbol}(int, char **);" for each in programs),
-                                rows="\n".join(f'    {{"{each.name}", {each.symbol}}},' for each in programs)))
+    main.write_text(
+        MAIN.format(
+            declarations="\n".join(f"extern int {each.symbol}(int, char **);" for each in programs),
+            rows="\n".join(f'    {{"{each.name}", {each.symbol}}},' for each in programs),
+        )
+    )
     fixed = [f"-T={static}"] if static else []
     code, _, messages = upcc([*CFLAGS, *more, *fixed, main, *objects, "-o", path, "-lm"])
     assert code == 0, messages
@@ -186,15 +229,24 @@ OUTPUT = re.compile(r"^=== (\S+)\n(.*?)(?:^--- (\S+) (\d+)$|\Z)", re.M | re.S)
 
 
 def run(executable, combination, names, timeout=60, env=None):
-    return launch_upc.run(executable, combination.threads, *names, cache=combination.where.cache, tcp=combination.where.tcp,
-                          timeout=timeout, env=env, heap=24 << 20)
+    return launch_upc.run(
+        executable,
+        combination.threads,
+        *names,
+        cache=combination.where.cache,
+        tcp=combination.where.tcp,
+        timeout=timeout,
+        env=env,
+        heap=24 << 20,
+    )
 
 
 @dataclass
 class Outcome:
     """What became of one program in one combination."""
-    done: bool = False       # main returned on every thread
-    failed: int = 0          # on how many threads with a value other than 0
+
+    done: bool = False  # main returned on every thread
+    failed: int = 0  # on how many threads with a value other than 0
     output: str = ""
     messages: str = ""
     code: int = None
@@ -208,18 +260,29 @@ def outcomes(executable, combination, programs, env=None):
         result = run(executable, combination, waiting, timeout=30 + 2 * len(waiting), env=env)
         shown = " ".join(map(str, result.command))
         for name, output, end, failed in OUTPUT.findall(result.stdout):
-            outcome = Outcome(bool(end), int(failed or 0), output.strip("\n"), "", result.returncode, shown)
+            outcome = Outcome(
+                bool(end), int(failed or 0), output.strip("\n"), "", result.returncode, shown
+            )
             outcome.messages = messages_of(name, result.stderr) if end else result.stderr[-3000:]
             found[name] = outcome
         if waiting[0] not in found:  # nothing was started
             for name in waiting:
-                found[name] = Outcome(messages=result.stderr[-3000:], code=result.returncode, command=shown)
+                found[name] = Outcome(
+                    messages=result.stderr[-3000:], code=result.returncode, command=shown
+                )
         waiting = [name for name in waiting if name not in found]
     for program in programs:
         if program.ends:
             result = run(executable, combination, [program.name], env=env)
             output = result.stdout.split(f"=== {program.name}\n")[-1].split("\n--- ")[0].strip("\n")
-            found[program.name] = Outcome(False, 0, output, result.stderr, result.returncode, " ".join(map(str, result.command)))
+            found[program.name] = Outcome(
+                False,
+                0,
+                output,
+                result.stderr,
+                result.returncode,
+                " ".join(map(str, result.command)),
+            )
     return found
 
 
@@ -257,21 +320,34 @@ class Suite:
     @functools.cached_property
     def objects(self):
         """{(program's name, static number of threads or 0): (object, messages)}."""
-        wanted = sorted({(self.programs.index(each), combination.threads if combination.static else 0)
-                         for combination, programs in self.plan.items() for each in programs})
+        wanted = sorted(
+            {
+                (self.programs.index(each), combination.threads if combination.static else 0)
+                for combination, programs in self.plan.items()
+                for each in programs
+            }
+        )
         for _, static in wanted:
             (self.folder / str(static)).mkdir(exist_ok=True, parents=True)
-        found = in_processes(functools.partial(_compile, self.programs, self.folder, self.options), wanted)
-        return {(self.programs[index].name, static): result for (index, static), result in found.items()}
+        found = in_processes(
+            functools.partial(_compile, self.programs, self.folder, self.options), wanted
+        )
+        return {
+            (self.programs[index].name, static): result for (index, static), result in found.items()
+        }
 
     @functools.cached_property
     def executables(self):
         """{static number of threads or 0: (path, programs in it)}."""
         linked = {}
         for static in sorted({static for _, static in self.objects}):
-            programs = [each for each in self.programs if self.objects.get((each.name, static), (None,))[0]]
+            programs = [
+                each for each in self.programs if self.objects.get((each.name, static), (None,))[0]
+            ]
             objects = [self.objects[each.name, static][0] for each in programs]
-            linked[static] = link(programs, objects, static, self.folder / f"all-{static}", self.options)
+            linked[static] = link(
+                programs, objects, static, self.folder / f"all-{static}", self.options
+            )
         return linked
 
     @functools.cached_property

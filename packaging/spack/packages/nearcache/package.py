@@ -15,9 +15,15 @@ class Nearcache(CMakePackage):
 
     version("main", branch="main")
 
-    variant("apps", default=False, description="Build the applications (local clustering coefficients)")
+    variant(
+        "apps", default=False, description="Build the applications (local clustering coefficients)"
+    )
 
-    variant("shmem", default=False, description="Build for the OpenSHMEM of Open MPI, which must have been built with it")
+    variant(
+        "shmem",
+        default=False,
+        description="Build for the OpenSHMEM of Open MPI, which must have been built with it",
+    )
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -37,7 +43,11 @@ class Nearcache(CMakePackage):
     generator("ninja")
 
     def cmake_args(self):
-        oshcc = join_path(self.spec["openmpi"].prefix.bin, "oshcc") if self.spec.satisfies("+shmem") else "none"
+        oshcc = (
+            join_path(self.spec["openmpi"].prefix.bin, "oshcc")
+            if self.spec.satisfies("+shmem")
+            else "none"
+        )
         return [
             self.define("NEARCACHE_OSHCC", oshcc),
             self.define("NEARCACHE_MPICC", self.spec["mpi"].mpicc),

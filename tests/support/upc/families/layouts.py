@@ -1,26 +1,46 @@
 """Arrays of several dimensions and layouts: affinity, phase and value of every element; initialisers against the same private array."""
+
 import random
 
 from .text import program, shared
 
 # (dimensions, the one that THREADS multiplies, block size)
 ARRAYS = [
-    ((4,), 0, None), ((6,), 0, 3), ((5,), 0, "*"), ((3, 4), 0, None), ((3, 4), 1, 5), ((2, 3, 4), 0, 4),
-    ((2, 3, 4), 1, 7), ((2, 2, 3), 2, 2), ((2, 5), 0, "*"), ((1, 2, 3, 2), 0, 12), ((2, 2, 2), 1, "*"), ((7, 3), 0, 1),
+    ((4,), 0, None),
+    ((6,), 0, 3),
+    ((5,), 0, "*"),
+    ((3, 4), 0, None),
+    ((3, 4), 1, 5),
+    ((2, 3, 4), 0, 4),
+    ((2, 3, 4), 1, 7),
+    ((2, 2, 3), 2, 2),
+    ((2, 5), 0, "*"),
+    ((1, 2, 3, 2), 0, 12),
+    ((2, 2, 2), 1, "*"),
+    ((7, 3), 0, 1),
 ]
 TYPES = {"char": 1, "int": 4, "double": 8, "struct odd": 7}
 
 
 def name_of(dimensions, times, block):
-    return "x".join(map(str, dimensions)) + f"_threads_{times}_" + {None: "plain", "*": "star"}.get(block, f"block_{block}")
+    return (
+        "x".join(map(str, dimensions))
+        + f"_threads_{times}_"
+        + {None: "plain", "*": "star"}.get(block, f"block_{block}")
+    )
 
 
 def every_element(dimensions, times, block):
     """A program that looks at each element of four arrays, by subscripts and by one pointer that walks over them."""
-    sizes = [f"{size} * THREADS" if index == times else str(size) for index, size in enumerate(dimensions)]
+    sizes = [
+        f"{size} * THREADS" if index == times else str(size)
+        for index, size in enumerate(dimensions)
+    ]
     subscripts = "".join(f"[{size}]" for size in sizes)
     count = " * ".join(f"({size})" for size in sizes)
-    loops = [f"for (int i{index} = 0; i{index} < {size}; i{index}++)" for index, size in enumerate(sizes)]
+    loops = [
+        f"for (int i{index} = 0; i{index} < {size}; i{index}++)" for index, size in enumerate(sizes)
+    ]
     element = "".join(f"[i{index}]" for index in range(len(sizes)))
     length = 1
     for size in dimensions:
@@ -30,25 +50,46 @@ def every_element(dimensions, times, block):
     for number, type in enumerate(TYPES):
         name = f"a{number}"
         declarations.append(f"{shared(block)} {type} {name}{subscripts};")
-        body += ["{", "    int n = 0;",
-                 f"    shared [{each}] {type} *p = (shared [{each}] {type} *)&{name}{'[0]' * len(sizes)};"]
+        body += [
+            "{",
+            "    int n = 0;",
+            f"    shared [{each}] {type} *p = (shared [{each}] {type} *)&{name}{'[0]' * len(sizes)};",
+        ]
         body += ["    " * (index + 1) + loop for index, loop in enumerate(loops)]
         inside = "    " * (len(loops) + 1)
         body[-1] += " {"
-        body += [inside + f"CHECK_EQ(upc_threadof(&{name}{element}), n / {each} % THREADS);",
-                 inside + f"CHECK_EQ(upc_phaseof(&{name}{element}), n % {each});",
-                 inside + f"CHECK(&{name}{element} == p + n);",
-                 inside + f"CHECK_EQ(&{name}{element} - p, n);",
-                 inside + "n++;", "    " * len(loops) + "}",
-                 f"    CHECK_EQ(n, {count});", f"    CHECK_EQ(sizeof {name}, n * sizeof({type}));", "}"]
-    body += ["upc_forall (int n = 0; n < " + count + f"; n++; (shared [{each}] int *)&a1{'[0]' * len(sizes)} + n)",
-             f"    ((shared [{each}] int *)&a1{'[0]' * len(sizes)})[n] = 3 * n + 1;", "upc_barrier;", "int next = 1;"]
+        body += [
+            inside + f"CHECK_EQ(upc_threadof(&{name}{element}), n / {each} % THREADS);",
+            inside + f"CHECK_EQ(upc_phaseof(&{name}{element}), n % {each});",
+            inside + f"CHECK(&{name}{element} == p + n);",
+            inside + f"CHECK_EQ(&{name}{element} - p, n);",
+            inside + "n++;",
+            "    " * len(loops) + "}",
+            f"    CHECK_EQ(n, {count});",
+            f"    CHECK_EQ(sizeof {name}, n * sizeof({type}));",
+            "}",
+        ]
+    body += [
+        "upc_forall (int n = 0; n < "
+        + count
+        + f"; n++; (shared [{each}] int *)&a1{'[0]' * len(sizes)} + n)",
+        f"    ((shared [{each}] int *)&a1{'[0]' * len(sizes)})[n] = 3 * n + 1;",
+        "upc_barrier;",
+        "int next = 1;",
+    ]
     body += ["    " * index + loop for index, loop in enumerate(loops)]
     body[-1] += " {"
     inside = "    " * len(loops)
-    body += [inside + f"CHECK_EQ(a1{element}, next);", inside + "next += 3;", "    " * (len(loops) - 1) + "}"]
-    return program(f"Affinity, phase and value of every element of {shared(block)} T a{subscripts} (6.5.2.1).",
-                   "\n".join(declarations), "\n".join(body))
+    body += [
+        inside + f"CHECK_EQ(a1{element}, next);",
+        inside + "next += 3;",
+        "    " * (len(loops) - 1) + "}",
+    ]
+    return program(
+        f"Affinity, phase and value of every element of {shared(block)} T a{subscripts} (6.5.2.1).",
+        "\n".join(declarations),
+        "\n".join(body),
+    )
 
 
 def initialiser(generator, dimensions):
@@ -58,7 +99,10 @@ def initialiser(generator, dimensions):
     while at < size and generator.random() < 0.9:
         if generator.random() < 0.2:
             at = generator.randrange(at, size)
-            parts.append(f"[{at}] = " + (initialiser(generator, rest) if rest else str(generator.randint(-99, 99))))
+            parts.append(
+                f"[{at}] = "
+                + (initialiser(generator, rest) if rest else str(generator.randint(-99, 99)))
+            )
         else:
             parts.append(initialiser(generator, rest) if rest else str(generator.randint(-99, 99)))
         at += 1
@@ -75,13 +119,24 @@ def initialised(seed):
         type = generator.choice(["char", "short", "int", "long", "float", "double"])
         text = initialiser(generator, dimensions)
         subscripts = "".join(f"[{size}]" for size in dimensions)
-        declarations += [f"{shared(block)} {type} a{number}{subscripts} = {text};",
-                         f"static const {type} model{number}{subscripts} = {text};"]
+        declarations += [
+            f"{shared(block)} {type} a{number}{subscripts} = {text};",
+            f"static const {type} model{number}{subscripts} = {text};",
+        ]
         element = "".join(f"[i{index}]" for index in range(len(dimensions)))
-        body += ["    " * index + f"for (int i{index} = 0; i{index} < {size}; i{index}++)" for index, size in enumerate(dimensions)]
-        body.append("    " * len(dimensions) + f"CHECK(a{number}{element} == model{number}{element});")
-    return program("Initialised shared arrays hold what private arrays with the same initialisers hold (C99 6.7.8).",
-                   "\n".join(declarations), "\n".join(body), ["environment: static"])
+        body += [
+            "    " * index + f"for (int i{index} = 0; i{index} < {size}; i{index}++)"
+            for index, size in enumerate(dimensions)
+        ]
+        body.append(
+            "    " * len(dimensions) + f"CHECK(a{number}{element} == model{number}{element});"
+        )
+    return program(
+        "Initialised shared arrays hold what private arrays with the same initialisers hold (C99 6.7.8).",
+        "\n".join(declarations),
+        "\n".join(body),
+        ["environment: static"],
+    )
 
 
 def programs():

@@ -1,12 +1,32 @@
 """Every assignment operator, ++ and -- on every scalar type, through each kind of lvalue; a private variable is the model."""
+
 from .text import indented, program
 
-INTEGERS = {"char": "char", "schar": "signed char", "uchar": "unsigned char", "short": "short", "ushort": "unsigned short", "int": "int",
-            "uint": "unsigned", "long": "long", "ulong": "unsigned long", "longlong": "long long"}
+INTEGERS = {
+    "char": "char",
+    "schar": "signed char",
+    "uchar": "unsigned char",
+    "short": "short",
+    "ushort": "unsigned short",
+    "int": "int",
+    "uint": "unsigned",
+    "long": "long",
+    "ulong": "unsigned long",
+    "longlong": "long long",
+}
 FLOATING = {"float": "float", "double": "double", "longdouble": "long double"}
 # Of each place that a value can be in; t is another thread's index.
-PLACES = ("cyclic[t]", "blocked[3 * t + 2]", "*(indefinite + 4)", "*to_blocked", "records[t].member", "list->member", "records[t].array[2]",
-          "by_strict[t]", "p[-1]")
+PLACES = (
+    "cyclic[t]",
+    "blocked[3 * t + 2]",
+    "*(indefinite + 4)",
+    "*to_blocked",
+    "records[t].member",
+    "list->member",
+    "records[t].array[2]",
+    "by_strict[t]",
+    "p[-1]",
+)
 
 DECLARATIONS = """
 struct record {{ char before; {type} member; {type} array[3]; char after; }};
@@ -33,8 +53,12 @@ static void place_{number}(shared [] {type} *indefinite)
 
 
 def check(place, operator, start, operand):
-    return [f"{place} = {start};", f"model = {start};",
-            f"CHECK(({place} {operator} {operand}) == (model {operator} {operand}));", f"CHECK({place} == model);"]
+    return [
+        f"{place} = {start};",
+        f"model = {start};",
+        f"CHECK(({place} {operator} {operand}) == (model {operator} {operand}));",
+        f"CHECK({place} == model);",
+    ]
 
 
 def steps(place, start):
@@ -47,22 +71,54 @@ def steps(place, start):
 def source(type, integer, places):
     operators = [("=", 6, 7), ("+=", 40, 9), ("-=", 9, 3), ("*=", 5, 6), ("/=", 100, 7)]
     if integer:
-        operators += [("%=", 100, 7), ("<<=", 3, 2), (">>=", 100, 3), ("&=", 92, 58), ("|=", 17, 66), ("^=", 85, 51)]
+        operators += [
+            ("%=", 100, 7),
+            ("<<=", 3, 2),
+            (">>=", 100, 3),
+            ("&=", 92, 58),
+            ("|=", 17, 66),
+            ("^=", 85, 51),
+        ]
         operators += [("+=", 100, "wide"), ("=", 1, "wide"), ("*=", 3, "wide"), ("-=", 2, "2.75")]
     else:
-        operators += [("+=", "1.5", "2.25"), ("-=", "0.5", "0.75"), ("*=", "1.5", "-2"), ("/=", 3, 4)]
+        operators += [
+            ("+=", "1.5", "2.25"),
+            ("-=", "0.5", "0.75"),
+            ("*=", "1.5", "-2"),
+            ("/=", 3, 4),
+        ]
     functions, calls = [], []
     for number, place in enumerate(places):
-        lines = [line for operator, start, operand in operators for line in check(place, operator, start, operand)]
-        functions.append(FUNCTION.format(number=number, type=type, lines=indented("\n".join(lines + steps(place, 5)))))
+        lines = [
+            line
+            for operator, start, operand in operators
+            for line in check(place, operator, start, operand)
+        ]
+        functions.append(
+            FUNCTION.format(
+                number=number, type=type, lines=indented("\n".join(lines + steps(place, 5)))
+            )
+        )
         calls.append(f"place_{number}(indefinite);")
-    body = [SETUP.format(type=type), *calls, "CHECK(records[0].before == 0 && records[0].after == 0);", "upc_free(indefinite);"]
-    return program(f"Assignment operators, ++ and -- on shared objects of type {type}, in several kinds of places (C99 6.5.16, 6.5.2.4).",
-                   DECLARATIONS.format(type=type) + "".join(functions), "\n".join(body))
+    body = [
+        SETUP.format(type=type),
+        *calls,
+        "CHECK(records[0].before == 0 && records[0].after == 0);",
+        "upc_free(indefinite);",
+    ]
+    return program(
+        f"Assignment operators, ++ and -- on shared objects of type {type}, in several kinds of places (C99 6.5.16, 6.5.2.4).",
+        DECLARATIONS.format(type=type) + "".join(functions),
+        "\n".join(body),
+    )
 
 
 def programs():
     """Some types are tried in every place, the others in some of them."""
     for number, (name, type) in enumerate([*INTEGERS.items(), *FLOATING.items()]):
-        places = PLACES if name in ("int", "ushort", "double") else [PLACES[(number + 2 * step) % len(PLACES)] for step in range(4)]
+        places = (
+            PLACES
+            if name in ("int", "ushort", "double")
+            else [PLACES[(number + 2 * step) % len(PLACES)] for step in range(4)]
+        )
         yield f"operators/{name}", source(type, name in INTEGERS, places)

@@ -2,6 +2,7 @@
 
 All arithmetic is unsigned, so nothing overflows; a statement changes an object at one place only and does not read it elsewhere.
 """
+
 import random
 
 from .text import indented, program
@@ -16,8 +17,12 @@ ARRAYS = {
     "fields": ("shared struct fields {}[8 * THREADS];", "[{k} * THREADS + lane].{field}"),
 }
 MODELS = {
-    "cyclic": "unsigned", "blocked": "unsigned", "bytes": "unsigned char",
-    "wide": "unsigned long", "halves": "unsigned short", "fields": "struct fields",
+    "cyclic": "unsigned",
+    "blocked": "unsigned",
+    "bytes": "unsigned char",
+    "wide": "unsigned long",
+    "halves": "unsigned short",
+    "fields": "struct fields",
 }
 STRUCT = "struct fields { unsigned a : 5, b : 11; unsigned long c : 37; unsigned char plain; unsigned short list[2]; };"
 FIELDS = ("a", "b", "c", "plain", "list[1]")
@@ -104,16 +109,34 @@ def source(seed):
     declarations = ["static unsigned number(unsigned n) { return n; }", STRUCT]
     declarations += [text.format(name) for name, (text, _) in ARRAYS.items()]
     declarations += [f"static {type} m_{name}[8];" for name, type in MODELS.items()]
-    compared = [f"@{name}:%d:{field}@" for name in ARRAYS for field in (FIELDS if name == "fields" else ("a",))]
-    tests = " && ".join(f"{in_terms(place.replace('%d', 'k'), False)} == {in_terms(place.replace('%d', 'k'), True)}" for place in compared)
+    compared = [
+        f"@{name}:%d:{field}@"
+        for name in ARRAYS
+        for field in (FIELDS if name == "fields" else ("a",))
+    ]
+    tests = " && ".join(
+        f"{in_terms(place.replace('%d', 'k'), False)} == {in_terms(place.replace('%d', 'k'), True)}"
+        for place in compared
+    )
     for part in range(4):
         lines = []
         for statement in [writer.statement() for _ in range(10)]:
             lines += [in_terms(statement, False) + ";", in_terms(statement, True) + ";"]
-        declarations += ["", f"static void part_{part}(int lane)", "{", indented("\n".join(lines)), "    for (int k = 0; k < 8; k++)",
-                         f"        CHECK({tests});", "}"]
+        declarations += [
+            "",
+            f"static void part_{part}(int lane)",
+            "{",
+            indented("\n".join(lines)),
+            "    for (int k = 0; k < 8; k++)",
+            f"        CHECK({tests});",
+            "}",
+        ]
     body = ["int lane = (MYTHREAD + 1) % THREADS;", *(f"part_{part}(lane);" for part in range(4))]
-    return program("Random statements do the same to shared and to private data.", "\n".join(declarations), "\n".join(body))
+    return program(
+        "Random statements do the same to shared and to private data.",
+        "\n".join(declarations),
+        "\n".join(body),
+    )
 
 
 def programs():

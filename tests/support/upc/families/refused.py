@@ -1,4 +1,5 @@
 """Constraint violations that come in pairs of types: what is assigned to what, which operator is applied to what."""
+
 from .text import shared
 
 BLOCKS = (None, 2, 3, 0)
@@ -59,7 +60,10 @@ STATEMENTS = {
     "double_to_pointer": ("A number is no pointer", "p = d"),
     "pointer_plus_assign": ("A pointer is not added to a pointer", "p += q"),
     "structure_compound": ("A structure is no number", "s += 1"),
-    "order_with_private": ("Private pointers and pointers to shared have no order", "n = p < (int *)0"),
+    "order_with_private": (
+        "Private pointers and pointers to shared have no order",
+        "n = p < (int *)0",
+    ),
     "conditional_types": ("The conditional's operands do not fit together", "n ? p : d"),
 }
 
@@ -69,6 +73,9 @@ def programs():
         for right in BLOCKS:
             if left != right:
                 name = f"{NAMES.get(left, left)}_from_{NAMES.get(right, right)}"
-                yield f"refused/assigned_{name}", ASSIGNED.format(left=shared(left), right=shared(right))
+                yield (
+                    f"refused/assigned_{name}",
+                    ASSIGNED.format(left=shared(left), right=shared(right)),
+                )
     for name, (what, statement) in STATEMENTS.items():
         yield f"refused/{name}", APPLIED.format(what=what, statement=statement)

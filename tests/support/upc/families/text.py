@@ -1,11 +1,26 @@
 """What the families write their programs with."""
+
 HEAD = '#include <upc.h>\n#include "check.h"\n'
 
 
 def program(rule, declarations, body, comments=(), includes=()):
     """A whole program: the rule it checks as first comment, declarations, and what main does."""
-    lines = [f"// {rule}", *(f"// {comment}" for comment in comments), *(f"#include <{name}>" for name in includes), HEAD]
-    lines += [declarations.strip("\n"), "", "int main(void)", "{", indented(body), "    return check_failures;", "}", ""]
+    lines = [
+        f"// {rule}",
+        *(f"// {comment}" for comment in comments),
+        *(f"#include <{name}>" for name in includes),
+        HEAD,
+    ]
+    lines += [
+        declarations.strip("\n"),
+        "",
+        "int main(void)",
+        "{",
+        indented(body),
+        "    return check_failures;",
+        "}",
+        "",
+    ]
     return "\n".join(lines)
 
 
