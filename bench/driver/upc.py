@@ -128,7 +128,7 @@ def loops(launch, quick):
         words = ["--what", what, "--elements", 20000 if quick or what == POLL else 100000]
         runs = in_turn(
             {
-                side: lambda side=side: launch.side(side, "tcp", PROGRAM, words)
+                side: lambda side=side, words=words: launch.side(side, "tcp", PROGRAM, words)
                 for side in (PLAIN, CACHED)
             },
             3 if quick else 7,
