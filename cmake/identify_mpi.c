@@ -1,4 +1,5 @@
-/* Preprocessed only, to learn of which family and version an mpi.h is (cmake/NearcacheMpi.cmake). */
+/* Preprocessed only, to learn of which family and version an mpi.h is
+ * (cmake/NearcacheMpi.cmake). */
 #include <mpi.h>
 #if defined(OMPI_MAJOR_VERSION)
 #define DOTTED(a, b, c) a.b.c

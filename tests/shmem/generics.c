@@ -63,11 +63,19 @@ int main(int argc, char** argv) {
   shmem_init();
   other = 1 - shmem_my_pe();
   ctx = context_wanted(argc);
-  GENERICS(char, char)
-  GENERICS(short, short) GENERICS(int, int) GENERICS(long, long) GENERICS(unsigned char, uchar)
-      GENERICS(unsigned long, ulong) GENERICS(float, float) GENERICS(double, double)
-          GENERICS(long double, longdouble) GENERIC_ATOMICS(int, int) GENERIC_ATOMICS(long, long)
-              GENERIC_ATOMICS(unsigned long, ulong) if (argc > 1) shmem_ctx_destroy(ctx);
+  GENERICS(char, char);
+  GENERICS(short, short);
+  GENERICS(int, int);
+  GENERICS(long, long);
+  GENERICS(unsigned char, uchar);
+  GENERICS(unsigned long, ulong);
+  GENERICS(float, float);
+  GENERICS(double, double);
+  GENERICS(long double, longdouble);
+  GENERIC_ATOMICS(int, int);
+  GENERIC_ATOMICS(long, long);
+  GENERIC_ATOMICS(unsigned long, ulong);
+  if (argc > 1) shmem_ctx_destroy(ctx);
   const int code = verdict();
   shmem_finalize();
   return code;

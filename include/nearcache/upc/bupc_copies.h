@@ -79,7 +79,7 @@ typedef struct {
                                              size_t dst_count, src_const from, size_t src_bytes, \
                                              size_t src_stride, size_t src_count);               \
   /* Parts of arrays of several dimensions: runs of count[0] bytes, count[1] of them strides[0]  \
-     bytes apart, count[2] of these strides[1] apart, and so on up to count[levels]. */                                                        \
+     bytes apart, count[2] of these strides[1] apart, and so on up to count[levels]. */          \
   void bupc_##kind##_strided(dst to, const size_t dst_strides[], src_const from,                 \
                              const size_t src_strides[], const size_t count[], size_t levels);   \
   bupc_handle_t bupc_##kind##_strided_async(dst to, const size_t dst_strides[], src_const from,  \

@@ -83,10 +83,9 @@ static void OF_TYPE(round_)(uint64_t seed) {
   const ncupc_ptr first_prefix =
       ncupc_add(prefixes, (ptrdiff_t)call.skipped, sizeof(T), call.block);
   const int flags = coll_in[call.in] | coll_out[call.out];
-  T (*const function)
-  (T, T) = call.op == UPC_FUNC           ? OF_TYPE(larger_)
-           : call.op == UPC_NONCOMM_FUNC ? OF_TYPE(composed_)
-                                         : NULL;
+  T (*function)(T, T) = NULL;
+  if (call.op == UPC_FUNC) function = OF_TYPE(larger_);
+  if (call.op == UPC_NONCOMM_FUNC) function = OF_TYPE(composed_);
   coll_delay();
   OF_TYPE(fill_)(&call, first, seed);
   if (call.in == 2) NCUPC_BARRIER();
