@@ -1,4 +1,4 @@
-"""Builds and runs every test (started by ./test): unit tests, pytest over the launchers, sanitizer builds."""
+"""Builds and runs every test (started by ./test): lint, unit tests, pytest over the launchers, sanitizer builds."""
 
 import argparse
 import os
@@ -10,6 +10,7 @@ import time
 import xml.etree.ElementTree as xml
 from dataclasses import dataclass, field
 
+import lint
 import test_lanes
 from console import ROOT, Failed, Status, build_targets, build_words, configure, configure_words
 
@@ -81,6 +82,11 @@ def arguments():
         "--long",
         action="store_true",
         help="millions of random operations, longer fuzzing, every mutation of tests/mutations",
+    )
+    speed.add_argument(
+        "--lint",
+        action="store_true",
+        help="looks at the sources only: layout, ruff, mypy, shellcheck, clang-tidy",
     )
     parser.add_argument(
         "pytest",
@@ -259,6 +265,27 @@ def mutated(stage, env):
     count(stage, junit)
 
 
+def linted(stage, quick):
+    """What needs nothing built; a tool that is not here is skipped, unless all were asked for."""
+    for outcome in lint.outcomes(quick):
+        missing = outcome.passed is None
+        word = "left out" if missing else "passed" if outcome.passed else "FAILED"
+        print(f"  {outcome.check.name}: {word} ({outcome.seconds:.1f} s)", flush=True)
+        if outcome.text:
+            print(outcome.text, flush=True)
+        if outcome.passed:
+            stage.passed += 1
+        elif missing and quick:
+            stage.skipped += 1
+        else:
+            stage.failed += 1
+            stage.failures.append(f"lint: {outcome.check.name}")
+
+
+def lint_stage(quick):
+    return staged("lint", lambda stage: linted(stage, quick))
+
+
 def build_stage(settings, targets=(), title=""):
     return staged(
         f"build{title and ' of ' + title}", lambda stage: build(BUILD, settings, targets, title)
@@ -289,12 +316,16 @@ def all_stages(given, env):
         "NEARCACHE_BUILD_APPS": "ON",
         "NEARCACHE_BUILD_BENCH": "ON",
     }
-    if given.pytest:
+    if given.pytest and not given.lint:
         lane = test_lanes.Lane("chosen", given.pytest)
         yield build_stage(settings)
         lane.start(pytest_words(given), env, LANES, live=True)
         yield from lane_stages([lane])
         return
+    if given.lint:
+        yield lint_stage(quick=False)
+        return
+    yield lint_stage(quick=True)
     early, late = test_lanes.lanes()
     ahead = None
     first = EARLY if uses_ninja() else ()
@@ -328,14 +359,15 @@ def all_stages(given, env):
 
 def main():
     given = arguments()
-    if not shutil.which("ctest"):
+    if not given.lint and not shutil.which("ctest"):
         sys.exit("test: there is no ctest: it belongs to cmake")
     stages = []
     for stage in all_stages(given, surroundings(given)):
         stages.append(stage)
         if stage.name.startswith("build") and stage.failed:
             break  # nothing to run
-    print(f"\nthe {SLOWEST} slowest tests")
+    if not given.lint:
+        print(f"\nthe {SLOWEST} slowest tests")
     for seconds, name in sorted(
         (each for stage in stages for each in stage.durations), reverse=True
     )[:SLOWEST]:

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Installs what the demo, bench/figures or the tests need and nothing else: Debian/Ubuntu packages by apt, Python packages (among them
+# Installs what the demo, bench/figures, the tests or ./test --lint need and nothing else: Debian/Ubuntu packages by apt, Python packages (among them
 # an MPICH 5 and an Open MPI 5) by pip into .deps/. Only what is missing is installed, and it is printed first.
 #
-#   scripts/setup.sh demo|figures|test|long [--dry-run]
+#   scripts/setup.sh demo|figures|test|long|lint [--dry-run]
 #
 # --dry-run prints what would be installed and installs nothing. Exit status: 0 all there, 1 something could not be installed.
 set -euo pipefail
@@ -50,6 +50,19 @@ dh-python       cmd:dh_python3
 lintian         cmd:lintian
 python3-click   file:/usr/lib/python3/dist-packages/click
 python3-rich    file:/usr/lib/python3/dist-packages/rich"
+
+# What ./test --lint has beside tools by pip; an MPI and an OpenSHMEM, as clang-tidy reads their headers.
+lint_packages="
+g++             cmd:g++
+cmake           cmd:cmake
+ninja-build     cmd:ninja
+python3         cmd:python3
+python3-venv    python:ensurepip,venv
+nlohmann-json3-dev header:nlohmann/json.hpp
+libfmt-dev      header:fmt/core.h
+openmpi-bin     cmd:mpiexec.openmpi
+libopenmpi-dev  cmd:mpicc.openmpi
+shellcheck      cmd:shellcheck"
 
 # In place of PyPI's MPICH, where that cannot be installed (no wheel for the machine, no access to PyPI).
 fallback_packages="
@@ -134,11 +147,11 @@ install_packages() {
     local missing names=() package
     missing=$(missing_packages "$1")
     [ -n "$missing" ] || return 0
-    say "missing Debian packages:" $missing
+    say "missing Debian packages: ${missing//$'\n'/ }"
     [ -z "$dry_run" ] || return 0
     command -v apt-get >/dev/null ||
-        fail "there is no apt-get here: install what these packages contain by hand:" $missing
-    can_be_root || fail "no root rights: please ask for: apt-get install" $missing
+        fail "there is no apt-get here: install what these packages contain by hand: ${missing//$'\n'/ }"
+    can_be_root || fail "no root rights: please ask for: apt-get install ${missing//$'\n'/ }"
     say "apt-get update (log: .deps/apt.log)"
     as_root apt-get update >"$DEPS/apt.log" 2>&1 || say "apt-get update failed; going on with the lists at hand"
     for package in $missing; do names+=("$(package_name "$package")"); done
@@ -147,7 +160,7 @@ install_packages() {
         >>"$DEPS/apt.log" 2>&1 </dev/null ||
         { tail -n 15 "$DEPS/apt.log" >&2; fail "apt-get install failed; the whole log is .deps/apt.log"; }
     missing=$(missing_packages "$1")
-    [ -z "$missing" ] || say "still not found after the installation:" $missing
+    [ -z "$missing" ] || say "still not found after the installation: ${missing//$'\n'/ }"
 }
 
 # A venv is complete when its stamp holds what was asked for; the stamp names the folder too, as venvs cannot be moved.
@@ -184,7 +197,7 @@ main() {
     local what=${1:-}
     dry_run=""
     [ "${2:-}" != --dry-run ] || dry_run=1
-    case $what in demo | figures | test | long) ;; *) fail "usage: scripts/setup.sh demo|figures|test|long [--dry-run]" ;; esac
+    case $what in demo | figures | test | long | lint) ;; *) fail "usage: scripts/setup.sh demo|figures|test|long|lint [--dry-run]" ;; esac
     mkdir -p "$DEPS"
     # Our own package, in place; asked for anew when its requirements change.
     local digest packages=$demo_packages venvs=$demo_venvs tools="$ROOT" tools_stamp
@@ -194,19 +207,30 @@ main() {
         packages+=$test_packages
         [ "$what" = test ] || packages+=$long_packages
         venvs=$test_venvs
-        tools="$ROOT[test]"
+        tools="${ROOT}[test]"
         tools_stamp+=" nearcache-figures-$digest nearcache-test-$digest"
     elif [ "$what" = figures ]; then
         packages+=$figures_packages
-        tools="$ROOT[figures]"
+        tools="${ROOT}[figures]"
         tools_stamp+=" nearcache-figures-$digest"
+    elif [ "$what" = lint ]; then
+        packages=$lint_packages venvs=""
+        tools="${ROOT}[lint]"
+        tools_stamp+=" nearcache-lint-$digest"
     fi
+    # What the tools hold already stays.
+    local stamp="" word
+    [ ! -e "$DEPS/tools/.nearcache-stamp" ] || stamp=$(<"$DEPS/tools/.nearcache-stamp")
+    for word in $stamp; do
+        case " $tools_stamp " in *" $word "*) continue ;; esac
+        case $word in nearcache-*-"$digest") tools_stamp+=" $word" ;; esac
+    done
     install_packages "$packages"
     [ -n "$dry_run" ] || python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' ||
         fail "$(command -v python3) is older than 3.9; put a newer python3 first in PATH"
     install_venv tools "$tools_stamp" -e "$tools" || fail "the Python tools could not be installed"
-    install_mpi_venvs "$venvs"
-    if [ -z "$dry_run" ] && [ ! -x "$DEPS/mpich/bin/mpicc" ]; then
+    [ -z "$venvs" ] || install_mpi_venvs "$venvs"
+    if [ -n "$venvs" ] && [ -z "$dry_run" ] && [ ! -x "$DEPS/mpich/bin/mpicc" ]; then
         say "PyPI's MPICH 5 is not there; Debian's MPICH takes its place (other versions, other times)"
         install_packages "$fallback_packages"
     fi

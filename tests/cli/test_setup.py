@@ -41,6 +41,32 @@ def setup(checkout, *words, path=None, user=None):
     )
 
 
+def test_lint_needs_its_tools_and_no_mpi_of_pypi(checkout):
+    done = setup(checkout, "lint", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "shellcheck" in done.stdout and "[lint]" in done.stdout
+    assert "mpich" not in done.stdout and "valgrind" not in done.stdout
+
+
+def test_what_the_tools_hold_already_is_not_asked_for_again(checkout):
+    def pip_lines(what):
+        lines = setup(checkout, what, "--dry-run").stdout.splitlines()
+        return [line for line in lines if ".deps/tools" in line]
+
+    assert pip_lines("lint")
+    (checkout / ".deps" / "tools").mkdir()
+    digest = subprocess.run(
+        "cksum <pyproject.toml | tr -d ' '",
+        shell=True,
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    words = f"{checkout} nearcache-{digest} nearcache-lint-{digest}"
+    (checkout / ".deps" / "tools" / ".nearcache-stamp").write_text(words)
+    assert not pip_lines("lint") and not pip_lines("demo") and pip_lines("test")
+
+
 def test_dry_run_names_every_missing_package_and_venv_and_installs_nothing(checkout):
     done = setup(checkout, "test", "--dry-run")
     assert done.returncode == 0, done.stderr
