@@ -1,6 +1,7 @@
 #include "shmem/channel.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -15,7 +16,7 @@ uint64_t Channel::no_bits() {
   return reinterpret_cast<uint64_t>(&object);
 }
 
-void Channel::open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised) {
+void Channel::open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised, ChannelTeam team) {
   const ChannelLock lock(this);
   handle_ = handle;
   id_ = id;
@@ -23,6 +24,7 @@ void Channel::open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised) 
   owned_ = owned;
   serialised_ = serialised || owned;
   owner_ = std::this_thread::get_id();
+  team_ = std::move(team);
   state_ = context.caching ? State::untried : State::none;
   obstacle_ = nullptr;
   seen_orderings_ = context.orderings.load();

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "cache/page/page_cache.h"
 #include "front/handle_bits.h"
@@ -36,13 +37,35 @@ struct Tallies {
   Tally get_ns;                      // blocking gets for the cache: all together
 };
 
+// The PEs of the team that a context was made of: calls on the context count them from 0. All are
+// numbered as in the world where there is none.
+struct ChannelTeam {
+  bool exists = false;       // else it is the world
+  uint64_t bits = 0;         // of the team's handle
+  std::vector<int> members;  // the world's number of each PE of the team
+  std::vector<int> numbers;  // the team's number of each PE of the world; -1: not in it
+
+  // Both are -1 where there is no such PE.
+  int world_pe(int pe) const {
+    if (!exists) return pe;
+    return pe >= 0 && static_cast<size_t>(pe) < members.size() ? members[static_cast<size_t>(pe)]
+                                                               : -1;
+  }
+  int pe_of(int world_pe) const {
+    return exists ? numbers[static_cast<size_t>(world_pe)] : world_pe;
+  }
+};
+
 // Channels are never deleted, so that another thread may look at one while its context goes: they
 // are used again.
+//
+// PEs are counted as the context does, in its cache and in what it asks of the library; world_pe()
+// says who that is where contexts meet, or memory is concerned.
 class Channel final : public PageTransport {
  public:
   // A context begins. `owned`: it is private to the calling thread. `serialised`: at most one
   // thread at a time may be inside of it.
-  void open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised);
+  void open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised, ChannelTeam team = {});
   // It is gone, and complete: gives the memory back. The lock is held.
   void close();
 
@@ -54,6 +77,10 @@ class Channel final : public PageTransport {
   bool foreign() const { return owned_ && owner_ != std::this_thread::get_id(); }
   bool owned() const { return owned_; }
   bool serialised() const { return serialised_; }
+  int world_pe(int pe) const { return team_.world_pe(pe); }
+  // pre: world_pe is a PE. -1: this context does not reach it
+  int pe_of(int world_pe) const { return team_.pe_of(world_pe); }
+  bool is_of_team(uint64_t team_bits) const { return team_.exists && team_.bits == team_bits; }
   // why there is no cache; null if there is, or may be
   const char* obstacle() const { return obstacle_; }
 
@@ -118,6 +145,7 @@ class Channel final : public PageTransport {
   int64_t id_ = 0;
   bool is_default_ = false, owned_ = false, serialised_ = false;
   std::thread::id owner_;
+  ChannelTeam team_;
   State state_ = State::untried;
   const char* obstacle_ = nullptr;
   std::mutex mutex_;

@@ -1,6 +1,7 @@
 #include "shmem/context.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/environment.h"
@@ -42,7 +43,7 @@ Channel* Context::find_other(uint64_t bits) {
   return nullptr;
 }
 
-Channel* Context::open_channel(shmem_ctx_t ctx, bool owned, bool serialised) {
+Channel* Context::open_channel(shmem_ctx_t ctx, bool owned, bool serialised, ChannelTeam team) {
   const std::lock_guard lock(mutex);
   Channel* channel = nullptr;
   const size_t used = channels_used.load();
@@ -55,7 +56,7 @@ Channel* Context::open_channel(shmem_ctx_t ctx, bool owned, bool serialised) {
     channel = new Channel;
     channels[used].store(channel);
   }
-  channel->open(ctx, next_context_id++, owned, serialised);
+  channel->open(ctx, next_context_id++, owned, serialised, std::move(team));
   if (!reused) channels_used.store(used + 1, std::memory_order_release);
   return channel;
 }
@@ -98,11 +99,14 @@ void Context::acquire_others(uint64_t* seen_by_writer) {
 
 void Context::drop_in_others(Channel* writer, int pe, const void* object, size_t bytes) {
   if (writer == &default_channel && channels_used.load(std::memory_order_acquire) == 0) return;
+  const int world_pe = writer->world_pe(pe);
   each_channel([&](Channel& channel) {
     if (&channel == writer) return;
     const ChannelLock lock(&channel);
-    if (channel.ready_cache() != nullptr)
-      channel.ready_cache()->overtaken(pe, reinterpret_cast<uint64_t>(object), bytes);
+    if (channel.ready_cache() == nullptr) return;
+    const int its_pe = channel.pe_of(world_pe);
+    if (its_pe >= 0)
+      channel.ready_cache()->overtaken(its_pe, reinterpret_cast<uint64_t>(object), bytes);
   });
 }
 

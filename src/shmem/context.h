@@ -69,7 +69,7 @@ struct Context {
     return default_channel.is(bits) ? &default_channel : find_other(bits);
   }
   Channel* find_other(uint64_t bits);
-  Channel* open_channel(shmem_ctx_t ctx, bool owned, bool serialised);
+  Channel* open_channel(shmem_ctx_t ctx, bool owned, bool serialised, ChannelTeam team = {});
 
   // The context is about to be destroyed: everything written through it is complete.
   void close_channel(Channel* channel);
@@ -92,8 +92,8 @@ struct Context {
   // The same for all contexts but one, whose own writes have become visible: `seen_by_writer` is
   // its count.
   void acquire_others(uint64_t* seen_by_writer);
-  // [object, object + bytes) of `pe` was changed through `writer`, and is there: caches of other
-  // contexts drop what they read of it. No lock is held.
+  // [object, object + bytes) of `pe`, as `writer` counts, was changed through it, and is there:
+  // caches of other contexts drop what they read of it. No lock is held.
   void drop_in_others(Channel* writer, int pe, const void* object, size_t bytes);
   // Starts writing back in every context that this thread may use.
   void start_write_back();

@@ -77,12 +77,13 @@ def read_table(path):
     return kinds
 
 
-# Asked beside the functions: whether the default context is a variable, and by which name.
+# Asked beside the functions: whether the default context and the world team are variables, and by which names.
 QUESTION = """#include <shmem.h>
 #if __has_include(<shmemx.h>)
 #include <shmemx.h>
 #endif
 nearcache_default_context SHMEM_CTX_DEFAULT ;
+nearcache_team_world SHMEM_TEAM_WORLD ;
 """
 
 
@@ -175,7 +176,7 @@ def prototypes(text, known):
     return found
 
 
-def default_context(text):
-    """The variable that SHMEM_CTX_DEFAULT is, or None where it is another expression."""
-    match = re.search(r"nearcache_default_context\s+(\w+)\s*;", text)
+def variable(text, question):
+    """The variable that a handle of the library is, or None where it is another expression."""
+    match = re.search(rf"nearcache_{question}\s+([A-Za-z_]\w*)\s*;", text)
     return match and match[1]

@@ -158,13 +158,21 @@ def main():
     if not exported:
         sys.exit("this shmem.h declares no function that entry_points.txt names")
 
-    context = rows.default_context(header)
+    handles = {
+        "DEFAULT_CONTEXT": rows.variable(header, "default_context"),
+        "TEAM_WORLD": rows.variable(header, "team_world"),
+    }
     host = NOTICE + "".join(
         f"#define NEARCACHE_SHMEM_HAS_{prototype.field} 1\n" for prototype, _ in called
     )
     write(
         args.out / "host.h",
-        host + (f'#define NEARCACHE_SHMEM_DEFAULT_CONTEXT "{context}"\n' if context else ""),
+        host
+        + "".join(
+            f'#define NEARCACHE_SHMEM_{name} "{symbol}"\n'
+            for name, symbol in handles.items()
+            if symbol
+        ),
     )
     write(args.out / "shmem.h", rows.named_header(args.cxx, args.include, args.define))
     write(

@@ -22,16 +22,20 @@ Model& model() {
   return instance;
 }
 
-bool far(int pe) { return pe != context.pe; }
+// `pe` as the context counts.
+bool far(shmem_ctx_t ctx, int pe) {
+  const Channel* channel = context.find(ctx);
+  return (channel == nullptr ? pe : channel->world_pe(pe)) != context.pe;
+}
 
-void answer(int pe, size_t bytes, auto transfer) {
-  const double complete = far(pe) ? model().link.start(static_cast<double>(bytes)) : 0;
+void answer(shmem_ctx_t ctx, int pe, size_t bytes, auto transfer) {
+  const double complete = far(ctx, pe) ? model().link.start(static_cast<double>(bytes)) : 0;
   transfer();
   LinkModel::wait_until(complete);
 }
 
 void post(shmem_ctx_t ctx, int pe, size_t bytes) {
-  if (!far(pe)) return;
+  if (!far(ctx, pe)) return;
   Model& m = model();
   m.deadlines.add(handle_bits(ctx), m.link.start(static_cast<double>(bytes)));
 }
@@ -43,10 +47,10 @@ void arrived(shmem_ctx_t ctx) {
 }
 
 void modelled_getmem(void* to, const void* from, size_t bytes, int pe) {
-  answer(pe, bytes, [&] { model().layer.below.getmem(to, from, bytes, pe); });
+  answer(SHMEM_CTX_DEFAULT, pe, bytes, [&] { model().layer.below.getmem(to, from, bytes, pe); });
 }
 void modelled_ctx_getmem(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
-  answer(pe, bytes, [&] { model().layer.below.ctx_getmem(ctx, to, from, bytes, pe); });
+  answer(ctx, pe, bytes, [&] { model().layer.below.ctx_getmem(ctx, to, from, bytes, pe); });
 }
 void modelled_getmem_nbi(void* to, const void* from, size_t bytes, int pe) {
   post(SHMEM_CTX_DEFAULT, pe, bytes);
@@ -113,7 +117,7 @@ std::string network_model_label() {
 }
 
 void model_answer(const Channel* channel, int pe, size_t bytes) {
-  if (network_modelled() && channel != nullptr) answer(pe, bytes, [] {});
+  if (network_modelled() && channel != nullptr) answer(channel->handle(), pe, bytes, [] {});
 }
 
 void model_post(const Channel* channel, int pe, size_t bytes) {

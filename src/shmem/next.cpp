@@ -60,7 +60,8 @@ namespace {
 
 void refuse_call() {
   log(LogLevel::warning,
-      "the program called an OpenSHMEM function that its OpenSHMEM library lacks");
+      "the program called an OpenSHMEM function that its "
+      "OpenSHMEM library lacks");
 }
 
 // What a field of the table holds before the table is filled: looks for the library, and goes on
@@ -114,9 +115,21 @@ static bool find_default_context() {
 static bool find_default_context() { return true; }
 #endif
 
+#ifdef NEARCACHE_SHMEM_FINDS_TEAM_WORLD
+constinit shmem_team_t* team_world = nullptr;
+
+// Without it contexts of teams are passed on; all else works.
+static void find_team_world() {
+  team_world = static_cast<shmem_team_t*>(below.data(NEARCACHE_SHMEM_TEAM_WORLD));
+}
+#else
+static void find_team_world() {}
+#endif
+
 static State find_library() {
   if (!below.symbol("shmem_init")) return State::missing;
   fill_table();
+  find_team_world();
   return find_default_context() ? State::usable : State::wrong;
 }
 
@@ -131,7 +144,8 @@ bool next_usable() {
 
 std::string next_complaint() {
   if (next_usable()) return {};
-  return "the program's OpenSHMEM library is not the one that this object was built for; "
+  return "the program's OpenSHMEM library is not the one that this object was "
+         "built for; "
          "preload the object for that library (nearcache run finds it)";
 }
 

@@ -1,11 +1,11 @@
 // The one way that the library includes shmem.h.
 //
-// C++ sees the functions only: the C11 generic macros are no part of it. SHMEM_CTX_DEFAULT is in
-// most libraries a variable, which a preload object must not refer to by name, as the library need
-// not be loaded when we are: it is looked up at start (next.h).
+// C++ sees the functions only: the C11 generic macros are no part of it. SHMEM_CTX_DEFAULT and
+// SHMEM_TEAM_WORLD are in most libraries variables, which a preload object must not refer to by
+// name, as the library need not be loaded when we are: they are looked up at start (next.h).
 #pragma once
 
-#include "host.h"  // generated: NEARCACHE_SHMEM_HAS_<function>, and the name of that variable
+#include "host.h"  // generated: NEARCACHE_SHMEM_HAS_<function>, and the names of those variables
 
 #pragma GCC visibility push(default)
 #include <shmem.h>
@@ -20,4 +20,13 @@ extern shmem_ctx_t* default_context __attribute__((visibility("hidden")));  // n
 }
 #undef SHMEM_CTX_DEFAULT
 #define SHMEM_CTX_DEFAULT (*::nearcache::shmem::default_context)
+#endif
+
+#if defined(NEARCACHE_SHMEM_HAS_team_create_ctx) && defined(NEARCACHE_SHMEM_TEAM_WORLD) && \
+    !defined(NEARCACHE_STATIC)
+#define NEARCACHE_SHMEM_FINDS_TEAM_WORLD 1
+namespace nearcache::shmem {
+// null where the library has none by that name
+extern shmem_team_t* team_world __attribute__((visibility("hidden")));
+}  // namespace nearcache::shmem
 #endif

@@ -25,11 +25,13 @@ struct Route {
 };
 
 Route route_of(const Channel* channel, int pe, uint64_t address, size_t bytes) {
-  if (channel == nullptr || bytes == 0 || !context.memory.valid_pe(pe)) return {Way::host, {}};
-  if (pe == context.pe) return {Way::straight, {}};
+  if (channel == nullptr || bytes == 0) return {Way::host, {}};
+  const int world_pe = channel->world_pe(pe);
+  if (!context.memory.valid_pe(world_pe)) return {Way::host, {}};
+  if (world_pe == context.pe) return {Way::straight, {}};
   const SymmetricMemory::Resolved place = context.memory.resolve(address, bytes);
   if (place.kind == MemoryKind::unknown) return {Way::direct, {}};
-  if (context.memory.near(pe, place.kind, address)) return {Way::straight, {}};
+  if (context.memory.near(world_pe, place.kind, address)) return {Way::straight, {}};
   if (bytes > context.options.shmem_max_transfer || place.uncached) return {Way::direct, {}};
   return {Way::cached, place.cacheable};
 }
@@ -341,7 +343,7 @@ PutSignal::PutSignal(shmem_ctx_t ctx, const void* to, size_t bytes, const void* 
   Channel* channel = call_.channel();
   if (channel == nullptr && (channel = context.find(ctx)) == nullptr) return;
   count_put(channel, bytes);
-  if (!context.memory.valid_pe(pe)) return;
+  if (!context.memory.valid_pe(channel->world_pe(pe))) return;
   std::unique_lock lock(channel->mutex(), std::defer_lock);
   if (call_.held() == nullptr && context.threaded) lock.lock();
   before_update(channel, pe, bits_of(signal), sizeof(uint64_t));

@@ -33,6 +33,7 @@ def test_stub_is_seen_without_nearcache_as_well():
 ORDER = [
     "polling_through_one_context_starts_all",
     "polling_through_a_teams_context_starts_all",
+    "polling_through_an_unknown_context_starts_all",
     "polling_through_an_uncached_context_starts_all",
     "polling_of_an_uncached_range_starts_all",
     "reads_of_many_words_start_all",
@@ -40,6 +41,7 @@ ORDER = [
     "a_flag_after_any_call_that_orders_goes_at_once",
     "only_the_first_word_goes_at_once",
     "the_end_of_a_teams_context_acquires",
+    "the_end_of_an_unknown_context_acquires",
     "more_contexts_than_are_known",
     "a_relaxed_atomic_is_seen_through_other_contexts",
     "a_forked_child_writes_nothing_back",
@@ -50,8 +52,17 @@ ORDER = [
     "a_quiet_goes_down_though_nothing_was_written",
     "what_was_fetched_ahead_is_here_after_a_quiet",
 ]
+TEAMS = [
+    "what_goes_through_a_teams_context_is_cached",
+    "a_relaxed_atomic_is_seen_through_other_teams",
+    "an_atomic_at_a_pe_outside_of_a_team_leaves_it_alone",
+    "pes_that_a_team_has_not_are_left_to_the_library",
+    "a_team_that_is_not_told_is_passed_on",
+    "a_team_that_goes_completes_what_was_written",
+]
 CASES = [
     *ORDER,
+    *TEAMS,
     "a_get_after_a_fetching_atomic_pays_no_quiet",
     "a_put_before_a_fetching_atomic_is_ordered",
     "ordered_atomics_acquire_and_start_write_back",
@@ -60,7 +71,8 @@ CASES = [
     "spinning_on_unordered_atomics_starts_write_back",
     "caching_is_said_before_the_first_access_and_holds",
 ]
-CHEAP_IS_CACHED = ["own_memory_is_never_cached"]
+CHEAP_IS_CACHED = ["own_memory_is_never_cached", "own_memory_in_a_team_is_never_cached"]
+MODELLED = ["own_memory_in_a_team_is_near_in_a_model"]
 UNCACHED = ["caching_is_denied_where_there_is_no_memory_for_it"]
 
 
@@ -75,7 +87,7 @@ def run_case(name, **variables):
 
 def test_every_case_is_run():
     assert sorted(run_case("list").check().output.split()) == sorted(
-        CASES + CHEAP_IS_CACHED + UNCACHED
+        CASES + CHEAP_IS_CACHED + MODELLED + UNCACHED
     )
 
 
@@ -87,6 +99,11 @@ def test_what_reaches_the_library(name):
 @pytest.mark.parametrize("name", CHEAP_IS_CACHED)
 def test_where_pes_that_are_near_are_cached(name):
     run_case(name, NEARCACHE_SKIP_CHEAP="0").check()
+
+
+@pytest.mark.parametrize("name", MODELLED)
+def test_where_another_pe_is_a_second_away(name):
+    run_case(name, NEARCACHE_MODEL="1e9,0").check()
 
 
 @pytest.mark.parametrize("name", UNCACHED)

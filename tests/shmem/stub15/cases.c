@@ -35,6 +35,12 @@ int put_arrived(const void* place) {
   return 0;
 }
 
+shmem_ctx_t made_by(shmem_team_t team) {
+  shmem_ctx_t ctx;
+  if (shmem_team_create_ctx(team, 0, &ctx) != 0) EXPECT(0 && "shmem_team_create_ctx");
+  return ctx;
+}
+
 long remote_value(const long* word) { return *(const long*)stub_remote(word); }
 
 void begin(void) {
@@ -45,7 +51,7 @@ void begin(void) {
 
 long* word_at(size_t offset) { return (long*)(heap + offset); }
 
-static const struct stub_case* const groups[] = {order_cases, unordered_cases};
+static const struct stub_case* const groups[] = {order_cases, team_cases, unordered_cases};
 
 int main(int argc, char** argv) {
   const char* name = argc > 1 ? argv[1] : "list";

@@ -10,7 +10,7 @@ struct stub_case {
   const char* name;
   void (*run)(void);
 };
-extern const struct stub_case order_cases[], unordered_cases[];
+extern const struct stub_case order_cases[], team_cases[], unordered_cases[];
 
 enum { heap_bytes = 256 << 10 };
 extern char* heap; /* symmetric; nothing of it is cached */
@@ -26,6 +26,8 @@ void expect(int holds, const char* what, int line);
 int arrived(const char* part);
 /* Whether a put that covers the place has. */
 int put_arrived(const void* place);
+/* A new context of a team. */
+shmem_ctx_t made_by(shmem_team_t team);
 /* The word as PE 1 has it, and where in the heap one lies. */
 long remote_value(const long* word);
 long* word_at(size_t offset);

@@ -17,12 +17,6 @@ static shmem_ctx_t made(void) {
   return ctx;
 }
 
-static shmem_ctx_t made_by_team(void) {
-  shmem_ctx_t ctx;
-  if (shmem_team_create_ctx(SHMEM_TEAM_WORLD, 0, &ctx) != 0) EXPECT(0 && "shmem_team_create_ctx");
-  return ctx;
-}
-
 static void poll(shmem_ctx_t ctx, int reads) {
   for (int i = 0; i < reads; i++) (void)shmem_ctx_long_g(ctx, other(), 1);
 }
@@ -36,7 +30,12 @@ static void polling_through(shmem_ctx_t ctx) {
   EXPECT(put_arrived(flag()));
 }
 static void polling_through_one_context_starts_all(void) { polling_through(made()); }
-static void polling_through_a_teams_context_starts_all(void) { polling_through(made_by_team()); }
+static void polling_through_a_teams_context_starts_all(void) {
+  polling_through(made_by(SHMEM_TEAM_WORLD));
+}
+static void polling_through_an_unknown_context_starts_all(void) {
+  polling_through(made_by(stub_team_untold));
+}
 static void polling_through_an_uncached_context_starts_all(void) {
   const shmem_ctx_t ctx = made();
   EXPECT(nearcache_shmem_ctx_uncached(ctx) == NEARCACHE_SHMEM_OK);
@@ -138,14 +137,19 @@ static void only_the_first_word_goes_at_once(void) {
   EXPECT(arrived("putmem") == 1);
 }
 
-/* It completes what was written through a context that the cache does not know. */
-static void the_end_of_a_teams_context_acquires(void) {
-  const shmem_ctx_t ctx = made_by_team();
+/* It completes what was written through it, whether the cache knows the context or not. */
+static void the_end_acquires(shmem_ctx_t ctx) {
   (void)shmem_long_g(other(), 1);
   shmem_ctx_long_p(ctx, other(), 7, 1);
   *(long*)stub_remote(other()) = 7; /* where the stub only records it */
   shmem_ctx_destroy(ctx);
   EXPECT(shmem_long_g(other(), 1) == 7);
+}
+static void the_end_of_a_teams_context_acquires(void) {
+  the_end_acquires(made_by(SHMEM_TEAM_WORLD));
+}
+static void the_end_of_an_unknown_context_acquires(void) {
+  the_end_acquires(made_by(stub_team_untold));
 }
 
 /* 1,024 are known; one that goes makes room, and those beyond are passed on. */
@@ -296,6 +300,8 @@ static void a_forked_child_writes_nothing_back(void) {
 const struct stub_case order_cases[] = {
     {"polling_through_one_context_starts_all", polling_through_one_context_starts_all},
     {"polling_through_a_teams_context_starts_all", polling_through_a_teams_context_starts_all},
+    {"polling_through_an_unknown_context_starts_all",
+     polling_through_an_unknown_context_starts_all},
     {"polling_through_an_uncached_context_starts_all",
      polling_through_an_uncached_context_starts_all},
     {"polling_of_an_uncached_range_starts_all", polling_of_an_uncached_range_starts_all},
@@ -305,6 +311,7 @@ const struct stub_case order_cases[] = {
      a_flag_after_any_call_that_orders_goes_at_once},
     {"only_the_first_word_goes_at_once", only_the_first_word_goes_at_once},
     {"the_end_of_a_teams_context_acquires", the_end_of_a_teams_context_acquires},
+    {"the_end_of_an_unknown_context_acquires", the_end_of_an_unknown_context_acquires},
     {"more_contexts_than_are_known", more_contexts_than_are_known},
     {"a_relaxed_atomic_is_seen_through_other_contexts",
      a_relaxed_atomic_is_seen_through_other_contexts},

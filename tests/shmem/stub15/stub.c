@@ -7,17 +7,21 @@
 
 enum { heap_bytes = 1 << 21, most_calls = 4096 };
 
+enum { world_pes = 2 };
 struct stub_context {
+  shmem_team_t team;
   long options;
 };
 struct stub_team {
-  int pes;
+  int pes, members[world_pes], told;
 };
 
-static struct stub_context default_context;
-static struct stub_team world = {2};
+static struct stub_team world = {2, {0, 1}, 2}, reversed = {2, {1, 0}, 2}, of_one = {1, {1}, 1},
+                        untold = {2, {0, 1}, 1};
+static struct stub_context default_context = {&world, 0};
 shmem_ctx_t SHMEM_CTX_DEFAULT = &default_context;
 shmem_team_t SHMEM_TEAM_WORLD = &world;
+shmem_team_t stub_team_reversed = &reversed, stub_team_of_one = &of_one, stub_team_untold = &untold;
 
 static char heaps[2][heap_bytes] __attribute__((aligned(4096)));
 static size_t used;
@@ -37,8 +41,11 @@ const struct stub_call* stub_call(int index) { return &calls[index]; }
 void stub_clear(void) { call_count = 0; }
 void* stub_remote(const void* object) { return heaps[1] + ((const char*)object - heaps[0]); }
 
-static char* at(const void* object, int pe) {
-  return pe == 0 ? (char*)(uintptr_t)object : stub_remote(object);
+/* Where an object lies in a PE, as the context counts; the stub takes the first for one that is not
+ * there. */
+static char* at(shmem_ctx_t ctx, const void* object, int pe) {
+  const int there = pe >= 0 && pe < ctx->team->pes ? pe : 0;
+  return ctx->team->members[there] == 0 ? (char*)(uintptr_t)object : stub_remote(object);
 }
 
 void shmem_init(void) {}
@@ -51,6 +58,12 @@ void shmem_finalize(void) {}
 void shmem_global_exit(int status) { exit(status); }
 int shmem_my_pe(void) { return 0; }
 int shmem_n_pes(void) { return world.pes; }
+int shmem_team_n_pes(shmem_team_t team) { return team->pes; }
+/* into the world only */
+int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team) {
+  if (dest_team != &world || src_pe < 0 || src_pe >= src_team->told) return -1;
+  return src_team->members[src_pe];
+}
 void shmem_query_thread(int* provided) { *provided = SHMEM_THREAD_SINGLE; }
 int shmem_pe_accessible(int pe) { return pe == 0 || pe == 1; }
 int shmem_addr_accessible(const void* addr, int pe) {
@@ -80,15 +93,15 @@ void* shmem_realloc(void* ptr, size_t size) {
 }
 void shmem_free(void* ptr) { (void)ptr; }
 
-int shmem_ctx_create(long options, shmem_ctx_t* ctx) {
+int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t* ctx) {
   *ctx = calloc(1, sizeof **ctx);
   if (!*ctx) return 1;
+  (*ctx)->team = team;
   (*ctx)->options = options;
   return 0;
 }
-int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t* ctx) {
-  (void)team;
-  return shmem_ctx_create(options, ctx);
+int shmem_ctx_create(long options, shmem_ctx_t* ctx) {
+  return shmem_team_create_ctx(&world, options, ctx);
 }
 void shmem_ctx_destroy(shmem_ctx_t ctx) { free(ctx); }
 
@@ -99,6 +112,7 @@ void shmem_ctx_destroy(shmem_ctx_t ctx) { free(ctx); }
   void shmem_##name(void* dest, const void* source, size_t nelems, int pe) {                       \
     stub_record("shmem_" #name,                                                                    \
                 (const uint64_t[]){WORD(dest), WORD(source), nelems, (uint64_t)pe}, 4);            \
+    const shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;                                                     \
     memcpy(to, from, nelems);                                                                      \
   }                                                                                                \
   void shmem_ctx_##name(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, int pe) {  \
@@ -106,7 +120,7 @@ void shmem_ctx_destroy(shmem_ctx_t ctx) { free(ctx); }
                 (const uint64_t[]){WORD(ctx), WORD(dest), WORD(source), nelems, (uint64_t)pe}, 5); \
     memcpy(to, from, nelems);                                                                      \
   }
-TRANSFER(putmem, at(dest, pe), source)
-TRANSFER(putmem_nbi, at(dest, pe), source)
-TRANSFER(getmem, dest, at(source, pe))
-TRANSFER(getmem_nbi, dest, at(source, pe))
+TRANSFER(putmem, at(ctx, dest, pe), source)
+TRANSFER(putmem_nbi, at(ctx, dest, pe), source)
+TRANSFER(getmem, dest, at(ctx, source, pe))
+TRANSFER(getmem_nbi, dest, at(ctx, source, pe))

@@ -18,6 +18,9 @@ void stub_record(const char* name, const uint64_t* arguments, int count);
 int stub_calls(void); /* since the last stub_clear() */
 const struct stub_call* stub_call(int index);
 void stub_clear(void);
+/* Teams of the two PEs in the other order, of PE 1 alone, and of both where the library cannot tell
+ * who the second one is. */
+extern shmem_team_t stub_team_reversed, stub_team_of_one, stub_team_untold;
 /* Where an object of the symmetric heap lies in PE 1. */
 void* stub_remote(const void* object);
 #endif
