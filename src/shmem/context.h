@@ -32,6 +32,7 @@ struct Context {
 
   HomeProcess home;
   bool started = false;
+  int starts = 0;  // calls that began OpenSHMEM, less those that ended it
   bool finished = false;
   bool threaded = false;      // SHMEM_THREAD_MULTIPLE: channels lock
   bool caching = false;       // neither switched off nor kept from it
@@ -82,6 +83,16 @@ struct Context {
       Channel* channel = channels[i].load(std::memory_order_relaxed);
       if (channel->is_open()) action(*channel);
     }
+  }
+
+  // The same for those that this thread may use, each with its lock.
+  template <class Action>
+  void each_usable_channel(Action action) {
+    each_channel([&](Channel& channel) {
+      if (channel.foreign()) return;
+      const ChannelLock lock(&channel);
+      action(channel);
+    });
   }
 
   // Nothing that any cache read before may be served after.

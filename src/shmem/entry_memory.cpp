@@ -94,6 +94,13 @@ void* shmem_ptr(const void* object, int pe) {
   return next.ptr(object, pe);
 }
 
+#ifdef NEARCACHE_SHMEM_HAS_team_ptr
+void* shmem_team_ptr(shmem_team_t team, const void* object, int pe) {
+  if (network_modelled() && pe != next.team_my_pe(team)) return nullptr;
+  return next.team_ptr(team, object, pe);
+}
+#endif
+
 #ifdef NEARCACHE_SHMEM_HAS_malloc_with_hints
 void* shmem_malloc_with_hints(size_t size, long hints) {
   if (!active()) return next.malloc_with_hints(size, hints);

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 KINDS = (
-    "g p get put get_nbi put_nbi iget iput update fetching fetching_nbi put_signal quiet fence wait test test_any test_lock "
-    "barrier release own next plain"
+    "g p get put get_nbi put_nbi iget iput ibget ibput update fetching fetching_nbi put_signal quiet fence wait test test_any "
+    "test_lock barrier release own next plain"
 ).split()
+# Of a function that the header declares and no row names.
+UNKNOWN = "unknown"
 # Words that may end a parameter that has no name.
 TYPE_WORDS = set("char short int long unsigned signed float double void bool".split())
 
@@ -155,7 +157,11 @@ def parameter_type(text):
 
 
 def prototypes(text, known):
-    """{symbol: Prototype} of shmem_, shmemx_ and the functions in `known` that the preprocessed text declares."""
+    """What the preprocessed text declares of shmem_, shmemx_ and the functions in `known`: {symbol: Prototype}, and the names
+    of those that cannot be wrapped: not a list of types, or variadic.
+
+    A function in `known` must be wrapped, or the build ends.
+    """
     found = {}
     for match in re.finditer(
         r"(?:^|(?<=[;{}\"]))([\w\s:<>*]*?[\s*])(\w+)\s*\(([^()]*)\)\s*;", without_attributes(text)
@@ -164,16 +170,23 @@ def prototypes(text, known):
         if not re.match("shmemx?_", symbol) and symbol not in known:
             continue
         returns = " ".join(word for word in match[1].split() if word not in ("extern", "inline"))
+        if not returns or returns.split()[0] in ("return", "static"):
+            continue  # a call in a function of the header, and such a function
         types = (
             []
             if arguments in ("", "void")
             else [parameter_type(argument) for argument in arguments.split(",")]
         )
         found[symbol] = Prototype(symbol, re.sub(r"\s+\*", "*", returns), types)
-    unread = set(re.findall(r"\b(shmem_\w+)\s*\(", text)) - set(found)
-    if unread:
-        raise SystemExit("cannot read the declarations of " + ", ".join(sorted(unread)))
-    return found
+    variadic = {name for name in found if "..." in found[name].types and name not in known}
+    found = {name: prototype for name, prototype in found.items() if name not in variadic}
+    own = set(re.findall(r"\bstatic\b[\w\s*]*?\b(shmem_\w+)\s*\(", text))
+    unread = set(re.findall(r"\b(shmem_\w+)\s*\(", text)) - set(found) - variadic - own
+    if unread & set(known):
+        raise SystemExit(
+            "cannot read the declarations of " + ", ".join(sorted(unread & set(known)))
+        )
+    return found, unread | variadic
 
 
 def variable(text, question):

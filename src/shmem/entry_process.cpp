@@ -13,6 +13,22 @@ int thread_level() {
   return level;
 }
 
+void began() {
+  if (inside != 0) return;
+  context.starts += 1;
+  context_start(thread_level());
+}
+
+// Whether this end of OpenSHMEM is that of a beginning within another, which is a barrier. There
+// are those since OpenSHMEM 1.6; earlier libraries end at the first call.
+bool ends_a_nested_one() {
+#ifdef NEARCACHE_SHMEM_HAS_query_initialized
+  return context.starts > 1 && next.query_initialized != nullptr;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
 extern "C" {
@@ -22,7 +38,7 @@ void shmem_init(void) {
     const Inside inside_library;
     next.init();
   }
-  if (inside == 0) context_start(thread_level());
+  began();
 }
 
 int shmem_init_thread(int requested, int* provided) {
@@ -31,7 +47,7 @@ int shmem_init_thread(int requested, int* provided) {
     const Inside inside_library;
     rc = next.init_thread(requested, provided);
   }
-  if (rc == 0 && inside == 0) context_start(thread_level());
+  if (rc == 0) began();
   return rc;
 }
 
@@ -45,7 +61,16 @@ void start_pes(int npes) {
 }
 
 void shmem_finalize(void) {
-  if (inside == 0) context_finish(true);
+  if (inside == 0 && ends_a_nested_one()) {
+    context.starts -= 1;
+    if (!active()) return next.finalize();
+    const Barrier around;
+    return next.finalize();
+  }
+  if (inside == 0) {
+    context.starts = 0;
+    context_finish(true);
+  }
   const Inside inside_library;
   next.finalize();
 }

@@ -157,12 +157,11 @@ class PutSignal {  // put_signal(_nbi): data and signal, both direct
   DirectCall call_;
 };
 
-// The bytes from the first to the last element of a strided access of `count` elements `stride`
-// apart.
-inline size_t strided_bytes(size_t element, ptrdiff_t stride, size_t count) {
-  return count == 0
-             ? 0
-             : element * (static_cast<size_t>(stride < 0 ? -stride : stride) * (count - 1) + 1);
+// The bytes from the first to the last element of a strided access: `count` blocks of `block`
+// elements, which begin `stride` elements apart.
+inline size_t strided_bytes(size_t element, ptrdiff_t stride, size_t count, size_t block = 1) {
+  if (count == 0 || block == 0) return 0;
+  return element * (static_cast<size_t>(stride < 0 ? -stride : stride) * (count - 1) + block);
 }
 
 // Ordering.
@@ -203,6 +202,15 @@ class Release {
 
  private:
   bool synchronises_;
+};
+
+// A call that no row of the table names: it may do anything. Everything written through any context
+// is complete before; an acquire follows, and another one after the next quiet of each context, as
+// it may have started what is not complete yet.
+class Unknown {
+ public:
+  Unknown();
+  ~Unknown();
 };
 
 // Memory management: entry_memory.cpp. Setup: entry_process.cpp. Contexts: entry_context.cpp. Those

@@ -76,6 +76,19 @@ Barrier::~Barrier() {
   context.acquire();
 }
 
+Unknown::Unknown() {
+  context.each_usable_channel([](Channel& channel) { channel.complete(); });
+  ++inside;
+}
+Unknown::~Unknown() {
+  --inside;
+  context.each_usable_channel([](Channel& channel) {
+    channel.wrote_directly();
+    channel.fetches_outstanding();
+  });
+  context.acquire();
+}
+
 Release::Release(bool synchronises) : synchronises_(synchronises) {
   release();
   ++inside;

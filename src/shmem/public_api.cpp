@@ -22,21 +22,12 @@ bool default_context_is_cached() {
   return context.default_channel.cache() != nullptr;
 }
 
-template <class Action>
-void each_usable_channel(Action action) {
-  context.each_channel([&](Channel& channel) {
-    if (channel.foreign()) return;
-    const ChannelLock lock(&channel);
-    action(channel);
-  });
-}
-
 void make_uncached(uint64_t begin, uint64_t end) {
   const uint64_t line = context.cache_options.line;
   begin = begin / line * line;
   end = (end + line - 1) / line * line;
   context.memory.add_uncached(begin, end - begin);  // from here on other threads go past the cache
-  each_usable_channel([&](Channel& channel) {
+  context.each_usable_channel([&](Channel& channel) {
     channel.complete();
     if (channel.ready_cache() != nullptr) channel.ready_cache()->forget(begin, end - begin);
   });
@@ -102,7 +93,7 @@ NEARCACHE_SHMEM_EXPORT void nearcache_shmem_impl_acquire(void) {
 }
 
 NEARCACHE_SHMEM_EXPORT void nearcache_shmem_impl_release(void) {
-  if (caching()) each_usable_channel([](Channel& channel) { channel.complete(); });
+  if (caching()) context.each_usable_channel([](Channel& channel) { channel.complete(); });
 }
 
 NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_set_relaxed_atomics(int relaxed) {

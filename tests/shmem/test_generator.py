@@ -1,5 +1,6 @@
 """generate_entry_points.py refuses what it cannot cover, and expands its table as documented."""
 
+import re
 import subprocess
 import sys
 
@@ -74,7 +75,6 @@ def test_wrappers_of_a_small_header(tmp_path):
 @pytest.mark.parametrize(
     "extra, message",
     [
-        ("void shmem_teleport(int pe);", "no row for what this shmem.h declares: shmem_teleport"),
         (
             "void shmem_double_get(double *dest, const double *source, int pe);",
             "shmem_double_get: a function of kind get",
@@ -90,10 +90,54 @@ def test_function_that_it_cannot_cover_ends_the_build(tmp_path, extra, message):
     assert done.returncode != 0 and message in done.stderr
 
 
-def test_extension_of_a_vendor_is_told_and_left_alone(tmp_path):
-    done = generate(tmp_path, "void shmemx_teleport(int pe);")
-    assert done.returncode == 0 and "shmemx_teleport" in done.stdout
+@pytest.mark.parametrize("name", ["shmem_teleport", "shmemx_teleport"])
+def test_function_that_no_row_names_is_told_and_passed_on_between_release_and_acquire(
+    tmp_path, name
+):
+    done = generate(tmp_path, f"int {name}(void *object, int pe);")
+    assert done.returncode == 0
+    assert re.search(rf"^warning: .* no row .*: {name}$", done.stderr, re.M)
+    source = (tmp_path / "out" / "entry_points.gen.cpp").read_text()
+    field = name.replace("shmemx_", "x_").replace("shmem_", "")
+    assert (
+        f'extern "C" int {name}(void* argument1, int argument2) {{\n'
+        f"  if (!active()) return next.{field}(argument1, argument2);\n"
+        "  const Unknown around;\n"
+        f"  return next.{field}(argument1, argument2);\n"
+    ) in source
+    assert name in (tmp_path / "out" / "symbols.txt").read_text().split()
+    # a library need not have its pshmem_ twin
+    assert (
+        f"NEARCACHE_NEXT({field}, {name}, 1)" in (tmp_path / "out" / "next_fields.inc").read_text()
+    )
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "void shmem_teleport(void (*how)(int), int pe);",
+        "void shmem_teleport(const char *how, ...);",
+    ],
+)
+def test_function_that_cannot_be_wrapped_is_told_and_left_alone(tmp_path, declared):
+    done = generate(tmp_path, declared)
+    assert done.returncode == 0
+    assert re.search(r"^warning: .* cannot be wrapped.*: shmem_teleport$", done.stderr, re.M)
     assert "teleport" not in (tmp_path / "out" / "entry_points.gen.cpp").read_text()
+
+
+def test_functions_that_the_header_itself_has_are_none_of_the_library(tmp_path):
+    done = generate(
+        tmp_path,
+        "static inline long shmem_own(long *a) { if (a) shmem_test_lock(a); return shmem_test_lock(a); }\n"
+        "static inline void shmem_later(int pe);",
+    )
+    assert done.returncode == 0 and not done.stderr
+    assert (tmp_path / "out" / "symbols.txt").read_text().split() == [
+        "shmem_ctx_long_get",
+        "shmem_long_g",
+        "shmem_test_lock",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-/* Every call of OpenSHMEM 1.5, through libnearcache_shmem.so, against a library that records what
+/* Every call of OpenSHMEM 1.6, through libnearcache_shmem.so, against a library that records what
  * reaches it.
  *
  *     calls off     switched off: each call arrives as it was made, and nothing else does
@@ -22,6 +22,8 @@ enum kind {
   kind_put_nbi,
   kind_iget,
   kind_iput,
+  kind_ibget,
+  kind_ibput,
   kind_update,
   kind_fetching,
   kind_fetching_nbi,
@@ -33,7 +35,8 @@ enum kind {
   kind_test_any,
   kind_test_lock,
   kind_barrier,
-  kind_release
+  kind_release,
+  kind_unknown
 };
 struct call {
   const char* name;
@@ -142,11 +145,13 @@ static void settle(int round) {
 
 static int makes_write_back(enum kind kind) {
   return kind == kind_wait || kind == kind_test || kind == kind_test_any ||
-         kind == kind_test_lock || kind == kind_barrier || kind == kind_release;
+         kind == kind_test_lock || kind == kind_barrier || kind == kind_release ||
+         kind == kind_unknown;
 }
 static int touches_target(enum kind kind) {
-  return kind == kind_iget || kind == kind_iput || kind == kind_update || kind == kind_fetching ||
-         kind == kind_fetching_nbi || kind == kind_put_signal;
+  return kind == kind_iget || kind == kind_iput || kind == kind_ibget || kind == kind_ibput ||
+         kind == kind_update || kind == kind_fetching || kind == kind_fetching_nbi ||
+         kind == kind_put_signal;
 }
 /* What a test returns when it is satisfied, and when it is not. */
 static uint64_t answer(enum kind kind, int satisfied) {
@@ -159,7 +164,7 @@ static int is_test(enum kind kind) {
 }
 static int acquires(enum kind kind, int satisfied) {
   return kind == kind_wait || kind == kind_barrier || kind == kind_fetching ||
-         (is_test(kind) && satisfied);
+         kind == kind_unknown || (is_test(kind) && satisfied);
 }
 
 /* A call that is passed on. Returns 1 if what was read before is dropped without need: the cache

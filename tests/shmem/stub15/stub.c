@@ -1,4 +1,4 @@
-/* The functions of the OpenSHMEM 1.5 stub that do something: setup, memory, contexts, and the
+/* The functions of the OpenSHMEM 1.6 stub that do something: setup, memory, contexts, and the
  * transfers that the cache itself calls. */
 #include "stub.h"
 
@@ -48,13 +48,19 @@ static char* at(shmem_ctx_t ctx, const void* object, int pe) {
   return ctx->team->members[there] == 0 ? (char*)(uintptr_t)object : stub_remote(object);
 }
 
-void shmem_init(void) {}
+static int starts;
+void shmem_init(void) { starts++; }
 int shmem_init_thread(int requested, int* provided) {
+  starts++;
   *provided = requested;
   return 0;
 }
+void shmem_query_initialized(int* initialized) { *initialized = starts; }
 void start_pes(int npes) { (void)npes; }
-void shmem_finalize(void) {}
+void shmem_finalize(void) {
+  starts--;
+  stub_record("shmem_finalize", NULL, 0);
+}
 void shmem_global_exit(int status) { exit(status); }
 int shmem_my_pe(void) { return 0; }
 int shmem_n_pes(void) { return world.pes; }
@@ -71,6 +77,9 @@ int shmem_addr_accessible(const void* addr, int pe) {
   return shmem_pe_accessible(pe) && object >= heaps[0] && object < heaps[0] + heap_bytes;
 }
 void* shmem_ptr(const void* dest, int pe) { return pe == 0 ? (void*)(uintptr_t)dest : NULL; }
+void* shmem_team_ptr(shmem_team_t team, const void* dest, int pe) {
+  return shmem_ptr(dest, team->members[pe]);
+}
 
 void* shmem_align(size_t alignment, size_t size) {
   const size_t begin = (used + alignment - 1) / alignment * alignment;
