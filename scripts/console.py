@@ -101,6 +101,7 @@ def configure_words(build, settings):
         "-B",
         build,
         "-DCMAKE_UNITY_BUILD=ON",
+        f"-DNEARCACHE_STRICT={'ON' if os.environ.get('CI') else 'OFF'}",
         *[f"-D{name}={value}" for name, value in settings.items()],
     ]
     if not (build / "CMakeCache.txt").exists() and shutil.which("ninja"):

@@ -52,8 +52,8 @@ void Epochs::forget_marks() {
   for (const uint32_t target : touched_) targets_[target].mark = no_mark;
 }
 
-void Epochs::all_outstanding(bool writes) {
-  unnoted_writes_ = writes || (unnoted_writes_ && all_known_since_ != unnoted_);
+void Epochs::all_outstanding(bool or_writes) {
+  unnoted_writes_ = or_writes || (unnoted_writes_ && all_known_since_ != unnoted_);
   ++unnoted_;
   unnoted_up_to_ = ++numbers_;
   quiet_ = false;

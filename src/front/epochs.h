@@ -83,8 +83,8 @@ class Epochs {
   bool outstanding(uint32_t target) const {
     return (targets_[target].flags & (gets | writes)) != 0 || unknown(target);
   }
-  // Gets may be, everywhere, as calls were not noted; `writes` too. O(1).
-  void all_outstanding(bool writes);
+  // Gets may be, everywhere, as calls were not noted; `or_writes`: writes too. O(1).
+  void all_outstanding(bool or_writes);
 
   // --- Synchronisation. ---
 

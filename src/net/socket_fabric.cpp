@@ -338,13 +338,13 @@ bool SocketFabric::take(Connection* connection) {
 // False: it is not all there.
 template <class Message>
 bool SocketFabric::take_one(Connection* connection,
-                            void (SocketFabric::*take)(Connection*, const Message&)) {
+                            void (SocketFabric::*accept)(Connection*, const Message&)) {
   Message message;
   const auto bytes = connection->in.bytes();
   if (bytes.size() < sizeof message) return false;
   std::memcpy(&message, bytes.data(), sizeof message);
   connection->in.consume(sizeof message);
-  (this->*take)(connection, message);
+  (this->*accept)(connection, message);
   return true;
 }
 

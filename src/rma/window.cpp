@@ -19,7 +19,7 @@ Window::Window(Engine* engine, uint64_t id, Members members, Memory memory)
                Head token = head(Kind::fence);
                token.token = fence;
                token.displacement = round;
-               token.pieces = static_cast<uint32_t>(counts.size());
+               token.has_pieces(counts.size());
                engine_->outbox().append(members_.peer(to), token, counts);
              }) {}
 
@@ -91,7 +91,7 @@ void Window::tell_layout(const Transfer& transfer, Target* to) {
   message.token = layout.number;
   message.length = layout.blocks;
   message.offset = static_cast<uint64_t>(layout.extent);
-  message.pieces = static_cast<uint32_t>(blocks.size());
+  message.has_pieces(blocks.size());
   engine_->outbox().append(members_.peer(transfer.target), message, blocks);
   ++to->issued;
   to->bytes += sizeof message + blocks.size() * sizeof(Piece);
@@ -114,7 +114,7 @@ void Window::issue_part(Transfer* transfer, Target* to) {
   message.element = transfer->element;
   message.operation = transfer->operation;
   message.odd_epoch = fence_.odd();
-  message.pieces = static_cast<uint32_t>(pieces.size());
+  message.has_pieces(pieces.size());
   message.displacement = transfer->displacement;
   message.length = bytes;
   ++to->issued;

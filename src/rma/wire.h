@@ -60,6 +60,9 @@ struct Head {
   uint64_t length = 0;
   // names the operation in replies. fence: which fence. Of a layout: its number
   uint64_t token = 0;
+
+  // 1,024 of an operation or a layout and one for each rank in a fence: never near 2^30.
+  void has_pieces(size_t count) { pieces = static_cast<uint32_t>(count) & ((1U << 30) - 1); }
 };
 static_assert(sizeof(Head) == 48);
 

@@ -97,9 +97,9 @@ void Context::acquire_others(uint64_t* seen_by_writer) {
   ordered();
 }
 
-void Context::drop_in_others(Channel* writer, int pe, const void* object, size_t bytes) {
+void Context::drop_in_others(Channel* writer, int owner, const void* object, size_t bytes) {
   if (writer == &default_channel && channels_used.load(std::memory_order_acquire) == 0) return;
-  const int world_pe = writer->world_pe(pe);
+  const int world_pe = writer->world_pe(owner);
   each_channel([&](Channel& channel) {
     if (&channel == writer) return;
     const ChannelLock lock(&channel);

@@ -103,9 +103,9 @@ struct Context {
   // The same for all contexts but one, whose own writes have become visible: `seen_by_writer` is
   // its count.
   void acquire_others(uint64_t* seen_by_writer);
-  // [object, object + bytes) of `pe`, as `writer` counts, was changed through it, and is there:
+  // [object, object + bytes) of `owner`, as `writer` counts, was changed through it, and is there:
   // caches of other contexts drop what they read of it. No lock is held.
-  void drop_in_others(Channel* writer, int pe, const void* object, size_t bytes);
+  void drop_in_others(Channel* writer, int owner, const void* object, size_t bytes);
   // Starts writing back in every context that this thread may use.
   void start_write_back();
 };

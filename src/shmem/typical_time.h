@@ -34,7 +34,7 @@ class TypicalTime {
 
   static size_t bucket_of(uint64_t ns) {
     if (ns < parts) return static_cast<size_t>(ns);
-    const int shift = std::bit_width(ns) - 3;  // leaves a number from 4 to 7
+    const int shift = static_cast<int>(std::bit_width(ns)) - 3;  // leaves a number from 4 to 7
     const size_t bucket =
         static_cast<size_t>(shift + 1) * parts + static_cast<size_t>((ns >> shift) - parts);
     return bucket < buckets ? bucket : buckets - 1;

@@ -78,7 +78,7 @@ class CurveRun {
   WindowCurve prepared(const WindowContent& content) const {
     WindowCurve curve;
     curve.content = content;
-    const size_t at = &content - contents_.data();
+    const auto at = static_cast<size_t>(&content - contents_.data());
     curve.infinite = point_of(content, static_cast<double>(infinite_[at].hits),
                               static_cast<double>(infinite_[at].hit_bytes));
     curve.infinite.storage_bytes = content.largest_rank_bytes;

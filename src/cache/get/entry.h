@@ -46,6 +46,7 @@ inline constexpr uint8_t flag_visited = 4;    // sieve: hit since the hand passe
 inline constexpr uint8_t flags_segment = 12;  // tinylfu: which queue it stands in
 inline constexpr uint8_t flag_returned = 16;  // its key was asked for before it was inserted
 inline constexpr int segment_shift = 2;
+inline constexpr uint8_t flags_all = 31;  // what an entry has room for
 
 // 48 bytes, so that with index and sketch an entry costs at most 64 bytes beyond its data.
 struct Entry {

@@ -411,7 +411,6 @@ class alignas(64) GetCache {
   double ns_per_byte_ = 0.2;
   uint32_t sample_ = 16;
   uint32_t anchors_ = 4;
-  uint32_t most_descriptors_ = 0;
   Geometry geometry_;
   TunerSettings tuner_;
   Storage storage_;

@@ -30,12 +30,12 @@ struct VersionWords {
   // Of the owner's stores: odd where they are not watched (volatile), else a version.
   static constexpr uint64_t not_watched = 1;
 
-  // What a writer opens before it writes to `regions` of a target, of which it has some open.
-  // Beyond a few it is all at once.
-  static uint64_t to_open(uint64_t open, uint64_t regions) {
+  // What a writer opens before it writes to the regions `wanted` of a target, of which it has some
+  // open. Beyond a few it is all at once.
+  static uint64_t to_open(uint64_t opened, uint64_t wanted) {
     constexpr int most_one_by_one = 4;
-    regions &= ~open;
-    return regions != 0 && std::popcount(open | regions) > most_one_by_one ? ~open : regions;
+    wanted &= ~opened;
+    return wanted != 0 && std::popcount(opened | wanted) > most_one_by_one ? ~opened : wanted;
   }
 
   std::array<uint64_t, regions> remote, own;

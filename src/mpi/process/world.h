@@ -101,11 +101,11 @@ class World {
   bool group_known_ = false;
   int rank_ = 0, ranks_ = 1;
   MPI_Group group_{};
-  MPI_Comm everybody_{};  // of the session
-  bool has_session_ = false;
   bool has_engine_ = false;
 #ifdef NEARCACHE_HAS_Session_init
   MPI_Session session_{};
+  MPI_Comm everybody_{};  // of the session
+  bool has_session_ = false;
 #endif
 
   std::mutex mutex_;  // covers what follows

@@ -366,12 +366,12 @@ int EngineWindow::unlock_all() {
 int EngineWindow::flush(int rank) { return flush_to(rank, &rma::Window::flush); }
 int EngineWindow::flush_local(int rank) { return flush_to(rank, &rma::Window::flush_local); }
 
-int EngineWindow::flush_to(int rank, Mark (rma::Window::*flush)(int)) {
+int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
   const rma::Agent::Lock lock(&station_->agent());
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   if (!valid_rank(rank)) return MPI_ERR_RANK;
   if (!passive(rank)) return MPI_ERR_RMA_SYNC;
-  const Mark mark = (window_->*flush)(rank);
+  const Mark mark = (window_->*begin)(rank);
   station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
   return settled(window_->take_error(rank));
 }

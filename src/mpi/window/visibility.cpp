@@ -178,7 +178,7 @@ std::string judge(const std::vector<LoadedObject>& objects, size_t caller, size_
 size_t find_object(const std::vector<LoadedObject>& objects, const void* address) {
   const auto found = std::find_if(objects.begin(), objects.end(),
                                   [&](const auto& o) { return o.contains(address); });
-  return found - objects.begin();
+  return static_cast<size_t>(found - objects.begin());
 }
 
 // Changes whenever an object is loaded or unloaded.

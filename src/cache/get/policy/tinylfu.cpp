@@ -26,7 +26,7 @@ Segment segment_of(PolicyView cache, EntryId id) {
 
 void enter(PolicyView cache, EntryId id, Segment segment) {
   Entry& entry = cache.entry(id);
-  entry.flags = static_cast<uint8_t>((entry.flags & ~flags_segment) | (segment << segment_shift));
+  entry.flags = ((entry.flags & ~flags_segment) | (segment << segment_shift)) & flags_all;
   cache.queues().queue[segment].push_front(cache.links(), id, cache.storage().room(id));
 }
 
