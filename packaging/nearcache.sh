@@ -1,6 +1,6 @@
 #!/bin/sh
 # The commands of an installation: nearcache, upcc, upcrun, by the name of this file. NEARCACHE_PYTHON names another Python: 3.9 or newer
-# with click and rich; for upcc 3.11 or newer, and with pycparser.
+# with click, rich and pyelftools; for upcc 3.11 or newer, and with pycparser.
 self=$(readlink -f -- "$0")
 name=$(basename -- "$self")
 here=$(CDPATH='' cd -- "$(dirname -- "$self")/.." && pwd)
@@ -9,13 +9,14 @@ unset NEARCACHE_PYTHON # programs that are started would take it for an option
 
 case $name in
     upcc) start="from nearcache.upcc.driver import entry as main" version="3, 11" modules="click rich pycparser" ;;
-    upcrun) start="from nearcache.upcc.upcrun import main" version="3, 9" modules="click rich" ;;
-    *) start="from nearcache.cli import main" version="3, 9" modules="click rich" ;;
+    upcrun) start="from nearcache.upcc.upcrun import main" version="3, 9" modules="click rich elftools" ;;
+    *) start="from nearcache.cli import main" version="3, 9" modules="click rich elftools" ;;
 esac
 imports=$(echo "$modules" | sed 's/ /, /g')
 if ! "$python" -c "import sys, $imports; sys.exit(sys.version_info < ($version))" 2>/dev/null; then
+    packages=$(echo "$modules" | sed 's/elftools/pyelftools/')
     newest=$(echo "$version" | sed 's/, /./')
-    echo "$name: $python is not Python $newest or newer with $imports: install them (pip install $modules," >&2
+    echo "$name: $python is not Python $newest or newer with $imports: install them (pip install $packages," >&2
     echo "$name: or Debian's python3-click and so on), or name another Python with NEARCACHE_PYTHON" >&2
     exit 2
 fi

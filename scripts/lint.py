@@ -43,6 +43,7 @@ CHECKS = (
     Check("layout of C and C++", "clang-format", ("--dry-run", "--Werror"), CPP),
     Check("ruff check", "ruff", ("check", "--quiet", "."), ()),
     Check("ruff format", "ruff", ("format", "--quiet", "--diff", "."), ()),
+    Check("types of Python", "mypy", ("--no-error-summary",), ()),
     Check("scripts", "shellcheck", ("--external-sources",), ("#!sh",)),
 )
 

@@ -49,7 +49,8 @@ debhelper       cmd:dh
 dh-python       cmd:dh_python3
 lintian         cmd:lintian
 python3-click   file:/usr/lib/python3/dist-packages/click
-python3-rich    file:/usr/lib/python3/dist-packages/rich"
+python3-rich    file:/usr/lib/python3/dist-packages/rich
+python3-pyelftools file:/usr/lib/python3/dist-packages/elftools"
 
 # What ./test --lint has beside tools by pip; an MPI and an OpenSHMEM, as clang-tidy reads their headers.
 lint_packages="

@@ -3,12 +3,15 @@
 An object fits one MPI, so none can come with the wheel. They go into a prefix; the commands look into the default one by themselves.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -19,7 +22,7 @@ from .errors import NearcacheError
 SHOWN = 30  # lines of a log that failed
 
 
-def source():
+def source() -> Path:
     """The folder of the sources."""
     if not home.WHEEL.exists():
         raise NearcacheError(
@@ -28,7 +31,7 @@ def source():
     return home.WHEEL / "source"
 
 
-def wrapper(name, kind):
+def wrapper(name: str, kind: str) -> str:
     """The path of a compile wrapper that the user named."""
     found = shutil.which(name)
     if not found:
@@ -36,7 +39,7 @@ def wrapper(name, kind):
     return os.path.abspath(found)
 
 
-def settings(mpicc, oshcc, prefix):
+def settings(mpicc: Sequence[str], oshcc: Sequence[str], prefix: Path) -> list[str]:
     """CMake's, without wrappers every MPI and OpenSHMEM that it finds."""
     named = bool(mpicc or oshcc)
     lists = {
@@ -58,7 +61,7 @@ def settings(mpicc, oshcc, prefix):
     ]
 
 
-def step(words, log):
+def step(words: Sequence[object], log: Path) -> None:
     """One command, whose output goes to the log and where it counts steps also to a terminal."""
     live = sys.stderr.isatty()
     with log.open("a", errors="replace") as file:
@@ -69,7 +72,7 @@ def step(words, log):
             text=True,
             errors="replace",
         )
-        for line in process.stdout:
+        for line in process.stdout or ():
             file.write(line)
             if live and re.match(r"\[\s*\d+(/\d+|%)\]", line):
                 click.echo(f"\r\033[K{line.strip()[:100]}", err=True, nl=False)
@@ -82,7 +85,7 @@ def step(words, log):
         )
 
 
-def make(mpicc, oshcc, prefix, jobs):
+def make(mpicc: Sequence[str], oshcc: Sequence[str], prefix: Path, jobs: int) -> list[str]:
     """Builds in a folder that is removed afterwards, and returns the tags of the objects that the prefix has then."""
     if not shutil.which("cmake"):
         raise NearcacheError("there is no cmake: pip install cmake, or your system's package")
@@ -121,18 +124,17 @@ def make(mpicc, oshcc, prefix, jobs):
     default=lambda: len(os.sched_getaffinity(0)),
     help="Compilations at a time  [default: a core each]",
 )
-def build(mpicc, oshcc, prefix, jobs):
+def build(mpicc: tuple[str, ...], oshcc: tuple[str, ...], prefix: Path | None, jobs: int) -> None:
     """Build the objects for your MPIs and OpenSHMEMs, by default for all that are found.
 
     Needs CMake and a C++20 compiler. The headers and the CMake package of the prefix are those of the last build; objects of
     earlier ones stay.
     """
-    found_alone = prefix is None
-    prefix = (prefix or home.built()).absolute()
-    tags = make(mpicc, oshcc, prefix, jobs)
-    click.echo(f"{prefix}: {', '.join(tags)}")
-    if not found_alone:
-        click.echo(f"export NEARCACHE_HOME={prefix}")
+    place = (prefix or home.built()).absolute()
+    tags = make(mpicc, oshcc, place, jobs)
+    click.echo(f"{place}: {', '.join(tags)}")
+    if prefix is not None:
+        click.echo(f"export NEARCACHE_HOME={place}")
 
 
 __all__ = ["build"]

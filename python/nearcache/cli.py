@@ -1,6 +1,9 @@
 """The command line: nearcache run | advise | simulate | report | compare | options | counters | doctor | build."""
 
+from __future__ import annotations
+
 import shlex
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -20,14 +23,14 @@ EPILOG = (
     short_help="cache for one-sided communication",
 )
 @click.version_option(__version__, prog_name="nearcache")
-def main():
+def main() -> None:
     """Nearcache: a cache for the one-sided communication of MPI and OpenSHMEM programs."""
 
 
 class RunCommand(click.Command):
     """`run`, whose options come from the library's table; they are read when they are needed first."""
 
-    def get_params(self, ctx):
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         if not getattr(self, "derived", None):
             self.derived = [
                 click.Option(
@@ -39,13 +42,13 @@ class RunCommand(click.Command):
             ]
         return [*super().get_params(ctx), *self.derived]
 
-    def make_parser(self, ctx):
+    def make_parser(self, ctx: click.Context) -> Any:
         parser = super().make_parser(ctx)
         parser.allow_interspersed_args = False  # what follows the command belongs to it
         return parser
 
 
-def _help_of(option):
+def _help_of(option: tables.Option) -> str:
     default = f" [default: {option.default}]" if option.default else ""
     return f"{option.help[:1].upper()}{option.help[1:]}{default}"
 
@@ -63,7 +66,7 @@ def _help_of(option):
 )
 @click.option("--dry-run", is_flag=True, help="Print the command that would be started, and stop")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
-def run(words, tag, dry_run, **given):
+def run(words: tuple[str, ...], tag: str | None, dry_run: bool, **given: str) -> None:
     """Run COMMAND (mpiexec ... ./program ..., oshrun ... ./program ...) with its one-sided communication cached.
 
     The program's MPI or OpenSHMEM is found out, and the preload object built for it is preloaded into its ranks, not into
@@ -98,7 +101,7 @@ def run(words, tag, dry_run, **given):
     metavar="OUT",
     help="Write it as one page for a browser instead, with charts; it needs no network. - is standard output",
 )
-def report(file, width, html):
+def report(file: str, width: int | None, html: str | None) -> None:
     """Show the JSON report FILE (of NEARCACHE_REPORT or run --report) as text, or as a page; - reads standard input."""
     from . import report as reports
 
@@ -116,7 +119,7 @@ def report(file, width, html):
 @click.option(
     "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
 )
-def options(markdown, width):
+def options(markdown: bool, width: int | None) -> None:
     """List every option with its default."""
     from . import listing
 
@@ -128,7 +131,7 @@ def options(markdown, width):
 @click.option(
     "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
 )
-def counters(markdown, width):
+def counters(markdown: bool, width: int | None) -> None:
     """List every counter of the reports."""
     from . import listing
 
@@ -150,7 +153,7 @@ def counters(markdown, width):
 @click.option(
     "--timeout", type=float, default=30, show_default=True, help="Seconds that a self-test may take"
 )
-def doctor(no_run, tags, timeout):
+def doctor(no_run: bool, tags: tuple[str, ...], timeout: float) -> None:
     """Look for MPIs, OpenSHMEMs and preload objects, run a 2-rank self-test of each, say what is wrong and how to cure it."""
     from . import doctor as check
 

@@ -3,9 +3,12 @@
 parse(words) -> Command; each of its Programs says where its words start, so that a preload can be put there.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 LAUNCHERS = re.compile(
@@ -62,30 +65,30 @@ class Program:
 
     at: int
     start: int
-    assignments: dict = field(default_factory=dict)  # of an `env` before it
+    assignments: dict[str, str] = field(default_factory=dict)  # of an `env` before it
 
 
 @dataclass
 class Command:
-    words: list
+    words: list[str]
     launcher: str = ""  # "" when the program is started without one
-    programs: list = field(default_factory=list)
+    programs: list[Program] = field(default_factory=list)
     config_file: bool = False  # the programs stand in a file, not on the command line
 
 
-def locate(word, path=None):
+def locate(word: str, path: str | None = None) -> str | None:
     """The file that a word starts: a path, or a name in PATH; None if there is no such program."""
     if "/" in word:
         return word if os.path.isfile(word) and os.access(word, os.X_OK) else None
     return shutil.which(word, path=path)
 
 
-def _locate_in_launcher(word):
+def _locate_in_launcher(word: str) -> str | None:
     # Launchers also find programs in the working directory.
     return locate(word) or (locate("./" + word) if "/" not in word else None)
 
 
-def _skip_wrapper(words, at, end):
+def _skip_wrapper(words: list[str], at: int, end: int) -> tuple[int, dict[str, str]]:
     """The index after a wrapper's own words at `at`, and the variables that it sets."""
     name = os.path.basename(words[at])
     valued, leading = WRAPPERS[name]
@@ -112,7 +115,7 @@ def _skip_wrapper(words, at, end):
     return at, assignments
 
 
-def _unwrap(words, at, end):
+def _unwrap(words: list[str], at: int, end: int) -> tuple[int, dict[str, str]]:
     """Skips wrappers from `at` on: (index of what they run, variables set)."""
     assignments = {}
     while at < end and os.path.basename(words[at]) in WRAPPERS:
@@ -121,7 +124,7 @@ def _unwrap(words, at, end):
     return at, assignments
 
 
-def _program(words, at, end):
+def _program(words: list[str], at: int, end: int) -> Program | None:
     start, assignments = _unwrap(words, at, end)
     preload_at = start
     while start < end and os.path.basename(words[start]) in OBSERVERS:
@@ -133,7 +136,7 @@ def _program(words, at, end):
     return Program(preload_at, start, assignments) if start < end else None
 
 
-def _after_launcher_options(words, at, end):
+def _after_launcher_options(words: list[str], at: int, end: int) -> int:
     """The index of the program's first word, after a launcher's options."""
     while at < end:
         word = words[at]
@@ -155,7 +158,7 @@ def _after_launcher_options(words, at, end):
     return at
 
 
-def parse(words):
+def parse(words: Iterable[str]) -> Command:
     """The Command of a list of words."""
     words = list(words)
     command = Command(words)

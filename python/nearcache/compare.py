@@ -2,6 +2,7 @@
 
 import json
 import sys
+from typing import Any
 
 import click
 from rich.console import Console
@@ -114,7 +115,7 @@ def compared(label, first, second):
 
 def rows_by_name(result):
     """{what a row is of: the row}: words and whole numbers name it, the rest was measured."""
-    named = {}
+    named: dict[str, dict[str, Any]] = {}
     for row in result["results"]:
         named.setdefault(
             " ".join(

@@ -1,5 +1,7 @@
 """`nearcache doctor`: which MPIs and OpenSHMEMs are here, which preload objects, does each work, and what is wrong."""
 
+from __future__ import annotations
+
 import importlib.util
 import os
 import re
@@ -7,13 +9,19 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from . import home, host_defects, libraries, mpi, preload, shmem, tables
 from .errors import NearcacheError
+
+if TYPE_CHECKING:
+    from .home import PreloadObject
+    from .mpi import Mpi
 
 LAUNCHER_NAMES = re.compile(r"(mpiexec|mpirun)(\.(mpich|openmpi|hydra))?")
 ROOT_VARIABLES = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
@@ -27,7 +35,7 @@ class Finding:
     text: str
 
 
-def folders(home_path):
+def folders(home_path: Path) -> list[Path]:
     """Folders that may hold launchers: PATH, well-known prefixes, the venvs of a source tree."""
     found = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
     found += [
@@ -41,9 +49,10 @@ def folders(home_path):
     return list(dict.fromkeys(found))
 
 
-def launchers(places):
+def launchers(places: Iterable[Path]) -> dict[str, Mpi]:
     """{path: Mpi} of the launchers in some folders, one path for each of them that is the same file."""
-    found, seen = {}, set()
+    found: dict[str, Mpi] = {}
+    seen = set()
     for folder in places:
         try:
             names = sorted(
@@ -68,7 +77,9 @@ def launchers(places):
     return found
 
 
-def launcher_for(item, found, library=None):
+def launcher_for(
+    item: PreloadObject, found: Mapping[str, Mpi], library: Path | None = None
+) -> str | None:
     """The launcher of a preload object's MPI or OpenSHMEM, preferably the one beside the library that the self-test loads."""
     family = {"abi": "mpich", "oshmem": "openmpi"}.get(item.family, item.family)
     if family in shmem.FAMILIES:
@@ -88,7 +99,7 @@ def launcher_for(item, found, library=None):
     return mates[0] if mates else None
 
 
-def launch_words(launcher, owner):
+def launch_words(launcher: str, owner: Mpi | PreloadObject) -> list[str]:
     words = [launcher, "-n", "2"]
     if owner.family == "openmpi":
         major = (preload.version_numbers(owner.version) or (4,))[0]
@@ -100,7 +111,7 @@ def launch_words(launcher, owner):
     return words
 
 
-def root_findings(owner):
+def root_findings(owner: Mpi | PreloadObject) -> list[Finding]:
     """What Open MPI wants of root, if it was not given."""
     if owner.family != "openmpi" or os.geteuid() != 0:
         return []
@@ -118,7 +129,7 @@ def root_findings(owner):
     ]
 
 
-def run(words, timeout, **variables):
+def run(words: Sequence[str], timeout: float, **variables: str) -> tuple[int | None, str]:
     """(exit code or None after a timeout, output) of a command that gets its own session, so that all of it can be ended."""
     environment = {
         **os.environ,
@@ -146,7 +157,7 @@ def run(words, timeout, **variables):
         raise
 
 
-def judge(code, output, timeout):
+def judge(code: int | None, output: str, timeout: float) -> Finding:
     """The finding of a self-test with the object preloaded."""
     ok = re.search(r"selftest: ok hits=(\d+)", output)
     if code is None:
@@ -172,7 +183,9 @@ def judge(code, output, timeout):
     )
 
 
-def memory_hook_findings(item, words, timeout):
+def memory_hook_findings(
+    item: PreloadObject, words: Sequence[str], timeout: float
+) -> list[Finding]:
     """Whether this Open MPI's shmem_finalize crashes as the shell has it set up; asked of the self-test without Nearcache."""
     text = shmem.memory_hook_pitfall(os.environ) if shmem.has_memory_hook(item) else ""
     if (
@@ -184,7 +197,9 @@ def memory_hook_findings(item, words, timeout):
     return [Finding("wrong", f"{text} (set for this self-test)")]
 
 
-def selftest(item, launcher, owner, timeout):
+def selftest(
+    item: PreloadObject, launcher: str, owner: Mpi | PreloadObject, timeout: float
+) -> list[Finding]:
     """Runs the self-test of an object; without the object too when it fails, to tell MPI's own trouble from ours."""
     words = launch_words(launcher, owner)
     findings = memory_hook_findings(item, words, timeout)
@@ -209,34 +224,37 @@ def selftest(item, launcher, owner, timeout):
     return findings
 
 
-def host_findings(item, library):
+def host_findings(item: PreloadObject, library: Path) -> list[Finding]:
     """What the library under an object is known to do wrong by itself."""
     try:
         rows = tables.load().host_defects
     except NearcacheError:  # said elsewhere
         return []
-    host = (
+    family, version = (
         ("oshmem", item.version)
         if item.family == "oshmem"
-        else mpi.implementation(mpi.library_text(library) or "")
+        else mpi.implementation(mpi.library_text(str(library)) or "")
     )
-    name = " ".join(filter(None, (host_defects.NAMES.get(host[0]), host[1])))
+    name = " ".join(filter(None, (host_defects.NAMES.get(family), version)))
     return [
         Finding("note", f"{name} is known to be wrong: {row.what} ({row.answer})")
-        for row in host_defects.of(*host, rows)
+        for row in host_defects.of(family, version, rows)
     ]
 
 
-def kind_of(item):
+def kind_of(item: PreloadObject) -> str:
     return "OpenSHMEM" if item.is_shmem else "MPI"
 
 
-def examine_object(item, found, run_tests, timeout):
+def examine_object(
+    item: PreloadObject, found: Mapping[str, Mpi], run_tests: bool, timeout: float
+) -> list[Finding]:
     if not item.selftest.exists():
         return [Finding("note", f"no self-test program ({item.selftest})")]
     findings = []
     try:
-        library = libraries.used_by(item.selftest)[0 if item.is_shmem else 1]
+        used = libraries.used_by(item.selftest)
+        library = used.shmem if item.is_shmem else used.mpi
         launcher = launcher_for(item, found, library)
         if library is None:
             return [
@@ -267,7 +285,7 @@ def examine_object(item, found, run_tests, timeout):
     return findings
 
 
-def environment_findings():
+def environment_findings() -> list[Finding]:
     """Settings of this shell that change what happens."""
     findings = []
     if os.environ.get("LD_PRELOAD"):
@@ -287,7 +305,7 @@ def environment_findings():
     return findings
 
 
-def upc_findings(where, item):
+def upc_findings(where: home.Home, item: PreloadObject) -> list[Finding]:
     """Whether upcc can compile UPC for this OpenSHMEM."""
     archive = item.path.parent / "libnearcache_upc.a"
     if not archive.exists():
@@ -308,14 +326,14 @@ def upc_findings(where, item):
     return [Finding("ok", f"UPC: upcc and upcrun, runtime {archive}")]
 
 
-def _show(findings):
+def _show(findings: Iterable[Finding]) -> None:
     styles = {"ok": ("ok   ", "green"), "note": ("note ", "yellow"), "wrong": ("WRONG", "red")}
     for finding in findings:
         label, colour = styles[finding.level]
         click.echo(f"  {click.style(label, fg=colour)} {finding.text}")
 
 
-def examine(run_tests=True, tags=(), timeout=30):
+def examine(run_tests: bool = True, tags: Collection[str] = (), timeout: float = 30) -> bool:
     """Prints all findings; True if nothing is wrong."""
     where = home.find()
     click.echo(f"Nearcache in {where.path}")

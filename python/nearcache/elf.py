@@ -1,29 +1,32 @@
 """Reads what the loader reads of an ELF file: interpreter, needed libraries, run paths. Nothing is executed."""
 
+from __future__ import annotations
+
 import os
 import stat
-import struct
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Union
 
-PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
-DT_NEEDED, DT_STRTAB, DT_SONAME, DT_RPATH, DT_RUNPATH = 1, 5, 14, 15, 29
+from .errors import NearcacheError
+
+PathLike = Union[str, "os.PathLike[str]"]
 
 
 @dataclass
 class Elf:
     path: Path
-    machine: int = 0
+    machine: object = None
     bits: int = 64
     interpreter: str = ""
-    needed: list = field(default_factory=list)
+    needed: list[str] = field(default_factory=list)
     soname: str = ""
-    rpath: list = field(default_factory=list)
-    runpath: list = field(default_factory=list)
+    rpath: list[str] = field(default_factory=list)
+    runpath: list[str] = field(default_factory=list)
     dynamic: bool = False
 
 
-def is_elf(path):
+def is_elf(path: PathLike) -> bool:
     try:
         with open(path, "rb") as file:
             return file.read(4) == b"\x7fELF"
@@ -31,7 +34,7 @@ def is_elf(path):
         return False
 
 
-def ignores_preload(path):
+def ignores_preload(path: PathLike) -> str | None:
     """Why the loader would ignore LD_PRELOAD for this program whatever it links, or None."""
     mode = os.stat(path).st_mode
     if mode & (stat.S_ISUID | stat.S_ISGID):
@@ -44,73 +47,45 @@ def ignores_preload(path):
     return None
 
 
-def _text(data, offset):
-    return data[offset : data.index(b"\0", offset)].decode(errors="replace")
-
-
-def _segments(data, bits, order):
-    """(type, file offset, address, size in the file) of each program header."""
-    if bits == 64:
-        (start,) = struct.unpack_from(order + "Q", data, 32)
-        size, count = struct.unpack_from(order + "HH", data, 54)
-    else:
-        (start,) = struct.unpack_from(order + "I", data, 28)
-        size, count = struct.unpack_from(order + "HH", data, 42)
-    for index in range(count):
-        at = start + index * size
-        if bits == 64:
-            kind, _flags, offset, address, _physical, length = struct.unpack_from(
-                order + "IIQQQQ", data, at
-            )
-        else:
-            kind, offset, address, _physical, length = struct.unpack_from(order + "IIIII", data, at)
-        yield kind, offset, address, length
-
-
-def read(path):
+def read(path: PathLike) -> Elf:
     """The Elf of a file; ValueError if it is none."""
-    data = Path(path).read_bytes()
-    if data[:4] != b"\x7fELF":
+    try:  # not at the top: commands that read no program need not have it
+        from elftools.elf.elffile import ELFFile
+    except ImportError:
+        raise NearcacheError(
+            "the Python package pyelftools is missing (pip install pyelftools, or Debian's python3-pyelftools)"
+        ) from None
+    if not is_elf(path):
+        Path(path).open("rb").close()  # says what is wrong with the file
         raise ValueError(f"{path} is not an ELF file")
-    try:
-        bits = 64 if data[4] == 2 else 32
-        order = "<" if data[5] == 1 else ">"
-        elf = Elf(Path(path), machine=struct.unpack_from(order + "H", data, 18)[0], bits=bits)
-        segments = list(_segments(data, bits, order))
-        for kind, offset, _address, length in segments:
-            if kind == PT_INTERP:
-                elf.interpreter = data[offset : offset + length].rstrip(b"\0").decode()
-            elif kind == PT_DYNAMIC:
-                elf.dynamic = True
-                _read_dynamic(elf, data, order, segments, offset, length)
-    except (struct.error, IndexError, ValueError, StopIteration) as error:
-        raise ValueError(f"{path} is a damaged ELF file: {error}") from None
+    with open(path, "rb") as file:
+        try:
+            return _read(Path(path), ELFFile(file))
+        except OSError:
+            raise
+        except Exception as error:  # of pyelftools, or what its reading of nonsense raises
+            raise ValueError(f"{path} is a damaged ELF file: {error}") from None
+
+
+def _read(path: Path, file: Any) -> Elf:
+    elf = Elf(path, file["e_machine"], file.elfclass)
+    for segment in file.iter_segments():
+        kind = segment["p_type"]
+        if kind == "PT_INTERP":
+            elf.interpreter = segment.get_interp_name()
+        elif kind == "PT_DYNAMIC":
+            elf.dynamic = True
+            _read_dynamic(elf, segment)
     return elf
 
 
-def _read_dynamic(elf, data, order, segments, offset, length):
-    entry = order + ("qQ" if elf.bits == 64 else "iI")
-    step = struct.calcsize(entry)
-    entries = [
-        struct.unpack_from(entry, data, at)
-        for at in range(offset, offset + length - step + 1, step)
-    ]
-    entries = entries[
-        : [tag for tag, _ in entries].index(0) if 0 in [tag for tag, _ in entries] else None
-    ]
-    address = dict(entries).get(DT_STRTAB)
-    if address is None:
-        return
-    strings = next(
-        at + address - start
-        for kind, at, start, size in segments
-        if kind == PT_LOAD and start <= address < start + size
-    )
-    for tag, value in entries:
-        if tag == DT_NEEDED:
-            elf.needed.append(_text(data, strings + value))
-        elif tag == DT_SONAME:
-            elf.soname = _text(data, strings + value)
-        elif tag in (DT_RPATH, DT_RUNPATH):
-            paths = [part for part in _text(data, strings + value).split(":") if part]
-            (elf.rpath if tag == DT_RPATH else elf.runpath).extend(paths)
+def _read_dynamic(elf: Elf, segment: Any) -> None:
+    for tag in segment.iter_tags():
+        if tag.entry.d_tag == "DT_NEEDED":
+            elf.needed.append(tag.needed)
+        elif tag.entry.d_tag == "DT_SONAME":
+            elf.soname = tag.soname
+        elif tag.entry.d_tag == "DT_RPATH":
+            elf.rpath += filter(None, tag.rpath.split(":"))
+        elif tag.entry.d_tag == "DT_RUNPATH":
+            elf.runpath += filter(None, tag.runpath.split(":"))

@@ -1,9 +1,14 @@
 """What a command leaves behind goes, too, when the command is ended by a signal."""
 
+from __future__ import annotations
+
 import os
 import signal
 import subprocess
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
@@ -13,10 +18,10 @@ class Ended(BaseException):
 
 
 @contextmanager
-def signals_as_exceptions():
+def signals_as_exceptions() -> Iterator[None]:
     """SIGTERM and SIGHUP are raised inside, so that `finally` is reached, and end this process afterwards as ever."""
 
-    def end(number, _frame):
+    def end(number: int, _frame: FrameType | None) -> NoReturn:
         for each in before:
             signal.signal(each, signal.SIG_IGN)  # cleaning up is not interrupted
         raise Ended(number)
@@ -38,7 +43,7 @@ def signals_as_exceptions():
             signal.signal(number, handler)
 
 
-def run_to_its_end(words, patience=10):
+def run_to_its_end(words: Sequence[str], patience: float = 10) -> int:
     """The exit code of a command, which is ended with us: by SIGTERM, so that a launcher takes its ranks along."""
     process = None
     # A signal that comes while the process is being started waits until it can be ended.

@@ -1,12 +1,14 @@
 """Writes files whole or not at all."""
 
+from __future__ import annotations
+
 import os
 import stat
 
 from .errors import NearcacheError
 
 
-def write_whole(path, data):
+def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     """Bytes to a file, which takes its name only when all is written: a failure leaves what was there before. What is no regular file is
     written as it is."""
     try:

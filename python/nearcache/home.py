@@ -4,6 +4,8 @@ A home is either an installation prefix (lib/nearcache/<tag>/, share/nearcache/)
 (lib/<tag>/, bin/<tag>/, share/nearcache/).
 """
 
+from __future__ import annotations
+
 import json
 import os
 from dataclasses import dataclass
@@ -34,27 +36,27 @@ class PreloadObject:
     selftest: Path  # may not exist
 
     @property
-    def family(self):
+    def family(self) -> str:
         return self.tag.partition("-")[0]
 
     @property
-    def version(self):
+    def version(self) -> str:
         return self.tag.partition("-")[2]
 
     @property
-    def is_shmem(self):
+    def is_shmem(self) -> bool:
         return self.family in shmem.FAMILIES
 
 
 class Home:
-    def __init__(self, path):
+    def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.tables = self.path / "share" / "nearcache" / "tables.json"
         self.upc = (
             self.path / "share" / "nearcache" / "upc.json"
         )  # what upcc has to know of each OpenSHMEM
 
-    def objects(self):
+    def objects(self) -> list[PreloadObject]:
         """The preload objects, by tag."""
         found = []
         installed = [folder for pattern in INSTALLED for folder in sorted(self.path.glob(pattern))]
@@ -71,19 +73,19 @@ class Home:
             ]
         return found
 
-    def headers(self):
+    def headers(self) -> Path:
         """The folder for -I: of the installation, or of the source tree that the command or the build belongs to."""
         places = [self.path / "include", PACKAGE.parents[1] / "include"]
         if self.upc.exists():
             places.insert(1, Path(json.loads(self.upc.read_text()).get("headers", "/nowhere")))
         return next((place for place in places if (place / "nearcache").is_dir()), places[0])
 
-    def upc_headers(self):
+    def upc_headers(self) -> Path:
         """The folder of upc.h and its like, which are UPC."""
         return self.headers() / "nearcache" / "upc"
 
 
-def built():
+def built() -> Path:
     """Where `nearcache build` of this version puts its objects if it is told nothing else."""
     return (
         Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
@@ -92,7 +94,7 @@ def built():
     )
 
 
-def candidates():
+def candidates() -> list[Path]:
     """Homes in the order in which they are tried: the environment, the installation, the source tree's build, what was built for a wheel,
     the wheel."""
     if os.environ.get("NEARCACHE_HOME"):
@@ -107,7 +109,7 @@ def candidates():
     return found
 
 
-def find():
+def find() -> Home:
     tried = candidates()
     for path in tried:
         home = Home(path)

@@ -1,20 +1,33 @@
 """Which libraries a program would load: the loader's search (ld.so(8)), done without running the program."""
 
+from __future__ import annotations
+
 import functools
 import os
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from . import elf, shmem
+from .elf import PathLike
 
 DEFAULT_FOLDERS = ["/lib64", "/usr/lib64", "/lib", "/usr/lib"]
 
 
+class Used(NamedTuple):
+    """What a program would load of communication libraries, and the names that were not found."""
+
+    shmem: Path | None
+    mpi: Path | None
+    missing: list[str]
+
+
 @functools.lru_cache(maxsize=1)
-def loader_cache():
+def loader_cache() -> dict[str, list[str]]:
     """soname -> paths, of ldconfig's cache."""
-    found = {}
+    found: dict[str, list[str]] = {}
     for program in ("ldconfig", "/sbin/ldconfig", "/usr/sbin/ldconfig"):
         try:
             text = subprocess.run(
@@ -28,11 +41,11 @@ def loader_cache():
     return found
 
 
-def _expanded(folder, origin):
+def _expanded(folder: str, origin: str) -> str:
     return folder.replace("${ORIGIN}", origin).replace("$ORIGIN", origin)
 
 
-def _folders(image, ancestors, library_path):
+def _folders(image: elf.Elf, ancestors: list[elf.Elf], library_path: list[str]) -> list[str]:
     """Folders for the libraries that `image` needs, in the loader's order."""
     origin = str(image.path.resolve().parent)
     folders = []
@@ -45,7 +58,9 @@ def _folders(image, ancestors, library_path):
     return folders + [_expanded(folder, origin) for folder in image.runpath]
 
 
-def _find(name, image, ancestors, library_path):
+def _find(
+    name: str, image: elf.Elf, ancestors: list[elf.Elf], library_path: list[str]
+) -> elf.Elf | None:
     if "/" in name:
         paths = [name]
     else:
@@ -61,7 +76,9 @@ def _find(name, image, ancestors, library_path):
     return None
 
 
-def needed_by(path, environment=None):
+def needed_by(
+    path: PathLike, environment: Mapping[str, str] | None = None
+) -> tuple[list[elf.Elf], list[str]]:
     """The images that a program (or library) would load, in the loader's breadth-first order, and the names not found."""
     environment = os.environ if environment is None else environment
     library_path = [
@@ -71,7 +88,7 @@ def needed_by(path, environment=None):
     ]
     start = elf.read(path)
     images, missing, seen = [], [], set()
-    queue = [(start, [])]
+    queue: list[tuple[elf.Elf, list[elf.Elf]]] = [(start, [])]
     while queue:
         image, ancestors = queue.pop(0)
         for name in image.needed:
@@ -87,7 +104,9 @@ def needed_by(path, environment=None):
     return images, missing
 
 
-def mpi_library(path, environment=None):
+def mpi_library(
+    path: PathLike, environment: Mapping[str, str] | None = None
+) -> tuple[Path | None, list[str]]:
     """(path of the MPI library that a program would load or None, names of MPI libraries that were not found)."""
     images, missing = needed_by(path, environment)
     for image in images:
@@ -96,8 +115,8 @@ def mpi_library(path, environment=None):
     return None, [name for name in missing if is_mpi_name(name)]
 
 
-def used_by(path, environment=None):
-    """What a program would load of communication libraries: (OpenSHMEM library or None, MPI library or None, names that were not found).
+def used_by(path: PathLike, environment: Mapping[str, str] | None = None) -> Used:
+    """What a program would load of communication libraries.
 
     An MPI that only the OpenSHMEM library is built on does not count: the program does not call it.
     """
@@ -112,10 +131,10 @@ def used_by(path, environment=None):
         ]
         if not any(is_mpi_name(name) for image in others for name in image.needed):
             above = None
-    return below and Path(below.path), above and Path(above.path), missing
+    return Used(below.path if below else None, above.path if above else None, missing)
 
 
-def is_mpi_name(name):
+def is_mpi_name(name: str) -> bool:
     """C libraries of MPI: libmpi.so.*, libmpich.so.*, libmpi_abi.so.*, vendors' libmpi_cray.so.* and the like."""
     return (
         re.match(r"libmpi(ch|_abi|_cray|_gnu_\w+|_intel|_nvidia|_amd)?\.so(\.|$)", name) is not None

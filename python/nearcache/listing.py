@@ -1,11 +1,18 @@
 """Lists options and counters, for the terminal and for docs/."""
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+if TYPE_CHECKING:
+    from .tables import Tables
 
 OPTIONS_HEAD = """# Options
 
@@ -35,17 +42,17 @@ is a level at the end of the run.
 """
 
 
-def _cell(text):
+def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _markdown_table(names, rows):
+def _markdown_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
     lines += ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines)
 
 
-def options_markdown(tables):
+def options_markdown(tables: Tables) -> str:
     parts = [OPTIONS_HEAD]
     for scope, title in (("window", "Of a window"), ("process", "Of a process")):
         rows = [
@@ -68,7 +75,7 @@ def options_markdown(tables):
     return "\n".join(parts)
 
 
-def counters_markdown(tables):
+def counters_markdown(tables: Tables) -> str:
     rows = [
         (f"`{counter.name}`", counter.kind, counter.unit, counter.help)
         for counter in tables.counters
@@ -81,7 +88,7 @@ def counters_markdown(tables):
     )
 
 
-def _print(columns, rows, width):
+def _print(columns: Iterable[str], rows: Iterable[Sequence[str]], width: int | None) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for name in columns:
         table.add_column(name, overflow="fold", no_wrap=name in ("option", "counter"))
@@ -90,7 +97,7 @@ def _print(columns, rows, width):
     Console(width=width or (None if sys.stdout.isatty() else 140), highlight=False).print(table)
 
 
-def show_options(tables, markdown, width):
+def show_options(tables: Tables, markdown: bool, width: int | None) -> None:
     if markdown:
         click.echo(options_markdown(tables), nl=False)
         return
@@ -104,7 +111,7 @@ def show_options(tables, markdown, width):
     )
 
 
-def show_counters(tables, markdown, width):
+def show_counters(tables: Tables, markdown: bool, width: int | None) -> None:
     if markdown:
         click.echo(counters_markdown(tables), nl=False)
         return

@@ -1,15 +1,20 @@
 """Which MPI or OpenSHMEM a library, a program, an interpreter or a launcher belongs to: Mpi(family, version, what was seen)."""
 
+from __future__ import annotations
+
 import functools
 import os
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from . import command, elf, libraries, shmem
+from .elf import PathLike
 from .errors import Refused
 
 # MPI libraries whose C interface is MPICH's (the MPICH ABI Compatibility Initiative): an object for MPICH serves them.
@@ -23,7 +28,7 @@ class Mpi:
     found: str  # what it was seen by: a library, a launcher
 
     @property
-    def tag(self):
+    def tag(self) -> str:
         return f"{self.family}-{self.version or 'unknown'}"
 
 
@@ -56,7 +61,9 @@ for line in open("/proc/self/maps"):
 """
 
 
-def _output(words, timeout=30, environment=None):
+def _output(
+    words: Sequence[str], timeout: float = 30, environment: Mapping[str, str] | None = None
+) -> str | None:
     try:
         done = subprocess.run(
             words,
@@ -72,12 +79,12 @@ def _output(words, timeout=30, environment=None):
     return done.stdout + done.stderr if done.returncode == 0 else None
 
 
-def _version(text, pattern):
+def _version(text: str, pattern: str) -> str:
     found = re.search(pattern + r"\s*v?(\d+(?:\.\d+)+)", text)
     return found[1] if found else ""
 
 
-def of_library_text(text, library):
+def of_library_text(text: str, library: PathLike) -> Mpi | None:
     """The Mpi that a library's version text tells of; None if it is of no family we know."""
     name = Path(library).name
     if name.startswith("libmpi_abi"):
@@ -86,7 +93,7 @@ def of_library_text(text, library):
     return Mpi(family, version, str(library)) if family else None
 
 
-def implementation(text):
+def implementation(text: str) -> tuple[str, str]:
     """(mpich or openmpi, version) that a library's version text tells of, also of one behind the standard ABI; ("", "") if neither."""
     if "Open MPI" in text or "Spectrum MPI" in text:
         return "openmpi", _version(text, r"(?:Open|Spectrum) MPI")
@@ -96,14 +103,14 @@ def implementation(text):
 
 
 @functools.cache
-def library_text(library):
+def library_text(library: str) -> str | None:
     """What an MPI library says of its version; None if it does not answer."""
     return _output([sys.executable, "-c", _ASK_LIBRARY, str(library)])
 
 
-def of_library(library):
+def of_library(library: PathLike) -> Mpi | None:
     """The Mpi of a library file, asked of the library itself, else guessed by its name."""
-    text = library_text(library)
+    text = library_text(str(library))
     if text is not None:
         return of_library_text(text, library)
     name = Path(library).name
@@ -119,7 +126,7 @@ def of_library(library):
 
 
 @functools.cache
-def of_launcher(launcher):
+def of_launcher(launcher: str) -> Mpi | None:
     """The Mpi of mpiexec, by its --version; None for launchers of no MPI, such as srun."""
     text = _output([launcher, "--version"]) or ""
     if "HYDRA" in text:
@@ -131,7 +138,7 @@ def of_launcher(launcher):
     return of_library_text(text, launcher) if MPICH_ALIKE.search(text) else None
 
 
-def interpreter_of(path):
+def interpreter_of(path: str) -> list[str]:
     """The words of a script's `#!` line, with `env` resolved; [] if there is none."""
     try:
         with open(path, "rb") as file:
@@ -147,11 +154,11 @@ def interpreter_of(path):
     return words
 
 
-def is_python(path):
+def is_python(path: str) -> bool:
     return re.fullmatch(r"(python|pypy)\d*(\.\d+)*(d|t)?", os.path.basename(path)) is not None
 
 
-def of_python(interpreter, launcher):
+def of_python(interpreter: str, launcher: str) -> Mpi:
     """The Mpi that mpi4py loads in an interpreter; else the launcher's, as another binding may be in use."""
     text = _output([interpreter, "-c", _ASK_MPI4PY], timeout=60)
     found = re.search(r"^LIBRARY (.*)$", text or "", re.M)
@@ -160,17 +167,18 @@ def of_python(interpreter, launcher):
     return _by_launcher(launcher, f"{interpreter} imports no mpi4py")
 
 
-def of_shmem_library(library):
+def of_shmem_library(library: PathLike) -> Mpi:
     """The OpenSHMEM of a library file, asked of the library itself, else guessed by its name."""
     text = _output([sys.executable, "-c", shmem.ASK_LIBRARY, str(library)])
     return Mpi(*shmem.family_and_version(text, library), str(library))
 
 
-def _by_launcher(launcher, reason):
+def _by_launcher(launcher: str, reason: str) -> Mpi:
     path = command.locate(launcher) if launcher else None
     found = of_launcher(path) if path else None
     if (
-        found
+        path
+        and found
         and found.family == "openmpi"
         and os.path.basename(path).startswith(("oshrun", "shmemrun"))
     ):
@@ -181,13 +189,13 @@ def _by_launcher(launcher, reason):
     return found
 
 
-def _unknown(library):
+def _unknown(library: PathLike) -> NoReturn:
     raise Refused(
         f"{library} is an MPI library of no family that Nearcache knows (MPICH and its ABI, Open MPI, the standard ABI)"
     )
 
 
-def of_program(word, launcher):
+def of_program(word: str, launcher: str) -> list[Mpi]:
     """What the program that a word of a command line starts uses, the OpenSHMEM first; Refused says why there is nothing."""
     path = command.locate(word) or (launcher and command.locate("./" + word))
     if not path:
@@ -203,7 +211,7 @@ def of_program(word, launcher):
     return of_binary(path)
 
 
-def check_preload(path):
+def check_preload(path: str) -> None:
     """Refused where the loader would preload nothing into a binary."""
     reason = elf.ignores_preload(path)
     if reason:
@@ -219,7 +227,7 @@ def check_preload(path):
         )
 
 
-def of_binary(path):
+def of_binary(path: str) -> list[Mpi]:
     """The same for a program file."""
     try:
         shmem_library, mpi_library, missing = libraries.used_by(path)

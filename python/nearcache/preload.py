@@ -1,32 +1,40 @@
 """Chooses the preload objects for a program's MPI and OpenSHMEM and puts them into a command line."""
 
+from __future__ import annotations
+
 import os
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from . import shmem
 from .errors import Refused
 
+if TYPE_CHECKING:
+    from .command import Command
+    from .home import PreloadObject
+    from .mpi import Mpi
 
-def version_numbers(version):
+
+def version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
 
 
-def _distance(wanted, have):
+def _distance(wanted: str, have: str) -> tuple[int, ...]:
     """Orders versions by nearness: first the major number, then minor, then the rest."""
-    wanted, have = version_numbers(wanted) or (0,), version_numbers(have) or (0,)
-    width = max(len(wanted), len(have))
-    pairs = zip(wanted + (0,) * (width - len(wanted)), have + (0,) * (width - len(have)))
-    return tuple(abs(a - b) for a, b in pairs)
+    pairs = zip_longest(version_numbers(wanted), version_numbers(have), fillvalue=0)
+    return tuple(abs(a - b) for a, b in pairs) or (0,)
 
 
 @dataclass(frozen=True)
 class Choice:
-    object: object
+    object: PreloadObject
     note: str  # what the user should know, or ""
 
 
-def choose(found, objects):
+def choose(found: Mpi, objects: Sequence[PreloadObject]) -> Choice:
     """The object for an Mpi: of its family, of the nearest version. Refused if there is none."""
     family = [item for item in objects if item.family == found.family]
     if not family:
@@ -44,7 +52,7 @@ def choose(found, objects):
     return Choice(best, note)
 
 
-def choose_all(found, objects):
+def choose_all(found: Sequence[Mpi], objects: Sequence[PreloadObject]) -> list[Choice]:
     """A Choice for each of what a program uses. Only the first must have an object: many programs that communicate by OpenSHMEM also
     link the MPI below it."""
     choices = [choose(found[0], objects)]
@@ -59,7 +67,7 @@ def choose_all(found, objects):
     return choices
 
 
-def by_tag(tag, objects):
+def by_tag(tag: str, objects: Sequence[PreloadObject]) -> Choice:
     """The object that the user named."""
     for item in objects:
         if item.tag == tag:
@@ -68,20 +76,25 @@ def by_tag(tag, objects):
     raise Refused(f"there is no preload object {tag}; there are: {exist}")
 
 
-def preload_value(paths, existing):
+def preload_value(paths: Iterable[object], existing: str | None) -> str:
     """LD_PRELOAD with our objects before what is there already."""
-    paths = [str(path) for path in paths]
-    for path in paths:
+    names = [str(path) for path in paths]
+    for path in names:
         if re.search(r"[\s:]", path):
             raise Refused(
                 f"the loader separates preload objects by blanks and colons, so {path} cannot be preloaded; "
                 "move Nearcache to a folder without them"
             )
-    others = [item for item in re.split(r"[\s:]+", existing or "") if item and item not in paths]
-    return ":".join([*paths, *others])
+    others = [item for item in re.split(r"[\s:]+", existing or "") if item and item not in names]
+    return ":".join([*names, *others])
 
 
-def insert(command, paths, variables, environment=None):
+def insert(
+    command: Command,
+    paths: Sequence[object],
+    variables: Mapping[str, str],
+    environment: Mapping[str, str] | None = None,
+) -> list[str]:
     """The words of `command` with `env LD_PRELOAD=... NEARCACHE_...=...` before each program.
 
     The launcher itself must not be preloaded, and variables given to `env` reach ranks on other hosts with every launcher.

@@ -1,7 +1,10 @@
 """Reads the library's JSON report (docs/report.md) and refuses what is none."""
 
+from __future__ import annotations
+
 import json
 import sys
+from typing import Any
 
 from .errors import NearcacheError
 
@@ -12,7 +15,7 @@ REQUIRED = ("ranks", "totals", "spread", "wall_seconds", "windows", "verdict")
 DAMAGE = (KeyError, TypeError, AttributeError, ValueError, IndexError, ArithmeticError)
 
 
-def load(file):
+def load(file: str) -> dict[str, Any]:
     """The report in a file; an error says what else it is."""
     name = "standard input" if file == "-" else file
     try:
@@ -41,6 +44,6 @@ def load(file):
     return document
 
 
-def damaged(error):
+def damaged(error: Exception) -> NearcacheError:
     """The error to raise for one of DAMAGE."""
     return NearcacheError(f"the report is damaged: {type(error).__name__}: {error}")

@@ -1,14 +1,18 @@
 """`nearcache run`: finds the program's MPI or OpenSHMEM and starts the command with the right objects preloaded."""
 
+from __future__ import annotations
+
 import os
 import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NoReturn
 
 from . import command, elf, home, mpi, preload, shmem, tables
 from .errors import NearcacheError, Refused
 from .values import read_bytes
 
 
-def variables_of(values):
+def variables_of(values: Iterable[tuple[tables.Option, str]]) -> dict[str, str]:
     """NEARCACHE_* variables for a list of (option, text), after checking them."""
     variables = {}
     for option, text in values:
@@ -22,7 +26,7 @@ def variables_of(values):
     return variables
 
 
-def inherited_variables(environment):
+def inherited_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """The options in our own environment: launchers would not pass them on to other hosts."""
     options = {option.variable: option for option in tables.load().options}
     found = {name: value for name, value in environment.items() if name in options}
@@ -31,12 +35,14 @@ def inherited_variables(environment):
     return found
 
 
-def check_pages(variables):
+def check_pages(variables: Mapping[str, str]) -> None:
     """The library's rules for a page cache whose sizes depend on each other (src/shmem/cache_options.cpp)."""
 
-    def read(name):
+    def read(name: str) -> float:
         option = tables.load().option(name)
-        return read_bytes(variables.get(option.variable, option.default))
+        if option is None:
+            raise NearcacheError(f"the table of options is of another version: it has no {name}")
+        return read_bytes(variables.get(option.variable, option.default)) or 0
 
     page, line, size = read("shmem_page"), read("shmem_line"), read("shmem_size")
     if not page / 64 <= line <= page:
@@ -49,7 +55,7 @@ def check_pages(variables):
         )
 
 
-def warn_of_folders(variables):
+def warn_of_folders(variables: Mapping[str, str]) -> None:
     """Says so when a file is to be written to a folder that is not here; it may be where its writer runs."""
     for option in tables.load().options:
         path = variables.get(option.variable, "") if option.type == "path" else ""
@@ -63,7 +69,7 @@ def warn_of_folders(variables):
             print(f"nearcache: {option.flag}: there is no folder {folder} here", file=sys.stderr)
 
 
-def choose_objects(parsed, tag):
+def choose_objects(parsed: command.Command, tag: str | None) -> list[preload.Choice]:
     """The preload objects for all programs of a command."""
     objects = home.find().objects()
     if tag:
@@ -83,7 +89,7 @@ def choose_objects(parsed, tag):
     return preload.choose_all(found[0], objects)
 
 
-def warn_of_launcher(launcher, chosen):
+def warn_of_launcher(launcher: str, chosen: home.PreloadObject) -> None:
     """Says so when the launcher belongs to another MPI than the program: each rank would run alone."""
     path = command.locate(launcher) if launcher else None
     started_by = mpi.of_launcher(path) if path else None
@@ -101,7 +107,9 @@ def warn_of_launcher(launcher, chosen):
         )
 
 
-def warn_of_memory_hook(parsed, chosen, environment):
+def warn_of_memory_hook(
+    parsed: command.Command, chosen: home.PreloadObject, environment: Mapping[str, str]
+) -> None:
     """Says so when Open MPI's shmem_finalize is going to crash, with Nearcache or without."""
     given = {
         **environment,
@@ -116,7 +124,12 @@ def warn_of_memory_hook(parsed, chosen, environment):
         print(f"nearcache: {text}", file=sys.stderr)
 
 
-def prepare(words, values, tag=None, environment=None):
+def prepare(
+    words: Sequence[str],
+    values: Iterable[tuple[tables.Option, str]],
+    tag: str | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> tuple[list[str], list[preload.Choice]]:
     """The words to start instead of `words`, and the choices made."""
     environment = os.environ if environment is None else environment
     parsed = command.parse(words)
@@ -137,11 +150,11 @@ def prepare(words, values, tag=None, environment=None):
     ), choices
 
 
-def start(words):
+def start(words: Sequence[str]) -> NoReturn:
     """Replaces this process, so that signals and the exit code are the program's own."""
     sys.stdout.flush()
     sys.stderr.flush()
     try:
-        os.execvp(words[0], words)
+        os.execvp(words[0], list(words))
     except OSError as error:
         raise Refused(f"cannot start {words[0]}: {error.strerror}") from None

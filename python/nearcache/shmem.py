@@ -1,7 +1,15 @@
 """OpenSHMEM: which library a program uses, and what this machine's settings do to it."""
 
+from __future__ import annotations
+
 import os
 import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .home import PreloadObject
+    from .mpi import Mpi
 
 FAMILIES = (
     "oshmem",
@@ -26,12 +34,12 @@ print("OpenSHMEM", f"{major.value}.{minor.value}", name.value.decode(errors="rep
 """
 
 
-def is_shmem_name(name):
+def is_shmem_name(name: str) -> bool:
     """liboshmem.so.40 (Open MPI), libsma.so.1 (Sandia, Cray), libosmpi.so, libshmem.so."""
     return re.match(r"lib(oshmem|sma|osmpi|shmem)\.so(\.|$)", name) is not None
 
 
-def family_and_version(text, library):
+def family_and_version(text: str | None, library: object) -> tuple[str, str]:
     """What a library's answer to ASK_LIBRARY tells; by its name alone where it does not answer (text is None)."""
     name = os.path.basename(str(library))
     specification = re.search(r"^OpenSHMEM (\d+\.\d+) (.*)$", text or "", re.M)
@@ -43,12 +51,12 @@ def family_and_version(text, library):
     return "openshmem", ""
 
 
-def has_memory_hook(found):
+def has_memory_hook(found: Mpi | PreloadObject) -> bool:
     """Whether it is Open MPI's before version 5."""
     return found.family == "oshmem" and not re.match(r"[5-9]|\d\d", found.version)
 
 
-def memory_hook_pitfall(environment, words=()):
+def memory_hook_pitfall(environment: Mapping[str, str], words: Sequence[str] = ()) -> str:
     """Open MPI 4's finalize crashes while its hook of the system's memory calls is in place."""
     at = [index for index, word in enumerate(words) if word.lstrip("-") in ("mca", "gmca", "omca")]
     given = [
@@ -65,7 +73,7 @@ def memory_hook_pitfall(environment, words=()):
     )
 
 
-def heap_pitfall(environment):
+def heap_pitfall(environment: Mapping[str, str]) -> str:
     """The variable of the specification is not the one that Open MPI reads."""
     ours = [
         name

@@ -6,11 +6,16 @@ The work is done by nearcache-simulate of the build or installation; here its tr
     ask(["run"], "--summary")            what nearcache-simulate answers, as a dictionary
 """
 
+from __future__ import annotations
+
 import glob
 import json
 import os
 import re
 import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,7 +26,7 @@ PROGRAM = "nearcache-simulate"
 SUFFIX = ".nctrace"
 
 
-def executable():
+def executable() -> Path:
     """The program: of a build (bin/), installed (libexec/nearcache/), or the wheel's."""
     folder = home.find().path
     for path in (
@@ -36,12 +41,12 @@ def executable():
     )
 
 
-def _rank_of(path):
+def _rank_of(path: str) -> int:
     found = re.search(r"\.(\d+)" + re.escape(SUFFIX) + "$", path)
     return int(found[1]) if found else -1
 
 
-def traces(names):
+def traces(names: Iterable[object]) -> list[str]:
     """Files as they are; a prefix (the value of NEARCACHE_TRACE) stands for the files of all its ranks."""
     files = []
     for name in map(str, names):
@@ -60,16 +65,15 @@ def traces(names):
     return list(dict.fromkeys(files))
 
 
-def command(names, *flags):
+def command(names: Iterable[object], *flags: object) -> list[str]:
     return [str(executable()), *map(str, flags), "--", *traces(names)]
 
 
-def ask(names, *flags):
+def ask(names: Iterable[object], *flags: object) -> Any:
     """The JSON answer to --summary, --curve, --safety or a simulation. Its notes on damaged traces go to standard error."""
-    flags = (
-        [*flags] if {"--summary", "--curve", "--safety"} & set(flags) else [*flags, "--json", "-"]
-    )
-    done = subprocess.run(command(names, *flags), capture_output=True, text=True)
+    asks = {"--summary", "--curve", "--safety"} & set(flags)
+    more = () if asks else ("--json", "-")
+    done = subprocess.run(command(names, *flags, *more), capture_output=True, text=True)
     if done.returncode:
         raise NearcacheError(
             done.stderr.strip().removeprefix(PROGRAM + ": ")
@@ -80,7 +84,7 @@ def ask(names, *flags):
     return json.loads(done.stdout)
 
 
-def _flags(given):
+def _flags(given: Mapping[str, Any]) -> list[str]:
     """The program's flags of click's values."""
     flags = []
     for name, value in given.items():
@@ -149,7 +153,7 @@ def _flags(given):
 @click.option(
     "--progress", is_flag=True, help="Show progress even if standard error is no terminal"
 )
-def simulate(names, **given):
+def simulate(names: tuple[str, ...], **given: Any) -> None:
     """Replay traces through the cache: what would it save, by policy, storage and index?
 
     TRACE is a file, or the value that NEARCACHE_TRACE had, for the traces of all ranks.

@@ -1,5 +1,7 @@
 """The tables of options, counters and known defects of hosts, as the library itself prints them (share/nearcache/tables.json)."""
 
+from __future__ import annotations
+
 import difflib
 import json
 import re
@@ -22,29 +24,29 @@ class Option:
     help: str
 
     @property
-    def flag(self):
+    def flag(self) -> str:
         return "--" + self.name.replace("_", "-")
 
     @property
-    def variable(self):
+    def variable(self) -> str:
         return "NEARCACHE_" + self.name.upper()
 
     @property
-    def info_key(self):
+    def info_key(self) -> str:
         return "nearcache_" + self.name if self.scope == "window" else ""
 
     @property
-    def values(self):
+    def values(self) -> list[str]:
         """The values of an enumerated type, read from its help (`...: off, transparent, always or user`)."""
         if self.type not in ("mode", "policy", "rma_use"):
             return []
         return re.split(r", | or ", self.help.rpartition(": ")[2])
 
     @property
-    def range(self):
+    def range(self) -> str:
         return f"{self.least} to {self.most}" if self.least else ""
 
-    def check(self, text, said_as=""):
+    def check(self, text: str, said_as: str = "") -> None:
         """Raises an error that says what is allowed unless `text` is a value of this option; `said_as` is its name there, without it the flag."""
         if self.values:
             allowed = "" if text.lower() in self.values else ", ".join(self.values)
@@ -66,22 +68,22 @@ class Counter:
 
 @dataclass(frozen=True)
 class Tables:
-    options: tuple
-    counters: tuple
-    host_defects: tuple
+    options: tuple[Option, ...]
+    counters: tuple[Counter, ...]
+    host_defects: tuple[HostDefect, ...]
 
-    def option(self, name):
+    def option(self, name: str) -> Option | None:
         for option in self.options:
             if option.name == name:
                 return option
         return None
 
-    def nearest_flag(self, word):
+    def nearest_flag(self, word: str) -> str | None:
         near = difflib.get_close_matches(word, [option.flag for option in self.options], 1)
         return near[0] if near else None
 
 
-def parse(text, source="tables"):
+def parse(text: str, source: object = "tables") -> Tables:
     try:
         document = json.loads(text)
         return Tables(
@@ -95,7 +97,7 @@ def parse(text, source="tables"):
         ) from None
 
 
-def load():
+def load() -> Tables:
     path = home.find().tables
     try:
         return parse(path.read_text(), path)

@@ -1,6 +1,10 @@
 """What options are written as, by type: the same texts as the library takes (src/base/text.cpp, path_pattern.cpp)."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable, Mapping
+from typing import Any
 
 NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 BYTES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
@@ -8,7 +12,7 @@ TIMES = {"": 1, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 MOST_LATENCY_NS, MOST_NS_PER_BYTE = 1e9, 1e6
 
 
-def _with_unit(text, units, ending=""):
+def _with_unit(text: str, units: Mapping[str, float], ending: str = "") -> float | None:
     found = re.fullmatch(rf"({NUMBER})([a-z]*?){ending}", text.lower())
     if not found or found[2] not in units:
         return None
@@ -16,11 +20,11 @@ def _with_unit(text, units, ending=""):
     return int(found[1]) * int(units[found[2]]) if whole else float(found[1]) * units[found[2]]
 
 
-def read_bytes(text):
+def read_bytes(text: str) -> float | None:
     return _with_unit(text, BYTES, "(?:ib|b)?")
 
 
-def read_power(text):
+def read_power(text: str) -> float | None:
     value = read_bytes(text)
     return (
         value
@@ -29,19 +33,19 @@ def read_power(text):
     )
 
 
-def read_time(text):
+def read_time(text: str) -> float | None:
     return _with_unit(text, TIMES)
 
 
-def read_count(text):
+def read_count(text: str) -> int | None:
     return int(text) if re.fullmatch(r"[0-9]+", text) else None
 
 
-def read_ratio(text):
+def read_ratio(text: str) -> float | None:
     return float(text) if re.fullmatch(NUMBER, text.lower()) else None
 
 
-def read_bool(text):
+def read_bool(text: str) -> bool | None:
     return {
         "1": True,
         "true": True,
@@ -54,22 +58,24 @@ def read_bool(text):
     }.get(text.lower())
 
 
-def read_model(text):
-    parts = [read_ratio(part) for part in text.split(",", 1)]
-    good = not text or (
-        len(parts) == 2
-        and None not in parts
-        and parts[0] <= MOST_LATENCY_NS
-        and parts[1] <= MOST_NS_PER_BYTE
+def read_model(text: str) -> str | None:
+    if not text:
+        return text
+    latency, per_byte = (read_ratio(part) for part in (*text.split(",", 1), "")[:2])
+    good = (
+        latency is not None
+        and per_byte is not None
+        and latency <= MOST_LATENCY_NS
+        and per_byte <= MOST_NS_PER_BYTE
     )
     return text if good else None
 
 
-def read_path(text):
+def read_path(text: str) -> str | None:
     return text if re.fullmatch(r"(?:[^%]|%[phrj%])*", text, re.S) else None
 
 
-def read_interface(text):
+def read_interface(text: str) -> str | None:
     return text if re.fullmatch(r"[^/ \t\n]{0,15}", text) else None
 
 
@@ -95,11 +101,14 @@ TYPES = {
 }
 
 
-def problem(kind, text, least="", most=""):
+def problem(kind: str, text: str, least: str = "", most: str = "") -> str:
     """What is allowed, if `text` is no value of the type or lies outside of the range; else nothing."""
     read, allowed = TYPES[kind]
     value = read(text)
     if least:
         allowed += f" from {least} to {most}"
-    inside = value is not None and (not least or read(least) <= value <= read(most))
-    return "" if inside else allowed
+    return "" if value is not None and (not least or _within(read, value, least, most)) else allowed
+
+
+def _within(read: Callable[[str], Any], value: Any, least: str, most: str) -> bool:
+    return bool(read(least) <= value <= read(most))

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from nearcache import elf, libraries, mpi
-from nearcache.errors import Refused
+from nearcache.errors import NearcacheError, Refused
 from support.programs import compiled, fake_library
 
 
@@ -172,6 +172,14 @@ def test_the_finder_agrees_with_ldd():
         if word.startswith("/") and "ld-linux" not in word
     }
     assert theirs <= ours
+
+
+def test_without_pyelftools_a_message_says_what_to_install(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("elftools")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "elftools", None)
+    with pytest.raises(NearcacheError, match="python3-pyelftools"):
+        elf.read("/bin/sh")
 
 
 def test_damaged_elf_files_are_told_and_not_followed(tmp_path):

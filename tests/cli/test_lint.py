@@ -13,6 +13,7 @@ BAD = {
     "python/bad.py": "import os\nx = 'text'\n",
     "scripts/bad.sh": "#!/bin/bash\necho $1\n",
 }
+BAD_TYPES = "def f() -> int:\n    return None\n"
 GOOD = {
     "src/good.cpp": "int f() { return 1; }\n",
     "python/good.py": 'x = "text"\n',
@@ -37,7 +38,7 @@ def tree(tmp_path):
 
 def put(tree, files):
     for name, text in files.items():
-        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text(text)
 
 
@@ -77,6 +78,14 @@ def test_each_quick_check_names_the_file_that_is_out_of_order(tree):
             looked += 1
     if not looked:
         pytest.skip("none of the tools is here: scripts/setup.sh lint")
+
+
+def test_types_of_python_are_compared_in_the_whole_package(tree):
+    put(tree, {"python/nearcache/__init__.py": "", "python/nearcache/bad.py": BAD_TYPES})
+    passed, named = outcomes(tree)["types of Python"]
+    if passed == "None":
+        pytest.skip("no mypy: scripts/setup.sh lint")
+    assert (passed, named) == ("False", ["bad.py"])
 
 
 def test_files_in_order_pass(tree):

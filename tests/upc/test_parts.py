@@ -1,4 +1,4 @@
-"""The parts of the lowering use of each other what they say: the parts that `needs` names, and no more of them than methods without an underscore."""
+"""The parts of the lowering use of each other what they say: the parts that their classes annotate, and no more of them than methods without an underscore."""
 
 import ast
 import inspect
@@ -32,7 +32,7 @@ def test_a_part_uses_what_it_says_and_no_privates(name):
     kind = lower.PARTS[name]
     parts = lower.connected(Unit(None, False, "t.upc", False))
     used = set(used_of_others(kind))
-    assert sorted({part for part, _ in used}) == sorted(kind.needs)
+    assert sorted({part for part, _ in used}) == sorted(kind.needs())
     for part, attribute in used:
         assert not attribute.startswith("_") and callable(getattr(parts[part], attribute)), (
             f"{name} uses {part}.{attribute}"
@@ -47,4 +47,4 @@ def test_parts_hold_nothing_of_each_other_but_what_they_need():
             for each in vars(part)
             if any(vars(part)[each] is other for other in parts.values())
         }
-        assert held == set(part.needs), name
+        assert held == set(part.needs()), name

@@ -1,6 +1,9 @@
 """Accesses to shared objects: gets, puts, steps of pointers-to-shared, and the temporaries that these need."""
 
+from __future__ import annotations
+
 import copy
+from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
@@ -11,11 +14,14 @@ from .part import Part
 from .typenames import call, difference_type, identifier, pointer_declarator
 from .upc_ast import StatementExpr
 
+if TYPE_CHECKING:
+    from .typenames import Typenames
+
 
 class Accesses(Part):
     """Reads, writes and moves by the runtime's calls."""
 
-    needs = ("typenames",)
+    typenames: Typenames
 
     def __init__(self, unit):
         super().__init__(unit)

@@ -123,7 +123,7 @@ class Input:
 
 @dataclass
 class Invocation:
-    inputs: list = field(default_factory=list)
+    inputs: list[Input] = field(default_factory=list)
     mode: str = "link"  # link, -c, -S, -E, translate, -M, -MM, -fsyntax-only, ask, help, version
     output: str = ""
     threads: int = 0
@@ -137,14 +137,14 @@ class Invocation:
     old_names: bool = False  # UPC 1.0's keywords
     heap: int = 0  # bytes of shared heap that upcrun gives each thread; 0: as usual
     linker: str = ""  # a command in place of the C compiler
-    preprocessing: list = field(
+    preprocessing: list[str] = field(
         default_factory=list
     )  # -D, -U, -include: used up by the preprocessor
-    compiling: list = field(default_factory=list)  # for the preprocessor and the compiler
-    linking: list = field(default_factory=list)  # for the linker, at any place
-    dependencies: list = field(default_factory=list)  # -MD and those that belong to it
-    ignored: list = field(default_factory=list)  # those that mean nothing here
-    words: list = field(default_factory=list)  # all, as they were given
+    compiling: list[str] = field(default_factory=list)  # for the preprocessor and the compiler
+    linking: list[str] = field(default_factory=list)  # for the linker, at any place
+    dependencies: list[str] = field(default_factory=list)  # -MD and those that belong to it
+    ignored: list[str] = field(default_factory=list)  # those that mean nothing here
+    words: list[str] = field(default_factory=list)  # all, as they were given
 
     @property
     def sources(self):

@@ -4,13 +4,20 @@ None stands for what only the C compiler knows: sizes that attributes or pragmas
 undefined (signed overflow, division by zero).
 """
 
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
 from . import types
 from .arithmetic_types import INT, SIZE, arithmetic, promoted, usual, wrapped
 from .part import Part
+
+if TYPE_CHECKING:
+    from .declare import Declarations
+    from .expressions import Expressions
 
 ESCAPES = {
     "n": 10,
@@ -110,7 +117,8 @@ def _held(value, kind):
 class Constants(Part):
     """Values, and sizes of types, where they are known here."""
 
-    needs = ("declarations", "expressions")
+    declarations: Declarations
+    expressions: Expressions
 
     def evaluate(self, node):
         """The value of an integer constant expression, or None."""

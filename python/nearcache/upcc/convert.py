@@ -1,10 +1,21 @@
 """Conversions between pointers-to-shared, and what an assignment or a cast may do (UPC 1.3, 6.4.3)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from pycparser import c_ast
 
 from . import types
 from .part import Part
 from .typenames import call, identifier
+
+if TYPE_CHECKING:
+    from .accesses import Accesses
+    from .constants import Constants
+    from .declare import Declarations
+    from .expressions import Expressions
+    from .rewrite import Rewriting
 
 
 class Value:
@@ -45,7 +56,11 @@ def has_phase(pointer):
 class Conversions(Part):
     """Values as another type's."""
 
-    needs = ("accesses", "constants", "declarations", "expressions", "rewriting")
+    accesses: Accesses
+    constants: Constants
+    declarations: Declarations
+    expressions: Expressions
+    rewriting: Rewriting
 
     def converted(self, value, target, coord, what):
         """The syntax of `value` as a `target`, as an assignment converts it. what: for messages, "assignment to 'p'"."""

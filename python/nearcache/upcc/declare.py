@@ -1,6 +1,9 @@
 """From the syntax of declarations to types, and the rules of UPC for what may be shared (UPC 1.3, 6.5)."""
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 
 from pycparser import c_ast, c_generator
 
@@ -10,6 +13,10 @@ from .part import Part
 from .preprocess import MAX_BLOCK_SIZE
 from .rewrite import innermost
 from .scope import Symbol
+
+if TYPE_CHECKING:
+    from .constants import Constants
+    from .expressions import Expressions
 
 STAR = types.Block(None, None, "*")
 # The same in a type that a typedef names: worked out for each array that is declared with it, however many dimensions that adds.
@@ -48,7 +55,8 @@ def reshaped(kind, typedef):
 class Declarations(Part):
     """The types that declarators name, and whether they are allowed."""
 
-    needs = ("constants", "expressions")
+    constants: Constants
+    expressions: Expressions
 
     def __init__(self, unit):
         super().__init__(unit)

@@ -1,5 +1,9 @@
 """Declarations and definitions of the program: typedefs, objects, functions, at file scope and within functions."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from pycparser import c_ast
 
 from . import main_function, types
@@ -10,11 +14,24 @@ from .scope import Scope, Symbol
 from .typenames import call, plain_quals
 from .unit import Function
 
+if TYPE_CHECKING:
+    from .declare import Declarations
+    from .expressions import Expressions
+    from .rewrite import Rewriting
+    from .statements import Statements
+    from .statics import Statics
+    from .typenames import Typenames
+
 
 class Definitions(Part):
     """What the program declares becomes symbols, and C: lists of nodes."""
 
-    needs = ("declarations", "expressions", "rewriting", "statements", "statics", "typenames")
+    declarations: Declarations
+    expressions: Expressions
+    rewriting: Rewriting
+    statements: Statements
+    statics: Statics
+    typenames: Typenames
 
     def __init__(self, unit):
         super().__init__(unit)

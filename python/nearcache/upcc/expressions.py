@@ -3,7 +3,10 @@
 Each visitor returns a Value or, for a shared lvalue, a Place. Operands are lowered once, so that each side effect happens once.
 """
 
+from __future__ import annotations
+
 import copy
+from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
@@ -14,6 +17,18 @@ from .convert import Place, Value
 from .keywords import old_name_hint
 from .part import Part
 from .typenames import call, identifier, number
+
+if TYPE_CHECKING:
+    from .accesses import Accesses
+    from .convert import Conversions
+    from .declare import Declarations
+    from .forall import Forall
+    from .initializers import Initializers
+    from .operators import Operators
+    from .rewrite import Rewriting
+    from .statements import Statements
+    from .statics import Statics
+    from .typenames import Typenames
 
 SETJMP = {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__builtin_setjmp"}
 KNOWN_NAMES = {"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__", "NCUPC_NULL"}
@@ -30,18 +45,16 @@ def called_names(node):
 class Expressions(Part):
     """Primary and postfix expressions, assignments; all others by the parts that know them."""
 
-    needs = (
-        "accesses",
-        "conversions",
-        "declarations",
-        "forall",
-        "initializers",
-        "operators",
-        "rewriting",
-        "statements",
-        "statics",
-        "typenames",
-    )
+    accesses: Accesses
+    conversions: Conversions
+    declarations: Declarations
+    forall: Forall
+    initializers: Initializers
+    operators: Operators
+    rewriting: Rewriting
+    statements: Statements
+    statics: Statics
+    typenames: Typenames
 
     def __init__(self, unit):
         super().__init__(unit)

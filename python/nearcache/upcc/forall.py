@@ -2,7 +2,10 @@
 iterations of other threads are skipped at once, so that a thread's time does not grow with the number of threads.
 """
 
+from __future__ import annotations
+
 import copy
+from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
@@ -10,6 +13,12 @@ from . import types
 from .part import Part
 from .scope import Scope
 from .typenames import call, difference_type, identifier, number
+
+if TYPE_CHECKING:
+    from .declare import Declarations
+    from .expressions import Expressions
+    from .statements import Statements
+    from .typenames import Typenames
 
 
 def _counter(node):
@@ -35,7 +44,10 @@ def _counter(node):
 class Forall(Part):
     """The loops, and what a longjmp out of them needs."""
 
-    needs = ("declarations", "expressions", "statements", "typenames")
+    declarations: Declarations
+    expressions: Expressions
+    statements: Statements
+    typenames: Typenames
 
     def __init__(self, unit):
         super().__init__(unit)
@@ -157,7 +169,9 @@ class Forall(Part):
         if array is None:
             return call("NCUPC_SKIP_INT", identifier(name), left)
         symbol = self.unit.scope.find(array)
-        kind = types.decayed(symbol.type) if symbol is not None else types.Unknown()
+        if symbol is None:
+            return None
+        kind = types.decayed(symbol.type)
         if not kind.is_pointer_to_shared or kind.target.is_array or kind.target.is_void:
             return None
         if symbol.type.is_pointer and symbol.type.is_shared:

@@ -3,7 +3,7 @@
 from pycparser import c_ast
 
 from . import keywords, upc_ast
-from .tokens import TokenReader
+from .tokens import Specifiers, TokenReader
 
 _ATTRIBUTE = ("ATTRIBUTE_BEGIN", "ASM")
 # Types that do not combine with others.
@@ -72,7 +72,7 @@ class SpecifierGrammar(TokenReader):
         return kind in keywords.DECLARATION_START or kind == "ATTRIBUTE_BEGIN"
 
     def _parse_specifiers(self, *, allow_storage_and_function):
-        spec = {
+        spec: Specifiers = {
             "qual": [],
             "storage": [],
             "type": [],

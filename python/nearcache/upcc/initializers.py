@@ -1,6 +1,9 @@
 """Initialisers, walked along the type that they fill (C11 6.7.9), as null pointers and pointers-to-shared differ from C's."""
 
+from __future__ import annotations
+
 import itertools
+from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
@@ -8,11 +11,18 @@ from . import types
 from .convert import Value
 from .part import Part
 
+if TYPE_CHECKING:
+    from .accesses import Accesses
+    from .convert import Conversions
+    from .expressions import Expressions
+
 
 class Initializers(Part):
     """Initialisers of objects, and of compound literals."""
 
-    needs = ("accesses", "conversions", "expressions")
+    accesses: Accesses
+    conversions: Conversions
+    expressions: Expressions
 
     def __init__(self, unit):
         super().__init__(unit)

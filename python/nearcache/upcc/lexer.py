@@ -9,6 +9,7 @@ preprocessor's other directives.
 """
 
 import re
+from collections.abc import Iterator
 
 from pycparser import c_lexer
 
@@ -78,9 +79,9 @@ class UpcLexer(c_lexer.CLexer):
 
     def __init__(self, error_func, *, dialect="legacy"):
         super().__init__(error_func, dialect=dialect)
-        self.system_files = frozenset()
+        self.system_files: frozenset[str] = frozenset()
         self.old_names = False  # are the keywords of UPC 1.0 some too?
-        self._tokens = iter(())
+        self._tokens: Iterator[Token] = iter(())
 
     def input(self, text, filename=""):
         super().input(text, filename)
@@ -91,7 +92,7 @@ class UpcLexer(c_lexer.CLexer):
 
     def read_all(self, text, filename):
         """All tokens of the text. What is no token becomes one of type BAD, for the parser to report where it stands."""
-        tokens = []
+        tokens: list[Token] = []
         append = tokens.append
         plain_c = {word: kind for word, kind in KEYWORDS.items() if word not in UPC}
         keywords = self._keywords_of(filename, plain_c)
@@ -99,7 +100,7 @@ class UpcLexer(c_lexer.CLexer):
         line, line_start = 1, 0
         brackets = []  # of the brackets open here: is it one of an expression, a parameter list or an initialiser?
         for match in _MASTER.finditer(text):
-            kind = match.lastgroup
+            kind = match.lastgroup or ""  # every alternative has a name
             if kind == "newline":
                 line += 1
                 line_start = match.end()
@@ -163,7 +164,7 @@ class UpcLexer(c_lexer.CLexer):
 
 
 def _pragma_tokens(value, line, column, filename):
-    words = value[_PRAGMA.match(value).end() :].rstrip()
+    words = _PRAGMA.sub("", value, count=1).rstrip()
     yield Token("PPPRAGMA", "pragma", line, column, filename)
     if words:
         yield Token("PPPRAGMASTR", words, line, column, filename)

@@ -1,6 +1,9 @@
 """Unary, binary and conditional operators, where an operand may be shared or point to what is shared (UPC 1.3, 6.4.1, 6.4.2, 6.4.4)."""
 
+from __future__ import annotations
+
 import copy
+from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
@@ -10,6 +13,13 @@ from .convert import Place, Value
 from .expressions import called_names
 from .part import Part
 from .typenames import call, difference_type, identifier, number, size_type
+
+if TYPE_CHECKING:
+    from .accesses import Accesses
+    from .convert import Conversions
+    from .expressions import Expressions
+    from .rewrite import Rewriting
+    from .typenames import Typenames
 
 COMPARISONS = {"<", ">", "<=", ">="}
 READING = (
@@ -54,7 +64,11 @@ def has_effects(node):
 class Operators(Part):
     """Visitors for Expressions, and what an update of an object by an operator becomes."""
 
-    needs = ("accesses", "conversions", "expressions", "rewriting", "typenames")
+    accesses: Accesses
+    conversions: Conversions
+    expressions: Expressions
+    rewriting: Rewriting
+    typenames: Typenames
 
     # Unary expressions
 

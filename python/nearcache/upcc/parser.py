@@ -14,6 +14,7 @@ from . import upc_ast
 from .diagnostics import UpcError, UpcErrors
 from .grammar_statements import StatementGrammar
 from .lexer import UpcLexer
+from .tokens import Specifiers
 
 _BEHIND_A_TYPE = frozenset(
     {"SEMI", "ID", "ATTRIBUTE_BEGIN", "TIMES"}
@@ -115,7 +116,7 @@ class UpcParser(StatementGrammar):
             self._expected("a declaration")
         if self._peek_type(2) != "LPAREN":
             self._parse_error(f"unknown type name '{self._list[self._index].value}'", self._here())
-        spec = {
+        spec: Specifiers = {
             "qual": [],
             "storage": [],
             "type": [],

@@ -36,6 +36,14 @@ KEYWORDS = re.compile(
 )
 
 
+def found_in(pattern: str, text: str) -> "re.Match[str]":
+    """The match at the start of what the preprocessor wrote."""
+    found = re.match(pattern, text)
+    if found is None:
+        raise PreprocessError(f"the preprocessor wrote {text!r}")
+    return found
+
+
 class PreprocessError(Exception):
     """The preprocessor failed; it has written why."""
 
@@ -45,13 +53,15 @@ class Source:
     """A preprocessed UPC source."""
 
     text: str = ""  # with line markers and without #define, #undef and #include
-    system_files: set = field(
+    system_files: set[str] = field(
         default_factory=set
     )  # what is in system headers, among them our UPC headers
-    prologue: list = field(default_factory=list)  # lines for the head of the C output
+    prologue: list[str] = field(default_factory=list)  # lines for the head of the C output
     includes_upc: bool = False  # whether one of our headers is included
     messages: str = ""  # the preprocessor's warnings
-    beside: tuple = ()  # words that let `#include <x.h>` find what lies beside the source, where that is wanted
+    beside: tuple[
+        str, ...
+    ] = ()  # words that let `#include <x.h>` find what lies beside the source, where that is wanted
 
     def uses_upc(self):
         """Whether this is UPC at all, and not C: by its headers, or by words in the text of its own files."""
@@ -146,6 +156,8 @@ class _Reader:
 
     def settle(self, file):
         """Decides what to do with an #include, now that it is known which file it is; None: one that is not read again."""
+        if self.pending is None:
+            return
         name, line = self.pending
         self.pending = None
         if file is not None:
@@ -177,7 +189,7 @@ class _Reader:
                 self.pending = named[2], f"#include {named[0]}"
 
     def macro(self, kind, rest):
-        name = re.match(r"\w+", rest)[0]
+        name = found_in(r"\w+", rest)[0]
         given = self.file.startswith("<command") and not name.startswith(
             "__GCC_HAVE_"
         )  # clang's driver adds such
@@ -224,7 +236,7 @@ def prologue(lines):
             if line not in kept:
                 kept.append(line)
             continue
-        name = re.match(r"#\w+ (\w+)", line)[1]
+        name = found_in(r"#\w+ (\w+)", line)[1]
         if kind == "define":
             defined[name] = True
         else:

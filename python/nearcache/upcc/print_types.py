@@ -1,5 +1,7 @@
 """Prints declarations: specifiers, declarators, structures and enumerations, with attributes where they were."""
 
+from typing import Any
+
 from pycparser import c_ast
 
 from . import upc_ast
@@ -79,11 +81,11 @@ class TypePrinter(ExpressionPrinter):
         text += self._behind(n, text)
         for i, modifier in enumerate(modifiers):
             if isinstance(modifier, c_ast.PtrDecl):
-                words = [
+                found = [
                     *(self.visit(a) for a in modifier.attributes),
                     self._qualifiers(modifier.quals).rstrip(),
                 ]
-                words = " ".join(word for word in words if word)
+                words = " ".join(word for word in found if word)
                 text = f"*{' ' if words and words[0] == '_' else ''}{words}{' ' if words and text else ''}{text}"
                 continue
             if i and isinstance(modifiers[i - 1], c_ast.PtrDecl):
@@ -106,7 +108,7 @@ class TypePrinter(ExpressionPrinter):
 
     def _coalesce_defined_types(self, nodes):
         """Also in one declaration: those behind one whose name hides the type that all have (node *node = p, *next = node)."""
-        groups = []
+        groups: list[Any] = []  # a declaration, or a list of some that are printed together
         for item in super()._coalesce_defined_types(nodes):
             before = groups[-1] if groups else None
             first = before[0] if isinstance(before, list) else before

@@ -1,12 +1,20 @@
 """Declarators as C writes them: pointers-to-shared are ncupc_ptr, shared and its layout are gone."""
 
+from __future__ import annotations
+
 import copy
+from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
 from .convert import Place
 from .part import Part
 from .typenames import POINTER, plain_quals
+
+if TYPE_CHECKING:
+    from .declare import Declarations
+    from .expressions import Expressions
+    from .typenames import Typenames
 
 RESTRICT = {"restrict", "__restrict", "__restrict__"}  # for pointers of C only
 
@@ -20,7 +28,9 @@ def innermost(node):
 class Rewriting(Part):
     """Declarators and type names of the source, in place."""
 
-    needs = ("declarations", "expressions", "typenames")
+    declarations: Declarations
+    expressions: Expressions
+    typenames: Typenames
 
     def __init__(self, unit):
         super().__init__(unit)

@@ -1,6 +1,9 @@
 """Statements: the synchronisation statements and pragmas; the others hold expressions and declarations."""
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
@@ -10,6 +13,12 @@ from .part import Part
 from .scope import Scope
 from .typenames import call, number
 
+if TYPE_CHECKING:
+    from .convert import Conversions
+    from .definitions import Definitions
+    from .expressions import Expressions
+    from .forall import Forall
+
 ASSEMBLER_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\[\s*\w+\s*\]')  # and names of operands
 ASSEMBLER_NAMES = re.compile(r"[A-Za-z_]\w*")
 
@@ -17,7 +26,10 @@ ASSEMBLER_NAMES = re.compile(r"[A-Za-z_]\w*")
 class Statements(Part):
     """Blocks and statements; those of upc_forall by its part."""
 
-    needs = ("conversions", "definitions", "expressions", "forall")
+    conversions: Conversions
+    definitions: Definitions
+    expressions: Expressions
+    forall: Forall
 
     def __init__(self, unit):
         super().__init__(unit)

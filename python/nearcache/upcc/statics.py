@@ -4,7 +4,10 @@ Each file has two functions that the runtime calls before main: one that tells t
 initial values, those of private objects too that C does not take for constants (the address of a shared object).
 """
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
@@ -14,6 +17,16 @@ from .rewrite import innermost
 from .scope import Symbol
 from .static_values import mentions_shared, only_null, what_it_reads, with_static_null
 from .typenames import POINTER, call, identifier, number, plain_type
+
+if TYPE_CHECKING:
+    from .accesses import Accesses
+    from .constants import Constants
+    from .convert import Conversions
+    from .declare import Declarations
+    from .expressions import Expressions
+    from .initializers import Initializers
+    from .rewrite import Rewriting
+    from .typenames import Typenames
 
 ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
 
@@ -33,16 +46,14 @@ def pointer_declaration(name, storage=(), attributes=(), coord=None):
 class Statics(Part):
     """Objects with static storage, shared and private."""
 
-    needs = (
-        "accesses",
-        "constants",
-        "conversions",
-        "declarations",
-        "expressions",
-        "initializers",
-        "rewriting",
-        "typenames",
-    )
+    accesses: Accesses
+    constants: Constants
+    conversions: Conversions
+    declarations: Declarations
+    expressions: Expressions
+    initializers: Initializers
+    rewriting: Rewriting
+    typenames: Typenames
 
     def __init__(self, unit):
         super().__init__(unit)

@@ -1,5 +1,9 @@
 """System headers: their declarations are known to the program, with types that are worked out when they are asked for, and not printed."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from pycparser import c_ast
 
 from .declare import reshaped
@@ -7,11 +11,18 @@ from .part import Part
 from .scope import Symbol
 from .unit import Function
 
+if TYPE_CHECKING:
+    from .declare import Declarations
+    from .rewrite import Rewriting
+    from .typenames import Typenames
+
 
 class SystemHeaders(Part):
     """Declares what is in them."""
 
-    needs = ("declarations", "rewriting", "typenames")
+    declarations: Declarations
+    rewriting: Rewriting
+    typenames: Typenames
 
     def declare(self, node):
         match node:

@@ -1,10 +1,15 @@
 """The parser's view of its tokens: looking ahead, going back, names of types in scope, and messages that name what is there."""
 
+from typing import Any
+
 from pycparser.c_parser import Coord, CParser
 
 from . import keywords
 from .diagnostics import UpcError
 from .lexer import Token
+
+# What a declaration begins with, as pycparser keeps it: by "qual", "storage", "type", ... the words and nodes.
+Specifiers = dict[str, list[Any]]
 
 _EXPECTED = {
     "ID": "an identifier",
@@ -51,7 +56,7 @@ class TokenReader(CParser):
         # Every name that is declared in some open scope: is it a type? And what leaving each scope restores.
         # GNU's types are tokens of their own, except where a header of another compiler defines one: typedef float _Float32;
         self._is_type = {name: True for name in ("__builtin_va_list", *keywords.GNU_TYPES)}
-        self._restore = [{}]
+        self._restore: list[dict[str, bool | None]] = [{}]
 
     # Tokens
 

@@ -12,13 +12,13 @@ from .diagnostics import UpcError
 
 @dataclass(frozen=True)
 class Toolchain:
-    cc: tuple  # words of the C compiler
+    cc: tuple[str, ...]  # words of the C compiler
     tag: str  # of the OpenSHMEM, oshmem-4.1.4
     libraries: Path  # the folder of libnearcache_upc.a and libnearcache_shmem.so
     headers: Path  # the folder that nearcache/upc_runtime.h is in
-    includes: tuple  # of the OpenSHMEM
-    defines: tuple
-    link: tuple
+    includes: tuple[str, ...]  # of the OpenSHMEM
+    defines: tuple[str, ...]
+    link: tuple[str, ...]
     wrapper: str  # its oshcc
 
     @property

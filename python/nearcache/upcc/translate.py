@@ -143,13 +143,15 @@ def column_in_source(coord, source):
     column = getattr(coord, "column", None) if coord is not None else None
     if written is None or not column:
         return column
-    before = []  # tokens of earlier pieces: a line comes in several where macros of system headers are in it
+    before: list[
+        str
+    ] = []  # tokens of earlier pieces: a line comes in several where macros of system headers are in it
     for line in source.lines_of(str(coord.file), coord.line):
         tokens = [(match.start() + 1, match[0]) for match in TOKENS.finditer(line)]
-        text = dict(tokens).get(column)
+        text = dict(tokens).get(column, "")
         same = before.count(text) + sum(token == text and start < column for start, token in tokens)
         places = [match.start() + 1 for match in TOKENS.finditer(written) if match[0] == text]
-        if text is not None and same < len(places):
+        if text and same < len(places):
             return places[same]
         before += [token for _, token in tokens]
     first = len(written) - len(written.lstrip()) + 1

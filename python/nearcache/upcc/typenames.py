@@ -1,10 +1,16 @@
 """From types back to syntax: how a type is written in the C that comes out."""
 
+from __future__ import annotations
+
 import copy
+from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
 from .part import Part
+
+if TYPE_CHECKING:
+    from .expressions import Expressions
 
 POINTER = "ncupc_ptr"
 UPC_WORDS = {"strict", "relaxed"}
@@ -50,7 +56,7 @@ def difference_type():
 class Typenames(Part):
     """The names and sizes of types, in C."""
 
-    needs = ("expressions",)
+    expressions: Expressions
 
     def __init__(self, unit):
         super().__init__(unit)

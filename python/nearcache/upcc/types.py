@@ -34,7 +34,7 @@ class Type:
     kind = "?"
 
     def __init__(self):
-        self.quals = frozenset()
+        self.quals: frozenset[str] = frozenset()
         self.block = None
         self.alias = None
 

@@ -3,6 +3,10 @@
 They behave as those of pycparser.c_ast: slots, children(), iteration over the child nodes, attr_names.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 from pycparser import c_ast
 
 
@@ -12,7 +16,10 @@ class Shared(str):
     layout: None (no brackets) | "[]" (indefinite) | "[*]" (blocked) | the expression of the block size.
     """
 
-    def __new__(cls, layout=None, coord=None):
+    layout: Any
+    coord: Any
+
+    def __new__(cls, layout: Any = None, coord: Any = None) -> Shared:
         qualifier = super().__new__(cls, "shared")
         qualifier.layout = layout
         qualifier.coord = coord
@@ -36,7 +43,7 @@ class _Node(c_ast.Node):
     """A node whose class lists the fields that hold child nodes (`_child_names`)."""
 
     __slots__ = ()
-    _child_names = ()
+    _child_names: tuple[str, ...] = ()
 
     def children(self):
         return tuple(

@@ -60,8 +60,8 @@ class UpcrunCommand(RunCommand):
 class Plan:
     """What is started, and what is set for it beside what the environment holds."""
 
-    words: list
-    variables: dict
+    words: list[str]
+    variables: dict[str, str]
 
     def text(self):
         return "\n".join(
@@ -86,8 +86,8 @@ class Size(click.ParamType):
 class Linked:
     """What a program was linked for; None and False where it was stripped of it."""
 
-    threads: int = None  # upcc -T
-    heap: int = None  # upcc -shared-heap
+    threads: int | None = None  # upcc -T
+    heap: int | None = None  # upcc -shared-heap
     struct_pointers: bool = False
     told: bool = False  # whether it has any symbols
 

@@ -38,6 +38,7 @@ class Nearcache(CMakePackage):
     depends_on("py-click@8:", type="run")
     depends_on("py-rich@12:", type="run")
     depends_on("py-jinja2@3:", type="run")
+    depends_on("py-pyelftools@0.27:", type="run")
     depends_on("py-pycparser@3.12:3", type="run", when="^python@3.11:")
 
     generator("ninja")
