@@ -198,6 +198,26 @@ void phases_that_bring_nothing() {
   });
 }
 
+// Who shares windows with few ranks asks them after few repeats: long before it has seen 64.
+void few_ranks_are_asked_soon() {
+  with_window(true, [&](Window& window) {
+    if (check::rank == reader) {
+      bool served = false;
+      for (int64_t word = 0; word < 30 && !served && check::cached() && !strict(); ++word) {
+        int64_t found = -1;
+        get_and_flush(window, &found, word);
+        const uint64_t before = full_hits(window);
+        get_and_flush(window, &found, word);
+        EXPECT_EQ(found, word);
+        served = full_hits(window) > before;
+        usleep(10000);  // the others' answers are on their way
+      }
+      EXPECT_CACHED(served || strict());
+    }
+    check::hidden_barrier();
+  });
+}
+
 // Another rank's exclusive epoch orders this rank's next lock after it.
 void after_an_exclusive_epoch(bool own_store) {
   with_window(false, [&](Window& window) {
@@ -487,6 +507,7 @@ int main(int argc, char** argv) {
        {"flag_accumulated_in_own_memory", [] { a_flag_in_own_memory(get_and_flush, true); }},
        {"two_phases", two_phases},
        {"phases_that_bring_nothing", phases_that_bring_nothing},
+       {"few_ranks_are_asked_soon", few_ranks_are_asked_soon},
        {"after_an_exclusive_epoch", [] { after_an_exclusive_epoch(false); }},
        {"after_a_store_under_an_exclusive_lock", [] { after_an_exclusive_epoch(true); }},
        {"exclusive_epoch_before_a_miss", [] { an_exclusive_epoch_comes_between(other_place); }},

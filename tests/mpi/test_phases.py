@@ -53,5 +53,10 @@ def test_phases_that_bring_nothing(mpi, preload):
     )
 
 
+def test_few_ranks_are_asked_soon(mpi, preload):
+    env = dict(QUIET, NEARCACHE_QUIET_AFTER="64")
+    runs.run(mpi, "cached", 3, "phases", "--only", "few_ranks_are_asked_soon", env=env)
+
+
 def test_longest_age(mpi, preload):
     runs.run(mpi, "cached", 3, "phases", "--only", AGE, env=dict(QUIET, NEARCACHE_LONGEST_AGE="2s"))

@@ -36,7 +36,7 @@ CoherentWindow::CoherentWindow(Window* window, Board* board, uint32_t slot, Regi
       own_(memory.base, memory.bytes, regions, &board->slot(slot).words.own, tracker),
       written_(board->ranks()),
       closing_(*closing),
-      repeats_wanted_(static_cast<uint32_t>(context.options.quiet_after)) {}
+      repeats_wanted_(repeats_before_asking()) {}
 
 // --- Writes to others' memory. ---
 
@@ -243,7 +243,7 @@ void CoherentWindow::released() {
 void CoherentWindow::give_up() {
   const uint64_t before = hits_kept_;
   leave();
-  const auto first = static_cast<uint32_t>(context.options.quiet_after);
+  const auto first = repeats_before_asking();
   repeats_wanted_ = hits_kept_ - before >= kept_worth_it
                         ? first
                         : std::max(repeats_wanted_, std::min(4 * std::max(repeats_wanted_, 1u),

@@ -72,11 +72,16 @@ void context_start() {
   }
   context_limit_memory();
   context.progress.configure(context.options.progress_calls, context.options.progress_time);
-  context.phases.configure(context.options.longest_age, context.options.quiet_after);
+  context.phases.configure(context.options.longest_age, repeats_before_asking());
   const std::string wrong = network_model_install(context.options.model);
   if (!wrong.empty() && context.rank == 0) log(LogLevel::warning, "%s", wrong.c_str());
   rma_install(context.options.rma);
   context.observer.start();
+}
+
+uint32_t repeats_before_asking() {
+  const auto by_ranks = static_cast<uint64_t>(std::max(context.ranks / 2, 1));
+  return static_cast<uint32_t>(std::min(context.options.quiet_after, by_ranks));
 }
 
 static void tell_of_mode_user() {

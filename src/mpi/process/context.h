@@ -103,6 +103,11 @@ void context_begin(bool threads);
 // first window where it has sessions only. Idempotent. Talks to no other rank.
 void context_start();
 
+// Repeats of gets after which a rank asks all others to tell it when they write. A repeat that is
+// served saves about what it costs to tell two ranks; where many ask again and again, it matters
+// more that nobody asks in vain, so option `quiet_after` bounds it. Ranks are those of the job.
+uint32_t repeats_before_asking();
+
 // What caches may use together, as far as it is known how many ranks share this node.
 void context_limit_memory();
 

@@ -42,8 +42,8 @@ bool Phases::Companion::untold_readers(uint64_t phase) const {
   return false;
 }
 
-void Phases::configure([[maybe_unused]] uint64_t longest_age_ns, uint64_t repeats) {
-  repeats_wanted_ = static_cast<uint32_t>(repeats);
+void Phases::configure([[maybe_unused]] uint64_t longest_age_ns, uint32_t repeats) {
+  repeats_wanted_ = repeats;
 #ifdef NEARCACHE_FAMILY_SIMGRID
   expires_ = UINT64_MAX;  // a second of real time is some microseconds of the simulation
 #else

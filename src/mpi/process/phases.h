@@ -30,7 +30,7 @@ class Phases {
 
   // Nothing older than so many ns is served in mode transparent; so many repeats make this rank a
   // reader.
-  void configure(uint64_t longest_age_ns, uint64_t repeats);
+  void configure(uint64_t longest_age_ns, uint32_t repeats);
   // Whether this rank could cover a window of these ranks. It is one of several groups, and others
   // are not in all of them: they may have room.
   bool has_room(const std::vector<int>& members, bool* covered);
