@@ -9,11 +9,13 @@
  * (upc_runtime_library.h). An address is an offset in it (upc_runtime_pointer.h).
  *
  * Environment, the same for all threads:
- *   NEARCACHE_UPC_SHARED_HEAP   the size of a thread's part of the shared heap in bytes, or with K,
- * M, G; default 64M. The OpenSHMEM library's own heap must have room for it and for static shared
- * data (Open MPI: SMA_SYMMETRIC_SIZE) NEARCACHE_UPC_YIELD         after how many looks a waiting
- * thread offers its processor to others; default 20 NEARCACHE_SHMEM=off         no cache (and the
- * other options of libnearcache_shmem)
+ *   NEARCACHE_UPC_SHARED_HEAP   the size of a thread's part of the shared heap in bytes, or with
+ *                               K, M, G, T (1.5G); default 64M. The OpenSHMEM library's own heap
+ *                               must have room for it and for static shared data (Open MPI:
+ *                               SMA_SYMMETRIC_SIZE)
+ *   NEARCACHE_UPC_YIELD         after how many looks a waiting thread offers its processor to
+ *                               others; default 20
+ *   NEARCACHE_SHMEM=off         no cache (and the other options of libnearcache_shmem)
  *
  * Errors of a program end all threads: one line on stderr, `upc: thread 2: cpi.upc:31: upc_free:
  * ...`, and exit status 1. */

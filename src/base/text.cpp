@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/byte_size.h"
+
 namespace nearcache {
 
 std::string lower_case(std::string_view text) {
@@ -50,22 +52,7 @@ static bool scale_to_whole(double number, double factor, uint64_t* value) {
 }
 
 bool parse_bytes(std::string_view text, uint64_t* value) {
-  if (parse_count(text, value)) return true;
-  double number;
-  std::string suffix;
-  if (!split_number(text, &number, &suffix)) return false;
-  for (const char* tail : {"ib", "b"}) {
-    const std::string_view end(tail);
-    if (suffix.size() >= end.size() && suffix.ends_with(end)) {
-      suffix.resize(suffix.size() - end.size());
-      break;
-    }
-  }
-  static constexpr std::string_view units = "kmgt";
-  if (suffix.empty()) return scale_to_whole(number, 1, value);
-  const size_t power = units.find(suffix);
-  if (suffix.size() != 1 || power == std::string_view::npos) return false;
-  return scale_to_whole(number, std::pow(1024.0, static_cast<double>(power + 1)), value);
+  return parse_byte_size(text.data(), text.data() + text.size(), value);
 }
 
 bool parse_time_ns(std::string_view text, uint64_t* value) {

@@ -1,5 +1,4 @@
 // Start and end of a program: main, the arena, and the implicit barrier at exit.
-#include <errno.h>
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/byte_size.h"
 #include "nearcache/shmem.h"
 #include "upc/internal.h"
 #include "upc/surroundings.h"
@@ -28,37 +28,12 @@ size_t heap_bytes() {
   const char* name = "NEARCACHE_UPC_SHARED_HEAP";
   const char* text = getenv(name);
   if (text == nullptr || *text == 0) return default_heap;
-  char* end = nullptr;
-  errno = 0;
-  const unsigned long long number = strtoull(text, &end, 10);
-  int shift = 0;
-  switch (*end) {
-    case 'k':
-    case 'K':
-      shift = 10;
-      break;
-    case 'm':
-    case 'M':
-      shift = 20;
-      break;
-    case 'g':
-    case 'G':
-      shift = 30;
-      break;
-    case 't':
-    case 'T':
-      shift = 40;
-      break;
-    default:
-      break;
-  }
-  if (shift != 0) ++end;
-  if (*end == 'B' || *end == 'b') ++end;
-  if (end == text || *end != 0 || errno != 0 || *text == '-' || number == 0 ||
-      number > (NCUPC_MAX_ADDRESS >> shift)) {
+  uint64_t bytes = 0;
+  if (!parse_byte_size(text, text + strlen(text), &bytes) || bytes == 0 ||
+      bytes > NCUPC_MAX_ADDRESS) {
     bad_option(name, text, "a number of bytes that pointers to shared can name, such as 512M");
   }
-  return static_cast<size_t>(number) << shift;
+  return bytes;
 }
 
 int looks_before_yield() {

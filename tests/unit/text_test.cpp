@@ -16,6 +16,11 @@ TEST(Text, BytesTakeSuffixesOfPowersOf1024) {
                                                    {"1.5k", 1536},
                                                    {"3tb", uint64_t{3} << 40},
                                                    {"12b", 12},
+                                                   {".5M", 512u << 10},
+                                                   {"9e3", 9000},
+                                                   {"2.5e1KiB", 25600},
+                                                   {"1e-3m", 1049},
+                                                   {"8388607T", uint64_t{8388607} << 40},
                                                    {"18446744073709551615", UINT64_MAX}};
   for (const auto& [text, expected] : good) {
     uint64_t value = 99;
@@ -23,7 +28,9 @@ TEST(Text, BytesTakeSuffixesOfPowersOf1024) {
     EXPECT_EQ(value, expected) << text;
   }
   for (const char* text :
-       {"", "k", "-1", "1x", "1kk", "1 k", "nan", "inf", "1e30", "99999999T", "M64", "0x", "+1"}) {
+       {"",    "k",    "-1",        "1x",  "1kk",   "1 k",      "nan",
+        "inf", "1e30", "99999999T", "M64", "0x",    "+1",       ".",
+        ".k",  "1e",   "1e+",       "1i",  "1kib2", "8388608T", "18446744073709551616"}) {
     uint64_t value = 99;
     EXPECT_FALSE(parse_bytes(text, &value)) << text;
     EXPECT_EQ(value, 99u) << text;

@@ -225,4 +225,5 @@ def test_heap_option(shmem):
         1,
         "raise its symmetric heap (SMA_SYMMETRIC_SIZE",
     )
-    check(run(shmem, "errors", 2, env={"NEARCACHE_UPC_SHARED_HEAP": "300K"}), 2)
+    for size in ("300K", "0.3MiB"):
+        check(run(shmem, "errors", 2, env={"NEARCACHE_UPC_SHARED_HEAP": size}), 2)

@@ -5,6 +5,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 
+from ..values import read_bytes
 from .diagnostics import UpcError
 from .preprocess import MAX_THREADS
 
@@ -58,7 +59,6 @@ OTHERS = re.compile(
     r"-nopthreads$|--?(no)?size-warn$|-extern-main$|-inst$|-W[uw],"
 )
 MEGABYTE = 1 << 20
-UNITS = {"": MEGABYTE, "K": 1 << 10, "M": MEGABYTE, "G": 1 << 30, "T": 1 << 40}
 LANGUAGES = {
     ".upc": "upc",
     ".uph": "upc",
@@ -175,10 +175,10 @@ def thread_count(text):
 
 def heap_size(text):
     """Bytes; a number alone is of megabytes, as Berkeley's upcc takes it."""
-    match = re.fullmatch(r"(\d+)\s*([KMGT]?)(?:i?B)?", text, re.I)
-    if not match or not int(match[1]):
+    size = read_bytes(text + "M" if text.isdigit() else "".join(text.split()))
+    if not size or int(size) != size:
         raise usage(f"-shared-heap wants a size such as 512M, and not '{text}'")
-    return int(match[1]) * UNITS[match[2].upper()]
+    return int(size)
 
 
 def dashed(word):

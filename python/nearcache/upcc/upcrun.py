@@ -15,6 +15,7 @@ from click.core import ParameterSource
 from .. import __version__, command, run, tables
 from ..cli import RunCommand
 from ..errors import NearcacheError
+from ..values import read_bytes
 from . import toolchain
 from .diagnostics import UpcError
 from .preprocess import MAX_THREADS
@@ -25,7 +26,6 @@ SYMMETRIC = (
     "SHMEM_SYMMETRIC_SIZE",
     "SHMEM_SYMMETRIC_HEAP_SIZE",
 )  # of the library's own heap
-UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 LARGEST_HEAP = 16 << 30  # what an address of a packed pointer to shared reaches
 ROOT = (
     "OMPI_ALLOW_RUN_AS_ROOT",
@@ -74,12 +74,12 @@ class Size(click.ParamType):
     name = "size"
 
     def convert(self, value, param, ctx):
-        match = re.fullmatch(r"(\d+)\s*([KMGT]?)(?:i?B)?", str(value).strip(), re.I)
-        if not match or not int(match[1]):
+        size = read_bytes("".join(str(value).split()))
+        if not size or int(size) != size:
             self.fail(
                 f"{value!r} is no size: a number of bytes, with K, M, G or T (512M)", param, ctx
             )
-        return int(match[1]) * UNITS[match[2].upper()]
+        return int(size)
 
 
 @dataclass
