@@ -1,5 +1,7 @@
 /* A table that is filled once and then only read: mode `always`, set by an info key that a plain
- * MPI ignores. mpicc -O2 always.c -o always nearcache run --report - -- mpiexec -n 2 ./always */
+ * MPI ignores.
+ *   mpicc -O2 always.c -o always
+ *   nearcache run --report - -- mpiexec -n 2 ./always */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 /* Synchronises in every step, and changes little: mode `coherent` keeps what nobody has written,
- * and needs no promise. mpicc -O2 coherent.c -o coherent nearcache run --mode coherent --report -
- * -- mpiexec -n 2 ./coherent */
+ * and needs no promise.
+ *   mpicc -O2 coherent.c -o coherent
+ *   nearcache run --mode coherent --report - -- mpiexec -n 2 ./coherent */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 /* OpenSHMEM: random reads of a table, with hints some accesses ahead. Without the library the hints
- * do nothing. oshcc -O2 -I../include prefetch.c -o prefetch nearcache run --report - -- oshrun -n 2
- * ./prefetch */
+ * do nothing.
+ *   oshcc -O2 -I../include prefetch.c -o prefetch
+ *   nearcache run --report - -- oshrun -n 2 ./prefetch */
 #include <nearcache/shmem.h>
 #include <shmem.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* Steps of writing and of reading: mode `user`, which the program ends a reading phase of. It runs
- * without Nearcache, too. mpicc -O2 -I../include user.c -o user nearcache run --mode user --report
- * - -- mpiexec -n 2 ./user */
+ * without Nearcache, too.
+ *   mpicc -O2 -I../include user.c -o user
+ *   nearcache run --mode user --report - -- mpiexec -n 2 ./user */
 #include <mpi.h>
 #include <nearcache/mpi.h>
 #include <stdio.h>

@@ -3,10 +3,12 @@
  *
  * The address is a byte offset in the thread's part of the arena, never 0; an element of an array
  * has the same address in the arena of whichever thread it belongs to. Two forms with one
- * interface: packed (default)            64 bits: phase 20, thread 10, address 34 (1,024 threads,
- * 16 GiB a thread, blocks of 1,048,576 elements) -DNCUPC_STRUCT_POINTERS     a struct of 16 bytes,
- * for larger machines and blocks All modules of a program and the runtime library must have the
- * same form; the start of the program checks it.
+ * interface:
+ *   packed (default)            64 bits: phase 20, thread 10, address 34 (1,024 threads, 16 GiB a
+ *                               thread, blocks of 1,048,576 elements)
+ *   -DNCUPC_STRUCT_POINTERS     a struct of 16 bytes, for larger machines and blocks
+ * All modules of a program and the runtime library must have the same form; the start of the
+ * program checks it.
  *
  * Everything is inline: with constant arguments (element size, block size, a static number of
  * threads) it folds to shifts and adds. Sizes are in bytes, block sizes in elements; block 0 is the

@@ -17,18 +17,17 @@
 //
 // Why no wake-up is lost:
 //   - The fabric's descriptor is level-triggered: what came, and nobody took, keeps it readable,
-//   however late anybody begins to look. So whoever
-//     looks next finds it, be it the agent (arming is an EPOLL_CTL_MOD, which reports what is
-//     readable already) or another thread.
+//     however late anybody begins to look. So whoever looks next finds it, be it the agent (arming
+//     is an EPOLL_CTL_MOD, which reports what is readable already) or another thread.
 //   - `polling_` changes under the mutex, together with arming. Whenever it is false the agent is
-//   armed; whenever it is true a thread polls, or sleeps on the same
-//     descriptor, and hands over before it leaves. An agent that woke up before it was disarmed
-//     finds `polling_` set, and sleeps again.
+//     armed; whenever it is true a thread polls, or sleeps on the same descriptor, and hands over
+//     before it leaves. An agent that woke up before it was disarmed finds `polling_` set, and
+//     sleeps again.
 //   - What a thread waits for changes under the mutex only. Of those that follow, the one that
-//   polls wakes all whenever it received something, and when it
-//     leaves. The one that polls, if it is asleep (`asleep_`, set under the mutex), is rung by
-//     whoever changed something in its place; the bell stays readable until the next poll, so it is
-//     heard also by one that was just about to sleep.
+//     polls wakes all whenever it received something, and when it leaves. The one that polls, if it
+//     is asleep (`asleep_`, set under the mutex), is rung by whoever changed something in its
+//     place; the bell stays readable until the next poll, so it is heard also by one that was just
+//     about to sleep.
 #pragma once
 
 #include <atomic>

@@ -2,15 +2,13 @@
 //
 //   infinite     an infinite cache: no cache of whatever size saves more.
 //   best fixed   the best fixed set of keys: those with the highest cost of repeated gets per byte,
-//   chosen with hindsight (greedily: the
-//                knapsack problem behind it is NP-hard), loaded at their first use and never
-//                evicted.
+//                chosen with hindsight (greedily: the knapsack problem behind it is NP-hard),
+//                loaded at their first use and never evicted.
 //   clairvoyant  a schedule that knows the future. Between two successive gets of a key its bytes
-//   may be kept or not; keeping them
-//                saves the second get and takes room for the time between. Intervals are taken
-//                greedily by cost saved per byte and get of time, each if it fits beside those
-//                taken before at every moment of its span (cf. Albers, Arora, Khanna, SODA 1999;
-//                Berger, Beckmann, Harchol-Balter, SIGMETRICS 2018).
+//                may be kept or not; keeping them saves the second get and takes room for the time
+//                between. Intervals are taken greedily by cost saved per byte and get of time, each
+//                if it fits beside those taken before at every moment of its span (cf. Albers,
+//                Arora, Khanna, SODA 1999; Berger, Beckmann, Harchol-Balter, SIGMETRICS 2018).
 //
 // The last two can be carried out by a cache, so they are lower bounds of what the best cache
 // saves: finding the best itself is NP-hard for variable sizes. Bytes count in the storage's

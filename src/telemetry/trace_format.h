@@ -6,31 +6,30 @@
 //   file whose last record is not `end` was cut short.
 //
 //   header   magic[8] "NCTRACE\n", u32 version, u32 bytes of the header, u32 rank, u32 ranks (of
-//   MPI_COMM_WORLD),
-//            u64 start (ns, CLOCK_REALTIME: comparable between ranks), then texts (u32 bytes,
-//            characters): host, program, library, network model (empty: none)
+//            MPI_COMM_WORLD), u64 start (ns, CLOCK_REALTIME: comparable between ranks), then texts
+//            (u32 bytes, characters): host, program, library, network model (empty: none)
 //   block    u32 magic, u32 bytes of its records, u32 number of records, u32 0, u64 ns since the
-//   start, u64 records dropped before it
+//            start, u64 records dropped before it
 //
 //   record   one byte: kind | detail << 3, then the fields below as variable-length integers: seven
-//   bits a byte, the lowest
-//            first, bit 7 set on all but the last. `signed` ones are zigzag (0, -1, 1, -2, ... as
-//            0, 1, 2, 3, ...).
+//            bits a byte, the lowest first, bit 7 set on all but the last. `signed` ones are zigzag
+//            (0, -1, 1, -2, ... as 0, 1, 2, 3, ...).
 //
 //   kind         detail               fields
 //   get          outcome | layout<<4  signed target - last target, signed displacement - last
-//   displacement, bytes;
-//                                     if layout: its number, signed lowest byte - displacement,
-//                                     bytes from lowest to highest
+//                                     displacement, bytes; if layout: its number, signed lowest
+//                                     byte - displacement, bytes from lowest to highest
 //   sync         TraceSync            target + 1 (0: all, or none)
 //   write        TraceWrite           signed target - last target, signed first byte - last
-//   displacement, bytes window       TraceWindow          select: id. created: id, rank in its
-//   group, ranks, bytes of own memory, displacement unit,
-//                                     mode, bytes of the name, name. freed: id. mode: id, mode.
+//                                     displacement, bytes
+//   window       TraceWindow          select: id. created: id, rank in its group, ranks, bytes of
+//                                     own memory, displacement unit, mode, bytes of the name, name.
+//                                     freed: id. mode: id, mode.
 //   cost         0                    bytes, ns: a get of that size took so long, with its share of
-//   the synchronisation owner_write  0                    first byte, bytes, ns: own memory of the
-//   selected window was written by this rank (or by arriving
-//                                     writes) within so long before now; whole pages
+//                                     the synchronisation
+//   owner_write  0                    first byte, bytes, ns: own memory of the selected window was
+//                                     written by this rank (or by arriving writes) within so long
+//                                     before now; whole pages
 //   time         0                    ns since the last time (the block's, at its start)
 //   end          0                    ns since the start, gets, records dropped in all
 //

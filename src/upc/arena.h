@@ -1,8 +1,10 @@
 // How the arena is laid out, the same in every PE:
 //   [0, guard_bytes)              nothing: an access through a null pointer to shared, or a member
-//   of one, faults (guard.cpp) [guard_bytes, control_bytes)  the words of the runtime's own
-//   protocols (Control), never cached [control_bytes, heap_start)   static shared data [heap_start,
-//   arena_bytes)     the heap: global blocks from its start up, local ones from its end down
+//                                 of one, faults (guard.cpp)
+//   [guard_bytes, control_bytes)  the words of the runtime's own protocols (Control), never cached
+//   [control_bytes, heap_start)   static shared data
+//   [heap_start, arena_bytes)     the heap: global blocks from its start up, local ones from its
+//                                 end down
 #pragma once
 
 #include <cstddef>

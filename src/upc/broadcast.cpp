@@ -3,8 +3,8 @@
 //   up to 248 bytes   in the tree's messages (124 where all threads are near)
 //   all threads near  every thread copies from the root's memory at once
 //   else              each thread puts to the next, in chunks, so that all links are busy: a
-//   binomial tree of O(log THREADS) steps, or for
-//                     many chunks a chain, in which no thread sends anything twice
+//                     binomial tree of O(log THREADS) steps, or for many chunks a chain, in which
+//                     no thread sends anything twice
 #include <shmem.h>
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 //
 // Every block has a header of 16 bytes before it:
 //   id     says whose block it is and whether it is allocated; checked by a free, also of another
-//   thread (heap.cpp) size   in units of 16 bytes, and two flags: this block is free, the block
-//   below is free
+//          thread (heap.cpp)
+//   size   in units of 16 bytes, and two flags: this block is free, the block below is free
 // A free block holds its list's links at its start and its size in its last word, so that the block
 // above finds its header.
 #pragma once

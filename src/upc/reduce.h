@@ -5,8 +5,8 @@
 // to each other. Block sums are then brought into order in one of two ways:
 //   few     every thread gets all of them, by messages, and goes through them
 //   many    they are transposed: thread i gets the rows i * rows / THREADS and on of all threads,
-//   goes through these, and the threads
-//           combine their totals. Each thread moves no more than as many sums as it has, twice
+//           goes through these, and the threads combine their totals. Each thread moves no more
+//           than as many sums as it has, twice
 #pragma once
 
 #include <algorithm>

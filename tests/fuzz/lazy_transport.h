@@ -2,13 +2,12 @@
 // cache must not do.
 //
 // - A put is delivered in pieces, in any order and at any time before quiet(); fence() orders puts
-// before it before puts after it.
+//   before it before puts after it.
 // - A get, blocking or not, may find any byte of a put in flight delivered or not. A non-blocking
-// one reads at any time between its issue
-//   and quiet(), and its buffer holds garbage until then.
+//   one reads at any time between its issue and quiet(), and its buffer holds garbage until then.
 // - Noticed (wrong()): accesses outside of an extent, overlapping puts that nothing orders, buffers
-// used twice, and puts of bytes that
-//   the program did not write, that it has changed since, or that were put already.
+//   used twice, and puts of bytes that the program did not write, that it has changed since, or
+//   that were put already.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,9 @@
 // datatypes on both sides, all modes, all kinds of epochs. Every byte of every destination is
 // checked, gaps included, and all window memory after every phase.
 //
-//   model [--seed N] [--ops N] [--phases N] [--sessions] [--coherent] [--without-DRAW ...] DRAW:
-//   derived-accumulates, or what `Without` of live.h says
+//   model [--seed N] [--ops N] [--phases N] [--sessions] [--coherent] [--without-DRAW ...]
+//
+// DRAW: derived-accumulates, or what `Without` of live.h says.
 //
 // --coherent: mode coherent alone, and programs in which it keeps data across acquires: many of
 // these, and few phases that change anything.

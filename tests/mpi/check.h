@@ -1,12 +1,11 @@
 // What the multi-rank test programs share: named cases, checks that all ranks report, and
-// Nearcache's calls as weak symbols, so that the very same binary also runs without it. A program
-// is
+// Nearcache's calls as weak symbols, so that the very same binary also runs without it. The main
+// function of a program is
 //
-//   int main(int argc, char **argv) { return check::run(argc, argv, 2, {{"name", function}, ...});
-//   }
+//   return check::run(argc, argv, 2, {{"name", function}, ...});
 //
 // and prints `ok NAME`, `skipped NAME: why` or `FAILED NAME: detail`. Arguments: --only A,B
-// --except A,B  --sessions (no MPI_Init: check::world is a session's; for programs that use no
+// --except A,B --sessions (no MPI_Init: check::world is a session's; for programs that use no
 // other).
 #ifndef NEARCACHE_TESTS_CHECK_H
 #define NEARCACHE_TESTS_CHECK_H

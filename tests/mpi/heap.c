@@ -4,7 +4,7 @@
  *   before OFFSETS           of blocks from the heap's beginning, allocated before MPI_Init
  *   from nearcache N         calls until MPI_Finalize has returned
  *   attached N               blocks to a dynamic window, up to a thousand; with the argument
- * `attach` */
+ *                            `attach` */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -4,8 +4,8 @@
 //
 //   complete  get; CALL completes it; change; get          CALL must drop what the epoch cached
 //   learn     get; (change); CALL tells of it; get; flush  the second get must not be served by the
-//   first one write     always/user mode: get; own CALL writes; get  the written bytes must be
-//   fetched again
+//             first one
+//   write     always/user mode: get; own CALL writes; get  the written bytes must be fetched again
 //
 // So that no row passes because nothing is cached at all, each one also repeats its gets and looks
 // at the counters. Rank 0 and rank 1 meet by check::hidden_barrier, which Nearcache does not see.

@@ -3,7 +3,7 @@
 // be. Nothing is sampled.
 //
 //   orders LENGTH KINDS ...   sequences of LENGTH of the first KINDS kinds of access (at most 16),
-//   and so on
+//                             and so on
 #include "check.h"
 
 #define BYTES 6144

@@ -4,10 +4,12 @@
 // are complete. `src/mpi/window` does it for programs, `src/simulate` for traces, with the same
 // decisions.
 //
-//   look_up      full: copied          pending: copied when the other get is complete partial: a
-//   part is issued       room in the cache, and a record of the get under way begin_sync   what a
-//   synchronisation will complete end_sync     the data of those records is stored, and copied to
-//   who waited for it
+//   look_up      full: copied
+//                pending: copied when the other get is complete
+//                partial: a part is
+//   issued       room in the cache, and a record of the get under way
+//   begin_sync   what a synchronisation will complete
+//   end_sync     the data of those records is stored, and copied to who waited for it
 //
 // No locks: the caller has one for a window, and need not hold it while it issues a get or
 // synchronises.

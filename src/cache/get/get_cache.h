@@ -8,9 +8,8 @@
 // caller issues the gets, tells when their data has arrived, and copies between its buffers and the
 // storage.
 //
-//        lookup: none                        data arrived
-//   MISSING ----------> insert: PENDING ------------------> CACHED <---> GROWING (a longer tail is
-//   under way)
+//        lookup: none                        data arrived         a longer tail is under way
+//   MISSING ----------> insert: PENDING ------------------> CACHED <--------------------> GROWING
 //      ^                   |  superseded: ORPHAN                |
 //      +-------------------+---- evicted, stale, overwritten ---+
 //

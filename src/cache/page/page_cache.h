@@ -14,20 +14,19 @@
 // have a page. A byte that is lost is in flight and in no page: only InFlight knows of it, by line,
 // and may name too many.
 //
-//     byte       line     dirty  in flight  a read of it          put     put back   quiet acquire
-//     page evicted absent     absent     -       -       fetches its line      dirty   -          -
-//     -        - pending    pending    -       -       waits by a quiet      dirty   - clean absent
-//     absent clean      valid      -       -       is served             dirty   -          -
-//     absent   absent dirty      any       yes      -       is served             -       in flight
-//     -           -        lost, by its put in flight  any        -      yes      is served both -
-//     clean [1]   lost     lost both       any       yes     yes      is served             - in
-//     flight  dirty       dirty    lost, by its put
-//                                                                         [2] [3]
-//     lost       -          -      yes      a quiet, then fetches dirty   -          absent      -
-//     -
+//  byte      line    dirty in flight a read of it   put   put back   quiet     acquire   eviction
+//  absent    absent  -     -         fetches line   dirty -          -         -         -
+//  pending   pending -     -         waits by quiet dirty -          clean     absent    absent
+//  clean     valid   -     -         is served      dirty -          -         absent    absent
+//  dirty     any     yes   -         is served      -     in flight  -         -         lost [4]
+//  in flight any     -     yes       is served      both  -          clean [1] lost      lost
+//  both      any     yes   yes       is served      -     in fl. [2] dirty     dirty [3] lost [4]
+//  lost      -       -     yes       quiet, fetch   dirty -          absent    -         -
 //
-//     [1] if its line was written whole since the acquire, or is valid; absent otherwise.  [2]
-//     behind a fence. [3] and what is in flight of it is lost.
+//   [1] if its line was written whole since the acquire, or is valid; absent otherwise.
+//   [2] behind a fence.
+//   [3] and what is in flight of it is lost.
+//   [4] by its put.
 //
 // What goes past the cache moves bytes too. Before a direct get of it a dirty byte is put back, and
 // a quiet completes what is in flight. A direct put makes any byte lost; so does an atomic or
@@ -45,38 +44,42 @@
 //      2  A hit serves at once what is valid and not ahead: `quick` is always that.
 //      3  No line is both valid and pending.
 //      4  A line is pending only for an arrival that was asked for since the last acquire: a read
-//      that waits for it waits once. 5  A page has a write mask exactly while a byte of it is dirty
-//      or in flight, and page and mask name each other. 6  Every mask is either free or in the list
-//      of written pages, oldest first. 7  All that is set in a mask lies within its bounds. 8 While
-//      a byte is dirty maybe_dirty_ is set, while one is in flight puts_flying_ is: a release
-//      passes neither over. 9  What awaits a fence (unfenced_) awaits a quiet, too (lost_).
+//         that waits for it waits once.
+//      5  A page has a write mask exactly while a byte of it is dirty or in flight, and page and
+//         mask name each other.
+//      6  Every mask is either free or in the list of written pages, oldest first.
+//      7  All that is set in a mask lies within its bounds.
+//      8  While a byte is dirty maybe_dirty_ is set, while one is in flight puts_flying_ is: a
+//         release passes neither over.
+//      9  What awaits a fence (unfenced_) awaits a quiet, too (lost_).
 //     10  A page is in its hash's chain and in one queue; a frame without a page is in no chain.
 //     11  Only bytes that the program wrote are put, with the value that it wrote last, and each is
-//     put, unless forgotten. 12  Two puts of a byte are never under way at a time, and no atomic
-//     beside a put, unless a fence came between them. 13  Nothing is fetched from under a put in
-//     flight unless its page still holds the bytes that the fetch may miss. 14  What was read
-//     before an acquire is not served after it, in particular not what arrives after it. 15  A line
-//     is valid only if all of it was fetched or written that can be read there: extents end where
-//     memory does.
+//         put, unless forgotten.
+//     12  Two puts of a byte are never under way at a time, and no atomic beside a put, unless a
+//         fence came between them.
+//     13  Nothing is fetched from under a put in flight unless its page still holds the bytes that
+//         the fetch may miss.
+//     14  What was read before an acquire is not served after it, in particular not what arrives
+//         after it.
+//     15  A line is valid only if all of it was fetched or written that can be read there: extents
+//         end where memory does.
 //
 // What it may cost.
 //
 // - A hit: the multiplication of the hash, the loads of its chain's head and of the page's state
-// (one line of the processor's cache), and
-//   the copy; some 80 instructions for a word. It must not call anything, read the time, move a
-//   page in a list (so Am is a clock with a flag, not a list by last use), or write anything but
-//   that flag and the cache's own counts. Every 47th read is looked at, as a program may be
-//   polling, and costs some 300.
+//   (one line of the processor's cache), and the copy; some 80 instructions for a word. It must not
+//   call anything, read the time, move a page in a list (so Am is a clock with a flag, not a list
+//   by last use), or write anything but that flag and the cache's own counts. Every 47th read is
+//   looked at, as a program may be polling, and costs some 300.
 // - A put to a page that has a mask already: the same, with bits set in the mask in the place of
-// the lines' test; about 100 instructions.
-//   The first put to a page takes a mask, and where there is none left puts back the page that was
-//   written longest ago: a put is buffered by the transport, so that no put waits for the network,
-//   but for the fence of invariant 12.
+//   the lines' test; about 100 instructions. The first put to a page takes a mask, and where there
+//   is none left puts back the page that was written longest ago: a put is buffered by the
+//   transport, so that no put waits for the network, but for the fence of invariant 12.
 // - A miss: one blocking get, of microseconds. What it does besides is some 450 instructions where
-// the read is passed on, and up to 1,200
-//   where it is cached: most of it for finding streams, taking the page and emptying its
-//   predecessor. It waits for a quiet only where invariant 13 makes it, or where its line is
-//   pending. A fetch ahead never waits: it is dropped where there is no room.
+//   the read is passed on, and up to 1,200 where it is cached: most of it for finding streams,
+//   taking the page and emptying its predecessor. It waits for a quiet only where invariant 13
+//   makes it, or where its line is pending. A fetch ahead never waits: it is dropped where there is
+//   no room.
 //
 // What is guessed, and what each guess gains, is in docs/architecture.md; `bench/run pages`
 // measures it with each one switched off.
@@ -85,27 +88,24 @@
 //
 // - Arrival straight into the pages: a put to the page, or its eviction, had to wait for the quiet.
 // - One list of all direct writes, that dropped their ranges at each quiet: programs of atomics
-// lost all that they had read. So InFlight is a
-//   set that may say yes too often, and forgets all at each quiet.
+//   lost all that they had read. So InFlight is a set that may say yes too often, and forgets all
+//   at each quiet.
 // - Keeping the part of a line that lies inside of an extent: two extents met in one line, and it
-// was served whole. Hence invariant 15.
+//   was served whole. Hence invariant 15.
 // - Taking a fetching atomic for a write under way, as it has the form of one: the next get of its
-// line paid a quiet.
+//   line paid a quiet.
 // - Masks without bounds: looking for set bits in a whole page cost more than the put of a few
-// bytes.
+//   bytes.
 // - Every miss looked for streams, and all reads were cached: reads here and there paid 1,200
-// instructions each for pages that nobody asked
-//   for again (Readahead's doubt, ScatteredReads).
+//   instructions each for pages that nobody asked for again (Readahead's doubt, ScatteredReads).
 // - A prefetch distance that was learned from measured waits: of words it took 3 to 16% longer than
-// always 64, and of 2 KiB each, where it asked
-//   for more than the staging area holds, two to three times as long as what fits.
+//   always 64, and of 2 KiB each, where it asked for more than the staging area holds, two to three
+//   times as long as what fits.
 // - Fetching less ahead as soon as two of three lines were unused, counted by 64: a line costs 50
-// ns and saves microseconds, and evictions
-//   show unused lines in bursts. Now one of eight must be used, of a thousand: runs of 256 B take
-//   40% less time, a search of a graph a third.
+//   ns and saves microseconds, and evictions show unused lines in bursts. Now one of eight must be
+//   used, of a thousand: runs of 256 B take 40% less time, a search of a graph a third.
 // - Strided fetches of the element's line alone: the next column of a matrix found nothing. Now
-// what lies around each comes
-//   with it, in 36 to 65% less time.
+//   what lies around each comes with it, in 36 to 65% less time.
 //
 // Not thread-safe: the front end locks. No system call, no allocation after create(). All state
 // lies in one region.
@@ -210,10 +210,10 @@ class PageCache {
   // - to write all of it: nothing of it is kept, and puts of it in flight come first;
   void before_direct_put(int pe, uint64_t address, size_t bytes);
   // - to change some of it (atomics, strided puts): what was written here is put before and ordered
-  // before; nothing is kept;
+  //   before; nothing is kept;
   void before_direct_update(int pe, uint64_t address, size_t bytes);
   // - the same by a call that returns when the change is made, as a fetching atomic does: nothing
-  // needs to wait for it later.
+  //   needs to wait for it later.
   void before_direct_fetch(int pe, uint64_t address, size_t bytes);
 
   // [address, address + bytes) of `pe` was changed by somebody else just now: what was read of it

@@ -3,14 +3,12 @@
 //
 // MPI's Fortran bindings escape a library that interposes on C only:
 //   Open MPI   mpif.h, mpi and mpi_f08 all end in PMPI_X. Every row has Fortran entry points here.
-//   Buffers come as plain
-//              addresses, handles of all three bindings as pointers to one INTEGER, ierror may be
-//              absent (null).
+//              Buffers come as plain addresses, handles of all three bindings as pointers to one
+//              INTEGER, ierror may be absent (null).
 //   MPICH      mpif.h, mpi and the calls with buffers of mpi_f08 end in MPI_X, which we see. The
-//   other calls of
-//              mpi_f08 end in PMPI_X: those have entry points here.
+//              other calls of mpi_f08 end in PMPI_X: those have entry points here.
 //   ABI        its bindings are not known yet: a window made through one is not cached
-//   (visibility.h).
+//              (visibility.h).
 // A call of windows or requests converts its arguments and enters our C function, and so goes
 // through the layers below like any other. The rest goes to the next Fortran symbol as it came, and
 // is noted as an acquire then.

@@ -6,11 +6,10 @@
 // reach into a job that runs without Nearcache. So
 //   - nothing is asked in MPI_Init;
 //   - communicators that reach outside of the own MPI_COMM_WORLD are left alone, which needs no
-//   question;
+//     question;
 //   - ranks of the own world are met at the first window on their communicator, in a non-blocking
-//   call that is given up when somebody does not
-//     come (patience.h). From then on nobody is waited for any more, unless that call completes
-//     after all.
+//     call that is given up when somebody does not come (patience.h). From then on nobody is waited
+//     for any more, unless that call completes after all.
 // That call is made once on each communicator, by every rank alike: whether one has learned by
 // other calls who runs with Nearcache depends on time and threads. A program that has sessions only
 // has no MPI_COMM_WORLD; the process set mpi://WORLD stands for it.

@@ -4,13 +4,16 @@
  * Preloaded below Nearcache. The test finds its switches by dlsym:
  *
  *   shim_fail(name, times)   the next `times` calls of that name do nothing and return
- * MPI_ERR_OTHER. A wait or test that fails has freed its request, and moved no data that may be
- * relied on shim_hold()              from now on puts are held back until a flush, and the next
- * flush waits at a gate before it does anything. Gets bring what is at the target when they are
- * called shim_wait_for_flush()    returns once a flush is at the gate shim_let_go() opens the gate
+ *                            MPI_ERR_OTHER. A wait or test that fails has freed its request, and
+ *                            moved no data that may be relied on
+ *   shim_hold()              from now on puts are held back until a flush, and the next flush waits
+ *                            at a gate before it does anything. Gets bring what is at the target
+ *                            when they are called
+ *   shim_wait_for_flush()    returns once a flush is at the gate
+ *   shim_let_go()            opens the gate
  *   shim_calls(name)         how many calls of that name came
  *   shim_at_end              a function that is called when the objects above have ended, and their
- * statics are destroyed */
+ *                            statics are destroyed */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * OpenSHMEM and looks at what reached the library.
  *
  *     cases <name>     prints `ok <name>`, or lines `FAILED <name>: <what>`;  cases list: prints
- * the names */
+ *                      the names */
 #include "cases.h"
 
 #include <stdio.h>

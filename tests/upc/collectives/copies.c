@@ -2,10 +2,13 @@
  *
  * Every byte of a source is a function of the round, its thread and its place, so a thread knows
  * what any other has to have. What threads do before and after a call is as much as its flags
- * allow: IN_ALLSYNC   the source of the next thread is written by this one, without a barrier
- * before the call IN_MYSYNC    a thread's own source is written, while others may be in the call
- * already IN_NOSYNC    a barrier first OUT_ALLSYNC  the next thread's destination is read right
- * after the call OUT_MYSYNC   a thread's own destination is read, and both are overwritten
+ * allow:
+ *   IN_ALLSYNC   the source of the next thread is written by this one, without a barrier before the
+ *                call
+ *   IN_MYSYNC    a thread's own source is written, while others may be in the call already
+ *   IN_NOSYNC    a barrier first
+ *   OUT_ALLSYNC  the next thread's destination is read right after the call
+ *   OUT_MYSYNC   a thread's own destination is read, and both are overwritten
  *   OUT_NOSYNC   a barrier first */
 #include "coll.h"
 
