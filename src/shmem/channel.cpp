@@ -78,7 +78,7 @@ PageCache* Channel::create_cache() {
   if (wrote_directly_) quiet();
   pages_->flag_may_follow();  // nor what was ordered then
   state_ = State::ready;
-  if (is_default_ && !context.threaded) quick_cache = &*pages_;
+  if (is_default_ && !context.threaded && !context.watched()) quick_cache = &*pages_;
   return &*pages_;
 }
 
@@ -204,6 +204,10 @@ void Channel::fill_counters(Counters* c) const {
   c->bytes_put = tallies.put_bytes;
   c->accumulates = tallies.accumulates;
   c->syncs_passed = tallies.quiets_passed;
+  if (is_default_) {  // those of all contexts
+    c->hits_checked = context.check.compared();
+    c->hits_old = context.check.old();
+  }
   if (state_ != State::ready) return;
   const PageCacheCounters& p = pages_->counters();
   c->gets += p.gets;

@@ -21,6 +21,7 @@ Context& context = *new Context;
 bool enabled = false;
 constinit thread_local int inside = 0;
 constinit thread_local bool unordered = false;
+constinit thread_local const char* calling = nullptr;
 
 static PageCache nothing;  // serves nothing
 PageCache* quick_cache = &nothing;
@@ -80,6 +81,7 @@ void Context::close_channel(Channel* channel) {
 }
 
 void Context::acquire() {
+  acquired_by.store(calling, std::memory_order_relaxed);
   acquires.fetch_add(1, std::memory_order_acq_rel);
   ordered();
 }
@@ -164,6 +166,7 @@ void context_start(int level) {
   context.caching = context.options.shmem && context.obstacle.empty();
   if (!context.obstacle.empty() && context.pe == 0)
     log(LogLevel::warning, "nothing is cached: %s", context.obstacle.c_str());
+  if (context.caching && context.options.shmem_check) context.check.start();
   context.default_channel.open(SHMEM_CTX_DEFAULT, 0, false, false);
   enabled = context.caching || network_modelled();
   atexit(at_exit);
@@ -173,6 +176,7 @@ void context_finish(bool report) {
   if (!context.started || context.finished) return;
   // a forked child's copy of what the parent will write back
   if (!context.home.here()) return context_abandon();
+  context.check.finish(context.pe);
   context.finished = true;
   if (enabled) {
     context.each_channel([](Channel& channel) {

@@ -16,6 +16,7 @@
 #include "base/options.h"
 #include "base/process.h"
 #include "shmem/channel.h"
+#include "shmem/hit_check.h"
 #include "shmem/hooks.h"
 #include "shmem/symmetric_memory.h"
 #include "telemetry/report.h"
@@ -43,6 +44,7 @@ struct Context {
   uint64_t started_ns = 0;
   std::atomic<bool> relaxed_atomics{false};
   MemoryBudget budget;
+  HitCheck check;
   SymmetricMemory memory;
 
   // Contexts in use are among the first `channels_used`; beyond the last, contexts are passed on
@@ -56,6 +58,9 @@ struct Context {
   // that are used without a lock have seen all of them; others look before each use.
   std::atomic<uint64_t> orderings{0};
   std::atomic<uint64_t> acquires{0};
+
+  // The call that was the last of these acquires; null: none was.
+  std::atomic<const char*> acquired_by{nullptr};
 
   std::mutex mutex;  // covers what follows; contexts are created and destroyed rarely
   int64_t next_context_id = 1;
@@ -94,6 +99,9 @@ struct Context {
       action(channel);
     });
   }
+
+  // Something wants to know of every get and put: none is served by the quick way.
+  bool watched() const { return check.on(); }
 
   // Nothing that any cache read before may be served after.
   void acquire();

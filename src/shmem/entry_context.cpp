@@ -74,6 +74,7 @@ int shmem_ctx_create(long options, shmem_ctx_t* ctx) {
 
 void shmem_ctx_destroy(shmem_ctx_t ctx) {
   if (!active()) return next.ctx_destroy(ctx);
+  calling = "shmem_ctx_destroy";
   Channel* channel = context.find(ctx);
   if (channel != nullptr && channel != &context.default_channel) context.close_channel(channel);
   {

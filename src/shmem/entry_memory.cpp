@@ -63,11 +63,13 @@ extern "C" {
 
 void* shmem_malloc(size_t size) {
   if (!active()) return next.malloc(size);
+  calling = "shmem_malloc";
   return allocate(size, false, [&] { return next.malloc(size); });
 }
 
 void* shmem_calloc(size_t count, size_t size) {
   if (!active()) return next.calloc(count, size);
+  calling = "shmem_calloc";
   size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) bytes = 0;  // the library refuses it
   return allocate(bytes, false, [&] { return next.calloc(count, size); });
@@ -75,16 +77,19 @@ void* shmem_calloc(size_t count, size_t size) {
 
 void* shmem_align(size_t alignment, size_t size) {
   if (!active()) return next.align(alignment, size);
+  calling = "shmem_align";
   return allocate(size, false, [&] { return next.align(alignment, size); });
 }
 
 void* shmem_realloc(void* block, size_t size) {
   if (!active()) return next.realloc(block, size);
+  calling = "shmem_realloc";
   return reallocate(block, size, next.realloc);
 }
 
 void shmem_free(void* block) {
   if (!active()) return next.free(block);
+  calling = "shmem_free";
   free_block(block, next.free);
 }
 
@@ -104,6 +109,7 @@ void* shmem_team_ptr(shmem_team_t team, const void* object, int pe) {
 #ifdef NEARCACHE_SHMEM_HAS_malloc_with_hints
 void* shmem_malloc_with_hints(size_t size, long hints) {
   if (!active()) return next.malloc_with_hints(size, hints);
+  calling = "shmem_malloc_with_hints";
   return allocate(size, hints != 0, [&] { return next.malloc_with_hints(size, hints); });
 }
 #endif
@@ -111,6 +117,7 @@ void* shmem_malloc_with_hints(size_t size, long hints) {
 #ifdef NEARCACHE_SHMEM_HAS_x_malloc_with_hint
 void* shmemx_malloc_with_hint(size_t size, long hint) {
   if (!active()) return next.x_malloc_with_hint(size, hint);
+  calling = "shmemx_malloc_with_hint";
   return allocate(size, hint != 0, [&] { return next.x_malloc_with_hint(size, hint); });
 }
 #endif
@@ -118,6 +125,7 @@ void* shmemx_malloc_with_hint(size_t size, long hint) {
 #ifdef NEARCACHE_SHMEM_HAS_old_shmalloc
 void* shmalloc(size_t size) {
   if (!active()) return next.old_shmalloc(size);
+  calling = "shmalloc";
   return allocate(size, false, [&] { return next.old_shmalloc(size); });
 }
 #endif
@@ -125,6 +133,7 @@ void* shmalloc(size_t size) {
 #ifdef NEARCACHE_SHMEM_HAS_old_shmemalign
 void* shmemalign(size_t alignment, size_t size) {
   if (!active()) return next.old_shmemalign(alignment, size);
+  calling = "shmemalign";
   return allocate(size, false, [&] { return next.old_shmemalign(alignment, size); });
 }
 #endif
@@ -132,6 +141,7 @@ void* shmemalign(size_t alignment, size_t size) {
 #ifdef NEARCACHE_SHMEM_HAS_old_shrealloc
 void* shrealloc(void* block, size_t size) {
   if (!active()) return next.old_shrealloc(block, size);
+  calling = "shrealloc";
   return reallocate(block, size, next.old_shrealloc);
 }
 #endif
@@ -139,6 +149,7 @@ void* shrealloc(void* block, size_t size) {
 #ifdef NEARCACHE_SHMEM_HAS_old_shfree
 void shfree(void* block) {
   if (!active()) return next.old_shfree(block);
+  calling = "shfree";
   free_block(block, next.old_shfree);
 }
 #endif

@@ -90,10 +90,14 @@ def action(prototype, kind, call):
         "test_any": "result != SIZE_MAX",
         "test_lock": "result == 0",
     }
-    if kind in around:
+    named = f'calling = "{prototype.symbol}";'
+    if kind in ("iget", "iput", "update", "put_signal"):
         return [f"const {around[kind]};", f"return {call};"]
+    if kind in around:
+        return [named, f"const {around[kind]};", f"return {call};"]
     if kind in succeeded:
         return [
+            named,
             "Test around;",
             f"const auto result = {call};",
             f"if ({succeeded[kind]}) around.succeeded();",
@@ -119,7 +123,7 @@ def action(prototype, kind, call):
             "const Inside passing;",
             f"{call};",
         ]
-    return [f"{kind}({context});"]  # quiet, fence
+    return [named, f"{kind}({context});"]  # quiet, fence
 
 
 def may_lack_twin(prototype, kind):

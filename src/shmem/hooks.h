@@ -26,6 +26,9 @@ extern constinit thread_local int inside __attribute__((tls_model("initial-exec"
 // other PEs' writes (nearcache_shmem_set_unordered).
 extern constinit thread_local bool unordered __attribute__((tls_model("initial-exec")));
 
+// The call of this thread that may order, for those who tell of acquires.
+extern constinit thread_local const char* calling __attribute__((tls_model("initial-exec")));
+
 inline bool active() {
   return __builtin_expect(static_cast<int>(enabled) & static_cast<int>(inside == 0), 1);
 }

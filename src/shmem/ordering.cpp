@@ -20,6 +20,7 @@ void release() {
 
 void quiet(shmem_ctx_t ctx) {
   Channel* channel = context.find(ctx);
+  if (context.check.on()) context.check.called(calling, false);
   if (channel == nullptr) {  // what was written through it is visible now
     {
       const Inside inside_library;
@@ -37,6 +38,7 @@ void quiet(shmem_ctx_t ctx) {
 
 void fence(shmem_ctx_t ctx) {
   Channel* channel = context.find(ctx);
+  if (context.check.on()) context.check.called(calling, false);
   if (channel == nullptr) {
     const Inside inside_library;
     next.ctx_fence(ctx);

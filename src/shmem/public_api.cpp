@@ -89,7 +89,9 @@ NEARCACHE_SHMEM_EXPORT size_t nearcache_shmem_impl_prefetch_distance(void) {
 }
 
 NEARCACHE_SHMEM_EXPORT void nearcache_shmem_impl_acquire(void) {
-  if (caching()) context.acquire();
+  if (!caching()) return;
+  calling = "nearcache_shmem_acquire";
+  context.acquire();
 }
 
 NEARCACHE_SHMEM_EXPORT void nearcache_shmem_impl_release(void) {

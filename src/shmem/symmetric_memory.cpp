@@ -124,7 +124,7 @@ void SymmetricMemory::allocated(void* block, size_t bytes, bool hinted) {
   const uint64_t heap_begin = heap_begin_.load(std::memory_order_relaxed),
                  heap_end = heap_end_.load(std::memory_order_relaxed);
   const bool apart = hinted && !(range.begin >= heap_begin && range.end <= heap_end);
-  blocks_[begin] = {bytes, apart};
+  blocks_[begin] = {bytes, apart, ++allocations_};
   if (!apart) {
     heap_begin_.store(std::min(heap_begin, range.begin), std::memory_order_relaxed);
     heap_end_.store(std::max(heap_end, range.end), std::memory_order_relaxed);
@@ -153,6 +153,15 @@ void SymmetricMemory::freed(void* block) {
     replace_ranges(std::move(ranges));
   }
   blocks_.erase(found);
+}
+
+SymmetricMemory::NumberedBlock SymmetricMemory::block_at(uint64_t address) const {
+  const std::lock_guard lock(mutex_);
+  const auto behind = blocks_.upper_bound(address);
+  if (behind == blocks_.begin()) return {};
+  const auto& [begin, block] = *std::prev(behind);
+  if (address - begin >= block.bytes) return {};
+  return {block.number, begin, block.bytes};
 }
 
 size_t SymmetricMemory::block_bytes(void* block) const {

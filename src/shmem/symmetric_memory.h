@@ -60,6 +60,13 @@ class SymmetricMemory {
   void allocated(void* block, size_t bytes, bool hinted);
   void freed(void* block);
   size_t block_bytes(void* block) const;  // 0: not ours
+  // The block that holds an address, and which allocation it was, counted from 1: the same on every
+  // PE. No bytes: there is none.
+  struct NumberedBlock {
+    uint64_t number = 0, begin = 0;
+    size_t bytes = 0;
+  };
+  NumberedBlock block_at(uint64_t address) const;
 
   bool valid_pe(int pe) const { return pe >= 0 && pe < pes_; }
 
@@ -69,6 +76,7 @@ class SymmetricMemory {
   struct Block {
     size_t bytes;
     bool apart;  // hinted, and outside of the hull
+    uint64_t number;
   };
   // Replaced as a whole, so that readers need no lock. Sorted, without overlap.
   struct Ranges {
@@ -89,6 +97,7 @@ class SymmetricMemory {
   std::atomic<const Ranges*> ranges_{nullptr};  // null: both empty
   mutable std::mutex mutex_;                    // covers what follows
   std::map<uint64_t, Block> blocks_;
+  uint64_t allocations_ = 0;
   // readers may still look at old ones; there are few
   std::vector<std::unique_ptr<Ranges>> all_ranges_;
 };

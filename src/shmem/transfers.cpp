@@ -139,12 +139,23 @@ bool get_cached(Channel* channel, const Extent& around, int pe, uint64_t address
   PageCache* cache = channel->ready_cache();
   const uint64_t before = cache->waits_suspected();
   channel->surrounded_by(around);
-  cache->get(pe, address, to, bytes);
+  if (context.check.on()) [[unlikely]] {
+    const HitCheck::Kept kept(*cache, pe, address, bytes, context.cache_options.line);
+    cache->get(pe, address, to, bytes);
+    context.check.compare(channel, kept, pe, address, to, bytes);
+  } else {
+    cache->get(pe, address, to, bytes);
+  }
   channel->surrounded_by({});  // what is asked later may be of another time
   return cache->waits_suspected() != before;
 }
 
 uint64_t bits_of(const void* address) { return reinterpret_cast<uint64_t>(address); }
+
+void watch_get(int pe, uint64_t address, size_t bytes) {
+  if (context.check.on()) [[unlikely]]
+    context.check.getting(pe, address, bytes);
+}
 
 }  // namespace
 
@@ -152,6 +163,7 @@ void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(from);
   const auto [way, around] = route_of(channel, pe, address, bytes);
+  watch_get(pe, address, bytes);
   switch (way) {
     case Way::host: {
       look_for_spinning(from, pe);
@@ -223,6 +235,7 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(from);
   const auto [way, around] = route_of(channel, pe, address, bytes);
+  watch_get(pe, address, bytes);
   if (way != Way::cached) look_for_spinning(from, pe);
   if (way == Way::host) return false;
   if (way == Way::straight) {
@@ -322,6 +335,8 @@ FetchingAtomic::FetchingAtomic(shmem_ctx_t ctx, const void* target, size_t bytes
 }
 FetchingAtomic::~FetchingAtomic() {
   model_answer(call_.channel(), call_.pe(), call_.bytes());
+  if (!acquiring() && context.check.on())
+    context.check.called(calling, true, call_.pe(), bits_of(target_));
   if (acquiring()) {
     context.acquire();
   } else if (call_.channel() != nullptr) {

@@ -89,6 +89,13 @@ Verdict openshmem_verdict(const Report& report, const Counters& totals, double s
     return {false, 0,
             "all gets and puts went past the cache: PEs within reach of loads and stores, large or "
             "uncached ones"};
+  if (report.options.shmem_check)
+    return {false, saved,
+            formatted("%llu of %llu hits that were fetched again were old: %s",
+                      static_cast<unsigned long long>(totals.hits_old),
+                      static_cast<unsigned long long>(totals.hits_checked),
+                      totals.hits_old == 0 ? "the contract was kept in this run"
+                                           : "the program breaks the contract")};
   return measured_verdict("hits and joined puts", saved, wall);
 }
 

@@ -132,3 +132,12 @@ def test_the_makefile_compiles_all_of_them(tmp_path):
     assert sorted(words[words.index("-o") + 1].rsplit("/", 1)[1] for words in commands) == folders
     for words in commands:
         assert all((APPS / word).exists() for word in words if word.endswith(".upc"))
+
+
+@pytest.mark.parametrize("name", ["heat", "random-access", "barnes-hut-lite", "kmer-table"])
+def test_the_runtime_and_the_programs_keep_the_contract(name):
+    folder, *words = PROGRAMS[name]
+    checked = {"NEARCACHE_SHMEM_CHECK": "1"}
+    result = launch_upc.run(program(folder), 2, *words, tcp=True, env=checked, timeout=180)
+    assert said(result)["correct"] is True
+    assert "and none was old" in result.stderr, result.stderr

@@ -241,6 +241,26 @@ bool PageCache::holds(int pe, uint64_t address, size_t bytes) const {
   return true;
 }
 
+bool PageCache::awaits(int pe, uint64_t address, size_t bytes) const {
+  const uint64_t end = address + bytes;
+  for (uint64_t at = address; at < end;) {
+    const size_t offset = at & page_mask_;
+    const size_t piece = static_cast<size_t>(std::min<uint64_t>(end - at, page_bytes() - offset));
+    const Page* page = pool_.find(pe, at >> page_shift_);
+    if (page != nullptr && page->epoch == epoch_ &&
+        (page->pending & lines_of(offset, offset + piece)) != 0)
+      return true;
+    at += piece;
+  }
+  return false;
+}
+
+bool PageCache::wrote(int pe, uint64_t address) const {
+  const Page* page = pool_.find(pe, address >> page_shift_);
+  return page != nullptr && page->written != 0 &&
+         masks_.written(written(*page), address & page_mask_);
+}
+
 void PageCache::acquire() {
   ++counters_.acquires;
   fresh_since_ns_ = 0;

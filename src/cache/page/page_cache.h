@@ -185,6 +185,11 @@ class PageCache {
   // True if every byte can be read without the network; changes nothing.
   bool holds(int pe, uint64_t address, size_t bytes) const;
 
+  // True if some of it is on its way already: it was asked for before now.
+  bool awaits(int pe, uint64_t address, size_t bytes) const;
+  // True if the byte is as this process wrote it, and its put is not known to be complete.
+  bool wrote(int pe, uint64_t address) const;
+
   // A hint: starts fetching what is not here. Never waits, and does nothing where there is no room
   // or the range is not inside its extent; a range that reaches over its end is clipped.
   void prefetch(int pe, uint64_t address, size_t bytes);
