@@ -127,7 +127,7 @@ void HitCheck::compare(Channel* channel, const Kept& kept, int pe, uint64_t addr
   // in words, as programs write them
   first = first / sizeof(uint64_t) * sizeof(uint64_t);
   const size_t differ = std::min(bytes, (last / sizeof(uint64_t) + 1) * sizeof(uint64_t)) - first;
-  const Place old{pe, address, bytes};
+  const Place old{channel->world_pe(pe), address, bytes};
   const std::string caller = program_caller();
   std::string text = "PE " + std::to_string(context.pe) + ": a get of " + std::to_string(bytes) +
                      " B of " + named(old) + (caller.empty() ? "" : ", in " + caller + ",") +

@@ -152,9 +152,9 @@ bool get_cached(Channel* channel, const Extent& around, int pe, uint64_t address
 
 uint64_t bits_of(const void* address) { return reinterpret_cast<uint64_t>(address); }
 
-void watch_get(int pe, uint64_t address, size_t bytes) {
+void watch_get(const Channel* channel, int pe, uint64_t address, size_t bytes) {
   if (context.check.on()) [[unlikely]]
-    context.check.getting(pe, address, bytes);
+    context.check.getting(channel == nullptr ? pe : channel->world_pe(pe), address, bytes);
 }
 
 }  // namespace
@@ -163,7 +163,7 @@ void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(from);
   const auto [way, around] = route_of(channel, pe, address, bytes);
-  watch_get(pe, address, bytes);
+  watch_get(channel, pe, address, bytes);
   switch (way) {
     case Way::host: {
       look_for_spinning(from, pe);
@@ -235,7 +235,7 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(from);
   const auto [way, around] = route_of(channel, pe, address, bytes);
-  watch_get(pe, address, bytes);
+  watch_get(channel, pe, address, bytes);
   if (way != Way::cached) look_for_spinning(from, pe);
   if (way == Way::host) return false;
   if (way == Way::straight) {
@@ -335,8 +335,8 @@ FetchingAtomic::FetchingAtomic(shmem_ctx_t ctx, const void* target, size_t bytes
 }
 FetchingAtomic::~FetchingAtomic() {
   model_answer(call_.channel(), call_.pe(), call_.bytes());
-  if (!acquiring() && context.check.on())
-    context.check.called(calling, true, call_.pe(), bits_of(target_));
+  if (!acquiring() && context.check.on() && call_.channel() != nullptr)
+    context.check.called(calling, true, call_.channel()->world_pe(call_.pe()), bits_of(target_));
   if (acquiring()) {
     context.acquire();
   } else if (call_.channel() != nullptr) {

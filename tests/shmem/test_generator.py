@@ -102,6 +102,7 @@ def test_function_that_no_row_names_is_told_and_passed_on_between_release_and_ac
     assert (
         f'extern "C" int {name}(void* argument1, int argument2) {{\n'
         f"  if (!active()) return next.{field}(argument1, argument2);\n"
+        f'  calling = "{name}";\n'
         "  const Unknown around;\n"
         f"  return next.{field}(argument1, argument2);\n"
     ) in source
