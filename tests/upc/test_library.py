@@ -64,7 +64,9 @@ def test_functions_that_know_their_line_are_called_with_it(declared):
     text = "#include <nearcache/upc_runtime.h>\n"
     lined = {
         f"upc_{name}"
-        for name in re.findall(r"\bncupc_(\w+)\s*\(const char \*file, int line", preprocessed(text))
+        for name in re.findall(
+            r"\bncupc_(\w+)\s*\(\s*const char\s*\*\s*file,\s*int line", preprocessed(text)
+        )
     } & declared
     called = re.findall(
         r"^#define (upc_\w+)\([^)]*\) nc\1\(NCUPC_HERE\b", preprocessed(text, "-dM"), re.M

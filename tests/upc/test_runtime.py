@@ -155,7 +155,10 @@ MISUSE = {
         "upc_alloc: no room for 1000000 bytes in the shared heap",
         "upc_alloc(1000000)",
     ),
-    "exhaust-global": ("raise --shared-heap (NEARCACHE_UPC_SHARED_HEAP)", '"exhaust-global"'),
+    "exhaust-global": (
+        "raise --shared-heap (NEARCACHE_UPC_SHARED_HEAP)",
+        "upc_global_alloc((size_t)THREADS, (size_t)1",
+    ),
     "unlock": ("upc_unlock: this thread does not hold the lock", '"unlock"'),
     "lock-twice": ("upc_lock: this thread holds the lock already", None),
     "lock-null": ("upc_lock: the lock is a null pointer", '"lock-null"'),

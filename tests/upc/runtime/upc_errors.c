@@ -53,8 +53,9 @@ static void misuse(const char* what) {
   if (strcmp(what, "exhaust-local") == 0 && last) {
     for (;;) (void)upc_alloc(1000000);
   }
-  if (strcmp(what, "exhaust-global") == 0 && last)
+  if (strcmp(what, "exhaust-global") == 0 && last) {
     (void)upc_global_alloc((size_t)THREADS, (size_t)1 << 30);
+  }
   if (strcmp(what, "unlock") == 0 && last) upc_unlock(lock);
   if (strcmp(what, "lock-twice") == 0 && last) {
     upc_lock(lock);
