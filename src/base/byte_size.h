@@ -32,7 +32,8 @@ inline uint64_t factor_of(const char* at, const char* end) {
 
 }  // namespace byte_size
 
-// False if it is ill-formed or more than 9e18. A decimal point is a point in every locale.
+// False, and `value` as it was, if it is ill-formed, or 2^63 or more and not a plain number of 64
+// bits. A decimal point is a point in every locale.
 inline bool parse_byte_size(const char* at, const char* end, uint64_t* value) {
   using byte_size::is_digit;
   uint64_t whole = 0;
@@ -64,12 +65,13 @@ inline bool parse_byte_size(const char* at, const char* end, uint64_t* value) {
   }
   const uint64_t factor = byte_size::factor_of(at, end);
   if (factor == 0) return false;
-  if (exact && whole <= UINT64_MAX / factor) {
+  constexpr uint64_t limit = uint64_t{1} << 63;
+  if (exact && (factor == 1 || whole < limit / factor)) {
     *value = whole * factor;
-    return factor == 1 || *value <= 9'000'000'000'000'000'000;
+    return true;
   }
   const double scaled = number * static_cast<double>(factor);
-  if (!(scaled <= 9.0e18)) return false;
+  if (!(scaled < static_cast<double>(limit))) return false;
   *value = static_cast<uint64_t>(scaled + 0.5);
   return true;
 }
