@@ -1,4 +1,5 @@
-"""UPC: transfers beside those of the OpenSHMEM below, barriers, collectives, element loops cached and uncached, and translation."""
+"""UPC: transfers beside those of the OpenSHMEM below, barriers, collectives, element loops cached and uncached, a loop over own elements beside
+the same in C, and translation."""
 
 import time
 
@@ -10,6 +11,7 @@ from .upc_source import write_source
 PROGRAM = "bench_upc"
 # As bench_upc.upc numbers them.
 GET, PUT, PUT_ALONE, BARRIER, BROADCAST, REDUCE, SUM, FILL, COPY, HISTOGRAM, POLL = range(11)
+TRIAD, TRIAD_BLOCKED = 11, 12
 SIZES = [1 << k for k in range(23)]  # 1 B .. 4 MiB
 QUICK_SIZES = SIZES[::3] + [SIZES[-1]]
 COLLECTIVE_SIZES = [8, 64, 512, 4096, 32768, 262144, 1 << 20]
@@ -24,9 +26,15 @@ def measure(launch, arguments):
     summary.update(figures)
     loop_rows, figures, loop_details = loops(launch, quick)
     summary.update(figures)
+    own_rows, figures, own_details = own_elements(launch, quick)
+    summary.update(figures)
     row, figures = translation(launch, quick)
     summary.update(figures)
-    return rows + more + loop_rows + [row], summary, {**details, **loop_details}
+    return (
+        [*rows, *more, *loop_rows, *own_rows, row],
+        summary,
+        {**details, **loop_details, **own_details},
+    )
 
 
 # --- transfers -----------------------------------------------------------------------------------------------------------------
@@ -153,6 +161,41 @@ def loops(launch, quick):
             "histogram_speedup_tcp": details[HISTOGRAM],
             "strict_read_speedup_tcp": details[POLL],
         },
+    )
+
+
+# --- own elements --------------------------------------------------------------------------------------------------------------
+
+
+def own_elements(launch, quick):
+    """STREAM's triad by upc_forall over what lies with the thread, beside C; in the processor's caches, where instructions count, and not."""
+    rows, figures = [], {}
+    for what, name in {
+        TRIAD: "upc_triad_over_c",
+        TRIAD_BLOCKED: "upc_triad_blocked_over_c",
+    }.items():
+        means = []
+        for elements in (4096, 1 << 20):
+            words = ["--what", what, "--elements", elements]
+            words += ["--repetitions", (50 if quick else 300) * (1 if elements > 4096 else 20)]
+            run = launch.side(PLAIN, "tcp", PROGRAM, words)
+            ratio = ratio_by_pairs(run)
+            rows.append(
+                {
+                    "loop": "a[i] = b[i] + alpha * c[i]",
+                    "block": 1 if what == TRIAD else 4096,
+                    "elements": elements,
+                    "upc_ns": summarise(run["upc_ns"]),
+                    "c_ns": summarise(run["raw_ns"]),
+                    "ratio": ratio,
+                }
+            )
+            means.append(ratio["median"])
+        figures[name] = max(means)
+    return (
+        rows,
+        {"upc_triad_over_c": figures["upc_triad_over_c"]},
+        {"upc_triad_blocked_over_c": figures["upc_triad_blocked_over_c"]},
     )
 
 

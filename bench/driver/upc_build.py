@@ -74,7 +74,7 @@ class UpcLaunch(ShmemLaunch):
         made = self.folder / program
         if program not in self.compiled:
             print(f"bench: compiling {program} by upcc", file=sys.stderr, flush=True)
-            self.upcc(["-O2", *SOURCES, "-o", made, "-lm"], f"compiling {program}")
+            self.upcc(["-O3", *SOURCES, "-o", made, "-lm"], f"compiling {program}")
             self.compiled.add(program)
         return made
 

@@ -1,5 +1,6 @@
 // What UPC costs over OpenSHMEM: upc_memget and upc_memput beside shmem_getmem and shmem_putmem of the same bytes, call by call in turn;
-// barriers; collectives; and loops over a remote array, element by element, as a cache is for. One of them a run (--what).
+// barriers; collectives; loops over a remote array, element by element, as a cache is for; and one over own elements, beside the same in C.
+// One of them a run (--what).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "../../apps/upc/common/program.h"
 #include "bench_upc_raw.h"
 
-enum { GET, PUT, PUT_ALONE, BARRIER, BROADCAST, REDUCE, SUM, FILL, COPY, HISTOGRAM, POLL };
+enum { GET, PUT, PUT_ALONE, BARRIER, BROADCAST, REDUCE, SUM, FILL, COPY, HISTOGRAM, POLL, TRIAD, TRIAD_BLOCKED };
 
 static long what = GET, size = 8, repetitions = 1000, elements = 100000;
 
@@ -146,9 +147,61 @@ static bool loops(double *seconds) {
   return correct;
 }
 
+enum { in_a_block = 1 << 12 };
+typedef shared [in_a_block] double blocked;
+
+// a = b + alpha * c over own elements, `elements` of them: of arrays that are dealt out one by one, or in blocks; or by C.
+static double triad(bool by_upc, shared double *a, shared double *b, shared double *c, double alpha) {
+  blocked *in_blocks_a = (blocked *)a, *in_blocks_b = (blocked *)b, *in_blocks_c = (blocked *)c;
+  double begin = seconds_now();
+  if (!by_upc)
+    raw_triad((double *)&a[MYTHREAD], (double *)&b[MYTHREAD], (double *)&c[MYTHREAD], alpha, elements);
+  else if (what == TRIAD)
+    upc_forall (long i = 0; i < elements * THREADS; i++; &a[i]) a[i] = b[i] + alpha * c[i];
+  else
+    upc_forall (long i = 0; i < elements * THREADS; i++; &in_blocks_a[i])
+      in_blocks_a[i] = in_blocks_b[i] + alpha * in_blocks_c[i];
+  return seconds_now() - begin;
+}
+
+static bool triads(void) {
+  elements = (elements + in_a_block - 1) / in_a_block * in_a_block;
+  shared double *a = upc_all_alloc(THREADS, (size_t)elements * sizeof(double));
+  shared double *b = upc_all_alloc(THREADS, (size_t)elements * sizeof(double));
+  shared double *c = upc_all_alloc(THREADS, (size_t)elements * sizeof(double));
+  double *my_a = (double *)&a[MYTHREAD], *my_b = (double *)&b[MYTHREAD], *my_c = (double *)&c[MYTHREAD];
+  bool correct = true;
+  for (long k = 0; k < elements; k++) {
+    my_a[k] = 0;
+    my_b[k] = k;
+    my_c[k] = 1;
+  }
+  upc_barrier;
+  if (MYTHREAD == 0) {
+    double *times = malloc((size_t)(2 * repetitions) * sizeof(double));
+    for (int i = 0; i < 6; i++) triad(i & 1, a, b, c, 0);
+    for (long i = 0; i < repetitions; i++) {
+      bool first = i & 1;
+      times[i + (first ? 0 : repetitions)] = triad(first, a, b, c, 1 + 2 * i);
+      times[i + (first ? repetitions : 0)] = triad(!first, a, b, c, 2 + 2 * i);
+    }
+    print_times("upc_ns", times, repetitions);
+    print_times("raw_ns", times + repetitions, repetitions);
+    free(times);
+    triad(true, a, b, c, 7);
+    for (long k = 0; k < elements; k++) correct = correct && my_a[k] == k + 7;
+  }
+  upc_barrier;
+  for (long k = 0; k < elements && MYTHREAD != 0; k++) correct = correct && my_a[k] == 0;
+  upc_all_free(a);
+  upc_all_free(b);
+  upc_all_free(c);
+  return correct;
+}
+
 int main(int argc, char **argv) {
   options_read(argc, argv, (struct choice[]){
-    {"what", &what, false, "0 get, 1 put and fence, 2 put, 3 barrier, 4 broadcast, 5 reduce, 6 sum, 7 fill, 8 copy, 9 histogram, 10 strict reads"},
+    {"what", &what, false, "0 get, 1 put and fence, 2 put, 3 barrier, 4 broadcast, 5 reduce, 6 sum, 7 fill, 8 copy, 9 histogram, 10 strict reads, 11 triad, 12 triad in blocks"},
     {"size", &size, false, "bytes of a transfer, or of a thread's part"},
     {"repetitions", &repetitions, false, "of a transfer or collective"},
     {"elements", &elements, false, "of an array that loops run over"},
@@ -157,9 +210,9 @@ int main(int argc, char **argv) {
   double seconds = 0;
   json_begin("bench_upc");
   json_long("caching", raw_caching());
-  bool correct = what <= PUT_ALONE ? transfers() : what <= REDUCE ? collectives() : loops(&seconds);
+  bool correct = what <= PUT_ALONE ? transfers() : what <= REDUCE ? collectives() : what <= POLL ? loops(&seconds) : triads();
   correct = correct_everywhere(correct);
-  if (what >= SUM) json_double("seconds", seconds);
+  if (what >= SUM && what <= POLL) json_double("seconds", seconds);
   json_end(correct);
   return !correct;
 }

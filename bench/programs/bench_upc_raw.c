@@ -21,3 +21,7 @@ void raw_quiet(void) {
   shmem_quiet();
   nearcache_shmem_acquire();
 }
+
+void raw_triad(double* a, const double* b, const double* c, double alpha, long elements) {
+  for (long i = 0; i < elements; i++) a[i] = b[i] + alpha * c[i];
+}

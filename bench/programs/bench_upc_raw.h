@@ -1,4 +1,4 @@
-// OpenSHMEM under the UPC program, by its own calls.
+// OpenSHMEM under the UPC program, by its own calls; and C beside it.
 #pragma once
 
 #include <stddef.h>
@@ -9,3 +9,5 @@ void raw_forget(void);
 void raw_get(void* to, const void* from, size_t bytes, int pe);
 void raw_put(void* to, const void* from, size_t bytes, int pe);
 void raw_quiet(void);
+// a = b + alpha * c
+void raw_triad(double* a, const double* b, const double* c, double alpha, long elements);

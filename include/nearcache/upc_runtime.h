@@ -112,6 +112,72 @@ static inline long long ncupc_least(long long a, long long b) { return a < b ? a
 #define NCUPC_SKIP_PTR(i, left, p, block) \
   ((i) += ncupc_least(ncupc_until_mine((p), (block)), (left)) - 1)
 
+/* ---- A upc_forall over what lies with the thread, by runs: iterations whose elements follow each
+ * other in the thread's memory, and are accessed there as plain C. Iterations are `step` apart;
+ * those of a thread are, in a run, `stride` apart, and their elements `unit`. ---- */
+
+/* The own memory at an element. pre: it is this thread's */
+#define NCUPC_OWN(T, ...) \
+  ((__typeof__(T)*)(void*)(ncupc_near[MYTHREAD] + ncupc_address(__VA_ARGS__)))
+
+/* Whether elements of equal index lie on the same thread, in arrays of one block size. */
+static inline int ncupc_begins_alike(ncupc_ptr a, ncupc_ptr b) {
+  return ncupc_thread(a) == ncupc_thread(b) && ncupc_phase(a) == ncupc_phase(b);
+}
+#define NCUPC_BEGINS_ALIKE(a, b) ncupc_begins_alike((a), (b))
+#define NCUPC_BEGINS_AT_ZERO(p) ncupc_begins_alike((p), ncupc_make(0, 0, 0))
+
+/* Where each element is a block, the least common multiple of `step` and THREADS. */
+static inline ptrdiff_t ncupc_stride(size_t block, ptrdiff_t step) {
+  ptrdiff_t divisor = step, other = THREADS;
+  if (block != 1) return step;
+  if (step == 1) return THREADS;
+  while (other != 0) {
+    const ptrdiff_t rest = divisor % other;
+    divisor = other;
+    other = rest;
+  }
+  return step / divisor * THREADS;
+}
+static inline ptrdiff_t ncupc_unit(size_t block, ptrdiff_t step, ptrdiff_t stride) {
+  return block == 1 ? stride / THREADS : step;
+}
+
+/* Moves *i on to the first iteration of this thread and says how many follow in its run, this one
+ * included; 0: there is none below `end`. Such loops end by themselves, so that they need to serve
+ * others only now and then: 16,384 iterations count as one load, so that it is some milliseconds
+ * from one time to the next. */
+static inline ptrdiff_t ncupc_run(ptrdiff_t* i, ptrdiff_t end, ncupc_ptr base, size_t block,
+                                  ptrdiff_t step, ptrdiff_t stride) {
+  const ptrdiff_t longest = 1 << 20, counted_once = 1 << 14;
+  ptrdiff_t tries = 0;
+  while (*i < end) {
+    const ncupc_ptr p = ncupc_add(base, *i, 1, block);
+    ptrdiff_t left = end - *i;
+    long long until;
+    if (ncupc_thread(p) == (size_t)MYTHREAD) {
+      if (block > 1 && left > (ptrdiff_t)(block - ncupc_phase(p)))
+        left = (ptrdiff_t)(block - ncupc_phase(p));
+      left = (left - 1) / stride + 1;
+      if (left > longest) left = longest;
+      ncupc_until_poll -= (int)((*i + left * stride) / counted_once - *i / counted_once);
+      if (__builtin_expect(ncupc_until_poll < 0, 0)) ncupc_poll();
+      return left;
+    }
+    until = ncupc_until_mine(p, block);
+    if (until >= left) return 0;
+    *i += (until - 1) / step * step + step;
+    /* steps that share a divisor with THREADS never come to some threads */
+    if (block == 1 && ++tries == THREADS) return 0;
+  }
+  return 0;
+}
+
+/* What the count is after the loop. */
+static inline ptrdiff_t ncupc_after(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t step) {
+  return begin < end ? begin + ((end - begin - 1) / step + 1) * step : begin;
+}
+
 /* ---- Static shared data. Each variable is an ncupc_ptr of the C program, placed at start by every
  * thread in the same order. ---- */
 

@@ -69,6 +69,16 @@ def test_a_loop_is_compared_with_itself_uncached():
     assert details["fill_speedup_tcp"] == pytest.approx(30)
 
 
+def test_the_triads_figure_is_that_of_the_worse_size():
+    def times(side, asked, threads):
+        longer = 1.5 if asked["--elements"] > 4096 and asked["--what"] == upc.TRIAD else 1.25
+        return {"upc_ns": [100 * longer] * 9, "raw_ns": [100] * 9}
+
+    _, figures, details = upc.own_elements(Canned(times), quick=True)
+    assert figures == {"upc_triad_over_c": pytest.approx(1.5)}
+    assert details == {"upc_triad_blocked_over_c": pytest.approx(1.25)}
+
+
 def test_a_generated_source_is_as_long_as_asked_and_has_no_module_twice():
     text = upc_source.text(1000)
     assert 1000 <= text.count("\n") < 1100
@@ -102,6 +112,10 @@ def test_collectives_and_loops_are_right(bench):
     for threads in (2, 3):
         for what in (upc.BARRIER, upc.BROADCAST, upc.REDUCE):
             assert upc.microseconds(bench.of(threads), threads, what, 512, 5)["repetitions"] == 5
+    for what in (upc.TRIAD, upc.TRIAD_BLOCKED):
+        words = ["--what", what, "--elements", 5000, "--repetitions", 9]
+        run = bench.side(PLAIN, "tcp", upc.PROGRAM, words)  # which checks what it computes
+        assert len(run["upc_ns"]) == len(run["raw_ns"]) == 9
     for what in (upc.SUM, upc.FILL, upc.COPY):
         assert (
             bench.side(CACHED, "tcp", upc.PROGRAM, ["--what", what, "--elements", 2000])["seconds"]

@@ -110,6 +110,111 @@ def test_a_statement_becomes_readable_c(source):
     assert statement(source) == CASES[source]
 
 
+# Loops over what lies with the thread: the arrays whose elements are accessed as C, and the test before the loop by runs.
+ARRAYS = (
+    "shared int c[9*THREADS], c2[9*THREADS], *r; shared [4] double b[40*THREADS], b2[40*THREADS]; shared [3] int t3[9*THREADS]; "
+    "shared [*] int s[9*THREADS], s2[9*THREADS]; shared [] int w[9]; shared int m2[THREADS][2]; strict shared int z[9*THREADS]; "
+    "shared struct { int v; } k[9*THREADS]; shared int *shared sp; int global;"
+)
+MINE = "ncupc_forall1"
+LOCAL = {
+    "upc_forall (i = 0; i < n; i++; &c[i]) c[i] = c2[i] + z[i];": ({"c", "c2"}, MINE),
+    "upc_forall (i = 0; i < n; i++; c + i) c2[i]++;": ({"c2"}, MINE),
+    "upc_forall (i = 0; i <= 9 * THREADS - 1; i++; i) c[i] += w[i] + t3[i];": ({"c"}, MINE),
+    "upc_forall (int j = 0; j < n; j += 3; &b[j]) b[j] *= b2[j] + a[j];": ({"b", "b2", "a"}, MINE),
+    "upc_forall (i = 0; i < n; i++; &s[i]) s[i] = s2[i];": ({"s", "s2"}, MINE),
+    "upc_forall (i = 0; i < n; i++; &w[i]) ind[i] = w[i];": (
+        {"w", "ind"},
+        f"{MINE} && NCUPC_BEGINS_AT_ZERO(ind)",
+    ),
+    "upc_forall (i = 0; i < n; i++; &p[i]) { p[i] = c[i] + p2[i]; d += p[i]; }": (
+        {"p", "c", "p2"},
+        f"{MINE} && NCUPC_BEGINS_AT_ZERO(p) && NCUPC_BEGINS_ALIKE(p2, p)",
+    ),
+    "upc_forall (u = 0; u < n; u++; &c[u]) c[u] = 1;": (
+        {"c"},
+        f"{MINE} && (u < n) == ((ptrdiff_t) u < (ptrdiff_t) n)",
+    ),
+    "upc_forall (i = 0; i < global; i++; &c[i]) c[i] = 1;": ({"c"}, MINE),
+    "upc_forall (i = 0; i < n; i++; &c[i]) { for (;;) break; c[i] = f(&c[i], c[i]); }": (
+        {"c"},
+        MINE,
+    ),
+}
+UNKNOWN = [
+    "upc_forall (i = 0; i < n; i++; &c[i]) c[i + 1] = b[i];",  # elsewhere
+    "upc_forall (i = 0; i < n; i++; &c[i]) b[i] = t3[i] + s[i] + z[i] + k[i].v;",  # of other blocks, strict, structures
+    "upc_forall (i = 0; i < n; i++; &c[i + 1]) c[i] = 1;",
+    "upc_forall (i = 0; i < n; i++; &m2[i][0]) c[i] = 1;",
+    "upc_forall (i = n; i > 0; i--; &c[i]) c[i] = 1;",
+    "upc_forall (i = 0; i < n; i += 0; &c[i]) c[i] = 1;",
+    "upc_forall (i = 0; i < n; i += u; &c[i]) c[i] = 1;",
+    "upc_forall (d = 0; d < n; d++; i) c[i] = 1;",
+    "upc_forall (i = 0; i < n; i++; &c[i]) { c[i] = 1; i++; }",  # the count changes
+    "upc_forall (i = 0; i < n; i++; &c[i]) { c[i] = 1; n--; }",  # the bound
+    "upc_forall (i = 0; i < n; i++; &sp[i]) p[i] = 1;",  # the pointer is shared
+    "upc_forall (i = 0; i < n; i++; &p[i]) { p[i] = 1; p++; }",
+    "upc_forall (i = 0; i < n; i++; &r[i]) { r[i] = count(); }",  # who knows what a function changes
+    "upc_forall (i = 0; i < global; i++; &c[i]) { c[i] = 1; *local = 2; }",  # or a pointer
+    "upc_forall (i = 0; i < n; i++; &c[i]) { if (c[i]) break; }",
+    "upc_forall (i = 0; i < n; i++; &c[i]) { if (c[i]) return; }",
+    "upc_forall (i = 0; i < n; i++; &c[i]) { again: if (c[i]--) goto again; }",
+    "upc_forall (i = 0; i < n; i++; &c[i]) { static int all; all += c[i]; }",
+    "upc_forall (i = 0; i < n; i++; &c[i]) { c[i] = 1; upc_fence; }",
+    "{ local = &i; upc_forall (i = 0; i < n; i++; &c[i]) c[i] = 1; }",
+    '{ upc_forall (i = 0; i < n; i++; &c[i]) c[i] = 1; asm("" : "+r"(i)); }',
+    "upc_forall (i = 0; i < n; i++; &c[i]) { int i = 2; c[i] = 1; }",
+    "upc_forall (i = 0; i < n; i++; &c[i]) { int c[2], i = 0; c[i] = 1; }",
+    "upc_forall (i = 0; i < n; i++; &c[i]) d += upc_threadof((shared void *)&c[i]);",
+]
+# as variables of a function, which no other changes
+LOCALS = "int i, n = 3, *local; unsigned u; double d; shared int *p = c, *p2 = c; shared [] int *ind = w; "
+
+
+def in_a_function(source):
+    """The C of a loop."""
+    made = lowered(
+        f"{DECLARATIONS}\n{ARRAYS}\nunsigned long upc_threadof(shared void *);\nvoid t(void) {{\n{LOCALS}\n{source}\n}}\n"
+    )
+    body = made[
+        made.index("ncupc_ptr ind = w;") + 18 : made.index("static void ncupc_place_statics")
+    ]
+    return " ".join(re.sub(r"#line[^\n]*", "", body).strip()[:-1].split())
+
+
+@pytest.mark.parametrize("source", LOCAL)
+def test_an_access_that_is_known_to_be_local_is_one_of_c(source):
+    arrays, test = LOCAL[source]
+    made = in_a_function(source)
+    found = re.findall(r"NCUPC_OWN\(\w+, ncupc_(?:element|add)\((\w+), ncupc_i1,", made)
+    assert set(found) == arrays and len(found) == len(arrays)
+    assert f"if ({test}) {{ const ptrdiff_t ncupc_begin1" in made
+
+
+@pytest.mark.parametrize("source", UNKNOWN)
+def test_an_access_that_may_be_elsewhere_is_none_of_c(source):
+    assert "NCUPC_OWN" not in in_a_function(source)
+
+
+def test_a_loop_by_runs_is_readable():
+    made = in_a_function("upc_forall (i = 0; i < n; i++; &c[i]) c[i] += 2 * c2[i];")
+    assert made == (
+        "{ NCUPC_FORALL(ncupc_forall1); i = 0; if (ncupc_forall1) { const ptrdiff_t ncupc_begin1 = i; "
+        "const ptrdiff_t ncupc_end1 = (ptrdiff_t) n; const ptrdiff_t ncupc_stride1 = ncupc_stride(1, 1); "
+        "ptrdiff_t ncupc_i1 = ncupc_begin1; ptrdiff_t ncupc_n1 = 0; "
+        "while ((ncupc_n1 = ncupc_run(&ncupc_i1, ncupc_end1, c, 1, 1, ncupc_stride1)) > 0) { "
+        "__auto_type ncupc_t2 = NCUPC_OWN(int, ncupc_element(c2, ncupc_i1, sizeof(int), 1)); "
+        "__auto_type ncupc_t3 = NCUPC_OWN(int, ncupc_element(c, ncupc_i1, sizeof(int), 1)); "
+        "for (ptrdiff_t ncupc_k1 = 0; ncupc_k1 < ncupc_n1; ++ncupc_k1) { i = ncupc_i1 + ncupc_k1 * ncupc_stride1; "
+        "ncupc_t3[ncupc_k1] += 2 * ncupc_t2[ncupc_k1]; } ncupc_i1 += ncupc_n1 * ncupc_stride1; } "
+        "i = ncupc_after(ncupc_begin1, ncupc_end1, 1); } else for (; i < n; ++i) { "
+        "if (NCUPC_MINE_PTR(ncupc_forall1, ncupc_element(c, i, sizeof(int), 1))) { "
+        "({ ncupc_ptr ncupc_t1 = ncupc_element(c, i, sizeof(int), 1); "
+        "NCUPC_PUT(int, ncupc_t1, NCUPC_GET(int, ncupc_t1) + 2 * NCUPC_GET(int, ncupc_element(c2, i, sizeof(int), 1))); }); } "
+        "else NCUPC_SKIP_PTR(i, (ptrdiff_t) n - (ptrdiff_t) i, ncupc_element(c, i, sizeof(int), 1), 1); } }"
+    )
+
+
 PLAIN = [
     "for (i = 0; i < n; ++i) d += local[i] * 2;",
     "switch (i) { case 1: n = 2; break; default: n = 3; }",

@@ -38,6 +38,10 @@ class Accesses(Part):
         quals = types.element_of(kind).quals
         return bool({"strict", "volatile"} & quals) or ("relaxed" not in quals and self.unit.strict)
 
+    def is_plain(self, place):
+        """Whether an access is one of C."""
+        return place.local is not None and not self.is_strict(place.type)
+
     def _access(self, name, place):
         return name + ("_STRICT" if self.is_strict(place.type) else "")
 
@@ -51,6 +55,8 @@ class Accesses(Part):
         if kind.is_array:
             return Value(found.pointer, types.Pointer(kind.element))
         self._check_object(found)
+        if self.is_plain(found):
+            return Value(found.local(), kind.unqualified())
         if found.bits:
             record, member = found.bits
             node = call(
@@ -84,6 +90,8 @@ class Accesses(Part):
             return node
         if "const" in kind.quals:
             self.unit.error(self.unit.coord, "assignment to a shared object that is const")
+        if self.is_plain(place):
+            return c_ast.Assignment("=", place.local(), node)
         if place.bits:
             record, member = place.bits
             return call(

@@ -31,13 +31,15 @@ class Place:
     """A shared object: `pointer` is the syntax of a pointer-to-shared to it.
 
     bits: (type of the struct or union, member) of a bit-field, `pointer` is to the whole then. path: (pointer to a struct, its type,
-    names of members) that led here.
+    names of members) that led here. local: makes the C lvalue of what lies with this thread, for relaxed
+    accesses (local_loops.py).
     """
 
-    __slots__ = ("pointer", "type", "bits", "path")
+    __slots__ = ("pointer", "type", "bits", "path", "local")
 
-    def __init__(self, pointer, type, bits=None, path=None):
+    def __init__(self, pointer, type, bits=None, path=None, local=None):
         self.pointer, self.type, self.bits, self.path = pointer, type, bits, path
+        self.local = local
 
 
 NULL = "NCUPC_NULL"

@@ -8,6 +8,7 @@ from pycparser import c_ast
 
 from . import main_function, types
 from .declare import reshaped
+from .local_loops import addressed_names
 from .part import Part
 from .rewrite import innermost
 from .scope import Scope, Symbol
@@ -163,6 +164,7 @@ class Definitions(Part):
         main = node.decl.name == "main" and not nested
         symbol = self.statics.declared(node.decl, kind, main_function.NAME if main else None)
         function = unit.function = Function(symbol, main, outer.hoisted)
+        function.addressed = None if nested else addressed_names(node.body)
         unit.scope = Scope(scope)
         self._parameters(node)
         node.decl.quals = plain_quals(node.decl.quals or [])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .declare import Declarations
     from .forall import Forall
     from .initializers import Initializers
+    from .local_loops import LocalLoops
     from .operators import Operators
     from .rewrite import Rewriting
     from .statements import Statements
@@ -50,6 +51,7 @@ class Expressions(Part):
     declarations: Declarations
     forall: Forall
     initializers: Initializers
+    local_loops: LocalLoops
     operators: Operators
     rewriting: Rewriting
     statements: Statements
@@ -215,6 +217,7 @@ class Expressions(Part):
     # Postfix expressions
 
     def visit_ArrayRef(self, node):
+        local = self.local_loops.local(node)
         base, index = self.value(node.name), self.value(node.subscript)
         if index.type.is_pointer and not base.type.is_pointer:
             base, index = index, base
@@ -225,7 +228,9 @@ class Expressions(Part):
                     node.coord, f"the subscript is not an integer but of type '{index.type}'"
                 )
             return Place(
-                self.accesses.added(base.node, index.node, base.type.target), base.type.target
+                self.accesses.added(base.node, index.node, base.type.target),
+                base.type.target,
+                local=local,
             )
         node.name, node.subscript = base.node, index.node
         return Value(

@@ -17,6 +17,7 @@ from .typenames import call, difference_type, identifier, number
 if TYPE_CHECKING:
     from .declare import Declarations
     from .expressions import Expressions
+    from .local_loops import LocalLoops
     from .statements import Statements
     from .typenames import Typenames
 
@@ -46,6 +47,7 @@ class Forall(Part):
 
     declarations: Declarations
     expressions: Expressions
+    local_loops: LocalLoops
     statements: Statements
     typenames: Typenames
 
@@ -65,15 +67,21 @@ class Forall(Part):
         head = c_ast.For(None, copy.deepcopy(node.cond), copy.deepcopy(node.next), None)
         shares = node.affinity is not None and not isinstance(node.affinity, c_ast.Continue)
         self.unit.function.controlled += shares
+        declares_count = isinstance(node.init, c_ast.DeclList)
         before = self.statements.loop_head(node)
-        mine = others = None
+        mine = others = by_runs = None
         if shares:
             self._number += 1
+            local, again = self.local_loops.of(head, node.affinity, node.stmt), None
+            if local is not None:
+                again = copy.deepcopy(node.stmt)
             flag = f"ncupc_forall{self._number}"
             skip = self._skipping(head, node.affinity)
             mine = self._affinity(node.affinity, flag)
             others = skip(mine.args.exprs[1]) if skip is not None else None
         body = self.statements.body(node.stmt)
+        if shares and local is not None:
+            by_runs = self.local_loops.by_runs(local, again, declares_count, identifier(flag))
         self.unit.scope = self.unit.scope.parent
         self.unit.function.controlled -= shares
         if mine is not None:
@@ -82,7 +90,14 @@ class Forall(Part):
             if not isinstance(body, c_ast.Compound):
                 body = c_ast.Compound([body], body.coord)
             body = c_ast.Compound([c_ast.If(mine, body, others, coord)], coord)
+        if by_runs is not None:
+            test, block = by_runs
+            before += node.init.decls if declares_count and node.init is not None else []
+            before += [node.init] if not declares_count and node.init is not None else []
+            node.init = None
         made = c_ast.For(node.init, node.cond, node.next, body, coord)
+        if by_runs is not None:
+            made = c_ast.If(test, block, made, coord)
         return c_ast.Compound([*before, made], coord) if before else made
 
     def _affinity(self, node, flag):

@@ -16,6 +16,7 @@ from .diagnostics import UpcError, UpcErrors
 from .expressions import Expressions
 from .forall import Forall
 from .initializers import Initializers
+from .local_loops import LocalLoops
 from .operators import Operators
 from .rewrite import Rewriting
 from .statements import Statements
@@ -33,6 +34,7 @@ PARTS = {
     "expressions": Expressions,
     "forall": Forall,
     "initializers": Initializers,
+    "local_loops": LocalLoops,
     "operators": Operators,
     "rewriting": Rewriting,
     "statements": Statements,

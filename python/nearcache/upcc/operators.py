@@ -250,6 +250,8 @@ class Operators(Part):
     def update_shared(self, place, operator, operand, after=False):
         """`place operator= operand`; yields the value before if `after`, else what was stored."""
         kind = place.type.unqualified()
+        if self.accesses.is_plain(place):
+            return self._update_plain(place, operator, operand, after)
         items, at = [], place.pointer
         if not isinstance(at, c_ast.ID):
             name, declaration = self.accesses.pointer_temporary(at)
@@ -275,6 +277,13 @@ class Operators(Part):
         if after:
             items.append(identifier(name))
         return Value(self.accesses.sequence(*items) if len(items) > 1 else items[0], kind)
+
+    def _update_plain(self, place, operator, operand, after):
+        """The same of an arithmetic object that C reaches."""
+        lvalue, kind = place.local(), place.type.unqualified()
+        if after:
+            return Value(c_ast.UnaryOp("p" + 2 * operator, lvalue), kind)
+        return Value(c_ast.Assignment(operator + "=", lvalue, operand.node), kind)
 
     # Binary expressions
 

@@ -14,6 +14,7 @@ class Function:
         self.symbol, self.is_main, self.hoisted = symbol, is_main, list(hoisted)
         self.controlled = 0  # how many upc_forall with an affinity are around
         self.jumps_land = False  # whether it calls setjmp
+        self.addressed = None  # names whose address it takes (local_loops.py)
 
 
 class Unit:

@@ -1,0 +1,469 @@
+"""Loops of upc_forall over what lies with the thread: there an access is plain C, which the C compiler vectorises.
+
+A loop counts by a constant step, and its affinity is that of element i of an array, or the count itself. Then each thread's iterations come
+in runs: those of one block, or, where each element is a block, those a multiple of THREADS apart. In a run the elements lie one behind the
+other in the thread's own memory. An access x[i] in the body is to this thread, in each of its iterations, where
+
+- x has the block size of the array of the affinity (of an integer affinity: 1), and
+- x begins where that array begins, on the same thread with the same phase. Declared arrays begin on thread 0 with phase 0, so this is known;
+  of a pointer to shared it is tested before the loop,
+
+as the thread of element i follows from i, the block size and the beginning alone, whatever an element is. The subscript must be the count
+itself, and neither it nor such a pointer may change in the body.
+
+So the loop is printed twice: by runs, behind the test, and as it always was, for what the test refuses and for loops within another
+upc_forall, whose iterations all belong to one thread. Strict accesses, and all that is not such an x[i], are what they are elsewhere.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from pycparser import c_ast
+
+from . import pragmas, types, upc_ast
+from .expressions import SETJMP
+from .part import Part
+from .typenames import call, difference_type, identifier, number
+
+if TYPE_CHECKING:
+    from .accesses import Accesses
+    from .expressions import Expressions
+    from .statements import Statements
+    from .typenames import Typenames
+
+
+def counter(head):
+    """What a loop counts: (name, bound, inclusive, step) where it adds a positive constant to a variable up to a bound; or None."""
+    step, condition = head.next, head.cond
+    match step:
+        case c_ast.UnaryOp(op="p++" | "++", expr=c_ast.ID(name=name)):
+            by = 1
+        case c_ast.Assignment(
+            op="+=", lvalue=c_ast.ID(name=name), rvalue=c_ast.Constant(type="int", value=value)
+        ) if value.isdecimal() and (value == "0" or value[0] != "0"):
+            by = int(value)
+        case _:
+            return None
+    if not (
+        0 < by < 1 << 20
+        and isinstance(condition, c_ast.BinaryOp)
+        and condition.op in ("<", "<=")
+        and isinstance(condition.left, c_ast.ID)
+        and condition.left.name == name
+    ):
+        return None
+    return name, condition.right, condition.op == "<=", by
+
+
+def nodes_of(node):
+    """All nodes below one, without recursion: expressions may be deep."""
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        yield each
+        waiting += [child for _, child in each.children()]
+
+
+def addressed_names(body):
+    """The names whose address a function takes; None where its variables may change by other ways than those of C's expressions."""
+    found = set()
+    for node in nodes_of(body):
+        match node:
+            case upc_ast.Asm() | c_ast.FuncDef():
+                return None
+            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name in SETJMP:
+                return None
+            case c_ast.UnaryOp(
+                op="&", expr=c_ast.ID(name=name)
+            ):  # of parts: none of what is asked for has some
+                found.add(name)
+    return found
+
+
+def root_name(node):
+    """The variable that an lvalue is, or is a part of; None where it has none."""
+    while True:
+        match node:
+            case c_ast.ID(name=name):
+                return name
+            case c_ast.ArrayRef() | c_ast.StructRef():
+                node = node.name
+            case c_ast.UnaryOp(op="*") | c_ast.Cast():
+                node = node.expr
+            case c_ast.BinaryOp():
+                node = node.left
+            case _:
+                return None
+
+
+class Body:
+    """What the body of a loop does, before it is lowered."""
+
+    def __init__(self, node):
+        self.may_be_repeated = True  # in the text: nothing in it may be there but once
+        self.changed = set()  # variables that it assigns
+        self.calls = False
+        self.declared = set()
+        self.targets = []  # names of what is stored through, None where there is none
+        waiting = [(node, False)]
+        while waiting:
+            each, breaks = waiting.pop()
+            self._see(each, breaks)
+            breaks = breaks or isinstance(
+                each, (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch)
+            )
+            waiting += [(child, breaks) for _, child in each.children()]
+
+    def _see(self, node, breaks):
+        match node:
+            case c_ast.Assignment(lvalue=lvalue):
+                self._store(lvalue)
+            case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--", expr=expr):
+                self._store(expr)
+            case c_ast.FuncCall():
+                self.calls = True
+            case c_ast.Break():
+                self.may_be_repeated &= breaks
+            case c_ast.Decl():
+                self.declared.add(node.name)
+                self.may_be_repeated &= not {"static", "extern"} & set(node.storage or ())
+            case c_ast.Pragma():
+                self.may_be_repeated &= pragmas.mode(node) is not None
+            case (
+                c_ast.Label()
+                | c_ast.Goto()
+                | c_ast.Return()
+                | c_ast.Typedef()
+                | c_ast.FuncDef()
+                | c_ast.StaticAssert()
+                | c_ast.UnaryOp(op="&&")
+                | upc_ast.Asm()
+                | upc_ast.ComputedGoto()
+                | upc_ast.LocalLabels()
+                | upc_ast.Raw()
+                | upc_ast.UpcForall()
+                | upc_ast.UpcSync()
+            ):
+                self.may_be_repeated = False
+            case c_ast.Struct() | c_ast.Union():
+                self.may_be_repeated &= node.decls is None
+            case c_ast.Enum():
+                self.may_be_repeated &= node.values is None
+
+    def _store(self, lvalue):
+        if isinstance(lvalue, c_ast.ID):
+            self.changed.add(lvalue.name)
+        else:
+            self.targets.append(root_name(lvalue))
+
+
+class Loop:
+    """A loop that may be printed by runs, and what is found of it while its body is lowered."""
+
+    def __init__(self, number, count, bound, inclusive, step, base, block):
+        self.count, self.bound, self.inclusive, self.step = count, bound, inclusive, step
+        self.base = base  # symbol of the array of the affinity; None of an integer affinity
+        self.block = block  # of its elements
+        self.index, self.run = f"ncupc_k{number}", f"ncupc_i{number}"
+        self.length, self.unit = f"ncupc_n{number}", f"ncupc_unit{number}"
+        self.stride, self.begin = f"ncupc_stride{number}", f"ncupc_begin{number}"
+        self.end = f"ncupc_end{number}"
+        self.found = {}  # symbol: (name of the pointer to its element at the begin of a run, declaration)
+
+
+def begins_at_zero(symbol):
+    """Whether it is a declared array, which begins on thread 0 with phase 0."""
+    return symbol is None or symbol.type.is_array
+
+
+class LocalLoops(Part):
+    """Finds such loops, knows which accesses of their bodies are local, and makes the loop by runs."""
+
+    accesses: Accesses
+    expressions: Expressions
+    statements: Statements
+    typenames: Typenames
+
+    def __init__(self, unit):
+        super().__init__(unit)
+        self._loop = None  # whose body is being lowered
+        self._body: Any = None  # of the loop under way
+        self._number = 0
+
+    def of(self, head, affinity, stmt):
+        """The loop, or None where it cannot be one by runs. The init clause is lowered; nothing else is."""
+        found = counter(head)
+        if found is None or self.unit.function.addressed is None:
+            return None
+        name, bound, inclusive, step = found
+        self._body = Body(stmt)
+        count = self.unit.scope.find(name)
+        if not (self._body.may_be_repeated and self._is_count(count) and self._is_bound(bound)):
+            return None
+        match affinity:
+            case c_ast.ID(name=other) if other == name:
+                base, block = None, types.CYCLIC
+            case (
+                c_ast.UnaryOp(
+                    op="&",
+                    expr=c_ast.ArrayRef(name=c_ast.ID(name=array), subscript=c_ast.ID(name=other)),
+                )
+                | c_ast.BinaryOp(op="+", left=c_ast.ID(name=array), right=c_ast.ID(name=other))
+            ) if other == name:
+                base = self._array(array)
+                if base is None:
+                    return None
+                block = types.decayed(base.type).target.block
+            case _:
+                return None
+        self._number += 1
+        return Loop(self._number, count, copy.deepcopy(bound), inclusive, step, base, block)
+
+    def _is_count(self, symbol):
+        """An integer variable of the function that nothing but the loop changes."""
+        if symbol is None or symbol.kind != "object" or not self._is_private(symbol):
+            return False
+        kind = symbol.type
+        return (
+            kind.is_arithmetic
+            and not kind.floating
+            and kind.size in (4, 8)
+            and not self._may_change(symbol)
+            and not self._is_global(symbol)
+        )
+
+    def _is_private(self, symbol):
+        return not symbol.type.is_shared and not {"volatile", "_Atomic"} & set(symbol.type.quals)
+
+    def _is_global(self, symbol):
+        return self.unit.globals.names.get(symbol.name) is symbol or bool(
+            {"static", "extern"} & set(symbol.storage or ())
+        )
+
+    def _may_change(self, symbol):
+        """Whether the body may change a private variable: itself; by a function or a pointer, to which globals are open."""
+        name, body = symbol.name, self._body
+        if name in body.changed or name in body.declared or name in self.unit.function.addressed:
+            return True
+        return self._is_global(symbol) and (
+            body.calls or not all(map(self._is_shared, body.targets))
+        )
+
+    def _is_shared(self, name):
+        """Whether what is stored through a variable goes to shared memory."""
+        symbol = self.unit.scope.find(name) if name and name not in self._body.declared else None
+        return (
+            symbol is not None
+            and symbol.kind == "object"
+            and types.decayed(symbol.type).is_pointer_to_shared
+        )
+
+    def _is_bound(self, node):
+        """Whether an expression has one value throughout, without effects."""
+        match node:
+            case c_ast.Constant():
+                return node.type != "string"
+            case c_ast.ID(name="THREADS" | "MYTHREAD"):
+                return True
+            case c_ast.ID():
+                symbol = self.unit.scope.find(node.name)
+                return symbol is not None and (
+                    symbol.kind == "constant"
+                    or symbol.kind == "object"
+                    and self._is_private(symbol)
+                    and symbol.type.is_arithmetic
+                    and not symbol.type.floating
+                    and not self._may_change(symbol)
+                )
+            case c_ast.BinaryOp():
+                return (
+                    node.op in ("+", "-", "*", "/", "%")
+                    and self._is_bound(node.left)
+                    and self._is_bound(node.right)
+                )
+            case c_ast.UnaryOp(op="-"):
+                return self._is_bound(node.expr)
+        return False
+
+    def _array(self, name):
+        """The symbol of an array of shared elements, or of a private pointer to some that stays as it is; else None."""
+        symbol = self.unit.scope.find(name)
+        if symbol is None or symbol.kind != "object" or name in self._body.declared:
+            return None
+        kind = types.decayed(symbol.type)
+        if not kind.is_pointer_to_shared or kind.target.is_array or kind.target.is_void:
+            return None
+        if symbol.type.is_pointer and (not self._is_private(symbol) or self._may_change(symbol)):
+            return None
+        return symbol
+
+    # While the body is lowered
+
+    def local(self, node):
+        """Of x[i], a c_ast.ArrayRef that is not lowered yet, where it is local: a function that makes the C of an access. Else None."""
+        loop = self._loop
+        if loop is None:
+            return None
+        match node:
+            case c_ast.ArrayRef(name=c_ast.ID(name=array), subscript=c_ast.ID(name=name)):
+                pass
+            case _:
+                return None
+        if self.unit.scope.find(name) is not loop.count:
+            return None
+        symbol = self._array(array)
+        if symbol is None:
+            return None
+        element = types.decayed(symbol.type).target
+        if not element.is_arithmetic or not element.block.same(loop.block):
+            return None
+        return lambda: self._access(loop, symbol, element)
+
+    def _access(self, loop, symbol, element):
+        if symbol not in loop.found:
+            loop.found[symbol] = self._pointer(loop, symbol, element)
+        index = identifier(loop.index)
+        if loop.step != 1:
+            index = c_ast.BinaryOp("*", index, identifier(loop.unit))
+        return c_ast.ArrayRef(identifier(loop.found[symbol][0]), index)
+
+    def _pointer(self, loop, symbol, element):
+        at = self.accesses.added(self._base(symbol), identifier(loop.run), element)
+        return self.accesses.operand_temporary(
+            call("NCUPC_OWN", self.typenames.value_type(element), at)
+        )
+
+    def _base(self, symbol):
+        return self.expressions.value(identifier(symbol.name)).node
+
+    # What is printed
+
+    def by_runs(self, loop, stmt, declares_count, controls):
+        """(condition, block) of the loop by runs, whose body is `stmt`, not lowered yet; None where nothing in it is local. controls: the
+        first condition."""
+        self._loop = loop
+        try:
+            body = self.statements.body(stmt)
+        finally:
+            self._loop = None
+        if not loop.found:
+            return None
+        count, bound = identifier(loop.count.c_name), self.expressions.value(loop.bound)
+        return self._test(loop, count, bound, controls), self._block(
+            loop, count, bound, body, declares_count
+        )
+
+    def _test(self, loop, count, bound, made):
+        tests = []
+        if not (loop.count.type.signed and bound.type.is_arithmetic and bound.type.signed):
+            # as C compares them, and as signed numbers: the same
+            compare = "<=" if loop.inclusive else "<"
+            tests.append(
+                c_ast.BinaryOp(
+                    "==",
+                    c_ast.BinaryOp(compare, count, bound.node),
+                    c_ast.BinaryOp(
+                        compare,
+                        c_ast.Cast(difference_type(), count),
+                        c_ast.Cast(difference_type(), bound.node),
+                    ),
+                )
+            )
+        for symbol in loop.found:
+            if symbol is loop.base or (begins_at_zero(symbol) and begins_at_zero(loop.base)):
+                continue
+            other = None if begins_at_zero(symbol) else self._base(symbol)
+            base = None if begins_at_zero(loop.base) else self._base(loop.base)
+            tests.append(
+                call("NCUPC_BEGINS_ALIKE", other, base)
+                if other is not None and base is not None
+                else call("NCUPC_BEGINS_AT_ZERO", base if other is None else other)
+            )
+        for test in tests:
+            made = c_ast.BinaryOp("&&", made, test)
+        return made
+
+    def _block(self, loop, count, bound, body, declares_count):
+        """{ const ptrdiff_t begin = i, end = n, stride = ...; ptrdiff_t run = begin, length;
+        while ((length = NCUPC_RUN(run, end, base, block, step, stride)) > 0) {
+            pointers; for (ptrdiff_t k = 0; k < length; ++k) { i = run + k * stride; body }
+            run += length * stride; }
+        i = what it is after the last iteration; }"""
+        end = c_ast.Cast(difference_type(), bound.node)
+        if loop.inclusive:
+            end = c_ast.BinaryOp("+", end, number(1))
+        block = (
+            number(1)
+            if loop.base is None
+            else self.typenames.block_size(types.decayed(loop.base.type).target)
+        )
+        base = call("ncupc_make", number(0), number(0), number(0))
+        if loop.base is not None:
+            base = self._base(loop.base)
+        names = {name: identifier(name) for name in (loop.run, loop.index, loop.length)}
+        run, index, length = names[loop.run], names[loop.index], names[loop.length]
+        stride, begin = identifier(loop.stride), identifier(loop.begin)
+        made = [
+            self._number_variable(loop.begin, count, fixed=True),
+            self._number_variable(loop.end, end, fixed=True),
+            self._number_variable(
+                loop.stride, call("ncupc_stride", block, number(loop.step)), fixed=True
+            ),
+            self._number_variable(loop.run, begin),
+            self._number_variable(loop.length, number(0)),
+        ]
+        if loop.step != 1:
+            made.append(
+                self._number_variable(
+                    loop.unit, call("ncupc_unit", block, number(loop.step), stride), fixed=True
+                )
+            )
+        step = c_ast.BinaryOp("+", run, c_ast.BinaryOp("*", index, stride))
+        each = c_ast.Compound([c_ast.Assignment("=", count, step), body])
+        loops = c_ast.For(
+            c_ast.DeclList([self._number_variable(loop.index, number(0))]),
+            c_ast.BinaryOp("<", index, length),
+            c_ast.UnaryOp("++", index),
+            each,
+        )
+        next_run = call(
+            "ncupc_run",
+            c_ast.UnaryOp("&", run),
+            identifier(loop.end),
+            copy.deepcopy(base),
+            copy.deepcopy(block),
+            number(loop.step),
+            stride,
+        )
+        made.append(
+            c_ast.While(
+                c_ast.BinaryOp(">", c_ast.Assignment("=", length, next_run), number(0)),
+                c_ast.Compound(
+                    [
+                        *[declaration for _, declaration in loop.found.values()],
+                        loops,
+                        c_ast.Assignment("+=", run, c_ast.BinaryOp("*", length, stride)),
+                    ]
+                ),
+            )
+        )
+        if not declares_count:
+            after = call("ncupc_after", begin, identifier(loop.end), number(loop.step))
+            made.append(c_ast.Assignment("=", count, after))
+        return c_ast.Compound(made, self.unit.coord)
+
+    def _number_variable(self, name, init, fixed=False):
+        quals = ["const"] if fixed else []
+        return c_ast.Decl(
+            name,
+            quals,
+            [],
+            [],
+            [],
+            c_ast.TypeDecl(name, quals, None, c_ast.IdentifierType(["ptrdiff_t"])),
+            init,
+            None,
+            self.unit.coord,
+        )
