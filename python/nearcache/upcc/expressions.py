@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .rewrite import Rewriting
     from .statements import Statements
     from .statics import Statics
+    from .system_headers import SystemHeaders
     from .typenames import Typenames
 
 SETJMP = {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "__builtin_setjmp"}
@@ -56,6 +57,7 @@ class Expressions(Part):
     rewriting: Rewriting
     statements: Statements
     statics: Statics
+    system_headers: SystemHeaders
     typenames: Typenames
 
     def __init__(self, unit):
@@ -373,8 +375,24 @@ class Expressions(Part):
                         argument.coord,
                         f"too many arguments to '{name or 'the function'}': {len(given)} for {len(parameters)}",
                     )
+                if value.type.is_pointer_to_shared and self._is_printf_like(name, kind):
+                    self.unit.warn(
+                        argument.coord,
+                        f"argument {position + 1} of '{name}', which takes any number of them, is a pointer-to-shared: C's "
+                        "library does not know what it is. Pass upc_threadof and upc_addrfield of it, or cast it",
+                    )
                 made.append(value.node)
         return made
+
+    def _is_printf_like(self, name, kind):
+        """Whether a function takes any number of arguments, and is none of a UPC program, which may take pointers-to-shared by va_arg."""
+        symbol = self.unit.scope.find(name) if name else None
+        return (
+            kind.is_function
+            and kind.variadic
+            and symbol is not None
+            and self.system_headers.declares(symbol)
+        )
 
     @staticmethod
     def _builtin_result(name, given):

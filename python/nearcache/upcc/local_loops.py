@@ -245,7 +245,11 @@ class LocalLoops(Part):
     def _may_change(self, symbol):
         """Whether the body may change a private variable: itself; by a function or a pointer, to which globals are open."""
         name, body = symbol.name, self._body
-        if name in body.changed or name in body.declared or name in self.unit.function.addressed:
+        if (
+            name in body.changed
+            or name in body.declared
+            or name in (self.unit.function.addressed or ())
+        ):
             return True
         return self._is_global(symbol) and (
             body.calls or not all(map(self._is_shared, body.targets))

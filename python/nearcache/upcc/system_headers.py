@@ -24,6 +24,14 @@ class SystemHeaders(Part):
     rewriting: Rewriting
     typenames: Typenames
 
+    def __init__(self, unit):
+        super().__init__(unit)
+        self._symbols = set()  # that they declare
+
+    def declares(self, symbol):
+        """Whether it is what a system header declares."""
+        return symbol in self._symbols
+
     def declare(self, node):
         match node:
             case c_ast.Pragma():
@@ -70,4 +78,5 @@ class SystemHeaders(Part):
         symbol = Symbol(
             node.name, kind, resolve=resolve, storage=node.storage or (), coord=node.coord
         )
+        self._symbols.add(symbol)
         self.unit.globals.names.setdefault(node.name, symbol)
