@@ -10,6 +10,14 @@
 
 namespace nearcache::shmem {
 
+namespace {
+
+uint64_t ns_since(uint64_t ticks) {
+  return static_cast<uint64_t>(ticks_to_ns(clock_ticks() - ticks));
+}
+
+}  // namespace
+
 // What no handle is: the address of an object of ours.
 uint64_t Channel::no_bits() {
   static const char object = 0;
@@ -35,10 +43,12 @@ void Channel::open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised, 
   around_ = {};
   get_time_ = put_time_ = TypicalTime();
   tallies = Tallies();
+  context.observer.opened(*this);
   bits_.store(handle_bits(handle), std::memory_order_release);
 }
 
 void Channel::close() {
+  context.observer.closed(*this);
   bits_.store(no_bits(), std::memory_order_release);
   give_cache_back();
 }
@@ -103,8 +113,12 @@ void Channel::complete() {
   const uint64_t made_before = tallies.quiets_made;
   if (cache != nullptr) cache->release();
   if (tallies.quiets_made == made_before) {  // the program's own transfers may be under way
-    const Inside inside_library;
-    is_default_ ? next.quiet() : next.ctx_quiet(handle_);
+    const uint64_t begin = clock_ticks();
+    {
+      const Inside inside_library;
+      is_default_ ? next.quiet() : next.ctx_quiet(handle_);
+    }
+    if (wrote_before) context.observer.cost(TraceCost::quiet, 0, ns_since(begin));
   }
   if (cache != nullptr) puts_at_quiet_ = cache->counters().puts;
   wrote_directly_ = false;
@@ -126,19 +140,12 @@ bool Channel::follows_last_get(int pe, uint64_t address, size_t bytes) {
   return follows;
 }
 
-namespace {
-
-uint64_t ns_since(uint64_t ticks) {
-  return static_cast<uint64_t>(ticks_to_ns(clock_ticks() - ticks));
-}
-
-}  // namespace
-
 void Channel::get(void* to, uint64_t address, size_t bytes, int pe) {
   const uint64_t begin = clock_ticks();
   get_plainly(to, address, bytes, pe);
   const uint64_t ns = ns_since(begin);
   tallies.get_ns += ns;
+  context.observer.cost(TraceCost::get, bytes, ns);
   get_time_.add(ns);
 }
 
@@ -167,7 +174,9 @@ void Channel::put(uint64_t address, const void* from, size_t bytes, int pe) {
   if (n >= all_timed && n % every != 0) return put_plainly(address, from, bytes, pe);
   const uint64_t begin = clock_ticks();
   put_plainly(address, from, bytes, pe);
-  put_time_.add(ns_since(begin));
+  const uint64_t ns = ns_since(begin);
+  put_time_.add(ns);
+  context.observer.cost(TraceCost::put, bytes, ns);
 }
 
 void Channel::put_nbi(uint64_t address, const void* from, size_t bytes, int pe) {

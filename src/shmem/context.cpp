@@ -81,6 +81,7 @@ void Context::close_channel(Channel* channel) {
 }
 
 void Context::acquire() {
+  observer.acquire();
   acquired_by.store(calling, std::memory_order_relaxed);
   acquires.fetch_add(1, std::memory_order_acq_rel);
   ordered();
@@ -151,8 +152,6 @@ void context_start(int level) {
   }
   const std::string wrong = network_model_install(context.options.model);
   if (!wrong.empty()) context.option_errors.push_back(wrong);
-  if (!context.options.trace.empty())
-    context.option_errors.push_back("trace: OpenSHMEM programs are not traced");
   if (context.pe == 0) {
     for (const std::string& message : context.option_errors)
       log(LogLevel::warning, "%s", message.c_str());
@@ -167,8 +166,9 @@ void context_start(int level) {
   if (!context.obstacle.empty() && context.pe == 0)
     log(LogLevel::warning, "nothing is cached: %s", context.obstacle.c_str());
   if (context.caching && context.options.shmem_check) context.check.start();
+  if (context.obstacle.empty()) context.observer.start();
   context.default_channel.open(SHMEM_CTX_DEFAULT, 0, false, false);
-  enabled = context.caching || network_modelled();
+  enabled = context.caching || network_modelled() || context.observer.tracing();
   atexit(at_exit);
 }
 
@@ -185,6 +185,7 @@ void context_finish(bool report) {
       channel.complete();
     });
   }
+  context.observer.stop();
   context_abandon();
   if (report && context.report_scratch != nullptr) report_write();
 }

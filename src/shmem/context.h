@@ -18,6 +18,7 @@
 #include "shmem/channel.h"
 #include "shmem/hit_check.h"
 #include "shmem/hooks.h"
+#include "shmem/observer.h"
 #include "shmem/symmetric_memory.h"
 #include "telemetry/report.h"
 #include "telemetry/stats.h"
@@ -45,6 +46,7 @@ struct Context {
   std::atomic<bool> relaxed_atomics{false};
   MemoryBudget budget;
   HitCheck check;
+  Observer observer;
   SymmetricMemory memory;
 
   // Contexts in use are among the first `channels_used`; beyond the last, contexts are passed on
@@ -101,7 +103,7 @@ struct Context {
   }
 
   // Something wants to know of every get and put: none is served by the quick way.
-  bool watched() const { return check.on(); }
+  bool watched() const { return check.on() || observer.tracing(); }
 
   // Nothing that any cache read before may be served after.
   void acquire();

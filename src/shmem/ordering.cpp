@@ -6,6 +6,7 @@ namespace nearcache::shmem {
 namespace {
 
 void complete_default() {
+  context.observer.sync(context.default_channel, TraceSync::release);
   const ChannelLock lock(&context.default_channel);
   context.default_channel.complete();
 }
@@ -31,6 +32,7 @@ void quiet(shmem_ctx_t ctx) {
   {
     const ChannelLock lock(channel);
     channel->tallies.quiets_passed += 1;
+    context.observer.sync(*channel, TraceSync::quiet);
     channel->complete();
   }
   context.ordered();
@@ -45,6 +47,7 @@ void fence(shmem_ctx_t ctx) {
   } else {
     const ChannelLock lock(channel);
     channel->tallies.quiets_passed += 1;
+    context.observer.sync(*channel, TraceSync::order);
     channel->start_write_back();
     channel->fence();
   }
@@ -52,6 +55,7 @@ void fence(shmem_ctx_t ctx) {
 }
 
 Wait::Wait() {
+  context.observer.sync(context.default_channel, TraceSync::write_back);
   context.start_write_back();
   ++inside;
 }
@@ -61,6 +65,7 @@ Wait::~Wait() {
 }
 
 Test::Test() {
+  if (!unordered) context.observer.sync(context.default_channel, TraceSync::write_back);
   if (!unordered) context.start_write_back();
   ++inside;
 }

@@ -80,6 +80,8 @@ void add(const Message& message, Report* report, std::map<int64_t, WindowReport>
   }
 }
 
+}  // namespace
+
 std::string library_line() {
   char name[SHMEM_MAX_NAME_LEN] = {};
   int major = 0, minor = 0;
@@ -90,8 +92,6 @@ std::string library_line() {
   if (get_version != nullptr) get_version(&major, &minor);
   return std::string(name) + ", OpenSHMEM " + std::to_string(major) + "." + std::to_string(minor);
 }
-
-}  // namespace
 
 void report_prepare() {
   const Inside inside_library;

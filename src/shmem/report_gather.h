@@ -15,6 +15,9 @@ void report_prepare();
 // Gathers and writes the report of option `report`; collective, and before the library ends.
 void report_write();
 
+// Name and version of the library below.
+std::string library_line();
+
 // What is reported of one context.
 WindowReport report_of(const Channel& channel);
 

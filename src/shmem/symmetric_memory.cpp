@@ -125,6 +125,7 @@ void SymmetricMemory::allocated(void* block, size_t bytes, bool hinted) {
                  heap_end = heap_end_.load(std::memory_order_relaxed);
   const bool apart = hinted && !(range.begin >= heap_begin && range.end <= heap_end);
   blocks_[begin] = {bytes, apart, ++allocations_};
+  if (!apart && first_block_ == 0) first_block_ = begin;
   if (!apart) {
     heap_begin_.store(std::min(heap_begin, range.begin), std::memory_order_relaxed);
     heap_end_.store(std::max(heap_end, range.end), std::memory_order_relaxed);
@@ -162,6 +163,19 @@ SymmetricMemory::NumberedBlock SymmetricMemory::block_at(uint64_t address) const
   const auto& [begin, block] = *std::prev(behind);
   if (address - begin >= block.bytes) return {};
   return {block.number, begin, block.bytes};
+}
+
+int64_t SymmetricMemory::place(uint64_t address) const {
+  constexpr uint64_t segment = uint64_t{1} << 44, granule = 64 << 10;
+  const auto from = [&](uint64_t number, uint64_t begin) {
+    return static_cast<int64_t>(number * segment + (address - begin / granule * granule));
+  };
+  const Segment found = find(address, 1);
+  if (found.kind == MemoryKind::heap) return from(1, first_block_);
+  if (found.kind == MemoryKind::data)
+    return from(2 + static_cast<uint64_t>(first_behind(data_, address) - data_.begin()),
+                found.extent.begin);
+  return static_cast<int64_t>((uint64_t{1} << 60) + address % (uint64_t{1} << 48));
 }
 
 size_t SymmetricMemory::block_bytes(void* block) const {

@@ -67,6 +67,9 @@ class SymmetricMemory {
     size_t bytes = 0;
   };
   NumberedBlock block_at(uint64_t address) const;
+  // Where an address lies, in numbers that are the same on every PE: segments are 2^44 apart, the
+  // heap is the first, and its first block begins in the first 64 KiB of it.
+  int64_t place(uint64_t address) const;
 
   bool valid_pe(int pe) const { return pe >= 0 && pe < pes_; }
 
@@ -98,6 +101,7 @@ class SymmetricMemory {
   mutable std::mutex mutex_;                    // covers what follows
   std::map<uint64_t, Block> blocks_;
   uint64_t allocations_ = 0;
+  std::atomic<uint64_t> first_block_{0};
   // readers may still look at old ones; there are few
   std::vector<std::unique_ptr<Ranges>> all_ranges_;
 };

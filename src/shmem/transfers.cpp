@@ -1,6 +1,7 @@
 // Gets and puts, and what goes past the cache.
 #include <cstring>
 
+#include "base/clock.h"
 #include "shmem/context.h"
 #include "shmem/network_model.h"
 #include "shmem/next.h"
@@ -135,7 +136,7 @@ void look_for_spinning(const void* word, int pe) {
 // cache has started what was written through its own context, and the caller starts the others when
 // the lock is given back.
 bool get_cached(Channel* channel, const Extent& around, int pe, uint64_t address, void* to,
-                size_t bytes) {
+                size_t bytes, bool blocks) {
   PageCache* cache = channel->ready_cache();
   const uint64_t before = cache->waits_suspected();
   channel->surrounded_by(around);
@@ -146,11 +147,26 @@ bool get_cached(Channel* channel, const Extent& around, int pe, uint64_t address
   } else {
     cache->get(pe, address, to, bytes);
   }
+  context.observer.get(*channel, blocks ? Outcome::full : Outcome::pending, pe, address, bytes);
   channel->surrounded_by({});  // what is asked later may be of another time
   return cache->waits_suspected() != before;
 }
 
 uint64_t bits_of(const void* address) { return reinterpret_cast<uint64_t>(address); }
+
+// Past the cache; a trace has what some of them took.
+void get_timed(Channel* channel, void* to, uint64_t address, size_t bytes, int pe) {
+  if (!context.observer.tracing()) return channel->get_plainly(to, address, bytes, pe);
+  const uint64_t begin = system_ns();
+  channel->get_plainly(to, address, bytes, pe);
+  context.observer.cost(TraceCost::get, bytes, system_ns() - begin);
+}
+void put_timed(Channel* channel, uint64_t address, const void* from, size_t bytes, int pe) {
+  if (!context.observer.tracing()) return channel->put_plainly(address, from, bytes, pe);
+  const uint64_t begin = system_ns();
+  channel->put_plainly(address, from, bytes, pe);
+  context.observer.cost(TraceCost::put, bytes, system_ns() - begin);
+}
 
 void watch_get(const Channel* channel, int pe, uint64_t address, size_t bytes) {
   if (context.check.on()) [[unlikely]]
@@ -181,17 +197,19 @@ void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
       look_for_spinning(from, pe);
       const ChannelLock lock(channel);
       before_get(channel, pe, address, bytes);
-      return channel->get_plainly(to, address, bytes, pe);
+      get_timed(channel, to, address, bytes, pe);
+      return context.observer.get(*channel, Outcome::uncached, pe, address, bytes);
     }
     case Way::cached: {
       bool may_wait = false;
       {
         const ChannelLock lock(channel);
         if (channel->cache() != nullptr) {
-          may_wait = get_cached(channel, around, pe, address, to, bytes);
+          may_wait = get_cached(channel, around, pe, address, to, bytes, true);
         } else {
           count_get(channel, bytes);
-          channel->get_plainly(to, address, bytes, pe);
+          get_timed(channel, to, address, bytes, pe);
+          context.observer.get(*channel, Outcome::uncached, pe, address, bytes);
           may_wait = looks_like_spinning(from, pe);
         }
       }
@@ -217,16 +235,18 @@ void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
     }
     case Way::direct: {
       const ChannelLock lock(channel);
+      context.observer.write(*channel, TraceWrite::put, pe, address, bytes);
       before_put(channel, pe, address, bytes);
-      return channel->put_plainly(address, from, bytes, pe);
+      return put_timed(channel, address, from, bytes, pe);
     }
     case Way::cached: {
       if (context.threaded) note_thread_writes();
       const ChannelLock lock(channel);
       PageCache* cache = channel->cache();
+      context.observer.write(*channel, TraceWrite::put, pe, address, bytes);
       if (cache != nullptr) return cache->put(pe, address, from, bytes);
       before_put(channel, pe, address, bytes);
-      return channel->put_plainly(address, from, bytes, pe);
+      return put_timed(channel, address, from, bytes, pe);
     }
   }
 }
@@ -252,9 +272,10 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
     PageCache* cache = way == Way::cached ? channel->cache() : nullptr;
     if (cache != nullptr &&
         (channel->follows_last_get(pe, address, bytes) || cache->holds(pe, address, bytes))) {
-      may_wait = get_cached(channel, around, pe, address, to, bytes);
+      may_wait = get_cached(channel, around, pe, address, to, bytes, false);
     } else {
       before_get(channel, pe, address, bytes);
+      context.observer.get(*channel, Outcome::pending, pe, address, bytes);
       channel->get_nbi(to, address, bytes, pe);
     }
   }
@@ -276,6 +297,7 @@ bool put_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
   if (context.threaded) note_thread_writes();
   const ChannelLock lock(channel);
   PageCache* cache = way == Way::cached ? channel->cache() : nullptr;
+  context.observer.write(*channel, TraceWrite::put, pe, address, bytes);
   if (cache != nullptr) {
     cache->put(pe, address, from, bytes);
     return true;
@@ -298,9 +320,13 @@ DirectCall::DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t by
   } else if (way != Way::host) {
     ChannelLock lock(channel);
     if (kind == Kind::get) {
+      context.observer.get(*channel, Outcome::bypassed, pe, address, bytes);
       before_get(channel, pe, address, bytes);
       if (channel->serialised()) held_ = lock.release();  // others may overtake a get
     } else {
+      context.observer.write(*channel,
+                             kind == Kind::fetch ? TraceWrite::fetch : TraceWrite::accumulate, pe,
+                             address, bytes);
       kind == Kind::fetch ? before_fetch(channel, pe, address, bytes)
                           : before_update(channel, pe, address, bytes);
       held_ = lock.release();

@@ -7,6 +7,7 @@
 #include "simulate/curve.h"
 #include "simulate/options.h"
 #include "simulate/output.h"
+#include "simulate/pages.h"
 #include "simulate/safety.h"
 #include "simulate/summary.h"
 
@@ -60,7 +61,27 @@ std::string safety(const Arguments& arguments) {
   return write_text(arguments.json.empty() ? "-" : arguments.json, safety_json(safety));
 }
 
+std::string pages(const Arguments& arguments) {
+  if (arguments.task != Task::study)
+    return "--curve and --safety are for traces of MPI; for OpenSHMEM ask by --storage 64k,1M,16M, "
+           "and run the program with shmem_check";
+  PageStudy study;
+  std::string wrong = run_pages(arguments.study, &study);
+  if (!wrong.empty()) return wrong;
+  fmt::print(stderr, "{}", notes_on(study.traces));
+  if (!arguments.csv.empty()) wrong = write_text(arguments.csv, pages_csv(study));
+  if (wrong.empty() && !arguments.json.empty())
+    wrong = write_text(arguments.json, pages_json(study));
+  if (wrong.empty() && arguments.json != "-" && arguments.csv != "-")
+    wrong = write_text("-", pages_text(study));
+  return wrong;
+}
+
 std::string perform(const Arguments& arguments) {
+  bool of_openshmem = false;
+  const std::string wrong = are_pages(arguments.study, &of_openshmem);
+  if (!wrong.empty()) return wrong;
+  if (of_openshmem && arguments.task != Task::summary) return pages(arguments);
   switch (arguments.task) {
     case Task::study:
       return study(arguments);

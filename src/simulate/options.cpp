@@ -137,9 +137,9 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
     return app.add_option(flag, values, help)->delimiter(',')->allow_extra_args(false);
   };
   list("--policy", texts.policies, "Policies, by the library's names")->capture_default_str();
-  list("--storage", texts.storages,
-       "Storage of a window, in bytes or in per cent of its distinct bytes")
-      ->capture_default_str();
+  CLI::Option* storage = list("--storage", texts.storages,
+                              "Storage of a window, in bytes or in per cent of its distinct bytes")
+                             ->capture_default_str();
   list("--index", texts.indexes, "Entries of the index; auto: 1.5 times the distinct keys")
       ->capture_default_str();
   app.add_option("--mode", texts.mode, "as-traced, transparent, coherent, always or user")
@@ -178,6 +178,7 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
     const int code = app.exit(error);
     return code == 0 ? 0 : 2;
   }
+  study.storages_given = storage->count() > 0;
   const std::string wrong = apply(texts, arguments);
   if (wrong.empty()) return std::nullopt;
   fmt::print(stderr, "nearcache-simulate: {}\n", wrong);

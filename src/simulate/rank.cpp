@@ -28,7 +28,8 @@ std::string look_through(const std::string& path, RankTrace* trace, CostSamples*
       if (trace->writes.empty() || now - trace->writes.back() >= write_apart)
         trace->writes.push_back(now);
     }
-    if (event.kind == TraceKind::cost && event.value > 0)
+    if (event.kind == TraceKind::cost && event.value > 0 &&
+        event.detail == static_cast<uint8_t>(TraceCost::get))
       costs->add(event.bytes, static_cast<double>(event.value));
     if (event.kind == TraceKind::window &&
         (event.detail == static_cast<uint8_t>(TraceWindow::created) ||

@@ -29,6 +29,7 @@ struct StudyOptions {
   std::vector<std::string> traces;
   std::vector<PolicyKind> policies;
   std::vector<Amount> storages, indexes;
+  bool storages_given = false;  // by the user
   Selection selection;
   bool adaptive = false;
   bool bounds = true;

@@ -11,8 +11,9 @@ constexpr const char* outcome_names[outcome_count] = {"uncached", "full",    "pe
                                                       "partial",  "direct",  "conflicting",
                                                       "capacity", "failing", "bypassed"};
 constexpr const char* sync_names[trace_syncs] = {
-    "fence",    "lock", "lock_all", "unlock",   "unlock_all", "flush",   "flush_local", "start",
-    "complete", "post", "wait",     "win_sync", "request",    "acquire", "invalidate"};
+    "fence",      "lock",     "lock_all", "unlock",  "unlock_all", "flush",   "flush_local",
+    "start",      "complete", "post",     "wait",    "win_sync",   "request", "acquire",
+    "invalidate", "quiet",    "order",    "release", "write_back"};
 
 template <size_t count>
 ordered_json counts_json(const std::array<uint64_t, count>& counts,

@@ -60,9 +60,10 @@ std::string TraceReader::read_header() {
     return "not a Nearcache trace (its first bytes are not \"NCTRACE\")";
   if (got < sizeof fixed) return "cut off inside its header";
   header_.version = static_cast<uint32_t>(number(fixed + 8, 4));
-  if (header_.version != trace_version) {
+  if (header_.version != trace_version && header_.version != trace_version_of_apis) {
     return "version " + std::to_string(header_.version) +
-           " of the trace format; this build reads version " + std::to_string(trace_version);
+           " of the trace format; this build reads versions " + std::to_string(trace_version) +
+           " and " + std::to_string(trace_version_of_apis);
   }
   const uint64_t bytes = number(fixed + 12, 4);
   header_.rank = static_cast<uint32_t>(number(fixed + 16, 4));
@@ -82,6 +83,9 @@ std::string TraceReader::read_header() {
     if (!take_text(&at, texts.data() + texts.size(), text))
       return "a text of its header is longer than the header";
   }
+  if (header_.version == trace_version_of_apis &&
+      !take_text(&at, texts.data() + texts.size(), &header_.api))
+    return "a text of its header is longer than the header";
   offset_ = bytes;
   return {};
 }
@@ -159,7 +163,7 @@ bool TraceReader::decode(TraceEvent* event, bool* shown) {
     case TraceKind::window:
       return decode_window(event, shown);
     case TraceKind::cost:
-      return field(&event->bytes) && field(&event->value);
+      return event->detail < trace_costs && field(&event->bytes) && field(&event->value);
     case TraceKind::owner_write:
       if (!need_window(event) || !field(&value) || !field(&event->bytes) || !field(&event->value))
         return false;

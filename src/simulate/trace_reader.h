@@ -23,6 +23,8 @@ struct TraceHeader {
   uint32_t rank = 0, ranks = 0;  // of MPI_COMM_WORLD
   uint64_t start_ns = 0;         // CLOCK_REALTIME
   std::string host, program, library, modelled;
+  std::string api = "MPI";
+  bool is_mpi() const { return api == "MPI"; }
 };
 
 // A window of the trace. One whose creation was in a block that was dropped is known by its id

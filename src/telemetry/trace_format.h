@@ -7,7 +7,8 @@
 //
 //   header   magic[8] "NCTRACE\n", u32 version, u32 bytes of the header, u32 rank, u32 ranks (of
 //            MPI_COMM_WORLD), u64 start (ns, CLOCK_REALTIME: comparable between ranks), then texts
-//            (u32 bytes, characters): host, program, library, network model (empty: none)
+//            (u32 bytes, characters): host, program, library, network model (empty: none);
+//            version 2: also the API, "OpenSHMEM"
 //   block    u32 magic, u32 bytes of its records, u32 number of records, u32 0, u64 ns since the
 //            start, u64 records dropped before it
 //
@@ -47,7 +48,8 @@
 namespace nearcache {
 
 inline constexpr char trace_magic[9] = "NCTRACE\n";
-inline constexpr uint32_t trace_version = 1;
+// Version 2 is of OpenSHMEM: one more text in the header, and records that version 1 has not.
+inline constexpr uint32_t trace_version = 1, trace_version_of_apis = 2;
 inline constexpr uint32_t trace_block_magic = 0x4b42434e;  // "NCBK"
 inline constexpr size_t trace_block_header_bytes = 32;
 
@@ -70,9 +72,19 @@ enum class TraceSync : uint8_t {
   win_sync,
   request,
   acquire,
-  invalidate
+  invalidate,
+  // OpenSHMEM, of a context: a quiet; a fence; a call that completes what was written, such as a
+  // barrier; one that starts that, such as a wait.
+  quiet,
+  order,
+  release,
+  write_back
 };
-inline constexpr int trace_syncs = 15;
+inline constexpr int trace_syncs = 19;
+
+// What a cost record is of; version 1 has gets only.
+enum class TraceCost : uint8_t { get, put, quiet };
+inline constexpr int trace_costs = 3;
 
 enum class TraceWrite : uint8_t { put, accumulate, fetch };
 enum class TraceWindow : uint8_t { select, created, freed, mode };

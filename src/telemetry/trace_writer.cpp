@@ -32,9 +32,10 @@ std::vector<uint8_t> header_of(const TraceOrigin& origin) {
   std::vector<uint8_t> texts;
   for (const std::string* text : {&origin.host, &origin.program, &origin.library, &origin.modelled})
     append_text(&texts, *text);
+  if (!origin.api.empty()) append_text(&texts, origin.api);
   std::vector<uint8_t> header(trace_magic, trace_magic + 8);
   constexpr size_t fixed = 8 + 4 * 4 + 8;
-  append_number(&header, trace_version, 4);
+  append_number(&header, origin.api.empty() ? trace_version : trace_version_of_apis, 4);
   append_number(&header, fixed + texts.size(), 4);
   append_number(&header, origin.rank, 4);
   append_number(&header, origin.ranks, 4);
@@ -327,9 +328,9 @@ void TraceWriter::window_mode(uint64_t id, uint8_t mode) {
   end_record();
 }
 
-void TraceWriter::cost(uint64_t bytes, uint64_t ns) {
+void TraceWriter::cost(uint64_t bytes, uint64_t ns, TraceCost what) {
   room();
-  head(TraceKind::cost, 0);
+  head(TraceKind::cost, static_cast<unsigned>(what));
   field(bytes);
   field(ns);
   end_record();

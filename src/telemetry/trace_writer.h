@@ -29,6 +29,7 @@ namespace nearcache {
 struct TraceOrigin {
   uint32_t rank = 0, ranks = 1;
   std::string host, program, library, modelled;
+  std::string api{};  // empty: MPI
 };
 
 // A window, as `created` records it. Sizes in bytes.
@@ -87,7 +88,7 @@ class TraceWriter {
   void window_created(const TracedWindow& window);
   void window_freed(uint64_t id);
   void window_mode(uint64_t id, uint8_t mode);
-  void cost(uint64_t bytes, uint64_t ns);
+  void cost(uint64_t bytes, uint64_t ns, TraceCost what = TraceCost::get);
   // Puts down the time: what comes before it was earlier, what follows later.
   void mark() {
     room();

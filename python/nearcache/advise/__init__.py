@@ -1,6 +1,7 @@
 """`nearcache advise`: runs a program once with a trace, and says whether caching would help, how, and how much.
 
 measure.py    runs the program, or takes traces at hand; asks nearcache-simulate
+openshmem.py  the same for OpenSHMEM and UPC, whose cache is another one
 judgement.py  from its answers to advice: plain functions of numbers
 text.py       advice in words
 """

@@ -10,7 +10,7 @@ from ..ended import signals_as_exceptions
 from ..errors import NearcacheError
 from ..files import write_whole
 from ..values import problem
-from . import judgement, measure, text
+from . import judgement, measure, openshmem, text
 
 
 class AdviseCommand(click.Command):
@@ -30,7 +30,7 @@ def checked_model(_context, _option, text):
 
 
 @click.command(
-    cls=AdviseCommand, short_help="Run a program once and tell whether caching would help"
+    cls=AdviseCommand, short_help="Run a program and tell whether caching would help"
 )
 @click.option(
     "--mpi",
@@ -70,26 +70,50 @@ def advise(words, tag, keep, traces, model, json, width):
 
     The run records a trace; from it follow which mode is safe (what was written while it was read), how much time hits would
     save, how much storage that takes, and what to set - or that it is not worth it.
+
+    A program of OpenSHMEM or UPC (oshrun ... ./program, upcrun ... ./program) is run twice: uncached with a trace, and cached with
+    every hit fetched again, which tells whether it keeps the cache's contract.
     """
     if bool(words) == bool(traces):
         raise click.UsageError(
             "give either a command after --, or --from with traces of an earlier run"
         )
     if traces:
-        show(judgement.judge(measure.evidence_of(traces, model)), None, json, width)
+        of_pages = openshmem.is_of_openshmem(traces)
+        judge = (
+            openshmem.judge if of_pages else lambda *of: judgement.judge(measure.evidence_of(*of))
+        )
+        show(judge(traces, model), None, json, width)
         return
+    words = list(words)
     with signals_as_exceptions(), measure.folder_for(keep) as prefix:
-        code, note = measure.run_traced(list(words), prefix, tag, [])
-        sys.stdout.flush()
-        if note:
-            click.echo(f"nearcache: {note}", err=True)
-        if code:
-            raise NearcacheError(
-                f"the program ended with exit code {code}: there is no advice on a run that failed",
-                code if 0 < code < 126 else 1,
-            )
-        advice = judgement.judge(measure.evidence_of([prefix], model))
-    show(advice, list(words), json, width)
+        by_upcrun = openshmem.started_by_upcrun(words)
+        if by_upcrun or measure.communicates_by_openshmem(words, tag):
+            for options in (openshmem.traced(prefix), openshmem.checked(prefix)):
+                values = openshmem.settings(options)
+                succeed(
+                    (openshmem.run_upc(words, options), "")
+                    if by_upcrun
+                    else measure.run_with(words, tag, values)
+                )
+            advice = openshmem.judge([prefix], model)
+        else:
+            succeed(measure.run_traced(words, prefix, tag, []))
+            advice = judgement.judge(measure.evidence_of([prefix], model))
+    show(advice, words, json, width)
+
+
+def succeed(done):
+    """Ends with the program's exit code if that is not 0; says what the user should know."""
+    code, note = done
+    sys.stdout.flush()
+    if note:
+        click.echo(f"nearcache: {note}", err=True)
+    if code:
+        raise NearcacheError(
+            f"the program ended with exit code {code}: there is no advice on a run that failed",
+            code if 0 < code < 126 else 1,
+        )
 
 
 def show(advice, words, json, width):
@@ -99,7 +123,8 @@ def show(advice, words, json, width):
         return
     if json:
         write_whole(json, (document + "\n").encode())
+    render = openshmem.render if isinstance(advice, openshmem.PageAdvice) else text.render
     click.echo(
-        text.render(advice, words, width or min(120, shutil.get_terminal_size((100, 24)).columns)),
+        render(advice, words, width or min(120, shutil.get_terminal_size((100, 24)).columns)),
         nl=False,
     )

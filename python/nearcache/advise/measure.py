@@ -47,24 +47,28 @@ def folder_for(keep):
 
 
 def run_traced(words, prefix, tag, values):
-    """Runs the command with a trace; returns its exit code."""
+    """Runs the command with a trace; returns its exit code, and what the user should know."""
     prefix, options = prefix.replace("%", "%%"), tables.load()
     values = [
         *values,
         (options.option("trace"), prefix),
         (options.option("report"), prefix + REPORT),
     ]
+    return run_with(words, tag, values)
+
+
+def run_with(words, tag, values):
+    """Runs the command with options; returns its exit code, and what the user should know."""
     started, choices = run.prepare(words, values, tag)
-    if choices[0].object.is_shmem:
-        raise Refused(
-            "advise works by a trace of MPI windows, and this program communicates by OpenSHMEM: run it with "
-            "NEARCACHE_SHMEM=on and off instead, with NEARCACHE_REPORT=1"
-        )
     note = "; ".join(choice.note for choice in choices if choice.note)
     try:
         return run_to_its_end(started), note
     except OSError as error:
         raise Refused(f"cannot start {started[0]}: {error.strerror}") from None
+
+
+def communicates_by_openshmem(words, tag):
+    return run.prepare(words, [], tag)[1][0].object.is_shmem
 
 
 def evidence_of(names, model=None):

@@ -1,0 +1,232 @@
+"""Advice for OpenSHMEM and UPC programs: does the page cache help, of what size, and does the program keep its contract?
+
+Such a program is run twice: once uncached with a trace, whose replay tells what the cache would save, and once cached with
+`shmem_check`, which compares every hit with what is there (docs/semantics-openshmem.md).
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .. import report_file, simulate, tables
+from ..ended import run_to_its_end
+from ..errors import Refused
+from . import text
+from .judgement import ENOUGH, LEAST_SECONDS, LEAST_SHARE
+
+REPORT = ".report.json"  # behind the traces' prefix, of the run with shmem_check
+SIZES = (64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20)  # of a context's cache
+DEFAULT_SIZE = 1 << 20
+UPCRUN = "upcrun"  # UPC programs have the library linked in: options in the environment are enough
+
+
+@dataclass
+class Contract:
+    """What shmem_check found; calls."""
+
+    hits_checked: int
+    hits_old: int
+
+    @property
+    def kept(self) -> bool:
+        return self.hits_old == 0
+
+
+@dataclass
+class PageAdvice:
+    program: str
+    pes: int
+    modelled: str
+    helps: bool
+    saved_seconds: float  # a PE, mean; below 0: lost
+    wall_seconds: float  # of the uncached run
+    communication_seconds: float  # a PE, of the uncached run by the costs of its operations
+    hits: float  # share of the gets that would be served
+    joined_puts: float  # share of the puts that would need no transfer of their own
+    gets: int
+    puts: int
+    storage_bytes: int  # of a context's cache, recommended
+    cost: dict[str, Any]
+    contract: Contract | None  # none: it was not checked
+    notes: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        return {"format": "nearcache-advice", "version": 1, "api": "OpenSHMEM", **asdict(self)}
+
+
+def started_by_upcrun(words: Sequence[str]) -> bool:
+    return bool(words) and Path(words[0]).name == UPCRUN
+
+
+def settings(options: dict[str, str]) -> list[Any]:
+    """Of option names, what `nearcache run` takes."""
+    table = tables.load()
+    return [(table.option(name), value) for name, value in options.items()]
+
+
+def upc_command(words: Sequence[str], options: dict[str, str]) -> list[str]:
+    return [
+        "env",
+        *(f"NEARCACHE_{name.upper()}={value}" for name, value in options.items()),
+        *words,
+    ]
+
+
+def traced(prefix: str) -> dict[str, str]:
+    return {"shmem": "false", "trace": prefix.replace("%", "%%")}
+
+
+def checked(prefix: str) -> dict[str, str]:
+    return {"shmem_check": "true", "report": prefix.replace("%", "%%") + REPORT}
+
+
+def run_upc(words: Sequence[str], options: dict[str, str]) -> int:
+    try:
+        return int(run_to_its_end(upc_command(words, options)))
+    except OSError as error:
+        raise Refused(f"cannot start {words[0]}: {error.strerror}") from None
+
+
+def contract_of(prefix: str) -> Contract | None:
+    path = prefix + REPORT
+    if not os.path.exists(path):
+        return None
+    totals = report_file.load(path)["totals"]
+    return Contract(totals.get("hits_checked", 0), totals.get("hits_old", 0))
+
+
+def is_of_openshmem(names: Iterable[str]) -> bool:
+    """Whether the first of these traces is; its header is of version 2 then."""
+    with open(simulate.traces(names)[0], "rb") as file:
+        head = file.read(12)
+    return head[:8] == b"NCTRACE\n" and int.from_bytes(head[8:12], "little") == 2
+
+
+def judge(names: Sequence[str], model: str | None = None) -> PageAdvice:
+    """`names` are traces, or their prefix; `model` is what a get costs: L,G."""
+    given = ["--model", model] if model else []
+    sizes = ("--storage", ",".join(map(str, SIZES)))
+    study, summary = simulate.ask(names, *sizes, *given), simulate.ask(names, "--summary")
+    contract = next((found for name in names if (found := contract_of(name)) is not None), None)
+    span = summary["span"]
+    wall = 1e-9 * (span["last_ns"] - span["first_ns"]) if span else 0.0
+    return advice_of(study, wall, contract)
+
+
+def advice_of(study: dict[str, Any], wall: float, contract: Contract | None) -> PageAdvice:
+    traces, pes = study["traces"], max(1, len(study["traces"]))
+
+    def saved(row: dict[str, Any]) -> float:
+        return 1e-9 * float(study["uncached_ns"] - row["ns"]) / pes
+
+    best = max(map(saved, study["rows"]))
+    enough = [row for row in study["rows"] if saved(row) >= ENOUGH * best] if best > 0 else []
+    default = next(row for row in study["rows"] if row["storage_bytes"] == DEFAULT_SIZE)
+    # as it comes, unless another size is worth naming
+    row = default if default in enough or not enough else enough[0]
+    communication = 1e-9 * study["uncached_ns"] / pes
+    if study["cost"]["from"] == "model":
+        wall = max(wall, communication)
+    # samples of a busy machine may say that operations took longer than the run: then they are too dear in proportion
+    scale = min(1.0, wall / communication) if communication > 0 else 1.0
+    gain = scale * saved(row)
+    notes = []
+    if any(trace["dropped"] or trace["cut_short"] for trace in traces) or pes < traces[0]["ranks"]:
+        notes.append("traces are missing or not whole")
+    if study["cost"]["from"] == "assumed":
+        notes.append("nothing was measured: what a get costs is assumed; give it by --model L,G")
+    return PageAdvice(
+        program=traces[0]["program"],
+        pes=traces[0]["ranks"],
+        modelled=traces[0]["modelled"],
+        helps=gain > LEAST_SECONDS and gain > LEAST_SHARE * wall,
+        saved_seconds=gain,
+        wall_seconds=wall,
+        communication_seconds=scale * communication,
+        hits=row["hits"] / max(1, study["gets"]),
+        joined_puts=row["joined_puts"] / max(1, study["puts"]),
+        gets=study["gets"],
+        puts=study["puts"],
+        storage_bytes=row["storage_bytes"],
+        cost=study["cost"],
+        contract=contract,
+        notes=notes,
+    )
+
+
+def headline(advice: PageAdvice) -> str:
+    if not advice.gets and not advice.puts:
+        return "Caching would not make this run faster: no PE read or wrote another PE's memory over the network."
+    if not advice.helps:
+        loss = f" It would cost about {text.seconds(-advice.saved_seconds)} a PE."
+        lost = advice.saved_seconds < -LEAST_SECONDS
+        return "Caching would not make this run faster." + (loss if lost else "")
+    share = 100 * advice.saved_seconds / advice.wall_seconds if advice.wall_seconds else 0.0
+    would = f"save about {text.seconds(advice.saved_seconds)} of {text.seconds(advice.wall_seconds)} a PE ({share:.0f}%)"
+    if advice.contract is not None and not advice.contract.kept:
+        return f"Do not cache this program as it is: it would {would}, but read old data."
+    return f"Caching would help: it would {would}."
+
+
+def contract_line(advice: PageAdvice) -> str:
+    found = advice.contract
+    if found is None:
+        return (
+            "Whether the program keeps the cache's contract was not checked: run it with "
+            "NEARCACHE_SHMEM_CHECK=1 (docs/semantics-openshmem.md)."
+        )
+    if found.kept:
+        return (
+            f"The contract was kept in this run: {found.hits_checked:,} hits were fetched again, and none was old. "
+            "It must be kept in others, too (docs/semantics-openshmem.md)."
+        )
+    return (
+        f"The program breaks the cache's contract: {found.hits_old:,} of {found.hits_checked:,} hits were old. The messages above "
+        "name the objects, and the calls that should have been acquires (docs/semantics-openshmem.md)."
+    )
+
+
+def lines_of(advice: PageAdvice, words: Sequence[str]) -> Iterable[str]:
+    cost = advice.cost
+    yield headline(advice)
+    yield (
+        f"{advice.program}, {advice.pes} PEs, {text.seconds(advice.wall_seconds)}; a get costs {cost['latency_ns']:,.0f} ns + "
+        f"{cost['ns_per_byte']:.2f} ns/B, a put {cost['put_ns']:,.0f} ns, a quiet {cost['quiet_ns']:,.0f} ns "
+        f"({'measured' if cost['from'] == 'trace' else cost['from']}), all of them "
+        f"{text.seconds(advice.communication_seconds)} a PE uncached."
+    )
+    if advice.gets or advice.puts:
+        yield (
+            f"A cache of {text.size(advice.storage_bytes)} would serve {advice.hits:.0%} of {advice.gets:,} gets, and "
+            f"{advice.joined_puts:.0%} of {advice.puts:,} puts would go along with others."
+        )
+        yield contract_line(advice)
+    if advice.helps and (advice.contract is None or advice.contract.kept):
+        yield "Command:  " + command_for(advice, words)
+    yield from (f"Note: {note}." for note in advice.notes)
+
+
+def command_for(advice: PageAdvice, words: Sequence[str]) -> str:
+    size = text.size(advice.storage_bytes)
+    other = advice.storage_bytes != DEFAULT_SIZE
+    if started_by_upcrun(words):
+        return shlex.join([*(["env", f"NEARCACHE_SHMEM_SIZE={size}"] if other else []), *words])
+    given = ["--shmem-size", size] if other else []
+    return shlex.join(
+        ["nearcache", "run", *given, "--", *(words or ["oshrun", "...", "./program"])]
+    )
+
+
+def render(advice: PageAdvice, words: Sequence[str] | None, width: int) -> str:
+    def wrapped(line: str) -> str:
+        if line.startswith("Command:"):
+            return line  # to be copied
+        return textwrap.fill(line, width, break_on_hyphens=False, break_long_words=False)
+
+    return "\n\n".join(wrapped(line) for line in lines_of(advice, words or [])) + "\n"

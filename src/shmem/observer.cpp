@@ -1,0 +1,98 @@
+#include "shmem/observer.h"
+
+#include "base/environment.h"
+#include "base/log.h"
+#include "base/path_pattern.h"
+#include "shmem/context.h"
+#include "shmem/network_model.h"
+#include "shmem/report_gather.h"
+#include "telemetry/report_file.h"
+
+namespace nearcache::shmem {
+
+template <class Record>
+void Observer::record(Record record) {
+  if (!tracing_) [[likely]]
+    return;
+  const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
+  if (tracing_) record();
+}
+
+void Observer::start() {
+  if (context.options.trace.empty()) return;
+  path_ = expand_path(context.options.trace, context.pe) + "." + std::to_string(context.pe) +
+          ".nctrace";
+  TraceOrigin origin{static_cast<uint32_t>(context.pe),
+                     static_cast<uint32_t>(context.pes),
+                     host_name(),
+                     program_name(),
+                     library_line(),
+                     network_model_label()};
+  origin.api = "OpenSHMEM";
+  const std::string wrong = trace_.open(path_, origin);
+  if (!wrong.empty())
+    log(LogLevel::warning, "trace: cannot write '%s': %s", path_.c_str(), wrong.c_str());
+  tracing_ = wrong.empty();
+}
+
+void Observer::stop() {
+  record([&] {
+    tracing_ = false;
+    const std::string wrong = trace_.close();
+    if (!wrong.empty())
+      log(LogLevel::warning, "trace: '%s' is not whole: %s", path_.c_str(), wrong.c_str());
+    if (trace_.dropped() > 0)
+      log(LogLevel::warning,
+          "trace: %llu records of PE %d were dropped: the disk was slower than the program",
+          static_cast<unsigned long long>(trace_.dropped()), context.pe);
+  });
+}
+
+void Observer::get(const Channel& channel, Outcome outcome, int pe, uint64_t address,
+                   size_t bytes) {
+  record([&] {
+    trace_.get(static_cast<uint64_t>(channel.id()), outcome,
+               static_cast<uint32_t>(channel.world_pe(pe)), context.memory.place(address), bytes);
+  });
+}
+
+void Observer::write(const Channel& channel, TraceWrite kind, int pe, uint64_t address,
+                     size_t bytes) {
+  record([&] {
+    trace_.write(static_cast<uint64_t>(channel.id()), kind,
+                 static_cast<uint32_t>(channel.world_pe(pe)), context.memory.place(address), bytes);
+  });
+}
+
+void Observer::sync(const Channel& channel, TraceSync kind) {
+  record([&] { trace_.sync(static_cast<uint64_t>(channel.id()), kind, -1); });
+}
+
+void Observer::acquire() {
+  record([&] { trace_.acquire(); });
+}
+
+void Observer::cost(TraceCost what, uint64_t bytes, uint64_t ns) {
+  constexpr uint64_t all = 256, every = 16;
+  record([&] {
+    const uint64_t n = costs_[static_cast<size_t>(what)]++;
+    if (n < all || n % every == 0) trace_.cost(bytes, ns, what);
+  });
+}
+
+void Observer::opened(const Channel& channel) {
+  record([&] {
+    TracedWindow window;
+    window.id = static_cast<uint64_t>(channel.id());
+    window.rank = static_cast<uint32_t>(context.pe);
+    window.ranks = static_cast<uint32_t>(context.pes);
+    window.name = channel.id() == 0 ? "default context" : "context " + std::to_string(channel.id());
+    trace_.window_created(window);
+  });
+}
+
+void Observer::closed(const Channel& channel) {
+  record([&] { trace_.window_freed(static_cast<uint64_t>(channel.id())); });
+}
+
+}  // namespace nearcache::shmem

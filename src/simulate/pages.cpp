@@ -1,0 +1,413 @@
+#include "simulate/pages.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace nearcache::simulate {
+namespace {
+
+constexpr double served_ns = 15;       // of an access that the cache serves (bench/run shmem)
+constexpr uint64_t segment_bits = 44;  // places in a trace: segments are 2^44 apart
+
+// What a PE's transfers of one context cost. All of a PE's contexts share its clock.
+class CostNetwork final : public PageTransport {
+ public:
+  CostNetwork(const PageCosts& costs, const std::map<uint64_t, Extent>& extents, double* now)
+      : costs_(costs), extents_(extents), now_(*now) {}
+
+  void get(void*, uint64_t, size_t bytes, int) override { now_ += costs_.get.get(bytes); }
+  void get_nbi(void*, uint64_t, size_t bytes, int) override { post(bytes); }
+  void put(uint64_t, const void*, size_t bytes, int) override { post(bytes); }
+  void fence() override {}
+  void quiet() override {
+    if (!issued_) return;
+    now_ = std::max(now_, last_) + costs_.quiet_ns;
+    issued_ = false;
+  }
+  Extent extent(uint64_t address, size_t, int) override {
+    const auto found = extents_.find(address >> segment_bits);
+    return found == extents_.end() ? Extent{} : found->second;
+  }
+  double now_ns() override { return now_ + 1; }
+  void compute(double ns) { now_ += ns; }
+
+ private:
+  void post(size_t bytes) {
+    now_ += costs_.put_ns;
+    last_ = std::max(last_, now_ + costs_.get.get(bytes));
+    issued_ = true;
+  }
+
+  const PageCosts costs_;
+  const std::map<uint64_t, Extent>& extents_;
+  double& now_;
+  double last_ = 0;
+  bool issued_ = false;
+};
+
+// The mean of all but the slowest fiftieth; 0 if there are none.
+double typical(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  times.resize(times.size() - times.size() / 50);
+  double sum = 0;
+  for (const double time : times) sum += time;
+  return times.empty() ? 0 : sum / static_cast<double>(times.size());
+}
+
+// What a first look at all traces finds beside what look_through does.
+struct Looks {
+  std::vector<std::map<uint64_t, Extent>> extents;  // by trace: what it touches, by segment
+  std::vector<double> puts, quiets;                 // what they took
+};
+
+bool is_access(const TraceEvent& event) {
+  return event.kind == TraceKind::get || event.kind == TraceKind::write;
+}
+
+void note_extent(const TraceEvent& event, std::map<uint64_t, Extent>* extents) {
+  const auto begin = static_cast<uint64_t>(event.displacement);
+  const uint64_t end = begin + event.bytes;
+  auto [found, is_new] = extents->try_emplace(begin >> segment_bits, Extent{begin, end});
+  if (is_new) return;
+  found->second = {std::min(found->second.begin, begin), std::max(found->second.end, end)};
+}
+
+std::string look(const RankTrace& trace, Looks* looks, PageStudy* study) {
+  TraceReader reader;
+  std::string wrong = reader.open(trace.path);
+  if (!wrong.empty()) return wrong;
+  std::map<uint64_t, Extent>& extents = looks->extents.emplace_back();
+  for (TraceEvent event; reader.next(&event);) {
+    if (is_access(event)) note_extent(event, &extents);
+    if (event.kind == TraceKind::get) ++study->gets, study->get_bytes += event.bytes;
+    if (event.kind == TraceKind::write) {
+      const bool put = event.detail == static_cast<uint8_t>(TraceWrite::put);
+      ++(put ? study->puts : study->atomics);
+      if (put) study->put_bytes += event.bytes;
+    }
+    if (event.kind == TraceKind::sync) {
+      study->quiets += event.detail == static_cast<uint8_t>(TraceSync::quiet);
+      study->acquires += event.detail == static_cast<uint8_t>(TraceSync::acquire);
+    }
+    if (event.kind != TraceKind::cost) continue;
+    const auto ns = static_cast<double>(event.value);
+    if (event.detail == static_cast<uint8_t>(TraceCost::put)) looks->puts.push_back(ns);
+    if (event.detail == static_cast<uint8_t>(TraceCost::quiet)) looks->quiets.push_back(ns);
+  }
+  return reader.error();
+}
+
+// Where an operation was never timed, a put leaves at once, and a quiet asks the target and waits.
+PageCosts costs_of(const Traces& traces, Looks looks) {
+  PageCosts costs;
+  costs.get = traces.cost;
+  costs.from = traces.cost_from;
+  const bool measured = traces.cost_from == "trace";
+  costs.put_ns = measured ? typical(std::move(looks.puts)) : 0;
+  costs.quiet_ns = measured ? typical(std::move(looks.quiets)) : 0;
+  if (costs.put_ns == 0) costs.put_ns = traces.cost.latency_ns / 10;
+  if (costs.quiet_ns == 0) costs.quiet_ns = traces.cost.latency_ns;
+  return costs;
+}
+
+// One PE's accesses, with caches of one size or without any.
+class PageReplay {
+ public:
+  PageReplay(const PageStudy& study, const StudyOptions& options, const PageCacheOptions* cache,
+             const std::map<uint64_t, Extent>& extents)
+      : study_(study),
+        cache_(cache),
+        largest_(options.library.shmem_max_transfer),
+        extents_(extents),
+        buffer_(std::max<uint64_t>(largest_, 1)) {}
+
+  std::string play(const RankTrace& trace, const Selection& selection, Progress* progress) {
+    TraceReader reader;
+    std::string wrong = reader.open(trace.path);
+    if (!wrong.empty()) return wrong;
+    TraceEvent event;
+    while (reader.next(&event)) {
+      progress->advance(1);
+      if (event.kind == TraceKind::sync &&
+          event.detail == static_cast<uint8_t>(TraceSync::acquire)) {
+        acquire();
+      } else if (event.window != TraceEvent::no_window &&
+                 selection.has(reader.windows()[event.window])) {
+        if (!perform(event)) return "no memory for a cache of the size that was asked for";
+      }
+    }
+    return reader.error();
+  }
+  double ns() const { return now_; }
+  void add_counters(PageCacheCounters* sum) const {
+    for (const auto& [window, context] : contexts_) {
+      if (context->pages == nullptr) continue;
+      const PageCacheCounters& c = context->pages->counters();
+      sum->gets += c.gets;
+      sum->hits += c.hits;
+      sum->puts += c.puts;
+      sum->get_bytes += c.get_bytes;
+      sum->hit_bytes += c.hit_bytes;
+      sum->network_gets += c.network_gets;
+      sum->network_get_bytes += c.network_get_bytes;
+      sum->network_puts += c.network_puts;
+      sum->network_put_bytes += c.network_put_bytes;
+      sum->evictions += c.evictions;
+    }
+  }
+
+ private:
+  struct Context {
+    explicit Context(CostNetwork made) : network(made) {}
+    CostNetwork network;
+    std::unique_ptr<PageCache> pages;  // null: accesses are not cached
+  };
+
+  // Null if there is no memory for it.
+  Context* context_of(uint32_t window) {
+    auto& context = contexts_[window];
+    if (context != nullptr) return context.get();
+    context = std::make_unique<Context>(CostNetwork(study_.costs, extents_, &now_));
+    if (cache_ == nullptr) return context.get();
+    context->pages = std::make_unique<PageCache>();
+    return context->pages->create(*cache_, &context->network) ? context.get() : nullptr;
+  }
+  void acquire() {
+    for (const auto& [window, context] : contexts_) {
+      if (context->pages != nullptr) context->pages->acquire();
+    }
+  }
+  bool perform(const TraceEvent& event) {
+    Context* context = context_of(event.window);
+    if (context == nullptr) return false;
+    if (event.kind == TraceKind::sync) sync(*context, static_cast<TraceSync>(event.detail));
+    if (event.bytes == 0) return true;
+    if (event.kind == TraceKind::get) get(*context, event);
+    if (event.kind == TraceKind::write) write(*context, event);
+    return true;
+  }
+  void get(Context& context, const TraceEvent& event) {
+    const auto pe = static_cast<int>(event.target);
+    const auto address = static_cast<uint64_t>(event.displacement);
+    const bool blocks = event.detail != static_cast<uint8_t>(Outcome::pending);
+    PageCache* pages = context.pages.get();
+    if (pages != nullptr && event.bytes <= largest_ &&
+        event.detail != static_cast<uint8_t>(Outcome::bypassed) &&
+        (blocks || pages->holds(pe, address, event.bytes))) {
+      context.network.compute(served_ns);
+      return pages->get(pe, address, buffer_.data(), event.bytes);
+    }
+    if (pages != nullptr) pages->before_direct_get(pe, address, event.bytes);
+    blocks ? context.network.get(nullptr, address, event.bytes, pe)
+           : context.network.get_nbi(nullptr, address, event.bytes, pe);
+  }
+  void write(Context& context, const TraceEvent& event) {
+    const auto pe = static_cast<int>(event.target);
+    const auto address = static_cast<uint64_t>(event.displacement);
+    PageCache* pages = context.pages.get();
+    if (event.detail == static_cast<uint8_t>(TraceWrite::fetch)) {
+      if (pages != nullptr) pages->before_direct_fetch(pe, address, event.bytes);
+      return context.network.get(nullptr, address, event.bytes, pe);
+    }
+    const bool put = event.detail == static_cast<uint8_t>(TraceWrite::put);
+    if (pages != nullptr && put && event.bytes <= largest_) {
+      context.network.compute(served_ns);
+      return pages->put(pe, address, buffer_.data(), event.bytes);
+    }
+    if (pages != nullptr)
+      put ? pages->before_direct_put(pe, address, event.bytes)
+          : pages->before_direct_update(pe, address, event.bytes);
+    context.network.put(address, nullptr, event.bytes, pe);
+  }
+  void sync(Context& context, TraceSync kind) {
+    switch (kind) {
+      case TraceSync::quiet:
+      case TraceSync::release:
+        if (context.pages != nullptr) context.pages->release();
+        context.network.quiet();
+        break;
+      case TraceSync::order:
+        if (context.pages != nullptr) context.pages->start_write_back();
+        break;
+      case TraceSync::write_back:
+        for (const auto& [window, each] : contexts_)
+          if (each->pages != nullptr) each->pages->start_write_back();
+        break;
+      default:
+        return;
+    }
+    for (const auto& [window, each] : contexts_)
+      if (each->pages != nullptr) each->pages->flag_may_follow();
+  }
+
+  const PageStudy& study_;
+  const PageCacheOptions* cache_;  // null: nothing is cached
+  const uint64_t largest_;
+  const std::map<uint64_t, Extent>& extents_;
+  double now_ = 0;
+  std::vector<char> buffer_;
+  std::map<uint32_t, std::unique_ptr<Context>> contexts_;
+};
+
+PageCacheOptions cache_of(const StudyOptions& options, uint64_t size) {
+  PageCacheOptions cache;
+  cache.page = options.library.shmem_page;
+  cache.line = std::clamp<uint64_t>(options.library.shmem_line, cache.page / 64, cache.page);
+  cache.size = std::max<uint64_t>(size, 8 * cache.page) / cache.page * cache.page;
+  cache.dirty_pages = options.library.shmem_dirty_pages;
+  cache.readahead = options.library.shmem_readahead;
+  cache.longest_age_ns = 1e18;  // time here is not the program's
+  return cache;
+}
+
+std::string duration_text(double ns) {
+  if (ns >= 1e9) return fmt::format("{:.2f} s", ns / 1e9);
+  if (ns >= 1e6) return fmt::format("{:.1f} ms", ns / 1e6);
+  return fmt::format("{:.1f} us", ns / 1e3);
+}
+
+double part_of(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Puts that needed no transfer of their own.
+uint64_t joined(const PageResult& row) {
+  const PageCacheCounters& c = row.counters;
+  return c.puts > c.network_puts ? c.puts - c.network_puts : 0;
+}
+
+}  // namespace
+
+std::string are_pages(const StudyOptions& options, bool* pages) {
+  size_t found = 0;
+  for (const std::string& path : options.traces) {
+    TraceReader reader;
+    const std::string wrong = reader.open(path);
+    if (!wrong.empty()) return wrong;
+    found += !reader.header().is_mpi();
+  }
+  *pages = found != 0;
+  return found == 0 || found == options.traces.size()
+             ? ""
+             : "some of these traces are of MPI and others of OpenSHMEM: give those of one run";
+}
+
+std::string run_pages(const StudyOptions& options, PageStudy* study) {
+  std::string wrong = look_through(options, &study->traces);
+  Looks looks;
+  for (const RankTrace& trace : study->traces.ranks)
+    if (wrong.empty()) wrong = look(trace, &looks, study);
+  if (!wrong.empty()) return wrong;
+  const std::vector<std::map<uint64_t, Extent>> extents = std::move(looks.extents);
+  study->costs = costs_of(study->traces, std::move(looks));
+  uint64_t touched = 0, records = 0;
+  for (const auto& of_trace : extents)
+    for (const auto& [segment, extent] : of_trace) touched += extent.end - extent.begin;
+  touched /= std::max<size_t>(extents.size(), 1);
+  for (const Amount& storage : options.storages) {
+    const uint64_t size = options.storages_given ? storage.of(touched) : options.library.shmem_size;
+    study->rows.push_back({cache_of(options, size).size, 0, {}});
+    if (!options.storages_given) break;
+  }
+  for (const RankTrace& trace : study->traces.ranks) records += trace.records;
+  Progress progress(options.show_progress, records * (1 + study->rows.size()));
+  for (size_t rank = 0; rank < extents.size(); ++rank) {
+    const RankTrace& trace = study->traces.ranks[rank];
+    PageReplay uncached(*study, options, nullptr, extents[rank]);
+    wrong = uncached.play(trace, options.selection, &progress);
+    study->uncached_ns += uncached.ns();
+    for (PageResult& row : study->rows) {
+      const PageCacheOptions cache = cache_of(options, row.storage_bytes);
+      PageReplay replay(*study, options, &cache, extents[rank]);
+      if (wrong.empty()) wrong = replay.play(trace, options.selection, &progress);
+      row.ns += replay.ns();
+      replay.add_counters(&row.counters);
+    }
+    if (!wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+std::string pages_text(const PageStudy& study) {
+  const PageCosts& costs = study.costs;
+  std::string text = fmt::format(
+      "{} traces of OpenSHMEM, {} gets and {} puts, {} atomics, {} quiets, {} acquires\n"
+      "a get costs {:.0f} ns + {:.4g} ns/B, a put {:.0f} ns, a quiet {:.0f} ns ({})\n\n",
+      study.traces.ranks.size(), study.gets, study.puts, study.atomics, study.quiets,
+      study.acquires, costs.get.latency_ns, costs.get.ns_per_byte, costs.put_ns, costs.quiet_ns,
+      costs.from == "trace"   ? "measured"
+      : costs.from == "model" ? "--model"
+                              : "assumed");
+  text += fmt::format("{:>14}  {:>7}  {:>7}  {:>12}  {:>12}  {:>12}\n", "storage", "hits%", "puts%",
+                      "time", "fetches", "write-backs");
+  text += fmt::format("{:>14}  {:>7}  {:>7}  {:>12}  {:>12}  {:>12}\n", "-", "0.0", "0.0",
+                      duration_text(study.uncached_ns), study.gets, study.puts);
+  for (const PageResult& row : study.rows)
+    text += fmt::format("{:>14}  {:>7.1f}  {:>7.1f}  {:>12}  {:>12}  {:>12}\n", row.storage_bytes,
+                        100 * part_of(row.counters.hits, study.gets),
+                        100 * part_of(joined(row), study.puts), duration_text(row.ns),
+                        row.counters.network_gets, row.counters.network_puts);
+  return text;
+}
+
+std::string pages_csv(const PageStudy& study) {
+  std::string text = "storage_bytes,hits,gets,joined_puts,puts,ns,network_gets,network_puts\n";
+  text += fmt::format("0,0,{},0,{},{:.0f},{},{}\n", study.gets, study.puts, study.uncached_ns,
+                      study.gets, study.puts);
+  for (const PageResult& row : study.rows)
+    text += fmt::format("{},{},{},{},{},{:.0f},{},{}\n", row.storage_bytes, row.counters.hits,
+                        study.gets, joined(row), study.puts, row.ns, row.counters.network_gets,
+                        row.counters.network_puts);
+  return text;
+}
+
+std::string pages_json(const PageStudy& study) {
+  using json = nlohmann::ordered_json;
+  json rows = json::array();
+  for (const PageResult& row : study.rows)
+    rows.push_back({{"storage_bytes", row.storage_bytes},
+                    {"hits", row.counters.hits},
+                    {"hit_bytes", row.counters.hit_bytes},
+                    {"joined_puts", joined(row)},
+                    {"network_gets", row.counters.network_gets},
+                    {"network_puts", row.counters.network_puts},
+                    {"evictions", row.counters.evictions},
+                    {"ns", row.ns}});
+  json traces = json::array();
+  for (const RankTrace& trace : study.traces.ranks)
+    traces.push_back({{"path", trace.path},
+                      {"rank", trace.header.rank},
+                      {"ranks", trace.header.ranks},
+                      {"program", trace.header.program},
+                      {"modelled", trace.header.modelled},
+                      {"dropped", trace.dropped},
+                      {"cut_short", trace.cut_short}});
+  const PageCosts& costs = study.costs;
+  const json document = {{"format", "nearcache-simulation"},
+                         {"api", "OpenSHMEM"},
+                         {"traces", traces},
+                         {"cost",
+                          {{"from", costs.from},
+                           {"latency_ns", costs.get.latency_ns},
+                           {"ns_per_byte", costs.get.ns_per_byte},
+                           {"put_ns", costs.put_ns},
+                           {"quiet_ns", costs.quiet_ns}}},
+                         {"gets", study.gets},
+                         {"get_bytes", study.get_bytes},
+                         {"puts", study.puts},
+                         {"put_bytes", study.put_bytes},
+                         {"atomics", study.atomics},
+                         {"quiets", study.quiets},
+                         {"acquires", study.acquires},
+                         {"uncached_ns", study.uncached_ns},
+                         {"rows", rows}};
+  return document.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace nearcache::simulate
