@@ -3,7 +3,6 @@
 //
 //   shmem_promises WAY     a row of `ways`; prints `read OLD` or `read NEW`
 #include <pthread.h>
-#include <unistd.h>
 
 #include "check.h"
 
@@ -87,7 +86,6 @@ static const struct {
 
 static void write_and_tell(void) {
   shmem_long_wait_until(go, SHMEM_CMP_NE, 0);
-  usleep(5000);  // so that PE 0 polls more than once
   for (int i = 0; i < entries; ++i) table[i] = block[i] = values;
   shmem_long_p(ticket, 1, 0);
   shmem_quiet();
@@ -123,6 +121,8 @@ int main(int argc, char** argv) {
     for (int i = 0; i < ways[way].threads; ++i) pthread_create(&along[i], NULL, read_along, &stop);
     ways[way].read(into);
     ways[way].read(into);
+    // so that it has polled, however quick PE 1 is
+    for (int i = 0; i < 3 && ways[way].learn == by_polling; ++i) shmem_long_g(ready, 1);
     shmem_long_p(go, 1, 1);
     shmem_quiet();
     ways[way].learn();
