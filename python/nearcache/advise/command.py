@@ -29,9 +29,7 @@ def checked_model(_context, _option, text):
     return text
 
 
-@click.command(
-    cls=AdviseCommand, short_help="Run a program and tell whether caching would help"
-)
+@click.command(cls=AdviseCommand, short_help="Run a program and tell whether caching would help")
 @click.option(
     "--mpi",
     "tag",
