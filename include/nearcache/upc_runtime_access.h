@@ -50,6 +50,9 @@ void ncupc_put_far(ncupc_ptr to, const void* from, size_t bytes);
 void ncupc_get_far_strict(void* to, ncupc_ptr from, size_t bytes);
 void ncupc_put_far_strict(ncupc_ptr to, const void* from, size_t bytes);
 
+/* For debuggers: a copy of what is at `from`, which holds until the next call. */
+const void* ncupc_debug_read(ncupc_ptr from, size_t bytes);
+
 /* Bit-fields: `mask` has the bits of the field set in an image of its struct, `bytes` long; only
  * the bytes that hold the field are read into `image`, or written from it. */
 void ncupc_get_bits(ncupc_ptr p, const unsigned char* mask, unsigned char* image, size_t bytes,

@@ -1,6 +1,6 @@
 /* The optional libraries as C functions: <upc_tick.h>, <upc_atomic.h>, <upc_castable.h>,
- * <upc_nb.h>, <upc_io.h>, and Berkeley's extensions, declared in those headers of nearcache/upc.
- * Part of nearcache/upc_runtime.h. */
+ * <upc_nb.h>, <upc_io.h>, and the extensions of Nearcache and of Berkeley, declared in those
+ * headers of nearcache/upc. Part of nearcache/upc_runtime.h. */
 #ifndef NEARCACHE_UPC_RUNTIME_OPTIONAL_H
 #define NEARCACHE_UPC_RUNTIME_OPTIONAL_H
 
@@ -16,6 +16,7 @@ extern "C" {
 #include "nearcache/upc/upc_castable.h"
 #include "nearcache/upc/upc_io.h"
 #include "nearcache/upc/upc_nb.h"
+#include "nearcache/upc/upc_prefetch.h"
 
 #ifdef __cplusplus
 }

@@ -113,6 +113,16 @@ void ncupc_put_far(ncupc_ptr to, const void* from, size_t bytes) {
   shmem_putmem(symmetric(offset), from, bytes, pe_of(to));
 }
 
+// For a debugger (python/nearcache/upcc/gdb_pointers.py), which calls it in a thread that stands
+// still; here, so that every program has it. What the thread itself would read, as a copy that
+// holds until the next call; null for what is no object.
+__attribute__((used)) const void* ncupc_debug_read(ncupc_ptr from, size_t bytes) {
+  alignas(16) static char copy[64 * 1024];
+  if (ncupc_is_null(from) || bytes > sizeof copy) return nullptr;
+  read_bytes(copy, from, bytes);
+  return copy;
+}
+
 // An aligned scalar comes by an atomic fetch of its word, which no cache serves; anything else by a
 // get, before which the cache is dropped.
 void ncupc_get_far_strict(void* to, ncupc_ptr from, size_t bytes) {

@@ -99,6 +99,7 @@ Toolchain:
   --save-temps          keep the C that UPC is translated to (also -save-temps)
   -v, --verbose         show the commands
   --show                show the commands that would be run
+  --gdb-script          print the path of the script by which gdb shows pointers to shared
   --version, --help
 As for C compilers:
   -g -O* -W* -f* -m* -std=* -pthread, -D -U -I -isystem -include, -L -l -Wl,... -shared -static, -x LANGUAGE (upc, c, none),
@@ -124,7 +125,7 @@ class Input:
 @dataclass
 class Invocation:
     inputs: list[Input] = field(default_factory=list)
-    mode: str = "link"  # link, -c, -S, -E, translate, -M, -MM, -fsyntax-only, ask, help, version
+    mode: str = "link"  # link, -c, -S, -E, translate, -M, -MM, -fsyntax-only, ask, gdb-script, help, version
     output: str = ""
     threads: int = 0
     struct_pointers: bool = False
@@ -279,6 +280,8 @@ class _Parser:
             result.mode = "translate"
         elif word in ("-h", "--help", "--version"):
             result.mode = "version" if word == "--version" else "help"
+        elif word == "--gdb-script":
+            result.mode = "gdb-script"
         elif ASKED.match(word):
             result.mode = "ask"
         elif word.startswith("-o"):
@@ -325,7 +328,7 @@ class _Parser:
 def parse(words):
     """The Invocation of upcc's words; raises UpcError without a place for those that make no sense."""
     result = _Parser(expanded(list(words))).run()
-    if result.mode in ("help", "version", "ask"):
+    if result.mode in ("help", "version", "gdb-script", "ask"):
         return result
     most = MAX_THREADS[result.struct_pointers]
     if result.threads > most:

@@ -266,6 +266,9 @@ def main(words=None):
         if invocation.mode == "version" or (invocation.verbose and not invocation.inputs):
             print(version_text())
             return 0
+        if invocation.mode == "gdb-script":
+            print(Path(__file__).resolve().with_name("gdb_pointers.py"))
+            return 0
         if invocation.mode == "ask":
             return subprocess.run([*toolchain.compiler(invocation.cc), *words]).returncode
         require_parser()

@@ -1,0 +1,147 @@
+"""For gdb, which runs this file (`source`): pointers to shared are shown by thread, phase and address, and shared objects can be read.
+
+    (gdb) source .../nearcache/upcc/gdb_pointers.py        # upcc --gdb-script prints the path
+    (gdb) print p                                          # <thread 2, phase 3, address 0x4010>
+    (gdb) print $upc_at(p, "double")                       # what p points to
+    (gdb) print $upc_element(a, 5, "int", 4)               # a[5] of shared [4] int a[...]
+
+Data within reach of loads and stores, the thread's own among them, are read as they are in memory, also of a core file. For data of a
+thread out of reach the program's own runtime is asked (ncupc_debug_read): it gives what the program itself would read, and over some
+networks that thread must not stand still.
+"""
+
+import gdb  # type: ignore[import-untyped]
+
+POINTER = "ncupc_ptr"
+ADDRESS_BITS, THREAD_BITS = 34, 10  # of a packed pointer, upc_runtime_pointer.h
+
+
+def is_pointer(kind):
+    """Whether a type is that of pointers to shared, or a typedef of it."""
+    while kind.code == gdb.TYPE_CODE_TYPEDEF:
+        if kind.name == POINTER:
+            return True
+        kind = kind.target()
+    return False
+
+
+def parts(value):
+    """(thread, phase, address) of a pointer to shared."""
+    if value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:
+        return tuple(int(value[name]) for name in ("thread", "phase", "address"))
+    bits = int(value) & (1 << 64) - 1
+    address = bits & (1 << ADDRESS_BITS) - 1
+    thread = bits >> ADDRESS_BITS & (1 << THREAD_BITS) - 1
+    return thread, bits >> ADDRESS_BITS + THREAD_BITS, address
+
+
+class Pointer:
+    """How gdb shows one."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        thread, phase, address = parts(self.value)
+        if address == 0:
+            return "<NULL>"
+        return f"<thread {thread}, phase {phase}, address {address:#x}>"
+
+
+def printer_of(value):
+    return Pointer(value) if is_pointer(value.type) else None
+
+
+def type_of(name):
+    """A type by its name, which may be that of a pointer."""
+    name = name.string() if isinstance(name, gdb.Value) else name
+    stars = len(name) - len(name.rstrip("* "))
+    kind = gdb.lookup_type(name.rstrip("* "))
+    for _ in range(name[len(name) - stars :].count("*")):
+        kind = kind.pointer()
+    return kind
+
+
+def is_struct(pointer):
+    return pointer.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT
+
+
+def arena_of(thread, of_structs):
+    """Where the memory of a thread is within reach; 0 where it is not. An array of pointers, or, with pointers of the struct form, a pointer
+    to one."""
+    array = "*(char ***)&ncupc_near" if of_structs else "(char **)&ncupc_near"
+    return int(gdb.parse_and_eval(f"({array})[{thread}]"))
+
+
+def object_at(thread, address, kind, pointer=None):
+    """The object of a thread at an address of its memory. pointer: what the runtime is asked with for one out of reach."""
+    arena = arena_of(thread, pointer is not None and is_struct(pointer))
+    if arena:
+        place = gdb.Value(arena + address)
+    else:
+        function = gdb.parse_and_eval("(const void *(*)(ncupc_ptr, unsigned long))ncupc_debug_read")
+        place = function(pointer, kind.sizeof)
+    if int(place) == 0:
+        raise gdb.GdbError("more than 64 KiB cannot be read from another thread")
+    return place.cast(kind.pointer()).dereference()
+
+
+def checked(pointer):
+    """The parts of a pointer that is not null."""
+    if not is_pointer(pointer.type):
+        raise gdb.GdbError(f"a {pointer.type} is no pointer to shared")
+    thread, phase, address = parts(pointer)
+    if address == 0:
+        raise gdb.GdbError("there is no shared object: a null pointer")
+    return thread, phase, address
+
+
+def moved(pointer, thread, phase, address):
+    """A pointer to shared with other parts."""
+    if not is_struct(pointer):
+        bits = phase << ADDRESS_BITS + THREAD_BITS | thread << ADDRESS_BITS | address
+        return gdb.Value(bits).cast(pointer.type)
+    fields = b"".join(
+        number.to_bytes(size, "little") for number, size in ((address, 8), (thread, 4), (phase, 4))
+    )
+    return gdb.Value(fields, pointer.type)
+
+
+def element(pointer, index, size, block):
+    """(thread, phase, address) of the element `index` elements on (UPC 1.3, 6.4.2)."""
+    thread, phase, address = checked(pointer)
+    if block == 0:
+        return thread, phase, address + index * size
+    threads = int(gdb.parse_and_eval("*(int *)&ncupc_threads"))
+    blocks, new_phase = divmod(phase + index, block)
+    rows, new_thread = divmod(thread + blocks, threads)
+    return new_thread, new_phase, address + (rows * block + new_phase - phase) * size
+
+
+class At(gdb.Function):
+    """$upc_at(pointer, "type"): what a pointer to shared points to."""
+
+    def __init__(self):
+        super().__init__("upc_at")
+
+    def invoke(self, pointer, name):
+        thread, _, address = checked(pointer)
+        return object_at(thread, address, type_of(name), pointer)
+
+
+class Element(gdb.Function):
+    """$upc_element(array, index, "type", block): an element of a shared array. The block size is 1 where the declaration has none, and 0
+    for []."""
+
+    def __init__(self):
+        super().__init__("upc_element")
+
+    def invoke(self, array, index, name, block=1):
+        kind = type_of(name)
+        thread, phase, address = element(array, int(index), kind.sizeof, int(block))
+        return object_at(thread, address, kind, moved(array, thread, phase, address))
+
+
+gdb.pretty_printers.append(printer_of)
+At()
+Element()
