@@ -66,7 +66,7 @@ def test_failed_write_leaves_what_was_there_and_nothing_else(tmp_path, monkeypat
 def test_page_goes_to_standard_output_and_needs_nothing_from_elsewhere(nearcache):
     done = nearcache("report", "-", "--html", "-", stdin=EXAMPLE.read_text())
     assert done.stdout.startswith("<!DOCTYPE html>") and done.stdout.rstrip().endswith("</html>")
-    assert not re.search(r"""(src|href)=["'](?!data:)|url\(|@import|https?:""", done.stdout)
+    assert not re.search(r"""(src|href)=["'](?!data:|#)|url\(|@import|https?:""", done.stdout)
     assert "default-src 'none'" in done.stdout
 
 
@@ -155,7 +155,7 @@ def test_options_are_compared_by_value(nearcache, tmp_path, fake_home):
         "policy": "lru",
     }
     page = nearcache("report", written(tmp_path, document), "--html", "-").stdout
-    section = page[page.index('<h2 id="options">') : page.index('<h2 id="counters">')]
+    section = page[page.index('<h2 id="options">') : page.index('<h2 id="time">')]
     assert re.findall(r'<th scope="row" class="text">(\w+)</th>', section) == ["index", "policy"]
 
 
@@ -182,7 +182,7 @@ def test_axes_take_any_size():
 @pytest.mark.parametrize(
     "lost, headline, tile, text",
     [
-        (4 * 10**9, "The cache cost time.", "lost a rank", "a loss: "),
+        (4 * 10**9, " times slower than uncached (", "lost a rank", "a loss: "),
         (0, "The cache did not help.", "saved a rank", "no gain: "),
     ],
 )
@@ -201,3 +201,93 @@ def test_a_loss_is_shown_as_a_loss(nearcache, tmp_path, lost, headline, tile, te
     said = nearcache("report", path).stdout
     assert text + "what the library says" in said
     assert f"{(10**9 - lost) / 2e9:.3f} s (estimated)" in said
+
+
+@pytest.mark.parametrize(
+    "helped, saved, wall, told",
+    [
+        (True, 1.95, 1.95, "About 2.0 times faster than uncached (3.9 s, estimated)."),
+        (
+            True,
+            0.04,
+            2.0,
+            "The cache helped: less than 5% faster than uncached (2.04 s, estimated).",
+        ),
+        (False, -1.0, 2.0, "About 2.0 times slower than uncached (1 s, estimated)."),
+        (False, -3.0, 2.0, "The cache cost time."),
+        (False, 0.001, 2.0, "The cache did not help."),
+        (True, 1.0, 0.0, "The cache helped."),
+    ],
+)
+def test_the_page_leads_with_a_factor(helped, saved, wall, told):
+    from nearcache.html import verdict
+
+    document = make_report_example.make(2)
+    document["verdict"].update(helped=helped, saved_seconds=saved)
+    document["wall_seconds"]["mean"] = wall
+    assert verdict.headline(document) == told
+
+
+def test_old_data_stands_before_any_gain():
+    from nearcache.html import verdict
+
+    document = make_report_example.make(2)
+    document["totals"]["hits_old"] = 1
+    assert verdict.headline(document).startswith("The program breaks the cache's contract")
+
+
+def adapting(ranks):
+    """A report of many ranks that adapt at different times, to sizes of their own."""
+    document = make_report_example.make(ranks)
+    document["details"]["adaptations"] = [
+        {
+            "rank": rank,
+            "window": 0,
+            "ns": 10**6 * (1 + rank + 300 * step),
+            "index_entries": 4096 << step,
+            "storage_bytes": (1 << 20) << (step + rank % 3),
+        }
+        for rank in range(ranks)
+        for step in range(3)
+    ]
+    return document
+
+
+@pytest.mark.parametrize("ranks, drawn", [(2, 2), (512, 1)])
+def test_many_ranks_are_a_band_and_a_median(ranks, drawn):
+    from nearcache import html
+
+    page = html.page(adapting(ranks))
+    storage = page[page.index('<figure class="card" id="tuned-storage"') :]
+    storage = storage[: storage.index("</svg>")]
+    assert storage.count('class="steps"') == (drawn if ranks == 2 else 0)
+    assert storage.count('class="band-of-ranks"') == (ranks > 2)
+    assert storage.count('class="dot"') == (6 if ranks == 2 else 0)
+
+
+def test_every_part_is_in_the_contents_and_settings_come_first():
+    from nearcache import html
+
+    page = html.page(json.loads(EXAMPLE.read_text()))
+    bar = page[page.index('<nav aria-label="Contents">') : page.index("</nav>")]
+    named = re.findall(r'href="#([a-z-]+)"', bar)
+    assert named[0] == "options" and len(named) >= 8
+    assert (
+        re.findall(r'<section aria-labelledby="([a-z-]+)">', page[page.index("</nav>") :]) == named
+    )
+
+
+@pytest.mark.parametrize(
+    "text, kind, shown",
+    [
+        ("1048576", "bytes", "1.0 MiB"),
+        ("1024", "power", "1.0 KiB"),
+        ("4000", "time", "4 us"),
+        ("1048576", "count", "1048576"),
+        ("1900,0.17", "model", "1900,0.17"),
+    ],
+)
+def test_settings_are_in_units(text, kind, shown):
+    from nearcache.html import settings
+
+    assert settings.in_units(text, kind) == shown

@@ -1,15 +1,18 @@
 """How the tuner changed index and storage while the program ran."""
 
 import math
+from bisect import bisect_right
+from statistics import median
 
 from markupsafe import Markup, escape
 
 from ..report_counts import bytes_text
 from . import scale
 from .parts import HALF, Figure, Section, Table, counted, drawings
-from .svg import Frame, number, tag
+from .svg import Frame, number, steps_path, tag
 
 BANDS = 100  # of the time axis
+MOST_LINES = 8  # more windows on ranks are drawn as a band and their median
 
 
 def _powers(values, text):
@@ -38,12 +41,51 @@ def _stairs(frame, rows, key, low, span_ns):
     )
 
 
+def _by_window(rows):
+    """The adaptations of each window on a rank, in time."""
+    series = {}
+    for row in rows:
+        series.setdefault((row["rank"], row["window"]), []).append(row)
+    return series
+
+
+def _quantiles(rows, key, span_ns):
+    """At the end of each band of time: least, median and largest log2 of the sizes; None while there is none."""
+    series = [
+        ([row["ns"] for row in rows_of], [math.log2(row[key]) for row in rows_of])
+        for rows_of in _by_window(rows).values()
+    ]
+    found = []
+    for band in range(BANDS):
+        until = span_ns * (band + 1) / BANDS
+        sizes = [
+            sizes_of[at - 1] for times, sizes_of in series if (at := bisect_right(times, until)) > 0
+        ]
+        found.append((min(sizes), median(sizes), max(sizes)) if sizes else None)
+    return found
+
+
+def _band(frame, found, low):
+    """The range of all windows on ranks, and their median."""
+    first = next((i for i, at in enumerate(found) if at is not None), BANDS)
+    edges = [frame.x(i) for i in range(first, BANDS + 1)]
+    least, middle, most = (
+        [frame.y(at[which] - low) for at in found[first:] if at is not None] for which in range(3)
+    )
+    return tag("path", d=steps_path(edges, most, least), class_="band-of-ranks") + tag(
+        "path", d=steps_path(edges, middle), class_="line size"
+    )
+
+
 def sizes_over_time(name, title, rows, key, span_ns, text):
     """A dot per adaptation; the scale is logarithmic, as sizes change by factors."""
     ticks = _powers([row[key] for row in rows], text)
     low = ticks[0][0]
     shifted = [(power - low, label) for power, label in ticks]
     story = f"{len(rows)} adaptations; sizes from {text(min(row[key] for row in rows))} to {text(max(row[key] for row in rows))} of a window on a rank."
+
+    many = len(_by_window(rows)) > MOST_LINES
+    found = _quantiles(rows, key, span_ns) if many else []
 
     def draw(width_class, width):
         frame = Frame(width, 210, BANDS, shifted[-1][0])
@@ -62,21 +104,25 @@ def sizes_over_time(name, title, rows, key, span_ns, text):
                 r=4,
                 class_="dot",
             )
-            for row in rows
+            for row in ([] if many else rows)
         ]
         return frame.drawing(
             f"{name}-{width_class}",
             title,
             story,
             axes,
-            _stairs(frame, rows, key, low, span_ns),
+            _band(frame, found, low) if many else _stairs(frame, rows, key, low, span_ns),
             *dots,
         )
 
     return Figure(
         name,
         title,
-        "A dot for each adaptation of a window on a rank, at the size that it chose; a line for each window on a rank. Logarithmic scale.",
+        (
+            f"The median of {len(_by_window(rows))} windows on ranks that adapted, and a band from the least to the largest. Logarithmic scale."
+            if many
+            else "A dot for each adaptation of a window on a rank, at the size that it chose; a line for each window on a rank. Logarithmic scale."
+        ),
         drawings(HALF, draw),
         None,
     )

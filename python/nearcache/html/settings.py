@@ -144,6 +144,14 @@ def _value(text, kind):
     return text if value is None else value
 
 
+UNITS = {"bytes": bytes_text, "power": bytes_text, "time": scale.seconds_text}
+
+
+def in_units(text, kind):
+    """A size or a time as people write it, if it is a plain number."""
+    return UNITS[kind](int(text)) if kind in UNITS and text.isdigit() else text
+
+
 def options(document, tables):
     part = Section("options", "Options")
     given = {name: str(value) for name, value in (document.get("options") or {}).items()}
@@ -154,7 +162,7 @@ def options(document, tables):
             rows.append(
                 [
                     name,
-                    value or "(empty)",
+                    in_units(value, option.type if option else "") or "(empty)",
                     (option.default or "(empty)") if option else "unknown",
                     option.help if option else "-",
                 ]

@@ -8,7 +8,29 @@ from .scale import percent, seconds_text
 WORTH_SAYING = 0.05
 
 
-def headline(verdict):
+def headline(document):
+    """How much faster or slower the run was than an uncached one would have been, as the library estimates."""
+    verdict, totals = document["verdict"], document["totals"]
+    if totals.get("hits_old"):
+        return "The program breaks the cache's contract: it was served old data."
+    saved, wall = verdict["saved_seconds"], document["wall_seconds"]["mean"]
+    lost = not verdict["helped"] and saved < 0
+    uncached = wall + saved
+    # an estimate of no time at all, or of many runs' time, is none that a factor could be made of
+    if not (verdict["helped"] or lost) or wall <= 0 or not 0 < uncached < 1000 * wall:
+        return fallback(verdict)
+    factor = uncached / wall if verdict["helped"] else wall / uncached
+    how = "faster" if verdict["helped"] else "slower"
+    if factor < 1.05:
+        return f"{fallback(verdict)[:-1]}: less than 5% {how} than uncached ({scale_seconds(uncached)}, estimated)."
+    return f"About {factor:.1f} times {how} than uncached ({scale_seconds(uncached)}, estimated)."
+
+
+def scale_seconds(value):
+    return seconds_text(1e9 * value)
+
+
+def fallback(verdict):
     if verdict["helped"]:
         return "The cache helped."
     return "The cache cost time." if verdict["saved_seconds"] < 0 else "The cache did not help."

@@ -28,6 +28,7 @@ def facts(document):
 def sections(document, tables):
     details = document.get("details")
     return [
+        settings.options(document, tables),
         timeline.section(details),
         settings.accesses(document),
         histograms.section(details),
@@ -35,7 +36,6 @@ def sections(document, tables):
         adaptations.section(details, document["wall_seconds"]),
         ranks.spread(document),
         settings.windows(document),
-        settings.options(document, tables),
         settings.counters(document, tables),
     ]
 
@@ -59,7 +59,7 @@ def render(document, tables):
         document=document,
         processes=processes(document),
         facts=facts(document),
-        headline=verdict.headline(document["verdict"]),
+        headline=verdict.headline(document),
         words=verdict.sentences(document),
         tiles=verdict.tiles(document),
         sections=parts,
