@@ -291,3 +291,43 @@ def test_settings_are_in_units(text, kind, shown):
     from nearcache.html import settings
 
     assert settings.in_units(text, kind) == shown
+
+
+@pytest.mark.parametrize(
+    "stored, told, not_told",
+    [
+        (0.9, "Try: nearcache run --storage 2048k -- COMMAND", "more would not help"),
+        (0.1, "though 90.0% of it stayed free", "Try:"),
+    ],
+)
+def test_more_storage_is_advised_only_where_it_is_full(stored, told, not_told):
+    from nearcache.html import verdict
+
+    document = make_report_example.make(2)
+    document["details"] = None
+    document["windows"] = document["windows"][:1]
+    document["windows"][0].update(bypass=None)
+    for counters in (document["totals"], document["windows"][0]["counters"]):
+        counters.update(storage_bytes=2 << 20, stored_bytes=int(stored * (2 << 20)), conflicting=0)
+    document["totals"].update(capacity=document["totals"]["gets"] // 5)
+    said = " ".join(verdict.advice(document))
+    assert told in said and not_told not in said
+
+
+def test_nothing_is_advised_of_what_there_never_was():
+    from nearcache.html import verdict
+
+    document = make_report_example.make(2)
+    document.update(details=None, windows=[])
+    document["totals"].update(storage_bytes=0, stored_bytes=0, index_entries=0)
+    document["totals"].update(failing=document["totals"]["gets"] // 2)
+    assert not [line for line in verdict.advice(document) if "Try:" in line]
+
+
+def test_access_types_are_explained_at_their_chart():
+    from nearcache import html
+
+    page = html.page(json.loads(EXAMPLE.read_text()))
+    chart = page[page.index('<figure class="card" id="accesses"') :]
+    about = chart[: chart.index("</figcaption>")]
+    assert "hit, pending: joined a get that was still under way" in about

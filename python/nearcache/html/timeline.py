@@ -2,7 +2,7 @@
 
 from ..report_counts import ACCESS_TYPES, bytes_text, hit_rate, hits
 from . import scale
-from .parts import FULL, LABELS, Figure, Section, Table, counted, drawings
+from .parts import FULL, LABELS, MEANINGS, Figure, Section, Table, counted, drawings
 from .svg import Frame, steps_path, tag
 
 TYPES = [name for name, _, _ in ACCESS_TYPES]
@@ -78,7 +78,9 @@ def accesses(slots, slot_ns):
     return Figure(
         "accesses",
         "Access types",
-        f"Gets in each {scale.seconds_text(slot_ns)}, all ranks together, stacked by what became of them.",
+        f"Gets in each {scale.seconds_text(slot_ns)}, all ranks together, stacked by what became of them: "
+        + "; ".join(f"{LABELS[name]}: {MEANINGS[name]}" for name in used)
+        + ".",
         drawings(FULL, draw),
         table,
         [(f"fill {name}", LABELS[name], scale.percent(totals[name] / gets)) for name in used],

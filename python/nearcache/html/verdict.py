@@ -6,6 +6,8 @@ from .scale import percent, seconds_text
 
 # Shares of gets from which a kind of miss is worth a sentence: the thresholds at which the library's tuner acts.
 WORTH_SAYING = 0.05
+# Storage that is so full has no room for what is asked for: what is left lies between entries.
+FULL = 0.75
 
 
 def headline(document):
@@ -58,26 +60,53 @@ def sentences(document):
         )
     return (
         found
-        + (openshmem_advice(totals) if api(document) == "OpenSHMEM" else advice(totals))
+        + (openshmem_advice(totals) if api(document) == "OpenSHMEM" else advice(document))
         + caution(document)
     )
 
 
-def advice(totals):
-    """Which kinds of misses stand in the way, and which option is about them."""
+def levels(document):
+    """Of storage and index the largest level and what was in use then; totals hold the end, when windows may have been freed."""
+    points = ((document.get("details") or {}).get("timeline") or {}).get("points") or []
+    names = ("storage_bytes", "stored_bytes", "index_entries")
+    by_window = {
+        name: sum(window["counters"].get(name, 0) for window in document["windows"])
+        for name in names
+    }
+    found = [document["totals"], *points, by_window]
+    return tuple(max(level.get(name, 0) for level in found) for name in names)
+
+
+def command(document, option, together):
+    """What to start with twice the size of now, which is that of all windows on all ranks `together`."""
+    cached = sum(not window.get("bypass") for window in document["windows"])
+    each = max(1, together // max(1, document["ranks"] * cached))
+    twice = 1 << (2 * each - 1).bit_length()
+    size = f"{twice >> 10}k" if option == "storage" and twice % 1024 == 0 else str(twice)
+    return f"nearcache run --{option} {size} -- COMMAND"
+
+
+def advice(document):
+    """Which kinds of misses stand in the way, and what to start to get rid of them, where the figures say that it would."""
+    totals = document["totals"]
     shares = {
         name: totals.get(name, 0) / totals["gets"]
         for name in ("conflicting", "capacity", "failing", "bypassed")
     }
+    storage, stored, index = levels(document)
     found = []
-    if shares["conflicting"] >= WORTH_SAYING:
+    if shares["conflicting"] >= WORTH_SAYING and index:
         found.append(
-            f"{percent(shares['conflicting'])} of the gets evicted from the index: a larger index may help."
+            f"{percent(shares['conflicting'])} of the gets evicted from the index: a larger one may help. "
+            f"Try: {command(document, 'index', index)}"
         )
-    if shares["capacity"] + shares["failing"] >= WORTH_SAYING:
+    turned_away = shares["capacity"] + shares["failing"]
+    if turned_away >= WORTH_SAYING and storage:
+        said = f"{percent(turned_away)} of the gets evicted from the storage or were not stored"
         found.append(
-            f"{percent(shares['capacity'] + shares['failing'])} of the gets found no free storage or were not worth the copy: "
-            "more storage (max_storage) may help."
+            f"{said}, and it was full: more may help. Try: {command(document, 'storage', storage)}"
+            if stored >= FULL * storage
+            else f"{said}, though {percent(1 - stored / storage)} of it stayed free: they were not worth the copy, so more would not help."
         )
     if shares["bypassed"] >= WORTH_SAYING:
         found.append(
@@ -117,19 +146,8 @@ def caution(document):
 
 
 def storage_tile(document):
-    """The largest storage of the run: totals hold the level at the end, when windows may have been freed."""
-    points = ((document.get("details") or {}).get("timeline") or {}).get("points") or []
-    levels = [
-        document["totals"],
-        *points,
-        {
-            name: sum(window["counters"].get(name, 0) for window in document["windows"])
-            for name in ("storage_bytes", "stored_bytes")
-        },
-    ]
-    size, stored = (
-        max(level.get(name, 0) for level in levels) for name in ("storage_bytes", "stored_bytes")
-    )
+    """The largest storage of the run."""
+    size, stored, _ = levels(document)
     return (
         bytes_text(size),
         "storage",
