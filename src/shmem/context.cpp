@@ -166,7 +166,7 @@ void context_start(int level) {
   if (!context.obstacle.empty() && context.pe == 0)
     log(LogLevel::warning, "nothing is cached: %s", context.obstacle.c_str());
   if (context.caching && context.options.shmem_check) context.check.start();
-  if (context.obstacle.empty()) context.observer.start();
+  if (context.obstacle.empty() && next_usable()) context.observer.start();
   context.default_channel.open(SHMEM_CTX_DEFAULT, 0, false, false);
   enabled = context.caching || network_modelled() || context.observer.tracing();
   atexit(at_exit);

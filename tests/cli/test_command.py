@@ -83,3 +83,13 @@ def test_a_launcher_alone_has_no_program():
 
 def test_programs_in_a_file_are_noticed(app):
     assert command.parse("mpiexec -configfile programs".split()).config_file
+
+
+def test_the_help_of_no_command_is_cut_off():
+    from click.testing import CliRunner
+    from nearcache import cli
+
+    said = CliRunner().invoke(cli.main, ["--help"], terminal_width=80).output
+    for name, command in cli.main.commands.items():
+        assert f"  {name} " in said and command.get_short_help_str(limit=1000) in said, name
+    assert "..." not in said.replace("[ARGS]...", "")
