@@ -13,31 +13,6 @@
 
 namespace bench {
 
-Arguments::Arguments(int argc, char** argv) {
-  for (int i = 1; i + 1 < argc; i += 2) {
-    std::string key = argv[i];
-    values_[key.substr(key.find_first_not_of('-'))] = argv[i + 1];
-  }
-}
-
-std::string Arguments::text(const std::string& key, const std::string& otherwise) const {
-  auto found = values_.find(key);
-  return found == values_.end() ? otherwise : found->second;
-}
-
-std::int64_t Arguments::number(const std::string& key, std::int64_t otherwise) const {
-  auto found = values_.find(key);
-  return found == values_.end() ? otherwise : std::atoll(found->second.c_str());
-}
-
-std::vector<std::int64_t> Arguments::numbers(const std::string& key,
-                                             const std::string& otherwise) const {
-  std::istringstream list(text(key, otherwise));
-  std::vector<std::int64_t> result;
-  for (std::string item; std::getline(list, item, ',');) result.push_back(std::atoll(item.c_str()));
-  return result;
-}
-
 std::int64_t now_ns() {
   if constexpr (apps::virtual_time) return static_cast<std::int64_t>(1e9 * MPI_Wtime());
   timespec now;
@@ -75,6 +50,15 @@ MPI_Info info_of(const InfoKeys& keys) {
 }
 
 }  // namespace
+
+Arguments::Arguments(int argc, char** argv, std::vector<Option> options)
+    : Options(std::move(options)) {
+  const Outcome outcome = parse(argc, argv);
+  if (outcome.go_on) return;
+  if (rank() == 0) std::fputs(outcome.said.c_str(), outcome.code == 0 ? stdout : stderr);
+  MPI_Finalize();
+  std::exit(outcome.code);
+}
 
 Window::Window(Memory memory, std::size_t exposed, std::size_t own, const InfoKeys& keys)
     : bytes_(rank() == 1 ? exposed : own), owned_(memory == Memory::created) {

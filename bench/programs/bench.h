@@ -10,26 +10,19 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "arguments.h"
 #include "nearcache/stats.h"
 
 namespace bench {
 
-// `--key value` pairs; a key that is not given takes the program's default.
-class Arguments {
+// What this rank was told. A wrong command line ends the program on all ranks; rank 0 says why.
+class Arguments : public Options {
  public:
-  Arguments(int argc, char** argv);
-  std::string text(const std::string& key, const std::string& otherwise) const;
-  std::int64_t number(const std::string& key, std::int64_t otherwise) const;
-  // 8,64,512
-  std::vector<std::int64_t> numbers(const std::string& key, const std::string& otherwise) const;
-
- private:
-  std::map<std::string, std::string> values_;
+  Arguments(int argc, char** argv, std::vector<Option> options);
 };
 
 std::int64_t now_ns();

@@ -165,13 +165,16 @@ void measure(std::size_t size, std::size_t repetitions, bool plain_only, Rows& r
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  bench::Arguments arguments(argc, argv);
+  bench::Arguments arguments(
+      argc, argv,
+      {bench::number("repetitions", 1000, "Gets of each kind and size"),
+       bench::numbers("sizes", "8,64,512,1024,4096,16384,65536", "Bytes of a get")});
   Rows rows;
-  const auto repetitions = static_cast<std::size_t>(arguments.number("repetitions", 1000));
+  const auto repetitions = static_cast<std::size_t>(arguments.number("repetitions"));
   nearcache_stats stats;
   const bool loaded = bench::statistics(MPI_WIN_NULL, stats);
-  for (auto size : arguments.numbers("sizes", "8,64,512,1024,4096,16384,65536"))
+  for (auto size : arguments.numbers("sizes"))
     measure(static_cast<std::size_t>(size), repetitions, !loaded, rows);
-  rows.write(arguments.text("out", ""));
+  rows.write(arguments.text("out"));
   MPI_Finalize();
 }

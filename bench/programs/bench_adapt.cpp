@@ -29,9 +29,8 @@ struct Configuration {
 std::vector<Configuration> configurations(const bench::Arguments& arguments) {
   std::vector<Configuration> result;
   for (bool adaptive : {false, true})
-    for (auto storage :
-         arguments.numbers(adaptive ? "adaptive-storages" : "fixed-storages", "16777216"))
-      for (auto index : arguments.numbers("indices", "200,500,1000,1500,3000,8000"))
+    for (auto storage : arguments.numbers(adaptive ? "adaptive-storages" : "fixed-storages"))
+      for (auto index : arguments.numbers("indices"))
         result.push_back({adaptive, index, storage, {}, {}});
   return result;
 }
@@ -68,11 +67,20 @@ void run(Configuration& configuration, const Window& memory, unsigned char* dest
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  bench::Arguments arguments(argc, argv);
-  auto seed = static_cast<std::uint64_t>(arguments.number("seed", 1));
-  Gets gets = arguments.text("gets", "normal") == "lcc"
-                  ? bench::lcc_gets(static_cast<int>(arguments.number("scale", 14)), seed)
-                  : bench::normal_gets(1000, arguments.number("samples", 20000), seed);
+  bench::Arguments arguments(
+      argc, argv,
+      {bench::numbers("indices", "200,500,1000,1500,3000,8000", "Entries of the index"),
+       bench::number("seed", 1, "Of the random gets"),
+       bench::text("gets", "normal", "normal or lcc"),
+       bench::number("scale", 14, "lcc: vertices, a power of two"),
+       bench::number("samples", 20000, "normal: gets"),
+       bench::number("rounds", 1, "Runs of each configuration"),
+       bench::numbers("adaptive-storages", "16777216", "Bytes of storage to begin with, adaptive"),
+       bench::numbers("fixed-storages", "16777216", "Bytes of storage, not adaptive")});
+  auto seed = static_cast<std::uint64_t>(arguments.number("seed"));
+  Gets gets = arguments.text("gets") == "lcc"
+                  ? bench::lcc_gets(static_cast<int>(arguments.number("scale")), seed)
+                  : bench::normal_gets(1000, arguments.number("samples"), seed);
   Rows rows;
   {
     Window memory(Window::Memory::created, gets.window_bytes, 0, {});
@@ -80,7 +88,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     auto* destination = static_cast<unsigned char*>(std::aligned_alloc(4096, std::size_t{1} << 22));
     auto all = configurations(arguments);
-    for (auto round = arguments.number("rounds", 1); round > 0; --round) {
+    for (auto round = arguments.number("rounds"); round > 0; --round) {
       std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 3),
                   all.end());
       for (Configuration& configuration : all) run(configuration, memory, destination, gets, me);
@@ -98,6 +106,6 @@ int main(int argc, char** argv) {
     }
     std::free(destination);
   }
-  rows.write(arguments.text("out", ""));
+  rows.write(arguments.text("out"));
   MPI_Finalize();
 }

@@ -157,18 +157,21 @@ const std::vector<Case> cases = {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  bench::Arguments arguments(argc, argv);
-  auto blocks = static_cast<int>(arguments.number("blocks", 5000));
+  bench::Arguments arguments(
+      argc, argv,
+      {bench::number("blocks", 5000, "Blocks of gets"),
+       bench::numbers("sizes", "8,1024", "Bytes of a get"),
+       bench::text("environment", "", "Measures this alone, set up by the environment")});
+  auto blocks = static_cast<int>(arguments.number("blocks"));
   Rows rows;
-  for (auto size : arguments.numbers("sizes", "8,1024")) {
+  for (auto size : arguments.numbers("sizes")) {
     int bytes = static_cast<int>(size);
-    if (arguments.text("environment", "").empty()) {
+    if (arguments.text("environment").empty()) {
       for (const Case& each : cases) measure(each, bytes, blocks, rows);
     } else {  // the environment decides for all windows: named by the driver
-      measure({arguments.text("environment", "").c_str(), "", 1, get_flush, 2}, bytes, blocks,
-              rows);
+      measure({arguments.text("environment").c_str(), "", 1, get_flush, 2}, bytes, blocks, rows);
     }
   }
-  rows.write(arguments.text("out", ""));
+  rows.write(arguments.text("out"));
   MPI_Finalize();
 }

@@ -189,16 +189,24 @@ void metadata(std::size_t index, Rows& rows) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  bench::Arguments arguments(argc, argv);
+  bench::Arguments arguments(
+      argc, argv,
+      {bench::number("most-bytes", 512 << 20,
+                     "What the entries of one measurement may hold together"),
+       bench::numbers("entries", "1000,100000", "Entries in the cache"),
+       bench::numbers("sizes", "8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536",
+                      "Bytes of a get"),
+       bench::number("blocks", 1000, "Blocks of gets"),
+       bench::number("metadata-index", 65536,
+                     "Entries of the index whose memory is measured; 0: none")});
   Rows rows;
-  auto most_bytes = static_cast<std::size_t>(arguments.number("most-bytes", 512 << 20));
-  for (auto entries : arguments.numbers("entries", "1000,100000"))
-    for (auto size :
-         arguments.numbers("sizes", "8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536"))
+  auto most_bytes = static_cast<std::size_t>(arguments.number("most-bytes"));
+  for (auto entries : arguments.numbers("entries"))
+    for (auto size : arguments.numbers("sizes"))
       measure(static_cast<std::size_t>(size), std::min<std::size_t>(entries, most_bytes / size),
-              static_cast<int>(arguments.number("blocks", 1000)), rows);
-  if (auto index = arguments.number("metadata-index", 65536))
+              static_cast<int>(arguments.number("blocks")), rows);
+  if (auto index = arguments.number("metadata-index"))
     metadata(static_cast<std::size_t>(index), rows);
-  rows.write(arguments.text("out", ""));
+  rows.write(arguments.text("out"));
   MPI_Finalize();
 }

@@ -64,13 +64,17 @@ void measure(std::size_t size, std::size_t operations, Rows& rows) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  bench::Arguments arguments(argc, argv);
+  bench::Arguments arguments(
+      argc, argv,
+      {bench::number("operations", 20000, "Gets, where they are small"),
+       bench::number("most-bytes", 256 << 20, "What they may fetch together"),
+       bench::numbers("sizes", "8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536",
+                      "Bytes of a get")});
   Rows rows;
-  auto small = static_cast<std::size_t>(arguments.number("operations", 20000));
-  auto most_bytes = static_cast<std::size_t>(arguments.number("most-bytes", 256 << 20));
-  for (auto size :
-       arguments.numbers("sizes", "8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536"))
+  auto small = static_cast<std::size_t>(arguments.number("operations"));
+  auto most_bytes = static_cast<std::size_t>(arguments.number("most-bytes"));
+  for (auto size : arguments.numbers("sizes"))
     measure(static_cast<std::size_t>(size), std::min<std::size_t>(small, most_bytes / size), rows);
-  rows.write(arguments.text("out", ""));
+  rows.write(arguments.text("out"));
   MPI_Finalize();
 }

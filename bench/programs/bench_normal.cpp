@@ -79,19 +79,26 @@ void fit(MPI_Win window, unsigned char* destination, Rows& rows) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  bench::Arguments arguments(argc, argv);
-  int count = static_cast<int>(arguments.number("distinct", 1000));
-  Random random(static_cast<std::uint64_t>(arguments.number("seed", 1)));
+  bench::Arguments arguments(
+      argc, argv,
+      {bench::number("distinct", 1000, "Different places"),
+       bench::number("seed", 1, "Of the random gets"), bench::number("samples", 100000, "Gets"),
+       bench::number("adaptive", 0, "1: the cache may change its sizes"),
+       bench::number("percent", 100, "Storage, of what all places hold"),
+       bench::number("fit", 0, "1: repeats with storage for everything"),
+       bench::number("observe", 0, "1: looks at the sizes meanwhile")});
+  int count = static_cast<int>(arguments.number("distinct"));
+  Random random(static_cast<std::uint64_t>(arguments.number("seed")));
   auto set = bench::places(count, random);
   std::vector<int> samples;
-  for (auto i = arguments.number("samples", 100000); i > 0; --i)
+  for (auto i = arguments.number("samples"); i > 0; --i)
     samples.push_back(bench::normal_index(count, random));
   std::size_t bytes = set.back().displacement + static_cast<std::size_t>(set.back().size);
 
   bench::InfoKeys keys{
       {"nearcache_mode", "always"},
-      {"nearcache_adaptive", arguments.number("adaptive", 0) ? "true" : "false"},
-      {"nearcache_storage", std::to_string(bytes * arguments.number("percent", 100) / 100)}};
+      {"nearcache_adaptive", arguments.number("adaptive") ? "true" : "false"},
+      {"nearcache_storage", std::to_string(bytes * arguments.number("percent") / 100)}};
   Rows rows;
   {
     Window window(Window::Memory::created, std::max<std::size_t>(bytes, 1 << largest_power), 0,
@@ -100,12 +107,12 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     if (me == 0) {
       auto* destination = static_cast<unsigned char*>(std::aligned_alloc(4096, 1 << largest_power));
-      if (arguments.number("fit", 0)) {
+      if (arguments.number("fit")) {
         fit(window.handle(), destination, rows);
       } else {
         rows.begin();
         rows.field("set_bytes", static_cast<double>(bytes));
-        if (arguments.number("observe", 0))
+        if (arguments.number("observe"))
           observe(window.handle(), destination, set, samples, rows);
         else
           rows.field("elapsed_ns", timed(window.handle(), destination, set, samples));
@@ -117,6 +124,6 @@ int main(int argc, char** argv) {
     }
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  rows.write(arguments.text("out", ""));
+  rows.write(arguments.text("out"));
   MPI_Finalize();
 }

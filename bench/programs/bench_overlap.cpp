@@ -194,12 +194,16 @@ void measure(std::size_t size, std::size_t repetitions, double compute, Rows& ro
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  bench::Arguments arguments(argc, argv);
+  bench::Arguments arguments(
+      argc, argv,
+      {bench::number("repetitions", 500, "Gets of each kind and size"),
+       bench::number("compute-percent", 150, "Computation, of the time of a get"),
+       bench::numbers("sizes", "8,64,512,4096,16384,65536", "Bytes of a get")});
   Rows rows;
-  auto repetitions = static_cast<std::size_t>(arguments.number("repetitions", 500));
-  double compute = static_cast<double>(arguments.number("compute-percent", 150)) / 100;
-  for (auto size : arguments.numbers("sizes", "8,64,512,4096,16384,65536"))
+  auto repetitions = static_cast<std::size_t>(arguments.number("repetitions"));
+  double compute = static_cast<double>(arguments.number("compute-percent")) / 100;
+  for (auto size : arguments.numbers("sizes"))
     measure(static_cast<std::size_t>(size), repetitions, compute, rows);
-  rows.write(arguments.text("out", ""));
+  rows.write(arguments.text("out"));
   MPI_Finalize();
 }

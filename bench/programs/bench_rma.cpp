@@ -328,19 +328,28 @@ std::set<std::string> wanted(const std::string& list) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  bench::Arguments arguments(argc, argv);
-  const std::set<std::string> only = wanted(arguments.text("calls", "")),
-                              without = wanted(arguments.text("except", ""));
+  bench::Arguments arguments(
+      argc, argv,
+      {bench::text("calls", "", "Calls to measure; none: all but those of --except"),
+       bench::text("except", "", "Calls to leave out"),
+       bench::number("milliseconds", 40, "Time for each call"),
+       bench::number("periods", 3, "Periods of computing"),
+       bench::number("period", 300, "Milliseconds of one"),
+       bench::text("memory", "created", "created or allocated"),
+       bench::number("idle", 1000, "Milliseconds of being idle"),
+       bench::number("blocks", 20, "Blocks of counted calls")});
+  const std::set<std::string> only = wanted(arguments.text("calls")),
+                              without = wanted(arguments.text("except"));
   const auto chosen = [&](const char* name) {
     return only.empty() ? !without.contains(name) : only.contains(name);
   };
-  const std::int64_t budget_ns = arguments.number("milliseconds", 40) * 1000000;
-  const auto periods = static_cast<int>(arguments.number("periods", 3));
-  const auto period_ms = static_cast<int>(arguments.number("period", 300));
+  const std::int64_t budget_ns = arguments.number("milliseconds") * 1000000;
+  const auto periods = static_cast<int>(arguments.number("periods"));
+  const auto period_ms = static_cast<int>(arguments.number("period"));
   Rows rows;
   Place place;
   std::vector<std::int64_t> memory;
-  if (arguments.text("memory", "created") == "created") {
+  if (arguments.text("memory") == "created") {
     memory.resize(words);
     place.mine = memory.data();
     MPI_Win_create(place.mine, words * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &place.window);
@@ -357,11 +366,10 @@ int main(int argc, char** argv) {
   if (chosen("computing")) computing(place, "computing", 1, periods, period_ms, rows);
   if (only.contains("computing 100"))
     computing(place, "computing 100", 100, periods, period_ms, rows);
-  if (only.contains("idle")) idle(rows, static_cast<int>(arguments.number("idle", 1000)));
-  if (only.contains("counted"))
-    counted(place, static_cast<int>(arguments.number("blocks", 20)), 50);
+  if (only.contains("idle")) idle(rows, static_cast<int>(arguments.number("idle")));
+  if (only.contains("counted")) counted(place, static_cast<int>(arguments.number("blocks")), 50);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_free(&place.window);
-  rows.write(arguments.text("out", ""));
+  rows.write(arguments.text("out"));
   MPI_Finalize();
 }

@@ -170,25 +170,33 @@ std::vector<std::string> words(const std::string& list) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  bench::Arguments arguments(argc, argv);
+  bench::Arguments arguments(
+      argc, argv,
+      {bench::number("distinct", 1000, "Different places"),
+       bench::number("samples", 100000, "Gets"), bench::number("seed", 1, "Of the random gets"),
+       bench::number("every", 0, "Gets between looks at the storage; 0: none"),
+       bench::number("look", 100, "Gets between looks"),
+       bench::number("sample", 16, "Entries that a victim is chosen from"),
+       bench::number("percent", 25, "Storage, of what all places hold"),
+       bench::numbers("indices", "1500", "Entries of the index"),
+       bench::text("policies", "rate", "Policies to compare")});
   int me;
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   Rows rows;
   if (me == 0) {
-    const Gets gets = bench::normal_gets(static_cast<int>(arguments.number("distinct", 1000)),
-                                         arguments.number("samples", 100000),
-                                         static_cast<std::uint64_t>(arguments.number("seed", 1)));
-    const auto every = static_cast<std::size_t>(arguments.number("every", 0));
-    const auto look =
-        static_cast<std::size_t>(std::max<std::int64_t>(1, arguments.number("look", 100)));
-    const auto sample = static_cast<std::uint64_t>(arguments.number("sample", 16));
+    const Gets gets = bench::normal_gets(static_cast<int>(arguments.number("distinct")),
+                                         arguments.number("samples"),
+                                         static_cast<std::uint64_t>(arguments.number("seed")));
+    const auto every = static_cast<std::size_t>(arguments.number("every"));
+    const auto look = static_cast<std::size_t>(std::max<std::int64_t>(1, arguments.number("look")));
+    const auto sample = static_cast<std::uint64_t>(arguments.number("sample"));
     const std::uint64_t storage =
-        gets.window_bytes * static_cast<std::uint64_t>(arguments.number("percent", 25)) / 100;
-    for (auto index : arguments.numbers("indices", "1500"))
-      for (const std::string& policy : words(arguments.text("policies", "rate")))
+        gets.window_bytes * static_cast<std::uint64_t>(arguments.number("percent")) / 100;
+    for (auto index : arguments.numbers("indices"))
+      for (const std::string& policy : words(arguments.text("policies")))
         replay({policy, static_cast<std::uint64_t>(index), storage, sample}, gets, every, look,
                rows);
   }
-  rows.write(arguments.text("out", ""));
+  rows.write(arguments.text("out"));
   MPI_Finalize();
 }

@@ -82,6 +82,15 @@ def test_every_call_is_measured_on_the_engine(mpi, preload):
 
 
 @pytest.mark.one_mpi
+def test_an_option_that_the_program_has_not_is_an_error_of_every_rank(mpi):
+    if not mpi.binary("bench_rma").exists():
+        pytest.skip("bench_rma is not built")
+    result = launch.run(mpi, 2, "bench_rma", "--callz", "get 8", preload=False)
+    assert result.code != 0
+    assert result.output.count("were not expected") == 1
+
+
+@pytest.mark.one_mpi
 def test_an_idle_agent_is_found_and_sleeps(mpi, preload):
     if not mpi.binary("bench_rma").exists():
         pytest.skip("bench_rma is not built")
