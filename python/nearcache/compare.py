@@ -1,8 +1,11 @@
 """`nearcache compare A B`: two reports of runs, or two results of bench/run, side by side."""
 
+from __future__ import annotations
+
 import json
 import sys
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import click
 from rich.console import Console
@@ -10,8 +13,35 @@ from rich.text import Text
 
 from . import report_file
 from .errors import NearcacheError
-from .report_counts import TRAFFIC, access_types, api, bytes_text, hit_rate, processes, saved_ns
+from .report_counts import (
+    TRAFFIC,
+    Report,
+    Sum,
+    access_types,
+    api,
+    bytes_text,
+    hit_rate,
+    processes,
+    saved_ns,
+)
 from .report_text import CONTROL, _grid
+
+
+class Row(NamedTuple):
+    """A figure of both: as text, and B over A."""
+
+    label: str
+    first: str
+    second: str
+    ratio: str
+
+
+class Compared(NamedTuple):
+    """What the two were run with that differs, and their figures."""
+
+    differs: list[str]
+    rows: list[Row]
+
 
 BENCH = "nearcache-bench"
 # What makes two runs hard to compare, where it differs.
@@ -25,16 +55,18 @@ SETTINGS = {
 }
 
 
-def plain(value):
+def plain(value: object) -> str:
     return CONTROL.sub("?", " ".join(str(value).split()))
 
 
-def ratio(first, second):
+def ratio(first: float, second: float) -> str:
     """B over A; nothing where A is none."""
     return f"{second / first:.3g}" if first else ("1" if not second else "-")
 
 
-def differing(names, first, second):
+def differing(
+    names: Mapping[str, str], first: Mapping[str, Any], second: Mapping[str, Any]
+) -> list[str]:
     """What the two were run with, where that differs."""
     return [
         f"{label}: {plain(first.get(name, '-'))} / {plain(second.get(name, '-'))}"
@@ -43,19 +75,20 @@ def differing(names, first, second):
     ]
 
 
-def seconds(document, name):
+def seconds(document: Report, name: str) -> float:
     """A mean over ranks."""
     return document["totals"].get(name, 0) / max(document["ranks"], 1) / 1e9
 
 
-def of_reports(first, second):
+def of_reports(first: Report, second: Report) -> Compared:
     """(what differs, rows of label, A, B, ratio)."""
     both = (first, second)
     one = processes(first)[0]
     rows = []
 
-    def row(label, values, show):
-        rows.append((label, *(show(value) for value in values), ratio(*values)))
+    def row(label: str, values: Sequence[float], show: Callable[[float], str]) -> None:
+        a, b = values
+        rows.append(Row(label, show(a), show(b), ratio(a, b)))
 
     row(
         "time of the run",
@@ -78,8 +111,8 @@ def of_reports(first, second):
         lambda value: f"{value:.3f} s",
     )
     counted = [
-        ("gets", "gets", False),
-        *((name, label, False) for name, label, _ in access_types(first)),
+        Sum("gets", "gets", False),
+        *(Sum(each.name, each.label, False) for each in access_types(first)),
         *TRAFFIC[api(first)],
     ]
     counted += TRAFFIC["coherence"] if api(first) == "MPI" else []
@@ -91,10 +124,10 @@ def of_reports(first, second):
     said = differing(SETTINGS, first, second) + differing(
         options, first.get("options") or {}, second.get("options") or {}
     )
-    return said, rows
+    return Compared(said, rows)
 
 
-def measure(value):
+def measure(value: Any) -> tuple[float, str, tuple[float, float] | None]:
     """(median, its interval as text or "", the interval) of a figure."""
     if isinstance(value, dict):
         low, high = value["ci95"]
@@ -102,18 +135,19 @@ def measure(value):
     return value, "", None
 
 
-def is_measure(value):
+def is_measure(value: object) -> bool:
     return isinstance(value, float) or isinstance(value, dict) and "median" in value
 
 
-def compared(label, first, second):
+def compared(label: str, first: Any, second: Any) -> Row:
     """A row of two figures; intervals that do not meet are marked."""
     (a, a_text, a_range), (b, b_text, b_range) = measure(first), measure(second)
     apart = a_range and b_range and (a_range[1] < b_range[0] or b_range[1] < a_range[0])
-    return label, f"{a:.4g}{a_text}", f"{b:.4g}{b_text}", ratio(a, b) + (" *" if apart else "")
+    mark = " *" if apart else ""
+    return Row(label, f"{a:.4g}{a_text}", f"{b:.4g}{b_text}", ratio(a, b) + mark)
 
 
-def rows_by_name(result):
+def rows_by_name(result: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """{what a row is of: the row}: words and whole numbers name it, the rest was measured."""
     named: dict[str, dict[str, Any]] = {}
     for row in result["results"]:
@@ -128,7 +162,7 @@ def rows_by_name(result):
     return named
 
 
-def of_benches(first, second):
+def of_benches(first: Mapping[str, Any], second: Mapping[str, Any]) -> Compared:
     rows = [
         compared(name, value, second["summary"][name])
         for name, value in first["summary"].items()
@@ -152,10 +186,10 @@ def of_benches(first, second):
     said += differing(context, first.get("context") or {}, second.get("context") or {})
     if unmatched:
         said.append(f"{unmatched} row{'s' if unmatched > 1 else ''} of A without a like in B")
-    return said, rows
+    return Compared(said, rows)
 
 
-def load(file):
+def load(file: str) -> tuple[bool, dict[str, Any]]:
     """(is it a bench result, the document)."""
     try:
         with open(file, encoding="utf-8") as stream:
@@ -173,7 +207,7 @@ def load(file):
 @click.option(
     "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
 )
-def compare(first, second, width):
+def compare(first: str, second: str, width: int | None) -> None:
     """Show the JSON reports A and B of two runs, or two results of bench/run, side by side: first what they were run with that
     differs, then each figure and B over A. Medians whose 95% intervals do not meet are marked with *.
     """

@@ -1,7 +1,10 @@
 """Shows a report as text."""
 
+from __future__ import annotations
+
 import re
 import sys
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
@@ -9,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .report_counts import (
+    Report,
     access_types,
     api,
     bytes_text,
@@ -21,22 +25,25 @@ from .report_counts import (
 )
 from .report_file import DAMAGE, damaged
 
+if TYPE_CHECKING:
+    from rich.console import JustifyMethod
+
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def _safe(text):
+def _safe(text: object) -> str:
     """Names that others chose, without markup and without what a terminal would take for a command."""
     return escape(CONTROL.sub("?", str(text)))
 
 
-def _grid(*columns):
+def _grid(*columns: tuple[str, JustifyMethod]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for name, justify in columns:
         table.add_column(name, justify=justify, overflow="fold")
     return table
 
 
-def header(document):
+def header(document: Report) -> Table:
     wall = document["wall_seconds"]
     rows = [
         ("program", document.get("program", "")),
@@ -57,7 +64,7 @@ def header(document):
     return table
 
 
-def accesses(document):
+def accesses(document: Report) -> Table:
     totals, spread = document["totals"], document["spread"]
     gets = totals.get("gets", 0)
     one = processes(document)[0]
@@ -92,7 +99,7 @@ def accesses(document):
     return table
 
 
-def traffic(document):
+def traffic(document: Report) -> Table:
     totals = document["totals"]
     ranks = max(document["ranks"], 1)
     one, several = processes(document)
@@ -104,7 +111,7 @@ def traffic(document):
     return table
 
 
-def contexts(document):
+def contexts(document: Report) -> Table:
     """The rows of an OpenSHMEM program."""
     table = _grid(
         ("context", "left"),
@@ -133,7 +140,7 @@ def contexts(document):
     return table
 
 
-def windows(document):
+def windows(document: Report) -> Table:
     if api(document) == "OpenSHMEM":
         return contexts(document)
     table = _grid(
@@ -167,7 +174,7 @@ def windows(document):
     return table
 
 
-def render(document, console):
+def render(document: Report, console: Console) -> None:
     """Prints a report to a rich console."""
     console.print(header(document))
     for part in (
@@ -193,7 +200,7 @@ def render(document, console):
     )
 
 
-def show(document, width=None):
+def show(document: Report, width: int | None = None) -> None:
     console = Console(width=width or (None if sys.stdout.isatty() else 140), highlight=False)
     try:
         render(document, console)
