@@ -12,6 +12,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+import tidy
 from console import DEPS, ROOT, Failed
 
 CLANG = "16"  # the major version whose layout is ours
@@ -45,6 +46,7 @@ CHECKS = (
     Check("ruff format", "ruff", ("format", "--quiet", "--diff", "."), ()),
     Check("types of Python", "mypy", ("--no-error-summary",), ()),
     Check("scripts", "shellcheck", ("--external-sources",), ("#!sh",)),
+    Check("clang-tidy", "clang-tidy", quick=False),
 )
 
 
@@ -92,20 +94,27 @@ def files_of(check):
     return tracked(*check.files) if check.files else []
 
 
-def run(check):
-    start = time.monotonic()
-    path = tool(check.tool)
-    if not path:
-        return Outcome(check, None, f"{check.tool} is not here: scripts/setup.sh lint", 0)
+def said_by(words):
     done = subprocess.run(
-        [path, *check.options, *files_of(check)],
+        words,
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
-    passed, text = done.returncode == 0, done.stdout.strip()
+    return done.returncode == 0, done.stdout.strip()
+
+
+def run(check):
+    start = time.monotonic()
+    path = tool(check.tool)
+    if not path:
+        return Outcome(check, None, f"{check.tool} is not here: scripts/setup.sh lint", 0)
+    if check.tool == "clang-tidy":
+        passed, text = tidy.run(path)
+    else:
+        passed, text = said_by([path, *check.options, *files_of(check)])
     return Outcome(check, passed, text, time.monotonic() - start)
 
 

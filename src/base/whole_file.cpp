@@ -78,7 +78,7 @@ std::string write_in_place(const std::string& path, std::string_view text) {
 // What a symbolic link leads to, so that the link stays one.
 std::string resolved(const std::string& path) {
   char* real = realpath(path.c_str(), nullptr);
-  const std::string found = real == nullptr ? path : real;
+  std::string found = real == nullptr ? path : real;
   free(real);
   return found;
 }

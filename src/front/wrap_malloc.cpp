@@ -8,6 +8,8 @@
 
 namespace heap = nearcache::private_heap;
 
+// The names are those that ld --wrap makes.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 
 void* __real_malloc(size_t bytes);
@@ -43,3 +45,4 @@ void __wrap_free(void* block) {
 }
 
 }  // extern "C"
+// NOLINTEND(bugprone-reserved-identifier)

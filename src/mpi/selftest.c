@@ -7,6 +7,7 @@
 #include "nearcache/mpi.h"
 
 /* Weak, as the library is preloaded, not linked. */
+/* NOLINTNEXTLINE(readability-redundant-declaration) */
 __attribute__((weak)) int nearcache_get_stats(MPI_Win win, nearcache_stats* stats);
 
 enum { count = 64, repeats = 10 };

@@ -79,7 +79,7 @@ class SocketFabric final : public Fabric {
   bool read(Connection* connection);
   bool take(Connection* connection);
   template <class Message>
-  bool take_one(Connection* connection, void (SocketFabric::*take)(Connection*, const Message&));
+  bool take_one(Connection* connection, void (SocketFabric::*accept)(Connection*, const Message&));
   bool take_frames(Connection* connection);
   void take_hello(Connection* connection, const Hello& hello);
   void take_challenge(Connection* connection, const Challenge& challenge);

@@ -50,7 +50,7 @@ class PendingTable {
     uint32_t generation = 1;
     bool used = false;
   };
-  void take_slot(size_t slot, Pending* pending);
+  void take_slot(size_t number, Pending* pending);
   template <class Wanted>
   bool take_where(Wanted wanted, Pending* pending) {
     for (size_t slot = 0; slot < slots_.size(); ++slot) {

@@ -65,26 +65,26 @@ class Window {
   // Sends the operation, in parts if it is large. False if the target has so much before it that
   // the rest must wait until it is not `crowded` any more.
   bool issue(Transfer* transfer);
-  bool crowded(int target) const;
+  bool crowded(int rank) const;
 
   // Asks that all that was issued to the target be executed. What is held goes when somebody waits,
   // here and below, or at Engine::push. Nothing goes where nothing is outstanding. A lock that
   // waits for an operation is taken: programs exclude others by a lock and a flush.
-  Mark flush(int target);
+  Mark flush(int rank);
   // Sends what is held if there is nothing to wait for.
-  Mark flush_local(int target);
-  bool reached(int target, Mark mark) const;
+  Mark flush_local(int rank);
+  bool reached(int rank, Mark mark) const;
   // Of the same for all targets: nothing is outstanding.
   void flush_all();
   bool all_reached() const;
 
   // The lock goes with the first operation. `no_check`: the program says that it conflicts with
   // none.
-  void lock(int target, LockType type, bool no_check);
+  void lock(int rank, LockType type, bool no_check);
   // Asks for it at once.
-  Mark lock_now(int target);
+  Mark lock_now(int rank);
   // When the mark is reached all is executed, and the lock is free.
-  Mark unlock(int target);
+  Mark unlock(int rank);
   // A shared lock of each target, which goes with the first operation to it.
   void lock_all(bool no_check);
   // The same when `all_reached`.
@@ -104,7 +104,7 @@ class Window {
 
   // The first error of operations to the target, or of all, since it was last asked; a member that
   // was lost comes first.
-  Status take_error(int target);
+  Status take_error(int rank);
   Status take_error();
   // A member is gone: what waits for all would wait forever.
   bool broken() const { return broken_; }
@@ -143,14 +143,14 @@ class Window {
   Target& target(int rank);
   Target* known(int rank) const;  // null: it was never asked for anything
   void take_ahead();
-  void take_lock(int rank, Target* target);
-  bool lock_own(Target* target);
-  void issue_part(Transfer* transfer, Target* target);
-  void use_layout(Transfer* transfer, Target* target);
-  void tell_layout(const Transfer& transfer, Target* target);
+  void take_lock(int rank, Target* to);
+  bool lock_own(Target* to);
+  void issue_part(Transfer* transfer, Target* to);
+  void use_layout(Transfer* transfer, Target* to);
+  void tell_layout(const Transfer& transfer, Target* to);
   std::vector<Piece> next_pieces(Transfer* transfer, uint64_t most, uint64_t* bytes) const;
-  uint64_t expect_reply(int rank, Target* target, Pending pending);
-  void ask(int rank, Target* target, Kind kind);
+  uint64_t expect_reply(int rank, Target* to, Pending pending);
+  void ask(int rank, Target* to, Kind kind);
   Head head(Kind kind) const { return Head{.kind = kind, .window = id_}; }
 
   Engine* engine_;

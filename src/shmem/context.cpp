@@ -29,7 +29,7 @@ PageCache* no_cache() { return &nothing; }
 
 Context::Context() : option_errors(options.read_environment(environment_all())) {
   set_log_level(static_cast<int>(std::min<uint64_t>(options.verbose, 2)));
-  relaxed_atomics = options.shmem_relaxed_atomics;
+  relaxed_atomics.store(options.shmem_relaxed_atomics);
   cache_options = page_cache_options(options, &option_errors);
 }
 

@@ -103,7 +103,7 @@ void cover(Next* table) {
 std::string network_model_install(const std::string& text) {
   Model& m = model();
   if (text.empty() || m.installed) return {};
-  const std::string wrong = m.link.set(text);
+  std::string wrong = m.link.set(text);
   if (!wrong.empty()) return wrong;
   m.installed = true;
   install(&m.layer);

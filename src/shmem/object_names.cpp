@@ -92,7 +92,7 @@ Symbol symbol_at(const Loaded& object, unsigned type) {
     return {};
   std::vector<ElfW(Shdr)> sections(header.e_shnum);
   if (!read_at(file, header.e_shoff, sections.data(), sections.size())) return {};
-  for (const unsigned wanted : {SHT_SYMTAB, SHT_DYNSYM}) {
+  for (const ElfW(Word) wanted : {ElfW(Word){SHT_SYMTAB}, ElfW(Word){SHT_DYNSYM}}) {
     for (const ElfW(Shdr) & section : sections) {
       if (section.sh_type != wanted || section.sh_link >= sections.size()) continue;
       const Symbol found =

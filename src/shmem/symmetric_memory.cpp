@@ -123,7 +123,7 @@ void SymmetricMemory::allocated(void* block, size_t bytes, bool hinted) {
   const std::lock_guard lock(mutex_);
   const uint64_t heap_begin = heap_begin_.load(std::memory_order_relaxed),
                  heap_end = heap_end_.load(std::memory_order_relaxed);
-  const bool apart = hinted && !(range.begin >= heap_begin && range.end <= heap_end);
+  const bool apart = hinted && (range.begin < heap_begin || range.end > heap_end);
   blocks_[begin] = {bytes, apart, ++allocations_};
   if (!apart && first_block_ == 0) first_block_ = begin;
   if (!apart) {

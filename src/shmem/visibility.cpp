@@ -137,6 +137,7 @@ std::string what_starts_past_us() {
   const std::vector<LoadedObject> objects = loaded_objects();
   const auto own = find_own(objects);
   std::vector<ShmemSymbols> symbols;
+  symbols.reserve(objects.size());
   for (const LoadedObject& object : objects) symbols.emplace_back(object);
   const auto in_front = static_cast<size_t>(own - objects.begin());
   std::string escape;

@@ -61,8 +61,7 @@ uint32_t limit_of(uint64_t storage_bytes) {
 
 }  // namespace
 
-Bounds::Bounds(Reuse reuse, const Cost& cost, uint64_t most_moments)
-    : reuse_(std::move(reuse)), step_(1) {
+Bounds::Bounds(Reuse reuse, const Cost& cost, uint64_t most_moments) : reuse_(std::move(reuse)) {
   while (reuse_.moments / step_ > most_moments) ++step_;
   const auto density = [&cost](const Interval& interval) {
     return static_cast<float>(

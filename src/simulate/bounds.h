@@ -47,7 +47,7 @@ class Bounds {
 
  private:
   Reuse reuse_;
-  uint64_t step_;  // gets in one step of time
+  uint64_t step_ = 1;  // gets in one step of time
 };
 
 }  // namespace nearcache::simulate

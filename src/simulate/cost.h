@@ -41,6 +41,7 @@ class CostSamples {
   Cost least() const {
     const Cost line = mean();
     std::vector<double> shares;
+    shares.reserve(kept_.size());
     for (const Sample& sample : kept_)
       shares.push_back(sample.ns / std::max(line.get(sample.bytes), 1.0));
     if (shares.empty()) return line;

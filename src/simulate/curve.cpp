@@ -31,8 +31,7 @@ class CurveRun {
   std::string run() {
     std::string wrong = look_at_reuse();
     if (!wrong.empty()) return wrong;
-    for (size_t at = 0; at < contents_.size(); ++at)
-      curves_.windows.push_back(prepared(contents_[at]));
+    for (const WindowContent& content : contents_) curves_.windows.push_back(prepared(content));
     totals_.resize(contents_.size());
     for (unsigned point = 0; point < points_ && wrong.empty(); ++point)
       wrong = look_at_point(point);

@@ -38,7 +38,7 @@ std::string study(const Arguments& arguments) {
 
 std::string curve(const Arguments& arguments) {
   Curves curves;
-  const std::string wrong = run_curves(arguments.study, arguments.curve_points, &curves);
+  std::string wrong = run_curves(arguments.study, arguments.curve_points, &curves);
   if (!wrong.empty()) return wrong;
   fmt::print(stderr, "{}", notes_on(curves.traces));
   return write_text(arguments.json.empty() ? "-" : arguments.json,
@@ -47,7 +47,7 @@ std::string curve(const Arguments& arguments) {
 
 std::string summary(const Arguments& arguments) {
   Summaries summaries;
-  const std::string wrong = run_summary(arguments.study, &summaries);
+  std::string wrong = run_summary(arguments.study, &summaries);
   if (!wrong.empty()) return wrong;
   fmt::print(stderr, "{}", notes_on(summaries.traces));
   return write_text(arguments.json.empty() ? "-" : arguments.json, summary_json(summaries));
@@ -55,7 +55,7 @@ std::string summary(const Arguments& arguments) {
 
 std::string safety(const Arguments& arguments) {
   Safety safety;
-  const std::string wrong = run_safety(arguments.study, &safety);
+  std::string wrong = run_safety(arguments.study, &safety);
   if (!wrong.empty()) return wrong;
   fmt::print(stderr, "{}", notes_on(safety.traces));
   return write_text(arguments.json.empty() ? "-" : arguments.json, safety_json(safety));

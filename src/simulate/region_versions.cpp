@@ -85,6 +85,7 @@ std::string read_versions(const std::vector<RankTrace>& traces, VersionsById* ve
   }
   for (const RankTrace& trace : traces) {
     std::vector<WindowWrites*> of_trace;
+    of_trace.reserve(trace.windows.size());
     for (const TraceWindowInfo& info : trace.windows) of_trace.push_back(&windows[info.id].writes);
     WriteCollector collector(trace, std::move(of_trace));
     TraceReader reader;

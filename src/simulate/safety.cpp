@@ -244,6 +244,7 @@ class SafetyRun {
   // The trace's windows as ours; null where not selected.
   std::vector<Shared*> shared_of(const RankTrace& trace) {
     std::vector<Shared*> shared;
+    shared.reserve(trace.windows.size());
     for (const TraceWindowInfo& info : trace.windows)
       shared.push_back(options_.selection.has(info) ? shared_[by_id_[info.id]].get() : nullptr);
     return shared;

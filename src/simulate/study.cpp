@@ -100,6 +100,7 @@ class StudyRun {
     Sample sample;
     const uint64_t gets = gets_of(options_, trace);
     std::vector<Bound> infinite;
+    infinite.reserve(reuse.size());
     for (const Reuse& window : reuse) infinite.push_back({window.hits, window.hit_bytes});
     if (gets > most_gets_for_bounds) {
       sample = Sample(static_cast<double>(most_gets_for_bounds) / static_cast<double>(gets));

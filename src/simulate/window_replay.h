@@ -67,7 +67,7 @@ class WindowReplay {
                const WindowSettings& settings, uint64_t start_ns, Acquires* acquires,
                MemoryBudget* budget);
 
-  void get(const TraceEvent& get);
+  void get(const TraceEvent& event);
   void sync(TraceSync kind, int64_t target);
   void write(uint32_t target, int64_t from, int64_t to);
   // `acquires` has to be counted up for mode transparent by the caller.
@@ -80,7 +80,7 @@ class WindowReplay {
   const GetCache* cache() const { return cached_.cache(); }
 
  private:
-  RemoteGet understand(const TraceEvent& get) const;
+  RemoteGet understand(const TraceEvent& event) const;
   bool ensure_cache();
   void keep_if_coherent();
   void validate(uint32_t target, uint32_t number, uint64_t now);

@@ -31,12 +31,12 @@ class WriteTracker {
   int watch(const void* base, uint64_t bytes) { return watch(base, bytes, true); }
   // The same, but -1 where the kernel does not help; then nothing of the memory is read.
   int watch_by_protection(const void* base, uint64_t bytes) { return watch(base, bytes, false); }
-  void unwatch(int range);
+  void unwatch(int number);
   // Appends what was written since the last look at this range, in address order.
-  void look(int range, std::vector<Run>* runs);
+  void look(int number, std::vector<Run>* runs);
   // The same of a part of a range that is write-protected, and begins and ends with a page; what is
   // known of its other pages is appended, too.
-  void look_at_part(int range, uint64_t first, uint64_t bytes, std::vector<Run>* runs);
+  void look_at_part(int number, uint64_t first, uint64_t bytes, std::vector<Run>* runs);
 
   // For tests: go without the kernel's help.
   void use_checksums_only() { checksums_only_ = true; }
@@ -59,7 +59,7 @@ class WriteTracker {
 
   int watch(const void* base, uint64_t bytes, bool or_by_sums);
   bool protect(const Range& range);
-  void look_by_scan(int range, uintptr_t from, uintptr_t to);
+  void look_by_scan(int number, uintptr_t begin, uintptr_t end);
   void look_by_scan(int range) {
     look_by_scan(range, ranges_[static_cast<size_t>(range)].pages_begin,
                  ranges_[static_cast<size_t>(range)].pages_end);

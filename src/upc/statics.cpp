@@ -13,9 +13,10 @@ using Placed = Statics::Placed;
 void remember(const Placed& one) {
   if (state.number_placed == state.room) {
     state.room = state.room == 0 ? 64 : 2 * state.room;
-    state.placed = static_cast<Placed*>(realloc(state.placed, state.room * sizeof *state.placed));
-    if (state.placed == nullptr)
+    void* table = realloc(state.placed, state.room * sizeof *state.placed);
+    if (table == nullptr)
       ncupc_error(nullptr, 0, "start", "no memory for the table of static shared data");
+    state.placed = static_cast<Placed*>(table);
   }
   state.placed[state.number_placed++] = one;
 }

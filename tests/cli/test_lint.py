@@ -109,3 +109,26 @@ def test_format_puts_sources_in_order(tree):
     assert done.returncode == 0, done.stderr
     assert (tree / "src/bad.cpp").read_text() == "int f() { return 1; }\n"
     assert (tree / "python/bad.py").read_text() == 'x = "text"\n'
+
+
+def test_clang_tidy_looks_for_what_the_list_says_also_in_headers(tree):
+    tidy = ROOT / ".deps/tools/bin/clang-tidy"
+    if not tidy.exists():
+        pytest.skip("no clang-tidy: scripts/setup.sh lint")
+    shutil.copy(ROOT / ".clang-tidy", tree)
+    put(
+        tree,
+        {
+            "src/base/bad.cpp": '#include "bad.h"\nint* none() { return 0; }\n',
+            "src/base/bad.h": "inline bool same(bool x) { return x == true; }\n",
+        },
+    )
+    done = subprocess.run(
+        [tidy, "--quiet", "src/base/bad.cpp", "--", "-std=c++20"],
+        cwd=tree,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode != 0
+    assert "modernize-use-nullptr" in done.stdout
+    assert "bad.h:1" in done.stdout and "readability-simplify-boolean-expr" in done.stdout

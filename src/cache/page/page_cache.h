@@ -168,7 +168,7 @@ class PageCache {
 
   // Takes its memory. False, and the cache stays unusable, when the system refuses. pre: size, page
   // and line are in their ranges.
-  bool create(const PageCacheOptions& options, PageTransport* transport);
+  bool create(const PageCacheOptions& given, PageTransport* transport);
   // Bytes of memory that create() takes at most.
   static size_t memory_bytes(const PageCacheOptions& options);
 

@@ -150,6 +150,6 @@ class Statuses {
   int count_;
   Arguments<MPI_Status> statuses_;
 };
-static_assert(sizeof(MPI_Fint) == sizeof(int));
+static_assert(sizeof(MPI_Fint) == sizeof(int));  // NOLINT(misc-redundant-expression)
 
 }  // namespace nearcache::mpi::fortran

@@ -6,6 +6,7 @@
 
 #include <mutex>
 
+// The C library's name. NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" void* __libc_stack_end __attribute__((weak));
 
 namespace nearcache::mpi {

@@ -120,7 +120,7 @@ class RequestDeadlines {
 std::string network_model_install(const std::string& text) {
   Model& m = model();
   if (text.empty() || m.installed) return {};
-  const std::string wrong = m.link.set(text);
+  std::string wrong = m.link.set(text);
   if (!wrong.empty()) return wrong;
   m.installed = true;
   install(&m.layer);

@@ -51,10 +51,11 @@ WindowMessage message_of(const WindowReport& report) {
 }
 
 std::vector<WindowMessage> windows_of_rank() {
+  const auto open = context.windows.all();
   std::vector<WindowMessage> messages;
+  messages.reserve(context.freed_windows.size() + open.size());
   for (const WindowReport& report : context.freed_windows) messages.push_back(message_of(report));
-  for (const Window* window : context.windows.all())
-    messages.push_back(message_of(window->report()));
+  for (const Window* window : open) messages.push_back(message_of(window->report()));
   return messages;
 }
 
@@ -161,6 +162,7 @@ class WindowMerger {
   }
   std::vector<WindowReport> merged() {
     std::vector<WindowReport> merged;
+    merged.reserve(windows_.size());
     for (auto& [key, window] : windows_) merged.push_back(std::move(window));
     return merged;
   }

@@ -50,7 +50,7 @@ class EngineWindow {
 
   // Each is the MPI call of that name: returns an error class for `report`.
   int put(const OriginBuffer& origin, const Target& target);
-  int get(void* to, MPI_Count count, MPI_Datatype type, const Target& target);
+  int get(void* address, MPI_Count count, MPI_Datatype type, const Target& target);
   int accumulate(const OriginBuffer& origin, const Target& target, MPI_Op op);
   int get_accumulate(const OriginBuffer& origin, void* result, MPI_Count result_count,
                      MPI_Datatype result_type, const Target& target, MPI_Op op);
@@ -97,7 +97,7 @@ class EngineWindow {
   int close();
 
  private:
-  int flush_to(int rank, rma::Mark (rma::Window::*flush)(int));
+  int flush_to(int rank, rma::Mark (rma::Window::*begin)(int));
   int settled(rma::Status status) const;
   bool valid_rank(int rank) const { return rank >= 0 && rank < window_->members().size(); }
   bool may_access(int rank) const {

@@ -73,7 +73,7 @@ std::string Station::begin(const std::vector<Card>& cards, const std::vector<int
   agent_ = std::make_unique<rma::Agent>(engine_.get(), [] { context.progress.call(); });
   // Nobody sends before the first window has been agreed on, so an agent that did not start is
   // known by then.
-  const std::string wrong = agent_->start();
+  std::string wrong = agent_->start();
   if (wrong.empty()) be_helped(agent_.get());
   return wrong;
 }

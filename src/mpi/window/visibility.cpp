@@ -116,8 +116,10 @@ std::optional<std::string> hidden_fortran_name(const MpiSymbols& symbols, const 
   const auto hidden = [&](const std::string& entry, bool seen) {
     return symbols.defined.contains(entry) && !seen && !our_names().contains(entry);
   };
-  for (const std::string& entry : {name + "_f08_" + suffix, name + "_f08ts_" + suffix})
+  for (const char* form : {"_f08_", "_f08ts_"}) {
+    const std::string entry = std::string(name).append(form).append(suffix);
     if (hidden(entry, calls_us && !calls_past_us)) return entry;
+  }
   if (large) return std::nullopt;
   for (const std::string& entry : {name, name + "_", name + "__", upper(name)})
     if (hidden(entry, calls_us)) return entry;

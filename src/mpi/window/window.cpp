@@ -26,7 +26,6 @@ Window::Window(WindowIdentity identity, const Options& options, std::string obst
       identity_(std::move(identity)),
       options_(options),
       obstacle_(std::move(obstacle)) {
-  plain_type_ = MPI_DATATYPE_NULL;
   handle_ = identity_.handle;
   for (int rank = 0; rank < identity_.ranks; ++rank) {
     if (rank == identity_.rank) continue;

@@ -369,7 +369,7 @@ class Window {
   }
   Decision pass(int target, const RemoteGet& get, bool request);
   Decision decide_absent(const GetCall& call);
-  Decision decided(const RemoteGet& get, const CachedWindow::Decision& decision, bool request);
+  Decision decided(const RemoteGet& get, const CachedWindow::Decision& cached, bool request);
   bool miss_is_sampled(uint32_t target, bool request) {
     return request ? sampling_.request_miss_is_due()
                    : sampling_.miss_is_due(!epochs().outstanding(target));
@@ -388,8 +388,9 @@ class Window {
 
   // What a hit reads and writes lies together, in two cache lines.
   alignas(64) MPI_Win handle_ = MPI_WIN_NULL;
-  int64_t plain_unit_ = 1;     // identity_.unit
-  MPI_Datatype plain_type_{};  // the last predefined contiguous type, and its layout
+  int64_t plain_unit_ = 1;  // identity_.unit
+  MPI_Datatype plain_type_ =
+      MPI_DATATYPE_NULL;  // the last predefined contiguous type, and its layout
   const Layout* plain_layout_ = nullptr;
   uint32_t plain_type_size_ = 0;
   bool plain_ = false;        // the short ways may be taken: unit known, no other threads
