@@ -79,7 +79,7 @@ std::string pages(const Arguments& arguments) {
 
 std::string perform(const Arguments& arguments) {
   bool of_openshmem = false;
-  const std::string wrong = are_pages(arguments.study, &of_openshmem);
+  std::string wrong = are_pages(arguments.study, &of_openshmem);
   if (!wrong.empty()) return wrong;
   if (of_openshmem && arguments.task != Task::summary) return pages(arguments);
   switch (arguments.task) {

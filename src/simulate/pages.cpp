@@ -164,7 +164,7 @@ class PageReplay {
 
  private:
   struct Context {
-    explicit Context(CostNetwork made) : network(made) {}
+    explicit Context(const CostNetwork& made) : network(made) {}
     CostNetwork network;
     std::unique_ptr<PageCache> pages;  // null: accesses are not cached
   };
@@ -288,7 +288,7 @@ std::string are_pages(const StudyOptions& options, bool* pages) {
   size_t found = 0;
   for (const std::string& path : options.traces) {
     TraceReader reader;
-    const std::string wrong = reader.open(path);
+    std::string wrong = reader.open(path);
     if (!wrong.empty()) return wrong;
     found += !reader.header().is_mpi();
   }

@@ -4,6 +4,7 @@ judge(evidence) -> Advice
 """
 
 from dataclasses import asdict, dataclass, field
+from typing import Optional
 
 # What a hit costs, in ns: the look-up with its share of calls for MPI's progress, and the copy a byte (docs/performance.md).
 HIT_NS, HIT_NS_PER_BYTE = 80.0, 0.15
@@ -36,7 +37,9 @@ class WindowAdvice:
     storage_bytes: int = 0  # a rank; 0 where nothing is stored
     index_entries: int = 0
     invalidations: int = 0  # mode user: how often, by the rank that needs it most
-    coherent: dict = None  # what mode coherent does, at best: hits, validations, saved_seconds a rank; none where no gets are replayed
+    coherent: Optional[dict] = (
+        None  # what mode coherent does, at best: hits, validations, saved_seconds a rank; none where no gets are replayed
+    )
     curve: list = field(
         default_factory=list
     )  # (storage in bytes a rank, share of the get cost that is saved)
@@ -372,13 +375,9 @@ class Judge:
         if mode == "transparent":
             return self.saved_by(self.transparent_row(window), cost)
         curve = self.curves.get(window["id"])
-        best = (
-            max(curve["points"], key=lambda point: point["cost_saved"], default=None)
-            if curve
-            else None
-        )
-        if best is None:
+        if not curve or not curve["points"]:
             return 0.0
+        best = max(curve["points"], key=lambda point: point["cost_saved"])
         always = gain_ns(
             cost, best["hit_ratio"] * curve["gets"], best["byte_hit_ratio"] * curve["bytes"]
         )

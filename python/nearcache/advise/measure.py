@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Optional
 
 from .. import report_file, run, simulate, tables
 from ..ended import run_to_its_end
@@ -23,9 +24,13 @@ class Evidence:
     transparent: dict  # a simulation with room for everything
     obstacles: dict  # by window: why it cannot be cached
     left_alone: list  # reasons why other windows were not touched at all
-    quiet: dict = None  # as `transparent`, with quiet phases, as far as the traces of all ranks tell of writes
-    coherent: dict = None  # as `quiet`, under mode `coherent`
-    incoherent: dict = None  # by window of a run in that mode: why it, or some rank's memory, was not kept across acquires
+    quiet: Optional[dict] = (
+        None  # as `transparent`, with quiet phases, as far as the traces of all ranks tell of writes
+    )
+    coherent: Optional[dict] = None  # as `quiet`, under mode `coherent`
+    incoherent: Optional[dict] = (
+        None  # by window of a run in that mode: why it, or some rank's memory, was not kept across acquires
+    )
 
 
 @contextmanager

@@ -25,7 +25,7 @@ def _powers(values, text):
 
 def _stairs(frame, rows, key, low, span_ns):
     """How each window on a rank went from size to size."""
-    series = {}
+    series: dict = {}
     for row in rows:
         series.setdefault((row["rank"], row["window"]), []).append(
             (frame.x(BANDS * min(row["ns"] / span_ns, 1)), frame.y(math.log2(row[key]) - low))
@@ -43,7 +43,7 @@ def _stairs(frame, rows, key, low, span_ns):
 
 def _by_window(rows):
     """The adaptations of each window on a rank, in time."""
-    series = {}
+    series: dict = {}
     for row in rows:
         series.setdefault((row["rank"], row["window"]), []).append(row)
     return series

@@ -1,6 +1,7 @@
 """What the page is made of: tables, and figures with their legend, drawings, tips and table."""
 
 from dataclasses import dataclass, field
+from typing import Optional
 
 from ..report_counts import ACCESS_TYPES
 
@@ -27,7 +28,7 @@ class Figure:
     title: str
     about: str  # what is drawn, in which units
     drawings: list  # (width class, SVG)
-    table: Table
+    table: Optional[Table]
     legend: list = field(default_factory=list)  # (class of the mark, label, figure beside it)
     tips: list = field(default_factory=list)  # per band: lines of text
 

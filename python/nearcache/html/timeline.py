@@ -11,7 +11,8 @@ MISSING = "gets over time"
 
 def slots_of(points):
     """What happened in each slot: differences of the counters at the ends of two slots."""
-    slots, before = [], {}
+    slots = []
+    before: dict = {}
     for point in points:
         slots.append(
             {name: max(0, point.get(name, 0) - before.get(name, 0)) for name in ("gets", *TYPES)}

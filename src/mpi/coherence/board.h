@@ -46,7 +46,6 @@ class Board {
   static bool has_readers(const uint64_t* words) { return load(&words[1]) != load(&words[0]); }
   Slot& slot(uint32_t slot) const { return memory_->slots[slot]; }
   static uint64_t load(const uint64_t* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
-  // NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes to it
   static void store(uint64_t* word, uint64_t value) {
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
   }
