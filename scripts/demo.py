@@ -40,7 +40,7 @@ def arguments():
     parser.add_argument("--ranks", type=int, default=2, metavar="N", help="MPI ranks [2]")
     parser.add_argument(
         "--mode",
-        choices=["off", "transparent", "always", "user"],
+        choices=["off", "transparent", "coherent", "always", "user"],
         help="mode of windows that name none; lcc's own window promises `always`",
     )
     given = parser.parse_args()

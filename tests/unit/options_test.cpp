@@ -30,7 +30,7 @@ TEST(Options, RowsAreWellFormed) {
 
 TEST(Options, TheDefaultsAreThoseOfTheTable) {
   const Options options;
-  EXPECT_EQ(options.mode, Mode::transparent);
+  EXPECT_EQ(options.mode, Mode::coherent);
   EXPECT_EQ(options.policy, PolicyKind::rate);
   EXPECT_EQ(options.storage, 1u << 20);
   EXPECT_EQ(options.index, 4096u);
@@ -40,7 +40,7 @@ TEST(Options, TheDefaultsAreThoseOfTheTable) {
 
 TEST(Options, NamesOfModesAndPoliciesAreTaken) {
   Options options;
-  for (const char* mode : {"off", "transparent", "ALWAYS", "user"})
+  for (const char* mode : {"off", "transparent", "coherent", "ALWAYS", "user"})
     EXPECT_EQ(options.set("mode", mode), "");
   EXPECT_EQ(options.mode, Mode::user);
   for (const char* policy :
@@ -55,7 +55,7 @@ TEST(Options, AWrongValueNamesWhatIsAllowedAndChangesNothing) {
   const std::string wrong = options.set("mode", "sometimes");
   EXPECT_NE(wrong.find("'sometimes'"), std::string::npos);
   EXPECT_NE(wrong.find("off, transparent, coherent, always or user"), std::string::npos);
-  EXPECT_EQ(options.mode, Mode::transparent);
+  EXPECT_EQ(options.mode, Mode::coherent);
   EXPECT_NE(options.set("storage", "1X"), "");
   EXPECT_EQ(options.storage, 1u << 20);
   EXPECT_NE(options.set("adaptive", "perhaps"), "");

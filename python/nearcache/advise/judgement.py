@@ -17,6 +17,11 @@ VERSIONS_BYTES = 1024  # what a validation of mode `coherent` reads of a target
 NO_PROMISE_SHARE = (
     0.85  # of what `user` saves: then `coherent`, which asks no promise, is advised in its place
 )
+# Why a promise is not needed where quiet phases do as much.
+DEFAULT_DOES = (
+    "the default, which needs no promise, saves as much in this run, as nobody wrote while gets "
+    "repeated"
+)
 CLEARLY_MORE = 1.2  # times what `transparent` saves
 
 
@@ -284,8 +289,11 @@ class Judge:
             mode != "transparent"
             and self.saved_by(self.quiet.get(window["id"])) >= 0.9 * self.saved_ns(window, mode) > 0
         ):
-            text = "`transparent`, the default, which needs no promise, saves as much in this run, as nobody wrote while gets repeated"
-            mode, reasons = ("transparent", [text]) if mode == "user" else (mode, [*reasons, text])
+            mode, reasons = (
+                ("transparent", [DEFAULT_DOES])
+                if mode == "user"
+                else (mode, [*reasons, DEFAULT_DOES])
+            )
         ranks = max(1, window["traced_ranks"])
         if window["id"] in self.coherent:
             row = self.coherent[window["id"]]
@@ -350,13 +358,9 @@ class Judge:
             ]
         if mode == "transparent" and saved >= CLEARLY_MORE * max(other, 0.0):
             # The other reasons are why no promise holds, or why `transparent` is as good as one.
-            why_no_promise = [reason for reason in reasons if "`transparent`" not in reason]
+            why_no_promise = [reason for reason in reasons if "needs no promise" not in reason]
             return "coherent", [text, *kept_back, *why_no_promise]
-        if (
-            mode == "always"
-            and saved >= NO_PROMISE_SHARE * other
-            and "`transparent`" not in reasons[-1]
-        ):
+        if mode == "always" and saved >= NO_PROMISE_SHARE * other and reasons[-1] != DEFAULT_DOES:
             return mode, [
                 *reasons,
                 f"`coherent`, which needs no promise, would save {min(1.0, saved / other):.0%} of that (estimated, at best)",
