@@ -21,15 +21,15 @@ uint64_t descriptors_for(uint64_t index_capacity) {
 }  // namespace
 
 uint64_t GetCache::region_bytes(const Geometry& g) {
-  return round_up(sizeof(GetCache)) + round_up(Index::bytes_for(g.most_index)) +
+  return round_up(sizeof(GetCache)) + parts_bytes + round_up(Index::bytes_for(g.most_index)) +
          round_up(Ranges::bytes_for(g.most_index)) + round_up(Sketch::bytes_for(g.most_index)) +
          round_up(descriptors_for(g.most_index) * (sizeof(Entry) + sizeof(QueueLinks))) + page +
          Region::large_page + round_up(Storage::backed_bytes(g.most_storage));
 }
 
 uint64_t GetCache::memory_for(uint64_t index_capacity, uint64_t storage_bytes) {
-  return sizeof(GetCache) + Index::bytes_for(index_capacity) + Ranges::bytes_for(index_capacity) +
-         Sketch::bytes_for(index_capacity) +
+  return sizeof(GetCache) + parts_bytes + Index::bytes_for(index_capacity) +
+         Ranges::bytes_for(index_capacity) + Sketch::bytes_for(index_capacity) +
          descriptors_for(index_capacity) * (sizeof(Entry) + sizeof(QueueLinks)) +
          Storage::backed_bytes(storage_bytes);
 }
@@ -43,7 +43,8 @@ uint64_t GetCache::memory_of(uint64_t index_capacity, uint64_t storage_bytes) co
 
 GetCache* GetCache::create(void* region, const Geometry& geometry,
                            const GetCacheSettings& settings) {
-  auto* cache = new (region) GetCache();
+  // Without parentheses, which would write zeros over what nobody may ever use: it is zero.
+  auto* cache = new (region) GetCache;
   cache->geometry_ = geometry;
   cache->geometry_.most_index = std::max<uint64_t>(geometry.most_index, 1);
   cache->geometry_.most_storage = std::min(geometry.most_storage, Storage::most_bytes);
@@ -61,6 +62,7 @@ GetCache* GetCache::create(void* region, const Geometry& geometry,
     at += round_up(bytes);
     return part;
   };
+  cache->parts_.set(reinterpret_cast<PartUsed*>(take(parts_bytes)));
   std::byte* buckets = take(Index::bytes_for(cache->geometry_.most_index));
   std::byte* blocks = take(Ranges::bytes_for(cache->geometry_.most_index));
   std::byte* counters = take(Sketch::bytes_for(cache->geometry_.most_index));
@@ -82,8 +84,8 @@ GetCache* GetCache::create(void* region, const Geometry& geometry,
 
 uint64_t GetCache::metadata_bytes() const {
   // What nobody has touched is no memory.
-  const uint64_t fixed = sizeof(GetCache) - (writes_.now() == 0 ? sizeof(WriteLog) : 0) -
-                         (parts_noted_ ? 0 : sizeof parts_);
+  const uint64_t fixed = sizeof(GetCache) - (writes_.now() == 0 ? sizeof(WriteLog) : 0) +
+                         (parts_noted_ ? parts_bytes : 0);
   const uint64_t links =
       keeps_queues(policy_) ? storage_.descriptors_touched() * sizeof(QueueLinks) : 0;
   return fixed + index_.bytes() + ranges_.bytes() + sketch_.bytes() +

@@ -308,6 +308,7 @@ class alignas(64) GetCache {
     uint32_t generation;
   };
   static constexpr int part_slot_bits = 11;
+  static constexpr uint64_t parts_bytes = sizeof(PartUsed) << part_slot_bits;
   // Bytes nearby are 256 of a target.
   static uint64_t part_slot(const Key& key) {
     return ((static_cast<uint64_t>(key.displacement) >> 8) + (uint64_t{key.target} << 40)) *
@@ -423,7 +424,7 @@ class alignas(64) GetCache {
   Relative<QueueLinks> links_;
   RateMemory rate_;
   bool parts_noted_ = false;
-  PartUsed parts_[1 << part_slot_bits] = {};
+  Relative<PartUsed> parts_;  // by slot; no memory before the first is noted
   WriteLog writes_;
 };
 
