@@ -26,7 +26,7 @@ bool is_path_pattern(std::string_view text) {
   return true;
 }
 
-std::string job_name() {
+std::string given_job_name() {
   for (const char* name :
        {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID"}) {
     const char* job = environment_value(name);
@@ -35,7 +35,12 @@ std::string job_name() {
     return without_slashes(std::string(job) + (step == nullptr ? "" : std::string(".") + step));
   }
   const char* job = environment_value("PMIX_NAMESPACE");
-  return job != nullptr ? without_slashes(job) : std::to_string(getppid());
+  return job != nullptr ? without_slashes(job) : "";
+}
+
+std::string job_name() {
+  const std::string given = given_job_name();
+  return given.empty() ? std::to_string(getppid()) : given;
 }
 
 std::string expand_path(std::string_view pattern, int rank) {

@@ -14,9 +14,12 @@ bool is_path_pattern(std::string_view text);
 // The name for this process. pre: is_path_pattern(pattern).
 std::string expand_path(std::string_view pattern, int rank);
 
-// What tells the job that this process belongs to from others of its name: the scheduler's number
-// and step, else the launcher's name for it, else the number of the process that started this one,
-// which ranks of a node have in common.
+// The job that this process belongs to: the scheduler's number and step, else the launcher's name
+// for it; empty where neither tells.
+std::string given_job_name();
+
+// What tells the job from others: its given name, else the number of the process that started this
+// one, which ranks of a node have in common.
 std::string job_name();
 
 }  // namespace nearcache

@@ -28,6 +28,7 @@ constexpr size_t most_contexts = 8;
 
 struct Message {
   double wall_seconds;
+  uint64_t node;
   uint64_t contexts;
   Counters counters;
   ContextMessage context[most_contexts];
@@ -49,6 +50,7 @@ std::vector<WindowReport> contexts_of_process() {
 void fill(Message* message) {
   std::memset(static_cast<void*>(message), 0, sizeof *message);
   message->wall_seconds = 1e-9 * static_cast<double>(system_ns() - context.started_ns);
+  message->node = node_number();
   for (const WindowReport& report : contexts_of_process()) {
     message->counters += report.counters;
     if (message->contexts < most_contexts) {
@@ -60,13 +62,24 @@ void fill(Message* message) {
   }
 }
 
+// From 0, single, to 3, multiple.
+int thread_level() {
+  int level = SHMEM_THREAD_SINGLE;
+  if (next.query_thread == nullptr) return -1;
+  next.query_thread(&level);
+  return level == SHMEM_THREAD_MULTIPLE     ? 3
+         : level == SHMEM_THREAD_SERIALIZED ? 2
+         : level == SHMEM_THREAD_FUNNELED   ? 1
+                                            : 0;
+}
+
 std::string context_name(int64_t id, size_t row) {
   if (id == 0) return "default context";
   return (row + 1 == most_contexts ? "contexts from " : "context ") + std::to_string(id);
 }
 
 void add(const Message& message, Report* report, std::map<int64_t, WindowReport>* rows) {
-  report->ranks.push_back({message.wall_seconds, message.counters});
+  report->ranks.push_back({message.wall_seconds, message.node, message.counters});
   for (size_t i = 0; i < message.contexts && i < most_contexts; ++i) {
     const ContextMessage& from = message.context[i];
     WindowReport& row = (*rows)[from.id];
@@ -107,7 +120,8 @@ void report_write() {
   fill(mine);
   next.barrier_all();
   if (context.pe == 0) {
-    Report report = new_report(context.options, library_line(), network_model_label());
+    Report report = new_report(context.options, library_line(), network_model_label(),
+                               thread_level(), mine->wall_seconds);
     report.api = Api::openshmem;
     std::map<int64_t, WindowReport> rows;
     for (int pe = 0; pe < context.pes; ++pe) {

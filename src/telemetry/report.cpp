@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace nearcache {
 namespace {
@@ -37,6 +38,12 @@ Counters totals_of(const Report& report) {
   Counters totals;
   for (const RankReport& rank : report.ranks) totals += rank.counters;
   return totals;
+}
+
+size_t nodes_of(const Report& report) {
+  std::set<uint64_t> nodes;
+  for (const RankReport& rank : report.ranks) nodes.insert(rank.node);
+  return nodes.size();
 }
 
 uint64_t hits_of(const Counters& c) { return c.hits_full + c.hits_pending + c.hits_partial; }
@@ -226,6 +233,11 @@ std::string report_json(const Report& report) {
                    {"mpi", report.library},
                    {"host", report.host},
                    {"program", report.program},
+                   {"command", report.launch.command},
+                   {"started", report.launch.started},
+                   {"job", report.launch.job},
+                   {"threads", report.launch.threads},
+                   {"nodes", nodes_of(report)},
                    {"ranks", report.ranks.size()},
                    {"modelled", report.modelled.empty() ? json() : json(report.modelled)},
                    {"options", options_json(report.options)}};

@@ -13,8 +13,17 @@ namespace nearcache {
 
 inline constexpr int report_version = 2;
 
+// How the program was started, as rank 0 knows it; empty where it does not.
+struct Launch {
+  std::string command;  // the words of its command line
+  std::string started;  // date and time, UTC, as in ISO 8601
+  std::string job;      // the scheduler's or launcher's name for it
+  std::string threads;  // the thread level: single, funneled, serialized or multiple
+};
+
 struct RankReport {
   double wall_seconds = 0;
+  uint64_t node = 0;  // a number of its host's own
   Counters counters;
 };
 
@@ -38,6 +47,7 @@ struct Report {
   std::string library;  // the version line of the MPI or OpenSHMEM library
   std::string host;
   std::string program;
+  Launch launch;
   std::string modelled;  // the network model's label, or empty
   Options options;
   std::vector<RankReport> ranks;

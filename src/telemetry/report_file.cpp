@@ -4,6 +4,9 @@
 
 #include <cstdio>
 #include <cstring>
+#include <ctime>
+#include <fstream>
+#include <functional>
 #include <utility>
 
 #include "base/environment.h"
@@ -21,8 +24,48 @@ std::string program_name() {
   return slash == nullptr ? name : slash + 1;
 }
 
-Report new_report(const Options& options, std::string library, std::string modelled) {
+uint64_t node_number() { return std::hash<std::string>()(host_name()); }
+
+namespace {
+
+std::string in_quotes(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+// As a shell would take it; long ones are cut.
+std::string command_line() {
+  constexpr size_t most = 4096;
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text;
+  for (std::string word; text.size() < most && std::getline(file, word, '\0');) {
+    const bool plain =
+        !word.empty() && word.find_first_of(" \t\n\"'\\$`*?&|;<>(){}[]~#!") == std::string::npos;
+    if (!text.empty()) text += ' ';
+    text += plain ? word : in_quotes(word);
+  }
+  return text.size() > most ? text.substr(0, most) + "..." : text;
+}
+
+std::string time_before(double seconds) {
+  const time_t then = time(nullptr) - static_cast<time_t>(seconds);
+  tm parts{};
+  char text[32] = {};
+  if (gmtime_r(&then, &parts) != nullptr) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+}  // namespace
+
+Report new_report(const Options& options, std::string library, std::string modelled,
+                  int thread_level, double seconds) {
+  static constexpr const char* levels[] = {"single", "funneled", "serialized", "multiple"};
   Report report;
+  report.launch.command = command_line();
+  report.launch.started = time_before(seconds);
+  report.launch.job = given_job_name();
+  if (thread_level >= 0 && thread_level < 4) report.launch.threads = levels[thread_level];
   report.host = host_name();
   report.program = program_name();
   report.options = options;

@@ -10,8 +10,13 @@ namespace nearcache {
 // The name of the running program's file, without folders.
 std::string program_name();
 
-// Of this process' host and program; ranks and windows are to be added.
-Report new_report(const Options& options, std::string library, std::string modelled);
+// A number by which processes of a host know each other in a report.
+uint64_t node_number();
+
+// Of this process' host, program and start, `seconds` ago; `thread_level` from 0, single, to 3,
+// multiple, or below 0 where it is not known. Ranks and windows are to be added.
+Report new_report(const Options& options, std::string library, std::string modelled,
+                  int thread_level, double seconds);
 
 // The values of option `report`: empty or 0, none; 1 or -, text on standard error; else the path of
 // a JSON file.

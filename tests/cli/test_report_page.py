@@ -331,3 +331,17 @@ def test_access_types_are_explained_at_their_chart():
     chart = page[page.index('<figure class="card" id="accesses"') :]
     about = chart[: chart.index("</figcaption>")]
     assert "hit, pending: joined a get that was still under way" in about
+
+
+def test_page_tells_how_the_program_was_started():
+    from nearcache.html import whole_page
+
+    document = make_report_example.make(64)
+    rows = dict(whole_page.facts(document))
+    assert rows["command"] == "./lcc --rmat 20 --progress"
+    assert (rows["started"], rows["job"]) == ("2026-11-23 06:00:00 UTC", "4711.0")
+    assert (rows["host"], rows["threads"]) == ("node7, one of 2 nodes", "single")
+    for name in ("command", "started", "job", "threads", "nodes"):
+        del document[name]  # a report of before
+    rows = dict(whole_page.facts(document))
+    assert rows["host"] == "node7" and not {"command", "started", "job"} & set(rows)

@@ -1,5 +1,7 @@
 """`nearcache run`, from outside."""
 
+import datetime
+import json
 import os
 import shutil
 
@@ -240,6 +242,12 @@ def test_real_report_is_written_and_readable(mpi, preload, nearcache, root_may_r
         env=home,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    document = json.loads((tmp_path / "r.json").read_text())
+    assert document["command"] == str(selftest) and document["nodes"] == 1
+    assert document["threads"] == "single"
+    began = datetime.datetime.fromisoformat(document["started"].replace("Z", "+00:00"))
+    age = datetime.datetime.now(datetime.timezone.utc) - began
+    assert datetime.timedelta(0) <= age < datetime.timedelta(hours=1)
     shown = nearcache("report", tmp_path / "r.json")
     assert shown.returncode == 0, shown.stderr
     assert "nearcache-selftest" in shown.stdout and "hit, full" in shown.stdout

@@ -1,5 +1,6 @@
 """Every entry point of the host's library is ours too, and programs of every kind run through them."""
 
+import json
 import re
 import subprocess
 import sys
@@ -81,6 +82,9 @@ def hits_of(shmem, tmp_path, program, **more):
     report = tmp_path / "report.json"
     env = {**more.pop("env", {}), "NEARCACHE_REPORT": str(report)}
     launch_shmem.run(shmem, 2, program, env=env, **more).check()
+    document = json.loads(report.read_text())
+    assert document["command"].endswith(program) and document["nodes"] == 1
+    assert document["threads"] == "single" and document["started"] > "2026"
     found = re.findall(r'"hits_full": (\d+)', report.read_text())
     return sum(map(int, found))
 

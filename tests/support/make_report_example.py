@@ -262,6 +262,11 @@ def make(ranks=8, seed=1):
         "mpi": "MPICH Version:      5.0.2\nMPICH Release date: 2026",
         "host": "node7",
         "program": "lcc",
+        "command": f"./lcc --rmat 20 {'--progress' if ranks > 2 else ''}".strip(),
+        "started": "2026-11-23T06:00:00Z",
+        "job": "4711.0",
+        "threads": "single",
+        "nodes": max(1, ranks // 32),
         "ranks": ranks,
         "modelled": None,
         "options": {

@@ -29,9 +29,11 @@ Report example() {
   report.library = "An MPI 1.0";
   report.host = "node \"7\"";
   report.program = "./program";
+  report.launch = {"./program -n 'two words'", "2026-11-23T06:00:00Z", "17.0", "funneled"};
   for (uint64_t rank = 0; rank < 2; ++rank) {
     RankReport one;
     one.wall_seconds = 2.0 + static_cast<double>(rank);
+    one.node = 40 + rank;
     one.counters.gets = 100 * (rank + 1);
     one.counters.hits_full = 60 * (rank + 1);
     one.counters.direct = 40 * (rank + 1);

@@ -12,6 +12,17 @@ from . import adaptations, histograms, ranks, settings, timeline, verdict
 TEMPLATE = Path(__file__).resolve().parent / "template"
 
 
+def started(document):
+    """`2026-11-23 06:00:00 UTC` for the report's `2026-11-23T06:00:00Z`."""
+    return str(document.get("started") or "").replace("T", " ").replace("Z", " UTC")
+
+
+def host(document):
+    """Of rank 0, and how many there were."""
+    nodes = document.get("nodes") or 0
+    return f"{document.get('host')}, one of {nodes} nodes" if nodes > 1 else document.get("host")
+
+
 def facts(document):
     """Where it ran: (name, value). Program and ranks are the page's heading."""
     mpi = next(
@@ -19,7 +30,11 @@ def facts(document):
     )  # MPI's own text about itself may be long
     rows = [
         (api(document), mpi),
-        ("host", document.get("host")),
+        ("command", document.get("command")),
+        ("started", started(document)),
+        ("job", document.get("job")),
+        ("host", host(document)),
+        ("threads", document.get("threads")),
         ("Nearcache", document.get("nearcache")),
     ]
     return [(name, " ".join(str(value).split())) for name, value in rows if value]

@@ -30,6 +30,7 @@ struct WindowMessage {
 
 struct RankMessage {
   double wall_seconds;
+  uint64_t node;
   Counters counters;
 };
 
@@ -62,6 +63,7 @@ std::vector<WindowMessage> windows_of_rank() {
 RankMessage rank_message() {
   RankMessage message{};
   message.wall_seconds = 1e-9 * static_cast<double>(system_ns() - context.started_ns);
+  message.node = node_number();
   message.counters = context.freed;
   for (Window* window : context.windows.all()) {
     Counters counters;
@@ -147,6 +149,16 @@ std::vector<uint64_t> packed_profile() {
   return ReportDetails::pack(*profile);
 }
 
+// From 0, single, to 3, multiple.
+int thread_level() {
+  int level = MPI_THREAD_SINGLE;
+  if (next.Query_thread(&level) != MPI_SUCCESS) return -1;
+  return level == MPI_THREAD_MULTIPLE     ? 3
+         : level == MPI_THREAD_SERIALIZED ? 2
+         : level == MPI_THREAD_FUNNELED   ? 1
+                                          : 0;
+}
+
 // Windows with the same id and size are one window, seen by its ranks.
 class WindowMerger {
  public:
@@ -209,10 +221,12 @@ void context_report() {
     });
   }
   if (context.rank != 0 || gathering.failed()) return;
-  Report report = new_report(context.options, library_line(), network_model_label());
+  Report report = new_report(context.options, library_line(), network_model_label(), thread_level(),
+                             ranks[0].wall_seconds);
   for (size_t rank = 0; rank < profiles.size(); ++rank)
     report.details.add(static_cast<int>(rank), profiles[rank]);
-  for (const RankMessage& rank : ranks) report.ranks.push_back({rank.wall_seconds, rank.counters});
+  for (const RankMessage& rank : ranks)
+    report.ranks.push_back({rank.wall_seconds, rank.node, rank.counters});
   report.windows = windows.merged();
   write_report(report, context.options.report, context.rank);
 }
