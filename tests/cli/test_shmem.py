@@ -171,11 +171,6 @@ def test_nearest_version_is_chosen(shmem_home):
     assert choice.object.tag == "oshmem-3.1.0" and "using oshmem-3.1.0" in choice.note
 
 
-def test_advise_says_that_it_is_about_mpi(shmem, program, shmem_home, nearcache, tmp_path):
-    done = nearcache("advise", "--", shmem.oshrun, "-n", 2, program, cwd=tmp_path)
-    assert done.returncode != 0 and "OpenSHMEM" in done.stderr
-
-
 def test_doctor_finds_the_launcher_of_an_object(shmem, shmem_home):
     item = next(item for item in Home(shmem_home).objects() if item.tag == shmem.tag)
     found = doctor.launchers([doctor.Path(shmem.oshrun).parent])
