@@ -48,6 +48,7 @@ void Board::join(uint32_t slot, std::vector<uint64_t>* numbers,
                  std::vector<MPI_Request>* requests) {
   numbers->assign(ranks(), 0);
   requests->clear();
+  under_way_ = true;
   for (uint32_t target = 0; target < ranks(); ++target) {
     const int rank = static_cast<int>(target);
     MPI_Request request = MPI_REQUEST_NULL;
@@ -61,6 +62,7 @@ void Board::join(uint32_t slot, std::vector<uint64_t>* numbers,
 }
 
 void Board::leave(uint32_t slot) {
+  under_way_ = true;
   for (uint32_t target = 0; target < ranks(); ++target) {
     const int rank = static_cast<int>(target);
     next.Accumulate(&one, 1, MPI_UINT64_T, rank, at(slot, offsetof(Slot, left)), 1, MPI_UINT64_T,
@@ -77,6 +79,7 @@ bool Board::read_each(const std::vector<uint32_t>& targets, MPI_Aint place,
                       std::vector<Value>* values) {
   constexpr int count = sizeof(Value) / sizeof(uint64_t);
   values->resize(targets.size());
+  under_way_ = true;
   bool good = true;
   for (size_t i = 0; i < targets.size(); ++i) {
     good &= insist([&] {
@@ -102,6 +105,7 @@ void Board::add(uint32_t slot, uint32_t target, uint64_t regions, uint64_t delta
   if (regions == 0) return;
   const auto first = static_cast<uint32_t>(std::countr_zero(regions)),
              last = static_cast<uint32_t>(63 - std::countl_zero(regions));
+  under_way_ = true;
   std::vector<uint64_t>& deltas = sending_.emplace_back(last - first + 1);
   for (uint32_t region = first; region <= last; ++region)
     deltas[region - first] = (regions >> region & 1) != 0 ? delta : 0;
@@ -124,8 +128,10 @@ bool Board::wait(uint32_t target) {
 }
 
 bool Board::wait_for_all() {
+  if (!under_way_) return true;
   const bool arrived = insist([&] { return next.Win_flush_all(window_); });
   sending_.clear();
+  under_way_ = !arrived;
   return arrived;
 }
 

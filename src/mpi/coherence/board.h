@@ -64,6 +64,7 @@ class Board {
   // `wait`.
   void add(uint32_t slot, uint32_t target, uint64_t regions, uint64_t delta);
   bool wait(uint32_t target);
+  // Costs nothing where nothing is under way.
   bool wait_for_all();
   // What was added has left its buffers.
   void sent();
@@ -88,6 +89,7 @@ class Board {
   uint32_t first_free_ = 0;
   bool in_use_[slots] = {};
   std::vector<std::vector<uint64_t>> sending_;  // buffers of `add`
+  bool under_way_ = false;                      // something was sent since the last wait for all
 };
 
 }  // namespace nearcache::mpi

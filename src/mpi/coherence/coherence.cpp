@@ -1,8 +1,6 @@
 #include "mpi/coherence/coherence.h"
 
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -17,22 +15,6 @@ namespace {
 // one part of the time in so many goes into telling readers of writes
 constexpr uint64_t closing_share = 100;
 constexpr uint64_t closing_at_once_ns = 500000;
-
-// Of memory that other processes may have mapped, too.
-bool is_shared_memory(uintptr_t begin, uintptr_t end) {
-  std::FILE* maps = std::fopen("/proc/self/maps", "re");
-  if (maps == nullptr) return true;
-  bool shared = false;
-  char line[4096];
-  while (!shared && std::fgets(line, sizeof line, maps) != nullptr) {
-    uintptr_t from = 0, to = 0;
-    char rights[5] = {};
-    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) == 3)
-      shared = from < end && begin < to && rights[3] == 's';
-  }
-  std::fclose(maps);
-  return shared;
-}
 
 }  // namespace
 
@@ -88,8 +70,7 @@ void Coherence::exposes(MPI_Win handle, CoherentWindow* window, const void* base
   }
   if (window != nullptr && !context.options.watch_stores)
     window->own_stores().never("option watch_stores is off");
-  if (window != nullptr && bytes > 0 && !allocated && is_shared_memory(begin, end))
-    window->own_stores().never("other processes may store to its memory, which is mapped shared");
+  if (window != nullptr && !allocated) window->own_stores().may_be_mapped_elsewhere();
   exposed_.push_back({handle, window, begin, end});
 }
 

@@ -33,6 +33,8 @@ class OwnStores {
   // why.
   void never(const std::string& why);
   void never(uint64_t regions);
+  // The memory is not MPI's own: before it is watched, it is looked whether it is mapped shared.
+  void may_be_mapped_elsewhere() { ask_whether_shared_ = true; }
   // A call that has begun writes to these, perhaps past the processor: they have changed by the
   // next look.
   void will_have_changed(uint64_t regions) { changed_ |= regions; }
@@ -70,6 +72,7 @@ class OwnStores {
   uint64_t watched_ = 0;  // not volatile
   uint64_t never_ = 0;    // volatile for good
   uint64_t changed_ = 0;  // by calls
+  bool ask_whether_shared_ = false;
   int range_ = -1;
   uintptr_t pages_ = 0;       // where the watched range begins
   uint64_t dirty_pages_ = 0;  // of the last look
