@@ -85,6 +85,14 @@ Window::Range Window::written_range(MPI_Aint displacement, MPI_Count count,
   const Elements elements{layout, static_cast<uint64_t>(count)};
   if (layout->size == 0 || count == 0) return {start, start};
   Range range;
+  if (layout->dense) {  // most writes: words and rows
+    int64_t bytes = 0;
+    if (__builtin_mul_overflow(static_cast<int64_t>(layout->size), count, &bytes) ||
+        __builtin_add_overflow(start, layout->true_lb, &range.from) ||
+        __builtin_add_overflow(range.from, bytes, &range.to))
+      return {};
+    return range;
+  }
   if (__builtin_add_overflow(start, elements.lowest(), &range.from) ||
       __builtin_add_overflow(start, elements.highest(), &range.to))
     return {};
