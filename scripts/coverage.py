@@ -1,0 +1,118 @@
+"""How much of src/ the tests run, by gcovr: unit tests, and a selection of MPI programs.
+
+    scripts/coverage.py [--html FOLDER] [--only-report]
+
+Builds the preset `coverage` for one MPI (build-coverage/), runs what SELECTION names, and prints
+the share of lines, functions and branches, by part of src/. Not of src/shmem and src/upc, whose
+tests run in libraries of their own.
+Needs what ./test and ./test --lint need.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from console import DEPS, ROOT, Failed, Status, build_targets, logged
+from run_tests import ROOT_VARIABLES
+
+FOLDER = ROOT / "build-coverage"
+# Programs are preloaded with the object, so that what they make it do counts.
+TARGETS = (
+    "unit_tests",
+    "thread_tests",
+    *("nearcache_mpi", "semantics", "phases", "coherent", "rma", "rma_first"),
+    "nearcache_tables_json",
+)
+SELECTION = (
+    "tests/mpi/test_semantics.py",
+    "tests/mpi/test_phases.py",
+    "tests/mpi/test_coherent.py",
+    "tests/mpi/test_rma.py",
+)
+PARTS = ("base", "cache", "front", "net", "rma", "telemetry", "simulate", "mpi")
+
+
+def mpicc():
+    """The MPI of .deps, else the system's."""
+    own = DEPS / "mpich" / "bin" / "mpicc"
+    return own if own.exists() else "mpicc"
+
+
+def build(log):
+    words = ["cmake", "--preset", "coverage", "-S", ROOT, "-DCMAKE_UNITY_BUILD=ON"]
+    words += [f"-DNEARCACHE_MPICC={mpicc()}", "-DNEARCACHE_BUILD_APPS=OFF"]
+    words += ["-DNEARCACHE_BUILD_BENCH=OFF"]
+    logged(words, log)
+    known = subprocess.run(
+        ["cmake", "--build", FOLDER, "--target", "help"], capture_output=True, text=True
+    ).stdout.split()
+    names = {word.rstrip(":") for word in known}
+    tag = next(name for name in names if name.startswith("nearcache_mpi.")).partition(".")[2]
+    targets = [f"{name}.{tag}" if f"{name}.{tag}" in names else name for name in TARGETS]
+    with Status("building with --coverage") as status:
+        build_targets(FOLDER, targets, log, status)
+        status.done()
+
+
+def run():
+    """Runs the tests; one that fails is told, and counts for what it ran."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("NEARCACHE_")}
+    env.update({name: "1" for name in ROOT_VARIABLES}, NEARCACHE_BUILD=str(FOLDER))
+    for old in FOLDER.rglob("*.gcda"):
+        old.unlink()
+    for name in ("unit_tests", "thread_tests"):
+        program = next(
+            path for path in FOLDER.rglob(name) if os.access(path, os.X_OK) and path.is_file()
+        )
+        subprocess.run([program, "--gtest_brief=1"], env=env, stdin=subprocess.DEVNULL)
+    words = [sys.executable, "-m", "pytest", "-q", "-m", "not long", *SELECTION]
+    subprocess.run(words, cwd=ROOT, env=env, stdin=subprocess.DEVNULL)
+
+
+def measured(html):
+    """gcovr's summary of src/: {file: (lines, covered)} and the totals."""
+    summary = FOLDER / "coverage.json"
+    words = [DEPS / "tools" / "bin" / "gcovr", "--root", ROOT, "--filter", f"{ROOT}/src/"]
+    words += ["--object-directory", FOLDER, "--exclude-throw-branches"]
+    words += ["--exclude", f"{ROOT}/src/(shmem|upc)/"]
+    words += ["--gcov-ignore-errors=all", "--merge-mode-functions=separate"]
+    words += ["--json-summary", summary, "-j", str(os.cpu_count() or 1), FOLDER]
+    if html:
+        html.mkdir(parents=True, exist_ok=True)
+        words += ["--html-details", html / "index.html"]
+    logged(words, FOLDER / "log")
+    return json.loads(summary.read_text())
+
+
+def show(found):
+    for part in PARTS:
+        rows = [row for row in found["files"] if row["filename"].startswith(f"src/{part}/")]
+        lines, covered = (sum(row[f"line_{key}"] for row in rows) for key in ("total", "covered"))
+        if lines:
+            print(f"  src/{part:10} {100 * covered / lines:5.1f}% of {lines:,} lines")
+    for kind, many in (("line", "lines"), ("function", "functions"), ("branch", "branches")):
+        print(f"{many}: {found[f'{kind}_percent']}% of {found[f'{kind}_total']:,}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--html", type=Path, metavar="FOLDER", help="also pages that show each line"
+    )
+    parser.add_argument("--only-report", action="store_true", help="of what has been run already")
+    given = parser.parse_args()
+    try:
+        if not given.only_report:
+            FOLDER.mkdir(exist_ok=True)
+            build(FOLDER / "log")
+            run()
+        show(measured(given.html))
+    except Failed as error:
+        sys.exit(f"coverage: {error}")
+
+
+if __name__ == "__main__":
+    main()
