@@ -144,6 +144,7 @@ void context_start(int level) {
   context.started = true;
   context.home.settle();
   context.started_ns = system_ns();
+  context.thread_level = level;
   context.threaded = level == SHMEM_THREAD_MULTIPLE;
   {
     const Inside inside_library;

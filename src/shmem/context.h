@@ -36,6 +36,7 @@ struct Context {
   bool started = false;
   int starts = 0;  // calls that began OpenSHMEM, less those that ended it
   bool finished = false;
+  int thread_level = 0;       // SHMEM_THREAD_SINGLE, ...
   bool threaded = false;      // SHMEM_THREAD_MULTIPLE: channels lock
   bool caching = false;       // neither switched off nor kept from it
   std::string obstacle;       // why nothing may be cached, if so

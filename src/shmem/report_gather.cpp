@@ -62,17 +62,6 @@ void fill(Message* message) {
   }
 }
 
-// From 0, single, to 3, multiple.
-int thread_level() {
-  int level = SHMEM_THREAD_SINGLE;
-  if (next.query_thread == nullptr) return -1;
-  next.query_thread(&level);
-  return level == SHMEM_THREAD_MULTIPLE     ? 3
-         : level == SHMEM_THREAD_SERIALIZED ? 2
-         : level == SHMEM_THREAD_FUNNELED   ? 1
-                                            : 0;
-}
-
 std::string context_name(int64_t id, size_t row) {
   if (id == 0) return "default context";
   return (row + 1 == most_contexts ? "contexts from " : "context ") + std::to_string(id);
@@ -120,8 +109,11 @@ void report_write() {
   fill(mine);
   next.barrier_all();
   if (context.pe == 0) {
-    Report report = new_report(context.options, library_line(), network_model_label(),
-                               thread_level(), mine->wall_seconds);
+    const std::string threads =
+        thread_level_name(context.thread_level, {SHMEM_THREAD_SINGLE, SHMEM_THREAD_FUNNELED,
+                                                 SHMEM_THREAD_SERIALIZED, SHMEM_THREAD_MULTIPLE});
+    Report report = new_report(context.options, library_line(), network_model_label(), threads,
+                               mine->wall_seconds);
     report.api = Api::openshmem;
     std::map<int64_t, WindowReport> rows;
     for (int pe = 0; pe < context.pes; ++pe) {

@@ -58,14 +58,21 @@ std::string time_before(double seconds) {
 
 }  // namespace
 
+std::string thread_level_name(int level, const std::array<int, 4>& levels) {
+  static constexpr const char* names[] = {"single", "funneled", "serialized", "multiple"};
+  for (size_t i = 0; i < levels.size(); ++i) {
+    if (level == levels[i]) return names[i];
+  }
+  return "";
+}
+
 Report new_report(const Options& options, std::string library, std::string modelled,
-                  int thread_level, double seconds) {
-  static constexpr const char* levels[] = {"single", "funneled", "serialized", "multiple"};
+                  std::string threads, double seconds) {
   Report report;
   report.launch.command = command_line();
   report.launch.started = time_before(seconds);
   report.launch.job = given_job_name();
-  if (thread_level >= 0 && thread_level < 4) report.launch.threads = levels[thread_level];
+  report.launch.threads = std::move(threads);
   report.host = host_name();
   report.program = program_name();
   report.options = options;

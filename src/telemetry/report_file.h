@@ -1,6 +1,7 @@
 // Writing the report to where the option `report` says.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "telemetry/report.h"
@@ -13,10 +14,14 @@ std::string program_name();
 // A number by which processes of a host know each other in a report.
 uint64_t node_number();
 
-// Of this process' host, program and start, `seconds` ago; `thread_level` from 0, single, to 3,
-// multiple, or below 0 where it is not known. Ranks and windows are to be added.
+// "single" to "multiple", by the library's own numbers of the four in that order; empty for any
+// other.
+std::string thread_level_name(int level, const std::array<int, 4>& levels);
+
+// Of this process' host, program and start, `seconds` ago; `threads`: the name of the thread level.
+// Ranks and windows are to be added.
 Report new_report(const Options& options, std::string library, std::string modelled,
-                  int thread_level, double seconds);
+                  std::string threads, double seconds);
 
 // The values of option `report`: empty or 0, none; 1 or -, text on standard error; else the path of
 // a JSON file.

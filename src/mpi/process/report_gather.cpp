@@ -149,14 +149,11 @@ std::vector<uint64_t> packed_profile() {
   return ReportDetails::pack(*profile);
 }
 
-// From 0, single, to 3, multiple.
-int thread_level() {
+std::string threads() {
   int level = MPI_THREAD_SINGLE;
-  if (next.Query_thread(&level) != MPI_SUCCESS) return -1;
-  return level == MPI_THREAD_MULTIPLE     ? 3
-         : level == MPI_THREAD_SERIALIZED ? 2
-         : level == MPI_THREAD_FUNNELED   ? 1
-                                          : 0;
+  if (next.Query_thread(&level) != MPI_SUCCESS) return "";
+  return thread_level_name(
+      level, {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE});
 }
 
 // Windows with the same id and size are one window, seen by its ranks.
@@ -221,7 +218,7 @@ void context_report() {
     });
   }
   if (context.rank != 0 || gathering.failed()) return;
-  Report report = new_report(context.options, library_line(), network_model_label(), thread_level(),
+  Report report = new_report(context.options, library_line(), network_model_label(), threads(),
                              ranks[0].wall_seconds);
   for (size_t rank = 0; rank < profiles.size(); ++rank)
     report.details.add(static_cast<int>(rank), profiles[rank]);
