@@ -27,26 +27,6 @@ void Epochs::complete() {
   started_.clear();
 }
 
-void Epochs::list(uint32_t target) {
-  quiet_ = false;
-  set(target, listed, true);
-  touched_.push_back(target);
-}
-
-void Epochs::write_begins(uint32_t target, uint32_t mark) {
-  Target& at = targets_[target];
-  if ((at.flags & writes) == 0) at.mark = mark;
-  note(target, writes, &Target::last_write);
-  ++at.being_issued;
-  ++being_issued_;
-}
-
-void Epochs::write_issued(uint32_t target) {
-  --targets_[target].being_issued;
-  --being_issued_;
-  note(target, writes, &Target::last_write);
-}
-
 void Epochs::forget_marks() {
   ++era_;
   for (const uint32_t target : touched_) targets_[target].mark = no_mark;

@@ -67,8 +67,18 @@ class Epochs {
 
   // `mark`: the caller's number of all its writes before this one. Of the writes that are
   // outstanding at a target the lowest is kept.
-  void write_begins(uint32_t target, uint32_t mark);
-  void write_issued(uint32_t target);
+  void write_begins(uint32_t target, uint32_t mark) {
+    Target& at = targets_[target];
+    if ((at.flags & writes) == 0) at.mark = mark;
+    note(target, writes, &Target::last_write);
+    ++at.being_issued;
+    ++being_issued_;
+  }
+  void write_issued(uint32_t target) {
+    --targets_[target].being_issued;
+    --being_issued_;
+    note(target, writes, &Target::last_write);
+  }
   static constexpr uint32_t no_mark = UINT32_MAX;  // some are outstanding whose number is not known
   uint32_t mark(uint32_t target) const {
     return writes_unknown(target) ? no_mark : targets_[target].mark;
@@ -98,6 +108,19 @@ class Epochs {
   };
   Sync begin(Targets targets, bool local, uint32_t mark);
   void end(const Sync& sync, bool succeeded);
+  // The same two, of a target that alone has anything outstanding, where no other thread issues or
+  // synchronises. False, and nothing done, if it is not that simple.
+  bool end_alone(uint32_t target) {
+    if (touched_.size() != 1 || touched_[0] != target || (under_way_ | being_issued_) != 0)
+      return false;
+    Target& its = targets_[target];
+    its.held_in = passive_;
+    its.known_since = unnoted_;
+    its.flags = static_cast<uint8_t>(its.flags & ~(gets | writes | exclusive | listed));
+    touched_.clear();
+    update_quiet();
+    return true;
+  }
   bool under_way() const { return under_way_ != 0; }
 
   // Nothing is outstanding and no synchronisation is under way, at any target.
@@ -131,9 +154,12 @@ class Epochs {
     Target& at = targets_[target];
     at.*last = ++numbers_;
     if ((at.flags & listed) == 0) list(target);
-    at.flags = static_cast<uint8_t>(at.flags | what);
+    at.flags = static_cast<uint8_t>(at.flags | what | listed);
   }
-  void list(uint32_t target);
+  void list(uint32_t target) {
+    quiet_ = false;
+    touched_.push_back(target);
+  }
   void set(uint32_t target, uint8_t flags, bool on);
   void settle(Target* target, const Sync& sync);
   void update_quiet() {

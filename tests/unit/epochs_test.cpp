@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <string>
+
 namespace nearcache {
 namespace {
 
@@ -15,6 +18,70 @@ void synchronise(Epochs& epochs, Targets targets, bool local = false, bool succe
 void write(Epochs& epochs, uint32_t target, uint32_t mark = 0) {
   epochs.write_begins(target, mark);
   epochs.write_issued(target);
+}
+
+// As observers see it.
+std::string state(const Epochs& epochs) {
+  std::string text = epochs.quiet() ? "quiet" : "busy";
+  for (uint32_t target = 0; target < ranks; ++target) {
+    for (const bool each :
+         {epochs.gets_noted(target), epochs.writes_outstanding(target), epochs.outstanding(target),
+          epochs.certainly_open(target), epochs.flush_is_empty(Targets::one(target))})
+      text += each ? '1' : '0';
+    text += ' ' + std::to_string(epochs.mark(target));
+  }
+  return text + (epochs.flush_is_empty(all) ? " empty" : "");
+}
+
+TEST(Epochs, the_short_end_of_one_target_is_that_of_the_long_way) {
+  std::mt19937 random(1);
+  Epochs brief(ranks), full(ranks);
+  int taken = 0;
+  for (uint32_t step = 0; step < 20000; ++step) {
+    const uint32_t target = random() % ranks, other = random() % ranks;
+    switch (random() % 12) {
+      case 0:
+        brief.lock_all(), full.lock_all();
+        break;
+      case 1:
+        brief.unlock_all(), full.unlock_all();
+        break;
+      case 2:
+        brief.lock(target, true), full.lock(target, true);
+        break;
+      case 3:
+        brief.unlock(target), full.unlock(target);
+        break;
+      case 4:
+        brief.all_outstanding(step % 2 != 0), full.all_outstanding(step % 2 != 0);
+        break;
+      case 5:
+      case 6:
+        brief.get_issued(target), full.get_issued(target);
+        break;
+      case 7:
+        write(brief, target, step), write(full, target, step);
+        break;
+      case 8: {  // while a write is being issued
+        brief.write_begins(other, step), full.write_begins(other, step);
+        EXPECT_FALSE(brief.end_alone(target));
+        brief.write_issued(other), full.write_issued(other);
+        break;
+      }
+      case 9:
+        synchronise(brief, all), synchronise(full, all);
+        break;
+      default:
+        if (brief.end_alone(target)) {
+          ++taken;
+        } else {
+          synchronise(brief, Targets::one(target));
+        }
+        synchronise(full, Targets::one(target));
+    }
+    ASSERT_EQ(state(brief), state(full)) << "step " << step;
+  }
+  EXPECT_GT(taken, 100);
 }
 
 TEST(Targets, a_rank_that_is_no_target_is_none_whatever_its_number) {

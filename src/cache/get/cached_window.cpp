@@ -775,9 +775,8 @@ void CachedWindow::release(uint32_t record) {
 void CachedWindow::write_begins(uint32_t target, int64_t from, int64_t to) {
   epochs_.write_begins(target, cache_ == nullptr ? Epochs::no_mark : cache_->writes().now());
   if (from == to || cache_ == nullptr) return;
-  const uint32_t before = cache_->writes().now();
-  cache_->record_write(target, from, to);
-  if (cache_->writes().now() < before) epochs_.forget_marks();  // the numbers began anew
+  if (!cache_->record_write(target, from, to)) [[unlikely]]
+    epochs_.forget_marks();
 }
 
 }  // namespace nearcache

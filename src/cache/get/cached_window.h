@@ -223,6 +223,7 @@ class CachedWindow {
     return pending_of_all_.first == no_record && !epochs_.under_way();
   }
   void synced(Targets targets, bool local, bool succeeded) {
+    if (targets.is_one() && !local && succeeded && epochs_.end_alone(targets.rank())) return;
     epochs_.end(epochs_.begin(targets, local, Epochs::no_mark), succeeded);
   }
 

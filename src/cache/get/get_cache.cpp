@@ -481,10 +481,9 @@ void GetCache::abandon(EntryId id, uint32_t write_seq) {
   drop(id);
 }
 
-void GetCache::record_write(uint32_t target, int64_t from, int64_t to) {
-  if (writes_.record(target, from, to)) return;
-  // The write numbers are used up (2^32 writes): start anew with nothing that could be compared
-  // with them.
+// The write numbers are used up (2^32 writes): start anew with nothing that could be compared with
+// them.
+void GetCache::number_writes_anew(uint32_t target, int64_t from, int64_t to) {
   invalidate();
   writes_.clear();
   writes_.record(target, from, to);

@@ -250,8 +250,13 @@ class alignas(64) GetCache {
   uint32_t generation() const { return generation_; }
   bool empty() const { return index_.used() == 0; }
 
-  // Own writes: record them before the data may change.
-  void record_write(uint32_t target, int64_t from, int64_t to);
+  // Own writes: record them before the data may change. False: their numbers began anew.
+  bool record_write(uint32_t target, int64_t from, int64_t to) {
+    if (writes_.record(target, from, to)) [[likely]]
+      return true;
+    number_writes_anew(target, from, to);
+    return false;
+  }
   WriteLog& writes() { return writes_; }
   const WriteLog& writes() const { return writes_; }
 
@@ -373,6 +378,7 @@ class alignas(64) GetCache {
   void drop(EntryId id);
   void forget(EntryId id);
   void purge();
+  void number_writes_anew(uint32_t target, int64_t from, int64_t to);
   uint64_t memory_of(uint64_t index_capacity, uint64_t storage_bytes) const;
   uint64_t turned_away() const { return no_room_ + conflicting_; }
   void note_miss(uint64_t hash);

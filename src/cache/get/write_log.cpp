@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "cache/get/entry.h"
-
 namespace nearcache {
 
 void WriteLog::clear() {
@@ -11,26 +9,6 @@ void WriteLog::clear() {
   std::memset(pieces_, 0, sizeof pieces_);
   std::memset(targets_, 0, sizeof targets_);
   std::memset(longs_, 0, sizeof longs_);
-}
-
-uint32_t WriteLog::slot(uint32_t target, int64_t piece) {
-  return static_cast<uint32_t>(hash_key({piece, target, 0})) % filter_size;
-}
-
-bool WriteLog::record(uint32_t target, int64_t from, int64_t to) {
-  if (now_ == UINT32_MAX) return false;
-  ++now_;
-  log_[now_ % log_size] = {from, to, target};
-  targets_[target % filter_size] = now_;
-  if (to <= from) return true;
-  const int64_t first = from >> piece_bits;
-  const int64_t last = (to - 1) >> piece_bits;
-  if (static_cast<uint64_t>(last - first) >= most_pieces) {
-    longs_[target % filter_size] = now_;
-  } else {
-    for (int64_t piece = first; piece <= last; ++piece) pieces_[slot(target, piece)] = now_;
-  }
-  return true;
 }
 
 bool WriteLog::search(uint32_t target, int64_t from, int64_t to, uint32_t since) const {

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include "cache/get/entry.h"
+
 namespace nearcache {
 
 class WriteLog {
@@ -17,7 +19,22 @@ class WriteLog {
 
   // Bytes [from, to) of `target` are being written. False once the numbers are used up: drop
   // everything, clear().
-  bool record(uint32_t target, int64_t from, int64_t to);
+  bool record(uint32_t target, int64_t from, int64_t to) {
+    if (now_ == UINT32_MAX) return false;
+    ++now_;
+    log_[now_ % log_size] = {from, to, target};
+    targets_[target % filter_size] = now_;
+    if (to <= from) return true;
+    int64_t piece = from >> piece_bits;
+    const int64_t last = (to - 1) >> piece_bits;
+    if (static_cast<uint64_t>(last - piece) >= most_pieces) {
+      longs_[target % filter_size] = now_;
+      return true;
+    }
+    do pieces_[slot(target, piece)] = now_;
+    while (piece++ != last);
+    return true;
+  }
 
   uint32_t now() const { return now_; }
 
@@ -39,7 +56,9 @@ class WriteLog {
   };
 
   bool search(uint32_t target, int64_t from, int64_t to, uint32_t since) const;
-  static uint32_t slot(uint32_t target, int64_t piece);
+  static uint32_t slot(uint32_t target, int64_t piece) {
+    return static_cast<uint32_t>(hash_key({piece, target, 0})) % filter_size;
+  }
 
   uint32_t now_ = 0;
   uint32_t pieces_[filter_size];   // by target and piece: number of the last short write

@@ -88,7 +88,9 @@ void CoherentWindow::writes(uint32_t target, int64_t from, int64_t to) {
   window_.wake();  // what is outstanding is noted from now on
   Written& its = written_[target];
   its.by_epoch = its.by_epoch || by_epoch;
-  open(target, VersionWords::to_open(its.open, regions_.mask(from, to)));
+  const uint64_t regions = regions_.mask(from, to) & ~its.open;
+  if (regions != 0) [[unlikely]]
+    open(target, VersionWords::to_open(its.open, regions));
 }
 
 void CoherentWindow::never_again(uint32_t target) {

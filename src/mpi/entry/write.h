@@ -35,30 +35,31 @@ int noted_write(MPI_Win handle, TraceWrite kind, int target, MPI_Aint displaceme
   Window* window = find_window(handle);
   if (window == nullptr) return issue();
   context.phases.writing();
-  if (window->coherent() != nullptr) window->announce_write(target, displacement, count, type);
+  const Window::Write write = window->describe_write(target, displacement, count, type);
+  if (window->coherent() != nullptr) window->announce_write(write);
   if (window->paused()) {
     write_unnoted(*window, kind);
     return issue();
   }
   if (window->locks_deferred()) [[unlikely]]
-    window->take_locks(window->targets(target));
+    window->take_locks(write.target);
   context.progress.called();
   bool noted = false;
   {
     const WindowLock lock(window->mutex());
     if (kind == TraceWrite::fetch) window->fetch_begins();
     window->count_write(kind);
-    if (window->observed()) window->observe_write(kind, target, displacement, count, type);
+    if (window->observed()) window->observe_write(kind, write);
     if (window->caching()) {
       noted = true;
-      window->write_begins(target, displacement, count, type);
+      window->write_begins(write);
     } else {
       window->write_issued_uncached(target);
     }
   }
   const int rc = issue();
   const WindowLock lock(window->mutex());
-  if (noted) window->write_issued(target);
+  if (noted) window->write_issued(write);
   window->maybe_pause_of_others();
   return rc;
 }

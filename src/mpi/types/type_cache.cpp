@@ -105,7 +105,9 @@ const Layout* large_layout_of(MPI_Datatype datatype) {
 }
 
 const Layout* layout_of(MPI_Datatype datatype) {
-  const Layout* layout = large_layout_of(datatype);
+  const Layout* layout = named_types.find(datatype);
+  if (layout != nullptr) return layout;
+  layout = derived_layout(datatype);
   return layout == nullptr || layout->blocks.size() <= most_blocks ? layout : nullptr;
 }
 

@@ -52,12 +52,10 @@ void Window::observe_sync(TraceSync kind, Targets targets) {
   }
 }
 
-void Window::observe_write(TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count,
-                           MPI_Datatype type) {
-  if (!valid_target(target)) return;
-  const Range range = written_range(displacement, count, type);
-  if (range.from != range.to)
-    context.observer.write(identity_.id, kind, target, range.from, range.to);
+void Window::observe_write(TraceWrite kind, const Write& write) {
+  if (write.target.is_one() && write.from != write.to)
+    context.observer.write(identity_.id, kind, static_cast<int>(write.target.rank()), write.from,
+                           write.to);
 }
 
 }  // namespace nearcache::mpi

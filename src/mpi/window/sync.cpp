@@ -62,41 +62,31 @@ void Window::request_completed(uint32_t record, uint64_t serial, bool succeeded)
   cached_.request_completed(record, serial, succeeded);
 }
 
-void Window::write_begins(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {
-  if (!valid_target(target)) return;
-  sampling_.write_begins(target);
-  const Range range = written_range(displacement, count, type);
-  cached_.write_begins(static_cast<uint32_t>(target), range.from, range.to);
-}
-
-void Window::announce_write(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) {
-  if (!valid_target(target)) return;
-  const Range range = written_range(displacement, count, type);
-  coherent_->writes(static_cast<uint32_t>(target), range.from, range.to);
-}
-
-Window::Range Window::written_range(MPI_Aint displacement, MPI_Count count,
-                                    MPI_Datatype type) const {
+Window::Write Window::describe_write(int target, MPI_Aint displacement, MPI_Count count,
+                                     MPI_Datatype type) const {
+  Write write{targets(target)};
+  const bool matters = coherent_ != nullptr || observed_ || (caching() && !pause_.on());
+  if (!matters) return write;
   const Layout* layout = count >= 0 ? layout_of(type) : nullptr;
   int64_t start = 0;
   if (layout == nullptr || identity_.unit == 0 ||
       __builtin_mul_overflow(static_cast<int64_t>(displacement), identity_.unit, &start))
-    return {};
+    return write;
   const Elements elements{layout, static_cast<uint64_t>(count)};
-  if (layout->size == 0 || count == 0) return {start, start};
-  Range range;
-  if (layout->dense) {  // most writes: words and rows
+  int64_t from = start, to = start;
+  bool too_far = false;
+  if (layout->size == 0 || count == 0) {  // nothing
+  } else if (layout->dense) {             // most writes: words and rows
     int64_t bytes = 0;
-    if (__builtin_mul_overflow(static_cast<int64_t>(layout->size), count, &bytes) ||
-        __builtin_add_overflow(start, layout->true_lb, &range.from) ||
-        __builtin_add_overflow(range.from, bytes, &range.to))
-      return {};
-    return range;
+    too_far = __builtin_mul_overflow(static_cast<int64_t>(layout->size), count, &bytes) ||
+              __builtin_add_overflow(start, layout->true_lb, &from) ||
+              __builtin_add_overflow(from, bytes, &to);
+  } else {
+    too_far = __builtin_add_overflow(start, elements.lowest(), &from) ||
+              __builtin_add_overflow(start, elements.highest(), &to);
   }
-  if (__builtin_add_overflow(start, elements.lowest(), &range.from) ||
-      __builtin_add_overflow(start, elements.highest(), &range.to))
-    return {};
-  return range;
+  if (!too_far) write.from = from, write.to = to;
+  return write;
 }
 
 }  // namespace nearcache::mpi

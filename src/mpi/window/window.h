@@ -64,6 +64,13 @@ class Window {
   bool observed() const { return observed_; }
   std::mutex& mutex() { return mutex_; }
 
+  // A put or an accumulate of the program: the bytes of a target that it touches, perhaps none; all
+  // where only MPI knows.
+  struct Write {
+    Targets target;
+    int64_t from = INT64_MIN, to = INT64_MAX;
+  };
+
   // --- The calls below need the lock. ---
 
   void set_mode(Mode mode);  // after confirm_served
@@ -174,7 +181,9 @@ class Window {
   uint64_t kept() const { return cached_.versions()->kept(); }
   uint32_t barren_validations() const { return cached_.versions()->barren(); }
   // Readers are told, before a put or an accumulate is issued.
-  void announce_write(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type);
+  void announce_write(const Write& write) {
+    if (write.target.is_one()) coherent_->writes(write.target.rank(), write.from, write.to);
+  }
 
   // --- What goes to MPI unnoted: everything of a window that pauses, and gets of the own rank, but
   // not with other threads, nor where somebody wants to know of every call. ---
@@ -302,15 +311,20 @@ class Window {
   uint64_t serial_of(uint32_t record) { return cached_.serial_of(record); }
   void belongs_to_request(uint32_t record) { cached_.belongs_to_request(record); }
 
-  // --- Own writes. ---
+  // --- Own writes (struct Write). ---
+
+  Write describe_write(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type) const;
   // Before it is issued, and after.
-  void write_begins(int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type);
-  void write_issued(int target) {
-    if (valid_target(target)) cached_.write_issued(static_cast<uint32_t>(target));
+  void write_begins(const Write& write) {
+    if (!write.target.is_one()) return;
+    sampling_.write_begins(static_cast<int>(write.target.rank()));
+    cached_.write_begins(write.target.rank(), write.from, write.to);
+  }
+  void write_issued(const Write& write) {
+    if (write.target.is_one()) cached_.write_issued(write.target.rank());
   }
   // Tells the trace.
-  void observe_write(TraceWrite kind, int target, MPI_Aint displacement, MPI_Count count,
-                     MPI_Datatype type);
+  void observe_write(TraceWrite kind, const Write& write);
   void observe_sync(TraceSync kind, Targets targets);
 
   static constexpr MPI_Count plain_count_limit = INT32_MAX;
@@ -353,12 +367,6 @@ class Window {
   }
   bool ensure_cache();
   CachedWindow::Decision look_up_unlocked(const GetCall& call, const RemoteGet& get, bool request);
-  // The bytes of a target that a write touches, perhaps none; all where only MPI knows.
-  struct Range {
-    int64_t from = INT64_MIN, to = INT64_MAX;
-  };
-  Range written_range(MPI_Aint displacement, MPI_Count count, MPI_Datatype type) const;
-
   bool understand(const GetCall& call, RemoteGet* get) const;
   static uint64_t bytes_of(const GetCall& call);
   bool bypassed(const RemoteGet& get) const {
