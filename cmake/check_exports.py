@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails if a built library lacks a symbol that it must export: check_exports.py [--nm NM] LIBRARY SYMBOLS."""
+"""Fails if a built library lacks a symbol that it must export, or an archive that it must define: check_exports.py [--nm NM] LIBRARY SYMBOLS."""
 
 import argparse
 import subprocess
@@ -13,8 +13,12 @@ def main():
     parser.add_argument("library")
     parser.add_argument("symbols", type=Path)
     args = parser.parse_args()
+    table = [] if args.library.endswith(".a") else ["-D"]
     listing = subprocess.run(
-        [args.nm, "-D", "--defined-only", args.library], check=True, capture_output=True, text=True
+        [args.nm, *table, "--defined-only", "--extern-only", args.library],
+        check=True,
+        capture_output=True,
+        text=True,
     )
     exported = {line.split()[-1].split("@")[0] for line in listing.stdout.splitlines() if line}
     missing = [name for name in args.symbols.read_text().split() if name not in exported]

@@ -28,6 +28,20 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("shmem", found, ids=[shmem.tag for shmem in found])
 
 
+def pytest_collection_modifyitems(config, items):
+    """The lazy MPI hides what is below it, so one of each family is enough, all under ./test --long."""
+    if launch.LONG:
+        return
+    few = newest_of_each_family(launch.mpis())
+
+    def kept(item):
+        given = getattr(item, "callspec", None)
+        return not given or given.params.get("layer") != "lazy" or given.params.get("mpi") in few
+
+    config.hook.pytest_deselected(items=[item for item in items if not kept(item)])
+    items[:] = [item for item in items if kept(item)]
+
+
 @pytest.fixture
 def preload(mpi):
     """The preload object of an MPI; the test is skipped where it was not built."""

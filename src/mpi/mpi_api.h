@@ -5,6 +5,9 @@
 // And Open MPI's predefined handles are addresses of objects in its library, which need not be
 // loaded when we are: they are looked up at start (next.h), so MPI_INT, MPI_COMM_WORLD and the like
 // may not be used in static initialisers.
+//
+// What neither defines an entry point nor looks for the functions below us is compiled once for the
+// object and the archive.
 #pragma once
 
 #include "declared.h"
@@ -19,7 +22,7 @@
 #include "extensions.h"
 #pragma GCC visibility pop
 
-#if defined(NEARCACHE_FAMILY_OPENMPI) && !defined(NEARCACHE_STATIC)
+#ifdef NEARCACHE_FAMILY_OPENMPI
 namespace nearcache::mpi {
 struct Predefined {
 #define NEARCACHE_PREDEFINED(name) void* name = nullptr;

@@ -65,6 +65,15 @@ def test_random_programs_in_mode_coherent(mpi, preload, layer, ranks):
     )
 
 
+@pytest.mark.few_mpis
+@pytest.mark.parametrize("words", [(), ("--coherent",)], ids=["every_mode", "coherent"])
+def test_random_programs_on_the_rma_engine(mpi, preload, words):
+    if words and host_defects.without_quiet_phases(mpi):
+        pytest.skip("with this MPI nothing is kept across acquires")
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_QUIET_AFTER": 1}
+    run_batches(mpi, "cached", SEED + 500_000, *words, operations=5 * OPERATIONS, env=env)
+
+
 # (The lazy MPI needs MPI_COMM_SELF.)
 def test_random_programs_with_sessions_only(mpi, preload):
     if mpi.family != "abi" and mpi.version < (5,):

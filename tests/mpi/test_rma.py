@@ -79,3 +79,34 @@ def test_ranks_that_have_given_up_a_late_one_make_its_window_by_the_host_with_it
     )
     assert "pending" not in result.output  # what MPICH says of requests that nobody has completed
     assert result.output.count("a window is done by the RMA engine") == 3
+
+
+@pytest.mark.few_mpis
+@pytest.mark.slow
+def test_a_thousand_windows_leave_nothing_behind(mpi, preload):
+    words = ["--only", "many_windows", *([6000] if launch.LONG else [])]
+    result = launch.run(mpi, 3, "rma_job", *words, env={"NEARCACHE_RMA": "on"}, timeout=300).check()
+    assert result.lines("ok") == ["ok many_windows"]
+
+
+@pytest.mark.one_mpi
+@pytest.mark.slow
+def test_sixty_four_ranks_of_one_machine(mpi, preload):
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_VERBOSE": "2"}
+    result = launch.run(mpi, 64, "rma_job", "--only", "of_many_ranks", env=env).check()
+    assert result.lines("ok") == ["ok of_many_ranks"]
+    assert "not done by the RMA engine" not in result.output
+
+
+@pytest.mark.one_mpi
+def test_a_rank_that_is_killed_with_a_lock_loses_it_and_is_named(mpi, preload):
+    if mpi.family != "mpich":
+        pytest.skip("only Hydra lets the others go on")
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off"}
+    words = ("rma_job", "--only", "killed_with_a_lock")
+    result = launch.run(mpi, 3, *words, env=env, extra=("-disable-auto-cleanup",), timeout=60)
+    assert not result.timed_out
+    assert result.lines("ok") == ["ok killed_with_a_lock"], result.output
+    assert "one-sided communication failed: rank 1 is gone" in result.output
+    result = launch.run(mpi, 3, *words, env=env, timeout=60)  # as users start it
+    assert not result.timed_out and result.code != 0

@@ -151,7 +151,7 @@ class Program {
 };
 
 TEST(RmaRandom, ProgramsDoWhatTheOracleSays) {
-  for (uint64_t seed = 0; seed < 60; ++seed) {
+  for (uint64_t seed = 0; seed < 2000; ++seed) {  // 10^6 operations
     SCOPED_TRACE(seed);
     constexpr int sizes[] = {1, 2, 3, 5, 16};
     Program(sizes[seed % 5], seed).run(8);

@@ -13,9 +13,33 @@ void install(RmaLayer* layer) {
 
 #include <dlfcn.h>
 
+// Functions that not every MPI has are weak references: their fields may be null.
+#define NEARCACHE_NEXT_WEAK_0(symbol)
+#define NEARCACHE_NEXT_WEAK_1(symbol) extern "C" decltype(symbol) P##symbol __attribute__((weak));
+#define NEARCACHE_NEXT(name, symbol, optional) NEARCACHE_NEXT_WEAK_##optional(symbol)
+#include "mpi_next.inc"
+#include "rma_next.inc"
+#undef NEARCACHE_NEXT
+
 namespace nearcache::mpi {
 
-constinit Next next;
+constinit Next next = [] {
+  Next table;
+#define NEARCACHE_NEXT(name, symbol, optional) table.name = &::P##symbol;
+#include "mpi_next.inc"
+#include "rma_next.inc"
+#undef NEARCACHE_NEXT
+  return table;
+}();
+#ifdef NEARCACHE_FAMILY_OPENMPI
+constinit Predefined predefined = [] {
+  Predefined table;
+#define NEARCACHE_PREDEFINED(name) table.name = &::name;
+#include "predefined.inc"
+#undef NEARCACHE_PREDEFINED
+  return table;
+}();
+#endif
 
 void next_fill() {}
 bool next_usable() { return true; }

@@ -11,23 +11,9 @@
 #include "front/layer_stack.h"
 #include "mpi/mpi_api.h"
 
-#ifdef NEARCACHE_STATIC
-// Functions that not every MPI has are weak references: their fields may be null.
-#define NEARCACHE_NEXT_WEAK_0(symbol)
-#define NEARCACHE_NEXT_WEAK_1(symbol) extern "C" decltype(symbol) P##symbol __attribute__((weak));
-#define NEARCACHE_NEXT(name, symbol, optional) NEARCACHE_NEXT_WEAK_##optional(symbol)
-#include "mpi_next.inc"
-#include "rma_next.inc"
-#undef NEARCACHE_NEXT
-#endif
-
 namespace nearcache::mpi {
 
-#ifdef NEARCACHE_STATIC
-#define NEARCACHE_NEXT(name, symbol, optional) decltype(&::symbol) name = &::P##symbol;
-#else
 #define NEARCACHE_NEXT(name, symbol, optional) decltype(&::symbol) name = nullptr;
-#endif
 
 // One field for every row of entry_points.txt that this MPI's header declares (#ifdef
 // NEARCACHE_HAS_Put_c tells). Rows with a requirement may be null even then, where the library that

@@ -210,20 +210,20 @@ Known& known() {
 
 bool is_visible(const void* caller, const std::vector<std::string>& calls,
                 std::map<size_t, std::string> Known::*reasons, std::string* why) {
-  Known& all = known();
-  const std::lock_guard<std::mutex> guard(all.mutex);
+  Known& state = known();
+  const std::lock_guard<std::mutex> guard(state.mutex);
   const unsigned long long loads = load_count();
-  if (loads != all.loads || all.objects.empty()) {
-    all.objects = loaded_objects();
-    all.own = find_object(all.objects, reinterpret_cast<const void*>(&creation_is_visible));
-    all.reasons.clear();
-    all.reasons_of_releases.clear();
-    all.loads = loads;
+  if (loads != state.loads || state.objects.empty()) {
+    state.objects = loaded_objects();
+    state.own = find_object(state.objects, reinterpret_cast<const void*>(&creation_is_visible));
+    state.reasons.clear();
+    state.reasons_of_releases.clear();
+    state.loads = loads;
   }
-  const size_t index = find_object(all.objects, caller);
-  auto reason = (all.*reasons).find(index);
-  if (reason == (all.*reasons).end())
-    reason = (all.*reasons).emplace(index, judge(all.objects, index, all.own, calls)).first;
+  const size_t index = find_object(state.objects, caller);
+  auto reason = (state.*reasons).find(index);
+  if (reason == (state.*reasons).end())
+    reason = (state.*reasons).emplace(index, judge(state.objects, index, state.own, calls)).first;
   if (reason->second.empty()) return true;
   if (why) *why = reason->second;
   return false;
