@@ -272,6 +272,109 @@ void requests() {
   MPI_Win_unlock_all(words.win);
 }
 
+// A fetch that waits for a lock, whose owner waits for what this rank does after it: in each of the
+// calls that look at requests.
+void requests_are_under_way() {
+  constexpr int ways = 9;
+  Words words(ways);
+  for (int i = 0; i < ways; ++i) words.memory[static_cast<size_t>(i)] = 100 * rank + i;
+  for (int way = 0; way < ways; ++way) {
+    MPI_Barrier(check::world);
+    int64_t word = -1, note = -1;
+    if (rank == 0) {
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, words.win);
+      MPI_Barrier(check::world);
+      MPI_Recv(&note, 1, MPI_INT64_T, 1, way, check::world, MPI_STATUS_IGNORE);
+      MPI_Win_unlock(0, words.win);
+      MPI_Send(&note, 1, MPI_INT64_T, 1, way, check::world);
+      continue;
+    }
+    MPI_Barrier(check::world);
+    if (rank != 1) continue;
+    MPI_Request both[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Request &fetch = both[0], &receive = both[1];
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, words.win);
+    MPI_Rget(&word, 1, MPI_INT64_T, 0, way, 1, MPI_INT64_T, words.win, &fetch);
+    int done = 1, which = -1, places[3] = {-1, -1, -1};
+    MPI_Test(&fetch, &done, MPI_STATUS_IGNORE);
+    EXPECT(!done);
+    MPI_Irecv(&note, 1, MPI_INT64_T, 0, way, check::world, &receive);
+    MPI_Send(&note, 1, MPI_INT64_T, 0, way, check::world);
+    switch (way) {
+      case 0:
+        MPI_Wait(&fetch, MPI_STATUS_IGNORE);
+        break;
+      case 1:
+        for (done = 0; !done;) MPI_Test(&fetch, &done, MPI_STATUS_IGNORE);
+        break;
+      case 2:
+        MPI_Waitall(3, both, MPI_STATUSES_IGNORE);
+        break;
+      case 3:
+        for (done = 0; !done;) MPI_Testall(3, both, &done, MPI_STATUSES_IGNORE);
+        break;
+      case 4:
+        for (int i = 0; i < 2; ++i) MPI_Waitany(3, both, &which, MPI_STATUS_IGNORE);
+        break;
+      case 5:
+        for (int left = 2; left > 0; left -= done)
+          MPI_Testany(3, both, &which, &done, MPI_STATUS_IGNORE);
+        break;
+      case 6:
+        for (int left = 2; left > 0; left -= done)
+          MPI_Waitsome(3, both, &done, places, MPI_STATUSES_IGNORE);
+        break;
+      case 7:
+        for (int left = 2; left > 0; left -= done)
+          MPI_Testsome(3, both, &done, places, MPI_STATUSES_IGNORE);
+        break;
+      default:
+        for (done = 0; !done;) MPI_Request_get_status(fetch, &done, MPI_STATUS_IGNORE);
+        EXPECT_EQ(word, way);
+    }
+    if (way < 8) EXPECT_EQ(word, way);
+    if (way >= 2 && way < 8) EXPECT(receive == MPI_REQUEST_NULL);
+    MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+    MPI_Win_unlock(0, words.win);
+  }
+}
+
+// Waited for in another order, by their epoch, or not at all.
+void many_fetches() {
+  constexpr int count = 1000;
+  Words words(count);
+  for (int i = 0; i < count; ++i) words.memory[static_cast<size_t>(i)] = 1000 * rank + i;
+  MPI_Barrier(check::world);
+  std::vector<int64_t> got(count, -1), added(count, -1);
+  std::vector<MPI_Request> request(2 * count);
+  const int64_t nothing = 0;
+  MPI_Win_lock_all(0, words.win);
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<size_t>(i);
+    MPI_Rget(&got[at], 1, MPI_INT64_T, (rank + i) % ranks, i, 1, MPI_INT64_T, words.win,
+             &request[at]);
+    MPI_Rget_accumulate(&nothing, 1, MPI_INT64_T, &added[at], 1, MPI_INT64_T, next_rank(), i, 1,
+                        MPI_INT64_T, MPI_SUM, words.win, &request[count + at]);
+  }
+  for (size_t i = count; i > count / 2; --i) MPI_Wait(&request[i - 1], MPI_STATUS_IGNORE);
+  for (int i = 0; i < count / 4; ++i) MPI_Request_free(&request[static_cast<size_t>(i)]);
+  MPI_Win_unlock_all(words.win);
+  MPI_Waitall(2 * count, request.data(), MPI_STATUSES_IGNORE);
+  for (int i = 0; i < count; ++i) {
+    EXPECT_EQ(got[static_cast<size_t>(i)], 1000 * ((rank + i) % ranks) + i);
+    EXPECT_EQ(added[static_cast<size_t>(i)], 1000 * next_rank() + i);
+  }
+  int64_t none = 0;
+  int code, kind = MPI_SUCCESS;
+  MPI_Win_lock(MPI_LOCK_SHARED, next_rank(), 0, words.win);
+  code =
+      MPI_Rget(&none, 1, MPI_INT64_T, next_rank(), count, 1, MPI_INT64_T, words.win, &request[0]);
+  if (code == MPI_SUCCESS) code = MPI_Wait(&request[0], MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &kind);
+  EXPECT_EQ(kind, MPI_ERR_RMA_RANGE);
+  MPI_Win_unlock(next_rank(), words.win);
+}
+
 void dynamic_memory() {
   std::vector<int64_t> memory(100, rank);
   MPI_Win win;
@@ -470,6 +573,8 @@ int main(int argc, char** argv) {
        {"exclusive_locks_exclude", exclusive_locks_exclude},
        {"post_start_complete_wait", post_start_complete_wait},
        {"requests", requests},
+       {"requests_are_under_way", requests_are_under_way},
+       {"many_fetches", many_fetches},
        {"dynamic_memory", dynamic_memory},
        {"windows_of_some_ranks_in_another_order", windows_of_some_ranks_in_another_order},
        {"attributes_and_memory_of_an_allocated_window",

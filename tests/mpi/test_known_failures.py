@@ -9,7 +9,7 @@ THREE_RANKS = "flush_all_completes,flush_of_one_rank_completes_only_its_gets,lon
 
 @pytest.mark.parametrize("layer", runs.LAYERS)
 def test_known_failures_of_the_prototype(mpi, preload, layer):
-    cycles = 10000 if launch.LONG else 500
+    cycles = 10000 if launch.LONG else 200
     runs.run(mpi, layer, 2, "known_failures", "--cycles", cycles)
 
 
@@ -32,7 +32,7 @@ def test_calls_that_fail_and_syncs_that_are_overtaken(mpi, preload, threads):
 @pytest.mark.few_mpis
 def test_many_window_cycles_leak_nothing(mpi, preload):
     if mpi.family != "mpich":
-        pytest.skip("the other MPIs' windows take milliseconds each; they run 500 cycles")
+        pytest.skip("the other MPIs' windows take milliseconds each; they run 200 cycles")
     runs.run(
         mpi,
         "cached",

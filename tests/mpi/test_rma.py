@@ -10,7 +10,7 @@ def test_windows_that_the_engine_does_are_as_the_standard_has_them(mpi, preload,
     result = launch.run(
         mpi, 3, "rma", env={"NEARCACHE_RMA": "on", "NEARCACHE_MODE": mode, "NEARCACHE_VERBOSE": "2"}
     ).check()
-    assert len(result.lines("ok")) == 17
+    assert len(result.lines("ok")) == 19
     assert "a window is done by the RMA engine" in result.output
     assert "not done by the RMA engine" not in result.output
 

@@ -31,6 +31,34 @@ CALLS = {
     "Win_get_group": "get_group(group)",
     "Win_shared_query": "shared_query(rank, size, disp_unit, baseptr)",
 }
+# Calls on requests, among which there may be fetches under way: what is done about these before the host is asked.
+REQUESTS = {
+    "Wait": "wait(1, request)",
+    "Waitall": "wait(count, array_of_requests)",
+    "Test": "settle(1, request)",
+    "Testall": "settle(count, array_of_requests)",
+    "Testany": "settle(count, array_of_requests)",
+    "Testsome": "settle(incount, array_of_requests)",
+    "Request_get_status": "settle(1, &request)",
+    "Request_get_status_all": "settle(count, array_of_requests)",
+    "Request_get_status_any": "settle(count, array_of_requests)",
+    "Request_get_status_some": "settle(incount, array_of_requests)",
+    "X_Request_is_complete": "settle(1, &request)",
+    "Request_free": "wait(1, request)",
+    "X_Wait_enqueue": "wait(1, request)",
+    "X_Waitall_enqueue": "wait(count, array_of_requests)",
+    "X_Continue": "wait(1, op_request)",
+    "X_Continueall": "wait(count, op_requests)",
+}
+# Calls that wait for one of several: how many, the same call that does not wait, and what else of its answer.
+WAITS_FOR_ONE = {
+    "Waitany": ("count", "Testany(count, array_of_requests, indx, &found, status)", ""),
+    "Waitsome": (
+        "incount",
+        "Testsome(incount, array_of_requests, &found, array_of_indices, array_of_statuses)",
+        "*outcount = found;",
+    ),
+}
 CREATIONS = ("Win_create", "Win_allocate", "Win_create_dynamic")
 
 
@@ -56,9 +84,30 @@ def body(row):
             "EngineWindow* window = engine_window(win);",
             f"return window != nullptr && window->get_attr(win_keyval, attribute_val, flag) ? MPI_SUCCESS : {below};",
         ]
+    if name in REQUESTS:
+        first = f"const int wrong = engine_fetches().{REQUESTS[name]};"
+        if name == "X_Request_is_complete":  # which returns no code
+            return [f"if (!engine_fetches().none()) engine_fetches().{REQUESTS[name]};", f"return {below};"]
+        return [
+            f"if (engine_fetches().none()) return {below};",
+            first,
+            f"const int rc = {below};",
+            "return rc != MPI_SUCCESS ? rc : wrong;",
+        ]
+    if name in WAITS_FOR_ONE:
+        count, test, found = WAITS_FOR_ONE[name]
+        return [
+            f"while (engine_fetches().has({count}, array_of_requests)) {{",
+            f"  int found = 0, wrong = engine_fetches().wait_for_one({count}, array_of_requests);",
+            f"  const int rc = below_engine().{test};",
+            f"  {found}",
+            "  if (rc != MPI_SUCCESS || found != 0) return rc != MPI_SUCCESS ? rc : wrong;",
+            "}",
+            f"return {below};",
+        ]
     call = OPERATIONS.get(name) or CALLS.get(name)
     if requested(name) in OPERATIONS:
-        call = f"complete_request(window->{OPERATIONS[requested(name)]}, target_rank, request)"
+        call = f"make_request(window->{OPERATIONS[requested(name)]}, target_rank, request)"
     if call is None:
         return None
     return [

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "mpi/process/next.h"
+#include "mpi/rma/fetches.h"
 #include "mpi/rma/layer.h"
 #include "mpi/types/type_map.h"
 
@@ -214,16 +215,23 @@ int EngineWindow::compare_and_swap(const void* origin, const void* compare, void
   return MPI_SUCCESS;
 }
 
-// The request is the host's, of a get from nobody on the handle, which is complete as soon as it is
-// made (layer.cpp keeps an epoch open for that).
-int EngineWindow::complete_request(int rc, int rank, MPI_Request* request) {
+// Of what is complete the request is the host's, of a get from nobody on the handle (layer.cpp
+// keeps an epoch open for that). A fetch goes at once if none is on its way, else with those behind
+// it, when somebody waits for one of them.
+int EngineWindow::make_request(int rc, int rank, MPI_Request* request) {
   if (rc != MPI_SUCCESS) return rc;
   Status status = Status::ok;
   if (valid_rank(rank)) {
-    const rma::Agent::Lock lock(&station_->agent());
-    const Mark mark = window_->flush_local(rank);
-    station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
-    status = window_->take_error(rank);
+    Mark mark = 0;
+    bool complete = false;
+    {
+      const rma::Agent::Lock lock(&station_->agent());
+      mark = window_->flush_local(rank);
+      if (engine_fetches().idle()) station_->agent().send(lock);
+      complete = window_->reached(rank, mark);
+      if (complete) status = window_->take_error(rank);
+    }
+    if (!complete) return engine_fetches().begin(*this, window_, rank, mark, request);
   }
   if (status != Status::ok) return settled(status);
   return below_engine().Rget(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, 0, MPI_BYTE, handle_, request);

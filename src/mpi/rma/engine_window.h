@@ -58,8 +58,8 @@ class EngineWindow {
                    MPI_Aint displacement, MPI_Op op);
   int compare_and_swap(const void* origin, const void* compare, void* result, MPI_Datatype type,
                        int rank, MPI_Aint displacement);
-  // What the call before has begun is complete at the origin: its request, if that succeeded.
-  int complete_request(int rc, int rank, MPI_Request* request);
+  // The request of what the call before has issued, if that succeeded.
+  int make_request(int rc, int rank, MPI_Request* request);
 
   int fence(int assert);
   int start(MPI_Group group, int assert);
@@ -95,10 +95,12 @@ class EngineWindow {
   }
   // Collective; afterwards only the handle is left to free. Not MPI_SUCCESS: nothing has happened.
   int close();
+  rma::Window* window() const { return window_; }
+  // The error class of a status; says what was lost.
+  int settled(rma::Status status) const;
 
  private:
   int flush_to(int rank, rma::Mark (rma::Window::*begin)(int));
-  int settled(rma::Status status) const;
   bool valid_rank(int rank) const { return rank >= 0 && rank < window_->members().size(); }
   bool may_access(int rank) const {
     return fenced_ || all_locked_ || locks_.contains(rank) ||

@@ -13,6 +13,7 @@
 #include "front/handle_bits.h"
 #include "mpi/process/context.h"
 #include "mpi/rma/engine_window.h"
+#include "mpi/rma/fetches.h"
 #include "mpi/types/type_map.h"
 
 namespace nearcache::mpi {
@@ -24,6 +25,7 @@ struct EngineLayer {
   RmaUse use = RmaUse::off;
   RmaLayer layer{LayerPlace::rma_engine, cover_by_engine};
   Station station;
+  Fetches fetches{&station};
   HandleTable<EngineWindow> windows;
   std::atomic<uint64_t> ids{0};  // given to windows by this rank
 };
@@ -205,6 +207,7 @@ int engine_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win, Host h
 
 int engine_Win_free(EngineWindow* window, MPI_Win* win) {
   if (const int rc = window->close(); rc != MPI_SUCCESS) return window->report(rc);
+  engine_layer().fetches.end(window->window());
   engine_layer().windows.remove(handle_bits(*win));
   free_handle(win);
   delete window;
@@ -215,6 +218,7 @@ int engine_Win_free(EngineWindow* window, MPI_Win* win) {
 
 }  // namespace
 
+Fetches& engine_fetches() { return engine_layer().fetches; }
 const RmaNext& below_engine() { return engine_layer().layer.below; }
 
 void rma_install([[maybe_unused]] RmaUse use) {

@@ -16,4 +16,7 @@ void rma_stop();
 // What is below the engine.
 const RmaNext& below_engine();
 
+class Fetches;
+Fetches& engine_fetches();
+
 }  // namespace nearcache::mpi

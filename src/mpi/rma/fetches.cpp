@@ -1,0 +1,136 @@
+#include "mpi/rma/fetches.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "front/handle_bits.h"
+#include "mpi/process/next.h"
+#include "mpi/rma/engine_window.h"
+
+namespace nearcache::mpi {
+
+int Fetches::query(void* extra, MPI_Status*) { return static_cast<const Fetch*>(extra)->code; }
+
+int Fetches::release(void* extra) {
+  delete static_cast<Fetch*>(extra);
+  return MPI_SUCCESS;
+}
+
+int Fetches::cancel(void*, int) { return MPI_SUCCESS; }  // nor can another one-sided request be
+
+int Fetches::begin(const EngineWindow& of, rma::Window* window, int rank, rma::Mark mark,
+                   MPI_Request* request) {
+  auto fetch = std::make_unique<Fetch>(Fetch{this, &of, window, rank, mark});
+  if (const int rc = next.Grequest_start(query, release, cancel, fetch.get(), request);
+      rc != MPI_SUCCESS)
+    return rc;
+  fetch->request = *request;
+  const rma::Agent::Lock agent(&station_->agent());
+  last_ = {window, rank, mark};
+  const std::lock_guard lock(mutex_);
+  by_handle_.emplace(handle_bits(*request), fetch.release());
+  under_way_.store(by_handle_.size(), std::memory_order_relaxed);
+  return MPI_SUCCESS;
+}
+
+std::vector<Fetches::Fetch*> Fetches::find(int count, const MPI_Request* requests) {
+  std::vector<Fetch*> found;
+  if (requests == nullptr) return found;
+  const std::lock_guard lock(mutex_);
+  for (int i = 0; i < count; ++i) {
+    const auto at = by_handle_.find(handle_bits(requests[i]));
+    if (at != by_handle_.end()) found.push_back(at->second);
+  }
+  return found;
+}
+
+// A fetch that was taken is its taker's alone until the host knows that it is complete: nobody
+// else may touch it, as the program may free it in another thread.
+std::vector<Fetches::Fetch*> Fetches::take_arrived() {
+  std::vector<Fetch*> taken;
+  const std::lock_guard lock(mutex_);
+  std::erase_if(by_handle_, [&](const auto& each) {
+    const bool has = arrived(*each.second);
+    if (has) taken.push_back(each.second);
+    return has;
+  });
+  under_way_.store(by_handle_.size(), std::memory_order_relaxed);
+  for (Fetch* fetch : taken)
+    fetch->code = fetch->of->settled(fetch->window->take_error(fetch->rank));
+  return taken;
+}
+
+// Errors of other requests are told when the program asks for these.
+int Fetches::complete(const std::vector<Fetch*>& arrived, int count, const MPI_Request* requests) {
+  int wrong = MPI_SUCCESS;
+  for (Fetch* fetch : arrived) {
+    if (fetch->code != MPI_SUCCESS &&
+        std::find(requests, requests + count, fetch->request) != requests + count)
+      wrong = fetch->of->report(std::exchange(fetch->code, MPI_SUCCESS));
+    next.Grequest_complete(fetch->request);
+  }
+  return wrong;
+}
+
+int Fetches::settle(int count, const MPI_Request* requests) {
+  std::vector<Fetch*> taken;
+  {
+    const rma::Agent::Lock lock(&station_->agent());
+    station_->agent().send(lock);
+    station_->agent().poll(lock);
+    taken = take_arrived();
+  }
+  return complete(taken, count, requests);
+}
+
+int Fetches::wait(int count, const MPI_Request* requests) {
+  if (!has(count, requests)) return MPI_SUCCESS;
+  std::vector<Fetch*> taken;
+  {
+    const rma::Agent::Lock lock(&station_->agent());
+    // Looked for anew each time: another thread may have taken one.
+    station_->agent().wait(lock, [&] {
+      return std::ranges::all_of(find(count, requests), [](Fetch* each) { return arrived(*each); });
+    });
+    taken = take_arrived();
+  }
+  return complete(taken, count, requests);
+}
+
+int Fetches::wait_for_one(int count, const MPI_Request* requests) {
+  const size_t ours = find(count, requests).size();
+  const auto none = std::count(requests, requests + count, MPI_REQUEST_NULL);
+  if (static_cast<std::ptrdiff_t>(ours) + none != count) {
+    const int wrong = settle(count, requests);
+    sched_yield();
+    return wrong;
+  }
+  std::vector<Fetch*> taken;
+  {
+    const rma::Agent::Lock lock(&station_->agent());
+    station_->agent().wait(lock, [&] {
+      const std::vector<Fetch*> left = find(count, requests);
+      return left.size() < ours ||
+             std::ranges::any_of(left, [](Fetch* each) { return arrived(*each); });
+    });
+    taken = take_arrived();
+  }
+  return complete(taken, count, requests);
+}
+
+void Fetches::end(const rma::Window* window) {
+  std::vector<MPI_Request> its;
+  {
+    const rma::Agent::Lock agent(&station_->agent());
+    if (last_.window == window) last_ = {};
+    const std::lock_guard lock(mutex_);
+    for (const auto& [handle, fetch] : by_handle_) {
+      if (fetch->window == window) its.push_back(fetch->request);
+    }
+  }
+  wait(static_cast<int>(its.size()), its.data());
+}
+
+}  // namespace nearcache::mpi
