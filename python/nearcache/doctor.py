@@ -242,6 +242,44 @@ def host_findings(item: PreloadObject, library: Path) -> list[Finding]:
     ]
 
 
+# Option rma_fabric, and what its self-test is called.
+FABRICS = {"socket": "over TCP", "node": "by shared memory"}
+
+
+def judge_engine(way: str, code: int | None, output: str, timeout: float) -> Finding:
+    """The finding of a self-test on the RMA engine: whether it works, or why windows are the host's."""
+    finding = judge(code, output, timeout)
+    if finding.level == "wrong":
+        return Finding("wrong", f"RMA engine {way}: {finding.text}")
+    left = re.search(r"a window is not done by the RMA engine: (.*)", output)
+    if left or "a window is done by the RMA engine" not in output:
+        why = f": {left[1]}" if left else ""
+        return Finding("note", f"RMA engine {way}: windows are left to the MPI{why}")
+    return Finding("ok", f"RMA engine {way} (option rma)")
+
+
+def engine_findings(
+    item: PreloadObject, launcher: str, owner: Mpi | PreloadObject, timeout: float
+) -> list[Finding]:
+    """Each fabric of the RMA engine, between two ranks of this node."""
+    words = launch_words(launcher, owner)
+    value = preload.preload_value([item.path], os.environ.get("LD_PRELOAD"))
+    findings = []
+    for fabric, way in FABRICS.items():
+        variables = {
+            "LD_PRELOAD": value,
+            "NEARCACHE_RMA": "on",
+            "NEARCACHE_RMA_FABRIC": fabric,
+            "NEARCACHE_VERBOSE": "2",
+            "NEARCACHE_SKIP_CHEAP": "false",
+            "NEARCACHE_MODE": "always",
+        }
+        settings = [f"{name}={text}" for name, text in variables.items()]
+        code, output = run([*words, "env", *settings, str(item.selftest)], timeout)
+        findings.append(judge_engine(way, code, output, timeout))
+    return findings
+
+
 def kind_of(item: PreloadObject) -> str:
     return "OpenSHMEM" if item.is_shmem else "MPI"
 
@@ -280,6 +318,8 @@ def examine_object(
     if run_tests:
         try:
             findings += selftest(item, launcher, owner, timeout)
+            if not item.is_shmem and findings[-1].level == "ok":
+                findings += engine_findings(item, launcher, owner, timeout)
         except (OSError, NearcacheError) as error:
             findings.append(Finding("wrong", str(error)))
     return findings

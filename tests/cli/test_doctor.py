@@ -25,6 +25,33 @@ def test_outcomes_of_a_self_test_are_told_apart(code, output, level, text):
     assert finding.level == level and text in finding.text
 
 
+DONE = "nearcache: a window is done by the RMA engine\n"
+LEFT = "nearcache: a window is not done by the RMA engine: it has no network\n"
+
+
+@pytest.mark.parametrize(
+    "code, output, level, text",
+    [
+        (0, DONE + "selftest: ok hits=12\n", "ok", "RMA engine over TCP"),
+        (0, LEFT + "selftest: ok hits=12\n", "note", "left to the MPI: it has no network"),
+        (0, "selftest: ok hits=12\n", "note", "left to the MPI"),
+        (1, DONE + "selftest: FAILED 3 wrong values\n", "wrong", "over TCP: self-test"),
+        (None, DONE, "wrong", "not done after 5 s"),
+    ],
+)
+def test_outcomes_of_a_self_test_on_the_engine_are_told_apart(code, output, level, text):
+    finding = doctor.judge_engine("over TCP", code, output, 5)
+    assert finding.level == level and text in finding.text
+
+
+def test_each_fabric_of_the_engine_is_tried(mpi, preload):
+    item = next(item for item in home.find().objects() if item.tag == mpi.tag)
+    findings = doctor.engine_findings(item, mpi.mpiexec, item, 60)
+    texts = [finding.text for finding in findings]
+    assert [finding.level for finding in findings] == ["ok", "ok"], texts
+    assert ["TCP" in text for text in texts] == [True, False], texts
+
+
 def test_every_mpi_of_the_build_is_found_among_the_launchers():
     if not launch.mpis():
         pytest.skip("there is no build")
