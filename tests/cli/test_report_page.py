@@ -94,6 +94,8 @@ def test_page_goes_to_standard_output_and_needs_nothing_from_elsewhere(nearcache
                 ]
             }
         },
+        {"api": "OpenSHMEM", "details": {"objects": [{"name": "table", "gets": 1}]}},
+        {"api": "OpenSHMEM", "details": {"acquires": [{"call": 7, "calls": "many"}]}},
         {"details": {"reuse": {"classes": [{"times": 3, "keys": 1, "gets": 3}]}}},
     ],
 )
@@ -345,3 +347,31 @@ def test_page_tells_how_the_program_was_started():
         del document[name]  # a report of before
     rows = dict(whole_page.facts(document))
     assert rows["host"] == "node7" and not {"command", "started", "job"} & set(rows)
+
+
+def test_page_of_an_openshmem_program_has_what_that_of_mpi_has():
+    from nearcache import html
+
+    document = make_report_example.make_openshmem()
+    page = html.page(document)
+    for title in ("Over time", "Symmetric objects", "Acquires", "Targets", "Spread over PEs"):
+        assert f">{title}</h2>" in page, title
+    assert "Adaptations" not in page and "Not in this report" not in page
+    text = re.sub(r"<(style|script).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
+    rows = document["details"]["objects"]
+    assert "row_offsets" in text and f"{rows[0]['gets']:,}" in text
+    assert f"The other {len(rows) - 16} objects" in text
+    dropped = re.search(r"shmem_wait_until\s+2,400\s+2.0 MiB\s+6.1%\s+874 B", text)
+    assert dropped, "calls, bytes dropped, their share, and the mean of a call"
+    assert text.index("shmem_barrier_all") < text.index("shmem_wait_until")
+    assert not re.search(r"\branks?\b", text), "an OpenSHMEM program has PEs"
+
+
+def test_page_of_an_openshmem_program_without_details_says_so():
+    from nearcache import html
+
+    page = html.page({**make_report_example.make_openshmem(2), "details": None})
+    missing = re.search("Not in this report:</b>([^<]*)", page)[1]
+    for part in ("gets over time", "sizes of gets", "gets by symmetric object", "acquires by call"):
+        assert part in missing
+    assert "reuse" not in missing and "adaptations" not in missing

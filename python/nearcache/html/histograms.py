@@ -1,5 +1,6 @@
 """Histograms of the sizes of gets and of how often keys are asked for (the paper's Fig. 2)."""
 
+from ..report_counts import HITS_ARE_ESTIMATES, api
 from . import bars, scale
 from .parts import HALF, Figure, Section, Table, counted, drawings
 
@@ -143,17 +144,24 @@ def _share_ticks(top):
     ]
 
 
-def section(details):
-    """Sizes and reuse, whichever are there."""
+def section(document):
+    """Sizes and reuse, whichever are there. Caches of pages know no keys."""
+    details = document.get("details")
     part = Section("locality", "What is asked for")
+    shmem = api(document) == "OpenSHMEM"
     rows, again = (details or {}).get("sizes"), (details or {}).get("reuse") or {}
     if rows:
         part.figures.append(sizes(rows))
+        if shmem:
+            part.words = [HITS_ARE_ESTIMATES]
     if again.get("classes"):
         part.figures.append(reuse(again))
     absent = [
         name
-        for name, there in (("sizes of gets", rows), ("reuse of keys", again.get("classes")))
+        for name, there in (
+            ("sizes of gets", rows),
+            ("reuse of keys", shmem or again.get("classes")),
+        )
         if not there
     ]
     part.missing = " and ".join(absent)

@@ -9,7 +9,6 @@ from ..report_counts import ACCESS_TYPES
 FULL = (("wide", 1120), ("medium", 540), ("narrow", 330))
 HALF = (("medium", 540), ("narrow", 330))
 LABELS = {name: label for name, label, _ in ACCESS_TYPES}
-MEANINGS = {name: meaning for name, _, meaning in ACCESS_TYPES}
 
 
 @dataclass

@@ -203,7 +203,7 @@ def counters(document, tables):
     columns = [
         ("counter", "text"),
         ("sum", "number"),
-        ("min a rank", "number"),
+        (f"min a {processes(document)[0]}", "number"),
         ("mean", "number"),
         ("max", "number"),
         ("unit", "text"),

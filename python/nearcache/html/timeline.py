@@ -1,22 +1,20 @@
 """Charts over time: access types, hit ratio, storage. The report's counters are cumulative; drawn is what each slot added."""
 
-from ..report_counts import ACCESS_TYPES, bytes_text, hit_rate, hits
+from ..report_counts import access_types, api, bytes_text, hit_rate, hits, processes
 from . import scale
-from .parts import FULL, LABELS, MEANINGS, Figure, Section, Table, counted, drawings
+from .parts import FULL, Figure, Section, Table, counted, drawings
 from .svg import Frame, steps_path, tag
 
-TYPES = [name for name, _, _ in ACCESS_TYPES]
 MISSING = "gets over time"
 
 
-def slots_of(points):
+def slots_of(points, types):
     """What happened in each slot: differences of the counters at the ends of two slots."""
+    names = ("gets", *(one.name for one in types))
     slots = []
     before: dict = {}
     for point in points:
-        slots.append(
-            {name: max(0, point.get(name, 0) - before.get(name, 0)) for name in ("gets", *TYPES)}
-        )
+        slots.append({name: max(0, point.get(name, 0) - before.get(name, 0)) for name in names})
         before = point
     return slots
 
@@ -29,11 +27,13 @@ def _when(i, slot_ns):
     return f"{scale.seconds_text(i * slot_ns) if i else '0'} to {scale.seconds_text((i + 1) * slot_ns)}"
 
 
-def accesses(slots, slot_ns):
+def accesses(slots, slot_ns, types, everybody):
     """Stacked: the access types of the gets of each slot."""
-    used = [name for name in TYPES if any(slot[name] for slot in slots)]
+    used = [one.name for one in types if any(slot[one.name] for slot in slots)]
+    labels = {one.name: one.label for one in types}
+    meanings = {one.name: one.meaning for one in types}
     y_ticks = scale.ticks(max(sum(slot[name] for name in used) for slot in slots))
-    totals = {name: sum(slot[name] for slot in slots) for name in TYPES}
+    totals = {name: sum(slot[name] for slot in slots) for name in used}
     gets = sum(totals.values()) or 1
 
     def draw(width_class, width):
@@ -64,13 +64,13 @@ def accesses(slots, slot_ns):
         [
             _when(i, slot_ns),
             f"{slot['gets']:,} gets",
-            *(f"{LABELS[name]}: {slot[name]:,}" for name in reversed(used) if slot[name]),
+            *(f"{labels[name]}: {slot[name]:,}" for name in reversed(used) if slot[name]),
         ]
         for i, slot in enumerate(slots)
     ]
     table = Table(
         "Gets of each slot by access type",
-        [("time", "text"), ("gets", "number"), *((LABELS[name], "number") for name in used)],
+        [("time", "text"), ("gets", "number"), *((labels[name], "number") for name in used)],
         [
             [_when(i, slot_ns), counted(slot["gets"]), *(counted(slot[name]) for name in used)]
             for i, slot in enumerate(slots)
@@ -79,12 +79,12 @@ def accesses(slots, slot_ns):
     return Figure(
         "accesses",
         "Access types",
-        f"Gets in each {scale.seconds_text(slot_ns)}, all ranks together, stacked by what became of them: "
-        + "; ".join(f"{LABELS[name]}: {MEANINGS[name]}" for name in used)
+        f"Gets in each {scale.seconds_text(slot_ns)}, {everybody} together, stacked by what became of them: "
+        + "; ".join(f"{labels[name]}: {meanings[name]}" for name in used)
         + ".",
         drawings(FULL, draw),
         table,
-        [(f"fill {name}", LABELS[name], scale.percent(totals[name] / gets)) for name in used],
+        [(f"fill {name}", labels[name], scale.percent(totals[name] / gets)) for name in used],
         tips,
     )
 
@@ -96,7 +96,7 @@ def _story(slots):
     return f"Hits make up {scale.percent(rates[0])} of the gets of the first slot and {scale.percent(rates[-1])} of those of the last."
 
 
-def hit_ratio(slots, points, slot_ns):
+def hit_ratio(slots, points, slot_ns, kinds):
     """Share of hits in each slot, and in all gets so far."""
     each = [hit_rate(slot) if slot["gets"] else None for slot in slots]
     so_far = [hit_rate(point) if point.get("gets") else None for point in points]
@@ -148,7 +148,7 @@ def hit_ratio(slots, points, slot_ns):
     return Figure(
         "ratio",
         "Hit ratio",
-        "Share of gets that were hits (full, pending or partial).",
+        f"Share of gets that were hits{kinds}.",
         drawings(FULL, draw),
         table,
         [
@@ -159,8 +159,13 @@ def hit_ratio(slots, points, slot_ns):
     )
 
 
-def storage(points, slot_ns):
-    """Size of the storage and the part of it that holds entries."""
+def storage(points, slot_ns, shmem):
+    """Size of the storage and the part of it that holds entries; of caches of pages, what a get may be served of them."""
+    what, used, whose = (
+        ("caches", "valid", "PEs and contexts")
+        if shmem
+        else ("storage", "in use", "ranks and windows")
+    )
     size, stored = (
         [point.get(name, 0) for point in points] for name in ("storage_bytes", "stored_bytes")
     )
@@ -179,8 +184,8 @@ def storage(points, slot_ns):
         ]
         return frame.drawing(
             f"storage-{width_class}",
-            "Storage over time",
-            f"At the end the storage has {bytes_text(size[-1])}, of which {bytes_text(stored[-1])} hold entries.",
+            f"{what.capitalize()} over time",
+            f"At the end: {bytes_text(size[-1])}, of which {bytes_text(stored[-1])} are {used}.",
             _axes(frame, y_ticks, slot_ns * len(points)),
             *marks,
             tips="storage",
@@ -191,57 +196,61 @@ def storage(points, slot_ns):
             scale.seconds_text((i + 1) * slot_ns),
             bytes_text(size[i]),
             bytes_text(stored[i]),
-            counted(point.get("entries", 0)),
-            counted(point.get("index_entries", 0)),
+            *(
+                []
+                if shmem
+                else [counted(point.get("entries", 0)), counted(point.get("index_entries", 0))]
+            ),
         ]
         for i, point in enumerate(points)
     ]
     tips = [
         [
             f"at {row[0]}",
-            f"storage: {row[1]}",
-            f"in use: {row[2]}",
-            f"entries: {row[3]}",
-            f"room in the index: {row[4]}",
+            f"{what}: {row[1]}",
+            f"{used}: {row[2]}",
+            *([] if shmem else [f"entries: {row[3]}", f"room in the index: {row[4]}"]),
         ]
         for row in rows
     ]
     table = Table(
-        "Storage and index at the end of each slot",
+        "Caches at the end of each slot" if shmem else "Storage and index at the end of each slot",
         [
             ("time", "text"),
-            ("storage", "number"),
-            ("in use", "number"),
-            ("entries", "number"),
-            ("index has room for", "number"),
+            (what, "number"),
+            (used, "number"),
+            *([] if shmem else [("entries", "number"), ("index has room for", "number")]),
         ],
         rows,
     )
     return Figure(
         "storage",
-        "Storage",
-        "Bytes at the end of each slot, all ranks and windows together.",
+        what.capitalize(),
+        f"Bytes at the end of each slot, all {whose} together."
+        + (" Valid is what no acquire has dropped since it was read." if shmem else ""),
         drawings(FULL, draw),
         table,
         [
-            ("line size", "size of the storage", bytes_text(size[-1])),
-            ("fill stored", "in use by entries", bytes_text(stored[-1])),
+            ("line size", f"size of the {what}", bytes_text(size[-1])),
+            ("fill stored", used if shmem else "in use by entries", bytes_text(stored[-1])),
         ],
         tips,
     )
 
 
-def section(details):
-    timeline = (details or {}).get("timeline") or {}
+def section(document):
+    timeline = (document.get("details") or {}).get("timeline") or {}
     points, slot_ns = timeline.get("points") or [], timeline.get("slot_ns", 0)
     part = Section("time", "Over time")
     if not points or slot_ns <= 0:
         part.missing = MISSING
         return part
-    slots = slots_of(points)
+    shmem = api(document) == "OpenSHMEM"
+    types = access_types(document)
+    slots = slots_of(points, types)
     part.figures = [
-        accesses(slots, slot_ns),
-        hit_ratio(slots, points, slot_ns),
-        storage(points, slot_ns),
+        accesses(slots, slot_ns, types, f"all {processes(document)[1]}"),
+        hit_ratio(slots, points, slot_ns, "" if shmem else " (full, pending or partial)"),
+        storage(points, slot_ns, shmem),
     ]
     return part

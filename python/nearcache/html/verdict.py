@@ -148,10 +148,11 @@ def caution(document):
 def storage_tile(document):
     """The largest storage of the run."""
     size, stored, _ = levels(document)
+    used = "valid at a time" if api(document) == "OpenSHMEM" else "in use"
     return (
         bytes_text(size),
         "storage",
-        f"all {processes(document)[1]}, at most; {bytes_text(stored)} in use",
+        f"all {processes(document)[1]}, at most; {bytes_text(stored)} {used}",
     )
 
 

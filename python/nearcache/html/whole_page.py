@@ -7,7 +7,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from ..report_counts import api, processes
-from . import adaptations, histograms, ranks, settings, timeline, verdict
+from . import adaptations, histograms, ranks, settings, symmetric, timeline, verdict
 
 TEMPLATE = Path(__file__).resolve().parent / "template"
 
@@ -42,13 +42,18 @@ def facts(document):
 
 def sections(document, tables):
     details = document.get("details")
+    special = (
+        [symmetric.objects(details), symmetric.acquires(details, document["totals"])]
+        if api(document) == "OpenSHMEM"
+        else [adaptations.section(details, document["wall_seconds"])]
+    )
     return [
         settings.options(document, tables),
-        timeline.section(details),
+        timeline.section(document),
         settings.accesses(document),
-        histograms.section(details),
-        ranks.targets(details),
-        adaptations.section(details, document["wall_seconds"]),
+        histograms.section(document),
+        ranks.targets(document),
+        *special,
         ranks.spread(document),
         settings.windows(document),
         settings.counters(document, tables),
