@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .report_details import Acquire, SymmetricObject
+
 # A document of report_file.load, and the sums or a window's counters in it, by the names of counters.def.
 Report = Mapping[str, Any]
 Counters = Mapping[str, int]
@@ -119,17 +121,17 @@ HITS_ARE_ESTIMATES = (
 )
 
 
-def by_gets(objects: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def by_gets(objects: Sequence[SymmetricObject]) -> list[SymmetricObject]:
     """Symmetric objects, those with most gets first."""
     return sorted(objects, key=lambda row: (-row["gets"], -row["bytes_to_network"], row["name"]))
 
 
-def by_dropped(acquires: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def by_dropped(acquires: Sequence[Acquire]) -> list[Acquire]:
     """Calls that were acquires, those that dropped most first."""
     return sorted(acquires, key=lambda row: (-row["bytes_dropped"], -row["calls"], row["call"]))
 
 
-def dropped_of_network(acquires: Sequence[Mapping[str, Any]], totals: Counters) -> str:
+def dropped_of_network(acquires: Sequence[Acquire], totals: Counters) -> str:
     """How much of what was fetched acquires made of no more use, as a sentence."""
     dropped = sum(row["bytes_dropped"] for row in acquires)
     return (

@@ -1,15 +1,25 @@
 """How ranks differ as origins of gets, and where their gets go."""
 
-from ..report_counts import HITS_ARE_ESTIMATES, api, bytes_text, hit_rate, processes
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from markupsafe import Markup
+
+from ..report_counts import HITS_ARE_ESTIMATES, Report, api, bytes_text, hit_rate, processes
+from ..report_details import Target
 from . import bars, scale
 from .parts import HALF, Figure, Section, Table, counted, drawings
+from .svg import Ticks
 
 BARS = 32  # more ranks share a bar: at 400 px a bar of its own would be thinner than the line around it
 EVEN = 1.1  # times the mean: less is no concentration worth a sentence
 SHOWN = 16  # rows of a table before the fold
 
 
-def _groups(values, names):
+def _groups(
+    values: Sequence[float], names: tuple[str, str]
+) -> list[tuple[str, str, Sequence[float]]]:
     """Values of neighbouring ranks together, at most BARS groups: (label, name, values)."""
     one, several = names
     size = -(-len(values) // BARS)
@@ -26,7 +36,14 @@ def _groups(values, names):
     ]
 
 
-def per_rank(name, title, names, values, text, ticks):
+def per_rank(
+    name: str,
+    title: str,
+    names: tuple[str, str],
+    values: Sequence[float],
+    text: Callable[[float], str],
+    ticks: Callable[[float], Ticks],
+) -> Figure:
     """Bars of the mean of each rank or group of ranks, with the range inside a group."""
     groups = _groups(values, names)
     means = [sum(group) / len(group) for _, _, group in groups]
@@ -34,7 +51,7 @@ def per_rank(name, title, names, values, text, ticks):
     y_ticks = ticks(max(values))
     story = f"From {text(min(values))} to {text(max(values))}, {text(sum(values) / len(values))} in the mean."
 
-    def draw(width_class, width):
+    def draw(width_class: str, width: int) -> Markup:
         return bars.chart(
             name,
             width_class,
@@ -63,7 +80,7 @@ def per_rank(name, title, names, values, text, ticks):
     return Figure(name, title, f"By {names[0]}. {story}", drawings(HALF, draw), table, [], tips)
 
 
-def spread_table(document):
+def spread_table(document: Report) -> Table:
     """Smallest, mean and largest rank."""
     rows = []
     for name, label, text in (
@@ -88,11 +105,11 @@ def spread_table(document):
     )
 
 
-def counts(value):
+def counts(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def spread(document):
+def spread(document: Report) -> Section:
     ranks = document.get("per_rank") or []
     names = processes(document)
     one, several = names
@@ -116,7 +133,7 @@ def spread(document):
     return part
 
 
-def _concentration(most, gets, count, one):
+def _concentration(most: Target, gets: int, count: int, one: str) -> str:
     share = most["gets"] / gets
     if count == 1:
         return f"All gets go to {one} {most['rank']}."
@@ -125,7 +142,7 @@ def _concentration(most, gets, count, one):
     return f"{one[:1].upper()}{one[1:]} {most['rank']} is asked most: {scale.percent(share)} of the gets go to it; the mean over the {count} targets is {scale.percent(1 / count)}."
 
 
-def targets(document):
+def targets(document: Report) -> Section:
     """Where gets go: the targets with most of them first."""
     part = Section("targets", "Targets")
     one = processes(document)[0]

@@ -1,9 +1,12 @@
 """Windows, options and counters: the tables at the end of the page."""
 
+from __future__ import annotations
+
 from .. import tables as known
 from .. import values
 from ..errors import NearcacheError
 from ..report_counts import (
+    Report,
     access_types,
     api,
     bytes_text,
@@ -13,11 +16,12 @@ from ..report_counts import (
     why_left_out,
     window_name,
 )
+from ..tables import Tables
 from . import scale
 from .parts import LABELS, Section, Table, counted
 
 
-def library_tables():
+def library_tables() -> Tables | None:
     """The library's tables of options and counters, or None where it is not there: reports travel."""
     try:
         return known.load()
@@ -25,7 +29,7 @@ def library_tables():
         return None
 
 
-def accesses(document):
+def accesses(document: Report) -> Section:
     """Totals by access type."""
     totals, spread = document["totals"], document["spread"]
     gets = totals.get("gets", 0)
@@ -63,7 +67,7 @@ def accesses(document):
     return Section("types", "Access types", tables=tables)
 
 
-def contexts(document):
+def contexts(document: Report) -> Section:
     """The rows of an OpenSHMEM program."""
     rows = []
     for row in document["windows"]:
@@ -97,7 +101,7 @@ def contexts(document):
     )
 
 
-def windows(document):
+def windows(document: Report) -> Section:
     if api(document) == "OpenSHMEM":
         return contexts(document)
     part = Section("windows", "Windows")
@@ -137,9 +141,9 @@ def windows(document):
     return part
 
 
-def _value(text, kind):
+def _value(text: str, kind: str) -> object:
     """What a text means, to compare values that are written differently; a text that is none stands for itself."""
-    read = values.TYPES.get(kind, (None,))[0]
+    read = values.TYPES[kind][0] if kind in values.TYPES else None
     value = read(text.strip()) if read else text.lower()
     return text if value is None else value
 
@@ -147,12 +151,12 @@ def _value(text, kind):
 UNITS = {"bytes": bytes_text, "power": bytes_text, "time": scale.seconds_text}
 
 
-def in_units(text, kind):
+def in_units(text: str, kind: str) -> str:
     """A size or a time as people write it, if it is a plain number."""
     return UNITS[kind](int(text)) if kind in UNITS and text.isdigit() else text
 
 
-def options(document, tables):
+def options(document: Report, tables: Tables | None) -> Section:
     part = Section("options", "Options")
     given = {name: str(value) for name, value in (document.get("options") or {}).items()}
     rows = []
@@ -185,7 +189,7 @@ def options(document, tables):
     return part
 
 
-def counters(document, tables):
+def counters(document: Report, tables: Tables | None) -> Section:
     known_counters = {counter.name: counter for counter in tables.counters} if tables else {}
     rows = []
     for name, value in document["totals"].items():

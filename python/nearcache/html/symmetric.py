@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from ..report_counts import HITS_ARE_ESTIMATES, by_dropped, by_gets, bytes_text, dropped_of_network
+from ..report_counts import (
+    HITS_ARE_ESTIMATES,
+    Counters,
+    by_dropped,
+    by_gets,
+    bytes_text,
+    dropped_of_network,
+)
+from ..report_details import Acquire, Details
 from . import scale
 from .parts import Section, Table, counted
 
 SHOWN = 16  # rows of a table before the fold
 
 
-def _shown(part: Section, caption: str, rest: str, columns: list, cells: list) -> None:
+def _shown(
+    part: Section,
+    caption: str,
+    rest: str,
+    columns: list[tuple[str, str]],
+    cells: list[list[str]],
+) -> None:
     part.tables = [Table(caption, columns, cells[:SHOWN])]
     if len(cells) > SHOWN:
         part.folded = [Table(f"The other {len(cells) - SHOWN} {rest}", columns, cells[SHOWN:])]
 
 
-def objects(details: Mapping[str, Any] | None) -> Section:
+def objects(details: Details | None) -> Section:
     """Which symmetric objects the gets are of."""
     part = Section("objects", "Symmetric objects")
     rows = by_gets((details or {}).get("objects") or [])
@@ -56,14 +67,14 @@ def objects(details: Mapping[str, Any] | None) -> Section:
     return part
 
 
-def _mean(row: Mapping[str, int]) -> str:
+def _mean(row: Acquire) -> str:
     return bytes_text(row["bytes_dropped"] / row["calls"]) if row["calls"] else "-"
 
 
-def acquires(details: Mapping[str, Any] | None, totals: Mapping[str, int]) -> Section:
+def acquires(details: Details | None, totals: Counters) -> Section:
     """Which calls made the caches forget what they had read, and how much."""
     part = Section("acquires", "Acquires")
-    rows: Sequence[Mapping[str, Any]] | None = (details or {}).get("acquires")
+    rows = (details or {}).get("acquires")
     if rows is None:
         part.missing = "acquires by call"
         return part

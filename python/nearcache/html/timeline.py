@@ -1,33 +1,51 @@
 """Charts over time: access types, hit ratio, storage. The report's counters are cumulative; drawn is what each slot added."""
 
-from ..report_counts import access_types, api, bytes_text, hit_rate, hits, processes
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from ..report_counts import (
+    AccessType,
+    Counters,
+    Report,
+    access_types,
+    api,
+    bytes_text,
+    hit_rate,
+    hits,
+    processes,
+)
 from . import scale
 from .parts import FULL, Figure, Section, Table, counted, drawings
-from .svg import Frame, steps_path, tag
+from .svg import Frame, Ticks, steps_path, tag
 
 MISSING = "gets over time"
 
 
-def slots_of(points, types):
+def slots_of(points: Sequence[Counters], types: Sequence[AccessType]) -> list[Counters]:
     """What happened in each slot: differences of the counters at the ends of two slots."""
     names = ("gets", *(one.name for one in types))
-    slots = []
-    before: dict = {}
+    slots: list[Counters] = []
+    before: Counters = {}
     for point in points:
         slots.append({name: max(0, point.get(name, 0) - before.get(name, 0)) for name in names})
         before = point
     return slots
 
 
-def _axes(frame, y_ticks, span_ns):
+def _axes(frame: Frame, y_ticks: Ticks, span_ns: int) -> Markup:
     return frame.y_axis(y_ticks) + frame.x_axis(scale.ticks_of_time(span_ns, frame.bands))
 
 
-def _when(i, slot_ns):
+def _when(i: int, slot_ns: int) -> str:
     return f"{scale.seconds_text(i * slot_ns) if i else '0'} to {scale.seconds_text((i + 1) * slot_ns)}"
 
 
-def accesses(slots, slot_ns, types, everybody):
+def accesses(
+    slots: Sequence[Counters], slot_ns: int, types: Sequence[AccessType], everybody: str
+) -> Figure:
     """Stacked: the access types of the gets of each slot."""
     used = [one.name for one in types if any(slot[one.name] for slot in slots)]
     labels = {one.name: one.label for one in types}
@@ -36,7 +54,7 @@ def accesses(slots, slot_ns, types, everybody):
     totals = {name: sum(slot[name] for slot in slots) for name in used}
     gets = sum(totals.values()) or 1
 
-    def draw(width_class, width):
+    def draw(width_class: str, width: int) -> Markup:
         frame = Frame(width, 280 if width > 600 else 240, len(slots), y_ticks[-1][0])
         base, marks = [0] * len(slots), []
         for name in used:
@@ -89,19 +107,21 @@ def accesses(slots, slot_ns, types, everybody):
     )
 
 
-def _story(slots):
+def _story(slots: Sequence[Counters]) -> str:
     rates = [hit_rate(slot) for slot in slots if slot["gets"]]
     if not rates:
         return "No gets."
     return f"Hits make up {scale.percent(rates[0])} of the gets of the first slot and {scale.percent(rates[-1])} of those of the last."
 
 
-def hit_ratio(slots, points, slot_ns, kinds):
+def hit_ratio(
+    slots: Sequence[Counters], points: Sequence[Counters], slot_ns: int, kinds: str
+) -> Figure:
     """Share of hits in each slot, and in all gets so far."""
     each = [hit_rate(slot) if slot["gets"] else None for slot in slots]
     so_far = [hit_rate(point) if point.get("gets") else None for point in points]
 
-    def draw(width_class, width):
+    def draw(width_class: str, width: int) -> Markup:
         frame = Frame(width, 200, len(slots), 1.0)
         lines = [
             tag(
@@ -120,7 +140,7 @@ def hit_ratio(slots, points, slot_ns, kinds):
             tips="ratio",
         )
 
-    def shown(value):
+    def shown(value: float | None) -> str:
         return "no gets" if value is None else scale.percent(value)
 
     rows = [
@@ -159,7 +179,7 @@ def hit_ratio(slots, points, slot_ns, kinds):
     )
 
 
-def storage(points, slot_ns, shmem):
+def storage(points: Sequence[Counters], slot_ns: int, shmem: bool) -> Figure:
     """Size of the storage and the part of it that holds entries; of caches of pages, what a get may be served of them."""
     what, used, whose = (
         ("caches", "valid", "PEs and contexts")
@@ -171,7 +191,7 @@ def storage(points, slot_ns, shmem):
     )
     y_ticks = scale.ticks_of_bytes(max(*size, *stored))
 
-    def draw(width_class, width):
+    def draw(width_class: str, width: int) -> Markup:
         frame = Frame(width, 200, len(points), y_ticks[-1][0])
         inside = [frame.y(v) for v in stored]
         marks = [
@@ -238,7 +258,7 @@ def storage(points, slot_ns, shmem):
     )
 
 
-def section(document):
+def section(document: Report) -> Section:
     timeline = (document.get("details") or {}).get("timeline") or {}
     points, slot_ns = timeline.get("points") or [], timeline.get("slot_ns", 0)
     part = Section("time", "Over time")
