@@ -115,9 +115,9 @@ TRAFFIC = {
 }
 
 
-# How the library knows what hits were of (docs/report.md).
+# How the library knows what hits of an OpenSHMEM program were of (docs/report.md).
 HITS_ARE_ESTIMATES = (
-    "What hits were of is estimated from every 47th get; gets that were no hits are counted."
+    "Hits are attributed by a sample, every 47th get; misses are counted one by one."
 )
 
 

@@ -159,8 +159,8 @@ def _share_ticks(top: float) -> Ticks:
 def section(document: Report) -> Section:
     """Sizes and reuse, whichever are there. Caches of pages know no keys."""
     details: Details = document.get("details") or {}
-    part = Section("locality", "What is asked for")
     shmem = api(document) == "OpenSHMEM"
+    part = Section("locality", "Sizes" if shmem else "Sizes and reuse")
     rows, again = details.get("sizes"), details.get("reuse") or Reuse()
     if rows:
         part.figures.append(sizes(rows))

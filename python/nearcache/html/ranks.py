@@ -97,7 +97,7 @@ def spread_table(document: Report) -> Table:
         if spread and (name != "lost_ns" or spread["max"]):
             rows.append([label, *(text(spread[of]) for of in ("min", "mean", "max"))])
     wall = document["wall_seconds"]
-    rows.append(["time of the run", *(f"{wall[of]:.3f} s" for of in ("min", "mean", "max"))])
+    rows.append(["run time", *(f"{wall[of]:.3f} s" for of in ("min", "mean", "max"))])
     return Table(
         f"Smallest, mean and largest {processes(document)[0]}",
         [("", "text"), ("min", "number"), ("mean", "number"), ("max", "number")],
@@ -168,7 +168,7 @@ def targets(document: Report) -> Section:
         ("gets", "number"),
         ("share", "number"),
         ("hit ratio", "number"),
-        ("bytes", "number"),
+        ("bytes asked for", "number"),
         ("from the cache", "number"),
     ]
     part.tables = [Table(f"Gets by target {one}, most first", columns, cells[:SHOWN])]

@@ -51,8 +51,8 @@ def accesses(document: Report) -> Section:
         ("gets", "text"),
         ("calls", "number"),
         ("share", "number"),
-        (f"min a {one}", "number"),
-        (f"max a {one}", "number"),
+        (f"min per {one}", "number"),
+        (f"max per {one}", "number"),
         ("meaning", "text"),
     ]
     tables = [Table("Gets by access type", columns, rows)]
@@ -158,6 +158,7 @@ def in_units(text: str, kind: str) -> str:
 
 def options(document: Report, tables: Tables | None) -> Section:
     part = Section("options", "Options")
+    unseen = "" if api(document) == "OpenSHMEM" else " What windows set by info keys is not listed."
     given = {name: str(value) for name, value in (document.get("options") or {}).items()}
     rows = []
     for name, value in given.items():
@@ -174,16 +175,17 @@ def options(document: Report, tables: Tables | None) -> Section:
     columns = [("option", "text"), ("value", "text"), ("default", "text"), ("what it does", "text")]
     if tables is None and rows:
         part.words = [
-            "The library is not here to tell its defaults: these are all options of the run. Info keys of windows are not among them."
+            "Every option of the run, as the library is not installed here to tell the defaults."
+            + unseen
         ]
         part.tables = [
             Table("Options of the run", [columns[0], columns[1]], [row[:2] for row in rows])
         ]
     elif rows:
-        part.words = ["Set by the environment; info keys of windows are not among them."]
+        part.words = ["Set in the environment of the run." + unseen]
         part.tables = [Table("Options that differ from the default", columns, rows)]
     elif given:
-        part.words = ["Every option has its default; info keys of windows are not among them."]
+        part.words = ["Every option has its default." + unseen]
     else:
         part.missing = "options"
     return part
@@ -207,7 +209,7 @@ def counters(document: Report, tables: Tables | None) -> Section:
     columns = [
         ("counter", "text"),
         ("sum", "number"),
-        (f"min a {processes(document)[0]}", "number"),
+        (f"min per {processes(document)[0]}", "number"),
         ("mean", "number"),
         ("max", "number"),
         ("unit", "text"),

@@ -97,8 +97,8 @@ def accesses(
     return Figure(
         "accesses",
         "Access types",
-        f"Gets in each {scale.seconds_text(slot_ns)}, {everybody} together, stacked by what became of them: "
-        + "; ".join(f"{labels[name]}: {meanings[name]}" for name in used)
+        f"Gets in each {scale.seconds_text(slot_ns)}, {everybody} together, stacked by what became of them. "
+        + "; ".join(f"“{labels[name]}” = {meanings[name]}" for name in used)
         + ".",
         drawings(FULL, draw),
         table,

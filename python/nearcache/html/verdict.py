@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TypedDict
 
 from ..report_counts import (
-    Counters,
     Report,
     api,
+    by_dropped,
     bytes_text,
     hit_rate,
     hits,
     processes,
     saved_ns,
 )
+from ..report_details import Details
 from .histograms import repeats
 from .scale import percent, seconds_text
 
@@ -28,6 +29,7 @@ class Verdict(TypedDict):
 
 # Shares of gets from which a kind of miss is worth a sentence: the thresholds at which the library's tuner acts.
 WORTH_SAYING = 0.05
+WORTH_NAMING = 0.25  # what acquires dropped, of the bytes fetched
 # Storage that is so full has no room for what is asked for: what is left lies between entries.
 FULL = 0.75
 
@@ -82,7 +84,7 @@ def sentences(document: Report) -> list[str]:
         )
     return (
         found
-        + (openshmem_advice(totals) if api(document) == "OpenSHMEM" else advice(document))
+        + (openshmem_advice(document) if api(document) == "OpenSHMEM" else advice(document))
         + caution(document)
     )
 
@@ -138,9 +140,25 @@ def advice(document: Report) -> list[str]:
     return found
 
 
-def openshmem_advice(totals: Counters) -> list[str]:
+def most_dropped(document: Report) -> str:
+    """Which acquires made much of what was fetched useless; empty where they did not."""
+    details: Details = document.get("details") or {}
+    rows = by_dropped(details.get("acquires") or [])
+    fetched = document["totals"].get("bytes_from_network", 0)
+    dropped = sum(row["bytes_dropped"] for row in rows)
+    if not rows or dropped < WORTH_NAMING * fetched or not fetched:
+        return ""
+    return (
+        f"Acquires dropped {bytes_text(dropped)} of {bytes_text(fetched)} fetched, "
+        f"{percent(rows[0]['bytes_dropped'] / dropped)} of it after {rows[0]['call']}."
+    )
+
+
+def openshmem_advice(document: Report) -> list[str]:
     """The same for the page cache."""
-    found = []
+    totals, found = document["totals"], []
+    if dropped := most_dropped(document):
+        found.append(dropped)
     if totals.get("puts"):
         found.append(
             f"{totals['puts']:,} puts were written back by {totals.get('network_puts', 0):,} transfers; "
@@ -174,7 +192,7 @@ def storage_tile(document: Report) -> tuple[str, str, str]:
     return (
         bytes_text(size),
         "storage",
-        f"all {processes(document)[1]}, at most; {bytes_text(stored)} {used}",
+        f"all {processes(document)[1]} together, at its largest; {bytes_text(stored)} {used}",
     )
 
 
@@ -200,15 +218,15 @@ def tiles(document: Report) -> list[tuple[str, str, str]]:
         )
     saved = saved_ns(totals) / ranks
     found += [
-        (seconds_text(abs(saved)), f"{'lost' if saved < 0 else 'saved'} a {one}", "estimated"),
+        (seconds_text(abs(saved)), f"{'lost' if saved < 0 else 'saved'} per {one}", "estimated"),
         (
             seconds_text(totals.get("remote_ns", 0) / ranks),
             "spent on remote gets",
-            f"a {one}, from sampled gets",
+            f"per {one}, from sampled gets",
         ),
         (
             f"{wall['mean']:.3f} s",
-            "time of the run",
+            "run time",
             f"{wall['min']:.3f} to {wall['max']:.3f} s over {several}",
         ),
         storage_tile(document),

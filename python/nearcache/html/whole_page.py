@@ -46,18 +46,16 @@ def facts(document: Report) -> list[tuple[str, str]]:
 
 def sections(document: Report, tables: Tables | None) -> list[Section]:
     details = document.get("details")
-    special = (
-        [symmetric.objects(details), symmetric.acquires(details, document["totals"])]
-        if api(document) == "OpenSHMEM"
-        else [adaptations.section(details, document["wall_seconds"])]
-    )
+    shmem = api(document) == "OpenSHMEM"
+    objects = [symmetric.objects(details), symmetric.acquires(details, document["totals"])]
     return [
         settings.options(document, tables),
         timeline.section(document),
         settings.accesses(document),
+        *(objects if shmem else []),
         histograms.section(document),
         ranks.targets(document),
-        *special,
+        *([] if shmem else [adaptations.section(details, document["wall_seconds"])]),
         ranks.spread(document),
         settings.windows(document),
         settings.counters(document, tables),
