@@ -93,10 +93,11 @@ STUDY = Study(
             "9",
             "fig09_adaptive",
             "Completion time of the micro-benchmark by index size, fixed and adaptive",
-            "Section IV.A.2: fixed is poor where the index is small against the 1,000 distinct gets (200 up to 1,000 entries), by conflicting "
-            "accesses; adaptive is not.",
-            "`bench_adapt`: 20,000 samples, all configurations in turn in one process. Fixed ones have storage for all gets; adaptive ones begin with "
-            "that, too, or with 64 KiB.",
+            "Section IV.A.2: a fixed index that is small against the 1,000 distinct gets (200 to "
+            "1,000 entries) performs poorly, because of conflicting accesses; an adaptive one "
+            "does not.",
+            "`bench_adapt`: 20,000 samples, all configurations in turn in one process. Fixed ones "
+            "have storage for all gets; adaptive ones begin with that, too, or with 64 KiB.",
             draw,
         ),
     ),

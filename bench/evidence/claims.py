@@ -27,7 +27,7 @@ CLAIMS = (
         engine.most_repeats,
     ),
     Claim(
-        "3", "II", "82% of the gets of LCC fit 5 KB, their mean size is about 1 KB", engine.sizes
+        "3", "II", "82% of the gets of LCC fit 5 KB; their mean size is about 1 KB", engine.sizes
     ),
     Claim(
         "7",
@@ -44,7 +44,7 @@ CLAIMS = (
     Claim(
         "7",
         "IV.A.1",
-        "What a miss adds: the figure has its line at 25% of foMPI's latency (the text states no points)",
+        "What a miss adds: the figure's line is at 25% of foMPI's latency (the text states no points)",
         engine.miss_overhead,
     ),
     Claim(
@@ -56,14 +56,14 @@ CLAIMS = (
     Claim(
         "8",
         "IV.A.1",
-        "direct and capacity accesses lose overlap by their copy (no number); our goal, failing ones "
+        "Direct and capacity accesses lose overlap by their copy (no number); our goal, failing ones "
         "included: 95% of the plain get's overlap at 64 KiB",
         engine.lost_overlap,
     ),
     Claim(
         "8",
         "IV.A.1",
-        "failing accesses overlap more than direct ones of large gets",
+        "Of large gets, failing accesses overlap more than direct ones",
         engine.failing_overlap,
     ),
     Claim(
@@ -87,7 +87,7 @@ CLAIMS = (
     Claim(
         "10",
         "IV.A.3",
-        "With Temporal the occupied space goes down with every get",
+        "With Temporal, the occupied space shrinks with every get",
         engine.temporal_falls,
     ),
     Claim(
@@ -112,14 +112,14 @@ CLAIMS = (
     Claim(
         "12",
         "IV.B",
-        "native takes about 820 us a body with 1 MB and 400 us with 4 MB, no cache 1,530 us: 1.9 and 3.8 times faster",
+        "native takes about 820 us a body with 1 MB and 400 us with 4 MB, no cache 1,530 us: it is 1.9 and 3.8 times faster",
         applications.native_speedup,
     ),
-    Claim("12", "IV.B", "Adaptive is the best of all in all cases", applications.adaptive_is_best),
+    Claim("12", "IV.B", "Adaptive is the best in all cases", applications.adaptive_is_best),
     Claim(
         "12",
         "IV.B",
-        "Adaptive over plain gets: up to 5 times (section IV.B; abstract and summary have 1.8 and 5 exchanged)",
+        "Adaptive over plain gets: up to 5 times (section IV.B; the abstract and the summary have 1.8 and 5 exchanged)",
         applications.barnes_hut_speedup,
     ),
     Claim(
@@ -167,20 +167,20 @@ CLAIMS = (
     Claim(
         "16",
         "IV.C.1",
-        "Adaptive keeps the hits above 60% of the gets with 64 MB to begin with",
+        "Starting with 64 MB, adaptive keeps the hits above 60% of the gets",
         applications.lcc_hits,
     ),
     Claim(
         "17",
         "IV.C.2",
-        "Both strategies come nearer to foMPI as processes become more (no number; our goal: never slower up to 128)",
+        "Both strategies come nearer to foMPI as processes are added (no number; our goal: never slower up to 128)",
         applications.lcc_scaling,
     ),
-    Claim("17", "IV.C.2", "Above 32 processes fixed falls behind adaptive", applications.lcc_gap),
+    Claim("17", "IV.C.2", "Above 32 processes, fixed falls behind adaptive", applications.lcc_gap),
     Claim(
         "18",
         "IV.C.2",
-        "With adaptive all misses but direct ones stay below 8% of the gets",
+        "With adaptive, all misses but direct ones stay below 8% of the gets",
         applications.lcc_other_misses,
     ),
     Claim(

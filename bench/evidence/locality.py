@@ -116,18 +116,20 @@ STUDY = Study(
             "fig02_repeats",
             f"Barnes-Hut, {RANKS} processes, {BODIES:,} bodies: how many gets are repeated how often",
             "Section I: the same remote data are accessed up to 3,500 times.",
-            "`barnes_hut` with the paper's counts, theta 0.5, Plummer sphere, one force phase, over shared memory (counts do not depend on the network). "
-            "The paper does not say theta, distribution and number of phases; within one, a rank reads a node at most once for each of its "
-            "1,000 bodies.",
+            "`barnes_hut` with the paper's counts: theta 0.5, Plummer sphere, one force phase, "
+            "over shared memory (counts do not depend on the network). The paper does not state "
+            "theta, the distribution or the number of phases; within one phase, a rank reads a "
+            "node at most once for each of its 1,000 bodies.",
             draw_repeats,
         ),
         Figure(
             "3",
             "fig03_sizes",
             "Local clustering coefficient, R-MAT: sizes of the gets",
-            "Section II: 82% of the gets would fit a block of 5 KB, their mean size is about 1 KB. R-MAT of 2^16 vertices and 2^20 edges, 32 processes.",
-            f"`lcc`, R-MAT of {{vertices}} vertices and edge factor {EDGE_FACTOR}, ids of 4 bytes, vertices permuted, on 2 ranks: a list's size does "
-            "not depend on who owns it.",
+            "Section II: 82% of the gets would fit a block of 5 KB; their mean size is about 1 "
+            "KB. R-MAT of 2^16 vertices and 2^20 edges, 32 processes.",
+            f"`lcc` on 2 ranks: R-MAT of {{vertices}} vertices with edge factor {EDGE_FACTOR}, ids "
+            "of 4 bytes, vertices permuted. The size of a list does not depend on who owns it.",
             draw_sizes,
             lambda rows: {"vertices": f"{rows[0]['vertices']:,}"},
         ),

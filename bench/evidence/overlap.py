@@ -42,12 +42,15 @@ STUDY = Study(
             "8",
             "fig08_overlap",
             "Part of the communication that can be overlapped with computation",
-            "Section IV.A.1: foMPI overlaps up to 85% at 64 KB and is the upper bound; direct and capacity accesses, which copy, stay below it "
-            "alike; failing ones overlap more of large gets.",
-            "`bench/run overlap`: get, compute for 1.5 times the plain latency, flush; what the two calls take beside the computation is exposed. direct has "
-            "storage that was used before, first storage that is touched for the first time; copied are plain gets whose bytes the program "
-            "copies itself after the flush, L/(L + copy): the bound of what keeps them. SimGrid is left out: the cache's "
-            "own work takes no time there.",
+            "Section IV.A.1: foMPI overlaps up to 85% at 64 KB, which is the upper bound. Direct "
+            "and capacity accesses, which copy, stay below it alike; of large gets, failing ones "
+            "overlap more.",
+            "`bench/run overlap`: get, compute for 1.5 times the plain latency, flush. What the "
+            "two calls take beside the computation is exposed. direct has storage that was used "
+            "before; first has storage that is touched for the first time; copied are plain gets "
+            "whose bytes the program copies itself after the flush, L/(L + copy), which is the "
+            "bound for whatever keeps them. SimGrid is left out, as the cache's own work takes no "
+            "time there.",
             draw,
         ),
     ),

@@ -1,6 +1,7 @@
 """docs/evidence.md, made of the CSV files and the claims: text and data cannot disagree."""
 
 import pathlib
+import textwrap
 
 import jinja2
 from driver import policies
@@ -56,6 +57,18 @@ def peers_table(data):
     ]
 
 
+def bullet(text):
+    """An item of a list, in lines of at most 100 characters."""
+    return textwrap.fill(
+        text,
+        100,
+        initial_indent="- ",
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 def text(folder):
     data = read(folder)
     found, open_ = answered(data)
@@ -69,6 +82,7 @@ def text(folder):
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.filters["bullet"] = bullet
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     return template.render(
         groups=groups,

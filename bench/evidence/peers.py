@@ -62,9 +62,11 @@ STUDY = Study(
             "peers",
             "Cost of all gets that is saved, by policy and storage",
             "The paper has no such table: it compares its victim scheme with parts of itself (Fig. 11).",
-            "`bench/run policies`: the gets of the applications and of the micro-benchmark, recorded once and replayed through the library's engine with "
-            "every policy at 10, 25 and 50% of the distinct bytes of a rank; a get costs what it does on Aries. Best fixed set and clairvoyant schedule "
-            "know the future; infinite has no limits (docs/trace.md).",
+            "`bench/run policies`: the gets of the applications and of the micro-benchmark are "
+            "recorded once, then replayed through the library's engine with every policy at 10, "
+            "25 and 50% of the distinct bytes of a rank. A get costs what it does on Aries. The "
+            "best fixed set and the clairvoyant schedule know the future; infinite has no limits "
+            "(docs/trace.md).",
             draw,
         ),
     ),

@@ -122,10 +122,13 @@ SYNTHETICS = Study(
             "synthetics",
             "shmem_synthetics",
             "OpenSHMEM: copy, rand-gets, rand-puts, with the page cache and without",
-            "Fig. 1, section V.A: copy is 26 to 98 times faster, over Ethernet 350 and 480 times; rand-gets loses up to 10%; rand-puts gains "
-            "3 times over InfiniBand, 3.7 over 1 Gb and 2.0 over 10 Gb Ethernet.",
-            f"`bench/run shmem`, the paper's sizes, 2 PEs, over {NETWORKS_TEXT}. A put of a language without a cache is complete before the "
-            "next statement, so rand-puts is compared with a put and a quiet each, and, harder, with puts and one quiet at the end.",
+            "Fig. 1, section V.A: copy is 26 to 98 times faster, over Ethernet 350 and 480 times; "
+            "rand-gets loses up to 10%; rand-puts gains 3 times over InfiniBand, 3.7 over 1 Gb "
+            "and 2.0 over 10 Gb Ethernet.",
+            f"`bench/run shmem` with the paper's sizes, 2 PEs, over {NETWORKS_TEXT}. In a language "
+            "without a cache, a put is complete before the next statement. So rand-puts is "
+            "compared with a put and a quiet each and, which is harder, with puts and one quiet "
+            "at the end.",
             lambda rows: bars(rows, "Synthetic programs"),
         ),
         Figure(
@@ -134,9 +137,11 @@ SYNTHETICS = Study(
             "OpenSHMEM: computed indices, prefetched k accesses ahead",
             "Fig. 2, section V.A: 2 to 3 times without hints, as the array's header is cached; over InfiniBand another 4 times at the best "
             "distance, 14; 10 times in all. An adaptive distance is left to future work (section VII).",
-            f"`apps/shmem/synthetic/prefetch.c`, 30,000 reads of 10,000,000 integers, over {NETWORKS_TEXT}. An access reads lower bound, "
-            "upper bound and place of the data from the other PE's descriptor, then the element, so that 4 times is what can be gained without "
-            "hints. The dashed line asks the library for the distance at each access.",
+            "`apps/shmem/synthetic/prefetch.c`: 30,000 reads of 10,000,000 integers, over "
+            f"{NETWORKS_TEXT}. An access reads the lower bound, the upper bound and the place of "
+            "the data from the other PE's descriptor, then the element; so 4 times is what can be "
+            "gained without hints. For the dashed line, the program asks the library for the "
+            "distance at each access.",
             draw_prefetch,
         ),
     ),
@@ -154,8 +159,9 @@ PROGRAMS = Study(
             "OpenSHMEM: programs with the page cache and without",
             "Fig. 3, section V.B, 8 locales: LULESH is 4.9 (uGNI), 3.5 (Aries) and 1.3 (InfiniBand) times faster, miniMD about 3, PTRANS "
             "about 2, SSCA2 slower on several networks.",
-            f"`bench/run shmem_apps`, programs of `apps/shmem` in C, 2 PEs, over {NETWORKS_TEXT}: they do what the paper's Chapel programs "
-            "do, and are not these. Results are those of a serial reference in every run.",
+            f"`bench/run shmem_apps`: programs of `apps/shmem` in C, 2 PEs, over {NETWORKS_TEXT}. "
+            "They do what the paper's Chapel programs do, but are other programs. In every run, "
+            "the results are those of a serial reference.",
             lambda rows: bars(rows, "Programs"),
         ),
     ),

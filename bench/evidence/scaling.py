@@ -135,7 +135,7 @@ def draw_types(rows):
 def counts(rows):
     first = min(rows, key=lambda row: row["ranks"])
     return {
-        "counts": f"from {first['size'].split(' (')[0]} on {first['ranks']} ranks, as many a rank on all"
+        "counts": f"from {first['size'].split(' (')[0]} on {first['ranks']} ranks, with as many per rank on all"
     }
 
 
@@ -146,10 +146,12 @@ STUDY = Study(
             "14",
             "fig14_barnes_hut_scaling",
             "Barnes-Hut: weak scaling",
-            "Section IV.B: both strategies are up to about 3 times faster than native and 5 times faster than foMPI; adaptive adjusts nothing. |S_w| = 2 MB, "
-            "|I_w| = 30K; 1.5K bodies a process by the caption, 8K by the text.",
-            "As `bench/run scale`, {counts}, storage and index scaled from 1,500 bodies a rank with them; a dragonfly with Aries' latency and "
-            "bandwidth in SimGrid, virtual time. Adaptive may grow beyond the storage that it begins with.",
+            "Section IV.B: both strategies are up to about 3 times faster than native and 5 times "
+            "faster than foMPI; adaptive adjusts nothing. |S_w| = 2 MB, |I_w| = 30K; 1.5K bodies "
+            "a process according to the caption, 8K according to the text.",
+            "As `bench/run scale`, {counts}; storage and index are scaled from 1,500 bodies a "
+            "rank with them. A dragonfly with Aries' latency and bandwidth in SimGrid, in virtual "
+            "time. Adaptive may grow beyond the storage it begins with.",
             lambda rows: draw_scaling(rows, "force phase, us a body"),
             counts,
         ),
@@ -157,10 +159,13 @@ STUDY = Study(
             "17",
             "fig17_lcc_scaling",
             "LCC: weak scaling",
-            "Section IV.C.2: 2^15 vertices a process, |S_w| = 128 MB, |I_w| = 128K; fixed falls behind adaptive above 32 processes; both come nearer to foMPI "
-            "as processes become more. Adaptive grows to 256 MB with 1 and to 512 MB with 6 adjustments (64, 128 processes).",
-            "As `bench/run scale`, {counts}, unpermuted, row pointers in a window; storage and index scaled with them. The numbers are "
-            "changes of a size, all ranks and windows together.",
+            "Section IV.C.2: 2^15 vertices a process, |S_w| = 128 MB, |I_w| = 128K. Fixed falls "
+            "behind adaptive above 32 processes; both come nearer to foMPI as processes are "
+            "added. Adaptive grows to 256 MB with 1 adjustment, and to 512 MB with 6 (64, 128 "
+            "processes).",
+            "As `bench/run scale`, {counts}, unpermuted, with row pointers in a window; storage "
+            "and index are scaled with them. The numbers count changes of a size, over all ranks "
+            "and windows.",
             lambda rows: draw_scaling(rows, "us a vertex"),
             counts,
         ),
@@ -168,8 +173,9 @@ STUDY = Study(
             "18",
             "fig18_lcc_scaling_types",
             "LCC: how the gets were answered, by number of processes",
-            "Section IV.C.2: with adaptive the direct accesses become more with the processes, all other misses stay below 8% of the gets; fixed has more "
-            "capacity and failing ones.",
+            "Section IV.C.2: with adaptive, there are more direct accesses as processes are "
+            "added, and all other misses stay below 8% of the gets; fixed has more capacity and "
+            "failing ones.",
             "The runs of Fig. 17.",
             draw_types,
         ),

@@ -102,21 +102,25 @@ STUDY = Study(
             "10",
             "fig10_occupancy",
             "Occupied storage by get and victim scheme, index 1,500",
-            "Section IV.A.3: with positional scores (Full, Positional) around 90% of the storage stays occupied; with Temporal alone "
-            "external fragmentation grows with every get.",
-            f"The micro-benchmark (1,000 gets of 2^0..2^16 B, 100,000 samples of N(500, 250)) given to the library's engine directly, storage {PERCENT}% "
-            "of the set's bytes. Full, Temporal and Positional are the paper's schemes in our engine, whose storage has granules of 16 B; `rate` is the "
-            "default. No network, the same figures in every run.",
+            "Section IV.A.3: with positional scores (Full, Positional), around 90% of the storage "
+            "stays occupied; with Temporal alone, external fragmentation grows with every get.",
+            "The micro-benchmark (1,000 gets of 2^0..2^16 B, 100,000 samples of N(500, 250)), "
+            f"given to the library's engine directly, with storage for {PERCENT}% of the set's "
+            "bytes. Full, Temporal and Positional are the paper's schemes in our engine, whose "
+            "storage has granules of 16 B; `rate` is the default. There is no network, so the "
+            "figures are the same in every run.",
             draw_occupancy,
         ),
         Figure(
             "11",
             "fig11_victims",
             "Visited entries, hits and free space by victim scheme and index size",
-            "Section IV.A.3, M = 16: more slots than M are visited as the index gets sparse, fewer of them hold an entry; Full has the most "
-            "hits at every index size, Temporal the most free space.",
-            "As Fig. 10. Visited slots are the expectation over all starting slots, from the engine's own index at every 100th get that found no "
-            "room (1,000th with `--quick`). Its index shrinks where it is sparse; here it is held fixed.",
+            "Section IV.A.3, M = 16: as the index gets sparse, more slots than M are visited, and "
+            "fewer of them hold an entry. Full has the most hits at every index size, Temporal "
+            "the most free space.",
+            "As Fig. 10. Visited slots are the expectation over all starting slots, from the "
+            "engine's own index at every 100th get that found no room (1,000th with `--quick`). "
+            "The index would shrink where it is sparse; here it is held fixed.",
             draw_by_index,
         ),
     ),

@@ -45,6 +45,8 @@ NEARCACHE_SHMEM_WEAK int nearcache_shmem_impl_ctx_uncached(shmem_ctx_t ctx);
 NEARCACHE_SHMEM_WEAK void nearcache_shmem_impl_prefetch(const void* ptr, size_t bytes, int pe);
 NEARCACHE_SHMEM_WEAK size_t nearcache_shmem_impl_prefetch_distance(void);
 NEARCACHE_SHMEM_WEAK void nearcache_shmem_impl_acquire(void);
+NEARCACHE_SHMEM_WEAK void nearcache_shmem_impl_acquire_by(const char* call);
+NEARCACHE_SHMEM_WEAK int nearcache_shmem_impl_name(const void* ptr, size_t bytes, const char* name);
 NEARCACHE_SHMEM_WEAK void nearcache_shmem_impl_release(void);
 NEARCACHE_SHMEM_WEAK int nearcache_shmem_impl_set_relaxed_atomics(int relaxed);
 NEARCACHE_SHMEM_WEAK int nearcache_shmem_impl_set_unordered(int unordered);
@@ -109,10 +111,29 @@ static inline void nearcache_shmem_acquire(void) {
   if (nearcache_shmem_impl_acquire) nearcache_shmem_impl_acquire();
 }
 
+/* The same for runtimes on top of OpenSHMEM: reports and messages call it `call`, a text that is
+ * never freed. */
+static inline void nearcache_shmem_acquire_by(const char* call) {
+  if (nearcache_shmem_impl_acquire_by)
+    nearcache_shmem_impl_acquire_by(call);
+  else
+    nearcache_shmem_acquire(); /* an older library */
+}
+
 /* A release by hand, likewise: everything that was written through contexts which this thread may
  * use is complete at its target. The cost is that of a quiet of each context. */
 static inline void nearcache_shmem_release(void) {
   if (nearcache_shmem_impl_release) nearcache_shmem_impl_release();
+}
+
+/* Gives [ptr, ptr + bytes) a name for reports and messages, in place of "block 3 of the symmetric
+ * heap (4096 B)". The text is copied; a name that overlaps replaces the one before. Names go with
+ * their block when it is freed. A report adds up what PEs call by the same name, so all of them
+ * make the call. Errors: NEARCACHE_SHMEM_ARGUMENT if the range is empty or not symmetric memory
+ * that the library knows, or the name is null or empty; NEARCACHE_SHMEM_ABSENT. */
+static inline int nearcache_shmem_name(const void* ptr, size_t bytes, const char* name) {
+  return nearcache_shmem_impl_name ? nearcache_shmem_impl_name(ptr, bytes, name)
+                                   : NEARCACHE_SHMEM_ABSENT;
 }
 
 /* Sets option shmem_relaxed_atomics, for the whole process: nonzero says that fetching atomics do

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+
+from .report_details import Acquire, SymmetricObject
 
 # A document of report_file.load, and the sums or a window's counters in it, by the names of counters.def.
 Report = Mapping[str, Any]
@@ -111,6 +113,31 @@ TRAFFIC = {
         Sum("polls", "polls fetched anew", False),
     ],
 }
+
+
+# How the library knows what hits of an OpenSHMEM program were of (docs/report.md).
+HITS_ARE_ESTIMATES = (
+    "Hits are attributed by a sample, every 47th get; misses are counted one by one."
+)
+
+
+def by_gets(objects: Sequence[SymmetricObject]) -> list[SymmetricObject]:
+    """Symmetric objects, those with most gets first."""
+    return sorted(objects, key=lambda row: (-row["gets"], -row["bytes_to_network"], row["name"]))
+
+
+def by_dropped(acquires: Sequence[Acquire]) -> list[Acquire]:
+    """Calls that were acquires, those that dropped most first."""
+    return sorted(acquires, key=lambda row: (-row["bytes_dropped"], -row["calls"], row["call"]))
+
+
+def dropped_of_network(acquires: Sequence[Acquire], totals: Counters) -> str:
+    """How much of what was fetched acquires made of no more use, as a sentence."""
+    dropped = sum(row["bytes_dropped"] for row in acquires)
+    return (
+        f"Of {bytes_text(totals.get('bytes_from_network', 0))} fetched, they dropped "
+        f"{bytes_text(dropped)}."
+    )
 
 
 def why_left_out(window: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from .errors import NearcacheError
 
 FORMAT = "nearcache-report"
-VERSIONS = (1, 2)  # 2 adds `details`
+VERSIONS = (1, 2, 3)  # 2 adds `details`, 3 those of OpenSHMEM programs
 REQUIRED = ("ranks", "totals", "spread", "wall_seconds", "windows", "verdict")
 # What a document of the right format and version raises where its parts are not of the right type or shape.
 DAMAGE = (KeyError, TypeError, AttributeError, ValueError, IndexError, ArithmeticError)
@@ -34,7 +34,7 @@ def load(file: str) -> dict[str, Any]:
             f"{name} is no report of Nearcache: its format is {kind!r}, not {FORMAT!r}"
         )
     if document.get("version") not in VERSIONS:
-        known = " and ".join(str(version) for version in VERSIONS)
+        known = ", ".join(map(str, VERSIONS[:-1])) + f" and {VERSIONS[-1]}"
         raise NearcacheError(
             f"{name} is a report of version {document.get('version')!r}; this nearcache reads versions {known}"
         )

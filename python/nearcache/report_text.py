@@ -15,6 +15,8 @@ from .report_counts import (
     Report,
     access_types,
     api,
+    by_dropped,
+    by_gets,
     bytes_text,
     hit_rate,
     processes,
@@ -140,6 +142,49 @@ def contexts(document: Report) -> Table:
     return table
 
 
+MOST_ROWS = 10  # of objects and of acquires
+
+
+def objects(document: Report) -> Table | None:
+    """What the gets of an OpenSHMEM program are of; None where the report does not say."""
+    rows = by_gets((document.get("details") or {}).get("objects") or [])
+    if not rows:
+        return None
+    table = _grid(
+        ("symmetric object", "left"),
+        ("gets", "right"),
+        ("hits", "right"),
+        ("past the cache", "right"),
+        ("fetched", "right"),
+        ("written back", "right"),
+    )
+    for row in rows[:MOST_ROWS]:
+        table.add_row(
+            _safe(row["name"]),
+            f"{row['gets']:,}",
+            f"{100 * row['hits'] / row['gets']:.1f}%" if row["gets"] else "-",
+            f"{row['bypassed']:,}",
+            bytes_text(row["bytes_from_network"]),
+            bytes_text(row["bytes_to_network"]),
+        )
+    if len(rows) > MOST_ROWS:
+        table.add_row(f"and {len(rows) - MOST_ROWS} more")
+    return table
+
+
+def acquires(document: Report) -> Table | None:
+    """Which of its calls were acquires; None where the report does not say."""
+    rows = by_dropped((document.get("details") or {}).get("acquires") or [])
+    if not rows:
+        return None
+    table = _grid(("acquires by", "left"), ("calls", "right"), ("dropped", "right"))
+    for row in rows[:MOST_ROWS]:
+        table.add_row(_safe(row["call"]), f"{row['calls']:,}", bytes_text(row["bytes_dropped"]))
+    if len(rows) > MOST_ROWS:
+        table.add_row(f"and {len(rows) - MOST_ROWS} more")
+    return table
+
+
 def windows(document: Report) -> Table:
     if api(document) == "OpenSHMEM":
         return contexts(document)
@@ -181,6 +226,8 @@ def render(document: Report, console: Console) -> None:
         accesses(document),
         traffic(document),
         windows(document) if document["windows"] else None,
+        objects(document),
+        acquires(document),
     ):
         if part is not None:
             console.print()

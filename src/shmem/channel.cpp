@@ -43,6 +43,7 @@ void Channel::open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised, 
   around_ = {};
   get_time_ = put_time_ = TypicalTime();
   tallies = Tallies();
+  profiled = {};
   context.observer.opened(*this);
   bits_.store(handle_bits(handle), std::memory_order_release);
 }
@@ -59,6 +60,7 @@ void Channel::leave_uncached() {
 }
 
 void Channel::give_cache_back() {
+  context.profile.closing(this);
   if (state_ == State::ready) {
     if (quick_cache == &*pages_) quick_cache = no_cache();
     pages_.reset();
@@ -101,6 +103,7 @@ void Channel::catch_up() {
   if (seen_acquires_ == acquires) return;
   seen_acquires_ = acquires;
   if (state_ == State::ready) pages_->acquire();
+  context.profile.caught_up(this);
 }
 
 bool Channel::wrote() const {
@@ -141,6 +144,7 @@ bool Channel::follows_last_get(int pe, uint64_t address, size_t bytes) {
 }
 
 void Channel::get(void* to, uint64_t address, size_t bytes, int pe) {
+  context.profile.fetching(address, bytes);
   const uint64_t begin = clock_ticks();
   get_plainly(to, address, bytes, pe);
   const uint64_t ns = ns_since(begin);
@@ -156,6 +160,11 @@ void Channel::get_plainly(void* to, uint64_t address, size_t bytes, int pe) {
 }
 
 void Channel::get_nbi(void* to, uint64_t address, size_t bytes, int pe) {
+  context.profile.fetching(address, bytes);
+  get_nbi_plainly(to, address, bytes, pe);
+}
+
+void Channel::get_nbi_plainly(void* to, uint64_t address, size_t bytes, int pe) {
   const Inside inside_library;
   const auto* from = reinterpret_cast<const void*>(address);
   is_default_ ? next.getmem_nbi(to, from, bytes, pe)
@@ -169,6 +178,7 @@ void Channel::put_plainly(uint64_t address, const void* from, size_t bytes, int 
 }
 
 void Channel::put(uint64_t address, const void* from, size_t bytes, int pe) {
+  context.profile.writing_back(address, bytes);
   constexpr uint64_t all_timed = 64, every = 32;
   const uint64_t n = puts_timed_++;
   if (n >= all_timed && n % every != 0) return put_plainly(address, from, bytes, pe);
@@ -201,6 +211,24 @@ Extent Channel::extent(uint64_t address, size_t bytes, int) {
   if (address >= around_.begin && address < around_.end && bytes <= around_.end - address)
     return around_;
   return context.memory.resolve(address, bytes).cacheable;
+}
+
+void Channel::answered(int pe, uint64_t address, size_t bytes, bool from_cache) {
+  context.profile.answered(this, pe, address, bytes, from_cache);
+}
+
+Profiled Channel::progress() const {
+  Profiled now;
+  now.bypassed = tallies.gets;
+  if (state_ != State::ready) return now;
+  const PageCacheCounters& p = pages_->counters();
+  now.hits = p.hits;
+  now.misses = p.gets - p.hits;
+  now.acquires = p.acquires;
+  now.dropped_bytes = p.dropped_bytes;
+  now.levels.storage_bytes = context.cache_options.size;
+  now.levels.stored_bytes = pages_->valid_bytes();
+  return now;
 }
 
 // What hits and joined puts saved is taken at the price of a transfer as they were in this run

@@ -11,6 +11,7 @@
 #include "cache/page/page_cache.h"
 #include "front/handle_bits.h"
 #include "front/optional_lock.h"
+#include "shmem/access_profile.h"
 #include "shmem/shmem_api.h"
 #include "shmem/typical_time.h"
 #include "telemetry/stats.h"
@@ -118,11 +119,15 @@ class Channel final : public PageTransport {
   void surrounded_by(const Extent& around) { around_ = around; }
 
   Tallies tallies;
+  Profiled profiled;
+  // What there is to profile so far, without what is in `profiled` alone.
+  Profiled progress() const;
   void fill_counters(Counters* counters) const;
 
   // PageTransport
   void get(void* to, uint64_t address, size_t bytes, int pe) override;
   void get_nbi(void* to, uint64_t address, size_t bytes, int pe) override;
+  void get_nbi_plainly(void* to, uint64_t address, size_t bytes, int pe);
   void put(uint64_t address, const void* from, size_t bytes, int pe) override;
   // put() without its clock
   void put_plainly(uint64_t address, const void* from, size_t bytes, int pe);
@@ -131,6 +136,7 @@ class Channel final : public PageTransport {
   void fence() override;
   void quiet() override;
   Extent extent(uint64_t address, size_t bytes, int pe) override;
+  void answered(int pe, uint64_t address, size_t bytes, bool from_cache) override;
 
  private:
   enum class State : uint8_t { untried, ready, none };

@@ -82,6 +82,7 @@ void Context::close_channel(Channel* channel) {
 
 void Context::acquire() {
   observer.acquire();
+  profile.acquired(calling);
   acquired_by.store(calling, std::memory_order_relaxed);
   acquires.fetch_add(1, std::memory_order_acq_rel);
   ordered();
@@ -95,6 +96,7 @@ void Context::ordered() {
 
 void Context::acquire_others(uint64_t* seen_by_writer) {
   if (channels_used.load(std::memory_order_acquire) == 0) return;
+  profile.acquired(calling);
   const uint64_t before = acquires.fetch_add(1, std::memory_order_acq_rel);
   if (*seen_by_writer == before) *seen_by_writer = before + 1;
   ordered();
@@ -167,6 +169,10 @@ void context_start(int level) {
   if (!context.obstacle.empty() && context.pe == 0)
     log(LogLevel::warning, "nothing is cached: %s", context.obstacle.c_str());
   if (context.caching && context.options.shmem_check) context.check.start();
+  if (context.caching && report_is_file(context.options.report)) {
+    context.profile.start();
+    context.cache_options.answers_told = true;
+  }
   if (context.obstacle.empty() && next_usable()) context.observer.start();
   context.default_channel.open(SHMEM_CTX_DEFAULT, 0, false, false);
   enabled = context.caching || network_modelled() || context.observer.tracing();

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "shmem/access_profile.h"
 #include "shmem/channel.h"
 #include "shmem/hit_check.h"
 #include "shmem/hooks.h"
@@ -48,6 +49,7 @@ struct Context {
   MemoryBudget budget;
   HitCheck check;
   Observer observer;
+  AccessProfile profile;
   SymmetricMemory memory;
 
   // Contexts in use are among the first `channels_used`; beyond the last, contexts are passed on

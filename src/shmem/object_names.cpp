@@ -107,6 +107,8 @@ Symbol symbol_at(const Loaded& object, unsigned type) {
 }  // namespace
 
 NamedObject symmetric_object_at(uint64_t address) {
+  const SymmetricMemory::NamedRange named = context.memory.named_at(address);
+  if (!named.name.empty()) return {named.name, named.begin, named.end};
   const SymmetricMemory::NumberedBlock block = context.memory.block_at(address);
   if (block.bytes != 0)
     return {"block " + std::to_string(block.number) + " of the symmetric heap (" +

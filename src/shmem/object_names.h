@@ -6,7 +6,8 @@
 
 namespace nearcache::shmem {
 
-// What holds an address: a symbol of the program or of a library, or a block of the heap.
+// What holds an address: a range that the program named, a symbol of it or of a library, or a block
+// of the heap.
 struct NamedObject {
   std::string name;    // "table", "block 3 of the symmetric heap (4096 B)", "static data of prog"
   uint64_t begin = 0;  // its first byte in this process

@@ -88,14 +88,31 @@ NEARCACHE_SHMEM_EXPORT size_t nearcache_shmem_impl_prefetch_distance(void) {
   return caching() ? prefetch_distance() : 0;
 }
 
-NEARCACHE_SHMEM_EXPORT void nearcache_shmem_impl_acquire(void) {
+NEARCACHE_SHMEM_EXPORT void nearcache_shmem_impl_acquire_by(const char* call) {
   if (!caching()) return;
-  calling = "nearcache_shmem_acquire";
+  calling = call;
   context.acquire();
 }
 
+NEARCACHE_SHMEM_EXPORT void nearcache_shmem_impl_acquire(void) {
+  nearcache_shmem_impl_acquire_by("nearcache_shmem_acquire");
+}
+
+NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_name(const void* ptr, size_t bytes,
+                                                     const char* name) {
+  if (!caching()) return absent;
+  const auto begin = reinterpret_cast<uint64_t>(ptr);
+  if (bytes == 0 || name == nullptr || *name == '\0' ||
+      context.memory.find(begin, bytes).kind == MemoryKind::unknown)
+    return argument;
+  context.memory.name(begin, bytes, name);
+  return ok;
+}
+
 NEARCACHE_SHMEM_EXPORT void nearcache_shmem_impl_release(void) {
-  if (caching()) context.each_usable_channel([](Channel& channel) { channel.complete(); });
+  if (!caching()) return;
+  calling = "nearcache_shmem_release";
+  context.each_usable_channel([](Channel& channel) { channel.complete(); });
 }
 
 NEARCACHE_SHMEM_EXPORT int nearcache_shmem_impl_set_relaxed_atomics(int relaxed) {

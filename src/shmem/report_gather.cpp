@@ -82,6 +82,31 @@ void add(const Message& message, Report* report, std::map<int64_t, WindowReport>
   }
 }
 
+// Brings every PE's details to PE 0, through a symmetric block of their own; collective. Where
+// there is no room for that, the report does without.
+void gather_details(ReportDetails* details) {
+  if (!context.profile.on()) return;
+  constexpr size_t room = ReportDetails::most_words;
+  auto* block = static_cast<uint64_t*>(next.malloc((room + 1) * sizeof(uint64_t)));
+  if (block == nullptr) {
+    if (context.pe == 0)
+      log(LogLevel::warning, "report: no symmetric memory for its details (%zu bytes a PE)",
+          (room + 1) * sizeof(uint64_t));
+    return;
+  }
+  const std::vector<uint64_t> mine = context.profile.packed();
+  block[0] = std::min(mine.size(), room);
+  std::copy_n(mine.begin(), block[0], block + 1);
+  next.barrier_all();
+  for (int pe = 0; context.pe == 0 && pe < context.pes; ++pe) {
+    uint64_t words = 0;
+    next.getmem(&words, block, sizeof words, pe);
+    std::vector<uint64_t> packed(std::min<uint64_t>(words, room));
+    next.getmem(packed.data(), block + 1, packed.size() * sizeof(uint64_t), pe);
+    details->add(pe, packed);
+  }
+}
+
 }  // namespace
 
 std::string library_line() {
@@ -107,6 +132,8 @@ void report_write() {
   const Inside inside_library;
   auto* mine = static_cast<Message*>(context.report_scratch);
   fill(mine);
+  ReportDetails details;
+  gather_details(&details);
   next.barrier_all();
   if (context.pe == 0) {
     const std::string threads =
@@ -121,6 +148,7 @@ void report_write() {
       next.getmem(&message, mine, sizeof message, pe);
       add(message, &report, &rows);
     }
+    report.details = details;
     for (auto& [id, row] : rows) report.windows.push_back(std::move(row));
     write_report(report, context.options.report, context.pe);
   }

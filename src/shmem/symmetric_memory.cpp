@@ -1,6 +1,7 @@
 #include "shmem/symmetric_memory.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "shmem/hooks.h"
 #include "shmem/next.h"
@@ -125,6 +126,7 @@ void SymmetricMemory::allocated(void* block, size_t bytes, bool hinted) {
                  heap_end = heap_end_.load(std::memory_order_relaxed);
   const bool apart = hinted && (range.begin < heap_begin || range.end > heap_end);
   blocks_[begin] = {bytes, apart, ++allocations_};
+  ++changes_;
   if (!apart && first_block_ == 0) first_block_ = begin;
   if (!apart) {
     heap_begin_.store(std::min(heap_begin, range.begin), std::memory_order_relaxed);
@@ -153,7 +155,9 @@ void SymmetricMemory::freed(void* block) {
                   [&](const Extent& range) { return range.begin >= begin && range.end <= end; });
     replace_ranges(std::move(ranges));
   }
+  forget_names(begin, begin + found->second.bytes);
   blocks_.erase(found);
+  ++changes_;
 }
 
 SymmetricMemory::NumberedBlock SymmetricMemory::block_at(uint64_t address) const {
@@ -163,6 +167,38 @@ SymmetricMemory::NumberedBlock SymmetricMemory::block_at(uint64_t address) const
   const auto& [begin, block] = *std::prev(behind);
   if (address - begin >= block.bytes) return {};
   return {block.number, begin, block.bytes};
+}
+
+// Those that overlap it.
+void SymmetricMemory::forget_names(uint64_t begin, uint64_t end) {
+  std::erase_if(names_, [&](const auto& entry) {
+    return entry.second.begin < end && begin < entry.second.end;
+  });
+}
+
+void SymmetricMemory::name(uint64_t begin, size_t bytes, const char* name) {
+  const std::lock_guard lock(mutex_);
+  forget_names(begin, begin + bytes);
+  names_[begin] = {name, begin, begin + bytes};
+  ++changes_;
+}
+
+SymmetricMemory::NamedRange SymmetricMemory::named_at(uint64_t address) const {
+  const std::lock_guard lock(mutex_);
+  const auto behind = names_.upper_bound(address);
+  if (behind == names_.begin() || std::prev(behind)->second.end <= address) return {};
+  return std::prev(behind)->second;
+}
+
+Extent SymmetricMemory::named_alike(uint64_t address) const {
+  const std::lock_guard lock(mutex_);
+  const auto behind = names_.upper_bound(address);
+  Extent around{0, behind == names_.end() ? UINT64_MAX : behind->first};
+  if (behind == names_.begin()) return around;
+  const NamedRange& before = std::prev(behind)->second;
+  if (address < before.end) return {before.begin, before.end};
+  around.begin = before.end;
+  return around;
 }
 
 int64_t SymmetricMemory::place(uint64_t address) const {

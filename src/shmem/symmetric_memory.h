@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "cache/page/page_transport.h"
@@ -67,6 +68,17 @@ class SymmetricMemory {
     size_t bytes = 0;
   };
   NumberedBlock block_at(uint64_t address) const;
+  // What the program called the range that holds an address. No name: nothing.
+  struct NamedRange {
+    std::string name;
+    uint64_t begin = 0, end = 0;
+  };
+  void name(uint64_t begin, size_t bytes, const char* name);
+  NamedRange named_at(uint64_t address) const;
+  // All around an address that is in the same range, or else between two.
+  Extent named_alike(uint64_t address) const;
+  // Grows whenever a block or a name comes or goes.
+  uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
   // Where an address lies, in numbers that are the same on every PE: segments are 2^44 apart, the
   // heap is the first, and its first block begins in the first 64 KiB of it.
   int64_t place(uint64_t address) const;
@@ -88,6 +100,7 @@ class SymmetricMemory {
   };
 
   bool ask(int pe, MemoryKind kind, uint64_t address);
+  void forget_names(uint64_t begin, uint64_t end);
   void replace_ranges(std::unique_ptr<Ranges> ranges);
 
   int pes_ = 0;
@@ -100,8 +113,10 @@ class SymmetricMemory {
   std::atomic<const Ranges*> ranges_{nullptr};  // null: both empty
   mutable std::mutex mutex_;                    // covers what follows
   std::map<uint64_t, Block> blocks_;
+  std::map<uint64_t, NamedRange> names_;  // by their begin, without overlap
   uint64_t allocations_ = 0;
   std::atomic<uint64_t> first_block_{0};
+  std::atomic<uint64_t> changes_{0};
   // readers may still look at old ones; there are few
   std::vector<std::unique_ptr<Ranges>> all_ranges_;
 };

@@ -64,9 +64,10 @@ class StraightLock {
   Channel* channel_;
 };
 
-void count_get(Channel* channel, size_t bytes) {
+void count_get(Channel* channel, int pe, uint64_t address, size_t bytes) {
   channel->tallies.gets += 1;
   channel->tallies.get_bytes += bytes;
+  context.profile.went_past(channel->world_pe(pe), address, bytes);
 }
 
 void count_put(Channel* channel, size_t bytes) {
@@ -76,7 +77,7 @@ void count_put(Channel* channel, size_t bytes) {
 
 // What the cache must do before the program reads past it.
 void before_get(Channel* channel, int pe, uint64_t address, size_t bytes) {
-  count_get(channel, bytes);
+  count_get(channel, pe, address, bytes);
   PageCache* cache = channel->ready_cache();
   if (cache != nullptr) cache->before_direct_get(pe, address, bytes);
 }
@@ -147,7 +148,8 @@ bool get_cached(Channel* channel, const Extent& around, int pe, uint64_t address
   } else {
     cache->get(pe, address, to, bytes);
   }
-  context.observer.get(*channel, blocks ? Outcome::full : Outcome::pending, pe, address, bytes);
+  if (context.observer.tracing()) [[unlikely]]
+    context.observer.get(*channel, blocks ? Outcome::full : Outcome::pending, pe, address, bytes);
   channel->surrounded_by({});  // what is asked later may be of another time
   return cache->waits_suspected() != before;
 }
@@ -189,7 +191,7 @@ void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
     }
     case Way::straight: {
       look_for_spinning(from, pe);
-      count_get(channel, bytes);
+      count_get(channel, pe, address, bytes);
       const StraightLock lock(channel);
       return channel->get_plainly(to, address, bytes, pe);
     }
@@ -207,7 +209,7 @@ void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
         if (channel->cache() != nullptr) {
           may_wait = get_cached(channel, around, pe, address, to, bytes, true);
         } else {
-          count_get(channel, bytes);
+          count_get(channel, pe, address, bytes);
           get_timed(channel, to, address, bytes, pe);
           context.observer.get(*channel, Outcome::uncached, pe, address, bytes);
           may_wait = looks_like_spinning(from, pe);
@@ -260,9 +262,9 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
   if (way == Way::host) return false;
   if (way == Way::straight) {
     const StraightLock lock(channel);
-    count_get(channel, bytes);
+    count_get(channel, pe, address, bytes);
     if (!unordered) channel->fetches_outstanding();
-    channel->get_nbi(to, address, bytes, pe);
+    channel->get_nbi_plainly(to, address, bytes, pe);
     return true;
   }
   bool may_wait = false;
@@ -276,7 +278,7 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
     } else {
       before_get(channel, pe, address, bytes);
       context.observer.get(*channel, Outcome::pending, pe, address, bytes);
-      channel->get_nbi(to, address, bytes, pe);
+      channel->get_nbi_plainly(to, address, bytes, pe);
     }
   }
   if (may_wait) context.start_write_back();
@@ -314,7 +316,7 @@ DirectCall::DirectCall(shmem_ctx_t ctx, Kind kind, const void* object, size_t by
   const Way way = way_of(channel, pe, address, bytes);
   channel_ = way == Way::host ? nullptr : channel;
   if (way == Way::straight) {
-    if (kind == Kind::get) count_get(channel, bytes);
+    if (kind == Kind::get) count_get(channel, pe, address, bytes);
     StraightLock lock(channel);
     held_ = lock.release();
   } else if (way != Way::host) {

@@ -99,6 +99,10 @@ class Profile {
   // A get of `bytes` bytes of `target`, of which the cache had `from_cache`. True now and then:
   // time to call `tick`.
   bool get(Outcome outcome, uint32_t target, uint64_t bytes, uint64_t from_cache, uint64_t hash);
+  // The same in two parts, for who does not see every get: so many of one outcome, and `gets` alike
+  // by what they are of. They are in no reuse.
+  void count(Outcome outcome, uint64_t gets) { point_.gets[static_cast<size_t>(outcome)] += gets; }
+  void sort(uint64_t gets, bool hit, uint32_t target, uint64_t bytes, uint64_t from_cache);
   // Levels have changed by the difference of the two.
   void level(const ProfileLevels& before, const ProfileLevels& after);
   void tick(uint64_t ns) { timeline_.advance(ns, point_); }
@@ -126,20 +130,25 @@ inline bool outcome_is_hit(Outcome outcome) {
   return outcome == Outcome::full || outcome == Outcome::pending || outcome == Outcome::partial;
 }
 
-inline bool Profile::get(Outcome outcome, uint32_t target, uint64_t bytes, uint64_t from_cache,
-                         uint64_t hash) {
-  ++point_.gets[static_cast<size_t>(outcome)];
-  const uint64_t hit = outcome_is_hit(outcome) ? 1 : 0;
+inline void Profile::sort(uint64_t gets, bool hit, uint32_t target, uint64_t bytes,
+                          uint64_t from_cache) {
+  const uint64_t hits = hit ? gets : 0;
   Size& size = sizes_[bytes <= 1 ? 0 : static_cast<size_t>(64 - __builtin_clzll(bytes - 1)) & 63];
-  ++size.gets;
-  size.hits += hit;
+  size.gets += gets;
+  size.hits += hits;
   if (target >= targets_.size()) [[unlikely]]
     targets_.resize(target + 1);
   Target& at = targets_[target];
-  ++at.gets;
-  at.hits += hit;
-  at.bytes += bytes;
-  at.bytes_from_cache += from_cache;
+  at.gets += gets;
+  at.hits += hits;
+  at.bytes += gets * bytes;
+  at.bytes_from_cache += gets * from_cache;
+}
+
+inline bool Profile::get(Outcome outcome, uint32_t target, uint64_t bytes, uint64_t from_cache,
+                         uint64_t hash) {
+  count(outcome, 1);
+  sort(1, outcome_is_hit(outcome), target, bytes, from_cache);
   reuse_.get(hash);
   if (--until_tick_ != 0) return false;
   until_tick_ = 16;

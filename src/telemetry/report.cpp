@@ -73,18 +73,20 @@ std::string formatted(const char* format, auto... values) {
 }
 
 // Below a percent of the run, or a millisecond, the estimate cannot be told from noise.
-Verdict measured_verdict(const char* what, double saved, double wall) {
+// `what` saved it, to `one` process.
+Verdict measured_verdict(const char* what, const char* one, double saved, double wall) {
   if (saved < -0.001 && saved < -0.01 * wall)
     return {false, saved,
-            formatted("%s cost an estimated %.3f s a rank more than they spared; the run took %.3f "
+            formatted("%s cost an estimated %.3f s a %s more than they spared; the run took %.3f "
                       "s: the cache cost time",
-                      what, -saved, wall)};
+                      what, -saved, one, wall)};
   if (saved < 0.001 || saved < 0.01 * wall)
     return {false, saved,
-            formatted("%s saved an estimated %.4f s a rank of %.3f s: the cache did not help", what,
-                      saved, wall)};
-  return {true, saved,
-          formatted("%s saved an estimated %.3f s a rank; the run took %.3f s", what, saved, wall)};
+            formatted("%s saved an estimated %.4f s a %s of %.3f s: the cache did not help", what,
+                      saved, one, wall)};
+  return {
+      true, saved,
+      formatted("%s saved an estimated %.3f s a %s; the run took %.3f s", what, saved, one, wall)};
 }
 
 // Writes are cached as well there, so that hits are not all that may help.
@@ -103,7 +105,7 @@ Verdict openshmem_verdict(const Report& report, const Counters& totals, double s
                       static_cast<unsigned long long>(totals.hits_checked),
                       totals.hits_old == 0 ? "the contract was kept in this run"
                                            : "the program breaks the contract")};
-  return measured_verdict("hits and joined puts", saved, wall);
+  return measured_verdict("hits and joined puts", "PE", saved, wall);
 }
 
 // Why no get was a hit. That none was repeated can be said only where most were kept.
@@ -137,7 +139,7 @@ Verdict verdict_of(const Report& report) {
   if (totals.gets == 0)
     return {false, 0, "no gets were seen on windows that can be cached: the cache did not help"};
   if (hits_of(totals) == 0) return {false, 0, no_hit_verdict(totals)};
-  return measured_verdict("hits", saved, wall.mean);
+  return measured_verdict("hits", "rank", saved, wall.mean);
 }
 
 json counters_json(const Counters& counters) {

@@ -11,7 +11,7 @@
 
 namespace nearcache {
 
-inline constexpr int report_version = 2;
+inline constexpr int report_version = 3;
 
 // How the program was started, as rank 0 knows it; empty where it does not.
 struct Launch {

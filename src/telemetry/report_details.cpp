@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace nearcache {
@@ -12,6 +14,8 @@ using json = nlohmann::ordered_json;
 constexpr size_t classes = 64;
 constexpr size_t point_words = static_cast<size_t>(outcome_count) + 4;
 constexpr size_t most_targets = 256;  // a table of more is no use to a reader
+constexpr size_t most_names = 64;     // of objects, or of calls, of a rank
+constexpr size_t name_bytes = 64;
 
 // Takes words from the front; `good` turns false when there are too few.
 class Words {
@@ -34,6 +38,116 @@ class Words {
   const std::vector<uint64_t>& words_;
   size_t at_ = 0;
 };
+
+// A name takes as many words whatever its length; what is longer is cut, between characters.
+void push_name(const std::string& name, std::vector<uint64_t>* words) {
+  size_t length = std::min(name.size(), name_bytes);
+  while (length > 0 && length < name.size() && (name[length] & 0xc0) == 0x80) --length;
+  uint64_t packed[name_bytes / sizeof(uint64_t)] = {};
+  std::memcpy(packed, name.data(), length);
+  words->insert(words->end(), std::begin(packed), std::end(packed));
+}
+
+std::string next_name(Words* words) {
+  char name[name_bytes + 1] = {};
+  for (size_t at = 0; at < name_bytes; at += sizeof(uint64_t)) {
+    const uint64_t word = words->next();
+    std::memcpy(name + at, &word, sizeof word);
+  }
+  return name;
+}
+
+// The entries of a map with the largest of something, by name.
+template <class Map, class Size>
+std::vector<typename Map::const_iterator> largest(const Map& map, size_t most, Size size) {
+  std::vector<typename Map::const_iterator> order;
+  for (auto it = map.begin(); it != map.end(); ++it) order.push_back(it);
+  if (order.size() > most) {
+    std::ranges::stable_sort(order,
+                             [&](auto a, auto b) { return size(a->second) > size(b->second); });
+    order.resize(most);
+    std::ranges::sort(order, [](auto a, auto b) { return a->first < b->first; });
+  }
+  return order;
+}
+
+auto largest_objects(const SymmetricProfile& profile, size_t most) {
+  return largest(profile.objects, most, [](const SymmetricProfile::Object& object) {
+    return std::pair(object.gets, object.bytes_to_network);
+  });
+}
+
+void pack_symmetric(const SymmetricProfile& profile, std::vector<uint64_t>* words) {
+  const auto objects = largest_objects(profile, most_names);
+  words->push_back(objects.size());
+  for (const auto& it : objects) {
+    push_name(it->first, words);
+    const SymmetricProfile::Object& o = it->second;
+    words->insert(words->end(),
+                  {o.bytes, o.gets, o.hits, o.bypassed, o.bytes_from_network, o.bytes_to_network});
+  }
+  const auto acquires = largest(profile.acquires, most_names,
+                                [](const SymmetricProfile::Acquire& a) { return a.calls; });
+  words->push_back(acquires.size());
+  for (const auto& it : acquires) {
+    push_name(it->first, words);
+    words->insert(words->end(), {it->second.calls, it->second.bytes_dropped});
+  }
+}
+
+SymmetricProfile next_symmetric(Words* words) {
+  constexpr size_t name_words = name_bytes / sizeof(uint64_t);
+  SymmetricProfile profile;
+  for (size_t left = words->count(name_words + 6); left > 0; --left) {
+    const std::string name = next_name(words);
+    profile.objects[name] = {words->next(), words->next(), words->next(),
+                             words->next(), words->next(), words->next()};
+  }
+  for (size_t left = words->count(name_words + 2); left > 0; --left) {
+    const std::string call = next_name(words);
+    profile.acquires[call] = {words->next(), words->next()};
+  }
+  return profile;
+}
+
+void add_to(SymmetricProfile* sums, const SymmetricProfile& more) {
+  for (const auto& [name, o] : more.objects) {
+    SymmetricProfile::Object& sum = sums->objects[name];
+    sum.bytes = std::max(sum.bytes, o.bytes);
+    sum.gets += o.gets;
+    sum.hits += o.hits;
+    sum.bypassed += o.bypassed;
+    sum.bytes_from_network += o.bytes_from_network;
+    sum.bytes_to_network += o.bytes_to_network;
+  }
+  for (const auto& [call, acquire] : more.acquires) {
+    sums->acquires[call].calls += acquire.calls;
+    sums->acquires[call].bytes_dropped += acquire.bytes_dropped;
+  }
+}
+
+json objects_json(const SymmetricProfile& sums) {
+  json rows = json::array();
+  for (const auto& it : largest_objects(sums, most_targets)) {
+    const SymmetricProfile::Object& o = it->second;
+    rows.push_back({{"name", it->first},
+                    {"bytes", o.bytes},
+                    {"gets", o.gets},
+                    {"hits", o.hits},
+                    {"bypassed", o.bypassed},
+                    {"bytes_from_network", o.bytes_from_network},
+                    {"bytes_to_network", o.bytes_to_network}});
+  }
+  return rows;
+}
+
+json acquires_json(const SymmetricProfile& sums) {
+  json rows = json::array();
+  for (const auto& [call, acquire] : sums.acquires)
+    rows.push_back(
+        {{"call", call}, {"calls", acquire.calls}, {"bytes_dropped", acquire.bytes_dropped}});
+  return rows;
+}
 
 json point_json(const ProfilePoint& point) {
   static constexpr const char* names[outcome_count] = {nullptr,        "hits_full", "hits_pending",
@@ -113,6 +227,13 @@ std::vector<uint64_t> ReportDetails::pack(const Profile& profile) {
   return words;
 }
 
+std::vector<uint64_t> ReportDetails::pack(const Profile& profile,
+                                          const SymmetricProfile& symmetric) {
+  std::vector<uint64_t> words = pack(profile);
+  pack_symmetric(symmetric, &words);
+  return words;
+}
+
 bool ReportDetails::add(int rank, const std::vector<uint64_t>& packed) {
   Words words(packed);
   const uint64_t slot_ns = words.next();
@@ -144,9 +265,13 @@ bool ReportDetails::add(int rank, const std::vector<uint64_t>& packed) {
     c.keys = scale * static_cast<double>(words.next());
     c.gets = scale * static_cast<double>(words.next());
   }
+  const bool symmetric = words.good && !words.at_end();
+  const SymmetricProfile more = symmetric ? next_symmetric(&words) : SymmetricProfile();
   if (!words.good || !words.at_end() || scale < 1) return false;
 
   ++ranks_;
+  symmetric_ = symmetric_ || symmetric;
+  add_to(&sums_, more);
   timelines_.push_back(std::move(timeline));
   sizes_.resize(classes);
   reuse_.resize(classes);
@@ -183,7 +308,7 @@ std::string ReportDetails::json() const {
                        {"keys", std::llround(reuse_[i].keys)},
                        {"gets", std::llround(reuse_[i].gets)}});
   }
-  object["reuse"] = {{"sampled", sampled_}, {"classes", reuse}};
+  if (!symmetric_) object["reuse"] = {{"sampled", sampled_}, {"classes", reuse}};
   object["targets"] = nlohmann::ordered_json::array();
   for (const size_t i : most_asked(targets_)) {
     const Profile::Target& t = targets_[i];
@@ -192,6 +317,11 @@ std::string ReportDetails::json() const {
                                  {"hits", t.hits},
                                  {"bytes", t.bytes},
                                  {"bytes_from_cache", t.bytes_from_cache}});
+  }
+  if (symmetric_) {
+    object["objects"] = objects_json(sums_);
+    object["acquires"] = acquires_json(sums_);
+    return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   }
   object["adaptations"] = nlohmann::ordered_json::array();
   for (const Adaptation& a : adaptations_) {

@@ -1,5 +1,5 @@
 // The part of a report that comes from every rank's profile: over time, by size, by key, by target
-// (profile.h).
+// (profile.h); of OpenSHMEM programs by symmetric object and by acquire (symmetric_profile.h).
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,16 @@
 #include <vector>
 
 #include "telemetry/profile.h"
+#include "telemetry/symmetric_profile.h"
 
 namespace nearcache {
 
 class ReportDetails {
  public:
-  // A rank's profile as it travels to the rank that writes the report.
+  // A rank's profile as it travels to the rank that writes the report: no more than `most_words`.
   static std::vector<uint64_t> pack(const Profile& profile);
+  static std::vector<uint64_t> pack(const Profile& profile, const SymmetricProfile& symmetric);
+  static constexpr size_t most_words = 8192;
 
   // Adds what `pack` made of the profile of `rank`. False, and nothing is added, if it is not
   // well-formed.
@@ -37,6 +40,8 @@ class ReportDetails {
   std::vector<Profile::Target> targets_;
   std::vector<Adaptation> adaptations_;
   std::vector<ReuseClass> reuse_;
+  bool symmetric_ = false;  // an OpenSHMEM program's, which has no reuse and no adaptations
+  SymmetricProfile sums_;
   double sampled_ = 1;
 };
 

@@ -60,6 +60,8 @@ void before_far_write(size_t thread, uint64_t offset, size_t bytes) {
   runtime.in_flight.add(thread, offset, bytes);
 }
 
+void drop(const char* call) { nearcache_shmem_acquire_by(call); }
+
 void read_bytes(void* to, ncupc_ptr from, size_t bytes) {
   const char* near = ncupc_reach(from);
   if (near != nullptr) {
@@ -88,7 +90,7 @@ void ncupc_complete(void) {
   shmem_quiet();
 }
 
-void ncupc_drop(void) { nearcache_shmem_acquire(); }
+void ncupc_drop(void) { drop("strict access or upc_fence"); }
 
 // Elements by the typed calls: a hit of the cache needs no size then.
 void ncupc_get_far(void* to, ncupc_ptr from, size_t bytes) {
@@ -136,14 +138,14 @@ void ncupc_get_far_strict(void* to, ncupc_ptr from, size_t bytes) {
     if (ncupc_caching) ncupc_drop();
     shmem_getmem(to, symmetric(offset), bytes, pe_of(from));
   }
-  acquire();
+  acquire("strict access");
 }
 
 void ncupc_put_far_strict(ncupc_ptr to, const void* from, size_t bytes) {
   ncupc_before_strict();
   ncupc_put_far(to, from, bytes);
   ncupc_complete();
-  acquire();
+  acquire("strict access");
 }
 
 void ncupc_poll(void) {

@@ -52,7 +52,7 @@ uint64_t do_word(const Access& access) {
 AtomicValue do_pair(const Access& access) {
   while (word_compare_swap(access.thread, pair_lock_offset, 0, my_thread() + 1) != 0)
     Waiter().pause();
-  acquire();
+  acquire(access.name);
   AtomicValue old;
   const ncupc_ptr target = at(access.thread, access.address);
   read_bytes(&old.pointer, target, sizeof old.pointer);
@@ -92,7 +92,7 @@ void do_strict_access(const Access& access, void* fetch) {
   do_access(access, fetch);
   release();  // a set is one of the puts
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  acquire();
+  acquire(access.name);
 }
 
 }  // namespace nearcache::upc

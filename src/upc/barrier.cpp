@@ -100,7 +100,7 @@ void finish_phase() {
   Waiter waiter;
   while (!phase.advance()) waiter.pause();
   notified = false;
-  acquire();
+  acquire(phase.call);
 }
 
 void start_phase(const Expression& expression, const char* call, const char* file, int line) {
@@ -159,7 +159,7 @@ uint64_t internal_barrier(uint64_t contribution) {
     const uint64_t other = own_word(payload);
     if (other > contribution) contribution = other;
   }
-  acquire();
+  acquire("barrier of the runtime");
   return contribution;
 }
 

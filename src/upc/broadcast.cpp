@@ -111,7 +111,7 @@ void broadcast(const Call& call, ncupc_ptr dst, ncupc_ptr src, size_t bytes) {
   if (call.out_all)
     meet(call);
   else if (call.in_all)
-    acquire();
+    acquire(call.name);
 }
 
 }  // namespace

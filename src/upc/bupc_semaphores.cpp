@@ -53,7 +53,7 @@ void post(const char* call, ncupc_ptr s, size_t n) {
   check(call, s, n);
   release();
   add(call, s, n);
-  acquire();
+  acquire(call);
 }
 
 // Takes n off if there are so many.
@@ -74,7 +74,7 @@ void wait(const char* call, ncupc_ptr s, size_t n) {
   check(call, s, n);
   release();
   for (Waiter waiter; !take(call, s, n);) waiter.pause();
-  acquire();
+  acquire(call);
 }
 
 int attempt(const char* call, ncupc_ptr s, size_t n) {
@@ -82,7 +82,7 @@ int attempt(const char* call, ncupc_ptr s, size_t n) {
   release();
   const bool taken = take(call, s, n);
   if (!taken) Waiter().pause();  // a loop of attempts waits
-  acquire();
+  acquire(call);
   return taken;
 }
 

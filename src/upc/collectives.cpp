@@ -131,7 +131,7 @@ void meet(const Call& call) {
     send({round, true}, call);
     receive({round, true}, call);
   }
-  acquire();
+  acquire(call.name);
 }
 
 // Bruck's algorithm: before round k a thread has its own block and those of the 2^k - 1 threads
@@ -157,7 +157,7 @@ void enter_by_root(const Call& call, const Tree& tree) {
   }
   if (call.in_all || call.in_my) {
     tree.down(call);
-    acquire();
+    acquire(call.name);
   }
 }
 

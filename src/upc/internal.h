@@ -65,9 +65,11 @@ void progress();
 // ---- Completion. release: everything this thread has written is complete. acquire: nothing it has
 // read is served after.
 inline void release() { ncupc_before_strict(); }
-inline void acquire() {
+// `call`, a text that is never freed, is what a report says it was.
+void drop(const char* call);
+inline void acquire(const char* call) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  if (ncupc_caching) ncupc_drop();
+  if (ncupc_caching) drop(call);
 }
 
 // ---- Transfers: relaxed, ordered to the same memory, by memcpy where the thread is within reach.

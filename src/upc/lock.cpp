@@ -111,7 +111,7 @@ void ncupc_lock(const char* file, int line, ncupc_ptr lock) {
     while (own_word(node + waits_at) != 0) waiter.pause();
   }
   note(file, line, "upc_lock", lock, node);
-  acquire();
+  acquire("upc_lock");
 }
 
 int ncupc_lock_attempt(const char* file, int line, ncupc_ptr lock) {
@@ -127,7 +127,7 @@ int ncupc_lock_attempt(const char* file, int line, ncupc_ptr lock) {
     return 0;
   }
   note(file, line, "upc_lock_attempt", lock, node);
-  acquire();
+  acquire("upc_lock_attempt");
   return 1;
 }
 

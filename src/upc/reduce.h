@@ -318,7 +318,7 @@ void reduce(Call call, ncupc_ptr dst, ncupc_ptr src, upc_op_t op, size_t count, 
   if (!call.out_all) return;
   // The root has what all have read: when it is there, all is done.
   Tree(root).down(call);
-  acquire();
+  acquire(call.name);
 }
 
 template <class T>

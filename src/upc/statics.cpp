@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "nearcache/shmem.h"
 #include "upc/internal.h"
 
 namespace nearcache::upc {
@@ -87,7 +88,23 @@ size_t place_statics(size_t start) {
   return state.placed_end;
 }
 
+namespace {
+
+// For reports. Only where there is a cache to report of.
+void name_all() {
+  for (size_t i = 0; i < state.number_placed; ++i) {
+    const Placed& one = state.placed[i];
+    const size_t bytes = ncupc_localsize(one.count, one.size, one.block);
+    nearcache_shmem_name(runtime.arena + ncupc_address(*one.variable), bytes, one.name);
+  }
+  nearcache_shmem_name(runtime.arena + runtime.heap_start, runtime.arena_bytes - runtime.heap_start,
+                       "shared heap");
+}
+
+}  // namespace
+
 void initialise_statics() {
+  if (ncupc_caching) name_all();
   memset(runtime.arena + control_bytes, 0, state.placed_end - control_bytes);
   free(state.placed);
   state.placed = nullptr;
@@ -114,7 +131,7 @@ void ncupc_place(ncupc_ptr* variable, const char* name, size_t size, size_t coun
     state.place_at = std::min<size_t>(aligned_place(bytes) + bytes + 1, NCUPC_MAX_ADDRESS);
     return;
   }
-  const Placed one{variable, size, count, block, file, line};
+  const Placed one{variable, name, size, count, block, file, line};
   if (placed_before(one, name)) return;
   state.place_at = aligned_place(bytes);
   *variable = ncupc_make(state.place_at, 0, 0);

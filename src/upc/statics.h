@@ -13,6 +13,7 @@ struct Statics {
   // A variable that has been placed.
   struct Placed {
     const ncupc_ptr* variable;
+    const char* name;
     size_t size, count, block;
     const char* file;
     int line;
@@ -34,7 +35,8 @@ size_t place_statics(size_t start);
 // Places nothing.
 size_t measure_statics(int threads);
 
-// The arena is there: zeroes this thread's part, and stores the initial values it owns.
+// The arena is there: zeroes this thread's part, stores the initial values it owns, and tells
+// Nearcache the variables' names.
 void initialise_statics();
 
 }  // namespace nearcache::upc

@@ -77,7 +77,7 @@ def test_names_are_no_commands_to_the_terminal(nearcache, tmp_path):
     "changes, message",
     [
         ({"format": "something-else"}, "is no report of Nearcache: its format is 'something-else'"),
-        ({"version": 3}, "version 3; this nearcache reads versions 1 and 2"),
+        ({"version": 4}, "version 4; this nearcache reads versions 1, 2 and 3"),
         ({"totals": []}, "damaged"),
     ],
 )

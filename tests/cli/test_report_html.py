@@ -53,6 +53,10 @@ def hostile(document):
         options={HOSTILE: HOSTILE},
     )
     document["verdict"]["text"] = HOSTILE
+    for row in document["details"].get("objects", []):
+        row["name"] = HOSTILE
+    for row in document["details"].get("acquires", []):
+        row["call"] = HOSTILE
     for window in document["windows"]:
         window.update(name=HOSTILE, mode=HOSTILE, policy=HOSTILE, bypass=HOSTILE)
     document["totals"][HOSTILE] = 1
@@ -91,6 +95,8 @@ REPORTS = {
         "modelled": "L=1900ns G=0.17ns/B",
     },
     "hostile": lambda: hostile(make_report_example.make(ranks=2)),
+    "OpenSHMEM": make_report_example.make_openshmem,
+    "hostile OpenSHMEM": lambda: hostile(make_report_example.make_openshmem(pes=2)),
     "no gets": no_gets,
 }
 
@@ -126,7 +132,7 @@ def test_page_is_readable_and_asks_for_nothing(chromium, page_of, pages, report,
     found = audit(page)
     assert found["problems"] == []
     assert found["text"] > 40 and found["drawings"] >= (
-        4 if report in ("version 2", "128 ranks, modelled") else 0
+        4 if report in ("version 2", "128 ranks, modelled", "OpenSHMEM") else 0
     )
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     assert audit(page)["problems"] == [], "with everything unfolded"
@@ -288,7 +294,7 @@ def test_report_of_a_real_run_becomes_a_page(chromium, page_of, mpi, preload, tm
     ).check()
     document = json.loads(report.read_text())
     gets = document["totals"]["gets"] - document["totals"]["own_gets"]
-    assert document["version"] == 2 and gets > 0
+    assert document["version"] == 3 and gets > 0
     for part in ("sizes", "targets"):
         assert sum(row["gets"] for row in document["details"][part]) == gets, part
     page = chromium.open(page_of(report).as_uri())

@@ -94,6 +94,8 @@ def test_page_goes_to_standard_output_and_needs_nothing_from_elsewhere(nearcache
                 ]
             }
         },
+        {"api": "OpenSHMEM", "details": {"objects": [{"name": "table", "gets": 1}]}},
+        {"api": "OpenSHMEM", "details": {"acquires": [{"call": 7, "calls": "many"}]}},
         {"details": {"reuse": {"classes": [{"times": 3, "keys": 1, "gets": 3}]}}},
     ],
 )
@@ -162,9 +164,7 @@ def test_options_are_compared_by_value(nearcache, tmp_path, fake_home):
 def test_without_the_library_all_options_are_shown(nearcache, tmp_path):
     done = nearcache("report", EXAMPLE, "--html", "-", env={"NEARCACHE_HOME": str(tmp_path)})
     assert done.returncode == 0, done.stderr
-    assert (
-        "The library is not here to tell its defaults" in done.stdout and ">1048576<" in done.stdout
-    )
+    assert "the library is not installed here" in done.stdout and ">1048576<" in done.stdout
 
 
 def test_axes_take_any_size():
@@ -182,8 +182,8 @@ def test_axes_take_any_size():
 @pytest.mark.parametrize(
     "lost, headline, tile, text",
     [
-        (4 * 10**9, " times slower than uncached (", "lost a rank", "a loss: "),
-        (0, "The cache did not help.", "saved a rank", "no gain: "),
+        (4 * 10**9, " times slower than uncached (", "lost per rank", "a loss: "),
+        (0, "The cache did not help.", "saved per rank", "no gain: "),
     ],
 )
 def test_a_loss_is_shown_as_a_loss(nearcache, tmp_path, lost, headline, tile, text):
@@ -330,7 +330,7 @@ def test_access_types_are_explained_at_their_chart():
     page = html.page(json.loads(EXAMPLE.read_text()))
     chart = page[page.index('<figure class="card" id="accesses"') :]
     about = chart[: chart.index("</figcaption>")]
-    assert "hit, pending: joined a get that was still under way" in about
+    assert "“hit, pending” = joined a get that was still under way" in about
 
 
 def test_page_tells_how_the_program_was_started():
@@ -345,3 +345,32 @@ def test_page_tells_how_the_program_was_started():
         del document[name]  # a report of before
     rows = dict(whole_page.facts(document))
     assert rows["host"] == "node7" and not {"command", "started", "job"} & set(rows)
+
+
+def test_page_of_an_openshmem_program_has_what_that_of_mpi_has():
+    from nearcache import html
+
+    document = make_report_example.make_openshmem()
+    page = html.page(document)
+    for title in ("Over time", "Symmetric objects", "Acquires", "Targets", "Spread over PEs"):
+        assert f">{title}</h2>" in page, title
+    assert "Adaptations" not in page and "Not in this report" not in page
+    text = re.sub(r"<(style|script).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
+    rows = document["details"]["objects"]
+    assert "Acquires dropped 33.0 MiB of 66.4 MiB fetched, 93.9% of it after" in text
+    assert "row_offsets" in text and f"{rows[0]['gets']:,}" in text
+    assert f"The other {len(rows) - 16} objects" in text
+    dropped = re.search(r"shmem_wait_until\s+2,400\s+2.0 MiB\s+6.1%\s+874 B", text)
+    assert dropped, "calls, bytes dropped, their share, and the mean of a call"
+    assert text.index("shmem_barrier_all") < text.index("shmem_wait_until")
+    assert not re.search(r"\branks?\b", text), "an OpenSHMEM program has PEs"
+
+
+def test_page_of_an_openshmem_program_without_details_says_so():
+    from nearcache import html
+
+    page = html.page({**make_report_example.make_openshmem(2), "details": None})
+    missing = re.search("Not in this report:</b>([^<]*)", page)[1]
+    for part in ("gets over time", "sizes of gets", "gets by symmetric object", "acquires by call"):
+        assert part in missing
+    assert "reuse" not in missing and "adaptations" not in missing

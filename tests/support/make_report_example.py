@@ -291,6 +291,77 @@ def make(ranks=8, seed=1):
     }
 
 
+def make_openshmem(pes=8, objects=20):
+    """The same run as if it were an OpenSHMEM program's: hits, misses and what goes past the cache."""
+    document = make(pes)
+    kept = ("hits_full", "direct", "bypassed")
+
+    def fewer(counters):
+        joined = sum(counters[name] for name in ACCESS if name not in kept)
+        return {
+            **counters,
+            **{name: 0 for name in ACCESS if name not in kept},
+            "direct": counters["direct"] + joined,
+        }
+
+    details = document["details"]
+    details["timeline"]["points"] = [fewer(point) for point in details["timeline"]["points"]]
+    totals = fewer(document["totals"])
+    weights = [1 / (1 + i) for i in range(objects)]
+    columns = [
+        split(totals[name], weights)
+        for name in ("gets", "hits_full", "bypassed", "bytes_from_network", "evictions")
+    ]
+    details["objects"] = [
+        {
+            "name": f"block {i} of the symmetric heap (65536 B)" if i else "row_offsets",
+            "bytes": 65536,
+            "gets": gets,
+            "hits": hits,
+            "bypassed": bypassed,
+            "bytes_from_network": fetched,
+            "bytes_to_network": written,
+        }
+        for i, (gets, hits, bypassed, fetched, written) in enumerate(zip(*columns))
+    ]
+    details["acquires"] = [
+        {"call": "shmem_barrier_all", "calls": 12 * pes, "bytes_dropped": 31 << 20},
+        {"call": "shmem_malloc", "calls": 2 * pes, "bytes_dropped": 0},
+        {"call": "shmem_wait_until", "calls": 300 * pes, "bytes_dropped": 2 << 20},
+    ]
+    del details["reuse"], details["adaptations"]
+    document["windows"] = [
+        {
+            "id": 0,
+            "name": "default context",
+            "mode": "on",
+            "policy": "2Q",
+            "ranks": pes,
+            "bypass": None,
+            "incoherent": None,
+            "counters": totals,
+        }
+    ]
+    document["verdict"]["text"] = document["verdict"]["text"].replace("rank", "PE")
+    document.update(
+        version=3,
+        api="OpenSHMEM",
+        mpi="An OpenSHMEM, OpenSHMEM 1.4",
+        totals=totals,
+        per_rank=[{**row, "counters": fewer(row["counters"])} for row in document["per_rank"]],
+    )
+    document["spread"] = {
+        name: {
+            "min": min(values),
+            "mean": sum(values) / len(values),
+            "max": max(values),
+        }
+        for name in totals
+        for values in [[row["counters"][name] for row in document["per_rank"]]]
+    }
+    return document
+
+
 def text(document):
     """JSON with a row per line where a table is: short, and readable in a diff."""
     lines = json.dumps(document, indent=1).splitlines()

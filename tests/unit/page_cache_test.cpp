@@ -99,7 +99,7 @@ TEST(PageCache, FewPagesAreDirtyAtATime) {
   }
 }
 
-// A network where all is done at once.
+// A network where all is done at once. Counts what it is told of.
 class Memory final : public PageTransport {
  public:
   explicit Memory(size_t bytes) : bytes_(bytes, 0) {}
@@ -115,11 +115,53 @@ class Memory final : public PageTransport {
   void fence() override {}
   void quiet() override {}
   Extent extent(uint64_t, size_t, int) override { return {0, bytes_.size()}; }
+  void answered(int, uint64_t address, size_t, bool from_cache) override {
+    from_cache ? ++hits_told : ++misses_told;
+    last_told = address;
+  }
   uint8_t operator[](size_t at) const { return bytes_[at]; }
+
+  uint64_t hits_told = 0, misses_told = 0, last_told = 0;
 
  private:
   Bytes bytes_;
 };
+
+TEST(PageCache, EveryMissIsToldAndOfHitsOneOfEachLook) {
+  Memory memory(64 << 10);
+  PageCache cache;
+  PageCacheOptions options = small_cache();
+  options.readahead = 0;
+  options.answers_told = true;
+  ASSERT_TRUE(cache.create(options, &memory));
+  uint64_t value = 0;
+  constexpr uint64_t reads = 40 * PollDetector::reads_a_look;
+  for (uint64_t i = 0; i < reads; ++i) cache.get(1, 8 * (i % 600), &value, sizeof value);
+  EXPECT_EQ(memory.misses_told, cache.counters().gets - cache.counters().hits);
+  EXPECT_GT(memory.misses_told, 0u);
+  EXPECT_LE(memory.hits_told, 40u);
+  EXPECT_GE(memory.hits_told, 30u);  // the looks that fell on misses are not hits
+  EXPECT_LT(memory.last_told, 8u * 600);
+}
+
+TEST(PageCache, AnAcquireCountsWhatItDrops) {
+  Memory memory(64 << 10);
+  PageCache cache;
+  PageCacheOptions options = small_cache();
+  options.readahead = 0;
+  ASSERT_TRUE(cache.create(options, &memory));
+  std::vector<uint8_t> bytes(2 * options.line);
+  cache.get(1, 0, bytes.data(), bytes.size());
+  cache.get(1, 5000, bytes.data(), 1);
+  EXPECT_EQ(cache.valid_bytes(), 3 * options.line);
+  cache.overtaken(1, 5000, 1);
+  EXPECT_EQ(cache.valid_bytes(), 2 * options.line);
+  cache.acquire();
+  cache.acquire();
+  EXPECT_EQ(cache.counters().dropped_bytes, 2 * options.line);
+  EXPECT_EQ(cache.valid_bytes(), 0u);
+  EXPECT_EQ(cache.broken(), nullptr) << cache.broken();
+}
 
 TEST(PageCache, MoreDirtyPagesThanThereAreNumbersForAreHeld) {
   constexpr size_t page = 256, pages = 70000;

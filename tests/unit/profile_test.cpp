@@ -91,12 +91,77 @@ TEST(ReportDetails, ranks_with_different_slots_are_put_on_one_time_line) {
   EXPECT_EQ(json["sizes"][0]["gets"], 301);
 }
 
+SymmetricProfile example_objects() {
+  SymmetricProfile symmetric;
+  symmetric.objects["table"] = {4096, 10, 7, 1, 640, 64};
+  symmetric.objects["grid"] = {80, 2, 0, 0, 128, 0};
+  symmetric.acquires["shmem_barrier_all"] = {3, 192};
+  return symmetric;
+}
+
+TEST(ReportDetails, objects_and_acquires_of_all_pes_add_up_by_name) {
+  SymmetricProfile other;
+  other.objects["table"] = {4096, 5, 5, 0, 0, 8};
+  other.acquires["shmem_barrier_all"] = {1, 8};
+  other.acquires["shmem_quiet"] = {1, 0};
+  ReportDetails details;
+  ASSERT_TRUE(details.add(0, ReportDetails::pack(Profile(), example_objects())));
+  ASSERT_TRUE(details.add(1, ReportDetails::pack(Profile(), other)));
+  const auto json = nlohmann::json::parse(details.json());
+  EXPECT_EQ(json["objects"].dump(),
+            R"([{"bypassed":0,"bytes":80,"bytes_from_network":128,"bytes_to_network":0,)"
+            R"("gets":2,"hits":0,"name":"grid"},)"
+            R"({"bypassed":1,"bytes":4096,"bytes_from_network":640,"bytes_to_network":72,)"
+            R"("gets":15,"hits":12,"name":"table"}])");
+  EXPECT_EQ(json["acquires"].dump(), R"([{"bytes_dropped":200,"call":"shmem_barrier_all",)"
+                                     R"("calls":4},{"bytes_dropped":0,"call":"shmem_quiet",)"
+                                     R"("calls":1}])");
+  EXPECT_FALSE(json.contains("reuse") || json.contains("adaptations"));
+}
+
+TEST(ReportDetails, of_very_many_objects_those_with_most_gets_are_kept_and_fit) {
+  SymmetricProfile symmetric;
+  for (uint64_t i = 0; i < 1000; ++i) {
+    symmetric.objects["object " + std::to_string(i)].gets = i;
+    symmetric.acquires["call " + std::to_string(i)].calls = i;
+  }
+  // 65 bytes, of which the last two are one character
+  std::string long_name(63, 'x');
+  long_name += "\xc3\xa9";
+  symmetric.objects[long_name].gets = 5000;
+  Profile profile;
+  for (uint32_t i = 0; i < 1000; ++i) profile.sort(1, true, i, 8, 8);
+  profile.tick(1000 * Timeline::first_slot_ns);
+  const std::vector<uint64_t> packed = ReportDetails::pack(profile, symmetric);
+  EXPECT_LE(packed.size(), ReportDetails::most_words);
+  ReportDetails details;
+  ASSERT_TRUE(details.add(0, packed));
+  const auto json = nlohmann::json::parse(details.json());
+  EXPECT_EQ(json["objects"].size(), 64u);
+  EXPECT_EQ(json["objects"][0]["gets"], 937);
+  EXPECT_EQ(json["objects"].back()["name"], std::string(63, 'x'));
+}
+
+TEST(ReportDetails, gets_told_in_parts_are_the_same_as_told_one_by_one) {
+  Profile whole, parts;
+  for (int i = 0; i < 30; ++i) whole.get(Outcome::full, 2, 24, 24, 1);
+  parts.count(Outcome::full, 30);
+  parts.sort(30, true, 2, 24, 24);
+  whole.tick(0);
+  parts.tick(0);
+  EXPECT_EQ(whole.timeline().points()[0].gets, parts.timeline().points()[0].gets);
+  EXPECT_EQ(whole.sizes()[5].hits, parts.sizes()[5].hits);
+  EXPECT_EQ(whole.targets()[2].bytes_from_cache, parts.targets()[2].bytes_from_cache);
+}
+
 TEST(ReportDetails, what_is_cut_short_or_too_long_is_refused) {
   Profile profile;
   profile.get(Outcome::full, 3, 8, 8, 1);
   profile.tick(0);
-  const std::vector<uint64_t> packed = ReportDetails::pack(profile);
+  const size_t without = ReportDetails::pack(profile).size();
+  const std::vector<uint64_t> packed = ReportDetails::pack(profile, example_objects());
   for (size_t size = 0; size < packed.size(); ++size) {
+    if (size == without) continue;  // as that of an MPI program
     ReportDetails details;
     EXPECT_FALSE(details.add(0, {packed.begin(), packed.begin() + static_cast<ptrdiff_t>(size)}))
         << size;

@@ -1,8 +1,12 @@
 """The command line of `nearcache advise`."""
 
+from __future__ import annotations
+
 import json as json_module
 import shutil
 import sys
+from collections.abc import Sequence
+from typing import Any, Union
 
 import click
 
@@ -12,15 +16,19 @@ from ..files import write_whole
 from ..values import problem
 from . import judgement, measure, openshmem, text
 
+Advised = Union[judgement.Advice, openshmem.PageAdvice]
+
 
 class AdviseCommand(click.Command):
-    def make_parser(self, ctx):
+    def make_parser(self, ctx: click.Context) -> Any:
         parser = super().make_parser(ctx)
         parser.allow_interspersed_args = False  # what follows the command belongs to it
         return parser
 
 
-def checked_model(_context, _option, text):
+def checked_model(
+    _context: click.Context, _option: click.Parameter, text: str | None
+) -> str | None:
     wrong = problem("model", text) if text is not None else ""
     if wrong or text == "":
         raise click.BadParameter(
@@ -63,7 +71,15 @@ def checked_model(_context, _option, text):
     "--width", type=click.IntRange(min=60), help="Width of the text  [default: the terminal's]"
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
-def advise(words, tag, keep, traces, model, json, width):
+def advise(
+    words: tuple[str, ...],
+    tag: str | None,
+    keep: str | None,
+    traces: tuple[str, ...],
+    model: str | None,
+    json: str | None,
+    width: int | None,
+) -> None:
     """Run COMMAND (mpiexec ... ./program ...) once, and say whether caching would help it.
 
     The run records a trace; from it follow which mode is safe (what was written while it was read), how much time hits would
@@ -77,31 +93,33 @@ def advise(words, tag, keep, traces, model, json, width):
             "give either a command after --, or --from with traces of an earlier run"
         )
     if traces:
-        of_pages = openshmem.is_of_openshmem(traces)
-        judge = (
-            openshmem.judge if of_pages else lambda *of: judgement.judge(measure.evidence_of(*of))
-        )
-        show(judge(traces, model), None, json, width)
+        show(judged(traces, model, openshmem.is_of_openshmem(traces)), [], json, width)
         return
-    words = list(words)
     with signals_as_exceptions(), measure.folder_for(keep) as prefix:
         by_upcrun = openshmem.started_by_upcrun(words)
-        if by_upcrun or measure.communicates_by_openshmem(words, tag):
+        of_pages = by_upcrun or measure.communicates_by_openshmem(words, tag)
+        if of_pages:
             for options in (openshmem.traced(prefix), openshmem.checked(prefix)):
-                values = openshmem.settings(options)
+                values = measure.settings(options)
                 succeed(
                     (openshmem.run_upc(words, options), "")
                     if by_upcrun
                     else measure.run_with(words, tag, values)
                 )
-            advice = openshmem.judge([prefix], model)
         else:
             succeed(measure.run_traced(words, prefix, tag, []))
-            advice = judgement.judge(measure.evidence_of([prefix], model))
+        advice = judged([prefix], model, of_pages)
     show(advice, words, json, width)
 
 
-def succeed(done):
+def judged(names: Sequence[str], model: str | None, of_pages: bool) -> Advised:
+    """`names` are traces, or their prefix; `of_pages`: of OpenSHMEM or UPC."""
+    if of_pages:
+        return openshmem.judge(names, model)
+    return judgement.judge(measure.evidence_of(names, model))
+
+
+def succeed(done: tuple[int, str]) -> None:
     """Ends with the program's exit code if that is not 0; says what the user should know."""
     code, note = done
     sys.stdout.flush()
@@ -114,15 +132,15 @@ def succeed(done):
         )
 
 
-def show(advice, words, json, width):
+def show(advice: Advised, words: Sequence[str], json: str | None, width: int | None) -> None:
     document = json_module.dumps(advice.as_json(), indent=1)
     if json == "-":
         click.echo(document)
         return
     if json:
         write_whole(json, (document + "\n").encode())
-    render = openshmem.render if isinstance(advice, openshmem.PageAdvice) else text.render
-    click.echo(
-        render(advice, words, width or min(120, shutil.get_terminal_size((100, 24)).columns)),
-        nl=False,
-    )
+    width = width or min(120, shutil.get_terminal_size((100, 24)).columns)
+    if isinstance(advice, openshmem.PageAdvice):
+        click.echo(openshmem.render(advice, words, width), nl=False)
+    else:
+        click.echo(text.render(advice, words, width), nl=False)

@@ -3,8 +3,24 @@
 judge(evidence) -> Advice
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Optional
+from typing import TYPE_CHECKING, Any
+
+from .answers import (
+    Cost,
+    CurveWindow,
+    Example,
+    Price,
+    ReplayedWindow,
+    Rule,
+    SafetyWindow,
+)
+
+if TYPE_CHECKING:
+    from .measure import Evidence
 
 # What a hit costs, in ns: the look-up with its share of calls for MPI's progress, and the copy a byte (docs/performance.md).
 HIT_NS, HIT_NS_PER_BYTE = 80.0, 0.15
@@ -26,12 +42,22 @@ CLEARLY_MORE = 1.2  # times what `transparent` saves
 
 
 @dataclass
+class CoherentAdvice:
+    """What mode coherent does in a window, at best."""
+
+    hits: int
+    hits_kept: int  # across acquires
+    validations: int
+    saved_seconds: float  # a rank
+
+
+@dataclass
 class WindowAdvice:
     id: int
     mode: str  # recommended: off, transparent, coherent, user or always
     helps: bool
     saved_seconds: float  # a rank, mean
-    reasons: list  # sentences, the most important first
+    reasons: list[str]  # sentences, the most important first
     saved_seconds_least: float = 0.0  # the same if gets cost what the quickest of them took
     gets: int = 0  # of other ranks' memory
     own_gets: int = 0  # of the rank's own, which needs no cache
@@ -42,12 +68,9 @@ class WindowAdvice:
     storage_bytes: int = 0  # a rank; 0 where nothing is stored
     index_entries: int = 0
     invalidations: int = 0  # mode user: how often, by the rank that needs it most
-    coherent: Optional[dict] = (
-        None  # what mode coherent does, at best: hits, validations, saved_seconds a rank; none where no gets are replayed
-    )
-    curve: list = field(
-        default_factory=list
-    )  # (storage in bytes a rank, share of the get cost that is saved)
+    coherent: CoherentAdvice | None = None  # none where no gets are replayed
+    # (storage in bytes a rank, share of the get cost that is saved)
+    curve: list[tuple[int, float]] = field(default_factory=list)
 
 
 @dataclass
@@ -58,46 +81,46 @@ class Advice:
     saved_seconds_least: float
     wall_seconds: float  # of the run; with a given cost of gets, what it would take there
     get_seconds: float  # a rank: what the gets cost in this run, were none cached
-    cost: dict
+    cost: Cost
     complete: bool  # every rank's trace is there and whole
     program: str
     ranks: int
     modelled: str
-    windows: list
-    left_alone: list  # reasons why Nearcache did not touch other windows
-    settings: dict  # for all windows, when they agree: option name to value
-    notes: list
+    windows: list[WindowAdvice]
+    left_alone: list[str]  # reasons why Nearcache did not touch other windows
+    settings: dict[str, str | int]  # for all windows, when they agree: option name to value
+    notes: list[str]
 
-    def as_json(self):
+    def as_json(self) -> dict[str, Any]:
         return {"format": "nearcache-advice", "version": 1, **asdict(self)}
 
 
-def cost_ns(cost, gets, size):
+def cost_ns(cost: Cost | Price, gets: float, size: float) -> float:
     return gets * cost["latency_ns"] + size * cost["ns_per_byte"]
 
 
-def hit_ns(hits, size):
+def hit_ns(hits: float, size: float) -> float:
     return hits * HIT_NS + size * HIT_NS_PER_BYTE
 
 
-def power_of_two(value, least):
+def power_of_two(value: int, least: int) -> int:
     power = least
     while power < value:
         power *= 2
     return power
 
 
-def gain_ns(cost, hits, size):
+def gain_ns(cost: Cost | Price, hits: float, size: float) -> float:
     """What so many hits save, of `size` bytes together."""
     return cost_ns(cost, hits, size) - hit_ns(hits, size)
 
 
-def hits_of(row):
+def hits_of(row: ReplayedWindow | None) -> int:
     """Of a window in a simulation; None where it has no gets."""
     return row["hits_full"] + row["hits_pending"] + row["hits_partial"] if row else 0
 
 
-def storage_for(curve):
+def storage_for(curve: CurveWindow) -> int:
     """The smallest storage of a rank that saves ENOUGH of what can be saved, in whole powers of two."""
     best = max((point["cost_saved"] for point in curve["points"]), default=0)
     for point in curve["points"]:
@@ -106,14 +129,14 @@ def storage_for(curve):
     return LEAST_STORAGE
 
 
-def index_for(window, storage):
+def index_for(window: CurveWindow, storage: int) -> int:
     """Entries for what fits into the storage."""
     keys = window["distinct_keys"] / max(1, window["ranks"])
     fits = min(1.0, storage * max(1, window["ranks"]) / max(1, window["distinct_bytes"]))
     return power_of_two(int(keys * fits * ENTRY_ROOM), LEAST_INDEX)
 
 
-def safe_mode(window, complete):
+def safe_mode(window: SafetyWindow, complete: bool) -> tuple[str, list[str]]:
     """The most that this run shows to be safe, and why not more."""
     always, user = window["always"], window["user"]
     if not complete:
@@ -142,7 +165,7 @@ def safe_mode(window, complete):
     return "transparent", ["it was written while it was read", why]
 
 
-def writer(example):
+def writer(example: Example) -> str:
     return (
         f"its owner, rank {example['writer']},"
         if example["stored_by_owner"]
@@ -150,19 +173,24 @@ def writer(example):
     )
 
 
+def rule_of(window: SafetyWindow, mode: str) -> Rule:
+    """pre: mode is always or user."""
+    return window["always"] if mode == "always" else window["user"]
+
+
 class Judge:
     """Advice for the windows of one set of traces."""
 
-    def __init__(self, evidence):
+    def __init__(self, evidence: Evidence) -> None:
         self.safety, self.summary = evidence.safety, evidence.summary
         self.cost = evidence.safety["cost"]
         self.known = self.cost["from"] != "assumed"
         # Other work on the machine makes gets and the run longer, not the quickest gets: what is worth it by these is so however busy it is.
-        self.least = (
+        self.least: Cost | Price = (
             self.cost["least"] if self.cost["from"] == "trace" and self.cost["least"] else self.cost
         )
         self.obstacles, self.left_alone = evidence.obstacles, evidence.left_alone
-        self.incoherent = evidence.incoherent or {}
+        self.incoherent: Mapping[int, str] = evidence.incoherent or {}
         self.curves = {window["id"]: window for window in evidence.curve["windows"]}
         self.transparent = {
             window["id"]: window for window in evidence.transparent["rows"][0].get("windows", [])
@@ -174,18 +202,20 @@ class Judge:
         traces = evidence.safety["traces"]
         self.ranks = max((trace["ranks"] for trace in traces), default=1)
         self.traced = len(traces)
-        self.trace = traces[0] if traces else {"program": "?", "modelled": ""}
+        self.program, self.modelled = (
+            (traces[0]["program"], traces[0]["modelled"]) if traces else ("?", "")
+        )
         self.whole = not any(trace["dropped"] or trace["cut_short"] for trace in traces)
         span = evidence.summary["span"]
         self.wall = 1e-9 * (span["last_ns"] - span["first_ns"]) if span else 0.0
 
-    def advice(self):
+    def advice(self) -> Advice:
         complete = self.whole and self.traced == self.ranks
         get_seconds = self.settle_times()
         windows = [self.window(window) for window in self.safety["windows"]]
         helped = [window for window in windows if window.helps]
         unknown = any(window.undecided for window in windows) or (
-            self.left_alone and not any(window.gets for window in windows)
+            bool(self.left_alone) and not any(window.gets for window in windows)
         )
         return Advice(
             verdict="helps" if helped else "unknown" if unknown else "no",
@@ -196,19 +226,19 @@ class Judge:
             get_seconds=get_seconds,
             cost=self.cost,
             complete=complete,
-            program=self.trace["program"],
+            program=self.program,
             ranks=self.ranks,
-            modelled=self.trace["modelled"],
+            modelled=self.modelled,
             windows=windows,
             left_alone=self.left_alone,
             settings=settings_of(windows),
             notes=self.notes(complete),
         )
 
-    def settle_times(self):
+    def settle_times(self) -> float:
         """Seconds of all gets, a rank. Those of a run whose gets cost something else are exchanged in the time of the run."""
 
-        def seconds(cost):
+        def seconds(cost: Cost | Price) -> float:
             gets = sum(
                 cost_ns(cost, window["gets"], window["bytes"]) for window in self.safety["windows"]
             )
@@ -223,7 +253,7 @@ class Judge:
         self.scale = measured / seconds(self.cost) if measured else 1.0
         return measured
 
-    def notes(self, complete):
+    def notes(self, complete: bool) -> list[str]:
         notes = []
         if not complete:
             missing = self.ranks - self.traced
@@ -236,15 +266,15 @@ class Judge:
             notes.append(
                 "what a get costs was given: times are those of a run in which the rest takes as long as in this one"
             )
-        if self.trace["modelled"]:
-            notes.append(f"the network was modelled: {self.trace['modelled']}")
+        if self.modelled:
+            notes.append(f"the network was modelled: {self.modelled}")
         if len(self.safety["traces"]) and not any(
             window["gets"] for window in self.safety["windows"]
         ):
             notes.append("gets of a rank's own memory and shared-memory accesses are not remote")
         return notes
 
-    def window(self, window):
+    def window(self, window: SafetyWindow) -> WindowAdvice:
         """The advice for one window: the safe mode that saves most, if that is worth anything."""
         complete = (
             self.whole and window["traced_ranks"] == window["ranks"] and self.traced == self.ranks
@@ -263,7 +293,7 @@ class Judge:
         )
         if (
             window["mode"] in ("always", "user")
-            and window[window["mode"]]["stale"]
+            and rule_of(window, window["mode"])["stale"]
             and mode != window["mode"]
         ):
             advice.danger = (
@@ -297,12 +327,12 @@ class Judge:
         ranks = max(1, window["traced_ranks"])
         if window["id"] in self.coherent:
             row = self.coherent[window["id"]]
-            advice.coherent = {
-                "hits": hits_of(row),
-                "hits_kept": row["hits_kept"],
-                "validations": row["validations"],
-                "saved_seconds": 1e-9 * self.scale * self.saved_ns(window, "coherent") / ranks,
-            }
+            advice.coherent = CoherentAdvice(
+                hits=hits_of(row),
+                hits_kept=row["hits_kept"],
+                validations=row["validations"],
+                saved_seconds=1e-9 * self.scale * self.saved_ns(window, "coherent") / ranks,
+            )
             if complete:
                 mode, reasons = self.with_coherent(window, mode, reasons)
         advice.saved_seconds = max(0.0, 1e-9 * self.scale * self.saved_ns(window, mode) / ranks)
@@ -328,7 +358,9 @@ class Judge:
         self.add_storage(advice)
         return advice
 
-    def with_coherent(self, window, mode, reasons):
+    def with_coherent(
+        self, window: SafetyWindow, mode: str, reasons: list[str]
+    ) -> tuple[str, list[str]]:
         """Mode `coherent` where it takes the place of a promise, or gains what `transparent` must fetch again; and why."""
         row, saved, other = (
             self.coherent[window["id"]],
@@ -367,7 +399,7 @@ class Judge:
             ]
         return mode, reasons
 
-    def saved_ns(self, window, mode, cost=None):
+    def saved_ns(self, window: SafetyWindow, mode: str, cost: Cost | Price | None = None) -> float:
         """Over all ranks: what hits of the library's own engine save, with room for everything."""
         cost = cost or self.cost
         if mode == "coherent":
@@ -386,12 +418,12 @@ class Judge:
             cost, best["hit_ratio"] * curve["gets"], best["byte_hit_ratio"] * curve["bytes"]
         )
         # Of these hits `user` keeps what its invalidations leave.
-        return always * (window[mode]["hits"] / max(1, window["always"]["hits"]))
+        return always * (rule_of(window, mode)["hits"] / max(1, window["always"]["hits"]))
 
-    def saved_by(self, row, cost=None):
+    def saved_by(self, row: ReplayedWindow | None, cost: Cost | Price | None = None) -> float:
         return gain_ns(cost or self.cost, hits_of(row), row["hit_bytes"] if row else 0)
 
-    def transparent_row(self, window):
+    def transparent_row(self, window: SafetyWindow) -> ReplayedWindow | None:
         """What is saved for certain, or where that is nothing, what quiet phases save."""
         certain = self.transparent.get(window["id"])
         return (
@@ -400,17 +432,17 @@ class Judge:
             else self.quiet.get(window["id"], certain)
         )
 
-    def transparent_hits(self, window):
+    def transparent_hits(self, window: SafetyWindow) -> int:
         return hits_of(self.transparent_row(window))
 
-    def worth(self, advice):
+    def worth(self, advice: WindowAdvice) -> bool:
         """A busy machine makes the run longer, and the mean get in proportion, but not the quickest one."""
         return (
             advice.saved_seconds_least >= LEAST_SECONDS
             and advice.saved_seconds >= LEAST_SHARE * self.wall
         )
 
-    def add_storage(self, advice):
+    def add_storage(self, advice: WindowAdvice) -> None:
         curve = self.curves.get(advice.id)
         if advice.mode == "transparent" or curve is None:
             return
@@ -420,7 +452,7 @@ class Judge:
             return  # the curve is that of mode `always`: room for all that repeats
         advice.curve = [(point["storage_bytes"], point["cost_saved"]) for point in curve["points"]]
 
-    def too_few(self, window, mode, reasons):
+    def too_few(self, window: SafetyWindow, mode: str, reasons: list[str]) -> list[str]:
         """Why no cache could help, by counts alone; nothing if it could."""
         if window["always"]["hits"] < 0.01 * window["gets"]:
             return [
@@ -433,7 +465,7 @@ class Judge:
             ]
         return []
 
-    def too_little(self, window, advice):
+    def too_little(self, window: SafetyWindow, advice: WindowAdvice) -> list[str]:
         mean = window["bytes"] / window["gets"]
         get = cost_ns(self.least, 1, mean)
         if get <= 2 * hit_ns(1, mean):
@@ -445,7 +477,7 @@ class Judge:
         ]
 
 
-def settings_of(windows):
+def settings_of(windows: Sequence[WindowAdvice]) -> dict[str, str | int]:
     """Options for the whole program, when all windows that help want the same mode and the others do no harm by it."""
     helped = [window for window in windows if window.helps]
     if not helped or len({window.mode for window in helped}) > 1:
@@ -464,5 +496,5 @@ def settings_of(windows):
     }
 
 
-def judge(evidence):
+def judge(evidence: Evidence) -> Advice:
     return Judge(evidence).advice()

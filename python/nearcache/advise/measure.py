@@ -1,15 +1,18 @@
 """Gathers what advice is built on: traces of a run, and what nearcache-simulate makes of them."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Optional
 
 from .. import report_file, run, simulate, tables
 from ..ended import run_to_its_end
 from ..errors import NearcacheError, Refused
+from .answers import Curve, Replay, Safety, Summary
 
 REPORT = ".report.json"  # behind the traces' prefix
 
@@ -18,23 +21,21 @@ REPORT = ".report.json"  # behind the traces' prefix
 class Evidence:
     """The answers of nearcache-simulate to its three questions, and what modes `transparent` and `coherent` would have done."""
 
-    safety: dict
-    summary: dict
-    curve: dict  # under mode `always`
-    transparent: dict  # a simulation with room for everything
-    obstacles: dict  # by window: why it cannot be cached
-    left_alone: list  # reasons why other windows were not touched at all
-    quiet: Optional[dict] = (
-        None  # as `transparent`, with quiet phases, as far as the traces of all ranks tell of writes
-    )
-    coherent: Optional[dict] = None  # as `quiet`, under mode `coherent`
-    incoherent: Optional[dict] = (
-        None  # by window of a run in that mode: why it, or some rank's memory, was not kept across acquires
-    )
+    safety: Safety
+    summary: Summary
+    curve: Curve  # under mode `always`
+    transparent: Replay  # a simulation with room for everything
+    obstacles: Mapping[int, str]  # by window: why it cannot be cached
+    left_alone: list[str]  # reasons why other windows were not touched at all
+    # as `transparent`, with quiet phases, as far as the traces of all ranks tell of writes
+    quiet: Replay | None = None
+    coherent: Replay | None = None  # as `quiet`, under mode `coherent`
+    # by window of a run in that mode: why it, or some rank's memory, was not kept across acquires
+    incoherent: Mapping[int, str] | None = None
 
 
 @contextmanager
-def folder_for(keep):
+def folder_for(keep: str | None) -> Iterator[str]:
     """The prefix of the traces: the user's, which stays, or one in a folder that goes. All ranks must reach it, so it is not in /tmp."""
     if keep:
         yield os.path.abspath(keep)
@@ -51,18 +52,27 @@ def folder_for(keep):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def run_traced(words, prefix, tag, values):
+def settings(options: Mapping[str, str]) -> list[tuple[tables.Option, str]]:
+    """Of option names, what `nearcache run` takes."""
+    table = tables.load()
+    return [(option, options[option.name]) for option in table.options if option.name in options]
+
+
+def run_traced(
+    words: Sequence[str],
+    prefix: str,
+    tag: str | None,
+    values: Sequence[tuple[tables.Option, str]],
+) -> tuple[int, str]:
     """Runs the command with a trace; returns its exit code, and what the user should know."""
-    prefix, options = prefix.replace("%", "%%"), tables.load()
-    values = [
-        *values,
-        (options.option("trace"), prefix),
-        (options.option("report"), prefix + REPORT),
-    ]
-    return run_with(words, tag, values)
+    prefix = prefix.replace("%", "%%")
+    traced = settings({"trace": prefix, "report": prefix + REPORT})
+    return run_with(words, tag, [*values, *traced])
 
 
-def run_with(words, tag, values):
+def run_with(
+    words: Sequence[str], tag: str | None, values: Sequence[tuple[tables.Option, str]]
+) -> tuple[int, str]:
     """Runs the command with options; returns its exit code, and what the user should know."""
     started, choices = run.prepare(words, values, tag)
     note = "; ".join(choice.note for choice in choices if choice.note)
@@ -72,13 +82,14 @@ def run_with(words, tag, values):
         raise Refused(f"cannot start {started[0]}: {error.strerror}") from None
 
 
-def communicates_by_openshmem(words, tag):
+def communicates_by_openshmem(words: Sequence[str], tag: str | None) -> bool:
     return run.prepare(words, [], tag)[1][0].object.is_shmem
 
 
-def evidence_of(names, model=None):
+def evidence_of(names: Iterable[str], model: str | None = None) -> Evidence:
     """Asks nearcache-simulate. `names` are traces, or their prefix; `model` is what a get costs: L,G."""
-    obstacles, incoherent = {}, {}
+    obstacles: dict[int, str] = {}
+    incoherent: dict[int, str] = {}
     for name in names:
         obstacles.update(reasons_of(name + REPORT, "bypass"))
         incoherent.update(reasons_of(name + REPORT, "incoherent"))
@@ -99,7 +110,7 @@ def evidence_of(names, model=None):
     )
 
 
-def reasons_of(path, what):
+def reasons_of(path: str, what: str) -> dict[int, str]:
     """Why windows were not cached (`bypass`), or not coherent (`incoherent`), by the report of the run; nothing where there is none."""
     if not os.path.exists(path):
         return {}

@@ -14,10 +14,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .. import report_file, simulate, tables
+from .. import report_file, simulate
 from ..ended import run_to_its_end
 from ..errors import Refused
 from . import text
+from .answers import PageCost, PageRow, PageStudy
 from .judgement import ENOUGH, LEAST_SECONDS, LEAST_SHARE
 
 REPORT = ".report.json"  # behind the traces' prefix, of the run with shmem_check
@@ -52,7 +53,7 @@ class PageAdvice:
     gets: int
     puts: int
     storage_bytes: int  # of a context's cache, recommended
-    cost: dict[str, Any]
+    cost: PageCost
     contract: Contract | None  # none: it was not checked
     notes: list[str] = field(default_factory=list)
 
@@ -62,12 +63,6 @@ class PageAdvice:
 
 def started_by_upcrun(words: Sequence[str]) -> bool:
     return bool(words) and Path(words[0]).name == UPCRUN
-
-
-def settings(options: dict[str, str]) -> list[Any]:
-    """Of option names, what `nearcache run` takes."""
-    table = tables.load()
-    return [(table.option(name), value) for name, value in options.items()]
 
 
 def upc_command(words: Sequence[str], options: dict[str, str]) -> list[str]:
@@ -119,10 +114,10 @@ def judge(names: Sequence[str], model: str | None = None) -> PageAdvice:
     return advice_of(study, wall, contract)
 
 
-def advice_of(study: dict[str, Any], wall: float, contract: Contract | None) -> PageAdvice:
+def advice_of(study: PageStudy, wall: float, contract: Contract | None) -> PageAdvice:
     traces, pes = study["traces"], max(1, len(study["traces"]))
 
-    def saved(row: dict[str, Any]) -> float:
+    def saved(row: PageRow) -> float:
         return 1e-9 * float(study["uncached_ns"] - row["ns"]) / pes
 
     best = max(map(saved, study["rows"]))

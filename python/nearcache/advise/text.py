@@ -1,21 +1,27 @@
 """Advice in words, for a terminal."""
 
+from __future__ import annotations
+
 import shlex
 import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+
+from .answers import Cost
+from .judgement import Advice, WindowAdvice
 
 
-def size(value):
+def size(value: int) -> str:
     for unit, factor in (("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)):
         if value >= factor and value % factor == 0:
             return f"{value // factor}{unit}"
     return str(value)
 
 
-def seconds(value):
+def seconds(value: float) -> str:
     return f"{value:.2f} s" if value >= 0.1 else f"{1000 * value:.1f} ms"
 
 
-def headline(advice):
+def headline(advice: Advice) -> str:
     if advice.verdict == "unknown" and not any(window.undecided for window in advice.windows):
         return (
             "No verdict: the program's windows were left alone, and nothing is known of their gets."
@@ -33,19 +39,19 @@ def headline(advice):
     return f"Caching would help: {range_of(advice)} of {seconds(advice.wall_seconds)} a rank ({share:.0f}%)."
 
 
-def range_of(saved):
+def range_of(saved: Advice | WindowAdvice) -> str:
     """What is saved, by the quickest gets and by the mean, where these differ: the machine was busy."""
     if saved.saved_seconds_least >= 0.8 * saved.saved_seconds:
         return f"about {seconds(saved.saved_seconds)}"
     return f"{seconds(saved.saved_seconds_least)} to {seconds(saved.saved_seconds)}"
 
 
-def gets_of(window):
+def gets_of(window: WindowAdvice) -> str:
     own = f"; {window.own_gets:,} of own memory not counted" if window.own_gets else ""
     return f"{window.gets:,} gets, {100 * window.repeats:.0f}% repeats{own}"
 
 
-def window_lines(window):
+def window_lines(window: WindowAdvice) -> Iterator[str]:
     title = f"window {window.id}"
     if not window.helps:
         yield f"{title}: {'it depends' if window.undecided else 'leave it as it is'} ({gets_of(window)})"
@@ -67,28 +73,29 @@ def window_lines(window):
             )
 
 
-def thinned(curve, most=6):
+def thinned(curve: list[tuple[int, float]], most: int = 6) -> list[tuple[int, float]]:
     """A few points of a curve, its last among them."""
     shown = [point for point in curve if point[1] >= 0.02] or curve
     step = max(1, -(-len(shown) // most))
     return shown[::-1][::step][::-1]
 
 
-def size_about(value):
+def size_about(value: int) -> str:
     for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if value >= factor:
             return f"{value / factor:.3g} {unit}"
     return f"{value} B"
 
 
-def option_words(settings):
+def option_words(settings: Mapping[str, str | int]) -> list[str]:
     values = {
-        name: size(value) if name == "storage" else str(value) for name, value in settings.items()
+        name: size(int(value)) if name == "storage" else str(value)
+        for name, value in settings.items()
     }
     return [word for name, value in values.items() for word in (f"--{name}", value)]
 
 
-def what_to_set(advice, command):
+def what_to_set(advice: Advice, command: Sequence[str] | None) -> Iterator[str]:
     if not advice.helps:
         return
     if advice.settings:
@@ -117,7 +124,7 @@ def what_to_set(advice, command):
         yield f"In the program (window {window.id}):  {calls}"
 
 
-def windows_without_gets(advice):
+def windows_without_gets(advice: Advice) -> Iterator[str]:
     idle = [window for window in advice.windows if not window.gets]
     if idle:
         own = sum(window.own_gets for window in idle)
@@ -127,7 +134,7 @@ def windows_without_gets(advice):
         )
 
 
-def least_of(cost):
+def least_of(cost: Cost) -> str:
     """What the quickest gets cost, where others took longer."""
     least = cost.get("least")
     if cost["from"] != "trace" or not least or least["latency_ns"] >= 0.8 * cost["latency_ns"]:
@@ -135,7 +142,7 @@ def least_of(cost):
     return f"; the quickest {least['latency_ns']:,.0f} ns + {least['ns_per_byte']:.2f} ns/B"
 
 
-def render(advice, command=None, width=100):
+def render(advice: Advice, command: Sequence[str] | None = None, width: int = 100) -> str:
     cost = advice.cost
     about = f"{advice.program}, {advice.ranks} ranks, {seconds(advice.wall_seconds)}"
     if cost["from"] != "assumed":
@@ -164,7 +171,7 @@ def render(advice, command=None, width=100):
     )
 
 
-def wrapped(line, width):
+def wrapped(line: str, width: int) -> str:
     if "MPI_Info_set" in line or line.startswith("For the whole program"):
         return line  # to be copied
     indent = " " * (len(line) - len(line.lstrip()))

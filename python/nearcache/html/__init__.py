@@ -5,15 +5,18 @@ verdict, settings                           words, key figures, windows, options
 whole_page                                  all of it in template/
 """
 
+from __future__ import annotations
+
 import os
 import sys
 
 from ..errors import NearcacheError
 from ..files import write_whole
+from ..report_counts import Report
 from ..report_file import DAMAGE, damaged
 
 
-def page(document):
+def page(document: Report) -> str:
     """The page of a report as text."""
     try:
         import jinja2  # noqa: F401
@@ -31,7 +34,7 @@ def page(document):
         raise damaged(error) from None
 
 
-def write(document, source, out):
+def write(document: Report, source: str, out: str) -> None:
     """Writes the page of a report read from `source` to the file `out`; - is standard output."""
     if out != "-" and source != "-" and os.path.exists(out) and os.path.samefile(source, out):
         raise NearcacheError(f"{out} is the report itself; name another file for the page")

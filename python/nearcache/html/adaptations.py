@@ -1,21 +1,29 @@
 """How the tuner changed index and storage while the program ran."""
 
+from __future__ import annotations
+
 import math
 from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
+from typing import Literal
 
 from markupsafe import Markup, escape
 
 from ..report_counts import bytes_text
+from ..report_details import Adaptation, Details
 from . import scale
 from .parts import HALF, Figure, Section, Table, counted, drawings
 from .svg import Frame, number, steps_path, tag
+
+Key = Literal["storage_bytes", "index_entries"]
+Text = Callable[[int], str]
 
 BANDS = 100  # of the time axis
 MOST_LINES = 8  # more windows on ranks are drawn as a band and their median
 
 
-def _powers(values, text):
+def _powers(values: Sequence[int], text: Text) -> list[tuple[int, str]]:
     """Ticks at powers of two around the values, at most six: (log2, text)."""
     low, high = math.floor(math.log2(min(values))), math.ceil(math.log2(max(values)))
     high = max(high, low + 1)
@@ -23,9 +31,9 @@ def _powers(values, text):
     return [(power, text(2**power)) for power in range(low, high + step, step)]
 
 
-def _stairs(frame, rows, key, low, span_ns):
+def _stairs(frame: Frame, rows: Sequence[Adaptation], key: Key, low: int, span_ns: int) -> Markup:
     """How each window on a rank went from size to size."""
-    series: dict = {}
+    series: dict[tuple[int, int], list[tuple[float, float]]] = {}
     for row in rows:
         series.setdefault((row["rank"], row["window"]), []).append(
             (frame.x(BANDS * min(row["ns"] / span_ns, 1)), frame.y(math.log2(row[key]) - low))
@@ -41,15 +49,17 @@ def _stairs(frame, rows, key, low, span_ns):
     )
 
 
-def _by_window(rows):
+def _by_window(rows: Sequence[Adaptation]) -> dict[tuple[int, int], list[Adaptation]]:
     """The adaptations of each window on a rank, in time."""
-    series: dict = {}
+    series: dict[tuple[int, int], list[Adaptation]] = {}
     for row in rows:
         series.setdefault((row["rank"], row["window"]), []).append(row)
     return series
 
 
-def _quantiles(rows, key, span_ns):
+def _quantiles(
+    rows: Sequence[Adaptation], key: Key, span_ns: int
+) -> list[tuple[float, float, float] | None]:
     """At the end of each band of time: least, median and largest log2 of the sizes; None while there is none."""
     series = [
         ([row["ns"] for row in rows_of], [math.log2(row[key]) for row in rows_of])
@@ -65,7 +75,7 @@ def _quantiles(rows, key, span_ns):
     return found
 
 
-def _band(frame, found, low):
+def _band(frame: Frame, found: Sequence[tuple[float, float, float] | None], low: int) -> Markup:
     """The range of all windows on ranks, and their median."""
     first = next((i for i, at in enumerate(found) if at is not None), BANDS)
     edges = [frame.x(i) for i in range(first, BANDS + 1)]
@@ -77,7 +87,9 @@ def _band(frame, found, low):
     )
 
 
-def sizes_over_time(name, title, rows, key, span_ns, text):
+def sizes_over_time(
+    name: str, title: str, rows: Sequence[Adaptation], key: Key, span_ns: int, text: Text
+) -> Figure:
     """A dot per adaptation; the scale is logarithmic, as sizes change by factors."""
     ticks = _powers([row[key] for row in rows], text)
     low = ticks[0][0]
@@ -87,7 +99,7 @@ def sizes_over_time(name, title, rows, key, span_ns, text):
     many = len(_by_window(rows)) > MOST_LINES
     found = _quantiles(rows, key, span_ns) if many else []
 
-    def draw(width_class, width):
+    def draw(width_class: str, width: int) -> Markup:
         frame = Frame(width, 210, BANDS, shifted[-1][0])
         axes = frame.y_axis(shifted) + frame.x_axis(scale.ticks_of_time(span_ns, BANDS))
         dots = [
@@ -128,7 +140,7 @@ def sizes_over_time(name, title, rows, key, span_ns, text):
     )
 
 
-def section(details, wall_seconds):
+def section(details: Details | None, wall_seconds: Mapping[str, float]) -> Section:
     part = Section("adaptations", "Adaptations")
     rows = (details or {}).get("adaptations")
     if rows is None:
@@ -139,10 +151,11 @@ def section(details, wall_seconds):
         return part
     rows = sorted(rows, key=lambda row: row["ns"])
     span = max(rows[-1]["ns"], int(wall_seconds["max"] * 1e9), 1)
-    for key, name, title, text in (
+    charts: tuple[tuple[Key, str, str, Text], ...] = (
         ("storage_bytes", "tuned-storage", "Storage after each adaptation", scale.whole_bytes),
         ("index_entries", "tuned-index", "Index after each adaptation", counted),
-    ):
+    )
+    for key, name, title, text in charts:
         sized = [row for row in rows if row[key] > 0]
         if sized:
             part.figures.append(sizes_over_time(name, title, sized, key, span, text))

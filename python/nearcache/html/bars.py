@@ -1,15 +1,21 @@
 """Bars over classes or ranks: side by side, or stacked, with their labels."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
 from markupsafe import Markup
 
-from .svg import Frame, tag
+from .svg import Frame, Ticks, tag
+
+Series = Sequence[tuple[str, Sequence[float]]]  # (mark, values of the bands)
 
 GAP = 0.18  # of a band on either side of its bars
 ROUND = 2.0  # px, corners of a bar
 WIDEST = 56.0  # px: two ranks would be walls otherwise
 
 
-def _bar(frame, left, right, low, high, mark):
+def _bar(frame: Frame, left: float, right: float, low: float, high: float, mark: str) -> Markup:
     """From value `low` up to `high`; a value that is not zero stays visible."""
     over = max(0.0, right - left - WIDEST) / 2
     left, right = left + over, right - over
@@ -28,9 +34,10 @@ def _bar(frame, left, right, low, high, mark):
     )
 
 
-def stacked(frame, series):
+def stacked(frame: Frame, series: Series) -> Markup:
     """One bar per band; `series` are (mark, values) from below."""
-    parts, base = [], [0] * frame.bands
+    parts: list[Markup] = []
+    base: list[float] = [0] * frame.bands
     for mark, values in series:
         for band, value in enumerate(values):
             if value:
@@ -48,7 +55,7 @@ def stacked(frame, series):
     return Markup("").join(parts)
 
 
-def beside(frame, series):
+def beside(frame: Frame, series: Series) -> Markup:
     """A bar per series in every band."""
     parts, width = [], (1 - 2 * GAP) / len(series)
     for i, (mark, values) in enumerate(series):
@@ -59,7 +66,7 @@ def beside(frame, series):
     return Markup("").join(parts)
 
 
-def ranges(frame, lows, highs):
+def ranges(frame: Frame, lows: Sequence[float], highs: Sequence[float]) -> Markup:
     """Lines from the lowest to the highest value of a band."""
     return Markup("").join(
         tag(
@@ -76,8 +83,17 @@ def ranges(frame, lows, highs):
 
 
 def chart(
-    name, width_class, width, title, description, y_ticks, labels, draw, tips=True, height=230
-):
+    name: str,
+    width_class: str,
+    width: int,
+    title: str,
+    description: str,
+    y_ticks: Ticks,
+    labels: Sequence[str],
+    draw: Callable[[Frame], Markup],
+    tips: bool = True,
+    height: int = 230,
+) -> Markup:
     """A chart whose bands have `labels` below their middles; `draw(frame)` gives the marks."""
     frame = Frame(width, height, len(labels), y_ticks[-1][0])
     axes = frame.y_axis(y_ticks) + frame.x_axis(

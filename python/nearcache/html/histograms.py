@@ -1,25 +1,36 @@
 """Histograms of the sizes of gets and of how often keys are asked for (the paper's Fig. 2)."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup
+
+from ..report_counts import HITS_ARE_ESTIMATES, Report, api
+from ..report_details import Details, Reuse, ReuseClass, Size
 from . import bars, scale
 from .parts import HALF, Figure, Section, Table, counted, drawings
+from .svg import Ticks
 
 
-def _between(rows, key, empty):
-    """The rows with the empty classes between them: classes are powers of two, and 0."""
-    by_class = {row[key]: row for row in rows}
-    classes = sorted(by_class)
-    if any(value < 0 or value & (value - 1) for value in classes):
-        raise ValueError(f"classes {classes} are not powers of two")
-    found = [by_class[0]] if classes[0] == 0 else []
-    at = next((value for value in classes if value), 0)
-    while at and at <= classes[-1]:
-        found.append(by_class.get(at, {**empty, key: at}))
+def _with_those_between(classes: Iterable[int]) -> list[int]:
+    """The classes and the empty ones between them, ascending: classes are powers of two, and 0."""
+    known = sorted(classes)
+    if any(value < 0 or value & (value - 1) for value in known):
+        raise ValueError(f"classes {known} are not powers of two")
+    found = known[:1] if known[0] == 0 else []
+    at = next((value for value in known if value), 0)
+    while at and at <= known[-1]:
+        found.append(at)
         at *= 2
     return found
 
 
-def sizes(rows):
-    rows = _between(rows, "bytes", {"gets": 0, "hits": 0})
+def sizes(found: Sequence[Size]) -> Figure:
+    by_class = {row["bytes"]: row for row in found}
+    rows = [
+        by_class.get(at, Size(bytes=at, gets=0, hits=0)) for at in _with_those_between(by_class)
+    ]
     labels = [scale.whole_bytes(row["bytes"]) for row in rows]
     hits = [row["hits"] for row in rows]
     others = [max(0, row["gets"] - row["hits"]) for row in rows]
@@ -28,7 +39,7 @@ def sizes(rows):
     most = max(rows, key=lambda row: row["gets"])
     story = f"Most gets, {scale.percent(most['gets'] / gets if gets else 0)}, have at most {scale.whole_bytes(most['bytes'])} and more than half of that."
 
-    def draw(width_class, width):
+    def draw(width_class: str, width: int) -> Markup:
         return bars.chart(
             "sizes",
             width_class,
@@ -73,19 +84,21 @@ def sizes(rows):
     )
 
 
-def repeats(classes):
+def repeats(classes: Sequence[ReuseClass]) -> float | None:
     """Share of gets that ask again for what was asked for before, 0..1; None without gets."""
     gets = sum(row["gets"] for row in classes)
     return max(0.0, 1 - sum(row["keys"] for row in classes) / gets) if gets else None
 
 
-def reuse(part):
-    rows = _between(part["classes"], "times", {"keys": 0, "gets": 0})
-    keys, gets = (sum(row[name] for row in rows) or 1 for name in ("keys", "gets"))
-    labels = [scale.class_text(row["times"]) for row in rows]
-    shares = [
-        [row[name] / whole for row in rows] for name, whole in (("keys", keys), ("gets", gets))
+def reuse(part: Reuse) -> Figure:
+    by_class = {row["times"]: row for row in part["classes"]}
+    rows = [
+        by_class.get(at, ReuseClass(times=at, keys=0, gets=0))
+        for at in _with_those_between(by_class)
     ]
+    keys, gets = sum(row["keys"] for row in rows) or 1, sum(row["gets"] for row in rows) or 1
+    labels = [scale.class_text(row["times"]) for row in rows]
+    shares = [[row["keys"] / keys for row in rows], [row["gets"] / gets for row in rows]]
     once = next((row["keys"] for row in rows if row["times"] == 1), 0) / keys
     story = (
         f"{scale.percent(once)} of the keys were asked for once by a rank; {scale.percent(repeats(rows) or 0)} of the gets "
@@ -93,7 +106,7 @@ def reuse(part):
     )
     y_ticks = _share_ticks(max(max(values) for values in shares))
 
-    def draw(width_class, width):
+    def draw(width_class: str, width: int) -> Markup:
         return bars.chart(
             "reuse",
             width_class,
@@ -135,7 +148,7 @@ def reuse(part):
     )
 
 
-def _share_ticks(top):
+def _share_ticks(top: float) -> Ticks:
     step = next(step for step in (0.02, 0.05, 0.1, 0.2, 0.25) if step * 5 >= top or step == 0.25)
     return [
         (i * step, f"{round(100 * i * step)}%")
@@ -143,17 +156,24 @@ def _share_ticks(top):
     ]
 
 
-def section(details):
-    """Sizes and reuse, whichever are there."""
-    part = Section("locality", "What is asked for")
-    rows, again = (details or {}).get("sizes"), (details or {}).get("reuse") or {}
+def section(document: Report) -> Section:
+    """Sizes and reuse, whichever are there. Caches of pages know no keys."""
+    details: Details = document.get("details") or {}
+    shmem = api(document) == "OpenSHMEM"
+    part = Section("locality", "Sizes" if shmem else "Sizes and reuse")
+    rows, again = details.get("sizes"), details.get("reuse") or Reuse()
     if rows:
         part.figures.append(sizes(rows))
+        if shmem:
+            part.words = [HITS_ARE_ESTIMATES]
     if again.get("classes"):
         part.figures.append(reuse(again))
     absent = [
         name
-        for name, there in (("sizes of gets", rows), ("reuse of keys", again.get("classes")))
+        for name, there in (
+            ("sizes of gets", rows),
+            ("reuse of keys", shmem or again.get("classes")),
+        )
         if not there
     ]
     part.missing = " and ".join(absent)

@@ -1,22 +1,26 @@
 """What the page is made of: tables, and figures with their legend, drawings, tips and table."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Optional
+
+from markupsafe import Markup
 
 from ..report_counts import ACCESS_TYPES
 
+Widths = tuple[tuple[str, int], ...]  # (width class, px)
 # A drawing is made once per width, so that its text has the same size everywhere; the style sheet shows the one that fits.
-FULL = (("wide", 1120), ("medium", 540), ("narrow", 330))
-HALF = (("medium", 540), ("narrow", 330))
+FULL: Widths = (("wide", 1120), ("medium", 540), ("narrow", 330))
+HALF: Widths = (("medium", 540), ("narrow", 330))
 LABELS = {name: label for name, label, _ in ACCESS_TYPES}
-MEANINGS = {name: meaning for name, _, meaning in ACCESS_TYPES}
 
 
 @dataclass
 class Table:
     caption: str
-    columns: list  # (heading, "text" or "number")
-    rows: list  # lists of texts
+    columns: Sequence[tuple[str, str]]  # (heading, "text" or "number")
+    rows: Sequence[Sequence[str]]
     note: str = ""
     shown: int = 0  # rows before the fold; 0: all
     header: bool = True  # the first column names the row
@@ -27,10 +31,11 @@ class Figure:
     name: str
     title: str
     about: str  # what is drawn, in which units
-    drawings: list  # (width class, SVG)
-    table: Optional[Table]
-    legend: list = field(default_factory=list)  # (class of the mark, label, figure beside it)
-    tips: list = field(default_factory=list)  # per band: lines of text
+    drawings: list[tuple[str, Markup]]  # (width class, SVG)
+    table: Table | None
+    # (class of the mark, label, figure beside it)
+    legend: list[tuple[str, str, str]] = field(default_factory=list)
+    tips: list[list[str]] = field(default_factory=list)  # per band: lines of text
 
 
 @dataclass
@@ -39,17 +44,17 @@ class Section:
 
     name: str
     title: str
-    words: list = field(default_factory=list)
-    figures: list = field(default_factory=list)
-    tables: list = field(default_factory=list)
-    folded: list = field(default_factory=list)  # tables that are closed at first
+    words: list[str] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    folded: list[Table] = field(default_factory=list)  # tables that are closed at first
     missing: str = ""
 
 
-def drawings(widths, draw):
+def drawings(widths: Widths, draw: Callable[[str, int], Markup]) -> list[tuple[str, Markup]]:
     """`draw(name, width)` for each width."""
     return [(width_class, draw(width_class, width)) for width_class, width in widths]
 
 
-def counted(value):
+def counted(value: int) -> str:
     return f"{value:,}"

@@ -1,39 +1,57 @@
 """How ranks differ as origins of gets, and where their gets go."""
 
-from ..report_counts import bytes_text, hit_rate
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from markupsafe import Markup
+
+from ..report_counts import HITS_ARE_ESTIMATES, Report, api, bytes_text, hit_rate, processes
+from ..report_details import Target
 from . import bars, scale
 from .parts import HALF, Figure, Section, Table, counted, drawings
+from .svg import Ticks
 
 BARS = 32  # more ranks share a bar: at 400 px a bar of its own would be thinner than the line around it
 EVEN = 1.1  # times the mean: less is no concentration worth a sentence
 SHOWN = 16  # rows of a table before the fold
 
 
-def _groups(values):
-    """Values of neighbouring ranks together, at most BARS groups: (label, values)."""
+def _groups(
+    values: Sequence[float], names: tuple[str, str]
+) -> list[tuple[str, str, Sequence[float]]]:
+    """Values of neighbouring ranks together, at most BARS groups: (label, name, values)."""
+    one, several = names
     size = -(-len(values) // BARS)
     groups = [values[at : at + size] for at in range(0, len(values), size)]
     return [
         (
             str(i * size),
-            f"rank {i * size}"
+            f"{one} {i * size}"
             if len(group) == 1
-            else f"ranks {i * size} to {i * size + len(group) - 1}",
+            else f"{several} {i * size} to {i * size + len(group) - 1}",
             group,
         )
         for i, group in enumerate(groups)
     ]
 
 
-def per_rank(name, title, about, values, text, ticks):
+def per_rank(
+    name: str,
+    title: str,
+    names: tuple[str, str],
+    values: Sequence[float],
+    text: Callable[[float], str],
+    ticks: Callable[[float], Ticks],
+) -> Figure:
     """Bars of the mean of each rank or group of ranks, with the range inside a group."""
-    groups = _groups(values)
+    groups = _groups(values, names)
     means = [sum(group) / len(group) for _, _, group in groups]
     lows, highs = ([of(group) for _, _, group in groups] for of in (min, max))
     y_ticks = ticks(max(values))
     story = f"From {text(min(values))} to {text(max(values))}, {text(sum(values) / len(values))} in the mean."
 
-    def draw(width_class, width):
+    def draw(width_class: str, width: int) -> Markup:
         return bars.chart(
             name,
             width_class,
@@ -57,12 +75,12 @@ def per_rank(name, title, about, values, text, ticks):
         for row in cells
     ]
     table = Table(
-        title, [("ranks", "text"), ("min", "number"), ("mean", "number"), ("max", "number")], cells
+        title, [(names[1], "text"), ("min", "number"), ("mean", "number"), ("max", "number")], cells
     )
-    return Figure(name, title, f"{about} {story}", drawings(HALF, draw), table, [], tips)
+    return Figure(name, title, f"By {names[0]}. {story}", drawings(HALF, draw), table, [], tips)
 
 
-def spread_table(document):
+def spread_table(document: Report) -> Table:
     """Smallest, mean and largest rank."""
     rows = []
     for name, label, text in (
@@ -79,32 +97,34 @@ def spread_table(document):
         if spread and (name != "lost_ns" or spread["max"]):
             rows.append([label, *(text(spread[of]) for of in ("min", "mean", "max"))])
     wall = document["wall_seconds"]
-    rows.append(["time of the run", *(f"{wall[of]:.3f} s" for of in ("min", "mean", "max"))])
+    rows.append(["run time", *(f"{wall[of]:.3f} s" for of in ("min", "mean", "max"))])
     return Table(
-        "Smallest, mean and largest rank",
+        f"Smallest, mean and largest {processes(document)[0]}",
         [("", "text"), ("min", "number"), ("mean", "number"), ("max", "number")],
         rows,
     )
 
 
-def counts(value):
+def counts(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def spread(document):
+def spread(document: Report) -> Section:
     ranks = document.get("per_rank") or []
-    part = Section("ranks", "Spread over ranks", tables=[spread_table(document)])
+    names = processes(document)
+    one, several = names
+    part = Section("ranks", f"Spread over {several}", tables=[spread_table(document)])
     if not ranks:
-        part.missing = "figures of each rank"
+        part.missing = f"figures of each {one}"
         return part
     counters = [rank["counters"] for rank in ranks]
     gets = [c.get("gets", 0) for c in counters]
     part.figures = [
-        per_rank("rank-gets", "Gets of each rank", "By rank.", gets, counts, scale.ticks),
+        per_rank("rank-gets", f"Gets of each {one}", names, gets, counts, scale.ticks),
         per_rank(
             "rank-ratio",
-            "Hit ratio of each rank",
-            "By rank.",
+            f"Hit ratio of each {one}",
+            names,
             [hit_rate(c) for c in counters],
             scale.percent,
             lambda top: scale.ticks_of_share(),
@@ -113,19 +133,20 @@ def spread(document):
     return part
 
 
-def _concentration(most, gets, count):
+def _concentration(most: Target, gets: int, count: int, one: str) -> str:
     share = most["gets"] / gets
     if count == 1:
-        return f"All gets go to rank {most['rank']}."
+        return f"All gets go to {one} {most['rank']}."
     if share * count < EVEN:
         return f"The gets are spread evenly over {count} targets."
-    return f"Rank {most['rank']} is asked most: {scale.percent(share)} of the gets go to it; the mean over the {count} targets is {scale.percent(1 / count)}."
+    return f"{one[:1].upper()}{one[1:]} {most['rank']} is asked most: {scale.percent(share)} of the gets go to it; the mean over the {count} targets is {scale.percent(1 / count)}."
 
 
-def targets(details):
+def targets(document: Report) -> Section:
     """Where gets go: the targets with most of them first."""
     part = Section("targets", "Targets")
-    rows = (details or {}).get("targets") or []
+    one = processes(document)[0]
+    rows = (document.get("details") or {}).get("targets") or []
     if not rows:
         part.missing = "gets by target"
         return part
@@ -147,13 +168,15 @@ def targets(details):
         ("gets", "number"),
         ("share", "number"),
         ("hit ratio", "number"),
-        ("bytes", "number"),
+        ("bytes asked for", "number"),
         ("from the cache", "number"),
     ]
-    part.tables = [Table("Gets by target rank, most first", columns, cells[:SHOWN])]
+    part.tables = [Table(f"Gets by target {one}, most first", columns, cells[:SHOWN])]
     if len(cells) > SHOWN:
         part.folded = [Table(f"The other {len(cells) - SHOWN} targets", columns, cells[SHOWN:])]
-    part.words = [_concentration(rows[0], gets, len(rows))]
+    part.words = [_concentration(rows[0], gets, len(rows), one)]
+    if api(document) == "OpenSHMEM":
+        part.words.append(HITS_ARE_ESTIMATES)
     if len(rows) >= 256:
         part.words.append("Listed are the 256 targets with most gets.")
     return part

@@ -1,11 +1,17 @@
 """Ticks and the texts of quantities on axes and in tables."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
 
 from ..report_counts import bytes_text
+from .svg import Ticks
+
+Text = Callable[[float], str]
 
 
-def count_text(value):
+def count_text(value: float) -> str:
     """A count on an axis: at most five characters."""
     for limit, divisor, unit in (
         (1e15, 1e15, "P"),
@@ -23,25 +29,25 @@ def count_text(value):
     return f"{value:.0f}" if value == int(value) else f"{value:.2f}".rstrip("0")
 
 
-def percent(share):
+def percent(share: float) -> str:
     if 0 < share < 0.0005:
         return "<0.1%"  # not 0.0%: some there are
     return f"{100 * share:.1f}%"
 
 
-def whole_bytes(value):
+def whole_bytes(value: float) -> str:
     """Bytes without needless decimals: 64 KiB, 1.5 MiB."""
     return bytes_text(value).replace(".0 ", " ")
 
 
-def seconds_text(ns):
+def seconds_text(ns: float) -> str:
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if ns >= size:
             return f"{ns / size:.3g} {unit}" if ns < 1000 * size else f"{ns / size:,.0f} {unit}"
     return f"{ns:.0f} ns"
 
 
-def _step(top, bases):
+def _step(top: float, bases: tuple[int, ...]) -> float:
     """The smallest of bases times a power of the last base that needs at most five steps."""
     factor = bases[-1]
     size = factor ** math.floor(math.log(top / 5, factor))
@@ -52,22 +58,22 @@ def _step(top, bases):
     )
 
 
-def ticks(top, text=count_text):
+def ticks(top: float, text: Text = count_text) -> Ticks:
     """From 0 to at least `top`, in steps of 1, 2 or 5 times a power of ten; at least 1, as counts are whole."""
     step = max(_step(top, (1, 2, 5, 10)), 1) if top > 0 else 1
     return [(i * step, text(i * step)) for i in range(max(1, math.ceil(top / step)) + 1)]
 
 
-def ticks_of_bytes(top):
+def ticks_of_bytes(top: float) -> Ticks:
     step = max(_step(top, (1, 2)), 1) if top > 0 else 1
     return [(i * step, whole_bytes(i * step)) for i in range(max(1, math.ceil(top / step)) + 1)]
 
 
-def ticks_of_share():
+def ticks_of_share() -> Ticks:
     return [(i / 4, f"{25 * i}%") for i in range(5)]
 
 
-def ticks_of_time(span_ns, bands):
+def ticks_of_time(span_ns: float, bands: int) -> Ticks:
     """Round times along the x axis, in bands: (position, text)."""
     size, unit = (1e9, "s") if span_ns >= 2e9 else (1e6, "ms")
     if span_ns >= 600e9:
@@ -84,7 +90,7 @@ def ticks_of_time(span_ns, bands):
     )
 
 
-def class_text(start, text=count_text):
+def class_text(start: float, text: Text = count_text) -> str:
     """A class of counts from `start` up to twice as many: 4-7."""
     return (
         text(start)

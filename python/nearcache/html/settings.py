@@ -1,9 +1,12 @@
 """Windows, options and counters: the tables at the end of the page."""
 
+from __future__ import annotations
+
 from .. import tables as known
 from .. import values
 from ..errors import NearcacheError
 from ..report_counts import (
+    Report,
     access_types,
     api,
     bytes_text,
@@ -13,11 +16,12 @@ from ..report_counts import (
     why_left_out,
     window_name,
 )
+from ..tables import Tables
 from . import scale
 from .parts import LABELS, Section, Table, counted
 
 
-def library_tables():
+def library_tables() -> Tables | None:
     """The library's tables of options and counters, or None where it is not there: reports travel."""
     try:
         return known.load()
@@ -25,7 +29,7 @@ def library_tables():
         return None
 
 
-def accesses(document):
+def accesses(document: Report) -> Section:
     """Totals by access type."""
     totals, spread = document["totals"], document["spread"]
     gets = totals.get("gets", 0)
@@ -47,8 +51,8 @@ def accesses(document):
         ("gets", "text"),
         ("calls", "number"),
         ("share", "number"),
-        (f"min a {one}", "number"),
-        (f"max a {one}", "number"),
+        (f"min per {one}", "number"),
+        (f"max per {one}", "number"),
         ("meaning", "text"),
     ]
     tables = [Table("Gets by access type", columns, rows)]
@@ -63,7 +67,7 @@ def accesses(document):
     return Section("types", "Access types", tables=tables)
 
 
-def contexts(document):
+def contexts(document: Report) -> Section:
     """The rows of an OpenSHMEM program."""
     rows = []
     for row in document["windows"]:
@@ -97,7 +101,7 @@ def contexts(document):
     )
 
 
-def windows(document):
+def windows(document: Report) -> Section:
     if api(document) == "OpenSHMEM":
         return contexts(document)
     part = Section("windows", "Windows")
@@ -137,9 +141,9 @@ def windows(document):
     return part
 
 
-def _value(text, kind):
+def _value(text: str, kind: str) -> object:
     """What a text means, to compare values that are written differently; a text that is none stands for itself."""
-    read = values.TYPES.get(kind, (None,))[0]
+    read = values.TYPES[kind][0] if kind in values.TYPES else None
     value = read(text.strip()) if read else text.lower()
     return text if value is None else value
 
@@ -147,13 +151,14 @@ def _value(text, kind):
 UNITS = {"bytes": bytes_text, "power": bytes_text, "time": scale.seconds_text}
 
 
-def in_units(text, kind):
+def in_units(text: str, kind: str) -> str:
     """A size or a time as people write it, if it is a plain number."""
     return UNITS[kind](int(text)) if kind in UNITS and text.isdigit() else text
 
 
-def options(document, tables):
+def options(document: Report, tables: Tables | None) -> Section:
     part = Section("options", "Options")
+    unseen = "" if api(document) == "OpenSHMEM" else " What windows set by info keys is not listed."
     given = {name: str(value) for name, value in (document.get("options") or {}).items()}
     rows = []
     for name, value in given.items():
@@ -170,22 +175,23 @@ def options(document, tables):
     columns = [("option", "text"), ("value", "text"), ("default", "text"), ("what it does", "text")]
     if tables is None and rows:
         part.words = [
-            "The library is not here to tell its defaults: these are all options of the run. Info keys of windows are not among them."
+            "Every option of the run, as the library is not installed here to tell the defaults."
+            + unseen
         ]
         part.tables = [
             Table("Options of the run", [columns[0], columns[1]], [row[:2] for row in rows])
         ]
     elif rows:
-        part.words = ["Set by the environment; info keys of windows are not among them."]
+        part.words = ["Set in the environment of the run." + unseen]
         part.tables = [Table("Options that differ from the default", columns, rows)]
     elif given:
-        part.words = ["Every option has its default; info keys of windows are not among them."]
+        part.words = ["Every option has its default." + unseen]
     else:
         part.missing = "options"
     return part
 
 
-def counters(document, tables):
+def counters(document: Report, tables: Tables | None) -> Section:
     known_counters = {counter.name: counter for counter in tables.counters} if tables else {}
     rows = []
     for name, value in document["totals"].items():
@@ -203,7 +209,7 @@ def counters(document, tables):
     columns = [
         ("counter", "text"),
         ("sum", "number"),
-        ("min a rank", "number"),
+        (f"min per {processes(document)[0]}", "number"),
         ("mean", "number"),
         ("max", "number"),
         ("unit", "text"),

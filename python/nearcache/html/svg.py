@@ -1,6 +1,9 @@
 """Writes SVG: elements whose attributes and texts are always escaped, and the frame (axes, scales) of a chart."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
@@ -8,15 +11,17 @@ FONT = 13  # px; drawings are shown at their own size or larger, so that no text
 # Widths of digits differ between fonts; DejaVu Sans, the widest of the usual ones, takes 0.64 of the font size.
 GLYPH = 0.64 * FONT
 
+Ticks = Sequence[tuple[float, str]]  # (value or position, text)
 
-def number(value):
+
+def number(value: float) -> str:
     """A coordinate: short, and refused where it is none."""
     if not math.isfinite(value):
         raise ValueError(f"{value} where a number belongs")
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def tag(name, *children, **attributes):
+def tag(name: str, *children: str, **attributes: str | float | None) -> Markup:
     """An element; `class_` is class, `stroke_width` stroke-width."""
     words = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(number(value) if isinstance(value, float) else value)}"'
@@ -27,11 +32,11 @@ def tag(name, *children, **attributes):
     return Markup(f"<{name}{words}>{inside}</{name}>" if inside else f"<{name}{words}/>")
 
 
-def text_width(text):
+def text_width(text: str) -> float:
     return GLYPH * len(text)
 
 
-def _touch(places):
+def _touch(places: Sequence[tuple[float, float, str]]) -> bool:
     """Whether labels (tick, middle, text) come closer than a character."""
     return any(
         right - left < (text_width(a) + text_width(b)) / 2 + GLYPH
@@ -39,7 +44,11 @@ def _touch(places):
     )
 
 
-def steps_path(edges, values, base=None):
+def steps_path(
+    edges: Sequence[float],
+    values: Sequence[float | None],
+    base: Sequence[float] | None = None,
+) -> str:
     """A stair through `values`, each between two `edges`; None is a gap. With `base`, the area down to it."""
     path, drawing = [], False
     for left, right, value in zip(edges, edges[1:], values):
@@ -60,22 +69,32 @@ def steps_path(edges, values, base=None):
 class Frame:
     """The plotting area of a chart of equally wide bands on the x axis (slots of time, classes, ranks)."""
 
-    def __init__(self, width, height, bands, top, left=66, right=10, upper=10, lower=28):
+    def __init__(
+        self,
+        width: float,
+        height: float,
+        bands: int,
+        top: float,
+        left: float = 66,
+        right: float = 10,
+        upper: float = 10,
+        lower: float = 28,
+    ) -> None:
         self.width, self.height, self.bands, self.top = width, height, bands, top
         self.left, self.right, self.upper, self.lower = left, width - right, upper, height - lower
 
-    def x(self, band):
+    def x(self, band: float) -> float:
         """The left edge of a band, which may be a fraction."""
         return self.left + (self.right - self.left) * band / max(self.bands, 1)
 
-    def y(self, value):
+    def y(self, value: float) -> float:
         return self.lower - (self.lower - self.upper) * value / (self.top or 1)
 
     @property
-    def edges(self):
+    def edges(self) -> list[float]:
         return [self.x(band) for band in range(self.bands + 1)]
 
-    def y_axis(self, ticks):
+    def y_axis(self, ticks: Ticks) -> Markup:
         """Lines across with their labels: (value, text) pairs."""
         parts = []
         for value, text in ticks:
@@ -101,7 +120,7 @@ class Frame:
             )
         return Markup("").join(parts)
 
-    def x_axis(self, ticks):
+    def x_axis(self, ticks: Ticks) -> Markup:
         """Labels below: (position in bands, text) pairs; where they would touch, every second, third ... is shown."""
         places = [
             (
@@ -131,7 +150,9 @@ class Frame:
             )
         return Markup("").join(parts)
 
-    def drawing(self, name, title, description, *parts, tips=None):
+    def drawing(
+        self, name: str, title: str, description: str, *parts: str, tips: str | None = None
+    ) -> Markup:
         """The whole SVG. `tips` names the texts that are shown over its bands."""
         cross = (
             tag(

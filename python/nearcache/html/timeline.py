@@ -1,42 +1,60 @@
 """Charts over time: access types, hit ratio, storage. The report's counters are cumulative; drawn is what each slot added."""
 
-from ..report_counts import ACCESS_TYPES, bytes_text, hit_rate, hits
-from . import scale
-from .parts import FULL, LABELS, MEANINGS, Figure, Section, Table, counted, drawings
-from .svg import Frame, steps_path, tag
+from __future__ import annotations
 
-TYPES = [name for name, _, _ in ACCESS_TYPES]
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from ..report_counts import (
+    AccessType,
+    Counters,
+    Report,
+    access_types,
+    api,
+    bytes_text,
+    hit_rate,
+    hits,
+    processes,
+)
+from . import scale
+from .parts import FULL, Figure, Section, Table, counted, drawings
+from .svg import Frame, Ticks, steps_path, tag
+
 MISSING = "gets over time"
 
 
-def slots_of(points):
+def slots_of(points: Sequence[Counters], types: Sequence[AccessType]) -> list[Counters]:
     """What happened in each slot: differences of the counters at the ends of two slots."""
-    slots = []
-    before: dict = {}
+    names = ("gets", *(one.name for one in types))
+    slots: list[Counters] = []
+    before: Counters = {}
     for point in points:
-        slots.append(
-            {name: max(0, point.get(name, 0) - before.get(name, 0)) for name in ("gets", *TYPES)}
-        )
+        slots.append({name: max(0, point.get(name, 0) - before.get(name, 0)) for name in names})
         before = point
     return slots
 
 
-def _axes(frame, y_ticks, span_ns):
+def _axes(frame: Frame, y_ticks: Ticks, span_ns: int) -> Markup:
     return frame.y_axis(y_ticks) + frame.x_axis(scale.ticks_of_time(span_ns, frame.bands))
 
 
-def _when(i, slot_ns):
+def _when(i: int, slot_ns: int) -> str:
     return f"{scale.seconds_text(i * slot_ns) if i else '0'} to {scale.seconds_text((i + 1) * slot_ns)}"
 
 
-def accesses(slots, slot_ns):
+def accesses(
+    slots: Sequence[Counters], slot_ns: int, types: Sequence[AccessType], everybody: str
+) -> Figure:
     """Stacked: the access types of the gets of each slot."""
-    used = [name for name in TYPES if any(slot[name] for slot in slots)]
+    used = [one.name for one in types if any(slot[one.name] for slot in slots)]
+    labels = {one.name: one.label for one in types}
+    meanings = {one.name: one.meaning for one in types}
     y_ticks = scale.ticks(max(sum(slot[name] for name in used) for slot in slots))
-    totals = {name: sum(slot[name] for slot in slots) for name in TYPES}
+    totals = {name: sum(slot[name] for slot in slots) for name in used}
     gets = sum(totals.values()) or 1
 
-    def draw(width_class, width):
+    def draw(width_class: str, width: int) -> Markup:
         frame = Frame(width, 280 if width > 600 else 240, len(slots), y_ticks[-1][0])
         base, marks = [0] * len(slots), []
         for name in used:
@@ -64,13 +82,13 @@ def accesses(slots, slot_ns):
         [
             _when(i, slot_ns),
             f"{slot['gets']:,} gets",
-            *(f"{LABELS[name]}: {slot[name]:,}" for name in reversed(used) if slot[name]),
+            *(f"{labels[name]}: {slot[name]:,}" for name in reversed(used) if slot[name]),
         ]
         for i, slot in enumerate(slots)
     ]
     table = Table(
         "Gets of each slot by access type",
-        [("time", "text"), ("gets", "number"), *((LABELS[name], "number") for name in used)],
+        [("time", "text"), ("gets", "number"), *((labels[name], "number") for name in used)],
         [
             [_when(i, slot_ns), counted(slot["gets"]), *(counted(slot[name]) for name in used)]
             for i, slot in enumerate(slots)
@@ -79,29 +97,31 @@ def accesses(slots, slot_ns):
     return Figure(
         "accesses",
         "Access types",
-        f"Gets in each {scale.seconds_text(slot_ns)}, all ranks together, stacked by what became of them: "
-        + "; ".join(f"{LABELS[name]}: {MEANINGS[name]}" for name in used)
+        f"Gets in each {scale.seconds_text(slot_ns)}, {everybody} together, stacked by what became of them. "
+        + "; ".join(f"“{labels[name]}” = {meanings[name]}" for name in used)
         + ".",
         drawings(FULL, draw),
         table,
-        [(f"fill {name}", LABELS[name], scale.percent(totals[name] / gets)) for name in used],
+        [(f"fill {name}", labels[name], scale.percent(totals[name] / gets)) for name in used],
         tips,
     )
 
 
-def _story(slots):
+def _story(slots: Sequence[Counters]) -> str:
     rates = [hit_rate(slot) for slot in slots if slot["gets"]]
     if not rates:
         return "No gets."
     return f"Hits make up {scale.percent(rates[0])} of the gets of the first slot and {scale.percent(rates[-1])} of those of the last."
 
 
-def hit_ratio(slots, points, slot_ns):
+def hit_ratio(
+    slots: Sequence[Counters], points: Sequence[Counters], slot_ns: int, kinds: str
+) -> Figure:
     """Share of hits in each slot, and in all gets so far."""
     each = [hit_rate(slot) if slot["gets"] else None for slot in slots]
     so_far = [hit_rate(point) if point.get("gets") else None for point in points]
 
-    def draw(width_class, width):
+    def draw(width_class: str, width: int) -> Markup:
         frame = Frame(width, 200, len(slots), 1.0)
         lines = [
             tag(
@@ -120,7 +140,7 @@ def hit_ratio(slots, points, slot_ns):
             tips="ratio",
         )
 
-    def shown(value):
+    def shown(value: float | None) -> str:
         return "no gets" if value is None else scale.percent(value)
 
     rows = [
@@ -148,7 +168,7 @@ def hit_ratio(slots, points, slot_ns):
     return Figure(
         "ratio",
         "Hit ratio",
-        "Share of gets that were hits (full, pending or partial).",
+        f"Share of gets that were hits{kinds}.",
         drawings(FULL, draw),
         table,
         [
@@ -159,14 +179,19 @@ def hit_ratio(slots, points, slot_ns):
     )
 
 
-def storage(points, slot_ns):
-    """Size of the storage and the part of it that holds entries."""
+def storage(points: Sequence[Counters], slot_ns: int, shmem: bool) -> Figure:
+    """Size of the storage and the part of it that holds entries; of caches of pages, what a get may be served of them."""
+    what, used, whose = (
+        ("caches", "valid", "PEs and contexts")
+        if shmem
+        else ("storage", "in use", "ranks and windows")
+    )
     size, stored = (
         [point.get(name, 0) for point in points] for name in ("storage_bytes", "stored_bytes")
     )
     y_ticks = scale.ticks_of_bytes(max(*size, *stored))
 
-    def draw(width_class, width):
+    def draw(width_class: str, width: int) -> Markup:
         frame = Frame(width, 200, len(points), y_ticks[-1][0])
         inside = [frame.y(v) for v in stored]
         marks = [
@@ -179,8 +204,8 @@ def storage(points, slot_ns):
         ]
         return frame.drawing(
             f"storage-{width_class}",
-            "Storage over time",
-            f"At the end the storage has {bytes_text(size[-1])}, of which {bytes_text(stored[-1])} hold entries.",
+            f"{what.capitalize()} over time",
+            f"At the end: {bytes_text(size[-1])}, of which {bytes_text(stored[-1])} are {used}.",
             _axes(frame, y_ticks, slot_ns * len(points)),
             *marks,
             tips="storage",
@@ -191,57 +216,61 @@ def storage(points, slot_ns):
             scale.seconds_text((i + 1) * slot_ns),
             bytes_text(size[i]),
             bytes_text(stored[i]),
-            counted(point.get("entries", 0)),
-            counted(point.get("index_entries", 0)),
+            *(
+                []
+                if shmem
+                else [counted(point.get("entries", 0)), counted(point.get("index_entries", 0))]
+            ),
         ]
         for i, point in enumerate(points)
     ]
     tips = [
         [
             f"at {row[0]}",
-            f"storage: {row[1]}",
-            f"in use: {row[2]}",
-            f"entries: {row[3]}",
-            f"room in the index: {row[4]}",
+            f"{what}: {row[1]}",
+            f"{used}: {row[2]}",
+            *([] if shmem else [f"entries: {row[3]}", f"room in the index: {row[4]}"]),
         ]
         for row in rows
     ]
     table = Table(
-        "Storage and index at the end of each slot",
+        "Caches at the end of each slot" if shmem else "Storage and index at the end of each slot",
         [
             ("time", "text"),
-            ("storage", "number"),
-            ("in use", "number"),
-            ("entries", "number"),
-            ("index has room for", "number"),
+            (what, "number"),
+            (used, "number"),
+            *([] if shmem else [("entries", "number"), ("index has room for", "number")]),
         ],
         rows,
     )
     return Figure(
         "storage",
-        "Storage",
-        "Bytes at the end of each slot, all ranks and windows together.",
+        what.capitalize(),
+        f"Bytes at the end of each slot, all {whose} together."
+        + (" Valid is what no acquire has dropped since it was read." if shmem else ""),
         drawings(FULL, draw),
         table,
         [
-            ("line size", "size of the storage", bytes_text(size[-1])),
-            ("fill stored", "in use by entries", bytes_text(stored[-1])),
+            ("line size", f"size of the {what}", bytes_text(size[-1])),
+            ("fill stored", used if shmem else "in use by entries", bytes_text(stored[-1])),
         ],
         tips,
     )
 
 
-def section(details):
-    timeline = (details or {}).get("timeline") or {}
+def section(document: Report) -> Section:
+    timeline = (document.get("details") or {}).get("timeline") or {}
     points, slot_ns = timeline.get("points") or [], timeline.get("slot_ns", 0)
     part = Section("time", "Over time")
     if not points or slot_ns <= 0:
         part.missing = MISSING
         return part
-    slots = slots_of(points)
+    shmem = api(document) == "OpenSHMEM"
+    types = access_types(document)
+    slots = slots_of(points, types)
     part.figures = [
-        accesses(slots, slot_ns),
-        hit_ratio(slots, points, slot_ns),
-        storage(points, slot_ns),
+        accesses(slots, slot_ns, types, f"all {processes(document)[1]}"),
+        hit_ratio(slots, points, slot_ns, "" if shmem else " (full, pending or partial)"),
+        storage(points, slot_ns, shmem),
     ]
     return part

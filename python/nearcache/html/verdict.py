@@ -1,16 +1,40 @@
 """The verdict in plain words, and the key figures."""
 
-from ..report_counts import api, bytes_text, hit_rate, hits, processes, saved_ns
+from __future__ import annotations
+
+from typing import TypedDict
+
+from ..report_counts import (
+    Report,
+    api,
+    by_dropped,
+    bytes_text,
+    hit_rate,
+    hits,
+    processes,
+    saved_ns,
+)
+from ..report_details import Details
 from .histograms import repeats
 from .scale import percent, seconds_text
 
+
+class Verdict(TypedDict):
+    """A report's own."""
+
+    helped: bool
+    saved_seconds: float  # a rank, mean
+    text: str
+
+
 # Shares of gets from which a kind of miss is worth a sentence: the thresholds at which the library's tuner acts.
 WORTH_SAYING = 0.05
+WORTH_NAMING = 0.25  # what acquires dropped, of the bytes fetched
 # Storage that is so full has no room for what is asked for: what is left lies between entries.
 FULL = 0.75
 
 
-def headline(document):
+def headline(document: Report) -> str:
     """How much faster or slower the run was than an uncached one would have been, as the library estimates."""
     verdict, totals = document["verdict"], document["totals"]
     if totals.get("hits_old"):
@@ -28,21 +52,21 @@ def headline(document):
     return f"About {factor:.1f} times {how} than uncached ({scale_seconds(uncached)}, estimated)."
 
 
-def scale_seconds(value):
+def scale_seconds(value: float) -> str:
     return seconds_text(1e9 * value)
 
 
-def fallback(verdict):
+def fallback(verdict: Verdict) -> str:
     if verdict["helped"]:
         return "The cache helped."
     return "The cache cost time." if verdict["saved_seconds"] < 0 else "The cache did not help."
 
 
-def sentence(text):
+def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
-def sentences(document):
+def sentences(document: Report) -> list[str]:
     """What the figures mean, the most important first."""
     totals = document["totals"]
     found = [sentence(document["verdict"]["text"])]
@@ -60,12 +84,12 @@ def sentences(document):
         )
     return (
         found
-        + (openshmem_advice(totals) if api(document) == "OpenSHMEM" else advice(document))
+        + (openshmem_advice(document) if api(document) == "OpenSHMEM" else advice(document))
         + caution(document)
     )
 
 
-def levels(document):
+def levels(document: Report) -> tuple[int, int, int]:
     """Of storage and index the largest level and what was in use then; totals hold the end, when windows may have been freed."""
     points = ((document.get("details") or {}).get("timeline") or {}).get("points") or []
     names = ("storage_bytes", "stored_bytes", "index_entries")
@@ -77,7 +101,7 @@ def levels(document):
     return tuple(max(level.get(name, 0) for level in found) for name in names)
 
 
-def command(document, option, together):
+def command(document: Report, option: str, together: int) -> str:
     """What to start with twice the size of now, which is that of all windows on all ranks `together`."""
     cached = sum(not window.get("bypass") for window in document["windows"])
     each = max(1, together // max(1, document["ranks"] * cached))
@@ -86,7 +110,7 @@ def command(document, option, together):
     return f"nearcache run --{option} {size} -- COMMAND"
 
 
-def advice(document):
+def advice(document: Report) -> list[str]:
     """Which kinds of misses stand in the way, and what to start to get rid of them, where the figures say that it would."""
     totals = document["totals"]
     shares = {
@@ -116,9 +140,25 @@ def advice(document):
     return found
 
 
-def openshmem_advice(totals):
+def most_dropped(document: Report) -> str:
+    """Which acquires made much of what was fetched useless; empty where they did not."""
+    details: Details = document.get("details") or {}
+    rows = by_dropped(details.get("acquires") or [])
+    fetched = document["totals"].get("bytes_from_network", 0)
+    dropped = sum(row["bytes_dropped"] for row in rows)
+    if not rows or dropped < WORTH_NAMING * fetched or not fetched:
+        return ""
+    return (
+        f"Acquires dropped {bytes_text(dropped)} of {bytes_text(fetched)} fetched, "
+        f"{percent(rows[0]['bytes_dropped'] / dropped)} of it after {rows[0]['call']}."
+    )
+
+
+def openshmem_advice(document: Report) -> list[str]:
     """The same for the page cache."""
-    found = []
+    totals, found = document["totals"], []
+    if dropped := most_dropped(document):
+        found.append(dropped)
     if totals.get("puts"):
         found.append(
             f"{totals['puts']:,} puts were written back by {totals.get('network_puts', 0):,} transfers; "
@@ -136,7 +176,7 @@ def openshmem_advice(totals):
     return found
 
 
-def caution(document):
+def caution(document: Report) -> list[str]:
     if not document["verdict"]["saved_seconds"]:
         return []
     off = "--shmem off" if api(document) == "OpenSHMEM" else "--mode off"
@@ -145,17 +185,18 @@ def caution(document):
     ]
 
 
-def storage_tile(document):
+def storage_tile(document: Report) -> tuple[str, str, str]:
     """The largest storage of the run."""
     size, stored, _ = levels(document)
+    used = "valid at a time" if api(document) == "OpenSHMEM" else "in use"
     return (
         bytes_text(size),
         "storage",
-        f"all {processes(document)[1]}, at most; {bytes_text(stored)} in use",
+        f"all {processes(document)[1]} together, at its largest; {bytes_text(stored)} {used}",
     )
 
 
-def tiles(document):
+def tiles(document: Report) -> list[tuple[str, str, str]]:
     """(figure, what it is, more about it)"""
     totals, ranks = document["totals"], max(document["ranks"], 1)
     wall = document["wall_seconds"]
@@ -177,15 +218,15 @@ def tiles(document):
         )
     saved = saved_ns(totals) / ranks
     found += [
-        (seconds_text(abs(saved)), f"{'lost' if saved < 0 else 'saved'} a {one}", "estimated"),
+        (seconds_text(abs(saved)), f"{'lost' if saved < 0 else 'saved'} per {one}", "estimated"),
         (
             seconds_text(totals.get("remote_ns", 0) / ranks),
             "spent on remote gets",
-            f"a {one}, from sampled gets",
+            f"per {one}, from sampled gets",
         ),
         (
             f"{wall['mean']:.3f} s",
-            "time of the run",
+            "run time",
             f"{wall['min']:.3f} to {wall['max']:.3f} s over {several}",
         ),
         storage_tile(document),

@@ -1,29 +1,33 @@
 """Puts the page together: parts of the report into the template, with its style and script inside."""
 
+from __future__ import annotations
+
 import base64
 import hashlib
 from pathlib import Path
 
 from markupsafe import Markup
 
-from ..report_counts import api, processes
-from . import adaptations, histograms, ranks, settings, timeline, verdict
+from ..report_counts import Report, api, processes
+from ..tables import Tables
+from . import adaptations, histograms, ranks, settings, symmetric, timeline, verdict
+from .parts import Section
 
 TEMPLATE = Path(__file__).resolve().parent / "template"
 
 
-def started(document):
+def started(document: Report) -> str:
     """`2026-11-23 06:00:00 UTC` for the report's `2026-11-23T06:00:00Z`."""
     return str(document.get("started") or "").replace("T", " ").replace("Z", " UTC")
 
 
-def host(document):
+def host(document: Report) -> str | None:
     """Of rank 0, and how many there were."""
     nodes = document.get("nodes") or 0
     return f"{document.get('host')}, one of {nodes} nodes" if nodes > 1 else document.get("host")
 
 
-def facts(document):
+def facts(document: Report) -> list[tuple[str, str]]:
     """Where it ran: (name, value). Program and ranks are the page's heading."""
     mpi = next(
         iter(str(document.get("mpi") or "").splitlines()), ""
@@ -40,22 +44,25 @@ def facts(document):
     return [(name, " ".join(str(value).split())) for name, value in rows if value]
 
 
-def sections(document, tables):
+def sections(document: Report, tables: Tables | None) -> list[Section]:
     details = document.get("details")
+    shmem = api(document) == "OpenSHMEM"
+    objects = [symmetric.objects(details), symmetric.acquires(details, document["totals"])]
     return [
         settings.options(document, tables),
-        timeline.section(details),
+        timeline.section(document),
         settings.accesses(document),
-        histograms.section(details),
-        ranks.targets(details),
-        adaptations.section(details, document["wall_seconds"]),
+        *(objects if shmem else []),
+        histograms.section(document),
+        ranks.targets(document),
+        *([] if shmem else [adaptations.section(details, document["wall_seconds"])]),
         ranks.spread(document),
         settings.windows(document),
         settings.counters(document, tables),
     ]
 
 
-def render(document, tables):
+def render(document: Report, tables: Tables | None) -> str:
     """The page as text. `tables` are the library's, or None."""
     import jinja2
 

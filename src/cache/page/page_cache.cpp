@@ -84,6 +84,7 @@ Page& PageCache::take(int pe, uint64_t number) {
   const uint32_t frame = pool_.victim(&used);
   if (used) {
     empty(pool_[frame]);
+    lose_valid(pool_[frame], ~uint64_t{0});
     pool_.remove(frame);
   }
   Page& page = pool_.insert(frame, pe, number);
@@ -109,6 +110,13 @@ void PageCache::empty(Page& page) {
   if (page.written == 0) return;
   write_back(page);
   detach(page);
+}
+
+// The page keeps these lines no longer.
+void PageCache::lose_valid(Page& page, uint64_t lines) {
+  if (page.epoch == epoch_)
+    valid_lines_ -= static_cast<uint64_t>(std::popcount(page.valid & lines));
+  page.valid &= ~lines;
 }
 
 void PageCache::ahead_unused(Page& page) {
@@ -179,6 +187,8 @@ void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
   }
   if (!looked_at) served ? polls_.slow_hit(address) : polls_.miss();
   if (counters_.ahead_lines_used != ahead_used) follow_stream(pe, address);
+  if (options_.answers_told && (looked_at || !served))
+    transport_->answered(pe, address, bytes, served);
 }
 
 // Reads here and there gain nothing from pages, which only cost them time: most of them are passed
@@ -263,6 +273,8 @@ bool PageCache::wrote(int pe, uint64_t address) const {
 
 void PageCache::acquire() {
   ++counters_.acquires;
+  counters_.dropped_bytes += valid_bytes();
+  valid_lines_ = 0;
   fresh_since_ns_ = 0;
   if (++epoch_ != 0) return;
   // After 2^32 acquires: no page may seem to be of the new ones.
@@ -280,7 +292,7 @@ void PageCache::drop_lines(int pe, uint64_t address, size_t bytes) {
     const uint64_t lines =
         lines_of(from, static_cast<size_t>(std::min<uint64_t>(end - base, page_bytes())));
     page.quick &= ~lines;
-    page.valid &= ~lines;
+    lose_valid(page, lines);
     page.pending &= ~lines;
     page.ahead &= ~lines;
   };

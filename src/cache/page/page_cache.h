@@ -35,8 +35,8 @@
 // changed (overtaken) clean and pending bytes become absent, those in flight lost, and dirty ones
 // stay: they are put after it. forget() makes all of it absent, or lost where it was in flight.
 //
-// Invariants. broken() checks the first ten after every operation of the unit and fuzz tests and
-// cites them; the others are checked by the transport and the model of these tests
+// Invariants. broken() checks the first ten and the last after every operation of the unit and fuzz
+// tests and cites them; the others are checked by the transport and the model of these tests
 // (tests/fuzz/lazy_transport.h, page_model.h), which know what the program wrote and what it may
 // see.
 //
@@ -63,6 +63,7 @@
 //         after it.
 //     15  A line is valid only if all of it was fetched or written that can be read there: extents
 //         end where memory does.
+//     16  valid_lines_ counts the valid lines of pages that no acquire has made stale.
 //
 // What it may cost.
 //
@@ -138,6 +139,7 @@ struct PageCacheOptions {
   size_t dirty_pages = 64;
   // bytes fetched ahead at once, at most; 0: never. More than 1 GiB is taken as that
   size_t readahead = 32 << 10;
+  bool answers_told = false;  // PageTransport::answered is called
   // Nothing is served that was fetched longer ago than this, even to a program that never
   // synchronises and polls among many other reads: refetching a full cache a second costs less than
   // a hundredth of it.
@@ -157,6 +159,7 @@ struct PageCacheCounters {
   // lines fetched before they were asked for; of these used
   uint64_t ahead_lines = 0, ahead_lines_used = 0;
   uint64_t evictions = 0, acquires = 0, releases = 0, polls = 0;
+  uint64_t dropped_bytes = 0;           // valid lines that acquires made stale
   uint64_t get_ns = 0, timed_gets = 0;  // of demand fetches that were timed
 };
 
@@ -235,6 +238,7 @@ class PageCache {
   bool dirty() const;      // something is not put yet
   bool in_flight() const;  // something is under way: puts, or what is fetched ahead
   const PageCacheCounters& counters() const;
+  uint64_t valid_bytes() const { return valid_lines_ << line_shift_; }  // that a get may be served
 
   // Checks every invariant of the structure; for tests. Returns nullptr or what is wrong.
   const char* broken() const;
@@ -314,6 +318,7 @@ class PageCache {
   void refresh(Page& page);
   void empty(Page& page);  // puts what is dirty, and forgets the rest
   void ahead_unused(Page& page);
+  void lose_valid(Page& page, uint64_t lines);
   bool known(const Page& page, size_t begin, size_t end) const;
   bool use(Page& page, size_t begin, size_t end);  // whether it is known; marks it as used
   void look(int pe, uint64_t address, size_t bytes);
@@ -391,6 +396,7 @@ class PageCache {
   Readahead readahead_;
   ScatteredReads scattered_reads_;
   ScatteredPuts scattered_puts_;
+  uint64_t valid_lines_ = 0;
   uint64_t prefetch_bytes_ = 0;  // of one prefetch: a mean of the last ones
   double fresh_since_ns_ = 0;    // the first look after the last acquire; 0: there was none
   double get_ns_ = 0;            // of counters_.timed_gets

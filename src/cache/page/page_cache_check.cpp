@@ -10,6 +10,7 @@ const char* PageCache::broken() const {
   if (const char* what = pool_.broken()) return what;
   if (const char* what = masks_.broken()) return what;
   size_t masks = 0;
+  uint64_t valid_lines = 0;
   for (uint32_t i = 0; i < pool_.frames(); ++i) {
     const Page& page = pool_[i];
     if ((page.ahead & ~page.valid) != 0) return "1: a line is ahead and not valid";
@@ -17,6 +18,7 @@ const char* PageCache::broken() const {
       return "2: the lines to serve at once are not those valid and used";
     if ((page.pending & page.valid) != 0) return "3: a line is here and on its way";
     if (page.queue == 0) continue;
+    if (page.epoch == epoch_) valid_lines += static_cast<uint64_t>(std::popcount(page.valid));
     if (!awaited(page)) return "4: a line waits for what nobody has asked for";
     if (page.written == 0) continue;
     ++masks;
@@ -27,6 +29,7 @@ const char* PageCache::broken() const {
     if (!flying(m).empty() && !puts_flying_) return "8: a byte is in flight, and nobody knows";
   }
   if (masks_.used() != masks) return "5: written pages and masks differ in number";
+  if (valid_lines != valid_lines_) return "16: valid lines are counted wrongly";
   if (!lost_.covers(unfenced_)) return "9: what awaits a fence awaits no quiet";
   return nullptr;
 }

@@ -143,6 +143,7 @@ void PageCache::arrived(Page& page, size_t begin, size_t end, const Extent& dema
   const uint64_t ahead = lines & ~asked & ~page.valid;
   counters_.ahead_lines += static_cast<uint64_t>(std::popcount(ahead));
   page.ahead = (page.ahead | ahead) & ~(lines & asked);
+  valid_lines_ += static_cast<uint64_t>(std::popcount(lines & ~page.valid));
   page.valid |= lines;
   page.pending &= ~lines;
   page.quick = page.valid & ~page.ahead;

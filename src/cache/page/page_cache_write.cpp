@@ -89,6 +89,7 @@ void PageCache::promote(Page& page) {
     }
     if (at < end) continue;
     const uint64_t bit = lines_of(line, line + 1);
+    if ((page.valid & bit) == 0) ++valid_lines_;
     page.valid |= bit;
     page.pending &= ~bit;
     page.ahead &= ~bit;

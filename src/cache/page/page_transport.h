@@ -36,6 +36,11 @@ class PageTransport {
   // before an acquire.
   virtual Extent extent(uint64_t address, size_t bytes, int pe) = 0;
 
+  // A get was answered that did not go the quick way: told of every one that needed the network,
+  // and of one in PollDetector::reads_a_look of all, which may be `from_cache`. For reports, by
+  // PageCacheOptions::answers_told.
+  virtual void answered(int /*pe*/, uint64_t /*address*/, size_t /*bytes*/, bool /*from_cache*/) {}
+
   // Nanoseconds since some moment: the time in which transfers take what they take.
   virtual double now_ns() { return ticks_to_ns(clock_ticks()); }
 

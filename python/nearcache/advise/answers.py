@@ -1,0 +1,164 @@
+"""What nearcache-simulate answers, as far as advice reads it (src/simulate writes it, docs/trace.md describes it)."""
+
+from __future__ import annotations
+
+from typing import Optional, TypedDict
+
+
+class Price(TypedDict):
+    """Of a get of n bytes: latency_ns + ns_per_byte * n."""
+
+    latency_ns: float
+    ns_per_byte: float
+
+
+# What gets cost: `from` is `trace`, `model` or `assumed`. `measured` and `least` (the quickest gets) are there where it was measured.
+Cost = TypedDict(
+    "Cost",
+    {
+        "latency_ns": float,
+        "ns_per_byte": float,
+        "from": str,
+        "samples": int,
+        "measured": Optional[Price],
+        "least": Optional[Price],
+    },
+)
+
+
+class Trace(TypedDict):
+    """Of one rank."""
+
+    program: str
+    modelled: str  # the network's model; empty: it was real
+    ranks: int
+    dropped: int  # records
+    cut_short: bool
+
+
+class Example(TypedDict):
+    """A get that would have been served old data."""
+
+    reader: int
+    target: int
+    writer: int
+    displacement: int
+    bytes: int
+    stored_by_owner: bool
+
+
+class Rule(TypedDict):
+    """What one mode would have done in a window."""
+
+    hits: int
+    stale: int  # hits that would have been old
+    invalidations: int
+    example: Example | None
+
+
+class SafetyWindow(TypedDict):
+    id: int
+    name: str
+    mode: str
+    ranks: int
+    traced_ranks: int
+    gets: int
+    bytes: int
+    own_gets: int
+    puts: int
+    stores: int
+    writes_while_read: int
+    transparent: Rule
+    user: Rule
+    always: Rule
+
+
+class Safety(TypedDict):
+    """The answer to --safety."""
+
+    cost: Cost
+    traces: list[Trace]
+    windows: list[SafetyWindow]
+
+
+class Span(TypedDict):
+    first_ns: int
+    last_ns: int
+
+
+class Summary(TypedDict):
+    """The answer to --summary."""
+
+    span: Span | None
+
+
+class Point(TypedDict):
+    """With so much storage a rank: shares, 0..1."""
+
+    storage_bytes: int
+    cost_saved: float
+    hit_ratio: float
+    byte_hit_ratio: float
+
+
+class CurveWindow(TypedDict):
+    id: int
+    ranks: int
+    gets: int
+    bytes: int
+    distinct_keys: int
+    distinct_bytes: int
+    points: list[Point]
+
+
+class Curve(TypedDict):
+    """The answer to --curve."""
+
+    windows: list[CurveWindow]
+
+
+class ReplayedWindow(TypedDict):
+    id: int
+    hits_full: int
+    hits_pending: int
+    hits_partial: int
+    hit_bytes: int
+    hits_kept: int  # mode coherent: across acquires
+    validations: int
+
+
+class Row(TypedDict, total=False):
+    windows: list[ReplayedWindow]  # absent where no window was traced
+
+
+class Replay(TypedDict):
+    """The answer to a simulation."""
+
+    rows: list[Row]
+
+
+# Of operations of OpenSHMEM.
+PageCost = TypedDict(
+    "PageCost",
+    {"latency_ns": float, "ns_per_byte": float, "put_ns": float, "quiet_ns": float, "from": str},
+)
+
+
+class PageRow(TypedDict):
+    """With caches of so many bytes."""
+
+    storage_bytes: int
+    ns: float
+    hits: int
+    joined_puts: int
+
+
+class PageStudy(TypedDict):
+    """The answer to a simulation of the page cache."""
+
+    cost: PageCost
+    traces: list[Trace]
+    rows: list[PageRow]
+    gets: int
+    puts: int
+    uncached_ns: float

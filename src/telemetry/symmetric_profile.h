@@ -1,0 +1,26 @@
+// What the details of an OpenSHMEM program's report tell besides a Profile: which symmetric objects
+// its gets and puts are of, and which calls were acquires.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace nearcache {
+
+struct SymmetricProfile {
+  struct Object {
+    uint64_t bytes = 0;                         // its size on a PE; 0: not known
+    uint64_t gets = 0, hits = 0, bypassed = 0;  // calls; of them hits, past the cache
+    // by transfers whose middle lies in it
+    uint64_t bytes_from_network = 0, bytes_to_network = 0;
+  };
+  struct Acquire {
+    uint64_t calls = 0, bytes_dropped = 0;
+  };
+
+  std::map<std::string, Object> objects;    // by name
+  std::map<std::string, Acquire> acquires;  // by the call that was one
+};
+
+}  // namespace nearcache
