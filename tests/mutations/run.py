@@ -311,7 +311,6 @@ PYTEST_TARGETS = {
         "stub15_cases",
     ),
     "tests/shmem/test_contract": ("nearcache_shmem.{shmem}", "shmem_contract.{shmem}"),
-    "tests/shmem/test_threads": ("nearcache_shmem.{shmem}", "shmem_threads.{shmem}"),
     "tests/upc/test_runtime": (
         "upc_accesses.{shmem}",
         "upc_barriers.{shmem}",
