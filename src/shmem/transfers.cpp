@@ -123,8 +123,9 @@ void start_for_fetch() {
   constexpr uint32_t relaxed_a_start = 16, unordered_a_start = 64;
   static thread_local uint32_t fetches = 0;
   ++fetches;
-  if (acquiring() || fetches % (unordered ? unordered_a_start : relaxed_a_start) == 0)
-    context.start_write_back();
+  if (!acquiring() && fetches % (unordered ? unordered_a_start : relaxed_a_start) != 0) return;
+  context.observer.sync(context.default_channel, TraceSync::write_back);
+  context.start_write_back();
 }
 
 // The same of a program that spins on a word which no cache holds: it reads it twice in a row. Who
