@@ -268,7 +268,7 @@ class PageCache {
   bool hit(int pe, uint64_t address, void* to, size_t bytes) {
     const uint64_t number = address >> page_shift_;
     Page& page = pool_.likely(pe, number);
-    if ((page.number != number) | (page.pe != pe) | (page.epoch != epoch_)) return false;
+    if (page.number != number || page.pe != pe || page.epoch != epoch_) return false;
     const size_t offset = address & page_mask_;
     const size_t last = offset + bytes - 1;
     if (last > page_mask_) return false;
@@ -303,7 +303,7 @@ class PageCache {
   bool put_quickly(int pe, uint64_t address, const void* from, size_t bytes) {
     const uint64_t number = address >> page_shift_;
     Page& page = pool_.likely(pe, number);
-    if ((page.number != number) | (page.pe != pe) | (page.epoch != epoch_) | (page.written == 0) |
+    if (page.number != number || page.pe != pe || page.epoch != epoch_ || page.written == 0 ||
         flag_may_follow_)
       return false;
     const size_t offset = address & page_mask_;
