@@ -108,6 +108,7 @@ GOALS = {
     "ssca2_speedup": (">=", 1.0),
     "gups_speedup": (">=", 1.0),
     "hit_over_load_ns": ("<=", 15),
+    "hit_of_two_threads_over_one": ("<=", 1.5),
     "off_added_ns": ("<=", 2),
     "get_overhead_ratio": ("<=", 1.03),
     "put_overhead_ratio": ("<=", 1.03),

@@ -1,6 +1,8 @@
-"""Cost of a hit beside a plain load, and what the library adds to a call when it is switched off."""
+"""Cost of a hit beside a plain load, and of two threads at a time; what the library adds to a call when it is switched off."""
 
-from .numbers import paired_difference, summarise
+from .numbers import median, paired_difference, summarise
+
+THREADS = 2
 
 
 def measure(launch, arguments):
@@ -8,8 +10,16 @@ def measure(launch, arguments):
     processes = (
         3 if arguments.quick else 9
     )  # code and data lie elsewhere in every process, which is worth a nanosecond
-    hits = together([launch.said("bench_shmem_hit", words) for _ in range(processes)])
+    in_turn = [
+        (
+            launch.said("bench_shmem_hit", words),
+            launch.said("bench_shmem_hit", [*words, "--threads", THREADS]),
+        )
+        for _ in range(processes)
+    ]
+    hits = together([single for single, _ in in_turn])
     results = [compared("hit", hits["hit_ns"], "plain load", hits["load_ns"])]
+    shared = summarise([median(two["hit_ns"]) / median(one["hit_ns"]) for one, two in in_turn])
     for cached, name in ((True, "library switched off"), (False, "no library")):
         off = together(
             [
@@ -26,8 +36,12 @@ def measure(launch, arguments):
     added = [row["difference_ns"]["median"] for row in results[1:3]]
     return (
         results,
-        {"hit_over_load_ns": results[0]["difference_ns"]["median"], "off_added_ns": max(added)},
-        {},
+        {
+            "hit_over_load_ns": results[0]["difference_ns"]["median"],
+            "hit_of_two_threads_over_one": shared["median"],
+            "off_added_ns": max(added),
+        },
+        {"hit_of_two_threads_over_one": shared},
     )
 
 

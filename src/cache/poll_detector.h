@@ -36,13 +36,15 @@ class PollDetector {
     ++reads_;
     ++misses_;
   }
-  // Whether the hits since the last look were many, and of a few words. Begins anew.
+  // Whether the hits since the last look were many, and of a few words.
+  bool polling() const { return (served() - misses_) * reads_a_hit >= served() && few(words_); }
+  // The same, and begins anew.
   bool look() {
-    const bool polling = (served() - misses_) * reads_a_hit >= served() && few(words_);
+    const bool was_polling = polling();
     quick_ += quick_since_look();
     reads_ = slow_ = misses_ = 0;
     words_ = 0;
-    return polling;
+    return was_polling;
   }
   // Hits served quickly so far: not the one that was kept back for a look.
   uint64_t quick_hits() const { return quick_ + quick_since_look(); }

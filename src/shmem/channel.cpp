@@ -35,7 +35,7 @@ void Channel::open(shmem_ctx_t handle, int64_t id, bool owned, bool serialised, 
   team_ = std::move(team);
   state_ = context.caching ? State::untried : State::none;
   obstacle_ = nullptr;
-  seen_orderings_ = context.orderings.load();
+  seen_orderings_ = shared.orderings.load();
   seen_acquires_ = context.acquires.load();
   puts_at_quiet_ = puts_timed_ = 0;
   wrote_directly_ = fetches_outstanding_ = false;
@@ -63,15 +63,21 @@ void Channel::give_cache_back() {
   context.profile.closing(this);
   if (state_ == State::ready) {
     if (quick_cache == &*pages_) quick_cache = no_cache();
-    pages_.reset();
-    context.budget.give_back(memory_);
+    if (is_shared()) {
+      shared.cache.store(nullptr, std::memory_order_release);
+      // its memory stays, as threads may be reading it
+    } else {
+      pages_.reset();
+      context.budget.give_back(memory_);
+    }
   }
   state_ = State::none;
 }
 
 PageCache* Channel::create_cache() {
   state_ = State::none;
-  const PageCacheOptions& options = context.cache_options;
+  PageCacheOptions options = context.cache_options;
+  options.unlocked_hits = is_default_ && context.threaded && !context.watched();
   memory_ = PageCache::memory_bytes(options);
   if (!context.budget.take(memory_)) {
     obstacle_ = "no memory for a cache within max_storage";
@@ -90,20 +96,24 @@ PageCache* Channel::create_cache() {
   if (wrote_directly_) quiet();
   pages_->flag_may_follow();  // nor what was ordered then
   state_ = State::ready;
+  if (options.unlocked_hits) shared.cache.store(&*pages_, std::memory_order_release);
   if (is_default_ && !context.threaded && !context.watched()) quick_cache = &*pages_;
   return &*pages_;
 }
 
 void Channel::catch_up() {
-  const uint64_t orderings = context.orderings.load(std::memory_order_acquire);
+  const uint64_t orderings = shared.orderings.load(std::memory_order_acquire);
   if (seen_orderings_ == orderings) return;
   seen_orderings_ = orderings;
   if (state_ == State::ready) pages_->flag_may_follow();
   const uint64_t acquires = context.acquires.load(std::memory_order_acquire);
-  if (seen_acquires_ == acquires) return;
-  seen_acquires_ = acquires;
-  if (state_ == State::ready) pages_->acquire();
-  context.profile.caught_up(this);
+  if (seen_acquires_ != acquires) {
+    seen_acquires_ = acquires;
+    if (state_ == State::ready) pages_->acquire();
+    context.profile.caught_up(this);
+  }
+  // hits may go on
+  if (is_default_) shared.seen.store(orderings, std::memory_order_release);
 }
 
 bool Channel::wrote() const {
@@ -246,6 +256,7 @@ void Channel::fill_counters(Counters* c) const {
     c->hits_old = context.check.old();
   }
   if (state_ != State::ready) return;
+  if (is_shared()) pages_->count(page_reader);
   const PageCacheCounters& p = pages_->counters();
   c->gets += p.gets;
   c->hits_full = p.hits;

@@ -12,6 +12,7 @@
 #include "front/handle_bits.h"
 #include "front/optional_lock.h"
 #include "shmem/access_profile.h"
+#include "shmem/hooks.h"
 #include "shmem/shmem_api.h"
 #include "shmem/typical_time.h"
 #include "telemetry/stats.h"
@@ -95,6 +96,10 @@ class Channel final : public PageTransport {
   }
   // The cache if it was made already.
   PageCache* ready_cache() { return state_ == State::ready ? &*pages_ : nullptr; }
+  // Whether it is there, and threads read it without the lock.
+  bool is_shared() const {
+    return state_ == State::ready && shared.cache.load(std::memory_order_relaxed) == &*pages_;
+  }
   // No cache from now on; what was written is complete.
   void leave_uncached();
 

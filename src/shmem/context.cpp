@@ -25,6 +25,8 @@ constinit thread_local const char* calling = nullptr;
 
 static PageCache nothing;  // serves nothing
 PageCache* quick_cache = &nothing;
+constinit SharedCache shared;
+constinit thread_local PageReader page_reader;
 PageCache* no_cache() { return &nothing; }
 
 Context::Context() : option_errors(options.read_environment(environment_all())) {
@@ -90,7 +92,7 @@ void Context::acquire() {
 
 // After the count of acquires: who sees this one sees that one, too.
 void Context::ordered() {
-  orderings.fetch_add(1, std::memory_order_acq_rel);
+  shared.orderings.fetch_add(1, std::memory_order_acq_rel);
   if (!threaded) default_channel.catch_up();
 }
 
@@ -201,6 +203,7 @@ void context_abandon() {
   context.finished = true;
   enabled = false;
   quick_cache = no_cache();
+  shared.cache.store(nullptr, std::memory_order_release);
 }
 
 }  // namespace nearcache::shmem

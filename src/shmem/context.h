@@ -2,8 +2,8 @@
 // process knows of its job.
 //
 // Locks, taken under SHMEM_THREAD_MULTIPLE only: one a channel, held over every access to its cache
-// and over transfers that must not be overtaken; never while a call may wait for another PE's
-// action. No two are held together.
+// but hits of the default context's, and over transfers that must not be overtaken; never while a
+// call may wait for another PE's action. No two are held together.
 #pragma once
 
 #include <array>
@@ -59,9 +59,8 @@ struct Context {
   std::array<std::atomic<Channel*>, most_channels> channels{};
   std::atomic<size_t> channels_used{0};
 
-  // How many calls that order the process has made, and how many of these were acquires. Caches
-  // that are used without a lock have seen all of them; others look before each use.
-  std::atomic<uint64_t> orderings{0};
+  // How many of the process' calls that order (shared.orderings) were acquires. A cache that is
+  // used by one thread has seen all of them; others look before each use.
   std::atomic<uint64_t> acquires{0};
 
   // The call that was the last of these acquires; null: none was.

@@ -181,7 +181,7 @@ void HitCheck::settle() {
 void HitCheck::count(const std::string& text) {
   const uint64_t before = old_.fetch_add(1, std::memory_order_relaxed);
   if (before < most_told) tell(text);
-  if (before + 1 == most_told)
+  if (before == most_told)
     tell("PE " + std::to_string(context.pe) + ": more old data is counted, and not told");
 }
 

@@ -6,6 +6,7 @@
 // its lock word through the public symbols), all goes straight on.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -46,6 +47,26 @@ class Inside {
 // nothing stands in for none.
 extern PageCache* quick_cache;
 
+// The same cache where threads share it: all but its hits need the channel's lock.
+struct SharedCache {
+  std::atomic<PageCache*> cache{nullptr};  // null: there is none, or its hits need the lock, too
+  // The process' calls that order, and those of them that this cache has seen: there are no hits
+  // before it has seen all.
+  std::atomic<uint64_t> orderings{0}, seen{0};
+};
+extern constinit SharedCache shared;
+extern constinit thread_local PageReader page_reader __attribute__((tls_model("initial-exec")));
+
+// Whether a read is served by it.
+__attribute__((always_inline)) inline bool shared_hit(void* to, const void* from, size_t bytes,
+                                                      int pe) {
+  PageCache* cache = shared.cache.load(std::memory_order_acquire);
+  return cache != nullptr &&
+         shared.orderings.load(std::memory_order_acquire) ==
+             shared.seen.load(std::memory_order_acquire) &&
+         cache->hit_unlocked(page_reader, pe, reinterpret_cast<uint64_t>(from), to, bytes);
+}
+
 // Transfers. `ctx` is the handle as the program gave it.
 void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
 void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe);
@@ -55,9 +76,10 @@ inline void get(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
 inline void put(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
   put_slowly(ctx, to, from, bytes, pe);
 }
+__attribute__((noinline)) void get_not_quickly(void* to, const void* from, size_t bytes, int pe);
 inline void get(void* to, const void* from, size_t bytes, int pe) {
   if (bytes == 0 || !quick_cache->hit(pe, reinterpret_cast<uint64_t>(from), to, bytes))
-    get_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
+    get_not_quickly(to, from, bytes, pe);
 }
 inline void put(void* to, const void* from, size_t bytes, int pe) {
   if (bytes == 0 || !quick_cache->put_quickly(pe, reinterpret_cast<uint64_t>(to), from, bytes))
@@ -71,10 +93,16 @@ __attribute__((noinline)) T get_element_slowly(const T* from, int pe) {
   return value;
 }
 template <typename T>
+__attribute__((noinline)) T get_element_shared(const T* from, int pe) {
+  T value;
+  if (shared_hit(&value, from, sizeof value, pe)) return value;
+  return get_element_slowly(from, pe);
+}
+template <typename T>
 inline T get_element(const T* from, int pe) {
   T value;
   if (quick_cache->hit(pe, reinterpret_cast<uint64_t>(from), &value, sizeof value)) return value;
-  return get_element_slowly(from, pe);
+  return get_element_shared(from, pe);
 }
 template <typename T>
 __attribute__((noinline)) void put_element_slowly(T* to, T value, int pe) {

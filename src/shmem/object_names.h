@@ -18,7 +18,7 @@ struct NamedObject {
 // is slow, and for what happens rarely.
 NamedObject symmetric_object_at(uint64_t address);
 
-// "function+0x12 (prog)" for a place in the code.
+// "function+0x12 of prog" for a place in the code.
 std::string code_at(const void* address);
 
 // The innermost function on the stack that is the program's, not ours; empty if there is none.

@@ -12,10 +12,10 @@ namespace nearcache::shmem {
 
 template <class Record>
 void Observer::record(Record record) {
-  if (!tracing_) [[likely]]
+  if (!tracing()) [[likely]]
     return;
   const OptionalLock lock(context.threaded ? &mutex_ : nullptr);
-  if (tracing_) record();
+  if (tracing()) record();
 }
 
 void Observer::start() {

@@ -2,6 +2,7 @@
 // loads and stores away are not in it, as no cache could do better.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -18,7 +19,7 @@ class Observer {
   void start();
   // Closes the trace; the program ends.
   void stop();
-  bool tracing() const { return tracing_; }
+  bool tracing() const { return tracing_.load(std::memory_order_relaxed); }
 
   // Nothing happens without a trace. A get that `blocks`, or is complete at the next quiet;
   // `direct`: no cache would serve it, as it is strided. Of a PE of the channel's team.
@@ -36,7 +37,7 @@ class Observer {
   template <class Record>
   void record(Record record);
 
-  bool tracing_ = false;
+  std::atomic<bool> tracing_{false};
   std::mutex mutex_;
   TraceWriter trace_;
   std::string path_;

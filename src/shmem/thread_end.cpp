@@ -7,9 +7,21 @@ namespace {
 
 class ThreadEnd {
  public:
-  void note() { writes_ = true; }
+  void note_writes() { writes_ = true; }
+  void note_reads() { reads_ = true; }
   ~ThreadEnd() {
-    if (!writes_ || !enabled || inside != 0 || !context.home.here()) return;
+    if (!enabled || inside != 0 || !context.home.here()) return;
+    if (reads_) count_hits();
+    if (writes_) write_back();
+  }
+
+ private:
+  static void count_hits() {
+    const ChannelLock lock(&context.default_channel);
+    if (context.default_channel.is_shared())
+      context.default_channel.ready_cache()->count(page_reader);
+  }
+  static void write_back() {
     context.each_channel([](Channel& channel) {
       if (channel.foreign()) return;
       const ChannelLock lock(&channel);
@@ -17,14 +29,14 @@ class ThreadEnd {
     });
   }
 
- private:
-  bool writes_ = false;
+  bool writes_ = false, reads_ = false;
 };
 
 thread_local ThreadEnd thread_end;
 
 }  // namespace
 
-void note_thread_writes() { thread_end.note(); }
+void note_thread_writes() { thread_end.note_writes(); }
+void note_thread_reads() { thread_end.note_reads(); }
 
 }  // namespace nearcache::shmem

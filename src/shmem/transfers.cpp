@@ -41,6 +41,17 @@ Way way_of(const Channel* channel, int pe, uint64_t address, size_t bytes) {
   return route_of(channel, pe, address, bytes).way;
 }
 
+// The same once the channel's lock is held, of what is to go through the cache: another thread may
+// have made it uncached, and has dropped what was cached of it.
+Route route_still(const Route& route, const Channel* channel, int pe, uint64_t address,
+                  size_t bytes) {
+  return context.threaded && route.way == Way::cached ? route_of(channel, pe, address, bytes)
+                                                      : route;
+}
+PageCache* cache_for(const Route& route, Channel* channel) {
+  return route.way == Way::cached ? channel->cache() : nullptr;
+}
+
 // For what has no cache to mind: only contexts that a thread must have for itself are locked, as
 // our other threads write back through them.
 class StraightLock {
@@ -113,8 +124,9 @@ void start_for_fetch() {
   constexpr uint32_t relaxed_a_start = 16, unordered_a_start = 64;
   static thread_local uint32_t fetches = 0;
   ++fetches;
-  if (acquiring() || fetches % (unordered ? unordered_a_start : relaxed_a_start) == 0)
-    context.start_write_back();
+  if (!acquiring() && fetches % (unordered ? unordered_a_start : relaxed_a_start) != 0) return;
+  context.observer.sync(context.default_channel, TraceSync::write_back);
+  context.start_write_back();
 }
 
 // The same of a program that spins on a word which no cache holds: it reads it twice in a row. Who
@@ -145,6 +157,9 @@ bool get_cached(Channel* channel, const Extent& around, int pe, uint64_t address
     const HitCheck::Kept kept(*cache, pe, address, bytes, context.cache_options.line);
     cache->get(pe, address, to, bytes);
     context.check.compare(channel, kept, pe, address, to, bytes);
+  } else if (channel->is_shared()) {
+    note_thread_reads();
+    cache->get(page_reader, pe, address, to, bytes);
   } else {
     cache->get(pe, address, to, bytes);
   }
@@ -170,6 +185,14 @@ void put_timed(Channel* channel, uint64_t address, const void* from, size_t byte
   context.observer.cost(TraceCost::put, bytes, system_ns() - begin);
 }
 
+// A hit without the lock was refused as it was time to look whether the program polls: it does not.
+bool shared_hit_after_look(const Channel* channel, void* to, const void* from, size_t bytes,
+                           int pe) {
+  if (channel != &context.default_channel) return false;
+  const PageCache* cache = shared.cache.load(std::memory_order_acquire);
+  return cache != nullptr && cache->looked(page_reader) && shared_hit(to, from, bytes, pe);
+}
+
 void watch_get(const Channel* channel, int pe, uint64_t address, size_t bytes) {
   if (context.check.on()) [[unlikely]]
     context.check.getting(channel == nullptr ? pe : channel->world_pe(pe), address, bytes);
@@ -177,12 +200,17 @@ void watch_get(const Channel* channel, int pe, uint64_t address, size_t bytes) {
 
 }  // namespace
 
+void get_not_quickly(void* to, const void* from, size_t bytes, int pe) {
+  if (bytes == 0 || !shared_hit(to, from, bytes, pe))
+    get_slowly(SHMEM_CTX_DEFAULT, to, from, bytes, pe);
+}
+
 void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(from);
-  const auto [way, around] = route_of(channel, pe, address, bytes);
+  const Route route = route_of(channel, pe, address, bytes);
   watch_get(channel, pe, address, bytes);
-  switch (way) {
+  switch (route.way) {
     case Way::host: {
       look_for_spinning(from, pe);
       const Inside inside_library;
@@ -203,11 +231,13 @@ void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
       return context.observer.get(*channel, Outcome::uncached, pe, address, bytes);
     }
     case Way::cached: {
+      if (shared_hit_after_look(channel, to, from, bytes, pe)) return;
       bool may_wait = false;
       {
         const ChannelLock lock(channel);
-        if (channel->cache() != nullptr) {
-          may_wait = get_cached(channel, around, pe, address, to, bytes, true);
+        const Route still = route_still(route, channel, pe, address, bytes);
+        if (cache_for(still, channel) != nullptr) {
+          may_wait = get_cached(channel, still.around, pe, address, to, bytes, true);
         } else {
           count_get(channel, pe, address, bytes);
           get_timed(channel, to, address, bytes, pe);
@@ -224,7 +254,8 @@ void get_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
 void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(to);
-  switch (way_of(channel, pe, address, bytes)) {
+  const Route route = route_of(channel, pe, address, bytes);
+  switch (route.way) {
     case Way::host: {
       const Inside inside_library;
       if (channel == &context.default_channel) return next.putmem(to, from, bytes, pe);
@@ -244,7 +275,7 @@ void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
     case Way::cached: {
       if (context.threaded) note_thread_writes();
       const ChannelLock lock(channel);
-      PageCache* cache = channel->cache();
+      PageCache* cache = cache_for(route_still(route, channel, pe, address, bytes), channel);
       context.observer.write(*channel, TraceWrite::put, pe, address, bytes);
       if (cache != nullptr) return cache->put(pe, address, from, bytes);
       before_put(channel, pe, address, bytes);
@@ -256,11 +287,11 @@ void put_slowly(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int p
 bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(from);
-  const auto [way, around] = route_of(channel, pe, address, bytes);
+  const Route route = route_of(channel, pe, address, bytes);
   watch_get(channel, pe, address, bytes);
-  if (way != Way::cached) look_for_spinning(from, pe);
-  if (way == Way::host) return false;
-  if (way == Way::straight) {
+  if (route.way != Way::cached) look_for_spinning(from, pe);
+  if (route.way == Way::host) return false;
+  if (route.way == Way::straight) {
     const StraightLock lock(channel);
     count_get(channel, pe, address, bytes);
     if (!unordered) channel->fetches_outstanding();
@@ -271,10 +302,11 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
   {
     const ChannelLock lock(channel);
     if (!unordered) channel->fetches_outstanding();
-    PageCache* cache = way == Way::cached ? channel->cache() : nullptr;
+    const Route still = route_still(route, channel, pe, address, bytes);
+    const PageCache* cache = cache_for(still, channel);
     if (cache != nullptr &&
         (channel->follows_last_get(pe, address, bytes) || cache->holds(pe, address, bytes))) {
-      may_wait = get_cached(channel, around, pe, address, to, bytes, false);
+      may_wait = get_cached(channel, still.around, pe, address, to, bytes, false);
     } else {
       before_get(channel, pe, address, bytes);
       context.observer.get(*channel, Outcome::pending, pe, address, bytes);
@@ -288,9 +320,9 @@ bool get_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
 bool put_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) {
   Channel* channel = context.find(ctx);
   const uint64_t address = bits_of(to);
-  const Way way = way_of(channel, pe, address, bytes);
-  if (way == Way::host) return false;
-  if (way == Way::straight) {
+  const Route route = route_of(channel, pe, address, bytes);
+  if (route.way == Way::host) return false;
+  if (route.way == Way::straight) {
     const StraightLock lock(channel);
     count_put(channel, bytes);
     channel->put_nbi(address, from, bytes, pe);
@@ -298,7 +330,7 @@ bool put_nbi(shmem_ctx_t ctx, void* to, const void* from, size_t bytes, int pe) 
   }
   if (context.threaded) note_thread_writes();
   const ChannelLock lock(channel);
-  PageCache* cache = way == Way::cached ? channel->cache() : nullptr;
+  PageCache* cache = cache_for(route_still(route, channel, pe, address, bytes), channel);
   context.observer.write(*channel, TraceWrite::put, pe, address, bytes);
   if (cache != nullptr) {
     cache->put(pe, address, from, bytes);

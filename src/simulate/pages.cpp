@@ -78,12 +78,19 @@ void note_extent(const TraceEvent& event, std::map<uint64_t, Extent>* extents) {
   found->second = {std::min(found->second.begin, begin), std::max(found->second.end, end)};
 }
 
-std::string look(const RankTrace& trace, Looks* looks, PageStudy* study) {
+// Whether it is of a window that is looked at, or of none.
+bool is_selected(const TraceEvent& event, const TraceReader& reader, const Selection& selection) {
+  return event.window == TraceEvent::no_window || selection.has(reader.windows()[event.window]);
+}
+
+std::string look(const RankTrace& trace, const Selection& selection, Looks* looks,
+                 PageStudy* study) {
   TraceReader reader;
   std::string wrong = reader.open(trace.path);
   if (!wrong.empty()) return wrong;
   std::map<uint64_t, Extent>& extents = looks->extents.emplace_back();
   for (TraceEvent event; reader.next(&event);) {
+    if (!is_selected(event, reader, selection)) continue;
     if (is_access(event)) note_extent(event, &extents);
     if (event.kind == TraceKind::get) ++study->gets, study->get_bytes += event.bytes;
     if (event.kind == TraceKind::write) {
@@ -176,11 +183,15 @@ class PageReplay {
     context = std::make_unique<Context>(CostNetwork(study_.costs, extents_, &now_));
     if (cache_ == nullptr) return context.get();
     context->pages = std::make_unique<PageCache>();
-    return context->pages->create(*cache_, &context->network) ? context.get() : nullptr;
+    if (!context->pages->create(*cache_, &context->network)) return nullptr;
+    context->pages->flag_may_follow();  // nobody knows what was ordered before
+    return context.get();
   }
   void acquire() {
     for (const auto& [window, context] : contexts_) {
-      if (context->pages != nullptr) context->pages->acquire();
+      if (context->pages == nullptr) continue;
+      context->pages->acquire();
+      context->pages->flag_may_follow();
     }
   }
   bool perform(const TraceEvent& event) {
@@ -302,7 +313,7 @@ std::string run_pages(const StudyOptions& options, PageStudy* study) {
   std::string wrong = look_through(options, &study->traces);
   Looks looks;
   for (const RankTrace& trace : study->traces.ranks)
-    if (wrong.empty()) wrong = look(trace, &looks, study);
+    if (wrong.empty()) wrong = look(trace, options.selection, &looks, study);
   if (!wrong.empty()) return wrong;
   const std::vector<std::map<uint64_t, Extent>> extents = std::move(looks.extents);
   study->costs = costs_of(study->traces, std::move(looks));

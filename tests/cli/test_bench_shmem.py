@@ -105,3 +105,10 @@ def test_a_hit_is_compared_with_a_load(bench):
     assert run["caching"] == 1
     assert len(run["hit_ns"]) == len(run["load_ns"]) == 5
     assert shmem_hit.together([run, run])["hit_ns"] == run["hit_ns"] * 2
+
+
+def test_hits_of_two_threads_are_timed(bench):
+    if not bench.build.program("bench_shmem_hit").exists():
+        pytest.skip("bench_shmem_hit is not built")
+    run = bench.said("bench_shmem_hit", ["--blocks", 5, "--threads", 2])
+    assert run["caching"] == 1 and len(run["hit_ns"]) == 10

@@ -39,9 +39,11 @@ class Model {
     options.page = size_t{256} << (flags >> 3) % 3;
     options.line = std::max<size_t>(8, options.page / 64) << input_.byte() % 4;
     options.size = options.page * (4 + input_.byte() % 13);
-    options.dirty_pages = 1 + input_.byte() % 4;
+    const uint32_t more = input_.byte();
+    options.dirty_pages = 1 + more % 4;
     options.readahead = size_t{512} * (input_.byte() % 9);
     if (flags & 128) options = PageCacheOptions();
+    unlocked_ = options.unlocked_hits = (more & 128) != 0;
     ok_ = cache_.create(options, net_.get());
     for (int pe = 0; pe < pes; ++pe) {
       for (uint64_t at = base; at < base + memory_bytes; ++at)
@@ -147,10 +149,20 @@ class Model {
     Bytes to(range.bytes);
     const bool held = cache_.holds(range.pe, range.address, range.bytes);
     const uint64_t polls = cache_.counters().polls, calls = net_->counts().calls();
-    cache_.get(range.pe, range.address, to.data(), range.bytes);
+    get_from_cache(range, to.data());
     if (held && cache_.counters().polls == polls && net_->counts().waits() > calls)
       fail("waits for what it holds");
     compare("a get", range, to);
+  }
+
+  // As a thread does that tries without the lock first, or as one alone does.
+  void get_from_cache(const Range& range, uint8_t* to) {
+    if (!unlocked_) return cache_.get(range.pe, range.address, to, range.bytes);
+    const auto hit = [&] {
+      return cache_.hit_unlocked(reader_, range.pe, range.address, to, range.bytes);
+    };
+    if (!hit() && !(cache_.looked(reader_) && hit()))
+      cache_.get(reader_, range.pe, range.address, to, range.bytes);
   }
 
   void get() { read(range(700)); }
@@ -410,6 +422,8 @@ class Model {
   std::string wrong_;
   uint32_t operation_ = 0;
   uint8_t value_ = 1;
+  PageReader reader_;
+  bool unlocked_ = false;
   bool ok_ = false;
 };
 

@@ -33,6 +33,7 @@ struct test_case {
  * not null. */
 void run_cases(const struct test_case* cases, size_t count, const char* only);
 
+/* Under SHMEM_THREAD_MULTIPLE if the environment has CHECK_THREADED. */
 void check_start(void);
 void check_start_threaded(void);
 /* Says how much the cache served, and ends. Returns the exit code. */

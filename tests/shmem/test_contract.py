@@ -39,6 +39,14 @@ def test_every_case_over_a_modelled_network(shmem, preload_shmem, pes, cache):
     assert len(result.lines("ok")) == 51
 
 
+@pytest.mark.parametrize("cache", [{}, shmem_runs.TINY], ids=["default", "tiny"])
+def test_every_case_under_thread_multiple(shmem, preload_shmem, cache):
+    result = shmem_runs.check_cached(
+        shmem_runs.over_model(shmem, 2, "shmem_contract", env={**cache, **shmem_runs.THREADED})
+    )
+    assert len(result.lines("ok")) == 51
+
+
 @pytest.mark.parametrize("pes", [2, 3])
 def test_the_cases_over_tcp(shmem, preload_shmem, pes):
     result = shmem_runs.check_cached(

@@ -23,6 +23,21 @@ def test_memory_is_that_of_a_serial_replay(shmem, preload_shmem, pes, cache):
     )
 
 
+@pytest.mark.parametrize("cache", [{}, shmem_runs.TINY], ids=["default", "tiny"])
+def test_memory_is_that_of_a_serial_replay_under_thread_multiple(shmem, preload_shmem, cache):
+    shmem_runs.check_cached(
+        shmem_runs.over_model(
+            shmem,
+            2,
+            "shmem_random_phases",
+            30,
+            OPERATIONS[2] * FACTOR,
+            3,
+            env={**cache, **shmem_runs.THREADED},
+        )
+    )
+
+
 @pytest.mark.parametrize("pes", [2, 3, 4])
 def test_memory_is_that_of_a_serial_replay_over_tcp(shmem, preload_shmem, pes):
     shmem_runs.check_cached(

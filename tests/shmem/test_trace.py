@@ -70,6 +70,33 @@ def test_sizes_may_be_asked_for_and_small_ones_serve_less(shmem, preload_shmem, 
     assert 0 < rows[0]["hits"] <= rows[1]["hits"] and rows[0]["joined_puts"] > 0
 
 
+def test_what_is_counted_is_of_the_contexts_that_were_asked_for(shmem, preload_shmem, tmp_path):
+    everything = traced(shmem, tmp_path / "t", "shmem_front", "contexts_have_caches_of_their_own")
+    windows = simulate.ask([tmp_path / "t"], "--summary")["windows"]
+    assert len(windows) > 1
+    each = [simulate.ask([tmp_path / "t"], "--window", window["id"]) for window in windows]
+    for what in ("gets", "puts", "quiets"):
+        assert sum(study[what] for study in each) == everything[what]
+    assert all(
+        study["gets"] + study["puts"] < everything["gets"] + everything["puts"] for study in each
+    )
+    assert all(study["rows"][0]["hits"] <= study["gets"] for study in each)
+
+
+def test_a_replay_writes_back_before_atomics_as_the_cache_does(shmem, preload_shmem, tmp_path):
+    report = tmp_path / "report.json"
+    study = traced(
+        shmem,
+        tmp_path / "t",
+        "shmem_front",
+        "atomics_over_cached_pages",
+        NEARCACHE_REPORT=str(report),
+    )
+    totals = json.loads(report.read_text())["totals"]
+    assert study["atomics"] > 0
+    assert study["rows"][0]["network_puts"] == totals["network_puts"]
+
+
 def test_questions_of_mpi_are_refused(shmem, preload_shmem, tmp_path, nearcache_command):
     traced(shmem, tmp_path / "t", "shmem_front", "put_then_barrier")
     done = nearcache_command("simulate", tmp_path / "t", "--safety")

@@ -1,19 +1,22 @@
 // Threads that share the default context under SHMEM_THREAD_MULTIPLE: what one thread completes, it
 // completes for all; and each finds its own writes, whatever the others do to the bytes beside
-// them, to the cache's pages and to what is in flight.
+// them, to the cache's pages and to what is in flight. An acquire by one is an acquire for all:
+// what was read before is not served after it.
 //
 //   shmem_threads SEED ROUNDS
 #include <pthread.h>
 
 #include "check.h"
 
-enum { threads = 4, bytes = 4000, accesses = 150 };
+enum { threads = 4, bytes = 4000, accesses = 150, stamps = 20 };
 
 static unsigned char* memory;  // symmetric
 // of the next PE's memory: byte i belongs to thread i % threads
 static unsigned char known[bytes];
 // symmetric: the round that the PE before has finished
 static long* arrived;
+// symmetric: the round that this PE has come to
+static long stamp[stamps];
 static int other;
 static pthread_barrier_t together;
 static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
@@ -23,6 +26,17 @@ static long rounds;
 static int draw(uint64_t* state, int limit) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   return (int)(*state >> 33) % limit;
+}
+
+// After an acquire of one of the threads.
+static void read_stamps(long round) {
+  for (int i = 0; i < stamps; ++i) {
+    const long found = shmem_long_g(&stamp[i], other);
+    if (found == round) continue;
+    pthread_mutex_lock(&telling);
+    fail("stamp %d is %ld, not %ld", i, found, round);
+    pthread_mutex_unlock(&telling);
+  }
 }
 
 static void tell(const char* what, int at, int found) {
@@ -98,8 +112,13 @@ static void* work(void* argument) {
     for (int i = 0; i < 5; ++i)
       read_bytes(&state, draw(&state, bytes / threads) * threads + thread);
     pthread_barrier_wait(&together);
-    if (thread == 0) shmem_barrier_all();  // an acquire for all threads
     pthread_barrier_wait(&together);
+    if (thread == 0) {
+      for (int i = 0; i < stamps; ++i) stamp[i] = round;
+      shmem_barrier_all();  // an acquire for all threads
+    }
+    pthread_barrier_wait(&together);
+    read_stamps(round);
   }
   return NULL;
 }

@@ -17,6 +17,8 @@ COARSE = {
     "NEARCACHE_SHMEM_LINE": "512",
     "NEARCACHE_SHMEM_DIRTY_PAGES": "2",
 }
+# One thread under SHMEM_THREAD_MULTIPLE, whose hits take no lock.
+THREADED = {"CHECK_THREADED": "1"}
 SMALL_HEAP = {"SMA_SYMMETRIC_SIZE": "16M"}
 
 

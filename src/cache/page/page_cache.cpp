@@ -155,9 +155,10 @@ bool PageCache::use(Page& page, size_t begin, size_t end) {
   return true;
 }
 
-void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
-  const bool looked_at = polls_.time_to_look();
-  if (looked_at) look(pe, address, bytes);
+void PageCache::get_slowly(PageReader& reader, int pe, uint64_t address, void* to, size_t bytes) {
+  PollDetector& polls = reader.polls;
+  const bool looked_at = polls.time_to_look();
+  if (looked_at) look(reader, pe, address, bytes);
   const uint64_t end = address + bytes;
   const uint64_t ahead_used = counters_.ahead_lines_used;
   bool served = true;
@@ -185,7 +186,7 @@ void PageCache::get_slowly(int pe, uint64_t address, void* to, size_t bytes) {
     ++counters_.hits;
     counters_.hit_bytes += bytes;
   }
-  if (!looked_at) served ? polls_.slow_hit(address) : polls_.miss();
+  if (!looked_at) served ? polls.slow_hit(address) : polls.miss();
   if (counters_.ahead_lines_used != ahead_used) follow_stream(pe, address);
   if (options_.answers_told && (looked_at || !served))
     transport_->answered(pe, address, bytes, served);
@@ -200,8 +201,8 @@ bool PageCache::reads_go_around(int pe, uint64_t number) {
 }
 
 // Every so many reads: is the program polling, and is what it reads old?
-void PageCache::look(int pe, uint64_t address, size_t bytes) {
-  if (polls_.look() && holds(pe, address, bytes)) {
+void PageCache::look(PageReader& reader, int pe, uint64_t address, size_t bytes) {
+  if (reader.polls.look() && holds(pe, address, bytes)) {
     ++counters_.polls;
     suspect_wait();  // what is awaited may be the answer to what was written
     before_direct_get(pe, address, bytes);
@@ -214,6 +215,26 @@ void PageCache::look(int pe, uint64_t address, size_t bytes) {
     release();  // as own bytes in flight are fetched anew after an acquire
     acquire();
   }
+}
+
+bool PageCache::hit_pages_unlocked(PageReader& reader, int pe, uint64_t address, void* to,
+                                   size_t bytes) {
+  const uint64_t removals = pool_.removals_unlocked(), end = address + bytes;
+  for (uint64_t at = address; at < end;) {
+    const auto piece =
+        static_cast<size_t>(std::min<uint64_t>(end - at, page_bytes() - (at & page_mask_)));
+    if (!load_unlocked(pe, at, static_cast<char*>(to) + (at - address), piece)) return false;
+    at += piece;
+  }
+  return was_hit(reader, removals, address, bytes);
+}
+
+// Whether that look would find neither a program that polls nor what is too old, and need not be.
+bool PageCache::nothing_to_do(PollDetector& polls) const {
+  const double since = fresh_since_ns_.load();
+  if (since == 0 || now_ns() - since > options_.longest_age_ns || polls.polling()) return false;
+  polls.look();
+  return true;
 }
 
 void PageCache::put_slowly(int pe, uint64_t address, const void* from, size_t bytes) {
@@ -276,10 +297,12 @@ void PageCache::acquire() {
   counters_.dropped_bytes += valid_bytes();
   valid_lines_ = 0;
   fresh_since_ns_ = 0;
-  if (++epoch_ != 0) return;
-  // After 2^32 acquires: no page may seem to be of the new ones.
-  for (uint32_t i = 0; i < pool_.frames(); ++i) pool_[i].epoch = 0;
-  epoch_ = 1;
+  uint32_t next = epoch_ + 1;
+  if (next == 0) {  // after 2^32 acquires: no page may seem to be of the new ones
+    for (uint32_t i = 0; i < pool_.frames(); ++i) pool_[i].epoch = 0;
+    next = 1;
+  }
+  epoch_ = next;
 }
 
 // Forgets the lines that hold any of [address, address + bytes), not what is written there.
@@ -310,17 +333,21 @@ bool PageCache::in_flight() const {
   return puts_flying_ || lost_.any() || (arrivals_ != nullptr && !arrivals_->empty());
 }
 
+void PageCache::count(PageReader& reader) const {
+  const uint64_t hits = reader.uncounted_hits();
+  const uint64_t bytes = reader.hit_bytes - reader.counted_hit_bytes;
+  counters_.gets += hits;
+  counters_.hits += hits;
+  counters_.get_bytes += bytes;
+  counters_.hit_bytes += bytes;
+  reader.counted_hits += hits;
+  reader.counted_hit_bytes += bytes;
+}
+
 const PageCacheCounters& PageCache::counters() const {
-  PageCacheCounters& c = counters_;
-  const uint64_t quick = polls_.quick_hits();
-  c.gets += quick - counted_quick_hits_;
-  c.hits += quick - counted_quick_hits_;
-  counted_quick_hits_ = quick;
-  c.get_bytes += hit_bytes_ - counted_hit_bytes_;
-  c.hit_bytes += hit_bytes_ - counted_hit_bytes_;
-  counted_hit_bytes_ = hit_bytes_;
-  c.get_ns = static_cast<uint64_t>(get_ns_);
-  return c;
+  count(reader_);
+  counters_.get_ns = static_cast<uint64_t>(get_ns_);
+  return counters_;
 }
 
 }  // namespace nearcache

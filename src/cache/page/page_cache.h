@@ -108,8 +108,16 @@
 // - Strided fetches of the element's line alone: the next column of a matrix found nothing. Now
 //   what lies around each comes with it, in 36 to 65% less time.
 //
-// Not thread-safe: the front end locks. No system call, no allocation after create(). All state
-// lies in one region.
+// Threads. The front end locks, all but hit_unlocked(). That one reads a page's state (published.h)
+// and copies bytes while others may be changing both. Two things make what it serves right:
+// - `quick` is taken back before a line's bytes become what may not be served, and set after they
+//   have become what may. In between they change from one value that may be served to another.
+// - A frame goes to another page only after its page was removed. Removals are counted. As many as
+//   before the page was looked for there must be after its bytes were copied: so they are its own.
+// A thread that learned of a put, an acquire or anything else that was done under the lock finds it
+// done. It writes nothing that others do but `referenced`; a PageReader of its own counts its hits.
+//
+// No system call, no allocation after create(). All state lies in one region.
 #pragma once
 
 #include <cstddef>
@@ -144,7 +152,19 @@ struct PageCacheOptions {
   // synchronises and polls among many other reads: refetching a full cache a second costs less than
   // a hundredth of it.
   double longest_age_ns = 1e9;
+  // hit_unlocked() is called: nothing comes into pages but by copies
+  bool unlocked_hits = false;
   PageHeuristics heuristics;
+};
+
+// What one thread reads of a cache: whether it polls, and its hits.
+struct PageReader {
+  uint64_t hit_bytes = 0;
+  PollDetector polls;
+  // those that are in the cache's counters already
+  uint64_t counted_hits = 0, counted_hit_bytes = 0;
+
+  uint64_t uncounted_hits() const { return polls.quick_hits() - counted_hits; }
 };
 
 // What happened, since create(). Bytes and calls.
@@ -178,7 +198,12 @@ class PageCache {
   // Reads [address, address + bytes) of `pe`.
   void get(int pe, uint64_t address, void* to, size_t bytes) {
     if (!hit(pe, address, to, bytes)) [[unlikely]]
-      get_slowly(pe, address, to, bytes);
+      get_slowly(reader_, pe, address, to, bytes);
+  }
+  // The same by a thread that reads by hit_unlocked() first.
+  void get(PageReader& reader, int pe, uint64_t address, void* to, size_t bytes) {
+    count(reader);
+    get_slowly(reader, pe, address, to, bytes);
   }
   // Writes it: here now, at the target by the next release at the latest.
   void put(int pe, uint64_t address, const void* from, size_t bytes) {
@@ -247,23 +272,42 @@ class PageCache {
   bool hit(int pe, uint64_t address, void* to, size_t bytes) {
     const uint64_t number = address >> page_shift_;
     Page& page = pool_.likely(pe, number);
-    if ((page.number != number) | (page.pe != pe) | (page.epoch != epoch_)) return false;
+    if (page.number != number || page.pe != pe || page.epoch != epoch_) return false;
     const size_t offset = address & page_mask_;
     const size_t last = offset + bytes - 1;
     if (last > page_mask_) return false;
     const uint64_t lines = lines_between(offset >> line_shift_, last >> line_shift_);
-    if ((page.quick & lines) != lines || polls_.quick_hit(address)) return false;
+    if ((page.quick & lines) != lines || reader_.polls.quick_hit(address)) return false;
     page.referenced = 1;
-    hit_bytes_ += bytes;
+    reader_.hit_bytes += bytes;
     std::memcpy(to, data_ + (static_cast<size_t>(&page - &pool_[0]) << page_shift_) + offset,
                 bytes);
     return true;
   }
+  // The same without the lock that all else here needs, by one thread for each reader, while others
+  // hold that lock or call this. What they changed before something by which this thread learned of
+  // it is seen; what they change meanwhile may be. If it is not served `to` may have been written.
+  // pre: unlocked_hits
+  __attribute__((always_inline)) bool hit_unlocked(PageReader& reader, int pe, uint64_t address,
+                                                   void* to, size_t bytes) {
+    const size_t offset = address & page_mask_;
+    if (offset + bytes - 1 > page_mask_) return hit_pages_unlocked(reader, pe, address, to, bytes);
+    const uint64_t removals = pool_.removals_unlocked();
+    return load_unlocked(pe, address, to, bytes) && was_hit(reader, removals, address, bytes);
+  }
+  // If that was not served because it is time to look: whether there was nothing to be done, and it
+  // may be tried again. Without the lock, too.
+  bool looked(PageReader& reader) const {
+    return reader.polls.time_to_look() && reader.uncounted_hits() < most_uncounted_hits &&
+           nothing_to_do(reader.polls);
+  }
+  // Adds to the counters what a reader has read without the lock.
+  void count(PageReader& reader) const;
   // The quick way of put(): true when the page was at hand.
   bool put_quickly(int pe, uint64_t address, const void* from, size_t bytes) {
     const uint64_t number = address >> page_shift_;
     Page& page = pool_.likely(pe, number);
-    if ((page.number != number) | (page.pe != pe) | (page.epoch != epoch_) | (page.written == 0) |
+    if (page.number != number || page.pe != pe || page.epoch != epoch_ || page.written == 0 ||
         flag_may_follow_)
       return false;
     const size_t offset = address & page_mask_;
@@ -274,6 +318,10 @@ class PageCache {
 
  private:
   using Mask = WriteMasks::Mask;
+
+  // Of a thread that reads without the lock. The guesses need to know of hits, and the lock costs
+  // what some ten do.
+  static constexpr uint64_t most_uncounted_hits = 4096;
 
   // Prefetched lines arrive together: the first use of one waits for all that are under way. So a
   // distance of 64 is a wait in 64 uses.
@@ -302,14 +350,35 @@ class PageCache {
 
   void write_in_page(Page& page, size_t offset, const void* from, size_t bytes) {
     masks_.set_dirty(written(page), offset, offset + bytes);
-    std::memcpy(frame(page) + offset, from, bytes);
+    store_bytes(frame(page) + offset, from, bytes);
     page.referenced = 1;
     maybe_dirty_ = true;
     ++counters_.puts;
     counters_.put_bytes += bytes;
   }
 
-  void get_slowly(int pe, uint64_t address, void* to, size_t bytes);
+  // What lies in one page, if it is here; was_hit() tells whether it was that.
+  __attribute__((always_inline)) bool load_unlocked(int pe, uint64_t address, void* to,
+                                                    size_t bytes) {
+    const size_t offset = address & page_mask_;
+    const uint64_t lines =
+        lines_between(offset >> line_shift_, (offset + bytes - 1) >> line_shift_);
+    Page* page = pool_.find_unlocked(pe, address >> page_shift_);
+    if (page == nullptr || page->epoch.load() != epoch_.load() ||
+        (page->quick.load() & lines) != lines)
+      return false;
+    load_bytes(to, frame(*page) + offset, bytes);
+    if (page->referenced.load() == 0) page->referenced = 1;
+    return true;
+  }
+  bool was_hit(PageReader& reader, uint64_t removals, uint64_t address, size_t bytes) const {
+    if (pool_.removals_unlocked() != removals || reader.polls.quick_hit(address)) return false;
+    reader.hit_bytes += bytes;
+    return true;
+  }
+  bool hit_pages_unlocked(PageReader& reader, int pe, uint64_t address, void* to, size_t bytes);
+
+  void get_slowly(PageReader& reader, int pe, uint64_t address, void* to, size_t bytes);
   void put_slowly(int pe, uint64_t address, const void* from, size_t bytes);
 
   // page_cache.cpp: pages
@@ -321,12 +390,11 @@ class PageCache {
   void lose_valid(Page& page, uint64_t lines);
   bool known(const Page& page, size_t begin, size_t end) const;
   bool use(Page& page, size_t begin, size_t end);  // whether it is known; marks it as used
-  void look(int pe, uint64_t address, size_t bytes);
+  void look(PageReader& reader, int pe, uint64_t address, size_t bytes);
+  bool nothing_to_do(PollDetector& polls) const;
   double now_ns() const { return transport_->now_ns(); }
   bool reads_go_around(int pe, uint64_t number);
-  uint64_t hits_so_far() const {
-    return counters_.hits - counted_quick_hits_ + polls_.quick_hits();
-  }
+  uint64_t hits_so_far() const { return counters_.hits + reader_.uncounted_hits(); }
   void drop_lines(int pe, uint64_t address, size_t bytes);
 
   bool awaited(const Page& page) const;  // page_cache_check.cpp
@@ -374,9 +442,8 @@ class PageCache {
   char* data_ = nullptr;
   int page_shift_ = 10, line_shift_ = 6;
   size_t page_mask_ = 1023;
-  uint32_t epoch_ = 1;
-  uint64_t hit_bytes_ = 0;
-  PollDetector polls_;
+  Published<uint32_t> epoch_ = 1;
+  mutable PageReader reader_;  // of those who read with the lock
   WriteMasks masks_;
 
   uint32_t network_reads_ = 0;
@@ -398,10 +465,9 @@ class PageCache {
   ScatteredPuts scattered_puts_;
   uint64_t valid_lines_ = 0;
   uint64_t prefetch_bytes_ = 0;  // of one prefetch: a mean of the last ones
-  double fresh_since_ns_ = 0;    // the first look after the last acquire; 0: there was none
-  double get_ns_ = 0;            // of counters_.timed_gets
-  // those that are in counters_ already
-  mutable uint64_t counted_quick_hits_ = 0, counted_hit_bytes_ = 0;
+  // the first look after the last acquire; 0: there was none
+  Published<double> fresh_since_ns_ = 0;
+  double get_ns_ = 0;  // of counters_.timed_gets
   mutable PageCacheCounters counters_;
 };
 

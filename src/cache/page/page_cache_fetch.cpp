@@ -96,8 +96,8 @@ void PageCache::fetch_strides(int pe, const Extent& access, const Extent& around
   ++counters_.readaheads;
 }
 
-// A blocking get of whole lines: straight into the frame where one page holds them all and nothing
-// of it is written here.
+// A blocking get of whole lines: straight into the frame where one page holds them all, nothing of
+// it is written here, and nobody may read it meanwhile.
 void PageCache::fetch_lines(int pe, const Extent& lines, const Extent& demanded) {
   const size_t bytes = static_cast<size_t>(lines.end - lines.begin);
   const uint64_t number = lines.begin >> page_shift_;
@@ -105,7 +105,8 @@ void PageCache::fetch_lines(int pe, const Extent& lines, const Extent& demanded)
   Page* only = nullptr;
   if (number == (lines.end - 1) >> page_shift_) {
     only = &take(pe, number);
-    if (only->written == 0) to = frame(*only) + (lines.begin & page_mask_);
+    if (only->written == 0 && !options_.unlocked_hits)
+      to = frame(*only) + (lines.begin & page_mask_);
   }
   const double start = now_ns();
   transport_->get(to, lines.begin, bytes, pe);
@@ -154,7 +155,7 @@ void PageCache::arrived(Page& page, size_t begin, size_t end, const Extent& dema
 void PageCache::merge(Page& page, size_t begin, size_t end, const char* from) {
   char* to = frame(page) + begin;
   if (page.written == 0) {
-    copy_bytes(to, from, end - begin);
+    store_bytes(to, from, end - begin);
     return;
   }
   Mask& m = written(page);
@@ -165,7 +166,7 @@ void PageCache::merge(Page& page, size_t begin, size_t end, const char* from) {
       continue;
     }
     const size_t fresh_to = std::min(masks_.next_written(m, at), end);
-    std::memcpy(to + (at - begin), from + (at - begin), fresh_to - at);
+    store_bytes(to + (at - begin), from + (at - begin), fresh_to - at);
     at = fresh_to;
   }
 }

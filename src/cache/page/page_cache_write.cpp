@@ -31,7 +31,7 @@ bool PageCache::put_around(int pe, uint64_t address, const void* from, size_t by
 void PageCache::write_through(Page& page, size_t offset, const void* from, size_t bytes) {
   const uint64_t lines = lines_of(offset, offset + bytes);
   if ((page.valid & lines) == lines) {
-    std::memcpy(frame(page) + offset, from, bytes);
+    store_bytes(frame(page) + offset, from, bytes);
     page.referenced = 1;
   } else {
     drop_lines(page.pe, address_of(page) + offset, bytes);

@@ -20,7 +20,7 @@ size_t PagePool::bytes(size_t frames) {
 void PagePool::create(void* memory, size_t frames) {
   frames_ = frames;
   pages_ = static_cast<Page*>(memory);
-  heads_ = reinterpret_cast<uint32_t*>(pages_ + frames + 1);
+  heads_ = reinterpret_cast<Published<uint32_t>*>(pages_ + frames + 1);
   const size_t heads = head_count(frames);
   ghosts_ = reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(heads_) +
                                         to_lines(heads * sizeof(uint32_t)));
@@ -35,7 +35,7 @@ void PagePool::create(void* memory, size_t frames) {
 }
 
 void PagePool::create_empty() {
-  static uint32_t heads[2] = {0, 0};
+  static Published<uint32_t> heads[2];
   static Page end = [] {
     Page page{};
     page.number = UINT64_MAX;
@@ -72,7 +72,7 @@ uint32_t PagePool::victim(bool* used) {
 // The oldest page of Am that was not used since the hand passed; used ones get another round. Ends,
 // as it clears flags.
 uint32_t PagePool::clock_victim() {
-  while (pages_[main_.oldest].referenced != 0) {
+  while (pages_[main_.oldest].referenced.load() != 0) {
     const uint32_t frame = main_.oldest;
     pages_[frame].referenced = 0;
     unlink(main_, frame);
@@ -83,7 +83,7 @@ uint32_t PagePool::clock_victim() {
 
 void PagePool::remove(uint32_t frame) {
   Page& page = pages_[frame];
-  uint32_t* link = &heads_[hash(page.pe, page.number)];
+  Published<uint32_t>* link = &heads_[hash(page.pe, page.number)];
   while (*link != frame) link = &pages_[*link].chain;
   *link = page.chain;
   if (page.queue == in) {
@@ -95,20 +95,22 @@ void PagePool::remove(uint32_t frame) {
   page.queue = unused;
   page.number = UINT64_MAX;
   page.quick = page.valid = page.pending = page.ahead = 0;
+  removals_ = removals_ + 1;
+  bytes_follow();  // those of the frame's next page
   push(free_, frame);
 }
 
 Page& PagePool::insert(uint32_t frame, int pe, uint64_t number) {
   unlink(free_, frame);
   Page& page = pages_[frame];
-  page.number = number;
-  page.pe = pe;
   page.quick = page.valid = page.pending = page.ahead = 0;
+  page.pe = pe;
+  page.number = number;  // last: who finds it without the lock sees these
   page.written = 0;
   page.referenced = 0;
   page.queue = remembered(pe, number) ? main : in;
   push(page.queue == in ? in_ : main_, frame);
-  uint32_t& head = heads_[hash(pe, number)];
+  Published<uint32_t>& head = heads_[hash(pe, number)];
   page.chain = head;
   head = frame;
   return page;

@@ -9,24 +9,27 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cache/page/published.h"
 #include "cache/page/recent_pages.h"
 
 namespace nearcache {
 
 struct Page {
-  uint64_t number;   // address / page size
-  uint64_t quick;    // lines that a hit may serve at once: valid and not ahead
+  Published<uint64_t> number;  // address / page size
+  // lines that a hit may serve at once: valid and not ahead
+  Published<uint64_t> quick;
   uint64_t valid;    // lines fetched since the page's last acquire
   uint64_t pending;  // lines on their way into the staging area
   // valid lines that were fetched before they were asked for, and not asked for since
   uint64_t ahead;
-  uint32_t epoch;  // the acquire after which all this holds
-  int32_t pe;
-  uint32_t chain;         // next page with this hash
-  uint32_t newer, older;  // in its queue
-  uint16_t written;       // its write mask, counted from 1; 0: no byte is written
+  Published<uint32_t> epoch;  // the acquire after which all this holds
+  Published<int32_t> pe;
+  Published<uint32_t> chain;  // next page with this hash
+  uint32_t newer, older;      // in its queue
+  uint16_t written;           // its write mask, counted from 1; 0: no byte is written
   uint8_t queue;
-  uint8_t referenced;  // read or written since the clock's hand last passed
+  // read or written since the clock's hand last passed; set without the lock, too
+  Published<uint8_t> referenced;
 };
 static_assert(sizeof(Page) == 64, "a page's state is one line of the processor's cache");
 
@@ -53,6 +56,20 @@ class PagePool {
   Page& likely(int pe, uint64_t number) const { return pages_[heads_[hash(pe, number)]]; }
   Page* find(int pe, uint64_t number) const;
 
+  // Without the lock. The page is what was looked for if no page was removed from before the search
+  // until whatever was wanted of it is read. May find nothing where there is one.
+  Page* find_unlocked(int pe, uint64_t number) const {
+    uint32_t i = heads_[hash(pe, number)].load();
+    for (int steps = 0; i != frames_ && steps < longest_walk; ++steps) {
+      Page& page = pages_[i];
+      if (page.number.load() == number && page.pe.load() == pe) return &page;
+      i = page.chain.load();
+    }
+    return nullptr;
+  }
+  // How many pages were removed.
+  uint64_t removals_unlocked() const { return removals_.load(); }
+
   // Whether a new page pushes out another one.
   bool full() const { return never_used_ == frames_ && free_.oldest == none; }
   // The frame that the next new page takes. If `used`, its page must be emptied and removed first.
@@ -65,6 +82,9 @@ class PagePool {
 
  private:
   enum Queue : uint8_t { unused, in, main };  // a frame's; `in` is A1in, `main` is Am
+  // Without the lock a chain may change while it is followed, and lead round. Hardly any is longer:
+  // there are two heads for each page.
+  static constexpr int longest_walk = 8;
   struct List {
     uint32_t newest = none, oldest = none;
     size_t length = 0;
@@ -81,10 +101,11 @@ class PagePool {
 
   // frames_ of them and a last one that is never used, where empty chains end
   Page* pages_ = nullptr;
-  uint32_t* heads_ = nullptr;
+  Published<uint32_t>* heads_ = nullptr;
   uint64_t* ghosts_ = nullptr;  // A1out: by hash, the name's other bits and when it came
   size_t frames_ = 0;
   int shift_ = 0;
+  Published<uint64_t> removals_;
   size_t ghost_slots_ = 0;
   uint32_t ghost_clock_ = 0;
   size_t in_limit_ = 0;

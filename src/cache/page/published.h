@@ -1,0 +1,102 @@
+// What is written with a lock held, and read without it.
+//
+// A thread without the lock that sees a number as it was published sees everything that was written
+// before. Bytes are read in the manner of a sequence lock: whether they were what was looked for is
+// known afterwards. That is std::atomic_load_per_byte_memcpy of C++ proposal P1478; until there is
+// one they are copied as any other. The thread sanitizer does not know fences, and gets what it
+// knows.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/copy.h"
+
+#if defined(__SANITIZE_THREAD__)
+#define NEARCACHE_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define NEARCACHE_THREAD_SANITIZER 1
+#endif
+#endif
+
+namespace nearcache {
+
+// A number. Who holds the lock reads it like any other.
+template <class T>
+class Published {
+ public:
+  Published() = default;
+  constexpr Published(T value) : value_(value) {}
+  Published(const Published&) = default;
+
+  operator T() const { return value_; }
+  T operator=(T value) {
+    std::atomic_ref(value_).store(value, std::memory_order_release);
+    return value;
+  }
+  Published& operator=(const Published& other) {
+    *this = other.value_;
+    return *this;
+  }
+  T operator&=(T bits) { return *this = value_ & bits; }
+  T operator|=(T bits) { return *this = value_ | bits; }
+
+  // Without the lock.
+  T load() const { return std::atomic_ref(value_).load(std::memory_order_acquire); }
+
+ private:
+  mutable T value_{};
+};
+
+#ifndef NEARCACHE_THREAD_SANITIZER
+
+// Copies to bytes that others may read meanwhile.
+inline void store_bytes(void* to, const void* from, size_t bytes) { copy_bytes(to, from, bytes); }
+// Copies such bytes: whoever sees one of them that was stored after bytes_follow() sees in what it
+// loads from here on all that was published before that.
+inline void load_bytes(void* to, const void* from, size_t bytes) {
+  std::memcpy(to, from, bytes);
+  std::atomic_thread_fence(std::memory_order_acquire);
+}
+inline void bytes_follow() { std::atomic_thread_fence(std::memory_order_release); }
+
+#else
+
+// Whole words are copied as such.
+template <class Unit>
+void store_units(void* to, const void* from, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += sizeof(Unit)) {
+    Unit unit;
+    std::memcpy(&unit, static_cast<const char*>(from) + at, sizeof unit);
+    std::atomic_ref(*reinterpret_cast<Unit*>(static_cast<char*>(to) + at))
+        .store(unit, std::memory_order_release);
+  }
+}
+template <class Unit>
+void load_units(void* to, const void* from, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += sizeof(Unit)) {
+    auto* place = const_cast<char*>(static_cast<const char*>(from)) + at;
+    const Unit unit =
+        std::atomic_ref(*reinterpret_cast<Unit*>(place)).load(std::memory_order_acquire);
+    std::memcpy(static_cast<char*>(to) + at, &unit, sizeof unit);
+  }
+}
+inline bool whole_words(const void* place, size_t bytes) {
+  return (reinterpret_cast<uintptr_t>(place) | bytes) % sizeof(uint64_t) == 0;
+}
+inline void store_bytes(void* to, const void* from, size_t bytes) {
+  whole_words(to, bytes) ? store_units<uint64_t>(to, from, bytes)
+                         : store_units<char>(to, from, bytes);
+}
+inline void load_bytes(void* to, const void* from, size_t bytes) {
+  whole_words(from, bytes) ? load_units<uint64_t>(to, from, bytes)
+                           : load_units<char>(to, from, bytes);
+}
+inline void bytes_follow() {}
+
+#endif
+
+}  // namespace nearcache
