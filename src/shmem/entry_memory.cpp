@@ -40,13 +40,14 @@ void free_block(void* block, Call call) {
 template <class Call>
 void* reallocate(void* old_block, size_t bytes, Call call) {
   const size_t old_bytes = context.memory.block_bytes(old_block);
+  const bool apart = context.memory.is_apart(old_block);
   void* block = nullptr;
   {
     const Release release(true);
     block = call(old_block, bytes);
     if (block != nullptr || bytes == 0) {
       context.memory.freed(old_block);
-      context.memory.allocated(block, bytes, false);
+      context.memory.allocated(block, bytes, apart);
     }
   }
   if (block != old_block && (block != nullptr || bytes == 0)) {

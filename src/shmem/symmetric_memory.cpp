@@ -214,6 +214,12 @@ int64_t SymmetricMemory::place(uint64_t address) const {
   return static_cast<int64_t>((uint64_t{1} << 60) + address % (uint64_t{1} << 48));
 }
 
+bool SymmetricMemory::is_apart(void* block) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = blocks_.find(reinterpret_cast<uint64_t>(block));
+  return found != blocks_.end() && found->second.apart;
+}
+
 size_t SymmetricMemory::block_bytes(void* block) const {
   const std::lock_guard lock(mutex_);
   const auto found = blocks_.find(reinterpret_cast<uint64_t>(block));

@@ -61,6 +61,7 @@ class SymmetricMemory {
   void allocated(void* block, size_t bytes, bool hinted);
   void freed(void* block);
   size_t block_bytes(void* block) const;  // 0: not ours
+  bool is_apart(void* block) const;       // an extent by itself
   // The block that holds an address, and which allocation it was, counted from 1: the same on every
   // PE. No bytes: there is none.
   struct NumberedBlock {

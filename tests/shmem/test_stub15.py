@@ -60,6 +60,11 @@ TEAMS = [
     "a_team_that_is_not_told_is_passed_on",
     "a_team_that_goes_completes_what_was_written",
 ]
+HINTED = [
+    "hinted_blocks_are_cached_by_themselves",
+    "a_hinted_block_that_grows_stays_apart",
+    "a_hinted_block_that_is_freed_is_cached_no_more",
+]
 SINCE16 = [
     "blocks_are_ordered_to_their_last_element",
     "no_blocks_touch_nothing",
@@ -68,6 +73,7 @@ SINCE16 = [
     "an_unknown_call_may_not_be_complete",
 ]
 CASES = [
+    *HINTED,
     *ORDER,
     *SINCE16,
     *TEAMS,

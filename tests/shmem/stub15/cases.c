@@ -51,8 +51,8 @@ void begin(void) {
 
 long* word_at(size_t offset) { return (long*)(heap + offset); }
 
-static const struct stub_case* const groups[] = {order_cases, since16_cases, team_cases,
-                                                 unordered_cases};
+static const struct stub_case* const groups[] = {hinted_cases, order_cases, since16_cases,
+                                                 team_cases, unordered_cases};
 
 int main(int argc, char** argv) {
   const char* name = argc > 1 ? argv[1] : "list";

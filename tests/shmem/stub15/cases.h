@@ -10,7 +10,8 @@ struct stub_case {
   const char* name;
   void (*run)(void);
 };
-extern const struct stub_case order_cases[], since16_cases[], team_cases[], unordered_cases[];
+extern const struct stub_case hinted_cases[], order_cases[], since16_cases[], team_cases[],
+    unordered_cases[];
 
 enum { heap_bytes = 256 << 10 };
 extern char* heap; /* symmetric; nothing of it is cached */

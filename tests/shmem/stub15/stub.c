@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { heap_bytes = 1 << 21, most_calls = 4096 };
+/* Blocks with hints lie in a part of their own, a gap behind the others. */
+enum { heap_bytes = 1 << 21, gap = 1 << 16, hinted_bytes = 1 << 16, most_calls = 4096 };
 
 enum { world_pes = 2 };
 struct stub_context {
@@ -23,8 +25,9 @@ shmem_ctx_t SHMEM_CTX_DEFAULT = &default_context;
 shmem_team_t SHMEM_TEAM_WORLD = &world;
 shmem_team_t stub_team_reversed = &reversed, stub_team_of_one = &of_one, stub_team_untold = &untold;
 
-static char heaps[2][heap_bytes] __attribute__((aligned(4096)));
-static size_t used;
+enum { all_bytes = heap_bytes + gap + hinted_bytes };
+static char* heaps[2]; /* no static data, which would be symmetric, too */
+static size_t used, hinted_used = heap_bytes + gap;
 static struct stub_call calls[most_calls];
 static int call_count;
 uint64_t stub_result;
@@ -35,6 +38,12 @@ void stub_record(const char* name, const uint64_t* arguments, int count) {
   call->name = name;
   call->count = count;
   for (int i = 0; i < count; i++) call->arguments[i] = arguments[i];
+}
+__attribute__((constructor)) static void take_memory(void) {
+  for (int pe = 0; pe < 2; pe++) {
+    heaps[pe] = mmap(NULL, all_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (heaps[pe] == MAP_FAILED) abort();
+  }
 }
 int stub_calls(void) { return call_count; }
 const struct stub_call* stub_call(int index) { return &calls[index]; }
@@ -74,29 +83,32 @@ void shmem_query_thread(int* provided) { *provided = SHMEM_THREAD_SINGLE; }
 int shmem_pe_accessible(int pe) { return pe == 0 || pe == 1; }
 int shmem_addr_accessible(const void* addr, int pe) {
   const char* object = addr;
-  return shmem_pe_accessible(pe) && object >= heaps[0] && object < heaps[0] + heap_bytes;
+  return shmem_pe_accessible(pe) && object >= heaps[0] && object < heaps[0] + all_bytes;
 }
 void* shmem_ptr(const void* dest, int pe) { return pe == 0 ? (void*)(uintptr_t)dest : NULL; }
 void* shmem_team_ptr(shmem_team_t team, const void* dest, int pe) {
   return shmem_ptr(dest, team->members[pe]);
 }
 
-void* shmem_align(size_t alignment, size_t size) {
-  const size_t begin = (used + alignment - 1) / alignment * alignment;
-  if (begin + size > heap_bytes) return NULL;
-  used = begin + size;
+static void* block_of(size_t* part_used, size_t end, size_t alignment, size_t size) {
+  const size_t begin = (*part_used + alignment - 1) / alignment * alignment;
+  if (begin + size > end) return NULL;
+  *part_used = begin + size;
   return heaps[0] + begin;
+}
+void* shmem_align(size_t alignment, size_t size) {
+  return block_of(&used, heap_bytes, alignment, size);
 }
 void* shmem_malloc(size_t size) { return shmem_align(64, size); }
 /* never given out twice, so still zero */
 void* shmem_calloc(size_t count, size_t size) { return shmem_malloc(count * size); }
 void* shmem_malloc_with_hints(size_t size, long hints) {
-  (void)hints;
-  return shmem_malloc(size);
+  if (hints == 0) return shmem_malloc(size);
+  return block_of(&hinted_used, all_bytes, 64, size);
 }
 void* shmem_realloc(void* ptr, size_t size) {
-  void* larger = shmem_malloc(size);
-  const size_t left = (size_t)(heaps[0] + heap_bytes - (char*)ptr);
+  void* larger = shmem_malloc_with_hints(size, (char*)ptr >= heaps[0] + heap_bytes);
+  const size_t left = (size_t)(heaps[0] + all_bytes - (char*)ptr);
   if (larger && ptr) memmove(larger, ptr, size < left ? size : left);
   return larger;
 }
