@@ -231,6 +231,7 @@ Profiled Channel::progress() const {
   Profiled now;
   now.bypassed = tallies.gets;
   if (state_ != State::ready) return now;
+  if (is_shared()) pages_->count(page_reader);  // this thread's; others' when they come here
   const PageCacheCounters& p = pages_->counters();
   now.hits = p.hits;
   now.misses = p.gets - p.hits;

@@ -134,7 +134,9 @@ def test_the_makefile_compiles_all_of_them(tmp_path):
         assert all((APPS / word).exists() for word in words if word.endswith(".upc"))
 
 
-@pytest.mark.parametrize("name", ["heat", "random-access-atomic", "barnes-hut-lite-exact", "kmer-table"])
+@pytest.mark.parametrize(
+    "name", ["heat", "random-access-atomic", "barnes-hut-lite-exact", "kmer-table"]
+)
 def test_the_runtime_and_the_programs_keep_the_contract(name):
     folder, *words = PROGRAMS[name]
     checked = {"NEARCACHE_SHMEM_CHECK": "1"}

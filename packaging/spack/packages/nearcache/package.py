@@ -59,7 +59,9 @@ class Nearcache(CMakePackage):
 
     def setup_run_environment(self, env):
         env.set("NEARCACHE_HOME", self.prefix)
-        env.set("NEARCACHE_PYTHON", self.spec["python"].command.path)  # which sees the packages above
+        env.set(
+            "NEARCACHE_PYTHON", self.spec["python"].command.path
+        )  # which sees the packages above
 
     @run_after("install")
     @on_package_attributes(run_tests=True)
