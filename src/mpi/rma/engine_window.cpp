@@ -541,7 +541,7 @@ int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
   const Mark mark = (window_->*begin)(rank);
   station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
   const Status status = window_->take_error(rank);
-  stores_are_seen();
+  order();
   open(rank);
   return settled(status);
 }
@@ -549,7 +549,7 @@ int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
 int EngineWindow::flush_all() {
   const rma::Agent::Lock lock(&station_->agent());
   if (!all_locked_ && no_locks()) return MPI_ERR_RMA_SYNC;
-  stores_are_seen();
+  order();
   window_->flush_all();
   station_->agent().wait(lock, [&] { return window_->all_reached(); });
   return settled(window_->take_error());

@@ -118,7 +118,9 @@ class EngineWindow {
   }
   int flush_all();
   int flush_local(int rank) {
-    return open_as(rank, Open::passive) ? MPI_SUCCESS : flush_to(rank, &rma::Window::flush_local);
+    if (!open_as(rank, Open::passive)) return flush_to(rank, &rma::Window::flush_local);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return MPI_SUCCESS;
   }
   int flush_local_all();
   int sync();
@@ -151,7 +153,7 @@ class EngineWindow {
     const rma::Near* const near = window_->near_in_row(rank);
     if (near == nullptr || near->open.load(std::memory_order_relaxed) != Open::passive)
       return false;
-    stores_are_seen();
+    order();
     return true;
   }
   bool lock_at_once(int type, int rank, int assert);
@@ -220,8 +222,10 @@ class EngineWindow {
     return layout != nullptr && layout->dense && count >= 0 &&
            !__builtin_mul_overflow(layout->size, static_cast<uint64_t>(count), bytes);
   }
-  // Stores before it come before loads after it, in the eyes of all.
-  void stores_are_seen() {
+  // All before it comes before all after it, in the eyes of all. Only stores before loads take an
+  // instruction of x86.
+  void order() {
+    std::atomic_thread_fence(std::memory_order_acq_rel);
     if (!wrote_.load(std::memory_order_relaxed) && !context.threaded) return;
     wrote_.store(false, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -297,7 +301,7 @@ class EngineWindow {
   std::byte* shared_;
   uint32_t process_;
   Computation computation_;  // the last one; only without threads
-  // since stores were last seen by all
+  // since the last `order`
   std::atomic<bool> wrote_{false};
   // Epochs, under the agent's lock, but for what is done at once.
   bool fenced_ = false;
