@@ -66,6 +66,7 @@ std::string Arena::map() {
       mmap(nullptr, name_.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
   if (mapped == MAP_FAILED) return failed("mmap of the arena");
   base_ = static_cast<std::byte*>(mapped);
+  madvise(mapped, name_.size, MADV_DONTDUMP);  // a core of this size would take minutes to write
   return "";
 }
 

@@ -54,12 +54,15 @@ std::byte* Node::take(uint64_t bytes) {
   if (bytes > arena_->name().size) return nullptr;
   const std::optional<uint64_t> first = memory_.take(pages);
   if (!first) return nullptr;
-  return arena_->at(slice(own_) + table_bytes() + *first * page);
+  std::byte* const memory = arena_->at(slice(own_) + table_bytes() + *first * page);
+  madvise(memory, pages * page, MADV_DODUMP);  // a core holds the own windows
+  return memory;
 }
 
 void Node::give_back(std::byte* memory) {
   const uint64_t first = (arena_->offset(memory) - slice(own_) - table_bytes()) / page;
   const uint64_t pages = memory_.give_back(first);
+  madvise(memory, pages * page, MADV_DONTDUMP);
   madvise(memory, pages * page, MADV_REMOVE);  // its pages, in all processes
 }
 
