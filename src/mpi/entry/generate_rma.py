@@ -95,7 +95,10 @@ def body(row):
     if name in REQUESTS:
         first = f"const int wrong = engine_fetches().{REQUESTS[name]};"
         if name == "X_Request_is_complete":  # which returns no code
-            return [f"if (!engine_fetches().none()) engine_fetches().{REQUESTS[name]};", f"return {below};"]
+            return [
+                f"if (!engine_fetches().none()) engine_fetches().{REQUESTS[name]};",
+                f"return {below};",
+            ]
         return [
             f"if (engine_fetches().none()) return {below};",
             first,

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "mpi/process/next.h"
 
 namespace nearcache::mpi {
 
