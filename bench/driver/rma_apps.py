@@ -33,7 +33,7 @@ def measure(launch, arguments):
     }
     loaded = launch.build.preload().exists()
     if loaded:
-        sides["engine"] = (launch, ENGINE)
+        sides["engine"] = (launch, ENGINE["tcp"])
     seconds, checksums = {}, {}
     for _ in range(rounds):
         for app, (ways, size, repetitions) in APPS.items():
@@ -126,7 +126,7 @@ def lcc(launch, quick):
                     "--json",
                     out,
                 ]
-                launch.run("lcc", words, cached=side is not None, options=ENGINE)
+                launch.run("lcc", words, cached=side is not None, options=ENGINE["tcp"])
                 with open(out, encoding="utf-8") as file:
                     each.append(json.load(file))
     if len({run["checksum"] for each in runs.values() for run in each}) != 1:

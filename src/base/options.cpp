@@ -33,6 +33,9 @@ constexpr std::array<std::pair<const char*, PolicyKind>, 7> policies{
 constexpr std::array<std::pair<const char*, RmaUse>, 3> rma_uses{
     {{"off", RmaUse::off}, {"auto", RmaUse::automatic}, {"on", RmaUse::on}}};
 
+constexpr std::array<std::pair<const char*, RmaFabric>, 3> rma_fabrics{
+    {{"auto", RmaFabric::automatic}, {"socket", RmaFabric::socket}, {"node", RmaFabric::node}}};
+
 template <class Table, class Value>
 bool parse_name(const Table& table, std::string_view text, Value* value) {
   const std::string word = lower_case(text);
@@ -57,6 +60,9 @@ bool parse_policy(std::string_view text, PolicyKind* value) {
 bool parse_rma_use(std::string_view text, RmaUse* value) {
   return parse_name(rma_uses, text, value);
 }
+bool parse_rma_fabric(std::string_view text, RmaFabric* value) {
+  return parse_name(rma_fabrics, text, value);
+}
 bool parse_time(std::string_view text, uint64_t* value) { return parse_time_ns(text, value); }
 // As Linux has their names.
 bool parse_interface(std::string_view text, std::string* value) {
@@ -79,6 +85,7 @@ constexpr const char* allowed_mode = "off, transparent, coherent, always or user
 constexpr const char* allowed_policy =
     "rate, clampi, clampi-temporal, clampi-positional, lru, sieve or tinylfu";
 constexpr const char* allowed_rma_use = "off, auto or on";
+constexpr const char* allowed_rma_fabric = "auto, socket or node";
 constexpr const char* allowed_bool = "true or false";
 constexpr const char* allowed_count = "a whole number";
 constexpr const char* allowed_bytes = "bytes, with k, M, G or T if wanted,";
@@ -93,6 +100,7 @@ constexpr const char* allowed_path =
 std::string show(Mode value) { return mode_name(value); }
 std::string show(PolicyKind value) { return policy_name(value); }
 std::string show(RmaUse value) { return name_of(rma_uses, value); }
+std::string show(RmaFabric value) { return name_of(rma_fabrics, value); }
 std::string show(bool value) { return value ? "true" : "false"; }
 std::string show(uint64_t value) { return std::to_string(value); }
 std::string show(const std::string& value) { return value; }

@@ -26,6 +26,7 @@ enum class PolicyKind : uint8_t {
 };
 
 enum class RmaUse : uint8_t { off, automatic, on };
+enum class RmaFabric : uint8_t { automatic, socket, node };
 
 const char* mode_name(Mode mode);
 const char* policy_name(PolicyKind policy);
@@ -34,6 +35,7 @@ namespace option_type {
 using mode = Mode;
 using policy = PolicyKind;
 using rma_use = RmaUse;
+using rma_fabric = RmaFabric;
 using count = uint64_t;
 using bytes = uint64_t;
 using power = uint64_t;  // bytes, a power of two
@@ -49,6 +51,7 @@ struct Options {
 #define NEARCACHE_TYPE_mode option_type::mode
 #define NEARCACHE_TYPE_policy option_type::policy
 #define NEARCACHE_TYPE_rma_use option_type::rma_use
+#define NEARCACHE_TYPE_rma_fabric option_type::rma_fabric
 #define NEARCACHE_TYPE_count option_type::count
 #define NEARCACHE_TYPE_bytes option_type::bytes
 #define NEARCACHE_TYPE_time option_type::time

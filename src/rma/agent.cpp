@@ -23,11 +23,8 @@ constexpr uint64_t spin_ns = 30000;
 
 constexpr uint64_t busy_ns = 500000, lease_ns = 60000;
 
-void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
+// between two calls of the host by who waits
+constexpr uint64_t nap_ns = 1000000;
 
 }  // namespace
 
@@ -154,6 +151,22 @@ void Agent::lead(Condition done) {
   polling_ = false;
   watch_fabric(true);
   if (followers_ > 0) changed_.notify_all();
+}
+
+void Agent::wait_long(Doorbell* bell, Condition done) {
+  const uint64_t began = system_ns();
+  while (system_ns() - began < spin_ns) {
+    for (int turn = 0; turn < 8; ++turn) {
+      if (done()) return;
+      relax();
+    }
+  }
+  // What is awaited may be used up by being found.
+  bool found = done();
+  while (!found) {
+    if (idle_ != nullptr) idle_();
+    bell->wait([&] { return found = done(); }, nap_ns);
+  }
 }
 
 // The one that polls may be asleep, and what this thread waits for be in its own rank's box.

@@ -71,6 +71,16 @@ class Agent {
     if (done()) return send();
     wait_for({&done, [](void* object) { return (*static_cast<Done*>(object))(); }});
   }
+  // Waits until words say so that others of the node change, who then ring this bell. Not under the
+  // lock: the agent goes on.
+  template <class Done>
+  void wait(Doorbell* bell, Done done) {
+    for (int turn = 0; turn < 100; ++turn) {
+      if (done()) return;
+      relax();
+    }
+    wait_long(bell, {&done, [](void* object) { return (*static_cast<Done*>(object))(); }});
+  }
   // Sends what is held, and takes what came meanwhile. Under the lock.
   void send(const Lock&) { send(); }
   // Moves what can be moved now. Under the lock.
@@ -93,6 +103,12 @@ class Agent {
     void unlock() { agent->mutex_.unlock(); }
   };
 
+  static void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  void wait_long(Doorbell* bell, Condition done);
   void enter();
   void send() {
     if (engine_->holds()) send_held();

@@ -1,12 +1,17 @@
 #include "rma/engine.h"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <utility>
 
 namespace nearcache::rma {
 
-Window* Engine::open(uint64_t id, Members members, Memory memory) {
-  auto window = std::make_unique<Window>(this, id, std::move(members), std::move(memory));
+Engine::Engine(net::Fabric* fabric)
+    : fabric_(fabric), process_(static_cast<uint32_t>(getpid())), outbox_(fabric) {}
+
+Window* Engine::open(uint64_t id, Members members, Memory memory, Node* node) {
+  auto window = std::make_unique<Window>(this, id, std::move(members), std::move(memory), node);
   for (const int peer : lost_) window->lost(peer);
   Window* opened = windows_.insert_or_assign(id, std::move(window)).first->second.get();
   take_early(opened);
@@ -92,14 +97,15 @@ bool Engine::take(int from, const Message& message) {
   }
   if (window != nullptr) return take_for(window, message, from);
   if (opening_ > 0) return keep_early(from, message);
-  if (head.kind == Kind::post || head.kind == Kind::fence) return false;
+  if (head.kind == Kind::lock_freed) return true;  // nobody waits for it any more
+  if (is_token(head.kind)) return false;
   refuse(&outbox_, from, head, Status::no_window);
   return true;
 }
 
 bool Engine::take_for(Window* window, const Message& message, int from) {
-  const bool token = message.head.kind == Kind::post || message.head.kind == Kind::fence;
-  return token ? window->take_token(from, message) : window->take(from, message);
+  return is_token(message.head.kind) ? window->take_token(from, message)
+                                     : window->take(from, message);
 }
 
 bool Engine::take_data(int from, const Message& message) {

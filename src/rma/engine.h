@@ -19,9 +19,10 @@ namespace nearcache::rma {
 
 class Engine final : public net::Receiver {
  public:
-  explicit Engine(net::Fabric* fabric) : fabric_(fabric), outbox_(fabric) {}
+  explicit Engine(net::Fabric* fabric);
 
   int rank() const { return fabric_->rank(); }
+  uint32_t process() const { return process_; }
   net::Fabric& fabric() { return *fabric_; }
   Outbox& outbox() { return outbox_; }
   PendingTable& pending() { return pending_; }
@@ -31,7 +32,9 @@ class Engine final : public net::Receiver {
   // window is closed when no member uses it any more. An id names one window of the job, for good.
   void begin_opening() { ++opening_; }
   void end_opening();
-  Window* open(uint64_t id, Members members, Memory memory);
+  // With a node, its ranks among the members do so too, and the memory of all of them is in its
+  // arena.
+  Window* open(uint64_t id, Members members, Memory memory, Node* node = nullptr);
   void close(Window* window);
 
   // Receives, executes, and sends what is held. True if anything came.
@@ -60,6 +63,7 @@ class Engine final : public net::Receiver {
   static void finish(const Pending& pending, Status status);
 
   net::Fabric* fabric_;
+  uint32_t process_;
   Outbox outbox_;
   PendingTable pending_;
   std::unordered_map<uint64_t, std::unique_ptr<Window>> windows_;

@@ -1,7 +1,8 @@
 #include "rma/exposure.h"
 
-#include <cstring>
 #include <utility>
+
+#include "rma/execute.h"
 
 namespace nearcache::rma {
 namespace {
@@ -63,10 +64,10 @@ void Exposure::run(int from, const Message& message) {
   if (is_operation(head.kind)) return operate(from, message);
   switch (head.kind) {
     case Kind::lock_shared:
-      locks_.ask(from, LockType::shared);
+      if (!locks_.ask(from, LockType::shared)) grant();
       break;
     case Kind::lock_exclusive:
-      locks_.ask(from, LockType::exclusive);
+      if (!locks_.ask(from, LockType::exclusive)) grant();
       break;
     case Kind::unlock:
       unlock(from, head);
@@ -94,71 +95,31 @@ void Exposure::operate(int from, const Message& message) {
   ++executed_[head.odd_epoch];
   const Status status = check(from, message);
   if (status != Status::ok) return refuse(outbox_, from, head, status);
-  const std::byte* data = message.data.data();
-  const auto each = [&](auto function) {
-    each_run(from, message,
-             [&](std::byte* at, uint64_t length) { return function(at, length), true; });
-  };
-  const auto reply = [&] {
-    std::byte* to = outbox_->append(
+  Action action{head.kind, head.element, head.operation, message.data.data(), nullptr};
+  if (fetches(head.kind)) {
+    action.result = outbox_->append(
         from,
         Head{
             .kind = Kind::data, .window = head.window, .length = head.length, .token = head.token});
-    each([&](std::byte* at, uint64_t length) { std::memcpy(to, at, length), to += length; });
-  };
-  switch (head.kind) {
-    case Kind::put:
-      each([&](std::byte* at, uint64_t length) { std::memcpy(at, data, length), data += length; });
-      break;
-    case Kind::get:
-      reply();
-      break;
-    case Kind::fetch:
-      reply();
-      if (head.operation == Operation::no_op) break;
-      [[fallthrough]];
-    case Kind::accumulate:
-      each([&](std::byte* at, uint64_t length) {
-        apply(head.operation, head.element, at, data, length / size_of(head.element));
-        data += length;
-      });
-      break;
-    case Kind::compare_and_swap: {
-      reply();
-      std::byte* at = memory_.at(head.displacement, head.offset, 0, head.length);
-      if (std::memcmp(at, data + head.length, head.length) == 0) std::memcpy(at, data, head.length);
-      break;
-    }
-    default:
-      break;
   }
+  execute(action, &commons_->elements, process_,
+          [&](auto function) { each_run(from, message, function); });
 }
 
 Status Exposure::check(int from, const Message& message) const {
   const Head& head = message.head;
-  const bool typed = head.kind == Kind::accumulate || head.kind == Kind::fetch;
-  if (head.length > most_bytes || (typed && !has_meaning(head.operation, head.element)))
-    return Status::bad_operation;
+  if (head.length > most_bytes) return Status::bad_operation;
   if (head.kind == Kind::compare_and_swap &&
       (head.length > sizeof(uint64_t) * 2 || !message.pieces.empty()))
     return Status::bad_operation;
-  const size_t size = typed ? size_of(head.element) : 1;
-  bool whole = true;
-  const bool inside = each_run(from, message, [&](std::byte*, uint64_t length) {
-    return whole = whole && length % size == 0, true;
-  });
-  return !inside ? Status::out_of_range : whole ? Status::ok : Status::bad_operation;
+  return rma::check({head.kind, head.element, head.operation, nullptr, nullptr},
+                    [&](auto function) { return each_run(from, message, function); });
 }
 
 void Exposure::unlock(int from, const Head& request) {
   if (!locks_.release(from)) return refuse(outbox_, from, request, Status::not_locked);
   outbox_->append(
       from, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
-  grant();
-}
-
-void Exposure::unlock_here(int owner) {
-  locks_.release(owner);
   grant();
 }
 

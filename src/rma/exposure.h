@@ -2,12 +2,13 @@
 // counts.
 //
 // Requests of one origin are executed in the order in which they were sent, those that wait for a
-// lock included, so that a reply tells of all before it. Nobody else executes anything on this
-// memory: accumulates are atomic, and in order, because there is one hand that does them.
+// lock included, so that a reply tells of all before it. Ranks that can address the memory execute
+// what they want themselves (commons.h).
 #pragma once
 
 #include <unordered_map>
 
+#include "rma/commons.h"
 #include "rma/layouts.h"
 #include "rma/locks.h"
 #include "rma/memory.h"
@@ -21,15 +22,20 @@ class Exposure {
   // The largest run that one request may ask for; a batch holds it.
   static constexpr uint64_t most_bytes = 256 << 10;
 
-  Exposure(Memory memory, int ranks, Outbox* outbox)
-      : memory_(std::move(memory)), outbox_(outbox), layouts_(layout_share(ranks)) {}
+  // `commons` is kept; `process` is this one.
+  Exposure(Memory memory, int ranks, Outbox* outbox, Commons* commons, uint32_t process)
+      : memory_(std::move(memory)),
+        outbox_(outbox),
+        commons_(commons),
+        process_(process),
+        locks_(&commons->lock),
+        layouts_(layout_share(ranks)) {}
 
   // A request. False if its origin has sent more than it may while it waits for a lock.
   bool take(int from, const Message& message);
   void forget(int peer);
-  // The owner's own lock, without messages: false if it is not free, or waited for.
-  bool lock_here(int owner, LockType type) { return locks_.try_ask(owner, type); }
-  void unlock_here(int owner);
+  // The lock may be free for those who wait for their turn.
+  void grant();
 
   Memory& memory() { return memory_; }
   // operations, since the beginning
@@ -45,10 +51,11 @@ class Exposure {
   template <class Function>
   bool each_run(int from, const Message& message, Function function) const;
   void unlock(int from, const Head& request);
-  void grant();
 
   Memory memory_;
   Outbox* outbox_;
+  Commons* commons_;
+  uint32_t process_;
   Locks locks_;
   ToldLayouts layouts_;
   // what came behind a lock that was not granted yet

@@ -35,6 +35,7 @@ class Fence {
   bool arrived(uint64_t fence, int64_t round, std::span<const Piece> counts);
 
   bool met() const { return round_ == rounds_; }  // all have entered
+  uint64_t entered() const { return fence_; }
   bool odd() const { return (fence_ & 1) != 0; }  // so many have been entered
   // Once met: how many operations of the kind that comes before the last fence were sent to this
   // rank, since the beginning.

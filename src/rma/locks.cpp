@@ -2,22 +2,22 @@
 
 #include <algorithm>
 
+#include "rma/shared_words.h"
+
 namespace nearcache::rma {
 
 bool Locks::ask(int origin, LockType type) {
-  if (try_ask(origin, type)) return true;
+  if (waiting_.empty() && word_->try_take(type)) {
+    hold(origin, type);
+    return true;
+  }
   waiting_.push_back({origin, type});
+  word_->set_queue(true);
   return false;
 }
 
-bool Locks::try_ask(int origin, LockType type) {
-  if (!waiting_.empty() || !free_for(type)) return false;
-  take(origin, type);
-  return true;
-}
-
-void Locks::take(int origin, LockType type) {
-  exclusive_ = type == LockType::exclusive;
+void Locks::hold(int origin, LockType type) {
+  if (type == LockType::exclusive) exclusive_ = origin;
   ++held_[origin];
 }
 
@@ -25,15 +25,17 @@ bool Locks::release(int origin) {
   const auto found = held_.find(origin);
   if (found == held_.end()) return false;
   if (--found->second == 0) held_.erase(found);
-  exclusive_ = false;
+  word_->release(exclusive_ == origin ? LockType::exclusive : LockType::shared);
+  if (exclusive_ == origin) exclusive_.reset();
   return true;
 }
 
 std::optional<int> Locks::grant_next() {
-  if (waiting_.empty() || !free_for(waiting_.front().type)) return {};
+  if (waiting_.empty() || !word_->try_take_in_turn(waiting_.front().type)) return {};
   const Waiting next = waiting_.front();
   waiting_.pop_front();
-  take(next.origin, next.type);
+  if (waiting_.empty()) word_->set_queue(false);
+  hold(next.origin, next.type);
   return next.origin;
 }
 
@@ -46,6 +48,7 @@ void Locks::forget(int origin) {
   while (release(origin)) {
   }
   std::erase_if(waiting_, [&](const Waiting& each) { return each.origin == origin; });
+  if (waiting_.empty()) word_->set_queue(false);
 }
 
 }  // namespace nearcache::rma

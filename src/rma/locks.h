@@ -1,5 +1,6 @@
 // The lock of a window at its owner: shared and exclusive, granted in the order in which they were
-// asked for.
+// asked for. Ranks that can address the lock's word take it there as long as nobody waits; who
+// cannot, or does not get it, asks the owner.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,13 @@ namespace nearcache::rma {
 
 enum class LockType : uint8_t { shared, exclusive };
 
+class LockWord;
+
 class Locks {
  public:
-  // True if granted at once; otherwise the origin waits for its turn.
+  explicit Locks(LockWord* word) : word_(word) {}
+  // True if granted at once; otherwise the origin waits for its turn, which may have come already.
   bool ask(int origin, LockType type);
-  // The same, but it does not wait.
-  bool try_ask(int origin, LockType type);
   // False if it holds none.
   bool release(int origin);
   // Whose turn has come; it holds its lock from now on.
@@ -30,12 +32,10 @@ class Locks {
     int origin;
     LockType type;
   };
-  bool free_for(LockType type) const {
-    return !exclusive_ && (type == LockType::shared || held_.empty());
-  }
-  void take(int origin, LockType type);
+  void hold(int origin, LockType type);
 
-  bool exclusive_ = false;
+  LockWord* word_;
+  std::optional<int> exclusive_;  // who holds it, of those who have asked
   // by origin: how often (threads of one that holds a shared lock do not ask again, a peer that is
   // broken might)
   std::unordered_map<int, uint32_t> held_;

@@ -14,6 +14,11 @@ class Memory {
   // Displacements are addresses (MPI_BOTTOM plus so many bytes), within what is attached.
   static Memory dynamic() { return Memory(); }
 
+  // What `fixed` was told; no bytes of a dynamic one.
+  std::byte* base() const { return reinterpret_cast<std::byte*>(base_); }
+  uint64_t size() const { return size_; }
+  int64_t unit() const { return unit_; }
+
   // False if it overlaps what is attached already.
   bool attach(void* base, uint64_t size);
   bool detach(const void* base);

@@ -5,15 +5,18 @@
 #include <utility>
 
 #include "rma/engine.h"
+#include "rma/execute.h"
 
 namespace nearcache::rma {
 
-Window::Window(Engine* engine, uint64_t id, Members members, Memory memory)
+Window::Window(Engine* engine, uint64_t id, Members members, Memory memory, Node* node)
     : engine_(engine),
       id_(id),
       members_(std::move(members)),
       rank_(members_.rank_of(engine->rank())),
-      exposure_(std::move(memory), members_.size(), &engine->outbox()),
+      node_(node),
+      commons_(make_commons(memory)),
+      exposure_(std::move(memory), members_.size(), &engine->outbox(), commons_, engine->process()),
       fence_(rank_, members_.size(),
              [this](int to, uint64_t fence, int round, std::span<const Piece> counts) {
                Head token = head(Kind::fence);
@@ -21,7 +24,130 @@ Window::Window(Engine* engine, uint64_t id, Members members, Memory memory)
                token.displacement = round;
                token.has_pieces(counts.size());
                engine_->outbox().append(members_.peer(to), token, counts);
-             }) {}
+             }) {
+  list_nears();
+}
+
+Window::~Window() {
+  if (node_ != nullptr) node_->withdraw(commons_);
+}
+
+// Near targets
+
+Commons* Window::make_commons(const Memory& memory) {
+  if (node_ != nullptr) return node_->publish(id_, memory.base(), memory.size(), memory.unit());
+  private_commons_ = std::make_unique<Commons>();
+  return private_commons_.get();
+}
+
+void Window::list_nears() {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < members_.size(); ++rank) {
+    if (rank == rank_ || (node_ != nullptr && node_->place_of(members_.peer(rank)) >= 0))
+      ranks.push_back(rank);
+  }
+  near_count_ = ranks.size();
+  nears_ = std::make_unique<Near[]>(near_count_);
+  for (size_t i = 0; i < near_count_; ++i) {
+    Near& near = nears_[i];
+    near.rank = ranks[i];
+    near.place = node_ != nullptr ? node_->place_of(members_.peer(ranks[i])) : 0;
+    if (near.rank != rank_) continue;
+    const Memory& own = exposure_.memory();
+    near.base = own.base(), near.size = own.size(), near.unit = own.unit();
+    near.commons = commons_;
+  }
+  first_near_ = ranks.front();
+  if (ranks.back() - ranks.front() + 1 == static_cast<int>(ranks.size()))
+    nears_in_row_ = static_cast<unsigned>(ranks.size());
+  all_near_ = node_ != nullptr && near_count_ == static_cast<size_t>(members_.size()) &&
+              members_.size() <= 1 << Commons::most_rounds;
+}
+
+Near* Window::search_near(int rank) {
+  Near* const end = nears_.get() + near_count_;
+  Near* const found = std::ranges::lower_bound(nears_.get(), end, rank, {}, &Near::rank);
+  return found != end && found->rank == rank ? found : nullptr;
+}
+
+bool Window::find_nears() {
+  bool all = true;
+  for (Near& near : nears()) {
+    if (near.commons != nullptr) continue;
+    Commons* const commons = node_->find(static_cast<size_t>(near.place), id_);
+    all = all && commons != nullptr;
+    if (commons == nullptr) continue;
+    // Looked at once: it may not change after it was checked.
+    const uint64_t offset = commons->offset, size = commons->size;
+    near.unit = std::max<int64_t>(commons->unit, 1);
+    near.commons = commons;
+    if (!node_->holds(offset, size)) continue;
+    near.base = node_->at(offset);
+    near.size = size;
+  }
+  return all;
+}
+
+// Whether an operation may be executed here: no message is under way to the target, and this rank
+// has, or gets at once, the lock that it wants.
+bool Window::usable(Near* near, Target* to) {
+  if (to != nullptr && to->issued != to->reached) return false;
+  const bool wanted = to != nullptr && to->lock == Lock::wanted;
+  if (!wanted && (near->locked || !all_locked_ || (to != nullptr && to->lock == Lock::held)))
+    return true;
+  const LockType type = wanted ? to->type : LockType::shared;
+  if (!near->commons->lock.try_take(type)) return false;
+  near->lock_taken(type);
+  if (to != nullptr) to->lock = Lock::none;
+  return true;
+}
+
+bool Window::ready(int rank) {
+  Near* const near = this->near(rank);
+  Target* const to = known(rank);
+  return near != nullptr && usable(near, to) && (to == nullptr || to->error == Status::ok);
+}
+
+void Window::tell_freed(const Near& near) {
+  if (near.rank == rank_) {
+    exposure_.grant();
+  } else {
+    engine_->outbox().append(members_.peer(near.rank), head(Kind::lock_freed));
+  }
+}
+
+void Window::execute_near(Transfer* transfer, const Near& near) {
+  const Memory memory =
+      near.rank == rank_ ? Memory() : Memory::fixed(near.base, near.size, near.unit);
+  const Memory& there = near.rank == rank_ ? exposure_.memory() : memory;
+  const auto each_run = [&](auto function) {
+    const auto run = [&](const Piece& piece) {
+      std::byte* at = there.at(transfer->displacement, 0, piece.offset, piece.length);
+      return at != nullptr && function(at, piece.length);
+    };
+    const ElementLayout& layout = transfer->layout;
+    for (uint64_t element = 0; layout.size > 0 && element < transfer->length / layout.size;
+         ++element) {
+      for (uint64_t block = 0; block < layout.blocks; ++block) {
+        if (!run(layout.run(element, block))) return false;
+      }
+    }
+    if (layout.size > 0) return true;
+    if (transfer->pieces.empty()) return run({0, transfer->length});
+    return std::ranges::all_of(transfer->pieces, run);
+  };
+  const Action action{transfer->kind, transfer->element, transfer->operation, transfer->data,
+                      transfer->result};
+  const Status status = check(action, each_run);
+  if (status == Status::ok) {
+    execute(action, &near.commons->elements, engine_->process(), each_run);
+  } else {
+    failed(members_.peer(near.rank), status);
+  }
+  transfer->done = transfer->length;
+  if (transfer->completion.call != nullptr)
+    transfer->completion.call(transfer->completion.context, status);
+}
 
 Window::Target& Window::target(int rank) {
   if (Target* found = known(rank)) return *found;
@@ -40,9 +166,8 @@ Window::Target* Window::known(int rank) const {
 // Operations
 
 bool Window::issue(Transfer* transfer) {
-  Target& to = target(transfer->target);
   if (engine_->is_lost(members_.peer(transfer->target))) {
-    to.error = Status::lost_peer;
+    target(transfer->target).error = Status::lost_peer;
     transfer->done = transfer->length;
     if (transfer->completion.call != nullptr)
       transfer->completion.call(transfer->completion.context, Status::lost_peer);
@@ -53,6 +178,10 @@ bool Window::issue(Transfer* transfer) {
       transfer->completion.call(transfer->completion.context, Status::ok);
     return true;
   }
+  if (Near* const near = this->near(transfer->target);
+      near != nullptr && transfer->done == 0 && usable(near, known(transfer->target)))
+    return execute_near(transfer, *near), true;
+  Target& to = target(transfer->target);
   take_lock(transfer->target, &to);
   use_layout(transfer, &to);
   while (transfer->sent != nullptr && transfer->sent->told < transfer->layout.blocks) {
@@ -261,19 +390,9 @@ void Window::lock(int rank, LockType type, bool no_check) {
   target(rank).type = type;
 }
 
-// The lock of the own rank needs no message where it is free and none is under way.
-bool Window::lock_own(Target* to) {
-  if (all_locked_ && to->lock == Lock::none) to->lock = Lock::wanted, to->type = LockType::shared;
-  if (to->lock != Lock::wanted || to->issued != to->reached ||
-      !exposure_.lock_here(engine_->rank(), to->type))
-    return false;
-  to->lock = Lock::held;
-  return true;
-}
-
 Mark Window::lock_now(int rank) {
+  if (Near* const near = this->near(rank); near != nullptr && usable(near, known(rank))) return 0;
   Target& to = target(rank);
-  if (rank == rank_ && lock_own(&to)) return 0;
   take_lock(rank, &to);
   if (to.lock != Lock::held) return 0;
   ask(rank, &to, Kind::acknowledge);
@@ -281,41 +400,76 @@ Mark Window::lock_now(int rank) {
 }
 
 Mark Window::unlock(int rank) {
-  Target& to = target(rank);
-  if (std::exchange(to.lock, Lock::none) != Lock::held) return flush(rank);
+  if (Near* const near = this->near(rank); near != nullptr && near->locked && release(near))
+    tell_freed(*near);
+  Target* const to = known(rank);
+  if (to == nullptr) return 0;
+  if (std::exchange(to->lock, Lock::none) != Lock::held) return flush(rank);
   if (engine_->is_lost(members_.peer(rank))) return 0;
-  if (rank == rank_ && to.issued == to.reached) return exposure_.unlock_here(engine_->rank()), 0;
-  ask(rank, &to, Kind::unlock);
-  return to.issued;
+  ask(rank, to, Kind::unlock);
+  return to->issued;
 }
 
 void Window::lock_all(bool no_check) { all_locked_ = !no_check; }
 
 void Window::unlock_all() {
   all_locked_ = false;
+  for (Near& near : nears()) {
+    if (near.locked && release(&near)) tell_freed(near);
+  }
   for (const auto& [rank, to] : targets_) unlock(rank);
 }
 
 // Active target
 
 void Window::fence_enter() {
+  if (all_near_) return near_fence_.enter(this);
   std::vector<Piece> counts;
   for (auto& [rank, to] : targets_) {
     const uint64_t operations = std::exchange(to.operations, 0);
     if (operations > 0) counts.push_back({rank, operations});
   }
   fence_.enter(counts);
+  say_over();
 }
 
-bool Window::fence_met() const {
+bool Window::fence_met() { return all_near_ ? near_fence_.met(this) : messages_met(); }
+
+// Who shares this memory may use it now as after the fence.
+void Window::say_over() {
+  if (node_ == nullptr || all_near_ || !messages_met() ||
+      commons_->fences_over.load(std::memory_order_relaxed) == fence_.entered())
+    return;
+  commons_->fences_over.store(fence_.entered(), std::memory_order_release);
+  commons_->over.ring();
+}
+
+bool Window::messages_met() const {
   return fence_.met() && exposure_.executed(!fence_.odd()) >= fence_.expected();
 }
 
 void Window::post(std::span<const int> origins) {
+  if (all_near_) {
+    for (const int rank : origins) {
+      Commons& to = *near(rank)->commons;
+      to.posts()[own().place].fetch_add(1, std::memory_order_release);
+      to.bell.ring();
+    }
+    return;
+  }
   for (const int rank : origins) engine_->outbox().append(members_.peer(rank), head(Kind::post));
 }
 
 bool Window::started(std::span<const int> targets) {
+  if (all_near_) {
+    const auto posted = [&](int rank) {
+      const Near& target = *near(rank);
+      return commons_->posts()[target.place].load(std::memory_order_acquire) != target.started;
+    };
+    if (!std::ranges::all_of(targets, posted)) return false;
+    for (const int rank : targets) ++near(rank)->started;
+    return true;
+  }
   if (!std::ranges::all_of(targets, [&](int rank) { return posts_.contains(rank); })) return false;
   for (const int rank : targets) {
     const auto found = posts_.find(rank);
@@ -325,11 +479,24 @@ bool Window::started(std::span<const int> targets) {
 }
 
 void Window::complete(std::span<const int> targets) {
+  if (all_near_) {
+    for (const int rank : targets) {
+      Commons& to = *near(rank)->commons;
+      to.completed.fetch_add(1, std::memory_order_release);
+      to.bell.ring();
+    }
+    return;
+  }
   for (const int rank : targets)
     engine_->outbox().append(members_.peer(rank), head(Kind::complete));
 }
 
 bool Window::completed_by(size_t origins) {
+  if (all_near_) {
+    if (commons_->completed.load(std::memory_order_acquire) - completed_ < origins) return false;
+    completed_ += origins;
+    return true;
+  }
   if (exposure_.completed() < origins) return false;
   exposure_.waited_for(origins);
   return true;
@@ -340,7 +507,7 @@ bool Window::completed_by(size_t origins) {
 // program any more.
 bool Window::take(int peer, const Message& message) {
   const bool ahead =
-      is_operation(message.head.kind) && message.head.odd_epoch == fence_.odd() && !fence_met();
+      is_operation(message.head.kind) && message.head.odd_epoch == fence_.odd() && !messages_met();
   if (ahead || (!ahead_.empty() && ahead_.contains(peer))) return ahead_[peer].hold(message.whole);
   if (!exposure_.take(peer, message)) return false;
   take_ahead();
@@ -348,7 +515,8 @@ bool Window::take(int peer, const Message& message) {
 }
 
 void Window::take_ahead() {
-  if (ahead_.empty() || !fence_met()) return;
+  say_over();
+  if (ahead_.empty() || !messages_met()) return;
   for (const auto& [peer, messages] : std::exchange(ahead_, {})) {
     BatchReader reader(messages.bytes());
     for (Message message; reader.next(&message);) exposure_.take(peer, message);
@@ -358,7 +526,9 @@ void Window::take_ahead() {
 bool Window::take_token(int peer, const Message& message) {
   const int rank = members_.rank_of(peer);
   if (rank < 0) return false;
-  if (message.head.kind == Kind::post) {
+  if (message.head.kind == Kind::lock_freed) {
+    exposure_.grant();
+  } else if (message.head.kind == Kind::post) {
     ++posts_[rank];
   } else if (!fence_.arrived(message.head.token, message.head.displacement, message.pieces)) {
     return false;

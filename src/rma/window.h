@@ -8,10 +8,16 @@
 // target are all that completion needs. Operations are held until a batch is full or somebody asks
 // for a mark.
 //
-// Targets and origins are ranks of the window. One thread at a time.
+// Memory of near targets (near.h) is written and read at once, if no message to them is under way:
+// then there is nothing to wait for. Only a lock that is not free, and what comes behind it, goes
+// by messages.
+//
+// Targets and origins are ranks of the window. One thread at a time, but for what says otherwise.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -21,6 +27,9 @@
 #include "rma/exposure.h"
 #include "rma/fence.h"
 #include "rma/members.h"
+#include "rma/near.h"
+#include "rma/near_fence.h"
+#include "rma/node.h"
 #include "rma/pending.h"
 
 namespace nearcache::rma {
@@ -55,12 +64,40 @@ using Mark = uint64_t;
 
 class Window {
  public:
-  Window(Engine* engine, uint64_t id, Members members, Memory memory);
+  // `node` as for Engine::open; it outlives the window.
+  Window(Engine* engine, uint64_t id, Members members, Memory memory, Node* node = nullptr);
+  ~Window();
 
   uint64_t id() const { return id_; }
   int rank() const { return rank_; }
   const Members& members() const { return members_; }
   Exposure& exposure() { return exposure_; }
+
+  // Near targets. Any thread, once all were found.
+  Near* near(int rank) { return nears_in_row_ == 0 ? search_near(rank) : near_in_row(rank); }
+  // The same where no other ranks lie between them; else null.
+  Near* near_in_row(int rank) {
+    const auto at = static_cast<unsigned>(rank) - static_cast<unsigned>(first_near_);
+    return at < nears_in_row_ ? &nears_[at] : nullptr;
+  }
+  std::span<Near> nears() { return {nears_.get(), near_count_}; }
+  Near& own() { return *near(rank_); }
+  // All members, and their epochs of active targets need no messages.
+  bool all_near() const { return all_near_; }
+  // Looks for what the others of the node have published; true if nothing is missing any more.
+  bool find_nears();
+  // The memory of the target may be used at once in an epoch that is open: this rank has the lock
+  // that it wants, and there is no error to tell.
+  bool ready(int rank);
+  // Gives the lock back that was taken by its word. True if the target has to be told, which waits
+  // for nothing. Any thread.
+  static bool release(Near* near) {
+    near->locked = false;
+    return near->commons->lock.release(near->type);
+  }
+  void tell_freed(const Near& near);
+  // No message was ever sent to a target, and there was no error.
+  bool silent() const { return targets_.empty(); }
 
   // Sends the operation, in parts if it is large. False if the target has so much before it that
   // the rest must wait until it is not `crowded` any more.
@@ -90,11 +127,23 @@ class Window {
   // The same when `all_reached`.
   void unlock_all();
 
+  // If all are near, this and the other calls of active targets concern nothing but words that they
+  // share; what is awaited changes while its bell rings. One thread at a time for a window then,
+  // but not one for the engine.
+  Doorbell& bell() { return commons_->bell; }
   void fence_enter();
   // All have entered, and what they had sent here is executed. What this rank fetches must have
-  // `all_landed` besides.
-  bool fence_met() const;
+  // `all_landed` besides, and if some are near the fence must be over at these.
+  bool fence_met();
   bool all_landed() const;
+  // Any thread.
+  static bool fence_over(const Near& near, uint64_t fence) {
+    return near.commons->fences_over.load(std::memory_order_acquire) >= fence;
+  }
+  // How many were entered, where that is to be asked; else 0.
+  uint64_t fence_to_be_over() const {
+    return node_ != nullptr && !all_near_ ? fence_.entered() : 0;
+  }
 
   void post(std::span<const int> origins);
   // All of these have posted; then, once, their posts are used up.
@@ -106,8 +155,8 @@ class Window {
   // was lost comes first.
   Status take_error(int rank);
   Status take_error();
-  // A member is gone: what waits for all would wait forever.
-  bool broken() const { return broken_; }
+  // A member is gone: what waits for all would wait forever. Any thread.
+  bool broken() const { return broken_.load(std::memory_order_relaxed); }
 
   // Of the engine: what has come.
   // False if no rank that follows the protocol sends that.
@@ -142,9 +191,15 @@ class Window {
 
   Target& target(int rank);
   Target* known(int rank) const;  // null: it was never asked for anything
+  Commons* make_commons(const Memory& memory);
+  void list_nears();
+  Near* search_near(int rank);
+  bool usable(Near* near, Target* to);
+  void execute_near(Transfer* transfer, const Near& near);
+  bool messages_met() const;
   void take_ahead();
+  void say_over();
   void take_lock(int rank, Target* to);
-  bool lock_own(Target* to);
   void issue_part(Transfer* transfer, Target* to);
   void use_layout(Transfer* transfer, Target* to);
   void tell_layout(const Transfer& transfer, Target* to);
@@ -157,8 +212,18 @@ class Window {
   uint64_t id_;
   Members members_;
   int rank_;
+  Node* node_;
+  std::unique_ptr<Commons> private_commons_;  // where nobody else can address the memory
+  Commons* commons_;
   Exposure exposure_;
   Fence fence_;
+  std::unique_ptr<Near[]> nears_;  // in ascending order of ranks
+  size_t near_count_ = 0;
+  int first_near_ = 0;
+  unsigned nears_in_row_ = 0;  // all, where no rank lies between them that is not near; else 0
+  bool all_near_ = false;
+  NearFence near_fence_;
+  uint64_t completed_ = 0;                           // epochs of near origins that were waited for
   mutable std::unordered_map<int, Target> targets_;  // none is ever taken out
   mutable Target* recent_ = nullptr;                 // the last one that was looked for
   mutable int recent_rank_ = -1;
@@ -166,7 +231,7 @@ class Window {
   // by peer: requests that come after a fence which is not over here
   std::unordered_map<int, BatchWriter> ahead_;
   bool all_locked_ = false;
-  bool broken_ = false;
+  std::atomic<bool> broken_{false};
 };
 
 }  // namespace nearcache::rma

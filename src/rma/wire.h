@@ -33,13 +33,15 @@ enum class Kind : uint8_t {
   // Tokens, taken when they arrive.
   post,
   fence,
+  lock_freed,  // by its word, and somebody is in the queue
   // Replies.
   data,
   acknowledged,
   failed
 };
-inline constexpr int kind_count = 17;
+inline constexpr int kind_count = 18;
 inline bool is_operation(Kind kind) { return kind <= Kind::compare_and_swap; }
+inline bool is_token(Kind kind) { return kind >= Kind::post && kind <= Kind::lock_freed; }
 
 struct Head {
   Kind kind;

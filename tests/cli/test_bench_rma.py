@@ -62,14 +62,15 @@ def test_percentiles_are_of_the_values():
 
 
 @pytest.mark.one_mpi
-def test_every_call_is_measured_on_the_engine(mpi, preload):
+@pytest.mark.parametrize("network", rma.NETWORKS)
+def test_every_call_is_measured_on_the_engine(mpi, preload, network):
     if not mpi.binary("bench_rma").exists():
         pytest.skip("bench_rma is not built")
     rows = rma.run(
         Launch(Build(launch.BUILD, mpi.tag), timeout=100),
-        "tcp",
+        network,
         True,
-        options=rma.ENGINE,
+        options=rma.ENGINE[network],
         milliseconds=1,
         periods=2,
         period=100,
@@ -95,7 +96,7 @@ def test_an_idle_agent_is_found_and_sleeps(mpi, preload):
     if not mpi.binary("bench_rma").exists():
         pytest.skip("bench_rma is not built")
     bench = Launch(Build(launch.BUILD, mpi.tag), timeout=100)
-    row = rma.run(bench, "tcp", True, calls=("idle",), options=rma.ENGINE, idle=100)["idle"]
+    row = rma.run(bench, "tcp", True, calls=("idle",), options=rma.ENGINE["tcp"], idle=100)["idle"]
     assert (row["agents"], row["wakeups"]) == (1, 0)
 
 

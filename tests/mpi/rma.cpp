@@ -1,9 +1,15 @@
 // MPI's one-sided communication as the standard has it: results, synchronisation, errors, and what
-// a window tells of itself. For the RMA engine; hosts may differ in what errors they find.
+// a window tells of itself. For the RMA engine; hosts may differ in what errors they find. With
+// --allocated, windows whose memory does not matter are allocated by MPI.
 #include <mpi.h>
 
+#include <algorithm>
+#include <cinttypes>
 #include <complex>
+#include <cstdio>
+#include <cstring>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "check.h"
@@ -14,10 +20,21 @@ using check::rank;
 using check::ranks;
 
 struct Words {
-  std::vector<int64_t> memory;
+  std::vector<int64_t> own;
+  std::span<int64_t> memory;
   MPI_Win win;
-  explicit Words(size_t count, MPI_Comm comm = check::world) : memory(count) {
-    MPI_Win_create(memory.data(), static_cast<MPI_Aint>(count * 8), 8, MPI_INFO_NULL, comm, &win);
+  explicit Words(size_t count, MPI_Comm comm = check::world) {
+    const auto bytes = static_cast<MPI_Aint>(count * 8);
+    if (check::listed(check::rest, "--allocated")) {
+      int64_t* base = nullptr;
+      MPI_Win_allocate(bytes, 8, MPI_INFO_NULL, comm, &base, &win);
+      memory = {base, count};
+      std::ranges::fill(memory, 0);
+    } else {
+      own.resize(count);
+      memory = own;
+      MPI_Win_create(own.data(), bytes, 8, MPI_INFO_NULL, comm, &win);
+    }
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     MPI_Barrier(comm);
   }
@@ -548,6 +565,30 @@ void a_rank_that_waits_lets_messages_move_on() {
   MPI_Win_fence(0, words.win);
 }
 
+int64_t shared_kilobytes() {
+  std::FILE* const file = std::fopen("/proc/self/status", "r");
+  int64_t found = 0;
+  for (char line[256]; file != nullptr && std::fgets(line, sizeof line, file) != nullptr;)
+    std::sscanf(line, "RssShmem: %" SCNd64, &found);
+  if (file != nullptr) std::fclose(file);
+  return found;
+}
+
+void memory_of_windows_that_are_gone_is_given_back() {
+  constexpr int times = 300;
+  constexpr MPI_Aint bytes = 100000;
+  int64_t before = 0;
+  for (int i = 0; i < times; ++i) {
+    char* base = nullptr;
+    MPI_Win win;
+    MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, check::world, &base, &win);
+    std::memset(base, 1, bytes);
+    MPI_Win_free(&win);
+    if (i == 50) before = shared_kilobytes();
+  }
+  EXPECT(shared_kilobytes() - before < 10 * bytes / 1024);
+}
+
 void many_windows_come_and_go() {
   for (int i = 0; i < 100; ++i) {
     Words words(8);
@@ -583,5 +624,7 @@ int main(int argc, char** argv) {
        {"errors_of_range_and_epochs", errors_of_range_and_epochs},
        {"a_target_that_computes_is_served", a_target_that_computes_is_served},
        {"a_rank_that_waits_lets_messages_move_on", a_rank_that_waits_lets_messages_move_on},
-       {"many_windows_come_and_go", many_windows_come_and_go}});
+       {"many_windows_come_and_go", many_windows_come_and_go},
+       {"memory_of_windows_that_are_gone_is_given_back",
+        memory_of_windows_that_are_gone_is_given_back}});
 }

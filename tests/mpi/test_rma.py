@@ -1,18 +1,86 @@
 """The RMA engine under real MPIs: rma.cpp."""
 
+import subprocess
+
 import pytest
 from support import launch
 
+CASES = 20
+
 
 @pytest.mark.few_mpis
+@pytest.mark.parametrize("fabric", ["socket", "node"])
+@pytest.mark.parametrize("memory", ["created", "allocated"])
 @pytest.mark.parametrize("mode", ["off", "transparent"])
-def test_windows_that_the_engine_does_are_as_the_standard_has_them(mpi, preload, mode):
-    result = launch.run(
-        mpi, 3, "rma", env={"NEARCACHE_RMA": "on", "NEARCACHE_MODE": mode, "NEARCACHE_VERBOSE": "2"}
-    ).check()
-    assert len(result.lines("ok")) == 19
+def test_windows_that_the_engine_does_are_as_the_standard_has_them(
+    mpi, preload, fabric, memory, mode
+):
+    env = {
+        "NEARCACHE_RMA": "on",
+        "NEARCACHE_RMA_FABRIC": fabric,
+        "NEARCACHE_MODE": mode,
+        "NEARCACHE_VERBOSE": "2",
+    }
+    result = launch.run(mpi, 3, "rma", f"--{memory}", env=env).check()
+    assert len(result.lines("ok")) == CASES
     assert "a window is done by the RMA engine" in result.output
     assert "not done by the RMA engine" not in result.output
+    assert ("memory in reach of this rank: of 3 of 3" in result.output) == (fabric == "node")
+
+
+# Ranks 2 and 3 are started by a command, after another one.
+APART = """#!/bin/sh
+rank=${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}
+[ "$rank" -lt 2 ] && exec {program} "$@"
+exec {wrapper} sh -c '{first}; exec "$@"' sh {program} "$@"
+"""
+
+
+def run_apart(mpi, folder, wrapper, first, *arguments, **env):
+    done = subprocess.run([*wrapper.split(), "true"], capture_output=True)
+    if done.returncode != 0:
+        pytest.skip(f"{wrapper} is not allowed here: {done.stderr}")
+    script = folder / "apart"
+    script.write_text(
+        APART.format(program=mpi.binary("rma"), wrapper=wrapper, first=first), encoding="utf-8"
+    )
+    script.chmod(0o755)
+    env = {
+        "NEARCACHE_RMA": "on",
+        "NEARCACHE_RMA_INTERFACE": "lo",
+        "NEARCACHE_MODE": "off",
+        "NEARCACHE_VERBOSE": "2",
+        "MPIR_CVAR_POLLS_BEFORE_YIELD": "0",  # there are more ranks than cores
+        **env,
+    }
+    return launch.run(mpi, 4, script, "--allocated", *arguments, env=env)
+
+
+@pytest.mark.few_mpis
+def test_ranks_of_two_nodes_use_memory_and_sockets_in_one_window(mpi, preload, tmp_path):
+    result = run_apart(mpi, tmp_path, "unshare --uts", "hostname another").check()
+    assert len(result.lines("ok")) == CASES
+    assert "not done by the RMA engine" not in result.output
+    assert "memory in reach of this rank: of 2 of 4" in result.output
+
+
+@pytest.mark.few_mpis
+def test_who_cannot_map_the_arena_goes_by_sockets(mpi, preload, tmp_path):
+    result = run_apart(mpi, tmp_path, "env", "ulimit -v 8000000").check()
+    assert len(result.lines("ok")) == CASES
+    assert "shares no memory with others of its node: mmap of the arena" in result.output
+    assert "memory in reach of this rank: of 2 of 4" in result.output
+    assert "memory in reach of this rank: of 1 of 4" in result.output
+
+
+@pytest.mark.one_mpi
+def test_fabric_node_does_nothing_by_sockets(mpi, preload, tmp_path):
+    # The host alone finds no errors of range.
+    only = ("--only", "exclusive_locks_exclude")
+    fabric = {"NEARCACHE_RMA_FABRIC": "node"}
+    result = run_apart(mpi, tmp_path, "unshare --uts", "hostname another", *only, **fabric).check()
+    assert "option rma_fabric=node: not all ranks share memory" in result.output
+    assert "a window is done by the RMA engine" not in result.output
 
 
 @pytest.mark.few_mpis

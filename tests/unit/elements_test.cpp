@@ -89,6 +89,32 @@ void complex_numbers(Element element) {
     EXPECT_FALSE(has_meaning(none, element));
 }
 
+template <class T>
+void many(Element element) {
+  std::vector<T> data, memory;
+  for (int i = 0; i < 77; ++i) {
+    data.push_back(static_cast<T>(i * 37 % 101));
+    memory.push_back(static_cast<T>(i * 53 % 101));
+  }
+  for (const Operation operation : {Operation::minimum, Operation::maximum, Operation::sum}) {
+    std::vector<T> now = memory;
+    apply(operation, element, reinterpret_cast<std::byte*>(now.data()),
+          reinterpret_cast<const std::byte*>(data.data()), now.size());
+    for (size_t i = 0; i < now.size(); ++i)
+      EXPECT_EQ(now[i], result(operation, element, memory[i], data[i])) << i;
+  }
+}
+
+TEST(Elements, ManyAreTreatedLikeEach) {
+  many<int8_t>(Element::int8);
+  many<uint16_t>(Element::uint16);
+  many<int32_t>(Element::int32);
+  many<uint64_t>(Element::uint64);
+  many<float>(Element::float32);
+  many<double>(Element::float64);
+  many<long double>(Element::long_double);
+}
+
 TEST(Elements, RealAndComplexNumbers) {
   real_numbers<float>(Element::float32);
   real_numbers<double>(Element::float64);

@@ -5,20 +5,25 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <numeric>
+#include <span>
 #include <thread>
 #include <vector>
 
 #include "net/socket_fabric.h"
 #include "rma/agent.h"
+#include "rma/node.h"
 
 namespace nearcache::rma {
 namespace {
 
 struct Rank {
   std::unique_ptr<net::SocketFabric> fabric;
+  std::unique_ptr<Node> node;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Agent> agent;
-  std::vector<uint64_t> words = std::vector<uint64_t>(64);
+  std::vector<uint64_t> own = std::vector<uint64_t>(64);
+  std::span<uint64_t> words = own;
   Window* window = nullptr;
 
   void issue(const Agent::Lock& lock, Transfer transfer) {
@@ -60,8 +65,14 @@ struct Rank {
 
 class Agents : public testing::Test {
  protected:
-  void begin(int count) {
+  // The first ranks are of one node.
+  void begin(int count, int on_node = 1) {
     std::vector<net::SocketAddress> addresses;
+    std::string no_arena;
+    const auto arena = net::Arena::make(uint64_t{1} << 30, &no_arena);
+    ASSERT_EQ(no_arena, "");
+    std::vector<int> sharing(static_cast<size_t>(on_node));
+    std::iota(sharing.begin(), sharing.end(), 0);
     for (int rank = 0; rank < count; ++rank) {
       std::string wrong;
       ranks.emplace_back(std::make_unique<Rank>());
@@ -72,8 +83,16 @@ class Agents : public testing::Test {
     for (auto& rank : ranks) {
       rank->fabric->know({1, 2}, addresses);
       rank->engine = std::make_unique<Engine>(rank->fabric.get());
+      if (const int number = rank->engine->rank(); on_node > 1 && number < on_node) {
+        rank->node = std::make_unique<Node>(arena, sharing, number);
+        rank->words = {reinterpret_cast<uint64_t*>(rank->node->take(512)), 64};
+      }
       rank->window = rank->engine->open(
-          1, Members(count), Memory::fixed(rank->words.data(), rank->words.size() * 8, 8));
+          1, Members(count), Memory::fixed(rank->words.data(), rank->words.size() * 8, 8),
+          rank->node.get());
+    }
+    for (auto& rank : ranks) {
+      ASSERT_TRUE(rank->window->find_nears());
       rank->agent = std::make_unique<Agent>(rank->engine.get());
       ASSERT_EQ(rank->agent->start(), "");
     }
@@ -169,6 +188,82 @@ TEST_F(Agents, LocksExcludeProgramsThatRun) {
   });
   const Agent::Lock lock(ranks[0]->agent.get());
   EXPECT_EQ(ranks[0]->words[0], 150u);
+}
+
+// By whoever executes them: the rank that asks, if it shares memory with the target, or its agent.
+TEST_F(Agents, AccumulatesOfNearAndFarRanksAreAtomicToEachOther) {
+  begin(4, 2);
+  constexpr uint64_t times = 2000;
+  const auto many = [](Rank& rank, Kind kind, Operation operation, const uint64_t* data) {
+    uint64_t old[6];
+    const Agent::Lock lock(rank.agent.get());
+    rank.issue(lock, {.kind = kind,
+                      .target = 1,
+                      .displacement = 8,
+                      .length = 48,
+                      .data = reinterpret_cast<const std::byte*>(data),
+                      .result = kind == Kind::fetch ? reinterpret_cast<std::byte*>(old) : nullptr,
+                      .element = Element::uint64,
+                      .operation = operation});
+    const Mark mark = rank.window->flush(1);
+    rank.agent->wait(lock, [&] { return rank.window->reached(1, mark); });
+  };
+  everybody([&](Rank& rank) {
+    const uint64_t ones[6] = {1, 2, 3, 4, 5, 6};
+    for (uint64_t i = 0; i < times; ++i) {
+      rank.fetch_add(1, 0, 1);
+      many(rank, i % 2 == 0 ? Kind::accumulate : Kind::fetch, Operation::sum, ones);
+      // A counter by compare-and-swap.
+      uint64_t both[2], before = 0;
+      for (both[1] = 0;; both[1] = before) {
+        both[0] = both[1] + 1;
+        const Agent::Lock lock(rank.agent.get());
+        rank.issue(lock, {.kind = Kind::compare_and_swap,
+                          .target = 1,
+                          .displacement = 20,
+                          .length = 8,
+                          .data = reinterpret_cast<std::byte*>(both),
+                          .result = reinterpret_cast<std::byte*>(&before)});
+        const Mark mark = rank.window->flush(1);
+        rank.agent->wait(lock, [&] { return rank.window->reached(1, mark); });
+        if (before == both[1]) break;
+      }
+    }
+  });
+  EXPECT_EQ(ranks[1]->words[0], 4 * times);
+  for (uint64_t i = 0; i < 6; ++i) EXPECT_EQ(ranks[1]->words[8 + i], 4 * times * (i + 1));
+  EXPECT_EQ(ranks[1]->words[20], 4 * times);
+}
+
+TEST_F(Agents, LocksOfNearAndFarRanksExcludeEachOther) {
+  begin(4, 2);
+  constexpr int times = 300;
+  everybody([&](Rank& rank) {
+    for (int i = 0; i < times; ++i) {
+      uint64_t word = 0;
+      {
+        const Agent::Lock lock(rank.agent.get());
+        rank.window->lock(1, LockType::exclusive, false);
+        rank.issue(lock, {.kind = Kind::get,
+                          .target = 1,
+                          .displacement = 0,
+                          .length = 8,
+                          .result = reinterpret_cast<std::byte*>(&word)});
+      }
+      rank.flush(1);
+      ++word;
+      {
+        const Agent::Lock lock(rank.agent.get());
+        rank.issue(lock, {.kind = Kind::put,
+                          .target = 1,
+                          .displacement = 0,
+                          .length = 8,
+                          .data = reinterpret_cast<std::byte*>(&word)});
+      }
+      rank.unlock(1);
+    }
+  });
+  EXPECT_EQ(ranks[1]->words[0], static_cast<uint64_t>(4 * times));
 }
 
 TEST_F(Agents, FencesOfRanksThatComeAtDifferentTimes) {

@@ -1,5 +1,5 @@
 // A job of ranks in one process, each with an engine and one window, on a network that delays and
-// mixes what it carries.
+// mixes what it carries. Ranks that follow each other may be of one node and share its memory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include "net/stub_network.h"
@@ -19,18 +21,36 @@ struct Job {
 
   net::StubNetwork network;
   std::vector<std::unique_ptr<Engine>> engines;
-  std::vector<std::vector<uint64_t>> memory;  // of each rank's window, in words, which are its unit
+  std::vector<std::unique_ptr<Node>> nodes;  // of each rank, as it knows it
+  std::vector<std::vector<uint64_t>> own;    // memory that is not shared
+  std::vector<std::span<uint64_t>> memory;   // of each rank's window, in words, which are its unit
   std::vector<Window*> windows;
 
-  Job(int ranks, uint64_t seed, size_t words = 64)
-      : network(ranks, seed), memory(static_cast<size_t>(ranks), std::vector<uint64_t>(words)) {
+  Job(int ranks, uint64_t seed, size_t words = 64, int on_node = 1)
+      : network(ranks, seed), own(static_cast<size_t>(ranks)) {
+    std::shared_ptr<net::Arena> arena;
     for (int rank = 0; rank < ranks; ++rank) {
       engines.push_back(std::make_unique<Engine>(&network.fabric(rank)));
-      auto& words_here = memory[static_cast<size_t>(rank)];
-      windows.push_back(engines.back()->open(
-          window_id, Members(ranks), Memory::fixed(words_here.data(), words_here.size() * 8, 8)));
+      const int first = rank / on_node * on_node, count = std::min(on_node, ranks - first);
+      std::vector<int> sharing(static_cast<size_t>(count));
+      std::iota(sharing.begin(), sharing.end(), first);
+      std::string wrong;
+      if (rank == first) arena = net::Arena::make(uint64_t{1} << 30, &wrong);
+      EXPECT_EQ(wrong, "");
+      nodes.push_back(count > 1 ? std::make_unique<Node>(arena, sharing, rank) : nullptr);
+      own[static_cast<size_t>(rank)].resize(count > 1 ? 0 : words);
+      memory.emplace_back(count > 1 ? reinterpret_cast<uint64_t*>(nodes.back()->take(words * 8))
+                                    : own[static_cast<size_t>(rank)].data(),
+                          words);
+      windows.push_back(engines.back()->open(window_id, Members(ranks),
+                                             Memory::fixed(memory.back().data(), words * 8, 8),
+                                             nodes.back().get()));
     }
+    for (Window* each : windows) EXPECT_TRUE(each->find_nears());
   }
+  ~Job() { engines.clear(); }  // before the nodes
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
   int ranks() const { return static_cast<int>(engines.size()); }
   Window& window(int rank) { return *windows[static_cast<size_t>(rank)]; }
   uint64_t& word(int rank, size_t index) { return memory[static_cast<size_t>(rank)][index]; }
@@ -62,9 +82,19 @@ struct Job {
   }
   bool fence() {
     for (Window* each : windows) each->fence_enter();
-    return run([&] {
-      return std::ranges::all_of(
-          windows, [](Window* each) { return each->fence_met() && each->all_landed(); });
+    // By words, each look at a window may move others on.
+    const auto met = [&] {
+      return std::ranges::count_if(windows, [](Window* each) {
+               return each->fence_met() && each->all_landed();
+             }) == ranks();
+    };
+    for (int rounds = 0; !run(met); ++rounds) {
+      if (rounds == Commons::most_rounds) return false;
+    }
+    return std::ranges::all_of(windows, [](Window* each) {
+      return std::ranges::all_of(each->nears(), [&](const Near& near) {
+        return Window::fence_over(near, each->fence_to_be_over());
+      });
     });
   }
 

@@ -615,6 +615,114 @@ TEST(Rma, CompletionsAreCalledWhenTheirResultIsThere) {
   EXPECT_EQ(calls, 102);
 }
 
+// In a node
+
+TEST(RmaNode, NothingGoesByMessagesWhereMemoryIsShared) {
+  Job job(4, 1, 64, 4);
+  uint64_t old = 0, got = 0;
+  job.window(0).lock_all(false);
+  ASSERT_TRUE(job.put(0, 3, 5, uint64_t{40}));
+  ASSERT_TRUE(job.fetch_add(0, 3, 5, 2, &old));
+  ASSERT_TRUE(job.get(0, 3, 5, &got));
+  EXPECT_EQ(old, 40u);
+  EXPECT_EQ(got, 42u);
+  EXPECT_EQ(job.word(3, 5), 42u);
+  EXPECT_EQ(job.window(0).flush(3), 0u);
+  job.window(0).unlock_all();
+  EXPECT_TRUE(job.window(0).all_reached());
+  ASSERT_TRUE(job.fence());
+  const std::vector<int> origins{0}, targets{3};
+  job.window(3).post(origins);
+  EXPECT_TRUE(job.window(0).started(targets));
+  EXPECT_FALSE(job.window(0).started(targets));
+  job.window(0).complete(targets);
+  EXPECT_TRUE(job.window(3).completed_by(1));
+  EXPECT_FALSE(job.window(3).completed_by(1));
+  EXPECT_EQ(job.network.batches(), 0u);
+}
+
+TEST(RmaNode, ALockThatIsHeldByItsWordIsWaitedForInTheQueueOfTheTargetAndInTurn) {
+  Job job(4, 2, 64, 3);  // rank 3 is on another node
+  job.window(0).lock(2, LockType::exclusive, false);
+  ASSERT_TRUE(job.put(0, 2, 0, uint64_t{1}));
+  uint64_t far = 0, near = 0, late = 0;
+  job.window(3).lock(2, LockType::exclusive, false);
+  ASSERT_TRUE(job.fetch_add(3, 2, 0, 10, &far));
+  const Mark of_far = job.window(3).flush(2);
+  EXPECT_FALSE(job.run([&] { return job.window(3).reached(2, of_far); }));
+  // Behind it in the queue, though its word would do for a shared lock after the first one.
+  job.window(1).lock(2, LockType::shared, false);
+  ASSERT_TRUE(job.get(1, 2, 0, &near));
+  const Mark of_near = job.window(1).flush(2);
+  EXPECT_FALSE(job.run([&] { return job.window(1).reached(2, of_near); }));
+  EXPECT_EQ(job.window(0).unlock(2), 0u);
+  EXPECT_TRUE(job.run([&] { return job.window(3).reached(2, of_far); }));
+  EXPECT_EQ(far, 1u);
+  EXPECT_FALSE(job.run([&] { return job.window(1).reached(2, of_near); }));
+  ASSERT_TRUE(job.unlock(3, 2));
+  EXPECT_TRUE(job.run([&] { return job.window(1).reached(2, of_near); }));
+  EXPECT_EQ(near, 11u);
+  ASSERT_TRUE(job.unlock(1, 2));
+  // Nobody waits any more: by the word again.
+  const uint64_t batches = job.network.batches();
+  job.window(0).lock(2, LockType::shared, false);
+  ASSERT_TRUE(job.get(0, 2, 0, &late));
+  EXPECT_EQ(job.window(0).unlock(2), 0u);
+  EXPECT_EQ(late, 11u);
+  EXPECT_EQ(job.network.batches(), batches);
+}
+
+// A rank that has left a fence may not look at memory in which what came before is not done yet.
+TEST(RmaNode, AFenceIsOverAtATargetWhenItHasExecutedWhatOthersSentBefore) {
+  Job job(3, 3, 64, 2);
+  const auto over_for_0 = [&] {
+    return Window::fence_over(*job.window(0).near(1), job.window(0).fence_to_be_over());
+  };
+  ASSERT_TRUE(job.fence());
+  EXPECT_TRUE(over_for_0());
+  ASSERT_TRUE(job.put(2, 1, 0, uint64_t{7}));
+  for (Window* each : job.windows) each->fence_enter();
+  EXPECT_FALSE(over_for_0());
+  EXPECT_TRUE(job.run(over_for_0));
+  EXPECT_EQ(job.word(1, 0), 7u);
+}
+
+TEST(RmaNode, WhatIsOutsideOfTheWindowIsAnErrorOfTheNextFlush) {
+  Job job(2, 4, 64, 2);
+  ASSERT_TRUE(job.put(0, 1, 64, uint64_t{1}));
+  EXPECT_FALSE(job.window(0).ready(1));
+  EXPECT_EQ(job.window(0).take_error(1), Status::out_of_range);
+  EXPECT_TRUE(job.window(0).ready(1));
+  EXPECT_EQ(job.window(0).near(1)->at(63, 8), reinterpret_cast<std::byte*>(&job.word(1, 63)));
+  EXPECT_EQ(job.window(0).near(1)->at(63, 9), nullptr);
+  EXPECT_EQ(job.window(0).near(1)->at(64, 1), nullptr);
+  EXPECT_EQ(job.window(0).near(1)->at(-1, 8), nullptr);
+  EXPECT_EQ(job.window(0).near(1)->at(INT64_MAX, 8), nullptr);
+  EXPECT_EQ(job.window(0).near(2), nullptr);
+  EXPECT_EQ(job.window(0).near(-2), nullptr);
+}
+
+TEST(RmaNode, RanksOfANodeNeedNotFollowEachOther) {
+  net::StubNetwork network(5, 1);
+  std::string wrong;
+  const auto arena = net::Arena::make(uint64_t{1} << 30, &wrong);
+  Node node(arena, {0, 3, 4}, 3);
+  Node other(arena, {0, 3, 4}, 4);
+  Engine engine(&network.fabric(3)), of_other(&network.fabric(4));
+  const std::vector<int> peers{4, 1, 3, 2};
+  std::byte* const memory = other.take(64);
+  Window* window = engine.open(7, Members(peers), Memory::fixed(node.take(8), 8, 1), &node);
+  EXPECT_FALSE(window->find_nears());
+  of_other.open(7, Members(peers), Memory::fixed(memory, 64, 4), &other);
+  EXPECT_TRUE(window->find_nears());
+  EXPECT_EQ(window->nears().size(), 2u);
+  EXPECT_FALSE(window->all_near());
+  EXPECT_EQ(window->near(0)->at(3, 8), memory + 12);
+  EXPECT_EQ(window->near(1), nullptr);
+  EXPECT_EQ(window->near(2), &window->own());
+  EXPECT_EQ(window->near(3), nullptr);
+}
+
 // Batches that a call costs in all, beside those of the operations that go with it.
 class Costs : public testing::TestWithParam<int> {
  protected:

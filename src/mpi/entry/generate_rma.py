@@ -59,6 +59,14 @@ WAITS_FOR_ONE = {
         "*outcount = found;",
     ),
 }
+# What a window that was used last may do at once, before anything is asked: calls that return true then.
+SHORT = {
+    "Put": "put_word(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype)",
+    "Get": "get_word(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype)",
+    "Win_flush": "flush_at_once(rank)",
+    "Win_lock": "lock_at_once(lock_type, rank, assert)",
+    "Win_unlock": "unlock_at_once(rank)",
+}
 CREATIONS = ("Win_create", "Win_allocate", "Win_create_dynamic")
 
 
@@ -127,6 +135,18 @@ def source(rows):
         parameters = row.parameter_text.replace(
             "const void *compare_addr", "NEARCACHE_COMPARE_CONST void *compare_addr"
         )
+        short = SHORT.get(row.name.removesuffix("_c"))
+        if short:
+            # Out of line, so that the short way does not pay for its registers.
+            name = f"engine_fully_does_{row.name}"
+            text += f"[[gnu::noinline]] int {name}({parameters}) {{\n  "
+            text += "\n  ".join(lines) + "\n}\n"
+            arguments = ", ".join(p.name for p in row.parameters)
+            lines = [
+                "EngineWindow* window = recent_window(win);",
+                f"if (window != nullptr && window->{short}) [[likely]] return MPI_SUCCESS;",
+                f"return {name}({arguments});",
+            ]
         text += f"int engine_does_{row.name}({parameters}) {{\n  " + "\n  ".join(lines) + "\n}\n"
     return (
         text

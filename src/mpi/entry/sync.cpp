@@ -127,17 +127,14 @@ auto one(int rank) {
 }
 
 // The ranks of `group` in the window's group.
-std::vector<uint32_t> targets_in_window(MPI_Group group, const Window& window) {
+std::vector<uint32_t> targets_in_window(MPI_Group group, Window& window) {
   int size = 0;
-  MPI_Group members = MPI_GROUP_NULL;
-  if (next.Group_size(group, &size) != MPI_SUCCESS ||
-      next.Win_get_group(window.handle(), &members) != MPI_SUCCESS)
-    return {};
+  const MPI_Group members = window.group();
+  if (next.Group_size(group, &size) != MPI_SUCCESS || members == MPI_GROUP_NULL) return {};
   std::vector<int> theirs(static_cast<size_t>(size)),
       ours(static_cast<size_t>(size), MPI_UNDEFINED);
   for (int i = 0; i < size; ++i) theirs[static_cast<size_t>(i)] = i;
   if (size > 0) next.Group_translate_ranks(group, size, theirs.data(), members, ours.data());
-  next.Group_free(&members);
   std::vector<uint32_t> targets;
   for (const int rank : ours) {
     if (window.valid_target(rank)) targets.push_back(static_cast<uint32_t>(rank));
@@ -163,9 +160,13 @@ int unlocked(Window& window, int rank) {
 // Of a window that pauses.
 int unnoted_flush(Window& window, int rank) {
   window.flush_passed();
-  const Learns learns = window.completes_fetches() ? Learns::perhaps : Learns::no_more;
+  const bool fetched = window.completes_fetches();
   const int rc = next.Win_flush(rank, window.handle());
-  note(learns);
+  if (fetched) {
+    context.acquire();
+  } else {
+    context.completed();
+  }
   return rc;
 }
 
@@ -276,7 +277,7 @@ int MPI_Win_fence(int assert, MPI_Win win) {
 }
 
 int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
-  const Window* window = context.windows.find(win);
+  Window* window = context.windows.find(win);
   const std::vector<uint32_t> targets =
       window != nullptr ? targets_in_window(group, *window) : std::vector<uint32_t>();
   return opening(

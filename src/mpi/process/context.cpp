@@ -45,6 +45,7 @@ static void learn_threads(bool multiple) {
   if (context.threaded || (!multiple && provided != MPI_THREAD_MULTIPLE)) return;
   context.threaded = true;
   context.last_window = nullptr;
+  rma_threads_come();
   context.observer.threads_came();
   context.coherence.threads_came();
   for (Window* window : context.windows.all()) window->leave_short_ways();

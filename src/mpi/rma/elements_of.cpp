@@ -1,11 +1,11 @@
 #include "mpi/rma/elements_of.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "mpi/process/next.h"
 #include "mpi/types/type_map.h"
-#include "mpi/types/type_table.h"
 
 namespace nearcache::mpi {
 namespace {
@@ -139,6 +139,17 @@ rma::Element element_of(MPI_Datatype named) {
     if (each.type == named) return by_size(each.kind, named);
   }
   return Element::bytes;
+}
+
+NamedTypes<rma::Element> known_elements;
+
+void know_element(MPI_Datatype named, Element element) {
+  static const auto all = [] {
+    std::array<Element, rma::element_count> each{};
+    for (size_t i = 0; i < each.size(); ++i) each[i] = static_cast<Element>(i);
+    return each;
+  }();
+  known_elements.add(named, &all[static_cast<size_t>(element)]);
 }
 
 std::optional<rma::Operation> operation_of(MPI_Op op) {

@@ -6,6 +6,7 @@
 
 #include "cache/get/layout.h"
 #include "mpi/mpi_api.h"
+#include "mpi/types/type_table.h"
 #include "rma/elements.h"
 #include "rma/wire.h"
 
@@ -14,6 +15,9 @@ namespace nearcache::mpi {
 std::optional<rma::Operation> operation_of(MPI_Op op);
 // Of a predefined type. One without arithmetic is bytes.
 rma::Element element_of(MPI_Datatype named);
+// The same of those that `know_element` was called with, from one thread at a time.
+extern NamedTypes<rma::Element> known_elements;
+void know_element(MPI_Datatype named, rma::Element element);
 
 // Where the bytes of elements of a datatype lie, relative to their address.
 struct Runs {

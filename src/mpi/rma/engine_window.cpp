@@ -11,6 +11,7 @@
 #include "mpi/rma/fetches.h"
 #include "mpi/rma/layer.h"
 #include "mpi/types/type_map.h"
+#include "rma/execute.h"
 
 namespace nearcache::mpi {
 namespace {
@@ -73,8 +74,8 @@ void set_target(Transfer* transfer, const Target& target, const Runs& runs,
 
 }  // namespace
 
-int EngineWindow::report(int rc) const {
-  if (rc != MPI_SUCCESS) below_engine().Win_call_errhandler(handle_, rc);
+int EngineWindow::report_error(int rc) const {
+  below_engine().Win_call_errhandler(handle_, rc);
   return rc;
 }
 
@@ -111,9 +112,82 @@ int EngineWindow::check(const Target& target) const {
 void EngineWindow::issue(const rma::Agent::Lock& lock, Transfer transfer) {
   while (!window_->issue(&transfer))
     station_->agent().wait(lock, [&] { return !window_->crowded(transfer.target); });
+  open(transfer.target);
 }
 
-int EngineWindow::put(const OriginBuffer& origin, const Target& target) {
+void EngineWindow::open(int rank) {
+  rma::Near* const near = window_->near(rank);
+  if (near == nullptr) return;
+  near->open.store(!window_->ready(rank) ? Open::no
+                   : passive(rank)       ? Open::passive
+                                         : Open::active,
+                   std::memory_order_relaxed);
+}
+
+void EngineWindow::close(int rank) {
+  if (rma::Near* const near = window_->near(rank); near != nullptr)
+    near->open.store(Open::no, std::memory_order_relaxed);
+}
+
+void EngineWindow::end_fences() {
+  fenced_ = false;
+  for (rma::Near& near : window_->nears()) near.open.store(Open::no, std::memory_order_relaxed);
+}
+
+void EngineWindow::tell_freed(const rma::Near& near) {
+  const rma::Agent::Lock lock(&station_->agent());
+  window_->tell_freed(near);
+  station_->agent().send(lock);
+}
+
+namespace {
+
+// A word in one instruction, without a call.
+void copy(void* to, const void* from, uint64_t bytes) {
+  if (bytes == sizeof(uint64_t)) {
+    std::memcpy(to, from, sizeof(uint64_t));
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
+
+}  // namespace
+
+// False if the operation has no meaning, or is of a type that was not seen yet.
+bool EngineWindow::known(MPI_Op op, MPI_Datatype type, Computation* computation) {
+  if (!context.threaded && op == computation_.op && type == computation_.type) {
+    *computation = computation_;
+    return true;
+  }
+  const std::optional<rma::Operation> operation = operation_of(op);
+  const rma::Element* const element = known_elements.find(type);
+  if (!operation || element == nullptr || !rma::has_meaning(*operation, *element)) return false;
+  *computation = {op, type, *operation, *element};
+  if (!context.threaded) computation_ = *computation;
+  return true;
+}
+
+// Accumulates of one predefined type at both ends.
+bool EngineWindow::compute_at_once(const OriginBuffer& origin, void* result, const Target& target,
+                                   MPI_Op op) {
+  Computation what;
+  if (origin.type != target.type || origin.count != target.count ||
+      !known(op, target.type, &what) ||
+      (what.operation == rma::Operation::no_op && result == nullptr))
+    return false;
+  uint64_t bytes;
+  std::byte* const at = at_once(target.type, target.count, target, &bytes);
+  if (at == nullptr || bytes > rma::most_at_a_time) return false;
+  rma::Mutex& elements = window_->near(target.rank)->commons->elements;
+  elements.lock(process_);
+  if (result != nullptr) copy(result, at, bytes);
+  rma::apply(what.operation, what.element, at, static_cast<const std::byte*>(origin.address),
+             static_cast<size_t>(target.count));
+  elements.unlock();
+  return true;
+}
+
+int EngineWindow::put_in_full(const OriginBuffer& origin, const Target& target) {
   if (target.rank == MPI_PROC_NULL) return MPI_SUCCESS;
   const rma::Agent::Lock lock(&station_->agent());
   if (const int wrong = check(target); wrong != MPI_SUCCESS) return wrong;
@@ -132,7 +206,8 @@ int EngineWindow::put(const OriginBuffer& origin, const Target& target) {
   return MPI_SUCCESS;
 }
 
-int EngineWindow::get(void* address, MPI_Count count, MPI_Datatype type, const Target& target) {
+int EngineWindow::get_in_full(void* address, MPI_Count count, MPI_Datatype type,
+                              const Target& target) {
   if (target.rank == MPI_PROC_NULL) return MPI_SUCCESS;
   const rma::Agent::Lock lock(&station_->agent());
   if (const int wrong = check(target); wrong != MPI_SUCCESS) return wrong;
@@ -151,12 +226,9 @@ int EngineWindow::get(void* address, MPI_Count count, MPI_Datatype type, const T
   return MPI_SUCCESS;
 }
 
-int EngineWindow::accumulate(const OriginBuffer& origin, const Target& target, MPI_Op op) {
-  return get_accumulate(origin, nullptr, 0, MPI_DATATYPE_NULL, target, op);
-}
-
-int EngineWindow::get_accumulate(const OriginBuffer& origin, void* result, MPI_Count result_count,
-                                 MPI_Datatype result_type, const Target& target, MPI_Op op) {
+int EngineWindow::get_accumulate_in_full(const OriginBuffer& origin, void* result,
+                                         MPI_Count result_count, MPI_Datatype result_type,
+                                         const Target& target, MPI_Op op) {
   if (target.rank == MPI_PROC_NULL) return MPI_SUCCESS;
   const bool fetches = result_type != MPI_DATATYPE_NULL;
   const rma::Agent::Lock lock(&station_->agent());
@@ -167,7 +239,10 @@ int EngineWindow::get_accumulate(const OriginBuffer& origin, void* result, MPI_C
   if (!sends && !fetches) return MPI_SUCCESS;
   if ((sends && origin.count < 0) || result_count < 0) return MPI_ERR_COUNT;
   const bool computes = sends && *operation != rma::Operation::replace;
-  const rma::Element element = computes ? element_of(base_type(target.type)) : rma::Element::bytes;
+  const MPI_Datatype base = base_type(target.type);
+  const rma::Element element_there = element_of(base);
+  if (base == target.type && base != MPI_DATATYPE_NULL) know_element(base, element_there);
+  const rma::Element element = computes ? element_there : rma::Element::bytes;
   if (!rma::has_meaning(*operation, element)) return MPI_ERR_OP;
   Runs from, to, results;
   const bool readable = runs_of(target.type, target.count, element, &to) &&
@@ -189,18 +264,34 @@ int EngineWindow::get_accumulate(const OriginBuffer& origin, void* result, MPI_C
 
 int EngineWindow::fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank,
                                MPI_Aint displacement, MPI_Op op) {
+  if (compute_at_once({origin, 1, type}, result, {rank, displacement, 1, type}, op))
+    return MPI_SUCCESS;
   if (rank != MPI_PROC_NULL && type != MPI_DATATYPE_NULL && !is_named(type)) return MPI_ERR_TYPE;
-  return get_accumulate({origin, 1, type}, result, 1, type, {rank, displacement, 1, type}, op);
+  return get_accumulate_in_full({origin, 1, type}, result, 1, type, {rank, displacement, 1, type},
+                                op);
 }
 
 int EngineWindow::compare_and_swap(const void* origin, const void* compare, void* result,
                                    MPI_Datatype type, int rank, MPI_Aint displacement) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  const rma::Element* const element = known_elements.find(type);
+  uint64_t bytes;
+  if (std::byte* const at = at_once(type, 1, {rank, displacement, 1, type}, &bytes);
+      at != nullptr && element != nullptr && rma::has_meaning(rma::Operation::bit_and, *element)) {
+    rma::Mutex& elements = window_->near(rank)->commons->elements;
+    elements.lock(process_);
+    copy(result, at, bytes);
+    if (std::memcmp(at, compare, bytes) == 0) copy(at, origin, bytes);
+    elements.unlock();
+    return MPI_SUCCESS;
+  }
   const rma::Agent::Lock lock(&station_->agent());
   if (const int wrong = check({rank, displacement, 1, type}); wrong != MPI_SUCCESS) return wrong;
   Runs runs;
   // integers, logicals and bytes
-  const bool whole = is_named(type) && rma::has_meaning(rma::Operation::bit_and, element_of(type));
+  const bool named = is_named(type);
+  if (named) know_element(type, element_of(type));
+  const bool whole = named && rma::has_meaning(rma::Operation::bit_and, element_of(type));
   if (!whole || !runs_of(type, 1, rma::Element::bytes, &runs) || !runs.one_run() || runs.bytes > 16)
     return MPI_ERR_TYPE;
   std::byte both[32];
@@ -221,7 +312,7 @@ int EngineWindow::compare_and_swap(const void* origin, const void* compare, void
 int EngineWindow::make_request(int rc, int rank, MPI_Request* request) {
   if (rc != MPI_SUCCESS) return rc;
   Status status = Status::ok;
-  if (valid_rank(rank)) {
+  if (valid_rank(rank) && !open_as(rank, Open::active) && !open_as(rank, Open::passive)) {
     Mark mark = 0;
     bool complete = false;
     {
@@ -239,38 +330,69 @@ int EngineWindow::make_request(int rc, int rank, MPI_Request* request) {
 
 // Active target
 
-int EngineWindow::fence(int assert) {
-  constexpr int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+// All have entered a fence, and what they have done before it is done.
+void EngineWindow::meet() {
+  if (window_->all_near()) {
+    if (!window_->silent()) {
+      const rma::Agent::Lock lock(&station_->agent());
+      window_->flush_all();
+      wait_until(lock, [&] { return window_->all_reached(); });
+    }
+    window_->fence_enter();
+    return wait_until(&window_->bell(), [&] { return window_->fence_met(); });
+  }
   const rma::Agent::Lock lock(&station_->agent());
-  if ((assert & ~known) != 0) return MPI_ERR_ASSERT;
-  if (all_locked_ || !locks_.empty() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
   window_->fence_enter();
   wait_until(lock, [&] { return window_->fence_met() && window_->all_landed(); });
-  fenced_ = (assert& MPI_MODE_NOSUCCEED) == 0;
+}
+
+int EngineWindow::fence(int assert) {
+  constexpr int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+  if ((assert & ~known) != 0) return MPI_ERR_ASSERT;
+  if (all_locked_ || !no_locks() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
+  meet();
+  // Memory that is used without asking its owner.
+  if (const uint64_t fence = window_->fence_to_be_over(); fence > 0) {
+    for (const rma::Near& near : window_->nears())
+      wait_until(&near.commons->over, [&] { return rma::Window::fence_over(near, fence); });
+  }
+  if ((assert& MPI_MODE_NOSUCCEED) == 0) {
+    fenced_ = true;
+  } else if (fenced_) {
+    end_fences();
+  }
+  if (window_->silent() && !window_->broken()) return MPI_SUCCESS;
+  const rma::Agent::Lock lock(&station_->agent());
   return settled(window_->take_error());
 }
 
-bool EngineWindow::ranks_of(MPI_Group group, std::vector<int>* ranks) const {
+bool EngineWindow::ranks_of(MPI_Group group, std::vector<int>* ranks) {
   int size = 0;
   if (next.Group_size(group, &size) != MPI_SUCCESS) return false;
-  std::vector<int> given(static_cast<size_t>(size));
-  for (int i = 0; i < size; ++i) given[static_cast<size_t>(i)] = i;
-  ranks->resize(given.size());
-  if (size > 0 &&
-      next.Group_translate_ranks(group, size, given.data(), group_, ranks->data()) != MPI_SUCCESS)
+  while (counting_.size() < static_cast<size_t>(size))
+    counting_.push_back(static_cast<int>(counting_.size()));
+  ranks->resize(static_cast<size_t>(size));
+  if (size > 0 && next.Group_translate_ranks(group, size, counting_.data(), group_,
+                                             ranks->data()) != MPI_SUCCESS)
     return false;
   return std::ranges::all_of(*ranks, [&](int rank) { return valid_rank(rank); });
 }
 
 int EngineWindow::start(MPI_Group group, int assert) {
-  const rma::Agent::Lock lock(&station_->agent());
   std::vector<int> ranks;
-  if ((assert & ~MPI_MODE_NOCHECK) != 0) return MPI_ERR_ASSERT;
-  if (starting_ || all_locked_ || !locks_.empty()) return MPI_ERR_RMA_SYNC;
-  if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
-  if ((assert& MPI_MODE_NOCHECK) == 0) wait_until(lock, [&] { return window_->started(ranks); });
+  {
+    const rma::Agent::Lock lock(&station_->agent());
+    if ((assert & ~MPI_MODE_NOCHECK) != 0) return MPI_ERR_ASSERT;
+    if (starting_ || all_locked_ || !no_locks()) return MPI_ERR_RMA_SYNC;
+    if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
+    if ((assert& MPI_MODE_NOCHECK) == 0 && !window_->all_near())
+      wait_until(lock, [&] { return window_->started(ranks); });
+  }
+  if ((assert& MPI_MODE_NOCHECK) == 0 && window_->all_near())
+    wait_until(&window_->bell(), [&] { return window_->started(ranks); });
+  const rma::Agent::Lock lock(&station_->agent());
   starting_ = true;
-  fenced_ = false;
+  if (fenced_) end_fences();
   started_ = std::move(ranks);
   return window_->broken() ? settled(Status::lost_peer) : MPI_SUCCESS;
 }
@@ -281,6 +403,7 @@ int EngineWindow::complete() {
   window_->complete(started_);
   wait_until(lock, [&] { return window_->all_landed(); });
   starting_ = false;
+  for (const int rank : started_) close(rank);
   started_.clear();
   return settled(window_->take_error());
 }
@@ -295,15 +418,17 @@ int EngineWindow::post(MPI_Group group, int assert) {
   if ((assert& MPI_MODE_NOCHECK) == 0) window_->post(ranks);
   station_->agent().send(lock);
   exposing_ = true;
-  fenced_ = false;
+  if (fenced_) end_fences();
   exposed_ = ranks.size();
   return MPI_SUCCESS;
 }
 
 int EngineWindow::wait() {
-  const rma::Agent::Lock lock(&station_->agent());
   if (!exposing_) return MPI_ERR_RMA_SYNC;
-  wait_until(lock, [&] { return window_->completed_by(exposed_); });
+  const auto completed = [&] { return window_->completed_by(exposed_); };
+  if (window_->all_near()) wait_until(&window_->bell(), completed);
+  const rma::Agent::Lock lock(&station_->agent());
+  if (!window_->all_near()) wait_until(lock, completed);
   exposing_ = false;
   return window_->broken() ? settled(Status::lost_peer) : MPI_SUCCESS;
 }
@@ -322,13 +447,43 @@ int EngineWindow::test(int* flag) {
 
 // Passive target
 
-int EngineWindow::lock(int type, int rank, int assert) {
+// What is known of epochs is under the agent's lock where threads may change it: then none of them
+// is opened at once.
+bool EngineWindow::lock_at_once(int type, int rank, int assert) {
+  rma::Near* const near = window_->near(rank);
+  if (near == nullptr || context.threaded || assert != 0 || all_locked_ || starting_ ||
+      near->in_short || (!locks_.empty() && locks_.contains(rank)))
+    return false;
+  if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) return false;
+  const auto as = type == MPI_LOCK_SHARED ? rma::LockType::shared : rma::LockType::exclusive;
+  if (!near->commons->lock.try_take(as)) return false;
+  if (fenced_) end_fences();
+  near->lock_taken(as);
+  near->in_short = true;
+  ++short_locks_;
+  near->open.store(Open::passive, std::memory_order_relaxed);
+  return true;
+}
+
+bool EngineWindow::unlock_at_once(int rank) {
+  rma::Near* const near = window_->near(rank);
+  if (near == nullptr || !near->in_short ||
+      near->open.load(std::memory_order_relaxed) != Open::passive)
+    return false;
+  near->open.store(Open::no, std::memory_order_relaxed);
+  near->in_short = false;
+  --short_locks_;
+  if (rma::Window::release(near)) tell_freed(*near);
+  return true;
+}
+
+int EngineWindow::lock_in_full(int type, int rank, int assert) {
   const rma::Agent::Lock lock(&station_->agent());
   if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) return MPI_ERR_LOCKTYPE;
   if ((assert & ~MPI_MODE_NOCHECK) != 0) return MPI_ERR_ASSERT;
   if (rank != MPI_PROC_NULL && !valid_rank(rank)) return MPI_ERR_RANK;
-  if (all_locked_ || starting_ || locks_.contains(rank)) return MPI_ERR_RMA_SYNC;
-  fenced_ = false;
+  if (all_locked_ || starting_ || locked_alone(rank)) return MPI_ERR_RMA_SYNC;
+  if (fenced_) end_fences();
   locks_.insert(rank);
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   window_->lock(rank, type == MPI_LOCK_EXCLUSIVE ? LockType::exclusive : LockType::shared,
@@ -340,21 +495,27 @@ int EngineWindow::lock(int type, int rank, int assert) {
   return settled(window_->take_error(rank));
 }
 
-int EngineWindow::unlock(int rank) {
+int EngineWindow::unlock_in_full(int rank) {
   const rma::Agent::Lock lock(&station_->agent());
   if (rank != MPI_PROC_NULL && !valid_rank(rank)) return MPI_ERR_RANK;
-  if (locks_.erase(rank) == 0) return MPI_ERR_RMA_SYNC;
+  if (rma::Near* const near = window_->near(rank); near != nullptr && near->in_short) {
+    near->in_short = false;
+    --short_locks_;
+  } else if (locks_.erase(rank) == 0) {
+    return MPI_ERR_RMA_SYNC;
+  }
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  close(rank);
   const Mark mark = window_->unlock(rank);
   station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
   return settled(window_->take_error(rank));
 }
 
-int EngineWindow::lock_all(int assert) {
+int EngineWindow::lock_all_in_full(int assert) {
   const rma::Agent::Lock lock(&station_->agent());
   if ((assert & ~MPI_MODE_NOCHECK) != 0) return MPI_ERR_ASSERT;
-  if (all_locked_ || starting_ || !locks_.empty()) return MPI_ERR_RMA_SYNC;
-  fenced_ = false;
+  if (all_locked_ || starting_ || !no_locks()) return MPI_ERR_RMA_SYNC;
+  if (fenced_) end_fences();
   all_locked_ = true;
   window_->lock_all((assert& MPI_MODE_NOCHECK) != 0);
   const Mark mark = window_->lock_now(window_->rank());
@@ -362,17 +523,15 @@ int EngineWindow::lock_all(int assert) {
   return settled(window_->take_error(window_->rank()));
 }
 
-int EngineWindow::unlock_all() {
+int EngineWindow::unlock_all_in_full() {
   const rma::Agent::Lock lock(&station_->agent());
   if (!all_locked_) return MPI_ERR_RMA_SYNC;
   all_locked_ = false;
+  for (rma::Near& near : window_->nears()) near.open.store(Open::no, std::memory_order_relaxed);
   window_->unlock_all();
   station_->agent().wait(lock, [&] { return window_->all_reached(); });
   return settled(window_->take_error());
 }
-
-int EngineWindow::flush(int rank) { return flush_to(rank, &rma::Window::flush); }
-int EngineWindow::flush_local(int rank) { return flush_to(rank, &rma::Window::flush_local); }
 
 int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
   const rma::Agent::Lock lock(&station_->agent());
@@ -381,12 +540,16 @@ int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
   if (!passive(rank)) return MPI_ERR_RMA_SYNC;
   const Mark mark = (window_->*begin)(rank);
   station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
-  return settled(window_->take_error(rank));
+  const Status status = window_->take_error(rank);
+  order();
+  open(rank);
+  return settled(status);
 }
 
 int EngineWindow::flush_all() {
   const rma::Agent::Lock lock(&station_->agent());
-  if (!all_locked_ && locks_.empty()) return MPI_ERR_RMA_SYNC;
+  if (!all_locked_ && no_locks()) return MPI_ERR_RMA_SYNC;
+  order();
   window_->flush_all();
   station_->agent().wait(lock, [&] { return window_->all_reached(); });
   return settled(window_->take_error());
@@ -394,7 +557,7 @@ int EngineWindow::flush_all() {
 
 int EngineWindow::flush_local_all() {
   const rma::Agent::Lock lock(&station_->agent());
-  if (!all_locked_ && locks_.empty()) return MPI_ERR_RMA_SYNC;
+  if (!all_locked_ && no_locks()) return MPI_ERR_RMA_SYNC;
   station_->agent().wait(lock, [&] { return window_->all_landed(); });
   return settled(window_->take_error());
 }
@@ -402,6 +565,7 @@ int EngineWindow::flush_local_all() {
 // What the agent has written is seen by this thread, and the other way round, as both use the lock.
 int EngineWindow::sync() {
   const rma::Agent::Lock lock(&station_->agent());
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   return MPI_SUCCESS;
 }
 
@@ -440,12 +604,10 @@ bool EngineWindow::get_attr(int keyval, void* value, int* flag) {
 int EngineWindow::get_group(MPI_Group* group) { return next.Group_excl(group_, 0, nullptr, group); }
 
 int EngineWindow::close() {
+  if (all_locked_ || !no_locks() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
+  meet();  // nobody uses it any more
   {
     const rma::Agent::Lock lock(&station_->agent());
-    if (all_locked_ || !locks_.empty() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
-    window_->fence_enter();
-    // nobody uses it any more
-    wait_until(lock, [&] { return window_->fence_met() && window_->all_landed(); });
     station_->engine().close(window_);
   }
   next.Group_free(&group_);

@@ -4,16 +4,24 @@
 // Its handle is a window of the host MPI on MPI_COMM_SELF, so that names, attributes, info, error
 // handlers and the handle's forms in Fortran are the host's affair. What such a window would tell
 // wrongly of itself is answered here.
+//
+// Operations on predefined types at a near target (rma/near.h) whose epoch is known to be open, and
+// what completes them, are done at once: they look at nothing else and take no lock of this
+// process. All other calls are made in full.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <memory>
 #include <set>
 #include <vector>
 
 #include "mpi/mpi_api.h"
+#include "mpi/process/context.h"
 #include "mpi/rma/elements_of.h"
 #include "mpi/rma/station.h"
+#include "mpi/types/type_table.h"
 
 namespace nearcache::mpi {
 
@@ -39,21 +47,51 @@ class EngineWindow {
     int flavor;
   };
 
-  // Takes the handle and the group.
+  // Takes the handle and the group. `shared`: the memory, if it is of the arena.
   EngineWindow(Station* station, MPI_Win handle, MPI_Group group, rma::Window* window,
-               const Shape& shape)
-      : station_(station), handle_(handle), group_(group), window_(window), shape_(shape) {}
+               const Shape& shape, std::byte* shared)
+      : station_(station),
+        handle_(handle),
+        group_(group),
+        window_(window),
+        shape_(shape),
+        shared_(shared),
+        process_(station->engine().process()) {}
+  // Its memory, where that is of the arena.
+  std::byte* shared() const { return shared_; }
 
   // Calls the window's error handler if `rc` is an error. Not under the lock: the handler is the
   // program's, and may use the window.
-  int report(int rc) const;
+  int report(int rc) const { return rc == MPI_SUCCESS ? rc : report_error(rc); }
 
   // Each is the MPI call of that name: returns an error class for `report`.
-  int put(const OriginBuffer& origin, const Target& target);
-  int get(void* address, MPI_Count count, MPI_Datatype type, const Target& target);
-  int accumulate(const OriginBuffer& origin, const Target& target, MPI_Op op);
+  int put(const OriginBuffer& origin, const Target& target) {
+    uint64_t bytes;
+    std::byte* const at = at_once(origin.type, origin.count, target, &bytes);
+    if (at == nullptr) return put_in_full(origin, target);
+    wrote_.store(true, std::memory_order_relaxed);
+    std::memcpy(at, origin.address, bytes);
+    return MPI_SUCCESS;
+  }
+  int get(void* address, MPI_Count count, MPI_Datatype type, const Target& target) {
+    uint64_t bytes;
+    const std::byte* const at = at_once(type, count, target, &bytes);
+    if (at == nullptr) return get_in_full(address, count, type, target);
+    std::memcpy(address, at, bytes);
+    return MPI_SUCCESS;
+  }
+  int accumulate(const OriginBuffer& origin, const Target& target, MPI_Op op) {
+    return compute_at_once(origin, nullptr, target, op)
+               ? MPI_SUCCESS
+               : get_accumulate_in_full(origin, nullptr, 0, MPI_DATATYPE_NULL, target, op);
+  }
   int get_accumulate(const OriginBuffer& origin, void* result, MPI_Count result_count,
-                     MPI_Datatype result_type, const Target& target, MPI_Op op);
+                     MPI_Datatype result_type, const Target& target, MPI_Op op) {
+    return result_type == target.type && result_count == target.count && result != nullptr &&
+                   compute_at_once(origin, result, target, op)
+               ? MPI_SUCCESS
+               : get_accumulate_in_full(origin, result, result_count, result_type, target, op);
+  }
   int fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank,
                    MPI_Aint displacement, MPI_Op op);
   int compare_and_swap(const void* origin, const void* compare, void* result, MPI_Datatype type,
@@ -67,15 +105,59 @@ class EngineWindow {
   int post(MPI_Group group, int assert);
   int wait();
   int test(int* flag);
-  int lock(int type, int rank, int assert);
-  int unlock(int rank);
-  int lock_all(int assert);
-  int unlock_all();
-  int flush(int rank);
+  int lock(int type, int rank, int assert) {
+    return lock_at_once(type, rank, assert) ? MPI_SUCCESS : lock_in_full(type, rank, assert);
+  }
+  int unlock(int rank) { return unlock_at_once(rank) ? MPI_SUCCESS : unlock_in_full(rank); }
+  int lock_all(int assert) {
+    return lock_all_at_once(assert) ? MPI_SUCCESS : lock_all_in_full(assert);
+  }
+  int unlock_all() { return unlock_all_at_once() ? MPI_SUCCESS : unlock_all_in_full(); }
+  int flush(int rank) {
+    return flush_at_once(rank) ? MPI_SUCCESS : flush_to(rank, &rma::Window::flush);
+  }
   int flush_all();
-  int flush_local(int rank);
+  int flush_local(int rank) {
+    if (!open_as(rank, Open::passive)) return flush_to(rank, &rma::Window::flush_local);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return MPI_SUCCESS;
+  }
   int flush_local_all();
   int sync();
+
+  // Parts of these: true if that is all that was to be done, and it is done; false, and nothing has
+  // happened, if the call is to be made in full. Those of words call no function, so that they need
+  // no registers but their arguments'.
+  [[gnu::always_inline]] bool put_word(const void* address, MPI_Count count, MPI_Datatype type,
+                                       int rank, MPI_Aint displacement, MPI_Count target_count,
+                                       MPI_Datatype target_type) {
+    uint64_t bytes;
+    std::byte* const at = at_once(window_->near_in_row(rank), type, count, displacement,
+                                  target_count, target_type, &bytes);
+    if (at == nullptr || bytes != sizeof(uint64_t)) return false;
+    wrote_.store(true, std::memory_order_relaxed);
+    std::memcpy(at, address, sizeof(uint64_t));
+    return true;
+  }
+  [[gnu::always_inline]] bool get_word(void* address, MPI_Count count, MPI_Datatype type, int rank,
+                                       MPI_Aint displacement, MPI_Count target_count,
+                                       MPI_Datatype target_type) {
+    uint64_t bytes;
+    const std::byte* const at = at_once(window_->near_in_row(rank), type, count, displacement,
+                                        target_count, target_type, &bytes);
+    if (at == nullptr || bytes != sizeof(uint64_t)) return false;
+    std::memcpy(address, at, sizeof(uint64_t));
+    return true;
+  }
+  [[gnu::always_inline]] bool flush_at_once(int rank) {
+    const rma::Near* const near = window_->near_in_row(rank);
+    if (near == nullptr || near->open.load(std::memory_order_relaxed) != Open::passive)
+      return false;
+    order();
+    return true;
+  }
+  bool lock_at_once(int type, int rank, int assert);
+  bool unlock_at_once(int rank);
 
   int attach(void* base, MPI_Aint size);
   int detach(const void* base);
@@ -100,34 +182,136 @@ class EngineWindow {
   int settled(rma::Status status) const;
 
  private:
+  using Open = rma::Near::Open;
+  // What an operation is on a type.
+  struct Computation {
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    rma::Operation operation = rma::Operation::no_op;
+    rma::Element element = rma::Element::bytes;
+  };
+
+  int report_error(int rc) const;
+
+  bool open_as(int rank, Open open) const {
+    const rma::Near* const near = window_->near(rank);
+    return near != nullptr && near->open.load(std::memory_order_relaxed) == open;
+  }
+  // The target's memory if an operation on such elements at both ends may be executed at once; else
+  // null.
+  [[gnu::always_inline]] static std::byte* at_once(const rma::Near* near, MPI_Datatype type,
+                                                   MPI_Count count, MPI_Aint displacement,
+                                                   MPI_Count target_count, MPI_Datatype target_type,
+                                                   uint64_t* bytes) {
+    if (near == nullptr || near->open.load(std::memory_order_relaxed) == Open::no) return nullptr;
+    if (!plain_bytes(type, count, bytes)) return nullptr;
+    if (target_type != type || target_count != count) [[unlikely]] {
+      uint64_t there;
+      if (!plain_bytes(target_type, target_count, &there) || there != *bytes) return nullptr;
+    }
+    return near->at(displacement, *bytes);
+  }
+  std::byte* at_once(MPI_Datatype type, MPI_Count count, const Target& target, uint64_t* bytes) {
+    return at_once(window_->near(target.rank), type, count, target.displacement, target.count,
+                   target.type, bytes);
+  }
+  // Of a predefined type without gaps.
+  [[gnu::always_inline]] static bool plain_bytes(MPI_Datatype type, MPI_Count count,
+                                                 uint64_t* bytes) {
+    const Layout* const layout = named_types.find(type);
+    return layout != nullptr && layout->dense && count >= 0 &&
+           !__builtin_mul_overflow(layout->size, static_cast<uint64_t>(count), bytes);
+  }
+  // All before it comes before all after it, in the eyes of all. Only stores before loads take an
+  // instruction of x86.
+  void order() {
+    std::atomic_thread_fence(std::memory_order_acq_rel);
+    if (!wrote_.load(std::memory_order_relaxed) && !context.threaded) return;
+    wrote_.store(false, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+  bool known(MPI_Op op, MPI_Datatype type, Computation* computation);
+  bool compute_at_once(const OriginBuffer& origin, void* result, const Target& target, MPI_Op op);
+  bool lock_all_at_once(int assert) {
+    rma::Near& own = window_->own();
+    if (context.threaded || assert != 0 || all_locked_ || starting_ || !no_locks() || fenced_ ||
+        !own.commons->lock.try_take(rma::LockType::shared))
+      return false;
+    own.lock_taken(rma::LockType::shared);
+    own.open.store(Open::passive, std::memory_order_relaxed);
+    all_locked_ = true;
+    window_->lock_all(false);
+    return true;
+  }
+  bool unlock_all_at_once() {
+    if (context.threaded || !all_locked_ || !window_->silent()) return false;
+    all_locked_ = false;
+    window_->lock_all(true);
+    for (rma::Near& near : window_->nears()) {
+      near.open.store(Open::no, std::memory_order_relaxed);
+      if (near.locked && rma::Window::release(&near)) tell_freed(near);
+    }
+    return true;
+  }
+  void tell_freed(const rma::Near& near);
+
+  int put_in_full(const OriginBuffer& origin, const Target& target);
+  int get_in_full(void* address, MPI_Count count, MPI_Datatype type, const Target& target);
+  int get_accumulate_in_full(const OriginBuffer& origin, void* result, MPI_Count result_count,
+                             MPI_Datatype result_type, const Target& target, MPI_Op op);
+  int lock_in_full(int type, int rank, int assert);
+  int unlock_in_full(int rank);
+  int lock_all_in_full(int assert);
+  int unlock_all_in_full();
   int flush_to(int rank, rma::Mark (rma::Window::*begin)(int));
   bool valid_rank(int rank) const { return rank >= 0 && rank < window_->members().size(); }
-  bool may_access(int rank) const {
-    return fenced_ || all_locked_ || locks_.contains(rank) ||
-           std::ranges::find(started_, rank) != started_.end();
+  bool no_locks() const { return locks_.empty() && short_locks_ == 0; }
+  bool locked_alone(int rank) const {
+    const rma::Near* const near = window_->near(rank);
+    return (near != nullptr && near->in_short) || locks_.contains(rank);
   }
-  bool passive(int rank) const { return all_locked_ || locks_.contains(rank); }
+  bool passive(int rank) const { return all_locked_ || locked_alone(rank); }
+  bool may_access(int rank) const {
+    return fenced_ || passive(rank) || std::ranges::find(started_, rank) != started_.end();
+  }
+  // What follows an operation or a flush that was made in full: the next need not be.
+  void open(int rank);
+  void close(int rank);
+  void end_fences();
   // MPI_SUCCESS, or what forbids an access.
   int check(const Target& target) const;
   void issue(const rma::Agent::Lock& lock, rma::Transfer transfer);
-  bool ranks_of(MPI_Group group, std::vector<int>* ranks) const;
+  bool ranks_of(MPI_Group group, std::vector<int>* ranks);
   template <class Done>
   void wait_until(const rma::Agent::Lock& lock, Done done) {
     station_->agent().wait(lock, [&] { return done() || window_->broken(); });
   }
+  // For words of near ranks; not under the lock.
+  template <class Done>
+  void wait_until(rma::Doorbell* bell, Done done) {
+    station_->agent().wait(bell, [&] { return done() || window_->broken(); });
+  }
+  void meet();
 
   Station* station_;
   MPI_Win handle_;
   MPI_Group group_;
   rma::Window* window_;
   Shape shape_;
-  // Epochs, under the agent's lock.
+  std::byte* shared_;
+  uint32_t process_;
+  Computation computation_;  // the last one; only without threads
+  // since the last `order`
+  std::atomic<bool> wrote_{false};
+  // Epochs, under the agent's lock, but for what is done at once.
   bool fenced_ = false;
   bool all_locked_ = false;
-  std::set<int> locks_;  // of these ranks
+  std::set<int> locks_;  // of these ranks, but for those which their Near knows of
+  int short_locks_ = 0;  // so many
   bool starting_ = false, exposing_ = false;
-  std::vector<int> started_;  // targets
-  size_t exposed_ = 0;        // origins
+  std::vector<int> started_;   // targets
+  std::vector<int> counting_;  // 0, 1, 2 ... as far as groups have needed it
+  size_t exposed_ = 0;         // origins
   int model_ = MPI_WIN_UNIFIED;
 };
 

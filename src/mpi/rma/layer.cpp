@@ -30,13 +30,27 @@ struct EngineLayer {
   std::atomic<uint64_t> ids{0};  // given to windows by this rank
 };
 
-EngineLayer& engine_layer() {
-  static EngineLayer& instance = *new EngineLayer;  // needed until the process ends
-  return instance;
+// From rma_install until the process ends; null where there is no engine.
+EngineLayer* the_layer = nullptr;
+
+EngineLayer& engine_layer() { return *the_layer; }
+
+// The window that was asked for last, as most programs use one at a time: only without threads,
+// which might free it.
+struct Recent {
+  MPI_Win handle{};
+  EngineWindow* window = nullptr;
+} recent;
+
+[[gnu::always_inline]] inline EngineWindow* recent_window(MPI_Win handle) {
+  return handle == recent.handle ? recent.window : nullptr;
 }
 
 EngineWindow* engine_window(MPI_Win handle) {
-  return engine_layer().windows.find(handle_bits(handle));
+  if (EngineWindow* const window = recent_window(handle); window != nullptr) return window;
+  EngineWindow* const window = engine_layer().windows.find(handle_bits(handle));
+  if (window != nullptr && !context.threaded) recent = {handle, window};
+  return window;
 }
 
 // A window of the host on this rank alone, in an epoch that never ends: by a get from nobody it
@@ -62,6 +76,7 @@ struct Agreement {
   uint64_t wanted = 0;   // on one node as well, or one of them has another on another node
   uint64_t partial = 0;  // they are not all ranks
   uint64_t down = 0;     // the engine is not set up at one of them
+  uint64_t apart = 0;    // the memory of one of them is not where those of its node can address it
   uint64_t id = 0;       // by the first one
 };
 
@@ -81,35 +96,70 @@ bool agree(MPI_Comm comm, const Agreement& mine, Agreement* all) {
   return true;
 }
 
+// What this rank brings along for a window.
+struct Part {
+  EngineWindow::Shape shape{};
+  MPI_Win handle = MPI_WIN_NULL;
+  std::byte* shared = nullptr;  // memory of the arena
+};
+
+void give_back(Part* part) {
+  Station& station = engine_layer().station;
+  if (part->handle != MPI_WIN_NULL) free_handle(&part->handle);
+  if (part->shared == nullptr) return;
+  const rma::Agent::Lock lock(&station.agent());
+  station.node()->give_back(part->shared);
+}
+
+// Whether those of this rank's node, if it shares memory with any, can address the window's.
+bool within_reach(const Part& part) {
+  Station& station = engine_layer().station;
+  const rma::Agent::Lock lock(&station.agent());
+  return station.node() == nullptr || (part.shared != nullptr && station.node()->has_room());
+}
+
+struct Agreed {
+  std::vector<int> members;
+  uint64_t id = 0;
+  bool shares = false;  // ranks of a node address each other's memory
+};
+
 // Has the members of a window agree that it is the engine's, and then begins its opening. Empty, or
-// why it is the host's, at all of them alike.
-std::string agree_on_engine(MPI_Comm comm, bool usable, std::vector<int>* members, uint64_t* id) {
+// why it is the host's, at all of them alike. `make` is called once the engine is set up, at most
+// once: false if this rank cannot.
+template <class Make>
+std::string agree_on_engine(MPI_Comm comm, Make make, Part* part, Agreed* window) {
   EngineLayer& layer = engine_layer();
   World& world = context.world;
   int size = 0, rank = 0;
   next.Comm_size(comm, &size);
   next.Comm_rank(comm, &rank);
   World::Met met;
-  const bool late = !world.meet(comm, *members, &met, patience_ns(size));
+  const bool late = !world.meet(comm, window->members, &met, patience_ns(size));
   if (met.without_engine) return "one of its ranks was late";
   if (!late && !met.all_have_engine) return "one of its ranks runs without the engine";
   const bool far = std::ranges::any_of(met.far, [](uint8_t each) { return each != 0; });
+  bool usable = true, made = false;
   for (;;) {
     const Station::State state = layer.station.begin_opening();
+    if (state == Station::State::up && !late && !std::exchange(made, true)) usable = make(part);
+    const bool up = state == Station::State::up;
     const Agreement mine{
         .late = late,
         .refuses = !usable || state == Station::State::impossible,
         .wanted = layer.use == RmaUse::on || far,
         .partial = !world.is_everybody(comm),
         .down = state == Station::State::down,
+        .apart = up && !within_reach(*part),
         .id = rank == 0 ? static_cast<uint64_t>(context.rank + 1) << 32 | ++layer.ids : 0};
     Agreement all;
     const bool agreed = agree(comm, mine, &all);
     if (agreed && all.late == 0 && all.refuses == 0 && all.wanted != 0 && all.down == 0) {
-      *id = all.id;
+      window->id = all.id;
+      window->shares = all.apart == 0;
       return "";
     }
-    if (state == Station::State::up) layer.station.end_opening();
+    if (up) layer.station.end_opening();
     if (!agreed) return "MPI_Iallreduce failed";
     if (all.late != 0) {
       world.do_without_engine(comm);
@@ -118,7 +168,7 @@ std::string agree_on_engine(MPI_Comm comm, bool usable, std::vector<int>* member
     if (all.refuses != 0) return "the engine cannot do it at one of its ranks";
     if (all.wanted == 0) return "its ranks are on one node";
     if (all.partial != 0) return "the first window for the engine must be of all ranks";
-    layer.station.set_up(comm, *members);
+    layer.station.set_up(comm, window->members, met.far);
   }
 }
 
@@ -130,78 +180,102 @@ std::vector<int> members_of(MPI_Comm comm) {
   return context.world.members(comm);
 }
 
-// Makes the window, or lets the host do it. `make` makes the handle, and says what memory there is.
-template <class Host, class Make>
-int create_window(MPI_Comm comm, MPI_Win* win, bool valid, Host host, Make make) {
-  EngineLayer& layer = engine_layer();
-  EngineWindow::Shape shape{};
-  MPI_Win handle = MPI_WIN_NULL;
-  std::vector<int> members = members_of(comm);
-  uint64_t id = 0;
-  std::string why = "its communicator reaches outside of the ranks that were started together";
-  if (!members.empty()) {
-    context.devices.look();
-    const bool usable = valid && !context.devices.present() && make(&shape, &handle) == MPI_SUCCESS;
-    why = agree_on_engine(comm, usable, &members, &id);
-  }
-  if (!why.empty()) {
-    if (handle != MPI_WIN_NULL) free_handle(&handle);
-    log(LogLevel::info, "a window is not done by the RMA engine: %s", why.c_str());
-    return host();
-  }
-  MPI_Group group = MPI_GROUP_NULL;
-  next.Comm_group(comm, &group);
+// Opens it, and waits for what the others of the node publish of it: they all come.
+rma::Window* open_window(const Part& part, Agreed agreed) {
+  Station& station = engine_layer().station;
+  const EngineWindow::Shape& shape = part.shape;
   rma::Memory memory =
       shape.flavor == MPI_WIN_FLAVOR_DYNAMIC
           ? rma::Memory::dynamic()
           : rma::Memory::fixed(shape.base, static_cast<uint64_t>(shape.size), shape.unit);
   rma::Window* window = nullptr;
   {
-    const rma::Agent::Lock lock(&layer.station.agent());
-    window = layer.station.engine().open(id, rma::Members(std::move(members)), std::move(memory));
-    layer.station.engine().end_opening();
+    const rma::Agent::Lock lock(&station.agent());
+    window = station.engine().open(agreed.id, rma::Members(std::move(agreed.members)),
+                                   std::move(memory), agreed.shares ? station.node() : nullptr);
+    station.engine().end_opening();
   }
-  layer.windows.add(handle_bits(handle),
-                    new EngineWindow(&layer.station, handle, group, window, shape));
-  *win = handle;
-  log(LogLevel::info, "a window is done by the RMA engine");
+  station.agent().wait(&window->bell(), [&] { return window->find_nears() || window->broken(); });
+  return window;
+}
+
+// Makes the window, or lets the host do it. `make` makes this rank's part.
+template <class Host, class Make>
+int create_window(MPI_Comm comm, MPI_Win* win, Host host, Make make) {
+  EngineLayer& layer = engine_layer();
+  Part part;
+  Agreed agreed{.members = members_of(comm)};
+  std::string why = "its communicator reaches outside of the ranks that were started together";
+  if (!agreed.members.empty()) {
+    context.devices.look();
+    const auto make_part = [&](Part* own) { return !context.devices.present() && make(own); };
+    why = agree_on_engine(comm, make_part, &part, &agreed);
+  }
+  if (!why.empty()) {
+    give_back(&part);
+    log(LogLevel::info, "a window is not done by the RMA engine: %s", why.c_str());
+    return host();
+  }
+  MPI_Group group = MPI_GROUP_NULL;
+  next.Comm_group(comm, &group);
+  rma::Window* const window = open_window(part, std::move(agreed));
+  layer.windows.add(handle_bits(part.handle), new EngineWindow(&layer.station, part.handle, group,
+                                                               window, part.shape, part.shared));
+  *win = part.handle;
+  log(LogLevel::info,
+      "a window is done by the RMA engine; memory in reach of this rank: of %zu of %d",
+      window->nears().size(), window->members().size());
   return MPI_SUCCESS;
+}
+
+bool valid_unit(MPI_Aint size, MPI_Aint unit) { return size >= 0 && unit > 0 && unit <= INT32_MAX; }
+
+// For its own sake: windows that need no memory of the host.
+bool make_mere_handle(MPI_Info info, MPI_Win* handle) {
+  void* unused = nullptr;
+  return make_handle(8, 1, info, &unused, handle) == MPI_SUCCESS;
 }
 
 template <class Host>
 int engine_Win_create(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
                       MPI_Win* win, Host host) {
-  return create_window(comm, win, size >= 0 && unit > 0 && unit <= INT32_MAX, host,
-                       [&](EngineWindow::Shape* shape, MPI_Win* handle) {
-                         void* unused = nullptr;
-                         *shape = {base, size, static_cast<int>(unit), MPI_WIN_FLAVOR_CREATE};
-                         return make_handle(8, 1, info, &unused, handle);
-                       });
+  return create_window(comm, win, host, [&](Part* part) {
+    part->shape = {base, size, static_cast<int>(unit), MPI_WIN_FLAVOR_CREATE};
+    return valid_unit(size, unit) && make_mere_handle(info, &part->handle);
+  });
 }
 
 template <class Host>
 int engine_Win_allocate(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* baseptr,
                         MPI_Win* win, Host host) {
   void* base = nullptr;
-  const auto make = [&](EngineWindow::Shape* shape, MPI_Win* handle) {
-    const int rc = make_handle(size, static_cast<int>(unit), info, &base, handle);
-    *shape = {base, size, static_cast<int>(unit), MPI_WIN_FLAVOR_ALLOCATE};
-    return rc;
+  const auto make = [&](Part* part) {
+    if (!valid_unit(size, unit)) return false;
+    Station& station = engine_layer().station;
+    {
+      const rma::Agent::Lock lock(&station.agent());
+      if (station.node() != nullptr)
+        part->shared = station.node()->take(static_cast<uint64_t>(size));
+    }
+    base = part->shared;
+    const bool made = base != nullptr ? make_mere_handle(info, &part->handle)
+                                      : make_handle(size, static_cast<int>(unit), info, &base,
+                                                    &part->handle) == MPI_SUCCESS;
+    part->shape = {base, size, static_cast<int>(unit), MPI_WIN_FLAVOR_ALLOCATE};
+    return made;
   };
   bool by_host = false;
   const int rc = create_window(
-      comm, win, size >= 0 && unit > 0 && unit <= INT32_MAX, [&] { return by_host = true, host(); },
-      make);
+      comm, win, [&] { return by_host = true, host(); }, make);
   if (!by_host) *static_cast<void**>(baseptr) = base;
   return rc;
 }
 
 template <class Host>
 int engine_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win, Host host) {
-  return create_window(comm, win, true, host, [&](EngineWindow::Shape* shape, MPI_Win* handle) {
-    void* unused = nullptr;
-    *shape = {MPI_BOTTOM, 0, 1, MPI_WIN_FLAVOR_DYNAMIC};
-    return make_handle(8, 1, info, &unused, handle);
+  return create_window(comm, win, host, [&](Part* part) {
+    part->shape = {MPI_BOTTOM, 0, 1, MPI_WIN_FLAVOR_DYNAMIC};
+    return make_mere_handle(info, &part->handle);
   });
 }
 
@@ -209,7 +283,10 @@ int engine_Win_free(EngineWindow* window, MPI_Win* win) {
   if (const int rc = window->close(); rc != MPI_SUCCESS) return window->report(rc);
   engine_layer().fetches.end(window->window());
   engine_layer().windows.remove(handle_bits(*win));
-  free_handle(win);
+  if (recent.window == window) recent = {};
+  Part part{.handle = *win, .shared = window->shared()};
+  give_back(&part);
+  *win = MPI_WIN_NULL;
   delete window;
   return MPI_SUCCESS;
 }
@@ -227,8 +304,8 @@ void rma_install([[maybe_unused]] RmaUse use) {
     log(LogLevel::warning,
         "rma: SimGrid's ranks are threads of one process: the RMA engine is off");
 #else
-  EngineLayer& layer = engine_layer();
-  if (use == RmaUse::off || layer.use != RmaUse::off) return;
+  if (use == RmaUse::off || the_layer != nullptr) return;
+  EngineLayer& layer = *(the_layer = new EngineLayer);
   layer.use = use;
   context.world.offer_engine();
   allow_blocks(1 << 24);  // 256 MiB of runs
@@ -236,8 +313,10 @@ void rma_install([[maybe_unused]] RmaUse use) {
 #endif
 }
 
+void rma_threads_come() { recent = {}; }
+
 void rma_stop() {
-  if (engine_layer().use != RmaUse::off) engine_layer().station.stop();
+  if (the_layer != nullptr) the_layer->station.stop();
 }
 
 }  // namespace nearcache::mpi

@@ -10,6 +10,8 @@ namespace nearcache::mpi {
 
 // Option `rma`. Once, before the first window; talks to nobody.
 void rma_install(RmaUse use);
+// The program may have several threads from now on.
+void rma_threads_come();
 // The end of MPI is next, and no window is used any more.
 void rma_stop();
 

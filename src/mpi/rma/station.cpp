@@ -1,5 +1,6 @@
 #include "mpi/rma/station.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/log.h"
@@ -34,7 +35,7 @@ void be_helped(rma::Agent*) {}
 
 }  // namespace
 
-const Station::Card& Station::own_card() {
+const Station::Card& Station::own_card(const std::vector<int>& on_node) {
   const std::lock_guard lock(mutex_);
   if (own_card_) return *own_card_;
   std::string wrong;
@@ -43,20 +44,65 @@ const Station::Card& Station::own_card() {
     log(LogLevel::warning, "rank %d: no RMA engine: %s", context.rank, wrong.c_str());
   own_card_ = Card{fabric_ != nullptr ? fabric_->address() : net::SocketAddress{},
                    {net::random_word(), net::random_word()},
+                   {},
                    fabric_ != nullptr};
+  if (context.options.rma_fabric != RmaFabric::socket && on_node.size() > 1 &&
+      on_node.front() == context.rank) {
+    arena_ = net::Arena::make(net::arena_size(static_cast<int>(on_node.size())), &no_arena_);
+    if (arena_ != nullptr) own_card_->arena = arena_->name();
+  }
   return *own_card_;
 }
 
-void Station::set_up(MPI_Comm comm, const std::vector<int>& members) {
-  const Card mine = own_card();
+bool Station::map_arena(const Card& maker) {
+  const std::lock_guard lock(mutex_);
+  if (arena_ == nullptr && no_arena_.empty()) arena_ = net::Arena::open(maker.arena, &no_arena_);
+  return arena_ != nullptr;
+}
+
+void Station::set_up(MPI_Comm comm, const std::vector<int>& members,
+                     const std::vector<uint8_t>& far) {
+  std::vector<int> on_node;
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (far[i] == 0) on_node.push_back(members[i]);
+  }
+  std::ranges::sort(on_node);
+  const Card mine = own_card(on_node);
   std::vector<Card> cards(members.size());
-  const int rc =
-      next.Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, comm);
+  int rc = next.Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, comm);
+  const auto maker = std::ranges::find(members, on_node.front());
+  const int32_t maps = rc == MPI_SUCCESS && context.options.rma_fabric != RmaFabric::socket &&
+                       map_arena(cards[static_cast<size_t>(maker - members.begin())]);
+  std::vector<int32_t> mapped(members.size());
+  if (rc == MPI_SUCCESS)
+    rc = next.Allgather(&maps, 1, MPI_INT32_T, mapped.data(), 1, MPI_INT32_T, comm);
   const std::lock_guard lock(mutex_);
   if (state_ != State::down) return;
-  const std::string wrong = rc == MPI_SUCCESS ? begin(cards, members) : "MPI_Allgather failed";
+  std::string wrong = rc == MPI_SUCCESS ? share(members, on_node, mapped) : "MPI_Allgather failed";
+  if (wrong.empty()) wrong = begin(cards, members);
   state_ = wrong.empty() ? State::up : State::impossible;
   if (!wrong.empty()) log(LogLevel::info, "no window is done by the RMA engine: %s", wrong.c_str());
+}
+
+// Ranks of the node that have mapped its arena use it; the others go by TCP.
+std::string Station::share(const std::vector<int>& members, const std::vector<int>& on_node,
+                           const std::vector<int32_t>& mapped) {
+  std::vector<int> sharing;
+  for (const int rank : on_node) {
+    if (mapped[static_cast<size_t>(std::ranges::find(members, rank) - members.begin())] != 0)
+      sharing.push_back(rank);
+  }
+  if (arena_ != nullptr) arena_->close_door();
+  const bool alone = arena_ == nullptr || sharing.size() < 2;
+  if (!alone) node_ = std::make_unique<rma::Node>(arena_, sharing, context.rank);
+  if (alone && !no_arena_.empty() && on_node.size() > 1) {
+    log(LogLevel::info, "rank %d shares no memory with others of its node: %s", context.rank,
+        no_arena_.c_str());
+  }
+  const bool all = !alone && sharing.size() == members.size();
+  return all || members.size() == 1 || context.options.rma_fabric != RmaFabric::node
+             ? ""
+             : "option rma_fabric=node: not all ranks share memory";
 }
 
 std::string Station::begin(const std::vector<Card>& cards, const std::vector<int>& members) {
@@ -104,6 +150,7 @@ void Station::stop() {
   }
   agent_.reset();
   engine_.reset();
+  node_.reset();
   fabric_.reset();
   state_ = State::impossible;
 }

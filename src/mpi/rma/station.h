@@ -15,8 +15,10 @@
 #include <vector>
 
 #include "mpi/mpi_api.h"
+#include "net/arena.h"
 #include "net/socket_fabric.h"
 #include "rma/agent.h"
+#include "rma/node.h"
 
 namespace nearcache::mpi {
 
@@ -24,9 +26,9 @@ class Station {
  public:
   enum class State { down, up, impossible };
 
-  // Collective over `comm`, whose ranks are these of the world, all of it, and have agreed on it.
-  // Afterwards it is not down. Any thread.
-  void set_up(MPI_Comm comm, const std::vector<int>& members);
+  // Collective over `comm`, whose ranks are these of the world, all of it, and have agreed on it;
+  // by rank of `comm`, who is on another node. Afterwards it is not down. Any thread.
+  void set_up(MPI_Comm comm, const std::vector<int>& members, const std::vector<uint8_t>& far);
   // The end of MPI is next.
   void stop();
 
@@ -37,21 +39,31 @@ class Station {
 
   rma::Agent& agent() { return *agent_; }
   rma::Engine& engine() { return *engine_; }
+  // With whom this rank shares memory; null: with nobody. Under the agent's lock.
+  rma::Node* node() { return node_.get(); }
 
  private:
   // What all must know of a rank.
   struct Card {
     net::SocketAddress address{};
-    net::Secret secret{};  // that of the first rank is the job's
+    net::Secret secret{};      // that of the first rank is the job's
+    net::Arena::Name arena{};  // that this rank has made
     int32_t usable = 0;
   };
-  const Card& own_card();
+  const Card& own_card(const std::vector<int>& on_node);
+  // Whether this rank shares memory with those of its node.
+  bool map_arena(const Card& maker);
   std::string begin(const std::vector<Card>& cards, const std::vector<int>& members);
+  std::string share(const std::vector<int>& members, const std::vector<int>& on_node,
+                    const std::vector<int32_t>& mapped);
 
   std::mutex mutex_;  // covers what follows; engine and agent stay once they are there
   State state_ = State::down;
   std::optional<Card> own_card_;
+  std::shared_ptr<net::Arena> arena_;
+  std::string no_arena_;  // why
   std::unique_ptr<net::SocketFabric> fabric_;
+  std::unique_ptr<rma::Node> node_;
   std::unique_ptr<rma::Engine> engine_;
   std::unique_ptr<rma::Agent> agent_;
 };

@@ -11,7 +11,7 @@
 
 namespace nearcache::mpi {
 
-constinit NamedTypes named_types;
+constinit NamedTypes<Layout> named_types;
 
 namespace {
 

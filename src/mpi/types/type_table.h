@@ -1,4 +1,5 @@
-// Layouts of predefined datatypes by handle, read without a lock: the first thing every get asks.
+// What is known of predefined datatypes, by handle: read without a lock, as every get asks first
+// for the layout.
 #pragma once
 
 #include <atomic>
@@ -10,24 +11,25 @@
 
 namespace nearcache::mpi {
 
+template <class Fact>
 class NamedTypes {
  public:
   // Null for a datatype that is not predefined, or not seen yet.
-  const Layout* find(MPI_Datatype type) const {
+  const Fact* find(MPI_Datatype type) const {
     for (size_t slot = slot_of(type);; slot = (slot + 1) % size) {
-      const Layout* layout = slots_[slot].layout.load(std::memory_order_acquire);
-      if (layout == nullptr || slots_[slot].type == type) return layout;
+      const Fact* fact = slots_[slot].fact.load(std::memory_order_acquire);
+      if (fact == nullptr || slots_[slot].type == type) return fact;
     }
   }
 
   // The caller makes sure that only one thread adds at a time. Beyond half the table nothing is
   // added.
-  void add(MPI_Datatype type, const Layout* layout) {
+  void add(MPI_Datatype type, const Fact* fact) {
     if (2 * count_ > size || find(type) != nullptr) return;
     size_t slot = slot_of(type);
-    while (slots_[slot].layout.load(std::memory_order_relaxed) != nullptr) slot = (slot + 1) % size;
+    while (slots_[slot].fact.load(std::memory_order_relaxed) != nullptr) slot = (slot + 1) % size;
     slots_[slot].type = type;
-    slots_[slot].layout.store(layout, std::memory_order_release);
+    slots_[slot].fact.store(fact, std::memory_order_release);
     ++count_;
   }
 
@@ -36,7 +38,7 @@ class NamedTypes {
   static constexpr size_t size = size_t{1} << bits;  // MPI has about 80 predefined types
 
   struct Slot {
-    std::atomic<const Layout*> layout{nullptr};  // set last
+    std::atomic<const Fact*> fact{nullptr};  // set last
     MPI_Datatype type{};
   };
 
@@ -57,6 +59,6 @@ const Layout* layout_of(MPI_Datatype datatype);
 // The same, and of types of more blocks than are cached, where those may be (type_map.h).
 const Layout* large_layout_of(MPI_Datatype datatype);
 
-extern NamedTypes named_types;
+extern NamedTypes<Layout> named_types;
 
 }  // namespace nearcache::mpi

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "mpi/process/next.h"
 
 namespace nearcache::mpi {
 
@@ -41,6 +42,12 @@ Window::Window(WindowIdentity identity, const Options& options, std::string obst
 Window::~Window() {
   adopt_mode(Mode::off);
   if (observed_) tell_levels();
+  if (group_ != MPI_GROUP_NULL) next.Group_free(&group_);
+}
+
+MPI_Group Window::group() {
+  if (group_ == MPI_GROUP_NULL) next.Win_get_group(handle_, &group_);
+  return group_;
 }
 
 void Window::set_mode(Mode mode) {

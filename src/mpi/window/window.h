@@ -56,6 +56,8 @@ class Window {
 
   MPI_Win handle() const { return handle_; }
   const WindowIdentity& identity() const { return identity_; }
+  // Its ranks; asked of MPI once. MPI_GROUP_NULL where that fails.
+  MPI_Group group();
   Mode mode() const { return cached_.mode(); }
   const Options& options() const { return options_; }
   const std::string& obstacle() const { return obstacle_; }
@@ -434,6 +436,7 @@ class Window {
   };
   Absent absent_;
   WindowIdentity identity_;
+  MPI_Group group_ = MPI_GROUP_NULL;
   Options options_;
   bool awaits_invalidate_ = false;
   std::string obstacle_;

@@ -1,0 +1,94 @@
+#include "net/arena.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "net/authentication.h"
+
+namespace nearcache::net {
+namespace {
+
+constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+uint64_t own_namespace() {
+  struct stat file {};
+  return stat("/proc/self/ns/pid", &file) == 0 ? file.st_ino : 0;
+}
+
+std::string failed(const char* what) { return std::string(what) + ": " + std::strerror(errno); }
+
+}  // namespace
+
+std::shared_ptr<Arena> Arena::make(uint64_t size, std::string* wrong) {
+  std::shared_ptr<Arena> arena(new Arena);
+  arena->name_ = {getpid(), own_namespace(), -1, size, random_word()};
+  arena->descriptor_ = memfd_create("nearcache", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  arena->name_.descriptor = arena->descriptor_;
+  if (arena->descriptor_ < 0) return *wrong = failed("memfd_create"), nullptr;
+  if (ftruncate(arena->descriptor_, static_cast<off_t>(size)) != 0 ||
+      fcntl(arena->descriptor_, F_ADD_SEALS, seals) != 0)
+    return *wrong = failed("a file in memory of the arena's size"), nullptr;
+  if (*wrong = arena->map(); !wrong->empty()) return nullptr;
+  std::memcpy(arena->base_, &arena->name_.number, sizeof arena->name_.number);
+  return arena;
+}
+
+std::shared_ptr<Arena> Arena::open(const Name& name, std::string* wrong) {
+  if (name.descriptor < 0) return *wrong = "there is no arena", nullptr;
+  if (name.processes != own_namespace())
+    return *wrong = "its processes are in several namespaces", nullptr;
+  std::shared_ptr<Arena> arena(new Arena);
+  arena->name_ = name;
+  const std::string path =
+      "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.descriptor);
+  arena->descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (arena->descriptor_ < 0) return *wrong = failed(path.c_str()), nullptr;
+  struct stat file {};
+  if (fstat(arena->descriptor_, &file) != 0 || static_cast<uint64_t>(file.st_size) != name.size ||
+      (fcntl(arena->descriptor_, F_GET_SEALS) & seals) != seals)
+    return *wrong = path + " is another file", nullptr;
+  if (*wrong = arena->map(); !wrong->empty()) return nullptr;
+  if (std::memcmp(arena->base_, &name.number, sizeof name.number) != 0)
+    return *wrong = path + " is another arena", nullptr;
+  arena->close_door();
+  return arena;
+}
+
+std::string Arena::map() {
+  void* const mapped =
+      mmap(nullptr, name_.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
+  if (mapped == MAP_FAILED) return failed("mmap of the arena");
+  base_ = static_cast<std::byte*>(mapped);
+  madvise(mapped, name_.size, MADV_DONTDUMP);  // a core of this size would take minutes to write
+  return "";
+}
+
+Arena::~Arena() {
+  close_door();
+  if (base_ != nullptr) munmap(base_, name_.size);
+}
+
+void Arena::close_door() {
+  if (descriptor_ >= 0) close(descriptor_);
+  descriptor_ = -1;
+}
+
+// Any one rank may have as much as there is, as far as addresses allow for that: 2^44 bytes are an
+// eighth of what a process has.
+uint64_t arena_size(int ranks) {
+  constexpr uint64_t most = uint64_t{1} << 44, grain = uint64_t{1} << 30;
+  struct sysinfo system {};
+  sysinfo(&system);
+  const uint64_t memory = system.totalram * std::max<uint64_t>(system.mem_unit, 1);
+  const uint64_t each = (memory + grain - 1) / grain * grain;
+  return std::min(most, each * static_cast<uint64_t>(ranks));
+}
+
+}  // namespace nearcache::net

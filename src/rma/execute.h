@@ -1,0 +1,81 @@
+// What an operation does to the memory of a window, whoever executes it: the owner for others, or
+// an origin that can address it.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "rma/elements.h"
+#include "rma/shared_words.h"
+#include "rma/status.h"
+#include "rma/wire.h"
+
+namespace nearcache::rma {
+
+struct Action {
+  Kind kind;
+  Element element;
+  Operation operation;
+  const std::byte* data;  // as Transfer has them
+  std::byte* result;
+};
+
+inline bool computes(Kind kind) { return kind == Kind::accumulate || kind == Kind::fetch; }
+
+// Whether it can be executed on runs of memory, with which `each_run` calls until it is told not
+// to; it returns false if one is outside of the window.
+template <class EachRun>
+Status check(const Action& action, EachRun each_run) {
+  if (computes(action.kind) && !has_meaning(action.operation, action.element))
+    return Status::bad_operation;
+  const size_t size = computes(action.kind) ? size_of(action.element) : 1;
+  bool whole = true;
+  const bool inside = each_run(
+      [&](std::byte*, uint64_t length) { return whole = whole && length % size == 0, true; });
+  return !inside ? Status::out_of_range : whole ? Status::ok : Status::bad_operation;
+}
+
+// Of accumulates, so many bytes at a time exclude others.
+inline constexpr uint64_t most_at_a_time = 64 << 10;
+
+// Which was checked. `elements` is the window's, `process` the caller's.
+template <class EachRun>
+void execute(const Action& action, Mutex* elements, uint32_t process, EachRun each_run) {
+  const std::byte* data = action.data;
+  std::byte* result = action.result;
+  if (action.kind == Kind::put || action.kind == Kind::get) {
+    each_run([&](std::byte* at, uint64_t length) {
+      if (action.kind == Kind::put) {
+        std::memcpy(at, data, length), data += length;
+      } else {
+        std::memcpy(result, at, length), result += length;
+      }
+      return true;
+    });
+    return;
+  }
+  const bool computes = action.operation != Operation::no_op;
+  const uint64_t size = size_of(action.element), most = most_at_a_time / size * size;
+  uint64_t spent = 0;
+  elements->lock(process);
+  each_run([&](std::byte* at, uint64_t length) {
+    if (action.kind == Kind::compare_and_swap) {
+      std::memcpy(result, at, length);
+      if (std::memcmp(at, data + length, length) == 0) std::memcpy(at, data, length);
+      return true;
+    }
+    while (length > 0) {
+      if (spent >= most) elements->unlock(), elements->lock(process), spent = 0;
+      const uint64_t now = std::min(length, most);
+      if (action.kind == Kind::fetch) std::memcpy(result, at, now), result += now;
+      if (computes) apply(action.operation, action.element, at, data, now / size), data += now;
+      spent += now;
+      at += now;
+      length -= now;
+    }
+    return true;
+  });
+  elements->unlock();
+}
+
+}  // namespace nearcache::rma

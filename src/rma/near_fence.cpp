@@ -1,0 +1,32 @@
+#include "rma/near_fence.h"
+
+#include "rma/window.h"
+
+namespace nearcache::rma {
+
+void NearFence::enter(Window* window) {
+  ++fence_;
+  round_ = 0;
+  send_round(window);
+}
+
+void NearFence::send_round(Window* window) const {
+  const int64_t ranks = window->members().size(), distance = int64_t{1} << round_;
+  if (distance >= ranks) return;
+  Commons& to = *window->near(static_cast<int>((window->rank() + distance) % ranks))->commons;
+  to.tokens[round_].store(fence_, std::memory_order_release);
+  to.bell.ring();
+}
+
+// Nobody is more than one fence ahead.
+bool NearFence::met(Window* window) {
+  while (int64_t{1} << round_ < window->members().size()) {
+    const uint32_t token = window->own().commons->tokens[round_].load(std::memory_order_acquire);
+    if (static_cast<int32_t>(token - fence_) < 0) return false;
+    ++round_;
+    send_round(window);
+  }
+  return true;
+}
+
+}  // namespace nearcache::rma

@@ -1,0 +1,112 @@
+#include "rma/node.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+
+namespace nearcache::rma {
+namespace {
+
+constexpr uint64_t round_up(uint64_t value, uint64_t grain) {
+  return (value + grain - 1) / grain * grain;
+}
+
+// Ids of one creator follow each other: so do their slots, and few pages are touched, of which
+// those of windows that are gone serve again.
+uint64_t first_slot(uint64_t id) { return (id >> 32) * 0x9e3779b9u + id % 256; }
+
+constexpr uint64_t free_in_row = UINT64_MAX;
+
+bool is_window(uint64_t word) { return word != 0 && word != free_in_row; }
+
+}  // namespace
+
+Node::Node(std::shared_ptr<net::Arena> arena, std::vector<int> ranks, int rank)
+    : arena_(std::move(arena)),
+      ranks_(std::move(ranks)),
+      own_(static_cast<size_t>(place_of(rank))),
+      memory_(0) {
+  const uint64_t table = table_bytes(), whole = slice(1) - slice(0);
+  if (whole > table) memory_ = net::PageAllocator((whole - table) / page);
+}
+
+int Node::place_of(int rank) const {
+  const auto found = std::ranges::lower_bound(ranks_, rank);
+  return found == ranks_.end() || *found != rank ? -1 : static_cast<int>(found - ranks_.begin());
+}
+
+// A slice begins with the table of its windows.
+uint64_t Node::slice(size_t place) const {
+  const uint64_t each = (arena_->name().size - net::Arena::reserved) / size() / page * page;
+  return net::Arena::reserved + each * place;
+}
+
+uint64_t Node::table_bytes() const { return round_up(slots * Commons::bytes(size()), page); }
+
+Commons* Node::slot(size_t place, uint64_t number) const {
+  const uint64_t at = slice(place) + number % slots * Commons::bytes(size());
+  return reinterpret_cast<Commons*>(arena_->at(at));
+}
+
+std::byte* Node::take(uint64_t bytes) {
+  const uint64_t pages = std::max<uint64_t>(round_up(bytes, page) / page, 1);
+  if (bytes > arena_->name().size) return nullptr;
+  const std::optional<uint64_t> first = memory_.take(pages);
+  if (!first) return nullptr;
+  std::byte* const memory = arena_->at(slice(own_) + table_bytes() + *first * page);
+  madvise(memory, pages * page, MADV_DODUMP);  // a core holds the own windows
+  return memory;
+}
+
+void Node::give_back(std::byte* memory) {
+  const uint64_t first = (arena_->offset(memory) - slice(own_) - table_bytes()) / page;
+  const uint64_t pages = memory_.give_back(first);
+  madvise(memory, pages * page, MADV_DONTDUMP);
+  madvise(memory, pages * page, MADV_REMOVE);  // its pages, in all processes
+}
+
+Commons* Node::publish(uint64_t id, const std::byte* memory, uint64_t size, int64_t unit) {
+  uint64_t number = first_slot(id);
+  while (is_window(slot(own_, number)->window.load(std::memory_order_relaxed))) ++number;
+  Commons* commons = new (slot(own_, number)) Commons{};
+  for (size_t place = 0; place < ranks_.size(); ++place)
+    new (commons->posts() + place) std::atomic<uint32_t>(0);
+  commons->offset = size > 0 ? arena_->offset(memory) : net::Arena::reserved;
+  commons->size = size;
+  commons->unit = unit;
+  commons->window.store(id, std::memory_order_release);
+  numbers_.emplace(commons, number);
+  return commons;
+}
+
+// A slot that is free counts as the end of a row only where nothing lies behind it.
+void Node::withdraw(Commons* commons) {
+  const auto found = numbers_.find(commons);
+  uint64_t number = found->second;
+  numbers_.erase(found);
+  commons->window.store(free_in_row, std::memory_order_release);
+  if (slot(own_, number + 1)->window.load(std::memory_order_relaxed) != 0) return;
+  for (;; --number) {
+    std::atomic<uint64_t>& window = slot(own_, number)->window;
+    if (window.load(std::memory_order_relaxed) != free_in_row) return;
+    window.store(0, std::memory_order_release);
+  }
+}
+
+Commons* Node::find(size_t place, uint64_t id) const {
+  for (uint64_t number = 0; number < slots; ++number) {
+    Commons* commons = slot(place, first_slot(id) + number);
+    const uint64_t here = commons->window.load(std::memory_order_acquire);
+    if (here == id) return commons;
+    if (here == 0) return nullptr;
+  }
+  return nullptr;
+}
+
+bool Node::holds(uint64_t offset, uint64_t size) const {
+  const uint64_t all = arena_->name().size;
+  return offset >= net::Arena::reserved && offset <= all && size <= all - offset;
+}
+
+}  // namespace nearcache::rma

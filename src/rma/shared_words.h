@@ -1,0 +1,97 @@
+// Words through which ranks of one node synchronise without messages, in memory that they share. In
+// memory of zeros each is as at its beginning.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/futex.h"
+#include "rma/locks.h"
+
+namespace nearcache::rma {
+
+// A lock that is held for moments. Who waits longer than that sleeps, and takes it over from a
+// process that has died with it.
+class Mutex {
+ public:
+  // `process`: the caller's.
+  void lock(uint32_t process) {
+    uint32_t free = 0;
+    if (!word_.compare_exchange_strong(free, process << 1, std::memory_order_acquire)) [[unlikely]]
+      lock_contended(process << 1);
+  }
+  void unlock() {
+    if ((word_.exchange(0) & sleepers) != 0) futex_wake(&word_, 1);
+  }
+
+ private:
+  static constexpr uint32_t sleepers = 1;
+  void lock_contended(uint32_t own);
+
+  std::atomic<uint32_t> word_;  // twice the process that holds it, and whether others sleep
+};
+
+// A window's lock at one target, for whoever gets it at once. Those who do not wait in a queue at
+// the target (locks.h): as long as somebody is in it, nobody passes by.
+class LockWord {
+ public:
+  bool try_take(LockType type) { return take(type, exclusive | queue); }
+  // For the first of the queue.
+  bool try_take_in_turn(LockType type) { return take(type, exclusive); }
+  // True if somebody is in the queue, who must be told.
+  bool release(LockType type) {
+    const uint32_t before = type == LockType::exclusive
+                                ? word_.fetch_and(~exclusive, std::memory_order_acq_rel)
+                                : word_.fetch_sub(1, std::memory_order_acq_rel);
+    return (before & queue) != 0;
+  }
+  void set_queue(bool any) {
+    if (any) {
+      word_.fetch_or(queue);
+    } else {
+      word_.fetch_and(~queue);
+    }
+  }
+
+ private:
+  static constexpr uint32_t exclusive = 1U << 31, queue = 1U << 30;
+  static constexpr uint32_t holders = queue - 1;  // how many share it
+
+  bool take(LockType type, uint32_t against) {
+    uint32_t now = word_.load(std::memory_order_relaxed);
+    for (;;) {
+      const uint32_t most = type == LockType::exclusive ? 0 : holders - 1;
+      if ((now & against) != 0 || (now & holders) > most) return false;
+      const uint32_t then = type == LockType::exclusive ? now | exclusive : now + 1;
+      if (word_.compare_exchange_weak(now, then, std::memory_order_acquire,
+                                      std::memory_order_relaxed))
+        return true;
+    }
+  }
+
+  std::atomic<uint32_t> word_;
+};
+
+// Wakes who waits for a word to change.
+class Doorbell {
+ public:
+  // After the word has been changed.
+  void ring() {
+    if (sleepers_.fetch_add(0) == 0) return;  // who comes to sleep after that sees the word
+    rings_.fetch_add(1);
+    futex_wake(&rings_);
+  }
+  // Sleeps until it rings, so many nanoseconds at most, but not if it is `done`.
+  template <class Done>
+  void wait(Done done, uint64_t ns) {
+    sleepers_.fetch_add(1);
+    const uint32_t seen = rings_.load();
+    if (!done()) futex_wait(&rings_, seen, ns);
+    sleepers_.fetch_sub(1);
+  }
+
+ private:
+  std::atomic<uint32_t> rings_, sleepers_;
+};
+
+}  // namespace nearcache::rma
