@@ -31,9 +31,9 @@ struct EngineLayer {
 };
 
 // From rma_install until the process ends; null where there is no engine.
-EngineLayer* the_layer = nullptr;
+std::atomic<EngineLayer*> the_layer{nullptr};
 
-EngineLayer& engine_layer() { return *the_layer; }
+EngineLayer& engine_layer() { return *the_layer.load(std::memory_order_relaxed); }
 
 // The window that was asked for last, as most programs use one at a time: only without threads,
 // which might free it.
@@ -305,7 +305,8 @@ void rma_install([[maybe_unused]] RmaUse use) {
         "rma: SimGrid's ranks are threads of one process: the RMA engine is off");
 #else
   if (use == RmaUse::off || the_layer != nullptr) return;
-  EngineLayer& layer = *(the_layer = new EngineLayer);
+  the_layer = new EngineLayer;
+  EngineLayer& layer = engine_layer();
   layer.use = use;
   context.world.offer_engine();
   allow_blocks(1 << 24);  // 256 MiB of runs
@@ -316,7 +317,7 @@ void rma_install([[maybe_unused]] RmaUse use) {
 void rma_threads_come() { recent = {}; }
 
 void rma_stop() {
-  if (the_layer != nullptr) the_layer->station.stop();
+  if (the_layer != nullptr) engine_layer().station.stop();
 }
 
 }  // namespace nearcache::mpi
