@@ -52,7 +52,10 @@ static void read_halves(long* into, const long* from) {
 }
 static void read_table(long* into) { read_halves(into, table); }
 static void read_block(long* into) { read_halves(into, block); }
+// Single words would look like more of the polling, which now and then fetches one anew: what is
+// read before them does not.
 static void read_words(long* into) {
+  for (int at = 0; at < 60; ++at) into[2] = shmem_long_g(unrelated + 17 * at, 1);
   into[0] = shmem_long_g(&table[0], 1);
   into[1] = shmem_long_g(&table[entries / 2], 1);
 }
