@@ -2,7 +2,6 @@
 // protocol do no harm.
 #include <gtest/gtest.h>
 
-#include <dlfcn.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -18,6 +17,7 @@
 #include "net/ofi_fabric.h"
 #include "net/socket_fabric.h"
 #include "net/stub_network.h"
+#include "ofi_here.h"
 
 namespace nearcache::net {
 namespace {
@@ -96,12 +96,8 @@ using Sockets = Job<SocketFabric>;
 template <class Kind>
 class Fabrics : public testing::Test {
   void SetUp() override {
-    if (!std::is_same_v<Kind, OfiFabric>) return;
-#if __has_include(<rdma/fabric.h>)
-    if (dlopen("libfabric.so.1", RTLD_NOW) == nullptr) GTEST_SKIP() << dlerror();
-#else
-    GTEST_SKIP() << "the headers of libfabric are not there";
-#endif
+    std::string why;
+    if (std::is_same_v<Kind, OfiFabric> && !ofi_is_here(&why)) GTEST_SKIP() << why;
   }
 };
 using Kinds = testing::Types<SocketFabric, OfiFabric>;
