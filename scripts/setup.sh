@@ -21,6 +21,7 @@ python3         cmd:python3
 python3-venv    python:ensurepip,venv
 libcli11-dev    header:CLI/CLI.hpp
 libfmt-dev      header:fmt/core.h
+libfabric-dev   header:rdma/fabric.h
 nlohmann-json3-dev header:nlohmann/json.hpp"
 figures_packages="
 libsimgrid-dev  cmd:smpicxx"
@@ -31,6 +32,7 @@ openmpi-bin     cmd:mpiexec.openmpi
 libopenmpi-dev  cmd:mpicc.openmpi
 gfortran        cmd:gfortran
 libgtest-dev    header:gtest/gtest.h
+libfabric-dev   header:rdma/fabric.h
 libbenchmark-dev header:benchmark/benchmark.h
 libsimgrid-dev  cmd:smpicxx
 clang           cmd:clang

@@ -243,7 +243,7 @@ def host_findings(item: PreloadObject, library: Path) -> list[Finding]:
 
 
 # Option rma_fabric, and what its self-test is called.
-FABRICS = {"socket": "over TCP", "node": "by shared memory"}
+FABRICS = {"socket": "over TCP", "ofi": "by libfabric", "node": "by shared memory"}
 
 
 def judge_engine(way: str, code: int | None, output: str, timeout: float) -> Finding:
@@ -270,6 +270,8 @@ def engine_findings(
             "LD_PRELOAD": value,
             "NEARCACHE_RMA": "on",
             "NEARCACHE_RMA_FABRIC": fabric,
+            # without hardware, the one that is everywhere
+            "NEARCACHE_RMA_PROVIDER": os.environ.get("NEARCACHE_RMA_PROVIDER") or "tcp",
             "NEARCACHE_VERBOSE": "2",
             "NEARCACHE_SKIP_CHEAP": "false",
             "NEARCACHE_MODE": "always",

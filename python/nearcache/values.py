@@ -79,6 +79,10 @@ def read_interface(text: str) -> str | None:
     return text if re.fullmatch(r"[^/ \t\n]{0,15}", text) else None
 
 
+def read_provider(text: str) -> str | None:
+    return text if re.fullmatch(r"[^/, \t\n]{0,23}", text) else None
+
+
 # By type: reads a text, None if it is ill-formed; and what is allowed.
 TYPES = {
     "bool": (read_bool, "true or false"),
@@ -94,6 +98,7 @@ TYPES = {
         ),
     ),
     "interface": (read_interface, "the name of a network interface"),
+    "provider": (read_provider, "the name of a provider of libfabric"),
     "path": (
         read_path,
         "a path with %p (process), %h (host), %r (rank), %j (job) and %% for a percent sign",

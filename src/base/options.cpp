@@ -33,8 +33,11 @@ constexpr std::array<std::pair<const char*, PolicyKind>, 7> policies{
 constexpr std::array<std::pair<const char*, RmaUse>, 3> rma_uses{
     {{"off", RmaUse::off}, {"auto", RmaUse::automatic}, {"on", RmaUse::on}}};
 
-constexpr std::array<std::pair<const char*, RmaFabric>, 3> rma_fabrics{
-    {{"auto", RmaFabric::automatic}, {"socket", RmaFabric::socket}, {"node", RmaFabric::node}}};
+constexpr std::array<std::pair<const char*, RmaFabric>, 4> rma_fabrics{
+    {{"auto", RmaFabric::automatic},
+     {"socket", RmaFabric::socket},
+     {"ofi", RmaFabric::ofi},
+     {"node", RmaFabric::node}}};
 
 template <class Table, class Value>
 bool parse_name(const Table& table, std::string_view text, Value* value) {
@@ -68,6 +71,10 @@ bool parse_time(std::string_view text, uint64_t* value) { return parse_time_ns(t
 bool parse_interface(std::string_view text, std::string* value) {
   return *value = text, text.size() < IFNAMSIZ && text.find_first_of("/ \t\n") == text.npos;
 }
+bool parse_provider(std::string_view text, std::string* value) {
+  // as long as net::OfiAddress has room for
+  return *value = text, text.size() < 24 && text.find_first_of("/, \t\n") == text.npos;
+}
 bool parse_path(std::string_view text, std::string* value) {
   return *value = text, is_path_pattern(text);
 }
@@ -85,7 +92,7 @@ constexpr const char* allowed_mode = "off, transparent, coherent, always or user
 constexpr const char* allowed_policy =
     "rate, clampi, clampi-temporal, clampi-positional, lru, sieve or tinylfu";
 constexpr const char* allowed_rma_use = "off, auto or on";
-constexpr const char* allowed_rma_fabric = "auto, socket or node";
+constexpr const char* allowed_rma_fabric = "auto, socket, ofi or node";
 constexpr const char* allowed_bool = "true or false";
 constexpr const char* allowed_count = "a whole number";
 constexpr const char* allowed_bytes = "bytes, with k, M, G or T if wanted,";
@@ -94,6 +101,7 @@ constexpr const char* allowed_time = "a time with ns, us, ms or s";
 constexpr const char* allowed_ratio = "a number";
 constexpr const char* allowed_model = parse_link_allowed;
 constexpr const char* allowed_interface = "the name of a network interface";
+constexpr const char* allowed_provider = "the name of a provider of libfabric";
 constexpr const char* allowed_path =
     "a path with %p (process), %h (host), %r (rank), %j (job) and %% for a percent sign";
 

@@ -26,7 +26,7 @@ enum class PolicyKind : uint8_t {
 };
 
 enum class RmaUse : uint8_t { off, automatic, on };
-enum class RmaFabric : uint8_t { automatic, socket, node };
+enum class RmaFabric : uint8_t { automatic, socket, ofi, node };
 
 const char* mode_name(Mode mode);
 const char* policy_name(PolicyKind policy);
@@ -43,6 +43,7 @@ using time = uint64_t;   // nanoseconds
 using ratio = double;
 using model = std::string;      // L,G of a network, or empty
 using interface = std::string;  // the name of a network interface, or empty
+using provider = std::string;   // the name of a provider of libfabric, or empty
 using path = std::string;       // may hold what base/path_pattern.h replaces
 }  // namespace option_type
 
@@ -59,6 +60,7 @@ struct Options {
 #define NEARCACHE_TYPE_power option_type::power
 #define NEARCACHE_TYPE_model option_type::model
 #define NEARCACHE_TYPE_interface option_type::interface
+#define NEARCACHE_TYPE_provider option_type::provider
 #define NEARCACHE_TYPE_path option_type::path
 #define NEARCACHE_OPTION(scope, name, type, default_text, least, most, unit, help) \
   NEARCACHE_TYPE_##type name{};

@@ -40,8 +40,12 @@ class Fabric {
   // Moves what can be moved without waiting. True if anything was received or lost.
   virtual bool poll(Receiver& receiver) = 0;
 
-  // Readable as long as poll would find something to do; -1 of fabrics that nobody can sleep on. It
-  // is level-triggered: whoever looks too late still sees what came meanwhile. Any thread.
+  // Before somebody sleeps on the descriptor. False: poll once more, and ask again. True: from now
+  // on, until the next poll and whatever is sent before it, the descriptor is readable as long as
+  // poll would find something to do.
+  virtual bool arm() { return true; }
+  // Level-triggered: whoever looks too late still sees what came meanwhile. -1 of fabrics that
+  // nobody can sleep on. Any thread.
   virtual int wait_descriptor() const = 0;
   // Makes the descriptor readable until the next poll. Any thread.
   virtual void ring() = 0;

@@ -74,10 +74,12 @@ void set_port(int socket, SocketAddress* address) {
                                              : reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port;
 }
 
-std::string SocketAddress::text() const {
+std::string SocketAddress::host() const {
   char out[INET6_ADDRSTRLEN] = "?";
   inet_ntop(family, bytes, out, sizeof out);
-  return std::string(out) + " port " + std::to_string(ntohs(port));
+  return out;
 }
+
+std::string SocketAddress::text() const { return host() + " port " + std::to_string(ntohs(port)); }
 
 }  // namespace nearcache::net

@@ -13,6 +13,7 @@ struct SocketAddress {
   uint16_t port;      // in network order
   uint16_t family;    // AF_INET or AF_INET6
 
+  std::string host() const;  // in numbers
   std::string text() const;
 };
 

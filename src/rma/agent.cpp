@@ -41,6 +41,7 @@ std::string Agent::start() {
       epoll_ctl(epoll_, EPOLL_CTL_ADD, fabric.data.fd, &fabric) != 0) {
     return std::string("the agent cannot watch the network: ") + std::strerror(errno);
   }
+  rearm();
   // Signals of the program are for its threads.
   sigset_t all, before;
   sigfillset(&all);
@@ -89,7 +90,9 @@ void Agent::run() {
     }
     if (polling_) continue;
     bool any = false;
-    while (engine_->poll()) any = true;
+    do {
+      while (engine_->poll()) any = true;
+    } while (!engine_->fabric().arm());
     if (any) busy_until_ = system_ns() + busy_ns;
     if (any) busy_.store(true, std::memory_order_relaxed);
     if (followers_ > 0) changed_.notify_all();
@@ -104,7 +107,9 @@ void Agent::enter() {
 }
 
 void Agent::poll(const Lock&) {
-  if (engine_->poll()) tell_others();
+  const bool any = engine_->poll();
+  if (asleep_ || !polling_) rearm();
+  if (any) tell_others();
 }
 
 void Agent::tell_others() {
@@ -200,6 +205,7 @@ void Agent::poll_until(Condition done) {
 }
 
 void Agent::sleep(int milliseconds) {
+  if (!engine_->fabric().arm()) return;
   asleep_ = true;
   mutex_.unlock();
   if (idle_ != nullptr) idle_();
@@ -220,7 +226,8 @@ bool Agent::help_while_busy() {
       lease(now);
     } else {
       busy_.store(false, std::memory_order_relaxed);
-      if (leased_) end_lease(), watch_fabric(true);
+      if (leased_) end_lease();
+      watch_fabric(true);
     }
     if (any && followers_ > 0) changed_.notify_all();
   }
@@ -249,6 +256,7 @@ void Agent::set_timer(uint64_t ns) {
 
 void Agent::watch_fabric(bool armed) {
   if (!running_) return;
+  if (armed) rearm();
   epoll_event event{.events = armed ? EPOLLIN : 0u,
                     .data = {.fd = engine_->fabric().wait_descriptor()}};
   epoll_ctl(epoll_, EPOLL_CTL_MOD, event.data.fd, &event);

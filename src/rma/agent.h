@@ -18,7 +18,11 @@
 // Why no wake-up is lost:
 //   - The fabric's descriptor is level-triggered: what came, and nobody took, keeps it readable,
 //     however late anybody begins to look. So whoever looks next finds it, be it the agent (arming
-//     is an EPOLL_CTL_MOD, which reports what is readable already) or another thread.
+//     is an EPOLL_CTL_MOD, which reports what is readable already) or another thread. Of fabrics
+//     that take things from the system before they are polled for, this is so from Fabric::arm to
+//     the next poll: under the mutex, the one that is to sleep arms the fabric before, and every
+//     poll while somebody may be asleep is followed by another (`rearm`, which rings if the fabric
+//     wants to be polled first).
 //   - `polling_` changes under the mutex, together with arming. Whenever it is false the agent is
 //     armed; whenever it is true a thread polls, or sleeps on the same descriptor, and hands over
 //     before it leaves. An agent that woke up before it was disarmed finds `polling_` set, and
@@ -122,6 +126,9 @@ class Agent {
   void sleep(int milliseconds);
   void follow();
   void watch_fabric(bool armed);
+  void rearm() {
+    if (!engine_->fabric().arm()) engine_->fabric().ring();
+  }
   bool help_while_busy();
   void lease(uint64_t now);
   void end_lease();

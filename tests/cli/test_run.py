@@ -56,6 +56,7 @@ def test_every_option_of_the_table_is_an_option_of_run(fake_home, nearcache):
         "rma_use": "auto",
         "rma_fabric": "socket",
         "interface": "eth0",
+        "provider": "verbs",
     }
     options = tables.load().options
     words = [

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from support import host_defects, launch, runs
+from support import host_defects, launch, libfabric, runs
 
 SEED = int(os.environ.get("NEARCACHE_TEST_SEED", "1"))
 BATCHES = 3  # all under ./test --long; else the first that the host alone passes, too
@@ -74,6 +74,13 @@ def test_random_programs_on_the_rma_engine(mpi, preload, words):
     env = {"NEARCACHE_RMA": "on", "NEARCACHE_QUIET_AFTER": 1}
     operations = (10 if words else 5) * OPERATIONS
     run_batches(mpi, "cached", SEED + 500_000, *words, operations=operations, env=env)
+
+
+@pytest.mark.one_mpi
+def test_random_programs_on_the_rma_engine_over_libfabric(mpi, preload):
+    libfabric.skip_without(mpi)
+    env = {**libfabric.ENV, "NEARCACHE_VERBOSE": "1"}
+    run_batches(mpi, "cached", SEED + 600_000, operations=2 * OPERATIONS, env=env)
 
 
 # (The lazy MPI needs MPI_COMM_SELF.)

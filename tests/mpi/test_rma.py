@@ -3,13 +3,13 @@
 import subprocess
 
 import pytest
-from support import launch
+from support import launch, libfabric
 
 CASES = 20
 
 
 @pytest.mark.few_mpis
-@pytest.mark.parametrize("fabric", ["socket", "node"])
+@pytest.mark.parametrize("fabric", ["socket", "node", "ofi"])
 @pytest.mark.parametrize("memory", ["created", "allocated"])
 @pytest.mark.parametrize("mode", ["off", "transparent"])
 def test_windows_that_the_engine_does_are_as_the_standard_has_them(
@@ -21,6 +21,9 @@ def test_windows_that_the_engine_does_are_as_the_standard_has_them(
         "NEARCACHE_MODE": mode,
         "NEARCACHE_VERBOSE": "2",
     }
+    if fabric == "ofi":
+        libfabric.skip_without(mpi)
+        env["NEARCACHE_RMA_PROVIDER"] = "tcp"
     result = launch.run(mpi, 3, "rma", f"--{memory}", env=env).check()
     assert len(result.lines("ok")) == CASES
     assert "a window is done by the RMA engine" in result.output
@@ -88,6 +91,32 @@ def test_fabric_node_does_nothing_by_sockets(mpi, preload, tmp_path):
 def test_the_interface_is_the_one_that_is_asked_for(mpi, preload, interface, done):
     env = {"NEARCACHE_RMA": "on", "NEARCACHE_VERBOSE": "2", "NEARCACHE_RMA_INTERFACE": interface}
     result = launch.run(mpi, 2, "rma", "--only", "exclusive_locks_exclude", env=env).check()
+    assert ("a window is done by the RMA engine" in result.output) == done
+
+
+@pytest.mark.few_mpis
+@pytest.mark.parametrize(
+    "fabric, provider, by_libfabric, done",
+    [
+        ("auto", "tcp", True, True),
+        ("auto", "nothing", False, True),
+        ("ofi", "nothing", False, False),
+        # has endpoints without connections only, and takes 134 MiB a process
+        ("ofi", "tcp;ofi_rxm", False, False),
+        ("socket", "tcp", False, True),
+    ],
+)
+def test_libfabric_is_used_by_the_provider_that_is_named_or_not_at_all(
+    mpi, preload, fabric, provider, by_libfabric, done
+):
+    libfabric.skip_without(mpi)
+    env = {
+        **libfabric.ENV,
+        "NEARCACHE_RMA_FABRIC": fabric,
+        "NEARCACHE_RMA_PROVIDER": provider,
+    }
+    result = launch.run(mpi, 2, "rma", "--only", "exclusive_locks_exclude", env=env).check()
+    assert ("goes by libfabric's provider tcp" in result.output) == by_libfabric
     assert ("a window is done by the RMA engine" in result.output) == done
 
 

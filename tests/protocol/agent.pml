@@ -2,7 +2,8 @@
  * nobody takes, is an end of a run that Spin finds invalid, as nothing here has a time-out.
  *
  * Each of THREADS threads waits for one message, TURNS times, and the network brings it whenever it likes; one more thread brings some of them from within the
- * rank (an operation on the own window). Every other macro breaks a rule. */
+ * rank (an operation on the own window). The fabric may take messages from the network whenever it is called, be it to send or at the end of a poll, and hold them until the
+ * next poll: these keep no descriptor readable. Every other macro breaks a rule. */
 #ifndef THREADS
 #define THREADS 2
 #endif
@@ -15,6 +16,8 @@ bool mutex;
 #define UNLOCK mutex = false
 
 byte network;          /* messages that nobody has taken: what makes the descriptor readable */
+byte fetched;          /* messages that the fabric has taken from the network, and handed to nobody */
+bool fabric_armed;     /* its user may be asleep: what it fetches rings */
 byte under_way[THREADS], taken[THREADS];
 bool bell;             /* the doorbell, which is in the same descriptor */
 bool armed = true;     /* the agent watches the descriptor */
@@ -53,17 +56,37 @@ inline tell_others() {
 #endif
 }
 
+/* Calls of the fabric, under the mutex */
+inline fetch() {
+  if :: network > 0 -> atomic { fetched = fetched + network; network = 0 } :: true fi
+}
+
+inline send() {
+  fetch();
+#ifndef SENDS_WITHOUT_A_LOOK
+  if :: fabric_armed && fetched > 0 -> fabric_armed = false; ring() :: else fi
+#endif
+}
+
+/* Of who leaves the descriptor to others */
+inline rearm() {
+  if :: fetched > 0 -> ring() :: else -> fabric_armed = true fi
+}
+
 /* Takes all that is there, under the mutex; `any` says whether there was something. */
 inline poll(any) {
   d_step {
     byte p = 0;
-    any = network > 0;
+    any = network + fetched > 0;
+    fetched = 0;
+    fabric_armed = false;
     do :: p < THREADS -> taken[p] = taken[p] + under_way[p]; under_way[p] = 0; p++ :: else -> break od;
     p = 0;
     network = 0;
     bell = false;
     news = false
-  }
+  };
+  fetch()
 }
 
 proctype Agent() {
@@ -82,7 +105,8 @@ end:
      :: ending -> UNLOCK; break
      :: !ending && polling -> UNLOCK
      :: else ->
-        poll(any);
+        do :: poll(any); if :: fetched == 0 -> break :: else fi od;
+        fabric_armed = true;
 #ifndef NOBODY_HEARS_THAT_THE_LEADER_LEFT
         if :: followers > 0 -> notify_all() :: else fi;
 #endif
@@ -102,6 +126,7 @@ proctype Waits(byte me) {
      :: taken[me] < turn && !polling ->          /* lead */
         polling = true;
         armed = false;
+        send();
         do
         :: taken[me] >= turn -> break
         :: else ->
@@ -113,7 +138,13 @@ proctype Waits(byte me) {
 #else
               skip
 #endif
+#ifndef SLEEPS_WITHOUT_A_LOOK
+           :: !any && fetched > 0
+           :: !any && fetched == 0 ->
+#else
            :: !any ->
+#endif
+              fabric_armed = true;
               asleep = true;
               UNLOCK;
               blocked = true;
@@ -124,6 +155,9 @@ proctype Waits(byte me) {
            fi
         od;
         polling = false;
+#ifndef LEAVES_WITHOUT_A_LOOK
+        rearm();
+#endif
 #ifndef LEAVES_WITHOUT_ARMING
         atomic { armed = true; news = false };
 #endif
@@ -132,6 +166,7 @@ proctype Waits(byte me) {
 #endif
         break
      :: taken[me] < turn && polling ->           /* follow */
+        send();
         if :: asleep -> ring() :: else fi;
         followers++;
         atomic { follows[me] = true; notified[me] = false; UNLOCK };
@@ -145,6 +180,13 @@ proctype Waits(byte me) {
   :: else -> break
   od;
   atomic { done_threads++ }
+}
+
+/* Sends while another thread polls, and waits for nothing. */
+proctype Sends() {
+  LOCK;
+  if :: polling -> send() :: else fi;
+  UNLOCK
 }
 
 /* Brings every thread what it waits for, by the network or by an operation on the own window, and once a request of another rank, for which nobody waits. It may be
@@ -165,7 +207,7 @@ proctype World() {
   :: !asked -> asked = true; atomic { network++; news = true }
   :: asked && done_threads == THREADS -> break
   od;
-  network == 0;          /* somebody has taken it all */
+  network + fetched == 0;          /* somebody has taken it all */
   LOCK; ending = true; UNLOCK
 }
 
@@ -174,6 +216,7 @@ init {
     byte i = 0;
     run Agent();
     run World();
+    run Sends();
     do :: i < THREADS -> run Waits(i); i++ :: else -> break od
   }
 }

@@ -11,10 +11,13 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <type_traits>
 #include <vector>
 
+#include "net/ofi_fabric.h"
 #include "net/socket_fabric.h"
 #include "net/stub_network.h"
+#include "ofi_here.h"
 
 namespace nearcache::net {
 namespace {
@@ -47,15 +50,24 @@ struct Listener final : Receiver {
   }
 };
 
-struct Sockets {
-  std::vector<std::unique_ptr<SocketFabric>> fabrics;
+std::unique_ptr<SocketFabric> open(SocketFabric*, int rank, int, std::string* wrong) {
+  return SocketFabric::open(rank, "lo", wrong);
+}
+std::unique_ptr<OfiFabric> open(OfiFabric*, int rank, int ranks, std::string* wrong) {
+  return OfiFabric::open(rank, ranks, "tcp", "lo", wrong);
+}
+
+// All ranks of a job, in one thread.
+template <class Kind>
+struct Job {
+  std::vector<std::unique_ptr<Kind>> fabrics;
   std::vector<Listener> listeners;
-  explicit Sockets(int ranks, std::vector<Secret> secrets = {})
+  explicit Job(int ranks, std::vector<Secret> secrets = {})
       : listeners(static_cast<size_t>(ranks)) {
-    std::vector<SocketAddress> addresses;
+    std::vector<std::decay_t<decltype(fabrics[0]->address())>> addresses;
     for (int rank = 0; rank < ranks; ++rank) {
       std::string wrong;
-      fabrics.push_back(SocketFabric::open(rank, "lo", &wrong));
+      fabrics.push_back(open(static_cast<Kind*>(nullptr), rank, ranks, &wrong));
       EXPECT_EQ(wrong, "");
       addresses.push_back(fabrics.back()->address());
     }
@@ -74,7 +86,22 @@ struct Sockets {
     }
     return done();
   }
+  // Polls the rank until it may sleep.
+  void arm(size_t rank) {
+    while (!fabrics[rank]->arm()) fabrics[rank]->poll(listeners[rank]);
+  }
 };
+using Sockets = Job<SocketFabric>;
+
+template <class Kind>
+class Fabrics : public testing::Test {
+  void SetUp() override {
+    std::string why;
+    if (std::is_same_v<Kind, OfiFabric> && !ofi_is_here(&why)) GTEST_SKIP() << why;
+  }
+};
+using Kinds = testing::Types<SocketFabric, OfiFabric>;
+TYPED_TEST_SUITE(Fabrics, Kinds);
 
 bool readable(int descriptor) {
   pollfd asked{descriptor, POLLIN, 0};
@@ -107,9 +134,9 @@ TEST(StubNetwork, KeepsTheOrderOfEachPair) {
     EXPECT_EQ(listeners[static_cast<size_t>(pair.second)].got[pair.first], count);
 }
 
-TEST(SocketFabric, AllToAllArrivesInOrderThoughConnectionsCross) {
+TYPED_TEST(Fabrics, AllToAllArrivesInOrderThoughConnectionsCross) {
   for (int round = 0; round < 5; ++round) {
-    Sockets sockets(6);
+    Job<TypeParam> job(6);
     std::mt19937 random(static_cast<unsigned>(round));
     uint64_t sent = 0;
     for (uint64_t number = 0; number < 40; ++number) {
@@ -117,40 +144,39 @@ TEST(SocketFabric, AllToAllArrivesInOrderThoughConnectionsCross) {
         for (int to = 0; to < 6; ++to) {
           if (from == to) continue;
           const size_t length = random() % 20 == 0 ? 300000 : random() % 500;
-          sockets.fabrics[static_cast<size_t>(from)]->send(to, bytes_of(number, length));
+          job.fabrics[static_cast<size_t>(from)]->send(to, bytes_of(number, length));
           ++sent;
         }
       }
-      if (number % 4 == 0) sockets.fabrics[number % 6]->poll(sockets.listeners[number % 6]);
+      if (number % 4 == 0) job.fabrics[number % 6]->poll(job.listeners[number % 6]);
     }
-    EXPECT_TRUE(sockets.run([&] {
+    EXPECT_TRUE(job.run([&] {
       uint64_t got = 0;
-      for (const Listener& listener : sockets.listeners) got += listener.total();
+      for (const Listener& listener : job.listeners) got += listener.total();
       return got == sent;
     }));
-    for (const Listener& listener : sockets.listeners) EXPECT_TRUE(listener.gone.empty());
+    for (const Listener& listener : job.listeners) EXPECT_TRUE(listener.gone.empty());
   }
 }
 
-TEST(SocketFabric, TheLargestBatchGoesAndALargerOneLosesItsSender) {
-  Sockets sockets(2);
-  sockets.fabrics[0]->send(1, bytes_of(0, sockets.fabrics[0]->largest_batch()));
-  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 1; }));
-  sockets.fabrics[0]->send(1, bytes_of(1, sockets.fabrics[0]->largest_batch() + 1));
-  EXPECT_TRUE(sockets.run([&] {
-    return sockets.listeners[1].gone.contains(0) && sockets.listeners[0].gone.contains(1);
-  }));
-  EXPECT_EQ(sockets.listeners[1].total(), 1u);
+TYPED_TEST(Fabrics, TheLargestBatchGoesAndALargerOneLosesItsSender) {
+  Job<TypeParam> job(2);
+  job.fabrics[0]->send(1, bytes_of(0, job.fabrics[0]->largest_batch()));
+  EXPECT_TRUE(job.run([&] { return job.listeners[1].total() == 1; }));
+  job.fabrics[0]->send(1, bytes_of(1, job.fabrics[0]->largest_batch() + 1));
+  EXPECT_TRUE(job.run(
+      [&] { return job.listeners[1].gone.contains(0) && job.listeners[0].gone.contains(1); }));
+  EXPECT_EQ(job.listeners[1].total(), 1u);
 }
 
-TEST(SocketFabric, WhoDoesNotKnowTheSecretIsLostAndChangesNothing) {
-  Sockets sockets(3, {secret, secret, Secret{1, 2}});
-  sockets.fabrics[2]->send(0, bytes_of(0, 100));
-  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[2].gone.contains(0); }));
-  EXPECT_TRUE(sockets.listeners[0].gone.empty());
-  EXPECT_EQ(sockets.listeners[0].total(), 0u);
-  sockets.fabrics[1]->send(0, bytes_of(0, 100));
-  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[0].total() == 1; }));
+TYPED_TEST(Fabrics, WhoDoesNotKnowTheSecretIsLostAndChangesNothing) {
+  Job<TypeParam> job(3, {secret, secret, Secret{1, 2}});
+  job.fabrics[2]->send(0, bytes_of(0, 100));
+  EXPECT_TRUE(job.run([&] { return job.listeners[2].gone.contains(0); }));
+  EXPECT_TRUE(job.listeners[0].gone.empty());
+  EXPECT_EQ(job.listeners[0].total(), 0u);
+  job.fabrics[1]->send(0, bytes_of(0, 100));
+  EXPECT_TRUE(job.run([&] { return job.listeners[0].total() == 1; }));
 }
 
 // Connects to rank 0 and says these bytes; true if the connection is then closed.
@@ -189,17 +215,17 @@ TEST(SocketFabric, AStrangerIsTurnedAwayAndHarmsNobodyWhoseNameItTakes) {
   EXPECT_TRUE(sockets.run([&] { return sockets.listeners[0].total() == 1; }));
 }
 
-TEST(SocketFabric, ARankThatEndsIsLostToThoseThatSpokeWithIt) {
-  Sockets sockets(3);
-  sockets.fabrics[0]->send(1, bytes_of(0, 8));
-  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 1; }));
-  sockets.fabrics[0].reset();
-  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].gone.contains(0); }));
-  sockets.fabrics[2]->send(0, bytes_of(0, 8));  // nobody listens there any more
-  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[2].gone.contains(0); }));
-  sockets.fabrics[1]->send(0, bytes_of(1, 8));
-  sockets.fabrics[1]->send(2, bytes_of(0, 8));
-  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[2].total() == 1; }));
+TYPED_TEST(Fabrics, ARankThatEndsIsLostToThoseThatSpokeWithIt) {
+  Job<TypeParam> job(3);
+  job.fabrics[0]->send(1, bytes_of(0, 8));
+  EXPECT_TRUE(job.run([&] { return job.listeners[1].total() == 1; }));
+  job.fabrics[0].reset();
+  EXPECT_TRUE(job.run([&] { return job.listeners[1].gone.contains(0); }));
+  job.fabrics[2]->send(0, bytes_of(0, 8));  // nobody listens there any more
+  EXPECT_TRUE(job.run([&] { return job.listeners[2].gone.contains(0); }));
+  job.fabrics[1]->send(0, bytes_of(1, 8));
+  job.fabrics[1]->send(2, bytes_of(0, 8));
+  EXPECT_TRUE(job.run([&] { return job.listeners[2].total() == 1; }));
 }
 
 TEST(SocketFabric, AConnectionForWhichThereIsNoDescriptorWaitsAndKeepsNobodyAwake) {
@@ -220,20 +246,54 @@ TEST(SocketFabric, AConnectionForWhichThereIsNoDescriptorWaitsAndKeepsNobodyAwak
   EXPECT_TRUE(sockets.listeners[0].gone.empty());
 }
 
-TEST(SocketFabric, TheDescriptorIsReadableUntilAPollHasTakenWhatThereIs) {
-  Sockets sockets(2);
-  sockets.fabrics[0]->send(1, bytes_of(0, 8));
-  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 1; }));
-  while (readable(sockets.fabrics[1]->wait_descriptor()))
-    sockets.fabrics[1]->poll(sockets.listeners[1]);
-  sockets.fabrics[0]->send(1, bytes_of(1, 8));
-  EXPECT_TRUE(sockets.run([&] { return sockets.listeners[1].total() == 2; }));
-  while (readable(sockets.fabrics[1]->wait_descriptor()))
-    sockets.fabrics[1]->poll(sockets.listeners[1]);
-  sockets.fabrics[1]->ring();
-  EXPECT_TRUE(readable(sockets.fabrics[1]->wait_descriptor()));
-  for (int i = 0; i < 8; ++i) sockets.fabrics[1]->poll(sockets.listeners[1]);
-  EXPECT_FALSE(readable(sockets.fabrics[1]->wait_descriptor()));
+TYPED_TEST(Fabrics, TheDescriptorIsReadableUntilAPollHasTakenWhatThereIs) {
+  Job<TypeParam> job(2);
+  const auto settle = [&](size_t rank) {
+    for (job.arm(rank); readable(job.fabrics[rank]->wait_descriptor()); job.arm(rank))
+      job.fabrics[rank]->poll(job.listeners[rank]);
+  };
+  job.fabrics[0]->send(1, bytes_of(0, 8));
+  EXPECT_TRUE(job.run([&] { return job.listeners[1].total() == 1; }));
+  settle(1);
+  for (uint64_t number = 1; number < 50; ++number) {
+    job.fabrics[0]->send(1, bytes_of(number, 8 << (number % 13)));
+    // Rank 1 learns of it by its descriptor alone, whatever it sends itself meanwhile.
+    if (number % 2 == 0) job.fabrics[1]->send(0, bytes_of(number / 2 - 1, 100));
+    for (int turn = 0; job.listeners[1].total() <= number && turn < 5000; ++turn) {
+      if (readable(job.fabrics[1]->wait_descriptor())) {
+        job.fabrics[1]->poll(job.listeners[1]);
+        job.arm(1);
+      } else {
+        job.fabrics[0]->poll(job.listeners[0]);
+        usleep(20);
+      }
+    }
+    ASSERT_EQ(job.listeners[1].total(), number + 1);
+    settle(1);
+  }
+  job.fabrics[1]->ring();
+  EXPECT_TRUE(readable(job.fabrics[1]->wait_descriptor()));
+  settle(1);
+  EXPECT_FALSE(readable(job.fabrics[1]->wait_descriptor()));
+}
+
+// Many more messages than there are buffers for, both ways at once, and none is polled for long.
+TYPED_TEST(Fabrics, WhatIsNotTakenForLongIsNotLost) {
+  Job<TypeParam> job(2);
+  for (uint64_t number = 0; number < 400; ++number) {
+    job.fabrics[0]->send(1, bytes_of(number, number % 3 == 0 ? 40000 : 16));
+    if (number % 2 == 0) job.fabrics[1]->send(0, bytes_of(number / 2, 20000));
+    if (number % 7 == 0) job.fabrics[0]->poll(job.listeners[0]);
+    if (number % 100 == 50) job.fabrics[1]->poll(job.listeners[1]);
+  }
+  EXPECT_TRUE(
+      job.run([&] { return job.listeners[0].total() == 200 && job.listeners[1].total() == 400; }));
+}
+
+TEST(OfiFabric, SaysWhyThereIsNone) {
+  std::string wrong;
+  EXPECT_EQ(OfiFabric::open(0, 2, "tcp;ofi_rxm", "", &wrong), nullptr);
+  EXPECT_NE(wrong, "");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Ranks with agents, over sockets, each with threads of a program: what is asked of a rank that
-// computes is done, and no wake-up is lost.
+// Ranks with agents, over every fabric, each with threads of a program: what is asked of a rank
+// that computes is done, and no wake-up is lost.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -7,10 +7,14 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
+#include "net/ofi_fabric.h"
 #include "net/socket_fabric.h"
+#include "ofi_here.h"
 #include "rma/agent.h"
 #include "rma/node.h"
 
@@ -18,7 +22,7 @@ namespace nearcache::rma {
 namespace {
 
 struct Rank {
-  std::unique_ptr<net::SocketFabric> fabric;
+  std::unique_ptr<net::Fabric> fabric;
   std::unique_ptr<Node> node;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Agent> agent;
@@ -63,25 +67,52 @@ struct Rank {
   }
 };
 
-class Agents : public testing::Test {
+template <class Kind>
+std::vector<std::unique_ptr<net::Fabric>> fabrics_of(std::vector<std::unique_ptr<Kind>> opened) {
+  std::vector<std::remove_cvref_t<decltype(opened[0]->address())>> addresses;
+  for (const auto& fabric : opened) addresses.push_back(fabric->address());
+  for (const auto& fabric : opened) fabric->know({1, 2}, addresses);
+  return {std::make_move_iterator(opened.begin()), std::make_move_iterator(opened.end())};
+}
+
+std::vector<std::unique_ptr<net::Fabric>> socket_fabrics(int count) {
+  std::vector<std::unique_ptr<net::SocketFabric>> opened;
+  std::string wrong;
+  for (int rank = 0; rank < count; ++rank) {
+    opened.push_back(net::SocketFabric::open(rank, "lo", &wrong));
+    EXPECT_EQ(wrong, "");
+  }
+  return fabrics_of(std::move(opened));
+}
+
+std::vector<std::unique_ptr<net::Fabric>> ofi_fabrics(int count) {
+  std::vector<std::unique_ptr<net::OfiFabric>> opened;
+  std::string wrong;
+  for (int rank = 0; rank < count; ++rank) {
+    opened.push_back(net::OfiFabric::open(rank, count, "tcp", "lo", &wrong));
+    EXPECT_EQ(wrong, "");
+  }
+  return fabrics_of(std::move(opened));
+}
+
+class Agents : public testing::TestWithParam<bool> {
  protected:
+  void SetUp() override {
+    if (std::string why; GetParam() && !net::ofi_is_here(&why)) GTEST_SKIP() << why;
+  }
   // The first ranks are of one node.
   void begin(int count, int on_node = 1) {
-    std::vector<net::SocketAddress> addresses;
+    auto fabrics = GetParam() ? ofi_fabrics(count) : socket_fabrics(count);
     std::string no_arena;
     const auto arena = net::Arena::make(uint64_t{1} << 30, &no_arena);
     ASSERT_EQ(no_arena, "");
     std::vector<int> sharing(static_cast<size_t>(on_node));
     std::iota(sharing.begin(), sharing.end(), 0);
     for (int rank = 0; rank < count; ++rank) {
-      std::string wrong;
       ranks.emplace_back(std::make_unique<Rank>());
-      ranks.back()->fabric = net::SocketFabric::open(rank, "lo", &wrong);
-      ASSERT_EQ(wrong, "");
-      addresses.push_back(ranks.back()->fabric->address());
+      ranks.back()->fabric = std::move(fabrics[static_cast<size_t>(rank)]);
     }
     for (auto& rank : ranks) {
-      rank->fabric->know({1, 2}, addresses);
       rank->engine = std::make_unique<Engine>(rank->fabric.get());
       if (const int number = rank->engine->rank(); on_node > 1 && number < on_node) {
         rank->node = std::make_unique<Node>(arena, sharing, number);
@@ -109,7 +140,11 @@ class Agents : public testing::Test {
   std::vector<std::unique_ptr<Rank>> ranks;
 };
 
-TEST_F(Agents, ServeARankWhoseProgramCallsNothing) {
+INSTANTIATE_TEST_SUITE_P(, Agents, testing::Bool(), [](const auto& info) {
+  return info.param ? "OverLibfabric" : "OverSockets";
+});
+
+TEST_P(Agents, ServeARankWhoseProgramCallsNothing) {
   begin(2);
   for (uint64_t i = 0; i < 300; ++i) {
     EXPECT_EQ(ranks[0]->fetch_add(1, 5, 1), i);
@@ -120,7 +155,7 @@ TEST_F(Agents, ServeARankWhoseProgramCallsNothing) {
   EXPECT_EQ(ranks[1]->words[5], 300u);
 }
 
-TEST_F(Agents, AThreadThatWaitsElsewhereServesAndTheAgentAfterIt) {
+TEST_P(Agents, AThreadThatWaitsElsewhereServesAndTheAgentAfterIt) {
   begin(2);
   std::atomic<bool> over{false};
   std::atomic<uint64_t> helped{0};
@@ -136,7 +171,7 @@ TEST_F(Agents, AThreadThatWaitsElsewhereServesAndTheAgentAfterIt) {
   EXPECT_EQ(helped, by_then);
 }
 
-TEST_F(Agents, ManyThreadsOfManyRanksAddAndWaitForEachOther) {
+TEST_P(Agents, ManyThreadsOfManyRanksAddAndWaitForEachOther) {
   begin(3);
   constexpr uint64_t threads = 3, times = 60;
   everybody([&](Rank& rank) {
@@ -158,7 +193,7 @@ TEST_F(Agents, ManyThreadsOfManyRanksAddAndWaitForEachOther) {
   EXPECT_EQ(sum, 3 * threads * times);
 }
 
-TEST_F(Agents, LocksExcludeProgramsThatRun) {
+TEST_P(Agents, LocksExcludeProgramsThatRun) {
   begin(3);
   everybody([&](Rank& rank) {
     for (int i = 0; i < 50; ++i) {
@@ -191,7 +226,7 @@ TEST_F(Agents, LocksExcludeProgramsThatRun) {
 }
 
 // By whoever executes them: the rank that asks, if it shares memory with the target, or its agent.
-TEST_F(Agents, AccumulatesOfNearAndFarRanksAreAtomicToEachOther) {
+TEST_P(Agents, AccumulatesOfNearAndFarRanksAreAtomicToEachOther) {
   begin(4, 2);
   constexpr uint64_t times = 2000;
   const auto many = [](Rank& rank, Kind kind, Operation operation, const uint64_t* data) {
@@ -235,7 +270,7 @@ TEST_F(Agents, AccumulatesOfNearAndFarRanksAreAtomicToEachOther) {
   EXPECT_EQ(ranks[1]->words[20], 4 * times);
 }
 
-TEST_F(Agents, LocksOfNearAndFarRanksExcludeEachOther) {
+TEST_P(Agents, LocksOfNearAndFarRanksExcludeEachOther) {
   begin(4, 2);
   constexpr int times = 300;
   everybody([&](Rank& rank) {
@@ -266,7 +301,7 @@ TEST_F(Agents, LocksOfNearAndFarRanksExcludeEachOther) {
   EXPECT_EQ(ranks[1]->words[0], static_cast<uint64_t>(4 * times));
 }
 
-TEST_F(Agents, FencesOfRanksThatComeAtDifferentTimes) {
+TEST_P(Agents, FencesOfRanksThatComeAtDifferentTimes) {
   begin(4);
   std::atomic<int> entered{0};
   everybody([&](Rank& rank) {
@@ -280,7 +315,7 @@ TEST_F(Agents, FencesOfRanksThatComeAtDifferentTimes) {
   });
 }
 
-TEST_F(Agents, WhatIsWaitedForIsTakenOnce) {
+TEST_P(Agents, WhatIsWaitedForIsTakenOnce) {
   begin(2);
   const std::vector<int> other[2] = {{1}, {0}};
   everybody([&](Rank& rank) {
@@ -295,7 +330,7 @@ TEST_F(Agents, WhatIsWaitedForIsTakenOnce) {
   });
 }
 
-TEST_F(Agents, ALargeTransferWaitsForItsTargetAndNotInItsMemory) {
+TEST_P(Agents, ALargeTransferWaitsForItsTargetAndNotInItsMemory) {
   begin(2);
   std::vector<std::byte> large(24 << 20, std::byte{7}), back(large.size());
   std::vector<std::byte> memory(large.size());
@@ -322,7 +357,7 @@ TEST_F(Agents, ALargeTransferWaitsForItsTargetAndNotInItsMemory) {
   EXPECT_EQ(back, large);
 }
 
-TEST_F(Agents, ARankThatEndsWakesThoseThatWaitForIt) {
+TEST_P(Agents, ARankThatEndsWakesThoseThatWaitForIt) {
   begin(2);
   ranks[0]->fetch_add(1, 0, 1);
   std::thread waits([&] {

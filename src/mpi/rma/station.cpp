@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "base/log.h"
 #include "mpi/process/context.h"
@@ -33,21 +34,49 @@ void be_helped(rma::Agent* agent) {
 void be_helped(rma::Agent*) {}
 #endif
 
+bool wants_shared_memory() {
+  const RmaFabric wanted = context.options.rma_fabric;
+  return wanted == RmaFabric::automatic || wanted == RmaFabric::node;
+}
+
+// Libfabric is loaded only where it may have something better than TCP, or is asked for.
+bool wants_libfabric() {
+  const Options& options = context.options;
+  return options.rma_fabric == RmaFabric::ofi ||
+         (options.rma_fabric == RmaFabric::automatic &&
+          (!options.rma_provider.empty() || net::OfiFabric::may_have_hardware()));
+}
+
 }  // namespace
+
+// At every network that the job may agree on.
+void Station::listen() {
+  const Options& options = context.options;
+  std::string wrong;
+  if (wants_libfabric()) {
+    ofi_ = net::OfiFabric::open(context.rank, context.ranks, options.rma_provider,
+                                options.rma_interface, &wrong);
+    if (ofi_ == nullptr) {
+      log(options.rma_fabric == RmaFabric::ofi ? LogLevel::warning : LogLevel::info,
+          "rank %d: the RMA engine does not go by libfabric: %s", context.rank, wrong.c_str());
+    }
+  }
+  if (options.rma_fabric == RmaFabric::ofi) return;
+  sockets_ = net::SocketFabric::open(context.rank, options.rma_interface, &wrong);
+  if (sockets_ == nullptr)
+    log(LogLevel::warning, "rank %d: no RMA engine: %s", context.rank, wrong.c_str());
+}
 
 const Station::Card& Station::own_card(const std::vector<int>& on_node) {
   const std::lock_guard lock(mutex_);
   if (own_card_) return *own_card_;
-  std::string wrong;
-  fabric_ = net::SocketFabric::open(context.rank, context.options.rma_interface, &wrong);
-  if (fabric_ == nullptr)
-    log(LogLevel::warning, "rank %d: no RMA engine: %s", context.rank, wrong.c_str());
-  own_card_ = Card{fabric_ != nullptr ? fabric_->address() : net::SocketAddress{},
+  listen();
+  own_card_ = Card{sockets_ != nullptr ? sockets_->address() : net::SocketAddress{},
+                   ofi_ != nullptr ? ofi_->address() : net::OfiAddress{},
                    {net::random_word(), net::random_word()},
                    {},
-                   fabric_ != nullptr};
-  if (context.options.rma_fabric != RmaFabric::socket && on_node.size() > 1 &&
-      on_node.front() == context.rank) {
+                   sockets_ != nullptr};
+  if (wants_shared_memory() && on_node.size() > 1 && on_node.front() == context.rank) {
     arena_ = net::Arena::make(net::arena_size(static_cast<int>(on_node.size())), &no_arena_);
     if (arena_ != nullptr) own_card_->arena = arena_->name();
   }
@@ -71,7 +100,7 @@ void Station::set_up(MPI_Comm comm, const std::vector<int>& members,
   std::vector<Card> cards(members.size());
   int rc = next.Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, comm);
   const auto maker = std::ranges::find(members, on_node.front());
-  const int32_t maps = rc == MPI_SUCCESS && context.options.rma_fabric != RmaFabric::socket &&
+  const int32_t maps = rc == MPI_SUCCESS && wants_shared_memory() &&
                        map_arena(cards[static_cast<size_t>(maker - members.begin())]);
   std::vector<int32_t> mapped(members.size());
   if (rc == MPI_SUCCESS)
@@ -105,17 +134,41 @@ std::string Station::share(const std::vector<int>& members, const std::vector<in
              : "option rma_fabric=node: not all ranks share memory";
 }
 
-std::string Station::begin(const std::vector<Card>& cards, const std::vector<int>& members) {
+// By libfabric if all ranks have the same provider of it, else by TCP.
+std::string Station::connect(const std::vector<Card>& cards, const std::vector<int>& members) {
   std::vector<net::SocketAddress> addresses(members.size());
+  std::vector<net::OfiAddress> ofi(members.size());
   net::Secret secret{};
+  bool by_ofi = true;
+  std::string without;
   for (size_t i = 0; i < members.size(); ++i) {
-    if (cards[i].usable == 0)
-      return "rank " + std::to_string(members[i]) + " has no network for it";
-    addresses[static_cast<size_t>(members[i])] = cards[i].address;
+    const auto rank = static_cast<size_t>(members[i]);
+    addresses[rank] = cards[i].address;
+    ofi[rank] = cards[i].ofi;
+    by_ofi = by_ofi && cards[i].ofi.size != 0 &&
+             std::strcmp(cards[i].ofi.provider, cards[0].ofi.provider) == 0;
+    if (cards[i].usable == 0 && without.empty()) without = std::to_string(members[i]);
     if (members[i] == 0) secret = cards[i].secret;
   }
-  fabric_->know(secret, std::move(addresses));
-  engine_ = std::make_unique<rma::Engine>(fabric_.get());
+  if (by_ofi) {
+    log(LogLevel::info, "the RMA engine goes by libfabric's provider %s", ofi[0].provider);
+    ofi_->know(secret, std::move(ofi));
+    fabric_ = ofi_.get();
+    sockets_.reset();
+    return {};
+  }
+  ofi_.reset();
+  if (context.options.rma_fabric == RmaFabric::ofi)
+    return "option rma_fabric=ofi: not all ranks have a provider of libfabric, and the same";
+  if (!without.empty()) return "rank " + without + " has no network for it";
+  sockets_->know(secret, std::move(addresses));
+  fabric_ = sockets_.get();
+  return {};
+}
+
+std::string Station::begin(const std::vector<Card>& cards, const std::vector<int>& members) {
+  if (std::string wrong = connect(cards, members); !wrong.empty()) return wrong;
+  engine_ = std::make_unique<rma::Engine>(fabric_);
   agent_ = std::make_unique<rma::Agent>(engine_.get(), [] { context.progress.call(); });
   // Nobody sends before the first window has been agreed on, so an agent that did not start is
   // known by then.
@@ -151,7 +204,9 @@ void Station::stop() {
   agent_.reset();
   engine_.reset();
   node_.reset();
-  fabric_.reset();
+  fabric_ = nullptr;
+  ofi_.reset();
+  sockets_.reset();
   state_ = State::impossible;
 }
 

@@ -16,6 +16,7 @@
 
 #include "mpi/mpi_api.h"
 #include "net/arena.h"
+#include "net/ofi_fabric.h"
 #include "net/socket_fabric.h"
 #include "rma/agent.h"
 #include "rma/node.h"
@@ -46,13 +47,16 @@ class Station {
   // What all must know of a rank.
   struct Card {
     net::SocketAddress address{};
+    net::OfiAddress ofi{};     // of no size: none
     net::Secret secret{};      // that of the first rank is the job's
     net::Arena::Name arena{};  // that this rank has made
     int32_t usable = 0;
   };
   const Card& own_card(const std::vector<int>& on_node);
+  void listen();
   // Whether this rank shares memory with those of its node.
   bool map_arena(const Card& maker);
+  std::string connect(const std::vector<Card>& cards, const std::vector<int>& members);
   std::string begin(const std::vector<Card>& cards, const std::vector<int>& members);
   std::string share(const std::vector<int>& members, const std::vector<int>& on_node,
                     const std::vector<int32_t>& mapped);
@@ -62,7 +66,9 @@ class Station {
   std::optional<Card> own_card_;
   std::shared_ptr<net::Arena> arena_;
   std::string no_arena_;  // why
-  std::unique_ptr<net::SocketFabric> fabric_;
+  std::unique_ptr<net::SocketFabric> sockets_;
+  std::unique_ptr<net::OfiFabric> ofi_;
+  net::Fabric* fabric_ = nullptr;  // one of these, which all ranks have
   std::unique_ptr<rma::Node> node_;
   std::unique_ptr<rma::Engine> engine_;
   std::unique_ptr<rma::Agent> agent_;

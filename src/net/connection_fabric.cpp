@@ -1,0 +1,247 @@
+#include "net/connection_fabric.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nearcache::net {
+
+// Connections
+
+ConnectionFabric::Connection* ConnectionFabric::add(std::unique_ptr<Connection> connection) {
+  Connection* const key = connection.get();
+  connections_.emplace(key, std::move(connection));
+  return key;
+}
+
+void ConnectionFabric::attempt(int to, Peer* peer) {
+  std::string wrong;
+  Connection* const connection = connect(to, &wrong);
+  if (connection == nullptr) return lose(to, wrong);
+  connection->peer = to;
+  peer->attempt = connection;
+}
+
+void ConnectionFabric::connected(Connection* connection) {
+  connection->hello = {Hello::our_format, rank_, connection->peer, random_word()};
+  connection->state = State::said_hello;
+  say(connection, connection->hello);
+}
+
+void ConnectionFabric::accepted(Connection* connection) {
+  connection->state = State::awaits_hello;
+  strangers_.push_back(connection);
+  // Whoever connects and says nothing takes the place of others, not descriptors without end.
+  if (strangers_.size() > 64 + 2 * static_cast<size_t>(ranks_)) close(strangers_.front());
+}
+
+void ConnectionFabric::close(Connection* connection) {
+  if (connection->state == State::closed) return;
+  if (connection->state == State::awaits_hello || connection->state == State::awaits_answer ||
+      connection->state == State::turned_away)
+    std::erase(strangers_, connection);
+  connection->state = State::closed;
+  hang_up(connection);
+  closed_.push_back(connection);
+  if (recent_ == connection) recent_ = nullptr;
+  const auto found = peers_.find(connection->peer);
+  if (found == peers_.end()) return;
+  if (found->second.connection == connection) found->second.connection = nullptr;
+  if (found->second.attempt == connection) found->second.attempt = nullptr;
+}
+
+// A stranger loses no rank its connection, whoever it says it is.
+void ConnectionFabric::lose(Connection* connection, const std::string& why) {
+  const bool proven = connection->state == State::open || connection->state == State::connecting ||
+                      connection->state == State::said_hello ||
+                      connection->state == State::answered;
+  const int peer = connection->peer;
+  close(connection);
+  if (proven) lose(peer, why);
+}
+
+void ConnectionFabric::lose(int rank, const std::string& why) {
+  Peer& peer = peers_[rank];
+  if (peer.lost) return;
+  peer.lost = true;
+  peer.out.consume(peer.out.bytes().size());
+  moved_ = true;
+  if (receiver_ != nullptr) {
+    receiver_->lost(rank, why);
+  } else {
+    lost_.emplace_back(rank, why);
+    ring();
+  }
+}
+
+// Sending
+
+void ConnectionFabric::send(int to, std::span<const std::byte> batch) {
+  Peer& peer = peers_[to];
+  if (peer.lost) return;
+  const uint64_t length = batch.size();
+  const auto head = std::as_bytes(std::span(&length, 1));
+  size_t gone = 0;
+  Connection* connection = peer.connection;
+  if (connection != nullptr && peer.out.empty()) {
+    gone = give(connection, head, batch);
+    recent_ = connection;
+    if (gone == head.size() + batch.size()) return;
+    want_to_write(connection, true);
+  }
+  peer.out.append(head.subspan(std::min(gone, head.size())));
+  peer.out.append(batch.subspan(gone > head.size() ? gone - head.size() : 0));
+  if (connection == nullptr && peer.attempt == nullptr) attempt(to, &peer);
+}
+
+void ConnectionFabric::write(Connection* connection) {
+  ByteQueue& queue = queue_of(connection);
+  while (!queue.empty()) {
+    const size_t gone = give(connection, queue.bytes(), {});
+    if (gone == 0) return want_to_write(connection, true);
+    queue.consume(gone);
+  }
+  want_to_write(connection, false);
+}
+
+template <class Message>
+void ConnectionFabric::say(Connection* connection, const Message& message) {
+  connection->out.append(std::as_bytes(std::span(&message, 1)));
+  write(connection);
+}
+
+// Receiving
+
+bool ConnectionFabric::poll(Receiver& receiver) {
+  receiver_ = &receiver;
+  moved_ = false;
+  for (auto& [rank, why] : std::exchange(lost_, {})) receiver.lost(rank, why), moved_ = true;
+  look();
+  for (Connection* connection : std::exchange(closed_, {})) connections_.erase(connection);
+  receiver_ = nullptr;
+  return moved_;
+}
+
+// Frames that are all there are handed on from where they are.
+void ConnectionFabric::arrived(Connection* connection, std::span<const std::byte> bytes) {
+  if (connection->state == State::open && connection->in.empty())
+    bytes = bytes.subspan(take_frames(connection, bytes));
+  if (connection->state == State::closed || bytes.empty()) return;
+  connection->in.append(bytes);
+  take(connection);
+}
+
+// Takes all messages that are complete.
+void ConnectionFabric::take(Connection* connection) {
+  for (bool more = true; more;) {
+    switch (connection->state) {
+      case State::awaits_hello:
+        more = take_one(connection, &ConnectionFabric::take_hello);
+        break;
+      case State::said_hello:
+        more = take_one(connection, &ConnectionFabric::take_challenge);
+        break;
+      case State::awaits_answer:
+        more = take_one(connection, &ConnectionFabric::take_answer);
+        break;
+      case State::answered:
+        more = take_one(connection, &ConnectionFabric::take_verdict);
+        break;
+      case State::open:
+        return connection->in.consume(take_frames(connection, connection->in.bytes()));
+      default:
+        return;
+    }
+  }
+}
+
+// False: it is not all there.
+template <class Message>
+bool ConnectionFabric::take_one(Connection* connection,
+                                void (ConnectionFabric::*accept)(Connection*, const Message&)) {
+  Message message;
+  const auto bytes = connection->in.bytes();
+  if (bytes.size() < sizeof message) return false;
+  std::memcpy(&message, bytes.data(), sizeof message);
+  connection->in.consume(sizeof message);
+  (this->*accept)(connection, message);
+  return true;
+}
+
+void ConnectionFabric::take_hello(Connection* connection, const Hello& hello) {
+  if (hello.format != Hello::our_format || hello.to != rank_ || hello.from == rank_ ||
+      hello.from < 0 || hello.from >= ranks())
+    return close(connection);
+  connection->hello = hello;
+  connection->peer = hello.from;
+  connection->challenge = random_word();
+  connection->state = State::awaits_answer;
+  say(connection, Challenge{connection->challenge, acceptor_proof(secret_, hello)});
+}
+
+void ConnectionFabric::take_challenge(Connection* connection, const Challenge& challenge) {
+  if (challenge.proof != acceptor_proof(secret_, connection->hello))
+    return lose(connection, "who listens at its address does not know this job's secret");
+  connection->state = State::answered;
+  say(connection, Answer{initiator_proof(secret_, connection->hello, challenge.nonce)});
+}
+
+void ConnectionFabric::take_answer(Connection* connection, const Answer& answer) {
+  if (answer.proof != initiator_proof(secret_, connection->hello, connection->challenge))
+    return close(connection);
+  Peer& peer = peers_[connection->peer];
+  if (peer.lost || peer.connection != nullptr ||
+      (peer.attempt != nullptr && !crossing_wins(rank_, connection->peer))) {
+    // Not closed here, as that may overtake the verdict.
+    connection->state = State::turned_away;
+    return say(connection, Verdict::turned_away);
+  }
+  if (peer.attempt != nullptr) close(peer.attempt);
+  say(connection, Verdict::welcome);
+  std::erase(strangers_, connection);
+  opened(connection);
+}
+
+void ConnectionFabric::take_verdict(Connection* connection, const Verdict& verdict) {
+  Peer& peer = peers_[connection->peer];
+  if (verdict == Verdict::welcome && peer.connection == nullptr) {
+    peer.attempt = nullptr;
+    return opened(connection);
+  }
+  if (verdict != Verdict::turned_away) return lose(connection, "it broke the protocol");
+  close(connection);  // theirs is under way
+}
+
+void ConnectionFabric::opened(Connection* connection) {
+  Peer& peer = peers_[connection->peer];
+  // What remains of the handshake goes before the frames.
+  std::swap(peer.out, connection->out);
+  peer.out.append(connection->out.bytes());
+  connection->out.consume(connection->out.bytes().size());
+  peer.connection = connection;
+  connection->state = State::open;
+  write(connection);
+}
+
+// How many bytes it has taken.
+size_t ConnectionFabric::take_frames(Connection* connection, std::span<const std::byte> bytes) {
+  size_t taken = 0;
+  for (;;) {
+    const auto rest = bytes.subspan(taken);
+    uint64_t length;
+    if (rest.size() < sizeof length) return taken;
+    std::memcpy(&length, rest.data(), sizeof length);
+    if (length == 0 || length > largest_batch()) {
+      lose(connection, "it sent a frame of " + std::to_string(length) + " bytes; 1 to " +
+                           std::to_string(largest_batch()) + " are allowed");
+      return taken;
+    }
+    if (rest.size() < sizeof length + length) return taken;
+    recent_ = connection;
+    moved_ = true;
+    receiver_->received(connection->peer, rest.subspan(sizeof length, length));
+    if (connection->state == State::closed) return taken;
+    taken += sizeof length + length;
+  }
+}
+
+}  // namespace nearcache::net

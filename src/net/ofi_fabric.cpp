@@ -1,0 +1,509 @@
+#include "net/ofi_fabric.h"
+
+#include <filesystem>
+
+namespace nearcache::net {
+
+bool OfiFabric::may_have_hardware() {
+  std::error_code none;
+  return !std::filesystem::is_empty("/sys/class/infiniband", none) && !none;
+}
+
+}  // namespace nearcache::net
+
+#if !__has_include(<rdma/fabric.h>)
+
+namespace nearcache::net {
+
+std::unique_ptr<OfiFabric> OfiFabric::open(int, int, const std::string&, const std::string&,
+                                           std::string* wrong) {
+  *wrong = "it was built without libfabric's headers";
+  return nullptr;
+}
+
+}  // namespace nearcache::net
+
+#else
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "net/libfabric.h"
+#include "net/socket_address.h"
+
+namespace nearcache::net {
+namespace {
+
+constexpr int buffers = 8;  // each way
+constexpr int window = 6;   // messages with data under way
+constexpr int enough_owed = 3;
+constexpr size_t buffer_size = 16 << 10;
+constexpr size_t head_size = sizeof(uint64_t);  // how many buffers have been posted again
+constexpr int polls_between_events = 8;  // of completions, until connections are looked at as well
+
+constexpr uint32_t our_version = FI_VERSION(1, 11);
+
+const char* const hardware[] = {"verbs", "cxi", "efa", "psm3", "opx"};
+
+bool has(const std::string& provider, const fi_info& info) {
+  const char* const name = info.fabric_attr->prov_name;
+  if (name == nullptr || std::strlen(name) >= sizeof OfiAddress{}.provider) return false;
+  if (!provider.empty()) return provider == name;
+  return std::ranges::any_of(hardware, [&](const char* each) { return !std::strcmp(each, name); });
+}
+
+class Endpoints final : public OfiFabric {
+ public:
+  Endpoints(int rank, const Libfabric& library) : OfiFabric(rank), library_(library) {}
+  ~Endpoints() override;
+  std::string listen(int ranks, const std::string& provider, const std::string& interface);
+
+  bool arm() override;
+  int wait_descriptor() const override { return epoll_; }
+  void ring() override;
+
+ private:
+  struct Wire final : Connection {
+    ~Wire() override { unregister(); }
+    void unregister() {
+      if (registration != nullptr) fi_close(&std::exchange(registration, nullptr)->fid);
+    }
+    std::byte* receive_buffer(int i) { return memory.get() + static_cast<size_t>(i) * buffer_size; }
+    std::byte* send_buffer(int i) { return receive_buffer(buffers + i); }
+
+    uint64_t id = 0;
+    fid_ep* endpoint = nullptr;
+    fid_mr* registration = nullptr;
+    std::unique_ptr<std::byte[]> memory;
+    size_t arrived[buffers] = {};         // 1 + bytes, of messages that are not taken yet
+    int next = 0;                         // receive buffer
+    int credits = window;                 // messages with data that the other end has room for
+    int owed = 0;                         // buffers posted again, of which it does not know
+    uint32_t free = (1u << buffers) - 1;  // send buffers
+    bool broken = false;
+  };
+  static Wire* wire(Connection* connection) { return static_cast<Wire*>(connection); }
+  // Of the operation on a buffer, which may end when its connection is no more.
+  static void* context_of(const Wire& wire, bool send, int buffer) {
+    return reinterpret_cast<void*>(wire.id << 8 | (send ? 1u << 7 : 0u) |
+                                   static_cast<unsigned>(buffer));
+  }
+
+  std::string failed(const char* what, long error) const;
+  fi_info* find(const std::string& provider, const std::string& interface,
+                std::string* wrong) const;
+  Wire* make(fi_info* info, std::string* wrong);
+  void accept(fi_info* info);
+  Connection* connect(int to, std::string* wrong) override;
+  void hang_up(Connection* connection) override;
+
+  size_t give(Connection* connection, std::span<const std::byte> first,
+              std::span<const std::byte> second) override;
+  void want_to_write(Connection*, bool) override {}
+  bool send_message(Wire* wire, std::span<const std::byte> first,
+                    std::span<const std::byte> second);
+  void go_on(Wire* wire);
+  bool post(Wire* wire, int buffer);
+  void break_off(Wire* wire, const char* what, long error);
+
+  void look() override;
+  void read_completions();
+  void completed(const fi_cq_msg_entry& entry);
+  void take_message(Wire* wire, int buffer, size_t size);
+  void take_failure();
+  void read_events();
+  void take_event(uint32_t event, const fi_eq_cm_entry& entry);
+  Wire* find(uint64_t id) const {
+    const auto found = by_id_.find(id);
+    return found == by_id_.end() ? nullptr : found->second;
+  }
+
+  const Libfabric& library_;
+  fi_info* info_ = nullptr;
+  fid_fabric* fabric_ = nullptr;
+  fid_domain* domain_ = nullptr;
+  fid_eq* events_ = nullptr;
+  fid_cq* completions_ = nullptr;
+  fid_pep* listener_ = nullptr;
+  int epoll_ = -1, doorbell_ = -1;
+  std::atomic<bool> rung_{false};
+  bool armed_ = false;
+  bool again_ = false;  // libfabric was too busy for a message
+  int polls_ = 0;
+  uint64_t last_id_ = 0;
+  std::unordered_map<uint64_t, Wire*> by_id_;
+  std::unordered_map<fid_t, Wire*> by_endpoint_;
+  std::vector<std::pair<uint64_t, std::string>> broken_;  // to be lost in the next poll
+};
+
+// Beginning
+
+std::string Endpoints::failed(const char* what, long error) const {
+  return std::string(what) + ": " + library_.strerror(static_cast<int>(std::labs(error)));
+}
+
+fi_info* Endpoints::find(const std::string& provider, const std::string& interface,
+                         std::string* wrong) const {
+  fi_info* const hints = library_.dupinfo(nullptr);
+  if (hints == nullptr) return nullptr;
+  hints->caps = FI_MSG;
+  hints->ep_attr->type = FI_EP_MSG;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;
+  hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+  hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+  hints->domain_attr->mr_mode =
+      FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+  hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
+  hints->tx_attr->size = hints->rx_attr->size = buffers;
+  if (!provider.empty()) hints->fabric_attr->prov_name = strdup(provider.c_str());
+  fi_info* chosen = nullptr;
+  const auto look = [&](const char* host) {
+    fi_info* all = nullptr;
+    const uint64_t flags = host != nullptr ? FI_SOURCE | FI_NUMERICHOST : 0;
+    if (library_.getinfo(our_version, host, nullptr, flags, hints, &all) != 0) return;
+    for (const fi_info* each = all; each != nullptr && chosen == nullptr; each = each->next) {
+      if (has(provider, *each)) chosen = library_.dupinfo(each);
+    }
+    library_.freeinfo(all);
+  };
+  // By the address that the fabric over TCP would listen at; the interfaces of other hardware may
+  // have none.
+  const SocketAddress address = own_address(interface);
+  if (address.family != 0) look(address.host().c_str());
+  if (chosen == nullptr && interface.empty()) look(nullptr);
+  library_.freeinfo(hints);
+  if (chosen == nullptr) {
+    *wrong = provider.empty()
+                 ? "libfabric has no hardware with RDMA and connected endpoints"
+                 : "libfabric's provider '" + provider + "' has no connected endpoints (FI_EP_MSG)";
+    *wrong += interface.empty() ? " here" : " at interface '" + interface + "'";
+  }
+  return chosen;
+}
+
+std::string Endpoints::listen(int ranks, const std::string& provider,
+                              const std::string& interface) {
+  std::string wrong;
+  info_ = find(provider, interface, &wrong);
+  if (info_ == nullptr) return wrong;
+  int error = library_.fabric(info_->fabric_attr, &fabric_, nullptr);
+  if (error != 0) return failed("fi_fabric", error);
+  fi_eq_attr events{};
+  events.wait_obj = FI_WAIT_FD;
+  error = fi_eq_open(fabric_, &events, &events_, nullptr);
+  if (error != 0) return failed("fi_eq_open", error);
+  error = fi_domain(fabric_, info_, &domain_, nullptr);
+  if (error != 0) return failed("fi_domain", error);
+  fi_cq_attr completions{};
+  completions.format = FI_CQ_FORMAT_MSG;
+  completions.wait_obj = FI_WAIT_FD;
+  // all that can be under way; with more peers than 16,384 memory ends first
+  completions.size = 2 * buffers * static_cast<size_t>(std::clamp(ranks, 2, 16384));
+  error = fi_cq_open(domain_, &completions, &completions_, nullptr);
+  if (error != 0) return failed("fi_cq_open", error);
+  error = fi_passive_ep(fabric_, info_, &listener_, nullptr);
+  if (error == 0) error = fi_pep_bind(listener_, &events_->fid, 0);
+  if (error == 0) error = fi_listen(listener_);
+  size_t size = sizeof address_.bytes;
+  if (error == 0) error = fi_getname(&listener_->fid, address_.bytes, &size);
+  if (error != 0) return failed("cannot listen", error);
+  address_.size = size;
+  std::strncpy(address_.provider, info_->fabric_attr->prov_name, sizeof address_.provider - 1);
+
+  epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  doorbell_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  int of_events = -1, of_completions = -1;
+  if (fi_control(&events_->fid, FI_GETWAIT, &of_events) != 0 ||
+      fi_control(&completions_->fid, FI_GETWAIT, &of_completions) != 0)
+    return "its provider " + std::string(address_.provider) + " has nothing to sleep on";
+  for (const int descriptor : {doorbell_, of_events, of_completions}) {
+    epoll_event event{.events = EPOLLIN, .data = {.fd = descriptor}};
+    // one may serve both
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) != 0 && errno != EEXIST)
+      return std::string("cannot watch its descriptors: ") + std::strerror(errno);
+  }
+  return {};
+}
+
+Endpoints::~Endpoints() {
+  for (const auto& entry : by_endpoint_) fi_close(entry.first);
+  for (const auto& entry : connections()) wire(entry.first)->unregister();
+  const auto close_one = [](auto* object) {
+    if (object != nullptr) fi_close(&object->fid);
+  };
+  close_one(listener_);
+  close_one(completions_);
+  close_one(domain_);
+  close_one(events_);
+  close_one(fabric_);
+  if (info_ != nullptr) library_.freeinfo(info_);
+  for (const int descriptor : {doorbell_, epoll_}) {
+    if (descriptor >= 0) ::close(descriptor);
+  }
+}
+
+// The flag is set last: a poll that misses the bell leaves it to the next.
+void Endpoints::ring() {
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(doorbell_, &one, sizeof one);
+  rung_.store(true, std::memory_order_release);
+}
+
+bool Endpoints::arm() {
+  if (again_ || !broken_.empty()) return false;
+  fid* both[] = {&events_->fid, &completions_->fid};
+  return armed_ = fi_trywait(fabric_, both, 2) != -FI_EAGAIN;
+}
+
+// Connections
+
+Endpoints::Wire* Endpoints::make(fi_info* info, std::string* wrong) {
+  auto owned = std::make_unique<Wire>();
+  constexpr size_t size = 2 * buffers * buffer_size;
+  owned->id = ++last_id_;
+  owned->memory.reset(new std::byte[size]);
+  long error = fi_mr_reg(domain_, owned->memory.get(), size, FI_SEND | FI_RECV, 0, owned->id, 0,
+                         &owned->registration, nullptr);
+  if (error == 0) error = fi_endpoint(domain_, info, &owned->endpoint, nullptr);
+  if (error == 0) error = fi_ep_bind(owned->endpoint, &events_->fid, 0);
+  if (error == 0) error = fi_ep_bind(owned->endpoint, &completions_->fid, FI_TRANSMIT | FI_RECV);
+  if (error == 0) error = fi_enable(owned->endpoint);
+  bool posted = error == 0;
+  for (int i = 0; i < buffers && posted; ++i) posted = post(owned.get(), i);
+  if (!posted) {
+    *wrong = error != 0 ? failed("cannot make an endpoint", error) : "cannot post buffers";
+    if (owned->endpoint != nullptr) fi_close(&owned->endpoint->fid);
+    return nullptr;
+  }
+  Wire* const made = owned.get();
+  by_id_[made->id] = made;
+  by_endpoint_[&made->endpoint->fid] = made;
+  add(std::move(owned));
+  return made;
+}
+
+void Endpoints::accept(fi_info* info) {
+  std::string wrong;
+  Wire* const wire = make(info, &wrong);
+  if (wire == nullptr) {
+    fi_reject(listener_, info->handle, nullptr, 0);
+  } else {
+    accepted(wire);
+    const int error = fi_accept(wire->endpoint, nullptr, 0);
+    if (error != 0) lose(wire, failed("fi_accept", error));
+  }
+  library_.freeinfo(info);
+}
+
+ConnectionFabric::Connection* Endpoints::connect(int to, std::string* wrong) {
+  const OfiAddress& address = addresses_[static_cast<size_t>(to)];
+  fi_info* const info = library_.dupinfo(info_);
+  if (info == nullptr) return *wrong = "no memory for a connection", nullptr;
+  Wire* const wire = make(info, wrong);
+  library_.freeinfo(info);
+  if (wire == nullptr) return nullptr;
+  const int error = fi_connect(wire->endpoint, address.bytes, nullptr, 0);
+  if (error != 0) break_off(wire, "cannot connect", error);
+  return wire;
+}
+
+void Endpoints::hang_up(Connection* connection) {
+  Wire* const wire = Endpoints::wire(connection);
+  by_id_.erase(wire->id);
+  by_endpoint_.erase(&wire->endpoint->fid);
+  fi_shutdown(wire->endpoint, 0);
+  fi_close(&std::exchange(wire->endpoint, nullptr)->fid);
+}
+
+void Endpoints::break_off(Wire* wire, const char* what, long error) {
+  if (std::exchange(wire->broken, true)) return;
+  broken_.emplace_back(wire->id, failed(what, error));
+  if (armed_) ring();
+}
+
+// Sending
+
+size_t Endpoints::give(Connection* connection, std::span<const std::byte> first,
+                       std::span<const std::byte> second) {
+  Wire* const wire = Endpoints::wire(connection);
+  const size_t all = first.size() + second.size();
+  size_t gone = 0;
+  while (gone < all && wire->credits > 0 && wire->free != 0) {
+    if (wire->broken) return all;
+    const size_t size = std::min(all - gone, buffer_size - head_size);
+    const size_t of_first = std::min(first.size(), size);
+    if (!send_message(wire, first.first(of_first), second.first(size - of_first))) break;
+    first = first.subspan(of_first);
+    second = second.subspan(size - of_first);
+    gone += size;
+    --wire->credits;
+  }
+  return wire->broken ? all : gone;
+}
+
+// False: not now, or never.
+bool Endpoints::send_message(Wire* wire, std::span<const std::byte> first,
+                             std::span<const std::byte> second) {
+  const int buffer = std::countr_zero(wire->free);
+  std::byte* const to = wire->send_buffer(buffer);
+  const uint64_t owed = static_cast<uint64_t>(wire->owed);
+  std::memcpy(to, &owed, head_size);
+  std::ranges::copy(first, to + head_size);
+  std::ranges::copy(second, to + head_size + first.size());
+  const ssize_t error =
+      fi_send(wire->endpoint, to, head_size + first.size() + second.size(),
+              fi_mr_desc(wire->registration), FI_ADDR_UNSPEC, context_of(*wire, true, buffer));
+  if (error == -FI_EAGAIN) {
+    again_ = true;
+  } else if (error != 0) {
+    break_off(wire, "its connection broke", error);
+  } else {
+    wire->owed = 0;
+    wire->free &= ~(1u << buffer);
+  }
+  // it may have taken what had come
+  if (armed_ && !arm()) ring();
+  return error == 0;
+}
+
+// Sends what waits, or gives buffers back.
+void Endpoints::go_on(Wire* wire) {
+  if (!queue_of(wire).empty()) write(wire);
+  if (wire->owed >= enough_owed && wire->free != 0 && !wire->broken) send_message(wire, {}, {});
+}
+
+// Receiving
+
+bool Endpoints::post(Wire* wire, int buffer) {
+  const ssize_t error =
+      fi_recv(wire->endpoint, wire->receive_buffer(buffer), buffer_size,
+              fi_mr_desc(wire->registration), FI_ADDR_UNSPEC, context_of(*wire, false, buffer));
+  if (error != 0) break_off(wire, "cannot post a buffer", error);
+  return error == 0;
+}
+
+void Endpoints::look() {
+  const bool all = std::exchange(armed_, false) || ++polls_ % polls_between_events == 0;
+  if (rung_.load(std::memory_order_relaxed) && rung_.exchange(false)) {
+    uint64_t rings;
+    [[maybe_unused]] const ssize_t got = ::read(doorbell_, &rings, sizeof rings);
+  }
+  read_completions();
+  if (all) read_events();
+  if (std::exchange(again_, false)) {
+    for (const auto& entry : connections()) {
+      if (entry.first->state != State::closed) go_on(wire(entry.first));
+    }
+  }
+  for (const auto& [id, why] : std::exchange(broken_, {})) {
+    if (Wire* const wire = find(id); wire != nullptr) lose(wire, why);
+  }
+}
+
+void Endpoints::read_completions() {
+  for (;;) {
+    fi_cq_msg_entry entries[16];
+    const ssize_t count = fi_cq_read(completions_, entries, std::size(entries));
+    if (count == -FI_EAVAIL) {
+      take_failure();
+      continue;
+    }
+    if (count <= 0) return;
+    for (ssize_t i = 0; i < count; ++i) completed(entries[i]);
+  }
+}
+
+void Endpoints::completed(const fi_cq_msg_entry& entry) {
+  const auto context = reinterpret_cast<uintptr_t>(entry.op_context);
+  Wire* const wire = find(context >> 8);
+  if (wire == nullptr) return;
+  const int buffer = static_cast<int>(context & (buffers - 1));
+  if ((context & 1u << 7) != 0) {
+    wire->free |= 1u << buffer;
+    go_on(wire);
+  } else {
+    wire->arrived[buffer] = entry.len + 1;
+    // In the order in which they were posted, which is that of the messages.
+    while (wire->state != State::closed && wire->arrived[wire->next] != 0) {
+      const size_t size = std::exchange(wire->arrived[wire->next], 0) - 1;
+      const int first = std::exchange(wire->next, (wire->next + 1) % buffers);
+      take_message(wire, first, size);
+    }
+  }
+}
+
+void Endpoints::take_message(Wire* wire, int buffer, size_t size) {
+  const std::byte* const from = wire->receive_buffer(buffer);
+  uint64_t returned = window + 1;
+  if (size >= head_size && size <= buffer_size) std::memcpy(&returned, from, head_size);
+  if (returned > static_cast<uint64_t>(window - wire->credits))
+    return lose(wire, "it broke the protocol");
+  wire->credits += static_cast<int>(returned);
+  arrived(wire, std::span(from, size).subspan(head_size));
+  if (wire->state == State::closed || !post(wire, buffer)) return;
+  wire->owed += size > head_size;
+  go_on(wire);
+}
+
+void Endpoints::take_failure() {
+  fi_cq_err_entry failure{};
+  if (fi_cq_readerr(completions_, &failure, 0) < 0) return;
+  Wire* const wire = find(reinterpret_cast<uintptr_t>(failure.op_context) >> 8);
+  if (wire != nullptr) lose(wire, failed("its connection broke", failure.err));
+}
+
+void Endpoints::read_events() {
+  for (;;) {
+    uint32_t event = 0;
+    alignas(fi_eq_cm_entry) std::byte room[sizeof(fi_eq_cm_entry) + 512];
+    const ssize_t size = fi_eq_read(events_, &event, room, sizeof room, 0);
+    if (size == -FI_EAVAIL) {
+      fi_eq_err_entry failure{};
+      if (fi_eq_readerr(events_, &failure, 0) < 0) return;
+      const auto found = by_endpoint_.find(failure.fid);
+      if (found != by_endpoint_.end())
+        lose(found->second, failed("cannot connect, or the connection broke", failure.err));
+      continue;
+    }
+    if (size < 0) return;
+    take_event(event, *reinterpret_cast<const fi_eq_cm_entry*>(room));
+  }
+}
+
+void Endpoints::take_event(uint32_t event, const fi_eq_cm_entry& entry) {
+  if (event == FI_CONNREQ) return accept(entry.info);
+  // What came before the end is taken first.
+  if (event == FI_SHUTDOWN) read_completions();
+  const auto found = by_endpoint_.find(entry.fid);
+  if (found == by_endpoint_.end()) return;
+  Wire* const wire = found->second;
+  if (event == FI_CONNECTED && wire->state == State::connecting) connected(wire);
+  if (event == FI_SHUTDOWN) lose(wire, "it closed the connection");
+}
+
+}  // namespace
+
+std::unique_ptr<OfiFabric> OfiFabric::open(int rank, int ranks, const std::string& provider,
+                                           const std::string& interface, std::string* wrong) {
+  const Libfabric* const library = libfabric(wrong);
+  if (library == nullptr) return nullptr;
+  auto fabric = std::make_unique<Endpoints>(rank, *library);
+  *wrong = fabric->listen(ranks, provider, interface);
+  return wrong->empty() ? std::move(fabric) : nullptr;
+}
+
+}  // namespace nearcache::net
+
+#endif

@@ -1,0 +1,56 @@
+// The fabric over libfabric (OpenFabrics Interfaces): connected endpoints for messages, FI_EP_MSG.
+//
+// The bytes of a connection go in messages of at most 16 KiB, whose receive buffers are posted
+// before they may be sent: each message says how many buffers have been posted again, and no more
+// are under way than that. Who has nothing to send says so by an empty message; for these there are
+// two further buffers:
+//
+//   A connection has 8 buffers each way. At most 6 messages with data are under way that the other
+//   end has not given back. An empty message is sent when 3 are owed, so at most 2 of them are
+//   under way: together no more than there are buffers.
+//
+// Libfabric moves only when called, and may take messages from the system in any call: its
+// descriptors say whether there is something only after fi_trywait (`arm`), which is asked again
+// after whatever is sent.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/connection_fabric.h"
+
+namespace nearcache::net {
+
+// Where a rank listens, and by which provider of libfabric.
+struct OfiAddress {
+  char provider[24];
+  uint64_t size;  // bytes; 0: none
+  std::byte bytes[64];
+};
+
+class OfiFabric : public ConnectionFabric {
+ public:
+  // Listens by this provider; "" is the first that is hardware with RDMA and up. At this network
+  // interface, if it is not "". Null and the reason where that is impossible. Nothing may be sent,
+  // and no poll made, before `know`.
+  static std::unique_ptr<OfiFabric> open(int rank, int ranks, const std::string& provider,
+                                         const std::string& interface, std::string* wrong);
+  // Whether a look for such hardware is worth loading libfabric.
+  static bool may_have_hardware();
+
+  const OfiAddress& address() const { return address_; }
+  void know(const Secret& secret, std::vector<OfiAddress> addresses) {
+    ConnectionFabric::know(secret, static_cast<int>(addresses.size()));
+    addresses_ = std::move(addresses);
+  }
+
+ protected:
+  using ConnectionFabric::ConnectionFabric;
+
+  OfiAddress address_{};
+  std::vector<OfiAddress> addresses_;
+};
+
+}  // namespace nearcache::net
