@@ -51,6 +51,7 @@ def run(mpi, ranks, client, preload=False, env=None):
     return json.loads(next(line for line in result.output.splitlines() if line.startswith("{")))
 
 
+@pytest.mark.few_mpis
 @pytest.mark.parametrize("client, mode", RUNS, ids=["-".join(each) for each in RUNS])
 def test_cached_and_uncached_agree(mpi, preload, tmp_path, client, mode):
     report = tmp_path / "report.json"

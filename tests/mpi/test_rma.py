@@ -8,10 +8,20 @@ from support import launch, libfabric
 CASES = 20
 
 
+# Whether the cache is above matters little to what is below: all ways with it are for ./test --long.
+WAYS = [
+    (fabric, memory, mode)
+    for fabric in ("socket", "node", "ofi")
+    for memory in ("created", "allocated")
+    for mode in ("off", "transparent")
+    if launch.LONG
+    or mode == "off"
+    or (fabric, memory) in {("socket", "created"), ("node", "allocated")}
+]
+
+
 @pytest.mark.few_mpis
-@pytest.mark.parametrize("fabric", ["socket", "node", "ofi"])
-@pytest.mark.parametrize("memory", ["created", "allocated"])
-@pytest.mark.parametrize("mode", ["off", "transparent"])
+@pytest.mark.parametrize("fabric, memory, mode", WAYS, ids=["-".join(each) for each in WAYS])
 def test_windows_that_the_engine_does_are_as_the_standard_has_them(
     mpi, preload, fabric, memory, mode
 ):
