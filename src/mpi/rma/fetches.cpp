@@ -48,21 +48,22 @@ std::vector<Fetches::Fetch*> Fetches::find(int count, const MPI_Request* request
 
 // A fetch that was taken is its taker's alone until the host knows that it is complete: nobody
 // else may touch it, as the program may free it in another thread.
-std::vector<Fetches::Fetch*> Fetches::take_arrived() {
+std::vector<Fetches::Fetch*> Fetches::take_arrived(int count, const MPI_Request* requests) {
   std::vector<Fetch*> taken;
+  if (requests == nullptr) return taken;
   const std::lock_guard lock(mutex_);
-  std::erase_if(by_handle_, [&](const auto& each) {
-    const bool has = arrived(*each.second);
-    if (has) taken.push_back(each.second);
-    return has;
-  });
+  for (int i = 0; i < count; ++i) {
+    const auto at = by_handle_.find(handle_bits(requests[i]));
+    if (at == by_handle_.end() || !arrived(*at->second)) continue;
+    taken.push_back(at->second);
+    by_handle_.erase(at);
+  }
   under_way_.store(by_handle_.size(), std::memory_order_relaxed);
   for (Fetch* fetch : taken)
     fetch->code = fetch->of->settled(fetch->window->take_error(fetch->rank));
   return taken;
 }
 
-// Errors of other requests are told when the program asks for these.
 int Fetches::complete(const std::vector<Fetch*>& arrived, int count, const MPI_Request* requests) {
   int wrong = MPI_SUCCESS;
   for (Fetch* fetch : arrived) {
@@ -80,7 +81,7 @@ int Fetches::settle(int count, const MPI_Request* requests) {
     const rma::Agent::Lock lock(&station_->agent());
     station_->agent().send(lock);
     station_->agent().poll(lock);
-    taken = take_arrived();
+    taken = take_arrived(count, requests);
   }
   return complete(taken, count, requests);
 }
@@ -94,7 +95,7 @@ int Fetches::wait(int count, const MPI_Request* requests) {
     station_->agent().wait(lock, [&] {
       return std::ranges::all_of(find(count, requests), [](Fetch* each) { return arrived(*each); });
     });
-    taken = take_arrived();
+    taken = take_arrived(count, requests);
   }
   return complete(taken, count, requests);
 }
@@ -115,7 +116,7 @@ int Fetches::wait_for_one(int count, const MPI_Request* requests) {
       return left.size() < ours ||
              std::ranges::any_of(left, [](Fetch* each) { return arrived(*each); });
     });
-    taken = take_arrived();
+    taken = take_arrived(count, requests);
   }
   return complete(taken, count, requests);
 }

@@ -63,8 +63,9 @@ class Fetches {
     return fetch.window->reached(fetch.rank, fetch.mark) || fetch.window->broken();
   }
   std::vector<Fetch*> find(int count, const MPI_Request* requests);
-  // Takes those that have arrived; under the agent's lock.
-  std::vector<Fetch*> take_arrived();
+  // Takes those of the requests that have arrived: of others the program has not asked, and an
+  // error is told to who asks. Under the agent's lock.
+  std::vector<Fetch*> take_arrived(int count, const MPI_Request* requests);
   static int complete(const std::vector<Fetch*>& arrived, int count, const MPI_Request* requests);
 
   struct Last {
