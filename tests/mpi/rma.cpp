@@ -392,6 +392,27 @@ void many_fetches() {
   MPI_Win_unlock(next_rank(), words.win);
 }
 
+// A request outlives its window.
+void waited_for_after_its_window() {
+  constexpr int count = 100;
+  std::vector<int64_t> got(count, -1);
+  std::vector<MPI_Request> request(count);
+  {
+    Words words(count);
+    for (int i = 0; i < count; ++i) words.memory[static_cast<size_t>(i)] = 1000 * rank + i;
+    MPI_Barrier(check::world);
+    MPI_Win_lock_all(0, words.win);
+    for (int i = 0; i < count; ++i) {
+      const auto at = static_cast<size_t>(i);
+      MPI_Rget(&got[at], 1, MPI_INT64_T, next_rank(), i, 1, MPI_INT64_T, words.win, &request[at]);
+    }
+    MPI_Win_unlock_all(words.win);
+  }
+  Words another(count);
+  MPI_Waitall(count, request.data(), MPI_STATUSES_IGNORE);
+  for (int i = 0; i < count; ++i) EXPECT_EQ(got[static_cast<size_t>(i)], 1000 * next_rank() + i);
+}
+
 void dynamic_memory() {
   std::vector<int64_t> memory(100, rank);
   MPI_Win win;
@@ -616,6 +637,7 @@ int main(int argc, char** argv) {
        {"requests", requests},
        {"requests_are_under_way", requests_are_under_way},
        {"many_fetches", many_fetches},
+       {"waited_for_after_its_window", waited_for_after_its_window},
        {"dynamic_memory", dynamic_memory},
        {"windows_of_some_ranks_in_another_order", windows_of_some_ranks_in_another_order},
        {"attributes_and_memory_of_an_allocated_window",

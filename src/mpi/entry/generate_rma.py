@@ -93,15 +93,12 @@ def body(row):
             f"return window != nullptr && window->get_attr(win_keyval, attribute_val, flag) ? MPI_SUCCESS : {below};",
         ]
     if name in REQUESTS:
-        first = f"const int wrong = engine_fetches().{REQUESTS[name]};"
+        looked = f"engine_fetches().{REQUESTS[name]};"
         if name == "X_Request_is_complete":  # which returns no code
-            return [
-                f"if (!engine_fetches().none()) engine_fetches().{REQUESTS[name]};",
-                f"return {below};",
-            ]
+            return [f"if (!engine_fetches().none()) {looked}", f"return {below};"]
         return [
             f"if (engine_fetches().none()) return {below};",
-            first,
+            f"const int wrong = {looked}",
             f"const int rc = {below};",
             "return rc != MPI_SUCCESS ? rc : wrong;",
         ]

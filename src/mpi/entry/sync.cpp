@@ -26,7 +26,7 @@ constexpr auto nothing = [](Window&, Targets) {};
 // that own operations are complete.
 enum class Learns : uint8_t { perhaps, order, no_more };
 
-void note(Learns learns) {
+[[gnu::always_inline]] inline void note(Learns learns) {
   switch (learns) {
     case Learns::perhaps:
       return context.acquire();
@@ -162,11 +162,7 @@ int unnoted_flush(Window& window, int rank) {
   window.flush_passed();
   const bool fetched = window.completes_fetches();
   const int rc = next.Win_flush(rank, window.handle());
-  if (fetched) {
-    context.acquire();
-  } else {
-    context.completed();
-  }
+  note(fetched ? Learns::perhaps : Learns::no_more);
   return rc;
 }
 

@@ -239,10 +239,13 @@ int EngineWindow::get_accumulate_in_full(const OriginBuffer& origin, void* resul
   if (!sends && !fetches) return MPI_SUCCESS;
   if ((sends && origin.count < 0) || result_count < 0) return MPI_ERR_COUNT;
   const bool computes = sends && *operation != rma::Operation::replace;
-  const MPI_Datatype base = base_type(target.type);
-  const rma::Element element_there = element_of(base);
-  if (base == target.type && base != MPI_DATATYPE_NULL) know_element(base, element_there);
-  const rma::Element element = computes ? element_there : rma::Element::bytes;
+  const bool named = is_named(target.type);
+  rma::Element element = rma::Element::bytes;
+  if (computes || named) {
+    const rma::Element there = element_of(named ? target.type : base_type(target.type));
+    if (named) know_element(target.type, there);
+    if (computes) element = there;
+  }
   if (!rma::has_meaning(*operation, element)) return MPI_ERR_OP;
   Runs from, to, results;
   const bool readable = runs_of(target.type, target.count, element, &to) &&
@@ -290,8 +293,9 @@ int EngineWindow::compare_and_swap(const void* origin, const void* compare, void
   Runs runs;
   // integers, logicals and bytes
   const bool named = is_named(type);
-  if (named) know_element(type, element_of(type));
-  const bool whole = named && rma::has_meaning(rma::Operation::bit_and, element_of(type));
+  const rma::Element its = element_of(type);
+  if (named) know_element(type, its);
+  const bool whole = named && rma::has_meaning(rma::Operation::bit_and, its);
   if (!whole || !runs_of(type, 1, rma::Element::bytes, &runs) || !runs.one_run() || runs.bytes > 16)
     return MPI_ERR_TYPE;
   std::byte both[32];
@@ -605,7 +609,8 @@ int EngineWindow::get_group(MPI_Group* group) { return next.Group_excl(group_, 0
 
 int EngineWindow::close() {
   if (all_locked_ || !no_locks() || starting_ || exposing_) return MPI_ERR_RMA_SYNC;
-  meet();  // nobody uses it any more
+  meet();                         // nobody uses it any more
+  engine_fetches().end(window_);  // of requests that nobody has waited for yet
   {
     const rma::Agent::Lock lock(&station_->agent());
     station_->engine().close(window_);

@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "front/handle_bits.h"
 #include "mpi/process/next.h"
@@ -11,7 +10,8 @@
 
 namespace nearcache::mpi {
 
-int Fetches::query(void* extra, MPI_Status*) { return static_cast<const Fetch*>(extra)->code; }
+// An error is told before the host hears of the completion.
+int Fetches::query(void*, MPI_Status*) { return MPI_SUCCESS; }
 
 int Fetches::release(void* extra) {
   delete static_cast<Fetch*>(extra);
@@ -22,7 +22,7 @@ int Fetches::cancel(void*, int) { return MPI_SUCCESS; }  // nor can another one-
 
 int Fetches::begin(const EngineWindow& of, rma::Window* window, int rank, rma::Mark mark,
                    MPI_Request* request) {
-  auto fetch = std::make_unique<Fetch>(Fetch{this, &of, window, rank, mark});
+  auto fetch = std::make_unique<Fetch>(Fetch{&of, window, rank, mark});
   if (const int rc = next.Grequest_start(query, release, cancel, fetch.get(), request);
       rc != MPI_SUCCESS)
     return rc;
@@ -49,27 +49,21 @@ std::vector<Fetches::Fetch*> Fetches::find(int count, const MPI_Request* request
 // A fetch that was taken is its taker's alone until the host knows that it is complete: nobody
 // else may touch it, as the program may free it in another thread.
 std::vector<Fetches::Fetch*> Fetches::take_arrived(int count, const MPI_Request* requests) {
-  std::vector<Fetch*> taken;
-  if (requests == nullptr) return taken;
+  std::vector<Fetch*> taken = find(count, requests);
+  std::erase_if(taken, [](const Fetch* each) { return !arrived(*each); });
   const std::lock_guard lock(mutex_);
-  for (int i = 0; i < count; ++i) {
-    const auto at = by_handle_.find(handle_bits(requests[i]));
-    if (at == by_handle_.end() || !arrived(*at->second)) continue;
-    taken.push_back(at->second);
-    by_handle_.erase(at);
+  for (Fetch* fetch : taken) {
+    by_handle_.erase(handle_bits(fetch->request));
+    fetch->code = fetch->of->settled(fetch->window->take_error(fetch->rank));
   }
   under_way_.store(by_handle_.size(), std::memory_order_relaxed);
-  for (Fetch* fetch : taken)
-    fetch->code = fetch->of->settled(fetch->window->take_error(fetch->rank));
   return taken;
 }
 
-int Fetches::complete(const std::vector<Fetch*>& arrived, int count, const MPI_Request* requests) {
+int Fetches::complete(const std::vector<Fetch*>& arrived) {
   int wrong = MPI_SUCCESS;
   for (Fetch* fetch : arrived) {
-    if (fetch->code != MPI_SUCCESS &&
-        std::find(requests, requests + count, fetch->request) != requests + count)
-      wrong = fetch->of->report(std::exchange(fetch->code, MPI_SUCCESS));
+    if (fetch->code != MPI_SUCCESS) wrong = fetch->of->report(fetch->code);
     next.Grequest_complete(fetch->request);
   }
   return wrong;
@@ -83,7 +77,7 @@ int Fetches::settle(int count, const MPI_Request* requests) {
     station_->agent().poll(lock);
     taken = take_arrived(count, requests);
   }
-  return complete(taken, count, requests);
+  return complete(taken);
 }
 
 int Fetches::wait(int count, const MPI_Request* requests) {
@@ -97,7 +91,7 @@ int Fetches::wait(int count, const MPI_Request* requests) {
     });
     taken = take_arrived(count, requests);
   }
-  return complete(taken, count, requests);
+  return complete(taken);
 }
 
 int Fetches::wait_for_one(int count, const MPI_Request* requests) {
@@ -118,7 +112,7 @@ int Fetches::wait_for_one(int count, const MPI_Request* requests) {
     });
     taken = take_arrived(count, requests);
   }
-  return complete(taken, count, requests);
+  return complete(taken);
 }
 
 void Fetches::end(const rma::Window* window) {

@@ -47,7 +47,6 @@ class Fetches {
 
  private:
   struct Fetch {
-    Fetches* all;
     const EngineWindow* of;
     rma::Window* window;
     int rank;
@@ -66,7 +65,8 @@ class Fetches {
   // Takes those of the requests that have arrived: of others the program has not asked, and an
   // error is told to who asks. Under the agent's lock.
   std::vector<Fetch*> take_arrived(int count, const MPI_Request* requests);
-  static int complete(const std::vector<Fetch*>& arrived, int count, const MPI_Request* requests);
+  // Tells their errors, too; not under the lock.
+  static int complete(const std::vector<Fetch*>& arrived);
 
   struct Last {
     const rma::Window* window = nullptr;

@@ -281,7 +281,6 @@ int engine_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win, Host h
 
 int engine_Win_free(EngineWindow* window, MPI_Win* win) {
   if (const int rc = window->close(); rc != MPI_SUCCESS) return window->report(rc);
-  engine_layer().fetches.end(window->window());
   engine_layer().windows.remove(handle_bits(*win));
   if (recent.window == window) recent = {};
   Part part{.handle = *win, .shared = window->shared()};
