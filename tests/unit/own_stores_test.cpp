@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -37,8 +38,25 @@ class OwnStoresTest : public testing::Test {
   Regions regions{bytes};
 };
 
+TEST_F(OwnStoresTest, NoPageLiesInTwoRegionsWhereverTheMemoryBegins) {
+  for (const uint64_t lead : {uint64_t{0}, uint64_t{16}, page - 8}) {
+    OwnStores own(memory + lead, bytes, regions, &words, &tracker);
+    own.look();
+    for (const uint64_t at : {uint64_t{0}, page - 1, page, 5 * page + 20, 62 * page + 5}) {
+      const VersionWords before = words;
+      const uint64_t first = std::max(at, lead);
+      memory[first] ^= 1;
+      own.look();
+      const uint32_t its = regions.of_owner(words).of(static_cast<int64_t>(first - lead));
+      for (uint32_t region = 0; region < VersionWords::regions; ++region)
+        EXPECT_EQ(words.own[region] != before.own[region], region == its) << lead << ' ' << at;
+      EXPECT_EQ(its, at / page) << lead;
+    }
+  }
+}
+
 TEST_F(OwnStoresTest, EverythingIsVolatileUntilTheFirstLook) {
-  OwnStores own(memory, bytes, regions, &words.own, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker);
   for (uint32_t region = 0; region < VersionWords::regions; ++region)
     EXPECT_FALSE(words.usable(region));
   own.look();
@@ -47,7 +65,7 @@ TEST_F(OwnStoresTest, EverythingIsVolatileUntilTheFirstLook) {
 }
 
 TEST_F(OwnStoresTest, AStoreChangesItsRegionAtTheNextLookAndNoOther) {
-  OwnStores own(memory, bytes, regions, &words.own, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker);
   own.look();
   const VersionWords before = words;
   memory[5 * page + 17] = 1;
@@ -62,7 +80,7 @@ TEST_F(OwnStoresTest, AStoreChangesItsRegionAtTheNextLookAndNoOther) {
 }
 
 TEST_F(OwnStoresTest, AStoreOfTheSameValueAndBackIsOne) {
-  OwnStores own(memory, bytes, regions, &words.own, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker);
   own.look();
   const VersionWords before = words;
   *static_cast<volatile unsigned char*>(memory) = 7;
@@ -72,7 +90,7 @@ TEST_F(OwnStoresTest, AStoreOfTheSameValueAndBackIsOne) {
 }
 
 TEST_F(OwnStoresTest, ReadsAndOtherThreadsAreSeen) {
-  OwnStores own(memory, bytes, regions, &words.own, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker);
   own.look();
   const VersionWords before = words;
   std::thread([&] { memory[9 * page] = 1; }).join();
@@ -86,7 +104,7 @@ TEST_F(OwnStoresTest, ReadsAndOtherThreadsAreSeen) {
 }
 
 TEST_F(OwnStoresTest, MemoryThatIsMappedAnewHasChanged) {
-  OwnStores own(memory, bytes, regions, &words.own, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker);
   memory[3 * page] = 1;
   own.look();
   const VersionWords before = words;
@@ -105,7 +123,7 @@ TEST_F(OwnStoresTest, HugePagesAreSeen) {
   std::memset(aligned, 1, huge);
   {
     VersionWords its{};
-    OwnStores own(aligned, huge, Regions(huge), &its.own, &tracker);
+    OwnStores own(aligned, huge, Regions(huge), &its, &tracker);
     own.look();
     const VersionWords before = its;
     aligned[huge / 2] = 2;
@@ -116,7 +134,7 @@ TEST_F(OwnStoresTest, HugePagesAreSeen) {
 }
 
 TEST_F(OwnStoresTest, AWindowThatBeginsAndEndsInPagesIsWatchedWhole) {
-  OwnStores own(memory + 100, 3 * page, Regions(3 * page), &words.own, &tracker);
+  OwnStores own(memory + 100, 3 * page, Regions(3 * page), &words, &tracker);
   own.look();
   for (const uint64_t at : {uint64_t{0}, 3 * page - 1}) {
     const VersionWords before = words;
@@ -128,7 +146,7 @@ TEST_F(OwnStoresTest, AWindowThatBeginsAndEndsInPagesIsWatchedWhole) {
 }
 
 TEST_F(OwnStoresTest, ARegionThatIsWrittenAllTheTimeBecomesVolatileAndThenIsTriedAgain) {
-  OwnStores own(memory, bytes, regions, &words.own, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker);
   own.look();
   uint64_t last_usable = 0;
   for (int i = 0; i < 8; ++i) {
@@ -150,7 +168,7 @@ TEST_F(OwnStoresTest, ARegionThatIsWrittenAllTheTimeBecomesVolatileAndThenIsTrie
 }
 
 TEST_F(OwnStoresTest, WhatCallsWriteChangesAtTheNextLook) {
-  OwnStores own(memory, bytes, regions, &words.own, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker);
   own.look();
   const VersionWords before = words;
   own.will_have_changed(own.regions_of(memory + 7 * page, 1));
@@ -160,7 +178,7 @@ TEST_F(OwnStoresTest, WhatCallsWriteChangesAtTheNextLook) {
 }
 
 TEST_F(OwnStoresTest, WhatIsVolatileForGoodStaysSo) {
-  OwnStores own(memory, bytes, regions, &words.own, &tracker);
+  OwnStores own(memory, bytes, regions, &words, &tracker);
   own.look();
   own.never(uint64_t{1} << 4);
   for (int i = 0; i < 20; ++i) own.look();
@@ -174,7 +192,7 @@ TEST_F(OwnStoresTest, WhatIsVolatileForGoodStaysSo) {
 }
 
 TEST_F(OwnStoresTest, BuffersAreFoundWhereverTheyBegin) {
-  OwnStores own(memory + page, 2 * page, Regions(2 * page), &words.own, &tracker);
+  OwnStores own(memory + page, 2 * page, Regions(2 * page), &words, &tracker);
   EXPECT_EQ(own.regions_of(memory, page), 0u);
   EXPECT_NE(own.regions_of(memory, page + 1), 0u);
   EXPECT_EQ(own.regions_of(memory + 3 * page, 10), 0u);
@@ -188,7 +206,7 @@ TEST(OwnStoresWithoutTheKernel, AreNeverWatched) {
   VersionWords words{};
   WriteTracker tracker;
   tracker.use_checksums_only();
-  OwnStores own(memory.data(), memory.size(), Regions(memory.size()), &words.own, &tracker);
+  OwnStores own(memory.data(), memory.size(), Regions(memory.size()), &words, &tracker);
   for (int i = 0; i < 3; ++i) own.look();
   EXPECT_FALSE(words.usable(0));
   EXPECT_NE(own.why_never(), "");
@@ -197,7 +215,7 @@ TEST(OwnStoresWithoutTheKernel, AreNeverWatched) {
 TEST(OwnStoresWithoutMemory, HaveNothingThatChanges) {
   VersionWords words{};
   WriteTracker tracker;
-  OwnStores own(nullptr, 0, Regions(1 << 20), &words.own, &tracker);
+  OwnStores own(nullptr, 0, Regions(1 << 20), &words, &tracker);
   own.look();
   EXPECT_TRUE(words.usable(0));
   EXPECT_EQ(own.volatile_regions(), 0u);
@@ -205,7 +223,7 @@ TEST(OwnStoresWithoutMemory, HaveNothingThatChanges) {
 
 // A reader that has seen a version sees another one after any store and look.
 TEST_F(OwnStoresTest, RandomStoresAreNeverMissed) {
-  OwnStores own(memory + 10, bytes - 20, regions, &words.own, &tracker);
+  OwnStores own(memory + 10, bytes - 20, regions, &words, &tracker);
   std::mt19937_64 random(7);
   std::vector<unsigned char> seen(memory, memory + bytes);
   VersionWords known = words;

@@ -29,6 +29,13 @@ TEST(Regions, CoverAllBytesAlikeForAllRanks) {
   EXPECT_EQ(regions.of(-1), 0u);
   EXPECT_EQ(regions.of(INT64_MAX), 63u);
   EXPECT_EQ(Regions(0).bytes(), 256u);
+  const Regions led = regions.led_by(regions.lead_of(0x123010, 0x1000));
+  EXPECT_EQ(led.mask(0, (1 << 14) - 16), 1u);
+  EXPECT_EQ(led.mask((1 << 14) - 17, (1 << 14) - 15), 3u);
+  EXPECT_EQ(led.begin(0), 0u);
+  EXPECT_EQ(led.begin(1), (1u << 14) - 16);
+  EXPECT_EQ(led.of((1 << 20) - 1), 63u) << "the last one has the rest";
+  EXPECT_EQ(Regions(0).lead_of(0x123010, 0x1000), 0u) << "smaller than a page";
 }
 
 class VersionsTest : public testing::Test {
@@ -131,6 +138,32 @@ TEST_F(VersionsTest, ValidationsThatBringNothingBecomeRare) {
     EXPECT_LT(asked, 20u) << watched;
     EXPECT_GT(fresh.barren(), 5u) << watched;
   }
+}
+
+TEST_F(VersionsTest, OneThatBringsNothingIsFollowedByAnother) {
+  validate(2);
+  validate(3);  // the first had nothing to keep
+  ASSERT_TRUE(versions.wants_validation(target, 4));
+  validate(4);
+  EXPECT_TRUE(versions.wants_validation(target, 5)) << "everything may have been written anew";
+  validate(5);
+  EXPECT_FALSE(versions.wants_validation(target, 6));
+  EXPECT_TRUE(versions.wants_validation(target, 7));
+}
+
+// Words of an owner whose memory begins 16 bytes behind the beginning of a page.
+TEST_F(VersionsTest, RegionsAreThoseOfTheirOwner) {
+  Versions fresh{4, Regions(64 * 4096), 1};
+  words.lead = 1 + 16;
+  fresh.validated(target, 5, words);
+  words.own[1] += 2;
+  fresh.validated(target, 6, words);
+  EXPECT_TRUE(fresh.keeps(target, 4072, 4080, 5, 6));
+  EXPECT_FALSE(fresh.keeps(target, 4080, 4088, 5, 6));
+  EXPECT_FALSE(fresh.keeps(target, 4072, 4088, 5, 6));
+  EXPECT_FALSE(fresh.keeps(target, 8168, 8176, 5, 6));
+  EXPECT_TRUE(fresh.keeps(target, 8176, 8184, 5, 6));
+  EXPECT_TRUE(fresh.keeps(0 + target, 0, 8, 5, 6));
 }
 
 TEST_F(VersionsTest, ValidationsThatBringHitsGoOn) {

@@ -34,13 +34,14 @@ void Versions::judge(Target* target) {
   // there was nothing yet that the first could have kept
   if (!std::exchange(target->judged, true)) return;
   if (target->kept >= worth_it) {
-    target->back_off = 0;
+    target->skip = target->back_off = 0;
     barren_ = 0;
   } else {
+    // The first time may be that all was written anew: then what was read since is worth keeping.
+    target->skip = target->back_off;
     target->back_off = std::clamp(2 * target->back_off, 1u, most_back_off);
     ++barren_;
   }
-  target->skip = target->back_off;
 }
 
 uint32_t Versions::validated(uint32_t target, uint32_t generation, const VersionWords& words) {
@@ -76,7 +77,8 @@ bool Versions::keeps(uint32_t target, int64_t from, int64_t to, uint32_t stamp,
   Target* its = targets_[target].get();
   if (its == nullptr || !its->validated || its->validated_in != generation || from >= to)
     return false;
-  for (uint32_t region = regions_.of(from); region <= regions_.of(to - 1); ++region) {
+  const Regions regions = regions_.of_owner(its->known);
+  for (uint32_t region = regions.of(from); region <= regions.of(to - 1); ++region) {
     if (is_older(stamp, its->floors[region])) return false;
   }
   ++its->kept;

@@ -38,6 +38,7 @@ struct VersionWords {
     return wanted != 0 && std::popcount(opened | wanted) > most_one_by_one ? ~opened : wanted;
   }
 
+  uint64_t lead = 0;  // 1 + that of its memory (Regions::led_by); 0: it has not said so yet
   std::array<uint64_t, regions> remote, own;
 
   bool usable(uint32_t region) const {
@@ -50,20 +51,35 @@ void each_region(uint64_t mask, Call call) {
   for (; mask != 0; mask &= mask - 1) call(static_cast<uint32_t>(std::countr_zero(mask)));
 }
 
-// Which regions bytes lie in. The same for all ranks of a window, whatever memory each has.
+// Which regions bytes lie in. They are as large for all ranks of a window, whatever memory each
+// has. Of a page or more they begin where pages of their owner's begin, so that no page that is
+// stored to lies in two of them: the first is the shorter by what the memory has of the page before
+// it (its lead), as malloc gives memory 16 bytes behind a page's beginning.
 class Regions {
  public:
   // `most_bytes`: that any rank exposes.
   explicit Regions(uint64_t most_bytes = 0) {
     while (most_bytes > (uint64_t{VersionWords::regions} << shift_)) ++shift_;
   }
+  // How far behind the beginning of a page memory at `base` lies, if that matters.
+  uint64_t lead_of(uintptr_t base, uint64_t page) const { return bytes() < page ? 0 : base % page; }
+  // Those of an owner of memory with this lead.
+  Regions led_by(uint64_t lead) const {
+    Regions its = *this;
+    its.lead_ = lead;
+    return its;
+  }
+  Regions of_owner(const VersionWords& its) const {
+    return led_by(its.lead == 0 ? 0 : its.lead - 1);
+  }
   uint32_t of(int64_t offset) const {
     if (offset < 0) return 0;
-    const uint64_t region = static_cast<uint64_t>(offset) >> shift_;
+    const uint64_t region = (static_cast<uint64_t>(offset) + lead_) >> shift_;
     return region < VersionWords::regions ? static_cast<uint32_t>(region)
                                           : VersionWords::regions - 1;
   }
   uint64_t bytes() const { return uint64_t{1} << shift_; }
+  uint64_t begin(uint32_t region) const { return region == 0 ? 0 : region * bytes() - lead_; }
   // A bit for each region of [from, to).
   uint64_t mask(int64_t from, int64_t to) const {
     if (from >= to) return 0;
@@ -73,6 +89,7 @@ class Regions {
 
  private:
   uint32_t shift_ = 8;  // less than a page: puts are known to the byte
+  uint64_t lead_ = 0;
 };
 
 class Versions {

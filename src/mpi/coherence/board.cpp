@@ -98,7 +98,13 @@ void Board::read_acked(uint32_t slot, const std::vector<uint32_t>& targets,
 void Board::read(uint32_t slot, const std::vector<uint32_t>& targets,
                  std::vector<VersionWords>* words) {
   if (read_each(targets, at(slot, offsetof(Slot, words)), words)) return;
-  for (VersionWords& its : *words) its.own.fill(VersionWords::not_watched);
+  for (VersionWords& its : *words) its.lead = 0, its.own.fill(VersionWords::not_watched);
+}
+
+uint64_t Board::read_lead(uint32_t slot, uint32_t target) {
+  std::vector<uint64_t> lead;
+  const MPI_Aint place = at(slot, offsetof(Slot, words) + offsetof(VersionWords, lead));
+  return read_each({target}, place, &lead) ? lead[0] : 0;
 }
 
 void Board::add(uint32_t slot, uint32_t target, uint64_t regions, uint64_t delta) {

@@ -16,7 +16,7 @@ namespace nearcache::mpi {
 struct Slot {
   uint64_t joined, left;  // ranks that have begun to keep what they read, and that have ended it
   uint64_t acked;         // what of `joined` this rank has taken notice of
-  uint64_t unused[5];
+  uint64_t unused[4];
   VersionWords words;
 };
 
@@ -59,6 +59,9 @@ class Board {
                   std::vector<uint64_t>* acked);
   // Reads the words of `targets`: those of memory that is not watched, where that fails.
   void read(uint32_t slot, const std::vector<uint32_t>& targets, std::vector<VersionWords>* words);
+
+  // Reads where the memory of a target begins (VersionWords::lead): 0, where that fails.
+  uint64_t read_lead(uint32_t slot, uint32_t target);
 
   // Adds `delta` to the words of others' writes of these regions of a target. It has arrived after
   // `wait`.

@@ -33,7 +33,7 @@ CoherentWindow::CoherentWindow(Window* window, Board* board, uint32_t slot, Regi
       board_(board),
       slot_(slot),
       regions_(regions),
-      own_(memory.base, memory.bytes, regions, &board->slot(slot).words.own, tracker),
+      own_(memory.base, memory.bytes, regions, &board->slot(slot).words, tracker),
       written_(board->ranks()),
       closing_(*closing),
       repeats_wanted_(repeats_before_asking()) {}
@@ -80,6 +80,13 @@ void CoherentWindow::open(uint32_t target, uint64_t regions) {
   closing_.spent(clock_ticks() - began);
 }
 
+uint64_t CoherentWindow::regions_of(uint32_t target, int64_t from, int64_t to) {
+  uint64_t& lead = written_[target].lead;
+  if (lead == 0) [[unlikely]]
+    lead = board_->read_lead(slot_, target);
+  return lead == 0 ? ~uint64_t{0} : regions_.led_by(lead - 1).mask(from, to);
+}
+
 void CoherentWindow::writes(uint32_t target, int64_t from, int64_t to) {
   const OptionalLock lock(context.threaded ? &context.coherence.mutex() : nullptr);
   const bool by_epoch = window_.epochs().started(target);
@@ -88,7 +95,7 @@ void CoherentWindow::writes(uint32_t target, int64_t from, int64_t to) {
   window_.wake();  // what is outstanding is noted from now on
   Written& its = written_[target];
   its.by_epoch = its.by_epoch || by_epoch;
-  const uint64_t regions = regions_.mask(from, to) & ~its.open;
+  const uint64_t regions = regions_of(target, from, to) & ~its.open;
   if (regions != 0) [[unlikely]]
     open(target, VersionWords::to_open(its.open, regions));
 }

@@ -77,6 +77,8 @@ class CoherentWindow {
   bool look();
   void take_notice(uint64_t joined);
   void open(uint32_t target, uint64_t regions);
+  // The regions of bytes [from, to) of a target; all, where it is not known yet where they begin.
+  uint64_t regions_of(uint32_t target, int64_t from, int64_t to);
   void close_some(uint64_t now);
   bool outstanding(uint32_t target) const;
 
@@ -97,6 +99,7 @@ class CoherentWindow {
   struct Written {
     uint64_t open = 0;      // regions that readers know that this rank writes
     uint64_t for_good = 0;  // of these
+    uint64_t lead = 0;      // VersionWords::lead; 0: not known
     // in an epoch of start and complete, whose end says nothing of the target
     bool by_epoch = false;
     bool listed = false;

@@ -41,18 +41,19 @@ bool is_shared_memory(uintptr_t begin, uintptr_t end) {
 
 }  // namespace
 
-OwnStores::OwnStores(const void* base, uint64_t bytes, Regions regions,
-                     std::array<uint64_t, VersionWords::regions>* words, WriteTracker* tracker)
+OwnStores::OwnStores(const void* base, uint64_t bytes, Regions regions, VersionWords* words,
+                     WriteTracker* tracker)
     : base_(reinterpret_cast<uintptr_t>(base)),
       bytes_(bytes),
-      regions_(regions),
-      words_(words),
+      regions_(regions.led_by(regions.lead_of(base_, page))),
+      words_(&words->own),
       tracker_(tracker),
-      mine_(regions.mask(0, static_cast<int64_t>(bytes))),
+      mine_(regions_.mask(0, static_cast<int64_t>(bytes))),
       looking_(share_of_looks, ns_to_ticks(at_once_ns), clock_ticks()),
       faulting_(share_of_faults, ns_to_ticks(at_once_ns), clock_ticks()) {
   words_->fill(0);  // where there is no memory nothing changes
   each_region(mine_, [&](uint32_t region) { (*words_)[region] = VersionWords::not_watched; });
+  __atomic_store_n(&words->lead, 1 + regions.lead_of(base_, page), __ATOMIC_RELEASE);
 }
 
 OwnStores::~OwnStores() {
@@ -181,11 +182,11 @@ uint64_t OwnStores::stored_to(uint64_t regions) {
   while (regions != 0) {
     const auto first = static_cast<uint32_t>(std::countr_zero(regions));
     const auto count = static_cast<uint32_t>(std::countr_one(regions >> first));
-    const uintptr_t from = (base_ + first * regions_.bytes()) / page * page;
+    const uintptr_t from = (base_ + regions_.begin(first)) / page * page;
     const bool to_the_end = first + count == VersionWords::regions;
-    const uintptr_t end =
-        to_the_end ? base_ + bytes_
-                   : std::min(base_ + bytes_, base_ + (first + count) * regions_.bytes());
+    const uintptr_t end = to_the_end
+                              ? base_ + bytes_
+                              : std::min(base_ + bytes_, base_ + regions_.begin(first + count));
     const uintptr_t to = (end + page - 1) / page * page;
     tracker_->look_at_part(range_, from - pages_, to - from, &runs_);
     regions &= first + count >= 64 ? 0 : ~uint64_t{0} << (first + count);

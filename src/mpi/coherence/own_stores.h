@@ -21,8 +21,8 @@ namespace nearcache::mpi {
 class OwnStores {
  public:
   // Of [base, base + bytes). `words`: of this rank, which readers read; all volatile as yet.
-  OwnStores(const void* base, uint64_t bytes, Regions regions,
-            std::array<uint64_t, VersionWords::regions>* words, WriteTracker* tracker);
+  OwnStores(const void* base, uint64_t bytes, Regions regions, VersionWords* words,
+            WriteTracker* tracker);
   ~OwnStores();
   OwnStores(const OwnStores&) = delete;
   OwnStores& operator=(const OwnStores&) = delete;
