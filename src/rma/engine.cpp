@@ -127,6 +127,13 @@ void Engine::finish(const Pending& pending, Status status) {
     pending.completion.call(pending.completion.context, status);
 }
 
+// Its connection, if there was one, may have told before: locks are free only now that nobody
+// writes any more what they cover.
+void Engine::ended(int peer) {
+  lost(peer, "its process has ended");
+  for (const auto& [id, window] : windows_) window->ended(peer);
+}
+
 void Engine::lost(int peer, const std::string& why) {
   if (peer == rank() || !lost_.insert(peer).second) return;
   if (why_lost_.empty()) why_lost_ = "rank " + std::to_string(peer) + " is gone: " + why;

@@ -52,6 +52,8 @@ class Engine final : public net::Receiver {
 
   void received(int from, std::span<const std::byte> batch) override;
   void lost(int peer, const std::string& why) override;
+  // The process of a rank of this node has ended.
+  void ended(int peer);
 
  private:
   bool take(int from, const Message& message);

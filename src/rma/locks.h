@@ -11,6 +11,8 @@
 namespace nearcache::rma {
 
 enum class LockType : uint8_t { shared, exclusive };
+// How a rank holds a lock that it has taken by its word.
+enum class Held : uint32_t { no, shared, exclusive };
 
 class LockWord;
 

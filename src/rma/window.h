@@ -8,9 +8,9 @@
 // target are all that completion needs. Operations are held until a batch is full or somebody asks
 // for a mark.
 //
-// Memory of near targets (near.h) is written and read at once, if no message to them is under way:
-// then there is nothing to wait for. Only a lock that is not free, and what comes behind it, goes
-// by messages.
+// Memory of near targets (near.h) that this rank reaches is written and read at once, if no message
+// to them is under way: then there is nothing to wait for. Only a lock that is not free, and what
+// comes behind it, goes by messages.
 //
 // Targets and origins are ranks of the window. One thread at a time, but for what says otherwise.
 #pragma once
@@ -81,6 +81,7 @@ class Window {
     return at < nears_in_row_ ? &nears_[at] : nullptr;
   }
   std::span<Near> nears() { return {nears_.get(), near_count_}; }
+  size_t reached_nears();  // of how many the memory is reached without messages
   Near& own() { return *near(rank_); }
   // All members, and their epochs of active targets need no messages.
   bool all_near() const { return all_near_; }
@@ -89,12 +90,12 @@ class Window {
   // The memory of the target may be used at once in an epoch that is open: this rank has the lock
   // that it wants, and there is no error to tell.
   bool ready(int rank);
-  // Gives the lock back that was taken by its word. True if the target has to be told, which waits
-  // for nothing. Any thread.
-  static bool release(Near* near) {
-    near->locked = false;
-    return near->commons->lock.release(near->type);
-  }
+  // A put or get of one run, in an epoch that is open, of a target that the kernel reaches. False
+  // if it is to be issued: then it may have been done in part. Any thread.
+  static bool move_at_once(const Near& near, Kind kind, int64_t displacement, void* here,
+                           uint64_t bytes);
+  // Tells the target that a lock which was taken by its word was given back, and that somebody
+  // waits for it; waits for nothing.
   void tell_freed(const Near& near);
   // No message was ever sent to a target, and there was no error.
   bool silent() const { return targets_.empty(); }
@@ -165,6 +166,8 @@ class Window {
   void answered(const Pending& pending, Status status);
   void failed(int peer, Status status);
   void lost(int peer);
+  // Its process has ended: locks that it had taken by their words are given back.
+  void ended(int peer);
 
  private:
   enum class Lock : uint8_t { none, wanted, held };
@@ -193,9 +196,14 @@ class Window {
   Target* known(int rank) const;  // null: it was never asked for anything
   Commons* make_commons(const Memory& memory);
   void list_nears();
+  void reach(Near* near) const;
   Near* search_near(int rank);
   bool usable(Near* near, Target* to);
-  void execute_near(Transfer* transfer, const Near& near);
+  bool execute_near(Transfer* transfer, Near* near);
+  static Memory memory_of(const Near& near);
+  Status execute_at(const Transfer& transfer, Near* near, bool* refused);
+  void give_back_lock(Near* near);
+  void free_lock(Near* near);
   bool messages_met() const;
   void take_ahead();
   void say_over();
@@ -213,7 +221,11 @@ class Window {
   Members members_;
   int rank_;
   Node* node_;
-  std::unique_ptr<Commons> private_commons_;  // where nobody else can address the memory
+  struct PrivateCommons {
+    Commons commons;
+    Commons::OfRank own;
+  };
+  std::unique_ptr<PrivateCommons> private_commons_;  // where nobody shares any
   Commons* commons_;
   Exposure exposure_;
   Fence fence_;

@@ -187,6 +187,19 @@ bool EngineWindow::compute_at_once(const OriginBuffer& origin, void* result, con
   return true;
 }
 
+// By the kernel. What cannot be done so is done in full, once more.
+bool EngineWindow::moved_at_once(Kind kind, void* address, MPI_Count count, MPI_Datatype type,
+                                 const Target& target) {
+  const rma::Near* const near = window_->near(target.rank);
+  uint64_t bytes, there;
+  if (near == nullptr || !near->reaches(rma::Near::Reach::process) ||
+      near->open.load(std::memory_order_relaxed) == Open::no || !plain_bytes(type, count, &bytes) ||
+      !plain_bytes(target.type, target.count, &there) || there != bytes)
+    return false;
+  if (kind == Kind::put) wrote_.store(true, std::memory_order_relaxed);
+  return rma::Window::move_at_once(*near, kind, target.displacement, address, bytes);
+}
+
 int EngineWindow::put_in_full(const OriginBuffer& origin, const Target& target) {
   if (target.rank == MPI_PROC_NULL) return MPI_SUCCESS;
   const rma::Agent::Lock lock(&station_->agent());
@@ -400,6 +413,11 @@ int EngineWindow::start(MPI_Group group, int assert) {
 int EngineWindow::complete() {
   const rma::Agent::Lock lock(&station_->agent());
   if (!starting_) return MPI_ERR_RMA_SYNC;
+  // By words nothing tells a target how much is on its way.
+  if (window_->all_near()) {
+    window_->flush_all();
+    station_->agent().wait(lock, [&] { return window_->all_reached(); });
+  }
   window_->complete(started_);
   wait_until(lock, [&] { return window_->all_landed(); });
   starting_ = false;
@@ -452,7 +470,8 @@ int EngineWindow::test(int* flag) {
 bool EngineWindow::lock_at_once(int type, int rank, int assert) {
   rma::Near* const near = window_->near(rank);
   if (near == nullptr || context.threaded || assert != 0 || all_locked_ || starting_ ||
-      near->in_short || (!locks_.empty() && locks_.contains(rank)))
+      near->reaches(rma::Near::Reach::messages) || near->in_short ||
+      (!locks_.empty() && locks_.contains(rank)))
     return false;
   if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) return false;
   const auto as = type == MPI_LOCK_SHARED ? rma::LockType::shared : rma::LockType::exclusive;
@@ -473,7 +492,7 @@ bool EngineWindow::unlock_at_once(int rank) {
   near->open.store(Open::no, std::memory_order_relaxed);
   near->in_short = false;
   --short_locks_;
-  if (rma::Window::release(near)) tell_freed(*near);
+  if (near->give_back_lock()) tell_freed(*near);
   return true;
 }
 

@@ -68,7 +68,12 @@ class EngineWindow {
   int put(const OriginBuffer& origin, const Target& target) {
     uint64_t bytes;
     std::byte* const at = at_once(origin.type, origin.count, target, &bytes);
-    if (at == nullptr) return put_in_full(origin, target);
+    if (at == nullptr) {
+      return moved_at_once(rma::Kind::put, const_cast<void*>(origin.address), origin.count,
+                           origin.type, target)
+                 ? MPI_SUCCESS
+                 : put_in_full(origin, target);
+    }
     wrote_.store(true, std::memory_order_relaxed);
     std::memcpy(at, origin.address, bytes);
     return MPI_SUCCESS;
@@ -76,7 +81,11 @@ class EngineWindow {
   int get(void* address, MPI_Count count, MPI_Datatype type, const Target& target) {
     uint64_t bytes;
     const std::byte* const at = at_once(type, count, target, &bytes);
-    if (at == nullptr) return get_in_full(address, count, type, target);
+    if (at == nullptr) {
+      return moved_at_once(rma::Kind::get, address, count, type, target)
+                 ? MPI_SUCCESS
+                 : get_in_full(address, count, type, target);
+    }
     std::memcpy(address, at, bytes);
     return MPI_SUCCESS;
   }
@@ -222,6 +231,8 @@ class EngineWindow {
     return layout != nullptr && layout->dense && count >= 0 &&
            !__builtin_mul_overflow(layout->size, static_cast<uint64_t>(count), bytes);
   }
+  bool moved_at_once(rma::Kind kind, void* address, MPI_Count count, MPI_Datatype type,
+                     const Target& target);
   // All before it comes before all after it, in the eyes of all. Only stores before loads take an
   // instruction of x86.
   void order() {
@@ -249,7 +260,7 @@ class EngineWindow {
     window_->lock_all(true);
     for (rma::Near& near : window_->nears()) {
       near.open.store(Open::no, std::memory_order_relaxed);
-      if (near.locked && rma::Window::release(&near)) tell_freed(near);
+      if (near.locked && near.give_back_lock()) tell_freed(near);
     }
     return true;
   }
