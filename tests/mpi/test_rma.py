@@ -221,14 +221,20 @@ def test_sixty_four_ranks_of_one_machine(mpi, preload):
 
 
 @pytest.mark.one_mpi
-def test_a_rank_that_is_killed_with_a_lock_loses_it_and_is_named(mpi, preload):
+@pytest.mark.parametrize("fabric", ["auto", "socket"])
+def test_a_rank_that_is_killed_with_a_lock_loses_it_and_is_named(mpi, preload, tmp_path, fabric):
     if mpi.family != "mpich":
         pytest.skip("only Hydra lets the others go on")
-    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off"}
-    words = ("rma_job", "--only", "killed_with_a_lock")
-    result = launch.run(mpi, 3, *words, env=env, extra=("-disable-auto-cleanup",), timeout=60)
+    # Where it sees that a rank was killed, it kills the others some milliseconds later.
+    script = tmp_path / "rank"
+    script.write_text(f'#!/bin/sh\ntrap "" USR1\n{mpi.binary("rma_job")} "$@"\n', encoding="utf-8")
+    script.chmod(0o755)
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_RMA_FABRIC": fabric}
+    words = ("--only", "killed_with_a_lock")
+    disable = ("-disable-auto-cleanup",)
+    result = launch.run(mpi, 3, script, *words, env=env, extra=disable, timeout=60)
     assert not result.timed_out
     assert result.lines("ok") == ["ok killed_with_a_lock"], result.output
     assert "one-sided communication failed: rank 1 is gone" in result.output
-    result = launch.run(mpi, 3, *words, env=env, timeout=60)  # as users start it
+    result = launch.run(mpi, 3, "rma_job", *words, env=env, timeout=60)  # as users start it
     assert not result.timed_out and result.code != 0
