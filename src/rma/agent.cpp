@@ -224,7 +224,9 @@ void Agent::poll_until(Condition done) {
     } else if (turn % 8 != 0 || system_ns() - began < spin_ns) {
       relax();
     } else {
-      sleep(idle_ == nullptr ? -1 : sleeps == 0 ? 0 : 1);
+      // Nobody rings the fabric when words say that a turn has come.
+      const bool naps = idle_ != nullptr || engine_->expects_turns();
+      sleep(!naps ? -1 : sleeps == 0 ? 0 : 1);
       ++sleeps;
     }
   }

@@ -29,6 +29,10 @@ struct alignas(64) Commons {
   Where where;
   Mutex elements;
   LockWord lock;
+  // Who waits for the lock (lock_queue.h): how many tickets there were, and that of the owner.
+  static constexpr uint32_t no_ticket = 0;
+  Mutex order;
+  std::atomic<uint32_t> tickets, far_ticket;
 
   // Words that others write and the owner awaits.
   alignas(64) Doorbell bell;
@@ -40,8 +44,9 @@ struct alignas(64) Commons {
 
   // Behind it, by rank of the node.
   struct OfRank {
-    std::atomic<uint32_t> posts;  // epochs that it has posted
-    std::atomic<Held> holds;      // the lock, by its word
+    std::atomic<uint32_t> posts;   // epochs that it has posted
+    std::atomic<Held> holds;       // the lock, by its word
+    std::atomic<uint32_t> ticket;  // in the lock's queue
   };
   OfRank* of_ranks() { return reinterpret_cast<OfRank*>(this + 1); }
   static constexpr uint64_t bytes(size_t node_ranks) {

@@ -56,6 +56,7 @@ bool Engine::keep_early(int from, const Message& message) {
 
 void Engine::close(Window* window) {
   for (Pending pending; pending_.take_any(window, &pending);) finish(pending, Status::no_window);
+  std::erase(queueing_, window);
   windows_.erase(window->id());
 }
 
@@ -66,9 +67,16 @@ Window* Engine::find(uint64_t id) {
 
 bool Engine::poll() {
   const bool any = fabric_->poll(*this);
-  const bool own = run_own();
+  const bool own = run_own(), turns = take_turns();
   outbox_.push_all();
-  return any || own;
+  return any || own || turns;
+}
+
+bool Engine::take_turns() {
+  bool any = false;
+  if (queueing_.empty()) return any;
+  for (Window* window : std::exchange(queueing_, {})) any = window->take_turns() || any;
+  return any;
 }
 
 bool Engine::run_own() {

@@ -24,6 +24,7 @@ struct Near {
   std::atomic<Reach> reach{Reach::messages};
   bool locked = false;  // this rank holds the lock, by its word
   bool frees = false;   // it gives it back when what it has sent is executed
+  std::atomic<bool> queued{false};  // it waits for it, or its turn has come
   LockType type = LockType::shared;
   bool in_short = false;  // the lock is all that is known of an epoch (EngineWindow)
   int rank = 0;           // of the window
@@ -52,7 +53,7 @@ struct Near {
     holds->store(as == LockType::shared ? Held::shared : Held::exclusive,
                  std::memory_order_relaxed);
   }
-  // True if somebody waits for it, who must be told.
+  // True if somebody waits for it: then Window::hand_over.
   bool give_back_lock() {
     locked = false;
     holds->store(Held::no, std::memory_order_relaxed);

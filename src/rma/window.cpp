@@ -17,7 +17,8 @@ Window::Window(Engine* engine, uint64_t id, Members members, Memory memory, Node
       rank_(members_.rank_of(engine->rank())),
       node_(node),
       commons_(make_commons(memory)),
-      exposure_(std::move(memory), members_.size(), &engine->outbox(), commons_, engine->process()),
+      exposure_(std::move(memory), members_.size(), &engine->outbox(), commons_, queue_of(commons_),
+                engine->process(), [this](size_t place) { tell_turn(place); }),
       fence_(rank_, members_.size(),
              [this](int to, uint64_t fence, int round, std::span<const Piece> counts) {
                Head token = head(Kind::fence);
@@ -111,24 +112,51 @@ void Window::reach(Near* near) const {
 }
 
 // Whether an operation may be executed here: the memory can be reached, no message is under way to
-// the target, and this rank has, or gets at once, the lock that it wants.
-bool Window::usable(Near* near, Target* to) {
+// the target, and this rank has, or gets at once, the lock that it wants. If it does not get it, it
+// waits in its queue from now on, if it may.
+bool Window::usable(Near* near, Target* to, bool may_wait) {
   if (near->reaches(Near::Reach::messages)) return false;
   if (to != nullptr && to->issued != to->reached) return false;
   const bool wanted = to != nullptr && to->lock == Lock::wanted;
   if (!wanted && (near->locked || !all_locked_ || (to != nullptr && to->lock == Lock::held)))
     return true;
   const LockType type = wanted ? to->type : LockType::shared;
-  if (!near->commons->lock.try_take(type)) return false;
-  near->lock_taken(type);
+  if (near->queued) return false;
+  const bool taken = near->commons->lock.try_take(type);
+  if (!taken && !may_wait) return false;
   if (to != nullptr) to->lock = Lock::none;
-  return true;
+  if (taken) return near->lock_taken(type), true;
+  queue_up(near, type);
+  return false;
 }
 
 bool Window::ready(int rank) {
   Near* const near = this->near(rank);
   Target* const to = known(rank);
-  return near != nullptr && usable(near, to) && (to == nullptr || to->error == Status::ok);
+  return near != nullptr && usable(near, to, false) && (to == nullptr || to->error == Status::ok);
+}
+
+LockQueue Window::queue_of(Commons* commons) const {
+  return LockQueue(commons, node_ != nullptr ? node_->size() : 1, engine_->process());
+}
+
+void Window::tell_turn(size_t place) {
+  for (Near& near : nears()) {
+    if (near.place == static_cast<int>(place) && near.commons != nullptr) near.commons->bell.ring();
+  }
+}
+
+bool Window::hand_over(const Near& near) {
+  bool far = false;
+  LockQueue queue = queue_of(near.commons);
+  queue.grant([&](size_t who) {
+    if (who == queue.owner()) {
+      far = true;
+    } else {
+      tell_turn(who);
+    }
+  });
+  return far;
 }
 
 void Window::tell_freed(const Near& near) {
@@ -237,10 +265,14 @@ bool Window::issue(Transfer* transfer) {
       transfer->completion.call(transfer->completion.context, Status::ok);
     return true;
   }
-  if (Near* const near = this->near(transfer->target); near != nullptr && transfer->done == 0 &&
-                                                       usable(near, known(transfer->target)) &&
-                                                       execute_near(transfer, near))
+  if (Near* const near = this->near(transfer->target);
+      near != nullptr && transfer->done == 0 && usable(near, known(transfer->target), true) &&
+      execute_near(transfer, near))
     return true;
+  if (Near* const near = this->near(transfer->target); near != nullptr && near->queued) {
+    if (crowded(transfer->target)) return false;
+    return defer(transfer, near), true;
+  }
   Target& to = target(transfer->target);
   take_lock(transfer->target, &to);
   use_layout(transfer, &to);
@@ -373,6 +405,8 @@ void Window::ask(int rank, Target* to, Kind kind) {
 
 Mark Window::flush(int rank) {
   Target* to = known(rank);
+  if (Near* const near = this->near(rank); near != nullptr && near->queued)
+    return to == nullptr || to->issued == to->reached ? defer(near, false) : to->issued;
   if (to == nullptr) return 0;
   if (to->lock == Lock::wanted) return lock_now(rank);
   if (to->issued == to->reached) return 0;
@@ -457,7 +491,10 @@ void Window::lock(int rank, LockType type, bool no_check) {
 }
 
 Mark Window::lock_now(int rank) {
-  if (Near* const near = this->near(rank); near != nullptr && usable(near, known(rank))) return 0;
+  if (Near* const near = this->near(rank); near != nullptr) {
+    if (usable(near, known(rank), true)) return 0;
+    if (near->queued) return defer(near, false);
+  }
   Target& to = target(rank);
   take_lock(rank, &to);
   if (to.lock != Lock::held) return 0;
@@ -466,7 +503,10 @@ Mark Window::lock_now(int rank) {
 }
 
 Mark Window::unlock(int rank) {
-  if (Near* const near = this->near(rank); near != nullptr && near->locked) give_back_lock(near);
+  if (Near* const near = this->near(rank); near != nullptr) {
+    if (near->queued) return defer(near, true);
+    if (near->locked) give_back_lock(near);
+  }
   Target* const to = known(rank);
   if (to == nullptr) return 0;
   if (std::exchange(to->lock, Lock::none) != Lock::held) return flush(rank);
@@ -481,8 +521,11 @@ void Window::unlock_all() {
   all_locked_ = false;
   for (Near& near : nears()) {
     if (near.locked) give_back_lock(&near);
+    if (near.queued) defer(&near, true);
   }
-  for (const auto& [rank, to] : targets_) unlock(rank);
+  for (const auto& [rank, to] : targets_) {
+    if (!queued(rank)) unlock(rank);
+  }
 }
 
 // A lock that was taken by its word: at once, unless something that was issued under it went by
@@ -495,7 +538,109 @@ void Window::give_back_lock(Near* near) {
 
 void Window::free_lock(Near* near) {
   near->frees = false;
-  if (near->give_back_lock()) tell_freed(*near);
+  if (near->give_back_lock() && hand_over(*near)) tell_freed(*near);
+}
+
+// What waits for a lock by words
+
+void Window::queue_up(Near* near, LockType type) {
+  near->type = type;
+  near->queued = true;
+  queue_of(near->commons).enter(own_place(), type);
+  if (hand_over(*near)) tell_freed(*near);
+  engine_->expect_turns(this);
+}
+
+bool Window::queued(int rank) {
+  const Near* const near = this->near(rank);
+  return near != nullptr && near->queued;
+}
+
+bool Window::has_turn(int rank) {
+  const Near* const near = this->near(rank);
+  return !near->queued || !queue_of(near->commons).waits(own_place());
+}
+
+void Window::defer(Transfer* transfer, Near* near) {
+  Deferred& kept = deferred_[near->rank].emplace_back();
+  kept.transfer = *transfer;
+  const ElementLayout& layout = transfer->layout;
+  for (uint64_t element = 0; layout.size > 0 && element < transfer->length / layout.size;
+       ++element) {
+    for (uint64_t block = 0; block < layout.blocks; ++block)
+      kept.pieces.push_back(layout.run(element, block));
+  }
+  if (layout.size == 0) kept.pieces.assign(transfer->pieces.begin(), transfer->pieces.end());
+  kept.transfer.layout = {};
+  Head like{.kind = transfer->kind, .operation = transfer->operation};
+  like.length = transfer->length;
+  if (const uint64_t bytes = data_bytes(like); bytes > 0)
+    kept.data.assign(transfer->data, transfer->data + bytes);
+  Target& to = target(near->rank);
+  kept.mark = ++to.issued;
+  to.answered = to.issued;  // nobody need be asked
+  to.bytes += transfer->length + kept.pieces.size() * sizeof(Piece) + sizeof kept;
+  to.bytes_asked = to.bytes;
+  if (transfer->kind != Kind::put && transfer->kind != Kind::accumulate) to.fetching = to.issued;
+  transfer->done = transfer->length;
+}
+
+Mark Window::defer(Near* near, bool unlock) {
+  Target& to = target(near->rank);
+  Deferred& kept = deferred_[near->rank].emplace_back();
+  kept.unlock = unlock;
+  kept.mark = to.answered = ++to.issued;
+  return kept.mark;
+}
+
+bool Window::take_turns() {
+  bool any = false, more = false;
+  for (Near& near : nears()) {
+    if (!near.queued) continue;
+    if (!has_turn(near.rank)) {
+      more = true;
+      continue;
+    }
+    any = true;
+    near.lock_taken(near.type);
+    near.queued = false;
+    do_deferred(&near);
+  }
+  if (more) engine_->expect_turns(this);
+  return any;
+}
+
+// Where the memory cannot be reached any more, the rest goes by messages.
+void Window::do_deferred(Near* near) {
+  std::vector<Deferred> all = std::exchange(deferred_[near->rank], {});
+  deferred_.erase(near->rank);
+  Target& to = target(near->rank);
+  const int peer = members_.peer(near->rank);
+  bool sent = false;
+  for (Deferred& each : all) {
+    if (each.unlock) {
+      near->frees = sent;
+      if (!sent) free_lock(near);
+    } else if (each.transfer.kind == Kind::acknowledge) {
+      continue;
+    } else if (engine_->is_lost(peer)) {
+      end_deferred(each);
+    } else {
+      each.transfer.pieces = each.pieces;
+      each.transfer.data = each.data.data();
+      each.transfer.done = 0;
+      sent = sent || near->reaches(Near::Reach::messages) || !execute_near(&each.transfer, near);
+      while (each.transfer.done < each.transfer.length) issue_part(&each.transfer, &to);
+    }
+  }
+  if (sent) return ask(near->rank, &to, Kind::acknowledge);
+  to.reached = to.issued;
+  to.bytes_reached = to.bytes;
+}
+
+void Window::end_deferred(const Deferred& deferred) {
+  const Completion& completion = deferred.transfer.completion;
+  if (completion.call != nullptr) completion.call(completion.context, Status::lost_peer);
 }
 
 // Active target
@@ -627,6 +772,13 @@ void Window::lost(int peer) {
     near->open = Near::Open::no;
     near->reach = Near::Reach::messages;
     if (near->frees) free_lock(near);
+    if (near->queued.exchange(false)) {
+      if (!queue_of(near->commons).leave(own_place())) near->commons->lock.release(near->type);
+      near->holds->store(Held::no);
+      if (hand_over(*near)) tell_freed(*near);
+    }
+    for (const Deferred& each : std::exchange(deferred_[rank], {})) end_deferred(each);
+    deferred_.erase(rank);
   }
   const auto found = targets_.find(rank);
   if (found == targets_.end()) return;
@@ -644,10 +796,11 @@ void Window::ended(int peer) {
   if (place < 0) return;
   for (const Near& near : nears()) {
     if (near.commons == nullptr) continue;
+    queue_of(near.commons).leave(static_cast<size_t>(place));
     const Held held = near.commons->of_ranks()[place].holds.exchange(Held::no);
-    if (held == Held::no) continue;
     const LockType type = held == Held::shared ? LockType::shared : LockType::exclusive;
-    if (near.commons->lock.release(type)) tell_freed(near);
+    if (held != Held::no) near.commons->lock.release(type);
+    if (hand_over(near)) tell_freed(near);
   }
 }
 

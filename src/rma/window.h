@@ -94,8 +94,16 @@ class Window {
   // if it is to be issued: then it may have been done in part. Any thread.
   static bool move_at_once(const Near& near, Kind kind, int64_t displacement, void* here,
                            uint64_t bytes);
-  // Tells the target that a lock which was taken by its word was given back, and that somebody
-  // waits for it; waits for nothing.
+  // This rank waits in the queue of a near target's lock, with what it has asked of it meanwhile.
+  // When it `has_turn` (told by this window's bell) the next `take_turns` does that, as
+  // Engine::poll does. Any thread.
+  bool queued(int rank);
+  bool has_turn(int rank);
+  // True if there was one.
+  bool take_turns();
+  // A lock that was taken by its word was given back, and somebody waits: gives it to those whose
+  // turn it is. True if the target must be told, for a far rank, by `tell_freed`. Any thread.
+  bool hand_over(const Near& near);
   void tell_freed(const Near& near);
   // No message was ever sent to a target, and there was no error.
   bool silent() const { return targets_.empty(); }
@@ -170,6 +178,16 @@ class Window {
   void ended(int peer);
 
  private:
+  // What waits with this rank for a lock: an operation, with what it refers to, or nothing but the
+  // end of the wait, and the lock may be given back then.
+  struct Deferred {
+    Transfer transfer{.kind = Kind::acknowledge};
+    std::vector<Piece> pieces;
+    std::vector<std::byte> data;
+    Mark mark = 0;
+    bool unlock = false;
+  };
+
   enum class Lock : uint8_t { none, wanted, held };
   struct Target {
     Mark issued = 0;    // messages that were numbered
@@ -198,10 +216,18 @@ class Window {
   void list_nears();
   void reach(Near* near) const;
   Near* search_near(int rank);
-  bool usable(Near* near, Target* to);
+  bool usable(Near* near, Target* to, bool may_wait);
   bool execute_near(Transfer* transfer, Near* near);
   static Memory memory_of(const Near& near);
   Status execute_at(const Transfer& transfer, Near* near, bool* refused);
+  LockQueue queue_of(Commons* commons) const;
+  size_t own_place() const { return node_ != nullptr ? node_->own_place() : 0; }
+  void tell_turn(size_t place);
+  void queue_up(Near* near, LockType type);
+  void defer(Transfer* transfer, Near* near);
+  Mark defer(Near* near, bool unlock);
+  void do_deferred(Near* near);
+  static void end_deferred(const Deferred& deferred);
   void give_back_lock(Near* near);
   void free_lock(Near* near);
   bool messages_met() const;
@@ -239,6 +265,7 @@ class Window {
   mutable std::unordered_map<int, Target> targets_;  // none is ever taken out
   mutable Target* recent_ = nullptr;                 // the last one that was looked for
   mutable int recent_rank_ = -1;
+  std::unordered_map<int, std::vector<Deferred>> deferred_;  // by near target
   std::unordered_map<int, uint32_t> posts_;  // of others that were not started, by rank
   // by peer: requests that come after a fence which is not over here
   std::unordered_map<int, BatchWriter> ahead_;

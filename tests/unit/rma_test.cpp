@@ -651,20 +651,24 @@ TEST(RmaNode, NothingGoesByMessagesWhereMemoryIsShared) {
   EXPECT_EQ(job.network.batches(), 0u);
 }
 
-TEST(RmaNode, ALockThatIsHeldByItsWordIsWaitedForInTheQueueOfTheTargetAndInTurn) {
-  Job job(4, 2, 64, 3);  // rank 3 is on another node
+// Rank 3 is on another node: it asks by messages.
+TEST(RmaNode, ALockIsGrantedInTurnToThoseWhoWaitByWordsAndToTheOthers) {
+  Job job(4, 2, 64, 3);
   job.window(0).lock(2, LockType::exclusive, false);
   ASSERT_TRUE(job.put(0, 2, 0, uint64_t{1}));
-  uint64_t far = 0, near = 0, late = 0;
+  uint64_t far = 0, near = 0;
   job.window(3).lock(2, LockType::exclusive, false);
   ASSERT_TRUE(job.fetch_add(3, 2, 0, 10, &far));
   const Mark of_far = job.window(3).flush(2);
   EXPECT_FALSE(job.run([&] { return job.window(3).reached(2, of_far); }));
-  // Behind it in the queue, though its word would do for a shared lock after the first one.
+  // Behind it, though the word would do for a shared lock after the first one.
+  const uint64_t batches = job.network.batches();
   job.window(1).lock(2, LockType::shared, false);
   ASSERT_TRUE(job.get(1, 2, 0, &near));
   const Mark of_near = job.window(1).flush(2);
+  EXPECT_TRUE(job.window(1).queued(2));
   EXPECT_FALSE(job.run([&] { return job.window(1).reached(2, of_near); }));
+  EXPECT_EQ(job.network.batches(), batches);
   EXPECT_EQ(job.window(0).unlock(2), 0u);
   EXPECT_TRUE(job.run([&] { return job.window(3).reached(2, of_far); }));
   EXPECT_EQ(far, 1u);
@@ -672,14 +676,87 @@ TEST(RmaNode, ALockThatIsHeldByItsWordIsWaitedForInTheQueueOfTheTargetAndInTurn)
   ASSERT_TRUE(job.unlock(3, 2));
   EXPECT_TRUE(job.run([&] { return job.window(1).reached(2, of_near); }));
   EXPECT_EQ(near, 11u);
-  ASSERT_TRUE(job.unlock(1, 2));
-  // Nobody waits any more: by the word again.
-  const uint64_t batches = job.network.batches();
-  job.window(0).lock(2, LockType::shared, false);
-  ASSERT_TRUE(job.get(0, 2, 0, &late));
-  EXPECT_EQ(job.window(0).unlock(2), 0u);
-  EXPECT_EQ(late, 11u);
-  EXPECT_EQ(job.network.batches(), batches);
+  EXPECT_EQ(job.window(1).unlock(2), 0u);
+  EXPECT_TRUE(job.window(2).own().commons->lock.try_take(LockType::exclusive));
+}
+
+// What is asked for behind a lock is done in its order when the turn comes, and nothing goes by
+// messages.
+TEST(RmaNode, OperationsWaitWithTheirRankForTheLock) {
+  for (const Memories memories : {Memories::arena, Memories::process}) {
+    Job job(3, 4, 30000, 3, memories);
+    job.window(0).lock(2, LockType::exclusive, false);
+    ASSERT_TRUE(job.put(0, 2, 0, uint64_t{1}));
+    std::vector<uint64_t> data(6000), back(6000);
+    std::iota(data.begin(), data.end(), 1);
+    job.window(1).lock(2, LockType::exclusive, false);
+    uint64_t old = 9, late = 9;
+    {
+      const Strided type(1, 3000, 2, 3);
+      std::vector<uint64_t> gone = data;  // both may be gone before it is the turn
+      const auto to_2 = [](Transfer transfer) { return transfer.target = 2, transfer; };
+      ASSERT_TRUE(job.issue(1, to_2(by_layout(Kind::put, type, 1, &gone))));
+      ASSERT_TRUE(job.issue(1, to_2(by_layout(Kind::accumulate, type, 1, &gone, Operation::sum))));
+      ASSERT_TRUE(job.issue(1, to_2(by_layout(Kind::get, type, 1, &back))));
+    }
+    ASSERT_TRUE(job.fetch_add(1, 2, 0, 5, &old));
+    ASSERT_TRUE(job.put(1, 2, 30000, old));  // outside
+    const Mark mark = job.window(1).unlock(2);
+    EXPECT_FALSE(job.run([&] { return job.window(1).reached(2, mark); }));
+    EXPECT_EQ(job.word(2, 0), 1u);
+    // Whoever comes now is behind it.
+    job.window(0).unlock(2);
+    job.window(0).lock(2, LockType::shared, false);
+    ASSERT_TRUE(job.get(0, 2, 0, &late));
+    EXPECT_EQ(late, 9u);
+    EXPECT_TRUE(job.run([&] { return job.window(1).reached(2, mark); }));
+    EXPECT_EQ(old, 2u);
+    for (size_t i = 0; i < back.size(); ++i) ASSERT_EQ(back[i], 2 * data[i]);
+    EXPECT_EQ(job.window(1).take_error(2), Status::out_of_range);
+    ASSERT_TRUE(job.unlock(0, 2));
+    EXPECT_EQ(late, 7u);
+    EXPECT_TRUE(job.window(2).own().commons->lock.try_take(LockType::exclusive));
+    EXPECT_EQ(job.network.batches(), 0u);
+  }
+}
+
+// Those that wait are not passed over, and what the dead had goes on to them.
+TEST(RmaNode, WhoEndsWhileItWaitsOrHoldsALockLeavesItToTheNext) {
+  Job job(4, 3, 64, 4);
+  const auto end = [&](int rank) {
+    for (int other = 0; other < job.ranks(); ++other) {
+      if (other != rank) job.engines[static_cast<size_t>(other)]->ended(rank);
+    }
+  };
+  const auto lock = [&](int rank, LockType type) {
+    job.window(rank).lock(3, type, false);
+    return job.window(rank).flush(3);
+  };
+  EXPECT_EQ(lock(0, LockType::exclusive), 0u);
+  EXPECT_NE(lock(1, LockType::exclusive), 0u);
+  const Mark mark = lock(2, LockType::shared);
+  end(1);
+  EXPECT_FALSE(job.run([&] { return job.window(2).reached(3, mark); }));
+  end(0);
+  EXPECT_TRUE(job.run([&] { return job.window(2).reached(3, mark); }));
+  EXPECT_EQ(job.window(2).unlock(3), 0u);
+  EXPECT_TRUE(job.window(3).own().commons->lock.try_take(LockType::exclusive));
+}
+
+// The target itself: nothing is left of what waited.
+TEST(RmaNode, WhoWaitsForALockOfARankThatEndsIsTold) {
+  Job job(3, 5, 64, 3);
+  job.window(2).lock(2, LockType::exclusive, false);
+  EXPECT_EQ(job.window(2).flush(2), 0u);
+  uint64_t old = 0;
+  job.window(0).lock(2, LockType::exclusive, false);
+  ASSERT_TRUE(job.fetch_add(0, 2, 0, 5, &old));
+  const Mark mark = job.window(0).unlock(2);
+  EXPECT_FALSE(job.window(0).reached(2, mark));
+  job.engines[0]->ended(2);
+  EXPECT_TRUE(job.window(0).reached(2, mark));
+  EXPECT_EQ(job.window(0).take_error(2), Status::lost_peer);
+  EXPECT_FALSE(job.window(0).queued(2));
 }
 
 // A rank that has left a fence may not look at memory in which what came before is not done yet.

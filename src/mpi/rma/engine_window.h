@@ -260,19 +260,23 @@ class EngineWindow {
     window_->lock_all(true);
     for (rma::Near& near : window_->nears()) {
       near.open.store(Open::no, std::memory_order_relaxed);
-      if (near.locked && near.give_back_lock()) tell_freed(near);
+      if (near.locked && near.give_back_lock()) hand_over(near);
     }
     return true;
   }
-  void tell_freed(const rma::Near& near);
+  void hand_over(const rma::Near& near);
 
   int put_in_full(const OriginBuffer& origin, const Target& target);
   int get_in_full(void* address, MPI_Count count, MPI_Datatype type, const Target& target);
   int get_accumulate_in_full(const OriginBuffer& origin, void* result, MPI_Count result_count,
                              MPI_Datatype result_type, const Target& target, MPI_Op op);
   int lock_in_full(int type, int rank, int assert);
+  int begin_lock(int type, int rank, int assert);
+  int lock_own();
   int unlock_in_full(int rank);
+  int begin_unlock(int rank, rma::Mark* mark);
   int lock_all_in_full(int assert);
+  int begin_lock_all(int assert);
   int unlock_all_in_full();
   int flush_to(int rank, rma::Mark (rma::Window::*begin)(int));
   bool valid_rank(int rank) const { return rank >= 0 && rank < window_->members().size(); }
@@ -297,6 +301,13 @@ class EngineWindow {
   void wait_until(const rma::Agent::Lock& lock, Done done) {
     station_->agent().wait(lock, [&] { return done() || window_->broken(); });
   }
+  // For what was asked of a target behind a lock whose turn comes by words; not under the lock.
+  void await_turn(int rank) {
+    if (window_->queued(rank)) [[unlikely]]
+      await_turn_in_queue(rank);
+  }
+  void await_turn_in_queue(int rank);
+  void await_turns();
   // For words of near ranks; not under the lock.
   template <class Done>
   void wait_until(rma::Doorbell* bell, Done done) {
