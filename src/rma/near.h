@@ -38,14 +38,16 @@ struct Near {
   Commons* commons = nullptr;          // null until it has been found
   std::atomic<Held>* holds = nullptr;  // in it, what others must know of `locked`
 
+  // True if so many bytes, not 0, are all in the memory there: from `*from` on.
+  bool has(int64_t displacement, uint64_t length, uint64_t* from) const {
+    return !__builtin_mul_overflow(static_cast<uint64_t>(displacement), static_cast<uint64_t>(unit),
+                                   from) &&
+           *from <= size && length <= size - *from;
+  }
   // The memory there; null if it is not all in the window.
   std::byte* at(int64_t displacement, uint64_t length) const {
     uint64_t from;
-    if (__builtin_mul_overflow(static_cast<uint64_t>(displacement), static_cast<uint64_t>(unit),
-                               &from) ||
-        from > size || length > size - from)
-      return nullptr;
-    return base + from;
+    return has(displacement, length, &from) ? base + from : nullptr;
   }
   bool reaches(Reach by) const { return reach.load(std::memory_order_relaxed) == by; }
   void lock_taken(LockType as) {

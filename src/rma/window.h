@@ -76,10 +76,10 @@ class Window {
   // Near targets. Any thread, once all were found.
   Near* near(int rank) { return nears_in_row_ == 0 ? search_near(rank) : near_in_row(rank); }
   // The same where no other ranks lie between them; else null.
-  Near* near_in_row(int rank) {
-    const auto at = static_cast<unsigned>(rank) - static_cast<unsigned>(first_near_);
-    return at < nears_in_row_ ? &nears_[at] : nullptr;
-  }
+  Near* near_in_row(int rank) { return in_row(rank) ? &nears_[place_in_row(rank)] : nullptr; }
+  bool in_row(int rank) const { return place_in_row(rank) < nears_in_row_; }
+  // Which is in the row.
+  Near& of_row(int rank) { return nears_[place_in_row(rank)]; }
   std::span<Near> nears() { return {nears_.get(), near_count_}; }
   size_t reached_nears();  // of how many the memory is reached without messages
   Near& own() { return *near(rank_); }
@@ -210,6 +210,9 @@ class Window {
   static constexpr size_t most_pieces = 1024;  // of a message
   static constexpr uint64_t least_runs = 8;    // of a layout that is told
 
+  unsigned place_in_row(int rank) const {
+    return static_cast<unsigned>(rank) - static_cast<unsigned>(first_near_);
+  }
   Target& target(int rank);
   Target* known(int rank) const;  // null: it was never asked for anything
   Commons* make_commons(const Memory& memory);

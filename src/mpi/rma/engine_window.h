@@ -140,27 +140,31 @@ class EngineWindow {
   [[gnu::always_inline]] bool put_word(const void* address, MPI_Count count, MPI_Datatype type,
                                        int rank, MPI_Aint displacement, MPI_Count target_count,
                                        MPI_Datatype target_type) {
-    uint64_t bytes;
-    std::byte* const at = at_once(window_->near_in_row(rank), type, count, displacement,
-                                  target_count, target_type, &bytes);
-    if (at == nullptr || bytes != sizeof(uint64_t)) return false;
+    uint64_t from;
+    if (!is_word(count, type, target_count, target_type) || !window_->in_row(rank)) return false;
+    const rma::Near& near = window_->of_row(rank);
+    if (near.open.load(std::memory_order_relaxed) == Open::no ||
+        !near.has(displacement, sizeof(uint64_t), &from))
+      return false;
     wrote_.store(true, std::memory_order_relaxed);
-    std::memcpy(at, address, sizeof(uint64_t));
+    std::memcpy(near.base + from, address, sizeof(uint64_t));
     return true;
   }
   [[gnu::always_inline]] bool get_word(void* address, MPI_Count count, MPI_Datatype type, int rank,
                                        MPI_Aint displacement, MPI_Count target_count,
                                        MPI_Datatype target_type) {
-    uint64_t bytes;
-    const std::byte* const at = at_once(window_->near_in_row(rank), type, count, displacement,
-                                        target_count, target_type, &bytes);
-    if (at == nullptr || bytes != sizeof(uint64_t)) return false;
-    std::memcpy(address, at, sizeof(uint64_t));
+    uint64_t from;
+    if (!is_word(count, type, target_count, target_type) || !window_->in_row(rank)) return false;
+    const rma::Near& near = window_->of_row(rank);
+    if (near.open.load(std::memory_order_relaxed) == Open::no ||
+        !near.has(displacement, sizeof(uint64_t), &from))
+      return false;
+    std::memcpy(address, near.base + from, sizeof(uint64_t));
     return true;
   }
   [[gnu::always_inline]] bool flush_at_once(int rank) {
-    const rma::Near* const near = window_->near_in_row(rank);
-    if (near == nullptr || near->open.load(std::memory_order_relaxed) != Open::passive)
+    if (!window_->in_row(rank) ||
+        window_->of_row(rank).open.load(std::memory_order_relaxed) != Open::passive)
       return false;
     order();
     return true;
@@ -221,8 +225,16 @@ class EngineWindow {
     return near->at(displacement, *bytes);
   }
   std::byte* at_once(MPI_Datatype type, MPI_Count count, const Target& target, uint64_t* bytes) {
-    return at_once(window_->near(target.rank), type, count, target.displacement, target.count,
-                   target.type, bytes);
+    std::byte* const at = at_once(window_->near(target.rank), type, count, target.displacement,
+                                  target.count, target.type, bytes);
+    if (at != nullptr && *bytes == sizeof(uint64_t) && target.type == type && !context.threaded)
+      word_ = type, of_word_ = count;
+    return at;
+  }
+  // As many elements of a type, at both ends, as were 8 bytes last time.
+  [[gnu::always_inline]] bool is_word(MPI_Count count, MPI_Datatype type, MPI_Count target_count,
+                                      MPI_Datatype target_type) const {
+    return type == word_ && target_type == type && count == of_word_ && target_count == count;
   }
   // Of a predefined type without gaps.
   [[gnu::always_inline]] static bool plain_bytes(MPI_Datatype type, MPI_Count count,
@@ -323,6 +335,9 @@ class EngineWindow {
   std::byte* shared_;
   uint32_t process_;
   Computation computation_;  // the last one; only without threads
+  // Predefined and without gaps; so many make 8 bytes. Change only without threads.
+  MPI_Datatype word_ = MPI_INT64_T;
+  MPI_Count of_word_ = 1;
   // since the last `order`
   std::atomic<bool> wrote_{false};
   // Epochs, under the agent's lock, but for what is done at once.
