@@ -285,10 +285,13 @@ TEST(Rma, TheOwnLockIsTakenWithoutMessagesAndExcludesAllTheSame) {
   EXPECT_TRUE(job.run([&] { return job.window(0).reached(0, own); }));
 }
 
-TEST(Rma, LocksExcludeAndAreGrantedInTurn) {
+// Rank 0's, by ranks of its node and others.
+class LocksOfNodes : public testing::TestWithParam<std::pair<int, Memories>> {};
+
+TEST_P(LocksOfNodes, ExcludeAndAreGrantedInTurn) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     constexpr int ranks = 6;
-    Job job(ranks, seed);
+    Job job(ranks, seed, 64, GetParam().first, GetParam().second);
     struct Rank {
       int state = 0, left = 10;
       bool writes = true;
@@ -326,12 +329,20 @@ TEST(Rma, LocksExcludeAndAreGrantedInTurn) {
       act(static_cast<int>(random() % ranks));
       job.step();
       job.engines[0]->poll();
+      job.engines[random() % ranks]->poll();
       busy = std::ranges::any_of(all, [](const Rank& rank) { return rank.left > 0; });
     }
     EXPECT_EQ(job.word(0, 0), writes);
     EXPECT_EQ(job.word(0, 1), writes);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(All, LocksOfNodes,
+                         testing::Values(std::pair(1, Memories::arena),
+                                         std::pair(3, Memories::arena),
+                                         std::pair(6, Memories::arena),
+                                         std::pair(3, Memories::process),
+                                         std::pair(3, Memories::refused)));
 
 TEST(Rma, AFlushTakesALockThatHadNoOperationYet) {
   Job job(3, 8);
