@@ -1,8 +1,6 @@
 #include "net/process_memory.h"
 
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -88,15 +86,6 @@ Reached write_process(pid_t process, const std::byte* from, std::span<iovec> to)
 
 int process_descriptor(pid_t process) {
   return static_cast<int>(syscall(SYS_pidfd_open, process, 0));
-}
-
-bool process_ends(pid_t process, int milliseconds) {
-  const int descriptor = process_descriptor(process);
-  if (descriptor < 0) return errno == ESRCH || (kill(process, 0) != 0 && errno == ESRCH);
-  pollfd ended{descriptor, POLLIN, 0};
-  const bool has = poll(&ended, 1, milliseconds) == 1;
-  close(descriptor);
-  return has;
 }
 
 }  // namespace nearcache::net

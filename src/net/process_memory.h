@@ -28,8 +28,6 @@ void allow_process_memory();
 Reached read_process(pid_t process, std::byte* to, std::span<iovec> from);
 Reached write_process(pid_t process, const std::byte* from, std::span<iovec> to);
 
-// Waits so long for the process to end; true if it has.
-bool process_ends(pid_t process, int milliseconds);
 // Readable once the process has ended; -1 where the kernel has none. The caller closes it.
 int process_descriptor(pid_t process);
 
