@@ -11,8 +11,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/clock.h"
+#include "net/process_memory.h"
 
 namespace nearcache::rma {
 namespace {
@@ -28,6 +30,11 @@ constexpr uint64_t nap_ns = 1000000;
 
 }  // namespace
 
+void Agent::watch(int peer, pid_t process) {
+  if (const int descriptor = net::process_descriptor(process); descriptor >= 0)
+    watched_.emplace(descriptor, peer);
+}
+
 std::string Agent::start() {
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
   end_bell_ = eventfd(0, EFD_CLOEXEC);
@@ -40,6 +47,10 @@ std::string Agent::start() {
       epoll_ctl(epoll_, EPOLL_CTL_ADD, timer_, &timer) != 0 ||
       epoll_ctl(epoll_, EPOLL_CTL_ADD, fabric.data.fd, &fabric) != 0) {
     return std::string("the agent cannot watch the network: ") + std::strerror(errno);
+  }
+  for (const auto& [descriptor, peer] : watched_) {
+    epoll_event ended{.events = EPOLLIN, .data = {.fd = descriptor}};
+    epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &ended);
   }
   rearm();
   // Signals of the program are for its threads.
@@ -72,6 +83,20 @@ void Agent::stop() {
     if (*descriptor >= 0) close(*descriptor);
     *descriptor = -1;
   }
+  for (const auto& [descriptor, peer] : std::exchange(watched_, {})) close(descriptor);
+}
+
+// True if that is a process', which has ended.
+bool Agent::told_of_end(int descriptor) {
+  const auto found = watched_.find(descriptor);
+  if (found == watched_.end()) return false;
+  const int peer = found->second;
+  watched_.erase(found);
+  close(descriptor);
+  engine_->ended(peer);
+  engine_->push();
+  if (asleep_) engine_->fabric().ring();
+  return true;
 }
 
 void Agent::run() {
@@ -88,6 +113,7 @@ void Agent::run() {
       if (leased_ && !polling_) watch_fabric(true);
       leased_ = false;
     }
+    if (told_of_end(event.data.fd) && followers_ > 0) changed_.notify_all();
     if (polling_) continue;
     bool any = false;
     do {
@@ -198,7 +224,9 @@ void Agent::poll_until(Condition done) {
     } else if (turn % 8 != 0 || system_ns() - began < spin_ns) {
       relax();
     } else {
-      sleep(idle_ == nullptr ? -1 : sleeps == 0 ? 0 : 1);
+      // Nobody rings the fabric when words say that a turn has come.
+      const bool naps = idle_ != nullptr || engine_->expects_turns();
+      sleep(!naps ? -1 : sleeps == 0 ? 0 : 1);
       ++sleeps;
     }
   }

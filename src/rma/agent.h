@@ -39,6 +39,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <unordered_map>
 
 #include "rma/engine.h"
 
@@ -51,6 +52,9 @@ class Agent {
   explicit Agent(Engine* engine, void (*idle)() = nullptr) : engine_(engine), idle_(idle) {}
   ~Agent() { stop(); }
 
+  // Before `start`: a rank of this node and its process, whose end is told to the engine. Where the
+  // kernel does not tell, nobody does.
+  void watch(int peer, pid_t process);
   // Returns what is wrong, or "". The fabric must have a wait descriptor.
   std::string start();
   // From then on the engine moves only while somebody waits. Not under the lock.
@@ -133,6 +137,7 @@ class Agent {
   void lease(uint64_t now);
   void end_lease();
   void set_timer(uint64_t ns);
+  bool told_of_end(int descriptor);
   void run();
 
   Engine* engine_;
@@ -149,6 +154,7 @@ class Agent {
   std::atomic<bool> busy_{false};  // something came to the agent, or to who helps, until
   uint64_t busy_until_ = 0;        // ns
   int epoll_ = -1, end_bell_ = -1, timer_ = -1;
+  std::unordered_map<int, int> watched_;  // ranks of this node by descriptor of their process
   std::thread thread_;
 };
 

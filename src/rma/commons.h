@@ -19,14 +19,20 @@ namespace nearcache::rma {
 
 struct alignas(64) Commons {
   static constexpr int most_rounds = 16;  // of a fence
+  enum class Where : uint32_t { nowhere, arena, process };
 
   std::atomic<uint64_t> window;  // its id; 0: none. Set last
-  // Where its memory is in the arena, bytes; the unit of displacements. Not written once `window`
-  // is set.
-  uint64_t offset, size;
+  // What follows is not written once `window` is set. Its memory: bytes from the arena's beginning,
+  // or an address of the owner's process; the unit of displacements.
+  uint64_t place, size;
   int64_t unit;
+  Where where;
   Mutex elements;
   LockWord lock;
+  // Who waits for the lock (lock_queue.h): how many tickets there were, and that of the owner.
+  static constexpr uint32_t no_ticket = 0;
+  Mutex order;
+  std::atomic<uint32_t> tickets, far_ticket;
 
   // Words that others write and the owner awaits.
   alignas(64) Doorbell bell;
@@ -36,10 +42,15 @@ struct alignas(64) Commons {
   alignas(64) std::atomic<uint64_t> fences_over;
   Doorbell over;
 
-  // Behind it, by rank of the node: epochs that it has posted.
-  std::atomic<uint32_t>* posts() { return reinterpret_cast<std::atomic<uint32_t>*>(this + 1); }
+  // Behind it, by rank of the node.
+  struct OfRank {
+    std::atomic<uint32_t> posts;   // epochs that it has posted
+    std::atomic<Held> holds;       // the lock, by its word
+    std::atomic<uint32_t> ticket;  // in the lock's queue
+  };
+  OfRank* of_ranks() { return reinterpret_cast<OfRank*>(this + 1); }
   static constexpr uint64_t bytes(size_t node_ranks) {
-    const uint64_t all = sizeof(Commons) + node_ranks * sizeof(std::atomic<uint32_t>);
+    const uint64_t all = sizeof(Commons) + node_ranks * sizeof(OfRank);
     return (all + alignof(Commons) - 1) / alignof(Commons) * alignof(Commons);
   }
 };

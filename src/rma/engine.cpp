@@ -56,6 +56,7 @@ bool Engine::keep_early(int from, const Message& message) {
 
 void Engine::close(Window* window) {
   for (Pending pending; pending_.take_any(window, &pending);) finish(pending, Status::no_window);
+  std::erase(queueing_, window);
   windows_.erase(window->id());
 }
 
@@ -66,9 +67,16 @@ Window* Engine::find(uint64_t id) {
 
 bool Engine::poll() {
   const bool any = fabric_->poll(*this);
-  const bool own = run_own();
+  const bool own = run_own(), turns = take_turns();
   outbox_.push_all();
-  return any || own;
+  return any || own || turns;
+}
+
+bool Engine::take_turns() {
+  bool any = false;
+  if (queueing_.empty()) return any;
+  for (Window* window : std::exchange(queueing_, {})) any = window->take_turns() || any;
+  return any;
 }
 
 bool Engine::run_own() {
@@ -125,6 +133,13 @@ void Engine::finish(const Pending& pending, Status status) {
   pending.window->answered(pending, status);
   if (pending.completion.call != nullptr)
     pending.completion.call(pending.completion.context, status);
+}
+
+// Its connection, if there was one, may have told before: locks are free only now that nobody
+// writes any more what they cover.
+void Engine::ended(int peer) {
+  lost(peer, "its process has ended");
+  for (const auto& [id, window] : windows_) window->ended(peer);
 }
 
 void Engine::lost(int peer, const std::string& why) {

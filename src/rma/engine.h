@@ -4,6 +4,7 @@
 // It has no lock and no thread: Agent (agent.h) gives it both. `poll` is all that makes it move.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -42,6 +43,11 @@ class Engine final : public net::Receiver {
   bool holds() const { return outbox_.holds(); }
   // Sends what is held.
   void push() { outbox_.push_all(); }
+  // A window waits for a lock by words: `poll` looks at it.
+  void expect_turns(Window* window) {
+    if (std::ranges::find(queueing_, window) == queueing_.end()) queueing_.push_back(window);
+  }
+  bool expects_turns() const { return !queueing_.empty(); }
   // Executes what this rank has sent to itself, without a look at the fabric. True if there was
   // something.
   bool run_own();
@@ -52,8 +58,11 @@ class Engine final : public net::Receiver {
 
   void received(int from, std::span<const std::byte> batch) override;
   void lost(int peer, const std::string& why) override;
+  // The process of a rank of this node has ended.
+  void ended(int peer);
 
  private:
+  bool take_turns();
   bool take(int from, const Message& message);
   static bool take_for(Window* window, const Message& message, int from);
   bool keep_early(int from, const Message& message);
@@ -66,6 +75,7 @@ class Engine final : public net::Receiver {
   uint32_t process_;
   Outbox outbox_;
   PendingTable pending_;
+  std::vector<Window*> queueing_;
   std::unordered_map<uint64_t, std::unique_ptr<Window>> windows_;
   int opening_ = 0;
   std::unordered_map<uint64_t, std::unordered_map<int, BatchWriter>> early_;  // by window and rank

@@ -128,7 +128,13 @@ void Exposure::unlock(int from, const Head& request) {
 void Exposure::grant() {
   if (granting_) return;
   granting_ = true;
-  while (const std::optional<int> origin = locks_.grant_next()) {
+  const auto grant_queue = [&] {
+    queue_.grant([&](size_t who) {
+      if (who != queue_.owner()) tell_(who);
+    });
+    return true;
+  };
+  for (std::optional<int> origin; grant_queue() && (origin = locks_.grant_next());) {
     const BatchWriter messages = std::exchange(deferred_[*origin], {});
     deferred_.erase(*origin);
     BatchReader reader(messages.bytes());

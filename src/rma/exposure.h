@@ -6,6 +6,7 @@
 // what they want themselves (commons.h).
 #pragma once
 
+#include <functional>
 #include <unordered_map>
 
 #include "rma/commons.h"
@@ -23,12 +24,16 @@ class Exposure {
   static constexpr uint64_t most_bytes = 256 << 10;
 
   // `commons` is kept; `process` is this one.
-  Exposure(Memory memory, int ranks, Outbox* outbox, Commons* commons, uint32_t process)
+  // `queue`: of the window's lock here. `tell` is called with a place of this node whose turn came.
+  Exposure(Memory memory, int ranks, Outbox* outbox, Commons* commons, LockQueue queue,
+           uint32_t process, std::function<void(size_t place)> tell)
       : memory_(std::move(memory)),
         outbox_(outbox),
         commons_(commons),
         process_(process),
-        locks_(&commons->lock),
+        queue_(queue),
+        locks_(&commons->lock, queue),
+        tell_(std::move(tell)),
         layouts_(layout_share(ranks)) {}
 
   // A request. False if its origin has sent more than it may while it waits for a lock.
@@ -56,7 +61,9 @@ class Exposure {
   Outbox* outbox_;
   Commons* commons_;
   uint32_t process_;
+  LockQueue queue_;
   Locks locks_;
+  std::function<void(size_t place)> tell_;
   ToldLayouts layouts_;
   // what came behind a lock that was not granted yet
   std::unordered_map<int, BatchWriter> deferred_;

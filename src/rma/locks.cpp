@@ -12,8 +12,12 @@ bool Locks::ask(int origin, LockType type) {
     return true;
   }
   waiting_.push_back({origin, type});
-  word_->set_queue(true);
+  if (waiting_.size() == 1) enter_first();
   return false;
+}
+
+void Locks::enter_first() {
+  if (!waiting_.empty()) queue_.enter(queue_.owner(), waiting_.front().type);
 }
 
 void Locks::hold(int origin, LockType type) {
@@ -31,10 +35,10 @@ bool Locks::release(int origin) {
 }
 
 std::optional<int> Locks::grant_next() {
-  if (waiting_.empty() || !word_->try_take_in_turn(waiting_.front().type)) return {};
+  if (waiting_.empty() || queue_.waits(queue_.owner())) return {};
   const Waiting next = waiting_.front();
   waiting_.pop_front();
-  if (waiting_.empty()) word_->set_queue(false);
+  enter_first();
   hold(next.origin, next.type);
   return next.origin;
 }
@@ -47,8 +51,12 @@ bool Locks::waits(int origin) const {
 void Locks::forget(int origin) {
   while (release(origin)) {
   }
+  if (waiting_.empty()) return;
+  const Waiting first = waiting_.front();
   std::erase_if(waiting_, [&](const Waiting& each) { return each.origin == origin; });
-  if (waiting_.empty()) word_->set_queue(false);
+  if (first.origin != origin) return;
+  if (!queue_.leave(queue_.owner())) word_->release(first.type);  // its turn had come
+  enter_first();
 }
 
 }  // namespace nearcache::rma

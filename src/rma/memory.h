@@ -14,6 +14,7 @@ class Memory {
   // Displacements are addresses (MPI_BOTTOM plus so many bytes), within what is attached.
   static Memory dynamic() { return Memory(); }
 
+  bool is_dynamic() const { return !fixed_; }
   // What `fixed` was told; no bytes of a dynamic one.
   std::byte* base() const { return reinterpret_cast<std::byte*>(base_); }
   uint64_t size() const { return size_; }

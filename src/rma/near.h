@@ -1,6 +1,8 @@
-// A target whose window memory this rank can address: itself, and the ranks of its node if the
-// memory of all is in their arena.
+// A target of this rank's node, with which it shares words of the window: itself, and whoever uses
+// the same arena.
 #pragma once
+
+#include <sys/types.h>
 
 #include <atomic>
 #include <cstddef>
@@ -12,32 +14,53 @@ namespace nearcache::rma {
 
 struct Near {
   enum class Open : uint8_t { no, active, passive };
+  // How its memory is reached: by loads and stores, by the kernel (net/process_memory.h), or not at
+  // all: then operations and locks go by messages.
+  enum class Reach : uint8_t { messages, process, memory };
 
   // Operations may be executed at once, as in an epoch of this kind, and nothing is to be said of
   // earlier ones. Whoever knows of epochs sets it (EngineWindow).
   std::atomic<Open> open{Open::no};
+  std::atomic<Reach> reach{Reach::messages};
   bool locked = false;  // this rank holds the lock, by its word
+  bool frees = false;   // it gives it back when what it has sent is executed
+  std::atomic<bool> queued{false};  // it waits for it, or its turn has come
   LockType type = LockType::shared;
   bool in_short = false;  // the lock is all that is known of an epoch (EngineWindow)
   int rank = 0;           // of the window
   int place = 0;          // on the node
   uint32_t started = 0;   // of its posts
-  // No bytes: nothing can be said without the window's `Memory`.
+  // Reached by loads and stores. No bytes: nothing can be said without the window's `Memory`.
   std::byte* base = nullptr;
   uint64_t size = 0;
   int64_t unit = 1;
-  Commons* commons = nullptr;  // null until it has been found
+  pid_t process = 0;
+  Commons* commons = nullptr;          // null until it has been found
+  std::atomic<Held>* holds = nullptr;  // in it, what others must know of `locked`
 
+  // True if so many bytes, not 0, are all in the memory there: from `*from` on.
+  bool has(int64_t displacement, uint64_t length, uint64_t* from) const {
+    return !__builtin_mul_overflow(static_cast<uint64_t>(displacement), static_cast<uint64_t>(unit),
+                                   from) &&
+           *from <= size && length <= size - *from;
+  }
   // The memory there; null if it is not all in the window.
   std::byte* at(int64_t displacement, uint64_t length) const {
     uint64_t from;
-    if (__builtin_mul_overflow(static_cast<uint64_t>(displacement), static_cast<uint64_t>(unit),
-                               &from) ||
-        from > size || length > size - from)
-      return nullptr;
-    return base + from;
+    return has(displacement, length, &from) ? base + from : nullptr;
   }
-  void lock_taken(LockType as) { locked = true, type = as; }
+  bool reaches(Reach by) const { return reach.load(std::memory_order_relaxed) == by; }
+  void lock_taken(LockType as) {
+    locked = true, type = as;
+    holds->store(as == LockType::shared ? Held::shared : Held::exclusive,
+                 std::memory_order_relaxed);
+  }
+  // True if somebody waits for it: then Window::hand_over.
+  bool give_back_lock() {
+    locked = false;
+    holds->store(Held::no, std::memory_order_relaxed);
+    return commons->lock.release(type);
+  }
 };
 
 }  // namespace nearcache::rma

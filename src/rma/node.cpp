@@ -66,15 +66,26 @@ void Node::give_back(std::byte* memory) {
   madvise(memory, pages * page, MADV_REMOVE);  // its pages, in all processes
 }
 
-Commons* Node::publish(uint64_t id, const std::byte* memory, uint64_t size, int64_t unit) {
+Commons* Node::publish(uint64_t id, const Memory& memory) {
   uint64_t number = first_slot(id);
   while (is_window(slot(own_, number)->window.load(std::memory_order_relaxed))) ++number;
   Commons* commons = new (slot(own_, number)) Commons{};
   for (size_t place = 0; place < ranks_.size(); ++place)
-    new (commons->posts() + place) std::atomic<uint32_t>(0);
-  commons->offset = size > 0 ? arena_->offset(memory) : net::Arena::reserved;
-  commons->size = size;
-  commons->unit = unit;
+    new (commons->of_ranks() + place) Commons::OfRank{};
+  commons->size = memory.size();
+  commons->unit = memory.unit();
+  if (memory.is_dynamic()) {
+    commons->where = Commons::Where::nowhere;
+  } else if (memory.size() == 0) {
+    commons->where = Commons::Where::arena;
+    commons->place = net::Arena::reserved;
+  } else if (contains(memory.base()) && holds(arena_->offset(memory.base()), memory.size())) {
+    commons->where = Commons::Where::arena;
+    commons->place = arena_->offset(memory.base());
+  } else {
+    commons->where = Commons::Where::process;
+    commons->place = reinterpret_cast<uint64_t>(memory.base());
+  }
   commons->window.store(id, std::memory_order_release);
   numbers_.emplace(commons, number);
   return commons;

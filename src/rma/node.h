@@ -13,6 +13,7 @@
 #include "net/arena.h"
 #include "net/page_allocator.h"
 #include "rma/commons.h"
+#include "rma/memory.h"
 
 namespace nearcache::rma {
 
@@ -24,6 +25,18 @@ class Node {
   size_t size() const { return ranks_.size(); }
   // Which of them it is; -1: none.
   int place_of(int rank) const;
+  size_t own_place() const { return own_; }
+  int rank_at(size_t place) const { return ranks_[place]; }
+
+  struct Process {
+    pid_t number = 0;  // 0: not known
+    bool reachable = false;
+  };
+  // Before the first window: by place, who they are, and whether this process reaches their memory.
+  void know(std::vector<Process> processes) { processes_ = std::move(processes); }
+  Process process(size_t place) const {
+    return place < processes_.size() ? processes_[place] : Process{};
+  }
 
   // Whole pages, of zeros; null if there is no room. Several threads must not use these at once.
   std::byte* take(uint64_t bytes);
@@ -33,9 +46,8 @@ class Node {
 
   // There is room for one more window.
   bool has_room() const { return numbers_.size() < most_windows; }
-  // Tells the others of a window of this rank: `memory` is in the arena, if it has any bytes. Once
-  // for a window, with room.
-  Commons* publish(uint64_t id, const std::byte* memory, uint64_t size, int64_t unit);
+  // Tells the others of a window of this rank. Once for a window, with room.
+  Commons* publish(uint64_t id, const Memory& memory);
   void withdraw(Commons* commons);
   // What the rank at this place has published of the window, null if it has not yet.
   Commons* find(size_t place, uint64_t id) const;
@@ -54,6 +66,7 @@ class Node {
 
   std::shared_ptr<net::Arena> arena_;
   std::vector<int> ranks_;
+  std::vector<Process> processes_;
   size_t own_;
   std::unordered_map<const Commons*, uint64_t> numbers_;  // of the slots of what is published
   net::PageAllocator memory_;

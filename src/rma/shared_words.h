@@ -6,9 +6,12 @@
 #include <cstdint>
 
 #include "base/futex.h"
-#include "rma/locks.h"
 
 namespace nearcache::rma {
+
+enum class LockType : uint8_t { shared, exclusive };
+// How a rank holds a lock that it has taken by its word.
+enum class Held : uint32_t { no, shared, exclusive };
 
 // A lock that is held for moments. Who waits longer than that sleeps, and takes it over from a
 // process that has died with it.
@@ -31,14 +34,14 @@ class Mutex {
   std::atomic<uint32_t> word_;  // twice the process that holds it, and whether others sleep
 };
 
-// A window's lock at one target, for whoever gets it at once. Those who do not wait in a queue at
-// the target (locks.h): as long as somebody is in it, nobody passes by.
+// A window's lock at one target, for whoever gets it at once. Those who do not wait in its queue
+// (lock_queue.h): as long as somebody is in it, nobody passes by.
 class LockWord {
  public:
   bool try_take(LockType type) { return take(type, exclusive | queue); }
   // For the first of the queue.
   bool try_take_in_turn(LockType type) { return take(type, exclusive); }
-  // True if somebody is in the queue, who must be told.
+  // True if somebody is in the queue, which is to be granted.
   bool release(LockType type) {
     const uint32_t before = type == LockType::exclusive
                                 ? word_.fetch_and(~exclusive, std::memory_order_acq_rel)

@@ -6,6 +6,7 @@
 
 #include "rma/engine.h"
 #include "rma/execute.h"
+#include "rma/execute_there.h"
 
 namespace nearcache::rma {
 
@@ -16,7 +17,8 @@ Window::Window(Engine* engine, uint64_t id, Members members, Memory memory, Node
       rank_(members_.rank_of(engine->rank())),
       node_(node),
       commons_(make_commons(memory)),
-      exposure_(std::move(memory), members_.size(), &engine->outbox(), commons_, engine->process()),
+      exposure_(std::move(memory), members_.size(), &engine->outbox(), commons_, queue_of(commons_),
+                engine->process(), [this](size_t place) { tell_turn(place); }),
       fence_(rank_, members_.size(),
              [this](int to, uint64_t fence, int round, std::span<const Piece> counts) {
                Head token = head(Kind::fence);
@@ -35,9 +37,9 @@ Window::~Window() {
 // Near targets
 
 Commons* Window::make_commons(const Memory& memory) {
-  if (node_ != nullptr) return node_->publish(id_, memory.base(), memory.size(), memory.unit());
-  private_commons_ = std::make_unique<Commons>();
-  return private_commons_.get();
+  if (node_ != nullptr) return node_->publish(id_, memory);
+  private_commons_ = std::make_unique<PrivateCommons>();
+  return &private_commons_->commons;
 }
 
 void Window::list_nears() {
@@ -56,6 +58,8 @@ void Window::list_nears() {
     const Memory& own = exposure_.memory();
     near.base = own.base(), near.size = own.size(), near.unit = own.unit();
     near.commons = commons_;
+    near.holds = &commons_->of_ranks()[near.place].holds;
+    near.reach = Near::Reach::memory;
   }
   first_near_ = ranks.front();
   if (ranks.back() - ranks.front() + 1 == static_cast<int>(ranks.size()))
@@ -77,35 +81,82 @@ bool Window::find_nears() {
     Commons* const commons = node_->find(static_cast<size_t>(near.place), id_);
     all = all && commons != nullptr;
     if (commons == nullptr) continue;
-    // Looked at once: it may not change after it was checked.
-    const uint64_t offset = commons->offset, size = commons->size;
-    near.unit = std::max<int64_t>(commons->unit, 1);
     near.commons = commons;
-    if (!node_->holds(offset, size)) continue;
-    near.base = node_->at(offset);
-    near.size = size;
+    near.holds = &commons->of_ranks()[node_->own_place()].holds;
+    reach(&near);
   }
   return all;
 }
 
-// Whether an operation may be executed here: no message is under way to the target, and this rank
-// has, or gets at once, the lock that it wants.
-bool Window::usable(Near* near, Target* to) {
+size_t Window::reached_nears() {
+  return static_cast<size_t>(std::ranges::count_if(
+      nears(), [](const Near& near) { return !near.reaches(Near::Reach::messages); }));
+}
+
+void Window::reach(Near* near) const {
+  // Looked at once: it may not change after it was checked.
+  const uint64_t place = near->commons->place, size = near->commons->size;
+  const Commons::Where where = near->commons->where;
+  near->unit = std::max<int64_t>(near->commons->unit, 1);
+  if (where == Commons::Where::arena) {
+    near->reach = Near::Reach::memory;
+    if (!node_->holds(place, size)) return;
+    near->base = node_->at(place);
+    near->size = size;
+  } else if (where == Commons::Where::process) {
+    const Node::Process process = node_->process(static_cast<size_t>(near->place));
+    if (!process.reachable || engine_->is_lost(members_.peer(near->rank))) return;
+    near->process = process.number;
+    near->reach = Near::Reach::process;
+  }
+}
+
+// Whether an operation may be executed here: the memory can be reached, no message is under way to
+// the target, and this rank has, or gets at once, the lock that it wants. If it does not get it, it
+// waits in its queue from now on, if it may.
+bool Window::usable(Near* near, Target* to, bool may_wait) {
+  if (near->reaches(Near::Reach::messages)) return false;
   if (to != nullptr && to->issued != to->reached) return false;
   const bool wanted = to != nullptr && to->lock == Lock::wanted;
   if (!wanted && (near->locked || !all_locked_ || (to != nullptr && to->lock == Lock::held)))
     return true;
   const LockType type = wanted ? to->type : LockType::shared;
-  if (!near->commons->lock.try_take(type)) return false;
-  near->lock_taken(type);
+  if (near->queued) return false;
+  const bool taken = near->commons->lock.try_take(type);
+  if (!taken && !may_wait) return false;
   if (to != nullptr) to->lock = Lock::none;
-  return true;
+  if (taken) return near->lock_taken(type), true;
+  queue_up(near, type);
+  return false;
 }
 
 bool Window::ready(int rank) {
   Near* const near = this->near(rank);
   Target* const to = known(rank);
-  return near != nullptr && usable(near, to) && (to == nullptr || to->error == Status::ok);
+  return near != nullptr && usable(near, to, false) && (to == nullptr || to->error == Status::ok);
+}
+
+LockQueue Window::queue_of(Commons* commons) const {
+  return LockQueue(commons, node_ != nullptr ? node_->size() : 1, engine_->process());
+}
+
+void Window::tell_turn(size_t place) {
+  for (Near& near : nears()) {
+    if (near.place == static_cast<int>(place) && near.commons != nullptr) near.commons->bell.ring();
+  }
+}
+
+bool Window::hand_over(const Near& near) {
+  bool far = false;
+  LockQueue queue = queue_of(near.commons);
+  queue.grant([&](size_t who) {
+    if (who == queue.owner()) {
+      far = true;
+    } else {
+      tell_turn(who);
+    }
+  });
+  return far;
 }
 
 void Window::tell_freed(const Near& near) {
@@ -116,37 +167,73 @@ void Window::tell_freed(const Near& near) {
   }
 }
 
-void Window::execute_near(Transfer* transfer, const Near& near) {
-  const Memory memory =
-      near.rank == rank_ ? Memory() : Memory::fixed(near.base, near.size, near.unit);
-  const Memory& there = near.rank == rank_ ? exposure_.memory() : memory;
+// Where the memory of a near target is, in this process or its own.
+Memory Window::memory_of(const Near& near) {
+  if (near.reaches(Near::Reach::memory)) return Memory::fixed(near.base, near.size, near.unit);
+  return Memory::fixed(reinterpret_cast<void*>(near.commons->place), near.commons->size, near.unit);
+}
+
+Status Window::execute_at(const Transfer& transfer, Near* near, bool* refused) {
+  const Memory memory = near->rank == rank_ ? Memory() : memory_of(*near);
+  const Memory& there = near->rank == rank_ ? exposure_.memory() : memory;
   const auto each_run = [&](auto function) {
     const auto run = [&](const Piece& piece) {
-      std::byte* at = there.at(transfer->displacement, 0, piece.offset, piece.length);
+      std::byte* at = there.at(transfer.displacement, 0, piece.offset, piece.length);
       return at != nullptr && function(at, piece.length);
     };
-    const ElementLayout& layout = transfer->layout;
-    for (uint64_t element = 0; layout.size > 0 && element < transfer->length / layout.size;
+    const ElementLayout& layout = transfer.layout;
+    for (uint64_t element = 0; layout.size > 0 && element < transfer.length / layout.size;
          ++element) {
       for (uint64_t block = 0; block < layout.blocks; ++block) {
         if (!run(layout.run(element, block))) return false;
       }
     }
     if (layout.size > 0) return true;
-    if (transfer->pieces.empty()) return run({0, transfer->length});
-    return std::ranges::all_of(transfer->pieces, run);
+    if (transfer.pieces.empty()) return run({0, transfer.length});
+    return std::ranges::all_of(transfer.pieces, run);
   };
-  const Action action{transfer->kind, transfer->element, transfer->operation, transfer->data,
-                      transfer->result};
-  const Status status = check(action, each_run);
-  if (status == Status::ok) {
-    execute(action, &near.commons->elements, engine_->process(), each_run);
-  } else {
-    failed(members_.peer(near.rank), status);
+  const Action action{transfer.kind, transfer.element, transfer.operation, transfer.data,
+                      transfer.result};
+  if (const Status status = check(action, each_run); status != Status::ok) return status;
+  Mutex* const elements = &near->commons->elements;
+  if (near->reaches(Near::Reach::memory)) {
+    execute(action, elements, engine_->process(), each_run);
+    return Status::ok;
   }
+  const net::Reached reached =
+      execute_there(action, near->process, transfer.length, elements, engine_->process(), each_run);
+  *refused = reached == net::Reached::refused;
+  if (reached != net::Reached::gone)
+    return reached == net::Reached::unmapped ? Status::out_of_range : Status::ok;
+  engine_->ended(members_.peer(near->rank));
+  return Status::lost_peer;
+}
+
+// False if the memory cannot be reached any more: then operations go by messages.
+bool Window::execute_near(Transfer* transfer, Near* near) {
+  bool refused = false;
+  const Status status = execute_at(*transfer, near, &refused);
+  if (refused) {
+    near->open.store(Near::Open::no, std::memory_order_relaxed);
+    near->reach.store(Near::Reach::messages, std::memory_order_relaxed);
+    return false;
+  }
+  if (status != Status::ok) failed(members_.peer(near->rank), status);
   transfer->done = transfer->length;
   if (transfer->completion.call != nullptr)
     transfer->completion.call(transfer->completion.context, status);
+  return true;
+}
+
+bool Window::move_at_once(const Near& near, Kind kind, int64_t displacement, void* here,
+                          uint64_t bytes) {
+  std::byte* const at = memory_of(near).at(displacement, 0, 0, bytes);
+  if (at == nullptr || bytes == 0) return false;
+  iovec run{at, bytes};
+  auto* const own = static_cast<std::byte*>(here);
+  const net::Reached reached = kind == Kind::put ? net::write_process(near.process, own, {&run, 1})
+                                                 : net::read_process(near.process, own, {&run, 1});
+  return reached == net::Reached::all;
 }
 
 Window::Target& Window::target(int rank) {
@@ -179,8 +266,13 @@ bool Window::issue(Transfer* transfer) {
     return true;
   }
   if (Near* const near = this->near(transfer->target);
-      near != nullptr && transfer->done == 0 && usable(near, known(transfer->target)))
-    return execute_near(transfer, *near), true;
+      near != nullptr && transfer->done == 0 && usable(near, known(transfer->target), true) &&
+      execute_near(transfer, near))
+    return true;
+  if (Near* const near = this->near(transfer->target); near != nullptr && near->queued) {
+    if (crowded(transfer->target)) return false;
+    return defer(transfer, near), true;
+  }
   Target& to = target(transfer->target);
   take_lock(transfer->target, &to);
   use_layout(transfer, &to);
@@ -313,6 +405,8 @@ void Window::ask(int rank, Target* to, Kind kind) {
 
 Mark Window::flush(int rank) {
   Target* to = known(rank);
+  if (Near* const near = this->near(rank); near != nullptr && near->queued)
+    return to == nullptr || to->issued == to->reached ? defer(near, false) : to->issued;
   if (to == nullptr) return 0;
   if (to->lock == Lock::wanted) return lock_now(rank);
   if (to->issued == to->reached) return 0;
@@ -352,6 +446,9 @@ void Window::answered(const Pending& pending, Status status) {
   if (status != Status::ok && to.error == Status::ok) to.error = status;
   to.reached = std::max(to.reached, pending.sequence);
   to.bytes_reached = std::max(to.bytes_reached, pending.bytes);
+  if (to.reached != to.issued) return;
+  if (Near* const near = this->near(pending.target); near != nullptr && near->frees)
+    free_lock(near);
 }
 
 void Window::failed(int peer, Status status) {
@@ -376,7 +473,10 @@ Status Window::take_error() {
 // Locks
 
 void Window::take_lock(int rank, Target* to) {
-  if (all_locked_ && to->lock == Lock::none) to->lock = Lock::wanted, to->type = LockType::shared;
+  const Near* const near = this->near(rank);
+  const bool has = near != nullptr && near->locked;
+  if (all_locked_ && to->lock == Lock::none && !has)
+    to->lock = Lock::wanted, to->type = LockType::shared;
   if (to->lock != Lock::wanted) return;
   to->lock = Lock::held;
   engine_->outbox().append(
@@ -391,7 +491,10 @@ void Window::lock(int rank, LockType type, bool no_check) {
 }
 
 Mark Window::lock_now(int rank) {
-  if (Near* const near = this->near(rank); near != nullptr && usable(near, known(rank))) return 0;
+  if (Near* const near = this->near(rank); near != nullptr) {
+    if (usable(near, known(rank), true)) return 0;
+    if (near->queued) return defer(near, false);
+  }
   Target& to = target(rank);
   take_lock(rank, &to);
   if (to.lock != Lock::held) return 0;
@@ -400,8 +503,10 @@ Mark Window::lock_now(int rank) {
 }
 
 Mark Window::unlock(int rank) {
-  if (Near* const near = this->near(rank); near != nullptr && near->locked && release(near))
-    tell_freed(*near);
+  if (Near* const near = this->near(rank); near != nullptr) {
+    if (near->queued) return defer(near, true);
+    if (near->locked) give_back_lock(near);
+  }
   Target* const to = known(rank);
   if (to == nullptr) return 0;
   if (std::exchange(to->lock, Lock::none) != Lock::held) return flush(rank);
@@ -415,9 +520,127 @@ void Window::lock_all(bool no_check) { all_locked_ = !no_check; }
 void Window::unlock_all() {
   all_locked_ = false;
   for (Near& near : nears()) {
-    if (near.locked && release(&near)) tell_freed(near);
+    if (near.locked) give_back_lock(&near);
+    if (near.queued) defer(&near, true);
   }
-  for (const auto& [rank, to] : targets_) unlock(rank);
+  for (const auto& [rank, to] : targets_) {
+    if (!queued(rank)) unlock(rank);
+  }
+}
+
+// A lock that was taken by its word: at once, unless something that was issued under it went by
+// messages, as its memory could not be reached any more.
+void Window::give_back_lock(Near* near) {
+  const Target* const to = known(near->rank);
+  near->frees = to != nullptr && to->issued != to->reached;
+  if (!near->frees) free_lock(near);
+}
+
+void Window::free_lock(Near* near) {
+  near->frees = false;
+  if (near->give_back_lock() && hand_over(*near)) tell_freed(*near);
+}
+
+// What waits for a lock by words
+
+void Window::queue_up(Near* near, LockType type) {
+  near->type = type;
+  near->queued = true;
+  queue_of(near->commons).enter(own_place(), type);
+  if (hand_over(*near)) tell_freed(*near);
+  engine_->expect_turns(this);
+}
+
+bool Window::queued(int rank) {
+  const Near* const near = this->near(rank);
+  return near != nullptr && near->queued;
+}
+
+bool Window::has_turn(int rank) {
+  const Near* const near = this->near(rank);
+  return !near->queued || !queue_of(near->commons).waits(own_place());
+}
+
+void Window::defer(Transfer* transfer, Near* near) {
+  Deferred& kept = deferred_[near->rank].emplace_back();
+  kept.transfer = *transfer;
+  const ElementLayout& layout = transfer->layout;
+  for (uint64_t element = 0; layout.size > 0 && element < transfer->length / layout.size;
+       ++element) {
+    for (uint64_t block = 0; block < layout.blocks; ++block)
+      kept.pieces.push_back(layout.run(element, block));
+  }
+  if (layout.size == 0) kept.pieces.assign(transfer->pieces.begin(), transfer->pieces.end());
+  kept.transfer.layout = {};
+  Head like{.kind = transfer->kind, .operation = transfer->operation};
+  like.length = transfer->length;
+  if (const uint64_t bytes = data_bytes(like); bytes > 0)
+    kept.data.assign(transfer->data, transfer->data + bytes);
+  Target& to = target(near->rank);
+  kept.mark = ++to.issued;
+  to.answered = to.issued;  // nobody need be asked
+  to.bytes += transfer->length + kept.pieces.size() * sizeof(Piece) + sizeof kept;
+  to.bytes_asked = to.bytes;
+  if (transfer->kind != Kind::put && transfer->kind != Kind::accumulate) to.fetching = to.issued;
+  transfer->done = transfer->length;
+}
+
+Mark Window::defer(Near* near, bool unlock) {
+  Target& to = target(near->rank);
+  Deferred& kept = deferred_[near->rank].emplace_back();
+  kept.unlock = unlock;
+  kept.mark = to.answered = ++to.issued;
+  return kept.mark;
+}
+
+bool Window::take_turns() {
+  bool any = false, more = false;
+  for (Near& near : nears()) {
+    if (!near.queued) continue;
+    if (!has_turn(near.rank)) {
+      more = true;
+      continue;
+    }
+    any = true;
+    near.lock_taken(near.type);
+    near.queued = false;
+    do_deferred(&near);
+  }
+  if (more) engine_->expect_turns(this);
+  return any;
+}
+
+// Where the memory cannot be reached any more, the rest goes by messages.
+void Window::do_deferred(Near* near) {
+  std::vector<Deferred> all = std::exchange(deferred_[near->rank], {});
+  deferred_.erase(near->rank);
+  Target& to = target(near->rank);
+  const int peer = members_.peer(near->rank);
+  bool sent = false;
+  for (Deferred& each : all) {
+    if (each.unlock) {
+      near->frees = sent;
+      if (!sent) free_lock(near);
+    } else if (each.transfer.kind == Kind::acknowledge) {
+      continue;
+    } else if (engine_->is_lost(peer)) {
+      end_deferred(each);
+    } else {
+      each.transfer.pieces = each.pieces;
+      each.transfer.data = each.data.data();
+      each.transfer.done = 0;
+      sent = sent || near->reaches(Near::Reach::messages) || !execute_near(&each.transfer, near);
+      while (each.transfer.done < each.transfer.length) issue_part(&each.transfer, &to);
+    }
+  }
+  if (sent) return ask(near->rank, &to, Kind::acknowledge);
+  to.reached = to.issued;
+  to.bytes_reached = to.bytes;
+}
+
+void Window::end_deferred(const Deferred& deferred) {
+  const Completion& completion = deferred.transfer.completion;
+  if (completion.call != nullptr) completion.call(completion.context, Status::lost_peer);
 }
 
 // Active target
@@ -452,7 +675,7 @@ void Window::post(std::span<const int> origins) {
   if (all_near_) {
     for (const int rank : origins) {
       Commons& to = *near(rank)->commons;
-      to.posts()[own().place].fetch_add(1, std::memory_order_release);
+      to.of_ranks()[own().place].posts.fetch_add(1, std::memory_order_release);
       to.bell.ring();
     }
     return;
@@ -464,7 +687,8 @@ bool Window::started(std::span<const int> targets) {
   if (all_near_) {
     const auto posted = [&](int rank) {
       const Near& target = *near(rank);
-      return commons_->posts()[target.place].load(std::memory_order_acquire) != target.started;
+      const std::atomic<uint32_t>& posts = commons_->of_ranks()[target.place].posts;
+      return posts.load(std::memory_order_acquire) != target.started;
     };
     if (!std::ranges::all_of(targets, posted)) return false;
     for (const int rank : targets) ++near(rank)->started;
@@ -544,6 +768,18 @@ void Window::lost(int peer) {
   const int rank = members_.rank_of(peer);
   if (rank < 0) return;
   broken_ = true;
+  if (Near* const near = this->near(rank); near != nullptr) {
+    near->open = Near::Open::no;
+    near->reach = Near::Reach::messages;
+    if (near->frees) free_lock(near);
+    if (near->queued.exchange(false)) {
+      if (!queue_of(near->commons).leave(own_place())) near->commons->lock.release(near->type);
+      near->holds->store(Held::no);
+      if (hand_over(*near)) tell_freed(*near);
+    }
+    for (const Deferred& each : std::exchange(deferred_[rank], {})) end_deferred(each);
+    deferred_.erase(rank);
+  }
   const auto found = targets_.find(rank);
   if (found == targets_.end()) return;
   Target& to = found->second;
@@ -551,6 +787,21 @@ void Window::lost(int peer) {
   to.reached = to.answered = to.issued;
   to.bytes_reached = to.bytes;
   to.lock = Lock::none;
+}
+
+// Whoever of the node is the first to know gives them back.
+void Window::ended(int peer) {
+  if (node_ == nullptr) return;
+  const int place = node_->place_of(peer);
+  if (place < 0) return;
+  for (const Near& near : nears()) {
+    if (near.commons == nullptr) continue;
+    queue_of(near.commons).leave(static_cast<size_t>(place));
+    const Held held = near.commons->of_ranks()[place].holds.exchange(Held::no);
+    const LockType type = held == Held::shared ? LockType::shared : LockType::exclusive;
+    if (held != Held::no) near.commons->lock.release(type);
+    if (hand_over(near)) tell_freed(near);
+  }
 }
 
 }  // namespace nearcache::rma

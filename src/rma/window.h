@@ -8,9 +8,9 @@
 // target are all that completion needs. Operations are held until a batch is full or somebody asks
 // for a mark.
 //
-// Memory of near targets (near.h) is written and read at once, if no message to them is under way:
-// then there is nothing to wait for. Only a lock that is not free, and what comes behind it, goes
-// by messages.
+// Memory of near targets (near.h) that this rank reaches is written and read at once, if no message
+// to them is under way: then there is nothing to wait for. Only a lock that is not free, and what
+// comes behind it, goes by messages.
 //
 // Targets and origins are ranks of the window. One thread at a time, but for what says otherwise.
 #pragma once
@@ -76,11 +76,12 @@ class Window {
   // Near targets. Any thread, once all were found.
   Near* near(int rank) { return nears_in_row_ == 0 ? search_near(rank) : near_in_row(rank); }
   // The same where no other ranks lie between them; else null.
-  Near* near_in_row(int rank) {
-    const auto at = static_cast<unsigned>(rank) - static_cast<unsigned>(first_near_);
-    return at < nears_in_row_ ? &nears_[at] : nullptr;
-  }
+  Near* near_in_row(int rank) { return in_row(rank) ? &nears_[place_in_row(rank)] : nullptr; }
+  bool in_row(int rank) const { return place_in_row(rank) < nears_in_row_; }
+  // Which is in the row.
+  Near& of_row(int rank) { return nears_[place_in_row(rank)]; }
   std::span<Near> nears() { return {nears_.get(), near_count_}; }
+  size_t reached_nears();  // of how many the memory is reached without messages
   Near& own() { return *near(rank_); }
   // All members, and their epochs of active targets need no messages.
   bool all_near() const { return all_near_; }
@@ -89,12 +90,20 @@ class Window {
   // The memory of the target may be used at once in an epoch that is open: this rank has the lock
   // that it wants, and there is no error to tell.
   bool ready(int rank);
-  // Gives the lock back that was taken by its word. True if the target has to be told, which waits
-  // for nothing. Any thread.
-  static bool release(Near* near) {
-    near->locked = false;
-    return near->commons->lock.release(near->type);
-  }
+  // A put or get of one run, in an epoch that is open, of a target that the kernel reaches. False
+  // if it is to be issued: then it may have been done in part. Any thread.
+  static bool move_at_once(const Near& near, Kind kind, int64_t displacement, void* here,
+                           uint64_t bytes);
+  // This rank waits in the queue of a near target's lock, with what it has asked of it meanwhile.
+  // When it `has_turn` (told by this window's bell) the next `take_turns` does that, as
+  // Engine::poll does. Any thread.
+  bool queued(int rank);
+  bool has_turn(int rank);
+  // True if there was one.
+  bool take_turns();
+  // A lock that was taken by its word was given back, and somebody waits: gives it to those whose
+  // turn it is. True if the target must be told, for a far rank, by `tell_freed`. Any thread.
+  bool hand_over(const Near& near);
   void tell_freed(const Near& near);
   // No message was ever sent to a target, and there was no error.
   bool silent() const { return targets_.empty(); }
@@ -165,8 +174,20 @@ class Window {
   void answered(const Pending& pending, Status status);
   void failed(int peer, Status status);
   void lost(int peer);
+  // Its process has ended: locks that it had taken by their words are given back.
+  void ended(int peer);
 
  private:
+  // What waits with this rank for a lock: an operation, with what it refers to, or nothing but the
+  // end of the wait, and the lock may be given back then.
+  struct Deferred {
+    Transfer transfer{.kind = Kind::acknowledge};
+    std::vector<Piece> pieces;
+    std::vector<std::byte> data;
+    Mark mark = 0;
+    bool unlock = false;
+  };
+
   enum class Lock : uint8_t { none, wanted, held };
   struct Target {
     Mark issued = 0;    // messages that were numbered
@@ -189,13 +210,29 @@ class Window {
   static constexpr size_t most_pieces = 1024;  // of a message
   static constexpr uint64_t least_runs = 8;    // of a layout that is told
 
+  unsigned place_in_row(int rank) const {
+    return static_cast<unsigned>(rank) - static_cast<unsigned>(first_near_);
+  }
   Target& target(int rank);
   Target* known(int rank) const;  // null: it was never asked for anything
   Commons* make_commons(const Memory& memory);
   void list_nears();
+  void reach(Near* near) const;
   Near* search_near(int rank);
-  bool usable(Near* near, Target* to);
-  void execute_near(Transfer* transfer, const Near& near);
+  bool usable(Near* near, Target* to, bool may_wait);
+  bool execute_near(Transfer* transfer, Near* near);
+  static Memory memory_of(const Near& near);
+  Status execute_at(const Transfer& transfer, Near* near, bool* refused);
+  LockQueue queue_of(Commons* commons) const;
+  size_t own_place() const { return node_ != nullptr ? node_->own_place() : 0; }
+  void tell_turn(size_t place);
+  void queue_up(Near* near, LockType type);
+  void defer(Transfer* transfer, Near* near);
+  Mark defer(Near* near, bool unlock);
+  void do_deferred(Near* near);
+  static void end_deferred(const Deferred& deferred);
+  void give_back_lock(Near* near);
+  void free_lock(Near* near);
   bool messages_met() const;
   void take_ahead();
   void say_over();
@@ -213,7 +250,11 @@ class Window {
   Members members_;
   int rank_;
   Node* node_;
-  std::unique_ptr<Commons> private_commons_;  // where nobody else can address the memory
+  struct PrivateCommons {
+    Commons commons;
+    Commons::OfRank own;
+  };
+  std::unique_ptr<PrivateCommons> private_commons_;  // where nobody shares any
   Commons* commons_;
   Exposure exposure_;
   Fence fence_;
@@ -227,6 +268,7 @@ class Window {
   mutable std::unordered_map<int, Target> targets_;  // none is ever taken out
   mutable Target* recent_ = nullptr;                 // the last one that was looked for
   mutable int recent_rank_ = -1;
+  std::unordered_map<int, std::vector<Deferred>> deferred_;  // by near target
   std::unordered_map<int, uint32_t> posts_;  // of others that were not started, by rank
   // by peer: requests that come after a fence which is not over here
   std::unordered_map<int, BatchWriter> ahead_;

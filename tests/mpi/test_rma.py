@@ -42,6 +42,21 @@ def test_windows_that_the_engine_does_are_as_the_standard_has_them(
     assert ("memory in reach of this rank: of 3 of 3" in result.output) == (fabric == "node")
 
 
+@pytest.mark.few_mpis
+def test_memory_that_the_kernel_may_not_copy_is_reached_by_messages(mpi, preload):
+    env = {
+        "NEARCACHE_RMA": "on",
+        "NEARCACHE_RMA_FABRIC": "node",
+        "NEARCACHE_RMA_PROCESS_MEMORY": "off",
+        "NEARCACHE_MODE": "off",
+        "NEARCACHE_VERBOSE": "2",
+    }
+    result = launch.run(mpi, 3, "rma", "--created", env=env).check()
+    assert len(result.lines("ok")) == CASES
+    assert "not done by the RMA engine" not in result.output
+    assert "memory in reach of this rank: of 1 of 3" in result.output
+
+
 # Ranks 2 and 3 are started by a command, after another one.
 APART = """#!/bin/sh
 rank=${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}
@@ -218,10 +233,11 @@ done
 
 
 @pytest.mark.one_mpi
-def test_a_rank_that_is_killed_with_a_lock_loses_it_and_is_named(mpi, preload, tmp_path):
+@pytest.mark.parametrize("fabric", ["auto", "socket"])
+def test_a_rank_that_is_killed_with_a_lock_loses_it_and_is_named(mpi, preload, tmp_path, fabric):
     if mpi.family != "mpich":
         pytest.skip("ranks know their number by PMI_RANK")
-    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off"}
+    env = {"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_RMA_FABRIC": fabric}
     words = ("--only", "killed_with_a_lock")
     script = tmp_path / "hiding"
     script.write_text(

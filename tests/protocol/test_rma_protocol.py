@@ -1,4 +1,5 @@
-"""The RMA engine: its agent loses no wake-up (agent.pml), and epochs of post, start, complete and wait match (pscw.pml); without any of their rules some run breaks."""
+"""The RMA engine: its agent loses no wake-up (agent.pml), epochs of post, start, complete and wait match (pscw.pml), and locks of a node exclude and are handed over in turn, also by
+the dead (lock.pml); without any of their rules some run breaks."""
 
 import re
 from pathlib import Path
@@ -11,9 +12,11 @@ RUNS = {
     "two_threads_that_wait_twice": ("agent", "TURNS=2"),
     "two_epochs": ("pscw", ""),
     "three_epochs": ("pscw", "ROUNDS=3"),
+    "locks": ("lock", "ROUNDS=1"),
 }
-LONG_RUNS = {"three_threads": ("agent", "THREADS=3")}
+LONG_RUNS = {"three_threads": ("agent", "THREADS=3"), "locks_taken_twice": ("lock", "")}
 WAITS_FOR_GOOD, WRONG_EPOCH = "invalid end state", "assertion violated"
+WRONG_TURN = WRONG_EPOCH
 MUTATIONS = {
     "BELL_IS_NOT_KEPT": ("agent", WAITS_FOR_GOOD),
     "LEADER_TELLS_NOBODY": ("agent", WAITS_FOR_GOOD),
@@ -31,6 +34,20 @@ MUTATIONS = {
     "STARTS_WITHOUT_POSTS": ("pscw", WRONG_EPOCH),
     "STARTS_WITH_ONE_POST": ("pscw", WRONG_EPOCH),
     "WAITS_FOR_ONE_ORIGIN": ("pscw", WRONG_EPOCH),
+    "ENTERS_WITHOUT_A_LOOK": ("lock", WAITS_FOR_GOOD),
+    "FORGETS_A_TURN_THAT_HAS_COME": ("lock", WAITS_FOR_GOOD),
+    "FORGETS_THE_OTHERS": ("lock", WAITS_FOR_GOOD),
+    "GIVES_BACK_WITHOUT_A_LOOK": ("lock", WAITS_FOR_GOOD),
+    "GRANTS_THE_NEWEST": ("lock", WRONG_TURN),
+    "GRANTS_WITHOUT_THE_MUTEX": ("lock", WRONG_TURN),
+    "HOLDS_AFTER_THE_TICKET": ("lock", WRONG_TURN),
+    "LOOKS_BEFORE_IT_GIVES_BACK": ("lock", WAITS_FOR_GOOD),
+    "PASSES_THOSE_WHO_WAIT": ("lock", WRONG_TURN),
+    "SAYS_SO_TOO_LATE": ("lock", WAITS_FOR_GOOD),
+    "TAKES_THE_TICKET_WITHOUT_THE_MUTEX": ("lock", WRONG_TURN),
+    "THE_DEAD_KEEP_THEIR_LOCK": ("lock", WAITS_FOR_GOOD),
+    "THE_DEAD_KEEP_THEIR_TICKET": ("lock", WAITS_FOR_GOOD),
+    "THE_OWNER_IS_NOT_TOLD": ("lock", WAITS_FOR_GOOD),
 }
 
 
@@ -54,7 +71,10 @@ def test_a_broken_rule_is_noticed(verify, mutation):
     assert f"pan:1: {symptom}" in verify(model(name), "", mutation)
 
 
-@pytest.mark.parametrize("name, sizes", [("agent", {"THREADS", "TURNS"}), ("pscw", {"ROUNDS"})])
+@pytest.mark.parametrize(
+    "name, sizes",
+    [("agent", {"THREADS", "TURNS"}), ("pscw", {"ROUNDS"}), ("lock", {"NEAR", "ROUNDS"})],
+)
 def test_every_rule_that_a_model_can_break_is_broken_here(name, sizes):
     found = set(
         re.findall(r"(?:#ifn?def |defined\()(\w+)", model(name).read_text(encoding="utf-8"))

@@ -137,7 +137,7 @@ TEST(Node, FindsWhatOthersHavePublishedAndNothingElse) {
       windows.erase(found);
     } else {
       ASSERT_TRUE(owner.has_room());
-      windows.emplace(id, owner.publish(id, nullptr, 0, 4));
+      windows.emplace(id, owner.publish(id, rma::Memory::fixed(nullptr, 0, 4)));
     }
     const uint64_t asked = (1 + random() % 3) << 32 | (1 + random() % 5000);
     const rma::Commons* const found = reader.find(0, asked);
@@ -147,7 +147,7 @@ TEST(Node, FindsWhatOthersHavePublishedAndNothingElse) {
   for (const auto& [id, commons] : windows) owner.withdraw(commons);
   for (uint64_t id = 1; id <= rma::Node::most_windows; ++id) {
     ASSERT_TRUE(owner.has_room());
-    owner.publish(id << 32 | 1, nullptr, 0, 1);
+    owner.publish(id << 32 | 1, rma::Memory::dynamic());
   }
   EXPECT_FALSE(owner.has_room());
   EXPECT_TRUE(owner.holds(net::Arena::reserved, 100));

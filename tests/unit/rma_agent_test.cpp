@@ -2,6 +2,10 @@
 // that computes is done, and no wake-up is lost.
 #include <gtest/gtest.h>
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <memory>
@@ -355,6 +359,23 @@ TEST_P(Agents, ALargeTransferWaitsForItsTargetAndNotInItsMemory) {
   }
   ranks[0]->flush(1);
   EXPECT_EQ(back, large);
+}
+
+TEST_P(Agents, TheEndOfAProcessOfTheNodeIsToldWithoutAConnection) {
+  begin(2, 2);
+  const pid_t child = fork();
+  if (child == 0) pause();
+  Rank& rank = *ranks[0];
+  rank.agent->stop();
+  rank.agent = std::make_unique<Agent>(rank.engine.get());
+  rank.agent->watch(1, child);
+  ASSERT_EQ(rank.agent->start(), "");
+  EXPECT_FALSE(rank.window->broken());
+  kill(child, SIGKILL);
+  rank.agent->wait(&rank.window->bell(), [&] { return rank.window->broken(); });
+  const Agent::Lock lock(rank.agent.get());
+  EXPECT_EQ(rank.engine->why_lost(), "rank 1 is gone: its process has ended");
+  waitpid(child, nullptr, 0);
 }
 
 TEST_P(Agents, ARankThatEndsWakesThoseThatWaitForIt) {

@@ -1,8 +1,12 @@
 // A job of ranks in one process, each with an engine and one window, on a network that delays and
-// mixes what it carries. Ranks that follow each other may be of one node and share its memory.
+// mixes what it carries. Ranks that follow each other may be of one node and share its memory, or
+// words only: then the memory of the windows is reached by the kernel, as that of another process,
+// or not at all.
 #pragma once
 
 #include <gtest/gtest.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -16,6 +20,8 @@
 
 namespace nearcache::rma::test {
 
+enum class Memories { arena, process, refused };
+
 struct Job {
   static constexpr uint64_t window_id = 42;
 
@@ -26,7 +32,8 @@ struct Job {
   std::vector<std::span<uint64_t>> memory;   // of each rank's window, in words, which are its unit
   std::vector<Window*> windows;
 
-  Job(int ranks, uint64_t seed, size_t words = 64, int on_node = 1)
+  Job(int ranks, uint64_t seed, size_t words = 64, int on_node = 1,
+      Memories memories = Memories::arena)
       : network(ranks, seed), own(static_cast<size_t>(ranks)) {
     std::shared_ptr<net::Arena> arena;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -38,9 +45,13 @@ struct Job {
       if (rank == first) arena = net::Arena::make(uint64_t{1} << 30, &wrong);
       EXPECT_EQ(wrong, "");
       nodes.push_back(count > 1 ? std::make_unique<Node>(arena, sharing, rank) : nullptr);
-      own[static_cast<size_t>(rank)].resize(count > 1 ? 0 : words);
-      memory.emplace_back(count > 1 ? reinterpret_cast<uint64_t*>(nodes.back()->take(words * 8))
-                                    : own[static_cast<size_t>(rank)].data(),
+      const bool in_arena = count > 1 && memories == Memories::arena;
+      if (count > 1)
+        nodes.back()->know(
+            std::vector(sharing.size(), Node::Process{getpid(), memories == Memories::process}));
+      own[static_cast<size_t>(rank)].resize(in_arena ? 0 : words);
+      memory.emplace_back(in_arena ? reinterpret_cast<uint64_t*>(nodes.back()->take(words * 8))
+                                   : own[static_cast<size_t>(rank)].data(),
                           words);
       windows.push_back(engines.back()->open(window_id, Members(ranks),
                                              Memory::fixed(memory.back().data(), words * 8, 8),
@@ -80,7 +91,14 @@ struct Job {
     const Mark mark = window(origin).unlock(target);
     return run([&] { return window(origin).reached(target, mark); });
   }
+  // By words nothing tells how much is on its way, as MPI_Win_fence knows.
+  bool flush_for_words() {
+    if (!windows.front()->all_near()) return true;
+    for (Window* each : windows) each->flush_all();
+    return run([&] { return std::ranges::all_of(windows, &Window::all_reached); });
+  }
   bool fence() {
+    if (!flush_for_words()) return false;
     for (Window* each : windows) each->fence_enter();
     // By words, each look at a window may move others on.
     const auto met = [&] {

@@ -12,6 +12,7 @@ namespace nearcache::rma {
 namespace {
 
 using test::Job;
+using test::Memories;
 
 constexpr size_t words = 24;
 constexpr int everybody = -1;
@@ -22,8 +23,8 @@ struct Fetched {
 
 class Program {
  public:
-  Program(int ranks, uint64_t seed, int on_node)
-      : job_(ranks, seed, words, on_node),
+  Program(int ranks, uint64_t seed, int on_node, Memories memories = Memories::arena)
+      : job_(ranks, seed, words, on_node, memories),
         random_(seed),
         oracle_(static_cast<size_t>(ranks), std::vector<uint64_t>(words)) {}
 
@@ -157,12 +158,14 @@ TEST(RmaRandom, ProgramsDoWhatTheOracleSays) {
     constexpr int sizes[] = {1, 2, 3, 5, 16};
     for (const int on_node : {1, 2, 16}) {
       SCOPED_TRACE(on_node);
-      Program(sizes[seed % 5], seed, on_node).run(8);
+      constexpr Memories memories[] = {Memories::arena, Memories::process, Memories::refused};
+      Program(sizes[seed % 5], seed, on_node, memories[seed % 3]).run(8);
       if (HasFailure()) return;
     }
   }
   Program(200, 1, 1).run(2);
   Program(200, 1, 8).run(2);
+  Program(200, 1, 8, Memories::process).run(2);
 }
 
 }  // namespace

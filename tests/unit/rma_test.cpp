@@ -2,7 +2,16 @@
 // errors, and how many batches each call costs.
 #include "rma_job.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
 #include <deque>
 #include <random>
 
@@ -12,6 +21,7 @@ namespace nearcache::rma {
 namespace {
 
 using test::Job;
+using test::Memories;
 
 TEST(Rma, PutsGetsAndAccumulatesOfEverySizeAndDirection) {
   Job job(3, 1, 40000);
@@ -275,10 +285,13 @@ TEST(Rma, TheOwnLockIsTakenWithoutMessagesAndExcludesAllTheSame) {
   EXPECT_TRUE(job.run([&] { return job.window(0).reached(0, own); }));
 }
 
-TEST(Rma, LocksExcludeAndAreGrantedInTurn) {
+// Rank 0's, by ranks of its node and others.
+class LocksOfNodes : public testing::TestWithParam<std::pair<int, Memories>> {};
+
+TEST_P(LocksOfNodes, ExcludeAndAreGrantedInTurn) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     constexpr int ranks = 6;
-    Job job(ranks, seed);
+    Job job(ranks, seed, 64, GetParam().first, GetParam().second);
     struct Rank {
       int state = 0, left = 10;
       bool writes = true;
@@ -316,12 +329,20 @@ TEST(Rma, LocksExcludeAndAreGrantedInTurn) {
       act(static_cast<int>(random() % ranks));
       job.step();
       job.engines[0]->poll();
+      job.engines[random() % ranks]->poll();
       busy = std::ranges::any_of(all, [](const Rank& rank) { return rank.left > 0; });
     }
     EXPECT_EQ(job.word(0, 0), writes);
     EXPECT_EQ(job.word(0, 1), writes);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(All, LocksOfNodes,
+                         testing::Values(std::pair(1, Memories::arena),
+                                         std::pair(3, Memories::arena),
+                                         std::pair(6, Memories::arena),
+                                         std::pair(3, Memories::process),
+                                         std::pair(3, Memories::refused)));
 
 TEST(Rma, AFlushTakesALockThatHadNoOperationYet) {
   Job job(3, 8);
@@ -641,20 +662,24 @@ TEST(RmaNode, NothingGoesByMessagesWhereMemoryIsShared) {
   EXPECT_EQ(job.network.batches(), 0u);
 }
 
-TEST(RmaNode, ALockThatIsHeldByItsWordIsWaitedForInTheQueueOfTheTargetAndInTurn) {
-  Job job(4, 2, 64, 3);  // rank 3 is on another node
+// Rank 3 is on another node: it asks by messages.
+TEST(RmaNode, ALockIsGrantedInTurnToThoseWhoWaitByWordsAndToTheOthers) {
+  Job job(4, 2, 64, 3);
   job.window(0).lock(2, LockType::exclusive, false);
   ASSERT_TRUE(job.put(0, 2, 0, uint64_t{1}));
-  uint64_t far = 0, near = 0, late = 0;
+  uint64_t far = 0, near = 0;
   job.window(3).lock(2, LockType::exclusive, false);
   ASSERT_TRUE(job.fetch_add(3, 2, 0, 10, &far));
   const Mark of_far = job.window(3).flush(2);
   EXPECT_FALSE(job.run([&] { return job.window(3).reached(2, of_far); }));
-  // Behind it in the queue, though its word would do for a shared lock after the first one.
+  // Behind it, though the word would do for a shared lock after the first one.
+  const uint64_t batches = job.network.batches();
   job.window(1).lock(2, LockType::shared, false);
   ASSERT_TRUE(job.get(1, 2, 0, &near));
   const Mark of_near = job.window(1).flush(2);
+  EXPECT_TRUE(job.window(1).queued(2));
   EXPECT_FALSE(job.run([&] { return job.window(1).reached(2, of_near); }));
+  EXPECT_EQ(job.network.batches(), batches);
   EXPECT_EQ(job.window(0).unlock(2), 0u);
   EXPECT_TRUE(job.run([&] { return job.window(3).reached(2, of_far); }));
   EXPECT_EQ(far, 1u);
@@ -662,14 +687,87 @@ TEST(RmaNode, ALockThatIsHeldByItsWordIsWaitedForInTheQueueOfTheTargetAndInTurn)
   ASSERT_TRUE(job.unlock(3, 2));
   EXPECT_TRUE(job.run([&] { return job.window(1).reached(2, of_near); }));
   EXPECT_EQ(near, 11u);
-  ASSERT_TRUE(job.unlock(1, 2));
-  // Nobody waits any more: by the word again.
-  const uint64_t batches = job.network.batches();
-  job.window(0).lock(2, LockType::shared, false);
-  ASSERT_TRUE(job.get(0, 2, 0, &late));
-  EXPECT_EQ(job.window(0).unlock(2), 0u);
-  EXPECT_EQ(late, 11u);
-  EXPECT_EQ(job.network.batches(), batches);
+  EXPECT_EQ(job.window(1).unlock(2), 0u);
+  EXPECT_TRUE(job.window(2).own().commons->lock.try_take(LockType::exclusive));
+}
+
+// What is asked for behind a lock is done in its order when the turn comes, and nothing goes by
+// messages.
+TEST(RmaNode, OperationsWaitWithTheirRankForTheLock) {
+  for (const Memories memories : {Memories::arena, Memories::process}) {
+    Job job(3, 4, 30000, 3, memories);
+    job.window(0).lock(2, LockType::exclusive, false);
+    ASSERT_TRUE(job.put(0, 2, 0, uint64_t{1}));
+    std::vector<uint64_t> data(6000), back(6000);
+    std::iota(data.begin(), data.end(), 1);
+    job.window(1).lock(2, LockType::exclusive, false);
+    uint64_t old = 9, late = 9;
+    {
+      const Strided type(1, 3000, 2, 3);
+      std::vector<uint64_t> gone = data;  // both may be gone before it is the turn
+      const auto to_2 = [](Transfer transfer) { return transfer.target = 2, transfer; };
+      ASSERT_TRUE(job.issue(1, to_2(by_layout(Kind::put, type, 1, &gone))));
+      ASSERT_TRUE(job.issue(1, to_2(by_layout(Kind::accumulate, type, 1, &gone, Operation::sum))));
+      ASSERT_TRUE(job.issue(1, to_2(by_layout(Kind::get, type, 1, &back))));
+    }
+    ASSERT_TRUE(job.fetch_add(1, 2, 0, 5, &old));
+    ASSERT_TRUE(job.put(1, 2, 30000, old));  // outside
+    const Mark mark = job.window(1).unlock(2);
+    EXPECT_FALSE(job.run([&] { return job.window(1).reached(2, mark); }));
+    EXPECT_EQ(job.word(2, 0), 1u);
+    // Whoever comes now is behind it.
+    job.window(0).unlock(2);
+    job.window(0).lock(2, LockType::shared, false);
+    ASSERT_TRUE(job.get(0, 2, 0, &late));
+    EXPECT_EQ(late, 9u);
+    EXPECT_TRUE(job.run([&] { return job.window(1).reached(2, mark); }));
+    EXPECT_EQ(old, 2u);
+    for (size_t i = 0; i < back.size(); ++i) ASSERT_EQ(back[i], 2 * data[i]);
+    EXPECT_EQ(job.window(1).take_error(2), Status::out_of_range);
+    ASSERT_TRUE(job.unlock(0, 2));
+    EXPECT_EQ(late, 7u);
+    EXPECT_TRUE(job.window(2).own().commons->lock.try_take(LockType::exclusive));
+    EXPECT_EQ(job.network.batches(), 0u);
+  }
+}
+
+// Those that wait are not passed over, and what the dead had goes on to them.
+TEST(RmaNode, WhoEndsWhileItWaitsOrHoldsALockLeavesItToTheNext) {
+  Job job(4, 3, 64, 4);
+  const auto end = [&](int rank) {
+    for (int other = 0; other < job.ranks(); ++other) {
+      if (other != rank) job.engines[static_cast<size_t>(other)]->ended(rank);
+    }
+  };
+  const auto lock = [&](int rank, LockType type) {
+    job.window(rank).lock(3, type, false);
+    return job.window(rank).flush(3);
+  };
+  EXPECT_EQ(lock(0, LockType::exclusive), 0u);
+  EXPECT_NE(lock(1, LockType::exclusive), 0u);
+  const Mark mark = lock(2, LockType::shared);
+  end(1);
+  EXPECT_FALSE(job.run([&] { return job.window(2).reached(3, mark); }));
+  end(0);
+  EXPECT_TRUE(job.run([&] { return job.window(2).reached(3, mark); }));
+  EXPECT_EQ(job.window(2).unlock(3), 0u);
+  EXPECT_TRUE(job.window(3).own().commons->lock.try_take(LockType::exclusive));
+}
+
+// The target itself: nothing is left of what waited.
+TEST(RmaNode, WhoWaitsForALockOfARankThatEndsIsTold) {
+  Job job(3, 5, 64, 3);
+  job.window(2).lock(2, LockType::exclusive, false);
+  EXPECT_EQ(job.window(2).flush(2), 0u);
+  uint64_t old = 0;
+  job.window(0).lock(2, LockType::exclusive, false);
+  ASSERT_TRUE(job.fetch_add(0, 2, 0, 5, &old));
+  const Mark mark = job.window(0).unlock(2);
+  EXPECT_FALSE(job.window(0).reached(2, mark));
+  job.engines[0]->ended(2);
+  EXPECT_TRUE(job.window(0).reached(2, mark));
+  EXPECT_EQ(job.window(0).take_error(2), Status::lost_peer);
+  EXPECT_FALSE(job.window(0).queued(2));
 }
 
 // A rank that has left a fence may not look at memory in which what came before is not done yet.
@@ -721,6 +819,184 @@ TEST(RmaNode, RanksOfANodeNeedNotFollowEachOther) {
   EXPECT_EQ(window->near(1), nullptr);
   EXPECT_EQ(window->near(2), &window->own());
   EXPECT_EQ(window->near(3), nullptr);
+}
+
+// Memory that the program has brought
+
+TEST(RmaNode, TheKernelCopiesWhatOthersOfTheNodeBroughtAndNoMessagesGo) {
+  Job job(3, 5, 60000, 3, Memories::process);
+  ASSERT_TRUE(job.window(0).near(2)->reaches(Near::Reach::process));
+  EXPECT_EQ(job.window(0).reached_nears(), 3u);
+  uint64_t old = 0, got = 0;
+  job.window(0).lock(2, LockType::exclusive, false);
+  ASSERT_TRUE(job.put(0, 2, 5, uint64_t{40}));
+  ASSERT_TRUE(job.fetch_add(0, 2, 5, 2, &old));
+  ASSERT_TRUE(job.add(0, 2, 5, 3));
+  ASSERT_TRUE(job.fetch_add(0, 2, 5, 0, &got));
+  EXPECT_EQ(old, 40u);
+  EXPECT_EQ(got, 45u);
+  const uint64_t swaps[2][2] = {{7, 44}, {8, 45}};  // the new value, the compared one
+  for (const auto& swap : swaps) {
+    ASSERT_TRUE(job.issue(0, {.kind = Kind::compare_and_swap,
+                              .target = 2,
+                              .displacement = 5,
+                              .length = 8,
+                              .data = Job::bytes(swap),
+                              .result = reinterpret_cast<std::byte*>(&got)}));
+    EXPECT_EQ(got, 45u);
+    EXPECT_EQ(job.word(2, 5), swap[1] == 45 ? 8u : 45u);
+  }
+  // More runs than a call of the kernel takes, and more bytes than others wait for.
+  const Strided type(1, 5000, 2, 3);
+  std::vector<uint64_t> data(30000), back(30000);
+  std::iota(data.begin(), data.end(), 1);
+  const auto to_2 = [](Transfer transfer) { return transfer.target = 2, transfer; };
+  job.word(2, 5) = 0;
+  ASSERT_TRUE(job.issue(0, to_2(by_layout(Kind::put, type, 3, &data))));
+  ASSERT_TRUE(job.issue(0, to_2(by_layout(Kind::accumulate, type, 3, &data, Operation::sum))));
+  ASSERT_TRUE(job.issue(0, to_2(by_layout(Kind::get, type, 3, &back))));
+  for (size_t i = 0; i < back.size(); ++i) ASSERT_EQ(back[i], 2 * data[i]) << i;
+  for (size_t i = 0; i < 45000; ++i)
+    ASSERT_EQ(job.word(2, i), i % 3 == 2 ? 0 : 2 * (i / 3 * 2 + i % 3 + 1)) << i;
+  EXPECT_EQ(job.window(0).flush(2), 0u);
+  EXPECT_EQ(job.window(0).unlock(2), 0u);
+  ASSERT_TRUE(job.fence());
+  EXPECT_EQ(job.window(0).take_error(), Status::ok);
+  EXPECT_EQ(job.network.batches(), 0u);
+  const Near& near = *job.window(0).near(2);
+  got = 9;
+  EXPECT_TRUE(Window::move_at_once(near, Kind::put, 1, &got, 8));
+  EXPECT_EQ(job.word(2, 1), 9u);
+  EXPECT_TRUE(Window::move_at_once(near, Kind::get, 0, &got, 8));
+  EXPECT_EQ(got, job.word(2, 0));
+  for (const int64_t at : {int64_t{60000}, int64_t{-1}, INT64_MAX})
+    EXPECT_FALSE(Window::move_at_once(near, Kind::put, at, &got, 8));
+}
+
+TEST(RmaNode, MemoryThatIsNotThereAnyMoreIsAnErrorOfTheNextFlush) {
+  Job job(2, 6, 8, 2, Memories::process);
+  constexpr size_t page = 4096;
+  auto* const memory = static_cast<uint64_t*>(
+      mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  Window* const origin =
+      job.engines[0]->open(7, Members(2), Memory::fixed(nullptr, 0, 1), job.nodes[0].get());
+  job.engines[1]->open(7, Members(2), Memory::fixed(memory, 2 * page, 8), job.nodes[1].get());
+  ASSERT_TRUE(origin->find_nears());
+  ASSERT_EQ(munmap(memory + page / 8, page), 0);
+  const auto issue = [&](Kind kind, int64_t at, uint64_t bytes) {
+    std::vector<std::byte> data(bytes, std::byte{1});
+    Transfer transfer{.kind = kind,
+                      .target = 1,
+                      .displacement = at,
+                      .length = bytes,
+                      .data = data.data(),
+                      .result = data.data(),
+                      .element = Element::uint64,
+                      .operation = Operation::sum};
+    EXPECT_TRUE(origin->issue(&transfer));
+    return origin->take_error(1);
+  };
+  for (const Kind kind : {Kind::put, Kind::get, Kind::accumulate, Kind::fetch}) {
+    EXPECT_EQ(issue(kind, page / 8, 8), Status::out_of_range);
+    EXPECT_EQ(issue(kind, page / 8 - 1, 16), Status::out_of_range);
+    EXPECT_EQ(issue(kind, page / 8 - 1, 8), Status::ok);
+  }
+  EXPECT_EQ(issue(Kind::put, page / 4, 8), Status::out_of_range);  // beyond the window
+  munmap(memory, page);
+}
+
+// Locks and data by messages, fences by words.
+TEST(RmaNode, WhoMayNotReachTheMemorySendsMessages) {
+  Job job(3, 7, 64, 3, Memories::refused);
+  EXPECT_EQ(job.window(0).reached_nears(), 1u);
+  job.window(0).lock(2, LockType::exclusive, false);
+  job.window(1).lock(2, LockType::exclusive, false);
+  uint64_t first = 7, second = 7;
+  ASSERT_TRUE(job.fetch_add(0, 2, 0, 5, &first));
+  ASSERT_TRUE(job.flush(0, 2));
+  ASSERT_TRUE(job.fetch_add(1, 2, 0, 1, &second));
+  EXPECT_FALSE(job.flush(1, 2));
+  ASSERT_TRUE(job.unlock(0, 2));
+  ASSERT_TRUE(job.unlock(1, 2));
+  EXPECT_EQ(first, 0u);
+  EXPECT_EQ(second, 5u);
+  EXPECT_GT(job.network.batches(), 0u);
+  ASSERT_TRUE(job.fence());
+  const uint64_t batches = job.network.batches();
+  ASSERT_TRUE(job.fence());
+  EXPECT_EQ(job.network.batches(), batches);
+}
+
+// In a process of its own, for good: what the kernel is asked to write is refused.
+bool with_writes_refused(bool (*test)()) {
+  const pid_t child = fork();
+  if (child == 0) {
+    sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{std::size(filter), filter};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    _exit(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 && test() ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  return status == 0;
+}
+
+// Before the lock that its word gave it is given back, what went by messages is executed.
+TEST(RmaNode, WhoIsRefusedLaterSendsMessagesUnderTheLockThatItHas) {
+  EXPECT_TRUE(with_writes_refused([] {
+    Job job(3, 8, 64, 3, Memories::process);
+    uint64_t got = 7, old = 7;
+    job.window(0).lock(2, LockType::exclusive, false);
+    bool good = job.get(0, 2, 0, &got) && got == 0 && job.network.batches() == 0;
+    good = good && job.fetch_add(0, 2, 0, 5, &old) && job.put(0, 2, 1, old);
+    good = good && job.window(0).near(2)->reaches(Near::Reach::messages);
+    const Mark mark = job.window(0).unlock(2);
+    good = good && mark != 0 && !job.window(1).near(2)->commons->lock.try_take(LockType::shared);
+    good = good && job.run([&] { return job.window(0).reached(2, mark); });
+    good = good && old == 0 && job.word(2, 0) == 5 && job.window(0).take_error() == Status::ok;
+    return good && job.window(1).near(2)->commons->lock.try_take(LockType::exclusive);
+  }));
+  // The same of a lock of all.
+  EXPECT_TRUE(with_writes_refused([] {
+    Job job(2, 9, 64, 2, Memories::process);
+    uint64_t got = 7;
+    job.window(0).lock_all(false);
+    bool good = job.get(0, 1, 0, &got) && job.put(0, 1, 0, uint64_t{3});
+    job.window(0).unlock_all();
+    good = good && job.run([&] { return job.window(0).all_reached(); }) && job.word(1, 0) == 3;
+    return good && job.window(1).own().commons->lock.try_take(LockType::exclusive);
+  }));
+}
+
+TEST(RmaNode, WhoHasEndedIsNamedAndItsLocksAreFree) {
+  Job job(4, 10, 64, 3, Memories::process);  // rank 3 is on another node
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  uint64_t old = 0;
+  for (const int target : {0, 2}) {
+    job.window(1).lock(target, target == 0 ? LockType::exclusive : LockType::shared, false);
+    ASSERT_TRUE(job.get(1, target, 0, &old));
+  }
+  job.window(3).lock(0, LockType::exclusive, false);
+  ASSERT_TRUE(job.fetch_add(3, 0, 0, 1, &old));
+  EXPECT_FALSE(job.flush(3, 0));
+  job.window(0).near(1)->process = child;  // as if rank 1 had been there
+  job.put(0, 1, 0, old);
+  EXPECT_EQ(job.window(0).take_error(1), Status::lost_peer);
+  EXPECT_TRUE(job.window(0).broken());
+  EXPECT_EQ(job.engines[0]->why_lost(), "rank 1 is gone: its process has ended");
+  EXPECT_TRUE(job.flush(3, 0));
+  EXPECT_TRUE(job.window(2).own().commons->lock.try_take(LockType::exclusive));
+  job.put(0, 1, 0, old);
+  EXPECT_EQ(job.window(0).take_error(1), Status::lost_peer);
+  job.engines[2]->ended(1);  // who comes later changes nothing
+  EXPECT_FALSE(job.window(2).own().commons->lock.try_take(LockType::shared));
 }
 
 // Batches that a call costs in all, beside those of the operations that go with it.

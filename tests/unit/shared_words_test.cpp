@@ -7,12 +7,16 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "rma/commons.h"
+#include "rma/lock_queue.h"
 #include "rma/locks.h"
 #include "rma/shared_words.h"
 
@@ -59,72 +63,156 @@ TEST(Mutex, OfAProcessThatHasDiedIsTakenOver) {
   munmap(shared, 4096);
 }
 
-// Threads that take the word, and one hand that serves the queue of those who do not get it, as an
-// owner's agent does.
-TEST(LockWord, ExcludesThoseWhoTakeItAndThoseWhoWait) {
-  constexpr int times = 600;
-  LockWord word{};
-  Locks locks(&word);
+// A lock with what lies around it: so many ranks of a node, each with a place of its own.
+struct Shared {
+  Commons commons{};
+  Commons::OfRank places[threads]{};
+
+  LockQueue queue() { return LockQueue(&commons, threads, static_cast<uint32_t>(getpid())); }
+  LockWord& word() { return commons.lock; }
+};
+static_assert(offsetof(Shared, places) == sizeof(Commons));
+
+// Threads of which some wait by words, as ranks of a node do, and some are granted by one hand that
+// serves their queue, as an owner's agent does for far ranks.
+TEST(LockQueue, ExcludesNearAndFarAndForgetsNobody) {
+  constexpr int times = 600, near = threads / 2;
+  Shared shared;
+  Locks locks(&shared.word(), shared.queue());
   std::mutex owner;
   std::atomic<bool> granted[threads] = {};
   uint64_t written = 0;
-  std::atomic<int> readers = 0;
-  std::atomic<int> by_queue = 0;
-  const auto grant = [&] {  // under `owner`
-    while (const std::optional<int> next = locks.grant_next()) granted[*next] = true;
+  std::atomic<int> readers = 0, waited[2] = {};
+  const auto serve = [&] {
+    const std::lock_guard lock(owner);
+    do {
+      shared.queue().grant([](size_t) {});
+    } while ([&] {
+      const std::optional<int> next = locks.grant_next();
+      if (next) granted[*next] = true;
+      return next.has_value();
+    }());
+  };
+  const auto hand_over = [&] {
+    bool far = false;
+    shared.queue().grant([&](size_t who) { far = far || who == threads; });
+    if (far) serve();
+  };
+  const auto take = [&](int thread, LockType type) {
+    if (shared.word().try_take(type)) return true;
+    ++waited[thread < near];
+    if (thread < near) {
+      shared.queue().enter(static_cast<size_t>(thread), type);
+      hand_over();
+      while (shared.queue().waits(static_cast<size_t>(thread))) std::this_thread::yield();
+      return true;
+    }
+    {
+      const std::lock_guard lock(owner);
+      granted[thread] = locks.ask(thread, type);
+    }
+    if (!granted[thread]) serve();
+    while (!granted[thread]) std::this_thread::yield();
+    return false;
   };
   everybody([&](int thread) {
     for (int i = 0; i < times; ++i) {
       const LockType type = (i + thread) % 3 == 0 ? LockType::exclusive : LockType::shared;
-      const bool at_once = word.try_take(type);
-      if (!at_once) {
-        const std::lock_guard lock(owner);
-        granted[thread] = locks.ask(thread, type);
-        if (!granted[thread]) grant();
-        ++by_queue;
-      }
-      while (!at_once && !granted[thread]) std::this_thread::yield();
+      const bool by_word = take(thread, type);
       if (type == LockType::exclusive) {
         ASSERT_EQ(readers.load(), 0);
         ++written;
+        if (i % 16 == 0) std::this_thread::yield();
       } else {
         ++readers;
-        if (i % 64 == 0) std::this_thread::yield();
+        if (i % 16 == 1) std::this_thread::yield();
         --readers;
       }
-      if (!at_once) {
-        const std::lock_guard lock(owner);
-        ASSERT_TRUE(locks.release(thread));
-        grant();
-      } else if (word.release(type)) {
-        const std::lock_guard lock(owner);
-        grant();
+      if (by_word) {
+        if (shared.word().release(type)) hand_over();
+      } else {
+        {
+          const std::lock_guard lock(owner);
+          ASSERT_TRUE(locks.release(thread));
+        }
+        serve();
       }
     }
   });
   EXPECT_EQ(written, static_cast<uint64_t>(times / 3 * threads));
-  EXPECT_GT(by_queue.load(), 0);
-  EXPECT_TRUE(word.try_take(LockType::exclusive));  // all were given back
-  EXPECT_FALSE(word.try_take(LockType::shared));
+  EXPECT_GT(waited[0].load(), 0);
+  EXPECT_GT(waited[1].load(), 0);
+  EXPECT_TRUE(shared.word().try_take(LockType::exclusive));  // all were given back
+  EXPECT_FALSE(shared.word().release(LockType::exclusive));
 }
 
-TEST(LockWord, WhoWaitsIsNotPassedBy) {
-  LockWord word{};
-  Locks locks(&word);
-  ASSERT_TRUE(word.try_take(LockType::shared));
-  EXPECT_FALSE(locks.ask(1, LockType::exclusive));
-  EXPECT_FALSE(word.try_take(LockType::shared));
-  EXPECT_FALSE(locks.ask(2, LockType::shared));
+TEST(LockQueue, GrantsInTheOrderInWhichTheyCame) {
+  Shared shared;
+  LockQueue queue = shared.queue();
+  Locks locks(&shared.word(), queue);
+  std::vector<size_t> granted;
+  const auto grant = [&] {
+    granted.clear();
+    queue.grant([&](size_t who) { granted.push_back(who); });
+    return granted;
+  };
+  using Places = std::vector<size_t>;
+  shared.commons.tickets = UINT32_MAX / 4 - 1;  // their numbers wrap on the way
+  ASSERT_TRUE(shared.word().try_take(LockType::shared));
+  queue.enter(2, LockType::exclusive);
+  EXPECT_FALSE(shared.word().try_take(LockType::shared));  // whoever waits is not passed by
+  queue.enter(0, LockType::shared);
+  EXPECT_FALSE(locks.ask(7, LockType::shared));
+  EXPECT_FALSE(locks.ask(8, LockType::exclusive));
+  queue.enter(1, LockType::shared);
+  EXPECT_EQ(grant(), Places{});
+  EXPECT_TRUE(shared.word().release(LockType::shared));
+  EXPECT_EQ(grant(), Places{2});
+  EXPECT_EQ(shared.places[2].holds, Held::exclusive);
+  EXPECT_FALSE(queue.waits(2));
+  EXPECT_TRUE(queue.waits(0));
   EXPECT_EQ(locks.grant_next(), std::nullopt);
-  EXPECT_TRUE(word.release(LockType::shared));  // somebody must be told
-  EXPECT_EQ(locks.grant_next(), 1);
-  EXPECT_EQ(locks.grant_next(), std::nullopt);
-  EXPECT_TRUE(locks.release(1));
-  EXPECT_EQ(locks.grant_next(), 2);
-  EXPECT_TRUE(word.try_take(LockType::shared));
-  EXPECT_FALSE(word.release(LockType::shared));
-  locks.forget(2);
-  EXPECT_TRUE(word.try_take(LockType::exclusive));
+  EXPECT_TRUE(shared.word().release(LockType::exclusive));
+  EXPECT_EQ(grant(), (Places{0, queue.owner(), 1}));
+  EXPECT_EQ(locks.grant_next(), 7);
+  EXPECT_EQ(grant(), Places{});  // 8 excludes those who share it
+  EXPECT_TRUE(locks.release(7));
+  EXPECT_TRUE(shared.word().release(LockType::shared));
+  EXPECT_EQ(grant(), Places{});
+  EXPECT_TRUE(shared.word().release(LockType::shared));
+  EXPECT_EQ(grant(), Places{queue.owner()});
+  EXPECT_EQ(locks.grant_next(), 8);
+  EXPECT_TRUE(locks.release(8));
+  EXPECT_TRUE(shared.word().try_take(LockType::shared));
+  EXPECT_FALSE(shared.word().release(LockType::shared));
+}
+
+TEST(LockQueue, WhoIsGoneWaitsNoMore) {
+  Shared shared;
+  LockQueue queue = shared.queue();
+  Locks locks(&shared.word(), queue);
+  const auto grant = [&] { queue.grant([](size_t) {}); };
+  ASSERT_TRUE(shared.word().try_take(LockType::exclusive));
+  queue.enter(1, LockType::exclusive);
+  EXPECT_FALSE(locks.ask(7, LockType::exclusive));
+  EXPECT_FALSE(locks.ask(8, LockType::shared));
+  EXPECT_TRUE(queue.leave(1));
+  EXPECT_FALSE(queue.leave(1));
+  locks.forget(7);
+  shared.word().release(LockType::exclusive);
+  grant();
+  EXPECT_EQ(locks.grant_next(), 8);
+  // Its turn has come, and it does not know yet.
+  EXPECT_FALSE(locks.ask(9, LockType::exclusive));
+  EXPECT_TRUE(locks.release(8));
+  grant();
+  locks.forget(9);
+  EXPECT_TRUE(shared.word().try_take(LockType::exclusive));
+  // The last one leaves.
+  queue.enter(0, LockType::shared);
+  EXPECT_TRUE(queue.leave(0));
+  EXPECT_FALSE(shared.word().release(LockType::exclusive));
+  EXPECT_TRUE(shared.word().try_take(LockType::shared));
 }
 
 TEST(Doorbell, WakesWhoeverWaits) {

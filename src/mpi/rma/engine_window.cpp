@@ -134,7 +134,19 @@ void EngineWindow::end_fences() {
   for (rma::Near& near : window_->nears()) near.open.store(Open::no, std::memory_order_relaxed);
 }
 
-void EngineWindow::tell_freed(const rma::Near& near) {
+void EngineWindow::await_turn_in_queue(int rank) {
+  station_->agent().wait(&window_->bell(), [&] { return window_->has_turn(rank); });
+  const rma::Agent::Lock lock(&station_->agent());
+  window_->take_turns();
+  station_->agent().send(lock);
+}
+
+void EngineWindow::await_turns() {
+  for (const rma::Near& near : window_->nears()) await_turn(near.rank);
+}
+
+void EngineWindow::hand_over(const rma::Near& near) {
+  if (!window_->hand_over(near)) return;
   const rma::Agent::Lock lock(&station_->agent());
   window_->tell_freed(near);
   station_->agent().send(lock);
@@ -185,6 +197,19 @@ bool EngineWindow::compute_at_once(const OriginBuffer& origin, void* result, con
              static_cast<size_t>(target.count));
   elements.unlock();
   return true;
+}
+
+// By the kernel. What cannot be done so is done in full, once more.
+bool EngineWindow::moved_at_once(Kind kind, void* address, MPI_Count count, MPI_Datatype type,
+                                 const Target& target) {
+  const rma::Near* const near = window_->near(target.rank);
+  uint64_t bytes, there;
+  if (near == nullptr || !near->reaches(rma::Near::Reach::process) ||
+      near->open.load(std::memory_order_relaxed) == Open::no || !plain_bytes(type, count, &bytes) ||
+      !plain_bytes(target.type, target.count, &there) || there != bytes)
+    return false;
+  if (kind == Kind::put) wrote_.store(true, std::memory_order_relaxed);
+  return rma::Window::move_at_once(*near, kind, target.displacement, address, bytes);
 }
 
 int EngineWindow::put_in_full(const OriginBuffer& origin, const Target& target) {
@@ -404,6 +429,11 @@ int EngineWindow::start(MPI_Group group, int assert) {
 int EngineWindow::complete() {
   const rma::Agent::Lock lock(&station_->agent());
   if (!starting_) return MPI_ERR_RMA_SYNC;
+  // By words nothing tells a target how much is on its way.
+  if (window_->all_near()) {
+    window_->flush_all();
+    station_->agent().wait(lock, [&] { return window_->all_reached(); });
+  }
   window_->complete(started_);
   wait_until(lock, [&] { return window_->all_landed(); });
   starting_ = false;
@@ -456,7 +486,8 @@ int EngineWindow::test(int* flag) {
 bool EngineWindow::lock_at_once(int type, int rank, int assert) {
   rma::Near* const near = window_->near(rank);
   if (near == nullptr || context.threaded || assert != 0 || all_locked_ || starting_ ||
-      near->in_short || (!locks_.empty() && locks_.contains(rank)))
+      near->reaches(rma::Near::Reach::messages) || near->in_short ||
+      (!locks_.empty() && locks_.contains(rank)))
     return false;
   if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) return false;
   const auto as = type == MPI_LOCK_SHARED ? rma::LockType::shared : rma::LockType::exclusive;
@@ -477,11 +508,31 @@ bool EngineWindow::unlock_at_once(int rank) {
   near->open.store(Open::no, std::memory_order_relaxed);
   near->in_short = false;
   --short_locks_;
-  if (rma::Window::release(near)) tell_freed(*near);
+  if (near->give_back_lock()) hand_over(*near);
   return true;
 }
 
 int EngineWindow::lock_in_full(int type, int rank, int assert) {
+  if (const int wrong = begin_lock(type, rank, assert); wrong != MPI_SUCCESS) return wrong;
+  return rank == window_->rank() ? lock_own() : MPI_SUCCESS;
+}
+
+// The program may use its own memory by loads and stores from now on.
+int EngineWindow::lock_own() {
+  const int rank = window_->rank();
+  Mark mark;
+  {
+    const rma::Agent::Lock lock(&station_->agent());
+    mark = window_->lock_now(rank);
+    station_->agent().send(lock);
+  }
+  await_turn(rank);
+  const rma::Agent::Lock lock(&station_->agent());
+  wait_until(lock, [&] { return window_->reached(rank, mark); });
+  return settled(window_->take_error(rank));
+}
+
+int EngineWindow::begin_lock(int type, int rank, int assert) {
   const rma::Agent::Lock lock(&station_->agent());
   if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) return MPI_ERR_LOCKTYPE;
   if ((assert & ~MPI_MODE_NOCHECK) != 0) return MPI_ERR_ASSERT;
@@ -492,14 +543,20 @@ int EngineWindow::lock_in_full(int type, int rank, int assert) {
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   window_->lock(rank, type == MPI_LOCK_EXCLUSIVE ? LockType::exclusive : LockType::shared,
                 (assert& MPI_MODE_NOCHECK) != 0);
-  if (rank != window_->rank()) return MPI_SUCCESS;
-  // The program may use its own memory by loads and stores from now on.
-  const Mark mark = window_->lock_now(rank);
-  wait_until(lock, [&] { return window_->reached(rank, mark); });
-  return settled(window_->take_error(rank));
+  return MPI_SUCCESS;
 }
 
 int EngineWindow::unlock_in_full(int rank) {
+  Mark mark = 0;
+  if (const int wrong = begin_unlock(rank, &mark); wrong != MPI_SUCCESS) return wrong;
+  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  await_turn(rank);
+  const rma::Agent::Lock lock(&station_->agent());
+  station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
+  return settled(window_->take_error(rank));
+}
+
+int EngineWindow::begin_unlock(int rank, Mark* mark) {
   const rma::Agent::Lock lock(&station_->agent());
   if (rank != MPI_PROC_NULL && !valid_rank(rank)) return MPI_ERR_RANK;
   if (rma::Near* const near = window_->near(rank); near != nullptr && near->in_short) {
@@ -510,39 +567,53 @@ int EngineWindow::unlock_in_full(int rank) {
   }
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   close(rank);
-  const Mark mark = window_->unlock(rank);
-  station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
-  return settled(window_->take_error(rank));
+  *mark = window_->unlock(rank);
+  station_->agent().send(lock);
+  return MPI_SUCCESS;
 }
 
 int EngineWindow::lock_all_in_full(int assert) {
+  if (const int wrong = begin_lock_all(assert); wrong != MPI_SUCCESS) return wrong;
+  return lock_own();
+}
+
+int EngineWindow::begin_lock_all(int assert) {
   const rma::Agent::Lock lock(&station_->agent());
   if ((assert & ~MPI_MODE_NOCHECK) != 0) return MPI_ERR_ASSERT;
   if (all_locked_ || starting_ || !no_locks()) return MPI_ERR_RMA_SYNC;
   if (fenced_) end_fences();
   all_locked_ = true;
   window_->lock_all((assert& MPI_MODE_NOCHECK) != 0);
-  const Mark mark = window_->lock_now(window_->rank());
-  wait_until(lock, [&] { return window_->reached(window_->rank(), mark); });
-  return settled(window_->take_error(window_->rank()));
+  return MPI_SUCCESS;
 }
 
 int EngineWindow::unlock_all_in_full() {
+  {
+    const rma::Agent::Lock lock(&station_->agent());
+    if (!all_locked_) return MPI_ERR_RMA_SYNC;
+    all_locked_ = false;
+    for (rma::Near& near : window_->nears()) near.open.store(Open::no, std::memory_order_relaxed);
+    window_->unlock_all();
+    station_->agent().send(lock);
+  }
+  await_turns();
   const rma::Agent::Lock lock(&station_->agent());
-  if (!all_locked_) return MPI_ERR_RMA_SYNC;
-  all_locked_ = false;
-  for (rma::Near& near : window_->nears()) near.open.store(Open::no, std::memory_order_relaxed);
-  window_->unlock_all();
   station_->agent().wait(lock, [&] { return window_->all_reached(); });
   return settled(window_->take_error());
 }
 
 int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
-  const rma::Agent::Lock lock(&station_->agent());
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   if (!valid_rank(rank)) return MPI_ERR_RANK;
-  if (!passive(rank)) return MPI_ERR_RMA_SYNC;
-  const Mark mark = (window_->*begin)(rank);
+  Mark mark;
+  {
+    const rma::Agent::Lock lock(&station_->agent());
+    if (!passive(rank)) return MPI_ERR_RMA_SYNC;
+    mark = (window_->*begin)(rank);
+    if (window_->queued(rank)) station_->agent().send(lock);
+  }
+  if (mark != 0) await_turn(rank);
+  const rma::Agent::Lock lock(&station_->agent());
   station_->agent().wait(lock, [&] { return window_->reached(rank, mark); });
   const Status status = window_->take_error(rank);
   order();
@@ -551,10 +622,15 @@ int EngineWindow::flush_to(int rank, Mark (rma::Window::*begin)(int)) {
 }
 
 int EngineWindow::flush_all() {
+  {
+    const rma::Agent::Lock lock(&station_->agent());
+    if (!all_locked_ && no_locks()) return MPI_ERR_RMA_SYNC;
+    order();
+    window_->flush_all();
+    station_->agent().send(lock);
+  }
+  await_turns();
   const rma::Agent::Lock lock(&station_->agent());
-  if (!all_locked_ && no_locks()) return MPI_ERR_RMA_SYNC;
-  order();
-  window_->flush_all();
   station_->agent().wait(lock, [&] { return window_->all_reached(); });
   return settled(window_->take_error());
 }

@@ -68,7 +68,12 @@ class EngineWindow {
   int put(const OriginBuffer& origin, const Target& target) {
     uint64_t bytes;
     std::byte* const at = at_once(origin.type, origin.count, target, &bytes);
-    if (at == nullptr) return put_in_full(origin, target);
+    if (at == nullptr) {
+      return moved_at_once(rma::Kind::put, const_cast<void*>(origin.address), origin.count,
+                           origin.type, target)
+                 ? MPI_SUCCESS
+                 : put_in_full(origin, target);
+    }
     wrote_.store(true, std::memory_order_relaxed);
     std::memcpy(at, origin.address, bytes);
     return MPI_SUCCESS;
@@ -76,7 +81,11 @@ class EngineWindow {
   int get(void* address, MPI_Count count, MPI_Datatype type, const Target& target) {
     uint64_t bytes;
     const std::byte* const at = at_once(type, count, target, &bytes);
-    if (at == nullptr) return get_in_full(address, count, type, target);
+    if (at == nullptr) {
+      return moved_at_once(rma::Kind::get, address, count, type, target)
+                 ? MPI_SUCCESS
+                 : get_in_full(address, count, type, target);
+    }
     std::memcpy(address, at, bytes);
     return MPI_SUCCESS;
   }
@@ -131,27 +140,31 @@ class EngineWindow {
   [[gnu::always_inline]] bool put_word(const void* address, MPI_Count count, MPI_Datatype type,
                                        int rank, MPI_Aint displacement, MPI_Count target_count,
                                        MPI_Datatype target_type) {
-    uint64_t bytes;
-    std::byte* const at = at_once(window_->near_in_row(rank), type, count, displacement,
-                                  target_count, target_type, &bytes);
-    if (at == nullptr || bytes != sizeof(uint64_t)) return false;
+    uint64_t from;
+    if (!is_word(count, type, target_count, target_type) || !window_->in_row(rank)) return false;
+    const rma::Near& near = window_->of_row(rank);
+    if (near.open.load(std::memory_order_relaxed) == Open::no ||
+        !near.has(displacement, sizeof(uint64_t), &from))
+      return false;
     wrote_.store(true, std::memory_order_relaxed);
-    std::memcpy(at, address, sizeof(uint64_t));
+    std::memcpy(near.base + from, address, sizeof(uint64_t));
     return true;
   }
   [[gnu::always_inline]] bool get_word(void* address, MPI_Count count, MPI_Datatype type, int rank,
                                        MPI_Aint displacement, MPI_Count target_count,
                                        MPI_Datatype target_type) {
-    uint64_t bytes;
-    const std::byte* const at = at_once(window_->near_in_row(rank), type, count, displacement,
-                                        target_count, target_type, &bytes);
-    if (at == nullptr || bytes != sizeof(uint64_t)) return false;
-    std::memcpy(address, at, sizeof(uint64_t));
+    uint64_t from;
+    if (!is_word(count, type, target_count, target_type) || !window_->in_row(rank)) return false;
+    const rma::Near& near = window_->of_row(rank);
+    if (near.open.load(std::memory_order_relaxed) == Open::no ||
+        !near.has(displacement, sizeof(uint64_t), &from))
+      return false;
+    std::memcpy(address, near.base + from, sizeof(uint64_t));
     return true;
   }
   [[gnu::always_inline]] bool flush_at_once(int rank) {
-    const rma::Near* const near = window_->near_in_row(rank);
-    if (near == nullptr || near->open.load(std::memory_order_relaxed) != Open::passive)
+    if (!window_->in_row(rank) ||
+        window_->of_row(rank).open.load(std::memory_order_relaxed) != Open::passive)
       return false;
     order();
     return true;
@@ -212,8 +225,16 @@ class EngineWindow {
     return near->at(displacement, *bytes);
   }
   std::byte* at_once(MPI_Datatype type, MPI_Count count, const Target& target, uint64_t* bytes) {
-    return at_once(window_->near(target.rank), type, count, target.displacement, target.count,
-                   target.type, bytes);
+    std::byte* const at = at_once(window_->near(target.rank), type, count, target.displacement,
+                                  target.count, target.type, bytes);
+    if (at != nullptr && *bytes == sizeof(uint64_t) && target.type == type && !context.threaded)
+      word_ = type, of_word_ = count;
+    return at;
+  }
+  // As many elements of a type, at both ends, as were 8 bytes last time.
+  [[gnu::always_inline]] bool is_word(MPI_Count count, MPI_Datatype type, MPI_Count target_count,
+                                      MPI_Datatype target_type) const {
+    return type == word_ && target_type == type && count == of_word_ && target_count == count;
   }
   // Of a predefined type without gaps.
   [[gnu::always_inline]] static bool plain_bytes(MPI_Datatype type, MPI_Count count,
@@ -222,6 +243,8 @@ class EngineWindow {
     return layout != nullptr && layout->dense && count >= 0 &&
            !__builtin_mul_overflow(layout->size, static_cast<uint64_t>(count), bytes);
   }
+  bool moved_at_once(rma::Kind kind, void* address, MPI_Count count, MPI_Datatype type,
+                     const Target& target);
   // All before it comes before all after it, in the eyes of all. Only stores before loads take an
   // instruction of x86.
   void order() {
@@ -249,19 +272,23 @@ class EngineWindow {
     window_->lock_all(true);
     for (rma::Near& near : window_->nears()) {
       near.open.store(Open::no, std::memory_order_relaxed);
-      if (near.locked && rma::Window::release(&near)) tell_freed(near);
+      if (near.locked && near.give_back_lock()) hand_over(near);
     }
     return true;
   }
-  void tell_freed(const rma::Near& near);
+  void hand_over(const rma::Near& near);
 
   int put_in_full(const OriginBuffer& origin, const Target& target);
   int get_in_full(void* address, MPI_Count count, MPI_Datatype type, const Target& target);
   int get_accumulate_in_full(const OriginBuffer& origin, void* result, MPI_Count result_count,
                              MPI_Datatype result_type, const Target& target, MPI_Op op);
   int lock_in_full(int type, int rank, int assert);
+  int begin_lock(int type, int rank, int assert);
+  int lock_own();
   int unlock_in_full(int rank);
+  int begin_unlock(int rank, rma::Mark* mark);
   int lock_all_in_full(int assert);
+  int begin_lock_all(int assert);
   int unlock_all_in_full();
   int flush_to(int rank, rma::Mark (rma::Window::*begin)(int));
   bool valid_rank(int rank) const { return rank >= 0 && rank < window_->members().size(); }
@@ -286,6 +313,13 @@ class EngineWindow {
   void wait_until(const rma::Agent::Lock& lock, Done done) {
     station_->agent().wait(lock, [&] { return done() || window_->broken(); });
   }
+  // For what was asked of a target behind a lock whose turn comes by words; not under the lock.
+  void await_turn(int rank) {
+    if (window_->queued(rank)) [[unlikely]]
+      await_turn_in_queue(rank);
+  }
+  void await_turn_in_queue(int rank);
+  void await_turns();
   // For words of near ranks; not under the lock.
   template <class Done>
   void wait_until(rma::Doorbell* bell, Done done) {
@@ -301,6 +335,9 @@ class EngineWindow {
   std::byte* shared_;
   uint32_t process_;
   Computation computation_;  // the last one; only without threads
+  // Predefined and without gaps; so many make 8 bytes. Change only without threads.
+  MPI_Datatype word_ = MPI_INT64_T;
+  MPI_Count of_word_ = 1;
   // since the last `order`
   std::atomic<bool> wrote_{false};
   // Epochs, under the agent's lock, but for what is done at once.

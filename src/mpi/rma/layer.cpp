@@ -76,7 +76,7 @@ struct Agreement {
   uint64_t wanted = 0;   // on one node as well, or one of them has another on another node
   uint64_t partial = 0;  // they are not all ranks
   uint64_t down = 0;     // the engine is not set up at one of them
-  uint64_t apart = 0;    // the memory of one of them is not where those of its node can address it
+  uint64_t apart = 0;    // one of them can share no more words with those of its node
   uint64_t id = 0;       // by the first one
 };
 
@@ -111,17 +111,17 @@ void give_back(Part* part) {
   station.node()->give_back(part->shared);
 }
 
-// Whether those of this rank's node, if it shares memory with any, can address the window's.
-bool within_reach(const Part& part) {
+// Whether this rank can share words of one more window with those of its node, if there are any.
+bool has_room() {
   Station& station = engine_layer().station;
   const rma::Agent::Lock lock(&station.agent());
-  return station.node() == nullptr || (part.shared != nullptr && station.node()->has_room());
+  return station.node() == nullptr || station.node()->has_room();
 }
 
 struct Agreed {
   std::vector<int> members;
   uint64_t id = 0;
-  bool shares = false;  // ranks of a node address each other's memory
+  bool shares = false;  // ranks of a node share words of it
 };
 
 // Has the members of a window agree that it is the engine's, and then begins its opening. Empty, or
@@ -150,7 +150,7 @@ std::string agree_on_engine(MPI_Comm comm, Make make, Part* part, Agreed* window
         .wanted = layer.use == RmaUse::on || far,
         .partial = !world.is_everybody(comm),
         .down = state == Station::State::down,
-        .apart = up && !within_reach(*part),
+        .apart = up && !has_room(),
         .id = rank == 0 ? static_cast<uint64_t>(context.rank + 1) << 32 | ++layer.ids : 0};
     Agreement all;
     const bool agreed = agree(comm, mine, &all);
@@ -224,7 +224,7 @@ int create_window(MPI_Comm comm, MPI_Win* win, Host host, Make make) {
   *win = part.handle;
   log(LogLevel::info,
       "a window is done by the RMA engine; memory in reach of this rank: of %zu of %d",
-      window->nears().size(), window->members().size());
+      window->reached_nears(), window->members().size());
   return MPI_SUCCESS;
 }
 

@@ -1,5 +1,7 @@
 #include "mpi/rma/station.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -7,6 +9,7 @@
 #include "base/log.h"
 #include "mpi/process/context.h"
 #include "mpi/process/next.h"
+#include "net/process_memory.h"
 
 namespace nearcache::mpi {
 namespace {
@@ -38,6 +41,9 @@ bool wants_shared_memory() {
   const RmaFabric wanted = context.options.rma_fabric;
   return wanted == RmaFabric::automatic || wanted == RmaFabric::node;
 }
+
+// The memory of those with whom it is shared, where that is not of the arena.
+bool reaches_processes() { return wants_shared_memory() && context.options.rma_process_memory; }
 
 // Libfabric is loaded only where it may have something better than TCP, or is asked for.
 bool wants_libfabric() {
@@ -75,11 +81,15 @@ const Station::Card& Station::own_card(const std::vector<int>& on_node) {
                    ofi_ != nullptr ? ofi_->address() : net::OfiAddress{},
                    {net::random_word(), net::random_word()},
                    {},
-                   sockets_ != nullptr};
+                   sockets_ != nullptr,
+                   getpid(),
+                   mark_,
+                   reinterpret_cast<uint64_t>(&mark_)};
   if (wants_shared_memory() && on_node.size() > 1 && on_node.front() == context.rank) {
     arena_ = net::Arena::make(net::arena_size(static_cast<int>(on_node.size())), &no_arena_);
     if (arena_ != nullptr) own_card_->arena = arena_->name();
   }
+  if (reaches_processes() && on_node.size() > 1) net::allow_process_memory();
   return *own_card_;
 }
 
@@ -107,23 +117,30 @@ void Station::set_up(MPI_Comm comm, const std::vector<int>& members,
     rc = next.Allgather(&maps, 1, MPI_INT32_T, mapped.data(), 1, MPI_INT32_T, comm);
   const std::lock_guard lock(mutex_);
   if (state_ != State::down) return;
-  std::string wrong = rc == MPI_SUCCESS ? share(members, on_node, mapped) : "MPI_Allgather failed";
+  std::string wrong =
+      rc == MPI_SUCCESS ? share(cards, members, on_node, mapped) : "MPI_Allgather failed";
   if (wrong.empty()) wrong = begin(cards, members);
   state_ = wrong.empty() ? State::up : State::impossible;
   if (!wrong.empty()) log(LogLevel::info, "no window is done by the RMA engine: %s", wrong.c_str());
 }
 
 // Ranks of the node that have mapped its arena use it; the others go by TCP.
-std::string Station::share(const std::vector<int>& members, const std::vector<int>& on_node,
-                           const std::vector<int32_t>& mapped) {
+std::string Station::share(const std::vector<Card>& cards, const std::vector<int>& members,
+                           const std::vector<int>& on_node, const std::vector<int32_t>& mapped) {
   std::vector<int> sharing;
+  std::vector<Card> theirs;
   for (const int rank : on_node) {
-    if (mapped[static_cast<size_t>(std::ranges::find(members, rank) - members.begin())] != 0)
-      sharing.push_back(rank);
+    const auto at = static_cast<size_t>(std::ranges::find(members, rank) - members.begin());
+    if (mapped[at] == 0) continue;
+    sharing.push_back(rank);
+    theirs.push_back(cards[at]);
   }
   if (arena_ != nullptr) arena_->close_door();
   const bool alone = arena_ == nullptr || sharing.size() < 2;
-  if (!alone) node_ = std::make_unique<rma::Node>(arena_, sharing, context.rank);
+  if (!alone) {
+    node_ = std::make_unique<rma::Node>(arena_, sharing, context.rank);
+    know_processes(theirs);
+  }
   if (alone && !no_arena_.empty() && on_node.size() > 1) {
     log(LogLevel::info, "rank %d shares no memory with others of its node: %s", context.rank,
         no_arena_.c_str());
@@ -132,6 +149,31 @@ std::string Station::share(const std::vector<int>& members, const std::vector<in
   return all || members.size() == 1 || context.options.rma_fabric != RmaFabric::node
              ? ""
              : "option rma_fabric=node: not all ranks share memory";
+}
+
+// Who maps the arena has found its maker by its number, so that numbers of processes mean the same
+// to all.
+void Station::know_processes(const std::vector<Card>& sharing) {
+  std::vector<rma::Node::Process> processes;
+  size_t reached = 0;
+  for (const Card& card : sharing) {
+    uint64_t mark = 0;
+    iovec there{reinterpret_cast<void*>(card.mark_at), sizeof mark};
+    const auto number = static_cast<pid_t>(card.process);
+    const bool reachable = reaches_processes() &&
+                           net::read_process(number, reinterpret_cast<std::byte*>(&mark),
+                                             {&there, 1}) == net::Reached::all &&
+                           mark == card.mark;
+    processes.push_back({number, reachable});
+    reached += reachable;
+  }
+  node_->know(std::move(processes));
+  if (reaches_processes() && reached < sharing.size()) {
+    log(LogLevel::info,
+        "rank %d may not read the memory of all processes of its node: created windows of the "
+        "others go by messages",
+        context.rank);
+  }
 }
 
 // By libfabric if all ranks have the same provider of it, else by TCP.
@@ -170,6 +212,10 @@ std::string Station::begin(const std::vector<Card>& cards, const std::vector<int
   if (std::string wrong = connect(cards, members); !wrong.empty()) return wrong;
   engine_ = std::make_unique<rma::Engine>(fabric_);
   agent_ = std::make_unique<rma::Agent>(engine_.get(), [] { context.progress.call(); });
+  for (size_t place = 0; node_ != nullptr && place < node_->size(); ++place) {
+    if (place != node_->own_place())
+      agent_->watch(node_->rank_at(place), node_->process(place).number);
+  }
   // Nobody sends before the first window has been agreed on, so an agent that did not start is
   // known by then.
   std::string wrong = agent_->start();

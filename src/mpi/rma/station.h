@@ -16,6 +16,7 @@
 
 #include "mpi/mpi_api.h"
 #include "net/arena.h"
+#include "net/authentication.h"
 #include "net/ofi_fabric.h"
 #include "net/socket_fabric.h"
 #include "rma/agent.h"
@@ -51,6 +52,8 @@ class Station {
     net::Secret secret{};      // that of the first rank is the job's
     net::Arena::Name arena{};  // that this rank has made
     int32_t usable = 0;
+    int64_t process = 0;
+    uint64_t mark = 0, mark_at = 0;  // a number of its own, and where in its memory it is
   };
   const Card& own_card(const std::vector<int>& on_node);
   void listen();
@@ -58,14 +61,16 @@ class Station {
   bool map_arena(const Card& maker);
   std::string connect(const std::vector<Card>& cards, const std::vector<int>& members);
   std::string begin(const std::vector<Card>& cards, const std::vector<int>& members);
-  std::string share(const std::vector<int>& members, const std::vector<int>& on_node,
-                    const std::vector<int32_t>& mapped);
+  std::string share(const std::vector<Card>& cards, const std::vector<int>& members,
+                    const std::vector<int>& on_node, const std::vector<int32_t>& mapped);
+  void know_processes(const std::vector<Card>& sharing);
 
   std::mutex mutex_;  // covers what follows; engine and agent stay once they are there
   State state_ = State::down;
   std::optional<Card> own_card_;
   std::shared_ptr<net::Arena> arena_;
   std::string no_arena_;  // why
+  const uint64_t mark_ = net::random_word();
   std::unique_ptr<net::SocketFabric> sockets_;
   std::unique_ptr<net::OfiFabric> ofi_;
   net::Fabric* fabric_ = nullptr;  // one of these, which all ranks have

@@ -1,0 +1,91 @@
+#include "net/process_memory.h"
+
+#include <limits.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+namespace nearcache::net {
+namespace {
+
+constexpr size_t most_runs = IOV_MAX;           // of a call
+constexpr size_t most_bytes = size_t{1} << 30;  // the kernel cuts off what is above 2 GiB
+
+// What a call may copy of the runs: the last one, if it is too much, in part.
+struct Portion {
+  size_t runs = 0, bytes = 0, rest = 0;  // `rest`: of the last run, what is left for the next call
+
+  explicit Portion(std::span<iovec> left) {
+    while (runs < std::min(left.size(), most_runs) && bytes < most_bytes)
+      bytes += left[runs++].iov_len;
+    if (bytes <= most_bytes) return;
+    rest = bytes - most_bytes;
+    bytes = most_bytes;
+  }
+};
+
+void advance(iovec* run, size_t bytes) {
+  run->iov_base = static_cast<char*>(run->iov_base) + bytes;
+  run->iov_len -= bytes;
+}
+
+// `copy` copies between so many bytes here and so many runs there.
+template <class Copy>
+Reached each_portion(std::byte* here, std::span<iovec> there, Copy copy) {
+  while (!there.empty()) {
+    const Portion now(there);
+    iovec& last = there[now.runs - 1];
+    last.iov_len -= now.rest;
+    iovec local{here, now.bytes};
+    const ssize_t copied = copy(&local, there.data(), now.runs);
+    last.iov_len += now.rest;
+    if (copied < 0) {
+      return errno == EFAULT  ? Reached::unmapped
+             : errno == ESRCH ? Reached::gone
+                              : Reached::refused;
+    }
+    if (copied == 0 && now.bytes > 0) return Reached::unmapped;
+    auto left = static_cast<size_t>(copied);
+    here += left;
+    while (!there.empty() && left >= there.front().iov_len) {
+      left -= there.front().iov_len;
+      there = there.subspan(1);
+    }
+    if (left > 0) advance(&there.front(), left);
+  }
+  return Reached::all;
+}
+
+}  // namespace
+
+void allow_process_memory() {
+#ifdef PR_SET_PTRACER
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // an error without Yama, where it is allowed
+#endif
+}
+
+Reached read_process(pid_t process, std::byte* to, std::span<iovec> from) {
+  return each_portion(to, from, [&](const iovec* here, const iovec* there, size_t runs) {
+    return process_vm_readv(process, here, 1, there, runs, 0);
+  });
+}
+
+Reached write_process(pid_t process, const std::byte* from, std::span<iovec> to) {
+  return each_portion(const_cast<std::byte*>(from), to,
+                      [&](const iovec* here, const iovec* there, size_t runs) {
+                        return process_vm_writev(process, here, 1, there, runs, 0);
+                      });
+}
+
+int process_descriptor(pid_t process) {
+  return static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+}
+
+}  // namespace nearcache::net

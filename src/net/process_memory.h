@@ -1,0 +1,34 @@
+// Memory of other processes of this machine, which the kernel copies to and from this one
+// (process_vm_readv, process_vm_writev) if this process might trace them: who they run as, what
+// security modules say, and in which container they are, decide that. So it is tried before it is
+// relied on, and may be refused later all the same.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace nearcache::net {
+
+enum class Reached : uint8_t {
+  all,
+  unmapped,  // not all of it is there; some of what is may have been copied
+  refused,   // by the kernel: nothing was copied
+  gone       // the process has ended
+};
+
+// Where Yama allows it for descendants only: any process of this user may reach this one's memory
+// from now on.
+void allow_process_memory();
+
+// All runs of the other's memory, in their order, from or to one run here.
+Reached read_process(pid_t process, std::byte* to, std::span<iovec> from);
+Reached write_process(pid_t process, const std::byte* from, std::span<iovec> to);
+
+// Readable once the process has ended; -1 where the kernel has none. The caller closes it.
+int process_descriptor(pid_t process);
+
+}  // namespace nearcache::net

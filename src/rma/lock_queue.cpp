@@ -1,0 +1,77 @@
+#include "rma/lock_queue.h"
+
+namespace nearcache::rma {
+namespace {
+
+// A ticket is its number, of 30 bits, and the type of the lock; none is 0.
+constexpr uint32_t type_bits = 3;
+
+uint32_t make_ticket(uint32_t number, LockType type) {
+  return number << 2 | (type == LockType::shared ? 1U : 2U);
+}
+
+LockType type_of(uint32_t ticket) {
+  return (ticket & type_bits) == 1 ? LockType::shared : LockType::exclusive;
+}
+
+// Numbers wrap; those that wait at a time are near each other.
+bool before(uint32_t a, uint32_t b) {
+  return static_cast<int32_t>((a & ~type_bits) - (b & ~type_bits)) < 0;
+}
+
+class Hold {
+ public:
+  Hold(Mutex* mutex, uint32_t process) : mutex_(mutex) { mutex->lock(process); }
+  ~Hold() { mutex_->unlock(); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+ private:
+  Mutex* mutex_;
+};
+
+}  // namespace
+
+void LockQueue::enter(size_t who, LockType type) {
+  const Hold held(&commons_->order, process_);
+  const uint32_t number = commons_->tickets.load(std::memory_order_relaxed) + 1;
+  commons_->tickets.store(number, std::memory_order_relaxed);
+  ticket(who).store(make_ticket(number, type), std::memory_order_relaxed);
+  commons_->lock.set_queue(true);
+}
+
+bool LockQueue::leave(size_t who) {
+  const Hold held(&commons_->order, process_);
+  const uint32_t was = ticket(who).exchange(Commons::no_ticket, std::memory_order_relaxed);
+  if (first() == nobody) commons_->lock.set_queue(false);
+  return was != Commons::no_ticket;
+}
+
+size_t LockQueue::first() const {
+  size_t found = nobody;
+  uint32_t its = 0;
+  for (size_t who = 0; who <= ranks_; ++who) {
+    const uint32_t now = ticket(who).load(std::memory_order_relaxed);
+    if (now == Commons::no_ticket || (found != nobody && !before(now, its))) continue;
+    found = who;
+    its = now;
+  }
+  return found;
+}
+
+size_t LockQueue::grant_next() {
+  const Hold held(&commons_->order, process_);
+  const size_t who = first();
+  if (who == nobody) return commons_->lock.set_queue(false), nobody;
+  const LockType type = type_of(ticket(who).load(std::memory_order_relaxed));
+  if (!commons_->lock.try_take_in_turn(type)) return nobody;
+  if (who != owner()) {
+    commons_->of_ranks()[who].holds.store(
+        type == LockType::shared ? Held::shared : Held::exclusive, std::memory_order_relaxed);
+  }
+  ticket(who).store(Commons::no_ticket, std::memory_order_release);
+  if (first() == nobody) commons_->lock.set_queue(false);
+  return who;
+}
+
+}  // namespace nearcache::rma
