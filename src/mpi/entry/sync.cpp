@@ -250,7 +250,7 @@ int MPI_Win_lock_all(int assert, MPI_Win win) {
   return opening(
       win, all, TraceSync::lock_all, Learns::order, [&] { return next.Win_lock_all(assert, win); },
       [assert](Window& window, Targets) {
-        window.epochs().lock_all((assert& MPI_MODE_NOCHECK) != 0);
+        window.epochs().lock_all((MPI_MODE_NOCHECK & assert) != 0);
       });
 }
 
@@ -266,8 +266,8 @@ int MPI_Win_fence(int assert, MPI_Win win) {
   return completing(
       win, all, TraceSync::fence, Learns::perhaps, [&] { return next.Win_fence(assert, win); },
       [&](Window& window, Targets) {
-        const bool met = window.epochs().in_fence() && (assert& MPI_MODE_NOPRECEDE) == 0;
-        window.epochs().fence((assert& MPI_MODE_NOSUCCEED) == 0, met);
+        const bool met = window.epochs().in_fence() && (MPI_MODE_NOPRECEDE & assert) == 0;
+        window.epochs().fence((MPI_MODE_NOSUCCEED & assert) == 0, met);
         if (met && window.coherent() != nullptr) window.coherent()->fenced();
       });
 }

@@ -385,7 +385,7 @@ int EngineWindow::fence(int assert) {
     for (const rma::Near& near : window_->nears())
       wait_until(&near.commons->over, [&] { return rma::Window::fence_over(near, fence); });
   }
-  if ((assert& MPI_MODE_NOSUCCEED) == 0) {
+  if ((MPI_MODE_NOSUCCEED & assert) == 0) {
     fenced_ = true;
   } else if (fenced_) {
     end_fences();
@@ -414,10 +414,10 @@ int EngineWindow::start(MPI_Group group, int assert) {
     if ((assert & ~MPI_MODE_NOCHECK) != 0) return MPI_ERR_ASSERT;
     if (starting_ || all_locked_ || !no_locks()) return MPI_ERR_RMA_SYNC;
     if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
-    if ((assert& MPI_MODE_NOCHECK) == 0 && !window_->all_near())
+    if ((MPI_MODE_NOCHECK & assert) == 0 && !window_->all_near())
       wait_until(lock, [&] { return window_->started(ranks); });
   }
-  if ((assert& MPI_MODE_NOCHECK) == 0 && window_->all_near())
+  if ((MPI_MODE_NOCHECK & assert) == 0 && window_->all_near())
     wait_until(&window_->bell(), [&] { return window_->started(ranks); });
   const rma::Agent::Lock lock(&station_->agent());
   starting_ = true;
@@ -449,7 +449,7 @@ int EngineWindow::post(MPI_Group group, int assert) {
   if ((assert & ~known) != 0) return MPI_ERR_ASSERT;
   if (exposing_) return MPI_ERR_RMA_SYNC;
   if (!ranks_of(group, &ranks)) return MPI_ERR_GROUP;
-  if ((assert& MPI_MODE_NOCHECK) == 0) window_->post(ranks);
+  if ((MPI_MODE_NOCHECK & assert) == 0) window_->post(ranks);
   station_->agent().send(lock);
   exposing_ = true;
   if (fenced_) end_fences();
@@ -542,7 +542,7 @@ int EngineWindow::begin_lock(int type, int rank, int assert) {
   locks_.insert(rank);
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   window_->lock(rank, type == MPI_LOCK_EXCLUSIVE ? LockType::exclusive : LockType::shared,
-                (assert& MPI_MODE_NOCHECK) != 0);
+                (MPI_MODE_NOCHECK & assert) != 0);
   return MPI_SUCCESS;
 }
 
@@ -583,7 +583,7 @@ int EngineWindow::begin_lock_all(int assert) {
   if (all_locked_ || starting_ || !no_locks()) return MPI_ERR_RMA_SYNC;
   if (fenced_) end_fences();
   all_locked_ = true;
-  window_->lock_all((assert& MPI_MODE_NOCHECK) != 0);
+  window_->lock_all((MPI_MODE_NOCHECK & assert) != 0);
   return MPI_SUCCESS;
 }
 
