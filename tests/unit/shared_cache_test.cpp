@@ -351,6 +351,7 @@ class Hammer {
       : cache_(cache), truth_(truth), random_(seed), log_(std::make_unique<WriteLog>()) {
     *log_ = WriteLog{};
     look();
+    cache_->advance_floor();
   }
 
   const char* step() {
