@@ -116,7 +116,7 @@ void SharedCache::settle_memory() {
 void SharedCache::writes_completed(uint32_t up_to, uint32_t now) {
   const uint32_t known = marks_.empty() ? 0 : marks_.back().number;
   const bool all = up_to == now;
-  if (up_to == known && !(all && writes_open_)) return;
+  if (up_to <= known && !(all && writes_open_)) return;
   const uint64_t clock = advance();
   if (marks_.size() == most_marks) marks_.erase(marks_.begin());
   marks_.push_back({up_to, clock});

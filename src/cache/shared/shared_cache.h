@@ -2,7 +2,7 @@
 //
 // The region begins with what all agree on: sizes, policy, a clock, names of layouts; behind that
 // lie its shards (shard.h). This class is one rank's view of it. The rank's own part is apart: what
-// it may be served (`may_use`), what it has written itself, what it counts.
+// it may be served (`is_sure`, `overwritten`), what it has written itself, what it counts.
 //
 // Validity. The clock is advanced by whoever must not be served any more what was fetched before:
 // by an invalidation, an acquire, the completion of own writes. An entry carries the clock as it
@@ -28,6 +28,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/copy.h"
@@ -56,6 +57,8 @@ class SharedCache {
   // library can use, or there is no memory for a part of it within `budget`.
   static std::unique_ptr<SharedCache> join(std::byte* region, uint64_t bytes, MemoryBudget* budget,
                                            std::string* wrong);
+  // The region stays as long as this view of it.
+  void keep(std::shared_ptr<const void> region) { region_ = std::move(region); }
   ~SharedCache();
   SharedCache(const SharedCache&) = delete;
   SharedCache& operator=(const SharedCache&) = delete;
@@ -73,31 +76,29 @@ class SharedCache {
   // A later clock than any stamp so far.
   uint64_t advance() { return header_->clock.fetch_add(1, std::memory_order_acq_rel) + 1; }
 
-  // Own writes were not noted, or are open and have no number: nothing is for this rank until
-  // `trust`.
-  void distrust() { trusted_ = false, note_sure(); }
-  bool trusted() const { return trusted_; }
-  void trust() { trusted_ = true, advance_floor(); }
-  // A write has begun; `now`: the number that it took.
+  // Own writes have no number, or had none: what is found is to be looked at closely.
+  void doubt(bool in_doubt) { in_doubt_ = in_doubt, note_sure(); }
+  bool in_doubt() const { return in_doubt_; }
+  // A write has begun, with the next number.
   void write_begins() { writes_open_ = true, note_sure(); }
   // Writes up to this number are complete, `now` is the last that was given.
   void writes_completed(uint32_t up_to, uint32_t now);
-  // The numbers began anew.
+  // The numbers begin anew: all that was fetched may be older than a write.
   void forget_writes() {
     marks_.clear();
-    distrust();
+    writes_open_ = false;
+    advance_floor();
   }
 
-  // By floor and own writes; what else may be served is asked of `kept`, by stamp.
-  template <class Kept>
-  [[gnu::always_inline]] bool may_use(const PublishedEntry::Said& said, int64_t from, int64_t to,
-                                      const WriteLog& writes, Kept kept) const {
-    if (said.stamp >= sure_) [[likely]]
-      return true;
-    return trusted_ && (said.stamp >= floor_ || kept(said.stamp)) &&
-           !writes.overwritten(said.key.target, from, to, completed_by(said.stamp));
+  // Nothing of it is in doubt.
+  [[gnu::always_inline]] bool is_sure(const PublishedEntry::Said& said) const {
+    return said.stamp >= sure_;
   }
-  static bool none_kept(uint64_t) { return false; }
+  // Was a byte of it overwritten by this rank since? As of WriteLog::overwritten.
+  bool overwritten(const PublishedEntry::Said& said, int64_t from, int64_t to,
+                   const WriteLog& writes) const {
+    return writes.overwritten(said.key.target, from, to, completed_by(said.stamp));
+  }
 
   // --- Gets. ---
 
@@ -199,12 +200,13 @@ class SharedCache {
   }
   bool find_part(const Shard& shard, const Key& key, uint64_t bytes, Found* found);
   void note_sure() {
-    sure_ = trusted_ && !writes_open_ ? std::max(floor_, clean_since_) : UINT64_MAX;
+    sure_ = !in_doubt_ && !writes_open_ ? std::max(floor_, clean_since_) : UINT64_MAX;
   }
   uint32_t completed_by(uint64_t stamp) const;
   void sample(const Found& found);
   void settle_memory();
 
+  std::shared_ptr<const void> region_;
   // What a hit looks at comes first.
   std::vector<Shard> shards_;
   int shard_shift_ = 63;
@@ -215,7 +217,7 @@ class SharedCache {
   Header* header_;
   uint64_t floor_ = 0;
   uint64_t clean_since_ = 0;  // all own writes had been completed
-  bool trusted_ = true;
+  bool in_doubt_ = false;
   bool writes_open_ = false;
 
   // Hits that the policy is to be told of: one in `sampled`, for as many.
