@@ -286,7 +286,7 @@ void CachedWindow::publish(const PendingGet& get, const std::byte* packed) {
                                     key.displacement + static_cast<int64_t>(get.bytes),
                                     get.write_seq)))
     return;
-  if (packed == nullptr) {
+  if (packed == nullptr && moves_data()) {
     scratch_.resize(get.bytes);
     pack(get.origin, get.elements, get.bytes, scratch_.data());
     packed = scratch_.data();
@@ -894,7 +894,7 @@ const std::byte* CachedWindow::packed_data(const PendingGet& get) {
 
 void CachedWindow::take_data(const PendingGet& get, const std::byte* packed, bool succeeded) {
   update_generation();
-  if (shared_ != nullptr && succeeded && moves_data()) publish(get, packed);
+  if (shared_ != nullptr && succeeded) publish(get, packed);
   if (!succeeded || !cache_->keeps(get.entry)) return cache_->abandon(get.entry, get.write_seq);
   std::byte* storage = cache_->data(get.entry) + get.start;
   if (packed != nullptr) {

@@ -168,7 +168,7 @@ void Shard::tell(EntryId id, const SharedData& data, Stored* stored) {
 }
 
 void Shard::copy(EntryId id, const SharedData& data) {
-  store_bytes(cache_->data(id), data.data, data.bytes);
+  if (data.data != nullptr) store_bytes(cache_->data(id), data.data, data.bytes);
 }
 
 // Nothing else is stored there meanwhile, as the entry waits for its data; nor does the shard begin
@@ -230,7 +230,7 @@ Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
   const EntryId id = cache_->insert(data.hash, data.key, data.bytes, terms.member).entry;
   stored.evicted = static_cast<uint32_t>(cache_->evictions() - evictions);
   if (id == no_entry) return leave(Published::refused);
-  if (data.bytes <= most_copied) {
+  if (data.bytes <= most_copied || data.data == nullptr) {
     copy(id, data);
   } else if (!copy_unlocked(id, data, terms.member)) {
     return stored;

@@ -22,7 +22,7 @@ namespace nearcache {
 struct SharedData {
   Key key;
   uint64_t hash = 0;
-  const std::byte* data = nullptr;
+  const std::byte* data = nullptr;  // none in a simulation
   uint64_t bytes = 0;
   uint64_t stamp = 0;
   uint32_t rank = 0;  // of those who share
