@@ -83,15 +83,19 @@ void CachedWindow::set_rules(const CachingRules& rules) {
 }
 
 void CachedWindow::invalidate() {
-  if (cache_ == nullptr) return;
+  if (cache_ == nullptr) {
+    if (shared_ != nullptr) shared_->advance_floor();
+    return;
+  }
   if (!cache_->empty() || shared_ != nullptr) ++counts_.invalidations;
   if (shared_ != nullptr) return forget_shared();
   if (!ends_at_acquires(rules_.mode) || versions_ != nullptr) cache_->invalidate();
 }
 
 void CachedWindow::reset() {
+  if (shared_ != nullptr) invalidate();
   if (cache_ != nullptr) cache_->reset();
-  if (cache_ != nullptr && shared_ != nullptr) forget_shared();
+  if (shared_ != nullptr) shared_->reset_counts();
   counts_ = CacheCounts();
 }
 

@@ -118,12 +118,12 @@ class SharedCache {
   }
   // They were served.
   [[gnu::always_inline]] void count_hit(const Found& found) {
-    ++hits_;
     if (found.said.rank != rank_) ++hits_of_others_;
     if (--until_sample_ == 0) [[unlikely]]
       sample(found);
   }
   uint64_t hits_of_others() const { return hits_of_others_; }
+  void reset_counts() { hits_of_others_ = 0; }
 
   // What a get has fetched is for all.
   Shard::Stored publish(const Key& key, uint64_t hash, const std::byte* data, uint64_t bytes,
@@ -212,7 +212,7 @@ class SharedCache {
   int shard_shift_ = 63;
   uint32_t rank_ = 0;
   uint64_t sure_ = 0;  // from this stamp on nothing is in doubt
-  uint64_t hits_ = 0, hits_of_others_ = 0;
+  uint64_t hits_of_others_ = 0;
   uint32_t until_sample_ = 1;
   Header* header_;
   uint64_t floor_ = 0;
