@@ -21,7 +21,7 @@ def test_ranks_of_a_node_serve_each_other(mpi, preload, nodes):
 
 
 @pytest.mark.few_mpis
-def test_the_same_program_is_right_without(mpi):
+def test_the_same_program_is_right_with_caches_apart(mpi, preload):
     launch.run(mpi, 5, "sharing", env=POLITE).check()
 
 
