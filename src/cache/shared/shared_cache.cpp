@@ -41,13 +41,14 @@ SharedCache::Sizing SharedCache::sizing(const Plan& plan) {
   while (sizing.shards > 2 && settings.storage_bytes / sizing.shards < least_storage)
     sizing.shards /= 2;
   settings.storage_bytes = std::max<uint64_t>(settings.storage_bytes / sizing.shards, Shard::page);
-  settings.index_capacity = std::max<uint64_t>(settings.index_capacity / sizing.shards, 16);
+  constexpr uint64_t most_index = uint64_t{1} << 26;
+  settings.index_capacity =
+      std::clamp<uint64_t>(settings.index_capacity / sizing.shards, 16, most_index);
   // one may come to hold more than others
   const uint64_t most =
       std::max(std::min(plan.limit, 4 * (plan.limit / sizing.shards)), settings.storage_bytes);
-  sizing.plan.geometry = {
-      std::clamp<uint64_t>(most / 128, settings.index_capacity, uint64_t{1} << 26),
-      std::min<uint64_t>(most, uint64_t{16} << 30)};
+  sizing.plan.geometry = {std::clamp<uint64_t>(most / 128, settings.index_capacity, most_index),
+                          std::min<uint64_t>(most, uint64_t{16} << 30)};
   return sizing;
 }
 
