@@ -80,8 +80,8 @@ std::vector<std::byte> get(SharedCache& by, const Key& key, uint64_t bytes,
   if (!by.find(hash_key(key), key, bytes, &found) ||
       (!by.is_sure(found.said) &&
        (found.said.stamp < by.floor() ||
-        by.overwritten(found.said, key.displacement,
-                       key.displacement + static_cast<int64_t>(bytes), writes))) ||
+        by.overwritten(found.said, key.displacement, key.displacement + static_cast<int64_t>(bytes),
+                       writes))) ||
       !by.copy(found, bytes, data.data()))
     return {};
   by.count_hit(found);
@@ -454,8 +454,7 @@ pid_t start_hammer(const Node& node, Truth* truth, const std::atomic<int>* stop,
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   MemoryBudget budget;
   std::string wrong;
-  const auto cache =
-      SharedCache::join(node.memory.base(), node.memory.bytes(), &budget, &wrong);
+  const auto cache = SharedCache::join(node.memory.base(), node.memory.bytes(), &budget, &wrong);
   if (cache == nullptr) _exit(3);
   Hammer hammer(cache.get(), truth, seed);
   while (stop->load(std::memory_order_relaxed) == 0) {
@@ -508,8 +507,7 @@ TEST(SharedCache, ProcessesThatAreKilledAtRandomTakeNothingWrongWithThem) {
 TEST(SharedCache, ADeathWithTheLockHeldCostsOneShardItsContents) {
   Node node(small_plan(2));
   const auto a = node.join();
-  for (int at = 0; at < 64; ++at)
-    publish(*a, key_at(at * 32768), bytes_of(100, at), a->clock());
+  for (int at = 0; at < 64; ++at) publish(*a, key_at(at * 32768), bytes_of(100, at), a->clock());
   const auto there = [&] {
     int count = 0;
     for (int at = 0; at < 64; ++at)
@@ -528,8 +526,7 @@ TEST(SharedCache, ADeathWithTheLockHeldCostsOneShardItsContents) {
   EXPECT_EQ(before, 1u);
   EXPECT_GT(there(), 0);
   EXPECT_LT(there(), 64);
-  for (int at = 0; at < 64; ++at)
-    publish(*a, key_at(at * 32768), bytes_of(100, at), a->clock());
+  for (int at = 0; at < 64; ++at) publish(*a, key_at(at * 32768), bytes_of(100, at), a->clock());
   EXPECT_EQ(there(), 64);
   EXPECT_EQ(a->sizes().resets, 1u);
   EXPECT_EQ(a->check(), nullptr);

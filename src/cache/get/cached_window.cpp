@@ -137,7 +137,8 @@ bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
   }
   cache_ = GetCache::create(region_.base(), geometry, settings);
   lines_.reset(shape_.least_bytes > 0 && shape_.unit > 0 && (has_storage_ || shared_ != nullptr)
-                   ? new Lines : nullptr);
+                   ? new Lines
+                   : nullptr);
   budget_->give_back(wants() - cache_->memory());  // storage is whole granules
   epochs_.forget_marks();                          // the cache has not seen what is outstanding
   if (shared_ != nullptr) {
@@ -479,9 +480,9 @@ void CachedWindow::issued_ahead(const RemoteGet& get, const Decision& ahead) {
   if (cache_ == nullptr || !stores() || !may_be_kept(there, ahead) ||
       cache_->find(there.hash, there.key) != no_entry)
     return;
-  const EntryId entry =
-      shared_ != nullptr ? cache_->insert_bare(there.hash, there.key, there.bytes, record)
-                         : cache_->insert(there.hash, there.key, there.bytes, record).entry;
+  const EntryId entry = shared_ != nullptr
+                            ? cache_->insert_bare(there.hash, there.key, there.bytes, record)
+                            : cache_->insert(there.hash, there.key, there.bytes, record).entry;
   pending_[record].entry = entry;
   if (entry != no_entry) inserted(there.key.target);
 }

@@ -378,11 +378,11 @@ class CachedWindow {
   std::unique_ptr<Lines> lines_;  // made with the cache, where there may be some
   std::unique_ptr<Versions> versions_;
   std::unique_ptr<SharedCache> shared_;
-  uint32_t acquired_ = 0;  // acquires at the last look at them
-  bool wrote_unseen_ = false;              // own writes while there was no cache
-  uint32_t settled_ = 0;                   // own writes that are known to be complete
-  uint32_t settled_without_number_ = 0;    // of epochs_.completed_without_number()
-  uint64_t floored_ = 0;  // the shared cache's floor when stamps were last limited
+  uint32_t acquired_ = 0;                // acquires at the last look at them
+  bool wrote_unseen_ = false;            // own writes while there was no cache
+  uint32_t settled_ = 0;                 // own writes that are known to be complete
+  uint32_t settled_without_number_ = 0;  // of epochs_.completed_without_number()
+  uint64_t floored_ = 0;                 // the shared cache's floor when stamps were last limited
   double latency_ns_ = 2000, ns_per_byte_ = 0.2;
   uint64_t stamped_ = 0;  // acquires at the last look at stamps
   uint64_t serials_ = 0;

@@ -247,8 +247,8 @@ class alignas(64) GetCache {
     versions_ = versions;
     stale_ = versions == nullptr && index_.used() != 0;
   }
-  // Others read entries without a lock, by what is published of them here, by number (cache/shared):
-  // that ends before an entry goes. There is nothing published yet.
+  // Others read entries without a lock, by what is published of them here, by number
+  // (cache/shared): that ends before an entry goes. There is nothing published yet.
   void set_published(PublishedEntry* entries) { published_.set(entries), publishes_ = true; }
   // The most entries by number, and pieces of free storage.
   static uint64_t most_descriptors(const Geometry& geometry);

@@ -88,8 +88,8 @@ class Versions {
   uint32_t validated(uint32_t target, uint32_t generation, const VersionWords& words) {
     return validated(target, generation, words, floor_of(target, generation));
   }
-  // The same where others fetch, too: stamps from `floor` on are of what was fetched after the words
-  // had been read.
+  // The same where others fetch, too: stamps from `floor` on are of what was fetched after the
+  // words had been read.
   uint32_t validated(uint32_t target, uint32_t generation, const VersionWords& words,
                      uint32_t floor);
   // Besides `wants_validation` of another target: this one will be asked for soon, as it seems, and

@@ -162,8 +162,8 @@ void Shard::list_anew() {
 void Shard::tell(EntryId id, const SharedData& data, Stored* stored) {
   if (id >= state_->published_up_to.load(std::memory_order_relaxed))
     state_->published_up_to.store(uint64_t{id} + 1, std::memory_order_relaxed);
-  published_[id].publish({data.key, data.stamp, place_of(id), static_cast<uint32_t>(data.bytes),
-                          data.rank});
+  published_[id].publish(
+      {data.key, data.stamp, place_of(id), static_cast<uint32_t>(data.bytes), data.rank});
   stored->levels = list(id, data.hash, data.key, data.bytes);
 }
 
@@ -263,9 +263,10 @@ void Shard::tell_hits(EntryId id, uint64_t sequence, uint32_t hits) {
 
 Shard::Levels Shard::levels() {
   if (!take()) return {};
-  const Levels levels{cache_->entries(),      cache_->index_capacity(), cache_->storage_bytes(),
-                      cache_->stored_bytes(), memory() - cache_->storage_bytes(),
-                      memory(), state_->resets};
+  const Levels levels{
+      cache_->entries(),      cache_->index_capacity(),           cache_->storage_bytes(),
+      cache_->stored_bytes(), memory() - cache_->storage_bytes(), memory(),
+      state_->resets};
   state_->lock.unlock();
   return levels;
 }
@@ -278,10 +279,12 @@ const char* Shard::check() {
     Found found;
     if (!read(id, &found)) continue;
     const Entry& entry = cache_->entry(id);
-    if (entry.state != State::cached) wrong = "what is published is no entry";
+    if (entry.state != State::cached)
+      wrong = "what is published is no entry";
     else if (entry.key() != found.said.key || entry.size != found.said.size)
       wrong = "what is published is another entry";
-    else if (place_of(id) != found.said.place) wrong = "what is published lies elsewhere";
+    else if (place_of(id) != found.said.place)
+      wrong = "what is published lies elsewhere";
   }
   state_->lock.unlock();
   return wrong;

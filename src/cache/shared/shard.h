@@ -67,9 +67,7 @@ class Shard {
   bool find_part(const Key& key, uint64_t bytes, uint64_t levels, Found* found) const;
   // The mask of an entry of this size.
   static uint64_t levels_of(uint64_t bytes);
-  bool is_still(const Found& found) const {
-    return published_[found.id].is_still(found.sequence);
-  }
+  bool is_still(const Found& found) const { return published_[found.id].is_still(found.sequence); }
 
   // --- What takes the lock. ---
 
@@ -89,8 +87,8 @@ class Shard {
   struct Stored {
     Published how = Published::refused;
     uint32_t evicted = 0;
-    int adapted = 0;         // sizes that changed
-    uint64_t levels = 0;     // under which it can be found by parts
+    int adapted = 0;          // sizes that changed
+    uint64_t levels = 0;      // under which it can be found by parts
     int64_t more_memory = 0;  // that the shard takes now
   };
   Stored publish(const SharedData& data, const Terms& terms);
@@ -116,7 +114,7 @@ class Shard {
     std::atomic<uint64_t> buckets;
     std::atomic<uint64_t> published_up_to;  // numbers of entries that ever were
     uint64_t resets;
-    bool broken;                 // somebody died with the lock; others were copying
+    bool broken;  // somebody died with the lock; others were copying
     // by member: the process that copies without the lock, 0 if none
     std::atomic<int32_t> copying[most_members];
   };

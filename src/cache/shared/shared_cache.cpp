@@ -28,7 +28,9 @@ uint64_t SharedCache::signature() {
   return sum | 1;
 }
 
-uint64_t SharedCache::header_bytes() { return (sizeof(Header) + Shard::page - 1) / Shard::page * Shard::page; }
+uint64_t SharedCache::header_bytes() {
+  return (sizeof(Header) + Shard::page - 1) / Shard::page * Shard::page;
+}
 
 // As many shards as ranks may be in at once, and no more: each has to be large enough for itself.
 SharedCache::Sizing SharedCache::sizing(const Plan& plan) {
@@ -39,13 +41,14 @@ SharedCache::Sizing SharedCache::sizing(const Plan& plan) {
   while (sizing.shards > 2 && settings.storage_bytes / sizing.shards < least_storage)
     sizing.shards /= 2;
   settings.storage_bytes = std::max<uint64_t>(settings.storage_bytes / sizing.shards, Shard::page);
-  settings.index_capacity = std::max<uint64_t>(settings.index_capacity / sizing.shards, 16);
+  constexpr uint64_t most_index = uint64_t{1} << 26;
+  settings.index_capacity =
+      std::clamp<uint64_t>(settings.index_capacity / sizing.shards, 16, most_index);
   // one may come to hold more than others
-  const uint64_t most = std::max(std::min(plan.limit, 4 * (plan.limit / sizing.shards)),
-                                 settings.storage_bytes);
-  sizing.plan.geometry = {
-      std::clamp<uint64_t>(most / 128, settings.index_capacity, uint64_t{1} << 26),
-      std::min<uint64_t>(most, uint64_t{16} << 30)};
+  const uint64_t most =
+      std::max(std::min(plan.limit, 4 * (plan.limit / sizing.shards)), settings.storage_bytes);
+  sizing.plan.geometry = {std::clamp<uint64_t>(most / 128, settings.index_capacity, most_index),
+                          std::min<uint64_t>(most, uint64_t{16} << 30)};
   return sizing;
 }
 
@@ -178,8 +181,7 @@ Shard::Stored SharedCache::publish(const Key& key, uint64_t hash, const std::byt
   const uint64_t left = budget_->limit() - std::min(budget_->used(), budget_->limit());
   with.allowance = std::min(header_->limit - std::min(used, header_->limit),
                             left > UINT64_MAX / header_->ranks ? left : left * header_->ranks);
-  const Shard::Stored stored =
-      shard_of(key).publish({key, hash, data, bytes, stamp, rank_}, with);
+  const Shard::Stored stored = shard_of(key).publish({key, hash, data, bytes, stamp, rank_}, with);
   if ((stored.levels & ~header_->levels.load(std::memory_order_relaxed)) != 0)
     header_->levels.fetch_or(stored.levels, std::memory_order_relaxed);
   if (stored.more_memory != 0)

@@ -43,9 +43,9 @@ class SharedCache {
  public:
   // What the first rank decides.
   struct Plan {
-    uint32_t ranks = 1;    // that are to share it
-    uint64_t limit = 0;    // bytes that it may take, all together
-    bool in_bytes = true;  // displacements are bytes, not units of targets
+    uint32_t ranks = 1;         // that are to share it
+    uint64_t limit = 0;         // bytes that it may take, all together
+    bool in_bytes = true;       // displacements are bytes, not units of targets
     GetCacheSettings settings;  // of all ranks together
   };
   // Address space that its region needs.
@@ -243,7 +243,7 @@ class SharedCache {
   static constexpr size_t most_marks = 16;
   std::vector<Mark> marks_;
   MemoryBudget* budget_;
-  uint64_t accounted_ = 0;  // of the region's memory, in the budget
+  uint64_t accounted_ = 0;                        // of the region's memory, in the budget
   std::unordered_map<uint32_t, uint32_t> names_;  // by a layout's number in this process
 };
 

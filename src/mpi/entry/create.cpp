@@ -69,8 +69,8 @@ struct Agreed {
 // What all ranks of a window must know alike, in one small reduction beside the several that
 // creation makes: the largest id any of them would give, whether displacement units differ, whether
 // every rank's calls are visible, how much memory each has at least and at most, whether all can
-// cover the window by phases, what coherence needs, and whether one wants to share a cache. Empty if
-// all is well, else why the window is to be left alone.
+// cover the window by phases, what coherence needs, and whether one wants to share a cache. Empty
+// if all is well, else why the window is to be left alone.
 std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowIdentity* identity,
                   bool* has_room, bool* covered, Agreed* coherent, bool* shares) {
   Exchange exchange(11, 11);

@@ -36,7 +36,8 @@ bool exchange(MPI_Comm comm, int ranks, const Words& mine, std::vector<Words>* a
     return false;
   }
   all->resize(static_cast<size_t>(ranks));
-  std::memcpy(static_cast<void*>(all->data()), exchange.received().data(), sizeof(Words) * all->size());
+  std::memcpy(static_cast<void*>(all->data()), exchange.received().data(),
+              sizeof(Words) * all->size());
   return true;
 }
 
@@ -47,7 +48,8 @@ SharedCache::Plan plan_of(const Options& options, const WindowIdentity& identity
   SharedCache::Plan plan;
   plan.ranks = static_cast<uint32_t>(sharing.size());
   for (const int rank : sharing)
-    plan.limit = std::min(plan.limit + std::min(cards[static_cast<size_t>(rank)].limit, most), most);
+    plan.limit =
+        std::min(plan.limit + std::min(cards[static_cast<size_t>(rank)].limit, most), most);
   plan.in_bytes = identity.unit != 0;
   plan.settings = CachingRules(options).cache;
   plan.settings.storage_bytes *= plan.ranks;
@@ -74,9 +76,9 @@ std::shared_ptr<net::Arena> make_memory(SharedCache::Plan plan, std::string* wro
 }
 
 std::unique_ptr<SharedCache> join(const std::shared_ptr<net::Arena>& arena, std::string* why_not) {
-  auto cache = SharedCache::join(arena->at(net::Arena::reserved),
-                                 arena->name().size - net::Arena::reserved, &context.budget,
-                                 why_not);
+  auto cache =
+      SharedCache::join(arena->at(net::Arena::reserved), arena->name().size - net::Arena::reserved,
+                        &context.budget, why_not);
   if (cache != nullptr) cache->keep(arena);
   return cache;
 }
@@ -84,8 +86,7 @@ std::unique_ptr<SharedCache> join(const std::shared_ptr<net::Arena>& arena, std:
 }  // namespace
 
 std::unique_ptr<SharedCache> share_with_node(MPI_Comm comm, const Options& options,
-                                             const WindowIdentity& identity,
-                                             std::string* why_not) {
+                                             const WindowIdentity& identity, std::string* why_not) {
   const bool wants = options.share == ShareUse::node && options.mode != Mode::off;
   const auto group = static_cast<uint64_t>(identity.rank) % context.options.share_nodes;
   std::vector<Card> cards;
