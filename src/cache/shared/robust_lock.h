@@ -20,7 +20,15 @@ class RobustLock {
   }
 
   enum class Taken { no, yes, after_a_death };
-  Taken lock() { return taken(pthread_mutex_lock(&mutex_)); }
+  // It is held for a microsecond or two: looked for that long before the process sleeps.
+  Taken lock() {
+    for (int turn = 0; turn < most_turns; ++turn) {
+      const int rc = pthread_mutex_trylock(&mutex_);
+      if (rc != EBUSY) return taken(rc);
+      __builtin_ia32_pause();
+    }
+    return taken(pthread_mutex_lock(&mutex_));
+  }
   Taken try_lock() { return taken(pthread_mutex_trylock(&mutex_)); }
   void unlock() { pthread_mutex_unlock(&mutex_); }
   // What the lock covers is in order again. Until then a death leaves it as it was: told to the
@@ -28,6 +36,7 @@ class RobustLock {
   void repaired() { pthread_mutex_consistent(&mutex_); }
 
  private:
+  static constexpr int most_turns = 100;
   static Taken taken(int rc) {
     if (rc == EOWNERDEAD) return Taken::after_a_death;
     return rc == 0 ? Taken::yes : Taken::no;

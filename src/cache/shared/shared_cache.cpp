@@ -32,9 +32,10 @@ uint64_t SharedCache::header_bytes() {
   return (sizeof(Header) + Shard::page - 1) / Shard::page * Shard::page;
 }
 
-// As many shards as ranks may be in at once, and no more: each has to be large enough for itself.
+// So many shards that ranks that miss at once seldom ask for the same one, and no more: each has to
+// be large enough for itself.
 SharedCache::Sizing SharedCache::sizing(const Plan& plan) {
-  Sizing sizing{std::clamp<uint32_t>(std::bit_ceil(plan.ranks), 2, 64), {}};
+  Sizing sizing{std::clamp<uint32_t>(std::bit_ceil(4 * plan.ranks), 2, 64), {}};
   GetCacheSettings& settings = sizing.plan.settings;
   settings = plan.settings;
   settings.ranges = plan.in_bytes;
