@@ -24,6 +24,7 @@ from . import (
     rma,
     rma_apps,
     scale,
+    shared,
     shmem,
     shmem_apps,
     shmem_hit,
@@ -54,6 +55,7 @@ EXTRA = {
     "rma_apps": rma_apps,
     "barnes_hut": barnes_hut,
     "scale": scale,
+    "shared": shared,
 }
 # Of OpenSHMEM programs; --mpi has no say in them.
 OPENSHMEM = {

@@ -39,16 +39,18 @@ def available():
     return shutil.which("smpirun") is not None
 
 
-def run(program, arguments, ranks, folder, options=None, timeout=900):
-    """The program's standard output. `options` are Nearcache's, by name."""
-    xml, hosts = os.path.join(folder, "dragonfly.xml"), os.path.join(folder, f"hosts-{ranks}")
+def run(program, arguments, ranks, folder, options=None, timeout=900, hosts=None, network=None):
+    """The program's standard output. `options` are Nearcache's, by name. Each rank has a host of its own unless `hosts` says
+    where each is; `network`: further settings."""
+    names = hosts or dragonfly.hosts(ranks)
+    xml, places = os.path.join(folder, "dragonfly.xml"), os.path.join(folder, f"hosts-{ranks}")
     with open(xml, "w", encoding="utf-8") as file:
         file.write(dragonfly.xml())
-    with open(hosts, "w", encoding="utf-8") as file:
-        file.write("\n".join(dragonfly.hosts(ranks)) + "\n")
+    with open(places, "w", encoding="utf-8") as file:
+        file.write("\n".join(names) + "\n")
     settings = [
         f"--cfg={key}:{value}"
-        for part in (NETWORK, COMPUTATION, COLLECTIVES)
+        for part in (NETWORK, COMPUTATION, COLLECTIVES, network or {})
         for key, value in part.items()
     ]
     words = [
@@ -56,7 +58,7 @@ def run(program, arguments, ranks, folder, options=None, timeout=900):
         "-platform",
         xml,
         "-hostfile",
-        hosts,
+        places,
         "-np",
         ranks,
         *settings,

@@ -71,6 +71,7 @@ TRAFFIC = {
         Sum("puts", "puts", False),
         Sum("accumulates", "accumulates", False),
         Sum("own_gets", "gets of own memory", False),
+        Sum("hits_shared", "hits of what others fetched", False),
         Sum("evictions", "evictions", False),
         Sum("invalidations", "times dropped", False),
         Sum("write_drops", "entries overwritten", False),

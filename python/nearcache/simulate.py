@@ -122,6 +122,11 @@ def _flags(given: Mapping[str, Any]) -> list[str]:
     "--adaptive", is_flag=True, help="Let index and storage adapt, starting from what is given"
 )
 @click.option(
+    "--ranks-per-node",
+    type=click.IntRange(1, 1024),
+    help="So many ranks have one cache of a window together (option share)  [default: 1]",
+)
+@click.option(
     "--model",
     metavar="L,G",
     help="A get of n bytes costs L + G*n ns, instead of what the trace has measured",

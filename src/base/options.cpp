@@ -30,6 +30,8 @@ constexpr std::array<std::pair<const char*, PolicyKind>, 7> policies{
      {"sieve", PolicyKind::sieve},
      {"tinylfu", PolicyKind::tinylfu}}};
 
+constexpr std::array<std::pair<const char*, ShareUse>, 2> share_uses{
+    {{"off", ShareUse::off}, {"node", ShareUse::node}}};
 constexpr std::array<std::pair<const char*, RmaUse>, 3> rma_uses{
     {{"off", RmaUse::off}, {"auto", RmaUse::automatic}, {"on", RmaUse::on}}};
 
@@ -59,6 +61,9 @@ const char* name_of(const Table& table, Value value) {
 bool parse_mode(std::string_view text, Mode* value) { return parse_name(modes, text, value); }
 bool parse_policy(std::string_view text, PolicyKind* value) {
   return parse_name(policies, text, value);
+}
+bool parse_share_use(std::string_view text, ShareUse* value) {
+  return parse_name(share_uses, text, value);
 }
 bool parse_rma_use(std::string_view text, RmaUse* value) {
   return parse_name(rma_uses, text, value);
@@ -91,6 +96,7 @@ bool parse_model(std::string_view text, std::string* value) {
 constexpr const char* allowed_mode = "off, transparent, coherent, always or user";
 constexpr const char* allowed_policy =
     "rate, clampi, clampi-temporal, clampi-positional, lru, sieve or tinylfu";
+constexpr const char* allowed_share_use = "off or node";
 constexpr const char* allowed_rma_use = "off, auto or on";
 constexpr const char* allowed_rma_fabric = "auto, socket, ofi or node";
 constexpr const char* allowed_bool = "true or false";
@@ -107,6 +113,7 @@ constexpr const char* allowed_path =
 
 std::string show(Mode value) { return mode_name(value); }
 std::string show(PolicyKind value) { return policy_name(value); }
+std::string show(ShareUse value) { return name_of(share_uses, value); }
 std::string show(RmaUse value) { return name_of(rma_uses, value); }
 std::string show(RmaFabric value) { return name_of(rma_fabrics, value); }
 std::string show(bool value) { return value ? "true" : "false"; }

@@ -25,6 +25,7 @@ enum class PolicyKind : uint8_t {
   tinylfu
 };
 
+enum class ShareUse : uint8_t { off, node };
 enum class RmaUse : uint8_t { off, automatic, on };
 enum class RmaFabric : uint8_t { automatic, socket, ofi, node };
 
@@ -34,6 +35,7 @@ const char* policy_name(PolicyKind policy);
 namespace option_type {
 using mode = Mode;
 using policy = PolicyKind;
+using share_use = ShareUse;
 using rma_use = RmaUse;
 using rma_fabric = RmaFabric;
 using count = uint64_t;
@@ -51,6 +53,7 @@ struct Options {
 #define NEARCACHE_TYPE_bool bool
 #define NEARCACHE_TYPE_mode option_type::mode
 #define NEARCACHE_TYPE_policy option_type::policy
+#define NEARCACHE_TYPE_share_use option_type::share_use
 #define NEARCACHE_TYPE_rma_use option_type::rma_use
 #define NEARCACHE_TYPE_rma_fabric option_type::rma_fabric
 #define NEARCACHE_TYPE_count option_type::count

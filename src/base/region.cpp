@@ -22,10 +22,10 @@ void Region::release() {
 }
 
 // Whole pages of `page` bytes inside [from, from + bytes).
-static void advise(void* from, size_t bytes, size_t page, int advice) {
+static bool advise(void* from, size_t bytes, size_t page, int advice) {
   const auto first = (reinterpret_cast<uintptr_t>(from) + page - 1) / page * page;
   const auto last = (reinterpret_cast<uintptr_t>(from) + bytes) / page * page;
-  if (last > first) madvise(reinterpret_cast<void*>(first), last - first, advice);
+  return last <= first || madvise(reinterpret_cast<void*>(first), last - first, advice) == 0;
 }
 
 void Region::prefer_large_pages(void* from, size_t bytes) {
@@ -34,8 +34,11 @@ void Region::prefer_large_pages(void* from, size_t bytes) {
 #endif
 }
 
-void Region::discard(void* from, size_t bytes) {
-  advise(from, bytes, static_cast<size_t>(sysconf(_SC_PAGESIZE)), MADV_DONTNEED);
+// What is shared has to go from the file behind it: dropped from the own mapping alone it would be
+// read again. Memory of this process alone is refused by that.
+bool Region::discard(void* from, size_t bytes) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return advise(from, bytes, page, MADV_REMOVE) || advise(from, bytes, page, MADV_DONTNEED);
 }
 
 }  // namespace nearcache

@@ -31,8 +31,9 @@ class Region {
   static constexpr size_t large_page = 2 << 20;
 
   // Gives the memory behind whole pages inside [from, from + bytes) back; it reads as zero
-  // afterwards.
-  static void discard(void* from, size_t bytes);
+  // afterwards, for all processes that share it. False where the system refuses: it may be as it
+  // was.
+  static bool discard(void* from, size_t bytes);
 
  private:
   void* base_ = nullptr;

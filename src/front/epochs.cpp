@@ -1,5 +1,7 @@
 #include "front/epochs.h"
 
+#include <algorithm>
+
 namespace nearcache {
 
 void Epochs::set(uint32_t target, uint8_t flags, bool on) {
@@ -32,6 +34,21 @@ void Epochs::forget_marks() {
   for (const uint32_t target : touched_) targets_[target].mark = no_mark;
 }
 
+uint32_t Epochs::complete_up_to(uint32_t now) const {
+  for (const uint32_t target : touched_) {
+    if ((targets_[target].flags & writes) == 0) continue;
+    now = targets_[target].mark == no_mark ? 0 : std::min(now, targets_[target].mark);
+  }
+  return now;
+}
+
+bool Epochs::some_without_number() const {
+  const auto has_some = [this](const Target& target) {
+    return writes_without_number(static_cast<uint32_t>(&target - targets_.data()));
+  };
+  return std::ranges::any_of(targets_, has_some);
+}
+
 void Epochs::all_outstanding(bool or_writes) {
   unnoted_writes_ = or_writes || (unnoted_writes_ && all_known_since_ != unnoted_);
   ++unnoted_;
@@ -45,11 +62,14 @@ Epochs::Sync Epochs::begin(Targets targets, bool local, uint32_t mark) {
   return {targets, numbers_, local, being_issued_ == 0 ? mark : no_mark, era_};
 }
 
-void Epochs::settle(Target* target, const Sync& sync) {
+void Epochs::settle(uint32_t number, const Sync& sync) {
+  Target* const target = &targets_[number];
+  const bool without_number = writes_without_number(number);
   if (!sync.local && (target->flags & (gets | writes)) != 0) target->held_in = passive_;
   if (target->last_get <= sync.up_to) target->flags = static_cast<uint8_t>(target->flags & ~gets);
   if (makes_known(sync)) target->known_since = unnoted_;
   if (sync.local) return;
+  completed_without_number_ += without_number ? 1 : 0;
   target->flags = static_cast<uint8_t>(target->flags & ~exclusive);
   if (target->last_write <= sync.up_to && target->being_issued == 0) {
     target->flags = static_cast<uint8_t>(target->flags & ~writes);
@@ -61,11 +81,14 @@ void Epochs::settle(Target* target, const Sync& sync) {
 void Epochs::end(const Sync& sync, bool succeeded) {
   --under_way_;
   if (succeeded) {
-    if (sync.targets.is_all() && makes_known(sync)) all_known_since_ = unnoted_;
-    if (sync.targets.is_one()) settle(&targets_[sync.targets.rank()], sync);
+    if (sync.targets.is_all() && makes_known(sync)) {
+      completed_without_number_ += all_known_since_ != unnoted_ ? 1 : 0;
+      all_known_since_ = unnoted_;
+    }
+    if (sync.targets.is_one()) settle(sync.targets.rank(), sync);
     for (size_t i = 0; i < touched_.size();) {
       Target& target = targets_[touched_[i]];
-      if (sync.targets.is_all()) settle(&target, sync);
+      if (sync.targets.is_all()) settle(touched_[i], sync);
       if ((target.flags & (gets | writes)) != 0) {
         ++i;
         continue;

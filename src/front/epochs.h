@@ -85,6 +85,15 @@ class Epochs {
   }
   // The caller's numbers mean nothing any more.
   void forget_marks();
+  // Every write that the caller numbered up to this is complete, of `now` that it has given.
+  uint32_t complete_up_to(uint32_t now) const;
+  // Writes that have no number are outstanding at this target, or at any.
+  bool writes_without_number(uint32_t target) const {
+    return writes_outstanding(target) && mark(target) == no_mark;
+  }
+  bool some_without_number() const;
+  // How often such writes were completed.
+  uint32_t completed_without_number() const { return completed_without_number_; }
   // Gets that were noted; others may be outstanding besides.
   bool gets_noted(uint32_t target) const { return (targets_[target].flags & gets) != 0; }
   bool writes_outstanding(uint32_t target) const {
@@ -114,6 +123,7 @@ class Epochs {
     if (touched_.size() != 1 || touched_[0] != target || (under_way_ | being_issued_) != 0)
       return false;
     Target& its = targets_[target];
+    completed_without_number_ += writes_without_number(target) ? 1 : 0;
     its.held_in = passive_;
     its.known_since = unnoted_;
     its.flags = static_cast<uint8_t>(its.flags & ~(gets | writes | exclusive | listed));
@@ -161,7 +171,7 @@ class Epochs {
     touched_.push_back(target);
   }
   void set(uint32_t target, uint8_t flags, bool on);
-  void settle(Target* target, const Sync& sync);
+  void settle(uint32_t number, const Sync& sync);
   void update_quiet() {
     quiet_ = touched_.empty() && under_way_ == 0 && all_known_since_ == unnoted_;
   }
@@ -186,6 +196,7 @@ class Epochs {
   uint64_t numbers_ = 0;
   uint64_t passive_ = 1;  // epochs of lock_all, begun and ended
   uint32_t era_ = 0;
+  uint32_t completed_without_number_ = 0;
   uint32_t unnoted_ = 0;          // how often calls went unnoted
   uint32_t all_known_since_ = 0;  // the last of these after which all targets were synchronised
   uint64_t unnoted_up_to_ = 0;    // number of the last

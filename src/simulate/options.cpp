@@ -97,6 +97,8 @@ std::string apply(const Texts& texts, Arguments* arguments) {
       !set_mode(texts.mode, &study, &wrong) || !set_model(texts.model, &study, &wrong) ||
       !set_library(texts.set, &study, &wrong))
     return wrong;
+  if (study.ranks_per_node > 1 && arguments->task != Task::study)
+    return "--ranks-per-node is for the table: --curve, --summary and --safety tell of each rank";
   if (texts.curve && study.policies.size() > 1) return "--curve: one policy at a time";
   return {};
 }
@@ -151,6 +153,11 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
   app.add_flag(
       "--adaptive", study.adaptive,
       "Let index and storage adapt from there, as the library does, up to max_storage (1G)");
+  app.add_option(
+         "--ranks-per-node", study.ranks_per_node,
+         "Ranks that have one cache of a window together (option share), as large as theirs")
+      ->check(CLI::Range(1u, 1024u))
+      ->capture_default_str();
   app.add_option("--model", texts.model,
                  "Cost of a get of n bytes: L + G*n ns, instead of what the trace has measured")
       ->type_name("L,G");

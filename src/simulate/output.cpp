@@ -74,6 +74,10 @@ std::string head_text(const StudyOptions& options, const Study& study) {
       traces.cost_from == "trace"   ? fmt::format("fitted to {} measured gets", traces.cost_samples)
       : traces.cost_from == "model" ? "--model"
                                     : "assumed: the trace has measured none");
+  if (options.ranks_per_node > 1)
+    text += fmt::format(
+        "{} ranks of a node have one cache of a window, as large as theirs would be together\n",
+        options.ranks_per_node);
   for (const WindowContent& window : study.windows) {
     const Mode mode = options.selection.mode.value_or(static_cast<Mode>(window.mode));
     text += fmt::format("window {}{}: mode {}, {} gets, {} distinct of {} together, {} rank{}\n",
@@ -124,6 +128,7 @@ ordered_json result_json(const WindowResult& result, const Cost& cost) {
           {"write_drops", result.write_drops},
           {"hits_kept", result.hits_kept},
           {"validations", result.validations},
+          {"hits_of_others", result.hits_of_others},
           {"adaptations", result.adaptations},
           {"end_storage_bytes", result.storage_bytes},
           {"end_index_entries", result.index_entries},
@@ -183,10 +188,11 @@ std::string study_text(const StudyOptions& options, const Study& study) {
                         policy, index, 100 * shares.cost_saved, 100 * shares.hits,
                         100 * shares.bytes, time_text(time_ns), rest);
   };
+  const bool shared = options.ranks_per_node > 1;
   text += fmt::format(
-      "{:>10}  {:<17} {:>9}  {:>6}  {:>6}  {:>6}  {:>10}  {:>6}  {:>10}  {:>10}  {:>7}\n",
+      "{:>10}  {:<17} {:>9}  {:>6}  {:>6}  {:>6}  {:>10}  {:>6}  {:>10}  {:>10}  {:>7}{}\n",
       "storage", "policy", "index", "cost%", "hits%", "bytes%", "time", "fill%", "evictions",
-      "failing", "adapted");
+      "failing", "adapted", shared ? "  others%" : "");
   const Bound nothing;
   line("-", "no cache", "-", shares_of(nothing, study), bound_time_ns(nothing, study), "");
   for (size_t storage = 0; storage < options.storages.size(); ++storage) {
@@ -195,7 +201,10 @@ std::string study_text(const StudyOptions& options, const Study& study) {
       line(options.storages[storage].text, policy_name(row.policy), options.indexes[row.index].text,
            shares_of(row, study), row.total.time_ns(study.traces.cost),
            fmt::format("  {:>6.1f}  {:>10}  {:>10}  {:>7}", 100 * row.total.fill(),
-                       row.total.evictions, row.total.failing, row.total.adaptations));
+                       row.total.evictions, row.total.failing, row.total.adaptations) +
+               (shared ? fmt::format("  {:>7.1f}",
+                                     100 * ratio(row.total.hits_of_others, row.total.gets))
+                       : ""));
     }
     for (const StudyBounds& bounds : study.bounds) {
       if (bounds.storage != storage) continue;
@@ -210,6 +219,10 @@ std::string study_text(const StudyOptions& options, const Study& study) {
         "\ncost%: share of the gets' cost that is saved. best fixed and clairvoyant are feasible "
         "with hindsight: lower bounds of the best\n"
         "possible; infinite: no cache saves more.\n";
+    if (shared)
+      text +=
+          "All three are of a cache for each rank: what is shared may save more. others%: gets "
+          "served from what another rank of the node fetched.\n";
     if (study.bounds_rate < 1)
       text += fmt::format(
           "best fixed and clairvoyant were computed from a sample of 1 key in {:.3g} where traces "
@@ -222,21 +235,21 @@ std::string study_text(const StudyOptions& options, const Study& study) {
 std::string study_csv(const StudyOptions& options, const Study& study) {
   std::string text =
       "storage,storage_bytes,policy,index,index_entries,cost_saved,hit_ratio,byte_hit_ratio,time_"
-      "ns,fill,evictions,failing,adaptations\n";
+      "ns,fill,evictions,failing,adaptations,hits_of_others\n";
   for (const StudyRow& row : study.rows) {
     const Shares shares = shares_of(row, study);
-    text += fmt::format("{},{},{},{},{},{:.6f},{:.6f},{:.6f},{:.0f},{:.4f},{},{},{}\n",
+    text += fmt::format("{},{},{},{},{},{:.6f},{:.6f},{:.6f},{:.0f},{:.4f},{},{},{},{}\n",
                         options.storages[row.storage].text, row.storage_bytes,
                         policy_name(row.policy), options.indexes[row.index].text, row.index_entries,
                         shares.cost_saved, shares.hits, shares.bytes,
                         row.total.time_ns(study.traces.cost), row.total.fill(), row.total.evictions,
-                        row.total.failing, row.total.adaptations);
+                        row.total.failing, row.total.adaptations, row.total.hits_of_others);
   }
   for (const StudyBounds& bounds : study.bounds) {
     each_bound(bounds, [&](const char*, const char* name, const Bound& bound) {
       const Shares shares = shares_of(bound, study);
       text +=
-          fmt::format("{},{},{},,,{:.6f},{:.6f},{:.6f},{:.0f},,,,\n",
+          fmt::format("{},{},{},,,{:.6f},{:.6f},{:.6f},{:.0f},,,,,\n",
                       options.storages[bounds.storage].text, bounds.storage_bytes, name,
                       shares.cost_saved, shares.hits, shares.bytes, bound_time_ns(bound, study));
     });
@@ -248,6 +261,7 @@ std::string study_json(const StudyOptions& options, const Study& study) {
   ordered_json json = {
       {"format", "nearcache-simulation"}, {"version", 1}, {"nearcache", version_text()}};
   json["mode"] = options.selection.mode ? mode_name(*options.selection.mode) : "as-traced";
+  json["ranks_per_node"] = options.ranks_per_node;
   json["cost"] = cost_json(study.traces);
   json["traces"] = traces_json(study.traces);
   json["windows"] = ordered_json::array();

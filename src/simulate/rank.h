@@ -2,6 +2,7 @@
 // bounds have in common.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -160,20 +161,61 @@ class RankParts {
   std::vector<std::unique_ptr<Part>> parts_;
 };
 
-// Walks through a trace that look_through has found readable. Returns an empty string, or what has
-// happened to it since.
+// One of several traces that are walked through together.
+template <class Part>
+struct Walked {
+  const RankTrace* trace;
+  RankParts<Part>* parts;
+};
+
+// Walks through traces that look_through has found readable, event by event of all of them in the
+// order of their times. Returns an empty string, or what has happened to one since.
+template <class Part>
+std::string walk(const std::vector<Walked<Part>>& all, Progress* progress) {
+  struct Place {
+    const Walked<Part>* of;
+    TraceReader reader;
+    TraceEvent event;
+    uint64_t now() const { return of->trace->header.start_ns + event.ns; }
+  };
+  std::vector<std::unique_ptr<Place>> places;
+  for (const Walked<Part>& each : all) {
+    auto place = std::make_unique<Place>(Place{&each, {}, {}});
+    std::string wrong = place->reader.open(each.trace->path);
+    if (!wrong.empty()) return wrong;
+    if (place->reader.next(&place->event))
+      places.push_back(std::move(place));
+    else if (!place->reader.error().empty())
+      return place->reader.error();
+  }
+  // the earliest one is on top; of equals, any
+  const auto later = [](const auto& one, const auto& other) { return one->now() > other->now(); };
+  std::make_heap(places.begin(), places.end(), later);
+  uint64_t count = 0;
+  while (!places.empty()) {
+    std::pop_heap(places.begin(), places.end(), later);
+    Place& first = *places.back();
+    const uint64_t next = places.size() > 1 ? places.front()->now() : UINT64_MAX;
+    bool more = true;
+    do {
+      first.of->parts->event(first.event);
+      if (++count % 65536 == 0) progress->advance(65536);
+      more = first.reader.next(&first.event);
+    } while (more && first.now() <= next);
+    if (more) {
+      std::push_heap(places.begin(), places.end(), later);
+    } else {
+      if (!first.reader.error().empty()) return first.reader.error();
+      places.pop_back();
+    }
+  }
+  progress->advance(count % 65536);
+  return {};
+}
+
 template <class Part>
 std::string walk(const RankTrace& trace, RankParts<Part>* parts, Progress* progress) {
-  TraceReader reader;
-  std::string wrong = reader.open(trace.path);
-  if (!wrong.empty()) return wrong;
-  TraceEvent event;
-  for (uint64_t count = 0; reader.next(&event); ++count) {
-    parts->event(event);
-    if (count % 65536 == 65535) progress->advance(65536);
-  }
-  progress->advance(trace.records % 65536);
-  return reader.error();
+  return walk(std::vector<Walked<Part>>{{&trace, parts}}, progress);
 }
 
 }  // namespace nearcache::simulate

@@ -3,6 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <memory>
+
+#include "simulate/node_cache.h"
 
 namespace nearcache::simulate {
 namespace {
@@ -33,14 +36,37 @@ class StudyRun {
 
   std::string run() {
     prepare_rows();
-    for (const RankTrace& trace : study_.traces.ranks) {
-      std::string wrong = rank(trace);
+    const std::vector<const RankTrace*> ranks = by_number();
+    for (size_t first = 0; first < ranks.size();) {
+      const uint32_t node = node_of(*ranks[first]);
+      std::vector<Member> members;
+      for (; first < ranks.size() && node_of(*ranks[first]) == node; ++first)
+        members.push_back({ranks[first], {}});
+      std::string wrong = replay_node(&members);
       if (!wrong.empty()) return wrong;
     }
     return {};
   }
 
  private:
+  struct Member {
+    const RankTrace* trace;
+    RankContent content;
+  };
+
+  // Traces may be named in any order, and some ranks' be left out.
+  std::vector<const RankTrace*> by_number() const {
+    std::vector<const RankTrace*> ranks;
+    for (const RankTrace& trace : study_.traces.ranks) ranks.push_back(&trace);
+    if (options_.ranks_per_node > 1)
+      std::ranges::stable_sort(ranks, {}, [](const RankTrace* its) { return its->header.rank; });
+    return ranks;
+  }
+  uint32_t node_of(const RankTrace& trace) const {
+    return options_.ranks_per_node > 1 ? trace.header.rank / options_.ranks_per_node
+                                       : static_cast<uint32_t>(&trace - study_.traces.ranks.data());
+  }
+
   uint64_t steps() const {
     uint64_t records = 0;
     for (const RankTrace& trace : study_.traces.ranks) {
@@ -62,17 +88,25 @@ class StudyRun {
     }
   }
 
-  std::string rank(const RankTrace& trace) {
+  std::string replay_node(std::vector<Member>* members) {
+    std::string wrong;
+    for (Member& member : *members) {
+      wrong = look_at(*member.trace, &member.content);
+      if (!wrong.empty()) return wrong;
+    }
+    for (size_t row = 0; row < study_.rows.size() && wrong.empty(); ++row)
+      wrong = replay(*members, &study_.rows[row]);
+    return wrong;
+  }
+
+  std::string look_at(const RankTrace& trace, RankContent* content) {
     std::vector<Reuse> reuse;
     const bool sampled = gets_of(options_, trace) > most_gets_for_bounds;
     std::string wrong = collect_reuse(options_, study_.traces, trace, Sample(),
                                       options_.bounds && !sampled, &progress_, &reuse);
     if (!wrong.empty()) return wrong;
-    const RankContent content = note_content(trace, reuse);
-    if (options_.bounds) wrong = add_bounds(trace, content, std::move(reuse));
-    for (size_t row = 0; row < study_.rows.size() && wrong.empty(); ++row)
-      wrong = replay(trace, content, &study_.rows[row]);
-    return wrong;
+    *content = note_content(trace, reuse);
+    return options_.bounds ? add_bounds(trace, *content, std::move(reuse)) : wrong;
   }
 
   RankContent note_content(const RankTrace& trace, const std::vector<Reuse>& reuse) {
@@ -142,30 +176,83 @@ class StudyRun {
       *sum += sample.is_all() ? bound : scaled(bound, bounds.infinite(), infinite, sample.rate());
   }
 
-  std::string replay(const RankTrace& trace, const RankContent& content, StudyRow* row) {
-    MemoryBudget budget;
-    if (options_.adaptive) budget.set_limit(options_.library.max_storage);
-    RankParts<WindowReplay> parts(
-        study_.traces.ranks, trace, options_.selection, [&](uint32_t at, Acquires* acquires) {
-          const uint64_t storage = options_.storages[row->storage].of(content.windows[at].bytes);
-          const uint64_t index =
-              std::max<uint64_t>(options_.indexes[row->index].of(content.windows[at].keys), 1);
-          row->storage_bytes += storage;
-          row->index_entries += index;
-          return std::make_unique<WindowReplay>(
-              trace.windows[at], trace.targets[at],
-              window_settings(options_, study_.traces, trace.windows[at], row->policy, storage,
-                              index),
-              trace.header.start_ns, acquires, &budget);
-        });
-    std::string wrong = walk(trace, &parts, &progress_);
+  // What a member brings to the caches of its windows.
+  struct Brought {
+    uint64_t storage, index;
+  };
+  Brought brought(const Member& member, size_t window, const StudyRow& row) const {
+    const RankContent::Content& content = member.content.windows[window];
+    return {options_.storages[row.storage].of(content.bytes),
+            std::max<uint64_t>(options_.indexes[row.index].of(content.keys), 1)};
+  }
+
+  // The cache of a window for several ranks: as large as theirs would be together. None where one
+  // rank of the node has the window, or its targets are not told by their ranks.
+  std::shared_ptr<NodeCache> make_cache(const std::vector<Member>& members,
+                                        const TraceWindowInfo& window, const StudyRow& row,
+                                        std::string* wrong) const {
+    uint32_t ranks = 0;
+    Brought sum{0, 0};
+    for (const Member& member : members) {
+      const RankTrace& trace = *member.trace;
+      for (size_t at = 0; at < trace.windows.size(); ++at) {
+        if (trace.windows[at].id != window.id || !trace.targets[at].are_ranks()) continue;
+        const Brought its = brought(member, at, row);
+        ++ranks;
+        sum.storage += its.storage;
+        sum.index += its.index;
+      }
+    }
+    if (ranks < 2) return nullptr;
+    const WindowSettings settings =
+        window_settings(options_, study_.traces, window, row.policy, sum.storage, sum.index);
+    return NodeCache::make(ranks, window.unit != 0, settings.rules.cache,
+                           options_.library.max_storage * ranks, wrong);
+  }
+
+  std::string replay(const std::vector<Member>& members, StudyRow* row) {
+    using Parts = RankParts<WindowReplay>;
+    std::vector<std::unique_ptr<MemoryBudget>> budgets;
+    std::vector<std::unique_ptr<Parts>> parts;
+    std::vector<Walked<WindowReplay>> walked;
+    NodeCaches caches;
+    std::string wrong;
+    for (const Member& member : members) {
+      const RankTrace& trace = *member.trace;
+      MemoryBudget* budget = budgets.emplace_back(std::make_unique<MemoryBudget>()).get();
+      if (options_.adaptive) budget->set_limit(options_.library.max_storage);
+      const auto make = [&](uint32_t at, Acquires* acquires) {
+        const TraceWindowInfo& window = trace.windows[at];
+        const Brought its = brought(member, at, *row);
+        row->storage_bytes += its.storage;
+        row->index_entries += its.index;
+        auto part = std::make_unique<WindowReplay>(
+            window, trace.targets[at],
+            window_settings(options_, study_.traces, window, row->policy, its.storage, its.index),
+            trace.header.start_ns, acquires, budget);
+        if (members.size() < 2 || !trace.targets[at].are_ranks()) return part;
+        auto [cache, is_new] = caches.try_emplace(window.id);
+        if (is_new) cache->second = make_cache(members, window, *row, &wrong);
+        if (cache->second == nullptr) return part;
+        if (auto joined = NodeCache::join(cache->second, budget, &wrong); joined != nullptr)
+          part->share(std::move(joined));
+        return part;
+      };
+      parts.push_back(
+          std::make_unique<Parts>(study_.traces.ranks, trace, options_.selection, make));
+      walked.push_back({&trace, parts.back().get()});
+    }
+    if (wrong.empty()) wrong = walk(walked, &progress_);
     if (!wrong.empty()) return wrong;
     row->windows.resize(study_.windows.size());
-    for (size_t at = 0; at < trace.windows.size(); ++at) {
-      if (parts.part(at) == nullptr) continue;
-      const WindowResult& result = parts.part(at)->result();
-      row->windows[content_of(trace.windows[at], &study_.windows)] += result;
-      row->total += result;
+    for (size_t member = 0; member < members.size(); ++member) {
+      const RankTrace& trace = *members[member].trace;
+      for (size_t at = 0; at < trace.windows.size(); ++at) {
+        if (parts[member]->part(at) == nullptr) continue;
+        const WindowResult& result = parts[member]->part(at)->result();
+        row->windows[content_of(trace.windows[at], &study_.windows)] += result;
+        row->total += result;
+      }
     }
     return {};
   }

@@ -32,6 +32,8 @@ struct StudyOptions {
   bool storages_given = false;  // by the user
   Selection selection;
   bool adaptive = false;
+  // Ranks of a node, in the order of their numbers, that have one cache of a window together.
+  uint32_t ranks_per_node = 1;
   bool bounds = true;
   bool show_progress = false;
   std::optional<Cost> model;  // none: from the traces

@@ -21,6 +21,8 @@ class TargetNumbers {
         named_(std::make_shared<const std::vector<uint32_t>>(std::move(named))) {}
 
   uint32_t count() const { return count_; }
+  // The same for all ranks of the window.
+  bool are_ranks() const { return named_ == nullptr; }
   // `none` for what is no target: files lie.
   uint32_t of(uint32_t rank) const {
     if (named_ == nullptr) return rank < count_ ? rank : none;

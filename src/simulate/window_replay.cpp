@@ -13,14 +13,15 @@ double WindowResult::fill() const {
 
 WindowResult& WindowResult::operator+=(const WindowResult& other) {
   for (const auto field :
-       {&WindowResult::gets,         &WindowResult::bytes,         &WindowResult::own_gets,
-        &WindowResult::hits_full,    &WindowResult::hits_pending,  &WindowResult::hits_partial,
-        &WindowResult::hit_bytes,    &WindowResult::whole_bytes,   &WindowResult::direct,
-        &WindowResult::conflicting,  &WindowResult::capacity,      &WindowResult::failing,
-        &WindowResult::bypassed,     &WindowResult::evictions,     &WindowResult::invalidations,
-        &WindowResult::adaptations,  &WindowResult::write_drops,   &WindowResult::hits_kept,
-        &WindowResult::validations,  &WindowResult::storage_bytes, &WindowResult::index_entries,
-        &WindowResult::stored_bytes, &WindowResult::entries,       &WindowResult::fill_looks}) {
+       {&WindowResult::gets,          &WindowResult::bytes,          &WindowResult::own_gets,
+        &WindowResult::hits_full,     &WindowResult::hits_pending,   &WindowResult::hits_partial,
+        &WindowResult::hit_bytes,     &WindowResult::whole_bytes,    &WindowResult::direct,
+        &WindowResult::conflicting,   &WindowResult::capacity,       &WindowResult::failing,
+        &WindowResult::bypassed,      &WindowResult::evictions,      &WindowResult::invalidations,
+        &WindowResult::adaptations,   &WindowResult::write_drops,    &WindowResult::hits_kept,
+        &WindowResult::validations,   &WindowResult::hits_of_others, &WindowResult::storage_bytes,
+        &WindowResult::index_entries, &WindowResult::stored_bytes,   &WindowResult::entries,
+        &WindowResult::fill_looks}) {
     this->*field += other.*field;
   }
   fill_sum += other.fill_sum;
@@ -49,6 +50,9 @@ RemoteGet WindowReplay::understand(const TraceEvent& event) const {
   get.contiguous_target = event.layout == 0 && info_.unit != 0;
   get.from = info_.unit == 0 ? INT64_MIN : event.from;
   get.to = info_.unit == 0 ? INT64_MAX : event.to;
+  // A trace does not tell what a layout is: those of two ranks count as different.
+  if (const SharedCache* shared = cached_.shared(); shared != nullptr && event.layout != 0)
+    get.key.layout = event.layout << 10 | (shared->rank() & 0x3ff);
   get.hash = hash_key(get.key);
   return get;
 }
@@ -61,7 +65,7 @@ bool WindowReplay::ensure_cache() {
   if (wanted.tuner.adaptive)
     growth = cached_.growth_within(std::max(settings_.most_storage, wanted.storage_bytes));
   if (!cached_.make_cache(growth)) return false;
-  cached_.cache()->set_costs(settings_.cost.latency_ns, settings_.cost.ns_per_byte);
+  cached_.set_costs(settings_.cost.latency_ns, settings_.cost.ns_per_byte);
   was_full_ = false;
   return true;
 }
@@ -90,6 +94,7 @@ void WindowReplay::validate(uint32_t target, uint32_t number, uint64_t now) {
 void WindowReplay::free() {
   complete(Targets::all(), false);
   result();
+  if (cached_.shared() != nullptr) cached_.invalidate();
   const Mode mode = this->mode();
   cached_.set_mode(Mode::off);
   cached_.set_mode(mode);
@@ -184,6 +189,16 @@ const WindowResult& WindowReplay::result() {
   result_.hits_kept =
       kept_before_ + (cached_.versions() != nullptr ? cached_.versions()->kept() : 0);
   const GetCache* cache = cached_.cache();
+  if (SharedCache* shared = cached_.shared(); shared != nullptr) {
+    result_.hits_of_others = shared->hits_of_others();
+    if (shared->rank() != 0) return result_;  // one of them tells of it
+    const SharedCache::Sizes sizes = shared->sizes();
+    result_.storage_bytes = sizes.storage_bytes;
+    result_.index_entries = sizes.index_entries;
+    result_.stored_bytes = sizes.stored_bytes;
+    result_.entries = sizes.entries;
+    return result_;
+  }
   if (cache == nullptr) return result_;
   result_.storage_bytes = cache->storage_bytes();
   result_.index_entries = cache->index_capacity();

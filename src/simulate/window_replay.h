@@ -12,6 +12,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "base/memory.h"
 #include "cache/get/cached_window.h"
@@ -41,6 +43,7 @@ struct WindowResult {
   uint64_t evictions = 0, invalidations = 0, adaptations = 0, write_drops = 0;
   // mode coherent: of what was read before an acquire; reads of a target's versions
   uint64_t hits_kept = 0, validations = 0;
+  uint64_t hits_of_others = 0;  // on what another rank of the node has fetched
   uint64_t storage_bytes = 0, index_entries = 0, stored_bytes = 0, entries = 0;  // at the end
   double fill_sum = 0;  // of looks at a storage that has been full once
   uint64_t fill_looks = 0;
@@ -67,6 +70,8 @@ class WindowReplay {
                const WindowSettings& settings, uint64_t start_ns, Acquires* acquires,
                MemoryBudget* budget);
 
+  // What it fetches from now on is kept there. Before the first event.
+  void share(std::unique_ptr<SharedCache> shared) { cached_.share(std::move(shared)); }
   void get(const TraceEvent& event);
   void sync(TraceSync kind, int64_t target);
   void write(uint32_t target, int64_t from, int64_t to);

@@ -168,6 +168,7 @@ json window_json(const WindowReport& window) {
           {"ranks", window.ranks},
           {"bypass", window.bypass.empty() ? json() : json(window.bypass)},
           {"incoherent", window.incoherent.empty() ? json() : json(window.incoherent)},
+          {"unshared", window.unshared.empty() ? json() : json(window.unshared)},
           {"counters", counters_json(window.counters)}};
 }
 
@@ -206,6 +207,9 @@ std::string mpi_text(const Counters& c) {
   text += formatted(
       "  misses     direct %llu, conflicting %llu, capacity %llu, failing %llu; bypassed %llu\n",
       n(c.direct), n(c.conflicting), n(c.capacity), n(c.failing), n(c.bypassed));
+  if (c.hits_shared != 0)
+    text += formatted("  shared     %llu hits of what another rank of the node had fetched\n",
+                      n(c.hits_shared));
   text += "  bytes      requested " + bytes_text(c.bytes_requested) + ", from cache " +
           bytes_text(c.bytes_from_cache) + ", from network " + bytes_text(c.bytes_from_network) +
           "\n";
@@ -289,6 +293,9 @@ std::string report_text(const Report& report) {
       text += "  " + what + "   not cached: " + printable(window.bypass) + "\n";
     if (!window.incoherent.empty())
       text += "  " + what + "   not kept across acquires: " + printable(window.incoherent) + "\n";
+    if (!window.unshared.empty())
+      text += "  " + what + "   not shared with others of the node: " + printable(window.unshared) +
+              "\n";
   }
   text += "  verdict    " + verdict.text + "\n";
   return text;

@@ -37,6 +37,8 @@ struct WindowReport {
   // mode coherent: why it acts as transparent, or others keep nothing of some rank's memory; empty
   // if all is well
   std::string incoherent;
+  // why a rank has a cache of its own in spite of option share; empty if all is well
+  std::string unshared;
   Counters counters;  // summed over ranks
 };
 

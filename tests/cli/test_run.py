@@ -53,6 +53,7 @@ def test_every_option_of_the_table_is_an_option_of_run(fake_home, nearcache):
         "bool": "false",
         "model": "1900,0.17",
         "path": "text",
+        "share_use": "node",
         "rma_use": "auto",
         "rma_fabric": "socket",
         "interface": "eth0",

@@ -6,7 +6,7 @@ import json
 import pytest
 from nearcache import simulate
 from support import launch
-from support.trace_file import rounds
+from support.trace_file import Trace, rounds
 
 
 @pytest.fixture(autouse=True)
@@ -146,6 +146,75 @@ def test_trace_of_a_coherent_window_is_known_as_such(tmp_path):
         and asked["rows"] == answer["rows"]
         and asked["bounds"][0]["infinite"]["hit_ratio"] == 0.75
     )
+
+
+def of_nodes(folder, ranks_per_node, *traces, storage="800%"):
+    for rank, trace in enumerate(traces):
+        trace.write(folder / f"n.{rank}.nctrace")
+    flags = ("--ranks-per-node", ranks_per_node, "--storage", storage, *FLAGS)
+    (row,) = simulate.ask([folder / "n"], *flags)["rows"]
+    return row["hits_full"], row["hits_of_others"]
+
+
+def once(rank, keys, at, mode="always"):
+    """Each key of rank 9's once, at this time."""
+    trace = Trace(rank=rank, ranks=10, mode=mode).later(at)
+    for key in range(keys):
+        trace.get(9, key * 128, 100).flush(9)
+    return trace
+
+
+@pytest.mark.parametrize("mode", ["always", "user", "coherent", "transparent"])
+def test_ranks_of_a_node_hit_what_another_one_fetched_before(tmp_path, mode):
+    ranks = [once(rank, 20, 10**6 * (5 - rank), mode) for rank in range(4)]
+    assert of_nodes(tmp_path, 1, *ranks) == (0, 0)
+    assert of_nodes(tmp_path, 2, *ranks) == (40, 40)
+    assert of_nodes(tmp_path, 3, *ranks) == (40, 40)
+    assert of_nodes(tmp_path, 4, *ranks) == (60, 60)
+
+
+def test_traces_of_a_node_are_replayed_in_the_order_of_their_times(tmp_path):
+    first, second = (Trace(rank=rank, ranks=10) for rank in (0, 1))
+    for key in range(10):  # in turn, the other one first
+        for trace, apart in ((first, 1000), (second, 1000 if key else 500)):
+            trace.later(apart).get(9, key * 128, 100).flush(9)
+    for trace in (first, second):
+        trace.later(10**6).get(9, 0, 100).flush(9)
+    assert of_nodes(tmp_path, 2, first, second) == (12, 11)
+
+
+def test_a_rank_that_invalidates_sees_nothing_from_before(tmp_path):
+    late = once(1, 10, 10**6).later(10).invalidate()
+    for key in range(10):
+        late.get(9, key * 128, 100).flush(9)
+    other = once(0, 10, 0).later(2 * 10**6)
+    for key in range(10):
+        other.get(9, key * 128, 100).flush(9)
+    # All that the second one asks for first; then nothing; and the first one has what the second fetched.
+    assert of_nodes(tmp_path, 2, other, late) == (20, 20)
+
+
+def test_a_node_s_cache_is_as_large_as_those_of_its_ranks_together(tmp_path):
+    # Each asks for keys of its own, twice: half of them would fit, but that is for all.
+    ranks = []
+    for rank in range(4):
+        trace = Trace(rank=rank, ranks=10).later(rank)
+        for _ in range(2):
+            for key in range(500) if rank == 0 else ():
+                trace.get(9, key * 2048, 2000).flush(9)
+        ranks.append(trace if rank == 0 else once(rank, 1, 10**6))
+    alone, _ = of_nodes(tmp_path, 1, *ranks, storage="512k")
+    together, _ = of_nodes(tmp_path, 4, *ranks, storage="512k")
+    assert alone < 300 and together >= 490
+
+
+def test_ranks_per_node_are_for_the_table(nearcache, run):
+    for task in ("--curve", "--summary", "--safety"):
+        done = nearcache("simulate", run, "--ranks-per-node", "2", task)
+        assert done.returncode == 2 and "is for the table" in done.stderr
+    assert nearcache("simulate", run, "--ranks-per-node", "0").returncode == 2
+    done = nearcache("simulate", run, "--ranks-per-node", "2")
+    assert "2 ranks of a node have one cache" in done.stdout and "others%" in done.stdout
 
 
 def test_curve_rises_to_what_an_infinite_cache_saves(run):

@@ -66,6 +66,21 @@ def test_random_programs_in_mode_coherent(mpi, preload, layer, ranks):
     )
 
 
+@pytest.mark.parametrize("nodes", [1, 2], ids=["one_node", "two_nodes"])
+@pytest.mark.parametrize("words", [(), ("--coherent",)], ids=["every_mode", "coherent"])
+def test_random_programs_whose_ranks_share_their_caches(mpi, preload, words, nodes):
+    if words and host_defects.without_quiet_phases(mpi):
+        pytest.skip("with this MPI nothing is kept across acquires")
+    env = {
+        "NEARCACHE_SHARE": "node",
+        "NEARCACHE_SHARE_NODES": nodes,
+        "NEARCACHE_QUIET_AFTER": 1,
+        "MPIR_CVAR_POLLS_BEFORE_YIELD": 0,
+    }
+    first = SEED + 600_000 + 10_000 * nodes + (5_000 if words else 0)
+    run_batches(mpi, "cached", first, *words, ranks=4, env=env)
+
+
 @pytest.mark.few_mpis
 @pytest.mark.parametrize("words", [(), ("--coherent",)], ids=["every_mode", "coherent"])
 def test_random_programs_on_the_rma_engine(mpi, preload, words):

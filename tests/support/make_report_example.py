@@ -339,6 +339,7 @@ def make_openshmem(pes=8, objects=20):
             "ranks": pes,
             "bypass": None,
             "incoherent": None,
+            "unshared": None,
             "counters": totals,
         }
     ]

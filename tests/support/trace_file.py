@@ -50,6 +50,15 @@ class Trace:
         self.records.append(record(SYNC, FLUSH, target + 1))
         return self
 
+    def invalidate(self):
+        self.records.append(record(SYNC, INVALIDATE, 0))
+        return self
+
+    def later(self, ns):
+        """What follows comes so much later than the last time."""
+        self.records.append(record(TIME, 0, ns))
+        return self
+
     def cost(self, size, ns):
         self.records.append(record(COST, 0, size, ns))
         return self

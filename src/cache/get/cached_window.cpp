@@ -73,6 +73,7 @@ CachedWindow::CachedWindow(const WindowShape& shape, const CachingRules& rules,
 void CachedWindow::set_mode(Mode mode) {
   if (mode == rules_.mode) return;
   drop_cache();
+  wrote_unseen_ = true;  // perhaps, while nothing was cached
   rules_.mode = mode;
 }
 
@@ -82,13 +83,19 @@ void CachedWindow::set_rules(const CachingRules& rules) {
 }
 
 void CachedWindow::invalidate() {
-  if (cache_ == nullptr) return;
-  if (!cache_->empty()) ++counts_.invalidations;
+  if (cache_ == nullptr) {
+    if (shared_ != nullptr) shared_->advance_floor();
+    return;
+  }
+  if (!cache_->empty() || shared_ != nullptr) ++counts_.invalidations;
+  if (shared_ != nullptr) return forget_shared();
   if (!ends_at_acquires(rules_.mode) || versions_ != nullptr) cache_->invalidate();
 }
 
 void CachedWindow::reset() {
+  if (shared_ != nullptr) invalidate();
   if (cache_ != nullptr) cache_->reset();
+  if (shared_ != nullptr) shared_->reset_counts();
   counts_ = CacheCounts();
 }
 
@@ -97,13 +104,13 @@ GetCache::Geometry CachedWindow::growth_within(uint64_t limit) const {
   // bytes.
   limit = std::min<uint64_t>(limit, uint64_t{UINT32_MAX} * granule_bytes / 2);
   return {std::min<uint64_t>(std::max(limit / 128, rules_.cache.index_capacity), uint64_t{1} << 28),
-          stores() ? limit : 0};
+          stores() && shared_ == nullptr ? limit : 0};
 }
 
 bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
   if (has_cache()) return true;
   drop_cache();
-  has_storage_ = stores();
+  has_storage_ = stores() && shared_ == nullptr;
   GetCacheSettings settings = rules_.cache;
   if (!has_storage_) settings.storage_bytes = 0;
   settings.index_capacity = std::max<uint64_t>(settings.index_capacity, 1);
@@ -129,9 +136,15 @@ bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
     settings.storage_bytes /= 2;
   }
   cache_ = GetCache::create(region_.base(), geometry, settings);
-  lines_.reset(shape_.least_bytes > 0 && shape_.unit > 0 && has_storage_ ? new Lines : nullptr);
+  lines_.reset(shape_.least_bytes > 0 && shape_.unit > 0 && (has_storage_ || shared_ != nullptr)
+                   ? new Lines
+                   : nullptr);
   budget_->give_back(wants() - cache_->memory());  // storage is whole granules
   epochs_.forget_marks();                          // the cache has not seen what is outstanding
+  if (shared_ != nullptr) {
+    cache_->set_generation(static_cast<uint32_t>(shared_->floor()));
+    begin_writes();
+  }
   update_generation();
   if (versions_ != nullptr) {
     versions_->forget(cache_->generation());
@@ -148,6 +161,7 @@ void CachedWindow::drop_cache() {
   counts_.write_drops += cache_->write_drops();
   budget_->give_back(cache_->memory());
   cache_ = nullptr;
+  wrote_unseen_ = true;
   region_.release();
 }
 
@@ -162,6 +176,139 @@ void CachedWindow::keep_across_acquires(Regions regions) {
 void CachedWindow::drop_at_acquires() {
   if (cache_ != nullptr) cache_->set_versions(nullptr);
   versions_.reset();
+}
+
+// --- What the node's ranks share. ---
+
+void CachedWindow::advance_floor() {
+  const uint64_t floor = shared_->advance_floor();
+  cache_->set_generation(static_cast<uint32_t>(floor));
+  constexpr uint64_t most_distance = 1u << 30;  // as of limit_stamps
+  if (versions_ == nullptr || floor - floored_ < most_distance) return;
+  cache_->drop_older();
+  forget_versions();
+}
+
+void CachedWindow::forget_shared() {
+  advance_floor();
+  if (versions_ != nullptr) forget_versions();
+}
+
+void CachedWindow::forget_versions() {
+  floored_ = shared_->floor();
+  versions_->forget(cache_->generation());
+}
+
+// The cache has been made: what was written before has no number in its log.
+void CachedWindow::begin_writes() {
+  settled_ = cache_->writes().now();
+  settled_without_number_ = epochs_.completed_without_number();
+  if (!wrote_unseen_) return;
+  wrote_unseen_ = false;
+  shared_->forget_writes();
+  shared_->doubt(true);
+  cache_->set_generation(static_cast<uint32_t>(shared_->floor()));
+}
+
+void CachedWindow::wrote_unnoted() {
+  if (shared_ == nullptr) return;
+  wrote_unseen_ = wrote_unseen_ || cache_ == nullptr;
+  if (cache_ == nullptr) return;
+  forget_shared();
+  shared_->doubt(true);
+}
+
+// After something was completed: which own writes are. Those without a number may be of anything.
+void CachedWindow::note_completed_writes() {
+  const uint32_t now = cache_->writes().now();
+  const uint32_t up_to = epochs_.complete_up_to(now);
+  shared_->writes_completed(up_to, now);
+  if (up_to == now) settled_ = now;
+  if (!shared_->in_doubt()) return;
+  if (settled_without_number_ != epochs_.completed_without_number()) {
+    settled_without_number_ = epochs_.completed_without_number();
+    forget_shared();
+  }
+  if (!epochs_.some_without_number()) shared_->doubt(false);
+}
+
+bool CachedWindow::is_for_us(const PublishedEntry::Said& said, int64_t from, int64_t to,
+                             uint64_t bytes) {
+  if (epochs_.writes_without_number(said.key.target)) return false;
+  if (said.stamp < shared_->floor() &&
+      (versions_ == nullptr || !kept_shared(said, from, to, bytes)))
+    return false;
+  if (!shared_->overwritten(said, from, to, cache_->writes())) return true;
+  ++counts_.write_drops;
+  return false;
+}
+
+// Mode coherent: what is older than the floor, where its target's versions say that it has not
+// changed. Stamps are told apart by 32 bits where they are not too far away.
+bool CachedWindow::kept_shared(const PublishedEntry::Said& said, int64_t from, int64_t to,
+                               uint64_t bytes) {
+  if (shared_->floor() - said.stamp >= uint64_t{1} << 30 || said.stamp < floored_) return false;
+  if (said.key.layout != 0 && said.size > bytes) return false;
+  return versions_->keeps(said.key.target, from, to, static_cast<uint32_t>(said.stamp),
+                          cache_->generation());
+}
+
+// What is polled is fetched again, as of serve().
+bool CachedWindow::serve_shared(const RemoteGet& get, Decision* decision) {
+  SharedCache::Found found;
+  if (!find_shared(get.key, get.hash, get.bytes, get.from, get.to, &found)) return false;
+  const bool polled = looks_polled(get);
+  if (moves_data()) {
+    const bool direct = get.elements.layout->dense && !polled;
+    std::byte* to = static_cast<std::byte*>(get.origin) + get.elements.first_offset();
+    if (!direct) scratch_.resize(get.bytes), to = scratch_.data();
+    if (!shared_->copy(found, get.bytes, to)) return false;
+    if (polled) {
+      *decision = miss();
+      decision->polled = hash_bytes(to, get.bytes);
+      return true;
+    }
+    if (!direct) unpack(to, get.bytes, get.origin, get.elements);
+  }
+  shared_->count_hit(found);
+  if (get.contiguous_target && get.bytes <= Lines::most_get && lines_ != nullptr)
+    lines_->used(found.said.key, get.from, cache_->generation());
+  served(get.bytes);
+  ++counts_.hits_full;
+  decision->answer = Answer::served;
+  decision->outcome = Outcome::full;
+  return true;
+}
+
+// What has arrived is for all, but where an own write may have come between.
+void CachedWindow::publish(const PendingGet& get, const std::byte* packed) {
+  const Entry& entry = cache_->entry(get.entry);
+  const Key key = entry.key();
+  if ((entry.flags & flag_orphan) != 0 || get.stamp == 0 || !stores()) return;
+  if (get.write_seq != cache_->writes().now() &&
+      (key.layout != 0 || shape_.unit == 0 ||
+       cache_->writes().overwritten(key.target, key.displacement,
+                                    key.displacement + static_cast<int64_t>(get.bytes),
+                                    get.write_seq)))
+    return;
+  if (packed == nullptr && moves_data()) {
+    scratch_.resize(get.bytes);
+    pack(get.origin, get.elements, get.bytes, scratch_.data());
+    packed = scratch_.data();
+  }
+  Shard::Terms terms;
+  terms.skip_cheap = rules_.skip_cheap;
+  terms.copy_ns = hit_cost_ns(get.bytes);
+  terms.latency_ns = latency_ns_, terms.ns_per_byte = ns_per_byte_;
+  const Shard::Stored stored =
+      shared_->publish(key, hash_key(key), packed, get.bytes, get.stamp, terms);
+  counts_.evictions += stored.evicted;
+  counts_.adaptations += static_cast<uint64_t>(stored.adapted);
+}
+
+void CachedWindow::set_costs(double latency_ns, double ns_per_byte) {
+  latency_ns_ = latency_ns, ns_per_byte_ = ns_per_byte;
+  if (cache_ != nullptr) cache_->set_costs(latency_ns, ns_per_byte);
 }
 
 // Stamps wrap after 2^32: long before one could be taken for a later one, what has it goes.
@@ -200,6 +347,10 @@ void CachedWindow::passed(uint64_t bytes, Targets target) {
 
 CachedWindow::Decision CachedWindow::look_up(const RemoteGet& get, bool request) {
   update_generation();
+  if (shared_ != nullptr && stores()) {
+    Decision decision;
+    if (serve_shared(get, &decision)) return decision;
+  }
   const GetCache::Lookup found = cache_->lookup(get.hash, get.key, get.bytes, get.from, get.to);
   switch (found.found) {
     case GetCache::Found::full:
@@ -307,6 +458,10 @@ CachedWindow::Decision CachedWindow::look_ahead(const RemoteGet& get, const Deci
   Decision ahead = miss();
   ahead.line = {from, static_cast<uint64_t>(last - from), nullptr};
   const RemoteGet there = get_of(get, ahead.line);
+  SharedCache::Found found;
+  if (shared_ != nullptr &&
+      find_shared(there.key, there.hash, there.bytes, there.from, there.to, &found))
+    return {};
   if (cache_->find(there.hash, there.key) != no_entry ||
       cache_->overlap(there.key, there.bytes).found != GetCache::Found::none ||
       overlaps_outstanding_write(there))
@@ -325,7 +480,9 @@ void CachedWindow::issued_ahead(const RemoteGet& get, const Decision& ahead) {
   if (cache_ == nullptr || !stores() || !may_be_kept(there, ahead) ||
       cache_->find(there.hash, there.key) != no_entry)
     return;
-  const EntryId entry = cache_->insert(there.hash, there.key, there.bytes, record).entry;
+  const EntryId entry = shared_ != nullptr
+                            ? cache_->insert_bare(there.hash, there.key, there.bytes, record)
+                            : cache_->insert(there.hash, there.key, there.bytes, record).entry;
   pending_[record].entry = entry;
   if (entry != no_entry) inserted(there.key.target);
 }
@@ -515,6 +672,7 @@ CachedWindow::Decision CachedWindow::miss() const {
   decision.generation = cache_->generation();
   decision.write_seq = cache_->writes().now();
   decision.insertions = insertions_;
+  if (shared_ != nullptr) decision.stamp = shared_->clock();
   return decision;
 }
 
@@ -592,7 +750,7 @@ EntryId CachedWindow::find_room(const RemoteGet& get, const Decision& decision, 
     missed(decision, Outcome::failing, issued);
     return no_entry;
   }
-  if (!stores()) {
+  if (!stores() || shared_ != nullptr) {
     const EntryId entry = cache_->insert_bare(get.hash, get.key, get.bytes, record);
     missed(decision, entry == no_entry ? Outcome::failing : Outcome::direct, issued);
     return entry;
@@ -628,6 +786,7 @@ uint32_t CachedWindow::add_record(const RemoteGet& get, const Decision& decision
   record.elements = get.elements;
   record.bytes = get.bytes;
   record.polled = decision.polled;
+  record.stamp = decision.stamp;
   record.buffer = decision.line.buffer;
   if (decision.answer == Answer::rest && !decision.whole) {
     // Its bytes come behind the head, into one run of the origin.
@@ -705,6 +864,7 @@ void CachedWindow::end_sync(const Completion& completion, bool succeeded) {
   for (uint32_t at = list.first; at != no_record && pending_[at].serial <= completion.up_to;
        at = list.first)
     complete(at, true);
+  settle_writes();
 }
 
 bool CachedWindow::request_completed(uint32_t record, uint64_t serial, bool succeeded) {
@@ -739,6 +899,7 @@ const std::byte* CachedWindow::packed_data(const PendingGet& get) {
 
 void CachedWindow::take_data(const PendingGet& get, const std::byte* packed, bool succeeded) {
   update_generation();
+  if (shared_ != nullptr && succeeded) publish(get, packed);
   if (!succeeded || !cache_->keeps(get.entry)) return cache_->abandon(get.entry, get.write_seq);
   std::byte* storage = cache_->data(get.entry) + get.start;
   if (packed != nullptr) {
@@ -774,9 +935,13 @@ void CachedWindow::release(uint32_t record) {
 
 void CachedWindow::write_begins(uint32_t target, int64_t from, int64_t to) {
   epochs_.write_begins(target, cache_ == nullptr ? Epochs::no_mark : cache_->writes().now());
+  if (shared_ != nullptr && cache_ == nullptr) wrote_unseen_ = true;
   if (from == to || cache_ == nullptr) return;
-  if (!cache_->record_write(target, from, to)) [[unlikely]]
+  if (!cache_->record_write(target, from, to)) [[unlikely]] {
     epochs_.forget_marks();
+    if (shared_ != nullptr) wrote_unnoted(), shared_->forget_writes();
+  }
+  if (shared_ != nullptr) shared_->write_begins();
 }
 
 }  // namespace nearcache

@@ -33,6 +33,7 @@
 #include "cache/get/streams.h"
 #include "cache/get/versions.h"
 #include "cache/poll_detector.h"
+#include "cache/shared/shared_cache.h"
 #include "front/epochs.h"
 
 namespace nearcache {
@@ -107,11 +108,40 @@ class CachedWindow {
     return !ends_at_acquires(rules_.mode) || versions_ != nullptr ||
            acquires_->quiet.load(std::memory_order_relaxed);
   }
-  bool has_cache() const { return cache_ != nullptr && (has_storage_ || !stores()); }
+  bool has_cache() const {
+    return cache_ != nullptr && (has_storage_ || !stores() || shared_ != nullptr);
+  }
   bool make_cache(const GetCache::Geometry& growth);
   // As far as caches of these rules may grow within `limit` bytes.
   GetCache::Geometry growth_within(uint64_t limit) const;
   GetCache* cache() { return cache_; }
+  // What is fetched from now on is kept here, for all ranks of the node, instead of in a storage of
+  // this window's own: its own cache knows of gets under way only. Before the first get.
+  void share(std::unique_ptr<SharedCache> shared) {
+    shared_ = std::move(shared);
+    wrote_unseen_ = false;  // nothing was written before
+    acquired_ = acquires_->now();
+  }
+  SharedCache* shared() const { return shared_.get(); }
+  // Own writes went past this class, or may have.
+  void wrote_unnoted();
+  // What names a layout in keys; SharedCache::no_name where none does.
+  uint32_t name_of(const Layout& layout) const {
+    return shared_ == nullptr ? layout.id : shared_->name(layout);
+  }
+  // The short way of a hit in the shared cache, of a key at known bytes; none of it where
+  // `update_generation` has something to do. Copies to a row of bytes.
+  [[gnu::always_inline]] bool hit_shared(const Key& key, uint64_t hash, uint64_t bytes, void* to) {
+    if (ends_at_acquires(rules_.mode)) {
+      if (!stores() || acquired_ != acquires_->now() || polls(key)) return false;
+    }
+    SharedCache::Found found;
+    return find_shared(key, hash, bytes, key.displacement,
+                       key.displacement + static_cast<int64_t>(bytes), &found) &&
+           shared_->copy(found, bytes, to) && (shared_->count_hit(found), true);
+  }
+  // What is copied while it is kept, and the time a get takes: for the shared cache's policy.
+  void set_costs(double latency_ns, double ns_per_byte);
   const GetCache* cache() const { return cache_; }
 
   // Mode coherent. From now on what is fetched outlives acquires, where its target's versions say
@@ -128,7 +158,10 @@ class CachedWindow {
     return versions_->likely(target, cache_->generation());
   }
   uint32_t validated(uint32_t target, const VersionWords& words) {
-    return versions_->validated(target, cache_->generation(), words);
+    if (shared_ == nullptr) return versions_->validated(target, cache_->generation(), words);
+    // others fetch, too: what they do from here on comes after the words
+    return versions_->validated(target, cache_->generation(), words,
+                                static_cast<uint32_t>(shared_->advance()));
   }
 
   Epochs& epochs() { return epochs_; }
@@ -168,6 +201,7 @@ class CachedWindow {
     uint32_t generation = 0;
     uint32_t write_seq = 0;  // when the get has been issued, another thread came between
     uint64_t insertions = 0;
+    uint64_t stamp = 0;  // the shared cache's clock
     // miss: it would have hit, but the word is polled; a hash of what the cache has
     uint64_t polled = 0;
     Line line;    // miss
@@ -223,8 +257,10 @@ class CachedWindow {
     return pending_of_all_.first == no_record && !epochs_.under_way();
   }
   void synced(Targets targets, bool local, bool succeeded) {
-    if (targets.is_one() && !local && succeeded && epochs_.end_alone(targets.rank())) return;
+    if (targets.is_one() && !local && succeeded && epochs_.end_alone(targets.rank()))
+      return settle_writes();
     epochs_.end(epochs_.begin(targets, local, Epochs::no_mark), succeeded);
+    settle_writes();
   }
 
   // The get of a record that a request belongs to has arrived, or has failed. False if the record
@@ -243,6 +279,12 @@ class CachedWindow {
   // --- Own writes: of [from, to), before they are issued, and after. ---
   void write_begins(uint32_t target, int64_t from, int64_t to);
   void write_issued(uint32_t target) { epochs_.write_issued(target); }
+  // After something was completed past this class (`Epochs`).
+  void settle_writes() {
+    if (shared_ != nullptr && cache_ != nullptr &&
+        (cache_->writes().now() != settled_ || shared_->in_doubt()))
+      note_completed_writes();
+  }
 
   // Whether small gets may fetch lines, and read ahead.
   void allow_lines(bool allowed) { lines_allowed_ = allowed; }
@@ -255,10 +297,31 @@ class CachedWindow {
   void drop_cache();
   void update_generation() {
     if (!ends_at_acquires(rules_.mode)) return;
+    if (shared_ != nullptr) return follow_acquires();
     if (versions_ != nullptr) limit_stamps();
     cache_->set_generation(acquires_->now());
   }
   void limit_stamps();
+  // The shared cache's clock is the generation.
+  void follow_acquires() {
+    if (acquired_ == acquires_->now()) return;
+    acquired_ = acquires_->now();
+    advance_floor();
+  }
+  void advance_floor();
+  void forget_shared();
+  void forget_versions();
+  void begin_writes();
+  void note_completed_writes();
+  [[gnu::always_inline]] bool find_shared(const Key& key, uint64_t hash, uint64_t bytes,
+                                          int64_t from, int64_t to, SharedCache::Found* found) {
+    if (!shared_->find(hash, key, bytes, found)) return false;
+    return shared_->is_sure(found->said) || is_for_us(found->said, from, to, bytes);
+  }
+  bool is_for_us(const PublishedEntry::Said& said, int64_t from, int64_t to, uint64_t bytes);
+  bool kept_shared(const PublishedEntry::Said& said, int64_t from, int64_t to, uint64_t bytes);
+  bool serve_shared(const RemoteGet& get, Decision* decision);
+  void publish(const PendingGet& get, const std::byte* packed);
 
   void served(uint64_t bytes) {
     ++counts_.gets;
@@ -314,6 +377,13 @@ class CachedWindow {
   bool lines_allowed_ = true;
   std::unique_ptr<Lines> lines_;  // made with the cache, where there may be some
   std::unique_ptr<Versions> versions_;
+  std::unique_ptr<SharedCache> shared_;
+  uint32_t acquired_ = 0;                // acquires at the last look at them
+  bool wrote_unseen_ = false;            // own writes while there was no cache
+  uint32_t settled_ = 0;                 // own writes that are known to be complete
+  uint32_t settled_without_number_ = 0;  // of epochs_.completed_without_number()
+  uint64_t floored_ = 0;                 // the shared cache's floor when stamps were last limited
+  double latency_ns_ = 2000, ns_per_byte_ = 0.2;
   uint64_t stamped_ = 0;  // acquires at the last look at stamps
   uint64_t serials_ = 0;
   uint64_t insertions_ = 0;

@@ -20,6 +20,10 @@ uint64_t descriptors_for(uint64_t index_capacity) {
 
 }  // namespace
 
+uint64_t GetCache::most_descriptors(const Geometry& geometry) {
+  return descriptors_for(std::max<uint64_t>(geometry.most_index, 1));
+}
+
 uint64_t GetCache::region_bytes(const Geometry& g) {
   return round_up(sizeof(GetCache)) + parts_bytes + round_up(Index::bytes_for(g.most_index)) +
          round_up(Ranges::bytes_for(g.most_index)) + round_up(Sketch::bytes_for(g.most_index)) +
@@ -265,6 +269,7 @@ GetCache::Overlap GetCache::search_ranges(const Key& key, uint64_t bytes) {
 
 void GetCache::drop(EntryId id) {
   Entry& entry = entries_[id];
+  if (publishes_) published_[id].retire();
   if ((entry.flags & flag_orphan) == 0) unlist(hash_key(entry.key()), id);
   if (entry.state == State::bare) {
     storage_.free_descriptor(id);

@@ -21,6 +21,7 @@
 // the caller's covers an engine.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -36,6 +37,7 @@
 #include "cache/get/policy/queue.h"
 #include "cache/get/policy/reuse_rates.h"
 #include "cache/get/policy/sketch.h"
+#include "cache/get/published_entry.h"
 #include "cache/get/ranges.h"
 #include "cache/get/storage.h"
 #include "cache/get/tuner.h"
@@ -245,6 +247,19 @@ class alignas(64) GetCache {
     versions_ = versions;
     stale_ = versions == nullptr && index_.used() != 0;
   }
+  // Others read entries without a lock, by what is published of them here, by number
+  // (cache/shared): that ends before an entry goes. There is nothing published yet.
+  void set_published(PublishedEntry* entries) { published_.set(entries), publishes_ = true; }
+  // The most entries by number, and pieces of free storage.
+  static uint64_t most_descriptors(const Geometry& geometry);
+  // Hits that others had without telling at once: so many, of an entry that is still there.
+  void count_hits(EntryId id, uint32_t hits) {
+    now_ += hits, hits_ += hits;
+    requested_bytes_ += uint64_t{entries_[id].size} * hits;
+    Entry& entry = entries_[id];
+    touch(id);
+    entry.hits = static_cast<uint8_t>(std::min<uint32_t>(entry.hits + (hits - 1), UINT8_MAX));
+  }
   // Throws out what is not of the present generation.
   void drop_older() { purge(); }
   uint32_t generation() const { return generation_; }
@@ -429,6 +444,8 @@ class alignas(64) GetCache {
   PolicyQueues queues_;
   Relative<QueueLinks> links_;
   RateMemory rate_;
+  bool publishes_ = false;
+  Relative<PublishedEntry> published_;
   bool parts_noted_ = false;
   Relative<PartUsed> parts_;  // by slot; no memory before the first is noted
   WriteLog writes_;

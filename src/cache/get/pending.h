@@ -27,6 +27,7 @@ struct PendingGet {
   void* origin = nullptr;
   Elements elements;
   uint64_t bytes = 0;
+  uint64_t stamp = 0;       // the shared cache's clock before it was issued; 0: not for that
   bool of_request = false;  // of an Rget
   // a hash of the bytes that were served before of a word that is polled, 0 if none were
   uint64_t polled = 0;

@@ -44,13 +44,17 @@ void Versions::judge(Target* target) {
   }
 }
 
-uint32_t Versions::validated(uint32_t target, uint32_t generation, const VersionWords& words) {
+// What was fetched in this generation before the words were read may be older than they are.
+uint32_t Versions::floor_of(uint32_t target, uint32_t generation) {
+  const Target& its = at(target);
+  return (its.fetched && its.fetched_in == generation) || began_in_ == generation ? generation + 1
+                                                                                  : generation;
+}
+
+uint32_t Versions::validated(uint32_t target, uint32_t generation, const VersionWords& words,
+                             uint32_t floor) {
   Target& its = at(target);
   judge(&its);
-  // What was fetched in this generation before the words were read may be older than they are.
-  const uint32_t floor = (its.fetched && its.fetched_in == generation) || began_in_ == generation
-                             ? generation + 1
-                             : generation;
   uint64_t is_known = 0;
   uint32_t changed = 0;
   for (uint32_t region = 0; region < VersionWords::regions; ++region) {

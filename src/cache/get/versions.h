@@ -102,7 +102,13 @@ class Versions {
   // Not where that has brought little before.
   bool wants_validation(uint32_t target, uint32_t generation);
   // They have been read in this generation. Returns how many regions may not be served from before.
-  uint32_t validated(uint32_t target, uint32_t generation, const VersionWords& words);
+  uint32_t validated(uint32_t target, uint32_t generation, const VersionWords& words) {
+    return validated(target, generation, words, floor_of(target, generation));
+  }
+  // The same where others fetch, too: stamps from `floor` on are of what was fetched after the
+  // words had been read.
+  uint32_t validated(uint32_t target, uint32_t generation, const VersionWords& words,
+                     uint32_t floor);
   // Besides `wants_validation` of another target: this one will be asked for soon, as it seems, and
   // it is worth it.
   bool likely(uint32_t target, uint32_t generation) const;
@@ -150,6 +156,7 @@ class Versions {
     return static_cast<int32_t>(stamp - floor) < 0;
   }
   void judge(Target* target);
+  uint32_t floor_of(uint32_t target, uint32_t generation);
 
   Regions regions_;
   std::vector<std::unique_ptr<Target>> targets_;

@@ -23,13 +23,13 @@ size_t staging_bytes(const PageCacheOptions& o) {
   return std::max(o.page, std::min(std::max(o.readahead, o.page), o.size / 8));
 }
 
-struct Layout {
+struct RegionLayout {
   size_t pages, masks, arrivals, fetched, sent, arrived, data, end;
 };
 
-Layout layout_of(const PageCacheOptions& o) {
+RegionLayout layout_of(const PageCacheOptions& o) {
   const size_t staging = staging_bytes(o);
-  Layout at{};
+  RegionLayout at{};
   at.masks = at.pages + PagePool::bytes(o.size / o.page);
   at.arrivals = at.masks + rounded(WriteMasks::bytes(o.dirty_pages, o.page));
   at.fetched = at.arrivals + rounded(sizeof(Arrivals));
@@ -51,7 +51,7 @@ size_t PageCache::memory_bytes(const PageCacheOptions& options) {
 
 bool PageCache::create(const PageCacheOptions& given, PageTransport* transport) {
   const PageCacheOptions options = within_bounds(given);
-  const Layout at = layout_of(options);
+  const RegionLayout at = layout_of(options);
   if (!region_.reserve(at.end)) return false;
   char* base = static_cast<char*>(region_.base());
   options_ = options;

@@ -7,6 +7,7 @@
 #include "mpi/mpi_api.h"
 #include "mpi/process/next.h"
 #include "mpi/window/requests.h"
+#include "mpi/window/sharing.h"
 #include "mpi/window/visibility.h"
 #include "mpi/window/window.h"
 
@@ -68,11 +69,11 @@ struct Agreed {
 // What all ranks of a window must know alike, in one small reduction beside the several that
 // creation makes: the largest id any of them would give, whether displacement units differ, whether
 // every rank's calls are visible, how much memory each has at least and at most, whether all can
-// cover the window by phases, and what coherence needs. Empty if all is well, else why the window
-// is to be left alone.
+// cover the window by phases, what coherence needs, and whether one wants to share a cache. Empty
+// if all is well, else why the window is to be left alone.
 std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowIdentity* identity,
-                  bool* has_room, bool* covered, Agreed* coherent) {
-  Exchange exchange(10, 10);
+                  bool* has_room, bool* covered, Agreed* coherent, bool* shares) {
+  Exchange exchange(11, 11);
   const int64_t unit = creation.unit;
   std::vector<uint64_t>& mine = exchange.sent();
   const std::vector<uint64_t>& most = exchange.received();
@@ -89,6 +90,7 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   mine[7] = coherent->slot;
   mine[8] = static_cast<uint64_t>(creation.memory.bytes);
   mine[9] = *covered ? 0 : 1;
+  mine[10] = *shares ? 1 : 0;
   if (next.Iallreduce(mine.data(), exchange.received().data(), static_cast<int>(mine.size()),
                       MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
     return "MPI_Iallreduce failed";
@@ -103,6 +105,7 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   coherent->slot = static_cast<uint32_t>(most[7]);
   coherent->most_bytes = most[8];
   *covered = most[9] == 0;
+  *shares = most[10] != 0;
   if (coherent->why_not.empty() && most[7] >= Board::slots)
     coherent->why_not = "another rank says that it cannot be";
   identity->unit = most[1] == -most[2] && unit > 0 ? unit : 0;
@@ -135,7 +138,7 @@ bool is_allocated_by_mpi(MPI_Win handle) {
 // Settles what the ranks of a window must know of each other, and lets them tell each other of
 // their writes. Empty, or why the window is to be left alone.
 std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* coherent,
-                   Board** board) {
+                   Board** board, bool* shares) {
   const MPI_Comm comm = creation.comm;
   std::string invisible;
   const bool visible = creation_is_visible(creation.caller, &invisible);
@@ -153,7 +156,7 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
   bool has_room = context.phases.has_room(members, &covered);
   coherent->why_not = why_never_coherent(creation, members, &coherent->slot);
   const std::string disagreement =
-      agree(comm, creation, visible, identity, &has_room, &covered, coherent);
+      agree(comm, creation, visible, identity, &has_room, &covered, coherent, shares);
   if (!visible || !disagreement.empty()) return visible ? disagreement : invisible;
   if (!has_room) {
     context.phases.never_again();
@@ -263,7 +266,10 @@ void adopt(MPI_Win handle, const Creation& creation) {
   Agreed coherent;
   coherent.wanted = options.mode == Mode::coherent;
   Board* board = nullptr;
-  const std::string reason = settle(creation, &identity, &coherent, &board);
+  // of some of them; then all take part in the agreement on who does
+  bool shares = options.share == ShareUse::node && options.mode != Mode::off &&
+                creation.obstacle == Obstacle::none;
+  const std::string reason = settle(creation, &identity, &coherent, &board, &shares);
   const auto bytes = static_cast<uint64_t>(std::max<MPI_Aint>(creation.memory.bytes, 0));
   if (!reason.empty()) {
     context.coherence.exposes(handle, nullptr, creation.memory.base, bytes, false);
@@ -277,6 +283,14 @@ void adopt(MPI_Win handle, const Creation& creation) {
     log(LogLevel::info, "window %lld: mode %s", static_cast<long long>(identity.id),
         mode_name(options.mode));
   auto* window = new Window(std::move(identity), options, text_of(creation.obstacle));
+  if (shares) {
+    std::string why_not;
+    auto shared = share_with_node(creation.comm, options, window->identity(), &why_not);
+    if (!why_not.empty())
+      log(LogLevel::info, "window %lld is not shared by this rank: %s",
+          static_cast<long long>(window->identity().id), why_not.c_str());
+    window->share(std::move(shared), why_not);
+  }
   const int keyval = window_keyval();
   if (keyval == MPI_KEYVAL_INVALID || next.Win_set_attr(handle, keyval, window) != MPI_SUCCESS) {
     delete window;

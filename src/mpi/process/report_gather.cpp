@@ -25,6 +25,7 @@ struct WindowMessage {
   char policy[24];
   char bypass[96];
   char incoherent[128];
+  char unshared[96];
   Counters counters;
 };
 
@@ -47,6 +48,7 @@ WindowMessage message_of(const WindowReport& report) {
   copy_text(message.policy, report.policy);
   copy_text(message.bypass, report.bypass);
   copy_text(message.incoherent, report.incoherent);
+  copy_text(message.unshared, report.unshared);
   message.counters = report.counters;
   return message;
 }
@@ -167,6 +169,7 @@ class WindowMerger {
     window.policy = message.policy;
     if (message.bypass[0] != '\0') window.bypass = message.bypass;
     if (message.incoherent[0] != '\0') window.incoherent = message.incoherent;
+    if (message.unshared[0] != '\0') window.unshared = message.unshared;
     window.counters += message.counters;
   }
   std::vector<WindowReport> merged() {

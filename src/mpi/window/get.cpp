@@ -30,11 +30,14 @@ bool Window::understand(const GetCall& call, RemoteGet* get) const {
   if (context.devices.present() && !on_host(call, get->elements)) return false;
   get->key.target = static_cast<uint32_t>(call.target);
   const bool contiguous = there.contiguous();
+  const bool plain = contiguous && (identity_.unit != 0 || there.first_offset() == 0);
+  const uint32_t name = plain ? 0 : cached_.name_of(*target);
+  if (name == SharedCache::no_name) return false;
   if (identity_.unit == 0) {
     // Where displacement units differ between ranks the byte is not known, but the same call means
     // the same bytes.
     get->key.displacement = call.displacement;
-    get->key.layout = contiguous && there.first_offset() == 0 ? 0 : target->id;
+    get->key.layout = name;
     get->from = INT64_MIN;
     get->to = INT64_MAX;
     get->contiguous_target = false;
@@ -46,7 +49,7 @@ bool Window::understand(const GetCall& call, RemoteGet* get) const {
         __builtin_add_overflow(start, there.highest(), &get->to))
       return false;
     get->key.displacement = contiguous ? start + there.first_offset() : start;
-    get->key.layout = contiguous ? 0 : target->id;
+    get->key.layout = name;
     if (contiguous) {
       get->from = get->key.displacement;
       get->to = get->from + static_cast<int64_t>(get->bytes);

@@ -183,6 +183,7 @@ void Window::wake() {
   sampling_.passed(gets);
   const bool wrote = std::exchange(wrote_unnoted_, false);
   if (gets > 0 || wrote) epochs().all_outstanding(wrote);
+  if (wrote) cached_.wrote_unnoted();
   if (unnoted_rank_ >= 0) epochs().get_issued(static_cast<uint32_t>(unnoted_rank_));
   if (wrote && transparent_ && cached_.cache() != nullptr && !cached_.cache()->empty())
     context.acquires.add(context.threaded);
@@ -210,7 +211,7 @@ void Window::maybe_adapt() {
 void Window::tell_costs() {
   const CostModel& costs = sampling_.costs();
   if (cached_.cache() != nullptr && costs.samples() > 0)
-    cached_.cache()->set_costs(costs.latency_ns(), costs.ns_per_byte());
+    cached_.set_costs(costs.latency_ns(), costs.ns_per_byte());
 }
 
 // A program's gets are mostly of one type: the last one is kept at hand.
@@ -233,6 +234,7 @@ WindowReport Window::report() const {
   report.ranks = identity_.ranks;
   report.bypass = obstacle();
   report.incoherent = why_incoherent();
+  report.unshared = why_unshared_;
   return report;
 }
 
@@ -271,6 +273,18 @@ void Window::fill_counters(Counters* counters) const {
   estimate_times(counters);
   const GetCache* cache = cached_.cache();
   if (cache == nullptr) return;
+  if (SharedCache* shared = cached_.shared(); shared != nullptr) {
+    counters->hits_shared = shared->hits_of_others();
+    // of this rank's part: all of them together have what there is
+    const uint64_t ranks = std::max(shared->members(), 1u);
+    const SharedCache::Sizes sizes = shared->sizes();
+    counters->entries = sizes.entries / ranks;
+    counters->index_entries = sizes.index_entries / ranks;
+    counters->storage_bytes = sizes.storage_bytes / ranks;
+    counters->stored_bytes = sizes.stored_bytes / ranks;
+    counters->metadata_bytes = cache->metadata_bytes() + sizes.metadata / ranks;
+    return;
+  }
   counters->entries = cache->entries();
   counters->index_entries = cache->index_capacity();
   counters->storage_bytes = cache->storage_bytes();

@@ -149,6 +149,14 @@ class Window {
            static_cast<uint32_t>(target) < epochs().ranks();
   }
 
+  // One cache for the ranks of its node (sharing.h); null, and perhaps why it is none. Before the
+  // first get.
+  void share(std::unique_ptr<SharedCache> shared, const std::string& why_not) {
+    cached_.share(std::move(shared));
+    shares_ = cached_.shared() != nullptr;
+    why_unshared_ = why_not;
+  }
+
   // --- Coherent mode (mpi/coherence). Null where the ranks could not agree on it. ---
 
   void become_coherent(Board* board, uint32_t slot, Regions regions, CoherentWindow::Memory memory);
@@ -406,6 +414,7 @@ class Window {
   bool plain_ = false;        // the short ways may be taken: unit known, no other threads
   bool transparent_ = false;  // modes transparent and coherent: in quiet phases only
   bool keeps_ = false;        // what was read across acquires (mpi/coherence)
+  bool shares_ = false;       // a cache with other ranks of the node
   const bool observed_ = context.observer.wanted();
   Pause pause_;
   int unnoted_rank_ = INT_MIN;  // the own one
@@ -426,7 +435,7 @@ class Window {
   CostSampling sampling_;
   CachedWindow cached_;
   std::unique_ptr<CoherentWindow> coherent_;
-  std::string why_incoherent_;
+  std::string why_incoherent_, why_unshared_;
 
   // Left by serve_plain_hit to the `decide` that follows: nothing is cached under this key.
   struct Absent {
@@ -461,7 +470,7 @@ inline Window* find_window(MPI_Win handle) {
   if (static_cast<uint32_t>(call.target) >= epochs().ranks() || cache == nullptr) return false;
   if (transparent_) {
     if (!context.phases.quiet() || !cached_.has_cache() || locks_deferred()) return false;
-    cache->set_generation(context.acquires.now());
+    if (!shares_) cache->set_generation(context.acquires.now());
   }
   if (call.origin_type != call.target_type || call.origin_count != call.target_count ||
       call.origin_count <= 0)
@@ -477,6 +486,14 @@ inline Window* find_window(MPI_Win handle) {
   if (call.origin_count > plain_count_limit) return false;
   const uint64_t bytes = plain_type_size_ * static_cast<uint64_t>(call.origin_count);
   const uint64_t hash = hash_key(key);
+  if (shares_) {
+    if (!cached_.hit_shared(key, hash, bytes, call.origin)) return false;
+    ++plain_hits_;
+    plain_bytes_ += bytes;
+    if (observed_) [[unlikely]]
+      tell_plain_hit(key, hash, bytes);
+    return true;
+  }
   bool absent = false;
   uint64_t offset = 0;
   EntryId entry = cache->find_hit(hash, key, bytes, &absent);

@@ -1,0 +1,115 @@
+"""One cache for the ranks of a node (option share): what a hit costs more than in a cache of the rank's own, what ranks that hit
+and miss at once cost each other, and how many gets are left by counts: in SimGrid, the same in every run."""
+
+import json
+import os
+import subprocess
+import tempfile
+
+from scale import dragonfly, simgrid
+
+from .build import command
+from .numbers import median
+
+SIZES = "8,64,512,4096"
+# Several simulated ranks of a host have transfers under way whose shares of a link differ by more than the solver expects.
+SEVERAL_A_HOST = {"maxmin/precision": "1e-3"}
+
+
+def measure(launch, arguments):
+    results, summary = [], {}
+    if launch.build.preload().exists():
+        row = hits(launch, arguments.quick)
+        results.append(row)
+        summary["shared_hit_added_ns"] = max(row["added_ns"].values())
+    rows = engine(launch, arguments.quick)
+    results += rows
+    summary["shared_hit_together_ratio"] = max(
+        row["hit_together_ns"] / row["hit_alone_ns"] for row in rows
+    )
+    summary["shared_miss_ratio"] = max(
+        row["miss_shared_ns"] / row["miss_private_ns"] for row in rows
+    )
+    if simgrid.available():
+        build = launch.build.directory
+        command(["cmake", "--build", build, "--target", "bench-scale"], "building for SimGrid")
+        program = max((build / "bin").glob("simgrid-*")) / "lcc_cached"
+        for a_node in (2, 4):
+            graph = ["--rmat", 11, "--row-window", "--unpermuted"]
+            row = simulated(program, 2 * a_node, a_node, graph, 64 << 10)
+            results.append(row)
+            summary[f"network_gets_ratio_{a_node}"] = (
+                row["shared"]["network_gets"] / row["private"]["network_gets"]
+            )
+        # 64 vertices a rank, and storage for a small part of what it reads of them
+        ranks, scale, storage = (64, 12, 32 << 10) if arguments.quick else (128, 13, 64 << 10)
+        row = simulated(program, ranks, 16, ["--rmat", scale], storage)
+        results.append(row)
+        summary["lcc_cost_saved_16"] = row["shared"]["cost_saved"]
+        summary["lcc_cost_saved_private"] = row["private"]["cost_saved"]
+    return results, summary, {}
+
+
+def hits(launch, quick):
+    """bench_hit with one cache of two ranks and with one each, in turn."""
+    flags = {"blocks": 100 if quick else 400, "entries": 1000, "sizes": SIZES, "metadata-index": 0}
+    sides = {"private": "off", "shared": "node"}
+    found = {side: {} for side in sides}
+    for turn in range(3 if quick else 7):
+        for side in sides if turn % 2 else reversed(sides):
+            options = {"max_storage": "4G", "share": sides[side]}
+            for row in launch.rows("bench_hit", flags, options=options):
+                found[side].setdefault(int(row["size"]), []).append(median(row["hit_ns"]))
+    ns = {side: {size: median(each) for size, each in found[side].items()} for side in sides}
+    return {
+        "measured": "hits",
+        "private_ns": ns["private"],
+        "shared_ns": ns["shared"],
+        "added_ns": {size: ns["shared"][size] - ns["private"][size] for size in ns["private"]},
+    }
+
+
+def engine(launch, quick):
+    """Processes that do nothing but hit, or miss."""
+    build = launch.build.directory
+    command(["cmake", "--build", build, "--target", "bench_shared"], "building bench_shared")
+    with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
+        out = os.path.join(folder, "rows.json")
+        flags = ["--blocks", "50" if quick else "200", "--repetitions", "3" if quick else "9"]
+        words = [str(build / "bin/bench_shared"), *flags, "--sizes", SIZES, "--out", out]
+        subprocess.run(words, check=True, timeout=600)
+        with open(out, encoding="utf-8") as file:
+            return json.load(file)
+
+
+def simulated(program, ranks, a_node, graph, storage):
+    """LCC with so many ranks a node, with a cache each and with one for a node, of equal memory."""
+    words = [*graph, "--edge-factor", 16]
+    row = {"measured": "lcc in SimGrid", "ranks": ranks, "ranks_per_node": a_node}
+    for side, share in (("private", "off"), ("shared", "node")):
+        with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
+            report = os.path.join(folder, "report.json")
+            options = {
+                "mode": "always",
+                "adaptive": 0,
+                "storage": storage,
+                "share": share,
+                "report": report,
+            }
+            hosts = [host for host in dragonfly.hosts(ranks // a_node) for _ in range(a_node)]
+            simgrid.run(program, words, ranks, folder, options, hosts=hosts, network=SEVERAL_A_HOST)
+            with open(report, encoding="utf-8") as file:
+                totals = json.load(file)["totals"]
+        row[side] = outcome(totals)
+    return row
+
+
+def outcome(totals):
+    """Gets within a node are bypassed, once they are known to be cheap."""
+    missed = ("direct", "conflicting", "capacity", "failing", "hits_partial")
+    paid, saved = totals["remote_ns"], totals["saved_ns"]
+    return {
+        "network_gets": sum(totals[key] for key in missed),
+        "hits": totals["hits_full"] + totals["hits_pending"],
+        "cost_saved": saved / max(1, saved + paid),
+    }

@@ -1,0 +1,88 @@
+// Where a shard's entries are found without its lock: by a hash, the numbers of entries that may be
+// meant. What they are is asked of what is published of them (published_entry.h), so nothing here
+// need be right: an entry that is not found is fetched again, one that was not meant is passed
+// over.
+//
+// Buckets of eight words, one cache line each: a tag, and the number of an entry and 1. Written
+// with the lock. An entry may be listed under several hashes: its key, and the blocks of memory
+// that it lies in.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "cache/get/entry.h"
+
+namespace nearcache {
+
+class Directory {
+ public:
+  static constexpr uint32_t slots_per_bucket = 8;
+  // Four places for an entry: its key, two blocks, and room.
+  static constexpr uint64_t places = 4;
+  static uint64_t buckets_for(uint64_t entries) {
+    return (entries * places + slots_per_bucket - 1) / slots_per_bucket;
+  }
+  static uint64_t bytes_for(uint64_t entries) { return buckets_for(entries) * sizeof(Bucket); }
+
+  struct alignas(64) Bucket {
+    std::atomic<uint64_t> slots[slots_per_bucket];
+  };
+
+  // `count` tells how many buckets there are; it changes by `resize` only.
+  Directory(Bucket* buckets, std::atomic<uint64_t>* count) : buckets_(buckets), count_(count) {}
+
+  // Calls `look` for each entry that may be meant, until it returns true.
+  template <class Look>
+  [[gnu::always_inline]] bool find(uint64_t hash, Look look) const {
+    const Bucket& bucket = bucket_of(hash);
+    const uint64_t tag = tag_of(hash);
+    for (const std::atomic<uint64_t>& slot : bucket.slots) {
+      const uint64_t word = slot.load(std::memory_order_relaxed);
+      if ((word ^ tag) >> 32 == 0 && look(static_cast<EntryId>(word) - 1)) return true;
+    }
+    return false;
+  }
+
+  // --- With the lock. ---
+
+  // Where all places are taken, what stands in one of them is not found any more. `stale` says of
+  // an entry whether it may go first.
+  template <class Stale>
+  void add(uint64_t hash, EntryId id, Stale stale) {
+    Bucket& bucket = bucket_of(hash);
+    const uint64_t word = tag_of(hash) | (id + 1);
+    std::atomic<uint64_t>* free = nullptr;
+    for (std::atomic<uint64_t>& slot : bucket.slots) {
+      const uint64_t there = slot.load(std::memory_order_relaxed);
+      if (there == word) return;
+      if (free == nullptr && (there == 0 || stale(static_cast<EntryId>(there) - 1))) free = &slot;
+    }
+    if (free == nullptr) free = &bucket.slots[hash % slots_per_bucket];
+    free->store(word, std::memory_order_relaxed);
+  }
+
+  void resize(uint64_t buckets) {
+    for (uint64_t at = 0; at < buckets; ++at) {
+      for (std::atomic<uint64_t>& slot : buckets_[at].slots)
+        slot.store(0, std::memory_order_relaxed);
+    }
+    count_->store(buckets, std::memory_order_release);
+  }
+  uint64_t buckets() const { return count_->load(std::memory_order_relaxed); }
+
+ private:
+  // Other bits of the hash than those that choose the bucket.
+  static uint64_t tag_of(uint64_t hash) {
+    return ((hash * 0x9fb21c651e98df25u) | (uint64_t{1} << 32)) & ~uint64_t{UINT32_MAX};
+  }
+  Bucket& bucket_of(uint64_t hash) const {
+    const uint64_t count = count_->load(std::memory_order_acquire);
+    return buckets_[((hash & UINT32_MAX) * count) >> 32];
+  }
+
+  Bucket* buckets_;
+  std::atomic<uint64_t>* count_;
+};
+
+}  // namespace nearcache

@@ -1,0 +1,293 @@
+#include "cache/shared/shard.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+#include "base/region.h"
+
+namespace nearcache {
+namespace {
+
+constexpr uint64_t whole_pages(uint64_t bytes) {
+  return (bytes + Shard::page - 1) / Shard::page * Shard::page;
+}
+
+// Entries are found by the blocks of memory that they lie in, of the least power of two that holds
+// them: two at most.
+constexpr uint32_t least_level = 6;
+uint32_t level_of(uint64_t bytes) {
+  return std::max<uint32_t>(static_cast<uint32_t>(std::bit_width(bytes - 1)), least_level);
+}
+uint64_t hash_block(uint32_t target, int64_t at, uint32_t level) {
+  return hash_key({at >> level, target, UINT32_MAX - level});
+}
+
+}  // namespace
+
+uint64_t Shard::levels_of(uint64_t bytes) { return uint64_t{1} << level_of(bytes); }
+
+uint64_t Shard::bytes_for(const GetCache::Geometry& geometry) {
+  return whole_pages(sizeof(Commons)) +
+         whole_pages(GetCache::most_descriptors(geometry) * sizeof(PublishedEntry)) +
+         whole_pages(Directory::bytes_for(geometry.most_index)) +
+         whole_pages(GetCache::region_bytes(geometry));
+}
+
+uint64_t Shard::memory_for(const GetCacheSettings& settings) {
+  return GetCache::memory_for(settings.index_capacity, settings.storage_bytes) +
+         Directory::bytes_for(settings.index_capacity);
+}
+
+Shard::Shard(std::byte* memory, const Plan& plan)
+    : base_(memory),
+      plan_(plan),
+      most_entries_(GetCache::most_descriptors(plan.geometry)),
+      parts_(plan.settings.ranges),
+      state_(reinterpret_cast<Commons*>(memory)),
+      published_(reinterpret_cast<PublishedEntry*>(memory + whole_pages(sizeof(Commons)))),
+      buckets_(reinterpret_cast<Directory::Bucket*>(
+          reinterpret_cast<std::byte*>(published_) +
+          whole_pages(most_entries_ * sizeof(PublishedEntry)))),
+      engine_(reinterpret_cast<std::byte*>(buckets_) +
+              whole_pages(Directory::bytes_for(plan.geometry.most_index))),
+      engine_bytes_(whole_pages(GetCache::region_bytes(plan.geometry))),
+      cache_(reinterpret_cast<GetCache*>(engine_)),
+      directory_(buckets_, &state_->buckets) {
+  plan_.settings.ranges = false;  // parts are found by the directory
+}
+
+void Shard::make() {
+  state_->lock.make();
+  GetCache::create(engine_, plan_.geometry, plan_.settings);
+  cache_->set_published(published_);
+  directory_.resize(Directory::buckets_for(cache_->index_capacity()));
+}
+
+bool Shard::find_part(const Key& key, uint64_t bytes, uint64_t levels, Found* found) const {
+  for (; levels != 0; levels &= levels - 1) {
+    const auto level = static_cast<uint32_t>(std::countr_zero(levels));
+    const bool has =
+        directory_.find(hash_block(key.target, key.displacement, level), [&](EntryId id) {
+          if (!read(id, found) || found->said.key.target != key.target ||
+              found->said.key.layout != 0)
+            return false;
+          // wraps to a large number where the entry begins later
+          found->offset = static_cast<uint64_t>(key.displacement) -
+                          static_cast<uint64_t>(found->said.key.displacement);
+          return found->offset < found->said.size && bytes <= found->said.size - found->offset;
+        });
+    if (has) return true;
+  }
+  return false;
+}
+
+// --- The lock. ---
+
+bool Shard::take() { return may_be_used(state_->lock.lock()); }
+
+bool Shard::may_be_used(RobustLock::Taken taken) {
+  if (taken == RobustLock::Taken::no) return false;
+  if (taken == RobustLock::Taken::after_a_death) {
+    state_->broken = true;
+    const uint64_t count = state_->published_up_to.load(std::memory_order_relaxed);
+    for (EntryId id = 0; id < std::min(count, most_entries_); ++id) published_[id].retire();
+    state_->lock.repaired();
+  }
+  if (!state_->broken) return true;
+  if (!somebody_copies()) begin_anew();
+  if (!state_->broken) return true;
+  state_->lock.unlock();
+  return false;
+}
+
+void Shard::begin_anew() {
+  if (!Region::discard(engine_, engine_bytes_)) return;
+  ++state_->resets;
+  for (std::atomic<int32_t>& copying : state_->copying) {
+    if (copying.load(std::memory_order_relaxed) != 0) copying.store(0, std::memory_order_relaxed);
+  }
+  GetCache::create(engine_, plan_.geometry, plan_.settings);
+  cache_->set_published(published_);
+  directory_.resize(Directory::buckets_for(cache_->index_capacity()));
+  state_->broken = false;
+}
+
+bool Shard::somebody_copies() const {
+  return std::ranges::any_of(state_->copying, [](const std::atomic<int32_t>& copying) {
+    const int32_t process = copying.load(std::memory_order_relaxed);
+    return process != 0 && (kill(process, 0) == 0 || errno != ESRCH);
+  });
+}
+
+// --- What is stored. ---
+
+uint32_t Shard::place_of(EntryId id) const {
+  return static_cast<uint32_t>(static_cast<uint64_t>(cache_->data(id) - base_) / granule_bytes);
+}
+
+uint64_t Shard::list(EntryId id, uint64_t hash, const Key& key, uint64_t bytes) {
+  const auto stale = [this](EntryId other) { return !published_[other].is_published(); };
+  directory_.add(hash, id, stale);
+  const int64_t from = key.displacement;
+  int64_t last = 0;
+  if (!parts_ || key.layout != 0 || bytes < 2 ||
+      __builtin_add_overflow(from, static_cast<int64_t>(bytes - 1), &last))
+    return 0;
+  const uint32_t level = level_of(bytes);
+  const uint64_t first_block = hash_block(key.target, from, level);
+  const uint64_t last_block = hash_block(key.target, last, level);
+  directory_.add(first_block, id, stale);
+  if (last_block != first_block) directory_.add(last_block, id, stale);
+  return uint64_t{1} << level;
+}
+
+void Shard::list_anew() {
+  const uint64_t before = directory_.buckets();
+  directory_.resize(Directory::buckets_for(cache_->index_capacity()));
+  if (directory_.buckets() < before)
+    Region::discard(buckets_ + directory_.buckets(),
+                    (before - directory_.buckets()) * sizeof(Directory::Bucket));
+  const uint64_t count = state_->published_up_to.load(std::memory_order_relaxed);
+  for (EntryId id = 0; id < count; ++id) {
+    if (!published_[id].is_published()) continue;
+    const Entry& entry = cache_->entry(id);
+    list(id, hash_key(entry.key()), entry.key(), entry.size);
+  }
+}
+
+void Shard::tell(EntryId id, const SharedData& data, Stored* stored) {
+  if (id >= state_->published_up_to.load(std::memory_order_relaxed))
+    state_->published_up_to.store(uint64_t{id} + 1, std::memory_order_relaxed);
+  published_[id].publish(
+      {data.key, data.stamp, place_of(id), static_cast<uint32_t>(data.bytes), data.rank});
+  stored->levels = list(id, data.hash, data.key, data.bytes);
+}
+
+void Shard::copy(EntryId id, const SharedData& data) {
+  if (data.data != nullptr) store_bytes(cache_->data(id), data.data, data.bytes);
+}
+
+// Nothing else is stored there meanwhile, as the entry waits for its data; nor does the shard begin
+// anew, unless this process is gone. False: the entry is no more, and the lock is not held.
+bool Shard::copy_unlocked(EntryId id, const SharedData& data, uint32_t member) {
+  const uint64_t resets = state_->resets;
+  std::byte* const to = cache_->data(id);
+  std::atomic<int32_t>& copying = state_->copying[member];
+  copying.store(getpid(), std::memory_order_relaxed);
+  state_->lock.unlock();
+  store_bytes(to, data.data, data.bytes);
+  const RobustLock::Taken taken = state_->lock.lock();
+  copying.store(0, std::memory_order_relaxed);
+  if (!may_be_used(taken)) return false;
+  if (state_->resets == resets) return true;
+  state_->lock.unlock();
+  return false;
+}
+
+Shard::Stored Shard::publish(const SharedData& data, const Terms& terms) {
+  if (!take()) return {};
+  return store(data, terms);
+}
+
+// With the lock, which it gives back.
+Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
+  Stored stored;
+  cache_->set_costs(terms.latency_ns, terms.ns_per_byte);
+  const auto leave = [&](Published how) {
+    stored.how = how;
+    if (cache_->adapt_is_due()) adapt(terms, &stored);
+    state_->lock.unlock();
+    return stored;
+  };
+  cache_->looked_up_absent(data.bytes);
+  if (const EntryId there = cache_->find(data.hash, data.key); there != no_entry) {
+    const Entry& entry = cache_->entry(there);
+    PublishedEntry& published = published_[there];
+    if (entry.state != State::cached) return leave(Published::there);
+    const bool newer = data.stamp > published.stamp();
+    if (entry.size >= data.bytes && !newer) {
+      // as good, and perhaps lost from the directory
+      stored.levels = list(there, data.hash, data.key, entry.size);
+      return leave(Published::there);
+    }
+    if (entry.size == data.bytes && data.bytes <= most_copied) {
+      published.retire();
+      copy(there, data);
+      tell(there, data, &stored);
+      return leave(Published::stored);
+    }
+    cache_->discard(there);
+  }
+  if (terms.skip_cheap && !cache_->worth_storing(data.hash, data.bytes, terms.copy_ns)) {
+    cache_->remember(data.hash);
+    return leave(Published::refused);
+  }
+  const uint64_t evictions = cache_->evictions();
+  const EntryId id = cache_->insert(data.hash, data.key, data.bytes, terms.member).entry;
+  stored.evicted = static_cast<uint32_t>(cache_->evictions() - evictions);
+  if (id == no_entry) return leave(Published::refused);
+  if (data.bytes <= most_copied || data.data == nullptr) {
+    copy(id, data);
+  } else if (!copy_unlocked(id, data, terms.member)) {
+    return stored;
+  }
+  cache_->complete(id, data.bytes, 0);
+  tell(id, data, &stored);
+  return leave(stored.evicted > 0 ? Published::evicting : Published::stored);
+}
+
+uint64_t Shard::memory() const {
+  return cache_->memory() + directory_.buckets() * sizeof(Directory::Bucket) +
+         state_->published_up_to.load(std::memory_order_relaxed) * sizeof(PublishedEntry);
+}
+
+void Shard::adapt(const Terms& terms, Stored* stored) {
+  const uint64_t before = memory();
+  MemoryBudget budget;
+  budget.set_limit(cache_->memory() + terms.allowance);
+  budget.take(cache_->memory());
+  stored->adapted = cache_->adapt(&budget);
+  if (directory_.buckets() != Directory::buckets_for(cache_->index_capacity())) list_anew();
+  stored->more_memory = static_cast<int64_t>(memory() - before);
+}
+
+void Shard::tell_hits(EntryId id, uint64_t sequence, uint32_t hits) {
+  if (!may_be_used(state_->lock.try_lock())) return;
+  if (published_[id].is_still(sequence)) cache_->count_hits(id, hits);
+  state_->lock.unlock();
+}
+
+Shard::Levels Shard::levels() {
+  if (!take()) return {};
+  const Levels levels{
+      cache_->entries(),      cache_->index_capacity(),           cache_->storage_bytes(),
+      cache_->stored_bytes(), memory() - cache_->storage_bytes(), memory(),
+      state_->resets};
+  state_->lock.unlock();
+  return levels;
+}
+
+const char* Shard::check() {
+  if (!take()) return nullptr;
+  const char* wrong = cache_->check();
+  const uint64_t count = state_->published_up_to.load(std::memory_order_relaxed);
+  for (EntryId id = 0; id < count && wrong == nullptr; ++id) {
+    Found found;
+    if (!read(id, &found)) continue;
+    const Entry& entry = cache_->entry(id);
+    if (entry.state != State::cached)
+      wrong = "what is published is no entry";
+    else if (entry.key() != found.said.key || entry.size != found.said.size)
+      wrong = "what is published is another entry";
+    else if (place_of(id) != found.said.place)
+      wrong = "what is published lies elsewhere";
+  }
+  state_->lock.unlock();
+  return wrong;
+}
+
+}  // namespace nearcache

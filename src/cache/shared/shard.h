@@ -1,0 +1,156 @@
+// One part of the cache that ranks of a node share: an engine (cache/get) in shared memory, used
+// under a lock, and what is published of its entries, which is read without.
+//
+// A shard is that of some blocks of the targets' memory. Its lock is held for bookkeeping and for
+// copies of a few KiB; larger ones are made between two times of it, into storage that is reserved
+// meanwhile. Whoever dies with it costs the shard its contents: the next one that takes the lock
+// begins anew, but not while others are about to copy into it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "cache/get/get_cache.h"
+#include "cache/get/published_entry.h"
+#include "cache/shared/directory.h"
+#include "cache/shared/robust_lock.h"
+
+namespace nearcache {
+
+// What a get fetched that is to be shared.
+struct SharedData {
+  Key key;
+  uint64_t hash = 0;
+  const std::byte* data = nullptr;  // none in a simulation
+  uint64_t bytes = 0;
+  uint64_t stamp = 0;
+  uint32_t rank = 0;  // of those who share
+};
+
+class Shard {
+ public:
+  static constexpr uint32_t most_members = 1024;
+  static constexpr uint64_t page = 4096;  // its parts begin with one
+
+  struct Plan {
+    GetCache::Geometry geometry;
+    GetCacheSettings settings;
+  };
+  static uint64_t bytes_for(const GetCache::Geometry& geometry);
+  // What one of these sizes takes at first.
+  static uint64_t memory_for(const GetCacheSettings& settings);
+
+  // A shard in `memory`, which is aligned to a page; the first one to come makes it, of zeros.
+  Shard(std::byte* memory, const Plan& plan);
+  void make();
+
+  // --- Without the lock. ---
+
+  struct Found {
+    EntryId id = no_entry;
+    uint64_t sequence = 0;
+    PublishedEntry::Said said;
+    uint64_t offset = 0;  // of the first byte asked for
+    const std::byte* data = nullptr;
+  };
+  // An entry of this name, and of so many bytes at least.
+  [[gnu::always_inline]] bool find(uint64_t hash, const Key& key, uint64_t bytes,
+                                   Found* found) const {
+    return directory_.find(hash, [&](EntryId id) {
+      if (!read(id, found) || found->said.key != key || bytes > found->said.size) return false;
+      found->offset = 0;
+      return true;
+    });
+  }
+  // One that has these bytes within, by blocks of the sizes in the mask `levels`.
+  bool find_part(const Key& key, uint64_t bytes, uint64_t levels, Found* found) const;
+  // The mask of an entry of this size.
+  static uint64_t levels_of(uint64_t bytes);
+  bool is_still(const Found& found) const { return published_[found.id].is_still(found.sequence); }
+
+  // --- What takes the lock. ---
+
+  enum class Published : uint8_t {
+    stored,
+    evicting,  // stored: entries went for it
+    there,     // another rank's is as good, or is about to be
+    refused    // there is no room, it is not worth it, or the shard cannot be used
+  };
+  struct Terms {
+    uint32_t member = 0;      // who asks, below most_members
+    bool skip_cheap = false;  // not stored unless that seems worth the copy
+    double copy_ns = 0;
+    double latency_ns = 0, ns_per_byte = 0;  // of a get
+    uint64_t allowance = 0;                  // bytes by which the shard may grow
+  };
+  struct Stored {
+    Published how = Published::refused;
+    uint32_t evicted = 0;
+    int adapted = 0;          // sizes that changed
+    uint64_t levels = 0;      // under which it can be found by parts
+    int64_t more_memory = 0;  // that the shard takes now
+  };
+  Stored publish(const SharedData& data, const Terms& terms);
+
+  // Some hits were had of this entry, if it still is there. Not if somebody holds the lock.
+  void tell_hits(EntryId id, uint64_t sequence, uint32_t hits);
+
+  // For reports and tests; the lock is taken.
+  struct Levels {
+    uint64_t entries = 0, index_entries = 0, storage_bytes = 0, stored_bytes = 0, metadata = 0,
+             memory = 0, resets = 0;
+  };
+  Levels levels();
+  const char* check();
+  // For tests: whoever calls this dies with the lock held, or has it.
+  RobustLock& lock() { return state_->lock; }
+
+  static constexpr uint64_t most_copied = 8 << 10;  // with the lock held: less than a microsecond
+
+ private:
+  struct Commons {
+    RobustLock lock;
+    std::atomic<uint64_t> buckets;
+    std::atomic<uint64_t> published_up_to;  // numbers of entries that ever were
+    uint64_t resets;
+    bool broken;  // somebody died with the lock; others were copying
+    // by member: the process that copies without the lock, 0 if none
+    std::atomic<int32_t> copying[most_members];
+  };
+
+  [[gnu::always_inline]] bool read(EntryId id, Found* found) const {
+    if (id >= most_entries_) return false;
+    if (!published_[id].read(&found->said, &found->sequence)) return false;
+    found->id = id;
+    found->data = base_ + uint64_t{found->said.place} * granule_bytes;
+    return true;
+  }
+  bool take();
+  bool may_be_used(RobustLock::Taken taken);
+  void begin_anew();
+  bool somebody_copies() const;
+  uint64_t memory() const;
+  Stored store(const SharedData& data, const Terms& terms);
+  void tell(EntryId id, const SharedData& data, Stored* stored);
+  void copy(EntryId id, const SharedData& data);
+  bool copy_unlocked(EntryId id, const SharedData& data, uint32_t member);
+  uint64_t list(EntryId id, uint64_t hash, const Key& key, uint64_t bytes);
+  void list_anew();
+  void adapt(const Terms& terms, Stored* stored);
+  uint32_t place_of(EntryId id) const;
+
+  std::byte* base_;
+  Plan plan_;
+  uint64_t most_entries_;
+  bool parts_;  // displacements are bytes
+  Commons* state_;
+  PublishedEntry* published_;
+  Directory::Bucket* buckets_;
+  std::byte* engine_;
+  uint64_t engine_bytes_;
+  GetCache* cache_;
+  Directory directory_;
+};
+
+}  // namespace nearcache

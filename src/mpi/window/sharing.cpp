@@ -1,0 +1,126 @@
+#include "mpi/window/sharing.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "mpi/process/context.h"
+#include "mpi/process/next.h"
+#include "mpi/process/patience.h"
+#include "net/arena.h"
+
+namespace nearcache::mpi {
+namespace {
+
+// What all must know of a rank that wants to share, in words.
+struct Card {
+  uint64_t wants = 0;
+  uint64_t group = 0;  // of the node's ranks, for tests
+  uint64_t limit = 0;  // bytes that its caches may take
+};
+
+// Each rank's words, by rank. False: somebody does not answer.
+template <class Words>
+bool exchange(MPI_Comm comm, int ranks, const Words& mine, std::vector<Words>* all) {
+  constexpr size_t words = sizeof(Words) / sizeof(uint64_t);
+  static_assert(sizeof(Words) == words * sizeof(uint64_t));
+  Exchange exchange(words, words * static_cast<size_t>(ranks));
+  std::memcpy(exchange.sent().data(), &mine, sizeof mine);
+  if (next.Iallgather(exchange.sent().data(), static_cast<int>(words), MPI_UINT64_T,
+                      exchange.received().data(), static_cast<int>(words), MPI_UINT64_T, comm,
+                      exchange.request()) != MPI_SUCCESS)
+    return false;
+  if (!exchange.wait(patience_ns(ranks))) {
+    context.world.give_up(std::move(exchange));
+    return false;
+  }
+  all->resize(static_cast<size_t>(ranks));
+  std::memcpy(static_cast<void*>(all->data()), exchange.received().data(),
+              sizeof(Words) * all->size());
+  return true;
+}
+
+// The sizes that so many ranks' caches would have together, within what these may take.
+SharedCache::Plan plan_of(const Options& options, const WindowIdentity& identity,
+                          const std::vector<Card>& cards, const std::vector<int>& sharing) {
+  constexpr uint64_t most = uint64_t{1} << 42;  // bytes: of addresses there are 2^47
+  SharedCache::Plan plan;
+  plan.ranks = static_cast<uint32_t>(sharing.size());
+  for (const int rank : sharing)
+    plan.limit =
+        std::min(plan.limit + std::min(cards[static_cast<size_t>(rank)].limit, most), most);
+  plan.in_bytes = identity.unit != 0;
+  plan.settings = CachingRules(options).cache;
+  plan.settings.storage_bytes *= plan.ranks;
+  plan.settings.index_capacity *= plan.ranks;
+  while (GetCache::memory_for(plan.settings.index_capacity, plan.settings.storage_bytes) >
+             plan.limit / 2 &&
+         plan.settings.index_capacity > 64) {
+    plan.settings.index_capacity /= 2;
+    plan.settings.storage_bytes /= 2;
+  }
+  return plan;
+}
+
+// Of less than may be asked for where there are no addresses for more.
+std::shared_ptr<net::Arena> make_memory(SharedCache::Plan plan, std::string* wrong) {
+  for (; plan.limit >= 4 * plan.settings.storage_bytes; plan.limit /= 2) {
+    std::shared_ptr<net::Arena> arena =
+        net::Arena::make(net::Arena::reserved + SharedCache::bytes_for(plan), wrong);
+    if (arena == nullptr) continue;
+    SharedCache::make(arena->at(net::Arena::reserved), plan);
+    return arena;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<SharedCache> join(const std::shared_ptr<net::Arena>& arena, std::string* why_not) {
+  auto cache =
+      SharedCache::join(arena->at(net::Arena::reserved), arena->name().size - net::Arena::reserved,
+                        &context.budget, why_not);
+  if (cache != nullptr) cache->keep(arena);
+  return cache;
+}
+
+}  // namespace
+
+std::unique_ptr<SharedCache> share_with_node(MPI_Comm comm, const Options& options,
+                                             const WindowIdentity& identity, std::string* why_not) {
+  const bool wants = options.share == ShareUse::node && options.mode != Mode::off;
+  const auto group = static_cast<uint64_t>(identity.rank) % context.options.share_nodes;
+  std::vector<Card> cards;
+  *why_not = "another rank does not answer";
+  if (!exchange(comm, identity.ranks, {wants, group, context.budget.limit()}, &cards))
+    return nullptr;
+  std::vector<int> sharing;
+  for (int rank = 0; rank < identity.ranks; ++rank) {
+    const Card& card = cards[static_cast<size_t>(rank)];
+    const bool here = rank == identity.rank || identity.far[static_cast<size_t>(rank)] == 0;
+    if (here && card.wants != 0 && card.group == group) sharing.push_back(rank);
+  }
+  const bool alone = !wants || sharing.size() < 2;
+  std::string wrong;
+  std::shared_ptr<net::Arena> arena;
+  net::Arena::Name name;
+  if (!alone && sharing.front() == identity.rank) {
+    arena = make_memory(plan_of(options, identity, cards, sharing), &wrong);
+    if (arena != nullptr) name = arena->name();
+  }
+  std::vector<net::Arena::Name> names;
+  if (!exchange(comm, identity.ranks, name, &names)) return nullptr;
+  if (!alone && arena == nullptr && wrong.empty())
+    arena = net::Arena::open(names[static_cast<size_t>(sharing.front())], &wrong);
+  // all have opened it: then nobody need be able to
+  std::vector<uint64_t> opened;
+  const bool all_know = exchange(comm, identity.ranks, uint64_t{arena != nullptr}, &opened);
+  if (arena != nullptr) arena->close_door();
+  if (!all_know) return nullptr;
+  *why_not = "";
+  if (!wants) return nullptr;
+  if (alone) return *why_not = "no other rank of its node shares it", nullptr;
+  if (arena == nullptr) return *why_not = wrong, nullptr;
+  return join(arena, why_not);
+}
+
+}  // namespace nearcache::mpi

@@ -1,0 +1,323 @@
+// One cache for the ranks of a node (option share): who is served what another one fetched. Run
+// with NEARCACHE_SHARE=node. With NEARCACHE_SHARE_NODES=2 the even ranks are one node, and the odd
+// ones another.
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "check.h"
+
+namespace {
+
+int nodes() {
+  const char* text = std::getenv("NEARCACHE_SHARE_NODES");
+  return text == nullptr ? 1 : std::atoi(text);
+}
+
+bool shares() { return check::cached() && std::getenv("NEARCACHE_SHARE") != nullptr; }
+
+// The ranks of this one's node, in order.
+std::vector<int> neighbours() {
+  std::vector<int> ranks;
+  for (int rank = check::rank % nodes(); rank < check::ranks; rank += nodes())
+    ranks.push_back(rank);
+  return ranks;
+}
+int place() { return check::rank / nodes(); }
+// A rank that is none of those who read: the last.
+int target() { return check::ranks - 1; }
+bool reads() { return check::rank != target(); }
+
+constexpr int words = 4096;
+
+class Window {
+ public:
+  explicit Window(const char* mode, const char* share = nullptr) {
+    MPI_Info info = check::info("nearcache_mode", mode);
+    MPI_Info_set(info, "nearcache_skip_cheap", "false");
+    if (share != nullptr) MPI_Info_set(info, "nearcache_share", share);
+    MPI_Win_allocate(words * sizeof(int64_t), sizeof(int64_t), info, check::world, &memory, &win);
+    MPI_Info_free(&info);
+    MPI_Win_lock_all(0, win);
+    for (int at = 0; at < words; at++) memory[at] = at;
+    MPI_Win_sync(win);
+    check::hidden_barrier();
+  }
+  ~Window() {
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+  }
+  // The owner stores, and nobody is told by MPI.
+  void store(int at, int64_t value) {
+    check::hidden_barrier();
+    if (check::rank == target()) memory[at] = value;
+    MPI_Win_sync(win);
+    check::hidden_barrier();
+  }
+  int64_t read(int at, int count = 1) {
+    std::vector<int64_t> got(static_cast<size_t>(count), -1);
+    MPI_Get(got.data(), count, MPI_INT64_T, target(), at, count, MPI_INT64_T, win);
+    MPI_Win_flush(target(), win);
+    for (int i = 1; i < count; i++) check::expect(got[i] == at + i, "a word of elsewhere");
+    return got[0];
+  }
+  void write(int at, int64_t value) {
+    MPI_Put(&value, 1, MPI_INT64_T, target(), at, 1, MPI_INT64_T, win);
+    MPI_Win_flush(target(), win);
+  }
+  uint64_t hits_of_others() { return check::stats(win).hits_shared; }
+  uint64_t hits() { return check::stats(win).hits_full; }
+
+  int64_t* memory = nullptr;
+  MPI_Win win = MPI_WIN_NULL;
+};
+
+// `first` of each node does something, then the others of it do something else.
+template <class First, class Others>
+void in_turn(int first, First does_first, Others do_then) {
+  check::hidden_barrier();
+  if (reads() && place() == first) does_first();
+  check::hidden_barrier();
+  if (reads() && place() != first) do_then();
+  check::hidden_barrier();
+}
+
+void what_one_fetched_serves_the_others_of_its_node() {
+  for (const char* mode : {"always", "user"}) {
+    Window window(mode);
+    in_turn(
+        0, [&] { EXPECT_EQ(window.read(7, 20), 7); },
+        [&] {
+          EXPECT_EQ(window.read(7, 20), 7);
+          EXPECT_EQ(window.hits_of_others(), shares() ? 1 : 0);
+        });
+  }
+}
+
+void other_nodes_are_not_served() {
+  if (nodes() == 1) return check::skip("one node");
+  Window window("always");
+  check::hidden_barrier();
+  if (check::rank == 0) window.read(100);
+  check::hidden_barrier();
+  if (reads() && check::rank % nodes() != 0 && place() == 0) {
+    window.read(100);
+    EXPECT_EQ(window.hits(), 0);
+  }
+  check::hidden_barrier();
+}
+
+void who_invalidates_does_not_see_what_others_fetched_before() {
+  Window window("user");
+  in_turn(
+      0, [&] { EXPECT_EQ(window.read(3), 3); }, [] {});
+  window.store(3, 333);
+  in_turn(
+      0, [] {},
+      [&] {
+        if (place() == 1 && check::cached()) nearcache_invalidate(window.win);
+        const int64_t got = window.read(3);
+        if (place() == 1 || !check::cached()) EXPECT_EQ(got, 333);
+      });
+  // the first did not: it may be served what it read before, or what is newer
+  in_turn(
+      0,
+      [&] {
+        const int64_t got = window.read(3);
+        EXPECT(got == 3 || got == 333);
+      },
+      [] {});
+}
+
+void what_was_fetched_after_an_invalidation_serves_who_invalidated_before() {
+  if (check::ranks / nodes() < 3) return check::skip("too few ranks of a node");
+  Window window("user");
+  if (reads() && check::cached()) nearcache_invalidate(window.win);
+  in_turn(
+      0, [&] { window.read(50); },
+      [&] {
+        window.read(50);
+        EXPECT_EQ(window.hits_of_others(), shares() ? 1 : 0);
+      });
+}
+
+void own_puts_are_seen_at_once_whoever_fetched() {
+  for (const char* mode : {"always", "user", "coherent"}) {
+    Window window(mode);
+    in_turn(
+        0, [&] { EXPECT_EQ(window.read(9), 9); }, [] {});
+    for (int round = 1; round <= 6; round++) {
+      in_turn(
+          0, [] {},
+          [&] {
+            if (place() != 1) return;
+            window.write(9 + 8 * check::rank, 1000 * round + check::rank);
+            EXPECT_EQ(window.read(9 + 8 * check::rank), 1000 * round + check::rank);
+          });
+      // others fetch it, before and after
+      in_turn(
+          1, [] {}, [&] { window.read(9 + 8 * check::rank); });
+      in_turn(
+          0,
+          [&] {
+            for (int rank : neighbours()) window.read(9 + 8 * rank);
+          },
+          [&] {
+            if (place() == 1)
+              EXPECT_EQ(window.read(9 + 8 * check::rank), 1000 * round + check::rank);
+          });
+    }
+  }
+}
+
+void puts_before_the_first_get_are_seen() {
+  Window window("always");
+  in_turn(
+      0, [&] { EXPECT_EQ(window.read(9), 9); }, [] {});
+  in_turn(
+      0, [] {},
+      [&] {
+        if (place() != 1) return;
+        window.write(9, 99);
+        EXPECT_EQ(window.read(9), 99);
+      });
+}
+
+// The writes of a window that pauses are not noted one by one.
+void many_puts_in_a_row_are_seen() {
+  Window window("always");
+  in_turn(
+      0,
+      [&] {
+        for (int at = 0; at < 400; at++) EXPECT_EQ(window.read(at), at);
+      },
+      [] {});
+  in_turn(
+      0, [] {},
+      [&] {
+        if (place() != 1) return;
+        window.read(401);
+        for (int64_t at = 0; at < 300; at++) {
+          const int64_t value = -at;
+          MPI_Put(&value, 1, MPI_INT64_T, target(), at, 1, MPI_INT64_T, window.win);
+          MPI_Win_flush(target(), window.win);
+        }
+        for (int at = 0; at < 300; at++) EXPECT_EQ(window.read(at), -at);
+        EXPECT_EQ(window.read(350), 350);
+      });
+}
+
+void derived_types_are_the_same_on_all_ranks() {
+  Window window("always");
+  MPI_Datatype other, every_other, every_third;
+  if (check::rank % 2 == 0) {  // numbered in another order
+    MPI_Type_vector(5, 1, 7, MPI_INT64_T, &other);
+    MPI_Type_commit(&other);
+  }
+  MPI_Type_vector(8, 1, 2, MPI_INT64_T, &every_other);
+  MPI_Type_commit(&every_other);
+  MPI_Type_vector(8, 1, 3, MPI_INT64_T, &every_third);
+  MPI_Type_commit(&every_third);
+  const auto get = [&](MPI_Datatype type, int stride) {
+    int64_t got[8] = {};
+    MPI_Get(got, 8, MPI_INT64_T, target(), 16, 1, type, window.win);
+    MPI_Win_flush(target(), window.win);
+    for (int i = 0; i < 8; i++) EXPECT_EQ(got[i], 16 + i * stride);
+  };
+  in_turn(
+      0, [&] { get(every_other, 2); },
+      [&] {
+        get(every_third, 3);
+        get(every_other, 2);
+        EXPECT(!shares() || window.hits_of_others() >= 1);
+      });
+  if (check::rank % 2 == 0) MPI_Type_free(&other);
+  MPI_Type_free(&every_other);
+  MPI_Type_free(&every_third);
+}
+
+void gets_of_parts_of_what_others_fetched_are_served() {
+  Window window("always");
+  in_turn(
+      0, [&] { window.read(512, 64); },
+      [&] {
+        EXPECT_EQ(window.read(512 + 17), 512 + 17);
+        EXPECT_EQ(window.hits_of_others(), shares() ? 1 : 0);
+      });
+}
+
+void acquires_end_what_others_fetched_before() {
+  for (const char* mode : {"transparent", "coherent"}) {
+    Window window(mode);
+    for (int round = 1; round <= 20; round++) {
+      // all readers read, so that there are phases without writes
+      if (reads()) {
+        for (int at = 0; at < 32; at++) {
+          const int64_t got = window.read(at);
+          EXPECT_EQ(got, round == 1 ? at : 100 * (round - 1) + at);
+          window.read(at);
+        }
+      }
+      MPI_Barrier(check::world);
+      if (check::rank == target()) {
+        for (int at = 0; at < 32; at++) window.memory[at] = 100 * round + at;
+      }
+      MPI_Win_sync(window.win);
+      MPI_Barrier(check::world);
+    }
+  }
+}
+
+void a_rank_that_is_off_takes_no_part() {
+  Window window(check::rank == 0 ? "off" : "always");
+  in_turn(
+      0, [&] { window.read(5); },
+      [&] {
+        window.read(5);
+        if (place() == 1 && check::rank % nodes() == 0) EXPECT_EQ(window.hits_of_others(), 0);
+      });
+}
+
+void ranks_may_have_caches_of_their_own() {
+  Window window("always", "off");
+  in_turn(
+      0, [&] { window.read(5); },
+      [&] {
+        window.read(5);
+        EXPECT_EQ(window.hits(), 0);
+        EXPECT_EQ(window.read(5), 5);
+        EXPECT_EQ(window.hits(), check::cached() ? 1 : 0);
+      });
+}
+
+void modes_may_be_changed_on_the_way() {
+  Window window("always");
+  in_turn(
+      0, [&] { EXPECT_EQ(window.read(3), 3); }, [] {});
+  in_turn(
+      0, [] {},
+      [&] {
+        if (place() != 1 || !check::cached()) return;
+        nearcache_set_mode(window.win, NEARCACHE_MODE_OFF);
+        window.write(3, 30);
+        nearcache_set_mode(window.win, NEARCACHE_MODE_ALWAYS);
+        EXPECT_EQ(window.read(3), 30);
+      });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+#define CASE(name) \
+  { #name, name }
+  return check::run(
+      argc, argv, 4,
+      {CASE(what_one_fetched_serves_the_others_of_its_node), CASE(other_nodes_are_not_served),
+       CASE(who_invalidates_does_not_see_what_others_fetched_before),
+       CASE(what_was_fetched_after_an_invalidation_serves_who_invalidated_before),
+       CASE(own_puts_are_seen_at_once_whoever_fetched), CASE(puts_before_the_first_get_are_seen),
+       CASE(many_puts_in_a_row_are_seen), CASE(derived_types_are_the_same_on_all_ranks),
+       CASE(gets_of_parts_of_what_others_fetched_are_served),
+       CASE(acquires_end_what_others_fetched_before), CASE(a_rank_that_is_off_takes_no_part),
+       CASE(ranks_may_have_caches_of_their_own), CASE(modes_may_be_changed_on_the_way)});
+}

@@ -1,0 +1,536 @@
+// One cache of several ranks: what one fetched serves others, but only those for whom it is new
+// enough, whoever is killed meanwhile.
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "cache/shared/shared_cache.h"
+
+namespace nearcache {
+namespace {
+
+// Memory that this process' children share.
+class Shared {
+ public:
+  explicit Shared(uint64_t bytes)
+      : bytes_(bytes),
+        base_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  ~Shared() { munmap(base_, bytes_); }
+  std::byte* base() const { return static_cast<std::byte*>(base_); }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  uint64_t bytes_;
+  void* base_;
+};
+
+SharedCache::Plan small_plan(uint32_t ranks, uint64_t storage = 1 << 20, uint64_t index = 4096) {
+  SharedCache::Plan plan;
+  plan.ranks = ranks;
+  plan.limit = 16 << 20;
+  plan.settings.storage_bytes = storage;
+  plan.settings.index_capacity = index;
+  return plan;
+}
+
+struct Node {
+  explicit Node(const SharedCache::Plan& plan) : memory(SharedCache::bytes_for(plan)) {
+    SharedCache::make(memory.base(), plan);
+  }
+  std::unique_ptr<SharedCache> join() {
+    std::string wrong;
+    auto cache = SharedCache::join(memory.base(), memory.bytes(), &budget, &wrong);
+    EXPECT_EQ(wrong, "");
+    return cache;
+  }
+  Shared memory;
+  MemoryBudget budget;
+};
+
+Key key_at(int64_t displacement, uint32_t target = 1) { return {displacement, target, 0}; }
+
+std::vector<std::byte> bytes_of(uint64_t count, int seed) {
+  std::vector<std::byte> bytes(count);
+  for (uint64_t at = 0; at < count; ++at)
+    bytes[at] = static_cast<std::byte>(at * 31 + static_cast<uint64_t>(seed));
+  return bytes;
+}
+
+Shard::Published publish(SharedCache& by, const Key& key, const std::vector<std::byte>& data,
+                         uint64_t stamp) {
+  return by.publish(key, hash_key(key), data.data(), data.size(), stamp, {}).how;
+}
+
+// What a rank that has written nothing gets: empty if nothing is for it.
+std::vector<std::byte> get(SharedCache& by, const Key& key, uint64_t bytes,
+                           const WriteLog& writes) {
+  SharedCache::Found found;
+  std::vector<std::byte> data(bytes);
+  if (!by.find(hash_key(key), key, bytes, &found) ||
+      (!by.is_sure(found.said) &&
+       (found.said.stamp < by.floor() ||
+        by.overwritten(found.said, key.displacement, key.displacement + static_cast<int64_t>(bytes),
+                       writes))) ||
+      !by.copy(found, bytes, data.data()))
+    return {};
+  by.count_hit(found);
+  return data;
+}
+
+const WriteLog& no_writes() {
+  static const auto log = std::make_unique<WriteLog>(WriteLog());
+  return *log;
+}
+
+TEST(SharedCache, WhatOneFetchedServesAnother) {
+  Node node(small_plan(2));
+  const auto a = node.join(), b = node.join();
+  const auto data = bytes_of(100, 1);
+  EXPECT_TRUE(get(*b, key_at(64), 100, no_writes()).empty());
+  EXPECT_EQ(publish(*a, key_at(64), data, a->clock()), Shard::Published::stored);
+  EXPECT_EQ(get(*b, key_at(64), 100, no_writes()), data);
+  EXPECT_EQ(b->hits_of_others(), 1u);
+  EXPECT_EQ(get(*a, key_at(64), 100, no_writes()), data);
+  EXPECT_EQ(a->hits_of_others(), 0u);
+  // a shorter get of the same begin, but no longer one
+  EXPECT_EQ(get(*b, key_at(64), 40, no_writes()), bytes_of(40, 1));
+  EXPECT_TRUE(get(*b, key_at(64), 101, no_writes()).empty());
+  EXPECT_TRUE(get(*b, key_at(64, 2), 100, no_writes()).empty());
+  EXPECT_EQ(a->check(), nullptr);
+}
+
+TEST(SharedCache, PartsOfEntriesServeUnlessDisplacementsAreUnits) {
+  for (const bool in_bytes : {true, false}) {
+    SharedCache::Plan plan = small_plan(2);
+    plan.in_bytes = in_bytes;
+    Node node(plan);
+    const auto a = node.join(), b = node.join();
+    const auto data = bytes_of(512, 3);
+    publish(*a, key_at(1024), data, a->clock());
+    const auto part = get(*b, key_at(1024 + 100), 8, no_writes());
+    if (in_bytes) {
+      EXPECT_EQ(part, std::vector(data.begin() + 100, data.begin() + 108));
+      EXPECT_TRUE(get(*b, key_at(1024 + 508), 8, no_writes()).empty());
+      EXPECT_TRUE(get(*b, key_at(1020), 8, no_writes()).empty());
+    } else {
+      EXPECT_TRUE(part.empty());
+    }
+  }
+}
+
+TEST(SharedCache, WhoInvalidatesNoLongerSeesWhatWasFetchedBefore) {
+  Node node(small_plan(2));
+  const auto a = node.join(), b = node.join();
+  const uint64_t before = a->clock();
+  publish(*a, key_at(0), bytes_of(64, 1), before);
+  b->advance_floor();
+  EXPECT_TRUE(get(*b, key_at(0), 64, no_writes()).empty());
+  EXPECT_EQ(get(*a, key_at(0), 64, no_writes()), bytes_of(64, 1));  // it did not
+  // a get that was issued before, and arrived after, does not help
+  publish(*a, key_at(128), bytes_of(64, 2), before);
+  EXPECT_TRUE(get(*b, key_at(128), 64, no_writes()).empty());
+  publish(*a, key_at(0), bytes_of(64, 3), a->clock());
+  EXPECT_EQ(get(*b, key_at(0), 64, no_writes()), bytes_of(64, 3));
+  // what is older does not replace what is newer
+  EXPECT_EQ(publish(*a, key_at(0), bytes_of(64, 4), before), Shard::Published::there);
+  EXPECT_EQ(get(*a, key_at(0), 64, no_writes()), bytes_of(64, 3));
+}
+
+TEST(SharedCache, OwnWritesHideWhatWasFetchedBeforeTheyWereCompleted) {
+  Node node(small_plan(2));
+  const auto a = node.join(), b = node.join();
+  WriteLog log{};
+  publish(*a, key_at(0), bytes_of(64, 1), a->clock());
+  publish(*a, key_at(4096), bytes_of(64, 2), a->clock());
+  log.record(1, 0, 8);
+  b->write_begins();
+  EXPECT_TRUE(get(*b, key_at(0), 64, log).empty());
+  EXPECT_EQ(get(*b, key_at(4096), 64, log), bytes_of(64, 2));
+  // fetched while it is open: perhaps without it
+  const uint64_t during = a->advance();
+  b->writes_completed(1, 1);
+  publish(*a, key_at(0), bytes_of(64, 3), during);
+  EXPECT_TRUE(get(*b, key_at(0), 64, log).empty());
+  EXPECT_EQ(get(*a, key_at(0), 64, no_writes()), bytes_of(64, 3));
+  publish(*a, key_at(0), bytes_of(64, 4), a->clock());
+  EXPECT_EQ(get(*b, key_at(0), 64, log), bytes_of(64, 4));
+  // another one is open, elsewhere
+  log.record(1, 4096, 4104);
+  b->write_begins();
+  EXPECT_EQ(get(*b, key_at(0), 64, log), bytes_of(64, 4));
+  EXPECT_TRUE(get(*b, key_at(4096), 64, log).empty());
+  // numbers that begin anew end all
+  log = WriteLog{};
+  b->forget_writes();
+  EXPECT_TRUE(get(*b, key_at(0), 64, log).empty());
+}
+
+TEST(SharedCache, MarksOfWritesThatAreForgottenHideMoreNeverLess) {
+  Node node(small_plan(2));
+  const auto a = node.join(), b = node.join();
+  WriteLog log{};
+  log.record(1, 0, 8);
+  b->write_begins();
+  b->writes_completed(1, 1);
+  publish(*a, key_at(0), bytes_of(64, 1), a->clock());
+  EXPECT_FALSE(get(*b, key_at(0), 64, log).empty());
+  for (uint32_t write = 2; write < 60; ++write) {
+    log.record(1, 4096, 4104);
+    b->write_begins();
+    b->writes_completed(write, write);
+  }
+  EXPECT_TRUE(get(*b, key_at(0), 64, log).empty());
+  publish(*a, key_at(0), bytes_of(64, 2), a->clock());
+  EXPECT_EQ(get(*b, key_at(0), 64, log), bytes_of(64, 2));
+}
+
+TEST(SharedCache, LayoutsHaveOneNameOnAllRanks) {
+  Node node(small_plan(2));
+  const auto a = node.join(), b = node.join();
+  const auto layout = [](uint32_t id, int64_t extent, std::vector<Block> blocks) {
+    auto made = std::make_unique<Layout>();
+    made->id = id, made->extent = extent, made->blocks = std::move(blocks);
+    return made;
+  };
+  const auto of_a = layout(7, 64, {{0, 8}, {32, 8}}), other = layout(8, 128, {{0, 8}, {32, 8}});
+  const auto of_b = layout(3, 64, {{0, 8}, {32, 8}}), third = layout(7, 64, {{0, 8}, {40, 8}});
+  EXPECT_NE(a->name(*of_a), 0u);
+  EXPECT_EQ(a->name(*of_a), b->name(*of_b));
+  EXPECT_NE(a->name(*other), a->name(*of_a));
+  EXPECT_NE(b->name(*third), b->name(*of_b));
+  EXPECT_NE(b->name(*third), a->name(*other));
+  // more than there is room for have none
+  bool refused = false;
+  for (uint32_t id = 10; id < 3000; ++id) {
+    const uint32_t name = a->name(*layout(id, id, {{0, 8}, {32, 8}}));
+    refused = refused || name == SharedCache::no_name;
+  }
+  EXPECT_TRUE(refused);
+  EXPECT_EQ(b->name(*of_b), a->name(*of_a));
+}
+
+TEST(SharedCache, LargeEntriesAreCopiedWithoutTheLock) {
+  Node node(small_plan(2, 4 << 20));
+  const auto a = node.join(), b = node.join();
+  const auto data = bytes_of(300000, 5);
+  EXPECT_EQ(publish(*a, key_at(0), data, a->clock()), Shard::Published::stored);
+  EXPECT_EQ(get(*b, key_at(0), data.size(), no_writes()), data);
+  const auto again = bytes_of(300000, 6);
+  publish(*b, key_at(0), again, b->advance());
+  EXPECT_EQ(get(*a, key_at(0), data.size(), no_writes()), again);
+  EXPECT_EQ(a->check(), nullptr);
+}
+
+TEST(SharedCache, MemoryIsCountedByTheRanksInParts) {
+  SharedCache::Plan plan = small_plan(4);
+  Node node(plan);
+  {
+    const auto a = node.join();
+    const uint64_t part = node.budget.used();
+    EXPECT_GT(part, uint64_t{1} << 18);  // of 1 MiB of storage
+    const auto b = node.join();
+    EXPECT_EQ(node.budget.used(), 2 * part);
+  }
+  EXPECT_EQ(node.budget.used(), 0u);
+  node.budget.set_limit(1000);
+  std::string wrong;
+  EXPECT_EQ(SharedCache::join(node.memory.base(), node.memory.bytes(), &node.budget, &wrong),
+            nullptr);
+  EXPECT_NE(wrong.find("max_storage"), std::string::npos);
+}
+
+TEST(SharedCache, MemoryOfAnotherVersionIsLeftAlone) {
+  Shared memory(1 << 20);
+  MemoryBudget budget;
+  std::string wrong;
+  EXPECT_EQ(SharedCache::join(memory.base(), memory.bytes(), &budget, &wrong), nullptr);
+  EXPECT_NE(wrong.find("version"), std::string::npos);
+}
+
+TEST(SharedCache, GrowsForAllRanksWithinItsLimit) {
+  SharedCache::Plan plan = small_plan(2, 256 << 10, 1024);
+  plan.settings.tuner.interval = 256;
+  plan.settings.tuner.adaptive = true;
+  Node node(plan);
+  const auto a = node.join(), b = node.join();
+  const uint64_t at_first = a->sizes().storage_bytes;
+  for (int round = 0; round < 20; ++round) {
+    for (int at = 0; at < 2000; ++at) {
+      SharedCache& by = at % 2 == 0 ? *a : *b;
+      if (get(by, key_at(at * 1024), 1000, no_writes()).empty())
+        publish(by, key_at(at * 1024), bytes_of(1000, at), by.clock());
+    }
+  }
+  EXPECT_GT(a->sizes().storage_bytes, at_first);
+  EXPECT_LE(a->memory(), plan.limit + (1 << 20));
+  EXPECT_EQ(a->check(), nullptr);
+  int hits = 0;
+  for (int at = 0; at < 2000; ++at) {
+    const auto data = get(*a, key_at(at * 1024), 1000, no_writes());
+    if (data.empty()) continue;
+    EXPECT_EQ(data, bytes_of(1000, at));
+    ++hits;
+  }
+  const SharedCache::Sizes sizes = a->sizes();
+  EXPECT_GT(hits, 1000) << sizes.entries << " entries of " << sizes.index_entries << ", "
+                        << sizes.stored_bytes << " bytes of " << sizes.storage_bytes;
+}
+
+TEST(SharedCache, ThePolicyHearsOfHitsOfAllRanks) {
+  // one shard's worth of storage for twice as much: what others hit again and again stays
+  SharedCache::Plan plan = small_plan(2, 64 << 10, 1024);
+  plan.settings.tuner.adaptive = false;
+  Node node(plan);
+  const auto a = node.join(), b = node.join();
+  int hits = 0;
+  for (int round = 0; round < 400; ++round) {
+    for (int hot = 0; hot < 8; ++hot) {
+      if (!get(*b, key_at(hot * 65536), 1000, no_writes()).empty()) {
+        hits += round >= 200 ? 1 : 0;
+      } else {
+        publish(*b, key_at(hot * 65536), bytes_of(1000, hot), b->clock());
+      }
+    }
+    b->tell_policy();
+    for (int cold = 0; cold < 8; ++cold) {
+      const Key key = key_at((int64_t{round} * 8 + cold) * 1024, 2);
+      publish(*a, key, bytes_of(1000, cold), a->clock());
+    }
+  }
+  EXPECT_GT(hits, 200 * 8 * 9 / 10);
+}
+
+// The truth, and what a rank must not see any more: the versions of all cells at its floor.
+constexpr int cells = 96;
+constexpr uint64_t cell_bytes = 192;
+
+struct Truth {
+  std::atomic<uint32_t> version[cells];
+};
+
+std::vector<std::byte> cell_data(int cell, uint32_t version, uint64_t bytes) {
+  std::vector<std::byte> data(bytes);
+  for (uint64_t at = 0; at < bytes; at += 8) {
+    const uint64_t word = (uint64_t{version} << 32) | (static_cast<uint64_t>(cell) << 16) | at;
+    std::memcpy(data.data() + at, &word, std::min<uint64_t>(8, bytes - at));
+  }
+  return data;
+}
+
+// All from one version; -1 if it is torn or another's.
+int64_t version_of(const std::vector<std::byte>& data, int cell, uint64_t offset) {
+  int64_t version = -1;
+  for (uint64_t at = 0; at < data.size(); at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, data.data() + at, 8);
+    const auto its = static_cast<int64_t>(word >> 32);
+    if ((word & 0xffff) != offset + at || ((word >> 16) & 0xffff) != static_cast<uint64_t>(cell) ||
+        (version >= 0 && its != version))
+      return -1;
+    version = its;
+  }
+  return version;
+}
+
+// One rank that reads, writes and invalidates at random, as `steps` go on. What it must see is
+// known: nothing older than the truth at its floor, and its own completed writes. Returns what is
+// wrong, or null.
+class Hammer {
+ public:
+  Hammer(SharedCache* cache, Truth* truth, uint32_t seed)
+      : cache_(cache), truth_(truth), random_(seed), log_(std::make_unique<WriteLog>()) {
+    *log_ = WriteLog{};
+    look();
+    cache_->advance_floor();
+  }
+
+  const char* step() {
+    switch (random_() % 64) {
+      case 0:
+        look();  // what it knows of has been written before
+        cache_->advance_floor();
+        return nullptr;
+      case 1:
+        write(static_cast<int>(random_() % cells));
+        return nullptr;
+      default:
+        return read(static_cast<int>(random_() % cells));
+    }
+  }
+  uint64_t hits() const { return hits_; }
+
+ private:
+  void look() {
+    for (int cell = 0; cell < cells; ++cell) least_[cell] = truth_->version[cell].load();
+  }
+  static int64_t place(int cell) { return cell * 20000; }
+
+  void write(int cell) {
+    log_->record(1, place(cell), place(cell) + static_cast<int64_t>(size_of(cell)));
+    cache_->write_begins();
+    const uint32_t version = truth_->version[cell].fetch_add(1) + 1;
+    // open for some reads
+    for (int i = 0; i < 3; ++i) read(static_cast<int>(random_() % cells));
+    cache_->writes_completed(log_->now(), log_->now());
+    least_[cell] = std::max(least_[cell], version);
+  }
+
+  const char* read(int cell) {
+    const bool part = random_() % 4 == 0;
+    const uint64_t offset = part ? 8 * (random_() % 8) : 0;
+    const uint64_t bytes = part ? 8 : size_of(cell);
+    const Key key = key_at(place(cell) + static_cast<int64_t>(offset));
+    const auto data = get(*cache_, key, bytes, *log_);
+    if (!data.empty()) {
+      ++hits_;
+      const int64_t version = version_of(data, cell, offset);
+      if (version < 0) return "torn, or another entry's";
+      if (version < static_cast<int64_t>(least_[cell])) return "older than it may be";
+      return nullptr;
+    }
+    if (part) return nullptr;
+    const uint64_t stamp = cache_->clock();
+    const uint32_t version = truth_->version[cell].load();
+    if (random_() % 8 == 0) usleep(1);
+    publish(*cache_, key, cell_data(cell, version, bytes), stamp);
+    return nullptr;
+  }
+  // a few are larger than what is copied with the lock held
+  static uint64_t size_of(int cell) { return cell % 16 == 0 ? 12000 : cell_bytes; }
+
+  SharedCache* cache_;
+  Truth* truth_;
+  std::mt19937 random_;
+  std::unique_ptr<WriteLog> log_;
+  uint32_t least_[cells];
+  uint64_t hits_ = 0;
+};
+
+SharedCache::Plan crowded_plan() {
+  // too little for all: entries come and go, and their storage is others'
+  SharedCache::Plan plan = small_plan(8, 48 << 10, 256);
+  plan.settings.tuner.interval = 200;
+  return plan;
+}
+
+TEST(SharedCache, RandomRanksInTurnSeeNothingOlderThanTheyMay) {
+  Node node(crowded_plan());
+  Shared memory(sizeof(Truth));
+  auto* truth = reinterpret_cast<Truth*>(memory.base());
+  std::vector<std::unique_ptr<SharedCache>> caches;
+  std::vector<Hammer> ranks;
+  for (uint32_t rank = 0; rank < 5; ++rank) {
+    caches.push_back(node.join());
+    ranks.emplace_back(caches.back().get(), truth, rank);
+  }
+  std::mt19937 random(9);
+  for (int step = 0; step < 200000; ++step) {
+    const char* wrong = ranks[random() % ranks.size()].step();
+    ASSERT_EQ(wrong, nullptr) << wrong;
+    if (step % 1000 != 0) continue;
+    ASSERT_EQ(caches[0]->check(), nullptr) << caches[0]->check();
+  }
+  uint64_t of_others = 0;
+  for (const auto& cache : caches) of_others += cache->hits_of_others();
+  EXPECT_GT(of_others, 10000u);
+}
+
+// A process that hammers until it is killed, or told to stop. Its exit code says what was wrong.
+pid_t start_hammer(const Node& node, Truth* truth, const std::atomic<int>* stop,
+                   std::atomic<uint64_t>* hits, uint32_t seed) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  MemoryBudget budget;
+  std::string wrong;
+  const auto cache = SharedCache::join(node.memory.base(), node.memory.bytes(), &budget, &wrong);
+  if (cache == nullptr) _exit(3);
+  Hammer hammer(cache.get(), truth, seed);
+  while (stop->load(std::memory_order_relaxed) == 0) {
+    for (int step = 0; step < 50; ++step) {
+      const char* wrong = hammer.step();
+      if (wrong != nullptr) fprintf(stderr, "%s\n", wrong), _exit(4);
+    }
+  }
+  hits->fetch_add(hammer.hits());
+  _exit(0);
+}
+
+TEST(SharedCache, ProcessesThatAreKilledAtRandomTakeNothingWrongWithThem) {
+  Node node(crowded_plan());
+  struct Control {
+    Truth truth;
+    std::atomic<int> stop;
+    std::atomic<uint64_t> hits;
+  };
+  Shared memory(sizeof(Control));
+  auto* control = reinterpret_cast<Control*>(memory.base());
+  std::mt19937 random(4);
+  uint32_t seed = 100;
+  std::vector<pid_t> children;
+  const auto start = [&] {
+    return start_hammer(node, &control->truth, &control->stop, &control->hits, ++seed);
+  };
+  for (int rank = 0; rank < 4; ++rank) children.push_back(start());
+  int status = 0;
+  for (int kill_number = 0; kill_number < 300; ++kill_number) {
+    usleep(1000 + static_cast<useconds_t>(random() % 3000));
+    pid_t& victim = children[random() % children.size()];
+    kill(victim, SIGKILL);
+    ASSERT_EQ(waitpid(victim, &status, 0), victim);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        << "a rank saw what it must not: " << WEXITSTATUS(status);
+    victim = start();
+    if (HasFailure()) break;
+  }
+  control->stop.store(1);
+  for (const pid_t child : children) {
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  }
+  EXPECT_GT(control->hits.load(), 0u);
+  const auto survivor = node.join();
+  EXPECT_EQ(survivor->check(), nullptr) << survivor->check();
+}
+
+TEST(SharedCache, ADeathWithTheLockHeldCostsOneShardItsContents) {
+  Node node(small_plan(2));
+  const auto a = node.join();
+  for (int at = 0; at < 64; ++at) publish(*a, key_at(at * 32768), bytes_of(100, at), a->clock());
+  const auto there = [&] {
+    int count = 0;
+    for (int at = 0; at < 64; ++at)
+      count += get(*a, key_at(at * 32768), 100, no_writes()) == bytes_of(100, at) ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(there(), 64);
+  const pid_t child = fork();
+  if (child == 0) {
+    a->lock_of_shard(0).lock();
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  const uint64_t before = a->sizes().resets;  // the next to come begins anew
+  EXPECT_EQ(before, 1u);
+  EXPECT_GT(there(), 0);
+  EXPECT_LT(there(), 64);
+  for (int at = 0; at < 64; ++at) publish(*a, key_at(at * 32768), bytes_of(100, at), a->clock());
+  EXPECT_EQ(there(), 64);
+  EXPECT_EQ(a->sizes().resets, 1u);
+  EXPECT_EQ(a->check(), nullptr);
+}
+
+}  // namespace
+}  // namespace nearcache
