@@ -4,8 +4,9 @@
 # lists MPI_<tag>_INCLUDES, _DEFINES, _LINK and _FAMILY, _WRAPPER are set; NEARCACHE_MPI_TAGS holds all tags.
 #
 #   nearcache_find_mpis()
-#   nearcache_mpi_program(name SOURCES a.cpp ... [ARCHIVES name ...] [LIBS lib ...] [FAMILIES mpich openmpi abi] [SIMULATED] [ON_DEMAND])
+#   nearcache_mpi_program(name SOURCES a.cpp ... [ARCHIVES name ...] [LIBS lib ...] [FAMILIES mpich openmpi abi] [SIMULATED] [ON_DEMAND | FEW])
 #       -> build/bin/<tag>/<name>, target <name>.<tag>, one for every MPI found; ON_DEMAND: `all` builds the first one only;
+#          FEW: `all` builds those of the newest MPI of each family (NEARCACHE_EVERY_MPI: of all), as the tests run no others;
 #          SIMULATED: also build/bin/simgrid-<version>/<name> and <name>_cached, the latter with Nearcache linked in
 #   nearcache_mpi_archive(name SOURCES a.cpp ... [ARCHIVES name ...] [LIBS lib ...])
 #       -> what programs share: target <name>.<tag>, named in ARCHIVES
@@ -56,6 +57,32 @@ function(nearcache_find_mpis)
     message(FATAL_ERROR "No MPI was found: install mpich or openmpi, or name one with -DNEARCACHE_MPICC=/path/mpicc")
   endif()
   set(NEARCACHE_MPI_TAGS ${tags} PARENT_SCOPE)
+  nearcache_newest_of_each_family(few ${tags})
+  set(NEARCACHE_FEW_MPI_TAGS ${few} PARENT_SCOPE)
+endfunction()
+
+# One MPICH and one Open MPI: enough for what does not depend on the MPI. (tests/support/launch.py chooses the same.)
+function(nearcache_newest_of_each_family out)
+  set(families "")
+  foreach(tag IN LISTS ARGN)
+    string(REGEX MATCH "^([^-]*)-(.*)" unused ${tag})
+    set(family ${CMAKE_MATCH_1})
+    set(version ${CMAKE_MATCH_2})
+    if(NOT DEFINED newest_${family} OR version VERSION_GREATER newest_${family})
+      set(newest_${family} ${version})
+    endif()
+    list(APPEND families ${family})
+  endforeach()
+  list(REMOVE_DUPLICATES families)
+  list(LENGTH families many)
+  if(many GREATER 1)
+    list(REMOVE_ITEM families abi)
+  endif()
+  set(few "")
+  foreach(family IN LISTS families)
+    list(APPEND few ${family}-${newest_${family}})
+  endforeach()
+  set(${out} ${few} PARENT_SCOPE)
 endfunction()
 
 # What a compile wrapper would add: folders of headers, definitions, words for the linker. All empty where it cannot say.
@@ -121,7 +148,7 @@ function(nearcache_mpi_archive name)
 endfunction()
 
 function(nearcache_mpi_program name)
-  cmake_parse_arguments(arg "SIMULATED;ON_DEMAND" "" "SOURCES;ARCHIVES;LIBS;FAMILIES" ${ARGN})
+  cmake_parse_arguments(arg "SIMULATED;ON_DEMAND;FEW" "" "SOURCES;ARCHIVES;LIBS;FAMILIES" ${ARGN})
   set(first_tag "")
   if(NEARCACHE_MPI_TAGS)
     list(GET NEARCACHE_MPI_TAGS 0 first_tag)
@@ -138,7 +165,8 @@ function(nearcache_mpi_program name)
     target_link_libraries(${target} PRIVATE ${archives} ${arg_LIBS} ${MPI_${tag}_LINK})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
                           RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/${tag})
-    if(arg_ON_DEMAND AND NOT tag STREQUAL first_tag)
+    if((arg_ON_DEMAND AND NOT tag STREQUAL first_tag)
+       OR (arg_FEW AND NOT NEARCACHE_EVERY_MPI AND NOT tag IN_LIST NEARCACHE_FEW_MPI_TAGS))
       set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
   endforeach()

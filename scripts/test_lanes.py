@@ -1,7 +1,8 @@
 """Runs pytest in lanes: several at a time, since most of a test of parallel programs is waiting for a launcher.
 
 A lane is one pytest of its own over some files. What polls for messages without a pause (MPICH) is all in one lane, so that never more
-ranks than one program's burn the processors; what one test file prepares for all of its tests is prepared once.
+ranks than one program's burn the processors; Open MPI's ranks give way while they wait, and its launcher sleeps for most of a short run,
+so the same files with Open MPI are another lane. What one test file prepares for all of its tests is prepared once.
 """
 
 import os
@@ -24,6 +25,7 @@ class Lane:
 
     name: str
     files: list
+    selection: str = ""  # pytest's -k
     junit: Path = None
     log: Path = None
     process: subprocess.Popen = field(default=None, repr=False)
@@ -45,6 +47,7 @@ class Lane:
             "-p",
             "no:cacheprovider",
             *options,
+            *(["-k", self.selection] if self.selection else []),
             *self.files,
         ]
         with open(self.log or os.devnull, "w") as log:
@@ -75,7 +78,7 @@ def test_files():
 
 
 def lanes():
-    """(lanes that need nothing but OpenSHMEM and UPC, the others). Each file is in one lane; one that none names is in the last."""
+    """(lanes that need nothing but OpenSHMEM and UPC, the others). Each test is in one lane; a file that none names is in the last."""
     files = test_files()
 
     def take(*prefixes):
@@ -92,7 +95,12 @@ def lanes():
         Lane("shmem", take(*SHMEM)),
         Lane("upc", take("tests/upc")),
     ]
-    late = [Lane("mpi", take(*MPI)), Lane("commands", take(*files))]
+    mpi = take(*MPI)
+    late = [
+        Lane("mpi", mpi, "not openmpi"),
+        Lane("openmpi", mpi, "openmpi"),
+        Lane("commands", take(*files)),
+    ]
     return [lane for lane in early if lane.files], [
         lane for lane in late if lane.files
     ]  # pytest without files would run all

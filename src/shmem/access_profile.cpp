@@ -120,12 +120,17 @@ SymmetricProfile::Object* AccessProfile::object_at(uint64_t address) {
 }
 
 // Names of static data are looked for in the program's file, which is slow: once for each object,
-// and where there are none, once for each of so many addresses.
+// and where there are none, once for each of so many addresses. The program may name it at any
+// time.
 AccessProfile::Known AccessProfile::look_up(uint64_t address) {
+  const bool is_data = context.memory.find(address, 1).kind == MemoryKind::data &&
+                       context.memory.named_at(address).name.empty();
+  const Extent alike = context.memory.named_alike(address);
   const auto behind = data_.upper_bound(address);
-  if (behind != data_.begin() && address < std::prev(behind)->second.end)
-    return std::prev(behind)->second;
-  const bool is_data = context.memory.find(address, 1).kind == MemoryKind::data;
+  if (is_data && behind != data_.begin() && address < std::prev(behind)->second.end) {
+    const Known& known = std::prev(behind)->second;
+    return {std::max(known.begin, alike.begin), std::min(known.end, alike.end), known.object};
+  }
   const NamedObject named = is_data && data_.size() >= most_objects
                                 ? NamedObject{other_objects, address, 0}
                                 : symmetric_object_at(address);
@@ -134,7 +139,6 @@ AccessProfile::Known AccessProfile::look_up(uint64_t address) {
   Object& object = symmetric_.objects[room ? named.name : other_objects];
   Known known{address, address + 1, &object};
   if (named.end != 0) {
-    const Extent alike = context.memory.named_alike(address);
     known.begin = std::max(named.begin, alike.begin);
     known.end = std::min(named.end, alike.end);
     if (room) object.bytes = named.end - named.begin;

@@ -35,6 +35,13 @@ constinit Next next{
 #undef NEARCACHE_NEXT
 };
 
+#ifdef NEARCACHE_SHMEM_DEFAULT_CONTEXT
+constinit shmem_ctx_t* default_context = linked_default_context;
+#endif
+#ifdef NEARCACHE_SHMEM_FINDS_TEAM_WORLD
+constinit shmem_team_t* team_world = &SHMEM_TEAM_WORLD;
+#endif
+
 // What has no twin may be in a shared library behind the program.
 void next_fill() {
 #define NEARCACHE_NEXT(field, symbol, extension) \

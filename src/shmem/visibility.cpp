@@ -95,14 +95,15 @@ std::string name_of(const LoadedObject& object) {
 std::string escape_of(const LoadedObject& object, bool in_front) {
   const ShmemSymbols symbols(object);
   if (symbols.is_library(object)) return {};
-  const bool below = symbols.wraps() && !in_front;  // its pshmem_ calls are those that we made
+  // Then its pshmem_ calls are those that we made.
+  const bool behind = symbols.wraps() && !in_front;
   for (const std::string& name : symbols.imported) {
     if (is_fortran_call(name))
       return name_of(object) + " calls OpenSHMEM from Fortran (" + name +
              "), which Nearcache does not see";
     if (name.starts_with("pshmem")) {
       const std::string call = name.substr(1);
-      if (below || unwatched_names().contains(call)) continue;
+      if (behind || unwatched_names().contains(call)) continue;
       return name_of(object) + " calls " + name + ", which Nearcache does not see" +
              (symbols.wraps() ? " (preload Nearcache before it)" : "");
     }

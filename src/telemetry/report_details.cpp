@@ -1,6 +1,7 @@
 #include "telemetry/report_details.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -95,35 +96,46 @@ void pack_symmetric(const SymmetricProfile& profile, std::vector<uint64_t>* word
   }
 }
 
+void add_to(SymmetricProfile::Object* sum, const SymmetricProfile::Object& more) {
+  sum->bytes = std::max(sum->bytes, more.bytes);
+  sum->gets += more.gets;
+  sum->hits += more.hits;
+  sum->bypassed += more.bypassed;
+  sum->bytes_from_network += more.bytes_from_network;
+  sum->bytes_to_network += more.bytes_to_network;
+}
+
+void add_to(SymmetricProfile::Acquire* sum, const SymmetricProfile::Acquire& more) {
+  sum->calls += more.calls;
+  sum->bytes_dropped += more.bytes_dropped;
+}
+
+void add_to(SymmetricProfile* sums, const SymmetricProfile& more) {
+  for (const auto& [name, object] : more.objects) add_to(&sums->objects[name], object);
+  for (const auto& [call, acquire] : more.acquires) add_to(&sums->acquires[call], acquire);
+}
+
+// Names that differ behind the cut are one here.
 SymmetricProfile next_symmetric(Words* words) {
   constexpr size_t name_words = name_bytes / sizeof(uint64_t);
   SymmetricProfile profile;
   for (size_t left = words->count(name_words + 6); left > 0; --left) {
     const std::string name = next_name(words);
-    profile.objects[name] = {words->next(), words->next(), words->next(),
-                             words->next(), words->next(), words->next()};
+    add_to(&profile.objects[name], {words->next(), words->next(), words->next(), words->next(),
+                                    words->next(), words->next()});
   }
   for (size_t left = words->count(name_words + 2); left > 0; --left) {
     const std::string call = next_name(words);
-    profile.acquires[call] = {words->next(), words->next()};
+    add_to(&profile.acquires[call], {words->next(), words->next()});
   }
   return profile;
 }
 
-void add_to(SymmetricProfile* sums, const SymmetricProfile& more) {
-  for (const auto& [name, o] : more.objects) {
-    SymmetricProfile::Object& sum = sums->objects[name];
-    sum.bytes = std::max(sum.bytes, o.bytes);
-    sum.gets += o.gets;
-    sum.hits += o.hits;
-    sum.bypassed += o.bypassed;
-    sum.bytes_from_network += o.bytes_from_network;
-    sum.bytes_to_network += o.bytes_to_network;
-  }
-  for (const auto& [call, acquire] : more.acquires) {
-    sums->acquires[call].calls += acquire.calls;
-    sums->acquires[call].bytes_dropped += acquire.bytes_dropped;
-  }
+// Slots begin at a millisecond and double: those of other ranks must meet. No run is longer than
+// centuries.
+bool is_slot(uint64_t ns) {
+  return ns % Timeline::first_slot_ns == 0 && std::has_single_bit(ns / Timeline::first_slot_ns) &&
+         ns <= UINT64_MAX / Timeline::most_slots / 4;
 }
 
 json objects_json(const SymmetricProfile& sums) {
@@ -184,19 +196,20 @@ json timeline_json(const std::vector<Timeline>& timelines) {
   return {{"slot_ns", slot_ns}, {"points", points}};
 }
 
-// The targets to show, by rank: all that were asked, or those that were asked most.
-std::vector<size_t> most_asked(const std::vector<Profile::Target>& targets) {
-  std::vector<size_t> order;
-  for (size_t i = 0; i < targets.size(); ++i) {
-    if (targets[i].gets > 0) order.push_back(i);
+using Targets = std::map<uint64_t, Profile::Target>;  // by rank
+
+// All that were asked.
+Targets asked(const std::vector<Profile::Target>& targets) {
+  Targets asked;
+  for (size_t rank = 0; rank < targets.size(); ++rank) {
+    if (targets[rank].gets > 0) asked[rank] = targets[rank];
   }
-  if (order.size() > most_targets) {
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return targets[a].gets > targets[b].gets; });
-    order.resize(most_targets);
-    std::sort(order.begin(), order.end());
-  }
-  return order;
+  return asked;
+}
+
+// Those to show: all, or those that were asked most.
+auto most_asked(const Targets& targets) {
+  return largest(targets, most_targets, [](const Profile::Target& target) { return target.gets; });
 }
 
 }  // namespace
@@ -211,11 +224,12 @@ std::vector<uint64_t> ReportDetails::pack(const Profile& profile) {
   }
   for (const Profile::Size& size : profile.sizes())
     words.insert(words.end(), {size.gets, size.hits});
-  const std::vector<size_t> chosen = most_asked(profile.targets());
+  const Targets targets = asked(profile.targets());
+  const auto chosen = most_asked(targets);
   words.push_back(chosen.size());
-  for (const size_t rank : chosen) {
-    const Profile::Target& t = profile.targets()[rank];
-    words.insert(words.end(), {rank, t.gets, t.hits, t.bytes, t.bytes_from_cache});
+  for (const auto& it : chosen) {
+    const Profile::Target& t = it->second;
+    words.insert(words.end(), {it->first, t.gets, t.hits, t.bytes, t.bytes_from_cache});
   }
   words.push_back(profile.adaptations().size());
   for (const Profile::Adaptation& a : profile.adaptations())
@@ -238,7 +252,7 @@ bool ReportDetails::add(int rank, const std::vector<uint64_t>& packed) {
   Words words(packed);
   const uint64_t slot_ns = words.next();
   const size_t slots = words.count(point_words);
-  if (!words.good || slot_ns == 0 || slots > Timeline::most_slots) return false;
+  if (!words.good || !is_slot(slot_ns) || slots > Timeline::most_slots) return false;
   Timeline timeline(slot_ns);
   for (size_t i = 0; i < slots; ++i) {
     ProfilePoint point;
@@ -258,7 +272,6 @@ bool ReportDetails::add(int rank, const std::vector<uint64_t>& packed) {
     a.rank = rank;
     a.what = {static_cast<int64_t>(words.next()), words.next(), words.next(), words.next()};
   }
-  for (const auto& target : targets) words.good = words.good && target.first < UINT32_MAX;
   const auto scale = static_cast<double>(words.next());
   std::vector<ReuseClass> reuse(classes);
   for (ReuseClass& c : reuse) {
@@ -282,8 +295,7 @@ bool ReportDetails::add(int rank, const std::vector<uint64_t>& packed) {
     reuse_[i].gets += reuse[i].gets;
   }
   for (const auto& [target, t] : targets) {
-    if (target >= targets_.size()) targets_.resize(static_cast<size_t>(target) + 1);
-    Profile::Target& sum = targets_[static_cast<size_t>(target)];
+    Profile::Target& sum = targets_[target];
     sum.gets += t.gets;
     sum.hits += t.hits;
     sum.bytes += t.bytes;
@@ -310,9 +322,9 @@ std::string ReportDetails::json() const {
   }
   if (!symmetric_) object["reuse"] = {{"sampled", sampled_}, {"classes", reuse}};
   object["targets"] = nlohmann::ordered_json::array();
-  for (const size_t i : most_asked(targets_)) {
-    const Profile::Target& t = targets_[i];
-    object["targets"].push_back({{"rank", i},
+  for (const auto& it : most_asked(targets_)) {
+    const Profile::Target& t = it->second;
+    object["targets"].push_back({{"rank", it->first},
                                  {"gets", t.gets},
                                  {"hits", t.hits},
                                  {"bytes", t.bytes},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,7 @@ class ReportDetails {
   int ranks_ = 0;
   std::vector<Timeline> timelines_;
   std::vector<Profile::Size> sizes_;
-  std::vector<Profile::Target> targets_;
+  std::map<uint64_t, Profile::Target> targets_;  // by rank, those that were asked
   std::vector<Adaptation> adaptations_;
   std::vector<ReuseClass> reuse_;
   bool symmetric_ = false;  // an OpenSHMEM program's, which has no reuse and no adaptations

@@ -374,3 +374,14 @@ def test_page_of_an_openshmem_program_without_details_says_so():
     for part in ("gets over time", "sizes of gets", "gets by symmetric object", "acquires by call"):
         assert part in missing
     assert "reuse" not in missing and "adaptations" not in missing
+
+
+def test_page_of_an_openshmem_program_that_asked_for_nothing_misses_nothing():
+    from nearcache import html
+
+    document = make_report_example.make_openshmem(2)
+    page = html.page(
+        {**document, "details": {**document["details"], "objects": [], "acquires": []}}
+    )
+    assert "Not in this report" not in page
+    assert "got and put nothing" in page and "No call of the program was an acquire" in page

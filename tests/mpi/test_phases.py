@@ -9,7 +9,13 @@ AGE = "nothing_is_older_than_the_longest_age"
 
 
 @pytest.mark.parametrize("layer", runs.LAYERS)
-@pytest.mark.parametrize("strict", [False, True], ids=["quiet", "strict"])
+@pytest.mark.parametrize(
+    "strict",
+    [
+        pytest.param(False, id="quiet"),
+        pytest.param(True, id="strict", marks=pytest.mark.few_mpis),
+    ],
+)
 def test_every_case(mpi, preload, layer, strict):
     runs.run(
         mpi,

@@ -49,6 +49,7 @@ def test_every_row_is_seen_or_said_not_to_be():
     assert [row.symbol for row in RELEASING if len(why_without_row(row.symbol)) > 1] == []
 
 
+@pytest.mark.few_mpis
 def test_without_its_row_no_call_would_show_it(mpi, preload):
     """Calls by PMPI_X do not pass Nearcache."""
     shown = rows(run(mpi, "--hidden", above=[mpi.binary("libhide_mpi.so")]))

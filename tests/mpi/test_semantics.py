@@ -7,8 +7,10 @@ from support import runs
 @pytest.mark.parametrize("layer", runs.LAYERS)
 @pytest.mark.parametrize(
     "flush",
-    [{"NEARCACHE_STRICT_FLUSH": "1"}, {"NEARCACHE_QUIET_AFTER": "0"}],
-    ids=["strict", "quiet"],
+    [
+        pytest.param({"NEARCACHE_STRICT_FLUSH": "1"}, id="strict", marks=pytest.mark.few_mpis),
+        pytest.param({"NEARCACHE_QUIET_AFTER": "0"}, id="quiet"),
+    ],
 )
 def test_every_row_of_the_semantics_table(mpi, preload, layer, flush):
     result = runs.run(mpi, layer, 2, "semantics", env=flush)

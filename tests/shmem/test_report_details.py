@@ -114,6 +114,10 @@ int main(void) {
   shmem_free(second);
   second = shmem_calloc(256, sizeof *second);
   for (int i = 0; i < 256; ++i) sum += shmem_long_g(&first[i], next) + shmem_long_g(&second[i], next);
+  for (int i = 0; i < 256; ++i) sum += shmem_char_g(&table[i], next);
+  shmem_barrier_all();
+  EXPECT(nearcache_shmem_name(table + 128, 128, "half of it"), NEARCACHE_SHMEM_OK);
+  for (int i = 0; i < 256; ++i) sum += shmem_char_g(&table[i], next);
   nearcache_shmem_acquire_by("an acquire of the test");
   nearcache_shmem_acquire();
   shmem_barrier_all();
@@ -133,6 +137,8 @@ def test_a_program_names_its_objects_and_its_acquires(shmem, preload_shmem, tmp_
     assert {"lower", "upper", "block 3 of the symmetric heap (2048 B)"} <= set(rows)
     assert "middle" not in rows and "freed" not in rows
     assert rows["lower"]["bytes"] == rows["upper"]["bytes"] == 1024
+    assert rows["half of it"]["bytes"] == 128, "static data, named after it was read"
+    assert rows["half of it"]["gets"] > 0 and rows["table"]["gets"] > 0
     calls = {row["call"]: row["calls"] for row in details["acquires"]}
     assert calls["an acquire of the test"] == calls["nearcache_shmem_acquire"] == 2
 

@@ -55,6 +55,17 @@ def mpis():
     return [mpi for mpi in found if not wanted or mpi.tag in wanted]
 
 
+def newest_of_each_family(mpis):
+    """One MPICH and one Open MPI, in this order: enough for what does not depend on the MPI."""
+    newest = {}
+    for mpi in sorted(
+        mpis,
+        key=lambda mpi: [int(part) for part in mpi.tag.split("-")[-1].split(".") if part.isdigit()],
+    ):
+        newest[mpi.tag.split("-")[0]] = mpi
+    return [mpi for family, mpi in sorted(newest.items()) if family != "abi" or len(newest) == 1]
+
+
 @dataclass
 class Result:
     command: list

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <string>
 
 #include "telemetry/report_details.h"
 
@@ -142,6 +144,23 @@ TEST(ReportDetails, of_very_many_objects_those_with_most_gets_are_kept_and_fit) 
   EXPECT_EQ(json["objects"].back()["name"], std::string(63, 'x'));
 }
 
+TEST(ReportDetails, names_that_are_cut_to_the_same_are_one_object_with_the_sum_of_both) {
+  SymmetricProfile symmetric;
+  const std::string name(64, 'x');
+  symmetric.objects[name + "first"] = {8, 10, 7, 1, 640, 64};
+  symmetric.objects[name + "second"] = {16, 2, 1, 0, 128, 8};
+  symmetric.acquires[name + "first"] = {3, 192};
+  symmetric.acquires[name + "second"] = {1, 8};
+  ReportDetails details;
+  ASSERT_TRUE(details.add(0, ReportDetails::pack(Profile(), symmetric)));
+  const auto json = nlohmann::json::parse(details.json());
+  ASSERT_EQ(json["objects"].size(), 1u);
+  EXPECT_EQ(json["objects"][0]["gets"], 12);
+  EXPECT_EQ(json["objects"][0]["bytes"], 16);
+  EXPECT_EQ(json["acquires"].dump(),
+            R"([{"bytes_dropped":200,"call":")" + name + R"(","calls":4}])");
+}
+
 TEST(ReportDetails, gets_told_in_parts_are_the_same_as_told_one_by_one) {
   Profile whole, parts;
   for (int i = 0; i < 30; ++i) whole.get(Outcome::full, 2, 24, 24, 1);
@@ -152,6 +171,34 @@ TEST(ReportDetails, gets_told_in_parts_are_the_same_as_told_one_by_one) {
   EXPECT_EQ(whole.timeline().points()[0].gets, parts.timeline().points()[0].gets);
   EXPECT_EQ(whole.sizes()[5].hits, parts.sizes()[5].hits);
   EXPECT_EQ(whole.targets()[2].bytes_from_cache, parts.targets()[2].bytes_from_cache);
+}
+
+TEST(ReportDetails, slots_that_no_time_line_has_are_refused) {
+  Profile profile;
+  profile.tick(0);
+  std::vector<uint64_t> packed = ReportDetails::pack(profile);
+  constexpr uint64_t first = Timeline::first_slot_ns;
+  for (const uint64_t slot : {uint64_t{0}, uint64_t{1}, first / 2, 3 * first, first << 44}) {
+    packed[0] = slot;
+    EXPECT_FALSE(ReportDetails().add(0, packed)) << slot;
+  }
+  packed[0] = first << 20;
+  EXPECT_TRUE(ReportDetails().add(0, packed));
+}
+
+TEST(ReportDetails, a_target_of_any_number_takes_no_more_room_than_another) {
+  Profile profile;
+  profile.get(Outcome::full, 3, 8, 8, 1);
+  profile.tick(0);
+  std::vector<uint64_t> packed = ReportDetails::pack(profile);
+  const auto rank = std::ranges::find(packed.rbegin(), packed.rend(), 3u);
+  ASSERT_NE(rank, packed.rend());
+  *rank = uint64_t{1} << 60;
+  ReportDetails details;
+  ASSERT_TRUE(details.add(0, packed));
+  const auto json = nlohmann::json::parse(details.json());
+  ASSERT_EQ(json["targets"].size(), 1u);
+  EXPECT_EQ(json["targets"][0]["rank"], uint64_t{1} << 60);
 }
 
 TEST(ReportDetails, what_is_cut_short_or_too_long_is_refused) {

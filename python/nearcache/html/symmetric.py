@@ -32,10 +32,14 @@ def _shown(
 def objects(details: Details | None) -> Section:
     """Which symmetric objects the gets are of."""
     part = Section("objects", "Symmetric objects")
-    rows = by_gets((details or {}).get("objects") or [])
-    if not rows:
+    found = (details or {}).get("objects")
+    if found is None:
         part.missing = "gets by symmetric object"
         return part
+    if not found:
+        part.words = ["The program got and put nothing that is symmetric."]
+        return part
+    rows = by_gets(found)
     gets = sum(row["gets"] for row in rows) or 1
     columns = [
         ("object", "text"),
