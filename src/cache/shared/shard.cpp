@@ -235,6 +235,10 @@ Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
   } else if (!copy_unlocked(id, data, terms.member)) {
     return stored;
   }
+  if (!cache_->keeps(id)) {  // the index shrank while it was copied
+    cache_->abandon(id, 0);
+    return leave(Published::refused);
+  }
   cache_->complete(id, data.bytes, 0);
   tell(id, data, &stored);
   return leave(stored.evicted > 0 ? Published::evicting : Published::stored);
