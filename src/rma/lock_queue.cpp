@@ -66,8 +66,8 @@ size_t LockQueue::grant_next() {
   const LockType type = type_of(ticket(who).load(std::memory_order_relaxed));
   if (!commons_->lock.try_take_in_turn(type)) return nobody;
   if (who != owner()) {
-    commons_->of_ranks()[who].holds.store(
-        type == LockType::shared ? Held::shared : Held::exclusive, std::memory_order_relaxed);
+    commons_->of_ranks()[who].holds.store(type == LockType::shared ? Held::shared : Held::exclusive,
+                                          std::memory_order_relaxed);
   }
   ticket(who).store(Commons::no_ticket, std::memory_order_release);
   if (first() == nobody) commons_->lock.set_queue(false);

@@ -22,8 +22,8 @@ struct Near {
   // earlier ones. Whoever knows of epochs sets it (EngineWindow).
   std::atomic<Open> open{Open::no};
   std::atomic<Reach> reach{Reach::messages};
-  bool locked = false;  // this rank holds the lock, by its word
-  bool frees = false;   // it gives it back when what it has sent is executed
+  bool locked = false;              // this rank holds the lock, by its word
+  bool frees = false;               // it gives it back when what it has sent is executed
   std::atomic<bool> queued{false};  // it waits for it, or its turn has come
   LockType type = LockType::shared;
   bool in_short = false;  // the lock is all that is known of an epoch (EngineWindow)
