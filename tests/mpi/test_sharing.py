@@ -16,6 +16,8 @@ def run(mpi, nodes, ranks=5, **env):
 
 @pytest.mark.parametrize("nodes", [1, 2])
 def test_ranks_of_a_node_serve_each_other(mpi, preload, nodes):
+    if mpi.tag == "mpich-4.0.2":
+        pytest.skip("flush_all_before_data: what has not come yet is not shared")
     result = run(mpi, nodes)
     assert len(result.lines("ok")) >= 11, result.output
 

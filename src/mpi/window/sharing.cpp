@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpi/process/context.h"
+#include "mpi/process/host_defects.h"
 #include "mpi/process/next.h"
 #include "mpi/process/patience.h"
 #include "net/arena.h"
@@ -87,7 +88,10 @@ std::unique_ptr<SharedCache> join(const std::shared_ptr<net::Arena>& arena, std:
 
 std::unique_ptr<SharedCache> share_with_node(MPI_Comm comm, const Options& options,
                                              const WindowIdentity& identity, std::string* why_not) {
-  const bool wants = options.share == ShareUse::node && options.mode != Mode::off;
+  const bool asked = options.share == ShareUse::node && options.mode != Mode::off;
+  // What is published is for others at once.
+  const bool late = host_has(HostDefect::flush_all_before_data);
+  const bool wants = asked && !late;
   const auto group = static_cast<uint64_t>(identity.rank) % context.options.share_nodes;
   std::vector<Card> cards;
   *why_not = "another rank does not answer";
@@ -117,6 +121,8 @@ std::unique_ptr<SharedCache> share_with_node(MPI_Comm comm, const Options& optio
   if (arena != nullptr) arena->close_door();
   if (!all_know) return nullptr;
   *why_not = "";
+  if (asked && late)
+    return *why_not = "with this MPI data may come after the call that completes it", nullptr;
   if (!wants) return nullptr;
   if (alone) return *why_not = "no other rank of its node shares it", nullptr;
   if (arena == nullptr) return *why_not = wrong, nullptr;
