@@ -33,22 +33,17 @@ class Sanitizer:
 
     words: str
     targets: tuple
-    alone: tuple  # programs of GoogleTest that run all of their tests in one process
-    selection: tuple  # for ctest, which runs the rest
+    label: str
 
 
-FUZZERS = ("fuzz_get_cache", "fuzz_page_cache", "fuzz_trace")
 SANITIZERS = {
     "address": Sanitizer(
         "address,undefined",
-        ("unit_tests", "thread_tests", *FUZZERS),
-        (),
-        ("-L", "unit"),
+        ("unit_tests", "thread_tests", "fuzz_get_cache", "fuzz_page_cache", "fuzz_trace"),
+        "unit",
     ),
-    # After a fork its process starts no more threads.
-    "thread": Sanitizer("thread", ("thread_tests",), (), ("-L", "threads")),
+    "thread": Sanitizer("thread", ("thread_tests",), "threads"),
 }
-LONGEST = 1800  # s, of all tests of one program
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
@@ -222,42 +217,24 @@ def sanitizer_build(name):
     }
 
 
-def sanitizer_tests(name):
-    """(command, its results) of the tests of a build with a sanitizer. Where it may be, a program is one process: to start and end one takes
-    the address sanitizer longer than most tests."""
-    folder, sanitizer = sanitizer_build(name)[0], SANITIZERS[name]
-    for program in sanitizer.alone:
-        found = folder / f"{program}.xml"
-        words = [folder / "tests" / "unit" / program, "--gtest_brief=1"]
-        yield ["timeout", LONGEST, *words, f"--gtest_output=xml:{found}"], found
-    yield ctest_words(folder, sanitizer.selection, jobs=1), results(folder)
-
-
-def status_of(found):
-    """Where the exit code of what left these results is kept: a leak is told when all tests have passed."""
-    return found.with_suffix(".status")
-
-
 def start_sanitized(env):
     """Starts to build and run the tests with sanitizers while others run, which mostly wait. What cannot be built is tried again, and told, later."""
     steps = []
     for name in SANITIZERS:
         folder, settings = sanitizer_build(name)
         folder.mkdir(exist_ok=True)
-        built = [
-            shlex.join(["nice", "-n", "19", *map(str, words)]) + " >/dev/null 2>&1"
-            for words in (
-                configure_words(folder, settings),
-                build_words(folder, SANITIZERS[name].targets),
+        results(folder).unlink(missing_ok=True)
+        for words in (
+            configure_words(folder, settings),
+            build_words(folder, SANITIZERS[name].targets),
+        ):
+            steps.append(
+                shlex.join(["nice", "-n", "19", *map(str, words)]) + " >/dev/null 2>&1 && "
             )
-        ]
-        tests = []
-        for words, found in sanitizer_tests(name):
-            found.unlink(missing_ok=True)
-            words = shlex.join(["nice", "-n", "5", *map(str, words)])
-            tests.append(f"{words}; echo $? >{shlex.quote(str(status_of(found)))}")
-        log = shlex.quote(str(folder / "tests.log"))
-        steps.append(f"{' && '.join(built)} && {{ {'; '.join(tests)}; }} >{log} 2>&1\n")
+        words = ["nice", "-n", "5", *ctest_words(folder, ("-L", SANITIZERS[name].label), jobs=1)]
+        steps.append(
+            f"{shlex.join(map(str, words))} >{shlex.quote(str(folder / 'tests.log'))} 2>&1\n"
+        )
     return subprocess.Popen(
         ["sh", "-c", "".join(steps)], env={**SANITIZER_OPTIONS, **env}, stdin=subprocess.DEVNULL
     )
@@ -266,26 +243,12 @@ def start_sanitized(env):
 def sanitized(stage, name, env):
     """The results of unit and fuzz tests in a build with a sanitizer."""
     folder, settings = sanitizer_build(name)
-    tests = list(sanitizer_tests(name))
-    if any(found.exists() for _, found in tests):
-        print((folder / "tests.log").read_text(errors="replace"), flush=True)
-    else:
+    if not results(folder).exists():
         build(folder, settings, SANITIZERS[name].targets)
-        for words, found in tests:
-            done = subprocess.run(
-                list(map(str, words)),
-                env={**SANITIZER_OPTIONS, **env},
-                stdin=subprocess.DEVNULL,
-            )
-            status_of(found).write_text(str(done.returncode))
-    for _, found in tests:
-        before = stage.failed
-        if found.exists():
-            count(stage, found)
-        code = int(status_of(found).read_text())
-        if (code != 0 or not found.exists()) and stage.failed == before:
-            stage.failed += 1
-            stage.failures.append(f"{name} sanitizer, {found.stem}: ended with exit code {code}")
+        ctest(stage, folder, {**SANITIZER_OPTIONS, **env}, ("-L", SANITIZERS[name].label))
+        return
+    print((folder / "tests.log").read_text(errors="replace"), flush=True)
+    count(stage, results(folder))
 
 
 def mutated(stage, env):
