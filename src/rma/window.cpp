@@ -173,6 +173,17 @@ Memory Window::memory_of(const Near& near) {
   return Memory::fixed(reinterpret_cast<void*>(near.commons->place), near.commons->size, near.unit);
 }
 
+// Calls `run` with each of the runs that a layout names, until it returns false.
+template <class Run>
+static bool each_run_of(const ElementLayout& layout, uint64_t length, Run run) {
+  for (uint64_t element = 0; element < length / layout.size; ++element) {
+    for (uint64_t block = 0; block < layout.blocks; ++block) {
+      if (!run(layout.run(element, block))) return false;
+    }
+  }
+  return true;
+}
+
 Status Window::execute_at(const Transfer& transfer, Near* near, bool* refused) {
   const Memory memory = near->rank == rank_ ? Memory() : memory_of(*near);
   const Memory& there = near->rank == rank_ ? exposure_.memory() : memory;
@@ -181,14 +192,7 @@ Status Window::execute_at(const Transfer& transfer, Near* near, bool* refused) {
       std::byte* at = there.at(transfer.displacement, 0, piece.offset, piece.length);
       return at != nullptr && function(at, piece.length);
     };
-    const ElementLayout& layout = transfer.layout;
-    for (uint64_t element = 0; layout.size > 0 && element < transfer.length / layout.size;
-         ++element) {
-      for (uint64_t block = 0; block < layout.blocks; ++block) {
-        if (!run(layout.run(element, block))) return false;
-      }
-    }
-    if (layout.size > 0) return true;
+    if (transfer.layout.size > 0) return each_run_of(transfer.layout, transfer.length, run);
     if (transfer.pieces.empty()) return run({0, transfer.length});
     return std::ranges::all_of(transfer.pieces, run);
   };
@@ -564,13 +568,12 @@ bool Window::has_turn(int rank) {
 void Window::defer(Transfer* transfer, Near* near) {
   Deferred& kept = deferred_[near->rank].emplace_back();
   kept.transfer = *transfer;
-  const ElementLayout& layout = transfer->layout;
-  for (uint64_t element = 0; layout.size > 0 && element < transfer->length / layout.size;
-       ++element) {
-    for (uint64_t block = 0; block < layout.blocks; ++block)
-      kept.pieces.push_back(layout.run(element, block));
+  if (transfer->layout.size > 0) {
+    each_run_of(transfer->layout, transfer->length,
+                [&](const Piece& piece) { return kept.pieces.push_back(piece), true; });
+  } else {
+    kept.pieces.assign(transfer->pieces.begin(), transfer->pieces.end());
   }
-  if (layout.size == 0) kept.pieces.assign(transfer->pieces.begin(), transfer->pieces.end());
   kept.transfer.layout = {};
   Head like{.kind = transfer->kind, .operation = transfer->operation};
   like.length = transfer->length;

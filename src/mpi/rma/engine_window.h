@@ -140,26 +140,20 @@ class EngineWindow {
   [[gnu::always_inline]] bool put_word(const void* address, MPI_Count count, MPI_Datatype type,
                                        int rank, MPI_Aint displacement, MPI_Count target_count,
                                        MPI_Datatype target_type) {
-    uint64_t from;
-    if (!is_word(count, type, target_count, target_type) || !window_->in_row(rank)) return false;
-    const rma::Near& near = window_->of_row(rank);
-    if (near.open.load(std::memory_order_relaxed) == Open::no ||
-        !near.has(displacement, sizeof(uint64_t), &from))
+    std::byte* at;
+    if (!is_word(count, type, target_count, target_type) || !find_word(rank, displacement, &at))
       return false;
     wrote_.store(true, std::memory_order_relaxed);
-    std::memcpy(near.base + from, address, sizeof(uint64_t));
+    std::memcpy(at, address, sizeof(uint64_t));
     return true;
   }
   [[gnu::always_inline]] bool get_word(void* address, MPI_Count count, MPI_Datatype type, int rank,
                                        MPI_Aint displacement, MPI_Count target_count,
                                        MPI_Datatype target_type) {
-    uint64_t from;
-    if (!is_word(count, type, target_count, target_type) || !window_->in_row(rank)) return false;
-    const rma::Near& near = window_->of_row(rank);
-    if (near.open.load(std::memory_order_relaxed) == Open::no ||
-        !near.has(displacement, sizeof(uint64_t), &from))
+    std::byte* at;
+    if (!is_word(count, type, target_count, target_type) || !find_word(rank, displacement, &at))
       return false;
-    std::memcpy(address, near.base + from, sizeof(uint64_t));
+    std::memcpy(address, at, sizeof(uint64_t));
     return true;
   }
   [[gnu::always_inline]] bool flush_at_once(int rank) {
@@ -235,6 +229,17 @@ class EngineWindow {
   [[gnu::always_inline]] bool is_word(MPI_Count count, MPI_Datatype type, MPI_Count target_count,
                                       MPI_Datatype target_type) const {
     return type == word_ && target_type == type && count == of_word_ && target_count == count;
+  }
+  // Where a word of an open target is, of those that lie in a row; false if not so.
+  [[gnu::always_inline]] bool find_word(int rank, MPI_Aint displacement, std::byte** at) const {
+    uint64_t from;
+    if (!window_->in_row(rank)) return false;
+    const rma::Near& near = window_->of_row(rank);
+    if (near.open.load(std::memory_order_relaxed) == Open::no ||
+        !near.has(displacement, sizeof(uint64_t), &from))
+      return false;
+    *at = near.base + from;
+    return true;
   }
   // Of a predefined type without gaps.
   [[gnu::always_inline]] static bool plain_bytes(MPI_Datatype type, MPI_Count count,
