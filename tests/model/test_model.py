@@ -78,7 +78,7 @@ def test_random_programs_whose_ranks_share_their_caches(mpi, preload, words, nod
         "MPIR_CVAR_POLLS_BEFORE_YIELD": 0,
     }
     first = SEED + 600_000 + 10_000 * nodes + (5_000 if words else 0)
-    run_batches(mpi, "cached", first, *words, ranks=4, env=env)
+    run_batches(mpi, "cached", first, *words, ranks=host_defects.ranks_of_halves(mpi), env=env)
 
 
 @pytest.mark.few_mpis

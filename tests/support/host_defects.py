@@ -71,6 +71,11 @@ def without_quiet_phases(mpi):
     return mpi.tag == "mpich-4.0.2"  # put_never_arrives
 
 
+def ranks_of_halves(mpi):
+    """How many ranks a program may have whose halves make windows at the same time: each half of one node, more than one rank of it."""
+    return 3 if mpi.tag == "openmpi-4.1.4" else 4  # halves_share_a_file
+
+
 def broken(mpi, program):
     """Why the MPI cannot run the program at all, or nothing."""
     name = BROKEN_PROGRAMS.get((mpi.tag, program))
