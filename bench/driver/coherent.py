@@ -9,7 +9,7 @@ from scale import simgrid
 
 from .build import Failure, command
 from .clients import one_run, undisturbed
-from .numbers import median, summarise
+from .numbers import median, ratio_of_medians, summarise
 from .scale import BarnesHut, Lcc
 
 STEPS = {
@@ -43,20 +43,39 @@ def measure(launch, arguments):
     writers = [ratio(launch, client, {"rounds": 1500}, pairs, "off") for client in WRITERS]
     results += writers
     summary["writers_ratio"] = max(1 / row["speedup"]["median"] for row in writers)
-    idle = [
-        ratio(launch, "messages", {"rounds": 400}, pairs, "off", network)
-        for network in ("tcp", "shared")
-    ]
+    idle = [beside_idle(launch, network, arguments.quick) for network in ("tcp", "shared")]
     rewritten = ratio(launch, "rewritten", {"rounds": 600}, pairs, "off")
     results += [*idle, rewritten]
-    summary["idle_ratio"] = max(1 / row["speedup"]["median"] for row in idle)
+    summary["idle_ratio"] = max(row["ratio"]["median"] for row in idle)
     summary["store_ratio"] = 1 / rewritten["speedup"]["median"]
     if simgrid.available():
         rows = simulated_shares(launch, arguments.quick)
         results += rows
         for key, (app, _) in PROMISING.items():
             summary[f"{key}_simulated"] = min(row["share"] for row in rows if row["client"] == app)
-    return results, summary, {}
+    details = {f"idle_control_ratio_{row['network']}": row["control_ratio"]["median"] for row in idle}
+    return results, summary, details
+
+
+def beside_idle(launch, network, quick):
+    """Messages while a coherent window lies idle, turn by turn with one in mode off. Between two runs the same messages differ by hundredths."""
+    pairs = {"tcp": 400, "shared": 3000}[network] * (1 if quick else 3)
+    rows = {
+        loaded: launch.rows("bench_idle", {"pairs": pairs}, network=network, cached=loaded)[0]
+        for loaded in (True, False)
+    }
+    ratios = {
+        loaded: ratio_of_medians(row["idle_ns"], row["plain_ns"]) for loaded, row in rows.items()
+    }
+    return {
+        "program": "bench_idle",
+        "network": network,
+        "over": "off",
+        "idle_ns": summarise(rows[True]["idle_ns"]),
+        "plain_ns": summarise(rows[True]["plain_ns"]),
+        "ratio": ratios[True],
+        "control_ratio": ratios[False],
+    }
 
 
 def ratio(launch, client, flags, pairs, other, network="tcp"):

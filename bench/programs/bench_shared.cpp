@@ -1,6 +1,7 @@
 // The shared cache of a node (option share) as its ranks use it, without MPI: hits of the same
-// entries by one process and by two at once; what is done about a miss by two processes at once,
-// with a cache each and with one for both.
+// entries by one process, by two at once, and by two at once in a cache each (two cores may share
+// more than memory); what is done about a miss by two processes at once, with a cache each and with
+// one for both.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ double now_ns() {
 // What the processes tell each other, and their results.
 struct Board {
   std::atomic<uint32_t> arrived[most_places];
-  double ns[processes][most_places];
+  double ns[processes][most_places];  // of hits: three a block
 };
 
 template <class Value>
@@ -128,28 +129,32 @@ double hits(Rank* rank, uint64_t bytes, uint64_t operations, uint64_t* state, st
   return ns;
 }
 
-// Blocks in turn: the first process alone, the second one alone, both.
-void measure_hits(Board* board, int me, Rank* rank, uint64_t bytes, int blocks) {
+// Blocks in turn: the first process alone, the second one alone, both, both apart: in a cache of
+// its own each.
+void measure_hits(Board* board, int me, Rank* rank, Rank* own, uint64_t bytes, int blocks) {
+  constexpr int ways = 4;
   std::vector<std::byte> buffer(bytes);
   meet(board, most_places - 1, processes);  // a rank is served nothing from before it began
-  if (me == 0) {
-    for (uint64_t i = 0; i < entries; ++i) rank->miss(i, bytes, buffer.data());
+  for (uint64_t i = 0; i < entries; ++i) {
+    if (me == 0) rank->miss(i, bytes, buffer.data());
+    own->miss(i, bytes, buffer.data());
   }
   const uint64_t operations = std::max<uint64_t>(2000, 4000000 / (bytes + 64));
   uint64_t state = static_cast<uint64_t>(me) + 1;
   meet(board, 0, processes);
   hits(rank, bytes, operations, &state, buffer.data());
+  hits(own, bytes, operations, &state, buffer.data());
   for (int block = 0; block < blocks; ++block) {
-    for (int way = 0; way < 3; ++way) {
-      const int place = 1 + block * 3 + way;
+    for (int way = 0; way < ways; ++way) {
+      const int place = 1 + block * ways + way;
       meet(board, place, processes);
       if (way < 2 && way != me) {
         // sleeps until the other one is done: a core that spins takes clock from the other
         while (board->arrived[place + 1].load() == 0) usleep(200);
         continue;
       }
-      const double ns = hits(rank, bytes, operations, &state, buffer.data());
-      board->ns[me][block * 2 + (way == 2)] = ns;
+      const double ns = hits(way == 3 ? own : rank, bytes, operations, &state, buffer.data());
+      board->ns[me][block * 3 + std::max(0, way - 1)] = ns;
     }
   }
 }
@@ -211,13 +216,19 @@ int main(int argc, char** argv) {
   std::string text;
   for (const int64_t size : options.numbers("sizes")) {
     const auto bytes = static_cast<uint64_t>(size);
-    in_two(plan_for(4 * entries * (bytes + 16), 4 * entries), true, board,
-           [&](Board* on, int me, Rank* rank) { measure_hits(on, me, rank, bytes, blocks); });
-    std::vector<double> alone, together;
+    const SharedCache::Plan plan = plan_for(4 * entries * (bytes + 16), 4 * entries);
+    in_two(plan, true, board, [&](Board* on, int me, Rank* rank) {
+      auto* region = map_shared<std::byte>(SharedCache::bytes_for(plan));
+      SharedCache::make(region, plan);
+      Rank own(static_cast<uint32_t>(me), plan, region);
+      measure_hits(on, me, rank, &own, bytes, blocks);
+    });
+    std::vector<double> alone, together, apart;
     for (int block = 0; block < blocks; ++block) {
       for (const auto& ns : board->ns) {
-        alone.push_back(ns[block * 2]);
-        together.push_back(ns[block * 2 + 1]);
+        alone.push_back(ns[block * 3]);
+        together.push_back(ns[block * 3 + 1]);
+        apart.push_back(ns[block * 3 + 2]);
       }
     }
     std::vector<double> own, common;
@@ -232,9 +243,10 @@ int main(int argc, char** argv) {
     char row[400];
     std::snprintf(row, sizeof row,
                   "%s{\"size\": %lld, \"hit_alone_ns\": %.3f, \"hit_together_ns\": %.3f, "
+                  "\"hit_apart_ns\": %.3f, "
                   "\"miss_private_ns\": %.2f, \"miss_shared_ns\": %.2f}",
                   text.empty() ? "" : ", ", static_cast<long long>(size), median(alone),
-                  median(together), median(own), median(common));
+                  median(together), median(apart), median(own), median(common));
     text += row;
   }
   std::FILE* file = std::fopen(options.text("out").c_str(), "w");

@@ -9,6 +9,9 @@ namespace nearcache {
 
 struct Acquires {
   std::atomic<uint64_t> count{1};  // what was read before the last one is not served
+  // how often the program may have learned of others' writes: what is read after is no repeat of
+  // what was read before (mpi/process/phases.h)
+  std::atomic<uint32_t> learned{1};
   // nobody is known to write: completing gets, or a shared lock, is no acquire
   // (mpi/process/phases.h)
   std::atomic<bool> quiet{false};
@@ -21,6 +24,9 @@ struct Acquires {
     } else {
       count.store(all() + 1, std::memory_order_relaxed);
     }
+  }
+  void learn() {
+    learned.store(learned.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 };
 

@@ -40,10 +40,11 @@ struct Context {
   DeviceMemory devices;
   Observer observer;
 
+  // each message looks at these two and may change them: one cache line
+  alignas(64) std::atomic<int> transparent_windows{0};
   Acquires acquires;  // of the program; transparent windows serve nothing older
   Phases phases{&acquires};
   Coherence coherence;
-  std::atomic<int> transparent_windows{0};
 
   // Mode user promises that the program invalidates, which the environment cannot promise for it:
   // windows that have the mode from there are transparent until the program has called
@@ -71,7 +72,7 @@ struct Context {
   void acquire() {
     if (transparent_windows.load(std::memory_order_relaxed) == 0) return;
     acquires.add(threaded);
-    phases.learned();
+    acquires.learn();
   }
   // A shared lock has gone down: what was read before it may be older than another rank's exclusive
   // epoch. Whether there was one nobody said.

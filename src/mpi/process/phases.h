@@ -78,11 +78,6 @@ class Phases {
 
   // A collective call of all ranks of the job has ended, which none leaves before all have entered.
   void everybody_met();
-  // The program may have learned of others' writes: what is read from now on is no repeat of what
-  // was read before.
-  void learned() {
-    learned_.store(learned_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
   // A get that would be worth caching was looked up in vain: are there repeats between two
   // acquires? `line`: a hash of the place.
   void missed(uint64_t line) {
@@ -185,7 +180,6 @@ class Phases {
   };
   uint32_t was_missed(Missed* slot, uint64_t line) const;
   std::array<Missed, 1024> missed_{};
-  std::atomic<uint32_t> learned_{1};
   std::atomic<int> interest_{0};
   uint32_t repeats_ = 0, repeats_wanted_ = 64;
   uint64_t changes_of_mind_ = 0;
