@@ -259,10 +259,14 @@ void Shard::adapt(const Terms& terms, Stored* stored) {
   stored->more_memory = static_cast<int64_t>(memory() - before);
 }
 
-void Shard::tell_hits(EntryId id, uint64_t sequence, uint32_t hits) {
-  if (!may_be_used(state_->lock.try_lock())) return;
-  if (published_[id].is_still(sequence)) cache_->count_hits(id, hits);
+uint64_t Shard::tell_hits(std::span<const Hits> hits) {
+  if (!may_be_used(state_->lock.try_lock())) return 0;
+  for (const Hits& each : hits) {
+    if (published_[each.id].is_still(each.sequence)) cache_->count_hits(each.id, each.count);
+  }
+  const uint64_t evictions = cache_->evictions();
   state_->lock.unlock();
+  return evictions;
 }
 
 Shard::Levels Shard::levels() {

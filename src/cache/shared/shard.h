@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "cache/get/get_cache.h"
 #include "cache/get/published_entry.h"
@@ -93,8 +94,15 @@ class Shard {
   };
   Stored publish(const SharedData& data, const Terms& terms);
 
-  // Some hits were had of this entry, if it still is there. Not if somebody holds the lock.
-  void tell_hits(EntryId id, uint64_t sequence, uint32_t hits);
+  // Hits that were had of an entry, which may be gone by now.
+  struct Hits {
+    EntryId id;
+    uint32_t count;
+    uint64_t sequence;
+  };
+  // Not if somebody holds the lock. Returns how many entries have been evicted so far, 0 if nothing
+  // was told.
+  uint64_t tell_hits(std::span<const Hits> hits);
 
   // For reports and tests; the lock is taken.
   struct Levels {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <span>
 
 namespace nearcache {
 namespace {
@@ -97,6 +98,7 @@ SharedCache::SharedCache(std::byte* region, MemoryBudget* budget)
   shard_shift_ = 64 - std::countr_zero(header_->shards);
   for (uint32_t at = 0; at < header_->shards; ++at)
     shards_.emplace_back(region + header_bytes() + at * header_->shard_bytes, header_->plan);
+  evictions_.resize(header_->shards);
   // the same for nobody
   random_ += uint64_t{rank_} << 32;
 }
@@ -163,15 +165,28 @@ void SharedCache::sample(const Found& found) {
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
-  until_sample_ = 1 + static_cast<uint32_t>((random_ >> 33) % (2 * sampled - 1));
-  samples_[sample_count_++] = {&shard_of(found.said.key), found.id, found.sequence};
+  until_sample_ = 1 + static_cast<uint32_t>((random_ >> 33) % (2 * interval_ - 1));
+  samples_[sample_count_++] = {static_cast<uint32_t>(shard_number(found.said.key)),
+                               {found.id, interval_, found.sequence}};
   if (sample_count_ == most_samples) tell_policy();
 }
 
+// Shard by shard, as each takes a lock.
 void SharedCache::tell_policy() {
-  for (uint32_t at = 0; at < sample_count_; ++at)
-    samples_[at].shard->tell_hits(samples_[at].id, samples_[at].sequence, sampled);
+  const auto samples = std::span(samples_).first(sample_count_);
+  std::ranges::sort(samples, {}, &Sample::shard);
+  std::array<Shard::Hits, most_samples> hits;
+  bool evicts = false;
+  for (size_t at = 0; at < samples.size();) {
+    const uint32_t shard = samples[at].shard;
+    size_t count = 0;
+    for (; at < samples.size() && samples[at].shard == shard; ++at) hits[count++] = samples[at].hits;
+    const uint64_t evictions = shards_[shard].tell_hits(std::span(hits).first(count));
+    evicts |= evictions > evictions_[shard];
+    evictions_[shard] = std::max(evictions_[shard], evictions);
+  }
   sample_count_ = 0;
+  interval_ = evicts ? least_interval : std::min(2 * interval_, most_interval);
 }
 
 Shard::Stored SharedCache::publish(const Key& key, uint64_t hash, const std::byte* data,
@@ -183,6 +198,7 @@ Shard::Stored SharedCache::publish(const Key& key, uint64_t hash, const std::byt
   with.allowance = std::min(header_->limit - std::min(used, header_->limit),
                             left > UINT64_MAX / header_->ranks ? left : left * header_->ranks);
   const Shard::Stored stored = shard_of(key).publish({key, hash, data, bytes, stamp, rank_}, with);
+  if (stored.evicted > 0) interval_ = least_interval;
   if ((stored.levels & ~header_->levels.load(std::memory_order_relaxed)) != 0)
     header_->levels.fetch_or(stored.levels, std::memory_order_relaxed);
   if (stored.more_memory != 0)

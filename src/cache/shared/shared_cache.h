@@ -182,10 +182,13 @@ class SharedCache {
 
   // Neighbours in memory are in one shard, so that parts of entries are found.
   static constexpr int block_bits = 14;
-  [[gnu::always_inline]] const Shard& shard_of(const Key& key) const {
+  [[gnu::always_inline]] uint64_t shard_number(const Key& key) const {
     const uint64_t block =
         static_cast<uint64_t>(key.displacement >> block_bits) + (uint64_t{key.target} << 42);
-    return shards_[(block * 0x9e3779b97f4a7c15u) >> shard_shift_];
+    return (block * 0x9e3779b97f4a7c15u) >> shard_shift_;
+  }
+  [[gnu::always_inline]] const Shard& shard_of(const Key& key) const {
+    return shards_[shard_number(key)];
   }
   Shard& shard_of(const Key& key) {
     return const_cast<Shard&>(static_cast<const SharedCache*>(this)->shard_of(key));
@@ -220,15 +223,17 @@ class SharedCache {
   bool in_doubt_ = false;
   bool writes_open_ = false;
 
-  // Hits that the policy is to be told of: one in `sampled`, for as many.
-  static constexpr uint32_t sampled = 8, most_samples = 16;
+  // Hits that the policy is to be told of: one in `interval_`, for as many. What it is told changes
+  // lines that others use, too; where nothing is evicted, it need not know well.
+  static constexpr uint32_t least_interval = 8, most_interval = 64, most_samples = 32;
   struct Sample {
-    Shard* shard;
-    EntryId id;
-    uint64_t sequence;
+    uint32_t shard;
+    Shard::Hits hits;
   };
   std::array<Sample, most_samples> samples_;
   uint32_t sample_count_ = 0;
+  uint32_t interval_ = least_interval;
+  std::vector<uint64_t> evictions_;  // by shard, as far as is known
   uint64_t random_ = 0x9e3779b97f4a7c15u;
 
   // Looks for parts, and how many found some: where they find nothing they are mostly left out.
