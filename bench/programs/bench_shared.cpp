@@ -29,7 +29,9 @@ using nearcache::Targets;
 
 constexpr uint32_t far_target = 9;  // of ten ranks
 constexpr uint64_t entries = 1000;
-constexpr uint64_t kept_entries = 32768;  // that there is room for, where misses are measured
+// where misses are measured, there is room for so many entries, and for so much at least: smaller
+// caches have fewer shards than their ranks need
+constexpr uint64_t kept_entries = 32768, least_storage = 2 << 20;
 constexpr int processes = 2;
 constexpr int most_places = 4096;  // at which they meet
 
@@ -76,6 +78,8 @@ struct Rank {
     options.mode = nearcache::Mode::always;
     nearcache::CachingRules rules(options);
     rules.cache = plan.settings;
+    // that of a rank which shares holds what is under way only
+    if (region != nullptr) rules.cache.index_capacity = options.index;
     rules.skip_cheap = false;
     window = std::make_unique<CachedWindow>(nearcache::WindowShape{rank, 10, 1, 0}, rules, &budget,
                                             &acquires, CachedWindow::Data::moved);
@@ -84,7 +88,7 @@ struct Rank {
       window->share(SharedCache::join(region, SharedCache::bytes_for(plan), &budget, &wrong));
     if (!wrong.empty() ||
         !window->make_cache(
-            {plan.settings.index_capacity, region != nullptr ? 0 : plan.settings.storage_bytes}))
+            {rules.cache.index_capacity, region != nullptr ? 0 : plan.settings.storage_bytes}))
       std::fprintf(stderr, "bench_shared: no cache: %s\n", wrong.c_str()), _exit(1);
     window->epochs().lock_all(true);
   }
@@ -159,13 +163,18 @@ void measure_hits(Board* board, int me, Rank* rank, Rank* own, uint64_t bytes, i
   }
 }
 
+uint64_t kept(uint64_t bytes) { return std::max(kept_entries, least_storage / (bytes + 16)); }
+
 void measure_misses(Board* board, int me, Rank* rank, uint64_t bytes, uint64_t count) {
   std::vector<std::byte> buffer(bytes);
   uint64_t next = static_cast<uint64_t>(me);
+  // all different, in no order that memory has
+  constexpr uint64_t places = uint64_t{1} << 24, odd = 0x9e3779b97f4a7c15u;
   const auto some = [&](uint64_t misses) {
-    for (; misses > 0; --misses, next += processes) rank->miss(next, bytes, buffer.data());
+    for (; misses > 0; --misses, next += processes)
+      rank->miss(next * odd % places, bytes, buffer.data());
   };
-  some(2 * kept_entries);  // all memory has been used once, and is full
+  some(2 * kept(bytes));  // all memory has been used once, and is full
   meet(board, 0, processes);
   const double start = now_ns();
   some(count);
@@ -235,7 +244,7 @@ int main(int argc, char** argv) {
     for (int64_t i = 0; i < options.number("repetitions"); ++i) {
       for (const bool shared : {false, true}) {
         const uint64_t count = std::min<uint64_t>(misses, (64 << 20) / bytes);
-        in_two(plan_for(kept_entries * (bytes + 16), 2 * kept_entries), shared, board,
+        in_two(plan_for(kept(bytes) * (bytes + 16), 2 * kept(bytes)), shared, board,
                [&](Board* on, int me, Rank* rank) { measure_misses(on, me, rank, bytes, count); });
         for (const auto& ns : board->ns) (shared ? common : own).push_back(ns[0]);
       }

@@ -9,6 +9,9 @@
 namespace nearcache {
 namespace {
 
+// entries of a rank's own index, where ranks share a cache
+constexpr uint64_t least_index_shared = 4096;
+
 Outcome outcome_of(GetCache::Insert how) {
   switch (how) {
     case GetCache::Insert::direct:
@@ -113,6 +116,9 @@ bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
   has_storage_ = stores() && shared_ == nullptr;
   GetCacheSettings settings = rules_.cache;
   if (!has_storage_) settings.storage_bytes = 0;
+  // of what is under way only; it grows where that is more
+  if (shared_ != nullptr && settings.tuner.adaptive)
+    settings.index_capacity = std::min(settings.index_capacity, least_index_shared);
   settings.index_capacity = std::max<uint64_t>(settings.index_capacity, 1);
   settings.ranges = shape_.unit != 0;
   GetCache::Geometry geometry = growth;

@@ -218,6 +218,8 @@ class alignas(64) GetCache {
   // What is cached or under way under this key must not be found any more.
   void discard(EntryId id) { forget(id); }
   EntryId find(uint64_t hash, const Key& key) const { return index_.find(hash, key); }
+  // What `find` and `insert` look at first is on the way when this returns.
+  void prefetch(uint64_t hash) const { index_.prefetch(hash); }
 
   // A pending entry must not be found any more (its bytes were written meanwhile).
   void supersede(EntryId id);

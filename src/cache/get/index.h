@@ -47,6 +47,12 @@ class Index {
   // takes its victim. Returns how many; at most 16.
   int path(uint64_t hash, EntryId* ids) const;
 
+  // Where it would lie is on the way when this returns.
+  void prefetch(uint64_t hash) const {
+    const uint32_t first = first_bucket(hash);
+    __builtin_prefetch(&buckets_[first], 1);
+    __builtin_prefetch(&buckets_[other_bucket(first, tag_of(hash))], 1);
+  }
   // The entries that were inserted under `hash`, or under another of the same tag and buckets;
   // `ids` may be null. Returns how many; at most 16.
   int alike(uint64_t hash, EntryId* ids) const;

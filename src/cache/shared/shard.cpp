@@ -129,9 +129,12 @@ uint32_t Shard::place_of(EntryId id) const {
   return static_cast<uint32_t>(static_cast<uint64_t>(cache_->data(id) - base_) / granule_bytes);
 }
 
-uint64_t Shard::list(EntryId id, uint64_t hash, const Key& key, uint64_t bytes) {
-  const auto stale = [this](EntryId other) { return !published_[other].is_published(); };
-  directory_.add(hash, id, stale);
+void Shard::list(EntryId id, uint64_t hash) {
+  directory_.add(hash, id, [this](EntryId other) { return !published_[other].is_published(); });
+}
+
+// Returns the mask of its level; 0 if it is found by its name only.
+uint64_t Shard::list_parts(EntryId id, const Key& key, uint64_t bytes) {
   const int64_t from = key.displacement;
   int64_t last = 0;
   if (!parts_ || key.layout != 0 || bytes < 2 ||
@@ -140,8 +143,8 @@ uint64_t Shard::list(EntryId id, uint64_t hash, const Key& key, uint64_t bytes) 
   const uint32_t level = level_of(bytes);
   const uint64_t first_block = hash_block(key.target, from, level);
   const uint64_t last_block = hash_block(key.target, last, level);
-  directory_.add(first_block, id, stale);
-  if (last_block != first_block) directory_.add(last_block, id, stale);
+  list(id, first_block);
+  if (last_block != first_block) list(id, last_block);
   return uint64_t{1} << level;
 }
 
@@ -155,16 +158,18 @@ void Shard::list_anew() {
   for (EntryId id = 0; id < count; ++id) {
     if (!published_[id].is_published()) continue;
     const Entry& entry = cache_->entry(id);
-    list(id, hash_key(entry.key()), entry.key(), entry.size);
+    list(id, hash_key(entry.key()));
+    list_parts(id, entry.key(), entry.size);
   }
 }
 
-void Shard::tell(EntryId id, const SharedData& data, Stored* stored) {
+void Shard::tell(EntryId id, const SharedData& data, const Terms& terms, Stored* stored) {
   if (id >= state_->published_up_to.load(std::memory_order_relaxed))
     state_->published_up_to.store(uint64_t{id} + 1, std::memory_order_relaxed);
   published_[id].publish(
       {data.key, data.stamp, place_of(id), static_cast<uint32_t>(data.bytes), data.rank});
-  stored->levels = list(id, data.hash, data.key, data.bytes);
+  list(id, data.hash);
+  if (terms.parts) stored->levels = list_parts(id, data.key, data.bytes);
 }
 
 void Shard::copy(EntryId id, const SharedData& data) {
@@ -189,7 +194,9 @@ bool Shard::copy_unlocked(EntryId id, const SharedData& data, uint32_t member) {
 }
 
 Shard::Stored Shard::publish(const SharedData& data, const Terms& terms) {
+  directory_.prefetch(data.hash);
   if (!take()) return {};
+  cache_->prefetch(data.hash);
   return store(data, terms);
 }
 
@@ -211,13 +218,14 @@ Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
     const bool newer = data.stamp > published.stamp();
     if (entry.size >= data.bytes && !newer) {
       // as good, and perhaps lost from the directory
-      stored.levels = list(there, data.hash, data.key, entry.size);
+      list(there, data.hash);
+      if (terms.parts) stored.levels = list_parts(there, data.key, entry.size);
       return leave(Published::there);
     }
     if (entry.size == data.bytes && data.bytes <= most_copied) {
       published.retire();
       copy(there, data);
-      tell(there, data, &stored);
+      tell(there, data, terms, &stored);
       return leave(Published::stored);
     }
     cache_->discard(there);
@@ -240,7 +248,7 @@ Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
     return leave(Published::refused);
   }
   cache_->complete(id, data.bytes, 0);
-  tell(id, data, &stored);
+  tell(id, data, terms, &stored);
   return leave(stored.evicted > 0 ? Published::evicting : Published::stored);
 }
 

@@ -84,6 +84,7 @@ class Shard {
     double copy_ns = 0;
     double latency_ns = 0, ns_per_byte = 0;  // of a get
     uint64_t allowance = 0;                  // bytes by which the shard may grow
+    bool parts = true;                       // it is to be found by parts, too
   };
   struct Stored {
     Published how = Published::refused;
@@ -140,10 +141,11 @@ class Shard {
   bool somebody_copies() const;
   uint64_t memory() const;
   Stored store(const SharedData& data, const Terms& terms);
-  void tell(EntryId id, const SharedData& data, Stored* stored);
+  void tell(EntryId id, const SharedData& data, const Terms& terms, Stored* stored);
   void copy(EntryId id, const SharedData& data);
   bool copy_unlocked(EntryId id, const SharedData& data, uint32_t member);
-  uint64_t list(EntryId id, uint64_t hash, const Key& key, uint64_t bytes);
+  void list(EntryId id, uint64_t hash);
+  uint64_t list_parts(EntryId id, const Key& key, uint64_t bytes);
   void list_anew();
   void adapt(const Terms& terms, Stored* stored);
   uint32_t place_of(EntryId id) const;

@@ -154,7 +154,8 @@ bool SharedCache::find_part(const Shard& shard, const Key& key, uint64_t bytes, 
   const bool has = shard.find_part(key, bytes, levels & last_level_, found) ||
                    shard.find_part(key, bytes, levels & ~last_level_, found);
   if (!has) return false;
-  ++parts_found_;
+  // told once in so many looks, as others read it
+  if (parts_found_++ == 0) header_->parts_found.fetch_add(1, std::memory_order_relaxed);
   part_skips_ = 0;
   last_level_ = Shard::levels_of(found->said.size);
   return true;
@@ -180,7 +181,8 @@ void SharedCache::tell_policy() {
   for (size_t at = 0; at < samples.size();) {
     const uint32_t shard = samples[at].shard;
     size_t count = 0;
-    for (; at < samples.size() && samples[at].shard == shard; ++at) hits[count++] = samples[at].hits;
+    for (; at < samples.size() && samples[at].shard == shard; ++at)
+      hits[count++] = samples[at].hits;
     const uint64_t evictions = shards_[shard].tell_hits(std::span(hits).first(count));
     evicts |= evictions > evictions_[shard];
     evictions_[shard] = std::max(evictions_[shard], evictions);
@@ -189,10 +191,22 @@ void SharedCache::tell_policy() {
   interval_ = evicts ? least_interval : std::min(2 * interval_, most_interval);
 }
 
+// Whether what is published now is to be found by parts.
+bool SharedCache::list_parts() {
+  constexpr uint32_t span = 1024, seldom = 16;
+  if (++published_ % span == 0) {
+    const uint32_t found = header_->parts_found.load(std::memory_order_relaxed);
+    parts_wanted_ = found != parts_known_;
+    parts_known_ = found;
+  }
+  return parts_wanted_ || published_ % seldom == 0;
+}
+
 Shard::Stored SharedCache::publish(const Key& key, uint64_t hash, const std::byte* data,
                                    uint64_t bytes, uint64_t stamp, const Shard::Terms& terms) {
   Shard::Terms with = terms;
   with.member = rank_;
+  with.parts = list_parts();
   const uint64_t used = memory();
   const uint64_t left = budget_->limit() - std::min(budget_->used(), budget_->limit());
   with.allowance = std::min(header_->limit - std::min(used, header_->limit),

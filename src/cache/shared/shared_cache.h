@@ -164,6 +164,7 @@ class SharedCache {
     Shard::Plan plan;
     alignas(64) std::atomic<uint64_t> clock;
     alignas(64) std::atomic<uint64_t> levels;  // of blocks under which entries are listed
+    std::atomic<uint32_t> parts_found;         // changes while ranks find parts
     alignas(64) std::atomic<uint32_t> members;
     std::atomic<int64_t> memory;
     RobustLock names;
@@ -207,6 +208,7 @@ class SharedCache {
   }
   uint32_t completed_by(uint64_t stamp) const;
   void sample(const Found& found);
+  bool list_parts();
   void settle_memory();
 
   std::shared_ptr<const void> region_;
@@ -238,6 +240,9 @@ class SharedCache {
 
   // Looks for parts, and how many found some: where they find nothing they are mostly left out.
   uint32_t part_looks_ = 0, parts_found_ = 0, part_skips_ = 0;
+  // And where nobody finds any, most of what is published cannot be found so.
+  uint32_t published_ = 0, parts_known_ = 0;
+  bool parts_wanted_ = true;
   uint64_t last_level_ = 0;
 
   // Writes up to `number` were complete at `clock`; the last few, in order.
