@@ -129,6 +129,33 @@ TEST(SharedCache, PartsOfEntriesServeUnlessDisplacementsAreUnits) {
   }
 }
 
+TEST(SharedCache, PartsAreListedOnceTheyAreFound) {
+  Node node(small_plan(2, 8 << 20, 65536));
+  const auto a = node.join(), b = node.join();
+  int64_t next = 0;
+  const auto publish_some = [&](int count) {
+    const auto data = bytes_of(64, 3);
+    for (int at = 0; at < count; ++at, next += 64) publish(*a, key_at(next), data, a->clock());
+  };
+  const auto parts_found = [&](int64_t from) {
+    int found = 0;
+    for (int64_t at = from; at < next; at += 64)
+      found += !get(*b, key_at(at + 8), 8, no_writes()).empty();
+    return found;
+  };
+  publish_some(4096);
+  const int64_t unasked = next;
+  publish_some(2048);
+  const int few = parts_found(unasked);
+  EXPECT_GT(few, 0);
+  EXPECT_LT(few, 512);
+  // the few that are listed are found, so more are from now on
+  publish_some(1024);
+  const int64_t asked = next;
+  publish_some(1024);
+  EXPECT_GT(parts_found(asked), 1000);
+}
+
 TEST(SharedCache, WhoInvalidatesNoLongerSeesWhatWasFetchedBefore) {
   Node node(small_plan(2));
   const auto a = node.join(), b = node.join();
