@@ -24,6 +24,11 @@ class PollDetector {
     words_ |= bit_of(address);
     return ++reads_ >= reads_a_look;
   }
+  // The same where a look can be had at once: true if the hit must not be served, as the program
+  // polls.
+  [[gnu::always_inline]] bool quick_hit_polls(uint64_t address) {
+    return quick_hit(address) && look_polls();
+  }
   // A read that is no quick hit begins. It, too, may be the one to look at; then it is not told
   // below.
   bool time_to_look() const { return reads_ + 1 >= reads_a_look; }
@@ -50,6 +55,12 @@ class PollDetector {
   uint64_t quick_hits() const { return quick_ + quick_since_look(); }
 
  private:
+  [[gnu::noinline]] bool look_polls() {
+    if (polling()) return true;
+    look();
+    ++quick_;
+    return false;
+  }
   static uint64_t bit_of(uint64_t address) {
     return uint64_t{1} << (((address >> 3) ^ (address >> 12)) & 63);
   }

@@ -42,6 +42,23 @@ TEST(PollDetector, ALookIsDueAfterSoManyHits) {
   EXPECT_FALSE(polls.quick_hit(64));
 }
 
+// A look that is had at once keeps nothing back, unless the program polls: then until the next one.
+TEST(PollDetector, LooksAtOnce) {
+  PollDetector polls;
+  for (uint32_t i = 1; i < 10 * PollDetector::reads_a_look; ++i) {
+    ASSERT_FALSE(polls.quick_hit_polls(8 * i)) << i;
+    ASSERT_EQ(polls.quick_hits(), i);
+  }
+  PollDetector of_one_word;
+  for (uint32_t i = 1; i < PollDetector::reads_a_look; ++i)
+    ASSERT_FALSE(of_one_word.quick_hit_polls(64));
+  EXPECT_TRUE(of_one_word.quick_hit_polls(64));
+  EXPECT_TRUE(of_one_word.quick_hit_polls(64));
+  EXPECT_TRUE(of_one_word.time_to_look());
+  EXPECT_TRUE(of_one_word.look());
+  EXPECT_FALSE(of_one_word.quick_hit_polls(64));
+}
+
 // Reads of every kind between two looks: the second one is due at the same read, or words that are
 // read slowly would take every look.
 TEST(PollDetector, AllReadsCount) {

@@ -108,9 +108,9 @@ class CachedWindow {
     return !ends_at_acquires(rules_.mode) || versions_ != nullptr ||
            acquires_->quiet.load(std::memory_order_relaxed);
   }
-  bool has_cache() const {
-    return cache_ != nullptr && (has_storage_ || !stores() || shared_ != nullptr);
-  }
+  bool has_cache() const { return cache_ != nullptr && (has_room_to_store() || !stores()); }
+  // The same of one that has been made, where `stores`.
+  bool has_room_to_store() const { return has_storage_ || shared_ != nullptr; }
   bool make_cache(const GetCache::Geometry& growth);
   // As far as caches of these rules may grow within `limit` bytes.
   GetCache::Geometry growth_within(uint64_t limit) const;
@@ -208,11 +208,9 @@ class CachedWindow {
     Ahead ahead;  // miss: to be looked for by `look_ahead`, when the get has been issued
     uint64_t from_cache() const { return head + tail; }
   };
-  // Mode transparent: a hit that is about to be served quickly. True if it must not be, as it is
-  // time to look whether the program polls.
-  bool polls(const Key& key) {
-    return ends_at_acquires(rules_.mode) && polls_.quick_hit(word_of(key));
-  }
+  // Where data may end at acquires: a hit that is about to be served quickly. True if it must not
+  // be, as the program polls.
+  [[gnu::always_inline]] bool polls(const Key& key) { return polls_.quick_hit_polls(word_of(key)); }
   // `request`: the get has a request of its own (MPI_Rget) and must not depend on another get's
   // completion. The cache has been made.
   Decision look_up(const RemoteGet& get, bool request);

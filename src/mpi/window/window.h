@@ -469,7 +469,7 @@ inline Window* find_window(MPI_Win handle) {
   GetCache* cache = cached_.cache();
   if (static_cast<uint32_t>(call.target) >= epochs().ranks() || cache == nullptr) return false;
   if (transparent_) {
-    if (!context.phases.quiet() || !cached_.has_cache() || locks_deferred()) return false;
+    if (!context.phases.quiet() || !cached_.has_room_to_store() || locks_deferred()) return false;
     if (!shares_) cache->set_generation(context.acquires.now());
   }
   if (call.origin_type != call.target_type || call.origin_count != call.target_count ||
