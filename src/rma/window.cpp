@@ -747,7 +747,13 @@ void Window::take_ahead() {
   for (const auto& [peer, messages] : std::exchange(ahead_, {})) {
     BatchReader reader(messages.bytes());
     for (Message message; reader.next(&message);) exposure_.take(peer, message);
+    exposure_.settle();
   }
+}
+
+void Window::settle() {
+  exposure_.settle();
+  take_ahead();
 }
 
 bool Window::take_token(int peer, const Message& message) {

@@ -170,6 +170,8 @@ class Window {
   // Of the engine: what has come.
   // False if no rank that follows the protocol sends that.
   bool take(int peer, const Message& message);  // a request
+  // Of these: before the messages go.
+  void settle();
   bool take_token(int peer, const Message& message);
   void answered(const Pending& pending, Status status);
   void failed(int peer, Status status);
