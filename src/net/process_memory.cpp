@@ -20,9 +20,7 @@ constexpr size_t most_bytes = size_t{1} << 30;  // the kernel cuts off what is a
 static_assert(most_runs <= IOV_MAX);
 
 Reached why_not(int error) {
-  return error == EFAULT  ? Reached::unmapped
-         : error == ESRCH ? Reached::gone
-                          : Reached::refused;
+  return error == EFAULT ? Reached::unmapped : error == ESRCH ? Reached::gone : Reached::refused;
 }
 
 uint64_t counted(ssize_t copied, Reached* why) {

@@ -8,7 +8,8 @@ namespace {
 // One run where it follows the last one.
 void append(std::vector<iovec>* runs, const std::byte* at, uint64_t length) {
   auto* const begin = const_cast<std::byte*>(at);
-  if (!runs->empty() && static_cast<std::byte*>(runs->back().iov_base) + runs->back().iov_len == begin)
+  if (!runs->empty() &&
+      static_cast<std::byte*>(runs->back().iov_base) + runs->back().iov_len == begin)
     runs->back().iov_len += length;
   else
     runs->push_back({begin, length});

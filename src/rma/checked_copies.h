@@ -1,6 +1,6 @@
 // Puts or gets of one origin that follow each other, on memory of the program that may not be there
-// any more (Memory::is_certain): the kernel copies, so that this is an error of the operation, and no
-// end of the process. Handlers of signals are the program's.
+// any more (Memory::is_certain): the kernel copies, so that this is an error of the operation, and
+// no end of the process. Handlers of signals are the program's.
 //
 // A call of the kernel takes 0.6 us and each run 0.17 (memory that follows on is one run): so as
 // many as come together go together.

@@ -75,6 +75,7 @@ void Exposure::run(int from, const Message& message) {
       unlock(from, head);
       break;
     case Kind::acknowledge:
+      if (without_lock_.contains(from)) return refuse(outbox_, from, head, Status::lost_lock);
       outbox_->append(from,
                       Head{.kind = Kind::acknowledged, .window = head.window, .token = head.token});
       break;
@@ -132,12 +133,13 @@ void Exposure::operate_checked(int from, const Message& message) {
 
 void Exposure::copy() {
   const int from = copies_.origin();
-  const bool checked = copies_.execute(
-      static_cast<pid_t>(process_), [&](const Head& head, bool done, const std::byte* fetched) {
-        ++executed_[head.odd_epoch];
-        if (!done) return refuse(outbox_, from, head, Status::out_of_range);
-        if (head.kind == Kind::get) send_data(from, head, fetched);
-      });
+  const bool checked = copies_.execute(static_cast<pid_t>(process_),
+                                       [&](const Head& head, bool done, const std::byte* fetched) {
+                                         ++executed_[head.odd_epoch];
+                                         if (!done)
+                                           return refuse(outbox_, from, head, Status::out_of_range);
+                                         if (head.kind == Kind::get) send_data(from, head, fetched);
+                                       });
   if (!checked) memory_.take_as_certain();
 }
 
@@ -155,6 +157,7 @@ void Exposure::send_data(int to, const Head& request, const std::byte* data) {
 
 Status Exposure::check(int from, const Message& message) const {
   const Head& head = message.head;
+  if (without_lock_.contains(from)) return Status::lost_lock;
   if (head.length > most_bytes) return Status::bad_operation;
   if (head.kind == Kind::compare_and_swap &&
       (head.length > sizeof(uint64_t) * 2 || !message.pieces.empty()))
@@ -164,6 +167,7 @@ Status Exposure::check(int from, const Message& message) const {
 }
 
 void Exposure::unlock(int from, const Head& request) {
+  if (without_lock_.erase(from) > 0) return refuse(outbox_, from, request, Status::lost_lock);
   if (!locks_.release(from)) return refuse(outbox_, from, request, Status::not_locked);
   outbox_->append(
       from, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
@@ -181,18 +185,33 @@ void Exposure::grant() {
     });
     return true;
   };
-  for (std::optional<int> origin; grant_queue() && (origin = locks_.grant_next());) {
-    const BatchWriter messages = std::exchange(deferred_[*origin], {});
-    deferred_.erase(*origin);
-    BatchReader reader(messages.bytes());
-    for (Message message; reader.next(&message);) take(*origin, message);
-    settle();
-  }
+  for (std::optional<int> origin; grant_queue() && (origin = locks_.grant_next());)
+    take_deferred(*origin);
+  if (commons_->lock.is_lost()) refuse_lock();
   granting_ = false;
+}
+
+void Exposure::refuse_lock() {
+  // Among what one has sent behind its lock may be the next.
+  for (std::vector<int> origins; !(origins = locks_.give_up()).empty();) {
+    for (const int origin : origins) {
+      without_lock_.insert(origin);
+      take_deferred(origin);
+    }
+  }
+}
+
+void Exposure::take_deferred(int origin) {
+  const BatchWriter messages = std::exchange(deferred_[origin], {});
+  deferred_.erase(origin);
+  BatchReader reader(messages.bytes());
+  for (Message message; reader.next(&message);) take(origin, message);
+  settle();
 }
 
 void Exposure::forget(int peer) {
   locks_.forget(peer);
+  without_lock_.erase(peer);
   layouts_.forget(peer);
   deferred_.erase(peer);
   grant();

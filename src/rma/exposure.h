@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "rma/checked_copies.h"
@@ -66,6 +67,8 @@ class Exposure {
   template <class Function>
   bool each_run(int from, const Message& message, Function function) const;
   void unlock(int from, const Head& request);
+  void refuse_lock();
+  void take_deferred(int origin);
 
   Memory memory_;
   Outbox* outbox_;
@@ -79,6 +82,8 @@ class Exposure {
   std::vector<std::byte> fetched_;
   // what came behind a lock that was not granted yet
   std::unordered_map<int, BatchWriter> deferred_;
+  // who believes to have the lock, which is lost
+  std::unordered_set<int> without_lock_;
   bool granting_ = false;
   uint64_t executed_[2] = {}, completed_ = 0;
 };

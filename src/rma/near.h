@@ -50,6 +50,13 @@ struct Near {
     return has(displacement, length, &from) ? base + from : nullptr;
   }
   bool reaches(Reach by) const { return reach.load(std::memory_order_relaxed) == by; }
+  // False if it is not free.
+  bool take_lock(LockType as) {
+    say_unsure();
+    if (commons->lock.try_take(as)) return lock_taken(as), true;
+    holds->store(Held::no, std::memory_order_relaxed);
+    return false;
+  }
   void lock_taken(LockType as) {
     locked = true, type = as;
     holds->store(as == LockType::shared ? Held::shared : Held::exclusive,
@@ -58,8 +65,18 @@ struct Near {
   // True if somebody waits for it: then Window::hand_over.
   bool give_back_lock() {
     locked = false;
-    holds->store(Held::no, std::memory_order_relaxed);
-    return commons->lock.release(type);
+    say_unsure();
+    const bool waited = commons->lock.release(type);
+    holds->store(Held::no, std::memory_order_release);
+    return waited;
+  }
+
+ private:
+  // Before the lock's word is changed. Only others that look after this process has ended must see
+  // it, which see all that it had done: the order of its instructions is enough.
+  void say_unsure() {
+    holds->store(Held::unsure, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
   }
 };
 

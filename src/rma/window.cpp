@@ -122,10 +122,10 @@ bool Window::usable(Near* near, Target* to, bool may_wait) {
     return true;
   const LockType type = wanted ? to->type : LockType::shared;
   if (near->queued) return false;
-  const bool taken = near->commons->lock.try_take(type);
+  const bool taken = near->take_lock(type);
   if (!taken && !may_wait) return false;
   if (to != nullptr) to->lock = Lock::none;
-  if (taken) return near->lock_taken(type), true;
+  if (taken) return true;
   queue_up(near, type);
   return false;
 }
@@ -156,7 +156,9 @@ bool Window::hand_over(const Near& near) {
       tell_turn(who);
     }
   });
-  return far;
+  if (!near.commons->lock.is_lost()) return far;
+  for (const Near& each : nears()) tell_turn(static_cast<size_t>(each.place));
+  return true;
 }
 
 void Window::tell_freed(const Near& near) {
@@ -562,7 +564,8 @@ bool Window::queued(int rank) {
 
 bool Window::has_turn(int rank) {
   const Near* const near = this->near(rank);
-  return !near->queued || !queue_of(near->commons).waits(own_place());
+  return !near->queued || !queue_of(near->commons).waits(own_place()) ||
+         near->commons->lock.is_lost();
 }
 
 void Window::defer(Transfer* transfer, Near* near) {
@@ -605,9 +608,14 @@ bool Window::take_turns() {
       continue;
     }
     any = true;
-    near.lock_taken(near.type);
+    const bool lost = near.commons->lock.is_lost() && queue_of(near.commons).leave(own_place());
+    if (!lost) near.lock_taken(near.type);
     near.queued = false;
-    do_deferred(&near);
+    if (lost) {
+      refuse_deferred(&near);
+    } else {
+      do_deferred(&near);
+    }
   }
   if (more) engine_->expect_turns(this);
   return any;
@@ -627,7 +635,7 @@ void Window::do_deferred(Near* near) {
     } else if (each.transfer.kind == Kind::acknowledge) {
       continue;
     } else if (engine_->is_lost(peer)) {
-      end_deferred(each);
+      end_deferred(each, Status::lost_peer);
     } else {
       each.transfer.pieces = each.pieces;
       each.transfer.data = each.data.data();
@@ -641,9 +649,24 @@ void Window::do_deferred(Near* near) {
   to.bytes_reached = to.bytes;
 }
 
-void Window::end_deferred(const Deferred& deferred) {
+// The lock is lost. Until the program unlocks, what it asks for is refused in the same way.
+void Window::refuse_deferred(Near* near) {
+  bool unlocked = false;
+  for (const Deferred& each : std::exchange(deferred_[near->rank], {})) {
+    unlocked = unlocked || each.unlock;
+    end_deferred(each, Status::lost_lock);
+  }
+  deferred_.erase(near->rank);
+  Target& to = target(near->rank);
+  if (!unlocked && !all_locked_) to.lock = Lock::wanted, to.type = near->type;
+  if (to.error == Status::ok) to.error = Status::lost_lock;
+  to.reached = to.issued;
+  to.bytes_reached = to.bytes;
+}
+
+void Window::end_deferred(const Deferred& deferred, Status status) {
   const Completion& completion = deferred.transfer.completion;
-  if (completion.call != nullptr) completion.call(completion.context, Status::lost_peer);
+  if (completion.call != nullptr) completion.call(completion.context, status);
 }
 
 // Active target
@@ -786,7 +809,8 @@ void Window::lost(int peer) {
       near->holds->store(Held::no);
       if (hand_over(*near)) tell_freed(*near);
     }
-    for (const Deferred& each : std::exchange(deferred_[rank], {})) end_deferred(each);
+    for (const Deferred& each : std::exchange(deferred_[rank], {}))
+      end_deferred(each, Status::lost_peer);
     deferred_.erase(rank);
   }
   const auto found = targets_.find(rank);
@@ -798,7 +822,8 @@ void Window::lost(int peer) {
   to.lock = Lock::none;
 }
 
-// Whoever of the node is the first to know gives them back.
+// Whoever of the node is the first to know gives them back. The dead may also have granted the
+// owner's turn and not told it.
 void Window::ended(int peer) {
   if (node_ == nullptr) return;
   const int place = node_->place_of(peer);
@@ -808,8 +833,12 @@ void Window::ended(int peer) {
     queue_of(near.commons).leave(static_cast<size_t>(place));
     const Held held = near.commons->of_ranks()[place].holds.exchange(Held::no);
     const LockType type = held == Held::shared ? LockType::shared : LockType::exclusive;
-    if (held != Held::no) near.commons->lock.release(type);
-    if (hand_over(near)) tell_freed(near);
+    if (held == Held::unsure) {
+      near.commons->lock.lose();
+    } else if (held != Held::no) {
+      near.commons->lock.release(type);
+    }
+    if (hand_over(near) || near.rank == rank_) tell_freed(near);
   }
 }
 

@@ -232,7 +232,8 @@ class Window {
   void defer(Transfer* transfer, Near* near);
   Mark defer(Near* near, bool unlock);
   void do_deferred(Near* near);
-  static void end_deferred(const Deferred& deferred);
+  void refuse_deferred(Near* near);
+  static void end_deferred(const Deferred& deferred, Status status);
   void give_back_lock(Near* near);
   void free_lock(Near* near);
   bool messages_met() const;

@@ -1,5 +1,5 @@
-// What others ask for of memory that the program has unmapped or protected: an error of the operation
-// at its origin's next flush, and all other operations are done.
+// What others ask for of memory that the program has unmapped or protected: an error of the
+// operation at its origin's next flush, and all other operations are done.
 #include "rma_job.h"
 
 #include <sys/mman.h>
@@ -24,8 +24,8 @@ class LostMemory : public testing::Test {
 
   static constexpr size_t bytes = 4 * page_words * 8;
   static constexpr uint64_t id = 7;
-  uint64_t* words = static_cast<uint64_t*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  uint64_t* words = static_cast<uint64_t*>(
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   Job job{2, 4};
   Window* origin = nullptr;
   Window* target = nullptr;
@@ -98,9 +98,13 @@ TEST_F(LostMemory, OfSeveralRunsOrByALayoutIsAnErrorToo) {
     transfer.displacement = 3 * page_words;
     transfer.pieces = {};
     transfer.length = 160;
-    transfer.layout = {3, 16, 32, 2, nullptr, [](const void*, uint64_t which) {
-                         return Piece{static_cast<int64_t>(which) * 8, 8};
-                       }};
+    transfer.layout = {3,
+                       16,
+                       32,
+                       2,
+                       nullptr,
+                       [](const void*, uint64_t which) {
+                         return Piece{static_cast<int64_t>(which) * 8, 8}; }};
     issue(transfer);
     EXPECT_EQ(flush(), Status::ok);
     transfer.displacement = page_words - 8;
@@ -182,8 +186,8 @@ TEST_F(LostMemory, BehindALockIsAnErrorWhenItIsGranted) {
 
 TEST(LostDynamicMemory, WasNeverThereOrIsNotAnyMore) {
   Job job(2, 5);
-  auto* const words = static_cast<uint64_t*>(
-      mmap(nullptr, 2 * page_words * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* const words = static_cast<uint64_t*>(mmap(
+      nullptr, 2 * page_words * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   Window* const origin = job.engines[0]->open(7, Members(2), Memory::dynamic());
   Window* const target = job.engines[1]->open(7, Members(2), Memory::dynamic());
   ASSERT_TRUE(target->exposure().memory().attach(words, 2 * page_words * 8));

@@ -263,9 +263,8 @@ class EngineWindow {
   bool lock_all_at_once(int assert) {
     rma::Near& own = window_->own();
     if (context.threaded || assert != 0 || all_locked_ || starting_ || !no_locks() || fenced_ ||
-        !own.commons->lock.try_take(rma::LockType::shared))
+        !own.take_lock(rma::LockType::shared))
       return false;
-    own.lock_taken(rma::LockType::shared);
     own.open.store(Open::passive, std::memory_order_relaxed);
     all_locked_ = true;
     window_->lock_all(false);
