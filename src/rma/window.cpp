@@ -56,10 +56,10 @@ void Window::list_nears() {
     near.place = node_ != nullptr ? node_->place_of(members_.peer(ranks[i])) : 0;
     if (near.rank != rank_) continue;
     const Memory& own = exposure_.memory();
-    near.base = own.base(), near.size = own.size(), near.unit = own.unit();
+    near.unit = own.unit();
     near.commons = commons_;
     near.holds = &commons_->of_ranks()[near.place].holds;
-    near.reach = Near::Reach::memory;
+    near.reach_memory(own.base(), own.size());
   }
   first_near_ = ranks.front();
   if (ranks.back() - ranks.front() + 1 == static_cast<int>(ranks.size()))
@@ -99,10 +99,8 @@ void Window::reach(Near* near) const {
   const Commons::Where where = near->commons->where;
   near->unit = std::max<int64_t>(near->commons->unit, 1);
   if (where == Commons::Where::arena) {
-    near->reach = Near::Reach::memory;
-    if (!node_->holds(place, size)) return;
-    near->base = node_->at(place);
-    near->size = size;
+    const bool held = node_->holds(place, size);
+    near->reach_memory(held ? node_->at(place) : nullptr, held ? size : 0);
   } else if (where == Commons::Where::process) {
     const Node::Process process = node_->process(static_cast<size_t>(near->place));
     if (!process.reachable || engine_->is_lost(members_.peer(near->rank))) return;
