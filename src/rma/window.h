@@ -12,6 +12,9 @@
 // to them is under way: then there is nothing to wait for. Only a lock that is not free, and what
 // comes behind it, goes by messages.
 //
+// In four files: window.cpp (near targets, what has come back, the end of others),
+// window_operations.cpp, window_locks.cpp and window_epochs.cpp.
+//
 // Targets and origins are ranks of the window. One thread at a time, but for what says otherwise.
 #pragma once
 
