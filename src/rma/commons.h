@@ -33,6 +33,7 @@ struct alignas(64) Commons {
   static constexpr uint32_t no_ticket = 0;
   Mutex order;
   std::atomic<uint32_t> tickets, far_ticket;
+  std::atomic<uint32_t> granting;  // somebody is about to take the lock for another
 
   // Words that others write and the owner awaits.
   alignas(64) Doorbell bell;

@@ -29,10 +29,12 @@ void Engine::take_early(Window* window) {
     BatchReader reader(messages.bytes());
     for (Message message; reader.next(&message);) {
       if (!take_for(window, message, from)) {
+        settle();
         lost(from, "it broke the protocol of one-sided communication");
         break;
       }
     }
+    settle();
   }
 }
 
@@ -88,9 +90,10 @@ bool Engine::run_own() {
 void Engine::received(int from, std::span<const std::byte> batch) {
   if (is_lost(from)) return;
   BatchReader reader(batch);
-  for (Message message; reader.next(&message);) {
-    if (!take(from, message)) return lost(from, "it broke the protocol of one-sided communication");
-  }
+  bool sound = true;
+  for (Message message; sound && reader.next(&message);) sound = take(from, message);
+  settle();
+  if (!sound) return lost(from, "it broke the protocol of one-sided communication");
   if (reader.malformed()) lost(from, "it sent what is no batch of messages");
 }
 
@@ -112,8 +115,14 @@ bool Engine::take(int from, const Message& message) {
 }
 
 bool Engine::take_for(Window* window, const Message& message, int from) {
+  if (window != unsettled_) settle();
+  unsettled_ = window;
   return is_token(message.head.kind) ? window->take_token(from, message)
                                      : window->take(from, message);
+}
+
+void Engine::settle() {
+  if (unsettled_ != nullptr) std::exchange(unsettled_, nullptr)->settle();
 }
 
 bool Engine::take_data(int from, const Message& message) {

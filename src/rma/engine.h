@@ -64,7 +64,8 @@ class Engine final : public net::Receiver {
  private:
   bool take_turns();
   bool take(int from, const Message& message);
-  static bool take_for(Window* window, const Message& message, int from);
+  bool take_for(Window* window, const Message& message, int from);
+  void settle();
   bool keep_early(int from, const Message& message);
   void take_early(Window* window);
   bool take_data(int from, const Message& message);
@@ -77,6 +78,7 @@ class Engine final : public net::Receiver {
   PendingTable pending_;
   std::vector<Window*> queueing_;
   std::unordered_map<uint64_t, std::unique_ptr<Window>> windows_;
+  Window* unsettled_ = nullptr;  // took the last request
   int opening_ = 0;
   std::unordered_map<uint64_t, std::unordered_map<int, BatchWriter>> early_;  // by window and rank
   std::unordered_map<int, size_t> early_bytes_;                               // by rank

@@ -1,8 +1,9 @@
 #include "rma/exposure.h"
 
+#include <cstring>
 #include <utility>
 
-#include "rma/execute.h"
+#include "rma/execute_there.h"
 
 namespace nearcache::rma {
 namespace {
@@ -61,6 +62,7 @@ bool Exposure::take(int from, const Message& message) {
 
 void Exposure::run(int from, const Message& message) {
   const Head& head = message.head;
+  if (!copies_.takes(from, head)) settle();
   if (is_operation(head.kind)) return operate(from, message);
   switch (head.kind) {
     case Kind::lock_shared:
@@ -73,6 +75,7 @@ void Exposure::run(int from, const Message& message) {
       unlock(from, head);
       break;
     case Kind::acknowledge:
+      if (without_lock_.contains(from)) return refuse(outbox_, from, head, Status::lost_lock);
       outbox_->append(from,
                       Head{.kind = Kind::acknowledged, .window = head.window, .token = head.token});
       break;
@@ -92,22 +95,69 @@ void Exposure::run(int from, const Message& message) {
 
 void Exposure::operate(int from, const Message& message) {
   const Head& head = message.head;
-  ++executed_[head.odd_epoch];
   const Status status = check(from, message);
-  if (status != Status::ok) return refuse(outbox_, from, head, status);
-  Action action{head.kind, head.element, head.operation, message.data.data(), nullptr};
-  if (fetches(head.kind)) {
-    action.result = outbox_->append(
-        from,
-        Head{
-            .kind = Kind::data, .window = head.window, .length = head.length, .token = head.token});
+  const bool one_run = message.pieces.empty() && head.length > 0;
+  if (status == Status::ok && !memory_.is_certain() && one_run &&
+      (head.kind == Kind::put || head.kind == Kind::get)) {
+    std::byte* const at = memory_.at(head.displacement, head.offset, 0, head.length);
+    return copies_.add(from, {head, at, message.data.data()});
   }
+  settle();
+  ++executed_[head.odd_epoch];
+  if (status != Status::ok) return refuse(outbox_, from, head, status);
+  if (!memory_.is_certain()) return operate_checked(from, message);
+  Action action{head.kind, head.element, head.operation, message.data.data(), nullptr};
+  if (fetches(head.kind)) action.result = reply(from, head);
   execute(action, &commons_->elements, process_,
           [&](auto function) { each_run(from, message, function); });
 }
 
+// Of several runs, and accumulates. What the kernel does not do for this process is done as if the
+// memory were there.
+void Exposure::operate_checked(int from, const Message& message) {
+  const Head& head = message.head;
+  if (fetches(head.kind)) fetched_.resize(head.length);
+  const Action action{head.kind, head.element, head.operation, message.data.data(),
+                      fetched_.data()};
+  const auto runs = [&](auto function) { each_run(from, message, function); };
+  const net::Reached reached = execute_there(action, static_cast<pid_t>(process_), head.length,
+                                             &commons_->elements, process_, runs);
+  if (reached == net::Reached::refused) {
+    memory_.take_as_certain();
+    execute(action, &commons_->elements, process_, runs);
+  } else if (reached != net::Reached::all) {
+    return refuse(outbox_, from, head, Status::out_of_range);
+  }
+  if (fetches(head.kind)) send_data(from, head, fetched_.data());
+}
+
+void Exposure::copy() {
+  const int from = copies_.origin();
+  const bool checked = copies_.execute(static_cast<pid_t>(process_),
+                                       [&](const Head& head, bool done, const std::byte* fetched) {
+                                         ++executed_[head.odd_epoch];
+                                         if (!done)
+                                           return refuse(outbox_, from, head, Status::out_of_range);
+                                         if (head.kind == Kind::get) send_data(from, head, fetched);
+                                       });
+  if (!checked) memory_.take_as_certain();
+}
+
+std::byte* Exposure::reply(int to, const Head& request) {
+  return outbox_->append(to, Head{.kind = Kind::data,
+                                  .window = request.window,
+                                  .length = request.length,
+                                  .token = request.token});
+}
+
+void Exposure::send_data(int to, const Head& request, const std::byte* data) {
+  std::byte* const at = reply(to, request);
+  if (request.length > 0) std::memcpy(at, data, request.length);
+}
+
 Status Exposure::check(int from, const Message& message) const {
   const Head& head = message.head;
+  if (without_lock_.contains(from)) return Status::lost_lock;
   if (head.length > most_bytes) return Status::bad_operation;
   if (head.kind == Kind::compare_and_swap &&
       (head.length > sizeof(uint64_t) * 2 || !message.pieces.empty()))
@@ -117,6 +167,7 @@ Status Exposure::check(int from, const Message& message) const {
 }
 
 void Exposure::unlock(int from, const Head& request) {
+  if (without_lock_.erase(from) > 0) return refuse(outbox_, from, request, Status::lost_lock);
   if (!locks_.release(from)) return refuse(outbox_, from, request, Status::not_locked);
   outbox_->append(
       from, Head{.kind = Kind::acknowledged, .window = request.window, .token = request.token});
@@ -134,17 +185,33 @@ void Exposure::grant() {
     });
     return true;
   };
-  for (std::optional<int> origin; grant_queue() && (origin = locks_.grant_next());) {
-    const BatchWriter messages = std::exchange(deferred_[*origin], {});
-    deferred_.erase(*origin);
-    BatchReader reader(messages.bytes());
-    for (Message message; reader.next(&message);) take(*origin, message);
-  }
+  for (std::optional<int> origin; grant_queue() && (origin = locks_.grant_next());)
+    take_deferred(*origin);
+  if (commons_->lock.is_lost()) refuse_lock();
   granting_ = false;
+}
+
+void Exposure::refuse_lock() {
+  // Among what one has sent behind its lock may be the next.
+  for (std::vector<int> origins; !(origins = locks_.give_up()).empty();) {
+    for (const int origin : origins) {
+      without_lock_.insert(origin);
+      take_deferred(origin);
+    }
+  }
+}
+
+void Exposure::take_deferred(int origin) {
+  const BatchWriter messages = std::exchange(deferred_[origin], {});
+  deferred_.erase(origin);
+  BatchReader reader(messages.bytes());
+  for (Message message; reader.next(&message);) take(origin, message);
+  settle();
 }
 
 void Exposure::forget(int peer) {
   locks_.forget(peer);
+  without_lock_.erase(peer);
   layouts_.forget(peer);
   deferred_.erase(peer);
   grant();

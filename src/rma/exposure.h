@@ -8,7 +8,10 @@
 
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
+#include "rma/checked_copies.h"
 #include "rma/commons.h"
 #include "rma/layouts.h"
 #include "rma/locks.h"
@@ -36,8 +39,12 @@ class Exposure {
         tell_(std::move(tell)),
         layouts_(layout_share(ranks)) {}
 
-  // A request. False if its origin has sent more than it may while it waits for a lock.
+  // A request. False if its origin has sent more than it may while it waits for a lock. It is
+  // executed by the next `settle`, before the message goes.
   bool take(int from, const Message& message);
+  void settle() {
+    if (!copies_.empty()) copy();
+  }
   void forget(int peer);
   // The lock may be free for those who wait for their turn.
   void grant();
@@ -52,10 +59,16 @@ class Exposure {
  private:
   void run(int from, const Message& message);
   void operate(int from, const Message& message);
+  void operate_checked(int from, const Message& message);
+  void copy();
+  std::byte* reply(int to, const Head& request);  // where the data go
+  void send_data(int to, const Head& request, const std::byte* data);
   Status check(int from, const Message& message) const;
   template <class Function>
   bool each_run(int from, const Message& message, Function function) const;
   void unlock(int from, const Head& request);
+  void refuse_lock();
+  void take_deferred(int origin);
 
   Memory memory_;
   Outbox* outbox_;
@@ -65,8 +78,12 @@ class Exposure {
   Locks locks_;
   std::function<void(size_t place)> tell_;
   ToldLayouts layouts_;
+  CheckedCopies copies_;
+  std::vector<std::byte> fetched_;
   // what came behind a lock that was not granted yet
   std::unordered_map<int, BatchWriter> deferred_;
+  // who believes to have the lock, which is lost
+  std::unordered_set<int> without_lock_;
   bool granting_ = false;
   uint64_t executed_[2] = {}, completed_ = 0;
 };

@@ -32,6 +32,16 @@ struct ElementLayout {
     const Piece piece = block(context, which);
     return {piece.offset + static_cast<int64_t>(element) * extent, piece.length};
   }
+  // Calls with each run of so many bytes, until a call returns false; then so does this.
+  template <class Function>
+  bool each_run(uint64_t length, Function function) const {
+    for (uint64_t element = 0; element < length / size; ++element) {
+      for (uint64_t which = 0; which < blocks; ++which) {
+        if (!function(run(element, which))) return false;
+      }
+    }
+    return true;
+  }
 };
 
 // Blocks that one origin may have told one target of a window: 48 MiB of the target's memory for

@@ -30,6 +30,21 @@ class Hold {
   Mutex* mutex_;
 };
 
+// Seen by who takes the mutex over from a process that has ended.
+class Granting {
+ public:
+  explicit Granting(std::atomic<uint32_t>* word) : word_(word) {
+    word_->store(1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~Granting() { word_->store(0, std::memory_order_release); }
+  Granting(const Granting&) = delete;
+  Granting& operator=(const Granting&) = delete;
+
+ private:
+  std::atomic<uint32_t>* word_;
+};
+
 }  // namespace
 
 void LockQueue::enter(size_t who, LockType type) {
@@ -61,9 +76,11 @@ size_t LockQueue::first() const {
 
 size_t LockQueue::grant_next() {
   const Hold held(&commons_->order, process_);
+  if (commons_->granting.load(std::memory_order_relaxed) != 0) commons_->lock.lose();
   const size_t who = first();
   if (who == nobody) return commons_->lock.set_queue(false), nobody;
   const LockType type = type_of(ticket(who).load(std::memory_order_relaxed));
+  const Granting granting(&commons_->granting);
   if (!commons_->lock.try_take_in_turn(type)) return nobody;
   if (who != owner()) {
     commons_->of_ranks()[who].holds.store(type == LockType::shared ? Held::shared : Held::exclusive,

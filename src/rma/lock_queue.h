@@ -14,6 +14,8 @@
 //   - Who grants takes the lock in the other's name, says that the other holds it, and then takes
 //     away its ticket: it is not granted twice, and can be given back if the other has ended.
 //     tests/protocol/lock.pml has it all.
+//   - Who ends while it changes the word, for itself (Held::unsure) or another (`granting`), leaves
+//     it unknown who has the lock: it is lost, and who waits for it, or comes, is told so.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 #include "rma/locks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "rma/shared_words.h"
 
@@ -46,6 +47,14 @@ std::optional<int> Locks::grant_next() {
 bool Locks::waits(int origin) const {
   return !waiting_.empty() &&
          std::ranges::find(waiting_, origin, &Waiting::origin) != waiting_.end();
+}
+
+std::vector<int> Locks::give_up() {
+  std::vector<int> origins;
+  if (waiting_.empty()) return origins;
+  if (!queue_.leave(queue_.owner())) word_->release(waiting_.front().type);  // its turn had come
+  for (const Waiting& each : std::exchange(waiting_, {})) origins.push_back(each.origin);
+  return origins;
 }
 
 void Locks::forget(int origin) {

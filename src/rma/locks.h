@@ -8,6 +8,7 @@
 #include <deque>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "rma/lock_queue.h"
 
@@ -24,6 +25,8 @@ class Locks {
   // Whose turn has come; it holds its lock from now on, and the queue is to be granted once more.
   std::optional<int> grant_next();
   bool waits(int origin) const;
+  // Nobody will have a turn any more: who waits for one, and does not from now on.
+  std::vector<int> give_up();
   // It is gone, and with it what it held or waited for.
   void forget(int origin);
 

@@ -12,10 +12,16 @@ std::byte* const somewhere = reinterpret_cast<std::byte*>(alignof(std::max_align
 
 Memory Memory::fixed(void* base, uint64_t size, int64_t unit) {
   Memory memory;
-  memory.fixed_ = true;
+  memory.fixed_ = memory.certain_ = true;
   memory.base_ = reinterpret_cast<uint64_t>(base);
   memory.size_ = size;
   memory.unit_ = unit;
+  return memory;
+}
+
+Memory Memory::brought(void* base, uint64_t size, int64_t unit) {
+  Memory memory = fixed(base, size, unit);
+  memory.certain_ = false;
   return memory;
 }
 

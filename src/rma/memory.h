@@ -10,12 +10,19 @@ namespace nearcache::rma {
 
 class Memory {
  public:
+  // It is there as long as the window.
   static Memory fixed(void* base, uint64_t size, int64_t unit);
-  // Displacements are addresses (MPI_BOTTOM plus so many bytes), within what is attached.
+  // The program's own, which it may take away or protect at any time.
+  static Memory brought(void* base, uint64_t size, int64_t unit);
+  // Displacements are addresses (MPI_BOTTOM plus so many bytes), within what is attached, which is
+  // the program's own.
   static Memory dynamic() { return Memory(); }
 
   bool is_dynamic() const { return !fixed_; }
-  // What `fixed` was told; no bytes of a dynamic one.
+  // False: whoever touches it for others must expect that it is not there.
+  bool is_certain() const { return certain_; }
+  void take_as_certain() { certain_ = true; }
+  // Of a fixed one; no bytes of a dynamic one.
   std::byte* base() const { return reinterpret_cast<std::byte*>(base_); }
   uint64_t size() const { return size_; }
   int64_t unit() const { return unit_; }
@@ -31,7 +38,7 @@ class Memory {
  private:
   bool attached(uint64_t address, uint64_t length) const;
 
-  bool fixed_ = false;
+  bool fixed_ = false, certain_ = false;
   uint64_t base_ = 0, size_ = 0;
   int64_t unit_ = 1;
   std::map<uint64_t, uint64_t> regions_;  // of a dynamic window: the end of each by its beginning

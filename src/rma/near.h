@@ -33,23 +33,41 @@ struct Near {
   // Reached by loads and stores. No bytes: nothing can be said without the window's `Memory`.
   std::byte* base = nullptr;
   uint64_t size = 0;
+  uint64_t word_places = 0;  // where 8 bytes may begin
   int64_t unit = 1;
   pid_t process = 0;
   Commons* commons = nullptr;          // null until it has been found
   std::atomic<Held>* holds = nullptr;  // in it, what others must know of `locked`
 
-  // True if so many bytes, not 0, are all in the memory there: from `*from` on.
-  bool has(int64_t displacement, uint64_t length, uint64_t* from) const {
-    return !__builtin_mul_overflow(static_cast<uint64_t>(displacement), static_cast<uint64_t>(unit),
-                                   from) &&
-           *from <= size && length <= size - *from;
-  }
-  // The memory there; null if it is not all in the window.
+  // So many bytes, not 0, of the memory there; null if they are not all in the window.
   std::byte* at(int64_t displacement, uint64_t length) const {
-    uint64_t from;
-    return has(displacement, length, &from) ? base + from : nullptr;
+    int64_t from;
+    if (__builtin_mul_overflow(displacement, unit, &from)) return nullptr;
+    const auto begin = static_cast<uint64_t>(from);  // below 0: beyond the end
+    return begin <= size && length <= size - begin ? base + begin : nullptr;
+  }
+  // The same of 8 bytes.
+  [[gnu::always_inline]] bool has_word(int64_t displacement, std::byte** at) const {
+    int64_t from;
+    if (__builtin_mul_overflow(displacement, unit, &from) ||
+        static_cast<uint64_t>(from) >= word_places)
+      return false;
+    *at = base + from;
+    return true;
+  }
+  void reach_memory(std::byte* begin, uint64_t bytes) {
+    base = begin, size = bytes;
+    word_places = bytes < sizeof(uint64_t) ? 0 : bytes - sizeof(uint64_t) + 1;
+    reach = Reach::memory;
   }
   bool reaches(Reach by) const { return reach.load(std::memory_order_relaxed) == by; }
+  // False if it is not free.
+  bool take_lock(LockType as) {
+    say_unsure();
+    if (commons->lock.try_take(as)) return lock_taken(as), true;
+    holds->store(Held::no, std::memory_order_relaxed);
+    return false;
+  }
   void lock_taken(LockType as) {
     locked = true, type = as;
     holds->store(as == LockType::shared ? Held::shared : Held::exclusive,
@@ -58,8 +76,18 @@ struct Near {
   // True if somebody waits for it: then Window::hand_over.
   bool give_back_lock() {
     locked = false;
-    holds->store(Held::no, std::memory_order_relaxed);
-    return commons->lock.release(type);
+    say_unsure();
+    const bool waited = commons->lock.release(type);
+    holds->store(Held::no, std::memory_order_release);
+    return waited;
+  }
+
+ private:
+  // Before the lock's word is changed. Only others that look after this process has ended must see
+  // it, which see all that it had done: the order of its instructions is enough.
+  void say_unsure() {
+    holds->store(Held::unsure, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
   }
 };
 

@@ -10,8 +10,9 @@
 namespace nearcache::rma {
 
 enum class LockType : uint8_t { shared, exclusive };
-// How a rank holds a lock that it has taken by its word.
-enum class Held : uint32_t { no, shared, exclusive };
+// How a rank holds a lock that it has taken by its word. `unsure`: it is about to take it, or to
+// give it back.
+enum class Held : uint32_t { no, shared, exclusive, unsure };
 
 // A lock that is held for moments. Who waits longer than that sleeps, and takes it over from a
 // process that has died with it.
@@ -35,12 +36,13 @@ class Mutex {
 };
 
 // A window's lock at one target, for whoever gets it at once. Those who do not wait in its queue
-// (lock_queue.h): as long as somebody is in it, nobody passes by.
+// (lock_queue.h): as long as somebody is in it, nobody passes by. It is lost when a rank ended
+// while it took or gave it back: nobody knows who has it, so nobody gets it any more.
 class LockWord {
  public:
-  bool try_take(LockType type) { return take(type, exclusive | queue); }
+  bool try_take(LockType type) { return take(type, exclusive | queue | lost); }
   // For the first of the queue.
-  bool try_take_in_turn(LockType type) { return take(type, exclusive); }
+  bool try_take_in_turn(LockType type) { return take(type, exclusive | lost); }
   // True if somebody is in the queue, which is to be granted.
   bool release(LockType type) {
     const uint32_t before = type == LockType::exclusive
@@ -48,6 +50,8 @@ class LockWord {
                                 : word_.fetch_sub(1, std::memory_order_acq_rel);
     return (before & queue) != 0;
   }
+  void lose() { word_.fetch_or(lost); }
+  bool is_lost() const { return (word_.load(std::memory_order_acquire) & lost) != 0; }
   void set_queue(bool any) {
     if (any) {
       word_.fetch_or(queue);
@@ -57,8 +61,8 @@ class LockWord {
   }
 
  private:
-  static constexpr uint32_t exclusive = 1U << 31, queue = 1U << 30;
-  static constexpr uint32_t holders = queue - 1;  // how many share it
+  static constexpr uint32_t exclusive = 1U << 31, queue = 1U << 30, lost = 1U << 29;
+  static constexpr uint32_t holders = lost - 1;  // how many share it
 
   bool take(LockType type, uint32_t against) {
     uint32_t now = word_.load(std::memory_order_relaxed);

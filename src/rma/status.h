@@ -5,7 +5,15 @@
 
 namespace nearcache::rma {
 
-enum class Status : uint8_t { ok, out_of_range, bad_operation, not_locked, no_window, lost_peer };
-inline constexpr int status_count = 6;
+enum class Status : uint8_t {
+  ok,
+  out_of_range,
+  bad_operation,
+  not_locked,
+  no_window,
+  lost_peer,
+  lost_lock
+};
+inline constexpr int status_count = 7;
 
 }  // namespace nearcache::rma

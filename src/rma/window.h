@@ -12,6 +12,9 @@
 // to them is under way: then there is nothing to wait for. Only a lock that is not free, and what
 // comes behind it, goes by messages.
 //
+// In four files: window.cpp (near targets, what has come back, the end of others),
+// window_operations.cpp, window_locks.cpp and window_epochs.cpp.
+//
 // Targets and origins are ranks of the window. One thread at a time, but for what says otherwise.
 #pragma once
 
@@ -170,6 +173,8 @@ class Window {
   // Of the engine: what has come.
   // False if no rank that follows the protocol sends that.
   bool take(int peer, const Message& message);  // a request
+  // Of these: before the messages go.
+  void settle();
   bool take_token(int peer, const Message& message);
   void answered(const Pending& pending, Status status);
   void failed(int peer, Status status);
@@ -230,7 +235,8 @@ class Window {
   void defer(Transfer* transfer, Near* near);
   Mark defer(Near* near, bool unlock);
   void do_deferred(Near* near);
-  static void end_deferred(const Deferred& deferred);
+  void refuse_deferred(Near* near);
+  static void end_deferred(const Deferred& deferred, Status status);
   void give_back_lock(Near* near);
   void free_lock(Near* near);
   bool messages_met() const;

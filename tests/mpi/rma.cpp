@@ -2,6 +2,7 @@
 // a window tells of itself. For the RMA engine; hosts may differ in what errors they find. With
 // --allocated, windows whose memory does not matter are allocated by MPI.
 #include <mpi.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -392,6 +393,73 @@ void many_fetches() {
   MPI_Win_unlock(next_rank(), words.win);
 }
 
+// What others ask of it is their error, and the rank goes on.
+void memory_that_its_rank_has_taken_away() {
+  constexpr int page = 4096, words = page / 8;
+  for (const bool dynamic : {false, true}) {
+    auto* const memory = static_cast<int64_t*>(
+        mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    MPI_Win win;
+    if (dynamic) {
+      MPI_Win_create_dynamic(MPI_INFO_NULL, check::world, &win);
+      MPI_Win_attach(win, memory, 3 * page);
+    } else {
+      MPI_Win_create(memory, 3 * page, 1, MPI_INFO_NULL, check::world, &win);
+    }
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Aint base = 0;
+    if (dynamic) MPI_Get_address(memory, &base);
+    MPI_Sendrecv_replace(&base, 1, MPI_AINT, (rank + ranks - 1) % ranks, 0, next_rank(), 0,
+                         check::world, MPI_STATUS_IGNORE);
+    munmap(memory + words, page);
+    mprotect(memory + 2 * words, page, PROT_READ);
+    MPI_Barrier(check::world);
+    const MPI_Aint unmapped = base + page, protects = base + 2 * page;
+    const int64_t one = 1;
+    int64_t got = -1;
+    const auto put = [&](MPI_Aint at) {
+      return MPI_Put(&one, 1, MPI_INT64_T, next_rank(), at, 1, MPI_INT64_T, win);
+    };
+    const auto get = [&](MPI_Aint at) {
+      return MPI_Get(&got, 1, MPI_INT64_T, next_rank(), at, 1, MPI_INT64_T, win);
+    };
+    const auto add = [&](MPI_Aint at) {
+      return MPI_Accumulate(&one, 1, MPI_INT64_T, next_rank(), at, 1, MPI_INT64_T, MPI_SUM, win);
+    };
+    const auto fetch = [&](MPI_Aint at) {
+      return MPI_Fetch_and_op(&one, &got, MPI_INT64_T, next_rank(), at, MPI_SUM, win);
+    };
+    MPI_Win_lock_all(0, win);
+    // An error may also come from the call itself.
+    const auto fails = [&](int code) {
+      if (code == MPI_SUCCESS) code = MPI_Win_flush(next_rank(), win);
+      EXPECT_EQ(class_of(code), MPI_ERR_RMA_RANGE);
+      put(base);
+      get(base + 8);
+      EXPECT_EQ(MPI_Win_flush(next_rank(), win), MPI_SUCCESS);
+    };
+    for (int round = 0; round < 3; ++round) {
+      fails(put(unmapped));
+      fails(get(unmapped));
+      fails(add(unmapped));
+      fails(fetch(unmapped));
+      fails(put(protects));
+      fails(add(protects));
+      for (int i = 0; i < 100; ++i) put(base + i % 2 * page);
+      fails(MPI_SUCCESS);
+    }
+    add(base);
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(check::world);
+    EXPECT_EQ(memory[0], 2);
+    EXPECT_EQ(memory[2 * words], 0);
+    if (dynamic) MPI_Win_detach(win, memory);
+    MPI_Win_free(&win);
+    munmap(memory, page);
+    munmap(memory + 2 * words, page);
+  }
+}
+
 // A request outlives its window.
 void waited_for_after_its_window() {
   constexpr int count = 100;
@@ -639,6 +707,7 @@ int main(int argc, char** argv) {
        {"many_fetches", many_fetches},
        {"waited_for_after_its_window", waited_for_after_its_window},
        {"dynamic_memory", dynamic_memory},
+       {"memory_that_its_rank_has_taken_away", memory_that_its_rank_has_taken_away},
        {"windows_of_some_ranks_in_another_order", windows_of_some_ranks_in_another_order},
        {"attributes_and_memory_of_an_allocated_window",
         attributes_and_memory_of_an_allocated_window},

@@ -1,38 +1,51 @@
 /* The lock of a window at one target (src/rma/lock_queue.h): near ranks take it by its word or wait in its queue, the owner waits there for a far rank that has asked it
- * (src/rma/locks.h), and whoever gives the lock back grants it to the next. Ranks may end while they wait or hold it; what they leave is given back by who notices. (Not between
- * two instructions: while one holds the mutex, which is taken over, or has taken the word and not said so yet.) A rank that waits for good is an end of a run that Spin finds
- * invalid. Every other macro breaks a rule. */
+ * (src/rma/locks.h), and whoever gives the lock back grants it to the next. Ranks may end anywhere; what they leave is given back by who notices. Who ends between a change of the
+ * word and saying so leaves a lock that nobody can get any more: all who want it are told (`lost`). A rank that waits for good is an end of a run that Spin finds invalid. Every
+ * other macro breaks a rule. */
 #ifndef NEAR
 #define NEAR 2
 #endif
 #ifndef ROUNDS
-#define ROUNDS 2
+#define ROUNDS 1
 #endif
 #define OWNER NEAR
 #define NONE 255
 #define SHARED 1
 #define EXCLUSIVE 2
+#define UNSURE 3
 
 /* The word */
-bool exclusive, queue;
+bool exclusive, queue, lost;
 byte holders;
-#define FREE_FOR(type) (!exclusive && (type == SHARED || holders == 0))
+#define FREE_FOR(type) (!lost && !exclusive && (type == SHARED || holders == 0))
 #define TAKE(type) if :: type == SHARED -> holders++ :: else -> exclusive = true fi
 #define DROP(type) if :: type == SHARED -> assert(holders > 0); holders-- :: else -> assert(exclusive); exclusive = false fi
-
-bool mutex;
-#define LOCK atomic { !mutex; mutex = true }
-#define UNLOCK mutex = false
 
 byte tickets, last;              /* the one that was granted last */
 byte ticket[NEAR + 1], wants[NEAR + 1];
 byte holds[NEAR];
 byte readers, writers;
 bool dead[NEAR], buried[NEAR];
+#ifdef NOBODY_ENDS
+byte deaths = 1;
+#else
 byte deaths;
-chan to_owner = [4] of { mtype };
-mtype = { ask, unlock, turn, gone };
-bool far_granted, far_dead;
+#endif
+
+/* Who has the mutex: near ranks by number, from 1 on, and those that never end. */
+byte mutex;
+bool granting;
+#define AGENT 100
+#define OWNERS 101
+#define FREE 0
+#define LOCK(by) atomic { mutex == FREE || (mutex <= NEAR && dead[mutex - 1]); mutex = by }
+#define UNLOCK mutex = FREE
+#define MAY_END(by) if :: true :: atomic { by <= NEAR && deaths == 0 -> deaths++; dead[by - 1] = true; goto over } fi
+
+chan to_owner = [2] of { mtype };
+mtype = { ask, unlock, gone };
+bool told;                       /* the owner, that it may have a turn */
+bool far_granted, far_refused, far_dead;
 
 inline first(who) {
   d_step {
@@ -55,18 +68,24 @@ inline first(who) {
   }
 }
 
-inline grant(who) {
+inline grant(who, by) {
   do
   ::
 #ifndef GRANTS_WITHOUT_THE_MUTEX
-     LOCK;
+     LOCK(by);
 #endif
-     first(who);
+     atomic {
+#ifndef NOBODY_KNOWS_WHO_GRANTED
+       if :: granting -> lost = true :: else fi;
+#endif
+       first(who)
+     };
      if
      :: who == NONE -> queue = false; UNLOCK; break
-     :: who != NONE && !FREE_FOR(wants[who]) -> UNLOCK; break
+     :: who != NONE && !FREE_FOR(wants[who]) -> granting = false; UNLOCK; break
      :: who != NONE && FREE_FOR(wants[who]) ->
-        atomic { TAKE(wants[who]) };
+        atomic { granting = true; TAKE(wants[who]) };
+        MAY_END(by);
         atomic { assert(ticket[who] > last); last = ticket[who] };
 #ifndef HOLDS_AFTER_THE_TICKET
         if :: who < NEAR -> holds[who] = wants[who] :: else fi;
@@ -83,32 +102,45 @@ inline grant(who) {
 #else
         { byte next; first(next); if :: next == NONE -> queue = false :: else fi; next = 0 };
 #endif
-        UNLOCK;
+        atomic { granting = false; UNLOCK };
+        MAY_END(by);
 #ifndef THE_OWNER_IS_NOT_TOLD
-        if :: who == OWNER -> to_owner ! turn :: else fi
+        if :: who == OWNER -> told = true :: else fi
 #endif
      fi
   od;
+  if :: lost && by != OWNERS -> told = true :: else fi;
   who = 0
 }
 
-inline enter(me) {
-  LOCK;
-  tickets++;
-  ticket[me] = tickets;
+inline enter(me, by) {
+  LOCK(by);
+  atomic { tickets++; ticket[me] = tickets };
+  MAY_END(by);
 #ifdef SAYS_SO_TOO_LATE
   UNLOCK;
 #ifndef ENTERS_WITHOUT_A_LOOK
-  grant(other);
+  grant(other, by);
 #endif
   queue = true
 #else
-  queue = true;
-  UNLOCK;
+  atomic { queue = true; UNLOCK };
 #ifndef ENTERS_WITHOUT_A_LOOK
-  grant(other)
+  grant(other, by)
 #endif
 #endif
+}
+
+/* `was`: it had a ticket. */
+inline leave(me, by, was) {
+  LOCK(by);
+  atomic {
+    was = ticket[me] != 0;
+    ticket[me] = 0;
+    first(other);
+    if :: other == NONE -> queue = false :: else fi;
+    UNLOCK
+  }
 }
 
 inline try_take(type, got) {
@@ -125,15 +157,20 @@ inline try_take(type, got) {
   }
 }
 
-inline release(type, seen) {
+inline release(type, seen, by) {
+#ifdef GIVES_BACK_BEFORE_IT_IS_UNSURE
+  MAY_END(by); /* else it would be lost, as below */
+#endif
 #ifdef LOOKS_BEFORE_IT_GIVES_BACK
   seen = queue;
   atomic { DROP(type) };
 #else
   atomic { DROP(type); seen = queue };
 #endif
+  MAY_END(by);
+  if :: by <= NEAR -> holds[by - 1] = 0 :: else fi;
 #ifndef GIVES_BACK_WITHOUT_A_LOOK
-  if :: seen -> grant(other) :: else fi;
+  if :: seen -> grant(other, by) :: else fi;
 #endif
   seen = false
 }
@@ -148,18 +185,29 @@ inline leave_use(type) {
 proctype Near(byte me) {
   byte round = 0, type = 0, other = 0;
   bool got = false;
+again:
   do
   :: round == ROUNDS -> break
   :: round < ROUNDS ->
      round++;
      if :: type = SHARED :: type = EXCLUSIVE fi;
      wants[me] = type;
-     atomic { try_take(type, got); if :: got -> holds[me] = type :: else fi };
+     atomic {
+#ifndef TAKES_IT_AND_SAYS_SO_AFTERWARDS
+       holds[me] = UNSURE;
+#endif
+       try_take(type, got)
+     };
+     MAY_END(me + 1);
+     if :: got -> holds[me] = type :: else -> holds[me] = 0 fi;
      if
      :: !got ->
-        enter(me);
+        enter(me, me + 1);
         if
         :: ticket[me] == 0
+#ifndef NOBODY_LOOKS_WHETHER_IT_IS_LOST
+        :: lost -> leave(me, me + 1, got); if :: got -> got = false; goto again :: else fi
+#endif
         :: atomic { deaths == 0 -> deaths++; dead[me] = true; goto over }
         fi
      :: else
@@ -169,8 +217,15 @@ proctype Near(byte me) {
      :: true
      :: atomic { deaths == 0 -> deaths++; leave_use(type); dead[me] = true; goto over }
      fi;
-     atomic { leave_use(type); holds[me] = 0 };
-     release(type, got)
+     atomic {
+       leave_use(type);
+#ifdef GIVES_BACK_BEFORE_IT_IS_UNSURE
+       holds[me] = 0
+#else
+       holds[me] = UNSURE
+#endif
+     };
+     release(type, got, me + 1)
   od;
 over:
   skip
@@ -183,18 +238,35 @@ proctype Watches(byte who) {
 end:
   dead[who];
 #ifndef THE_DEAD_KEEP_THEIR_TICKET
-  LOCK;
-  ticket[who] = 0;
-  first(other);
-  if :: other == NONE -> queue = false :: else fi;
-  UNLOCK;
+  leave(who, AGENT, got);
 #endif
 #ifndef THE_DEAD_KEEP_THEIR_LOCK
   atomic { held = holds[who]; holds[who] = 0 };
-  if :: held != 0 -> atomic { DROP(held) } :: else fi;
+  if
+  :: held == UNSURE -> lost = true
+  :: held != 0 && held != UNSURE -> atomic { DROP(held) }
+  :: else
+  fi;
 #endif
-  grant(other);
+  grant(other, AGENT);
+#ifndef NOBODY_TELLS_THE_OWNER_FOR_THE_DEAD
+  told = true;
+#endif
+over:
   buried[who] = true
+}
+
+inline look_for_loss() {
+  if
+  :: waits && lost ->
+     waits = false;
+     leave(OWNER, OWNERS, got);
+     if
+     :: got -> got = false; far_refused = true
+     :: else -> has = true; far_granted = true
+     fi
+  :: else
+  fi
 }
 
 proctype Owner() {
@@ -206,32 +278,31 @@ end:
      try_take(wants[OWNER], got);
      if
      :: got -> has = true; far_granted = true
-     :: else -> waits = true; enter(OWNER)
+     :: else -> waits = true; enter(OWNER, OWNERS)
      fi;
-     got = false
-  :: to_owner ? turn ->
-     if :: waits && ticket[OWNER] == 0 -> waits = false; has = true; far_granted = true :: else fi
+     got = false;
+     look_for_loss()
+  :: atomic { told -> told = false };
+     if :: waits && ticket[OWNER] == 0 -> waits = false; has = true; far_granted = true :: else fi;
+     look_for_loss()
   :: to_owner ? unlock ->
      has = false;
-     release(wants[OWNER], got)
+     release(wants[OWNER], got, OWNERS)
   :: to_owner ? gone ->
      if
-     :: has -> has = false; release(wants[OWNER], got)
+     :: has -> has = false; release(wants[OWNER], got, OWNERS)
      :: !has && waits ->
         waits = false;
-        LOCK;
-        got = ticket[OWNER] != 0;
-        ticket[OWNER] = 0;
-        first(other);
-        if :: other == NONE -> queue = false :: else fi;
-        UNLOCK;
+        leave(OWNER, OWNERS, got);
 #ifndef FORGETS_A_TURN_THAT_HAS_COME
-        if :: !got -> release(wants[OWNER], got) :: else -> got = false fi;
+        if :: !got -> release(wants[OWNER], got, OWNERS) :: else -> got = false fi;
 #endif
-        grant(other)
+        grant(other, OWNERS)
      :: else
      fi
-  od
+  od;
+over:
+  skip
 }
 
 proctype Far() {
@@ -244,6 +315,7 @@ proctype Far() {
      use(type);
      atomic { leave_use(type) };
      to_owner ! unlock
+  :: far_refused
   :: atomic { deaths == 0 -> deaths++; far_dead = true };
      to_owner ! gone
   fi

@@ -12,9 +12,12 @@ RUNS = {
     "two_threads_that_wait_twice": ("agent", "TURNS=2"),
     "two_epochs": ("pscw", ""),
     "three_epochs": ("pscw", "ROUNDS=3"),
-    "locks": ("lock", "ROUNDS=1"),
+    "locks": ("lock", ""),
 }
-LONG_RUNS = {"three_threads": ("agent", "THREADS=3"), "locks_taken_twice": ("lock", "")}
+LONG_RUNS = {
+    "three_threads": ("agent", "THREADS=3"),
+    "locks_taken_twice": ("lock", "ROUNDS=2 NOBODY_ENDS=1"),
+}
 WAITS_FOR_GOOD, WRONG_EPOCH = "invalid end state", "assertion violated"
 WRONG_TURN = WRONG_EPOCH
 MUTATIONS = {
@@ -37,13 +40,18 @@ MUTATIONS = {
     "ENTERS_WITHOUT_A_LOOK": ("lock", WAITS_FOR_GOOD),
     "FORGETS_A_TURN_THAT_HAS_COME": ("lock", WAITS_FOR_GOOD),
     "FORGETS_THE_OTHERS": ("lock", WAITS_FOR_GOOD),
+    "GIVES_BACK_BEFORE_IT_IS_UNSURE": ("lock", WAITS_FOR_GOOD),
     "GIVES_BACK_WITHOUT_A_LOOK": ("lock", WAITS_FOR_GOOD),
     "GRANTS_THE_NEWEST": ("lock", WRONG_TURN),
     "GRANTS_WITHOUT_THE_MUTEX": ("lock", WRONG_TURN),
     "HOLDS_AFTER_THE_TICKET": ("lock", WRONG_TURN),
     "LOOKS_BEFORE_IT_GIVES_BACK": ("lock", WAITS_FOR_GOOD),
+    "NOBODY_KNOWS_WHO_GRANTED": ("lock", WAITS_FOR_GOOD),
+    "NOBODY_LOOKS_WHETHER_IT_IS_LOST": ("lock", WAITS_FOR_GOOD),
+    "NOBODY_TELLS_THE_OWNER_FOR_THE_DEAD": ("lock", WAITS_FOR_GOOD),
     "PASSES_THOSE_WHO_WAIT": ("lock", WRONG_TURN),
     "SAYS_SO_TOO_LATE": ("lock", WAITS_FOR_GOOD),
+    "TAKES_IT_AND_SAYS_SO_AFTERWARDS": ("lock", WAITS_FOR_GOOD),
     "TAKES_THE_TICKET_WITHOUT_THE_MUTEX": ("lock", WRONG_TURN),
     "THE_DEAD_KEEP_THEIR_LOCK": ("lock", WAITS_FOR_GOOD),
     "THE_DEAD_KEEP_THEIR_TICKET": ("lock", WAITS_FOR_GOOD),
@@ -73,7 +81,11 @@ def test_a_broken_rule_is_noticed(verify, mutation):
 
 @pytest.mark.parametrize(
     "name, sizes",
-    [("agent", {"THREADS", "TURNS"}), ("pscw", {"ROUNDS"}), ("lock", {"NEAR", "ROUNDS"})],
+    [
+        ("agent", {"THREADS", "TURNS"}),
+        ("pscw", {"ROUNDS"}),
+        ("lock", {"NEAR", "ROUNDS", "NOBODY_ENDS"}),
+    ],
 )
 def test_every_rule_that_a_model_can_break_is_broken_here(name, sizes):
     found = set(

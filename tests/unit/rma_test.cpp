@@ -2,20 +2,16 @@
 // errors, and how many batches each call costs.
 #include "rma_job.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstddef>
 #include <deque>
 #include <random>
 
 #include "rma/engine.h"
+#include "without_calls.h"
 
 namespace nearcache::rma {
 namespace {
@@ -927,23 +923,8 @@ TEST(RmaNode, WhoMayNotReachTheMemorySendsMessages) {
   EXPECT_EQ(job.network.batches(), batches);
 }
 
-// In a process of its own, for good: what the kernel is asked to write is refused.
 bool with_writes_refused(bool (*test)()) {
-  const pid_t child = fork();
-  if (child == 0) {
-    sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog program{std::size(filter), filter};
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    _exit(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 && test() ? 0 : 1);
-  }
-  int status = 1;
-  waitpid(child, &status, 0);
-  return status == 0;
+  return nearcache::test::without_calls({SYS_process_vm_writev}, test);
 }
 
 // Before the lock that its word gave it is given back, what went by messages is executed.

@@ -43,9 +43,13 @@ class Board {
 
   // Two words that are the same unless some rank keeps what it reads of some window.
   const uint64_t* readers() const { return &memory_->joined; }
-  static bool has_readers(const uint64_t* words) { return load(&words[1]) != load(&words[0]); }
+  [[gnu::always_inline]] static bool has_readers(const uint64_t* words) {
+    return load(&words[1]) != load(&words[0]);
+  }
   Slot& slot(uint32_t slot) const { return memory_->slots[slot]; }
-  static uint64_t load(const uint64_t* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+  [[gnu::always_inline]] static uint64_t load(const uint64_t* word) {
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+  }
   static void store(uint64_t* word, uint64_t value) {
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
   }

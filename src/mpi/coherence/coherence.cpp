@@ -47,6 +47,7 @@ Board* Coherence::board_for(MPI_Comm comm, const std::vector<int>& members) {
   if (!board_[count]->ready()) return nullptr;
   words_[count] = board_[count]->readers();
   boards_.store(count + 1, std::memory_order_release);
+  words_of_readers_.store(count == 0 ? words_[0] : somebody, std::memory_order_release);
   return board_[count].get();
 }
 
@@ -121,6 +122,7 @@ void Coherence::stop() {
   for (Window* window : context.windows.all()) window->end_coherence();
   exposed_.clear();
   const uint32_t count = boards_.exchange(0);
+  words_of_readers_.store(nobody, std::memory_order_release);
   for (uint32_t i = 0; i < count; ++i) {
     board_[i]->free();
     board_[i].reset();

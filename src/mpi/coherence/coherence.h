@@ -53,6 +53,10 @@ class Coherence {
     }
     return false;
   }
+  // The same by one pair of words: true also where others would have to be looked at.
+  [[gnu::always_inline]] bool somebody_may_read() const {
+    return Board::has_readers(words_of_readers_.load(std::memory_order_acquire));
+  }
   // Others may learn by the call that follows what this rank has done.
   void release() {
     if (somebody_reads()) [[unlikely]]
@@ -82,6 +86,8 @@ class Coherence {
   [[gnu::noinline]] void publish(bool releases);
   Board* find(const std::vector<int>& members) const;
 
+  static constexpr uint64_t nobody[2] = {0, 0}, somebody[2] = {0, 1};
+  std::atomic<const uint64_t*> words_of_readers_{nobody};
   std::atomic<uint32_t> boards_{0};
   std::array<const uint64_t*, most_boards> words_{};  // of each board's readers, at hand
   std::array<std::unique_ptr<Board>, most_boards> board_;

@@ -275,9 +275,10 @@ def write_call(row):
     )
     arguments = ", ".join(p.name for p in row.parameters)
     return (
-        f"[[gnu::noinline]] static int slow_{row.name}({parameters(row)}) {{\n{told(row)}"
+        f"[[gnu::noinline]] static int slow_{row.name}({parameters(row)}) {{\n"
+        f"  if (write_passes(context.last_window, win, TraceWrite::{row.arguments[0]})) {issue}\n{told(row)}"
         f"  return noted_write(win, TraceWrite::{row.arguments[0]}, target_rank, target_disp, {count}, {type_}, [&] {{ {issue} }});\n}}\n\n"
-        f"{head}  if (write_passes(context.last_window, win, TraceWrite::{row.arguments[0]})) {issue}\n"
+        f"{head}  if (write_plainly_passes(context.last_window, win, TraceWrite::{row.arguments[0]})) {issue}\n"
         f"  return slow_{row.name}({arguments});\n}}\n"
     )
 

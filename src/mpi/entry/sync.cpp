@@ -158,7 +158,7 @@ int unlocked(Window& window, int rank) {
 }
 
 // Of a window that pauses.
-int unnoted_flush(Window& window, int rank) {
+[[gnu::noinline]] int unnoted_flush(Window& window, int rank) {
   window.flush_passed();
   const bool fetched = window.completes_fetches();
   const int rc = next.Win_flush(rank, window.handle());
@@ -171,6 +171,17 @@ int unnoted_flush(Window& window, int rank) {
   return flush(win, one(rank), TraceSync::flush, [&] { return next.Win_flush(rank, win); });
 }
 
+[[gnu::noinline]] int flush_after_hit(Window& window, int rank) {
+  if (!window.serves_plain_flush(rank)) return slow_flush(rank, window.handle());
+  window.flush_served();
+  if (window.observed()) [[unlikely]]
+    window.tell_plain_flush(rank);
+  if (context.progress.served()) [[unlikely]]
+    window.call_for_progress();
+  context.completed();
+  return MPI_SUCCESS;
+}
+
 }  // namespace
 }  // namespace nearcache::mpi
 
@@ -181,18 +192,14 @@ using nearcache::TraceSync;
 extern "C" {
 
 int MPI_Win_flush(int rank, MPI_Win win) {
-  // The hot path: what follows a hit.
+  // The hot paths: what completes nothing that anybody would look at, and what follows a hit.
   Window* window = context.last_window;
   if (window == nullptr || window->handle() != win) return slow_flush(rank, win);
-  if (window->paused()) return unnoted_flush(*window, rank);
-  if (!window->serves_plain_flush(rank)) return slow_flush(rank, win);
-  window->flush_served();
-  if (window->observed()) [[unlikely]]
-    window->tell_plain_flush(rank);
-  if (context.progress.served()) [[unlikely]]
-    window->call_for_progress();
-  context.completed();
-  return MPI_SUCCESS;
+  if (!window->paused()) return flush_after_hit(*window, rank);
+  if (window->may_complete_fetches() || !context.learns_nothing())
+    return unnoted_flush(*window, rank);
+  window->flush_passed();
+  return next.Win_flush(rank, win);
 }
 
 int MPI_Win_flush_local(int rank, MPI_Win win) {

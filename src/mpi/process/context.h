@@ -79,10 +79,12 @@ struct Context {
   void locked() {
     if (transparent_windows.load(std::memory_order_relaxed) != 0) acquires.add(threaded);
   }
+  // There is no window to which what follows would matter.
+  bool learns_nothing() const { return transparent_windows.load(std::memory_order_relaxed) == 0; }
   // Gets, or own writes, are complete, or a shared lock was given back: an acquire too, unless
   // nobody is known to write.
   void completed() {
-    if (transparent_windows.load(std::memory_order_relaxed) == 0) return;
+    if (learns_nothing()) return;
     if (phases.on_the_way()) [[unlikely]]
       phases.step();
     if (!phases.quiet()) acquires.add(threaded);

@@ -101,6 +101,7 @@ void Phases::cover(MPI_Comm comm, const std::vector<int>& members) {
   if (group.reader_words > 1) wide_ = 1;
   groups_[count] = std::move(group);
   companions_.store(count + 1, std::memory_order_release);
+  choose_word_of_readers();
   if (reading_) announce(&groups_[count], true);
   update_quiet();
 }
@@ -113,6 +114,7 @@ void Phases::never_again() {
 void Phases::stop() {
   const std::lock_guard lock(mutex_);
   const uint32_t count = companions_.exchange(0);
+  choose_word_of_readers();
   acquires_->quiet = false;
   // threads have made them in another order elsewhere
   std::ranges::sort(groups_.begin(), groups_.begin() + count, {}, &Companion::order);

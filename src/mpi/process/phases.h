@@ -60,6 +60,10 @@ class Phases {
       readers |= __atomic_load_n(&words_[i][1], __ATOMIC_RELAXED);
     return readers != 0;
   }
+  // The same by one word: true also where others would have to be looked at.
+  [[gnu::always_inline]] bool somebody_may_read() const {
+    return __atomic_load_n(word_of_readers_.load(std::memory_order_acquire), __ATOMIC_RELAXED) != 0;
+  }
   // This rank is about to write to a window, or to let others see what it stored under an exclusive
   // lock: readers are told, and know it, when this returns.
   void writing() {
@@ -164,6 +168,15 @@ class Phases {
   Acquires* const acquires_;
   uint64_t phase_ = 0;
   uint64_t locked_in_ = 0;  // the phase after the one in which this rank locked exclusively last
+  static constexpr uint64_t nobody = 0, somebody = 1;
+  void choose_word_of_readers() {
+    const uint32_t count = companions_.load(std::memory_order_relaxed);
+    word_of_readers_.store(count > 1 || wide_ != 0 ? &somebody
+                           : count == 1            ? &words_[0][1]
+                                                   : &nobody,
+                           std::memory_order_release);
+  }
+  std::atomic<const uint64_t*> word_of_readers_{&nobody};
   std::atomic<uint32_t> companions_{0};
   std::array<const uint64_t*, most_groups> words_{};  // of each companion, at hand
   std::array<Companion, most_groups> groups_;

@@ -95,6 +95,12 @@ int EngineWindow::settled(Status status) const {
       log(LogLevel::warning, "one-sided communication failed: %s",
           station_->engine().why_lost().c_str());
       return MPI_ERR_OTHER;
+    case Status::lost_lock:
+      log(LogLevel::warning,
+          "one-sided communication failed: a rank has ended while it took or gave back a lock, so "
+          "nobody knows who has it: %s",
+          station_->engine().why_lost().c_str());
+      return MPI_ERR_OTHER;
   }
   return MPI_ERR_OTHER;
 }
@@ -491,9 +497,8 @@ bool EngineWindow::lock_at_once(int type, int rank, int assert) {
     return false;
   if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) return false;
   const auto as = type == MPI_LOCK_SHARED ? rma::LockType::shared : rma::LockType::exclusive;
-  if (!near->commons->lock.try_take(as)) return false;
+  if (!near->take_lock(as)) return false;
   if (fenced_) end_fences();
-  near->lock_taken(as);
   near->in_short = true;
   ++short_locks_;
   near->open.store(Open::passive, std::memory_order_relaxed);

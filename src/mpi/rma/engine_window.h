@@ -232,14 +232,9 @@ class EngineWindow {
   }
   // Where a word of an open target is, of those that lie in a row; false if not so.
   [[gnu::always_inline]] bool find_word(int rank, MPI_Aint displacement, std::byte** at) const {
-    uint64_t from;
     if (!window_->in_row(rank)) return false;
     const rma::Near& near = window_->of_row(rank);
-    if (near.open.load(std::memory_order_relaxed) == Open::no ||
-        !near.has(displacement, sizeof(uint64_t), &from))
-      return false;
-    *at = near.base + from;
-    return true;
+    return near.open.load(std::memory_order_relaxed) != Open::no && near.has_word(displacement, at);
   }
   // Of a predefined type without gaps.
   [[gnu::always_inline]] static bool plain_bytes(MPI_Datatype type, MPI_Count count,
@@ -263,9 +258,8 @@ class EngineWindow {
   bool lock_all_at_once(int assert) {
     rma::Near& own = window_->own();
     if (context.threaded || assert != 0 || all_locked_ || starting_ || !no_locks() || fenced_ ||
-        !own.commons->lock.try_take(rma::LockType::shared))
+        !own.take_lock(rma::LockType::shared))
       return false;
-    own.lock_taken(rma::LockType::shared);
     own.open.store(Open::passive, std::memory_order_relaxed);
     all_locked_ = true;
     window_->lock_all(false);

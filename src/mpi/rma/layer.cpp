@@ -184,10 +184,11 @@ std::vector<int> members_of(MPI_Comm comm) {
 rma::Window* open_window(const Part& part, Agreed agreed) {
   Station& station = engine_layer().station;
   const EngineWindow::Shape& shape = part.shape;
-  rma::Memory memory =
-      shape.flavor == MPI_WIN_FLAVOR_DYNAMIC
-          ? rma::Memory::dynamic()
-          : rma::Memory::fixed(shape.base, static_cast<uint64_t>(shape.size), shape.unit);
+  const auto size = static_cast<uint64_t>(shape.size);
+  rma::Memory memory = shape.flavor == MPI_WIN_FLAVOR_DYNAMIC ? rma::Memory::dynamic()
+                       : shape.flavor == MPI_WIN_FLAVOR_CREATE
+                           ? rma::Memory::brought(shape.base, size, shape.unit)
+                           : rma::Memory::fixed(shape.base, size, shape.unit);
   rma::Window* window = nullptr;
   {
     const rma::Agent::Lock lock(&station.agent());

@@ -130,6 +130,7 @@ class Window {
 
   // A fetching accumulate is outstanding: what it completes by may tell of others' writes.
   void fetch_begins() { fetching_ = true; }
+  bool may_complete_fetches() const { return fetching_; }
   bool completes_fetches() {
     fetching_ = fetching_ && !epochs().quiet();
     return fetching_;

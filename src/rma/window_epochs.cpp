@@ -1,0 +1,133 @@
+// Epochs of active targets: fence, post, start, complete and wait; and requests of others, which
+// wait for the end of a fence here if they come after it.
+#include <algorithm>
+#include <utility>
+
+#include "rma/engine.h"
+#include "rma/window.h"
+
+namespace nearcache::rma {
+
+void Window::fence_enter() {
+  if (all_near_) return near_fence_.enter(this);
+  std::vector<Piece> counts;
+  for (auto& [rank, to] : targets_) {
+    const uint64_t operations = std::exchange(to.operations, 0);
+    if (operations > 0) counts.push_back({rank, operations});
+  }
+  fence_.enter(counts);
+  say_over();
+}
+
+bool Window::fence_met() { return all_near_ ? near_fence_.met(this) : messages_met(); }
+
+// Who shares this memory may use it now as after the fence.
+void Window::say_over() {
+  if (node_ == nullptr || all_near_ || !messages_met() ||
+      commons_->fences_over.load(std::memory_order_relaxed) == fence_.entered())
+    return;
+  commons_->fences_over.store(fence_.entered(), std::memory_order_release);
+  commons_->over.ring();
+}
+
+bool Window::messages_met() const {
+  return fence_.met() && exposure_.executed(!fence_.odd()) >= fence_.expected();
+}
+
+void Window::post(std::span<const int> origins) {
+  if (all_near_) {
+    for (const int rank : origins) {
+      Commons& to = *near(rank)->commons;
+      to.of_ranks()[own().place].posts.fetch_add(1, std::memory_order_release);
+      to.bell.ring();
+    }
+    return;
+  }
+  for (const int rank : origins) engine_->outbox().append(members_.peer(rank), head(Kind::post));
+}
+
+bool Window::started(std::span<const int> targets) {
+  if (all_near_) {
+    const auto posted = [&](int rank) {
+      const Near& target = *near(rank);
+      const std::atomic<uint32_t>& posts = commons_->of_ranks()[target.place].posts;
+      return posts.load(std::memory_order_acquire) != target.started;
+    };
+    if (!std::ranges::all_of(targets, posted)) return false;
+    for (const int rank : targets) ++near(rank)->started;
+    return true;
+  }
+  if (!std::ranges::all_of(targets, [&](int rank) { return posts_.contains(rank); })) return false;
+  for (const int rank : targets) {
+    const auto found = posts_.find(rank);
+    if (--found->second == 0) posts_.erase(found);
+  }
+  return true;
+}
+
+void Window::complete(std::span<const int> targets) {
+  if (all_near_) {
+    for (const int rank : targets) {
+      Commons& to = *near(rank)->commons;
+      to.completed.fetch_add(1, std::memory_order_release);
+      to.bell.ring();
+    }
+    return;
+  }
+  for (const int rank : targets)
+    engine_->outbox().append(members_.peer(rank), head(Kind::complete));
+}
+
+bool Window::completed_by(size_t origins) {
+  if (all_near_) {
+    if (commons_->completed.load(std::memory_order_acquire) - completed_ < origins) return false;
+    completed_ += origins;
+    return true;
+  }
+  if (exposure_.completed() < origins) return false;
+  exposure_.waited_for(origins);
+  return true;
+}
+
+// A rank that has left a fence may not see memory as it is before what others sent until then is
+// executed: its requests wait for the end of that fence here, which needs nothing of this rank's
+// program any more.
+bool Window::take(int peer, const Message& message) {
+  const bool ahead =
+      is_operation(message.head.kind) && message.head.odd_epoch == fence_.odd() && !messages_met();
+  if (ahead || (!ahead_.empty() && ahead_.contains(peer))) return ahead_[peer].hold(message.whole);
+  if (!exposure_.take(peer, message)) return false;
+  take_ahead();
+  return true;
+}
+
+void Window::take_ahead() {
+  say_over();
+  if (ahead_.empty() || !messages_met()) return;
+  for (const auto& [peer, messages] : std::exchange(ahead_, {})) {
+    BatchReader reader(messages.bytes());
+    for (Message message; reader.next(&message);) exposure_.take(peer, message);
+    exposure_.settle();
+  }
+}
+
+void Window::settle() {
+  exposure_.settle();
+  take_ahead();
+}
+
+bool Window::take_token(int peer, const Message& message) {
+  const int rank = members_.rank_of(peer);
+  if (rank < 0) return false;
+  if (message.head.kind == Kind::lock_freed) {
+    exposure_.grant();
+  } else if (message.head.kind == Kind::post) {
+    ++posts_[rank];
+  } else if (!fence_.arrived(message.head.token, message.head.displacement, message.pieces)) {
+    return false;
+  }
+  take_ahead();
+  return true;
+}
+
+}  // namespace nearcache::rma

@@ -1,0 +1,263 @@
+// Locks of a window at its targets, and what waits for them: by the word that near ranks share, or
+// by messages.
+#include <utility>
+
+#include "rma/engine.h"
+#include "rma/window.h"
+
+namespace nearcache::rma {
+
+// Words
+
+// Whether an operation may be executed here: the memory can be reached, no message is under way to
+// the target, and this rank has, or gets at once, the lock that it wants. If it does not get it, it
+// waits in its queue from now on, if it may.
+bool Window::usable(Near* near, Target* to, bool may_wait) {
+  if (near->reaches(Near::Reach::messages)) return false;
+  if (to != nullptr && to->issued != to->reached) return false;
+  const bool wanted = to != nullptr && to->lock == Lock::wanted;
+  if (!wanted && (near->locked || !all_locked_ || (to != nullptr && to->lock == Lock::held)))
+    return true;
+  const LockType type = wanted ? to->type : LockType::shared;
+  if (near->queued) return false;
+  const bool taken = near->take_lock(type);
+  if (!taken && !may_wait) return false;
+  if (to != nullptr) to->lock = Lock::none;
+  if (taken) return true;
+  queue_up(near, type);
+  return false;
+}
+
+bool Window::ready(int rank) {
+  Near* const near = this->near(rank);
+  Target* const to = known(rank);
+  return near != nullptr && usable(near, to, false) && (to == nullptr || to->error == Status::ok);
+}
+
+LockQueue Window::queue_of(Commons* commons) const {
+  return LockQueue(commons, node_ != nullptr ? node_->size() : 1, engine_->process());
+}
+
+void Window::tell_turn(size_t place) {
+  for (Near& near : nears()) {
+    if (near.place == static_cast<int>(place) && near.commons != nullptr) near.commons->bell.ring();
+  }
+}
+
+bool Window::hand_over(const Near& near) {
+  bool far = false;
+  LockQueue queue = queue_of(near.commons);
+  queue.grant([&](size_t who) {
+    if (who == queue.owner()) {
+      far = true;
+    } else {
+      tell_turn(who);
+    }
+  });
+  if (!near.commons->lock.is_lost()) return far;
+  for (const Near& each : nears()) tell_turn(static_cast<size_t>(each.place));
+  return true;
+}
+
+void Window::tell_freed(const Near& near) {
+  if (near.rank == rank_) {
+    exposure_.grant();
+  } else {
+    engine_->outbox().append(members_.peer(near.rank), head(Kind::lock_freed));
+  }
+}
+
+// Locks of any target
+
+void Window::take_lock(int rank, Target* to) {
+  const Near* const near = this->near(rank);
+  const bool has = near != nullptr && near->locked;
+  if (all_locked_ && to->lock == Lock::none && !has)
+    to->lock = Lock::wanted, to->type = LockType::shared;
+  if (to->lock != Lock::wanted) return;
+  to->lock = Lock::held;
+  engine_->outbox().append(
+      members_.peer(rank),
+      head(to->type == LockType::exclusive ? Kind::lock_exclusive : Kind::lock_shared));
+}
+
+void Window::lock(int rank, LockType type, bool no_check) {
+  if (no_check) return;
+  target(rank).lock = Lock::wanted;
+  target(rank).type = type;
+}
+
+Mark Window::lock_now(int rank) {
+  if (Near* const near = this->near(rank); near != nullptr) {
+    if (usable(near, known(rank), true)) return 0;
+    if (near->queued) return defer(near, false);
+  }
+  Target& to = target(rank);
+  take_lock(rank, &to);
+  if (to.lock != Lock::held) return 0;
+  ask(rank, &to, Kind::acknowledge);
+  return to.issued;
+}
+
+Mark Window::unlock(int rank) {
+  if (Near* const near = this->near(rank); near != nullptr) {
+    if (near->queued) return defer(near, true);
+    if (near->locked) give_back_lock(near);
+  }
+  Target* const to = known(rank);
+  if (to == nullptr) return 0;
+  if (std::exchange(to->lock, Lock::none) != Lock::held) return flush(rank);
+  if (engine_->is_lost(members_.peer(rank))) return 0;
+  ask(rank, to, Kind::unlock);
+  return to->issued;
+}
+
+void Window::lock_all(bool no_check) { all_locked_ = !no_check; }
+
+void Window::unlock_all() {
+  all_locked_ = false;
+  for (Near& near : nears()) {
+    if (near.locked) give_back_lock(&near);
+    if (near.queued) defer(&near, true);
+  }
+  for (const auto& [rank, to] : targets_) {
+    if (!queued(rank)) unlock(rank);
+  }
+}
+
+// A lock that was taken by its word: at once, unless something that was issued under it went by
+// messages, as its memory could not be reached any more.
+void Window::give_back_lock(Near* near) {
+  const Target* const to = known(near->rank);
+  near->frees = to != nullptr && to->issued != to->reached;
+  if (!near->frees) free_lock(near);
+}
+
+void Window::free_lock(Near* near) {
+  near->frees = false;
+  if (near->give_back_lock() && hand_over(*near)) tell_freed(*near);
+}
+
+// What waits for a lock by words
+
+void Window::queue_up(Near* near, LockType type) {
+  near->type = type;
+  near->queued = true;
+  queue_of(near->commons).enter(own_place(), type);
+  if (hand_over(*near)) tell_freed(*near);
+  engine_->expect_turns(this);
+}
+
+bool Window::queued(int rank) {
+  const Near* const near = this->near(rank);
+  return near != nullptr && near->queued;
+}
+
+bool Window::has_turn(int rank) {
+  const Near* const near = this->near(rank);
+  return !near->queued || !queue_of(near->commons).waits(own_place()) ||
+         near->commons->lock.is_lost();
+}
+
+void Window::defer(Transfer* transfer, Near* near) {
+  Deferred& kept = deferred_[near->rank].emplace_back();
+  kept.transfer = *transfer;
+  if (transfer->layout.size > 0) {
+    transfer->layout.each_run(
+        transfer->length, [&](const Piece& piece) { return kept.pieces.push_back(piece), true; });
+  } else {
+    kept.pieces.assign(transfer->pieces.begin(), transfer->pieces.end());
+  }
+  kept.transfer.layout = {};
+  Head like{.kind = transfer->kind, .operation = transfer->operation};
+  like.length = transfer->length;
+  if (const uint64_t bytes = data_bytes(like); bytes > 0)
+    kept.data.assign(transfer->data, transfer->data + bytes);
+  Target& to = target(near->rank);
+  kept.mark = ++to.issued;
+  to.answered = to.issued;  // nobody need be asked
+  to.bytes += transfer->length + kept.pieces.size() * sizeof(Piece) + sizeof kept;
+  to.bytes_asked = to.bytes;
+  if (transfer->kind != Kind::put && transfer->kind != Kind::accumulate) to.fetching = to.issued;
+  transfer->done = transfer->length;
+}
+
+Mark Window::defer(Near* near, bool unlock) {
+  Target& to = target(near->rank);
+  Deferred& kept = deferred_[near->rank].emplace_back();
+  kept.unlock = unlock;
+  kept.mark = to.answered = ++to.issued;
+  return kept.mark;
+}
+
+bool Window::take_turns() {
+  bool any = false, more = false;
+  for (Near& near : nears()) {
+    if (!near.queued) continue;
+    if (!has_turn(near.rank)) {
+      more = true;
+      continue;
+    }
+    any = true;
+    const bool lost = near.commons->lock.is_lost() && queue_of(near.commons).leave(own_place());
+    if (!lost) near.lock_taken(near.type);
+    near.queued = false;
+    if (lost) {
+      refuse_deferred(&near);
+    } else {
+      do_deferred(&near);
+    }
+  }
+  if (more) engine_->expect_turns(this);
+  return any;
+}
+
+// Where the memory cannot be reached any more, the rest goes by messages.
+void Window::do_deferred(Near* near) {
+  std::vector<Deferred> all = std::exchange(deferred_[near->rank], {});
+  deferred_.erase(near->rank);
+  Target& to = target(near->rank);
+  const int peer = members_.peer(near->rank);
+  bool sent = false;
+  for (Deferred& each : all) {
+    if (each.unlock) {
+      near->frees = sent;
+      if (!sent) free_lock(near);
+    } else if (each.transfer.kind == Kind::acknowledge) {
+      continue;
+    } else if (engine_->is_lost(peer)) {
+      end_deferred(each, Status::lost_peer);
+    } else {
+      each.transfer.pieces = each.pieces;
+      each.transfer.data = each.data.data();
+      each.transfer.done = 0;
+      sent = sent || near->reaches(Near::Reach::messages) || !execute_near(&each.transfer, near);
+      while (each.transfer.done < each.transfer.length) issue_part(&each.transfer, &to);
+    }
+  }
+  if (sent) return ask(near->rank, &to, Kind::acknowledge);
+  to.reached = to.issued;
+  to.bytes_reached = to.bytes;
+}
+
+// The lock is lost. Until the program unlocks, what it asks for is refused in the same way.
+void Window::refuse_deferred(Near* near) {
+  bool unlocked = false;
+  for (const Deferred& each : std::exchange(deferred_[near->rank], {})) {
+    unlocked = unlocked || each.unlock;
+    end_deferred(each, Status::lost_lock);
+  }
+  deferred_.erase(near->rank);
+  Target& to = target(near->rank);
+  if (!unlocked && !all_locked_) to.lock = Lock::wanted, to.type = near->type;
+  if (to.error == Status::ok) to.error = Status::lost_lock;
+  to.reached = to.issued;
+  to.bytes_reached = to.bytes;
+}
+
+void Window::end_deferred(const Deferred& deferred, Status status) {
+  const Completion& completion = deferred.transfer.completion;
+  if (completion.call != nullptr) completion.call(completion.context, status);
+}
+
+}  // namespace nearcache::rma

@@ -1,0 +1,208 @@
+// What a window asks of the memory of others: done at once where it is near, else in messages.
+#include <algorithm>
+#include <cstring>
+
+#include "rma/engine.h"
+#include "rma/execute.h"
+#include "rma/execute_there.h"
+#include "rma/window.h"
+
+namespace nearcache::rma {
+
+// Near memory
+
+// Where the memory of a near target is, in this process or its own.
+Memory Window::memory_of(const Near& near) {
+  if (near.reaches(Near::Reach::memory)) return Memory::fixed(near.base, near.size, near.unit);
+  return Memory::fixed(reinterpret_cast<void*>(near.commons->place), near.commons->size, near.unit);
+}
+
+Status Window::execute_at(const Transfer& transfer, Near* near, bool* refused) {
+  const Memory memory = near->rank == rank_ ? Memory() : memory_of(*near);
+  const Memory& there = near->rank == rank_ ? exposure_.memory() : memory;
+  const auto each_run = [&](auto function) {
+    const auto run = [&](const Piece& piece) {
+      std::byte* at = there.at(transfer.displacement, 0, piece.offset, piece.length);
+      return at != nullptr && function(at, piece.length);
+    };
+    if (transfer.layout.size > 0) return transfer.layout.each_run(transfer.length, run);
+    if (transfer.pieces.empty()) return run({0, transfer.length});
+    return std::ranges::all_of(transfer.pieces, run);
+  };
+  const Action action{transfer.kind, transfer.element, transfer.operation, transfer.data,
+                      transfer.result};
+  if (const Status status = check(action, each_run); status != Status::ok) return status;
+  Mutex* const elements = &near->commons->elements;
+  if (near->reaches(Near::Reach::memory)) {
+    execute(action, elements, engine_->process(), each_run);
+    return Status::ok;
+  }
+  const net::Reached reached =
+      execute_there(action, near->process, transfer.length, elements, engine_->process(), each_run);
+  *refused = reached == net::Reached::refused;
+  if (reached != net::Reached::gone)
+    return reached == net::Reached::unmapped ? Status::out_of_range : Status::ok;
+  engine_->ended(members_.peer(near->rank));
+  return Status::lost_peer;
+}
+
+// False if the memory cannot be reached any more: then operations go by messages.
+bool Window::execute_near(Transfer* transfer, Near* near) {
+  bool refused = false;
+  const Status status = execute_at(*transfer, near, &refused);
+  if (refused) {
+    near->open.store(Near::Open::no, std::memory_order_relaxed);
+    near->reach.store(Near::Reach::messages, std::memory_order_relaxed);
+    return false;
+  }
+  if (status != Status::ok) failed(members_.peer(near->rank), status);
+  transfer->done = transfer->length;
+  if (transfer->completion.call != nullptr)
+    transfer->completion.call(transfer->completion.context, status);
+  return true;
+}
+
+bool Window::move_at_once(const Near& near, Kind kind, int64_t displacement, void* here,
+                          uint64_t bytes) {
+  std::byte* const at = memory_of(near).at(displacement, 0, 0, bytes);
+  if (at == nullptr || bytes == 0) return false;
+  iovec run{at, bytes};
+  auto* const own = static_cast<std::byte*>(here);
+  const net::Reached reached = kind == Kind::put ? net::write_process(near.process, own, {&run, 1})
+                                                 : net::read_process(near.process, own, {&run, 1});
+  return reached == net::Reached::all;
+}
+
+// Operations
+
+bool Window::issue(Transfer* transfer) {
+  if (engine_->is_lost(members_.peer(transfer->target))) {
+    target(transfer->target).error = Status::lost_peer;
+    transfer->done = transfer->length;
+    if (transfer->completion.call != nullptr)
+      transfer->completion.call(transfer->completion.context, Status::lost_peer);
+    return true;
+  }
+  if (transfer->length == 0) {
+    if (transfer->completion.call != nullptr)
+      transfer->completion.call(transfer->completion.context, Status::ok);
+    return true;
+  }
+  if (Near* const near = this->near(transfer->target);
+      near != nullptr && transfer->done == 0 && usable(near, known(transfer->target), true) &&
+      execute_near(transfer, near))
+    return true;
+  if (Near* const near = this->near(transfer->target); near != nullptr && near->queued) {
+    if (crowded(transfer->target)) return false;
+    return defer(transfer, near), true;
+  }
+  Target& to = target(transfer->target);
+  take_lock(transfer->target, &to);
+  use_layout(transfer, &to);
+  while (transfer->sent != nullptr && transfer->sent->told < transfer->layout.blocks) {
+    if (crowded(transfer->target)) return flush(transfer->target), false;
+    tell_layout(*transfer, &to);
+  }
+  while (transfer->done < transfer->length) {
+    if (crowded(transfer->target)) return flush(transfer->target), false;
+    issue_part(transfer, &to);
+  }
+  if (transfer->sent != nullptr) --transfer->sent->users;
+  return true;
+}
+
+void Window::use_layout(Transfer* transfer, Target* to) {
+  const ElementLayout& layout = transfer->layout;
+  if (transfer->sent != nullptr || transfer->done > 0 || layout.size == 0 ||
+      transfer->length / layout.size * layout.blocks < least_runs)
+    return;
+  std::vector<uint64_t> unused;
+  transfer->sent = to->layouts.use(layout, layout_share(members_.size()), &unused);
+  for (const uint64_t number : unused) {
+    Head message = head(Kind::take_back_layout);
+    message.token = number;
+    engine_->outbox().append(members_.peer(transfer->target), message);
+  }
+}
+
+void Window::tell_layout(const Transfer& transfer, Target* to) {
+  const ElementLayout& layout = transfer.layout;
+  uint64_t& told = transfer.sent->told;
+  std::vector<Piece> blocks;
+  for (; told < layout.blocks && blocks.size() < most_pieces; ++told)
+    blocks.push_back(layout.block(layout.context, told));
+  Head message = head(Kind::tell_layout);
+  message.token = layout.number;
+  message.length = layout.blocks;
+  message.offset = static_cast<uint64_t>(layout.extent);
+  message.has_pieces(blocks.size());
+  engine_->outbox().append(members_.peer(transfer.target), message, blocks);
+  ++to->issued;
+  to->bytes += sizeof message + blocks.size() * sizeof(Piece);
+}
+
+void Window::issue_part(Transfer* transfer, Target* to) {
+  const bool fetches = transfer->kind != Kind::put && transfer->kind != Kind::accumulate;
+  const size_t size = size_of(transfer->element);
+  uint64_t bytes = std::min(transfer->length - transfer->done, part / size * size);
+  Head message = head(transfer->kind);
+  std::vector<Piece> pieces;
+  if (transfer->sent != nullptr) {
+    message.by_layout = 1;
+    pieces = {{static_cast<int64_t>(transfer->layout.number), transfer->done}};
+  } else if (transfer->pieces.empty() && transfer->layout.size == 0) {
+    message.offset = transfer->done;
+  } else {
+    pieces = next_pieces(transfer, part / size * size, &bytes);
+  }
+  message.element = transfer->element;
+  message.operation = transfer->operation;
+  message.odd_epoch = fence_.odd();
+  message.has_pieces(pieces.size());
+  message.displacement = transfer->displacement;
+  message.length = bytes;
+  ++to->issued;
+  ++to->operations;
+  to->bytes += bytes + sizeof message + pieces.size() * sizeof(Piece);
+  if (fetches) {
+    Pending pending;
+    pending.to = transfer->result + transfer->done;
+    pending.length = bytes;
+    // replies come in order
+    if (transfer->done + bytes == transfer->length) pending.completion = transfer->completion;
+    message.token = expect_reply(transfer->target, to, pending);
+    to->fetching = to->issued;
+  }
+  std::byte* data = engine_->outbox().append(members_.peer(transfer->target), message, pieces);
+  if (const uint64_t sent = data_bytes(message); sent > 0)
+    std::memcpy(data, transfer->data + transfer->done, sent);
+  transfer->done += bytes;
+  if (!fetches && to->bytes - to->bytes_asked > ask_after)
+    ask(transfer->target, to, Kind::acknowledge);
+}
+
+std::vector<Piece> Window::next_pieces(Transfer* transfer, uint64_t most, uint64_t* bytes) const {
+  const ElementLayout& layout = transfer->layout;
+  std::vector<Piece> pieces;
+  *bytes = 0;
+  while (transfer->done + *bytes < transfer->length && *bytes < most &&
+         pieces.size() < most_pieces) {
+    const Piece whole = layout.size > 0 ? layout.run(transfer->which_element, transfer->piece)
+                                        : transfer->pieces[transfer->piece];
+    const uint64_t length = std::min(whole.length - transfer->of_piece, most - *bytes);
+    pieces.push_back({whole.offset + static_cast<int64_t>(transfer->of_piece), length});
+    *bytes += length;
+    transfer->of_piece += length;
+    if (transfer->of_piece < whole.length) continue;
+    transfer->of_piece = 0;
+    if (++transfer->piece == layout.blocks) transfer->piece = 0, ++transfer->which_element;
+  }
+  return pieces;
+}
+
+bool Window::crowded(int rank) const {
+  const Target* to = known(rank);
+  return to != nullptr && to->bytes - to->bytes_reached > most_outstanding;
+}
+
+}  // namespace nearcache::rma

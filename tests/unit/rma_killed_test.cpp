@@ -1,0 +1,214 @@
+// A rank that is killed on its way through the words of a lock, after every instruction at which
+// they do not tell what it has done: who waits for the lock, or comes later, is told, and nobody
+// waits for good.
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "net/stub_network.h"
+#include "rma/engine.h"
+
+namespace nearcache::rma {
+namespace {
+
+constexpr int ranks = 5, near_ranks = 4, target = 3, far = 4;
+constexpr uint64_t id = 42;
+
+// One rank, in this process.
+struct Rank {
+  std::unique_ptr<Node> node;
+  std::unique_ptr<Engine> engine;
+  Window* window = nullptr;
+  uint64_t word = 0;
+
+  Rank(int rank, net::StubNetwork* network, const std::shared_ptr<net::Arena>& arena) {
+    if (rank < near_ranks) node = std::make_unique<Node>(arena, std::vector{0, 1, 2, 3}, rank);
+    engine = std::make_unique<Engine>(&network->fabric(rank));
+    std::byte* const memory = node != nullptr ? node->take(8) : reinterpret_cast<std::byte*>(&word);
+    window = engine->open(id, Members(ranks), Memory::fixed(memory, 8, 8), node.get());
+  }
+  ~Rank() { engine.reset(); }
+  Rank(const Rank&) = delete;
+  Rank& operator=(const Rank&) = delete;
+};
+
+class KilledRank : public testing::Test {
+ protected:
+  // Ranks but the second, which is a process of its own.
+  void begin() {
+    all.clear();
+    network = std::make_unique<net::StubNetwork>(ranks, 1);
+    std::string wrong;
+    arena = net::Arena::make(uint64_t{1} << 30, &wrong);
+    ASSERT_EQ(wrong, "");
+    for (const int rank : {0, 2, 3, 4})
+      all.push_back(std::make_unique<Rank>(rank, network.get(), arena));
+    for (const auto& each : all) each->window->find_nears();  // but for the one to come
+  }
+  Window& window(int rank) { return *all[static_cast<size_t>(rank == 0 ? 0 : rank - 1)]->window; }
+  Commons& commons() { return *window(target).own().commons; }
+  template <class Done>
+  bool run(Done done) {
+    while (!done()) {
+      bool any = false;
+      for (const auto& each : all) any = each->engine->poll() || any;
+      if (!any && network->draw() < 0) return done();
+    }
+    return true;
+  }
+  void tell_of_the_end() {
+    for (const auto& each : all) each->engine->ended(1);
+  }
+
+  // A process that does this as rank 1, one instruction after the other, until `stop` says so; then
+  // it is killed. False if it came to its end.
+  template <class Does, class Stop>
+  bool killed_on_its_way(Does does, Stop stop) {
+    const pid_t child = fork();
+    if (child == 0) {
+      Rank own(1, network.get(), arena);
+      if (!own.window->find_nears()) _exit(2);
+      if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(3);
+      raise(SIGSTOP);
+      does(*own.window);
+      _exit(0);
+    }
+    int status = 0;
+    bool killed = false;
+    while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+      if (stop()) {
+        killed = true;
+        kill(child, SIGKILL);
+      }
+      ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr);
+    }
+    may_trace = may_trace && (killed || WEXITSTATUS(status) != 3);
+    EXPECT_TRUE(killed || !may_trace || WEXITSTATUS(status) == 0);
+    return killed;
+  }
+
+  // What comes of a lock that each of the others wants; -1: it waits for good.
+  std::vector<int> locks_of(std::initializer_list<int> origins) {
+    std::vector<int> found;
+    for (const int origin : origins) {
+      window(origin).lock(target, LockType::exclusive, false);
+      const Mark taken = window(origin).lock_now(target);
+      const bool came = run([&] { return window(origin).reached(target, taken); });
+      const Status status = window(origin).take_error(target);
+      const Mark given = window(origin).unlock(target);
+      const bool went = run([&] { return window(origin).reached(target, given); });
+      found.push_back(came && went ? static_cast<int>(status) : -1);
+    }
+    return found;
+  }
+
+  std::unique_ptr<net::StubNetwork> network;
+  std::shared_ptr<net::Arena> arena;
+  std::vector<std::unique_ptr<Rank>> all;
+  bool may_trace = true;
+};
+
+constexpr int lost = static_cast<int>(Status::lost_lock);
+
+void lock_and_unlock(Window& window, LockType type) {
+  window.lock(target, type, false);
+  window.lock_now(target);
+  window.unlock(target);
+}
+
+TEST_F(KilledRank, WhileItTakesALockOrGivesItBack) {
+  for (const LockType type : {LockType::shared, LockType::exclusive}) {
+    int instructions = 0;
+    for (bool killed = true; killed; instructions += killed) {
+      begin();
+      int unsure = 0;
+      killed = killed_on_its_way([&](Window& window) { lock_and_unlock(window, type); },
+                                 [&] {
+                                   unsure += commons().of_ranks()[1].holds == Held::unsure;
+                                   return unsure > instructions;
+                                 });
+      if (!may_trace) GTEST_SKIP() << "processes may not be traced";
+      if (!killed) break;
+      // One of them waits when the end is told, the others come later.
+      window(0).lock(target, LockType::shared, false);
+      const Mark waits = window(0).lock_now(target);
+      window(far).lock(target, LockType::exclusive, false);
+      const Mark far_waits = window(far).lock_now(target);
+      run([] { return false; });
+      tell_of_the_end();
+      EXPECT_TRUE(run([&] { return window(0).reached(target, waits); }));
+      EXPECT_TRUE(run([&] { return window(far).reached(target, far_waits); }));
+      EXPECT_EQ(window(0).take_error(target), waits != 0 ? Status::lost_lock : Status::ok);
+      window(0).unlock(target);
+      EXPECT_EQ(window(far).take_error(target), Status::lost_lock);
+      const Mark unlocked = window(far).unlock(target);
+      EXPECT_TRUE(run([&] { return window(far).reached(target, unlocked); }));
+      EXPECT_EQ(locks_of({0, 2, target, far}), std::vector(4, lost));
+    }
+    EXPECT_GT(instructions, 4);  // both on the way in and out
+  }
+}
+
+// It gives its lock back, and with it a turn to another.
+TEST_F(KilledRank, WhileItGrantsALock) {
+  for (const int next : {0, far}) {
+    int instructions = 0;
+    for (bool killed = true; killed; instructions += killed ? 3 : 0) {
+      begin();
+      Mark waits = 0;
+      int granting = 0;
+      // The others have their tickets before: the child takes the lock in turn, the first one's.
+      ASSERT_TRUE(commons().lock.try_take(LockType::exclusive));
+      window(next).lock(target, LockType::exclusive, false);
+      waits = window(next).lock_now(target);
+      run([] { return false; });
+      killed = killed_on_its_way(
+          [&](Window& window) {
+            Near& near = *window.near(target);
+            near.lock_taken(LockType::exclusive);  // that which was taken above
+            window.unlock(target);
+          },
+          [&] {
+            granting += commons().granting != 0;
+            return granting > instructions;
+          });
+      if (!may_trace) GTEST_SKIP() << "processes may not be traced";
+      if (!killed) break;
+      tell_of_the_end();
+      EXPECT_TRUE(run([&] { return window(next).reached(target, waits); }));
+      const Status status = window(next).take_error(target);
+      EXPECT_TRUE(status == Status::ok || status == Status::lost_lock);
+      const Mark unlocked = window(next).unlock(target);
+      EXPECT_TRUE(run([&] { return window(next).reached(target, unlocked); }));
+      EXPECT_EQ(locks_of({0, 2, target, far}), std::vector(4, lost));
+    }
+    EXPECT_GT(instructions, 4);
+  }
+}
+
+// After any other instruction its lock is free, or was never its own.
+TEST_F(KilledRank, AnywhereElseLeavesNothingBehind) {
+  int steps = 0;
+  for (int at = 0; at >= 0; at += 17) {
+    begin();
+    steps = 0;
+    const bool killed = killed_on_its_way(
+        [&](Window& window) { lock_and_unlock(window, LockType::exclusive); },
+        [&] { return ++steps > at && commons().of_ranks()[1].holds != Held::unsure; });
+    if (!may_trace) GTEST_SKIP() << "processes may not be traced";
+    if (!killed) break;
+    tell_of_the_end();
+    EXPECT_EQ(locks_of({0, 2, target, far}), std::vector(4, 0)) << at;
+  }
+  EXPECT_GT(steps, 100);
+}
+
+}  // namespace
+}  // namespace nearcache::rma

@@ -1,0 +1,258 @@
+// What others ask for of memory that the program has unmapped or protected: an error of the
+// operation at its origin's next flush, and all other operations are done.
+#include "rma_job.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <random>
+
+#include "without_calls.h"
+
+namespace nearcache::rma {
+namespace {
+
+using test::Job;
+
+constexpr size_t page_words = 512;
+
+// A window of rank 1 on four pages, of which the second is unmapped and the third can only be read.
+class LostMemory : public testing::Test {
+ protected:
+  LostMemory() { begin(Memory::brought(words, bytes, 8)); }
+  ~LostMemory() override { munmap(words, bytes); }
+
+  static constexpr size_t bytes = 4 * page_words * 8;
+  static constexpr uint64_t id = 7;
+  uint64_t* words = static_cast<uint64_t*>(
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  Job job{2, 4};
+  Window* origin = nullptr;
+  Window* target = nullptr;
+
+  void begin(Memory memory) {
+    words[2 * page_words] = 77;
+    EXPECT_EQ(munmap(words + page_words, page_words * 8), 0);
+    EXPECT_EQ(mprotect(words + 2 * page_words, page_words * 8, PROT_READ), 0);
+    origin = job.engines[0]->open(id, Members(2), Memory::brought(nullptr, 0, 1));
+    target = job.engines[1]->open(id, Members(2), std::move(memory));
+  }
+  void issue(Transfer transfer) {
+    transfer.target = 1;
+    EXPECT_TRUE(origin->issue(&transfer));
+  }
+  void put(int64_t at, const uint64_t& value) {
+    issue({.kind = Kind::put, .displacement = at, .length = 8, .data = Job::bytes(value)});
+  }
+  void get(int64_t at, uint64_t* value) {
+    issue({.kind = Kind::get,
+           .displacement = at,
+           .length = 8,
+           .result = reinterpret_cast<std::byte*>(value)});
+  }
+  Status flush() {
+    const Mark mark = origin->flush(1);
+    EXPECT_TRUE(job.run([&] { return origin->reached(1, mark); }));
+    return origin->take_error(1);
+  }
+};
+
+TEST_F(LostMemory, IsAnErrorOfEveryOperationAtTheNextFlush) {
+  std::vector<uint64_t> data(2 * page_words, 1), back(2 * page_words, 9);
+  for (const Kind kind :
+       {Kind::put, Kind::get, Kind::accumulate, Kind::fetch, Kind::compare_and_swap}) {
+    const auto at = [&](int64_t where, uint64_t length = 8) {
+      issue({.kind = kind,
+             .displacement = where,
+             .length = length,
+             .data = Job::bytes(data[0]),
+             .result = reinterpret_cast<std::byte*>(back.data()),
+             .element = Element::uint64,
+             .operation = Operation::sum});
+      return flush();
+    };
+    EXPECT_EQ(at(page_words - 1), Status::ok);
+    EXPECT_EQ(at(page_words), Status::out_of_range);
+    EXPECT_EQ(at(page_words - 1, 16), Status::out_of_range);
+    EXPECT_EQ(at(3 * page_words), Status::ok);
+    EXPECT_EQ(at(2 * page_words) == Status::ok,
+              kind == Kind::get || kind == Kind::compare_and_swap);  // which finds another value
+    EXPECT_EQ(at(4 * page_words), Status::out_of_range);
+  }
+  EXPECT_EQ(words[2 * page_words], 77u);
+}
+
+TEST_F(LostMemory, OfSeveralRunsOrByALayoutIsAnErrorToo) {
+  std::vector<uint64_t> data(20, 5);
+  std::vector<Piece> pieces{{0, 8}, {page_words * 8, 8}, {16, 8}};
+  for (const Kind kind : {Kind::put, Kind::get, Kind::accumulate}) {
+    Transfer transfer{.kind = kind,
+                      .length = 24,
+                      .pieces = pieces,
+                      .data = Job::bytes(data[0]),
+                      .result = reinterpret_cast<std::byte*>(data.data()),
+                      .element = Element::uint64,
+                      .operation = Operation::sum};
+    issue(transfer);
+    EXPECT_EQ(flush(), Status::out_of_range);
+    transfer.displacement = 3 * page_words;
+    transfer.pieces = {};
+    transfer.length = 160;
+    transfer.layout = {3,
+                       16,
+                       32,
+                       2,
+                       nullptr,
+                       [](const void*, uint64_t which) {
+                         return Piece{static_cast<int64_t>(which) * 8, 8}; }};
+    issue(transfer);
+    EXPECT_EQ(flush(), Status::ok);
+    transfer.displacement = page_words - 8;
+    issue(transfer);
+    EXPECT_EQ(flush(), Status::out_of_range);
+  }
+  EXPECT_EQ(words[3 * page_words], 10u);
+}
+
+// Many at a time go by one call of the kernel, and each has its own answer.
+TEST_F(LostMemory, LeavesAllOtherOperationsAsTheyAre) {
+  std::mt19937_64 random(3);
+  std::vector<uint64_t> expected(4 * page_words), got(3000), should(3000);
+  const auto writable = [](size_t at) { return at / page_words == 0 || at / page_words == 3; };
+  for (int round = 0; round < 20; ++round) {
+    bool bad = false;
+    size_t next = random() % (4 * page_words);
+    for (size_t i = 0; i < got.size(); ++i) {
+      next = random() % 4 == 0 ? random() % (4 * page_words) : (next + 1) % (4 * page_words);
+      got[i] = should[i] = 0;
+      if (random() % 64 < 40) {
+        const uint64_t value = random();
+        put(static_cast<int64_t>(next), value);
+        if (writable(next)) expected[next] = value;
+        bad = bad || !writable(next);
+      } else if (random() % 16 != 0) {
+        get(static_cast<int64_t>(next), &got[i]);
+        should[i] = next / page_words == 1 ? 0 : next == 2 * page_words ? 77 : expected[next];
+        bad = bad || next / page_words == 1;
+      } else if (writable(next)) {
+        const uint64_t one = 1;
+        issue({.kind = Kind::accumulate,
+               .displacement = static_cast<int64_t>(next),
+               .length = 8,
+               .data = Job::bytes(one),
+               .element = Element::uint64,
+               .operation = Operation::sum});
+        ++expected[next];
+      }
+    }
+    EXPECT_EQ(flush(), bad ? Status::out_of_range : Status::ok);
+    EXPECT_EQ(got, should);
+    for (size_t i = 0; i < expected.size(); ++i)
+      ASSERT_EQ(writable(i) ? words[i] : expected[i], expected[i]) << i;
+  }
+}
+
+// Their end tells that what was sent before it is done.
+TEST_F(LostMemory, IsNoReasonToWaitForAFence) {
+  for (int round = 0; round < 3; ++round) {
+    const uint64_t one = 1;
+    put(page_words, one);
+    put(0, one + static_cast<uint64_t>(round));
+    put(page_words + 1, one);
+    for (Window* each : {origin, target}) each->fence_enter();
+    EXPECT_TRUE(job.run([&] { return origin->fence_met() && target->fence_met(); }));
+    EXPECT_EQ(words[0], 1u + static_cast<uint64_t>(round));
+  }
+  EXPECT_EQ(flush(), Status::out_of_range);
+}
+
+// What is held while another has the lock, and what a rank sends to itself.
+TEST_F(LostMemory, BehindALockIsAnErrorWhenItIsGranted) {
+  target->lock(1, LockType::exclusive, false);
+  EXPECT_EQ(target->lock_now(1), 0u);
+  origin->lock(1, LockType::exclusive, false);
+  const uint64_t one = 1;
+  uint64_t got = 5;
+  put(0, one);
+  put(page_words, one);
+  get(0, &got);
+  const Mark mark = origin->unlock(1);
+  EXPECT_FALSE(job.run([&] { return origin->reached(1, mark); }));
+  target->unlock(1);
+  EXPECT_TRUE(job.run([&] { return origin->reached(1, mark); }));
+  EXPECT_EQ(origin->take_error(1), Status::out_of_range);
+  EXPECT_EQ(got, 1u);
+}
+
+TEST(LostDynamicMemory, WasNeverThereOrIsNotAnyMore) {
+  Job job(2, 5);
+  auto* const words = static_cast<uint64_t*>(mmap(
+      nullptr, 2 * page_words * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  Window* const origin = job.engines[0]->open(7, Members(2), Memory::dynamic());
+  Window* const target = job.engines[1]->open(7, Members(2), Memory::dynamic());
+  ASSERT_TRUE(target->exposure().memory().attach(words, 2 * page_words * 8));
+  ASSERT_TRUE(target->exposure().memory().attach(reinterpret_cast<void*>(uintptr_t{64}), 4000));
+  munmap(words + page_words, page_words * 8);
+  const auto fetch = [&](uint64_t at) {
+    const uint64_t one = 1;
+    uint64_t old = 0;
+    Transfer transfer{.kind = Kind::fetch,
+                      .target = 1,
+                      .displacement = static_cast<int64_t>(at),
+                      .length = 8,
+                      .data = Job::bytes(one),
+                      .result = reinterpret_cast<std::byte*>(&old),
+                      .element = Element::uint64,
+                      .operation = Operation::sum};
+    EXPECT_TRUE(origin->issue(&transfer));
+    const Mark mark = origin->flush(1);
+    EXPECT_TRUE(job.run([&] { return origin->reached(1, mark); }));
+    return origin->take_error(1);
+  };
+  EXPECT_EQ(fetch(reinterpret_cast<uint64_t>(words)), Status::ok);
+  EXPECT_EQ(fetch(reinterpret_cast<uint64_t>(words + page_words)), Status::out_of_range);
+  EXPECT_EQ(fetch(64), Status::out_of_range);
+  EXPECT_EQ(words[0], 1u);
+  munmap(words, page_words * 8);
+}
+
+bool serves(Kind writes) {
+  Job job(2, 6);
+  std::vector<uint64_t> words(8);
+  Window* const origin = job.engines[0]->open(7, Members(2), Memory::brought(nullptr, 0, 1));
+  job.engines[1]->open(7, Members(2), Memory::brought(words.data(), 64, 8));
+  const uint64_t values[] = {5, 6, 7};
+  uint64_t got[3] = {};
+  for (uint64_t round = 1; round <= 2; ++round) {
+    for (const Kind kind : {writes, Kind::get}) {
+      for (size_t i = 0; i < 3; ++i) {
+        Transfer transfer{.kind = kind,
+                          .target = 1,
+                          .displacement = static_cast<int64_t>(2 * i),
+                          .length = 8,
+                          .data = Job::bytes(values[i]),
+                          .result = reinterpret_cast<std::byte*>(&got[i]),
+                          .element = Element::uint64,
+                          .operation = Operation::sum};
+        origin->issue(&transfer);
+      }
+    }
+    const Mark mark = origin->flush(1);
+    if (!job.run([&] { return origin->reached(1, mark); })) return false;
+    for (size_t i = 0; i < 3; ++i) {
+      if (got[i] != (writes == Kind::put ? 1 : round) * values[i] || words[2 * i] != got[i])
+        return false;
+    }
+  }
+  return origin->take_error(1) == Status::ok;
+}
+
+// In some containers no process may ask the kernel for such copies, be it of its own memory.
+TEST(BroughtMemory, IsServedAllTheSameWhereTheKernelRefusesToCopy) {
+  const auto refused = {SYS_process_vm_readv, SYS_process_vm_writev};
+  EXPECT_TRUE(nearcache::test::without_calls(refused, [] { return serves(Kind::put); }));
+  EXPECT_TRUE(nearcache::test::without_calls(refused, [] { return serves(Kind::accumulate); }));
+}
+
+}  // namespace
+}  // namespace nearcache::rma
