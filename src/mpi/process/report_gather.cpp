@@ -127,8 +127,7 @@ class Gathering {
   std::vector<uint64_t> lengths_of_all(uint64_t mine) {
     Exchange exchange(1, static_cast<size_t>(context.ranks));
     exchange.sent()[0] = mine;
-    next.Iallgather(exchange.sent().data(), 1, MPI_UINT64_T, exchange.received().data(), 1,
-                    MPI_UINT64_T, comm_, exchange.request());
+    exchange.gather_to_all(comm_);
     wait(&exchange);
     return exchange.received();
   }
