@@ -47,9 +47,10 @@ def measure(launch, arguments):
             summary[f"network_gets_ratio_{a_node}"] = (
                 row["shared"]["network_gets"] / row["private"]["network_gets"]
             )
-        # 64 vertices a rank, and storage for a small part of what it reads of them
-        ranks, vertices, storage = (64, 12, 32 << 10) if arguments.quick else (128, 13, 64 << 10)
-        row = simulated(program, ranks, 16, ["--rmat", vertices], storage)
+        # Storage for a small part of what a rank reads. Eight nodes share less of a graph than four: it has more edges, so that
+        # what each of them must fetch once is as small a part.
+        ranks, edges, storage = (64, 16, 32 << 10) if arguments.quick else (128, 32, 64 << 10)
+        row = simulated(program, ranks, 16, ["--rmat", 12], storage, edges)
         results.append(row)
         summary["lcc_cost_saved_16"] = row["shared"]["cost_saved"]
         summary["lcc_cost_saved_private"] = row["private"]["cost_saved"]
@@ -82,7 +83,7 @@ def alone(programs, folder, ranks=16):
     adaptive = scale.OPTIONS["adaptive"]
     rows = [
         run(app.name, app.program, app.arguments(ranks), total(app), {**app.options(), **adaptive})
-        for app in (scale.Lcc(quick=True), scale.BarnesHut(quick=True))
+        for app in (scale.Lcc(quick=False), scale.BarnesHut(quick=False))
     ]
     flags = adapt.flags("normal", 1, fixed=(adapt.FIT,), adaptive=(adapt.STARTS[0], adapt.FIT))
     words = [word for name, value in flags.items() for word in (f"--{name}", value)]
@@ -126,9 +127,9 @@ def engine(launch, quick):
             return json.load(file)
 
 
-def simulated(program, ranks, a_node, graph, storage):
+def simulated(program, ranks, a_node, graph, storage, edges=16):
     """LCC with so many ranks a node, with a cache each and with one for a node, of equal memory."""
-    words = [*graph, "--edge-factor", 16]
+    words = [*graph, "--edge-factor", edges]
     row = {"measured": "lcc in SimGrid", "ranks": ranks, "ranks_per_node": a_node}
     for side, share in (("private", "off"), ("shared", "node")):
         with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
