@@ -51,7 +51,8 @@ def memory_bytes():
 
 
 def nearcache_version():
-    found = re.search(r"project\(nearcache VERSION ([\d.]+)", file_text(ROOT / "CMakeLists.txt"))
+    text = file_text(ROOT / "python" / "nearcache" / "__init__.py")
+    found = re.search(r'^__version__ = "([^"]+)"', text, re.MULTILINE)
     commit = first_line(["git", "-C", ROOT, "describe", "--always", "--dirty"])
     return f"{found.group(1) if found else 'unknown'} ({commit})"
 

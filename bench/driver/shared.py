@@ -8,6 +8,7 @@ import tempfile
 
 from scale import dragonfly, simgrid
 
+from . import adapt, scale
 from .build import command
 from .numbers import median
 
@@ -33,7 +34,12 @@ def measure(launch, arguments):
     if simgrid.available():
         build = launch.build.directory
         command(["cmake", "--build", build, "--target", "bench-scale"], "building for SimGrid")
-        program = max((build / "bin").glob("simgrid-*")) / "lcc_cached"
+        programs = max((build / "bin").glob("simgrid-*"))
+        with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:
+            rows = alone(programs, folder)
+        results += rows
+        summary["alone_time_ratio"] = max(row["ratio"] for row in rows)
+        program = programs / "lcc_cached"
         for a_node in (2, 4):
             graph = ["--rmat", 11, "--row-window", "--unpermuted"]
             row = simulated(program, 2 * a_node, a_node, graph, 64 << 10)
@@ -41,13 +47,52 @@ def measure(launch, arguments):
             summary[f"network_gets_ratio_{a_node}"] = (
                 row["shared"]["network_gets"] / row["private"]["network_gets"]
             )
-        # 64 vertices a rank, and storage for a small part of what it reads of them
-        ranks, scale, storage = (64, 12, 32 << 10) if arguments.quick else (128, 13, 64 << 10)
-        row = simulated(program, ranks, 16, ["--rmat", scale], storage)
+        # Storage for a small part of what a rank reads. Eight nodes share less of a graph than four: it has more edges, so that
+        # what each of them must fetch once is as small a part.
+        ranks, edges, storage = (64, 16, 32 << 10) if arguments.quick else (128, 32, 64 << 10)
+        row = simulated(program, ranks, 16, ["--rmat", 12], storage, edges)
         results.append(row)
         summary["lcc_cost_saved_16"] = row["shared"]["cost_saved"]
         summary["lcc_cost_saved_private"] = row["private"]["cost_saved"]
     return results, summary, {}
+
+
+def alone(programs, folder, ranks=16):
+    """What option `share` costs where each rank has a node of its own: run times with it on and off, the same in every run."""
+
+    def run(name, program, words, number_of, options):
+        seconds = {}
+        for side, share in (("off", "off"), ("node", "node")):
+            out = os.path.join(folder, f"{name}-{side}.json")
+            given = {**options, "share": share}
+            flag = "--out" if program == "bench_adapt" else "--json"
+            hosts = 2 if program == "bench_adapt" else ranks
+            simgrid.run(programs / f"{program}_cached", [*words, flag, out], hosts, folder, given)
+            with open(out, encoding="utf-8") as file:
+                seconds[side] = number_of(json.load(file))
+        return {
+            "measured": "one rank a node, in SimGrid",
+            "program": name,
+            **{f"{side}_s": value for side, value in seconds.items()},
+            "ratio": seconds["node"] / seconds["off"],
+        }
+
+    def total(app):
+        return lambda result: app.row(result)["total_s"]
+
+    adaptive = scale.OPTIONS["adaptive"]
+    rows = [
+        run(app.name, app.program, app.arguments(ranks), total(app), {**app.options(), **adaptive})
+        for app in (scale.Lcc(quick=False), scale.BarnesHut(quick=False))
+    ]
+    flags = adapt.flags("normal", 1, fixed=(adapt.FIT,), adaptive=(adapt.STARTS[0], adapt.FIT))
+    words = [word for name, value in flags.items() for word in (f"--{name}", value)]
+
+    def elapsed(found):
+        return 1e-9 * sum(median(row["elapsed_ns"]) for row in found)
+
+    rows.append(run("normal", "bench_adapt", words, elapsed, {"max_storage": "1G"}))
+    return rows
 
 
 def hits(launch, quick):
@@ -82,9 +127,9 @@ def engine(launch, quick):
             return json.load(file)
 
 
-def simulated(program, ranks, a_node, graph, storage):
+def simulated(program, ranks, a_node, graph, storage, edges=16):
     """LCC with so many ranks a node, with a cache each and with one for a node, of equal memory."""
-    words = [*graph, "--edge-factor", 16]
+    words = [*graph, "--edge-factor", edges]
     row = {"measured": "lcc in SimGrid", "ranks": ranks, "ranks_per_node": a_node}
     for side, share in (("private", "off"), ("shared", "node")):
         with tempfile.TemporaryDirectory(prefix="nearcache-bench-") as folder:

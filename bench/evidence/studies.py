@@ -10,6 +10,7 @@ from . import (
     peers,
     remote_data,
     scaling,
+    sharing,
     victims,
 )
 
@@ -19,6 +20,7 @@ STUDIES = (
     access.STUDY,
     overlap.STUDY,
     peers.STUDY,
+    sharing.STUDY,
     adaptive.STUDY,
     barnes_hut.STUDY,
     lcc.STUDY,

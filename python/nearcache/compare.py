@@ -23,6 +23,8 @@ from .report_counts import (
     hit_rate,
     processes,
     saved_ns,
+    shares,
+    told_apart,
 )
 from .report_text import CONTROL, _grid
 
@@ -112,12 +114,15 @@ def of_reports(first: Report, second: Report) -> Compared:
     )
     counted = [
         Sum("gets", "gets", False),
-        *(Sum(each.name, each.label, False) for each in access_types(first)),
+        *(
+            Sum(each.name, each.label, False)
+            for each in access_types(second if shares(second) else first)
+        ),
         *TRAFFIC[api(first)],
     ]
     counted += TRAFFIC["coherence"] if api(first) == "MPI" else []
     for name, label, in_bytes in counted:
-        values = [each["totals"].get(name, 0) for each in both]
+        values = [told_apart(each["totals"]).get(name, 0) for each in both]
         if any(values):
             row(label, values, bytes_text if in_bytes else "{:,}".format)
     options = {name: name for name in (first.get("options") or {}) | (second.get("options") or {})}

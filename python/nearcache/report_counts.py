@@ -38,6 +38,14 @@ ACCESS_TYPES = [  # the order is that of the paper (CLaMPI, section III.B)
     AccessType("failing", "miss, failing", "not cached"),
     AccessType("bypassed", "bypassed", "passed straight to MPI"),
 ]
+# The first of these, where ranks of a node share caches (option share); `hits_own` is derived, by `told_apart`.
+SHARED_TYPES = [
+    AccessType("hits_own", "hit, full", "served from the cache, fetched by this rank"),
+    AccessType(
+        "hits_shared", "hit, of another's", "served what another rank of the node had fetched"
+    ),
+    *ACCESS_TYPES[1:],
+]
 OPENSHMEM_TYPES = [  # of the page cache: gets, then puts
     AccessType("hits_full", "hit", "served from the cache"),
     AccessType("direct", "miss", "fetched, with what surrounds it"),
@@ -54,7 +62,61 @@ def api(document: Report) -> str:
 
 
 def access_types(document: Report) -> list[AccessType]:
-    return OPENSHMEM_TYPES if api(document) == "OpenSHMEM" else ACCESS_TYPES
+    if api(document) == "OpenSHMEM":
+        return OPENSHMEM_TYPES
+    return SHARED_TYPES if shares(document) else ACCESS_TYPES
+
+
+def shares(document: Report) -> bool:
+    """Whether some ranks of a node had a cache together."""
+    return document["totals"].get("hits_shared", 0) > 0 or any(
+        window.get("sharing") for window in document["windows"]
+    )
+
+
+def told_apart(counters: Counters) -> Counters:
+    """With full hits on what the rank itself had fetched."""
+    own = counters.get("hits_full", 0) - counters.get("hits_shared", 0)
+    return {**counters, "hits_own": max(0, own)}
+
+
+class TypeRow(NamedTuple):
+    """An access type with its count, and the least and most of a rank; None where these are not known."""
+
+    label: str
+    count: int
+    least: float | None
+    most: float | None
+    meaning: str
+
+
+def type_rows(document: Report) -> list[TypeRow]:
+    totals, spread = told_apart(document["totals"]), dict(document["spread"])
+    own = [told_apart(rank["counters"])["hits_own"] for rank in document.get("per_rank") or []]
+    spread["hits_own"] = {"min": min(own), "max": max(own)} if own else {"min": None, "max": None}
+    none = {"min": 0, "max": 0}
+    return [
+        TypeRow(
+            label,
+            totals.get(name, 0),
+            spread.get(name, none)["min"],
+            spread.get(name, none)["max"],
+            meaning,
+        )
+        for name, label, meaning in access_types(document)
+    ]
+
+
+def sharing_words(window: Mapping[str, Any]) -> str:
+    """Who has a cache of this window together with others of its node, and why some have none. Empty where nobody asked for it."""
+    its = window.get("sharing")
+    words = []
+    if its:
+        caches = "1 cache" if its["caches"] == 1 else f"{its['caches']:,} caches"
+        words.append(f"{its['ranks']:,} ranks in {caches} of nodes")
+    if window.get("unshared"):
+        words.append(f"{'others' if its else 'a cache each'}: {window['unshared']}")
+    return "; ".join(words)
 
 
 def processes(document: Report) -> tuple[str, str]:
@@ -71,7 +133,6 @@ TRAFFIC = {
         Sum("puts", "puts", False),
         Sum("accumulates", "accumulates", False),
         Sum("own_gets", "gets of own memory", False),
-        Sum("hits_shared", "hits of what others fetched", False),
         Sum("evictions", "evictions", False),
         Sum("invalidations", "times dropped", False),
         Sum("write_drops", "entries overwritten", False),

@@ -13,7 +13,6 @@ from rich.text import Text
 
 from .report_counts import (
     Report,
-    access_types,
     api,
     by_dropped,
     by_gets,
@@ -21,7 +20,9 @@ from .report_counts import (
     hit_rate,
     processes,
     saved_ns,
+    sharing_words,
     traffic_rows,
+    type_rows,
     why_left_out,
     window_name,
 )
@@ -67,7 +68,7 @@ def header(document: Report) -> Table:
 
 
 def accesses(document: Report) -> Table:
-    totals, spread = document["totals"], document["spread"]
+    totals = document["totals"]
     gets = totals.get("gets", 0)
     one = processes(document)[0]
     table = _grid(
@@ -78,17 +79,10 @@ def accesses(document: Report) -> Table:
         (f"max/{one}", "right"),
         ("", "left"),
     )
-    for name, label, meaning in access_types(document):
-        count, over_ranks = totals.get(name, 0), spread.get(name, {"min": 0, "max": 0})
+    for label, count, least, most, meaning in type_rows(document):
         share = f"{100 * count / gets:.1f}%" if gets else "-"
-        table.add_row(
-            label,
-            f"{count:,}",
-            share,
-            f"{over_ranks['min']:,.0f}",
-            f"{over_ranks['max']:,.0f}",
-            meaning,
-        )
+        over_ranks = ["-" if value is None else f"{value:,.0f}" for value in (least, most)]
+        table.add_row(label, f"{count:,}", share, *over_ranks, meaning)
     table.add_row(
         "all",
         f"{gets:,}",
@@ -188,6 +182,7 @@ def acquires(document: Report) -> Table | None:
 def windows(document: Report) -> Table:
     if api(document) == "OpenSHMEM":
         return contexts(document)
+    shared = any(sharing_words(window) for window in document["windows"])
     table = _grid(
         ("window", "left"),
         ("mode", "left"),
@@ -199,6 +194,7 @@ def windows(document: Report) -> Table:
         ("filled", "right"),
         ("entries", "right"),
         ("not cached because", "left"),
+        *([("shared by", "left")] if shared else []),
     )
     for window in document["windows"]:
         counters = window["counters"]
@@ -215,6 +211,7 @@ def windows(document: Report) -> Table:
             filled,
             f"{counters.get('entries', 0):,}",
             _safe(why_left_out(window)),
+            *([_safe(sharing_words(window))] if shared else []),
         )
     return table
 

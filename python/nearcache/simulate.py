@@ -127,6 +127,11 @@ def _flags(given: Mapping[str, Any]) -> list[str]:
     help="So many ranks have one cache of a window together (option share)  [default: 1]",
 )
 @click.option(
+    "--by-host",
+    is_flag=True,
+    help="The same, of ranks whose traces name the same host, however many these are",
+)
+@click.option(
     "--model",
     metavar="L,G",
     help="A get of n bytes costs L + G*n ns, instead of what the trace has measured",

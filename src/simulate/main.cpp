@@ -65,8 +65,8 @@ std::string pages(const Arguments& arguments) {
   if (arguments.task != Task::study)
     return "--curve and --safety are for traces of MPI; for OpenSHMEM ask by --storage 64k,1M,16M, "
            "and run the program with shmem_check";
-  if (arguments.study.ranks_per_node > 1)
-    return "--ranks-per-node is for traces of MPI: OpenSHMEM's pages are each PE's own";
+  if (arguments.study.shares())
+    return "--ranks-per-node and --by-host are for traces of MPI: OpenSHMEM's pages are each PE's own";
   PageStudy study;
   std::string wrong = run_pages(arguments.study, &study);
   if (!wrong.empty()) return wrong;

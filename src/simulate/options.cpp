@@ -97,8 +97,11 @@ std::string apply(const Texts& texts, Arguments* arguments) {
       !set_mode(texts.mode, &study, &wrong) || !set_model(texts.model, &study, &wrong) ||
       !set_library(texts.set, &study, &wrong))
     return wrong;
-  if (study.ranks_per_node > 1 && arguments->task != Task::study)
-    return "--ranks-per-node is for the table: --curve, --summary and --safety tell of each rank";
+  if (study.shares() && arguments->task != Task::study)
+    return std::string(study.by_host ? "--by-host" : "--ranks-per-node") +
+           " is for the table: --curve, --summary and --safety tell of each rank";
+  if (study.by_host && study.ranks_per_node > 1)
+    return "--by-host and --ranks-per-node: nodes are told by one of them";
   if (texts.curve && study.policies.size() > 1) return "--curve: one policy at a time";
   return {};
 }
@@ -158,6 +161,8 @@ std::optional<int> parse_arguments(int argc, char** argv, Arguments* arguments) 
          "Ranks that have one cache of a window together (option share), as large as theirs")
       ->check(CLI::Range(1u, 1024u))
       ->capture_default_str();
+  app.add_flag("--by-host", study.by_host,
+               "The same, of ranks whose traces name the same host, however many these are");
   app.add_option("--model", texts.model,
                  "Cost of a get of n bytes: L + G*n ns, instead of what the trace has measured")
       ->type_name("L,G");

@@ -74,10 +74,11 @@ std::string head_text(const StudyOptions& options, const Study& study) {
       traces.cost_from == "trace"   ? fmt::format("fitted to {} measured gets", traces.cost_samples)
       : traces.cost_from == "model" ? "--model"
                                     : "assumed: the trace has measured none");
-  if (options.ranks_per_node > 1)
+  if (options.shares())
     text += fmt::format(
-        "{} ranks of a node have one cache of a window, as large as theirs would be together\n",
-        options.ranks_per_node);
+        "{} have one cache of a window, as large as theirs would be together\n",
+        options.by_host ? "the ranks of a host"
+                        : fmt::format("{} ranks of a node", options.ranks_per_node));
   for (const WindowContent& window : study.windows) {
     const Mode mode = options.selection.mode.value_or(static_cast<Mode>(window.mode));
     text += fmt::format("window {}{}: mode {}, {} gets, {} distinct of {} together, {} rank{}\n",
@@ -188,7 +189,7 @@ std::string study_text(const StudyOptions& options, const Study& study) {
                         policy, index, 100 * shares.cost_saved, 100 * shares.hits,
                         100 * shares.bytes, time_text(time_ns), rest);
   };
-  const bool shared = options.ranks_per_node > 1;
+  const bool shared = options.shares();
   text += fmt::format(
       "{:>10}  {:<17} {:>9}  {:>6}  {:>6}  {:>6}  {:>10}  {:>6}  {:>10}  {:>10}  {:>7}{}\n",
       "storage", "policy", "index", "cost%", "hits%", "bytes%", "time", "fill%", "evictions",
@@ -262,6 +263,7 @@ std::string study_json(const StudyOptions& options, const Study& study) {
       {"format", "nearcache-simulation"}, {"version", 1}, {"nearcache", version_text()}};
   json["mode"] = options.selection.mode ? mode_name(*options.selection.mode) : "as-traced";
   json["ranks_per_node"] = options.ranks_per_node;
+  json["by_host"] = options.by_host;
   json["cost"] = cost_json(study.traces);
   json["traces"] = traces_json(study.traces);
   json["windows"] = ordered_json::array();

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "simulate/node_cache.h"
 
@@ -36,12 +39,12 @@ class StudyRun {
 
   std::string run() {
     prepare_rows();
-    const std::vector<const RankTrace*> ranks = by_number();
-    for (size_t first = 0; first < ranks.size();) {
-      const uint32_t node = node_of(*ranks[first]);
+    const std::vector<Placed> placed = by_node();
+    for (size_t first = 0; first < placed.size();) {
+      const uint32_t node = placed[first].node;
       std::vector<Member> members;
-      for (; first < ranks.size() && node_of(*ranks[first]) == node; ++first)
-        members.push_back({ranks[first], {}});
+      for (; first < placed.size() && placed[first].node == node; ++first)
+        members.push_back({placed[first].trace, {}});
       std::string wrong = replay_node(&members);
       if (!wrong.empty()) return wrong;
     }
@@ -54,17 +57,28 @@ class StudyRun {
     RankContent content;
   };
 
+  struct Placed {
+    uint32_t node;
+    const RankTrace* trace;
+  };
   // Traces may be named in any order, and some ranks' be left out.
-  std::vector<const RankTrace*> by_number() const {
-    std::vector<const RankTrace*> ranks;
-    for (const RankTrace& trace : study_.traces.ranks) ranks.push_back(&trace);
-    if (options_.ranks_per_node > 1)
-      std::ranges::stable_sort(ranks, {}, [](const RankTrace* its) { return its->header.rank; });
-    return ranks;
-  }
-  uint32_t node_of(const RankTrace& trace) const {
-    return options_.ranks_per_node > 1 ? trace.header.rank / options_.ranks_per_node
-                                       : static_cast<uint32_t>(&trace - study_.traces.ranks.data());
+  std::vector<Placed> by_node() const {
+    std::unordered_map<std::string_view, uint32_t> hosts;
+    std::vector<Placed> placed;
+    for (const RankTrace& trace : study_.traces.ranks) {
+      const auto place = static_cast<uint32_t>(placed.size());
+      uint32_t node = place;
+      if (options_.by_host)
+        node = hosts.try_emplace(trace.header.host, place).first->second;
+      else if (options_.ranks_per_node > 1)
+        node = trace.header.rank / options_.ranks_per_node;
+      placed.push_back({node, &trace});
+    }
+    if (options_.shares())
+      std::ranges::stable_sort(placed, {}, [](const Placed& its) {
+        return std::pair(its.node, its.trace->header.rank);
+      });
+    return placed;
   }
 
   uint64_t steps() const {

@@ -34,6 +34,8 @@ struct StudyOptions {
   bool adaptive = false;
   // Ranks of a node, in the order of their numbers, that have one cache of a window together.
   uint32_t ranks_per_node = 1;
+  bool by_host = false;  // those whose traces name the same host do
+  bool shares() const { return by_host || ranks_per_node > 1; }
   bool bounds = true;
   bool show_progress = false;
   std::optional<Cost> model;  // none: from the traces

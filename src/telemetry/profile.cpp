@@ -6,6 +6,7 @@ namespace nearcache {
 
 ProfilePoint& ProfilePoint::operator+=(const ProfilePoint& other) {
   for (size_t i = 0; i < gets.size(); ++i) gets[i] += other.gets[i];
+  hits_shared += other.hits_shared;
   levels.storage_bytes += other.levels.storage_bytes;
   levels.stored_bytes += other.levels.stored_bytes;
   levels.index_entries += other.levels.index_entries;

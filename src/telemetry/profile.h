@@ -21,6 +21,7 @@ struct ProfileLevels {
 // One point of the timeline: counts since the start, levels at its end.
 struct ProfilePoint {
   std::array<uint64_t, outcome_count> gets{};  // by Outcome
+  uint64_t hits_shared = 0;                    // of the full ones, on what another rank had fetched
   ProfileLevels levels;
   ProfilePoint& operator+=(const ProfilePoint& other);
 };
@@ -99,6 +100,8 @@ class Profile {
   // A get of `bytes` bytes of `target`, of which the cache had `from_cache`. True now and then:
   // time to call `tick`.
   bool get(Outcome outcome, uint32_t target, uint64_t bytes, uint64_t from_cache, uint64_t hash);
+  // Before `get`: it is a full hit on what another rank of the node had fetched.
+  void hit_of_another() { ++point_.hits_shared; }
   // The same in two parts, for who does not see every get: so many of one outcome, and `gets` alike
   // by what they are of. They are in no reuse.
   void count(Outcome outcome, uint64_t gets) { point_.gets[static_cast<size_t>(outcome)] += gets; }

@@ -169,6 +169,9 @@ json window_json(const WindowReport& window) {
           {"bypass", window.bypass.empty() ? json() : json(window.bypass)},
           {"incoherent", window.incoherent.empty() ? json() : json(window.incoherent)},
           {"unshared", window.unshared.empty() ? json() : json(window.unshared)},
+          {"sharing", window.sharing == 0
+                          ? json()
+                          : json{{"ranks", window.sharing}, {"caches", window.shared_caches}}},
           {"counters", counters_json(window.counters)}};
 }
 
@@ -293,6 +296,10 @@ std::string report_text(const Report& report) {
       text += "  " + what + "   not cached: " + printable(window.bypass) + "\n";
     if (!window.incoherent.empty())
       text += "  " + what + "   not kept across acquires: " + printable(window.incoherent) + "\n";
+    if (window.sharing != 0)
+      text += formatted("  %s   %d of %d ranks share %d %s of nodes\n", what.c_str(),
+                        window.sharing, window.ranks, window.shared_caches,
+                        window.shared_caches == 1 ? "cache" : "caches");
     if (!window.unshared.empty())
       text += "  " + what + "   not shared with others of the node: " + printable(window.unshared) +
               "\n";

@@ -39,6 +39,8 @@ struct WindowReport {
   std::string incoherent;
   // why a rank has a cache of its own in spite of option share; empty if all is well
   std::string unshared;
+  int sharing = 0,
+      shared_caches = 0;  // ranks that share caches with others of their node, and these
   Counters counters;  // summed over ranks
 };
 

@@ -13,7 +13,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr size_t classes = 64;
-constexpr size_t point_words = static_cast<size_t>(outcome_count) + 4;
+constexpr size_t point_words = static_cast<size_t>(outcome_count) + 5;
 constexpr size_t most_targets = 256;  // a table of more is no use to a reader
 constexpr size_t most_names = 64;     // of objects, or of calls, of a rank
 constexpr size_t name_bytes = 64;
@@ -170,6 +170,7 @@ json point_json(const ProfilePoint& point) {
   for (const uint64_t count : point.gets) gets += count;
   object["gets"] = gets;
   for (int i = 1; i < outcome_count; ++i) object[names[i]] = point.gets[static_cast<size_t>(i)];
+  object["hits_shared"] = point.hits_shared;
   object["storage_bytes"] = point.levels.storage_bytes;
   object["stored_bytes"] = point.levels.stored_bytes;
   object["index_entries"] = point.levels.index_entries;
@@ -218,6 +219,7 @@ std::vector<uint64_t> ReportDetails::pack(const Profile& profile) {
   std::vector<uint64_t> words = {profile.timeline().slot_ns(), profile.timeline().points().size()};
   for (const ProfilePoint& point : profile.timeline().points()) {
     words.insert(words.end(), point.gets.begin(), point.gets.end());
+    words.push_back(point.hits_shared);
     const ProfileLevels& levels = point.levels;
     words.insert(words.end(),
                  {levels.storage_bytes, levels.stored_bytes, levels.index_entries, levels.entries});
@@ -257,6 +259,7 @@ bool ReportDetails::add(int rank, const std::vector<uint64_t>& packed) {
   for (size_t i = 0; i < slots; ++i) {
     ProfilePoint point;
     for (uint64_t& count : point.gets) count = words.next();
+    point.hits_shared = words.next();
     point.levels = {words.next(), words.next(), words.next(), words.next()};
     timeline.advance(i * slot_ns, point);
   }

@@ -11,6 +11,7 @@ import pytest
 from nearcache import ended
 from nearcache.advise import judgement, measure, text
 from support import launch, programs
+from support.trace_file import Trace
 
 # Gets cost what a network's would, whatever this machine does meanwhile.
 MODEL = {"NEARCACHE_MODEL": "30000,0.2"}
@@ -266,6 +267,8 @@ def evidence(
     coherent_hits=None,
     validations=0,
     incoherent=(),
+    hosts=("a",),
+    shared=(),
 ):
     window = {
         "id": 1,
@@ -313,6 +316,7 @@ def evidence(
         "points": points,
     }
     trace = {"ranks": ranks, "dropped": dropped, "cut_short": False, "program": "p", "modelled": ""}
+    window["traced_ranks"] = curve["ranks"] = len(hosts)
     coherent = coherent_hits is not None and {
         "hits_kept": max(0, coherent_hits - quiet_hits),
         "validations": validations,
@@ -337,7 +341,11 @@ def evidence(
         }
 
     return measure.Evidence(
-        safety={"cost": cost, "traces": [trace], "windows": [window]},
+        safety={
+            "cost": cost,
+            "traces": [{**trace, "host": host} for host in hosts],
+            "windows": [window],
+        },
         summary={"span": {"first_ns": 0, "last_ns": int(seconds * 1e9)}},
         curve={"windows": [curve]},
         transparent=within(epoch_hits),
@@ -346,7 +354,85 @@ def evidence(
         incoherent=dict(incoherent),
         obstacles=dict(obstacles),
         left_alone=list(left_alone),
+        shared={
+            mode: {
+                "rows": [
+                    within(count, hits_of_others=count // 2, validations=0)["rows"][0]
+                    for count in counts
+                ]
+            }
+            for mode, counts in dict(shared).items()
+        },
     )
+
+
+def test_one_cache_for_a_node_is_advised_where_it_saves_more():
+    # Each of two ranks reads once what the other one reads, too; so it does with a quarter of the room.
+    given = {"gets": 200000, "hits": 0, "ranks": 2, "hosts": ("a", "a")}
+    advice = judgement.judge(evidence(**given, shared={"always": (98000, 98000, 98000, 1000)}))
+    (window,) = advice.windows
+    assert (window.mode, window.helps, advice.verdict) == ("always", True, "helps")
+    assert window.shared.helps and window.shared.hits_of_others == 49000
+    assert window.saved_seconds == pytest.approx(98000 * (10010 - 80 - 15 - 10) * 1e-9 / 2)
+    assert window.storage_bytes == 4 << 20  # of 10 MB a rank a quarter
+    assert advice.settings["share"] == "node"
+    words = text.render(advice, ["mpiexec", "-n", "2", "./p"])
+    assert "nearcache run --mode always --storage 4M --index 65536 --share node -- mpiexec" in words
+    assert 'MPI_Info_set(info, "nearcache_share", "node")' in words
+    assert "50% of 98,000 hits are on what another one of up to 2 ranks has read" in " ".join(
+        words.split()
+    )
+    assert "its gets hardly repeat" in words
+
+
+def test_one_cache_for_a_node_is_not_advised_where_it_saves_no_more():
+    shared = {"always": (90100,) * 4}
+    advice = judgement.judge(evidence(ranks=2, hosts=("a", "a"), shared=shared))
+    assert advice.helps and "share" not in advice.settings
+    assert not advice.windows[0].shared.helps and "share" not in text.render(advice)
+
+
+def test_what_ranks_read_first_at_different_times_must_not_be_written_between():
+    # No rank alone would have been served old data in mode always; one that has what another one read earlier might.
+    given = {"hits": 40000, "writes": 3, "ranks": 2, "hosts": ("a", "a")}
+    shared = {"always": (95000,) * 4}
+    advice = judgement.judge(evidence(**given, shared=shared))
+    assert advice.windows[0].mode == "always" and advice.windows[0].shared is None
+    assert "share" not in advice.settings
+    quiet = {**shared, "transparent": (95000,)}
+    (window,) = judgement.judge(evidence(**given, quiet_hits=39000, shared=quiet)).windows
+    assert (window.mode, window.shared) == ("always", None)
+
+
+def test_what_others_of_a_node_read_counts_in_the_mode_that_asks_no_promise():
+    given = {"hits": 40000, "writes": 3, "stale": 5, "user_stale": 1}
+    shared = {"transparent": (80000,), "always": (95000,) * 4}
+    advice = judgement.judge(
+        evidence(**given, quiet_hits=40000, ranks=2, hosts=("a", "a"), shared=shared)
+    )
+    (window,) = advice.windows
+    assert (window.mode, window.shared.mode) == ("transparent", "transparent")
+    assert advice.settings["share"] == "node"
+
+
+def test_traces_of_one_host_are_asked_what_one_cache_would_save(nearcache, tmp_path):
+    def advised(name, hosts):
+        owner = len(hosts)
+        for rank, host in enumerate([*hosts, b"owner's"]):
+            trace = Trace(rank=rank, ranks=owner + 1, mode="transparent", host=host)
+            for key in range(5000 if rank != owner else 0):
+                trace.later(20000 + rank).get(owner, key * 128, 100).flush(owner)
+            trace.write(tmp_path / f"{name}.{rank}.nctrace")
+        done = nearcache("advise", "--from", tmp_path / name, "--model", "20000,0.1", "--json", "-")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    together = advised("together", [b"a"] * 4)
+    (window,) = together["windows"]
+    assert together["settings"]["share"] == "node" and window["shared"]["ranks"] == 4
+    assert window["shared"]["hits_of_others"] == 15000 and window["helps"]
+    apart = advised("apart", [b"a", b"b", b"c", b"d"])
+    assert not apart["helps"] and apart["windows"][0]["shared"] is None
 
 
 def test_storage_is_the_least_that_saves_nearly_all():

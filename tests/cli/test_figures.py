@@ -31,6 +31,7 @@ WANTED = (
     "17",
     "18",
     "peers",
+    "sharing",
     "synthetics",
     "prefetch",
     "programs",

@@ -333,6 +333,83 @@ def test_access_types_are_explained_at_their_chart():
     assert "“hit, pending” = joined a get that was still under way" in about
 
 
+def with_shared_caches(ranks=4):
+    """The example as a run with `share=node` would write it: a third of the full hits on what another rank had fetched."""
+    document = make_report_example.make(ranks)
+    rows = [document["totals"], *(rank["counters"] for rank in document["per_rank"])]
+    for row in [*rows, *document["details"]["timeline"]["points"]]:
+        row["hits_shared"] = row["hits_full"] // 3
+    shared = [rank["counters"]["hits_shared"] for rank in document["per_rank"]]
+    document["totals"]["hits_shared"] = sum(shared)
+    document["spread"]["hits_shared"] = {
+        "min": min(shared),
+        "mean": sum(shared) / ranks,
+        "max": max(shared),
+    }
+    first, second, *_ = document["windows"]
+    first["sharing"] = {"ranks": 4, "caches": 2}
+    second.update(sharing={"ranks": 3, "caches": 1}, unshared="too many ranks of the node share it")
+    return document
+
+
+def test_hits_on_what_another_rank_fetched_are_a_class_of_their_own(nearcache, tmp_path):
+    from nearcache import html
+
+    document = with_shared_caches()
+    totals = document["totals"]
+    own = totals["hits_full"] - totals["hits_shared"]
+    page = html.page(document)
+    chart = page[page.index('<figure class="card" id="accesses"') :]
+    chart = chart[: chart.index("</figure>")]
+    drawn = re.findall(r'class="fill (\w+)"/>', chart[chart.index('<div class="drawing') :])
+    assert drawn[: len(drawn) // 2][:3] == ["hits_own", "hits_shared", "hits_pending"], drawn
+    assert "“hit, of another&#39;s” = served what another rank of the node had fetched" in chart
+    slots = [
+        list(map(int, row))
+        for row in re.findall(
+            r'<tr><th scope="row" class="text">[^<]*</th>' + r'<td class="number">(\d+)</td>' * 3,
+            chart.replace(",", ""),
+        )
+    ]
+    assert sum(slot[1] for slot in slots) == pytest.approx(own, rel=0.01)
+    assert sum(slot[2] for slot in slots) == pytest.approx(totals["hits_shared"], rel=0.01)
+    text = nearcache("report", written(tmp_path, document), "--width", "300").stdout
+    for said in (page, text):
+        assert f"{own:,}" in said and f"{totals['hits_shared']:,}" in said
+        assert "4 ranks in 2 caches of nodes" in said
+        assert "3 ranks in 1 cache of nodes; others: too many ranks of the node share it" in said
+
+
+def test_a_run_without_shared_caches_has_no_word_of_them(nearcache, tmp_path):
+    text = nearcache("report", EXAMPLE).stdout
+    page = nearcache("report", EXAMPLE, "--html", "-").stdout
+    for said in (text, page):
+        assert "of another" not in said and "shared by" not in said
+
+
+def test_hit_ratio_over_time_counts_hits_of_what_others_fetched():
+    from nearcache import report_counts
+    from nearcache.html import timeline
+
+    document = with_shared_caches()
+    points = document["details"]["timeline"]["points"]
+    slots = timeline.slots_of(points, report_counts.access_types(document))
+    plain = timeline.slots_of(points, report_counts.ACCESS_TYPES)
+    assert [report_counts.hit_rate(slot) for slot in slots] == [
+        report_counts.hit_rate(slot) for slot in plain
+    ]
+    assert all(slot["hits_own"] + slot["hits_shared"] == slot["hits_full"] for slot in slots)
+
+
+def test_reports_of_shared_and_private_caches_are_compared_by_class(nearcache, tmp_path):
+    document = with_shared_caches(8)
+    done = nearcache("compare", EXAMPLE, written(tmp_path, document))
+    assert done.returncode == 0, done.stderr
+    assert (
+        "hit, of another" in done.stdout and f"{document['totals']['hits_shared']:,}" in done.stdout
+    )
+
+
 def test_page_tells_how_the_program_was_started():
     from nearcache.html import whole_page
 

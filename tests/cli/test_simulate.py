@@ -208,6 +208,28 @@ def test_a_node_s_cache_is_as_large_as_those_of_its_ranks_together(tmp_path):
     assert alone < 300 and together >= 490
 
 
+def test_hosts_of_the_traces_are_the_nodes(tmp_path):
+    for rank in range(5):  # in turn, and one host has a rank more
+        trace = Trace(rank=rank, ranks=10, host=(b"one", b"other")[rank % 2]).later(rank * 10**6)
+        for key in range(20):
+            trace.get(9, key * 128, 100).flush(9)
+        trace.write(tmp_path / f"h.{rank}.nctrace")
+    asked = simulate.ask([tmp_path / "h"], "--by-host", "--storage", "800%", *FLAGS)
+    (row,) = asked["rows"]
+    assert (row["hits_full"], row["hits_of_others"]) == (60, 60)
+    assert asked["by_host"] and asked["ranks_per_node"] == 1
+    assert {trace["host"] for trace in asked["traces"]} == {"one", "other"}
+
+
+def test_nodes_are_told_in_one_way(nearcache, run):
+    done = nearcache("simulate", run, "--by-host", "--ranks-per-node", "2")
+    assert done.returncode == 2 and "told by one of them" in done.stderr
+    done = nearcache("simulate", run, "--by-host", "--curve")
+    assert done.returncode == 2 and "--by-host is for the table" in done.stderr
+    done = nearcache("simulate", run, "--by-host")
+    assert "the ranks of a host have one cache" in done.stdout and "others%" in done.stdout
+
+
 def test_ranks_per_node_are_for_the_table(nearcache, run):
     for task in ("--curve", "--summary", "--safety"):
         done = nearcache("simulate", run, "--ranks-per-node", "2", task)

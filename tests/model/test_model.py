@@ -66,9 +66,25 @@ def test_random_programs_in_mode_coherent(mpi, preload, layer, ranks):
     )
 
 
-@pytest.mark.parametrize("nodes", [1, 2], ids=["one_node", "two_nodes"])
-@pytest.mark.parametrize("words", [(), ("--coherent",)], ids=["every_mode", "coherent"])
-def test_random_programs_whose_ranks_share_their_caches(mpi, preload, words, nodes):
+@pytest.mark.few_mpis
+@pytest.mark.parametrize(
+    "layer, nodes, words",
+    [
+        pytest.param("cached", 1, (), id="cached-one_node-every_mode"),
+        pytest.param("lazy", 1, (), id="lazy-one_node-every_mode", marks=pytest.mark.long),
+        pytest.param("cached", 2, (), id="cached-two_nodes-every_mode", marks=pytest.mark.long),
+        pytest.param("lazy", 2, (), id="lazy-two_nodes-every_mode"),
+        pytest.param("cached", 1, ("--coherent",), id="cached-one_node-coherent"),
+        pytest.param(
+            "lazy", 1, ("--coherent",), id="lazy-one_node-coherent", marks=pytest.mark.long
+        ),
+        pytest.param(
+            "cached", 2, ("--coherent",), id="cached-two_nodes-coherent", marks=pytest.mark.long
+        ),
+        pytest.param("lazy", 2, ("--coherent",), id="lazy-two_nodes-coherent"),
+    ],
+)
+def test_random_programs_whose_ranks_share_their_caches(mpi, preload, layer, nodes, words):
     if words and host_defects.without_quiet_phases(mpi):
         pytest.skip("with this MPI nothing is kept across acquires")
     env = {
@@ -78,7 +94,8 @@ def test_random_programs_whose_ranks_share_their_caches(mpi, preload, words, nod
         "MPIR_CVAR_POLLS_BEFORE_YIELD": 0,
     }
     first = SEED + 600_000 + 10_000 * nodes + (5_000 if words else 0)
-    run_batches(mpi, "cached", first, *words, ranks=host_defects.ranks_of_halves(mpi), env=env)
+    first += 100_000 if layer == "lazy" else 0
+    run_batches(mpi, layer, first, *words, ranks=host_defects.ranks_of_halves(mpi), env=env)
 
 
 @pytest.mark.few_mpis

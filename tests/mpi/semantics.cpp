@@ -8,14 +8,20 @@
 //   write     always/user mode: get; own CALL writes; get  the written bytes must be fetched again
 //
 // So that no row passes because nothing is cached at all, each one also repeats its gets and looks
-// at the counters. Rank 0 and rank 1 meet by check::hidden_barrier, which Nearcache does not see.
+// at the counters. Ranks meet by check::hidden_barrier, which Nearcache does not see.
+//
+// Of more than two ranks the others are neighbours (semantics.h), whose caches rank 0 may share.
 #include "semantics.h"
 
 #include <atomic>
+#include <map>
 
 namespace semantics {
 
 namespace {
+
+// Hits of what other ranks fetched, by the mode of the window.
+std::map<std::string, uint64_t> served_by_others;
 
 void make(Window& window, bool allocate, const char* mode) {
   MPI_Info info = check::info("nearcache_mode", mode);
@@ -69,7 +75,49 @@ void with_window(bool allocate, const char* mode, const std::function<void(Windo
   make(window, allocate, mode);
   body(window);
   check::hidden_barrier();
+  if (window.created) served_by_others[mode] += check::stats(window.win).hits_shared;
   unmake(window);
+}
+
+MPI_Comm pair() {
+  static MPI_Comm made = MPI_COMM_NULL;
+  if (check::ranks == 2) return MPI_COMM_WORLD;
+  if (made == MPI_COMM_NULL) HIDDEN(MPI_Comm_split)(MPI_COMM_WORLD, neighbour(), 0, &made);
+  return made;
+}
+
+void neighbours_read_within(Window& window) {
+  check::hidden_barrier();
+  if (neighbour()) {
+    int64_t got[2] = {-1, -1};
+    get(window, &got[0], place);
+    get(window, &got[1], far_place);
+    MPI_Win_flush(target, window.win);
+    // of any version: in some modes neighbours are not told of changes
+    EXPECT_EQ(got[0] % 1000, place);
+    EXPECT_EQ(got[1] % 1000, far_place);
+  }
+  check::hidden_barrier();
+}
+
+void neighbours_read(Window& window) {
+  if (neighbour()) MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win);
+  neighbours_read_within(window);
+  if (neighbour()) MPI_Win_unlock(target, window.win);
+}
+
+// The rows before are of no worth for shared caches where nobody was served what others fetched.
+void add_sharing(std::vector<check::Case>& cases) {
+  cases.push_back({"neighbours_served_each_other", [] {
+                     if (!shares()) return check::skip("without Nearcache nothing is shared");
+                     for (const char* mode : {"transparent", "always", "user"}) {
+                       uint64_t all = 0;
+                       HIDDEN(MPI_Allreduce)
+                       (&served_by_others[mode], &all, 1, MPI_UINT64_T, MPI_SUM,
+                        check::hidden_comm);
+                       check::expect(all > 0, "nothing in mode %s", mode);
+                     }
+                   }});
 }
 
 }  // namespace semantics
@@ -80,5 +128,6 @@ int main(int argc, char** argv) {
   semantics::add_learn_rows(cases);
   semantics::add_write_rows(cases);
   semantics::add_mode_rows(cases);
+  if (std::getenv("NEARCACHE_SHARE") != nullptr) semantics::add_sharing(cases);
   return check::run(argc, argv, 2, cases);
 }

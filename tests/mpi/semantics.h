@@ -21,6 +21,15 @@ struct Window {
   bool created;
 };
 
+// The calls of a row are those of rank 0, its origin, and of the target. Other ranks are
+// neighbours: they only read, before the target changes its memory. Where ranks share their caches
+// (option share), what they fetch is in the origin's, too.
+inline bool origin() { return check::rank == 0; }
+inline bool neighbour() { return check::rank > target; }
+inline bool shares() { return check::cached() && std::getenv("NEARCACHE_SHARE") != nullptr; }
+// A communicator of origin and target; of neighbours among themselves.
+MPI_Comm pair();
+
 // Whether the completion of a plain get is an acquire; else a program must not learn by it.
 inline bool strict_flush() { return std::getenv("NEARCACHE_STRICT_FLUSH") != nullptr; }
 
@@ -33,6 +42,11 @@ inline void get(Window& window, int64_t* to, int64_t word = place) {
 // Collective: new contents, stored by their owners in an exclusive epoch. No rank may hold an
 // epoch.
 void change(Window& window);
+
+// Collective, before a change: neighbours read both places, in an epoch of their own, or in the one
+// that they have.
+void neighbours_read(Window& window);
+void neighbours_read_within(Window& window);
 
 // On the target only: new contents while this rank holds a shared epoch on itself.
 void change_in_epoch(Window& window);

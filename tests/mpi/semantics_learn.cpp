@@ -16,8 +16,10 @@ struct Place {
 
 struct Row {
   std::string name;
-  std::function<void(Place&)> call;  // on both ranks
+  std::function<void(Place&)> call;  // on origin and target
 };
+
+#define W pair()
 
 int send_values[8], receive_values[8];
 const int ones[2] = {1, 1}, displacements[2] = {0, 1};
@@ -25,7 +27,6 @@ const MPI_Aint byte_displacements[2] = {0, 4};
 const int int_displacements[2] = {0, 4};
 const MPI_Datatype ints[2] = {MPI_INT, MPI_INT};
 
-bool origin() { return check::rank == 0; }
 int peer() { return 1 - check::rank; }
 
 // Rank 1 sends, rank 0 learns by `receive`.
@@ -34,7 +35,7 @@ Row message(const std::string& name, std::function<void(Place&)> receive) {
             if (origin()) {
               receive(place);
             } else {
-              MPI_Send(send_values, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+              MPI_Send(send_values, 1, MPI_INT, 0, 1, W);
             }
           }};
 }
@@ -43,7 +44,7 @@ Row message(const std::string& name, std::function<void(Place&)> receive) {
 Row request(const std::string& name, std::function<void(MPI_Request*)> wait) {
   return message(name, [wait](Place&) {
     MPI_Request request;
-    MPI_Irecv(receive_values, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &request);
+    MPI_Irecv(receive_values, 1, MPI_INT, 1, 1, W, &request);
     wait(&request);
   });
 }
@@ -60,7 +61,7 @@ Row nonblocking(const std::string& name, std::function<void(MPI_Request*)> start
           }};
 }
 
-void receive() { MPI_Recv(receive_values, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+void receive() { MPI_Recv(receive_values, 1, MPI_INT, 1, 1, W, MPI_STATUS_IGNORE); }
 
 void probe_until(const std::function<void(int*)>& probe) {
   for (int found = 0; !found;) {
@@ -72,51 +73,47 @@ void add_messages(std::vector<Row>& rows) {
   rows.push_back(message("recv", [](Place&) { receive(); }));
   rows.push_back({"sendrecv", [](Place&) {
                     MPI_Sendrecv(send_values, 1, MPI_INT, peer(), 2, receive_values, 1, MPI_INT,
-                                 peer(), 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                                 peer(), 2, W, MPI_STATUS_IGNORE);
                   }});
   rows.push_back({"sendrecv_replace", [](Place&) {
-                    MPI_Sendrecv_replace(send_values, 1, MPI_INT, peer(), 2, peer(), 2,
-                                         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                    MPI_Sendrecv_replace(send_values, 1, MPI_INT, peer(), 2, peer(), 2, W,
+                                         MPI_STATUS_IGNORE);
                   }});
   // A synchronous send returns when its receive has started: that, too, tells what the receiver did
   // before.
   rows.push_back({"ssend", [](Place&) {
-                    origin() ? MPI_Ssend(send_values, 1, MPI_INT, 1, 3, MPI_COMM_WORLD)
-                             : MPI_Recv(receive_values, 1, MPI_INT, 0, 3, MPI_COMM_WORLD,
-                                        MPI_STATUS_IGNORE);
+                    origin() ? MPI_Ssend(send_values, 1, MPI_INT, 1, 3, W)
+                             : MPI_Recv(receive_values, 1, MPI_INT, 0, 3, W, MPI_STATUS_IGNORE);
                   }});
   rows.push_back({"issend_wait", [](Place&) {
                     MPI_Request request;
-                    origin()
-                        ? MPI_Issend(send_values, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, &request)
-                        : MPI_Irecv(receive_values, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, &request);
+                    origin() ? MPI_Issend(send_values, 1, MPI_INT, 1, 3, W, &request)
+                             : MPI_Irecv(receive_values, 1, MPI_INT, 0, 3, W, &request);
                     MPI_Wait(&request, MPI_STATUS_IGNORE);
                   }});
   rows.push_back(message("mprobe_mrecv", [](Place&) {
     MPI_Message found;
-    MPI_Mprobe(1, 1, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    MPI_Mprobe(1, 1, W, &found, MPI_STATUS_IGNORE);
     MPI_Mrecv(receive_values, 1, MPI_INT, &found, MPI_STATUS_IGNORE);
   }));
   rows.push_back(message("improbe_imrecv_wait", [](Place&) {
     MPI_Message found;
-    probe_until(
-        [&](int* done) { MPI_Improbe(1, 1, MPI_COMM_WORLD, done, &found, MPI_STATUS_IGNORE); });
+    probe_until([&](int* done) { MPI_Improbe(1, 1, W, done, &found, MPI_STATUS_IGNORE); });
     MPI_Request request;
     MPI_Imrecv(receive_values, 1, MPI_INT, &found, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }));
   rows.push_back(message("persistent_start_wait", [](Place&) {
     MPI_Request request;
-    MPI_Recv_init(receive_values, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &request);
+    MPI_Recv_init(receive_values, 1, MPI_INT, 1, 1, W, &request);
     MPI_Start(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Request_free(&request);
   }));
   // The blocking probes alone: the message is received after the second get (see after_row).
-  rows.push_back(
-      message("probe", [](Place&) { MPI_Probe(1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }));
+  rows.push_back(message("probe", [](Place&) { MPI_Probe(1, 1, W, MPI_STATUS_IGNORE); }));
   rows.push_back(message("iprobe", [](Place&) {
-    probe_until([](int* done) { MPI_Iprobe(1, 1, MPI_COMM_WORLD, done, MPI_STATUS_IGNORE); });
+    probe_until([](int* done) { MPI_Iprobe(1, 1, W, done, MPI_STATUS_IGNORE); });
   }));
 }
 
@@ -155,7 +152,6 @@ void add_requests(std::vector<Row>& rows) {
 
 #define S send_values
 #define R receive_values
-#define W MPI_COMM_WORLD
 #define COLL(name, ...)                              \
   rows.push_back(collective(name, [](Place& place) { \
     (void)place;                                     \
@@ -307,27 +303,32 @@ void add_agreements(std::vector<Row>& rows) {
 // Messages that the row only probed for.
 void after_row(const Row& row) {
   if (origin() && (row.name == "probe" || row.name == "iprobe")) {
-    HIDDEN(MPI_Recv)(receive_values, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    HIDDEN(MPI_Recv)(receive_values, 1, MPI_INT, 1, 1, W, MPI_STATUS_IGNORE);
   }
 }
 
 void with_place(const char* mode, const std::function<void(Place&)>& body) {
   with_window(false, mode, [&](Window& window) {
     Place place{window, MPI_WIN_NULL, nullptr, MPI_COMM_NULL};
-    int size = 2, wrap = 1;
-    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &wrap, 0, &place.ring);
-    MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &place.other_memory, &place.other);
-    *place.other_memory = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_lock_all(0, place.other);
+    pair();  // made by all
+    if (!neighbour()) {
+      int size = 2, wrap = 1;
+      MPI_Cart_create(W, 1, &size, &wrap, 0, &place.ring);
+      MPI_Win_allocate(8, 8, MPI_INFO_NULL, W, &place.other_memory, &place.other);
+      *place.other_memory = 0;
+      MPI_Barrier(W);
+      MPI_Win_lock_all(0, place.other);
+    }
     MPI_Win_lock_all(0, window.win);
     check::hidden_barrier();
     body(place);
     check::hidden_barrier();
     MPI_Win_unlock_all(window.win);
-    MPI_Win_unlock_all(place.other);
-    MPI_Win_free(&place.other);
-    MPI_Comm_free(&place.ring);
+    if (!neighbour()) {
+      MPI_Win_unlock_all(place.other);
+      MPI_Win_free(&place.other);
+      MPI_Comm_free(&place.ring);
+    }
   });
 }
 
@@ -340,11 +341,11 @@ void run_transparent(const Row& row) {
       EXPECT_CACHED(hits == 1);
       place.window.version++;
     }
-    check::hidden_barrier();
-    if (!origin()) {
+    neighbours_read_within(place.window);
+    if (check::rank == target) {
       change_in_epoch(place.window);
     }
-    row.call(place);
+    if (!neighbour()) row.call(place);
     if (origin()) {
       get(place.window, &second);
       MPI_Win_flush(target, place.window.win);
@@ -361,8 +362,8 @@ void run_always(const Row& row) {
       get(place.window, &first);
       MPI_Win_flush(target, place.window.win);
     }
-    check::hidden_barrier();
-    row.call(place);
+    neighbours_read_within(place.window);
+    if (!neighbour()) row.call(place);
     if (origin()) {
       const auto hits = ADDED(place.window.win, hits_full, get(place.window, &second));
       EXPECT_CACHED(hits == 1);

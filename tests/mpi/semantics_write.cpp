@@ -90,7 +90,8 @@ int64_t read(Window& window, int64_t word) {
 
 void run_write(const Write& write, const char* mode) {
   with_window(false, mode, [&](Window& window) {
-    if (check::rank != 0) {
+    neighbours_read(window);
+    if (!origin()) {
       return;
     }
     MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win);
@@ -114,7 +115,8 @@ void run_write(const Write& write, const char* mode) {
 // next one must be fetched.
 void run_get_over_write_under_way(const Write& write, const char* mode) {
   with_window(false, mode, [&](Window& window) {
-    if (check::rank != 0) {
+    neighbours_read(window);
+    if (!origin()) {
       return;
     }
     MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win);
@@ -135,7 +137,8 @@ void run_get_over_write_under_way(const Write& write, const char* mode) {
 // Inside one epoch a get ordered after the own write by a flush must see it.
 void run_write_transparent(const Write& write) {
   with_window(false, "transparent", [&](Window& window) {
-    if (check::rank != 0) {
+    neighbours_read(window);
+    if (!origin()) {
       return;
     }
     MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win);
@@ -177,7 +180,7 @@ void user_until_invalidate(int (*invalidate)(MPI_Win)) {
                   1);
         MPI_Win_unlock_all(window.win);
       }
-      check::hidden_barrier();
+      neighbours_read(window);
       change(window);
       if (check::rank == 0) {
         EXPECT_EQ(invalidate(window.win), MPI_SUCCESS);
@@ -196,6 +199,7 @@ void invalidate_with_get_under_way() {
       MPI_Win_lock_all(0, window.win);
       get(window, &first);
     }
+    neighbours_read(window);
     change(window);
     if (check::rank == 0) {
       nearcache_invalidate(window.win);
@@ -219,7 +223,7 @@ void win_free_and_create() {
     MPI_Win win;
     MPI_Win_create(memory, sizeof memory, 8, info, MPI_COMM_WORLD, &win);
     MPI_Info_free(&info);
-    if (check::rank == 0) {
+    if (origin()) {
       Window window{win, memory, turn, false, true};
       MPI_Win_lock_all(0, win);
       EXPECT_EQ(read(window, place), turn);
@@ -239,6 +243,7 @@ void set_info_switches_mode() {
         read(window, place);
         MPI_Win_unlock_all(window.win);
       }
+      neighbours_read(window);
       change(window);  // what was promised before ends with the switch
       MPI_Info info = check::info("nearcache_mode", mode);
       MPI_Win_set_info(window.win, info);

@@ -34,6 +34,28 @@ def test_the_report_counts_hits_of_what_others_fetched(mpi, preload, tmp_path):
     report = json.loads(name.read_text(encoding="utf-8"))
     assert report["totals"]["hits_shared"] > 0
     assert report["totals"]["hits_shared"] <= report["totals"]["hits_full"]
+    points = report["details"]["timeline"]["points"]
+    assert points[-1]["hits_shared"] == report["totals"]["hits_shared"]
+    assert any(point["storage_bytes"] > 0 for point in points)
+
+
+@pytest.mark.few_mpis
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_the_report_says_who_shares_and_counts_the_memory_once_a_node(
+    mpi, preload, tmp_path, nodes
+):
+    name = tmp_path / "report.json"
+    size = {"NEARCACHE_ADAPTIVE": 0, "NEARCACHE_STORAGE": "1M", "NEARCACHE_INDEX": 512}
+    case = "what_one_fetched_serves_the_others_of_its_node"
+    sharing = {"NEARCACHE_SHARE": "node", "NEARCACHE_SHARE_NODES": nodes, "NEARCACHE_REPORT": name}
+    launch.run(mpi, 5, "sharing", "--only", case, env={**sharing, **size, **POLITE}).check()
+    windows = json.loads(name.read_text(encoding="utf-8"))["windows"]
+    assert [window["sharing"] for window in windows] == [{"ranks": 5, "caches": nodes}] * 2
+    for (
+        window
+    ) in windows:  # each rank brings as much as its own cache would be, though some never get
+        assert window["counters"]["storage_bytes"] == 5 << 20
+        assert window["counters"]["entries"] == nodes
 
 
 @pytest.mark.few_mpis

@@ -25,9 +25,9 @@ def record(kind, detail, *fields):
 
 
 class Trace:
-    def __init__(self, rank=0, ranks=2, mode="always"):
+    def __init__(self, rank=0, ranks=2, mode="always", host=b"node"):
         texts = b"".join(
-            struct.pack("<I", len(text)) + text for text in (b"node", b"program", b"MPI", b"")
+            struct.pack("<I", len(text)) + text for text in (host, b"program", b"MPI", b"")
         )
         self.head = (
             b"NCTRACE\n" + struct.pack("<IIIIQ", 1, 32 + len(texts), rank, ranks, 10**18) + texts

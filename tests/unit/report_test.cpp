@@ -16,6 +16,7 @@ Profile example_profile(int rank) {
   profile.level({}, {1 << 20, 4096, 512, 3});
   for (uint64_t i = 0; i < 20; ++i) {
     const Outcome outcome = i < 3 ? Outcome::direct : Outcome::full;
+    if (i % 4 == 3) profile.hit_of_another();
     profile.get(outcome, static_cast<uint32_t>(i % 2 + static_cast<uint64_t>(rank)), 64,
                 i < 3 ? 0 : 64, 1000 + i % 3);
     profile.tick(i * 250000);
@@ -36,6 +37,7 @@ Report example() {
     one.node = 40 + rank;
     one.counters.gets = 100 * (rank + 1);
     one.counters.hits_full = 60 * (rank + 1);
+    one.counters.hits_shared = 20 * (rank + 1);
     one.counters.direct = 40 * (rank + 1);
     one.counters.bytes_requested = (uint64_t{5} << 32) + rank;  // sums beyond 2^32
     one.counters.saved_ns = 1500000000;
@@ -47,9 +49,12 @@ Report example() {
   window.mode = "always";
   window.policy = "rate";
   window.ranks = 2;
+  window.sharing = 2;
+  window.shared_caches = 1;
   window.counters = report.ranks[0].counters;
   report.windows.push_back(window);
   window.id = 4;
+  window.sharing = window.shared_caches = 0;
   window.bypass = "shared memory";
   window.counters = {};
   report.windows.push_back(window);

@@ -29,6 +29,7 @@ Cost = TypedDict(
 class Trace(TypedDict):
     """Of one rank."""
 
+    host: str
     program: str
     modelled: str  # the network's model; empty: it was real
     ranks: int
@@ -125,6 +126,7 @@ class ReplayedWindow(TypedDict):
     hit_bytes: int
     hits_kept: int  # mode coherent: across acquires
     validations: int
+    hits_of_others: int  # of those, on what another rank of the node fetched
 
 
 class Row(TypedDict, total=False):

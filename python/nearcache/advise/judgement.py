@@ -14,16 +14,19 @@ from .answers import (
     CurveWindow,
     Example,
     Price,
+    Replay,
     ReplayedWindow,
     Rule,
     SafetyWindow,
 )
+from .measure import SHARED_STORAGES, ranks_of_a_host
 
 if TYPE_CHECKING:
     from .measure import Evidence
 
 # What a hit costs, in ns: the look-up with its share of calls for MPI's progress, and the copy a byte (docs/performance.md).
 HIT_NS, HIT_NS_PER_BYTE = 80.0, 0.15
+SHARED_HIT_NS = 10.0  # what a hit costs more in a cache that ranks share (docs/performance.md)
 ENOUGH = 0.95  # storage is enough when it saves this share of what any storage could
 LEAST_SHARE = 0.01  # of the run: less cannot be told from noise
 LEAST_SECONDS = 0.001  # a rank
@@ -52,6 +55,20 @@ class CoherentAdvice:
 
 
 @dataclass
+class SharedAdvice:
+    """What one cache for the ranks of a node does in a window (option share)."""
+
+    mode: str
+    ranks: int  # of the host that has the most
+    helps: bool  # more than a cache for each
+    hits: int
+    hits_of_others: int  # on what another rank had fetched
+    saved_seconds: float  # a rank; what hits there cost more is counted
+    saved_seconds_least: float
+    storage_bytes: int  # a rank
+
+
+@dataclass
 class WindowAdvice:
     id: int
     mode: str  # recommended: off, transparent, coherent, user or always
@@ -69,6 +86,9 @@ class WindowAdvice:
     index_entries: int = 0
     invalidations: int = 0  # mode user: how often, by the rank that needs it most
     coherent: CoherentAdvice | None = None  # none where no gets are replayed
+    shared: SharedAdvice | None = (
+        None  # none where no host has two ranks, or nothing vouches for it
+    )
     # (storage in bytes a rank, share of the get cost that is saved)
     curve: list[tuple[int, float]] = field(default_factory=list)
 
@@ -173,6 +193,16 @@ def writer(example: Example) -> str:
     )
 
 
+def shared_rows(replay: Replay) -> dict[int, list[tuple[float, ReplayedWindow]]]:
+    """By window: shares of what ranks ask for that the cache may hold, and what became of it."""
+    rows = replay["rows"]
+    found: dict[int, list[tuple[float, ReplayedWindow]]] = {}
+    for share, row in zip(SHARED_STORAGES, rows):
+        for window in row.get("windows", []):
+            found.setdefault(window["id"], []).append((share, window))
+    return found
+
+
 def rule_of(window: SafetyWindow, mode: str) -> Rule:
     """pre: mode is always or user."""
     return window["always"] if mode == "always" else window["user"]
@@ -199,7 +229,11 @@ class Judge:
             {window["id"]: window for window in (run["rows"][0].get("windows", []) if run else [])}
             for run in (evidence.quiet, evidence.coherent)
         )
+        self.shared = {
+            mode: shared_rows(replay) for mode, replay in (evidence.shared or {}).items()
+        }
         traces = evidence.safety["traces"]
+        self.of_a_host = ranks_of_a_host(evidence.safety)
         self.ranks = max((trace["ranks"] for trace in traces), default=1)
         self.traced = len(traces)
         self.program, self.modelled = (
@@ -335,6 +369,8 @@ class Judge:
             )
             if complete:
                 mode, reasons = self.with_coherent(window, mode, reasons)
+        if complete:
+            advice.shared = self.share_of(window, mode)
         advice.saved_seconds = max(0.0, 1e-9 * self.scale * self.saved_ns(window, mode) / ranks)
         advice.saved_seconds_least = min(
             advice.saved_seconds, max(0.0, 1e-9 * self.saved_ns(window, mode, self.least) / ranks)
@@ -349,6 +385,14 @@ class Judge:
             ]
         if not reason and not self.worth(advice):
             reason = self.too_little(window, advice)
+        if advice.shared and (not self.known or not self.gains(advice, bool(reason))):
+            advice.shared.helps = False
+        if advice.shared and advice.shared.helps:
+            mode = advice.shared.mode
+            advice.saved_seconds = advice.shared.saved_seconds
+            advice.saved_seconds_least = advice.shared.saved_seconds_least
+            reasons = [self.why_shared(advice.shared, reason), *([] if reason else reasons)]
+            reason = []
         if reason:
             advice.reasons = reason
             return advice
@@ -399,6 +443,83 @@ class Judge:
             ]
         return mode, reasons
 
+    def share_of(self, window: SafetyWindow, mode: str) -> SharedAdvice | None:
+        """One cache for the ranks of a host: in the mode of the advice, or the most that is safe if that saves clearly more."""
+        safest, _ = safe_mode(window, True)
+        tried = [
+            self.shared_in(window, each)
+            for each in dict.fromkeys((mode, safest))
+            # Others' reads come before this rank's own, so that nothing at all may be written between them.
+            if each != "always" or window["writes_while_read"] == 0
+        ]
+        best: SharedAdvice | None = None
+        for each in tried:
+            if each and (
+                best is None or each.saved_seconds > CLEARLY_MORE * max(0.0, best.saved_seconds)
+            ):
+                best = each
+        return best
+
+    def shared_in(self, window: SafetyWindow, mode: str) -> SharedAdvice | None:
+        rows = self.shared.get("always" if mode == "user" else mode, {}).get(window["id"])
+        if not rows:
+            return None
+        part = 1.0
+        if mode == "user":  # of these hits it keeps what its invalidations leave
+            part = window["user"]["hits"] / max(1, window["always"]["hits"])
+        ranks = max(1, window["traced_ranks"])
+        cost = self.cost
+
+        def saved(row: ReplayedWindow, cost: Cost | Price) -> float:
+            looks = row["validations"] if mode == "coherent" else 0
+            return (
+                part * (self.saved_by(row, cost) - SHARED_HIT_NS * hits_of(row))
+                - cost_ns(cost, looks, looks * VERSIONS_BYTES)
+            ) / ranks
+
+        most = max(saved(row, cost) for _, row in rows)
+        share, row = min(
+            (each for each in rows if saved(each[1], cost) >= ENOUGH * most),
+            key=lambda each: each[0],
+            default=rows[0],
+        )
+        curve = self.curves.get(window["id"])
+        distinct = curve["distinct_bytes"] / max(1, curve["ranks"]) if curve else 0
+        seconds = max(0.0, 1e-9 * self.scale * saved(row, cost))
+        return SharedAdvice(
+            mode=mode,
+            ranks=self.of_a_host,
+            helps=True,
+            hits=hits_of(row),
+            hits_of_others=row["hits_of_others"],
+            saved_seconds=seconds,
+            saved_seconds_least=min(seconds, max(0.0, 1e-9 * saved(row, self.least))),
+            storage_bytes=power_of_two(int(share * distinct), LEAST_STORAGE),
+        )
+
+    def gains(self, advice: WindowAdvice, alone_is_no_help: bool) -> bool:
+        """Whether what it saves more is worth a line, by the measure of everything else."""
+        shared = advice.shared
+        assert shared is not None
+        alone = 0.0 if alone_is_no_help else advice.saved_seconds
+        alone_least = 0.0 if alone_is_no_help else advice.saved_seconds_least
+        if advice.id in self.quiet:  # as the shared one is estimated, where that is less certain
+            row, a_rank = self.quiet[advice.id], 1e-9 / max(1, self.traced)
+            alone = max(alone, a_rank * self.scale * self.saved_by(row))
+            alone_least = max(alone_least, min(alone, a_rank * self.saved_by(row, self.least)))
+        return (
+            shared.saved_seconds_least - alone_least >= LEAST_SECONDS
+            and shared.saved_seconds - alone >= LEAST_SHARE * self.wall
+        )
+
+    def why_shared(self, shared: SharedAdvice, alone: list[str]) -> str:
+        of_others = shared.hits_of_others / max(1, shared.hits)
+        text = (
+            f"one cache for the ranks of a node (`share=node`): {of_others:.0%} of {shared.hits:,} hits are on what another one of up to "
+            f"{shared.ranks} ranks has read"
+        )
+        return f"{text}; with a cache for each rank, {alone[0]}" if alone else text
+
     def saved_ns(self, window: SafetyWindow, mode: str, cost: Cost | Price | None = None) -> float:
         """Over all ranks: what hits of the library's own engine save, with room for everything."""
         cost = cost or self.cost
@@ -444,7 +565,12 @@ class Judge:
 
     def add_storage(self, advice: WindowAdvice) -> None:
         curve = self.curves.get(advice.id)
-        if advice.mode == "transparent" or curve is None:
+        shares = advice.shared is not None and advice.shared.helps
+        if curve is None or (advice.mode == "transparent" and not shares):
+            return
+        if advice.shared and shares:  # the curve is that of a cache for each rank
+            advice.storage_bytes = advice.shared.storage_bytes
+            advice.index_entries = index_for(curve, advice.storage_bytes)
             return
         advice.storage_bytes = storage_for(curve)
         advice.index_entries = index_for(curve, advice.storage_bytes)
@@ -487,13 +613,15 @@ def settings_of(windows: Sequence[WindowAdvice]) -> dict[str, str | int]:
         not window.helps and window.gets for window in windows
     ):
         return {}
-    if mode == "transparent":
-        return {"mode": mode}
-    return {
-        "mode": mode,
-        "storage": max(window.storage_bytes for window in helped),
-        "index": max(window.index_entries for window in helped),
-    }
+    settings: dict[str, str | int] = {"mode": mode}
+    if any(window.storage_bytes for window in helped):
+        settings["storage"] = max(window.storage_bytes for window in helped)
+        settings["index"] = max(window.index_entries for window in helped)
+    if all(window.shared and window.shared.helps for window in helped):
+        settings["share"] = "node"
+    elif any(window.shared and window.shared.helps for window in helped):
+        return {}
+    return settings
 
 
 def judge(evidence: Evidence) -> Advice:

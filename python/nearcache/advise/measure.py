@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from ..errors import NearcacheError, Refused
 from .answers import Curve, Replay, Safety, Summary
 
 REPORT = ".report.json"  # behind the traces' prefix
+# Of what each rank asks for, that a cache for a node is tried with: the least that saves as much is advised.
+SHARED_STORAGES = (1.0, 0.5, 0.25, 0.125)
 
 
 @dataclass
@@ -32,6 +35,8 @@ class Evidence:
     coherent: Replay | None = None  # as `quiet`, under mode `coherent`
     # by window of a run in that mode: why it, or some rank's memory, was not kept across acquires
     incoherent: Mapping[int, str] | None = None
+    # by mode: as if the ranks of each host had one cache together; empty where none has a second one
+    shared: Mapping[str, Replay] | None = None
 
 
 @contextmanager
@@ -97,8 +102,9 @@ def evidence_of(names: Iterable[str], model: str | None = None) -> Evidence:
     given = ["--model", model] if model else []
     whole = ("--storage", "100%", "--no-bounds", *given)
     transparent = ("--mode", "transparent", *whole)
+    safety = simulate.ask(names, "--safety", *given)
     return Evidence(
-        safety=simulate.ask(names, "--safety", *given),
+        safety=safety,
         summary=simulate.ask(names, "--summary"),
         curve=simulate.ask(names, "--curve", "--mode", "always", *given),
         transparent=simulate.ask(names, "--strict-flush", *transparent),
@@ -107,7 +113,24 @@ def evidence_of(names: Iterable[str], model: str | None = None) -> Evidence:
         obstacles=obstacles,
         incoherent=incoherent,
         left_alone=[reason for window, reason in obstacles.items() if window < 0],
+        shared=shared_replays(names, given) if ranks_of_a_host(safety) > 1 else {},
     )
+
+
+def ranks_of_a_host(safety: Safety) -> int:
+    """Of the host that has the most."""
+    return max(Counter(trace["host"] for trace in safety["traces"]).values(), default=0)
+
+
+def shared_replays(names: Sequence[str], given: Sequence[str]) -> dict[str, Replay]:
+    storages = ",".join(f"{share:.1%}" for share in SHARED_STORAGES)
+    of_hosts = ("--by-host", "--no-bounds", *given)
+    replays = {
+        mode: simulate.ask(names, "--mode", mode, "--storage", "100%", *of_hosts)
+        for mode in ("transparent", "coherent")
+    }
+    replays["always"] = simulate.ask(names, "--mode", "always", "--storage", storages, *of_hosts)
+    return replays
 
 
 def reasons_of(path: str, what: str) -> dict[int, str]:

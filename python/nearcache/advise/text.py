@@ -115,6 +115,8 @@ def what_to_set(advice: Advice, command: Sequence[str] | None) -> Iterator[str]:
         if not window.helps:
             continue
         keys = {"nearcache_mode": window.mode}
+        if window.shared and window.shared.helps:
+            keys.update(nearcache_share="node")
         if window.storage_bytes:
             keys.update(
                 nearcache_storage=size(window.storage_bytes),

@@ -7,12 +7,13 @@ from .. import values
 from ..errors import NearcacheError
 from ..report_counts import (
     Report,
-    access_types,
     api,
     bytes_text,
     hit_rate,
     processes,
+    sharing_words,
     traffic_rows,
+    type_rows,
     why_left_out,
     window_name,
 )
@@ -31,18 +32,16 @@ def library_tables() -> Tables | None:
 
 def accesses(document: Report) -> Section:
     """Totals by access type."""
-    totals, spread = document["totals"], document["spread"]
-    gets = totals.get("gets", 0)
+    gets = document["totals"].get("gets", 0)
     rows = []
-    for name, label, meaning in access_types(document):
-        over = spread.get(name, {"min": 0, "max": 0})
+    for label, count, least, most, meaning in type_rows(document):
+        over = ["-" if value is None else f"{value:,.0f}" for value in (least, most)]
         rows.append(
             [
                 label,
-                counted(totals.get(name, 0)),
-                scale.percent(totals.get(name, 0) / gets) if gets else "-",
-                f"{over['min']:,.0f}",
-                f"{over['max']:,.0f}",
+                counted(count),
+                scale.percent(count / gets) if gets else "-",
+                *over,
                 meaning,
             ]
         )
@@ -108,6 +107,7 @@ def windows(document: Report) -> Section:
     if not document["windows"]:
         part.words = ["No window was seen."]
         return part
+    shared = any(sharing_words(window) for window in document["windows"])
     rows = []
     for window in document["windows"]:
         counters = window["counters"]
@@ -124,6 +124,7 @@ def windows(document: Report) -> Section:
                 bytes_text(storage),
                 filled,
                 why_left_out(window) or "-",
+                *([sharing_words(window) or "-"] if shared else []),
             ]
         )
     columns = [
@@ -136,6 +137,7 @@ def windows(document: Report) -> Section:
         ("storage", "number"),
         ("filled", "number"),
         ("not cached because", "text"),
+        *([("shared by", "text")] if shared else []),
     ]
     part.tables = [Table("Windows with their modes", columns, rows)]
     return part

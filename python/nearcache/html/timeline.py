@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from ..report_counts import (
+    HITS,
     AccessType,
     Counters,
     Report,
@@ -16,6 +17,7 @@ from ..report_counts import (
     hit_rate,
     hits,
     processes,
+    told_apart,
 )
 from . import scale
 from .parts import FULL, Figure, Section, Table, counted, drawings
@@ -26,10 +28,10 @@ MISSING = "gets over time"
 
 def slots_of(points: Sequence[Counters], types: Sequence[AccessType]) -> list[Counters]:
     """What happened in each slot: differences of the counters at the ends of two slots."""
-    names = ("gets", *(one.name for one in types))
+    names = dict.fromkeys(("gets", *HITS, *(one.name for one in types)))
     slots: list[Counters] = []
     before: Counters = {}
-    for point in points:
+    for point in map(told_apart, points):
         slots.append({name: max(0, point.get(name, 0) - before.get(name, 0)) for name in names})
         before = point
     return slots

@@ -266,6 +266,14 @@ SharedCache::Sizes SharedCache::sizes() {
   return sizes;
 }
 
+SharedCache::Sizes SharedCache::part() {
+  const Sizes all = sizes();
+  const uint64_t ranks = std::max(members(), 1u);
+  const auto mine = [&](uint64_t whole) { return whole / ranks + (rank_ < whole % ranks ? 1 : 0); };
+  return {mine(all.entries),      mine(all.index_entries), mine(all.storage_bytes),
+          mine(all.stored_bytes), mine(all.metadata),      mine(all.resets)};
+}
+
 const char* SharedCache::check() {
   for (Shard& shard : shards_) {
     if (const char* wrong = shard.check(); wrong != nullptr) return wrong;

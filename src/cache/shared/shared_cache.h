@@ -142,6 +142,7 @@ class SharedCache {
              resets = 0;
   };
   Sizes sizes();  // of all of it
+  Sizes part();   // this rank's: those of all its ranks together are all of it
   uint64_t memory() const {
     return static_cast<uint64_t>(header_->memory.load(std::memory_order_relaxed));
   }

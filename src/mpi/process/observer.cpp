@@ -71,6 +71,7 @@ bool Observer::get(const ObservedGet& get) {
   }
   if (!profiling_ || get.own || get.outcome == Outcome::uncached) return false;
   const uint64_t key = get.hash + static_cast<uint64_t>(get.window) * 0x9e3779b97f4a7c15u;
+  if (get.of_another) profile_->hit_of_another();
   const bool due = profile_->get(get.outcome, get.target, get.bytes, get.from_cache, key);
   if (due) profile_->tick(system_ns() - context.started_ns);
   return due;

@@ -27,6 +27,7 @@ struct ObservedGet {
   uint32_t layout;          // 0: contiguous
   int64_t lowest, highest;  // bytes of the target that it touches, where layout is not 0
   uint64_t hash;            // of target, displacement and layout
+  bool of_another = false;  // a hit on what another rank of the node had fetched
   bool own = false;         // the target is this rank: the trace has it, the report counts it apart
 };
 

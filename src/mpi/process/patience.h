@@ -34,6 +34,9 @@ class Exchange {
   std::vector<uint64_t>& received() { return data_->received; }
   MPI_Request* request() { return &data_->request; }
 
+  // Begins to gather what each rank sends, at all of `comm`. False: MPI refuses.
+  bool gather_to_all(MPI_Comm comm);
+
   // Waits for so long at most. True when it is complete.
   bool wait(uint64_t most_ns);
   bool complete() { return wait(0); }

@@ -26,6 +26,7 @@ struct WindowMessage {
   char bypass[96];
   char incoherent[128];
   char unshared[96];
+  int32_t sharing, shared_caches;
   Counters counters;
 };
 
@@ -49,6 +50,8 @@ WindowMessage message_of(const WindowReport& report) {
   copy_text(message.bypass, report.bypass);
   copy_text(message.incoherent, report.incoherent);
   copy_text(message.unshared, report.unshared);
+  message.sharing = report.sharing;
+  message.shared_caches = report.shared_caches;
   message.counters = report.counters;
   return message;
 }
@@ -124,8 +127,7 @@ class Gathering {
   std::vector<uint64_t> lengths_of_all(uint64_t mine) {
     Exchange exchange(1, static_cast<size_t>(context.ranks));
     exchange.sent()[0] = mine;
-    next.Iallgather(exchange.sent().data(), 1, MPI_UINT64_T, exchange.received().data(), 1,
-                    MPI_UINT64_T, comm_, exchange.request());
+    exchange.gather_to_all(comm_);
     wait(&exchange);
     return exchange.received();
   }
@@ -170,6 +172,8 @@ class WindowMerger {
     if (message.bypass[0] != '\0') window.bypass = message.bypass;
     if (message.incoherent[0] != '\0') window.incoherent = message.incoherent;
     if (message.unshared[0] != '\0') window.unshared = message.unshared;
+    window.sharing += message.sharing;
+    window.shared_caches += message.shared_caches;
     window.counters += message.counters;
   }
   std::vector<WindowReport> merged() {

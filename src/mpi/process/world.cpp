@@ -134,9 +134,7 @@ std::shared_ptr<World::Meeting> World::begin_meeting(MPI_Comm comm,
   auto meeting = std::make_shared<Meeting>(members);
   Exchange& exchange = meeting->exchange;
   exchange.sent()[0] = hash_of_node() | (has_engine_ ? engine : 0);
-  if (next.Iallgather(exchange.sent().data(), 1, MPI_UINT64_T, exchange.received().data(), 1,
-                      MPI_UINT64_T, comm, exchange.request()) != MPI_SUCCESS)
-    return nullptr;
+  if (!exchange.gather_to_all(comm)) return nullptr;
   next.Comm_set_attr(comm, meeting_keyval(), new std::shared_ptr<Meeting>(meeting));
   return meeting;
 }

@@ -1,22 +1,31 @@
 // What a window tells the observer: its gets, writes and sizes (observer.h).
+#include <utility>
+
 #include "mpi/window/window.h"
 
 namespace nearcache::mpi {
 
 void Window::tell(Outcome outcome, const RemoteGet& get, uint64_t from_cache) {
   const bool own = get.key.target == static_cast<uint32_t>(identity_.rank);
-  const bool due =
-      context.observer.get({identity_.id, outcome, get.key.target, get.key.displacement, get.bytes,
-                            from_cache, get.key.layout, get.from, get.to, get.hash, own});
+  const bool due = context.observer.get(
+      {identity_.id, outcome, get.key.target, get.key.displacement, get.bytes, from_cache,
+       get.key.layout, get.from, get.to, get.hash, of_another(), own});
   if (due) tell_levels();
 }
 
 void Window::tell_plain_hit(const Key& key, uint64_t hash, uint64_t bytes) {
   if (context.observer.only_tracing()) [[likely]]
     return context.observer.trace_hit(identity_.id, key.target, key.displacement, bytes);
-  const bool due = context.observer.get(
-      {identity_.id, Outcome::full, key.target, key.displacement, bytes, bytes, 0, 0, 0, hash});
+  const bool due = context.observer.get({identity_.id, Outcome::full, key.target, key.displacement,
+                                         bytes, bytes, 0, 0, 0, hash, of_another()});
   if (due) tell_levels();
+}
+
+// Whether the last get was served what another rank of the node had fetched.
+bool Window::of_another() {
+  if (!shares_) return false;
+  const uint64_t before = std::exchange(of_others_told_, cached_.shared()->hits_of_others());
+  return of_others_told_ > before;
 }
 
 void Window::tell_plain_flush(int target) {
@@ -27,7 +36,12 @@ void Window::tell_plain_flush(int target) {
 
 void Window::tell_levels() {
   ProfileLevels now;
-  if (const GetCache* cache = cached_.cache(); cache != nullptr)
+  if (shares_) {
+    constexpr uint32_t seldom = 64;  // all parts of it are asked, under their locks
+    if (shared_levels_looks_++ % seldom != 0) return;
+    const SharedCache::Sizes part = cached_.shared()->part();
+    now = {part.storage_bytes, part.stored_bytes, part.index_entries, part.entries};
+  } else if (const GetCache* cache = cached_.cache(); cache != nullptr)
     now = {cache->storage_bytes(), cache->stored_bytes(), cache->index_capacity(),
            cache->entries()};
   context.observer.levels(levels_told_, now);

@@ -28,10 +28,7 @@ bool exchange(MPI_Comm comm, int ranks, const Words& mine, std::vector<Words>* a
   static_assert(sizeof(Words) == words * sizeof(uint64_t));
   Exchange exchange(words, words * static_cast<size_t>(ranks));
   std::memcpy(exchange.sent().data(), &mine, sizeof mine);
-  if (next.Iallgather(exchange.sent().data(), static_cast<int>(words), MPI_UINT64_T,
-                      exchange.received().data(), static_cast<int>(words), MPI_UINT64_T, comm,
-                      exchange.request()) != MPI_SUCCESS)
-    return false;
+  if (!exchange.gather_to_all(comm)) return false;
   if (!exchange.wait(patience_ns(ranks))) {
     context.world.give_up(std::move(exchange));
     return false;

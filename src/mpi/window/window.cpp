@@ -235,6 +235,10 @@ WindowReport Window::report() const {
   report.bypass = obstacle();
   report.incoherent = why_incoherent();
   report.unshared = why_unshared_;
+  if (const SharedCache* shared = cached_.shared(); shared != nullptr) {
+    report.sharing = 1;
+    report.shared_caches = shared->rank() == 0 ? 1 : 0;
+  }
   return report;
 }
 
@@ -272,19 +276,17 @@ void Window::fill_counters(Counters* counters) const {
   }
   estimate_times(counters);
   const GetCache* cache = cached_.cache();
-  if (cache == nullptr) return;
   if (SharedCache* shared = cached_.shared(); shared != nullptr) {
     counters->hits_shared = shared->hits_of_others();
-    // of this rank's part: all of them together have what there is
-    const uint64_t ranks = std::max(shared->members(), 1u);
-    const SharedCache::Sizes sizes = shared->sizes();
-    counters->entries = sizes.entries / ranks;
-    counters->index_entries = sizes.index_entries / ranks;
-    counters->storage_bytes = sizes.storage_bytes / ranks;
-    counters->stored_bytes = sizes.stored_bytes / ranks;
-    counters->metadata_bytes = cache->metadata_bytes() + sizes.metadata / ranks;
+    const SharedCache::Sizes part = shared->part();
+    counters->entries = part.entries;
+    counters->index_entries = part.index_entries;
+    counters->storage_bytes = part.storage_bytes;
+    counters->stored_bytes = part.stored_bytes;
+    counters->metadata_bytes = part.metadata + (cache != nullptr ? cache->metadata_bytes() : 0);
     return;
   }
+  if (cache == nullptr) return;
   counters->entries = cache->entries();
   counters->index_entries = cache->index_capacity();
   counters->storage_bytes = cache->storage_bytes();

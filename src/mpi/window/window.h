@@ -399,6 +399,7 @@ class Window {
   }
   void tell(Outcome outcome, const RemoteGet& get, uint64_t from_cache);
   void tell_plain_hit(const Key& key, uint64_t hash, uint64_t bytes);
+  bool of_another();
   void tell_levels();
   void maybe_adapt();
   void learn_cost(const CostSampling::Result& result);
@@ -455,6 +456,8 @@ class Window {
   // of near and far targets: what it costs to look is much for the ones, nothing for the others
   Dormancy dormancy_[2];
   ProfileLevels levels_told_;
+  uint64_t of_others_told_ = 0;  // hits of what other ranks had fetched, when a get was last told
+  uint32_t shared_levels_looks_ = 0;
 };
 
 // The window of a handle, for hot paths: a program mostly goes on with the one it used last.
