@@ -316,6 +316,7 @@ def all_stages(given, env):
         "NEARCACHE_BUILD_APPS": "ON",
         "NEARCACHE_BUILD_BENCH": "ON",
         "NEARCACHE_EVERY_MPI": "ON" if given.long else "OFF",
+        "NEARCACHE_OPTIMISE_FEW": "OFF" if given.long else "ON",
     }
     if given.pytest and not given.lint:
         lane = test_lanes.Lane("chosen", given.pytest)

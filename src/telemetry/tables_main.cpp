@@ -2,8 +2,10 @@
 // NAME=VALUE: what the library says of each, a line for an argument, empty where the value is
 // allowed.
 #include <algorithm>
+#include <initializer_list>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/options.h"
 #include "telemetry/report.h"
@@ -16,29 +18,39 @@ static void check(const std::string& setting) {
             << '\n';
 }
 
+// Of texts, not of literals: nlohmann-json is compiled once more for each length of a literal.
+using Texts = std::initializer_list<std::pair<const char*, const char*>>;
+
+static nlohmann::ordered_json object(Texts fields) {
+  nlohmann::ordered_json made;
+  for (const auto& [name, value] : fields) made[name] = value;
+  return made;
+}
+
 static void print_tables() {
-  nlohmann::ordered_json tables = {{"nearcache", nearcache::version_text()}};
+  nlohmann::ordered_json tables = object({{"nearcache", nearcache::version_text()}});
   for (const nearcache::OptionRow& row : nearcache::option_rows()) {
-    tables["options"].push_back({{"scope", row.scope},
-                                 {"name", row.name},
-                                 {"type", row.type},
-                                 {"default", row.default_text},
-                                 {"least", row.least},
-                                 {"most", row.most},
-                                 {"unit", row.unit},
-                                 {"help", row.help}});
+    tables["options"].push_back(object({{"scope", row.scope},
+                                        {"name", row.name},
+                                        {"type", row.type},
+                                        {"default", row.default_text},
+                                        {"least", row.least},
+                                        {"most", row.most},
+                                        {"unit", row.unit},
+                                        {"help", row.help}}));
   }
 #define NEARCACHE_COUNTER(name, kind, unit, help) \
-  tables["counters"].push_back({{"name", #name}, {"kind", #kind}, {"unit", unit}, {"help", help}});
+  tables["counters"].push_back(                   \
+      object({{"name", #name}, {"kind", #kind}, {"unit", unit}, {"help", help}}));
 #include "nearcache/counters.def"
 #undef NEARCACHE_COUNTER
 #define NEARCACHE_HOST_DEFECT(name, library, first, last, what, answer) \
-  tables["host_defects"].push_back({{"name", #name},                    \
-                                    {"library", #library},              \
-                                    {"first", first},                   \
-                                    {"last", last},                     \
-                                    {"what", what},                     \
-                                    {"answer", answer}});
+  tables["host_defects"].push_back(object({{"name", #name},             \
+                                           {"library", #library},       \
+                                           {"first", first},            \
+                                           {"last", last},              \
+                                           {"what", what},              \
+                                           {"answer", answer}}));
 #include "mpi/process/host_defects.def"
 #undef NEARCACHE_HOST_DEFECT
   std::cout << tables.dump(1) << '\n';

@@ -126,6 +126,8 @@ def rank_environment(mpi, preload, below, above, env, tcp):
     if mpi.family == "openmpi":
         variables["OMPI_MCA_mpi_yield_when_idle"] = "1"  # there are more ranks than cores
         variables["OMPI_MCA_osc"] = "^ucx"  # complains where there is no network card
+    else:
+        variables["MPIR_CVAR_POLLS_BEFORE_YIELD"] = "0"
     if preload:
         # Over shared memory gets are cheap and would be bypassed: then nothing would be tested.
         variables["NEARCACHE_SKIP_CHEAP"] = "0"

@@ -16,8 +16,8 @@ namespace {
 constexpr uint64_t hits_worth_it = 64;  // of a quiet phase
 // phases with fewer in which somebody wrote, one after another, until this rank no longer asks to
 // be told
-constexpr uint32_t most_barren = 8;
-constexpr uint32_t most_repeats_wanted = 1 << 20;
+constexpr uint32_t barren_limit = 8;
+constexpr uint32_t repeats_limit = 1 << 20;
 
 // Only where public and private copies are one may a word that others write be read by a load.
 bool is_unified([[maybe_unused]] MPI_Win window) {
@@ -241,8 +241,8 @@ void Phases::judge(bool noisy) {
     ++barren_;
   }
   hits_before_ = now;
-  if (barren_ < most_barren || on_the_way_ || repeats_wanted_ == 0) return;  // 0: in any case
-  repeats_wanted_ = std::max(repeats_wanted_, std::min(4 * repeats_wanted_, most_repeats_wanted));
+  if (barren_ < barren_limit || on_the_way_ || repeats_wanted_ == 0) return;  // 0: in any case
+  repeats_wanted_ = std::max(repeats_wanted_, std::min(4 * repeats_wanted_, repeats_limit));
   announce(false);
 }
 
