@@ -53,7 +53,9 @@ def measure(launch, arguments):
         results += rows
         for key, (app, _) in PROMISING.items():
             summary[f"{key}_simulated"] = min(row["share"] for row in rows if row["client"] == app)
-    details = {f"idle_control_ratio_{row['network']}": row["control_ratio"]["median"] for row in idle}
+    details = {
+        f"idle_control_ratio_{row['network']}": row["control_ratio"]["median"] for row in idle
+    }
     return results, summary, details
 
 

@@ -66,7 +66,8 @@ std::string pages(const Arguments& arguments) {
     return "--curve and --safety are for traces of MPI; for OpenSHMEM ask by --storage 64k,1M,16M, "
            "and run the program with shmem_check";
   if (arguments.study.shares())
-    return "--ranks-per-node and --by-host are for traces of MPI: OpenSHMEM's pages are each PE's own";
+    return "--ranks-per-node and --by-host are for traces of MPI: OpenSHMEM's pages are each PE's "
+           "own";
   PageStudy study;
   std::string wrong = run_pages(arguments.study, &study);
   if (!wrong.empty()) return wrong;

@@ -133,7 +133,8 @@ void Phases::stop() {
 // --- Readers. ---
 
 uint32_t Phases::was_missed(Missed* slot, uint64_t line) const {
-  const Missed now{static_cast<uint32_t>(line >> 28), acquires_->learned.load(std::memory_order_relaxed)};
+  const Missed now{static_cast<uint32_t>(line >> 28),
+                   acquires_->learned.load(std::memory_order_relaxed)};
   const bool was = slot->line == now.line && slot->learned == now.learned;
   *slot = now;
   return was;
