@@ -81,10 +81,10 @@ def told_apart(counters: Counters) -> Counters:
 
 
 class TypeRow(NamedTuple):
-    """An access type with its count, and the least and most of a rank; None where these are not known."""
+    """An access type with its gets, and the least and most of a rank; None where these are not known."""
 
     label: str
-    count: int
+    gets: int
     least: float | None
     most: float | None
     meaning: str

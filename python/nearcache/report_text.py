@@ -194,8 +194,9 @@ def windows(document: Report) -> Table:
         ("filled", "right"),
         ("entries", "right"),
         ("not cached because", "left"),
-        *([("shared by", "left")] if shared else []),
     )
+    if shared:
+        table.add_column("shared by", overflow="fold")
     for window in document["windows"]:
         counters = window["counters"]
         storage = counters.get("storage_bytes", 0)
