@@ -189,7 +189,7 @@ void Agent::wait_long(Doorbell* bell, Condition done) {
   while (system_ns() - began < spin_ns) {
     for (int turn = 0; turn < 8; ++turn) {
       if (done()) return;
-      relax();
+      relax_processor();
     }
   }
   // What is awaited may be used up by being found.
@@ -222,7 +222,7 @@ void Agent::poll_until(Condition done) {
       sched_yield();
       mutex_.lock();
     } else if (turn % 8 != 0 || system_ns() - began < spin_ns) {
-      relax();
+      relax_processor();
     } else {
       // Nobody rings the fabric when words say that a turn has come.
       const bool naps = idle_ != nullptr || engine_->expects_turns();

@@ -41,6 +41,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "base/spin.h"
 #include "rma/engine.h"
 
 namespace nearcache::rma {
@@ -85,7 +86,7 @@ class Agent {
   void wait(Doorbell* bell, Done done) {
     for (int turn = 0; turn < 100; ++turn) {
       if (done()) return;
-      relax();
+      relax_processor();
     }
     wait_long(bell, {&done, [](void* object) { return (*static_cast<Done*>(object))(); }});
   }
@@ -111,11 +112,6 @@ class Agent {
     void unlock() { agent->mutex_.unlock(); }
   };
 
-  static void relax() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-  }
   void wait_long(Doorbell* bell, Condition done);
   void enter();
   void send() {

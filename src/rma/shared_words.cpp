@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "base/spin.h"
+
 namespace nearcache::rma {
 namespace {
 
@@ -17,9 +19,7 @@ void Mutex::lock_contended(uint32_t own) {
   for (int i = 0; i < spins; ++i) {
     uint32_t now = word_.load(std::memory_order_relaxed);
     if (now == 0 && word_.compare_exchange_strong(now, own, std::memory_order_acquire)) return;
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
+    relax_processor();
   }
   for (;;) {
     uint32_t now = word_.load(std::memory_order_relaxed);

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <shmem.h>
 
+#include "base/spin.h"
 #include "upc/internal.h"
 #include "upc/unordered.h"
 
@@ -105,9 +106,7 @@ void Waiter::pause() {
   if (++looks_ % static_cast<unsigned>(runtime.polls.looks_before_yield) == 0) {
     sched_yield();
   } else {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
+    relax_processor();
   }
 }
 

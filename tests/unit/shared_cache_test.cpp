@@ -259,6 +259,30 @@ TEST(SharedCache, LargeEntriesAreCopiedWithoutTheLock) {
   EXPECT_EQ(a->check(), nullptr);
 }
 
+TEST(SharedCache, WhatADeadRankBeganToCopyIsStoredByTheNext) {
+  Node node(small_plan(2, 4 << 20));
+  const auto a = node.join();
+  const auto data = bytes_of(300000, 5);
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGSEGV, SIG_DFL);
+    const auto b = node.join();
+    // it dies as it reads the second half, without the lock
+    auto* half = static_cast<std::byte*>(
+        mmap(nullptr, data.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(half + 155648, data.size() - 155648, PROT_NONE);
+    b->publish(key_at(0), hash_key(key_at(0)), half, data.size(), b->clock(), {});
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_FALSE(WIFEXITED(status));
+  EXPECT_TRUE(get(*a, key_at(0), data.size(), no_writes()).empty());
+  EXPECT_EQ(publish(*a, key_at(0), data, a->clock()), Shard::Published::stored);
+  EXPECT_EQ(get(*a, key_at(0), data.size(), no_writes()), data);
+  EXPECT_EQ(a->check(), nullptr);
+}
+
 TEST(SharedCache, MemoryIsCountedByTheRanksInParts) {
   SharedCache::Plan plan = small_plan(4);
   Node node(plan);

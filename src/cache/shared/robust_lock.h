@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "base/spin.h"
+
 namespace nearcache {
 
 class RobustLock {
@@ -25,7 +27,7 @@ class RobustLock {
     for (int turn = 0; turn < most_turns; ++turn) {
       const int rc = pthread_mutex_trylock(&mutex_);
       if (rc != EBUSY) return taken(rc);
-      __builtin_ia32_pause();
+      relax_processor();
     }
     return taken(pthread_mutex_lock(&mutex_));
   }

@@ -26,6 +26,11 @@ uint64_t hash_block(uint32_t target, int64_t at, uint32_t level) {
   return hash_key({at >> level, target, UINT32_MAX - level});
 }
 
+bool copies(const std::atomic<int32_t>& copying) {
+  const int32_t process = copying.load(std::memory_order_relaxed);
+  return process != 0 && (kill(process, 0) == 0 || errno != ESRCH);
+}
+
 }  // namespace
 
 uint64_t Shard::levels_of(uint64_t bytes) { return uint64_t{1} << level_of(bytes); }
@@ -116,12 +121,10 @@ void Shard::begin_anew() {
   state_->broken = false;
 }
 
-bool Shard::somebody_copies() const {
-  return std::ranges::any_of(state_->copying, [](const std::atomic<int32_t>& copying) {
-    const int32_t process = copying.load(std::memory_order_relaxed);
-    return process != 0 && (kill(process, 0) == 0 || errno != ESRCH);
-  });
-}
+bool Shard::somebody_copies() const { return std::ranges::any_of(state_->copying, copies); }
+
+// What is not there yet never will be: who began to copy it is gone.
+bool Shard::left_behind(const Entry& entry) const { return !copies(state_->copying[entry.token]); }
 
 // --- What is stored. ---
 
@@ -211,10 +214,15 @@ Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
     return stored;
   };
   cache_->looked_up_absent(data.bytes);
-  if (const EntryId there = cache_->find(data.hash, data.key); there != no_entry) {
+  EntryId there = cache_->find(data.hash, data.key);
+  if (there != no_entry && cache_->entry(there).state != State::cached) {
+    if (!left_behind(cache_->entry(there))) return leave(Published::there);
+    cache_->abandon(there, 0);
+    there = no_entry;
+  }
+  if (there != no_entry) {
     const Entry& entry = cache_->entry(there);
     PublishedEntry& published = published_[there];
-    if (entry.state != State::cached) return leave(Published::there);
     const bool newer = data.stamp > published.stamp();
     if (entry.size >= data.bytes && !newer) {
       // as good, and perhaps lost from the directory

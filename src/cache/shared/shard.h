@@ -139,6 +139,7 @@ class Shard {
   bool may_be_used(RobustLock::Taken taken);
   void begin_anew();
   bool somebody_copies() const;
+  bool left_behind(const Entry& entry) const;
   uint64_t memory() const;
   Stored store(const SharedData& data, const Terms& terms);
   void tell(EntryId id, const SharedData& data, const Terms& terms, Stored* stored);
