@@ -75,10 +75,10 @@ std::string head_text(const StudyOptions& options, const Study& study) {
       : traces.cost_from == "model" ? "--model"
                                     : "assumed: the trace has measured none");
   if (options.shares())
-    text += fmt::format(
-        "{} have one cache of a window, as large as theirs would be together\n",
-        options.by_host ? "the ranks of a host"
-                        : fmt::format("{} ranks of a node", options.ranks_per_node));
+    text +=
+        fmt::format("{} have one cache of a window, as large as theirs would be together\n",
+                    options.by_host ? "the ranks of a host"
+                                    : fmt::format("{} ranks of a node", options.ranks_per_node));
   for (const WindowContent& window : study.windows) {
     const Mode mode = options.selection.mode.value_or(static_cast<Mode>(window.mode));
     text += fmt::format("window {}{}: mode {}, {} gets, {} distinct of {} together, {} rank{}\n",

@@ -41,7 +41,7 @@ struct WindowReport {
   std::string unshared;
   int sharing = 0,
       shared_caches = 0;  // ranks that share caches with others of their node, and these
-  Counters counters;  // summed over ranks
+  Counters counters;      // summed over ranks
 };
 
 enum class Api : uint8_t { mpi, openshmem };
