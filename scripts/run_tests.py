@@ -39,7 +39,14 @@ class Sanitizer:
 SANITIZERS = {
     "address": Sanitizer(
         "address,undefined",
-        ("unit_tests", "thread_tests", "fuzz_get_cache", "fuzz_page_cache", "fuzz_trace"),
+        (
+            "unit_tests",
+            "thread_tests",
+            "fuzz_get_cache",
+            "fuzz_page_cache",
+            "fuzz_rma",
+            "fuzz_trace",
+        ),
         "unit",
     ),
     "thread": Sanitizer("thread", ("thread_tests",), "threads"),

@@ -118,7 +118,7 @@ class KilledRank : public testing::Test {
 constexpr int lost = static_cast<int>(Status::lost_lock);
 // Of the instructions one in so many; sanitizers make many of each.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int sparse = 29;
+constexpr int sparse = 61;
 #else
 constexpr int sparse = 1;
 #endif
