@@ -9,8 +9,8 @@
 namespace nearcache {
 namespace {
 
-// entries of a rank's own index, where ranks share a cache
-constexpr uint64_t least_index_shared = 4096;
+// entries that a rank's own index begins with at most, where ranks share a cache
+constexpr uint64_t most_first_index_shared = 4096;
 
 Outcome outcome_of(GetCache::Insert how) {
   switch (how) {
@@ -118,7 +118,7 @@ bool CachedWindow::make_cache(const GetCache::Geometry& growth) {
   if (!has_storage_) settings.storage_bytes = 0;
   // of what is under way only; it grows where that is more
   if (shared_ != nullptr && settings.tuner.adaptive)
-    settings.index_capacity = std::min(settings.index_capacity, least_index_shared);
+    settings.index_capacity = std::min(settings.index_capacity, most_first_index_shared);
   settings.index_capacity = std::max<uint64_t>(settings.index_capacity, 1);
   settings.ranges = shape_.unit != 0;
   GetCache::Geometry geometry = growth;

@@ -184,8 +184,9 @@ void SharedCache::tell_policy() {
     for (; at < samples.size() && samples[at].shard == shard; ++at)
       hits[count++] = samples[at].hits;
     const uint64_t evictions = shards_[shard].tell_hits(std::span(hits).first(count));
-    evicts |= evictions > evictions_[shard];
-    evictions_[shard] = std::max(evictions_[shard], evictions);
+    if (evictions == 0 || evictions == evictions_[shard]) continue;
+    evicts = true;  // fewer than before: the shard began anew meanwhile
+    evictions_[shard] = evictions;
   }
   sample_count_ = 0;
   interval_ = evicts ? least_interval : std::min(2 * interval_, most_interval);
