@@ -4,6 +4,7 @@ import argparse
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -29,27 +30,26 @@ SLOWEST = 20  # tests that are listed at the end
 
 @dataclass(frozen=True)
 class Sanitizer:
-    """What is built and tested with a sanitizer: of all targets those in which it could find something."""
+    """What is built and tested with a sanitizer: of all targets those in which it could find something. `programs`: of GoogleTest, in so many shards."""
 
     words: str
-    targets: tuple
-    label: str
+    programs: dict
+    label: str  # by which ctest knows them
+    fuzzers: tuple = ()
+
+    @property
+    def targets(self):
+        return (*self.programs, *self.fuzzers)
 
 
 SANITIZERS = {
     "address": Sanitizer(
         "address,undefined",
-        (
-            "unit_tests",
-            "thread_tests",
-            "fuzz_get_cache",
-            "fuzz_page_cache",
-            "fuzz_rma",
-            "fuzz_trace",
-        ),
+        {"unit_tests": 2, "thread_tests": 1},
         "unit",
+        ("fuzz_get_cache", "fuzz_page_cache", "fuzz_rma", "fuzz_trace"),
     ),
-    "thread": Sanitizer("thread", ("thread_tests",), "threads"),
+    "thread": Sanitizer("thread", {"thread_tests": 1}, "threads"),
 }
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1",
@@ -224,38 +224,99 @@ def sanitizer_build(name):
     }
 
 
-def start_sanitized(env):
-    """Starts to build and run the tests with sanitizers while others run, which mostly wait. What cannot be built is tried again, and told, later."""
-    steps = []
-    for name in SANITIZERS:
-        folder, settings = sanitizer_build(name)
-        folder.mkdir(exist_ok=True)
-        results(folder).unlink(missing_ok=True)
+def shards(name):
+    """(program, index, all, results) of each part of a sanitizer's tests: a process for each test would be a third of the time."""
+    folder, _ = sanitizer_build(name)
+    for program, parts in SANITIZERS[name].programs.items():
+        for index in range(parts):
+            yield (
+                folder / "tests" / "unit" / program,
+                index,
+                parts,
+                folder / f"{program}.{index}.xml",
+            )
+
+
+def logs(name):
+    """What the tests with a sanitizer say."""
+    folder, _ = sanitizer_build(name)
+    return [each.with_suffix(".log") for *_, each in shards(name)] + [folder / "fuzz.log"]
+
+
+def sanitizer_script(name):
+    """Builds and runs the tests with a sanitizer, at a low priority. What cannot be built leaves no results."""
+    folder, settings = sanitizer_build(name)
+    sanitizer = SANITIZERS[name]
+    built = [
+        shlex.join(["nice", "-n", "19", *map(str, words)]) + " >/dev/null 2>&1"
         for words in (
             configure_words(folder, settings),
-            build_words(folder, SANITIZERS[name].targets),
-        ):
-            steps.append(
-                shlex.join(["nice", "-n", "19", *map(str, words)]) + " >/dev/null 2>&1 && "
-            )
-        words = ["nice", "-n", "5", *ctest_words(folder, ("-L", SANITIZERS[name].label), jobs=1)]
-        steps.append(
-            f"{shlex.join(map(str, words))} >{shlex.quote(str(folder / 'tests.log'))} 2>&1\n"
+            build_words(folder, sanitizer.targets),
         )
-    return subprocess.Popen(
-        ["sh", "-c", "".join(steps)], env={**SANITIZER_OPTIONS, **env}, stdin=subprocess.DEVNULL
-    )
+    ]
+    runs = []
+    for program, index, parts, found in shards(name):
+        words = ["env", f"GTEST_TOTAL_SHARDS={parts}", f"GTEST_SHARD_INDEX={index}"]
+        words += ["nice", "-n", "5", program, f"--gtest_output=xml:{found}", "--gtest_brief=1"]
+        log, code = (shlex.quote(str(found.with_suffix(end))) for end in (".log", ".code"))
+        runs.append(f"{{ {shlex.join(map(str, words))} >{log} 2>&1; echo $? >{code}; }} &")
+    if sanitizer.fuzzers:
+        words = ["nice", "-n", "5", *ctest_words(folder, ("-R", "^fuzz_"), jobs=1)]
+        runs.append(
+            f"{shlex.join(map(str, words))} >{shlex.quote(str(folder / 'fuzz.log'))} 2>&1 &"
+        )
+    return " && ".join(built) + " && { " + " ".join(runs) + " wait; }"
+
+
+def start_sanitized(env):
+    """Starts to build and run the tests with sanitizers while others run, which mostly wait. What cannot be built is tried again, and told, later."""
+    started = []
+    for name in SANITIZERS:
+        folder, _ = sanitizer_build(name)
+        folder.mkdir(exist_ok=True)
+        for *_, found in shards(name):
+            for end in (".xml", ".code"):
+                found.with_suffix(end).unlink(missing_ok=True)
+        for path in (results(folder), *logs(name)):
+            path.unlink(missing_ok=True)
+        started.append(
+            subprocess.Popen(
+                ["sh", "-c", sanitizer_script(name)],
+                env={**SANITIZER_OPTIONS, **env},
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        )
+    return started
+
+
+def stop_sanitized(started):
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
 
 
 def sanitized(stage, name, env):
-    """The results of unit and fuzz tests in a build with a sanitizer."""
+    """The results of unit and fuzz tests in a build with a sanitizer. Where a program ended before it could tell them, each test is run by itself."""
     folder, settings = sanitizer_build(name)
-    if not results(folder).exists():
-        build(folder, settings, SANITIZERS[name].targets)
-        ctest(stage, folder, {**SANITIZER_OPTIONS, **env}, ("-L", SANITIZERS[name].label))
+    found = [each for *_, each in shards(name)]
+    if SANITIZERS[name].fuzzers:
+        found.append(results(folder))
+    if all(path.exists() for path in found):
+        for log in logs(name):
+            if log.exists():
+                print(log.read_text(errors="replace"), flush=True)
+        for path in found:
+            count(stage, path)
+        for *_, path in shards(name):
+            code = path.with_suffix(".code").read_text().strip()
+            # Leaks are found when all tests have passed and are told.
+            if code != "0" and not stage.failed:
+                raise Failed(f"{path.stem} ended with exit code {code}: see its log above")
         return
-    print((folder / "tests.log").read_text(errors="replace"), flush=True)
-    count(stage, results(folder))
+    build(folder, settings, SANITIZERS[name].targets)
+    ctest(stage, folder, {**SANITIZER_OPTIONS, **env}, ("-L", SANITIZERS[name].label))
 
 
 def mutated(stage, env):
@@ -316,7 +377,7 @@ def lane_stages(lanes):
 
 def all_stages(given, env):
     """Builds and tests, in an order that keeps the processors busy: programs of OpenSHMEM are few and their tests mostly wait, so these run
-    while the rest is built; so do builds with sanitizers beside the other tests."""
+    while the rest is built; what polls has the processors nearly for itself; builds with sanitizers run beside the other tests."""
     settings = {
         "CMAKE_BUILD_TYPE": "Release",
         "NEARCACHE_BUILD_TESTS": "ON",
@@ -335,29 +396,30 @@ def all_stages(given, env):
         yield lint_stage(quick=False)
         return
     yield lint_stage(quick=True)
-    early, late = test_lanes.lanes()
-    ahead = None
+    early, alone, late = test_lanes.lanes()
+    ahead = []
     first = EARLY if uses_ninja() else ()
     try:
         yield build_stage(settings, first, "OpenSHMEM and UPC")
         for lane in early:
             lane.start(pytest_words(given), env, LANES)
         yield build_stage(settings)
-        ahead = None if given.quick else start_sanitized(env)
+        for lane in alone:
+            lane.start(pytest_words(given), env, LANES)
+        yield from lane_stages([lane for lane in alone if lane.polls])
+        ahead = [] if given.quick else start_sanitized(env)
         for lane in late:
             lane.start(pytest_words(given), env, LANES)
         yield staged("unit tests", lambda stage: ctest(stage, BUILD, env))
-        yield from lane_stages([*early, *late])
+        yield from lane_stages([*early, *(lane for lane in alone if not lane.polls), *late])
+        for process in ahead:
+            process.wait()
     except BaseException:
-        for lane in (*early, *late):
+        for lane in (*early, *alone, *late):
             lane.stop()
-        if ahead:
-            ahead.terminate()
+        stop_sanitized(ahead)
         raise
-    if not ahead:
-        return
-    ahead.wait()
-    for name in SANITIZERS:
+    for name in SANITIZERS if ahead else ():
         yield staged(
             f"sanitizer: {SANITIZERS[name].words}",
             lambda stage, name=name: sanitized(stage, name, env),

@@ -1,8 +1,9 @@
 """Runs pytest in lanes: several at a time, since most of a test of parallel programs is waiting for a launcher.
 
 A lane is one pytest of its own over some files. What polls for messages without a pause (MPICH) is all in one lane, so that never more
-ranks than one program's burn the processors; Open MPI's ranks give way while they wait, and its launcher sleeps for most of a short run,
-so the same files with Open MPI are another lane. What one test file prepares for all of its tests is prepared once.
+ranks than one program's burn the processors, and whatever computes comes after it: beside compilers a rank waits for its turn, and the
+other one burns as long. Open MPI's ranks give way while they wait, and its launchers sleep for most of a short run, so the same files with
+Open MPI 4 and 5 are lanes beside it. What one test file prepares for all of its tests is prepared once.
 """
 
 import os
@@ -26,6 +27,7 @@ class Lane:
     name: str
     files: list
     selection: str = ""  # pytest's -k
+    polls: bool = False  # should have the processors for itself
     junit: Path = None
     log: Path = None
     process: subprocess.Popen = field(default=None, repr=False)
@@ -78,7 +80,8 @@ def test_files():
 
 
 def lanes():
-    """(lanes that need nothing but OpenSHMEM and UPC, the others). Each test is in one lane; a file that none names is in the last."""
+    """(lanes that need nothing but OpenSHMEM and UPC, what polls and lanes that may run beside it, the others). Each test is in one lane; a
+    file that none names is in the last."""
     files = test_files()
 
     def take(*prefixes):
@@ -96,11 +99,13 @@ def lanes():
         Lane("upc", take("tests/upc")),
     ]
     mpi = take(*MPI)
-    late = [
-        Lane("mpi", mpi, "not openmpi"),
-        Lane("openmpi", mpi, "openmpi"),
-        Lane("commands", take(*files)),
+    alone = [
+        Lane("mpi", mpi, "not openmpi", polls=True),
+        Lane("openmpi-5", mpi, "openmpi-5"),
+        Lane("openmpi", mpi, "openmpi and not openmpi-5"),
     ]
-    return [lane for lane in early if lane.files], [
-        lane for lane in late if lane.files
-    ]  # pytest without files would run all
+    late = [Lane("commands", take(*files))]
+    return tuple(
+        [lane for lane in group if lane.files]  # pytest without files would run all
+        for group in (early, alone, late)
+    )

@@ -290,6 +290,7 @@ PYTEST_TARGETS = {
         "faults.{mpi}",
     ),
     "tests/mpi/test_world": ("nearcache_mpi.{mpi}", "world.{mpi}", "shim_mpi.{mpi}"),
+    "tests/mpi/test_sharing": ("nearcache_mpi.{mpi}", "sharing.{mpi}", "count_mpi.{mpi}"),
     "tests/mpi/test_runtime": (
         "nearcache_mpi.{mpi}",
         "lazy_mpi.{mpi}",

@@ -39,6 +39,9 @@ enum Answer : int { believes = 1, does_not = 2, has_no_more_rights = 3 };
 int answer_of(const std::string& program) {
   const pid_t child = fork();
   if (child == 0) {
+    // It runs this one, whichever are this program's.
+    unsetenv("GTEST_TOTAL_SHARDS");
+    unsetenv("GTEST_SHARD_INDEX");
     execl(program.c_str(), program.c_str(),
           "--gtest_filter=Environment.IsNotBelievedByAProcessWithMoreRights", nullptr);
     _exit(127);

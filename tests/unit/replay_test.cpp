@@ -4,6 +4,7 @@
 #include <random>
 
 #include "engine.h"
+#include "sanitized.h"
 #include "simulate/bounds.h"
 #include "simulate/curve.h"
 #include "simulate/study.h"
@@ -473,6 +474,7 @@ TEST(Sample, HoldsItsShareOfTheKeysAndAllGetsOfEach) {
 }
 
 TEST(Curve, SampledCurveIsNearTheWholeOne) {
+  if (sanitized) GTEST_SKIP() << "about figures of a long trace";
   const std::vector<Get> gets = skewed_gets(1200000, 60000, 8);
   TraceBytes trace = trace_of(gets);
   const TemporaryFolder folder;

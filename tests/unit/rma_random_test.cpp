@@ -7,6 +7,7 @@
 #include <set>
 
 #include "rma/engine.h"
+#include "sanitized.h"
 
 namespace nearcache::rma {
 namespace {
@@ -153,7 +154,7 @@ class Program {
 };
 
 TEST(RmaRandom, ProgramsDoWhatTheOracleSays) {
-  for (uint64_t seed = 0; seed < 2000; ++seed) {  // 10^6 operations
+  for (uint64_t seed = 0; seed < uint64_t{steps_of(2000)}; ++seed) {  // 10^6 operations
     SCOPED_TRACE(seed);
     constexpr int sizes[] = {1, 2, 3, 5, 16};
     for (const int on_node : {1, 2, 16}) {

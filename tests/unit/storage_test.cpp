@@ -1,4 +1,5 @@
 #include "cache/get/storage.h"
+#include "sanitized.h"
 
 #include <gtest/gtest.h>
 
@@ -162,7 +163,7 @@ TEST(Storage, AgreesWithANaiveModelInARandomRun) {
     if (end > at) pieces[at] = end - at;
     return pieces;
   };
-  for (int step = 0; step < 20000; ++step) {
+  for (int step = 0; step < steps_of(20000); ++step) {
     const auto what = random() % 100;
     if (what < 50) {
       const uint64_t bytes = 1 + (random() % 8 == 0 ? random() % 3000 : random() % 300);
