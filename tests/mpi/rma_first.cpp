@@ -1,6 +1,7 @@
 // The first windows of a job, from which the RMA engine is set up: made by threads at once, in
 // another order on each rank; and with a rank that comes so late that others have gone on without
 // it.
+#include <dlfcn.h>
 #include <mpi.h>
 #include <unistd.h>
 
@@ -45,6 +46,9 @@ void of_threads() {
   }
   for (std::thread& each : all) each.join();
   for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+  using Most = int (*)();
+  if (const auto most = reinterpret_cast<Most>(dlsym(RTLD_DEFAULT, "shim_most_at_once")))
+    EXPECT_EQ(most(), 1);
 }
 
 // Longer than anybody's patience (mpi/process/patience.h).

@@ -1,0 +1,34 @@
+// Windows of the host on this rank alone, which stand for those of the engine: names, attributes,
+// info and error handlers are theirs.
+//
+// One at a time is made or freed, however many threads do: no two may be in collective calls on one
+// communicator, and windows that are freed at once spoil a table in MPICH (host defect
+// windows_freed_at_once). The communicator is our own, as the program's threads may be in calls on
+// MPI_COMM_SELF; and one on which errors are returned, as a window that the host refuses is no
+// error of the program's yet.
+#pragma once
+
+#include <mutex>
+
+#include "mpi/mpi_api.h"
+
+namespace nearcache::mpi {
+
+class Handles {
+ public:
+  // While only one thread calls MPI. Without it, the communicator is MPI_COMM_SELF.
+  void begin();
+  // The end of MPI is next.
+  void end();
+
+  // In an epoch that never ends: by a get from nobody it gives out requests that are complete. With
+  // memory of that size, whose address is stored at `base`.
+  bool make(MPI_Aint bytes, int unit, MPI_Info info, void* base, MPI_Win* handle);
+  void free(MPI_Win* handle);
+
+ private:
+  std::recursive_mutex mutex_;  // an attribute of a window may free another when it is deleted
+  MPI_Comm comm_ = MPI_COMM_SELF;
+};
+
+}  // namespace nearcache::mpi
