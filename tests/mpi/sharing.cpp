@@ -129,6 +129,48 @@ void who_invalidates_does_not_see_what_others_fetched_before() {
       [] {});
 }
 
+// It is fetched with the owner's old value, and stored when others must not see that any more.
+void a_get_that_was_under_way_when_another_invalidated_is_not_for_it() {
+  Window window("user");
+  for (int at = 600; at < 620; at++) {
+    int64_t got = -1;
+    if (reads() && place() == 0)
+      MPI_Get(&got, 1, MPI_INT64_T, target(), at, 1, MPI_INT64_T, window.win);
+    window.store(at, -at);
+    if (reads() && place() == 1 && check::cached()) nearcache_invalidate(window.win);
+    in_turn(
+        0,
+        [&] {
+          MPI_Win_flush(target(), window.win);
+          EXPECT(got == at || got == -at);
+        },
+        [&] {
+          if (place() == 1) EXPECT_EQ(window.read(at), -at);
+        });
+  }
+}
+
+void own_memory_is_never_what_others_have_fetched() {
+  for (const char* mode : {"always", "user", "transparent", "coherent"}) {
+    Window window(mode);
+    for (int round = 0; round < 10; round++) {  // transparent keeps nothing at first
+      in_turn(
+          0, [&] { window.read(7); }, [&] { window.read(7); });
+      if (check::rank == target()) {
+        int64_t got = -1;  // of another rank: so that there is a cache
+        MPI_Get(&got, 1, MPI_INT64_T, 0, 7, 1, MPI_INT64_T, window.win);
+        MPI_Win_flush(0, window.win);
+        for (int64_t value = 1; value < 4; value++) {
+          window.memory[7] = value;
+          EXPECT_EQ(window.read(7), value);
+        }
+        window.memory[7] = 7;
+      }
+      check::hidden_barrier();
+    }
+  }
+}
+
 void what_was_fetched_after_an_invalidation_serves_who_invalidated_before() {
   if (check::ranks / nodes() < 3) return check::skip("too few ranks of a node");
   Window window("user");
@@ -315,6 +357,8 @@ int main(int argc, char** argv) {
       argc, argv, 4,
       {CASE(what_one_fetched_serves_the_others_of_its_node), CASE(other_nodes_are_not_served),
        CASE(who_invalidates_does_not_see_what_others_fetched_before),
+       CASE(a_get_that_was_under_way_when_another_invalidated_is_not_for_it),
+       CASE(own_memory_is_never_what_others_have_fetched),
        CASE(what_was_fetched_after_an_invalidation_serves_who_invalidated_before),
        CASE(own_puts_are_seen_at_once_whoever_fetched), CASE(puts_before_the_first_get_are_seen),
        CASE(many_puts_in_a_row_are_seen), CASE(derived_types_are_the_same_on_all_ranks),

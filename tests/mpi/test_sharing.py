@@ -1,6 +1,7 @@
 """One cache for the ranks of a node: who is served what another rank fetched (sharing.cpp)."""
 
 import json
+import re
 
 import pytest
 from support import launch
@@ -25,6 +26,13 @@ def test_ranks_of_a_node_serve_each_other(mpi, preload, nodes):
 @pytest.mark.few_mpis
 def test_the_same_program_is_right_with_caches_apart(mpi, preload):
     launch.run(mpi, 5, "sharing", env=POLITE).check()
+
+
+@pytest.mark.few_mpis
+def test_owners_see_what_they_store_while_traces_are_recorded(mpi, preload, tmp_path):
+    case = "own_memory_is_never_what_others_have_fetched"
+    sharing = {"NEARCACHE_SHARE": "node", "NEARCACHE_TRACE": tmp_path / "trace", **POLITE}
+    launch.run(mpi, 5, "sharing", "--only", case, env=sharing).check()
 
 
 @pytest.mark.few_mpis
@@ -56,6 +64,29 @@ def test_the_report_says_who_shares_and_counts_the_memory_once_a_node(
     ) in windows:  # each rank brings as much as its own cache would be, though some never get
         assert window["counters"]["storage_bytes"] == 5 << 20
         assert window["counters"]["entries"] == nodes
+
+
+@pytest.mark.few_mpis
+def test_ranks_share_where_memory_is_limited_to_little_more_than_they_ask_for(mpi, preload):
+    limits = {"NEARCACHE_STORAGE": "1M", "NEARCACHE_MAX_STORAGE": "3M", "NEARCACHE_INDEX": 512}
+    case = "what_one_fetched_serves_the_others_of_its_node"
+    sharing = {"NEARCACHE_SHARE": "node", **limits, **POLITE}
+    launch.run(mpi, 5, "sharing", "--only", case, env=sharing).check()
+
+
+@pytest.mark.few_mpis
+def test_where_nobody_can_share_windows_are_created_as_without_the_option(mpi, preload):
+    def gathers(**env):
+        below = [mpi.binary("libcount_mpi.so")]
+        case = "what_one_fetched_serves_the_others_of_its_node"
+        env = {**POLITE, "NEARCACHE_SHARE_NODES": 1, **env}
+        result = launch.run(mpi, 5, "sharing", "--only", case, env=env, below=below).check()
+        return int(re.search(r"count_mpi here .* gathers (\d+)", result.output)[1])
+
+    windows, agreements = 2, 3
+    without = gathers()
+    assert gathers(NEARCACHE_SHARE="node") == without + windows * agreements
+    assert gathers(NEARCACHE_SHARE="node", NEARCACHE_SHARE_NODES=5) == without
 
 
 @pytest.mark.few_mpis

@@ -14,7 +14,9 @@
 #include <random>
 #include <vector>
 
+#include "cache/get/cached_window.h"
 #include "cache/shared/shared_cache.h"
+#include "sanitized.h"
 
 namespace nearcache {
 namespace {
@@ -108,6 +110,20 @@ TEST(SharedCache, WhatOneFetchedServesAnother) {
   EXPECT_TRUE(get(*b, key_at(64), 101, no_writes()).empty());
   EXPECT_TRUE(get(*b, key_at(64, 2), 100, no_writes()).empty());
   EXPECT_EQ(a->check(), nullptr);
+}
+
+TEST(SharedCache, WhatIsReplacedWhileItIsCopiedIsNotBelieved) {
+  Node node(small_plan(2));
+  const auto a = node.join(), b = node.join();
+  const Key key = key_at(64);
+  publish(*a, key, bytes_of(100, 1), a->clock());
+  SharedCache::Found found;
+  std::vector<std::byte> data(100);
+  ASSERT_TRUE(b->find(hash_key(key), key, 100, &found));
+  EXPECT_TRUE(b->copy(found, 100, data.data()));
+  publish(*a, key, bytes_of(100, 2), a->advance());
+  EXPECT_FALSE(b->copy(found, 100, data.data()));
+  EXPECT_EQ(get(*b, key, 100, no_writes()), bytes_of(100, 2));
 }
 
 TEST(SharedCache, PartsOfEntriesServeUnlessDisplacementsAreUnits) {
@@ -259,28 +275,80 @@ TEST(SharedCache, LargeEntriesAreCopiedWithoutTheLock) {
   EXPECT_EQ(a->check(), nullptr);
 }
 
-TEST(SharedCache, WhatADeadRankBeganToCopyIsStoredByTheNext) {
-  Node node(small_plan(2, 4 << 20));
-  const auto a = node.join();
-  const auto data = bytes_of(300000, 5);
+constexpr uint64_t large = 300000;  // copied without the lock
+
+// A process that dies as it copies an entry, without the lock: at the second half of what it reads.
+// Its number stays taken, as by another process, until it is waited for.
+pid_t die_copying(Node* node, const Key& key) {
   const pid_t child = fork();
   if (child == 0) {
     signal(SIGSEGV, SIG_DFL);
-    const auto b = node.join();
-    // it dies as it reads the second half, without the lock
+    const auto cache = node->join();
     auto* half = static_cast<std::byte*>(
-        mmap(nullptr, data.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    mprotect(half + 155648, data.size() - 155648, PROT_NONE);
-    b->publish(key_at(0), hash_key(key_at(0)), half, data.size(), b->clock(), {});
+        mmap(nullptr, large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(half + 155648, large - 155648, PROT_NONE);
+    cache->publish(key, hash_key(key), half, large, cache->clock(), {});
     _exit(0);
   }
+  siginfo_t how{};
+  EXPECT_EQ(waitid(P_PID, static_cast<id_t>(child), &how, WEXITED | WNOWAIT), 0);
+  EXPECT_NE(how.si_code, CLD_EXITED);
+  return child;
+}
+
+// A process that holds the locks of all shards, until it is killed.
+pid_t hold_locks(SharedCache& cache) {
+  Shared flag(sizeof(std::atomic<int>));
+  auto* held = reinterpret_cast<std::atomic<int>*>(flag.base());
+  const pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (uint32_t at = 0; at < cache.shards(); ++at) cache.lock_of_shard(at).lock();
+    held->store(1);
+    alarm(30);  // so that who waits for it fails
+    for (;;) pause();
+  }
+  while (held->load() == 0) usleep(100);
+  return child;
+}
+
+void end(pid_t child) {
   int status = 0;
-  waitpid(child, &status, 0);
-  ASSERT_FALSE(WIFEXITED(status));
-  EXPECT_TRUE(get(*a, key_at(0), data.size(), no_writes()).empty());
+  kill(child, SIGKILL);
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+}
+
+TEST(SharedCache, WhatADeadRankBeganToCopyIsStoredByTheNextThoughItsNumberIsInUse) {
+  Node node(small_plan(2, 4 << 20));
+  const auto a = node.join();
+  const auto data = bytes_of(large, 5);
+  const pid_t child = die_copying(&node, key_at(0));
+  EXPECT_TRUE(get(*a, key_at(0), large, no_writes()).empty());
   EXPECT_EQ(publish(*a, key_at(0), data, a->clock()), Shard::Published::stored);
-  EXPECT_EQ(get(*a, key_at(0), data.size(), no_writes()), data);
+  EXPECT_EQ(get(*a, key_at(0), large, no_writes()), data);
   EXPECT_EQ(a->check(), nullptr);
+  end(child);
+}
+
+TEST(SharedCache, AShardBeginsAnewWhereWhoCopiedIntoItIsDeadThoughItsNumberIsInUse) {
+  Node node(small_plan(2, 4 << 20));
+  const auto a = node.join();
+  const pid_t child = die_copying(&node, key_at(0));
+  end(hold_locks(*a));
+  EXPECT_EQ(publish(*a, key_at(0), bytes_of(large, 5), a->clock()), Shard::Published::stored);
+  EXPECT_EQ(a->sizes().resets, a->shards());
+  end(child);
+}
+
+TEST(SharedCache, NobodyWaitsForARankThatIsStoppedWithALock) {
+  Node node(small_plan(2, 4 << 20));
+  const auto a = node.join();
+  const pid_t child = hold_locks(*a);
+  EXPECT_EQ(publish(*a, key_at(0), bytes_of(64, 1), a->clock()), Shard::Published::refused);
+  EXPECT_EQ(publish(*a, key_at(0), bytes_of(64, 1), a->clock()), Shard::Published::refused);
+  end(child);
+  EXPECT_EQ(publish(*a, key_at(0), bytes_of(64, 1), a->clock()), Shard::Published::stored);
+  EXPECT_EQ(get(*a, key_at(0), 64, no_writes()), bytes_of(64, 1));
 }
 
 TEST(SharedCache, MemoryIsCountedByTheRanksInParts) {
@@ -338,6 +406,26 @@ TEST(SharedCache, GrowsForAllRanksWithinItsLimit) {
                         << sizes.stored_bytes << " bytes of " << sizes.storage_bytes;
 }
 
+TEST(SharedCache, MemoryOfShardsThatBeganAnewIsCountedAnew) {
+  SharedCache::Plan plan = small_plan(2, 256 << 10, 1024);
+  plan.settings.tuner.interval = 256;
+  plan.settings.tuner.adaptive = true;
+  Node node(plan);
+  const auto a = node.join();
+  const auto fill = [&](int count) {
+    for (int at = 0; at < count; ++at)
+      publish(*a, key_at(at * 1024), bytes_of(1000, at), a->clock());
+  };
+  const uint64_t at_first = a->memory();
+  for (int round = 0; round < 20; ++round) fill(2000);
+  const uint64_t grown = a->memory();
+  EXPECT_GT(grown, at_first + (256 << 10));
+  end(hold_locks(*a));
+  fill(100);
+  EXPECT_EQ(a->sizes().resets, a->shards());
+  EXPECT_LT(a->memory(), at_first + (grown - at_first) / 2);
+}
+
 TEST(SharedCache, ThePolicyHearsOfHitsOfAllRanks) {
   // one shard's worth of storage for twice as much: what others hit again and again stays
   SharedCache::Plan plan = small_plan(2, 64 << 10, 1024);
@@ -360,6 +448,46 @@ TEST(SharedCache, ThePolicyHearsOfHitsOfAllRanks) {
     }
   }
   EXPECT_GT(hits, 200 * 8 * 9 / 10);
+}
+
+// Stamps are compared with the clocks of words by 32 bits.
+TEST(SharedCache, ChangesAreSeenThoughTheClockRanFarBeforeTheWordsWereRead) {
+  for (const uint64_t far : {uint64_t{0}, uint64_t{3} << 30, uint64_t{1} << 32}) {
+    Node node(small_plan(2));
+    const auto other = node.join();
+    Acquires acquires;
+    Options options;
+    options.mode = Mode::coherent;
+    CachedWindow window({0, 2, 1, 4096}, CachingRules(options), &node.budget, &acquires,
+                        CachedWindow::Data::moved);
+    window.share(node.join());
+    window.keep_across_acquires(Regions(4096));
+    ASSERT_TRUE(window.make_cache({1024, 0}));
+    window.epochs().lock_all(true);
+    std::byte to[64];
+    RemoteGet get{};
+    get.key = key_at(0);
+    get.hash = hash_key(get.key);
+    get.bytes = get.to = sizeof to;
+    get.contiguous_target = true;
+    get.origin = to;
+    get.elements = {&byte_layout(), sizeof to};
+    const auto is_served = [&](const VersionWords& words, uint64_t ticks) {
+      acquires.add(true);
+      EXPECT_TRUE(window.wants_validation(1));
+      other->advance(ticks);
+      window.validated(1, words);
+      return window.look_up(get, false).answer == CachedWindow::Answer::served;
+    };
+    VersionWords words{};
+    words.lead = 1;
+    words.own.fill(2), words.remote.fill(0);
+    EXPECT_FALSE(is_served(words, 0));
+    publish(*other, get.key, bytes_of(64, 1), other->clock());
+    EXPECT_TRUE(is_served(words, 0));
+    words.own.fill(4);
+    EXPECT_FALSE(is_served(words, far)) << far;
+  }
 }
 
 // The truth, and what a rank must not see any more: the versions of all cells at its floor.
@@ -535,7 +663,7 @@ TEST(SharedCache, ProcessesThatAreKilledAtRandomTakeNothingWrongWithThem) {
   };
   for (int rank = 0; rank < 4; ++rank) children.push_back(start());
   int status = 0;
-  for (int kill_number = 0; kill_number < 300; ++kill_number) {
+  for (int kill_number = 0; kill_number < steps_of(300); ++kill_number) {
     usleep(1000 + static_cast<useconds_t>(random() % 3000));
     pid_t& victim = children[random() % children.size()];
     kill(victim, SIGKILL);

@@ -186,10 +186,20 @@ void CachedWindow::drop_at_acquires() {
 
 // --- What the node's ranks share. ---
 
+// Clocks further apart than this are not compared by 32 bits (as of limit_stamps).
+static constexpr uint64_t most_distance = uint64_t{1} << 30;
+
+// The clock when words had been read. Others may have advanced it by a lot since this rank's floor.
+uint32_t CachedWindow::clock_of_words() {
+  const uint64_t clock = shared_->advance();
+  if (clock - floored_ < 2 * most_distance) return static_cast<uint32_t>(clock);
+  forget_shared();
+  return static_cast<uint32_t>(shared_->floor());
+}
+
 void CachedWindow::advance_floor() {
   const uint64_t floor = shared_->advance_floor();
   cache_->set_generation(static_cast<uint32_t>(floor));
-  constexpr uint64_t most_distance = 1u << 30;  // as of limit_stamps
   if (versions_ == nullptr || floor - floored_ < most_distance) return;
   cache_->drop_older();
   forget_versions();
@@ -253,7 +263,7 @@ bool CachedWindow::is_for_us(const PublishedEntry::Said& said, int64_t from, int
 // changed. Stamps are told apart by 32 bits where they are not too far away.
 bool CachedWindow::kept_shared(const PublishedEntry::Said& said, int64_t from, int64_t to,
                                uint64_t bytes) {
-  if (shared_->floor() - said.stamp >= uint64_t{1} << 30 || said.stamp < floored_) return false;
+  if (shared_->floor() - said.stamp >= most_distance || said.stamp < floored_) return false;
   if (said.key.layout != 0 && said.size > bytes) return false;
   return versions_->keeps(said.key.target, from, to, static_cast<uint32_t>(said.stamp),
                           cache_->generation());
@@ -319,7 +329,6 @@ void CachedWindow::set_costs(double latency_ns, double ns_per_byte) {
 
 // Stamps wrap after 2^32: long before one could be taken for a later one, what has it goes.
 void CachedWindow::limit_stamps() {
-  constexpr uint64_t most_distance = 1u << 30;
   if (acquires_->all() - stamped_ < most_distance) return;
   stamped_ = acquires_->all();
   cache_->set_generation(acquires_->now());

@@ -130,8 +130,10 @@ class CachedWindow {
     return shared_ == nullptr ? layout.id : shared_->name(layout);
   }
   // The short way of a hit in the shared cache, of a key at known bytes; none of it where
-  // `update_generation` has something to do. Copies to a row of bytes.
+  // `update_generation` has something to do. Copies to a row of bytes. Own memory is there, too,
+  // as others fetched it, but is never cached for its owner.
   [[gnu::always_inline]] bool hit_shared(const Key& key, uint64_t hash, uint64_t bytes, void* to) {
+    if (key.target == shape_.rank) return false;
     if (ends_at_acquires(rules_.mode)) {
       if (!stores() || acquired_ != acquires_->now() || polls(key)) return false;
     }
@@ -160,8 +162,8 @@ class CachedWindow {
   uint32_t validated(uint32_t target, const VersionWords& words) {
     if (shared_ == nullptr) return versions_->validated(target, cache_->generation(), words);
     // others fetch, too: what they do from here on comes after the words
-    return versions_->validated(target, cache_->generation(), words,
-                                static_cast<uint32_t>(shared_->advance()));
+    const uint32_t clock = clock_of_words();
+    return versions_->validated(target, cache_->generation(), words, clock);
   }
 
   Epochs& epochs() { return epochs_; }
@@ -307,6 +309,7 @@ class CachedWindow {
     advance_floor();
   }
   void advance_floor();
+  uint32_t clock_of_words();
   void forget_shared();
   void forget_versions();
   void begin_writes();

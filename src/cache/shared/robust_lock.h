@@ -3,6 +3,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <time.h>
 
 #include <cerrno>
 
@@ -12,24 +13,31 @@ namespace nearcache {
 
 class RobustLock {
  public:
-  void make() {
+  // False: this system has none.
+  [[nodiscard]] bool make() {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(&mutex_, &attributes);
+    const bool made = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED) == 0 &&
+                      pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST) == 0 &&
+                      pthread_mutex_init(&mutex_, &attributes) == 0;
     pthread_mutexattr_destroy(&attributes);
+    return made;
   }
 
   enum class Taken { no, yes, after_a_death };
-  // It is held for a microsecond or two: looked for that long before the process sleeps.
+  // It is held for a microsecond or two: looked for that long before the process sleeps. Not taken
+  // where that does not help for long: whoever holds it may be stopped, by a debugger for instance.
   Taken lock() {
     for (int turn = 0; turn < most_turns; ++turn) {
       const int rc = pthread_mutex_trylock(&mutex_);
       if (rc != EBUSY) return taken(rc);
       relax_processor();
     }
-    return taken(pthread_mutex_lock(&mutex_));
+    timespec until{};
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += most_asleep_ns;
+    if (until.tv_nsec >= second_ns) ++until.tv_sec, until.tv_nsec -= second_ns;
+    return taken(pthread_mutex_timedlock(&mutex_, &until));
   }
   Taken try_lock() { return taken(pthread_mutex_trylock(&mutex_)); }
   void unlock() { pthread_mutex_unlock(&mutex_); }
@@ -39,6 +47,8 @@ class RobustLock {
 
  private:
   static constexpr int most_turns = 100;
+  // some turns of a scheduler, as the holder may wait for one
+  static constexpr long most_asleep_ns = 20'000'000, second_ns = 1'000'000'000;
   static Taken taken(int rc) {
     if (rc == EOWNERDEAD) return Taken::after_a_death;
     return rc == 0 ? Taken::yes : Taken::no;

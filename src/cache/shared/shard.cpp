@@ -1,11 +1,7 @@
 #include "cache/shared/shard.h"
 
-#include <signal.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 
 #include "base/region.h"
 
@@ -26,11 +22,6 @@ uint64_t hash_block(uint32_t target, int64_t at, uint32_t level) {
   return hash_key({at >> level, target, UINT32_MAX - level});
 }
 
-bool copies(const std::atomic<int32_t>& copying) {
-  const int32_t process = copying.load(std::memory_order_relaxed);
-  return process != 0 && (kill(process, 0) == 0 || errno != ESRCH);
-}
-
 }  // namespace
 
 uint64_t Shard::levels_of(uint64_t bytes) { return uint64_t{1} << level_of(bytes); }
@@ -47,12 +38,15 @@ uint64_t Shard::memory_for(const GetCacheSettings& settings) {
          Directory::bytes_for(settings.index_capacity);
 }
 
-Shard::Shard(std::byte* memory, const Plan& plan)
+Shard::Shard(std::byte* memory, const Plan& plan, Copies* copies,
+             const std::atomic<uint32_t>* members)
     : base_(memory),
       plan_(plan),
       most_entries_(GetCache::most_descriptors(plan.geometry)),
       parts_(plan.settings.ranges),
       state_(reinterpret_cast<Commons*>(memory)),
+      copies_(copies),
+      members_(members),
       published_(reinterpret_cast<PublishedEntry*>(memory + whole_pages(sizeof(Commons)))),
       buckets_(reinterpret_cast<Directory::Bucket*>(
           reinterpret_cast<std::byte*>(published_) +
@@ -65,11 +59,13 @@ Shard::Shard(std::byte* memory, const Plan& plan)
   plan_.settings.ranges = false;  // parts are found by the directory
 }
 
-void Shard::make() {
-  state_->lock.make();
+bool Shard::make() {
+  if (!state_->lock.make()) return false;
   GetCache::create(engine_, plan_.geometry, plan_.settings);
   cache_->set_published(published_);
   directory_.resize(Directory::buckets_for(cache_->index_capacity()));
+  state_->counted = memory();
+  return true;
 }
 
 bool Shard::find_part(const Key& key, uint64_t bytes, uint64_t levels, Found* found) const {
@@ -92,7 +88,12 @@ bool Shard::find_part(const Key& key, uint64_t bytes, uint64_t levels, Found* fo
 
 // --- The lock. ---
 
-bool Shard::take() { return may_be_used(state_->lock.lock()); }
+// Who holds it all the time is waited for once.
+bool Shard::take() {
+  const RobustLock::Taken taken = waited_in_vain_ ? state_->lock.try_lock() : state_->lock.lock();
+  waited_in_vain_ = taken == RobustLock::Taken::no;
+  return may_be_used(taken);
+}
 
 bool Shard::may_be_used(RobustLock::Taken taken) {
   if (taken == RobustLock::Taken::no) return false;
@@ -112,19 +113,24 @@ bool Shard::may_be_used(RobustLock::Taken taken) {
 void Shard::begin_anew() {
   if (!Region::discard(engine_, engine_bytes_)) return;
   ++state_->resets;
-  for (std::atomic<int32_t>& copying : state_->copying) {
-    if (copying.load(std::memory_order_relaxed) != 0) copying.store(0, std::memory_order_relaxed);
-  }
+  state_->miscounted = true;
   GetCache::create(engine_, plan_.geometry, plan_.settings);
   cache_->set_published(published_);
   directory_.resize(Directory::buckets_for(cache_->index_capacity()));
   state_->broken = false;
 }
 
-bool Shard::somebody_copies() const { return std::ranges::any_of(state_->copying, copies); }
+bool Shard::somebody_copies() const {
+  const uint32_t members =
+      std::min(members_->load(std::memory_order_relaxed), Copies::most_members);
+  for (uint32_t member = 0; member < members; ++member) {
+    if (copies_->is_copying(member)) return true;
+  }
+  return false;
+}
 
-// What is not there yet never will be: who began to copy it is gone.
-bool Shard::left_behind(const Entry& entry) const { return !copies(state_->copying[entry.token]); }
+// What is not there yet never will be: who began to copy it is gone, or did not get the lock again.
+bool Shard::left_behind(const Entry& entry) const { return !copies_->is_copying(entry.token); }
 
 // --- What is stored. ---
 
@@ -180,16 +186,15 @@ void Shard::copy(EntryId id, const SharedData& data) {
 }
 
 // Nothing else is stored there meanwhile, as the entry waits for its data; nor does the shard begin
-// anew, unless this process is gone. False: the entry is no more, and the lock is not held.
+// anew, unless this process is gone. The member has begun a copy. False: the entry is no more, or
+// will be nobody's, and the lock is not held.
 bool Shard::copy_unlocked(EntryId id, const SharedData& data, uint32_t member) {
   const uint64_t resets = state_->resets;
   std::byte* const to = cache_->data(id);
-  std::atomic<int32_t>& copying = state_->copying[member];
-  copying.store(getpid(), std::memory_order_relaxed);
   state_->lock.unlock();
   store_bytes(to, data.data, data.bytes);
   const RobustLock::Taken taken = state_->lock.lock();
-  copying.store(0, std::memory_order_relaxed);
+  copies_->end(member);
   if (!may_be_used(taken)) return false;
   if (state_->resets == resets) return true;
   state_->lock.unlock();
@@ -209,7 +214,12 @@ Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
   cache_->set_costs(terms.latency_ns, terms.ns_per_byte);
   const auto leave = [&](Published how) {
     stored.how = how;
-    if (cache_->adapt_is_due()) adapt(terms, &stored);
+    if (cache_->adapt_is_due()) {
+      stored.adapted = adapt(terms);
+      count_memory(&stored);
+    } else if (state_->miscounted) {
+      count_memory(&stored);
+    }
     state_->lock.unlock();
     return stored;
   };
@@ -246,12 +256,13 @@ Shard::Stored Shard::store(const SharedData& data, const Terms& terms) {
   const EntryId id = cache_->insert(data.hash, data.key, data.bytes, terms.member).entry;
   stored.evicted = static_cast<uint32_t>(cache_->evictions() - evictions);
   if (id == no_entry) return leave(Published::refused);
+  bool copied = true;
   if (data.bytes <= most_copied || data.data == nullptr) {
     copy(id, data);
-  } else if (!copy_unlocked(id, data, terms.member)) {
-    return stored;
+  } else if (copied = copies_->begin(terms.member); copied) {
+    if (!copy_unlocked(id, data, terms.member)) return stored;
   }
-  if (!cache_->keeps(id)) {  // the index shrank while it was copied
+  if (!copied || !cache_->keeps(id)) {  // the index shrank while it was copied
     cache_->abandon(id, 0);
     return leave(Published::refused);
   }
@@ -265,14 +276,21 @@ uint64_t Shard::memory() const {
          state_->published_up_to.load(std::memory_order_relaxed) * sizeof(PublishedEntry);
 }
 
-void Shard::adapt(const Terms& terms, Stored* stored) {
-  const uint64_t before = memory();
+int Shard::adapt(const Terms& terms) {
   MemoryBudget budget;
   budget.set_limit(cache_->memory() + terms.allowance);
   budget.take(cache_->memory());
-  stored->adapted = cache_->adapt(&budget);
+  const int changes = cache_->adapt(&budget);
   if (directory_.buckets() != Directory::buckets_for(cache_->index_capacity())) list_anew();
-  stored->more_memory = static_cast<int64_t>(memory() - before);
+  return changes;
+}
+
+// What it takes changes by adapting, and where it began anew.
+void Shard::count_memory(Stored* stored) {
+  const uint64_t now = memory();
+  stored->more_memory = static_cast<int64_t>(now - state_->counted);
+  state_->counted = now;
+  state_->miscounted = false;
 }
 
 uint64_t Shard::tell_hits(std::span<const Hits> hits) {
@@ -285,8 +303,15 @@ uint64_t Shard::tell_hits(std::span<const Hits> hits) {
   return evictions;
 }
 
+// All ranks ask at once, at the end; a report can wait longer than a miss.
 Shard::Levels Shard::levels() {
-  if (!take()) return {};
+  constexpr int most_tries = 10;
+  bool taken = take();
+  for (int tries = 1; tries < most_tries && waited_in_vain_; ++tries) {
+    waited_in_vain_ = false;
+    taken = take();
+  }
+  if (!taken) return {};
   const Levels levels{
       cache_->entries(),      cache_->index_capacity(),           cache_->storage_bytes(),
       cache_->stored_bytes(), memory() - cache_->storage_bytes(), memory(),

@@ -4,7 +4,8 @@
 // A shard is that of some blocks of the targets' memory. Its lock is held for bookkeeping and for
 // copies of a few KiB; larger ones are made between two times of it, into storage that is reserved
 // meanwhile. Whoever dies with it costs the shard its contents: the next one that takes the lock
-// begins anew, but not while others are about to copy into it.
+// begins anew, but not while others are about to copy into it. Where the lock is not to be had,
+// nothing is stored.
 #pragma once
 
 #include <atomic>
@@ -29,9 +30,37 @@ struct SharedData {
   uint32_t rank = 0;  // of those who share
 };
 
-class Shard {
+// Who copies without a shard's lock: each member has a lock for that. The system takes it from one
+// that dies; a number of its process would say nothing once it is another's.
+class Copies {
  public:
   static constexpr uint32_t most_members = 1024;
+  [[nodiscard]] bool make() {
+    for (RobustLock& each : locks_) {
+      if (!each.make()) return false;
+    }
+    return true;
+  }
+  // False: somebody is looking at it just now.
+  bool begin(uint32_t member) { return own(locks_[member].try_lock(), member); }
+  void end(uint32_t member) { locks_[member].unlock(); }
+  bool is_copying(uint32_t member) {
+    if (!own(locks_[member].try_lock(), member)) return true;
+    end(member);
+    return false;
+  }
+
+ private:
+  bool own(RobustLock::Taken taken, uint32_t member) {
+    if (taken == RobustLock::Taken::after_a_death) locks_[member].repaired();
+    return taken != RobustLock::Taken::no;
+  }
+
+  RobustLock locks_[most_members];
+};
+
+class Shard {
+ public:
   static constexpr uint64_t page = 4096;  // its parts begin with one
 
   struct Plan {
@@ -42,9 +71,10 @@ class Shard {
   // What one of these sizes takes at first.
   static uint64_t memory_for(const GetCacheSettings& settings);
 
-  // A shard in `memory`, which is aligned to a page; the first one to come makes it, of zeros.
-  Shard(std::byte* memory, const Plan& plan);
-  void make();
+  // A shard in `memory`, which is aligned to a page; the first one to come makes it, of zeros, if
+  // there are locks. Its members are numbered in the order in which they are counted.
+  Shard(std::byte* memory, const Plan& plan, Copies* copies, const std::atomic<uint32_t>* members);
+  [[nodiscard]] bool make();
 
   // --- Without the lock. ---
 
@@ -79,7 +109,7 @@ class Shard {
     refused    // there is no room, it is not worth it, or the shard cannot be used
   };
   struct Terms {
-    uint32_t member = 0;      // who asks, below most_members
+    uint32_t member = 0;      // who asks, below Copies::most_members
     bool skip_cheap = false;  // not stored unless that seems worth the copy
     double copy_ns = 0;
     double latency_ns = 0, ns_per_byte = 0;  // of a get
@@ -123,9 +153,9 @@ class Shard {
     std::atomic<uint64_t> buckets;
     std::atomic<uint64_t> published_up_to;  // numbers of entries that ever were
     uint64_t resets;
-    bool broken;  // somebody died with the lock; others were copying
-    // by member: the process that copies without the lock, 0 if none
-    std::atomic<int32_t> copying[most_members];
+    uint64_t counted;  // of its memory, by those who share it
+    bool miscounted;   // it began anew since
+    bool broken;       // somebody died with the lock; others were copying
   };
 
   [[gnu::always_inline]] bool read(EntryId id, Found* found) const {
@@ -148,7 +178,8 @@ class Shard {
   void list(EntryId id, uint64_t hash);
   uint64_t list_parts(EntryId id, const Key& key, uint64_t bytes);
   void list_anew();
-  void adapt(const Terms& terms, Stored* stored);
+  int adapt(const Terms& terms);
+  void count_memory(Stored* stored);
   uint32_t place_of(EntryId id) const;
 
   std::byte* base_;
@@ -156,6 +187,9 @@ class Shard {
   uint64_t most_entries_;
   bool parts_;  // displacements are bytes
   Commons* state_;
+  Copies* copies_;
+  const std::atomic<uint32_t>* members_;
+  bool waited_in_vain_ = false;  // for the lock, the last time
   PublishedEntry* published_;
   Directory::Bucket* buckets_;
   std::byte* engine_;

@@ -74,7 +74,9 @@ class SharedCache {
   }
   uint64_t floor() const { return floor_; }
   // A later clock than any stamp so far.
-  uint64_t advance() { return header_->clock.fetch_add(1, std::memory_order_acq_rel) + 1; }
+  uint64_t advance(uint64_t by = 1) {
+    return header_->clock.fetch_add(by, std::memory_order_acq_rel) + by;
+  }
 
   // Own writes have no number, or had none: what is found is to be looked at closely.
   void doubt(bool in_doubt) { in_doubt_ = in_doubt, note_sure(); }
@@ -158,7 +160,8 @@ class SharedCache {
   static constexpr uint32_t most_layouts = 2048;
 
   struct Header {
-    std::atomic<uint64_t> ready;  // what this library writes when all else is there
+    // what this library writes when all else is there; `no_locks` where the system has none
+    std::atomic<uint64_t> ready;
     uint64_t bytes;
     uint32_t shards, ranks;
     uint64_t shard_bytes, limit;
@@ -170,7 +173,9 @@ class SharedCache {
     std::atomic<int64_t> memory;
     RobustLock names;
     LayoutName layouts[most_layouts];
+    Copies copies;
   };
+  static constexpr uint64_t no_locks = 2;
   // That the region was made by a library that lays it out alike.
   static uint64_t signature();
   struct Sizing {

@@ -69,11 +69,11 @@ struct Agreed {
 // What all ranks of a window must know alike, in one small reduction beside the several that
 // creation makes: the largest id any of them would give, whether displacement units differ, whether
 // every rank's calls are visible, how much memory each has at least and at most, whether all can
-// cover the window by phases, what coherence needs, and whether one wants to share a cache. Empty
+// cover the window by phases, what coherence needs, and whether some want to share a cache. Empty
 // if all is well, else why the window is to be left alone.
 std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowIdentity* identity,
                   bool* has_room, bool* covered, Agreed* coherent, bool* shares) {
-  Exchange exchange(11, 11);
+  Exchange exchange(12, 12);
   const int64_t unit = creation.unit;
   std::vector<uint64_t>& mine = exchange.sent();
   const std::vector<uint64_t>& most = exchange.received();
@@ -90,7 +90,9 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   mine[7] = coherent->slot;
   mine[8] = static_cast<uint64_t>(creation.memory.bytes);
   mine[9] = *covered ? 0 : 1;
-  mine[10] = *shares ? 1 : 0;
+  const SharersAgreed own(*shares, *identity);
+  mine[10] = static_cast<uint64_t>(own.last);
+  mine[11] = static_cast<uint64_t>(own.first);
   if (next.Iallreduce(mine.data(), exchange.received().data(), static_cast<int>(mine.size()),
                       MPI_INT64_T, MPI_MAX, comm, exchange.request()) != MPI_SUCCESS)
     return "MPI_Iallreduce failed";
@@ -105,7 +107,10 @@ std::string agree(MPI_Comm comm, const Creation& creation, bool visible, WindowI
   coherent->slot = static_cast<uint32_t>(most[7]);
   coherent->most_bytes = most[8];
   *covered = most[9] == 0;
-  *shares = most[10] != 0;
+  SharersAgreed sharers;
+  sharers.last = static_cast<int64_t>(most[10]);
+  sharers.first = static_cast<int64_t>(most[11]);
+  *shares = sharers.are_several(*identity);
   if (coherent->why_not.empty() && most[7] >= Board::slots)
     coherent->why_not = "another rank says that it cannot be";
   identity->unit = most[1] == -most[2] && unit > 0 ? unit : 0;
@@ -136,7 +141,8 @@ bool is_allocated_by_mpi(MPI_Win handle) {
 }
 
 // Settles what the ranks of a window must know of each other, and lets them tell each other of
-// their writes. Empty, or why the window is to be left alone.
+// their writes; whether some share a cache, where `shares` says whether this rank asks for that.
+// Empty, or why the window is to be left alone.
 std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* coherent,
                    Board** board, bool* shares) {
   const MPI_Comm comm = creation.comm;
@@ -151,6 +157,7 @@ std::string settle(const Creation& creation, WindowIdentity* identity, Agreed* c
   if (!context.world.meet(comm, members, &met, patience_ns(identity->ranks)))
     return "another rank does not answer";
   identity->far = std::move(met.far);
+  *shares = *shares && why_not_shared(*identity).empty();
   context_limit_memory();
   bool covered = false;
   bool has_room = context.phases.has_room(members, &covered);
@@ -243,6 +250,22 @@ void look_for_devices() {
   for (Window* window : context.windows.all()) window->leave_short_ways();
 }
 
+// A cache with others of the node, where `some` of the ranks have one; all take part then.
+void share(Window* window, MPI_Comm comm, const Options& options, bool some) {
+  std::string why_not;
+  std::unique_ptr<SharedCache> shared;
+  if (some) {
+    shared = share_with_node(comm, options, window->identity(), &why_not);
+  } else {
+    why_not = why_not_shared(window->identity());
+    if (why_not.empty()) why_not = alone_on_node;
+  }
+  if (!why_not.empty())
+    log(LogLevel::info, "window %lld is not shared by this rank: %s",
+        static_cast<long long>(window->identity().id), why_not.c_str());
+  window->share(std::move(shared), why_not);
+}
+
 const char* text_of(Obstacle obstacle) {
   switch (obstacle) {
     case Obstacle::shared_window:
@@ -266,9 +289,10 @@ void adopt(MPI_Win handle, const Creation& creation) {
   Agreed coherent;
   coherent.wanted = options.mode == Mode::coherent;
   Board* board = nullptr;
+  const bool asks_to_share = options.share == ShareUse::node && options.mode != Mode::off &&
+                             creation.obstacle == Obstacle::none;
   // of some of them; then all take part in the agreement on who does
-  bool shares = options.share == ShareUse::node && options.mode != Mode::off &&
-                creation.obstacle == Obstacle::none;
+  bool shares = asks_to_share;
   const std::string reason = settle(creation, &identity, &coherent, &board, &shares);
   const auto bytes = static_cast<uint64_t>(std::max<MPI_Aint>(creation.memory.bytes, 0));
   if (!reason.empty()) {
@@ -283,14 +307,7 @@ void adopt(MPI_Win handle, const Creation& creation) {
     log(LogLevel::info, "window %lld: mode %s", static_cast<long long>(identity.id),
         mode_name(options.mode));
   auto* window = new Window(std::move(identity), options, text_of(creation.obstacle));
-  if (shares) {
-    std::string why_not;
-    auto shared = share_with_node(creation.comm, options, window->identity(), &why_not);
-    if (!why_not.empty())
-      log(LogLevel::info, "window %lld is not shared by this rank: %s",
-          static_cast<long long>(window->identity().id), why_not.c_str());
-    window->share(std::move(shared), why_not);
-  }
+  if (shares || asks_to_share) share(window, creation.comm, options, shares);
   const int keyval = window_keyval();
   if (keyval == MPI_KEYVAL_INVALID || next.Win_set_attr(handle, keyval, window) != MPI_SUCCESS) {
     delete window;

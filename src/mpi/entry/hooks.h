@@ -10,6 +10,7 @@
 
 #include "mpi/mpi_api.h"
 #include "mpi/process/context.h"
+#include "mpi/rma/layer.h"
 #include "mpi/window/served_request.h"
 
 namespace nearcache::mpi {
@@ -17,6 +18,7 @@ namespace nearcache::mpi {
 // The program may have learned that another rank's access is complete: in mode `transparent`
 // nothing that was read before may be served after.
 inline void note_acquire() noexcept {
+  rma_host_returned();
   context.acquire();
   if (context.observer.wanted()) [[unlikely]]
     context.observer.acquire();
@@ -29,7 +31,10 @@ inline void note_write() noexcept { context.coherence.attend(); }
 
 // Gets, or own writes, are complete: an acquire too, unless nobody is known to write
 // (mpi/process/phases.h).
-inline void note_completion() noexcept { context.completed(); }
+inline void note_completion() noexcept {
+  rma_host_returned();
+  context.completed();
+}
 
 // A collective call on `comm` has ended, which no rank leaves before all have entered. A
 // communicator is about to end.

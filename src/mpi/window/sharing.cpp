@@ -21,6 +21,9 @@ struct Card {
   uint64_t limit = 0;  // bytes that its caches may take
 };
 
+// Of one node, for tests.
+uint64_t group_of(int rank) { return static_cast<uint64_t>(rank) % context.options.share_nodes; }
+
 // Each rank's words, by rank. False: somebody does not answer.
 template <class Words>
 bool exchange(MPI_Comm comm, int ranks, const Words& mine, std::vector<Words>* all) {
@@ -63,13 +66,13 @@ SharedCache::Plan plan_of(const Options& options, const WindowIdentity& identity
 
 // Of less than may be asked for where there are no addresses for more.
 std::shared_ptr<net::Arena> make_memory(SharedCache::Plan plan, std::string* wrong) {
-  for (; plan.limit >= 4 * plan.settings.storage_bytes; plan.limit /= 2) {
+  do {
     std::shared_ptr<net::Arena> arena =
         net::Arena::make(net::Arena::reserved + SharedCache::bytes_for(plan), wrong);
     if (arena == nullptr) continue;
     SharedCache::make(arena->at(net::Arena::reserved), plan);
     return arena;
-  }
+  } while ((plan.limit /= 2) >= 4 * plan.settings.storage_bytes);
   return nullptr;
 }
 
@@ -83,13 +86,24 @@ std::unique_ptr<SharedCache> join(const std::shared_ptr<net::Arena>& arena, std:
 
 }  // namespace
 
+std::string why_not_shared(const WindowIdentity& identity) {
+  // what is published is for others at once
+  if (host_has(HostDefect::flush_all_before_data))
+    return "with this MPI data may come after the call that completes it";
+  for (int rank = 0; rank < identity.ranks; ++rank) {
+    if (rank != identity.rank && identity.far[static_cast<size_t>(rank)] == 0 &&
+        group_of(rank) == group_of(identity.rank))
+      return "";
+  }
+  return alone_on_node;
+}
+
 std::unique_ptr<SharedCache> share_with_node(MPI_Comm comm, const Options& options,
                                              const WindowIdentity& identity, std::string* why_not) {
   const bool asked = options.share == ShareUse::node && options.mode != Mode::off;
-  // What is published is for others at once.
-  const bool late = host_has(HostDefect::flush_all_before_data);
-  const bool wants = asked && !late;
-  const auto group = static_cast<uint64_t>(identity.rank) % context.options.share_nodes;
+  const std::string never = asked ? why_not_shared(identity) : "";
+  const bool wants = asked && never.empty();
+  const uint64_t group = group_of(identity.rank);
   std::vector<Card> cards;
   *why_not = "another rank does not answer";
   if (!exchange(comm, identity.ranks, {wants, group, context.budget.limit()}, &cards))
@@ -117,11 +131,9 @@ std::unique_ptr<SharedCache> share_with_node(MPI_Comm comm, const Options& optio
   const bool all_know = exchange(comm, identity.ranks, uint64_t{arena != nullptr}, &opened);
   if (arena != nullptr) arena->close_door();
   if (!all_know) return nullptr;
-  *why_not = "";
-  if (asked && late)
-    return *why_not = "with this MPI data may come after the call that completes it", nullptr;
+  *why_not = never;
   if (!wants) return nullptr;
-  if (alone) return *why_not = "no other rank of its node shares it", nullptr;
+  if (alone) return *why_not = alone_on_node, nullptr;
   if (arena == nullptr) return *why_not = wrong, nullptr;
   return join(arena, why_not);
 }

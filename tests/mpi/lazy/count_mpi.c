@@ -1,6 +1,6 @@
 /* Another tool's preloaded wrapper, as profilers are: counts calls, and passes them to the next
- * object. At MPI_Finalize rank 0 prints `count_mpi <name> gets G flushes F puts P frees W`; the
- * name is $COUNT_MPI_NAME. */
+ * object. At MPI_Finalize rank 0 prints
+ * `count_mpi <name> gets G flushes F puts P frees W gathers A`; the name is $COUNT_MPI_NAME. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static long gets, flushes, puts_, frees;
+static long gets, flushes, puts_, frees, gathers;
 
 /* The next MPI_ symbol, not PMPI_: so tools stack. */
 static void* next(const char* name) {
@@ -51,14 +51,23 @@ int MPI_Win_free(MPI_Win* win) {
   return call(win);
 }
 
+int MPI_Iallgather(const void* sent, int sent_count, MPI_Datatype sent_type, void* received,
+                   int received_count, MPI_Datatype received_type, MPI_Comm comm,
+                   MPI_Request* request) {
+  int (*call)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm, MPI_Request*) =
+      next("MPI_Iallgather");
+  gathers++;
+  return call(sent, sent_count, sent_type, received, received_count, received_type, comm, request);
+}
+
 int MPI_Finalize(void) {
   int rank = 0;
   int (*call)(void) = next("MPI_Finalize");
   const char* name = getenv("COUNT_MPI_NAME");
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0) {
-    printf("count_mpi %s gets %ld flushes %ld puts %ld frees %ld\n", name ? name : "here", gets,
-           flushes, puts_, frees);
+    printf("count_mpi %s gets %ld flushes %ld puts %ld frees %ld gathers %ld\n",
+           name ? name : "here", gets, flushes, puts_, frees, gathers);
     fflush(stdout);
   }
   return call();

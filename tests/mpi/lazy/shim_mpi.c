@@ -12,6 +12,9 @@
  *   shim_wait_for_flush()    returns once a flush is at the gate
  *   shim_let_go()            opens the gate
  *   shim_calls(name)         how many calls of that name came
+ *   shim_most_at_once()      how many threads were in MPI_Win_allocate and MPI_Win_free at most at
+ *                            the same time; each takes some milliseconds more. 99 once one was
+ *                            made on MPI_COMM_SELF
  *   shim_at_end              a function that is called when the objects above have ended, and their
  *                            statics are destroyed */
 #define _GNU_SOURCE
@@ -19,6 +22,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAMES 32
 #define EXPORT __attribute__((visibility("default")))
@@ -41,6 +45,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct name names[NAMES];
 static struct put held[64];
+static int windows_at_once, most_at_once;
 static int puts_held, holding, at_gate, open_gate;
 
 EXPORT void (*shim_at_end)(void);
@@ -106,6 +111,40 @@ EXPORT void shim_let_go(void) {
   open_gate = 1;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
+}
+
+EXPORT int shim_most_at_once(void) {
+  pthread_mutex_lock(&lock);
+  const int most = most_at_once;
+  pthread_mutex_unlock(&lock);
+  return most;
+}
+
+static void window_begins(int at_least) {
+  pthread_mutex_lock(&lock);
+  windows_at_once++;
+  at_least = at_least > windows_at_once ? at_least : windows_at_once;
+  most_at_once = most_at_once > at_least ? most_at_once : at_least;
+  pthread_mutex_unlock(&lock);
+  usleep(5000);
+}
+
+static int window_done(int result) {
+  pthread_mutex_lock(&lock);
+  windows_at_once--;
+  pthread_mutex_unlock(&lock);
+  return result;
+}
+
+int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
+                     MPI_Win* win) {
+  window_begins(comm == MPI_COMM_SELF ? 99 : 1);
+  return window_done(PMPI_Win_allocate(size, unit, info, comm, base, win));
+}
+
+int MPI_Win_free(MPI_Win* win) {
+  window_begins(1);
+  return window_done(PMPI_Win_free(win));
 }
 
 static int issue(const struct put* put) {

@@ -50,4 +50,17 @@ class PolicyView {
   GetCache& cache_;
 };
 
+// The entry of a path in the index that is worth least, or no_entry if none is worth less than
+// `bound`. What an entry is worth is `worth(id)`.
+template <typename Worth>
+EntryId least_on_path(PolicyView cache, const EntryId* path, int count, double bound, Worth worth) {
+  EntryId victim = no_entry;
+  for (int i = 0; i < count; ++i) {
+    if (!cache.evictable(path[i])) continue;
+    const double its = worth(path[i]);
+    if (its < bound) bound = its, victim = path[i];
+  }
+  return victim;
+}
+
 }  // namespace nearcache

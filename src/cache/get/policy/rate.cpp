@@ -188,14 +188,8 @@ class RatePolicy final : public Policy {
 
   EntryId conflict_victim(PolicyView cache, const EntryId* path, int count,
                           const Newcomer& newcomer) const override {
-    EntryId victim = no_entry;
-    double least = newcomer.value;
-    for (int i = 0; i < count; ++i) {
-      if (!cache.evictable(path[i])) continue;
-      const double its = value(cache, path[i]);
-      if (its < least) least = its, victim = path[i];
-    }
-    return victim;
+    return least_on_path(cache, path, count, newcomer.value,
+                         [&](EntryId id) { return value(cache, id); });
   }
 
   bool make_room(PolicyView cache, const Newcomer& newcomer) const override {
