@@ -1,6 +1,7 @@
 #include "base/memory.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +25,12 @@ static uint64_t control_group_limit() {
     if (bytes > 0) return bytes;
   }
   return UINT64_MAX;
+}
+
+bool file_may_have(uint64_t bytes) {
+  rlimit files{};
+  return getrlimit(RLIMIT_FSIZE, &files) != 0 || files.rlim_cur == RLIM_INFINITY ||
+         bytes <= files.rlim_cur;
 }
 
 uint64_t node_memory_bytes() {

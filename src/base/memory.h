@@ -9,6 +9,10 @@ namespace nearcache {
 // Bytes of memory of this node: the smaller of physical memory and the control group's limit.
 uint64_t node_memory_bytes();
 
+// Whether this process may make a file so large, in memory too (ulimit -f): the system ends who
+// does so anyway, by a signal (SIGXFSZ).
+bool file_may_have(uint64_t bytes);
+
 // Processes of this job on this node as the launcher says, at least 1: it sets a variable, or says
 // nothing.
 uint64_t launched_on_node();

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/memory.h"
 #include "net/authentication.h"
 
 namespace nearcache::net {
@@ -22,11 +23,18 @@ uint64_t own_namespace() {
   return stat("/proc/self/ns/pid", &file) == 0 ? file.st_ino : 0;
 }
 
+bool is_sealed(int descriptor) {
+  const int has = fcntl(descriptor, F_GET_SEALS);  // -1 where files cannot be sealed
+  return has >= 0 && (has & seals) == seals;
+}
+
 std::string failed(const char* what) { return std::string(what) + ": " + std::strerror(errno); }
 
 }  // namespace
 
 std::shared_ptr<Arena> Arena::make(uint64_t size, std::string* wrong) {
+  if (!file_may_have(size))
+    return *wrong = "files are limited to less (ulimit -f) than the arena's size", nullptr;
   std::shared_ptr<Arena> arena(new Arena);
   arena->name_ = {getpid(), own_namespace(), -1, size, random_word()};
   arena->descriptor_ = memfd_create("nearcache", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -52,7 +60,7 @@ std::shared_ptr<Arena> Arena::open(const Name& name, std::string* wrong) {
   if (arena->descriptor_ < 0) return *wrong = failed(path.c_str()), nullptr;
   struct stat file {};
   if (fstat(arena->descriptor_, &file) != 0 || static_cast<uint64_t>(file.st_size) != name.size ||
-      (fcntl(arena->descriptor_, F_GET_SEALS) & seals) != seals)
+      !is_sealed(arena->descriptor_))
     return *wrong = path + " is another file", nullptr;
   if (*wrong = arena->map(); !wrong->empty()) return nullptr;
   if (std::memcmp(arena->base_, &name.number, sizeof name.number) != 0)

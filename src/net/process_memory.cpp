@@ -16,16 +16,12 @@ namespace nearcache::net {
 namespace {
 
 constexpr size_t most_bytes = size_t{1} << 30;  // the kernel cuts off what is above 2 GiB
+constexpr size_t most_runs = 1024;              // of a call
 
 static_assert(most_runs <= IOV_MAX);
 
 Reached why_not(int error) {
   return error == EFAULT ? Reached::unmapped : error == ESRCH ? Reached::gone : Reached::refused;
-}
-
-uint64_t counted(ssize_t copied, Reached* why) {
-  *why = copied < 0 ? why_not(errno) : copied == 0 ? Reached::unmapped : Reached::all;
-  return copied < 0 ? 0 : static_cast<uint64_t>(copied);
 }
 
 // What a call may copy of the runs: the last one, if it is too much, in part.
@@ -88,17 +84,6 @@ Reached write_process(pid_t process, const std::byte* from, std::span<iovec> to)
                       [&](const iovec* here, const iovec* there, size_t runs) {
                         return process_vm_writev(process, here, 1, there, runs, 0);
                       });
-}
-
-uint64_t read_process_once(pid_t process, std::span<const iovec> to, std::span<const iovec> from,
-                           Reached* why) {
-  return counted(process_vm_readv(process, to.data(), to.size(), from.data(), from.size(), 0), why);
-}
-
-uint64_t write_process_once(pid_t process, std::span<const iovec> from, std::span<const iovec> to,
-                            Reached* why) {
-  return counted(process_vm_writev(process, from.data(), from.size(), to.data(), to.size(), 0),
-                 why);
 }
 
 int process_descriptor(pid_t process) {

@@ -28,14 +28,6 @@ void allow_process_memory();
 Reached read_process(pid_t process, std::byte* to, std::span<iovec> from);
 Reached write_process(pid_t process, const std::byte* from, std::span<iovec> to);
 
-// One call of the kernel, for runs at both ends that have as many bytes together, fewer than 2 GiB:
-// how many were copied, from their beginning on. None: `why` says it.
-inline constexpr size_t most_runs = 1024;  // at either end
-uint64_t read_process_once(pid_t process, std::span<const iovec> to, std::span<const iovec> from,
-                           Reached* why);
-uint64_t write_process_once(pid_t process, std::span<const iovec> from, std::span<const iovec> to,
-                            Reached* why);
-
 // Readable once the process has ended; -1 where the kernel has none. The caller closes it.
 int process_descriptor(pid_t process);
 

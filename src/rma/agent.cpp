@@ -23,7 +23,7 @@ namespace {
 // core
 constexpr uint64_t spin_ns = 30000;
 
-constexpr uint64_t busy_ns = 500000, lease_ns = 60000;
+constexpr uint64_t busy_ns = 500000, lease_ns = 250000;
 
 // between two calls of the host by who waits
 constexpr uint64_t nap_ns = 1000000;
@@ -109,7 +109,8 @@ void Agent::run() {
     if (event.data.fd == timer_) {
       uint64_t times;
       [[maybe_unused]] const ssize_t got = read(timer_, &times, sizeof times);
-      if (leased_ && system_ns() < lease_end_) continue;  // it has been set again
+      timed_ = false;
+      if (leased_ && lease_lasts(system_ns())) continue;
       if (leased_ && !polling_) watch_fabric(true);
       leased_ = false;
     }
@@ -167,11 +168,8 @@ void Agent::send_held() {
 }
 
 void Agent::disarm() {
-  if (leased_) {
-    end_lease();
-  } else {
-    watch_fabric(false);
-  }
+  if (!leased_) watch_fabric(false);
+  leased_ = false;
 }
 
 void Agent::lead(Condition done) {
@@ -254,7 +252,7 @@ bool Agent::help_while_busy() {
       lease(now);
     } else {
       busy_.store(false, std::memory_order_relaxed);
-      if (leased_) end_lease();
+      leased_ = false;
       watch_fabric(true);
     }
     if (any && followers_ > 0) changed_.notify_all();
@@ -264,22 +262,26 @@ bool Agent::help_while_busy() {
 }
 
 void Agent::lease(uint64_t now) {
-  if (leased_ && lease_end_ - now > lease_ns / 2 && now < lease_end_) return;
   if (!leased_) watch_fabric(false);
   leased_ = true;
   lease_end_ = now + lease_ns;
-  set_timer(lease_ns);
+  if (!timed_) lease_lasts(now);
 }
 
-void Agent::end_lease() {
-  leased_ = false;
-  set_timer(0);
-}
-
-void Agent::set_timer(uint64_t ns) {
+// If so, the timer will ask again. It is never stopped, and runs for one lease after the other: to
+// set it takes 20 us in some virtual machines.
+bool Agent::lease_lasts(uint64_t now) {
+  if (now >= lease_end_) return false;
   itimerspec once{};
-  once.it_value.tv_nsec = static_cast<long>(ns);
-  timerfd_settime(timer_, 0, &once, nullptr);
+  once.it_value.tv_nsec = static_cast<long>(lease_end_ - now);
+  timed_ = timerfd_settime(timer_, 0, &once, nullptr) == 0;
+  return true;
+}
+
+void Agent::end_help() {
+  const Lock lock(this);
+  if (leased_ && !polling_) watch_fabric(true);
+  leased_ = false;
 }
 
 void Agent::watch_fabric(bool armed) {

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "net/detour.h"
 #include "net/fabric.h"
 #include "rma/outbox.h"
 #include "rma/pending.h"
@@ -27,6 +28,7 @@ class Engine final : public net::Receiver {
   net::Fabric& fabric() { return *fabric_; }
   Outbox& outbox() { return outbox_; }
   PendingTable& pending() { return pending_; }
+  net::Detour& detour() { return detour_; }
 
   // Ranks agree on a window's id, and then open it. Meanwhile others may have opened it already:
   // what they ask for waits until it is open here, if it is between these two that it comes. A
@@ -76,6 +78,7 @@ class Engine final : public net::Receiver {
   uint32_t process_;
   Outbox outbox_;
   PendingTable pending_;
+  net::Detour detour_;
   std::vector<Window*> queueing_;
   std::unordered_map<uint64_t, std::unique_ptr<Window>> windows_;
   Window* unsettled_ = nullptr;  // took the last request

@@ -38,9 +38,10 @@ Status check(const Action& action, EachRun each_run) {
 // Of accumulates, so many bytes at a time exclude others.
 inline constexpr uint64_t most_at_a_time = 64 << 10;
 
-// Which was checked. `elements` is the window's, `process` the caller's.
+// Which was checked. `elements` is the window's, `process` the caller's. Not done, or in part:
+// where somebody has ended in the middle of an accumulate, there are no more.
 template <class EachRun>
-void execute(const Action& action, Mutex* elements, uint32_t process, EachRun each_run) {
+Status execute(const Action& action, Mutex* elements, uint32_t process, EachRun each_run) {
   const std::byte* data = action.data;
   std::byte* result = action.result;
   if (action.kind == Kind::put || action.kind == Kind::get) {
@@ -52,12 +53,13 @@ void execute(const Action& action, Mutex* elements, uint32_t process, EachRun ea
       }
       return true;
     });
-    return;
+    return Status::ok;
   }
   const bool computes = action.operation != Operation::no_op;
   const uint64_t size = size_of(action.element), most = most_at_a_time / size * size;
   uint64_t spent = 0;
-  elements->lock(process);
+  bool intact = elements->lock_intact(process);
+  if (!intact) return Status::half_done;
   each_run([&](std::byte* at, uint64_t length) {
     if (action.kind == Kind::compare_and_swap) {
       std::memcpy(result, at, length);
@@ -65,7 +67,12 @@ void execute(const Action& action, Mutex* elements, uint32_t process, EachRun ea
       return true;
     }
     while (length > 0) {
-      if (spent >= most) elements->unlock(), elements->lock(process), spent = 0;
+      if (spent >= most) {
+        elements->unlock();
+        intact = elements->lock_intact(process);
+        if (!intact) return false;
+        spent = 0;
+      }
       const uint64_t now = std::min(length, most);
       if (action.kind == Kind::fetch) std::memcpy(result, at, now), result += now;
       if (computes) apply(action.operation, action.element, at, data, now / size), data += now;
@@ -75,7 +82,9 @@ void execute(const Action& action, Mutex* elements, uint32_t process, EachRun ea
     }
     return true;
   });
+  if (!intact) return Status::half_done;
   elements->unlock();
+  return Status::ok;
 }
 
 }  // namespace nearcache::rma

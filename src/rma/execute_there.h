@@ -1,6 +1,7 @@
-// What execute.h does, on memory that is another process' (net/process_memory.h): the kernel copies
-// it. Accumulates read, compute here and write back under the window's lock for elements, as all do
-// who execute some on that memory.
+// What execute.h does, on memory that only the kernel may touch: another process'
+// (net/process_memory.h), or the program's that may not be there any more (net/detour.h).
+// Accumulates read, compute here and write back under the window's lock for elements, as all do who
+// execute some on that memory.
 #pragma once
 
 #include <array>
@@ -8,10 +9,37 @@
 #include <span>
 #include <vector>
 
+#include "net/detour.h"
 #include "net/process_memory.h"
 #include "rma/execute.h"
 
 namespace nearcache::rma {
+
+struct MemoryOf {
+  pid_t process;
+
+  net::Reached read(std::byte* to, std::span<iovec> from, uint64_t) const {
+    return net::read_process(process, to, from);
+  }
+  net::Reached write(const std::byte* from, std::span<iovec> to, uint64_t) const {
+    return net::write_process(process, from, to);
+  }
+};
+
+// Of this process: no more bytes at a time than a detour has.
+struct OwnMemory {
+  net::Detour* detour;
+
+  net::Reached read(std::byte* to, std::span<iovec> from, uint64_t bytes) const {
+    if (detour->take(from) < bytes) return net::Reached::unmapped;
+    std::memcpy(to, detour->buffer(), bytes);
+    return net::Reached::all;
+  }
+  net::Reached write(const std::byte* from, std::span<iovec> to, uint64_t bytes) const {
+    std::memcpy(detour->buffer(), from, bytes);
+    return detour->give(to) < bytes ? net::Reached::unmapped : net::Reached::all;
+  }
+};
 
 // Calls `copy` with so many runs as one call of the kernel takes, `most` bytes together, until it
 // does not copy them all.
@@ -40,32 +68,34 @@ net::Reached in_portions(uint64_t most, EachRun each_run, Copy copy) {
 }
 
 // One portion of an accumulate, of `bytes`; under the lock for elements.
-inline net::Reached compute_there(const Action& action, pid_t there, std::span<iovec> runs,
-                                  std::span<iovec> again, uint64_t bytes, std::byte* buffer) {
-  const net::Reached read = net::read_process(there, buffer, runs);
+template <class There>
+net::Reached compute_there(const Action& action, There there, std::span<iovec> runs,
+                           std::span<iovec> again, uint64_t bytes, std::byte* buffer) {
+  const net::Reached read = there.read(buffer, runs, bytes);
   if (read != net::Reached::all) return read;
   if (action.result != nullptr) std::memcpy(action.result, buffer, bytes);
   if (action.kind == Kind::compare_and_swap) {
     if (std::memcmp(buffer, action.data + bytes, bytes) != 0) return read;
-    return net::write_process(there, action.data, again);
+    return there.write(action.data, again, bytes);
   }
   if (action.operation == Operation::no_op) return read;
   apply(action.operation, action.element, buffer, action.data, bytes / size_of(action.element));
-  return net::write_process(there, buffer, again);
+  return there.write(buffer, again, bytes);
 }
 
 // Which was checked; `all_bytes` is what its runs have together. `refused`: nothing has happened.
-template <class EachRun>
-net::Reached execute_there(Action action, pid_t there, uint64_t all_bytes, Mutex* elements,
-                           uint32_t process, EachRun each_run) {
+// `intact` becomes false where an accumulate is not done, as with `execute`.
+template <class There, class EachRun>
+net::Reached execute_there(Action action, There there, uint64_t all_bytes, Mutex* elements,
+                           uint32_t process, bool* intact, EachRun each_run) {
   if (action.kind == Kind::put || action.kind == Kind::get) {
     return in_portions(UINT64_MAX, each_run, [&](std::span<iovec> runs, uint64_t bytes) {
       if (action.kind == Kind::get) {
-        const net::Reached reached = net::read_process(there, action.result, runs);
+        const net::Reached reached = there.read(action.result, runs, bytes);
         action.result += bytes;
         return reached;
       }
-      const net::Reached reached = net::write_process(there, action.data, runs);
+      const net::Reached reached = there.write(action.data, runs, bytes);
       action.data += bytes;
       return reached;
     });
@@ -78,7 +108,8 @@ net::Reached execute_there(Action action, pid_t there, uint64_t all_bytes, Mutex
   if (action.kind == Kind::accumulate) action.result = nullptr;
   return in_portions(most, each_run, [&](std::span<iovec> runs, uint64_t bytes) {
     again.assign(runs.begin(), runs.end());
-    elements->lock(process);
+    *intact = elements->lock_intact(process);
+    if (!*intact) return net::Reached::unmapped;
     net::Reached reached = compute_there(action, there, runs, again, bytes, buffer.data());
     elements->unlock();
     // What was done must not be done again by another way.

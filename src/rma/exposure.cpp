@@ -26,14 +26,14 @@ void refuse(Outbox* outbox, int to, const Head& request, Status status) {
   }
 }
 
-// Calls with the address and length of each run of memory of a message; false if one is outside, or
-// they are not as many bytes as the head says.
+// Calls with the address and length of each run of memory of a message that is not empty; false if
+// one is outside, or they are not as many bytes as the head says.
 template <class Function>
 bool Exposure::each_run(int from, const Message& message, Function function) const {
   const Head& head = message.head;
   const auto run = [&](int64_t offset, uint64_t length) {
     std::byte* at = memory_.at(head.displacement, 0, offset, length);
-    return at != nullptr && function(at, length);
+    return at != nullptr && (length == 0 || function(at, length));
   };
   if (head.by_layout != 0) {
     const ToldLayouts::Told* layout =
@@ -44,7 +44,7 @@ bool Exposure::each_run(int from, const Message& message, Function function) con
   }
   if (message.pieces.empty()) {
     std::byte* at = memory_.at(head.displacement, head.offset, 0, head.length);
-    return at != nullptr && function(at, head.length);
+    return at != nullptr && (head.length == 0 || function(at, head.length));
   }
   uint64_t left = head.length;
   for (const Piece& piece : message.pieces) {
@@ -93,6 +93,16 @@ void Exposure::run(int from, const Message& message) {
   }
 }
 
+// Of several runs, and accumulates.
+template <class EachRun>
+Status Exposure::execute_checked(const Action& action, uint64_t length, EachRun runs) {
+  bool intact = true;
+  const net::Reached reached = execute_there(action, OwnMemory{detour_}, length,
+                                             &commons_->elements, process_, &intact, runs);
+  if (!intact) return Status::half_done;
+  return reached == net::Reached::all ? Status::ok : Status::out_of_range;
+}
+
 void Exposure::operate(int from, const Message& message) {
   const Head& head = message.head;
   const Status status = check(from, message);
@@ -105,42 +115,27 @@ void Exposure::operate(int from, const Message& message) {
   settle();
   ++executed_[head.odd_epoch];
   if (status != Status::ok) return refuse(outbox_, from, head, status);
-  if (!memory_.is_certain()) return operate_checked(from, message);
   Action action{head.kind, head.element, head.operation, message.data.data(), nullptr};
-  if (fetches(head.kind)) action.result = reply(from, head);
-  execute(action, &commons_->elements, process_,
-          [&](auto function) { each_run(from, message, function); });
-}
-
-// Of several runs, and accumulates. What the kernel does not do for this process is done as if the
-// memory were there.
-void Exposure::operate_checked(int from, const Message& message) {
-  const Head& head = message.head;
-  if (fetches(head.kind)) fetched_.resize(head.length);
-  const Action action{head.kind, head.element, head.operation, message.data.data(),
-                      fetched_.data()};
   const auto runs = [&](auto function) { each_run(from, message, function); };
-  const net::Reached reached = execute_there(action, static_cast<pid_t>(process_), head.length,
-                                             &commons_->elements, process_, runs);
-  if (reached == net::Reached::refused) {
-    memory_.take_as_certain();
+  if (memory_.is_certain() && head.kind == Kind::get) {
+    action.result = reply(from, head);
     execute(action, &commons_->elements, process_, runs);
-  } else if (reached != net::Reached::all) {
-    return refuse(outbox_, from, head, Status::out_of_range);
+    return;
   }
+  if (fetches(head.kind)) fetched_.resize(head.length), action.result = fetched_.data();
+  const Status done = memory_.is_certain() ? execute(action, &commons_->elements, process_, runs)
+                                           : execute_checked(action, head.length, runs);
+  if (done != Status::ok) return refuse(outbox_, from, head, done);
   if (fetches(head.kind)) send_data(from, head, fetched_.data());
 }
 
 void Exposure::copy() {
   const int from = copies_.origin();
-  const bool checked = copies_.execute(static_cast<pid_t>(process_),
-                                       [&](const Head& head, bool done, const std::byte* fetched) {
-                                         ++executed_[head.odd_epoch];
-                                         if (!done)
-                                           return refuse(outbox_, from, head, Status::out_of_range);
-                                         if (head.kind == Kind::get) send_data(from, head, fetched);
-                                       });
-  if (!checked) memory_.take_as_certain();
+  copies_.execute(detour_, [&](const Head& head, bool done, const std::byte* fetched) {
+    ++executed_[head.odd_epoch];
+    if (!done) return refuse(outbox_, from, head, Status::out_of_range);
+    if (head.kind == Kind::get) send_data(from, head, fetched);
+  });
 }
 
 std::byte* Exposure::reply(int to, const Head& request) {
@@ -160,7 +155,7 @@ Status Exposure::check(int from, const Message& message) const {
   if (without_lock_.contains(from)) return Status::lost_lock;
   if (head.length > most_bytes) return Status::bad_operation;
   if (head.kind == Kind::compare_and_swap &&
-      (head.length > sizeof(uint64_t) * 2 || !message.pieces.empty()))
+      (head.length == 0 || head.length > sizeof(uint64_t) * 2 || !message.pieces.empty()))
     return Status::bad_operation;
   return rma::check({head.kind, head.element, head.operation, nullptr, nullptr},
                     [&](auto function) { return each_run(from, message, function); });

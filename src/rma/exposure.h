@@ -21,17 +21,20 @@
 
 namespace nearcache::rma {
 
+struct Action;
+
 class Exposure {
  public:
-  // The largest run that one request may ask for; a batch holds it.
-  static constexpr uint64_t most_bytes = 256 << 10;
+  // The most that one request may ask for; a batch holds it.
+  static constexpr uint64_t most_bytes = net::Detour::bytes;
 
-  // `commons` is kept; `process` is this one.
+  // `commons` and `detour` are kept; `process` is this one.
   // `queue`: of the window's lock here. `tell` is called with a place of this node whose turn came.
-  Exposure(Memory memory, int ranks, Outbox* outbox, Commons* commons, LockQueue queue,
-           uint32_t process, std::function<void(size_t place)> tell)
+  Exposure(Memory memory, int ranks, Outbox* outbox, net::Detour* detour, Commons* commons,
+           LockQueue queue, uint32_t process, std::function<void(size_t place)> tell)
       : memory_(std::move(memory)),
         outbox_(outbox),
+        detour_(detour),
         commons_(commons),
         process_(process),
         queue_(queue),
@@ -59,7 +62,8 @@ class Exposure {
  private:
   void run(int from, const Message& message);
   void operate(int from, const Message& message);
-  void operate_checked(int from, const Message& message);
+  template <class EachRun>
+  Status execute_checked(const Action& action, uint64_t length, EachRun runs);
   void copy();
   std::byte* reply(int to, const Head& request);  // where the data go
   void send_data(int to, const Head& request, const std::byte* data);
@@ -72,6 +76,7 @@ class Exposure {
 
   Memory memory_;
   Outbox* outbox_;
+  net::Detour* detour_;
   Commons* commons_;
   uint32_t process_;
   LockQueue queue_;

@@ -21,7 +21,6 @@ class Memory {
   bool is_dynamic() const { return !fixed_; }
   // False: whoever touches it for others must expect that it is not there.
   bool is_certain() const { return certain_; }
-  void take_as_certain() { certain_ = true; }
   // Of a fixed one; no bytes of a dynamic one.
   std::byte* base() const { return reinterpret_cast<std::byte*>(base_); }
   uint64_t size() const { return size_; }

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <cerrno>
+#include <climits>
 
 #include "base/spin.h"
 
@@ -15,19 +16,21 @@ constexpr uint64_t patience_ns = 20000000;
 
 }  // namespace
 
-void Mutex::lock_contended(uint32_t own) {
+bool Mutex::lock_contended(uint32_t own, bool takes_over) {
   for (int i = 0; i < spins; ++i) {
     uint32_t now = word_.load(std::memory_order_relaxed);
-    if (now == 0 && word_.compare_exchange_strong(now, own, std::memory_order_acquire)) return;
+    if (now == 0 && word_.compare_exchange_strong(now, own, std::memory_order_acquire)) return true;
     relax_processor();
   }
   for (;;) {
     uint32_t now = word_.load(std::memory_order_relaxed);
     if (now == 0) {
       // others may sleep yet
-      if (word_.compare_exchange_strong(now, own | sleepers, std::memory_order_acquire)) return;
+      if (word_.compare_exchange_strong(now, own | sleepers, std::memory_order_acquire))
+        return true;
       continue;
     }
+    if (now == spoilt) return false;
     const uint32_t marked = now | sleepers;
     if (now != marked && !word_.compare_exchange_strong(now, marked, std::memory_order_relaxed))
       continue;
@@ -36,7 +39,11 @@ void Mutex::lock_contended(uint32_t own) {
     if (word_.load(std::memory_order_relaxed) != marked || kill(holder, 0) == 0 || errno != ESRCH)
       continue;
     uint32_t dead = marked;
-    if (word_.compare_exchange_strong(dead, own | sleepers, std::memory_order_acquire)) return;
+    if (!word_.compare_exchange_strong(dead, takes_over ? own | sleepers : spoilt,
+                                       std::memory_order_acquire))
+      continue;
+    if (!takes_over) futex_wake(&word_, INT_MAX);
+    return takes_over;
   }
 }
 

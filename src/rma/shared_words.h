@@ -20,17 +20,24 @@ class Mutex {
  public:
   // `process`: the caller's.
   void lock(uint32_t process) {
-    uint32_t free = 0;
-    if (!word_.compare_exchange_strong(free, process << 1, std::memory_order_acquire)) [[unlikely]]
-      lock_contended(process << 1);
+    if (!try_lock(process)) [[unlikely]]
+      lock_contended(process << 1, true);
+  }
+  // False, from then on, where a process has ended that held it: what it did is half done.
+  [[nodiscard]] bool lock_intact(uint32_t process) {
+    return try_lock(process) || lock_contended(process << 1, false);
   }
   void unlock() {
     if ((word_.exchange(0) & sleepers) != 0) futex_wake(&word_, 1);
   }
 
  private:
-  static constexpr uint32_t sleepers = 1;
-  void lock_contended(uint32_t own);
+  static constexpr uint32_t sleepers = 1, spoilt = 1;  // nobody holds it, and nobody ever will
+  bool try_lock(uint32_t process) {
+    uint32_t free = 0;
+    return word_.compare_exchange_strong(free, process << 1, std::memory_order_acquire);
+  }
+  bool lock_contended(uint32_t own, bool takes_over);
 
   std::atomic<uint32_t> word_;  // twice the process that holds it, and whether others sleep
 };

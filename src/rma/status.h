@@ -12,8 +12,9 @@ enum class Status : uint8_t {
   not_locked,
   no_window,
   lost_peer,
-  lost_lock
+  lost_lock,
+  half_done  // a rank has ended while it executed an accumulate there
 };
-inline constexpr int status_count = 7;
+inline constexpr int status_count = 8;
 
 }  // namespace nearcache::rma

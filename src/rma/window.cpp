@@ -14,8 +14,8 @@ Window::Window(Engine* engine, uint64_t id, Members members, Memory memory, Node
       rank_(members_.rank_of(engine->rank())),
       node_(node),
       commons_(make_commons(memory)),
-      exposure_(std::move(memory), members_.size(), &engine->outbox(), commons_, queue_of(commons_),
-                engine->process(), [this](size_t place) { tell_turn(place); }),
+      exposure_(std::move(memory), members_.size(), &engine->outbox(), &engine->detour(), commons_,
+                queue_of(commons_), engine->process(), [this](size_t place) { tell_turn(place); }),
       fence_(rank_, members_.size(),
              [this](int to, uint64_t fence, int round, std::span<const Piece> counts) {
                Head token = head(Kind::fence);

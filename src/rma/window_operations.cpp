@@ -34,11 +34,12 @@ Status Window::execute_at(const Transfer& transfer, Near* near, bool* refused) {
   if (const Status status = check(action, each_run); status != Status::ok) return status;
   Mutex* const elements = &near->commons->elements;
   if (near->reaches(Near::Reach::memory)) {
-    execute(action, elements, engine_->process(), each_run);
-    return Status::ok;
+    return execute(action, elements, engine_->process(), each_run);
   }
-  const net::Reached reached =
-      execute_there(action, near->process, transfer.length, elements, engine_->process(), each_run);
+  bool intact = true;
+  const net::Reached reached = execute_there(action, MemoryOf{near->process}, transfer.length,
+                                             elements, engine_->process(), &intact, each_run);
+  if (!intact) return Status::half_done;
   *refused = reached == net::Reached::refused;
   if (reached != net::Reached::gone)
     return reached == net::Reached::unmapped ? Status::out_of_range : Status::ok;

@@ -474,7 +474,7 @@ void every_policy_evicts_rightly() {
                    {"nearcache_storage", "8192"},
                    {"nearcache_index", "64"},
                    {"nearcache_adaptive", adaptive}});
-      for (int i = 0; origin() && i < 2000; i++) {
+      for (int i = 0; origin() && i < 600; i++) {
         EXPECT(words.read(1, (int64_t)i * i % 97 * 200, 1 + i % 41 * 4));
       }
       if (origin()) {

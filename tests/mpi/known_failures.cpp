@@ -434,7 +434,7 @@ int main(int argc, char** argv) {
     cases.push_back(
         {"65_gets_before_one_flush" + end, [mode] { many_gets_before_one_flush(65, mode); }});
     cases.push_back(
-        {"10000_gets_before_one_flush" + end, [mode] { many_gets_before_one_flush(10000, mode); }});
+        {"2000_gets_before_one_flush" + end, [mode] { many_gets_before_one_flush(2000, mode); }});
     cases.push_back({"put_then_get" + end, [mode] { put_then_get(mode); }});
   }
   cases.insert(

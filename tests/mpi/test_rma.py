@@ -178,6 +178,24 @@ def test_threads_that_make_first_windows_at_once_set_the_engine_up_together(mpi,
     assert "not done by the RMA engine" not in result.output
 
 
+@pytest.mark.few_mpis
+def test_of_the_engines_threads_one_at_a_time_makes_or_frees_a_window_of_the_host(mpi, preload):
+    result = launch.run(
+        mpi,
+        2,
+        "rma_first",
+        "--only",
+        "of_threads",
+        below=[mpi.binary("libshim_mpi.so")],
+        env={"NEARCACHE_RMA": "on", "NEARCACHE_MODE": "off", "NEARCACHE_VERBOSE": "2"},
+    )
+    if result.lines("skipped"):
+        pytest.skip("this MPI has no threads")
+    result.check()
+    assert result.lines("ok") == ["ok of_threads"]
+    assert "not done by the RMA engine" not in result.output
+
+
 @pytest.mark.one_mpi
 @pytest.mark.slow
 def test_ranks_that_have_given_up_a_late_one_make_its_window_by_the_host_with_it(mpi, preload):

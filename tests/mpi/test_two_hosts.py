@@ -86,7 +86,7 @@ def test_two_hosts_agree_with_and_without_the_cache(mpi, preload, hosts):
     if mpi.tag != "mpich-5.0.2":
         pytest.skip("one MPI is enough: the one the demo uses")
     except_ = host_defects.excepted(mpi, "known_failures")
-    cases = ["--only", "10000_gets_before_one_flush_always,put_then_get_always,flush_all_completes"]
+    cases = ["--only", "2000_gets_before_one_flush_always,put_then_get_always,flush_all_completes"]
     uncached = run(mpi, hosts, "known_failures", *cases, *except_, preload=False).check()
     cached = run(mpi, hosts, "known_failures", *cases, *except_, preload=True).check()
     assert cached.lines("ok") == uncached.lines("ok") and len(cached.lines("ok")) == 3

@@ -1,6 +1,8 @@
 // Memory that ranks of a node share: who finds it, who gets which part, and what comes back.
 #include <gtest/gtest.h>
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,6 +99,36 @@ TEST(Arena, IsNotTakenForAnother) {
   EXPECT_EQ(net::Arena::open(last, &wrong), nullptr);
   EXPECT_EQ(net::Arena::open({}, &wrong), nullptr);
   EXPECT_EQ(wrong, "there is no arena");
+}
+
+TEST(Arena, IsNoFileThatCanBeCutOff) {
+  std::string wrong;
+  const auto arena = net::Arena::make(megabyte, &wrong);
+  net::Arena::Name name = arena->name();
+  std::FILE* const file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  name.descriptor = fileno(file);
+  ASSERT_EQ(ftruncate(fileno(file), static_cast<off_t>(name.size)), 0);
+  ASSERT_EQ(std::fwrite(&name.number, sizeof name.number, 1, file), 1u);
+  std::fflush(file);
+  EXPECT_EQ(net::Arena::open(name, &wrong), nullptr);
+  EXPECT_NE(wrong.find("another file"), std::string::npos) << wrong;
+  std::fclose(file);
+}
+
+// By default the system ends whoever makes a file larger than ulimit -f.
+TEST(Arena, IsNotMadeWhereFilesAreLimitedToLess) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit small{megabyte, megabyte};
+    if (setrlimit(RLIMIT_FSIZE, &small) != 0) _exit(2);
+    std::string wrong;
+    const bool made = net::Arena::make(2 * megabyte, &wrong) != nullptr;
+    _exit(made || wrong.find("ulimit") == std::string::npos ? 1 : 0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Node, MemoryThatIsGivenBackIsTheSystemsAgain) {

@@ -175,6 +175,20 @@ TEST_P(Agents, AThreadThatWaitsElsewhereServesAndTheAgentAfterIt) {
   EXPECT_EQ(helped, by_then);
 }
 
+TEST_P(Agents, IsInItsPlaceAgainWhenWhoHelpedIsBack) {
+  begin(2);
+  std::atomic<bool> over{false};
+  std::thread asks([&] {
+    for (uint64_t times = 0; !over; ++times) EXPECT_EQ(ranks[0]->fetch_add(1, 5, 1), times);
+  });
+  Agent& agent = *ranks[1]->agent;
+  while (!agent.is_helped()) agent.help();
+  agent.helped();
+  EXPECT_FALSE(agent.is_helped());
+  over = true;
+  asks.join();
+}
+
 TEST_P(Agents, ManyThreadsOfManyRanksAddAndWaitForEachOther) {
   begin(3);
   constexpr uint64_t threads = 3, times = 60;

@@ -14,6 +14,7 @@
 
 #include "net/stub_network.h"
 #include "rma/engine.h"
+#include "sanitized.h"
 
 namespace nearcache::rma {
 namespace {
@@ -117,11 +118,7 @@ class KilledRank : public testing::Test {
 
 constexpr int lost = static_cast<int>(Status::lost_lock);
 // Of the instructions one in so many; sanitizers make many of each.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int sparse = 61;
-#else
-constexpr int sparse = 1;
-#endif
+constexpr int sparse = sanitized ? 61 : 1;
 
 void lock_and_unlock(Window& window, LockType type) {
   window.lock(target, type, false);
@@ -197,6 +194,41 @@ TEST_F(KilledRank, WhileItGrantsALock) {
     }
     EXPECT_GT(instructions, 4);
   }
+}
+
+// After any instruction at which it holds the mutex, nobody knows what it has done.
+TEST_F(KilledRank, WhileItAccumulates) {
+  const auto add = [](Window& window) {
+    const uint64_t one = 1;
+    Transfer transfer{.kind = Kind::accumulate,
+                      .target = target,
+                      .length = sizeof one,
+                      .data = reinterpret_cast<const std::byte*>(&one),
+                      .element = Element::uint64,
+                      .operation = Operation::sum};
+    window.issue(&transfer);
+  };
+  int instructions = 0;
+  for (bool killed = true; killed; instructions += killed ? 3 * sparse : 0) {
+    begin();
+    const auto& word = reinterpret_cast<const std::atomic<uint32_t>&>(commons().elements);
+    int held = 0;
+    killed = killed_on_its_way(add, [&] {
+      held += word != 0;
+      return held > instructions;
+    });
+    if (!may_trace) GTEST_SKIP() << "processes may not be traced";
+    tell_of_the_end();
+    std::vector<Status> found;
+    for (const int origin : {0, 2, far}) {
+      add(window(origin));
+      const Mark mark = window(origin).flush(target);
+      EXPECT_TRUE(run([&] { return window(origin).reached(target, mark); }));
+      found.push_back(window(origin).take_error(target));
+    }
+    EXPECT_EQ(found, std::vector(3, killed ? Status::half_done : Status::ok)) << instructions;
+  }
+  EXPECT_GT(instructions, 4);
 }
 
 // After any other instruction its lock is free, or was never its own.

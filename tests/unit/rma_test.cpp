@@ -239,6 +239,20 @@ TEST(Rma, CompareAndSwapOfEveryWidth) {
   }
 }
 
+TEST(Rma, CompareAndSwapOfNothingIsRefused) {
+  Job job(2, 1);
+  std::byte both[64]{}, old[32];
+  for (const size_t width : {0u, 17u}) {
+    job.issue(0, {.kind = Kind::compare_and_swap,
+                  .target = 1,
+                  .length = width,
+                  .data = both,
+                  .result = old});
+    ASSERT_TRUE(job.flush(0, 1));
+    EXPECT_EQ(job.window(0).take_error(1), Status::bad_operation) << width;
+  }
+}
+
 TEST(Rma, EveryRankAddsAtomically) {
   for (const int ranks : {2, 7, 64}) {
     Job job(ranks, static_cast<uint64_t>(ranks));

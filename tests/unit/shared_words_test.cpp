@@ -63,6 +63,38 @@ TEST(Mutex, OfAProcessThatHasDiedIsTakenOver) {
   munmap(shared, 4096);
 }
 
+// All who wait are told, and who comes later.
+TEST(Mutex, OfAProcessThatHasDiedIsSpoiltWhereItMustBeIntact) {
+  void* const shared =
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto* const mutex = new (shared) Mutex{};
+  const auto process = static_cast<uint32_t>(getpid());
+  EXPECT_TRUE(mutex->lock_intact(process));
+  mutex->unlock();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool locked = mutex->lock_intact(static_cast<uint32_t>(getpid()));
+    [[maybe_unused]] const ssize_t told = write(ends[1], "", 1);
+    usleep(50000);
+    _exit(locked ? 0 : 1);
+  }
+  char byte;
+  EXPECT_EQ(read(ends[0], &byte, 1), 1);
+  std::thread reaper([child] {
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  });
+  everybody([&](int) { EXPECT_FALSE(mutex->lock_intact(process)); });
+  reaper.join();
+  EXPECT_FALSE(mutex->lock_intact(process));
+  close(ends[0]);
+  close(ends[1]);
+  munmap(shared, 4096);
+}
+
 // A lock with what lies around it: so many ranks of a node, each with a place of its own.
 struct Shared {
   Commons commons{};

@@ -80,6 +80,11 @@ int EngineWindow::report_error(int rc) const {
 }
 
 int EngineWindow::settled(Status status) const {
+  const auto lost = [&](const char* what) {
+    log(LogLevel::warning, "one-sided communication failed: %s%s", what,
+        station_->engine().why_lost().c_str());
+    return MPI_ERR_OTHER;
+  };
   switch (status) {
     case Status::ok:
       return MPI_SUCCESS;
@@ -92,15 +97,14 @@ int EngineWindow::settled(Status status) const {
     case Status::no_window:
       return MPI_ERR_WIN;
     case Status::lost_peer:
-      log(LogLevel::warning, "one-sided communication failed: %s",
-          station_->engine().why_lost().c_str());
-      return MPI_ERR_OTHER;
+      return lost("");
+    case Status::half_done:
+      return lost(
+          "a rank has ended in the middle of an accumulate, so nobody knows what is in the "
+          "window: ");
     case Status::lost_lock:
-      log(LogLevel::warning,
-          "one-sided communication failed: a rank has ended while it took or gave back a lock, so "
-          "nobody knows who has it: %s",
-          station_->engine().why_lost().c_str());
-      return MPI_ERR_OTHER;
+      return lost(
+          "a rank has ended while it took or gave back a lock, so nobody knows who has it: ");
   }
   return MPI_ERR_OTHER;
 }

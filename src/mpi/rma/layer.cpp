@@ -14,6 +14,7 @@
 #include "mpi/process/context.h"
 #include "mpi/rma/engine_window.h"
 #include "mpi/rma/fetches.h"
+#include "mpi/rma/handles.h"
 #include "mpi/types/type_map.h"
 
 namespace nearcache::mpi {
@@ -25,6 +26,7 @@ struct EngineLayer {
   RmaUse use = RmaUse::off;
   RmaLayer layer{LayerPlace::rma_engine, cover_by_engine};
   Station station;
+  Handles handles;
   Fetches fetches{&station};
   HandleTable<EngineWindow> windows;
   std::atomic<uint64_t> ids{0};  // given to windows by this rank
@@ -51,22 +53,6 @@ EngineWindow* engine_window(MPI_Win handle) {
   EngineWindow* const window = engine_layer().windows.find(handle_bits(handle));
   if (window != nullptr && !context.threaded) recent = {handle, window};
   return window;
-}
-
-// A window of the host on this rank alone, in an epoch that never ends: by a get from nobody it
-// gives out requests that are complete.
-int make_handle(MPI_Aint bytes, int unit, MPI_Info info, void* base, MPI_Win* handle) {
-  const RmaNext& below = below_engine();
-  if (const int rc = below.Win_allocate(bytes, unit, MPI_INFO_NULL, MPI_COMM_SELF, base, handle);
-      rc != MPI_SUCCESS)
-    return rc;
-  if (const int rc = below.Win_lock_all(0, *handle); rc != MPI_SUCCESS) return rc;
-  return info == MPI_INFO_NULL ? MPI_SUCCESS : below.Win_set_info(*handle, info);
-}
-
-void free_handle(MPI_Win* handle) {
-  below_engine().Win_unlock_all(*handle);
-  below_engine().Win_free(handle);
 }
 
 // What all members of a window agree on, in one reduction by maximum.
@@ -105,7 +91,7 @@ struct Part {
 
 void give_back(Part* part) {
   Station& station = engine_layer().station;
-  if (part->handle != MPI_WIN_NULL) free_handle(&part->handle);
+  if (part->handle != MPI_WIN_NULL) engine_layer().handles.free(&part->handle);
   if (part->shared == nullptr) return;
   const rma::Agent::Lock lock(&station.agent());
   station.node()->give_back(part->shared);
@@ -234,7 +220,7 @@ bool valid_unit(MPI_Aint size, MPI_Aint unit) { return size >= 0 && unit > 0 && 
 // For its own sake: windows that need no memory of the host.
 bool make_mere_handle(MPI_Info info, MPI_Win* handle) {
   void* unused = nullptr;
-  return make_handle(8, 1, info, &unused, handle) == MPI_SUCCESS;
+  return engine_layer().handles.make(8, 1, info, &unused, handle);
 }
 
 template <class Host>
@@ -260,8 +246,8 @@ int engine_Win_allocate(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm co
     }
     base = part->shared;
     const bool made = base != nullptr ? make_mere_handle(info, &part->handle)
-                                      : make_handle(size, static_cast<int>(unit), info, &base,
-                                                    &part->handle) == MPI_SUCCESS;
+                                      : engine_layer().handles.make(size, static_cast<int>(unit),
+                                                                    info, &base, &part->handle);
     part->shape = {base, size, static_cast<int>(unit), MPI_WIN_FLAVOR_ALLOCATE};
     return made;
   };
@@ -311,13 +297,16 @@ void rma_install([[maybe_unused]] RmaUse use) {
   context.world.offer_engine();
   allow_blocks(1 << 24);  // 256 MiB of runs
   install(&layer.layer);
+  if (World::model_is_open()) layer.handles.begin();
 #endif
 }
 
 void rma_threads_come() { recent = {}; }
 
 void rma_stop() {
-  if (the_layer != nullptr) engine_layer().station.stop();
+  if (the_layer == nullptr) return;
+  engine_layer().station.stop();
+  engine_layer().handles.end();
 }
 
 }  // namespace nearcache::mpi

@@ -9,18 +9,20 @@
 #include "base/log.h"
 #include "mpi/process/context.h"
 #include "mpi/process/next.h"
+#include "mpi/rma/layer.h"
 #include "net/process_memory.h"
 
 namespace nearcache::mpi {
+
+std::atomic<rma::Agent*> helped_agent{nullptr};
+
 namespace {
 
-// MPICH 5 calls this while it waits. Null: never again.
-std::atomic<rma::Agent*> helped{nullptr};
-
+// MPICH 5 calls this while it waits. No agent: never again.
 #if defined(NEARCACHE_FAMILY_MPICH) && defined(MPIX_STREAM_NULL)
 int help(void*) {
   constexpr int no_progress = 0, over = 1;  // MPIX_ASYNC_NOPROGRESS, MPIX_ASYNC_DONE
-  rma::Agent* const agent = helped.load(std::memory_order_acquire);
+  rma::Agent* const agent = helped_agent.load(std::memory_order_acquire);
   if (agent == nullptr) return over;
   agent->help();
   return no_progress;
@@ -30,8 +32,8 @@ void be_helped(rma::Agent* agent) {
   using Start = int (*)(int (*)(void*), void*, MPIX_Stream);
   const auto start = reinterpret_cast<Start>(next_symbol("MPIX_Async_start"));
   if (start == nullptr) return;
-  helped.store(agent, std::memory_order_release);
-  if (start(help, nullptr, MPIX_STREAM_NULL) != MPI_SUCCESS) helped.store(nullptr);
+  helped_agent.store(agent, std::memory_order_release);
+  if (start(help, nullptr, MPIX_STREAM_NULL) != MPI_SUCCESS) helped_agent.store(nullptr);
 }
 #else
 void be_helped(rma::Agent*) {}
@@ -54,6 +56,11 @@ bool wants_libfabric() {
 }
 
 }  // namespace
+
+void end_help() noexcept {
+  if (rma::Agent* const agent = helped_agent.load(std::memory_order_acquire); agent != nullptr)
+    agent->helped();
+}
 
 // At every network that the job may agree on.
 void Station::listen() {
@@ -243,7 +250,7 @@ void Station::stop() {
   if (state_ == State::up) {
     if (const MPI_Comm everybody = context.world.everybody(); everybody != MPI_COMM_NULL)
       next.Barrier(everybody);
-    helped.store(nullptr, std::memory_order_release);
+    helped_agent.store(nullptr, std::memory_order_release);
     context.progress.call();
     agent_->stop();
   }

@@ -1,0 +1,76 @@
+#include "net/detour.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/memory.h"
+
+namespace nearcache::net {
+namespace {
+
+static_assert(Detour::most_runs <= IOV_MAX);
+
+// Whether the kernel has done what it was asked, as far as memory is there.
+bool done(ssize_t count, uint64_t* copied) {
+  *copied = count < 0 ? 0 : static_cast<uint64_t>(count);
+  return count >= 0 || errno == EFAULT;
+}
+
+}  // namespace
+
+// Its pages are there from the beginning: who writes to the mapping must not be killed because
+// there are none left.
+void Detour::open() {
+  if (file_may_have(bytes)) descriptor_ = memfd_create("nearcache-detour", MFD_CLOEXEC);
+  if (descriptor_ >= 0 && fallocate(descriptor_, 0, 0, bytes) == 0) {
+    void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    if (mapped != MAP_FAILED) {
+      buffer_ = static_cast<std::byte*>(mapped);
+      return;
+    }
+  }
+  stop_checking();
+  own_ = std::make_unique<std::byte[]>(bytes);
+  buffer_ = own_.get();
+}
+
+Detour::~Detour() {
+  if (buffer_ != nullptr && own_ == nullptr) munmap(buffer_, bytes);
+  stop_checking();
+}
+
+void Detour::stop_checking() {
+  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+}
+
+uint64_t Detour::take(std::span<const iovec> from) {
+  std::byte* to = buffer();
+  if (uint64_t copied; checks()) {
+    if (done(pwritev(descriptor_, from.data(), static_cast<int>(from.size()), 0), &copied))
+      return copied;
+    stop_checking();
+  }
+  for (const iovec& run : from)
+    std::memcpy(std::exchange(to, to + run.iov_len), run.iov_base, run.iov_len);
+  return static_cast<uint64_t>(to - buffer_);
+}
+
+uint64_t Detour::give(std::span<const iovec> to) {
+  const std::byte* from = buffer();
+  if (uint64_t copied; checks()) {
+    if (done(preadv(descriptor_, to.data(), static_cast<int>(to.size()), 0), &copied))
+      return copied;
+    stop_checking();
+  }
+  for (const iovec& run : to)
+    std::memcpy(run.iov_base, std::exchange(from, from + run.iov_len), run.iov_len);
+  return static_cast<uint64_t>(from - buffer_);
+}
+
+}  // namespace nearcache::net

@@ -1,0 +1,52 @@
+// Memory of this process that may not be there any more, copied by the kernel: what is missing is a
+// count that falls short, and no signal.
+//
+// The copy goes through a file in memory without a name (memfd), of which this process has a
+// mapping: pread and pwrite between the file and memory of the program stop where that is missing.
+// On 8 bytes that takes 0.23 to 0.3 us, and process_vm_readv on the own process 0.45, as it looks
+// for the process and pins each page; on 64 runs of 8 bytes it is 1.5 against 9.7. Where there is
+// no such file (old kernels, ulimit -f), memory is believed to be there.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace nearcache::net {
+
+class Detour {
+ public:
+  static constexpr size_t bytes = 256 << 10;  // that are copied at a time, at most
+  static constexpr size_t most_runs = 1024;   // the same; IOV_MAX
+
+  Detour() = default;
+  ~Detour();
+  Detour(const Detour&) = delete;
+  Detour& operator=(const Detour&) = delete;
+
+  // What is copied, from its beginning on. One user at a time.
+  std::byte* buffer() {
+    if (buffer_ == nullptr) open();
+    return buffer_;
+  }
+  // Copies runs, one after the other, to the buffer or from it, until one is not there: returns how
+  // many bytes certainly were copied.
+  uint64_t take(std::span<const iovec> from);
+  uint64_t give(std::span<const iovec> to);
+  // False: it cannot tell what is missing, and copies as if all were there. Known once it has
+  // copied.
+  bool checks() const { return descriptor_ >= 0; }
+
+ private:
+  void open();
+  void stop_checking();
+
+  int descriptor_ = -1;
+  std::byte* buffer_ = nullptr;
+  std::unique_ptr<std::byte[]> own_;  // without a file
+};
+
+}  // namespace nearcache::net

@@ -1,0 +1,58 @@
+// Copies of memory that may not be there.
+#include "net/detour.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace nearcache::net {
+namespace {
+
+constexpr size_t page = 4096;
+
+TEST(Detour, StopsWhereMemoryIsNotThere) {
+  auto* const memory = static_cast<char*>(
+      mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  std::memset(memory, 'a', 3 * page);
+  munmap(memory + page, page);
+  Detour detour;
+  const iovec runs[] = {{memory, 100}, {memory + page + 8, 8}, {memory + 2 * page, 100}};
+  EXPECT_EQ(detour.take(runs), 100u);
+  EXPECT_TRUE(detour.checks());
+  EXPECT_EQ(std::memcmp(detour.buffer(), memory, 100), 0);
+  std::memset(detour.buffer(), 'b', 208);
+  EXPECT_EQ(detour.give(runs), 100u);
+  EXPECT_EQ(memory[99], 'b');
+  EXPECT_EQ(memory[100], 'a');
+  EXPECT_EQ(memory[2 * page], 'a');
+  mprotect(memory, page, PROT_READ);
+  EXPECT_EQ(detour.give({runs, 1}), 0u);
+  EXPECT_EQ(detour.take({runs, 1}), 100u);
+  munmap(memory, page);
+  munmap(memory + 2 * page, page);
+}
+
+// By default the system ends whoever makes a file larger than ulimit -f.
+TEST(Detour, BelievesInMemoryWhereFilesAreLimitedToLess) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit small{Detour::bytes / 2, Detour::bytes / 2};
+    if (setrlimit(RLIMIT_FSIZE, &small) != 0) _exit(2);
+    Detour detour;
+    char memory[] = "word";
+    const iovec run{memory, sizeof memory};
+    const bool copied = detour.take({&run, 1}) == sizeof memory &&
+                        std::memcmp(detour.buffer(), memory, sizeof memory) == 0;
+    _exit(copied && !detour.checks() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace nearcache::net
