@@ -1,6 +1,6 @@
 /* Nearcache for OpenSHMEM: what a program may call besides OpenSHMEM itself. None of it is needed:
  * preloading libnearcache_shmem.so, or linking it before the OpenSHMEM library, already caches the
- * gets and puts of an unmodified program, under the contract of docs/semantics.md.
+ * gets and puts of an unmodified program, under the contract of docs/semantics-openshmem.md.
  *
  * A program that uses this header runs without the library too: each function looks whether the
  * library is there (its symbols are weak references), and does nothing if it is not. Nothing needs

@@ -187,7 +187,11 @@ def memory_hook_findings(
     item: PreloadObject, words: Sequence[str], timeout: float
 ) -> list[Finding]:
     """Whether this Open MPI's shmem_finalize crashes as the shell has it set up; asked of the self-test without Nearcache."""
-    text = shmem.memory_hook_pitfall(os.environ) if shmem.has_memory_hook(item) else ""
+    text = (
+        shmem.memory_hook_pitfall(os.environ)
+        if shmem.has_memory_hook(item.family, item.version)
+        else ""
+    )
     if (
         not text
         or run([*words, "env", "-u", "LD_PRELOAD", str(item.selftest)], timeout)[0]
@@ -203,7 +207,9 @@ def selftest(
     """Runs the self-test of an object; without the object too when it fails, to tell MPI's own trouble from ours."""
     words = launch_words(launcher, owner)
     findings = memory_hook_findings(item, words, timeout)
-    surroundings = {"OMPI_MCA_memory": "^patcher"} if shmem.has_memory_hook(item) else {}
+    surroundings = (
+        {"OMPI_MCA_memory": "^patcher"} if shmem.has_memory_hook(item.family, item.version) else {}
+    )
     value = preload.preload_value([item.path], os.environ.get("LD_PRELOAD"))
     variables = [f"LD_PRELOAD={value}", "NEARCACHE_SKIP_CHEAP=false", "NEARCACHE_MODE=always"]
     finding = judge(

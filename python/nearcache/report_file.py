@@ -30,9 +30,8 @@ def load(file: str) -> dict[str, Any]:
         raise NearcacheError(f"{name} is not JSON: {error}") from None
     kind = document.get("format") if isinstance(document, dict) else None
     if kind != FORMAT:
-        raise NearcacheError(
-            f"{name} is no report of Nearcache: its format is {kind!r}, not {FORMAT!r}"
-        )
+        found = "it states no format" if kind is None else f"its format is {kind!r}, not {FORMAT!r}"
+        raise NearcacheError(f"{name} is not a Nearcache report: {found}")
     if document.get("version") not in VERSIONS:
         known = ", ".join(map(str, VERSIONS[:-1])) + f" and {VERSIONS[-1]}"
         raise NearcacheError(

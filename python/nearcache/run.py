@@ -119,7 +119,11 @@ def warn_of_memory_hook(
             for name, value in program.assignments.items()
         },
     }
-    text = shmem.memory_hook_pitfall(given, parsed.words) if shmem.has_memory_hook(chosen) else ""
+    text = (
+        shmem.memory_hook_pitfall(given, parsed.words)
+        if shmem.has_memory_hook(chosen.family, chosen.version)
+        else ""
+    )
     if text:
         print(f"nearcache: {text}", file=sys.stderr)
 

@@ -5,11 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .home import PreloadObject
-    from .mpi import Mpi
 
 FAMILIES = (
     "oshmem",
@@ -51,9 +46,9 @@ def family_and_version(text: str | None, library: object) -> tuple[str, str]:
     return "openshmem", ""
 
 
-def has_memory_hook(found: Mpi | PreloadObject) -> bool:
+def has_memory_hook(family: str, version: str) -> bool:
     """Whether it is Open MPI's before version 5."""
-    return found.family == "oshmem" and not re.match(r"[5-9]|\d\d", found.version)
+    return family == "oshmem" and not re.match(r"[5-9]|\d\d", version)
 
 
 def memory_hook_pitfall(environment: Mapping[str, str], words: Sequence[str] = ()) -> str:

@@ -1,5 +1,5 @@
 // What the generated entry points (generate_entry_points.py) call: the actions of
-// docs/semantics.md, OpenSHMEM's table.
+// docs/semantics-openshmem.md, "The contract".
 //
 // Every entry point begins with `if (!active()) return next.<call>(...)`: switched off, or called
 // by the OpenSHMEM library itself while it is inside of one of our calls (a contended lock reads

@@ -1,4 +1,4 @@
-// Calls that order, complete or wait: what each means to the caches (docs/semantics.md, OpenSHMEM).
+// Calls that order, complete or wait: what each means to the caches (docs/semantics-openshmem.md).
 #include "shmem/context.h"
 #include "shmem/next.h"
 

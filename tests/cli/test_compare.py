@@ -144,7 +144,7 @@ def test_what_cannot_be_compared_is_refused(nearcache, report, tmp_path):
         "nothing to compare" in nearcache("compare", good, report("c.json", api="OpenSHMEM")).stderr
     )
     for name, document, said in (
-        ("d.json", {"format": "another"}, "is no report"),
+        ("d.json", {"format": "another"}, "is not a Nearcache report"),
         ("e.json", {**bench(), "results": [3]}, "is damaged"),
     ):
         path = written(tmp_path / name, document)

@@ -1,5 +1,6 @@
 """The documents agree with the code: docs/options.md is what the table gives, and links, options and files that are named exist."""
 
+import os
 import re
 from pathlib import Path
 
@@ -117,6 +118,19 @@ def test_source_files_that_are_named_exist(document):
         r"`((?:src|include|tests|bench|apps|packaging|python|scripts)/[\w./*-]+)`", words(document)
     ):
         assert list(ROOT.glob(name.rstrip("/"))), name
+
+
+def test_commands_of_the_tree_can_be_started():
+    """What a reader is told to type is executable: `./test`, `bench/run`, `scripts/release.py`."""
+    started = {
+        name
+        for document in DOCUMENTS
+        for name in re.findall(
+            r"^ {4,}(?:\./)?(test|demo|(?:bench|scripts)/[\w.]+)(?= |$)", words(document), re.M
+        )
+    }
+    assert {"test", "demo", "bench/run", "scripts/release.py"} <= started
+    assert not [name for name in sorted(started) if not os.access(ROOT / name, os.X_OK)]
 
 
 def test_architecture_names_files_that_exist():

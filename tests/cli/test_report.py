@@ -76,7 +76,7 @@ def test_names_are_no_commands_to_the_terminal(nearcache, tmp_path):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"format": "something-else"}, "is no report of Nearcache: its format is 'something-else'"),
+        ({"format": "something-else"}, "is not a Nearcache report: its format is 'something-else'"),
         ({"version": 4}, "version 4; this nearcache reads versions 1, 2 and 3"),
         ({"totals": []}, "damaged"),
     ],
@@ -90,7 +90,7 @@ def test_other_formats_and_versions_are_refused(nearcache, tmp_path, changes, me
     "text, message",
     [
         ("", "is not JSON"),
-        ("[1]", "is no report"),
+        ("[1]", "is not a Nearcache report: it states no format"),
         ("{", "is not JSON"),
         ('{"format": "nearcache-report", "version": 1}', "incomplete"),
     ],

@@ -112,7 +112,7 @@ def test_other_files_are_refused(nearcache, tmp_path):
     out = tmp_path / "out.html"
     for report, message in (
         (tmp_path / "missing", "No such file"),
-        (written(tmp_path, {"format": "other"}), "is no report of Nearcache"),
+        (written(tmp_path, {"format": "other"}), "is not a Nearcache report"),
     ):
         done = nearcache("report", report, "--html", out)
         assert done.returncode == 2 and message in done.stderr and not out.exists()

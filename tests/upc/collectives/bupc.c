@@ -245,6 +245,47 @@ typedef struct {
   char text[60];
 } structure;
 
+/* Thread k has k + 1. */
+#define REDUCED(T, operation, combined)                                                        \
+  do {                                                                                         \
+    T a = 1;                                                                                   \
+    for (int k = 1; k < THREADS; ++k) {                                                        \
+      const T b = (T)(k + 1);                                                                  \
+      a = (T)(combined);                                                                       \
+    }                                                                                          \
+    COLL_CHECK(bupc_allv_reduce_all(T, (T)(MYTHREAD + 1), operation) == a, #T " " #operation); \
+  } while (0)
+#define REDUCED_NUMBERS(T)              \
+  do {                                  \
+    REDUCED(T, UPC_ADD, a + b);         \
+    REDUCED(T, UPC_MULT, a* b);         \
+    REDUCED(T, UPC_LOGAND, a&& b);      \
+    REDUCED(T, UPC_LOGOR, a || b);      \
+    REDUCED(T, UPC_MIN, a < b ? a : b); \
+    REDUCED(T, UPC_MAX, a > b ? a : b); \
+  } while (0)
+#define REDUCED_INTEGERS(T)     \
+  do {                          \
+    REDUCED_NUMBERS(T);         \
+    REDUCED(T, UPC_AND, a& b);  \
+    REDUCED(T, UPC_OR, a | b);  \
+    REDUCED(T, UPC_XOR, a ^ b); \
+  } while (0)
+
+static void values_of_every_type(void) {
+  REDUCED_INTEGERS(signed char);
+  REDUCED_INTEGERS(short);
+  REDUCED_INTEGERS(int);
+  REDUCED_INTEGERS(long);
+  REDUCED_INTEGERS(unsigned char);
+  REDUCED_INTEGERS(unsigned short);
+  REDUCED_INTEGERS(unsigned);
+  REDUCED_INTEGERS(unsigned long);
+  REDUCED_NUMBERS(float);
+  REDUCED_NUMBERS(double);
+  REDUCED_NUMBERS(long double);
+}
+
 static void values(void) {
   for (int root = 0; root < THREADS; ++root) {
     const int i = 100 + MYTHREAD;
@@ -274,6 +315,7 @@ static void values(void) {
   COLL_CHECK(bupc_allv_permute(int, MYTHREAD * 10, (MYTHREAD + 1) % THREADS) ==
                  (MYTHREAD + THREADS - 1) % THREADS * 10,
              "permute");
+  values_of_every_type();
   COLL_CHECK(bupc_allv_reduce_all(signed char, (signed char)-MYTHREAD, UPC_MIN) == -(THREADS - 1),
              "signed");
   COLL_CHECK(bupc_allv_reduce_all(unsigned char, (unsigned char)(255 - MYTHREAD), UPC_MAX) == 255,
