@@ -62,6 +62,7 @@ bool Exposure::take(int from, const Message& message) {
 
 void Exposure::run(int from, const Message& message) {
   const Head& head = message.head;
+  if (head.kind == Kind::puts) return put_each(from, message);
   if (!copies_.takes(from, head)) settle();
   if (is_operation(head.kind)) return operate(from, message);
   switch (head.kind) {
@@ -127,6 +128,30 @@ void Exposure::operate(int from, const Message& message) {
                                            : execute_checked(action, head.length, runs);
   if (done != Status::ok) return refuse(outbox_, from, head, done);
   if (fetches(head.kind)) send_data(from, head, fetched_.data());
+}
+
+void Exposure::put_each(int from, const Message& message) {
+  Head put = message.head;
+  put.kind = Kind::put;
+  put.offset = 0;
+  const bool has_lock = !without_lock_.contains(from);
+  if (memory_.is_certain() || !has_lock) settle();
+  const uint64_t step = bytes_of_few(put.length);
+  for (auto rest = message.data; !rest.empty(); rest = rest.subspan(step)) {
+    std::memcpy(&put.displacement, rest.data(), sizeof put.displacement);
+    const std::byte* const data = rest.data() + sizeof put.displacement;
+    std::byte* const at = has_lock ? memory_.at(put.displacement, 0, 0, put.length) : nullptr;
+    if (at != nullptr && !memory_.is_certain()) {
+      if (!copies_.takes(from, put)) settle();
+      copies_.add(from, {put, at, data});
+      continue;
+    }
+    ++executed_[put.odd_epoch];
+    if (at == nullptr)
+      refuse(outbox_, from, put, has_lock ? Status::out_of_range : Status::lost_lock);
+    else
+      std::memcpy(at, data, put.length);
+  }
 }
 
 void Exposure::copy() {

@@ -62,6 +62,7 @@ class Exposure {
  private:
   void run(int from, const Message& message);
   void operate(int from, const Message& message);
+  void put_each(int from, const Message& message);
   template <class EachRun>
   Status execute_checked(const Action& action, uint64_t length, EachRun runs);
   void copy();

@@ -10,11 +10,20 @@ BatchWriter& Outbox::batch_for(int peer) {
   return *(recent_ = &batches_[peer]);
 }
 
-std::byte* Outbox::append(int peer, const Head& head, std::span<const Piece> pieces) {
+BatchWriter& Outbox::batch_with_room(int peer) {
   BatchWriter& batch = batch_for(peer);
   if (batch.bytes().size() >= enough) push(peer);
   if (batch.empty() && peer != fabric_->rank()) filled_.push_back(peer);
-  return batch.append(head, pieces);
+  return batch;
+}
+
+std::byte* Outbox::append(int peer, const Head& head, std::span<const Piece> pieces) {
+  return batch_with_room(peer).append(head, pieces);
+}
+
+std::byte* Outbox::append_few(int peer, uint64_t window, bool odd_epoch, int64_t displacement,
+                              uint64_t length) {
+  return batch_with_room(peer).append_few(window, odd_epoch, displacement, length);
 }
 
 void Outbox::push(int peer) {

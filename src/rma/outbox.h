@@ -16,6 +16,9 @@ class Outbox {
 
   // Returns where the data of the message go, good until the next message to this peer.
   std::byte* append(int peer, const Head& head, std::span<const Piece> pieces = {});
+  // The same of a put of few bytes.
+  std::byte* append_few(int peer, uint64_t window, bool odd_epoch, int64_t displacement,
+                        uint64_t length);
   void push(int peer);
   void push_all();
   // Something for others. True also where it went already.
@@ -24,11 +27,11 @@ class Outbox {
   bool take_own(BatchWriter* batch);
 
  private:
-  // A batch that is this long gains nothing by waiting: two packets of TCP over a loopback, and 40
-  // of an Ethernet.
-  static constexpr size_t enough = 60 << 10;
+  // A batch that is this long goes: the target executes it while the next one is written.
+  static constexpr size_t enough = 32 << 10;
 
   BatchWriter& batch_for(int peer);
+  BatchWriter& batch_with_room(int peer);
 
   net::Fabric* fabric_;
   std::unordered_map<int, BatchWriter> batches_;  // none is ever taken out

@@ -115,6 +115,9 @@ class Window {
   // the rest must wait until it is not `crowded` any more.
   bool issue(Transfer* transfer);
   bool crowded(int rank) const;
+  // The same of a put of few bytes in one run, to a target that messages go to already. False, and
+  // nothing has happened, if it is to be issued.
+  bool put_few(int rank, int64_t displacement, const void* data, uint64_t length);
 
   // Asks that all that was issued to the target be executed. What is held goes when somebody waits,
   // here and below, or at Engine::push. Nothing goes where nothing is outstanding. A lock that

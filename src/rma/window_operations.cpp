@@ -112,6 +112,22 @@ bool Window::issue(Transfer* transfer) {
   return true;
 }
 
+bool Window::put_few(int rank, int64_t displacement, const void* data, uint64_t length) {
+  Target* const to = known(rank);
+  const int peer = members_.peer(rank);
+  if (length == 0 || length > most_of_few || to == nullptr || near(rank) != nullptr ||
+      to->lock == Lock::wanted || (all_locked_ && to->lock == Lock::none) || crowded(rank) ||
+      engine_->is_lost(peer))
+    return false;
+  ++to->issued;
+  ++to->operations;
+  to->bytes += sizeof(Head) + bytes_of_few(length);  // as if it were the only one
+  std::memcpy(engine_->outbox().append_few(peer, id_, fence_.odd(), displacement, length), data,
+              length);
+  if (to->bytes - to->bytes_asked > ask_after) ask(rank, to, Kind::acknowledge);
+  return true;
+}
+
 void Window::use_layout(Transfer* transfer, Target* to) {
   const ElementLayout& layout = transfer->layout;
   if (transfer->sent != nullptr || transfer->done > 0 || layout.size == 0 ||

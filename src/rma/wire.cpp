@@ -13,7 +13,9 @@ bool exists(const Head& head) {
   return static_cast<int>(head.kind) < kind_count &&
          static_cast<int>(head.element) < element_count &&
          static_cast<int>(head.operation) < operation_count &&
-         static_cast<int>(head.status) < status_count && head.length <= most_data;
+         static_cast<int>(head.status) < status_count && head.length <= most_data &&
+         (head.kind != Kind::puts || (head.length > 0 && head.length <= most_of_few &&
+                                      head.offset <= most_data && head.pieces == 0));
 }
 
 }  // namespace
@@ -23,6 +25,8 @@ uint64_t data_bytes(const Head& head) {
     case Kind::put:
     case Kind::accumulate:
       return head.length;
+    case Kind::puts:
+      return head.offset * bytes_of_few(head.length);
     case Kind::fetch:
       return head.operation == Operation::no_op ? 0 : head.length;
     case Kind::compare_and_swap:
@@ -73,6 +77,23 @@ std::byte* BatchWriter::append(const Head& head, std::span<const Piece> pieces) 
   std::memcpy(at, &head, sizeof head);
   if (!pieces.empty()) std::memcpy(at + sizeof head / 8, pieces.data(), pieces.size_bytes());
   return reinterpret_cast<std::byte*>(at + fixed);
+}
+
+std::byte* BatchWriter::append_few(uint64_t window, bool odd_epoch, int64_t displacement,
+                                   uint64_t length) {
+  if (used_ != few_end_ || few_.window != window || few_.length != length ||
+      few_.odd_epoch != odd_epoch) {
+    few_.window = window, few_.length = length, few_.odd_epoch = odd_epoch, few_.offset = 0;
+    few_at_ = used_;
+    room(sizeof few_ / 8);
+  }
+  ++few_.offset;
+  uint64_t* const at = room(bytes_of_few(length) / 8);
+  few_end_ = used_;
+  std::memcpy(&words_[few_at_], &few_, sizeof few_);
+  std::memcpy(at, &displacement, sizeof displacement);
+  words_[used_ - 1] = 0;  // what pads the end
+  return reinterpret_cast<std::byte*>(at + 1);
 }
 
 void BatchWriter::append_whole(std::span<const std::byte> message) {

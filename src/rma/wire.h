@@ -19,6 +19,7 @@ namespace nearcache::rma {
 enum class Kind : uint8_t {
   // Requests, executed in order for each origin and window.
   put,
+  puts,
   get,
   accumulate,
   fetch,
@@ -39,7 +40,7 @@ enum class Kind : uint8_t {
   acknowledged,
   failed
 };
-inline constexpr int kind_count = 18;
+inline constexpr int kind_count = 19;
 inline bool is_operation(Kind kind) { return kind <= Kind::compare_and_swap; }
 inline bool is_token(Kind kind) { return kind >= Kind::post && kind <= Kind::lock_freed; }
 
@@ -56,9 +57,10 @@ struct Head {
   uint32_t pieces : 30 = 0;
   uint64_t window = 0;
   int64_t displacement = 0;  // in the target's units. fence: the round
-  uint64_t offset = 0;       // bytes beyond the displacement. tell_layout: the extent
-  // bytes of memory that are concerned. data: bytes that follow. tell_layout: how many blocks there
-  // are
+  // bytes beyond the displacement. tell_layout: the extent. puts: how many there are
+  uint64_t offset = 0;
+  // bytes of memory that are concerned; puts: of each. data: bytes that follow. tell_layout: how
+  // many blocks there are
   uint64_t length = 0;
   // names the operation in replies. fence: which fence. Of a layout: its number
   uint64_t token = 0;
@@ -75,6 +77,11 @@ struct Piece {
   uint64_t length;
   bool operator==(const Piece&) const = default;
 };
+
+// Puts of few bytes that follow each other, as many in each, have one head (`puts`): the data are a
+// displacement and the bytes of each, padded to 8.
+inline constexpr uint64_t most_of_few = 64;
+inline uint64_t bytes_of_few(uint64_t length) { return sizeof(int64_t) + (length + 7) / 8 * 8; }
 
 // More than this, a rank that follows the protocol has never sent of a window before something was
 // answered (Window::most_outstanding, and the heads of what needs no answer).
@@ -110,19 +117,27 @@ class BatchWriter {
   std::span<const std::byte> bytes() const {
     return {reinterpret_cast<const std::byte*>(words_.data()), used_ * 8};
   }
-  void clear() { used_ = 0; }
+  void clear() { used_ = 0, few_end_ = none; }
 
   // Returns where its data go: data_bytes(head) bytes, good until the next message.
   std::byte* append(const Head& head, std::span<const Piece> pieces = {});
+  // One of `puts`, of at most most_of_few bytes: returns where they go. The displacement is
+  // written.
+  std::byte* append_few(uint64_t window, bool odd_epoch, int64_t displacement, uint64_t length);
   void append_whole(std::span<const std::byte> message);
   // The same of what a peer sent too early, false if it would be too much.
   bool hold(std::span<const std::byte> message);
 
  private:
+  static constexpr size_t none = SIZE_MAX;
+
   uint64_t* room(size_t words);
 
   std::vector<uint64_t> words_;
   size_t used_ = 0;
+  // The last `puts`: where it is and ends, as words.
+  size_t few_at_ = 0, few_end_ = none;
+  Head few_{.kind = Kind::puts};
 };
 
 }  // namespace nearcache::rma

@@ -134,6 +134,12 @@ class Attack {
         head.by_layout = 1;
         pieces = {{input_.byte() % 4, length()}};
       }
+      if (head.kind == Kind::puts) {
+        pieces.clear();
+        head.by_layout = 0;
+        head.length = input_.below(70);
+        head.offset = input_.below(6);
+      }
       head.pieces = static_cast<uint32_t>(pieces.size());
       if (head.length > 4096 && data_bytes(head) != 0) {
         // The head promises more than comes.
@@ -141,7 +147,12 @@ class Attack {
         writer.append(head, pieces);
         const_cast<Head*>(reinterpret_cast<const Head*>(writer.bytes().data()))->length = promised;
       } else {
-        std::memset(writer.append(head, pieces), static_cast<int>(input_.byte()), data_bytes(head));
+        std::byte* const data = writer.append(head, pieces);
+        std::memset(data, static_cast<int>(input_.byte()), data_bytes(head));
+        for (uint64_t i = 0; head.kind == Kind::puts && i < head.offset; ++i) {
+          const int64_t displacement = place();
+          std::memcpy(data + i * bytes_of_few(head.length), &displacement, sizeof displacement);
+        }
       }
     }
     std::vector<std::byte> bytes(writer.bytes().begin(), writer.bytes().end());

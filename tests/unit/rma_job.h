@@ -124,7 +124,8 @@ struct Job {
   }
   template <class T>
   bool put(int origin, int target, int64_t at, const T& value) {
-    return issue(origin, {.kind = Kind::put,
+    return window(origin).put_few(target, at, &value, sizeof value) ||
+           issue(origin, {.kind = Kind::put,
                           .target = target,
                           .displacement = at,
                           .length = sizeof value,

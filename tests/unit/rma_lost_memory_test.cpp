@@ -42,6 +42,7 @@ class LostMemory : public testing::Test {
     EXPECT_TRUE(origin->issue(&transfer));
   }
   void put(int64_t at, const uint64_t& value) {
+    if (origin->put_few(1, at, &value, 8)) return;
     issue({.kind = Kind::put, .displacement = at, .length = 8, .data = Job::bytes(value)});
   }
   void get(int64_t at, uint64_t* value) {

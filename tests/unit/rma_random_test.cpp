@@ -107,7 +107,12 @@ class Program {
     }
     if (fetched.expected.empty()) fetched.got.clear();
     if (passive && locked_.insert(origin).second) job_.window(origin).lock_all(false);
-    ASSERT_TRUE(job_.issue(origin, transfer));
+    if (transfer.kind == Kind::put && below(2) == 0) {
+      for (size_t i = 0; i < chosen.size(); ++i)
+        ASSERT_TRUE(job_.put(origin, target, static_cast<int64_t>(chosen[i]), data[i]));
+    } else {
+      ASSERT_TRUE(job_.issue(origin, transfer));
+    }
     if (below(3) == 0) job_.window(origin).flush(target);
   }
 

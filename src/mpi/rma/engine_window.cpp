@@ -227,6 +227,11 @@ int EngineWindow::put_in_full(const OriginBuffer& origin, const Target& target) 
   const rma::Agent::Lock lock(&station_->agent());
   if (const int wrong = check(target); wrong != MPI_SUCCESS) return wrong;
   if (origin.count < 0) return MPI_ERR_COUNT;
+  uint64_t bytes, there;
+  if (plain_bytes(origin.type, origin.count, &bytes) &&
+      plain_bytes(target.type, target.count, &there) && bytes == there &&
+      window_->put_few(target.rank, target.displacement, origin.address, bytes))
+    return MPI_SUCCESS;
   Runs from, to;
   if (!runs_of(origin.type, origin.count, rma::Element::bytes, &from) ||
       !runs_of(target.type, target.count, rma::Element::bytes, &to))
