@@ -18,7 +18,7 @@ namespace nearcache::net {
 struct Hello {
   // Reads otherwise where words have another order of bytes, and changes with the format of
   // anything on a connection.
-  static constexpr uint64_t our_format = 0x4e63526d61303201u;
+  static constexpr uint64_t our_format = 0x4e63526d61303202u;
   uint64_t format;
   int32_t from, to;
   uint64_t nonce;
