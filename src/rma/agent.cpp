@@ -9,6 +9,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -23,7 +24,7 @@ namespace {
 // core
 constexpr uint64_t spin_ns = 30000;
 
-constexpr uint64_t busy_ns = 500000, lease_ns = 250000;
+constexpr uint64_t busy_ns = 500000, lease_ns = 250000, longest_lease_ns = 2000000;
 
 // between two calls of the host by who waits
 constexpr uint64_t nap_ns = 1000000;
@@ -36,6 +37,7 @@ void Agent::watch(int peer, pid_t process) {
 }
 
 std::string Agent::start() {
+  lease_span_ = lease_ns;
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
   end_bell_ = eventfd(0, EFD_CLOEXEC);
   timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -110,7 +112,10 @@ void Agent::run() {
       uint64_t times;
       [[maybe_unused]] const ssize_t got = read(timer_, &times, sizeof times);
       timed_ = false;
-      if (leased_ && lease_lasts(system_ns())) continue;
+      lease_span_ = leased_ && system_ns() < lease_end_
+                        ? std::min(2 * lease_span_, longest_lease_ns)
+                        : lease_ns;
+      if (lease_span_ > lease_ns && set_timer()) continue;
       if (leased_ && !polling_) watch_fabric(true);
       leased_ = false;
     }
@@ -265,17 +270,15 @@ void Agent::lease(uint64_t now) {
   if (!leased_) watch_fabric(false);
   leased_ = true;
   lease_end_ = now + lease_ns;
-  if (!timed_) lease_lasts(now);
+  if (!timed_) set_timer();
 }
 
-// If so, the timer will ask again. It is never stopped, and runs for one lease after the other: to
-// set it takes 20 us in some virtual machines.
-bool Agent::lease_lasts(uint64_t now) {
-  if (now >= lease_end_) return false;
+// It is never stopped, and runs for one lease after the other.
+bool Agent::set_timer() {
   itimerspec once{};
-  once.it_value.tv_nsec = static_cast<long>(lease_end_ - now);
+  once.it_value.tv_nsec = static_cast<long>(lease_span_);
   timed_ = timerfd_settime(timer_, 0, &once, nullptr) == 0;
-  return true;
+  return timed_;
 }
 
 void Agent::end_help() {

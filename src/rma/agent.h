@@ -13,9 +13,10 @@
 // just been woken by what others ask for, more is to be expected: for the next half millisecond
 // such a thread polls in the agent's place, which has to come to a core first each time. The agent
 // is disarmed until that thread is back from the host's call (`helped`). Not all calls tell that:
-// so a timer arms it again at the latest 250 us after the last look. It is not set anew each time,
-// as that takes 20 us in some virtual machines. Where nobody asks for anything, `help` looks at one
-// word.
+// so a timer arms it again when the last look is 250 us ago. It is not set anew each time, as that
+// takes 20 us in some virtual machines, and waits twice as long whenever it finds that somebody
+// looked, up to 2 ms, as the agent has to come to a core to see that. Where nobody asks for
+// anything, `help` looks at one word.
 //
 // Why no wake-up is lost:
 //   - The fabric's descriptor is level-triggered: what came, and nobody took, keeps it readable,
@@ -139,7 +140,7 @@ class Agent {
   }
   bool help_while_busy();
   void lease(uint64_t now);
-  bool lease_lasts(uint64_t now);
+  bool set_timer();
   void end_help();
   bool told_of_end(int descriptor);
   void run();
@@ -155,7 +156,8 @@ class Agent {
   bool running_ = false, ending_ = false;
   // The agent is disarmed for who helps. Changes under the mutex.
   std::atomic<bool> leased_{false};
-  bool timed_ = false;             // the timer runs
+  bool timed_ = false;             // the timer runs, for
+  uint64_t lease_span_ = 0;        // ns
   uint64_t lease_end_ = 0;         // ns
   std::atomic<bool> busy_{false};  // something came to the agent, or to who helps, until
   uint64_t busy_until_ = 0;        // ns
