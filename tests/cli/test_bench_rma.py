@@ -131,3 +131,24 @@ def test_an_application_is_compared_with_the_best_host_in_the_same_way():
         0.5,
     )
     assert (details["fft_over_messages"], details["dsde_best_other"]) == (0.5, "alltoall on engine")
+
+
+def test_the_engine_runs_under_the_newest_of_each_family_and_the_faster_one_counts():
+    assert rma_apps.newest(["mpich-4.0.2", "mpich-5.0.2", "openmpi-5.0.11", "openmpi-5.0.9"]) == [
+        "mpich-5.0.2",
+        "openmpi-5.0.11",
+    ]
+    seconds = {
+        ("dsde", "alltoall", "mpich-5.0.2"): [1],
+        ("dsde", "alltoall", "engine on mpich-5.0.2"): [4, 5, 6],
+        ("dsde", "alltoall", "engine on openmpi-5.0.11"): [3, 2, 9],
+        ("dsde", "nbx", "engine on mpich-5.0.2"): [7],
+    }
+    engines = ["engine on mpich-5.0.2", "engine on openmpi-5.0.11"]
+    chosen = rma_apps.choose_engines(seconds, engines)
+    assert chosen == {("dsde", "alltoall"): "openmpi-5.0.11", ("dsde", "nbx"): "mpich-5.0.2"}
+    assert seconds == {
+        ("dsde", "alltoall", "mpich-5.0.2"): [1],
+        ("dsde", "alltoall", "engine"): [3, 2, 9],
+        ("dsde", "nbx", "engine"): [7],
+    }
