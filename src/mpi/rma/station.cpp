@@ -35,8 +35,36 @@ void be_helped(rma::Agent* agent) {
   helped_agent.store(agent, std::memory_order_release);
   if (start(help, nullptr, MPIX_STREAM_NULL) != MPI_SUCCESS) helped_agent.store(nullptr);
 }
+
+// It is called once more, and sees.
+void be_left() { context.progress.call(); }
+#elif defined(NEARCACHE_FAMILY_OPENMPI)
+// So does Open MPI, by a function of its own that no header names: it is there in 4.1 and 5.0.
+using ProgressList = int (*)(int (*)());
+
+ProgressList progress_list(const char* name) {
+  return reinterpret_cast<ProgressList>(next_symbol(name));
+}
+
+int help() {
+  rma::Agent* const agent = helped_agent.load(std::memory_order_acquire);
+  return agent != nullptr && agent->help() ? 1 : 0;
+}
+
+void be_helped(rma::Agent* agent) {
+  const ProgressList enter = progress_list("opal_progress_register");
+  if (enter == nullptr || progress_list("opal_progress_unregister") == nullptr) return;
+  helped_agent.store(agent, std::memory_order_release);
+  if (enter(help) != 0) helped_agent.store(nullptr);
+}
+
+void be_left() {
+  if (const ProgressList leave = progress_list("opal_progress_unregister"); leave != nullptr)
+    leave(help);
+}
 #else
 void be_helped(rma::Agent*) {}
+void be_left() {}
 #endif
 
 bool wants_shared_memory() {
@@ -251,7 +279,7 @@ void Station::stop() {
     if (const MPI_Comm everybody = context.world.everybody(); everybody != MPI_COMM_NULL)
       next.Barrier(everybody);
     helped_agent.store(nullptr, std::memory_order_release);
-    context.progress.call();
+    be_left();
     agent_->stop();
   }
   agent_.reset();
