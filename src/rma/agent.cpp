@@ -26,6 +26,9 @@ constexpr uint64_t spin_ns = 30000;
 
 constexpr uint64_t busy_ns = 500000, lease_ns = 250000, longest_lease_ns = 2000000;
 
+// A shorter wait in the host is disturbed by polling for more than the agent's way to a core.
+constexpr uint64_t patience_ns = 20000;
+
 // between two calls of the host by who waits
 constexpr uint64_t nap_ns = 1000000;
 
@@ -247,10 +250,11 @@ void Agent::sleep(int milliseconds) {
 }
 
 bool Agent::help_while_busy() {
-  if (!mutex_.try_lock()) return false;
+  const uint64_t now = system_ns(), since = helped_since_.load(std::memory_order_relaxed);
+  if (since == 0) helped_since_.store(now, std::memory_order_relaxed);
+  if (since == 0 || now - since < patience_ns || !mutex_.try_lock()) return false;
   bool any = false;
   if (running_ && !ending_ && !polling_) {
-    const uint64_t now = system_ns();
     while (engine_->poll()) any = true;
     if (any) busy_until_ = now + busy_ns;
     if (now < busy_until_) {

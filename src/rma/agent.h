@@ -11,7 +11,8 @@
 //
 // A thread that waits in the host calls `help` if the host has a hook for that. When the agent has
 // just been woken by what others ask for, more is to be expected: for the next half millisecond
-// such a thread polls in the agent's place, which has to come to a core first each time. The agent
+// such a thread, once it has waited for 20 us, polls in the agent's place, which has to come to a
+// core first each time. The agent
 // is disarmed until that thread is back from the host's call (`helped`). Not all calls tell that:
 // so a timer arms it again when the last look is 250 us ago. It is not set anew each time, as that
 // takes 20 us in some virtual machines, and waits twice as long whenever it finds that somebody
@@ -104,6 +105,8 @@ class Agent {
   bool is_helped() const { return leased_.load(std::memory_order_relaxed); }
   // Who did so is back.
   void helped() {
+    if (helped_since_.load(std::memory_order_relaxed) == 0) return;
+    helped_since_.store(0, std::memory_order_relaxed);
     if (is_helped()) end_help();
   }
 
@@ -156,6 +159,8 @@ class Agent {
   bool running_ = false, ending_ = false;
   // The agent is disarmed for who helps. Changes under the mutex.
   std::atomic<bool> leased_{false};
+  std::atomic<uint64_t> helped_since_{
+      0};                          // ns. 0: nobody waits in the host while there is much to do
   bool timed_ = false;             // the timer runs, for
   uint64_t lease_span_ = 0;        // ns
   uint64_t lease_end_ = 0;         // ns
