@@ -29,6 +29,15 @@ constexpr uint64_t busy_ns = 500000, lease_ns = 250000, longest_lease_ns = 20000
 // A shorter wait in the host is disturbed by polling for more than the agent's way to a core.
 constexpr uint64_t patience_ns = 20000;
 
+// Of who spins: what is awaited may be up to a rank on the same core, also where there are enough
+// cores for all.
+void relax_or_yield(int turn) {
+  if (turn % 4 == 3)
+    sched_yield();
+  else
+    relax_processor();
+}
+
 // between two calls of the host by who waits
 constexpr uint64_t nap_ns = 1000000;
 
@@ -195,7 +204,7 @@ void Agent::wait_long(Doorbell* bell, Condition done) {
   while (system_ns() - began < spin_ns) {
     for (int turn = 0; turn < 8; ++turn) {
       if (done()) return;
-      relax_processor();
+      relax_or_yield(turn);
     }
   }
   // What is awaited may be used up by being found.
@@ -228,7 +237,7 @@ void Agent::poll_until(Condition done) {
       sched_yield();
       mutex_.lock();
     } else if (turn % 8 != 0 || system_ns() - began < spin_ns) {
-      relax_processor();
+      relax_or_yield(turn);
     } else {
       // Nobody rings the fabric when words say that a turn has come.
       const bool naps = idle_ != nullptr || engine_->expects_turns();
