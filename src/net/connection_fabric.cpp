@@ -75,28 +75,33 @@ void ConnectionFabric::lose(int rank, const std::string& why) {
 
 // Sending
 
-void ConnectionFabric::send(int to, std::span<const std::byte> batch) {
+void ConnectionFabric::send_both(int to, std::span<const std::byte> batch,
+                                 std::span<const std::byte> end) {
   Peer& peer = peers_[to];
   if (peer.lost) return;
-  const uint64_t length = batch.size();
-  const auto head = std::as_bytes(std::span(&length, 1));
+  const uint64_t length = batch.size() + end.size();
+  const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(&length, 1)), batch, end};
   size_t gone = 0;
   Connection* connection = peer.connection;
   if (connection != nullptr && peer.out.empty()) {
-    gone = give(connection, head, batch);
+    gone = give(connection, pieces);
     recent_ = connection;
-    if (gone == head.size() + batch.size()) return;
+    if (gone == sizeof length + length) return;
     want_to_write(connection, true);
   }
-  peer.out.append(head.subspan(std::min(gone, head.size())));
-  peer.out.append(batch.subspan(gone > head.size() ? gone - head.size() : 0));
+  for (const auto piece : pieces) {
+    const size_t of_this = std::min(gone, piece.size());
+    peer.out.append(piece.subspan(of_this));
+    gone -= of_this;
+  }
   if (connection == nullptr && peer.attempt == nullptr) attempt(to, &peer);
 }
 
 void ConnectionFabric::write(Connection* connection) {
   ByteQueue& queue = queue_of(connection);
   while (!queue.empty()) {
-    const size_t gone = give(connection, queue.bytes(), {});
+    const auto bytes = queue.bytes();
+    const size_t gone = give(connection, {&bytes, 1});
     if (gone == 0) return want_to_write(connection, true);
     queue.consume(gone);
   }

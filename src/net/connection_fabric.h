@@ -24,7 +24,6 @@ class ConnectionFabric : public Fabric {
   int rank() const override { return rank_; }
   int ranks() const override { return ranks_; }
   size_t largest_batch() const override { return size_t{1} << 20; }
-  void send(int to, std::span<const std::byte> batch) override;
   bool poll(Receiver& receiver) final;
 
  protected:
@@ -54,10 +53,11 @@ class ConnectionFabric : public Fabric {
 
   // Begins a connection; null and the reason if it cannot.
   virtual Connection* connect(int to, std::string* wrong) = 0;
-  // Takes as much of the two as goes now, and says how much; all of it if the connection is broken,
-  // of which a later poll tells.
-  virtual size_t give(Connection* connection, std::span<const std::byte> first,
-                      std::span<const std::byte> second) = 0;
+  // Takes as much of all pieces, at most most_pieces, as goes now, and says how much; all of it if
+  // the connection is broken, of which a later poll tells.
+  using Pieces = std::span<const std::span<const std::byte>>;
+  static constexpr size_t most_pieces = 3;
+  virtual size_t give(Connection* connection, Pieces pieces) = 0;
   // Whether bytes wait for room.
   virtual void want_to_write(Connection* connection, bool wanted) = 0;
   // Ends it. Its memory stays until the end of the poll.
@@ -91,6 +91,7 @@ class ConnectionFabric : public Fabric {
     ByteQueue out;  // frames that no open connection has taken
   };
 
+  void send_both(int to, std::span<const std::byte> batch, std::span<const std::byte> end) final;
   void attempt(int to, Peer* peer);
   void close(Connection* connection);
   void lose(int rank, const std::string& why);

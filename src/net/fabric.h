@@ -32,10 +32,12 @@ class Fabric {
   virtual int ranks() const = 0;
   virtual size_t largest_batch() const = 0;  // bytes
 
-  // Takes the batch, which may be overwritten at once, and never waits: what the network does not
-  // take now goes with later polls. To another rank. Nothing that was sent to a rank that is lost
-  // arrives.
-  virtual void send(int to, std::span<const std::byte> batch) = 0;
+  // Takes a batch, of which the end may be elsewhere. All of it may be overwritten at once. Never
+  // waits: what the network does not take now goes with later polls. To another rank. Nothing that
+  // was sent to a rank that is lost arrives.
+  void send(int to, std::span<const std::byte> batch, std::span<const std::byte> end = {}) {
+    send_both(to, batch, end);
+  }
 
   // Moves what can be moved without waiting. True if anything was received or lost.
   virtual bool poll(Receiver& receiver) = 0;
@@ -49,6 +51,10 @@ class Fabric {
   virtual int wait_descriptor() const = 0;
   // Makes the descriptor readable until the next poll. Any thread.
   virtual void ring() = 0;
+
+ private:
+  virtual void send_both(int to, std::span<const std::byte> batch,
+                         std::span<const std::byte> end) = 0;
 };
 
 }  // namespace nearcache::net

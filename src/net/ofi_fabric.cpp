@@ -109,11 +109,9 @@ class Endpoints final : public OfiFabric {
   Connection* connect(int to, std::string* wrong) override;
   void hang_up(Connection* connection) override;
 
-  size_t give(Connection* connection, std::span<const std::byte> first,
-              std::span<const std::byte> second) override;
+  size_t give(Connection* connection, Pieces pieces) override;
   void want_to_write(Connection*, bool) override {}
-  bool send_message(Wire* wire, std::span<const std::byte> first,
-                    std::span<const std::byte> second);
+  bool send_message(Wire* wire, Pieces pieces);
   void go_on(Wire* wire);
   bool post(Wire* wire, int buffer);
   void break_off(Wire* wire, const char* what, long error);
@@ -335,36 +333,41 @@ void Endpoints::break_off(Wire* wire, const char* what, long error) {
 
 // Sending
 
-size_t Endpoints::give(Connection* connection, std::span<const std::byte> first,
-                       std::span<const std::byte> second) {
+size_t Endpoints::give(Connection* connection, Pieces pieces) {
   Wire* const wire = Endpoints::wire(connection);
-  const size_t all = first.size() + second.size();
-  size_t gone = 0;
+  std::array<std::span<const std::byte>, most_pieces> left;
+  std::ranges::copy(pieces, left.begin());
+  size_t all = 0, gone = 0;
+  for (const auto piece : pieces) all += piece.size();
   while (gone < all && wire->credits > 0 && wire->free != 0) {
     if (wire->broken) return all;
-    const size_t size = std::min(all - gone, buffer_size - head_size);
-    const size_t of_first = std::min(first.size(), size);
-    if (!send_message(wire, first.first(of_first), second.first(size - of_first))) break;
-    first = first.subspan(of_first);
-    second = second.subspan(size - of_first);
-    gone += size;
+    std::array<std::span<const std::byte>, most_pieces> now;
+    size_t room = buffer_size - head_size;
+    for (size_t i = 0; i < most_pieces; ++i) {
+      now[i] = left[i].first(std::min(left[i].size(), room));
+      room -= now[i].size();
+    }
+    if (!send_message(wire, now)) break;
+    for (size_t i = 0; i < most_pieces; ++i) left[i] = left[i].subspan(now[i].size());
+    gone += buffer_size - head_size - room;
     --wire->credits;
   }
   return wire->broken ? all : gone;
 }
 
 // False: not now, or never.
-bool Endpoints::send_message(Wire* wire, std::span<const std::byte> first,
-                             std::span<const std::byte> second) {
+bool Endpoints::send_message(Wire* wire, Pieces pieces) {
   const int buffer = std::countr_zero(wire->free);
   std::byte* const to = wire->send_buffer(buffer);
   const uint64_t owed = static_cast<uint64_t>(wire->owed);
   std::memcpy(to, &owed, head_size);
-  std::ranges::copy(first, to + head_size);
-  std::ranges::copy(second, to + head_size + first.size());
-  const ssize_t error =
-      fi_send(wire->endpoint, to, head_size + first.size() + second.size(),
-              fi_mr_desc(wire->registration), FI_ADDR_UNSPEC, context_of(*wire, true, buffer));
+  size_t size = head_size;
+  for (const auto piece : pieces) {
+    std::ranges::copy(piece, to + size);
+    size += piece.size();
+  }
+  const ssize_t error = fi_send(wire->endpoint, to, size, fi_mr_desc(wire->registration),
+                                FI_ADDR_UNSPEC, context_of(*wire, true, buffer));
   if (error == -FI_EAGAIN) {
     again_ = true;
   } else if (error != 0) {
@@ -381,7 +384,7 @@ bool Endpoints::send_message(Wire* wire, std::span<const std::byte> first,
 // Sends what waits, or gives buffers back.
 void Endpoints::go_on(Wire* wire) {
   if (!queue_of(wire).empty()) write(wire);
-  if (wire->owed >= enough_owed && wire->free != 0 && !wire->broken) send_message(wire, {}, {});
+  if (wire->owed >= enough_owed && wire->free != 0 && !wire->broken) send_message(wire, {});
 }
 
 // Receiving

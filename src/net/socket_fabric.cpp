@@ -141,16 +141,18 @@ void SocketFabric::hang_up(Connection* connection) {
 
 // Sending
 
-size_t SocketFabric::give(Connection* connection, std::span<const std::byte> first,
-                          std::span<const std::byte> second) {
-  iovec pieces[] = {{const_cast<std::byte*>(first.data()), first.size()},
-                    {const_cast<std::byte*>(second.data()), second.size()}};
+size_t SocketFabric::give(Connection* connection, Pieces pieces) {
+  iovec vector[most_pieces];
+  size_t all = 0;
   msghdr message{};
-  message.msg_iov = pieces;
-  message.msg_iovlen = 2;
+  message.msg_iov = vector;
+  for (const auto piece : pieces) {
+    vector[message.msg_iovlen++] = {const_cast<std::byte*>(piece.data()), piece.size()};
+    all += piece.size();
+  }
   const ssize_t written = sendmsg(wire(connection)->socket, &message, MSG_NOSIGNAL);
   if (written >= 0) return static_cast<size_t>(written);
-  return would_block() ? 0 : first.size() + second.size();  // reading tells what is wrong
+  return would_block() ? 0 : all;  // reading tells what is wrong
 }
 
 void SocketFabric::want_to_write(Connection* connection, bool wanted) {

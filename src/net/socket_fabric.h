@@ -40,8 +40,7 @@ class SocketFabric final : public ConnectionFabric {
   std::string listen_at(const std::string& interface);
 
   Connection* connect(int to, std::string* wrong) override;
-  size_t give(Connection* connection, std::span<const std::byte> first,
-              std::span<const std::byte> second) override;
+  size_t give(Connection* connection, Pieces pieces) override;
   void want_to_write(Connection* connection, bool wanted) override;
   void hang_up(Connection* connection) override;
   void look() override;

@@ -11,13 +11,15 @@ StubNetwork::StubNetwork(int ranks, uint64_t seed)
   for (int rank = 0; rank < ranks; ++rank) fabrics_.push_back(std::make_unique<End>(this, rank));
 }
 
-void StubNetwork::send(Pair pair, std::span<const std::byte> batch) {
+void StubNetwork::send(Pair pair, std::span<const std::byte> batch,
+                       std::span<const std::byte> end) {
   ++batches_;
-  bytes_ += batch.size();
+  bytes_ += batch.size() + end.size();
   if (dead_[static_cast<size_t>(pair.from)] || dead_[static_cast<size_t>(pair.to)]) return;
   std::deque<Batch>& queue = under_way_[pair];
   if (queue.empty()) waiting_.push_back(pair);
-  queue.emplace_back(batch.begin(), batch.end());
+  Batch& all = queue.emplace_back(batch.begin(), batch.end());
+  all.insert(all.end(), end.begin(), end.end());
 }
 
 int StubNetwork::draw() {

@@ -40,19 +40,21 @@ class StubNetwork {
     int rank() const override { return rank_; }
     int ranks() const override { return static_cast<int>(network_->fabrics_.size()); }
     size_t largest_batch() const override { return size_t{1} << 20; }
-    void send(int to, std::span<const std::byte> batch) override {
-      network_->send({rank_, to}, batch);
-    }
     bool poll(Receiver& receiver) override { return network_->poll(rank_, receiver); }
     int wait_descriptor() const override { return -1; }
     void ring() override {}
 
    private:
+    void send_both(int to, std::span<const std::byte> batch,
+                   std::span<const std::byte> end) override {
+      network_->send({rank_, to}, batch, end);
+    }
+
     StubNetwork* network_;
     int rank_;
   };
 
-  void send(Pair pair, std::span<const std::byte> batch);
+  void send(Pair pair, std::span<const std::byte> batch, std::span<const std::byte> end);
   bool poll(int rank, Receiver& receiver);
   size_t below(size_t bound) { return random_() % bound; }
 

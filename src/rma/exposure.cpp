@@ -119,6 +119,8 @@ void Exposure::operate(int from, const Message& message) {
   Action action{head.kind, head.element, head.operation, message.data.data(), nullptr};
   const auto runs = [&](auto function) { each_run(from, message, function); };
   if (memory_.is_certain() && head.kind == Kind::get) {
+    if (one_run)
+      return send_data(from, head, memory_.at(head.displacement, head.offset, 0, head.length));
     action.result = reply(from, head);
     execute(action, &commons_->elements, process_, runs);
     return;
@@ -163,16 +165,19 @@ void Exposure::copy() {
   });
 }
 
+Head Exposure::answer(const Head& request) {
+  return {.kind = Kind::data,
+          .window = request.window,
+          .length = request.length,
+          .token = request.token};
+}
+
 std::byte* Exposure::reply(int to, const Head& request) {
-  return outbox_->append(to, Head{.kind = Kind::data,
-                                  .window = request.window,
-                                  .length = request.length,
-                                  .token = request.token});
+  return outbox_->append(to, answer(request));
 }
 
 void Exposure::send_data(int to, const Head& request, const std::byte* data) {
-  std::byte* const at = reply(to, request);
-  if (request.length > 0) std::memcpy(at, data, request.length);
+  outbox_->append(to, answer(request), {}, {data, request.length});
 }
 
 Status Exposure::check(int from, const Message& message) const {

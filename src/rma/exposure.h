@@ -66,6 +66,7 @@ class Exposure {
   template <class EachRun>
   Status execute_checked(const Action& action, uint64_t length, EachRun runs);
   void copy();
+  static Head answer(const Head& request);
   std::byte* reply(int to, const Head& request);  // where the data go
   void send_data(int to, const Head& request, const std::byte* data);
   Status check(int from, const Message& message) const;

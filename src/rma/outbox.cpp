@@ -1,5 +1,6 @@
 #include "rma/outbox.h"
 
+#include <cstring>
 #include <utility>
 
 namespace nearcache::rma {
@@ -19,6 +20,19 @@ BatchWriter& Outbox::batch_with_room(int peer) {
 
 std::byte* Outbox::append(int peer, const Head& head, std::span<const Piece> pieces) {
   return batch_with_room(peer).append(head, pieces);
+}
+
+void Outbox::append(int peer, const Head& head, std::span<const Piece> pieces,
+                    std::span<const std::byte> data) {
+  BatchWriter& batch = batch_with_room(peer);
+  if (data.size() < many || data.size() % sizeof(uint64_t) != 0 || peer == fabric_->rank()) {
+    std::byte* const at = batch.append(head, pieces);
+    if (!data.empty()) std::memcpy(at, data.data(), data.size());
+    return;
+  }
+  batch.append_head(head, pieces);
+  fabric_->send(peer, batch.bytes(), data);
+  batch.clear();
 }
 
 std::byte* Outbox::append_few(int peer, uint64_t window, bool odd_epoch, int64_t displacement,

@@ -190,9 +190,8 @@ void Window::issue_part(Transfer* transfer, Target* to) {
     message.token = expect_reply(transfer->target, to, pending);
     to->fetching = to->issued;
   }
-  std::byte* data = engine_->outbox().append(members_.peer(transfer->target), message, pieces);
-  if (const uint64_t sent = data_bytes(message); sent > 0)
-    std::memcpy(data, transfer->data + transfer->done, sent);
+  engine_->outbox().append(members_.peer(transfer->target), message, pieces,
+                           {transfer->data + transfer->done, data_bytes(message)});
   transfer->done += bytes;
   if (!fetches && to->bytes - to->bytes_asked > ask_after)
     ask(transfer->target, to, Kind::acknowledge);

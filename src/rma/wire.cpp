@@ -70,13 +70,18 @@ uint64_t* BatchWriter::room(size_t words) {
   return at;
 }
 
-std::byte* BatchWriter::append(const Head& head, std::span<const Piece> pieces) {
-  const size_t data = (data_bytes(head) + 7) / 8, fixed = sizeof head / 8 + 2 * pieces.size();
-  uint64_t* at = room(fixed + data);
-  if (data > 0) at[fixed + data - 1] = 0;  // what pads the end
+void BatchWriter::append_head(const Head& head, std::span<const Piece> pieces) {
+  uint64_t* const at = room(sizeof head / 8 + 2 * pieces.size());
   std::memcpy(at, &head, sizeof head);
   if (!pieces.empty()) std::memcpy(at + sizeof head / 8, pieces.data(), pieces.size_bytes());
-  return reinterpret_cast<std::byte*>(at + fixed);
+}
+
+std::byte* BatchWriter::append(const Head& head, std::span<const Piece> pieces) {
+  append_head(head, pieces);
+  const size_t data = (data_bytes(head) + 7) / 8;
+  uint64_t* const at = room(data);
+  if (data > 0) at[data - 1] = 0;  // what pads the end
+  return reinterpret_cast<std::byte*>(at);
 }
 
 std::byte* BatchWriter::append_few(uint64_t window, bool odd_epoch, int64_t displacement,

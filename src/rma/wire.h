@@ -121,6 +121,8 @@ class BatchWriter {
 
   // Returns where its data go: data_bytes(head) bytes, good until the next message.
   std::byte* append(const Head& head, std::span<const Piece> pieces = {});
+  // The last message, whose data are elsewhere, without padding.
+  void append_head(const Head& head, std::span<const Piece> pieces = {});
   // One of `puts`, of at most most_of_few bytes: returns where they go. The displacement is
   // written.
   std::byte* append_few(uint64_t window, bool odd_epoch, int64_t displacement, uint64_t length);

@@ -283,12 +283,13 @@ TEST(Rma, PutsOfFewBytesOfEveryLengthArriveInOrder) {
       const bool taken = job.window(0).put_few(1, static_cast<int64_t>(at), value, length);
       EXPECT_FALSE(taken && (length == 0 || length > most_of_few || on_node == 2)) << length;
       few = few || taken;
-      if (!taken)
+      if (!taken) {
         ASSERT_TRUE(job.issue(0, {.kind = Kind::put,
                                   .target = 1,
                                   .displacement = static_cast<int64_t>(at),
                                   .length = length,
                                   .data = Job::bytes(value[0])}));
+      }
       std::memcpy(&expected[at], value, length);
       if (i % 100 == 0) job.step();
     }
