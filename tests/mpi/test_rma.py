@@ -40,6 +40,8 @@ def test_windows_that_the_engine_does_are_as_the_standard_has_them(
     assert "a window is done by the RMA engine" in result.output
     assert "not done by the RMA engine" not in result.output
     assert ("memory in reach of this rank: of 3 of 3" in result.output) == (fabric == "node")
+    has_hook = mpi.family == "openmpi" or (mpi.family == "mpich" and mpi.version >= (5,))
+    assert ("while it waits in MPI it polls" in result.output) == has_hook
 
 
 @pytest.mark.few_mpis

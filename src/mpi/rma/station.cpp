@@ -255,6 +255,9 @@ std::string Station::begin(const std::vector<Card>& cards, const std::vector<int
   // known by then.
   std::string wrong = agent_->start();
   if (wrong.empty()) be_helped(agent_.get());
+  if (helped_agent.load(std::memory_order_relaxed) != nullptr)
+    log(LogLevel::info, "rank %d: while it waits in MPI it polls in the RMA agent's place",
+        context.rank);
   return wrong;
 }
 
