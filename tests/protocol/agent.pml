@@ -1,14 +1,18 @@
 /* How threads of a rank and its agent take turns at the network (src/rma/agent.h), to show that no wake-up is lost: a thread that waits for good, or a message that
- * nobody takes, is an end of a run that Spin finds invalid, as nothing here has a time-out.
+ * nobody takes, is an end of a run that Spin finds invalid, as nothing here has a time-out but the one that arms the agent again.
  *
  * Each of THREADS threads waits for one message, TURNS times, and the network brings it whenever it likes; one more thread brings some of them from within the
- * rank (an operation on the own window). The fabric may take messages from the network whenever it is called, be it to send or at the end of a poll, and hold them until the
+ * rank (an operation on the own window). Another thread is in a call of the host, which lets it help HELPS times: it polls in the agent's place, which is disarmed until
+ * that thread is back, or a timer says that it has not looked for long: it may come back without a word. The fabric may take messages from the network whenever it is called, be it to send or at the end of a poll, and hold them until the
  * next poll: these keep no descriptor readable. Every other macro breaks a rule. */
 #ifndef THREADS
 #define THREADS 2
 #endif
 #ifndef TURNS
 #define TURNS 1
+#endif
+#ifndef HELPS
+#define HELPS 1
 #endif
 
 bool mutex;
@@ -23,6 +27,8 @@ bool bell;             /* the doorbell, which is in the same descriptor */
 bool armed = true;     /* the agent watches the descriptor */
 bool news;             /* it has something that the agent was not told of */
 bool polling, asleep;
+bool leased;           /* the agent is disarmed for who helps */
+bool timer, looked;    /* the timer runs; somebody has helped since it was set */
 byte followers;
 bool follows[THREADS], notified[THREADS];
 byte done_threads;
@@ -95,12 +101,23 @@ end:
   do
   :: atomic {
 #ifdef WATCHES_EDGES
-       armed && news && READABLE || ending; news = false
+       armed && news && READABLE || timer || ending; news = false
 #else
-       armed && READABLE || ending
+       armed && READABLE || timer || ending
 #endif
      };
      LOCK;
+     /* The timer may have rung. */
+     if
+     :: timer && leased && looked -> looked = false
+     :: timer ->
+        timer = false;
+#ifndef THE_TIMER_ARMS_NOTHING
+        if :: leased && !polling -> rearm(); atomic { armed = true; news = false } :: else fi;
+#endif
+        leased = false
+     :: true
+     fi;
      if
      :: ending -> UNLOCK; break
      :: !ending && polling -> UNLOCK
@@ -126,6 +143,7 @@ proctype Waits(byte me) {
      :: taken[me] < turn && !polling ->          /* lead */
         polling = true;
         armed = false;
+        leased = false;
         send();
         do
         :: taken[me] >= turn -> break
@@ -182,6 +200,45 @@ proctype Waits(byte me) {
   atomic { done_threads++ }
 }
 
+/* What the host's call lets its thread do, and what it does when the call is over. */
+proctype Helps() {
+  bool any;
+  byte turn = 0;
+  do
+  :: turn < HELPS ->
+     turn++;
+     if
+     :: atomic { !mutex -> mutex = true };
+#ifdef HELPS_IN_THE_LEADERS_PLACE
+        if
+        :: !ending ->
+#else
+        if
+        :: !ending && !polling ->
+#endif
+           do :: poll(any); if :: !any -> break :: else fi od;
+           if
+           :: armed = false; leased = true; looked = true;          /* there was much to do lately */
+#ifndef LEASES_WITHOUT_A_TIMER
+              timer = true
+#endif
+           :: leased = false; rearm(); atomic { armed = true; news = false }
+           fi;
+           if :: any && followers > 0 -> notify_all() :: else fi
+        :: else
+        fi;
+        UNLOCK
+     :: mutex
+     fi
+  :: break                              /* it is back, and nobody tells */
+  :: LOCK;
+     if :: leased && !polling -> rearm(); atomic { armed = true; news = false } :: else fi;
+     leased = false;
+     UNLOCK;
+     break
+  od
+}
+
 /* Sends while another thread polls, and waits for nothing. */
 proctype Sends() {
   LOCK;
@@ -217,6 +274,9 @@ init {
     run Agent();
     run World();
     run Sends();
+#if HELPS > 0
+    run Helps();
+#endif
     do :: i < THREADS -> run Waits(i); i++ :: else -> break od
   }
 }

@@ -9,20 +9,24 @@ import pytest
 HERE = Path(__file__).resolve().parent
 RUNS = {
     "two_threads": ("agent", ""),
-    "two_threads_that_wait_twice": ("agent", "TURNS=2"),
+    "two_threads_that_wait_twice": ("agent", "TURNS=2 HELPS=0"),
     "two_epochs": ("pscw", ""),
     "three_epochs": ("pscw", "ROUNDS=3"),
     "locks": ("lock", ""),
 }
 LONG_RUNS = {
-    "three_threads": ("agent", "THREADS=3"),
+    "three_threads": ("agent", "THREADS=3 HELPS=0"),
+    "a_thread_that_helps_twice": ("agent", "HELPS=2"),
+    "two_threads_that_wait_twice_and_one_that_helps": ("agent", "TURNS=2 HELPS=1"),
     "locks_taken_twice": ("lock", "ROUNDS=2 NOBODY_ENDS=1"),
 }
 WAITS_FOR_GOOD, WRONG_EPOCH = "invalid end state", "assertion violated"
 WRONG_TURN = WRONG_EPOCH
 MUTATIONS = {
     "BELL_IS_NOT_KEPT": ("agent", WAITS_FOR_GOOD),
+    "HELPS_IN_THE_LEADERS_PLACE": ("agent", WAITS_FOR_GOOD),
     "LEADER_TELLS_NOBODY": ("agent", WAITS_FOR_GOOD),
+    "LEASES_WITHOUT_A_TIMER": ("agent", WAITS_FOR_GOOD),
     "LEAVES_WITHOUT_ARMING": ("agent", WAITS_FOR_GOOD),
     "NOBODY_HEARS_THAT_THE_LEADER_LEFT": ("agent", WAITS_FOR_GOOD),
     "OWN_OPERATIONS_RING_NOBODY": ("agent", WAITS_FOR_GOOD),
@@ -30,6 +34,7 @@ MUTATIONS = {
     "LEAVES_WITHOUT_A_LOOK": ("agent", WAITS_FOR_GOOD),
     "SENDS_WITHOUT_A_LOOK": ("agent", WAITS_FOR_GOOD),
     "SLEEPS_WITHOUT_A_LOOK": ("agent", WAITS_FOR_GOOD),
+    "THE_TIMER_ARMS_NOTHING": ("agent", WAITS_FOR_GOOD),
     "WATCHES_EDGES": ("agent", WAITS_FOR_GOOD),
     "COMPLETES_ARE_KEPT": ("pscw", WRONG_EPOCH),
     "COMPLETES_OVERTAKE_DATA": ("pscw", WRONG_EPOCH),
@@ -82,7 +87,7 @@ def test_a_broken_rule_is_noticed(verify, mutation):
 @pytest.mark.parametrize(
     "name, sizes",
     [
-        ("agent", {"THREADS", "TURNS"}),
+        ("agent", {"THREADS", "TURNS", "HELPS"}),
         ("pscw", {"ROUNDS"}),
         ("lock", {"NEAR", "ROUNDS", "NOBODY_ENDS"}),
     ],

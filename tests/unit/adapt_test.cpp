@@ -43,10 +43,10 @@ TEST(Adapt, SizesSettle) {
   Adapting engine(sized(4096, mib), 64 * mib);
   std::mt19937 random(1);
   int after_settling = 0;
-  for (int i = 0; i < 600000; ++i) {
+  for (int i = 0; i < steps_of(600000); ++i) {
     const auto which = static_cast<int64_t>(random() % 3000);
     engine.step(at(which * 1024), 300 + static_cast<uint64_t>(which % 600));
-    if (i == 200000) after_settling = engine.changes;
+    if (i == steps_of(200000)) after_settling = engine.changes;
   }
   EXPECT_LE(engine.changes - after_settling, 1);
 }

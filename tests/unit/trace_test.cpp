@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "sanitized.h"
 #include "simulate/trace_reader.h"
 #include "telemetry/trace_writer.h"
 #include "trace_bytes.h"
@@ -175,13 +176,13 @@ TEST(Trace, DamagedBytesNeverDoMoreThanEndTheReading) {
   const test::MemoryFile file;
   std::mt19937_64 random(7);
   int refused = 0;
-  for (int round = 0; round < 20000; ++round) {
+  for (int round = 0; round < steps_of(20000); ++round) {
     const std::vector<uint8_t> bytes = test::damaged(whole, random);
     const Read read = read_file(file.write(bytes));
     refused += !read.open_error.empty() || !read.error.empty() || read.cut_short;
     EXPECT_LE(read.events.size(), bytes.size());
   }
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(refused, steps_of(1000));
 }
 
 // Random gets and synchronisation, by the library's own writer: what was recorded comes back, in
