@@ -108,10 +108,7 @@ void each(std::byte* memory, const std::byte* data, size_t count, Function funct
 
 template <class T>
 T plus(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
-                          static_cast<std::make_unsigned_t<T>>(b));
-  } else if constexpr (std::is_same_v<T, Int128>) {
+  if constexpr (std::is_same_v<T, Int128>) {
     __extension__ using Unsigned = unsigned __int128;
     return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
   } else {
@@ -136,7 +133,15 @@ void apply_to(Operation operation, std::byte* memory, const std::byte* data, siz
   if (operation == Operation::no_op) return;
   if (operation == Operation::replace) return with([](T, T b) { return b; });
   if constexpr (!is_opaque<T> && !PairType<T>) {
-    if (operation == Operation::sum) return with(plus<T>);
+    if (operation == Operation::sum) {
+      const auto sum = []<class V>(V a, V b) { return static_cast<V>(a + b); };
+      if constexpr (std::is_integral_v<T>)  // without the overflow of signed numbers
+        return each<std::make_unsigned_t<T>>(memory, data, count, sum);
+      else if constexpr (std::is_floating_point_v<T>)
+        return with(sum);
+      else
+        return with(plus<T>);
+    }
     if (operation == Operation::product) return with(times<T>);
   }
   if constexpr (is_whole<T> || is_real<T>) {
@@ -151,10 +156,11 @@ void apply_to(Operation operation, std::byte* memory, const std::byte* data, siz
     if (operation == Operation::logical_xor)
       return with([](T a, T b) { return static_cast<T>((a != 0) != (b != 0)); });
     if (operation == Operation::bit_and)
-      return with([](T a, T b) { return static_cast<T>(a & b); });
-    if (operation == Operation::bit_or) return with([](T a, T b) { return static_cast<T>(a | b); });
+      return with([]<class V>(V a, V b) { return static_cast<V>(a & b); });
+    if (operation == Operation::bit_or)
+      return with([]<class V>(V a, V b) { return static_cast<V>(a | b); });
     if (operation == Operation::bit_xor)
-      return with([](T a, T b) { return static_cast<T>(a ^ b); });
+      return with([]<class V>(V a, V b) { return static_cast<V>(a ^ b); });
   }
   if constexpr (is_opaque<T>) {
     if (operation == Operation::bit_and) return with([](T a, T b) { return T{a.byte & b.byte}; });
