@@ -191,8 +191,8 @@ void Agent::disarm() {
 
 void Agent::lead(Condition done) {
   polling_ = true;
+  disarm();  // before what others send at the same time comes
   engine_->push();
-  disarm();  // while it is under way
   poll_until(done);
   polling_ = false;
   watch_fabric(true);
