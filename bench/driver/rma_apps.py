@@ -57,10 +57,11 @@ def measure(launch, arguments):
     return results, summary, details
 
 
-def one_run(launch, app, way, size, repetitions, options):
+def one_run(launch, app, way, size, repetitions, options, network="tcp"):
     output = launch.run(
         app,
         ["--way", way, "--size", size, "--rounds", repetitions],
+        network=network,
         cached=options is not None,
         options=options,
     )

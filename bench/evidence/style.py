@@ -57,11 +57,11 @@ def panels(columns, rows=1, width=5.6, height=4.2, share_y=False):
     return figure, list(axes.flat)
 
 
-def sizes_axis(axes, sizes):
+def sizes_axis(axes, sizes, label="size of the get"):
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, [bytes_text(size) for size in sizes], fontsize=10)
     axes.minorticks_off()
-    axes.set_xlabel("size of the get")
+    axes.set_xlabel(label)
 
 
 def bytes_text(size):

@@ -1,0 +1,78 @@
+"""What the figures after foMPI's paper (SC 2013) have in common: every MPI of the build and the RMA engine, in turn."""
+
+import os
+
+from driver import rma
+from driver.build import Build, Failure, command
+from driver.launch import Launch
+
+from . import style
+from .table import values
+
+ENGINE = "engine"
+NETWORKS = {"tcp": "tcp", "node": "in a node"}
+FAMILIES = {"mpich": "MPICH", "openmpi": "Open MPI"}
+# Ranks that wait let others run, where there are more of them than cores.
+POLITE = ("env", "MPIR_CVAR_POLLS_BEFORE_YIELD=0", "OMPI_MCA_mpi_yield_when_idle=1")
+
+
+def sides(laboratory, ranks=2):
+    """{MPI, or the engine: its launch}, built."""
+    build = laboratory.build
+    if not build.preload().exists():
+        raise Failure(f"there is no {build.preload()}")
+    command(
+        ["cmake", "--build", build.directory, "--target", "bench-hosts"], "building for all MPIs"
+    )
+    hosts = {tag: Build(build.directory, tag) for tag in rma.hosts(build)}
+    return {
+        name: Launch(of, timeout=300, ranks=ranks) for name, of in {**hosts, ENGINE: build}.items()
+    }
+
+
+def options(side, network):
+    return rma.ENGINE[network] if side == ENGINE else None
+
+
+def wrap(ranks):
+    return POLITE if ranks > len(os.sched_getaffinity(0)) else ()
+
+
+def label(side):
+    if side == ENGINE:
+        return "RMA engine"
+    family, version = side.split("-")
+    return f"{FAMILIES.get(family, family)} {version}"
+
+
+def lines(axes, rows, x, y):
+    """A line for each side, the engine's first."""
+    found = values(rows, "side")
+    for place, side in enumerate([ENGINE, *(side for side in found if side != ENGINE)]):
+        style.line(axes, [row for row in rows if row["side"] == side], x, y, label(side), place)
+
+
+def legend(figure, axes):
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=6)
+
+
+def bars(axes, rows, column):
+    """A bar for each side, in the colours of `lines`."""
+    found = values(rows, "side")
+    for place, side in enumerate([ENGINE, *(side for side in found if side != ENGINE)]):
+        for row in rows:
+            if row["side"] == side:
+                axes.bar(place, row[column], color=style.COLOURS[place])
+    axes.set_xticks([])
+
+
+def best_host(rows, column="us", without=(), best=min):
+    """Of rows of one call: the best value of a host, but for those that are no bar."""
+    found = [
+        row[column]
+        for row in rows
+        if row["side"] not in (ENGINE, *without) and row[column] is not None
+    ]
+    if not found:
+        raise LookupError(column)
+    return best(found)
