@@ -19,12 +19,15 @@ PASSIVE = ("lock shared", "lock exclusive", "lock get unlock", "lock_all", "empt
 # The test that counts messages, by calls of its report.
 TESTS = "Ranks/Costs.*"
 NEIGHBOURS = 2  # of a rank in the ring
+# What takes minutes: every rank polls, and there are two cores.
+CANNOT = {("mpich-4.0.2", "tcp", 8)}
 
 
 def measure(laboratory):
-    rounds = 2 if laboratory.quick else 5
     found = {}
     for number, ranks in enumerate(RANKS):
+        # Ranks that wait for a core scatter more than rounds do.
+        rounds = (1 if ranks > 2 else 2) if laboratory.quick else (2 if ranks > 2 else 5)
         sides = one_sided.sides(laboratory, ranks)
         for turn in range(rounds):
             laboratory.say(
@@ -33,6 +36,8 @@ def measure(laboratory):
             )
             for network in NETWORKS:
                 for side in sides:
+                    if (side, network, ranks) in CANNOT:
+                        continue
                     run = laboratory.attempt(
                         f"{side}, {ranks} ranks, {NETWORKS[network]}",
                         lambda launch=sides[side], side=side, network=network: one_run(
@@ -183,8 +188,8 @@ STUDY = Study(
             "foMPI, Fig. 8, section 3.2: a fence takes 2.9 us * log2(p); post and complete 350 ns a neighbour "
             "each, start 0.7 us, wait 1.8 us. Neither side of Fig. 8 is a table in the text.",
             "`bench_rma` on 2, 4 and 8 ranks of one machine with two cores, neighbours in a ring. Of "
-            "4 and 8 ranks most wait for a core, on all sides: told to yield (MPICH 5 and Open MPI), "
-            "they show that it works, and no more. What a call on two ranks takes without other "
+            "4 and 8 ranks most wait for a core, however they were told to yield: that shows that it "
+            "works, and no more (MPICH 4 with 8 ranks over tcp takes minutes, and is left out). What a call on two ranks takes without other "
             "ranks is in the table of performance models.",
             draw_synchronisation,
         ),
