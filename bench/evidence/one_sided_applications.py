@@ -16,6 +16,8 @@ UNITS = {
     "fft3d": ("a transform", lambda size: 1),
     "milc_cg": ("a solution", lambda size: 1),
 }
+# Open MPI 4 crashes in a compare-and-swap in a node (host_defects.def, swap_crashes).
+CANNOT = {("hashtable", "rma", "openmpi-4.1.4", "node")}
 
 
 def measure(laboratory, app):
@@ -28,7 +30,7 @@ def measure(laboratory, app):
         for network in NETWORKS:
             for way in ways:
                 for side, launch in sides.items():
-                    if (app, way, side) in rma_apps.CANNOT:
+                    if (app, way, side) in rma_apps.CANNOT or (app, way, side, network) in CANNOT:
                         continue
                     options = one_sided.options(side, network)
                     run = rma_apps.one_run(launch, app, way, size, repetitions, options, network)
@@ -98,7 +100,7 @@ STUDIES = (
         "foMPI, Fig. 9a, section 4.1: 16k random inserts a process. With MPI-1 messages 32k cores do not "
         "reach the rate of one node; foMPI is about as fast as UPC. The text states no rates.",
         "Messages are inserted by the owner, and nobody waits for one; one-sided, each insert is a "
-        "compare-and-swap that is waited for.",
+        "compare-and-swap that is waited for. In a node that crashes Open MPI 4.",
         (50, 110),
     ),
     study(
